@@ -1,0 +1,52 @@
+# Entrain. `make demo` and `make test` need nothing but a Debian 12 with make; everything else they install.
+PRESET ?= release
+JOBS ?= $(shell nproc)
+BUILD = $(if $(filter release,$(PRESET)),build,build/$(PRESET))
+
+.PHONY: help setup build demo test sanitize check format tidy layers bench install clean
+
+help: ## this list
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 12
+
+setup: ## install what is missing (apt)
+	@tools/setup
+
+$(BUILD)/build.ninja: CMakeLists.txt CMakePresets.json | setup
+	@cmake --preset $(PRESET) > $(BUILD)-configure.log 2>&1 || { cat $(BUILD)-configure.log; exit 1; }
+
+build: setup $(BUILD)/build.ninja ## the program at build/entrain (PRESET=dev, asan-ubsan, tsan for others)
+	@cmake --build $(BUILD) -j $(JOBS) -- --quiet
+
+demo: build ## a coupled simulation, and where its result is
+	@tools/demo
+
+test: build ## all tests (TESTS=regex for some)
+	@ctest --test-dir $(BUILD) -j $(JOBS) --output-on-failure --no-tests=error $(if $(TESTS),-R '$(TESTS)')
+
+sanitize: ## unit, contract and failure tests under ASan and UBSan, thread tests under TSan
+	@$(MAKE) --no-print-directory build PRESET=asan-ubsan
+	@ctest --test-dir build/asan-ubsan -j $(JOBS) --output-on-failure --no-tests=error -L '^(unit|contract|failure)$$'
+	@$(MAKE) --no-print-directory build PRESET=tsan
+	@ctest --test-dir build/tsan -j $(JOBS) --output-on-failure --no-tests=error -R 'Thread'
+
+check: setup $(BUILD)/build.ninja layers ## format, folder dependencies, clang-tidy on what changed
+	@git ls-files '*.cpp' '*.hpp' '*.c' '*.h' | xargs clang-format-14 --dry-run -Werror
+	@tools/tidy
+
+layers: ## folders use only what lies beneath them
+	@tools/check_layers
+
+format: setup ## format all sources
+	@git ls-files '*.cpp' '*.hpp' '*.c' '*.h' | xargs clang-format-14 -i
+
+tidy: setup $(BUILD)/build.ninja ## clang-tidy on every file
+	@tools/tidy --all
+
+bench: build ## measured against the printed budgets; fails when one is exceeded
+	@tools/bench
+
+install: build ## program, library, headers and examples (PREFIX=/usr/local)
+	@cmake --install $(BUILD) --prefix $(or $(PREFIX),/usr/local)
+
+clean: ## remove everything built
+	@rm -rf build

@@ -1,0 +1,36 @@
+#include "cli/common.hpp"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace entrain::cli {
+
+CLI::App* add_subcommand(CLI::App& program, const std::string& name, const std::string& description,
+                         const std::string& example) {
+  auto* command = program.add_subcommand(name, description);
+  command->footer("Example:\n  " + example);
+  return command;
+}
+
+void print(std::string_view text) {
+  std::fwrite(text.data(), 1, text.size(), stdout);
+}
+
+void print_error(std::string_view text) {
+  std::string lines;
+  while (!text.empty()) {
+    const auto end = std::min(text.find('\n'), text.size());
+    lines.append("entrain: ").append(text.substr(0, end)).append("\n");
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  std::fwrite(lines.data(), 1, lines.size(), stderr);
+}
+
+TextStyle stdout_style() {
+  const char* no_colour = std::getenv("NO_COLOR");
+  return {.colour = ::isatty(STDOUT_FILENO) == 1 && (no_colour == nullptr || *no_colour == '\0')};
+}
+
+}  // namespace entrain::cli

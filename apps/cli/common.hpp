@@ -1,0 +1,43 @@
+#pragma once
+
+#include <CLI/App.hpp>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "report/text_report.hpp"
+
+namespace entrain::cli {
+
+/// Exit codes; a promise to scripts.
+inline constexpr int kDone = 0;
+inline constexpr int kFailed = 1;
+inline constexpr int kWrongUsage = 2;
+
+/// A subcommand: what CLI11 knows of it, and what it does once the arguments are read.
+struct Command {
+  CLI::App* app = nullptr;
+  std::function<int()> run;
+};
+
+Command add_run(CLI::App& program);
+Command add_check(CLI::App& program);
+Command add_inspect(CLI::App& program);
+Command add_methods(CLI::App& program);
+Command add_reproduce(CLI::App& program);
+Command add_version(CLI::App& program);
+Command add_completion(CLI::App& program);
+
+/// A subcommand with its "Example:" line at the end of --help.
+CLI::App* add_subcommand(CLI::App& program, const std::string& name, const std::string& description,
+                         const std::string& example);
+
+void print(std::string_view text);
+/// To stderr, every line prefixed by "entrain: ".
+void print_error(std::string_view text);
+
+/// Colour when stdout is a terminal and NO_COLOR is not set (no-color.org).
+TextStyle stdout_style();
+
+}  // namespace entrain::cli

@@ -1,0 +1,60 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "cli/common.hpp"
+#include "entrain/entrain.hpp"
+#include "facade/inspection.hpp"
+#include "report/json_parts.hpp"
+
+namespace entrain::cli {
+namespace {
+
+std::string inspection_json(const SystemInspection& inspection) {
+  auto subsystems = nlohmann::ordered_json::object();
+  for (const auto& subsystem : inspection.subsystems) {
+    subsystems[subsystem.name] = {{"source", subsystem.source},
+                                  {"variables", json_of(subsystem.variables)},
+                                  {"capabilities", json_of(subsystem.capabilities)}};
+  }
+  return json_text({{"subsystems", subsystems},
+                    {"algebraic_loops", inspection.loops},
+                    {"components", inspection.components},
+                    {"sequence", inspection.sequence}});
+}
+
+std::string inspection_text(const SystemInspection& inspection) {
+  std::string text;
+  for (const auto& subsystem : inspection.subsystems) {
+    text += fmt::format("{} ({})\n{}{}\n", subsystem.name, subsystem.source, variables_text(subsystem.variables),
+                        capabilities_text(subsystem.capabilities, subsystem.variables));
+  }
+  text += "strongly connected subsystems\n" + groups_text(inspection.components, "none: the data flow one way");
+  text += "algebraic loops\n" + groups_text(inspection.loops, "none");
+  return text + fmt::format("sequence\n  {}\n", fmt::join(inspection.sequence, ", "));
+}
+
+}  // namespace
+
+Command add_inspect(CLI::App& program) {
+  struct Arguments {
+    std::string system;
+    bool json = false;
+  };
+  auto* command = add_subcommand(program, "inspect", "Show the variables, capabilities and loops of a system",
+                                 "entrain inspect examples/mechanical");
+  const auto arguments = std::make_shared<Arguments>();
+  command->add_option("SYSTEM", arguments->system, "System file (.toml) or a folder holding one")
+      ->required()
+      ->type_name("");
+  command->add_flag("--json", arguments->json, "Print JSON");
+  return {command, [arguments] {
+            const auto inspection = inspect(load(arguments->system));
+            print(arguments->json ? inspection_json(inspection) : inspection_text(inspection));
+            return kDone;
+          }};
+}
+
+}  // namespace entrain::cli

@@ -1,0 +1,75 @@
+#include <fmt/format.h>
+#include <signal.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <vector>
+
+#include "base/suggest.hpp"
+#include "cli/common.hpp"
+
+namespace entrain::cli {
+namespace {
+
+/// What to say about a first word that is no subcommand; CLI11 says only that it was not expected. Empty = it is one.
+std::string unknown_command(const CLI::App& program, const std::string& word) {
+  std::vector<std::string> known;
+  for (const auto* command : program.get_subcommands({})) known.push_back(command->get_name());
+  if (word.starts_with('-') || std::find(known.begin(), known.end(), word) != known.end()) return {};
+  return fmt::format("unknown command '{}'; {}", word, suggestion(word, known));
+}
+
+int wrong_usage(std::string_view what) {
+  print_error(what);
+  print_error("see 'entrain --help'");
+  return kWrongUsage;
+}
+
+int dispatch(int argc, char** argv) {
+  CLI::App program("Entrain couples simulators and advances them together in time.", "entrain");
+  program.require_subcommand(1);
+  program.footer("Example:\n  entrain run examples/mechanical");
+  const std::vector<Command> commands = {add_run(program),       add_check(program),     add_inspect(program),
+                                         add_methods(program),   add_reproduce(program), add_version(program),
+                                         add_completion(program)};
+  if (argc < 2) return wrong_usage("a command is missing");
+  if (const auto what = unknown_command(program, argv[1]); !what.empty()) return wrong_usage(what);
+  try {
+    program.parse(argc, argv);
+    for (const auto& command : commands) {
+      if (command.app->parsed()) return command.run();
+    }
+  } catch (const CLI::ParseError& error) {
+    // A request for help is an "error" with code 0.
+    if (error.get_exit_code() == 0) return program.exit(error);
+    return wrong_usage(error.what());
+  }
+  return wrong_usage("a command is missing");
+}
+
+/// A full disk behind `> file` must not look like success; a reader that went away (| head) is none of our business.
+bool output_was_written() {
+  const bool failed = std::fflush(stdout) != 0 || std::ferror(stdout) != 0;
+  if (!failed || errno == EPIPE) return true;
+  print_error(fmt::format("cannot write to the standard output: {}", std::strerror(errno)));
+  return false;
+}
+
+}  // namespace
+}  // namespace entrain::cli
+
+int main(int argc, char** argv) {
+  using namespace entrain::cli;
+  ::signal(SIGPIPE, SIG_IGN);
+  try {
+    const int code = dispatch(argc, argv);
+    return output_was_written() ? code : kFailed;
+  } catch (const std::exception& error) {
+    std::fflush(stdout);
+    print_error(error.what());
+    return kFailed;
+  }
+}

@@ -1,0 +1,86 @@
+#include "cli/progress.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "cli/common.hpp"
+
+namespace entrain::cli {
+namespace {
+
+constexpr std::chrono::milliseconds kBarPeriod{100};
+constexpr std::chrono::milliseconds kLinePeriod{10'000};
+constexpr unsigned kMostCallsBetweenLooks = 64;
+constexpr int kBarWidth = 30;
+
+double part_done(const ProgressState& state) {
+  const double span = state.stop - state.start;
+  return span > 0.0 ? std::clamp((state.now - state.start) / span, 0.0, 1.0) : 1.0;
+}
+
+std::string duration_text(double seconds) {
+  if (!std::isfinite(seconds)) return "?";
+  const auto whole = static_cast<long long>(std::ceil(seconds));
+  if (whole < 120) return fmt::format("{} s", whole);
+  if (whole < 7200) return fmt::format("{} min", whole / 60);
+  return fmt::format("{:.1f} h", seconds / 3600.0);
+}
+
+std::string left_text(const ProgressState& state) {
+  const double done = part_done(state);
+  return duration_text(state.wall_seconds * (1.0 - done) / done);
+}
+
+std::string speed_text(const ProgressState& state) {
+  return short_number(std::round((state.now - state.start) / state.wall_seconds * 100.0) / 100.0);
+}
+
+}  // namespace
+
+std::string progress_bar(const ProgressState& state) {
+  const double done = part_done(state);
+  const auto filled = static_cast<std::size_t>(done * kBarWidth);
+  return fmt::format("[{}{}] {:3.0f} %  t = {} / {} s  {} simulated s per s  {} left", std::string(filled, '#'),
+                     std::string(kBarWidth - filled, '-'), std::floor(100.0 * done), short_number(state.now),
+                     short_number(state.stop), speed_text(state), left_text(state));
+}
+
+std::string progress_line(const ProgressState& state) {
+  return fmt::format("t = {} / {} s ({:.0f} %), {} simulated s per s, {} left", short_number(state.now),
+                     short_number(state.stop), std::floor(100.0 * part_done(state)), speed_text(state),
+                     left_text(state));
+}
+
+Progress::Progress() : terminal_(::isatty(STDERR_FILENO) == 1), period_(terminal_ ? kBarPeriod : kLinePeriod) {}
+
+void Progress::begin(std::span<const Signal>, const RunSummary&) {
+  began_ = last_look_ = Clock::now();
+  next_update_ = began_ + period_;
+}
+
+void Progress::communicated(const Sample& sample, const RunSummary& summary) {
+  if (++calls_ < calls_between_looks_) return;
+  calls_ = 0;
+  const auto now = Clock::now();
+  // Slow steps are looked at one by one, quick ones in batches: a look at the clock costs as much as a light step.
+  const bool quick = now - last_look_ < kBarPeriod / 2;
+  calls_between_looks_ = quick ? std::min(2 * calls_between_looks_, kMostCallsBetweenLooks) : 1;
+  last_look_ = now;
+  if (now < next_update_) return;
+  next_update_ = now + period_;
+  const ProgressState state{summary.start, summary.stop, sample.t, std::chrono::duration<double>(now - began_).count()};
+  // Back to the line's start, and clear what a longer text left behind.
+  fmt::print(stderr, "{}", terminal_ ? "\r" + progress_bar(state) + "\x1b[K" : progress_line(state) + "\n");
+  std::fflush(stderr);
+  shown_ = true;
+}
+
+void Progress::end(const RunSummary&) {
+  if (terminal_ && shown_) fmt::print(stderr, "\r\x1b[K");
+}
+
+}  // namespace entrain::cli

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "entrain/simulation.hpp"
+
+namespace entrain::cli {
+
+/// Shows on stderr how far a run is: a bar on a terminal, else a plain line about every 10 s.
+class Progress : public Observer {
+ public:
+  Progress();
+  void begin(std::span<const Signal> signals, const RunSummary& summary) override;
+  void communicated(const Sample& sample, const RunSummary& summary) override;
+  void end(const RunSummary& summary) override;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  bool terminal_;
+  std::chrono::milliseconds period_;
+  unsigned calls_ = 0;
+  unsigned calls_between_looks_ = 1;
+  bool shown_ = false;
+  Clock::time_point began_;
+  Clock::time_point last_look_;
+  Clock::time_point next_update_;
+};
+
+/// Where a run is, in numbers.
+struct ProgressState {
+  Time start = 0.0;
+  Time stop = 0.0;
+  Time now = 0.0;
+  double wall_seconds = 0.0;
+};
+/// "[#####-----]  50 %  t = 1 / 2 s  0.5 simulated s per s  2 s left"
+std::string progress_bar(const ProgressState& state);
+/// "t = 1 / 2 s (50 %), 0.5 simulated s per s, 2 s left"
+std::string progress_line(const ProgressState& state);
+
+}  // namespace entrain::cli

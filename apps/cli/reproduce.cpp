@@ -1,0 +1,105 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/suggest.hpp"
+#include "cli/common.hpp"
+#include "cli/examples.hpp"
+#include "report/json_parts.hpp"
+#include "report/table.hpp"
+#include "reproduce/reproduce.hpp"
+
+namespace entrain::cli {
+namespace {
+
+struct ReproduceArguments {
+  std::vector<std::string> ids;
+  bool json = false;
+};
+
+nlohmann::ordered_json json_of_result(const ReproduceResult& result) {
+  auto rows = nlohmann::ordered_json::array();
+  for (const auto& row : result.rows) {
+    nlohmann::ordered_json entry{{"quantity", row.quantity},
+                                 {"paper", nullptr},
+                                 {"reference", row.reference},
+                                 {"ours", row.ours},
+                                 {"tolerance", row.tolerance},
+                                 {"reason", row.reason},
+                                 {"ok", row.ok}};
+    if (row.paper) entry["paper"] = *row.paper;
+    rows.push_back(std::move(entry));
+  }
+  return {{"id", result.id}, {"title", result.title}, {"rows", rows}};
+}
+
+std::string result_text(const ReproduceResult& result) {
+  Table table({"quantity", "paper", "reference", "ours", "verdict"});
+  for (std::size_t column = 1; column < 4; ++column) table.align_right(column);
+  for (const auto& row : result.rows) {
+    table.add_row({row.quantity, row.paper ? short_number(*row.paper) : "-", short_number(row.reference),
+                   short_number(row.ours), verdict_text(row.ok, stdout_style())});
+  }
+  auto text = fmt::format("{}: {}\n{}", result.id, result.title, table.text(2));
+  for (const auto& row : result.rows) {
+    if (!row.ok) text += fmt::format("  off: {} (tolerance {}: {})\n", row.quantity, row.tolerance, row.reason);
+  }
+  return text + '\n';
+}
+
+int list_entries(bool json) {
+  auto list = nlohmann::ordered_json::array();
+  Table table({"id", "title"});
+  for (const auto& [id, title] : reproduce_entries()) {
+    list.push_back({{"id", id}, {"title", title}});
+    table.add_row({id, title});
+  }
+  print(json ? json_text(list) : table.text());
+  return kDone;
+}
+
+/// The ids asked for, `all` spelled out. Throws CLI::ValidationError (wrong usage) for an unknown one.
+std::vector<std::string> wanted_ids(const std::vector<std::string>& asked) {
+  std::vector<std::string> known;
+  for (const auto& entry : reproduce_entries()) known.push_back(entry.first);
+  if (std::find(asked.begin(), asked.end(), "all") != asked.end()) return known;
+  for (const auto& id : asked) {
+    if (std::find(known.begin(), known.end(), id) != known.end()) continue;
+    throw CLI::ValidationError(fmt::format("nothing to reproduce is called '{}'; {}", id, suggestion(id, known)));
+  }
+  return asked;
+}
+
+int reproduce_ids(const ReproduceArguments& arguments) {
+  if (arguments.ids.empty()) return list_entries(arguments.json);
+  const auto ids = wanted_ids(arguments.ids);
+  const auto examples = find_examples();
+  bool ok = true;
+  auto list = nlohmann::ordered_json::array();
+  for (const auto& id : ids) {
+    const auto result = reproduce(id, examples);
+    ok = ok && result.ok();
+    if (arguments.json) {
+      list.push_back(json_of_result(result));
+    } else {
+      print(result_text(result));
+    }
+  }
+  if (arguments.json) print(json_text(list));
+  return ok ? kDone : kFailed;
+}
+
+}  // namespace
+
+Command add_reproduce(CLI::App& program) {
+  auto* command = add_subcommand(program, "reproduce", "Repeat the tables of the papers and compare",
+                                 "entrain reproduce missiles.table4");
+  const auto arguments = std::make_shared<ReproduceArguments>();
+  command->add_option("ID", arguments->ids, "What to reproduce, or 'all'; without: the list")->type_name("");
+  command->add_flag("--json", arguments->json, "Print JSON");
+  return {command, [arguments] { return reproduce_ids(*arguments); }};
+}
+
+}  // namespace entrain::cli

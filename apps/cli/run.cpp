@@ -1,0 +1,132 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <vector>
+
+#include "cli/common.hpp"
+#include "cli/interrupt.hpp"
+#include "cli/progress.hpp"
+#include "description/system_file.hpp"
+#include "entrain/entrain.hpp"
+#include "facade/resolve.hpp"
+#include "report/summary_json.hpp"
+#include "results/csv_recorder.hpp"
+#include "results/replace_file.hpp"
+#include "results/run_directory.hpp"
+
+namespace entrain::cli {
+namespace {
+
+struct RunArguments {
+  std::string system;
+  std::optional<std::string> method;
+  std::optional<double> step;
+  std::optional<double> start;
+  std::optional<double> stop;
+  std::vector<std::string> sets;
+  std::vector<std::string> options;
+  std::optional<std::string> out;
+  int threads = 1;
+  bool json = false;
+  bool quiet = false;
+};
+
+template <class T>
+Written<T> from_command_line(const std::string& option, const T& value) {
+  return {value, {option, 0, 0}};
+}
+
+SystemDescription described(const RunArguments& arguments) {
+  auto description = load(arguments.system);
+  if (arguments.method) description.method = from_command_line("--method", *arguments.method);
+  if (arguments.step) description.step = from_command_line("--step", *arguments.step);
+  if (arguments.start) description.start = from_command_line("--start", *arguments.start);
+  if (arguments.stop) description.stop = from_command_line("--stop", *arguments.stop);
+  for (const auto& assignment : arguments.sets) apply_set(description, assignment);
+  for (const auto& assignment : arguments.options) apply_option(description, assignment);
+  return description;
+}
+
+/// Writes run.json once everything about the run is known but how it ends.
+class StartNotice : public Observer {
+ public:
+  explicit StartNotice(std::filesystem::path file) : file_(std::move(file)) {}
+  void begin(std::span<const Signal>, const RunSummary& summary) override { write_summary(file_, summary); }
+  void communicated(const Sample&, const RunSummary&) override {}
+
+ private:
+  std::filesystem::path file_;
+};
+
+void report_end(const RunArguments& arguments, const RunSummary& summary, const std::filesystem::path& folder) {
+  const bool completed = summary.termination == Termination::Completed;
+  if (!completed) {
+    const auto reason = summary.message.empty() ? std::string(to_string(summary.termination)) : summary.message;
+    print_error(reason);
+    print_error(fmt::format("{}; the results up to t = {} s are in {}", to_string(summary.termination),
+                            short_number(summary.reached), folder.string()));
+  }
+  if (arguments.json) {
+    print(summary_json(summary));
+  } else if (!arguments.quiet) {
+    print(brief_summary(summary, stdout_style()));
+    if (completed) print(fmt::format("results: {}\n", (folder / "results.csv").string()));
+  }
+}
+
+int run(const RunArguments& arguments) {
+  const auto description = described(arguments);
+  Simulation simulation(description, {.threads = arguments.threads, .interrupt = &catch_signals()});
+  const auto folder = make_run_directory(description.name, arguments.out);
+  replace_file(folder / "system.resolved.toml", write_system(resolved(description)));
+  CsvRecorder recorder(folder / "results.csv", description.record);
+  StartNotice start_notice(folder / "run.json");
+  Progress progress;
+  simulation.observe(start_notice);
+  simulation.observe(recorder);
+  if (!arguments.quiet && !arguments.json) simulation.observe(progress);
+  const auto& summary = simulation.run();
+  report_end(arguments, summary, folder);
+  // Last, because it can fail too, when the disk is full; what happened has been told by then.
+  write_summary(folder / "run.json", summary);
+  return summary.termination == Termination::Completed ? kDone : kFailed;
+}
+
+}  // namespace
+
+Command add_run(CLI::App& program) {
+  auto* command = add_subcommand(program, "run", "Run a system and write its results",
+                                 "entrain run examples/mechanical --method gauss-seidel --step 1e-4");
+  const auto arguments = std::make_shared<RunArguments>();
+  const auto assignment = CLI::Validator(
+      [](std::string& text) {
+        const auto equals = text.find('=');
+        return equals == 0 || equals == std::string::npos ? "'" + text + "' is not NAME=VALUE" : std::string();
+      },
+      "");
+  command->add_option("SYSTEM", arguments->system, "System file (.toml) or a folder holding one")
+      ->required()
+      ->type_name("");
+  command->add_option("--method", arguments->method, "Coupling method (see 'entrain methods')")->type_name("M");
+  command->add_option("--step", arguments->step, "Macro step in s")->type_name("H");
+  command->add_option("--start", arguments->start, "Start time in s")->type_name("T");
+  command->add_option("--stop", arguments->stop, "Stop time in s")->type_name("T");
+  command->add_option("--set", arguments->sets, "Start value or parameter; may be repeated")
+      ->type_name("SUB.VAR=VALUE")
+      ->allow_extra_args(false)
+      ->check(assignment);
+  command->add_option("--option", arguments->options, "Option of the method; may be repeated")
+      ->type_name("NAME=VALUE")
+      ->allow_extra_args(false)
+      ->check(assignment);
+  command->add_option("--out", arguments->out, "Folder for the results (default: runs/NAME-N)")->type_name("DIR");
+  command->add_option("--threads", arguments->threads, "Threads; the results do not depend on them")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1024));
+  command->add_flag("--json", arguments->json, "Print run.json and nothing else");
+  command->add_flag("--quiet", arguments->quiet, "Print nothing but errors");
+  return {command, [arguments] { return run(*arguments); }};
+}
+
+}  // namespace entrain::cli

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "entrain/variable.hpp"
+
+namespace entrain {
+
+/// Highest degree of an input polynomial anywhere in the engine (cubic Hermite).
+inline constexpr int kMaxInputDegree = 3;
+
+/// Which outputs depend directly on which inputs.
+class Feedthrough {
+ public:
+  Feedthrough() = default;
+  Feedthrough(std::size_t outputs, std::size_t inputs, bool value = false)
+      : inputs_(inputs), depends_(outputs * inputs, value) {}
+
+  std::size_t outputs() const { return inputs_ == 0 ? 0 : depends_.size() / inputs_; }  ///< 0 without inputs
+  std::size_t inputs() const { return inputs_; }
+  bool operator()(std::size_t output, std::size_t input) const { return depends_[output * inputs_ + input]; }
+  void set(std::size_t output, std::size_t input, bool value) { depends_[output * inputs_ + input] = value; }
+  bool any() const;
+
+ private:
+  std::size_t inputs_ = 0;
+  std::vector<bool> depends_;
+};
+
+/// What a subsystem can do, as data: methods are matched against it before time zero.
+/// The system file can take capabilities away, never add one.
+struct Capabilities {
+  bool rollback = false;            ///< its state can be saved and restored
+  int input_degree = 0;             ///< highest polynomial degree it honours inside a step
+  int output_derivative_order = 0;  ///< highest time derivative of the outputs it can tell
+  bool states = false;              ///< it tells its continuous states ...
+  bool state_derivatives = false;   ///< ... and their derivatives
+  bool linearization = false;       ///< it tells A, B, C, D at the point reached
+  bool output_refresh = false;      ///< outputs can be evaluated for other inputs without a step
+  bool equations = false;           ///< f and g can be called by an integrator outside (monolithic)
+  bool announces_events = false;    ///< it tells the time of its next discontinuity
+  bool reset = false;               ///< it can be run again from the start
+  std::optional<Duration> imposed_step;
+  std::optional<Duration> min_step;
+  std::optional<Duration> max_step;
+  Feedthrough feedthrough;
+};
+
+}  // namespace entrain

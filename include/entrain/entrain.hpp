@@ -1,0 +1,19 @@
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+#include "entrain/simulation.hpp"
+
+namespace entrain {
+
+/// Reads a system file, or a folder holding one `system.toml` (or a single .toml).
+/// Throws Error{InvalidSystem} with every problem, or Error{FileFailed}.
+SystemDescription load(const std::filesystem::path& path);
+
+/// Every problem of a system at once, without running it: file, names, connections, capabilities, options.
+std::vector<Problem> check(const std::filesystem::path& path);
+
+std::string_view version() noexcept;
+
+}  // namespace entrain

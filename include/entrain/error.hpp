@@ -1,0 +1,66 @@
+#pragma once
+
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace entrain {
+
+/// Where something was written. An empty file means "not from a file" (command line, program).
+struct SourcePosition {
+  std::string file;
+  int line = 0;    ///< 1-based; 0 = unknown
+  int column = 0;  ///< 1-based; 0 = unknown
+};
+
+/// One thing that is wrong (or doubtful) in what the user wrote.
+struct Problem {
+  enum class Severity { Error, Warning };
+  std::string message;  ///< what is wrong, naming the culprit
+  std::string remedy;   ///< what to do; may be empty
+  SourcePosition where;
+  Severity severity = Severity::Error;
+};
+
+/// "system.toml:12: unknown variable 'prey.uu'; did you mean 'prey.u'?"
+std::string to_string(const Problem& problem);
+
+enum class ErrorCode {
+  InvalidSystem,      ///< the system file or the options are wrong
+  FileFailed,         ///< a file cannot be read or written
+  MissingCapability,  ///< a method needs what a subsystem cannot do
+  SubsystemFailed,    ///< a subsystem threw, or returned a value that is not finite
+  LoopNotSolved,      ///< an algebraic loop has no solution, or none was found
+  SolverFailed,       ///< an inner integrator gave up
+};
+
+/// The culprit, the time and the remedy of an error, as far as they are known.
+struct ErrorContext {
+  std::string subsystem;
+  std::string variable;
+  std::optional<double> time;  ///< simulated time in s
+  std::string remedy;
+};
+
+/// A broken run or a wrong request. Expected outcomes (a rejected step, a stop request) are values, not errors.
+class Error : public std::runtime_error {
+ public:
+  /// what() reads "subsystem 'prey', output 'p', at t = 1.5 s: <message>. <remedy>"
+  Error(ErrorCode code, const std::string& message, ErrorContext context = {});
+  /// All problems of a system at once; what() has one line for each.
+  explicit Error(std::vector<Problem> problems);
+
+  ErrorCode code() const noexcept { return code_; }
+  const std::string& message() const noexcept { return message_; }  ///< without the context
+  const ErrorContext& context() const noexcept { return context_; }
+  const std::vector<Problem>& problems() const noexcept { return problems_; }
+
+ private:
+  ErrorCode code_;
+  std::string message_;
+  ErrorContext context_;
+  std::vector<Problem> problems_;
+};
+
+}  // namespace entrain

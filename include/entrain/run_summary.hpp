@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "entrain/capabilities.hpp"
+#include "entrain/system_description.hpp"
+
+namespace entrain {
+
+enum class Termination { NotStarted, Running, Completed, Failed, Interrupted };
+std::string_view to_string(Termination termination);
+
+struct SubsystemSummary {
+  std::string name;
+  std::string source;  ///< "model lotka_volterra.prey"
+  std::uint64_t steps = 0;
+  std::uint64_t trials = 0;
+  std::uint64_t rollbacks = 0;
+  double seconds = 0.0;  ///< in its steps; sampled (1 step in 64), extrapolated
+  Capabilities capabilities;
+};
+
+struct LoopSummary {
+  std::vector<std::string> variables;  ///< inputs and outputs of one algebraic loop, "subsystem.variable"
+  double initial_residual = 0.0;       ///< max |input - output| / (1 + |output|) after initialisation
+};
+
+/// How a run went. Always exists, also after a failure.
+struct RunSummary {
+  std::string version;
+  std::string system;
+  std::string method;
+  Termination termination = Termination::NotStarted;
+  std::string message;  ///< why it ended, when not completed
+  Time start = 0.0;
+  Time stop = 0.0;
+  Time reached = 0.0;
+  Duration step = 0.0;
+  std::uint64_t macro_steps = 0;
+  std::uint64_t rejected_steps = 0;
+  std::uint64_t iterations = 0;
+  std::uint64_t linearizations = 0;
+  double wall_seconds = 0.0;
+  /// max over steps and connections of |input at the end of the step - output there| / range of that output
+  double max_coupling_residual = 0.0;
+  std::string worst_connection;  ///< where that was: "left.x -> right.x"
+  std::vector<LoopSummary> loops;
+  std::vector<std::string> notes;     ///< how the run was done: loops delayed, sequence found, ...
+  std::vector<std::string> warnings;  ///< what may spoil the result
+  std::vector<SubsystemSummary> subsystems;
+  std::map<std::string, OptionValue> parameters;  ///< every option in force
+};
+
+}  // namespace entrain

@@ -1,0 +1,90 @@
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "entrain/model.hpp"
+#include "entrain/run_summary.hpp"
+#include "entrain/system_description.hpp"
+
+namespace entrain {
+
+/// A recordable signal, in the order of Sample::values.
+struct Signal {
+  std::string name;  ///< "subsystem.variable"
+  std::string unit;
+  std::string description;
+  Causality causality = Causality::Output;
+  std::size_t subsystem = 0;  ///< index into RunSummary::subsystems
+};
+
+/// What is known at one communication time. Spans are valid during the call only.
+struct Sample {
+  Time t = 0.0;
+  std::span<const double> values;  ///< one per signal; those of states are stale unless asked for
+  std::span<const double> slopes;  ///< their time derivatives; NaN where unknown; empty unless asked for
+  std::span<const unsigned char> communicated;   ///< per subsystem: did it reach a communication time at t?
+};
+
+/// Watches a run. Borrowed by the simulation; must outlive it. What it throws ends the run as failed.
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  virtual void begin(std::span<const Signal>, const RunSummary&) {}
+  virtual void communicated(const Sample& sample, const RunSummary& summary) = 0;
+  /// Called once, also after a failure; the summary tells how it ended.
+  virtual void end(const RunSummary&) {}
+  /// What costs extra calls of the subsystems at every communication time. Asked once, after begin.
+  struct Needs {
+    bool states = false;
+    bool slopes = false;
+  };
+  virtual Needs needs() const { return {}; }
+};
+
+struct RunOptions {
+  int threads = 1;
+  /// Checked once per macro step; set it (from a signal handler, another thread) to end the run as interrupted.
+  const std::atomic<bool>* interrupt = nullptr;
+};
+
+/// Makes a model from its name; nullptr when it does not know the name. Tried before the built-in models.
+using ModelFactory = std::function<std::unique_ptr<Model>(std::string_view name)>;
+
+/// A coupled system that can be run once. Construction checks everything and throws Error with all problems.
+class Simulation {
+ public:
+  explicit Simulation(const SystemDescription& description, RunOptions options = {}, const ModelFactory& models = {});
+  ~Simulation();
+  Simulation(Simulation&&) noexcept;
+  Simulation& operator=(Simulation&&) noexcept;
+
+  void observe(Observer& observer);
+
+  /// Runs to the stop time. Never throws for a failing run: the summary says how it ended.
+  const RunSummary& run();
+  /// Runs to the first communication time at or after `t`; may be called again.
+  const RunSummary& run_until(Time t);
+
+  const RunSummary& summary() const noexcept;
+  const std::vector<Signal>& signals() const noexcept;
+  /// The latest value of "subsystem.variable"; throws Error{InvalidSystem} for an unknown name.
+  double value(std::string_view signal) const;
+
+  /// Everything a later `restore` needs: subsystems, signals, memory of the method.
+  /// Needs rollback in every subsystem (else Error{MissingCapability}); must not outlive the simulation.
+  class Checkpoint;
+  std::shared_ptr<const Checkpoint> checkpoint();
+  void restore(const Checkpoint& checkpoint);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace entrain

@@ -1,0 +1,192 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string_view>
+
+#include "entrain/capabilities.hpp"
+#include "entrain/variable.hpp"
+
+namespace entrain {
+
+inline constexpr Time kNever = std::numeric_limits<Time>::infinity();
+
+/// The inputs of one subsystem over one step, as polynomials of the local time s = t - (start of the step):
+/// u_i(s) = sum_p order(p)[i] s^p. Stored order by order, so that the values and each derivative lie contiguously.
+class InputBlock {
+ public:
+  InputBlock(const double* coefficients, std::size_t count, int degree)
+      : coefficients_(coefficients), count_(count), degree_(degree) {}
+
+  std::size_t count() const { return count_; }
+  int degree() const { return degree_; }
+  std::span<const double> order(int p) const { return {coefficients_ + static_cast<std::size_t>(p) * count_, count_}; }
+
+  double value(std::size_t input, Duration s) const {
+    double sum = 0.0;
+    for (int p = degree_; p >= 0; --p) sum = sum * s + order(p)[input];
+    return sum;
+  }
+  double slope(std::size_t input, Duration s) const {
+    double sum = 0.0;
+    for (int p = degree_; p >= 1; --p) sum = sum * s + p * order(p)[input];
+    return sum;
+  }
+  double curvature(std::size_t input, Duration s) const {
+    double sum = 0.0;
+    for (int p = degree_; p >= 2; --p) sum = sum * s + p * (p - 1) * order(p)[input];
+    return sum;
+  }
+
+ private:
+  const double* coefficients_;
+  std::size_t count_;
+  int degree_;
+};
+
+enum class StepOutcome {
+  Completed,
+  EndedEarly,  ///< `reached` lies before the end: an event, or the simulator asked to stop there
+  Rejected,    ///< the step was not made; the state is undefined until a saved one is restored
+};
+
+struct [[nodiscard]] StepReport {
+  StepOutcome outcome = StepOutcome::Completed;
+  Time reached = 0.0;
+  bool stop_requested = false;
+};
+
+/// A matrix, row by row. Public headers carry no linear algebra library.
+struct Matrix {
+  std::size_t rows = 0;
+  std::size_t cols = 0;
+  std::vector<double> values;
+
+  Matrix() = default;
+  Matrix(std::size_t row_count, std::size_t col_count) : rows(row_count), cols(col_count), values(rows * cols, 0.0) {}
+  double& operator()(std::size_t row, std::size_t col) { return values[row * cols + col]; }
+  double operator()(std::size_t row, std::size_t col) const { return values[row * cols + col]; }
+  void resize(std::size_t row_count, std::size_t col_count) {
+    rows = row_count;
+    cols = col_count;
+    values.assign(rows * cols, 0.0);
+  }
+};
+
+/// dx/dt = A x + B u + rest, y = C x + D u + rest, at one point. (Descriptor form and a D' for u' would be added here.)
+struct Linearization {
+  Matrix A, B, C, D;
+};
+
+/// A saved state inside one subsystem; meaningless to anyone else.
+enum class StateId : std::uint32_t {};
+
+/// Saves and restores the whole state: after restore, the same step gives the same bits.
+class Rollback {
+ public:
+  virtual ~Rollback() = default;
+  virtual StateId save() = 0;
+  virtual void restore(StateId id) = 0;
+  virtual void release(StateId id) = 0;
+};
+
+/// Continuous states at the time reached.
+class States {
+ public:
+  virtual ~States() = default;
+  virtual void states(std::span<double> x) = 0;
+  /// At the time reached, with the inputs as they ended there.
+  virtual void derivatives(std::span<double> dx) = 0;
+};
+
+class Linearizer {
+ public:
+  virtual ~Linearizer() = default;
+  /// At the time reached, with the inputs as they ended there. Reuses the storage of `result`.
+  virtual void linearize(Linearization& result) = 0;
+};
+
+class OutputDerivatives {
+ public:
+  virtual ~OutputDerivatives() = default;
+  /// d(outputs)/dt at the time reached, in unit/s, with the inputs as they ended there.
+  virtual void output_derivatives(std::span<double> dy) = 0;
+};
+
+/// The equations themselves, for an integrator outside.
+class Equations {
+ public:
+  /// A point in the space of all arguments; `du` are the time derivatives of the inputs.
+  struct Point {
+    Time t;
+    std::span<const double> x, u, du;
+  };
+  virtual ~Equations() = default;
+  virtual void state(std::span<double> x) = 0;
+  virtual void right_hand_side(const Point& at, std::span<double> dx) = 0;
+  virtual void outputs(const Point& at, std::span<double> y) = 0;
+  /// Time derivatives of the outputs along the motion.
+  virtual void output_rates(const Point& at, std::span<double> dy) = 0;
+  /// True when `outputs` really depends on `du`: such a subsystem differentiates its input.
+  virtual bool reads_input_derivatives() const = 0;
+  /// The first time after `t` at which f or g is not smooth; kNever if none.
+  virtual Time next_discontinuity(Time t) const = 0;
+  /// Where the integrator outside has got to: from now on the other facets speak of this point. The calls above do not
+  /// change what the subsystem has reached.
+  virtual void move_to(const Point& at) = 0;
+};
+
+class Events {
+ public:
+  virtual ~Events() = default;
+  /// The next announced discontinuity after `t`; kNever if none is known.
+  virtual Time next_event(Time t) = 0;
+};
+
+class Reset {
+ public:
+  virtual ~Reset() = default;
+  /// Back to before `initialize`; start values given before are kept.
+  virtual void reset() = 0;
+};
+
+/// Optional abilities; null = this subsystem cannot. Same lifetime as the subsystem, and in line with its capabilities.
+struct Facets {
+  Rollback* rollback = nullptr;
+  States* states = nullptr;
+  Linearizer* linearizer = nullptr;
+  OutputDerivatives* output_derivatives = nullptr;
+  Equations* equations = nullptr;
+  Events* events = nullptr;
+  Reset* reset = nullptr;
+};
+
+/// One participant of a co-simulation: a native model, an FMU, a remote worker.
+///
+/// Call order: set_start*, initialize, evaluate*, then steps. Not thread-safe; distinct subsystems may run concurrently.
+/// Every call may throw Error{SubsystemFailed}; after that only destruction is allowed.
+class Subsystem {
+ public:
+  struct Step {
+    Time from = 0.0;
+    Duration size = 0.0;  ///< > 0
+    InputBlock inputs;    ///< degree at most capabilities().input_degree
+  };
+
+  virtual ~Subsystem() = default;
+  virtual std::string_view name() const noexcept = 0;
+  virtual const VariableTable& variables() const noexcept = 0;
+  virtual const Capabilities& capabilities() const noexcept = 0;
+  virtual Facets facets() noexcept = 0;
+
+  /// A start value of a parameter, state or input. The type has been matched with the variable's.
+  virtual void set_start(VariableTable::Place place, const Value& value) = 0;
+  virtual void initialize(Time start, Time stop) = 0;
+  /// Outputs at the time reached for these input values. Before the first step always; later only with output_refresh.
+  virtual void evaluate(std::span<const double> inputs, std::span<double> outputs) = 0;
+  /// Advances and returns the outputs at the time reached, evaluated with the inputs as they ended there.
+  virtual StepReport step(const Step& step, std::span<double> outputs) = 0;
+};
+
+}  // namespace entrain

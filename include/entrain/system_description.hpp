@@ -1,0 +1,74 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "entrain/error.hpp"
+#include "entrain/variable.hpp"
+
+namespace entrain {
+
+/// The value of a method option, as plain data.
+using OptionValue = std::variant<bool, std::int64_t, double, std::string, std::vector<double>, std::vector<std::string>,
+                                 std::map<std::string, double>>;
+
+/// Something the user wrote, and where.
+template <class T>
+struct Written {
+  T value{};
+  SourcePosition where;
+};
+
+struct SubsystemDescription {
+  std::string name;
+  std::string model;                         ///< "pair.part", a built-in model
+  std::map<std::string, Written<Value>> start;  ///< parameters, states and inputs by name
+  // Capabilities taken away for study; nullopt = as the subsystem says.
+  std::optional<Written<bool>> rollback;
+  std::optional<Written<bool>> states;
+  std::optional<Written<bool>> state_derivatives;
+  std::optional<Written<bool>> linearization;
+  std::optional<Written<std::int64_t>> input_degree;
+  std::optional<Written<std::int64_t>> output_derivative_order;
+  std::optional<Written<double>> step;  ///< imposed step in s
+  std::optional<Written<double>> min_step;
+  std::optional<Written<double>> max_step;
+  std::optional<Written<std::vector<double>>> events;  ///< replaces what the subsystem announces
+  SourcePosition where;
+  SourcePosition model_where;
+};
+
+/// One output to one input; names are "subsystem.variable", the first dot ends the subsystem's name.
+struct ConnectionDescription {
+  std::string output;
+  std::string input;
+  SourcePosition where;           ///< of the input; in a list, of its element
+  SourcePosition output_where{};  ///< of the output
+};
+
+struct RecordDescription {
+  std::optional<std::vector<Written<std::string>>> variables;  ///< patterns with *; nullopt = all outputs
+  std::optional<Written<double>> interval;                     ///< s; nullopt = every communication time
+};
+
+/// What the user wrote, as plain data. Values left out stay empty here; defaults are decided once, by `resolve`.
+struct SystemDescription {
+  std::string name;            ///< of the file or its folder
+  std::filesystem::path file;  ///< empty when made by a program
+  Written<double> start{0.0, {}};
+  std::optional<Written<double>> stop;
+  std::optional<Written<double>> step;
+  Written<std::string> method{"jacobi", {}};
+  /// Options per method: [method.NAME].
+  std::map<std::string, std::map<std::string, Written<OptionValue>>> method_options;
+  std::vector<SubsystemDescription> subsystems;  ///< in the order of the file
+  std::vector<ConnectionDescription> connections;
+  RecordDescription record;
+};
+
+}  // namespace entrain

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <memory>
+
+#include "entrain/model.hpp"
+
+namespace entrain {
+
+std::unique_ptr<Model> make_car_body();
+std::unique_ptr<Model> make_car_controller();
+
+}  // namespace entrain

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <memory>
+
+#include "entrain/model.hpp"
+
+namespace entrain {
+
+// Two masses with a spring and a damper between them, cut so that one side tells its motion and the other side, which
+// holds the coupling spring, tells the force.
+
+std::unique_ptr<Model> make_mechanical_left();
+std::unique_ptr<Model> make_mechanical_right();
+std::unique_ptr<Model> make_two_mass_left();
+std::unique_ptr<Model> make_two_mass_right();
+std::unique_ptr<Model> make_oscillator_force_side();
+std::unique_ptr<Model> make_oscillator_motion_side();
+
+}  // namespace entrain

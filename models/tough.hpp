@@ -1,0 +1,11 @@
+#pragma once
+
+#include <memory>
+
+#include "entrain/model.hpp"
+
+namespace entrain {
+
+std::unique_ptr<Model> make_tough();
+
+}  // namespace entrain

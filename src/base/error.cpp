@@ -1,0 +1,52 @@
+#include "entrain/error.hpp"
+
+#include <fmt/format.h>
+
+namespace entrain {
+namespace {
+
+std::string compose(const std::string& message, const ErrorContext& context) {
+  std::string text;
+  if (!context.subsystem.empty()) text += fmt::format("subsystem '{}'", context.subsystem);
+  if (!context.variable.empty()) text += fmt::format("{}'{}'", text.empty() ? "" : ", ", context.variable);
+  if (context.time) text += fmt::format("{}at t = {} s", text.empty() ? "" : ", ", *context.time);
+  if (!text.empty()) text += ": ";
+  text += message;
+  if (!context.remedy.empty()) text += fmt::format(". {}", context.remedy);
+  return text;
+}
+
+std::string compose(const std::vector<Problem>& problems) {
+  std::string text;
+  for (const auto& problem : problems) {
+    if (!text.empty()) text += '\n';
+    text += to_string(problem);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string to_string(const Problem& problem) {
+  std::string text;
+  if (!problem.where.file.empty()) {
+    text = problem.where.file;
+    if (problem.where.line > 0) text += fmt::format(":{}", problem.where.line);
+    text += ": ";
+  }
+  if (problem.severity == Problem::Severity::Warning) text += "warning: ";
+  text += problem.message;
+  if (!problem.remedy.empty()) text += fmt::format("; {}", problem.remedy);
+  return text;
+}
+
+Error::Error(ErrorCode code, const std::string& message, ErrorContext context)
+    : std::runtime_error(compose(message, context)), code_(code), message_(message), context_(std::move(context)) {}
+
+Error::Error(std::vector<Problem> problems)
+    : std::runtime_error(compose(problems)),
+      code_(ErrorCode::InvalidSystem),
+      message_(compose(problems)),
+      problems_(std::move(problems)) {}
+
+}  // namespace entrain

@@ -1,0 +1,56 @@
+#include "base/executor.hpp"
+
+#include <algorithm>
+
+namespace entrain {
+
+Executor::Executor(int threads) {
+  for (int i = 1; i < threads; ++i) workers_.emplace_back([this] { work(); });
+}
+
+Executor::~Executor() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  work_to_do_.notify_all();
+  for (auto& worker : workers_) worker.join();
+}
+
+void Executor::run(std::size_t count, Task task, void* context) {
+  std::unique_lock lock(mutex_);
+  task_ = task;
+  context_ = context;
+  next_ = 0;
+  count_ = count;
+  unfinished_ = count;
+  work_to_do_.notify_all();
+  take_tasks(lock);
+  all_done_.wait(lock, [this] { return unfinished_ == 0; });
+}
+
+// Tasks are taken in chunks, small enough that late finishers can share and that two tasks always find two threads.
+void Executor::take_tasks(std::unique_lock<std::mutex>& lock) {
+  const std::size_t chunk = std::max<std::size_t>(1, count_ / (8 * (workers_.size() + 1)));
+  while (next_ < count_) {
+    const std::size_t first = next_;
+    const std::size_t last = std::min(count_, first + chunk);
+    next_ = last;
+    lock.unlock();
+    for (std::size_t i = first; i < last; ++i) task_(context_, i);
+    lock.lock();
+    unfinished_ -= last - first;
+  }
+  if (unfinished_ == 0) all_done_.notify_all();
+}
+
+void Executor::work() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    work_to_do_.wait(lock, [this] { return stopping_ || next_ < count_; });
+    if (stopping_) return;
+    take_tasks(lock);
+  }
+}
+
+}  // namespace entrain

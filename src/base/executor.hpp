@@ -1,0 +1,55 @@
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace entrain {
+
+/// Runs independent tasks 0 .. count-1, each exactly once, and waits for all of them.
+///
+/// Results must go to the task's own slot: then they do not depend on the number of threads. With one thread the
+/// tasks run in order on the caller. A task must not throw. Nothing is allocated per call.
+class Executor {
+ public:
+  using Task = void (*)(void* context, std::size_t index);
+
+  explicit Executor(int threads);
+  ~Executor();
+  Executor(const Executor&) = delete;
+  Executor& operator=(const Executor&) = delete;
+
+  int threads() const noexcept { return static_cast<int>(workers_.size()) + 1; }
+
+  template <class Function>
+  void for_each(std::size_t count, Function&& function) {
+    if (workers_.empty() || count < 2) {
+      for (std::size_t i = 0; i < count; ++i) function(i);
+      return;
+    }
+    run(
+        count, [](void* context, std::size_t index) { (*static_cast<std::remove_reference_t<Function>*>(context))(index); },
+        &function);
+  }
+
+ private:
+  void run(std::size_t count, Task task, void* context);
+  void work();
+  void take_tasks(std::unique_lock<std::mutex>& lock);
+
+  std::mutex mutex_;
+  std::condition_variable work_to_do_;
+  std::condition_variable all_done_;
+  Task task_ = nullptr;
+  void* context_ = nullptr;
+  std::size_t next_ = 0;
+  std::size_t count_ = 0;
+  std::size_t unfinished_ = 0;
+  bool stopping_ = false;
+  std::vector<std::thread> workers_;
+};
+
+}  // namespace entrain

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "coupling/graph.hpp"
+#include "entrain/subsystem.hpp"
+#include "entrain/system_description.hpp"
+
+namespace entrain {
+
+/// Makes the subsystem a description asks for; nullptr after adding to `problems` why it cannot.
+using SubsystemFactory =
+    std::function<std::unique_ptr<Subsystem>(const SubsystemDescription&, std::vector<Problem>& problems)>;
+
+/// What a description becomes: subsystems with their start values, and the graph between them.
+struct Assembly {
+  std::vector<std::unique_ptr<Subsystem>> subsystems;
+  std::vector<Graph::Node> nodes;
+  std::vector<Connection> connections;
+  std::vector<double> start_inputs;  ///< one per input, in the order of the graph
+};
+
+/// Everything that is wrong goes to `problems`, all at once; the result is usable when none is an error.
+Assembly assemble(const SystemDescription& description, const SubsystemFactory& factory,
+                  std::vector<Problem>& problems);
+
+}  // namespace entrain

@@ -1,0 +1,243 @@
+#include "coupling/coupled_system.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+
+#include "base/grid.hpp"
+#include "entrain/error.hpp"
+#include "numerics/polynomial.hpp"
+
+namespace entrain {
+namespace {
+
+constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+constexpr std::size_t kOrders = kMaxInputDegree + 1;
+// Two clock reads cost as much as the step of a light subsystem, so one step in 64 is timed.
+constexpr std::uint64_t kTimingMask = 63;
+
+Error rejected_step(const std::string& subsystem, Time from, Duration size) {
+  return {ErrorCode::SubsystemFailed,
+          fmt::format("rejected a step of {} s", size),
+          {.subsystem = subsystem, .variable = {}, .time = from, .remedy = "Choose a smaller step"}};
+}
+
+}  // namespace
+
+CoupledSystem::CoupledSystem(std::vector<std::unique_ptr<Subsystem>> subsystems, Graph graph,
+                             std::vector<double> start_inputs, int threads)
+    : graph_(std::move(graph)),
+      transfer_(graph_, start_inputs),
+      evaluation_(graph_, transfer_),
+      executor_(threads),
+      signals_(transfer_.make_signals()),
+      input_end_(std::move(start_inputs)),
+      coefficients_(kOrders * graph_.inputs(), 0.0) {
+  for (auto& subsystem : subsystems) {
+    auto& participant = participants_.emplace_back();
+    participant.input_degree = subsystem->capabilities().input_degree;
+    first_state_.push_back(first_state_.back() + subsystem->variables().states.size());
+    participant.part_coefficients.resize(kOrders * subsystem->variables().inputs.size());
+    participant.subsystem = std::move(subsystem);
+  }
+}
+
+std::span<double> CoupledSystem::coefficients(SubsystemId s, int p) {
+  const auto range = graph_.inputs_of(s);
+  return {coefficients_.data() + kOrders * range.first + static_cast<std::size_t>(p) * range.count, range.count};
+}
+
+std::span<double> CoupledSystem::outputs_of(SubsystemId s) {
+  const auto range = graph_.outputs_of(s);
+  return {signals_.data() + range.first, range.count};
+}
+
+void CoupledSystem::evaluate_one(SubsystemId s, std::span<const double> inputs, std::span<double> outputs) {
+  participants_[s].subsystem->evaluate(inputs, outputs);
+}
+
+void CoupledSystem::initialize(Time start, Time stop) {
+  for (auto& participant : participants_) {
+    participant.subsystem->initialize(start, stop);
+    participant.time = start;
+  }
+  evaluation_.all(start, input_end_, signals_,
+                  [this](SubsystemId s, std::span<const double> u, std::span<double> y) { evaluate_one(s, u, y); });
+  for (std::size_t s = 0; s < size(); ++s) {
+    check_outputs(SubsystemId{s}, start);
+    const auto range = graph_.inputs_of(SubsystemId{s});
+    std::copy_n(input_end_.begin() + static_cast<std::ptrdiff_t>(range.first), range.count,
+                coefficients(SubsystemId{s}, 0).begin());
+  }
+}
+
+void CoupledSystem::solve_loops(Time t) {
+  evaluation_.loops(t, input_end_, signals_,
+                    [this](SubsystemId s, std::span<const double> u, std::span<double> y) { evaluate_one(s, u, y); });
+}
+
+void CoupledSystem::publish(Time t, std::span<const double> all_inputs, std::span<const double> all_outputs) {
+  std::copy(all_inputs.begin(), all_inputs.end(), input_end_.begin());
+  std::copy(all_outputs.begin(), all_outputs.end(), signals_.begin());
+  for (std::size_t s = 0; s < size(); ++s) {
+    participants_[s].time = t;
+    ++participants_[s].counters.steps;
+    check_outputs(SubsystemId{s}, t);
+  }
+}
+
+void CoupledSystem::commit_all(std::span<const StepTask> tasks) {
+  executor_.for_each(tasks.size(), [&](std::size_t i) {
+    try {
+      commit_one(tasks[i]);
+    } catch (...) {
+      participants_[tasks[i].subsystem].failure = std::current_exception();
+    }
+  });
+  rethrow_first_failure(tasks);
+}
+
+void CoupledSystem::rethrow_first_failure(std::span<const StepTask> tasks) {
+  for (const auto& task : tasks) {
+    auto& participant = participants_[task.subsystem];
+    if (participant.failure) std::rethrow_exception(std::exchange(participant.failure, nullptr));
+    if (participant.stop_requested && stop_request_.empty()) stop_request_ = graph_.name(task.subsystem);
+  }
+}
+
+void CoupledSystem::commit_one(const StepTask& task) {
+  auto& participant = participants_[task.subsystem];
+  auto& counters = participant.counters;
+  const bool timed = (counters.steps & kTimingMask) == 0;
+  const auto before = timed ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point{};
+  if (task.parts == 1 && task.degree <= participant.input_degree) {
+    step_whole(task, participant);
+  } else {
+    step_in_parts(task, participant, task.from);
+  }
+  if (timed) {
+    counters.sampled_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - before).count();
+    ++counters.sampled_steps;
+  }
+  ++counters.steps;
+  participant.time = task.to;
+  check_outputs(task.subsystem, task.to);
+}
+
+void CoupledSystem::step_whole(const StepTask& task, Participant& participant) {
+  const auto range = graph_.inputs_of(task.subsystem);
+  const InputBlock inputs(coefficients(task.subsystem, 0).data(), range.count, task.degree);
+  const StepReport report = participant.subsystem->step({task.from, task.size, inputs}, outputs_of(task.subsystem));
+  for (std::size_t i = 0; i < range.count; ++i) input_end_[range.first + i] = inputs.value(i, task.size);
+  participant.stop_requested = report.stop_requested;
+  if (report.outcome == StepOutcome::Completed) return;
+  if (report.outcome == StepOutcome::EndedEarly && report.reached > task.from) {
+    ++participant.counters.early_returns;
+    step_in_parts(task, participant, report.reached);
+    return;
+  }
+  throw rejected_step(graph_.name(task.subsystem), task.from, task.size);
+}
+
+/// From `reached` to the end of the task, in its parts; an early return starts the next part where it happened.
+void CoupledSystem::step_in_parts(const StepTask& task, Participant& participant, Time reached_time) {
+  const auto range = graph_.inputs_of(task.subsystem);
+  const double* whole = coefficients(task.subsystem, 0).data();
+  const Duration part_size = task.size / task.parts;
+  double* part = participant.part_coefficients.data();
+  Duration done = reached_time - task.from;
+  const int degree = std::min(task.degree, participant.input_degree);
+  for (int k = static_cast<int>(done / part_size + 1e-9); k < task.parts;) {
+    const Duration end = k + 1 == task.parts ? task.size : part_size * (k + 1);
+    const bool whole_part = done == part_size * k;
+    const Duration size = whole_part ? part_size : end - done;
+    std::copy_n(whole, static_cast<std::size_t>(task.degree + 1) * range.count, part);
+    const PolynomialBlock polynomials{part, range.count, task.degree};
+    shift_origin(polynomials, done);
+    project(polynomials, degree, size);
+    const InputBlock inputs(part, range.count, degree);
+    const Time from = task.from + done;
+    const StepReport report = participant.subsystem->step({from, size, inputs}, outputs_of(task.subsystem));
+    for (std::size_t i = 0; i < range.count; ++i) input_end_[range.first + i] = inputs.value(i, size);
+    participant.stop_requested = participant.stop_requested || report.stop_requested;
+    if (report.outcome == StepOutcome::Completed) {
+      ++k;
+      done = part_size * k;
+    } else if (report.outcome == StepOutcome::EndedEarly && report.reached > from) {
+      ++participant.counters.early_returns;
+      done = report.reached - task.from;
+    } else {
+      throw rejected_step(graph_.name(task.subsystem), from, size);
+    }
+  }
+}
+
+void CoupledSystem::check_outputs(SubsystemId s, Time t) const {
+  const auto range = graph_.outputs_of(s);
+  for (const OutputId output : range) {
+    if (std::isfinite(signals_[output])) continue;
+    throw Error(ErrorCode::SubsystemFailed, fmt::format("the output became {}", signals_[output]),
+                {.subsystem = graph_.name(s),
+                 .variable = graph_.name(output),
+                 .time = t,
+                 .remedy = "If the values before grew without bound the coupling is unstable: choose a smaller step "
+                           "or another method; else the fault is in this subsystem"});
+  }
+}
+
+void CoupledSystem::read_states(std::span<double> all) {
+  std::fill(all.begin(), all.end(), kUnknown);
+  for (std::size_t s = 0; s < size(); ++s) {
+    const auto range = states_of(SubsystemId{s});
+    if (States* states = facets(SubsystemId{s}).states) states->states(all.subspan(range.first, range.count));
+  }
+}
+
+void CoupledSystem::read_state_derivatives(std::span<double> all) {
+  std::fill(all.begin(), all.end(), kUnknown);
+  for (std::size_t s = 0; s < size(); ++s) {
+    if (!capabilities(SubsystemId{s}).state_derivatives) continue;
+    const auto range = states_of(SubsystemId{s});
+    facets(SubsystemId{s}).states->derivatives(all.subspan(range.first, range.count));
+  }
+}
+
+void CoupledSystem::read_output_slopes(std::span<double> all) {
+  std::fill(all.begin(), all.end(), kUnknown);
+  for (std::size_t s = 0; s < size(); ++s) {
+    const auto range = graph_.outputs_of(SubsystemId{s});
+    OutputDerivatives* derivatives = facets(SubsystemId{s}).output_derivatives;
+    if (derivatives != nullptr) derivatives->output_derivatives(all.subspan(range.first, range.count));
+  }
+}
+
+CoupledSystem::Saved CoupledSystem::save() {
+  Saved saved{{}, {}, signals_, input_end_, coefficients_};
+  for (auto& participant : participants_) {
+    saved.states.push_back(participant.subsystem->facets().rollback->save());
+    saved.times.push_back(participant.time);
+  }
+  return saved;
+}
+
+void CoupledSystem::restore(const Saved& saved) {
+  for (std::size_t s = 0; s < size(); ++s) {
+    facets(SubsystemId{s}).rollback->restore(saved.states[s]);
+    participants_[s].time = saved.times[s];
+    participants_[s].stop_requested = false;
+    ++participants_[s].counters.rollbacks;
+  }
+  signals_ = saved.signals;
+  input_end_ = saved.input_end;
+  coefficients_ = saved.coefficients;
+  stop_request_.clear();
+}
+
+void CoupledSystem::release(const Saved& saved) {
+  for (std::size_t s = 0; s < size(); ++s) facets(SubsystemId{s}).rollback->release(saved.states[s]);
+}
+
+}  // namespace entrain

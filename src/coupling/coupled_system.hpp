@@ -1,0 +1,126 @@
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/executor.hpp"
+#include "base/ids.hpp"
+#include "coupling/evaluation.hpp"
+#include "coupling/graph.hpp"
+#include "coupling/transfer.hpp"
+#include "entrain/subsystem.hpp"
+
+namespace entrain {
+
+/// One subsystem's share of a batch: a step under the polynomials lying in CoupledSystem::coefficients.
+struct StepTask {
+  SubsystemId subsystem;
+  Time from = 0.0;
+  Duration size = 0.0;
+  int degree = 0;  ///< of the polynomials; lowered to what the subsystem takes by the best fit over each part
+  int parts = 1;   ///< equal sub-steps
+  Time to = 0.0;   ///< the communication time this step ends on: from + size up to rounding
+};
+
+/// The subsystems, their connections and the signals between them at the latest communication times.
+///
+/// Methods work on flat arrays and call subsystems in batches only. Inside a batch subsystems run concurrently, each
+/// writing its own slots, so the result does not depend on the number of threads.
+class CoupledSystem {
+ public:
+  /// `start_inputs`: one value per input; those of connected inputs are first guesses.
+  CoupledSystem(std::vector<std::unique_ptr<Subsystem>> subsystems, Graph graph, std::vector<double> start_inputs,
+                int threads);
+
+  std::size_t size() const { return participants_.size(); }
+  const Graph& graph() const { return graph_; }
+  const TransferPlan& transfer() const { return transfer_; }
+  const Capabilities& capabilities(SubsystemId s) const { return participants_[s].subsystem->capabilities(); }
+  const VariableTable& variables(SubsystemId s) const { return participants_[s].subsystem->variables(); }
+  Facets facets(SubsystemId s) { return participants_[s].subsystem->facets(); }
+
+  /// Subsystems initialised, signals consistent, loops solved.
+  void initialize(Time start, Time stop);
+
+  // Signals.
+  std::span<const double> outputs() const { return {signals_.data(), graph_.outputs()}; }
+  std::span<const double> inputs() const { return input_end_; }  ///< as they ended their last step
+  Time time_of(SubsystemId s) const { return participants_[s].time; }
+  double incoming(InputId input) const { return transfer_.incoming(input, signals_); }
+  /// Coefficient p of the input polynomials of one subsystem, in local time of its step.
+  std::span<double> coefficients(SubsystemId s, int p);
+
+  // Batches.
+  void commit_all(std::span<const StepTask> tasks);
+  /// Loops solved again at a communication time; needs output_refresh in the loops' subsystems.
+  void solve_loops(Time t);
+  /// For methods that integrate the equations themselves: what the signals are now.
+  void publish(Time t, std::span<const double> all_inputs, std::span<const double> all_outputs);
+
+  // Of all subsystems, in the order of the graph; NaN where one cannot tell.
+  void read_states(std::span<double> all);
+  void read_state_derivatives(std::span<double> all);
+  void read_output_slopes(std::span<double> all);
+  std::size_t states() const { return first_state_.back(); }
+  IdRange<std::size_t> states_of(SubsystemId s) const {
+    return {first_state_[s], first_state_[s + 1] - first_state_[s]};
+  }
+
+  struct Counters {
+    std::uint64_t steps = 0;
+    std::uint64_t early_returns = 0;
+    std::uint64_t rollbacks = 0;
+    double sampled_seconds = 0.0;
+    std::uint64_t sampled_steps = 0;
+  };
+  const Counters& counters(SubsystemId s) const { return participants_[s].counters; }
+  const std::vector<double>& loop_residuals() const { return evaluation_.loop_residuals(); }
+  /// The subsystem that asked to stop, if one did.
+  const std::string& stop_request() const { return stop_request_; }
+
+  /// Subsystem states and signals; the ids belong to the saving system.
+  struct Saved {
+    std::vector<StateId> states;
+    std::vector<Time> times;
+    std::vector<double> signals, input_end, coefficients;
+  };
+  Saved save();
+  void restore(const Saved& saved);
+  void release(const Saved& saved);
+
+ private:
+  struct Participant {
+    std::unique_ptr<Subsystem> subsystem;
+    Time time = 0.0;
+    int input_degree = 0;
+    Counters counters;
+    std::exception_ptr failure;
+    bool stop_requested = false;
+    std::vector<double> part_coefficients;  // polynomials re-expanded for one part of a step
+  };
+
+  void commit_one(const StepTask& task);
+  void step_whole(const StepTask& task, Participant& participant);
+  void step_in_parts(const StepTask& task, Participant& participant, Time reached_time);
+  void check_outputs(SubsystemId s, Time t) const;
+  std::span<double> outputs_of(SubsystemId s);
+  void evaluate_one(SubsystemId s, std::span<const double> inputs, std::span<double> outputs);
+  void rethrow_first_failure(std::span<const StepTask> tasks);
+
+  Graph graph_;
+  TransferPlan transfer_;
+  SignalEvaluation evaluation_;
+  Executor executor_;
+  std::vector<Participant> participants_;
+  std::vector<std::size_t> first_state_{0};
+  std::vector<double> signals_;       // outputs, then constants
+  std::vector<double> input_end_;     // inputs at the end of their last step
+  std::vector<double> coefficients_;  // per subsystem: (kMaxInputDegree + 1) orders of all its inputs
+  std::string stop_request_;
+};
+
+}  // namespace entrain

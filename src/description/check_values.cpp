@@ -1,0 +1,131 @@
+#include "description/check_values.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "entrain/capabilities.hpp"
+
+namespace entrain {
+namespace {
+
+class ValueChecker {
+ public:
+  explicit ValueChecker(std::vector<Problem>& problems) : problems_(problems) {}
+
+  void check(const SystemDescription& description) {
+    check_run(description);
+    if (description.subsystems.empty())
+      add({description.file.string()}, "the system has no subsystems",
+          "add one: [subsystems.NAME] with model = \"...\"");
+    std::set<std::string> names;
+    for (const auto& subsystem : description.subsystems) {
+      check_subsystem(subsystem);
+      if (!names.insert(subsystem.name).second)
+        add(subsystem.where, fmt::format("there are two subsystems named '{}'", subsystem.name));
+    }
+    check_connections(description.connections);
+    if (description.record.interval) check_positive("record.interval", *description.record.interval);
+  }
+
+ private:
+  void add(SourcePosition where, std::string message, std::string remedy = {}) {
+    problems_.push_back({std::move(message), std::move(remedy), std::move(where)});
+  }
+
+  bool check_finite(std::string_view path, const Written<double>& written) {
+    if (std::isfinite(written.value)) return true;
+    add(written.where, fmt::format("{} must be finite, not {}", path, written.value));
+    return false;
+  }
+
+  bool check_positive(std::string_view path, const Written<double>& written) {
+    if (!check_finite(path, written)) return false;
+    if (written.value > 0.0) return true;
+    add(written.where, fmt::format("{} must be greater than 0 s, not {}", path, written.value));
+    return false;
+  }
+
+  void check_run(const SystemDescription& run) {
+    bool known_length = check_finite("run.start", run.start) && run.stop && check_finite("run.stop", *run.stop);
+    if (known_length && run.stop->value <= run.start.value) {
+      add(run.stop->where,
+          fmt::format("run.stop must lie after run.start ({} s), not at {} s", run.start.value, run.stop->value));
+      known_length = false;
+    }
+    if (!run.step || !check_positive("run.step", *run.step) || !known_length) return;
+    const double length = run.stop->value - run.start.value;
+    // 0.3 - 0.1 is less than 0.2: a run of exactly one step must pass.
+    if (run.step->value > length * (1 + 1e-9))
+      add(run.step->where, fmt::format("run.step ({} s) is longer than the run ({} s)", run.step->value, length),
+          "choose a smaller step");
+  }
+
+  void check_subsystem(const SubsystemDescription& subsystem) {
+    const std::string path = "subsystems." + subsystem.name;
+    check_name(subsystem);
+    for (const auto& [name, start] : subsystem.start)
+      if (const auto* number = std::get_if<double>(&start.value))
+        check_finite(fmt::format("{}.start.{}", path, name), {*number, start.where});
+    check_steps(subsystem, path);
+    if (const auto& degree = subsystem.input_degree; degree && (degree->value < 0 || degree->value > kMaxInputDegree))
+      add(degree->where,
+          fmt::format("{}.input_degree must be between 0 and {}, not {}", path, kMaxInputDegree, degree->value));
+    if (const auto& order = subsystem.output_derivative_order; order && order->value < 0)
+      add(order->where, fmt::format("{}.output_derivative_order must be at least 0, not {}", path, order->value));
+    if (!subsystem.events) return;
+    for (const double time : subsystem.events->value) check_finite(path + ".events", {time, subsystem.events->where});
+  }
+
+  void check_name(const SubsystemDescription& subsystem) {
+    const auto allowed = [](char c) {
+      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' ||
+             c == '/';
+    };
+    if (!subsystem.name.empty() && std::all_of(subsystem.name.begin(), subsystem.name.end(), allowed)) return;
+    add(subsystem.where, fmt::format("'{}' cannot be the name of a subsystem", subsystem.name),
+        "use letters, digits, '_', '-' and '/'");
+  }
+
+  void check_steps(const SubsystemDescription& subsystem, const std::string& path) {
+    if (subsystem.step) check_positive(path + ".step", *subsystem.step);
+    const auto& least = subsystem.min_step;
+    const auto& most = subsystem.max_step;
+    const bool least_fits = least && check_finite(path + ".min_step", *least);
+    if (least_fits && least->value < 0.0)
+      add(least->where, fmt::format("{}.min_step must be at least 0 s, not {}", path, least->value));
+    const bool most_fits = most && check_positive(path + ".max_step", *most);
+    if (least_fits && most_fits && least->value > most->value)
+      add(least->where,
+          fmt::format("{}.min_step ({} s) is greater than its max_step ({} s)", path, least->value, most->value));
+  }
+
+  void check_connections(const std::vector<ConnectionDescription>& connections) {
+    const ConnectionDescription* previous = nullptr;
+    for (const auto& connection : connections) {
+      // The inputs of one output follow each other; its name is wrong once.
+      if (previous == nullptr || previous->output != connection.output)
+        check_endpoint("output", connection.output, connection.output_where);
+      check_endpoint("input", connection.input, connection.where);
+      previous = &connection;
+    }
+  }
+
+  void check_endpoint(std::string_view role, const std::string& name, const SourcePosition& where) {
+    const auto dot = name.find('.');
+    if (dot != std::string::npos && dot > 0 && dot + 1 < name.size()) return;
+    add(where, fmt::format("'{}' cannot be the {} of a connection", name, role), "write \"subsystem.variable\"");
+  }
+
+  std::vector<Problem>& problems_;
+};
+
+}  // namespace
+
+void check_values(const SystemDescription& description, std::vector<Problem>& problems) {
+  ValueChecker(problems).check(description);
+}
+
+}  // namespace entrain

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <vector>
+
+#include "entrain/system_description.hpp"
+
+namespace entrain {
+
+/// Adds a problem for each value that makes no sense whatever the models and methods are: times and steps, values
+/// that are not finite, names without their form, a system without subsystems. For a description from a file this is
+/// part of parsing it; call it for one that a program or the command line has changed.
+void check_values(const SystemDescription& description, std::vector<Problem>& problems);
+
+}  // namespace entrain

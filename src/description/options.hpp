@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "entrain/system_description.hpp"
+
+namespace entrain {
+
+/// Options of a method are a struct with defaults and one function `void bind(OptionBinder&)` that names each field
+/// once. Reading, writing and documenting options are binders; nothing else lists them.
+class OptionBinder {
+ public:
+  virtual ~OptionBinder() = default;
+
+  struct Limits {
+    double min = -std::numeric_limits<double>::infinity();
+    double max = std::numeric_limits<double>::infinity();
+  };
+  virtual void number(std::string_view name, double& field, std::string_view help, Limits limits) = 0;
+  virtual void integer(std::string_view name, int& field, std::string_view help, Limits limits) = 0;
+  virtual void boolean(std::string_view name, bool& field, std::string_view help) = 0;
+  virtual void choice(std::string_view name, std::string& field, std::string_view help,
+                      const std::vector<std::string>& choices) = 0;
+  virtual void names(std::string_view name, std::vector<std::string>& field, std::string_view help) = 0;
+  virtual void numbers(std::string_view name, std::map<std::string, double>& field, std::string_view help,
+                       Limits limits) = 0;
+};
+
+/// Something whose options can be listed; implemented by every method.
+class HasOptions {
+ public:
+  virtual ~HasOptions() = default;
+  virtual void bind(OptionBinder& binder) = 0;
+};
+
+using WrittenOptions = std::map<std::string, Written<OptionValue>>;
+
+/// Sets the fields from what the user wrote. Wrong types, values out of limits and unknown keys (with a suggestion)
+/// are added to `problems`. `owner` is for the messages, e.g. "method.jacobi".
+void read_options(HasOptions& target, const WrittenOptions& written, std::string_view owner,
+                  std::vector<Problem>& problems);
+
+/// Every option in force.
+std::map<std::string, OptionValue> options_in_force(HasOptions& target);
+
+struct OptionHelp {
+  std::string name;
+  std::string type;  ///< "number", "integer", "boolean", "list of names", "table of numbers", or "a | b"
+  std::string default_value;
+  std::string help;
+};
+std::vector<OptionHelp> describe_options(HasOptions& target);
+
+}  // namespace entrain

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "entrain/system_description.hpp"
+
+namespace entrain {
+
+/// The system file behind a user's path: the file itself, or the one in the folder. Throws Error{FileFailed}.
+std::filesystem::path find_system_file(const std::filesystem::path& path);
+
+/// Parses the text of a system file (TOML). Everything wrong is added to `problems`, each with file and line; what
+/// could be understood is returned, so that later checks can add theirs.
+SystemDescription parse_system(std::string_view text, const std::filesystem::path& file, std::vector<Problem>& problems);
+
+/// Reads and parses; throws Error{FileFailed} when the file cannot be read.
+SystemDescription read_system(const std::filesystem::path& file, std::vector<Problem>& problems);
+
+/// Applies "sub.var=value" from --set. Throws Error{InvalidSystem} for nonsense.
+void apply_set(SystemDescription& description, std::string_view assignment);
+/// Applies "name=value" from --option to the method in force. The value is read as TOML, else taken as a string.
+void apply_option(SystemDescription& description, std::string_view assignment);
+
+/// The system as TOML that reads back to the same description.
+std::string write_system(const SystemDescription& description);
+
+}  // namespace entrain

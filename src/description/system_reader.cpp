@@ -1,0 +1,258 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "base/suggest.hpp"
+#include "description/check_values.hpp"
+#include "description/system_file.hpp"
+#include "description/toml_document.hpp"
+
+namespace entrain {
+namespace {
+
+constexpr std::string_view kQuoteDots = "quote a name that has dots: \"a.b\" = ...";
+
+template <class T>
+constexpr std::string_view kExpected;
+template <>
+constexpr std::string_view kExpected<bool> = "true or false";
+template <>
+constexpr std::string_view kExpected<std::int64_t> = "an integer";
+template <>
+constexpr std::string_view kExpected<double> = "a number";
+template <>
+constexpr std::string_view kExpected<std::string> = "a string";
+template <>
+constexpr std::string_view kExpected<std::vector<double>> = "a list of numbers";
+
+/// Walks the document once. Each table states its keys with what to do for each; all the rest is an unknown key.
+class SystemReader {
+ public:
+  SystemReader(SystemDescription& description, std::vector<Problem>& problems)
+      : description_(description), problems_(problems) {}
+
+  void read(const TomlTable& document) {
+    read_keys(document, "",
+              {{"run", table(&SystemReader::read_run)},
+               {"method", table(&SystemReader::read_methods)},
+               {"subsystems", table(&SystemReader::read_subsystems)},
+               {"connections", table(&SystemReader::read_connections)},
+               {"record", table(&SystemReader::read_record)}});
+  }
+
+ private:
+  using Action = std::function<void(const TomlNode& node, const std::string& path)>;
+  struct Key {
+    std::string name;
+    Action action;
+  };
+
+  void add(SourcePosition where, std::string message, std::string remedy = {}) {
+    problems_.push_back({std::move(message), std::move(remedy), std::move(where)});
+  }
+
+  void add_wrong_type(const TomlNode& node, const std::string& path, std::string_view expected) {
+    add(node.where, fmt::format("{} must be {}, not {}", path, expected, found(node)));
+  }
+
+  void read_keys(const TomlTable& table, const std::string& owner, const std::vector<Key>& keys) {
+    for (const auto& entry : table.entries) {
+      const auto key = std::find_if(keys.begin(), keys.end(), [&](const Key& k) { return k.name == entry.key; });
+      if (key == keys.end()) {
+        add_unknown(entry, owner, keys);
+      } else {
+        key->action(entry.node, owner.empty() ? entry.key : fmt::format("{}.{}", owner, entry.key));
+      }
+    }
+  }
+
+  void add_unknown(const TomlEntry& entry, const std::string& owner, const std::vector<Key>& keys) {
+    std::vector<std::string> names;
+    names.reserve(keys.size());
+    for (const auto& key : keys) names.push_back(key.name);
+    const bool is_table = std::holds_alternative<TomlTable>(entry.node.value);
+    const std::string what = owner.empty() && is_table ? fmt::format("unknown table [{}]", entry.key)
+                             : owner.empty()           ? fmt::format("unknown key '{}'", entry.key)
+                                                       : fmt::format("unknown key '{}' in [{}]", entry.key, owner);
+    add(entry.where, what, suggestion(entry.key, names));
+  }
+
+  const TomlTable* as_table(const TomlNode& node, const std::string& path) {
+    const auto* table = std::get_if<TomlTable>(&node.value);
+    if (table == nullptr) add_wrong_type(node, path, "a table");
+    return table;
+  }
+
+  Action table(void (SystemReader::*reader)(const TomlTable&)) {
+    return [this, reader](const TomlNode& node, const std::string& path) {
+      if (const auto* content = as_table(node, path)) (this->*reader)(*content);
+    };
+  }
+
+  template <class T>
+  std::optional<Written<T>> written(const TomlNode& node, const std::string& path) {
+    if (auto value = read_as<T>(node)) return Written<T>{std::move(*value), node.where};
+    add_wrong_type(node, path, kExpected<T>);
+    return std::nullopt;
+  }
+
+  template <class T>
+  Action into(Written<T>& target) {
+    return [this, &target](const TomlNode& node, const std::string& path) {
+      if (auto value = written<T>(node, path)) target = std::move(*value);
+    };
+  }
+
+  template <class T>
+  Action into(std::optional<Written<T>>& target) {
+    return [this, &target](const TomlNode& node, const std::string& path) { target = written<T>(node, path); };
+  }
+
+  void read_run(const TomlTable& run) {
+    read_keys(run, "run",
+              {{"start", into(description_.start)},
+               {"stop", into(description_.stop)},
+               {"step", into(description_.step)},
+               {"method", into(description_.method)}});
+  }
+
+  void read_methods(const TomlTable& methods) {
+    for (const auto& method : methods.entries) {
+      const std::string path = "method." + method.key;
+      const auto* options = as_table(method.node, path);
+      if (options == nullptr) continue;
+      auto& written_options = description_.method_options[method.key];
+      for (const auto& option : options->entries) {
+        if (auto value = option_value(option.node)) {
+          written_options[option.key] = {std::move(*value), option.node.where};
+        } else {
+          add_wrong_option(option.node, fmt::format("{}.{}", path, option.key));
+        }
+      }
+    }
+  }
+
+  void add_wrong_option(const TomlNode& node, const std::string& path) {
+    if (std::holds_alternative<TomlDate>(node.value))
+      add_wrong_type(node, path, "a boolean, a number, a string, a list or a table");
+    else if (std::holds_alternative<TomlTable>(node.value))
+      add(node.where, path + " must hold numbers only", std::string(kQuoteDots));
+    else
+      add(node.where, path + " must hold only numbers or only strings");
+  }
+
+  void read_subsystems(const TomlTable& subsystems) {
+    for (const auto& entry : subsystems.entries) {
+      auto& subsystem = description_.subsystems.emplace_back();
+      subsystem.name = entry.key;
+      subsystem.where = entry.where;
+      if (const auto* content = as_table(entry.node, "subsystems." + entry.key)) read_subsystem(*content, subsystem);
+    }
+  }
+
+  void read_subsystem(const TomlTable& content, SubsystemDescription& subsystem) {
+    bool has_source = false;
+    Written<std::string> model;
+    read_keys(content, "subsystems." + subsystem.name,
+              {{"model",
+                [&](const TomlNode& node, const std::string& path) {
+                  has_source = true;
+                  into(model)(node, path);
+                }},
+               {"start", [&](const TomlNode& node, const std::string& path) { read_start(node, path, subsystem); }},
+               {"rollback", into(subsystem.rollback)},
+               {"states", into(subsystem.states)},
+               {"state_derivatives", into(subsystem.state_derivatives)},
+               {"linearization", into(subsystem.linearization)},
+               {"input_degree", into(subsystem.input_degree)},
+               {"output_derivative_order", into(subsystem.output_derivative_order)},
+               {"step", into(subsystem.step)},
+               {"min_step", into(subsystem.min_step)},
+               {"max_step", into(subsystem.max_step)},
+               {"events", into(subsystem.events)}});
+    subsystem.model = model.value;
+    subsystem.model_where = model.where;
+    if (!has_source)
+      add(subsystem.where, fmt::format("subsystem '{}' has no model", subsystem.name),
+          "name one, such as model = \"lotka_volterra.prey\"");
+  }
+
+  void read_start(const TomlNode& node, const std::string& path, SubsystemDescription& subsystem) {
+    const auto* values = as_table(node, path);
+    if (values == nullptr) return;
+    for (const auto& entry : values->entries) {
+      if (auto value = scalar(entry.node)) {
+        subsystem.start[entry.key] = {std::move(*value), entry.node.where};
+      } else {
+        add_wrong_type(entry.node, fmt::format("{}.{}", path, entry.key), "a number, a boolean or a string");
+        if (std::holds_alternative<TomlTable>(entry.node.value)) problems_.back().remedy = kQuoteDots;
+      }
+    }
+  }
+
+  void read_connections(const TomlTable& connections) {
+    for (const auto& entry : connections.entries) {
+      const std::string path = fmt::format("connections.\"{}\"", entry.key);
+      const auto* list = std::get_if<std::vector<TomlNode>>(&entry.node.value);
+      if (list == nullptr) {
+        read_connection(entry, entry.node, path, "an input or a list of inputs, as strings");
+        if (std::holds_alternative<TomlTable>(entry.node.value)) problems_.back().remedy = kQuoteDots;
+        continue;
+      }
+      if (list->empty()) add(entry.node.where, path + " names no input");
+      for (const auto& input : *list) read_connection(entry, input, path, "a list of strings");
+    }
+  }
+
+  void read_connection(const TomlEntry& output, const TomlNode& input, const std::string& path,
+                       std::string_view expected) {
+    if (auto name = read_as<std::string>(input)) {
+      description_.connections.push_back({output.key, std::move(*name), input.where, output.where});
+    } else {
+      add_wrong_type(input, path, expected);
+    }
+  }
+
+  void read_record(const TomlTable& record) {
+    const auto read_patterns = [this](const TomlNode& node, const std::string& path) {
+      if (!read_as<std::vector<std::string>>(node)) return add_wrong_type(node, path, "a list of strings");
+      auto& patterns = description_.record.variables.emplace();
+      for (const auto& element : std::get<std::vector<TomlNode>>(node.value))
+        patterns.push_back({std::get<std::string>(element.value), element.where});
+    };
+    read_keys(record, "record", {{"variables", read_patterns}, {"interval", into(description_.record.interval)}});
+  }
+
+  SystemDescription& description_;
+  std::vector<Problem>& problems_;
+};
+
+/// The folder's name for a system.toml, else the file's.
+std::string name_of(const std::filesystem::path& file) {
+  if (file.filename() != "system.toml") return file.stem().string();
+  std::error_code ignored;  // a working directory that is gone leaves the name as it is in the path
+  const auto absolute = std::filesystem::absolute(file, ignored);
+  const auto folder = (absolute.empty() ? file : absolute).lexically_normal().parent_path().filename();
+  return folder.empty() ? file.stem().string() : folder.string();
+}
+
+}  // namespace
+
+SystemDescription parse_system(std::string_view text, const std::filesystem::path& file,
+                               std::vector<Problem>& problems) {
+  SystemDescription description;
+  description.name = name_of(file);
+  description.file = file;
+  std::vector<Problem> found_here;
+  if (const auto document = parse_toml(text, file.string(), found_here)) {
+    SystemReader(description, found_here).read(*document);
+    check_values(description, found_here);
+  }
+  std::stable_sort(found_here.begin(), found_here.end(),
+                   [](const Problem& a, const Problem& b) { return a.where.line < b.where.line; });
+  problems.insert(problems.end(), found_here.begin(), found_here.end());
+  return description;
+}
+
+}  // namespace entrain

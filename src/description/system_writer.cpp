@@ -1,0 +1,89 @@
+#include <fmt/format.h>
+
+#include <map>
+
+#include "description/system_file.hpp"
+#include "description/toml_text.hpp"
+
+namespace entrain {
+namespace {
+
+using Text = fmt::memory_buffer;
+
+template <class T>
+void add(Text& text, std::string_view key, const T& value) {
+  fmt::format_to(std::back_inserter(text), "{} = {}\n", toml_key(key), toml_text(value));
+}
+
+template <class T>
+void add_if(Text& text, std::string_view key, const std::optional<Written<T>>& written) {
+  if (written) add(text, key, OptionValue(written->value));
+}
+
+void add_subsystem(Text& text, const SubsystemDescription& subsystem) {
+  const std::string table = "subsystems." + toml_key(subsystem.name);
+  fmt::format_to(std::back_inserter(text), "\n[{}]\n", table);
+  add(text, "model", std::string_view(subsystem.model));
+  add_if(text, "rollback", subsystem.rollback);
+  add_if(text, "states", subsystem.states);
+  add_if(text, "state_derivatives", subsystem.state_derivatives);
+  add_if(text, "linearization", subsystem.linearization);
+  add_if(text, "input_degree", subsystem.input_degree);
+  add_if(text, "output_derivative_order", subsystem.output_derivative_order);
+  add_if(text, "step", subsystem.step);
+  add_if(text, "min_step", subsystem.min_step);
+  add_if(text, "max_step", subsystem.max_step);
+  add_if(text, "events", subsystem.events);
+  if (subsystem.start.empty()) return;
+  fmt::format_to(std::back_inserter(text), "[{}.start]\n", table);
+  for (const auto& [name, written] : subsystem.start) add(text, name, written.value);
+}
+
+/// One key per output: TOML has no key twice.
+void add_connections(Text& text, const std::vector<ConnectionDescription>& connections) {
+  if (connections.empty()) return;
+  std::vector<std::string> outputs;
+  std::map<std::string, std::vector<std::string>> inputs_of;
+  for (const auto& connection : connections) {
+    auto& inputs = inputs_of[connection.output];
+    if (inputs.empty()) outputs.push_back(connection.output);
+    inputs.push_back(connection.input);
+  }
+  fmt::format_to(std::back_inserter(text), "\n[connections]\n");
+  for (const auto& output : outputs) {
+    const auto& inputs = inputs_of[output];
+    add(text, output, inputs.size() == 1 ? OptionValue(inputs.front()) : OptionValue(inputs));
+  }
+}
+
+void add_record(Text& text, const RecordDescription& record) {
+  if (!record.variables && !record.interval) return;
+  fmt::format_to(std::back_inserter(text), "\n[record]\n");
+  if (record.variables) {
+    std::vector<std::string> patterns;
+    for (const auto& pattern : *record.variables) patterns.push_back(pattern.value);
+    add(text, "variables", OptionValue(patterns));
+  }
+  add_if(text, "interval", record.interval);
+}
+
+}  // namespace
+
+std::string write_system(const SystemDescription& description) {
+  Text text;
+  fmt::format_to(std::back_inserter(text), "[run]\n");
+  add(text, "start", description.start.value);
+  add_if(text, "stop", description.stop);
+  add_if(text, "step", description.step);
+  add(text, "method", std::string_view(description.method.value));
+  for (const auto& [method, options] : description.method_options) {
+    fmt::format_to(std::back_inserter(text), "\n[method.{}]\n", toml_key(method));
+    for (const auto& [name, written] : options) add(text, name, written.value);
+  }
+  for (const auto& subsystem : description.subsystems) add_subsystem(text, subsystem);
+  add_connections(text, description.connections);
+  add_record(text, description.record);
+  return fmt::to_string(text);
+}
+
+}  // namespace entrain

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "description/options.hpp"
+#include "entrain/simulation.hpp"
+
+namespace entrain {
+
+struct SubsystemInspection {
+  std::string name;
+  std::string source;
+  VariableTable variables;
+  Capabilities capabilities;
+};
+
+/// What a system is made of, without running it.
+struct SystemInspection {
+  std::vector<SubsystemInspection> subsystems;
+  std::vector<std::vector<std::string>> loops;       ///< algebraic: signals "subsystem.variable"
+  std::vector<std::vector<std::string>> components;  ///< subsystems that influence each other, two or more
+  std::vector<std::string> sequence;                 ///< the calling sequence gauss-seidel would find
+};
+
+/// Throws Error with every problem of the system.
+SystemInspection inspect(const SystemDescription& description);
+
+struct MethodInfo {
+  std::string name;
+  std::string summary;
+  std::vector<OptionHelp> options;
+};
+std::vector<MethodInfo> method_infos();
+
+}  // namespace entrain

@@ -1,0 +1,131 @@
+#include "facade/prepare.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/suggest.hpp"
+#include "coupling/assembly.hpp"
+#include "description/check_values.hpp"
+#include "entrain/entrain.hpp"
+#include "facade/resolve.hpp"
+#include "masters/registry.hpp"
+#include "models/registry.hpp"
+#include "subsystem/native/native_subsystem.hpp"
+
+namespace entrain {
+namespace {
+
+SubsystemFactory subsystem_factory(const ModelFactory& models) {
+  return [&models](const SubsystemDescription& description,
+                   std::vector<Problem>& problems) -> std::unique_ptr<Subsystem> {
+    if (description.model.empty()) return nullptr;  // said by the parser already
+    auto model = models ? models(description.model) : nullptr;
+    if (!model) model = make_built_in_model(description.model);
+    if (!model) {
+      std::vector<std::string> known;
+      for (const auto& entry : built_in_models()) known.push_back(entry.name);
+      problems.push_back({fmt::format("unknown model '{}'", description.model), suggestion(description.model, known),
+                          description.model_where, Problem::Severity::Error});
+      return nullptr;
+    }
+    return make_native_subsystem(description.name, std::move(model));
+  };
+}
+
+std::unique_ptr<Method> configured_method(const SystemDescription& description, std::vector<Problem>& problems) {
+  std::vector<std::string> known;
+  for (const auto& entry : methods()) known.emplace_back(entry.name);
+  const auto problem = [&](const SourcePosition& where, const std::string& name) {
+    problems.push_back({fmt::format("unknown method '{}'", name), suggestion(name, known), where,
+                        Problem::Severity::Error});
+  };
+  // Tables of other methods are read too: a typo there would show only on the day the method is changed.
+  for (const auto& [name, options] : description.method_options) {
+    auto other = make_method(name);
+    if (!other) {
+      problem(options.empty() ? SourcePosition{} : options.begin()->second.where, name);
+    } else if (name != description.method.value) {
+      read_options(*other, options, "method." + name, problems);
+    }
+  }
+  auto method = make_method(description.method.value);
+  if (!method) {
+    problem(description.method.where, description.method.value);
+    return nullptr;
+  }
+  const auto options = description.method_options.find(description.method.value);
+  if (options != description.method_options.end()) {
+    read_options(*method, options->second, "method." + description.method.value, problems);
+  }
+  return method;
+}
+
+/// Parsing has checked the values of the file; this finds what the command line or a program changed since.
+void check_values_again(const SystemDescription& description, std::vector<Problem>& problems) {
+  std::vector<Problem> found;
+  check_values(description, found);
+  for (auto& problem : found) {
+    const bool known = std::any_of(problems.begin(), problems.end(), [&](const Problem& other) {
+      return other.message == problem.message && other.where.line == problem.where.line;
+    });
+    if (!known) problems.push_back(std::move(problem));
+  }
+}
+
+RunSummary summary_before_run(const SystemDescription& description, const CoupledSystem& system, Method& method) {
+  RunSummary summary;
+  summary.version = version();
+  summary.system = description.name;
+  summary.method = method.name();
+  summary.parameters = options_in_force(method);
+  for (std::size_t s = 0; s < system.size(); ++s) {
+    SubsystemSummary entry;
+    entry.name = description.subsystems[s].name;
+    entry.source = "model " + description.subsystems[s].model;
+    entry.capabilities = system.capabilities(SubsystemId{s});
+    summary.subsystems.push_back(std::move(entry));
+  }
+  return summary;
+}
+
+}  // namespace
+
+bool has_errors(const std::vector<Problem>& problems) {
+  return std::any_of(problems.begin(), problems.end(),
+                     [](const Problem& problem) { return problem.severity == Problem::Severity::Error; });
+}
+
+Prepared prepare(const SystemDescription& written, int threads, const ModelFactory& models,
+                 std::vector<Problem>& problems) {
+  Prepared prepared;
+  check_values_again(written, problems);
+  if (!written.stop) {
+    problems.push_back({"the run has no stop time", "give one: [run] stop = ..., or --stop on the command line",
+                        {written.file.string(), 0, 0}, Problem::Severity::Error});
+  }
+  const SystemDescription description = resolved(written);
+  prepared.settings = {description.start.value, description.stop ? description.stop->value : description.start.value,
+                       description.step ? description.step->value : 0.0};
+  prepared.method = configured_method(description, problems);
+  auto assembly = assemble(description, subsystem_factory(models), problems);
+  if (assembly.subsystems.size() != description.subsystems.size()) return prepared;
+
+  Graph graph(std::move(assembly.nodes), std::move(assembly.connections));
+  std::vector<const Capabilities*> capabilities;
+  for (const auto& subsystem : assembly.subsystems) capabilities.push_back(&subsystem->capabilities());
+  if (prepared.method && description.stop && description.step) {
+    prepared.method->check(graph, problems);
+    for (auto& problem : unmet_requirements(*prepared.method, graph, capabilities, prepared.settings)) {
+      problem.where = {description.file.string(), 0, 0};
+      problems.push_back(std::move(problem));
+    }
+  }
+  if (has_errors(problems) || !prepared.method) return prepared;
+  prepared.system = std::make_unique<CoupledSystem>(std::move(assembly.subsystems), std::move(graph),
+                                                    std::move(assembly.start_inputs), threads);
+  prepared.summary = summary_before_run(description, *prepared.system, *prepared.method);
+  return prepared;
+}
+
+}  // namespace entrain

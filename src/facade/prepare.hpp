@@ -1,0 +1,27 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "coupling/coupled_system.hpp"
+#include "entrain/simulation.hpp"
+#include "masters/method.hpp"
+
+namespace entrain {
+
+/// A system ready to run, or as far as it could be made ready.
+struct Prepared {
+  std::unique_ptr<CoupledSystem> system;
+  std::unique_ptr<Method> method;
+  RunSettings settings;
+  RunSummary summary;  ///< names, options in force, capabilities
+};
+
+/// Description -> subsystems, graph, method; everything wrong is added to `problems` at once. `system` is null when
+/// one of them is an error.
+Prepared prepare(const SystemDescription& description, int threads, const ModelFactory& models,
+                 std::vector<Problem>& problems);
+
+bool has_errors(const std::vector<Problem>& problems);
+
+}  // namespace entrain

@@ -1,0 +1,89 @@
+#include "entrain/simulation.hpp"
+
+#include <fmt/format.h>
+
+#include "base/suggest.hpp"
+#include "facade/prepare.hpp"
+#include "run/runner.hpp"
+
+namespace entrain {
+
+std::string_view to_string(Termination termination) {
+  switch (termination) {
+    case Termination::NotStarted: return "not started";
+    case Termination::Running: return "running";
+    case Termination::Completed: return "completed";
+    case Termination::Failed: return "failed";
+    case Termination::Interrupted: break;
+  }
+  return "interrupted";
+}
+
+struct Simulation::Impl {
+  Prepared prepared;
+  std::unique_ptr<Runner> runner;
+};
+
+class Simulation::Checkpoint {
+ public:
+  Checkpoint(CoupledSystem& system, Runner::Position position) : system_(system), position_(std::move(position)) {}
+  ~Checkpoint() { system_.release(position_.system); }
+  Checkpoint(const Checkpoint&) = delete;
+  Checkpoint& operator=(const Checkpoint&) = delete;
+  const Runner::Position& position() const { return position_; }
+
+ private:
+  CoupledSystem& system_;
+  Runner::Position position_;
+};
+
+Simulation::Simulation(const SystemDescription& description, RunOptions options, const ModelFactory& models)
+    : impl_(std::make_unique<Impl>()) {
+  std::vector<Problem> problems;
+  impl_->prepared = prepare(description, options.threads, models, problems);
+  if (!impl_->prepared.system) throw Error(std::move(problems));
+  auto& prepared = impl_->prepared;
+  for (const auto& problem : problems) prepared.summary.warnings.push_back(to_string(problem));
+  impl_->runner = std::make_unique<Runner>(*prepared.system, *prepared.method, prepared.settings,
+                                           std::move(prepared.summary), options.interrupt);
+}
+
+Simulation::~Simulation() = default;
+Simulation::Simulation(Simulation&&) noexcept = default;
+Simulation& Simulation::operator=(Simulation&&) noexcept = default;
+
+void Simulation::observe(Observer& observer) { impl_->runner->observe(observer); }
+
+const RunSummary& Simulation::run() { return run_until(kNever); }
+
+const RunSummary& Simulation::run_until(Time t) {
+  impl_->runner->run_until(t);
+  return summary();
+}
+
+const RunSummary& Simulation::summary() const noexcept { return impl_->runner->summary(); }
+const std::vector<Signal>& Simulation::signals() const noexcept { return impl_->runner->signals(); }
+
+double Simulation::value(std::string_view signal) const {
+  const auto& all = signals();
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i].name == signal) return impl_->runner->value(i);
+    names.push_back(all[i].name);
+  }
+  throw Error(ErrorCode::InvalidSystem, fmt::format("unknown signal '{}'; {}", signal, suggestion(signal, names)));
+}
+
+std::shared_ptr<const Simulation::Checkpoint> Simulation::checkpoint() {
+  auto& system = *impl_->prepared.system;
+  for (std::size_t s = 0; s < system.size(); ++s) {
+    if (system.facets(SubsystemId{s}).rollback != nullptr) continue;
+    throw Error(ErrorCode::MissingCapability, "a checkpoint needs rollback in every subsystem; this one has none",
+                {.subsystem = system.graph().name(SubsystemId{s}), .variable = {}, .time = {}, .remedy = {}});
+  }
+  return std::make_shared<const Checkpoint>(system, impl_->runner->position());
+}
+
+void Simulation::restore(const Checkpoint& checkpoint) { impl_->runner->restore(checkpoint.position()); }
+
+}  // namespace entrain

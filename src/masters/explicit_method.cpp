@@ -1,0 +1,107 @@
+#include "masters/explicit_method.hpp"
+
+#include <fmt/format.h>
+
+namespace entrain {
+
+void ExplicitOptions::bind(OptionBinder& binder) {
+  binder.integer("degree", degree, "degree of the input polynomials, by extrapolation from the history",
+                 {0, kMaxInputDegree});
+  binder.choice("start", start, "grow: the degree grows with the history; constant: a constant history is assumed",
+                {"grow", "constant"});
+  binder.choice("loops", loops, "algebraic loops at communication times: one macro step late, or solved by Newton",
+                {"delay", "solve"});
+}
+
+Requirements ExplicitMethod::requirements() const {
+  Requirements needs;
+  needs.refresh_in_loops = options_.loops == "solve";
+  return needs;
+}
+
+void ExplicitMethod::start(CoupledSystem& system, const RunSettings& settings) {
+  step_ = 0;
+  calendar_.start(system, settings);
+  inputs_.start(system, {.degree = options_.degree,
+                         .constant_history = options_.start == "constant",
+                         .macro_step = settings.step,
+                         .gains = gains(system.graph())});
+  degree_.assign(system.size(), 0);
+  sample_step_.assign(system.size(), 0);
+  next_event_.assign(system.size(), kNever);
+  for (std::size_t s = 0; s < system.size(); ++s) {
+    if (Events* events = system.facets(SubsystemId{s}).events) next_event_[s] = events->next_event(settings.start);
+  }
+  tasks_.reserve(system.size());
+}
+
+void ExplicitMethod::prepare(CoupledSystem& system, SubsystemId s) {
+  if (!calendar_.starts(s, step_)) return;
+  degree_[s] = inputs_.prepare(system, s, step_, sample_step_);
+}
+
+void ExplicitMethod::commit(CoupledSystem& system, std::span<const SubsystemId> batch) {
+  tasks_.clear();
+  for (const SubsystemId s : batch) {
+    if (calendar_.ends(s, step_)) tasks_.push_back(calendar_.task(s, step_, degree_[s]));
+  }
+  system.commit_all(tasks_);
+  for (const auto& task : tasks_) {
+    sample_step_[task.subsystem] = step_ + 1;
+    if (reached(task.to, next_event_[task.subsystem])) notice_events(system, task.subsystem);
+  }
+}
+
+void ExplicitMethod::notice_events(CoupledSystem& system, SubsystemId s) {
+  inputs_.cut_history(system, s);
+  next_event_[s] = system.facets(s).events->next_event(calendar_.time(step_ + 1));
+}
+
+MacroStepReport ExplicitMethod::advance(CoupledSystem& system) {
+  advance_subsystems(system);
+  ++step_;
+  const Time now = calendar_.time(step_);
+  if (options_.loops == "solve" && !system.graph().loops().empty()) system.solve_loops(now);
+  return {.reached = now};
+}
+
+MethodMemory ExplicitMethod::memory() const {
+  MethodMemory memory{step_, inputs_.memory()};
+  for (std::size_t s = 0; s < degree_.size(); ++s) {
+    memory.numbers.push_back(degree_[s]);
+    memory.numbers.push_back(static_cast<double>(sample_step_[s]));
+    memory.numbers.push_back(next_event_[s]);
+  }
+  return memory;
+}
+
+void ExplicitMethod::restore(const MethodMemory& memory) {
+  step_ = memory.step;
+  inputs_.restore(memory.numbers);
+  const double* next = memory.numbers.data() + memory.numbers.size() - 3 * degree_.size();
+  for (std::size_t s = 0; s < degree_.size(); ++s) {
+    degree_[s] = static_cast<int>(*next++);
+    sample_step_[s] = static_cast<std::uint64_t>(*next++);
+    next_event_[s] = *next++;
+  }
+}
+
+std::vector<std::string> ExplicitMethod::notes(const CoupledSystem& system) const {
+  std::vector<std::string> notes;
+  const std::size_t loops = system.graph().loops().size();
+  if (loops > 0) {
+    notes.push_back(fmt::format("{} algebraic loop{} {}", loops, loops > 1 ? "s" : "",
+                                options_.loops == "solve" ? "solved at every communication time"
+                                                          : "delayed by one macro step (loops = \"delay\")"));
+  }
+  for (std::size_t s = 0; s < system.size(); ++s) {
+    const int takes = system.capabilities(SubsystemId{s}).input_degree;
+    if (takes < options_.degree) {
+      notes.push_back(fmt::format("inputs of '{}' lowered from degree {} to {} by mean-square fit",
+                                  system.graph().name(SubsystemId{s}), options_.degree, takes));
+    }
+  }
+  return notes;
+}
+
+}  // namespace entrain

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "masters/calendar.hpp"
+#include "masters/extrapolated_inputs.hpp"
+#include "masters/method.hpp"
+
+namespace entrain {
+
+struct ExplicitOptions {
+  int degree = 0;
+  std::string start = "grow";
+  std::string loops = "delay";
+
+  void bind(OptionBinder& binder);
+};
+
+/// What jacobi, gauss-seidel and nepce share: one step of every subsystem per macro step on a common grid, under
+/// inputs extrapolated from the history. They differ in the order of the calls and in the filter of the samples.
+class ExplicitMethod : public Method {
+ public:
+  void bind(OptionBinder& binder) override { options_.bind(binder); }
+  Requirements requirements() const override;
+  void start(CoupledSystem& system, const RunSettings& settings) override;
+  MacroStepReport advance(CoupledSystem& system) final;
+  MethodMemory memory() const final;
+  void restore(const MethodMemory& memory) final;
+  std::vector<std::string> notes(const CoupledSystem& system) const override;
+
+  /// Call between start and the first advance: the history as if the run had begun earlier. value(input, k): what the
+  /// input received k macro steps before the start.
+  void seed_history(const std::function<double(InputId, int)>& value) { inputs_.seed(value); }
+
+ protected:
+  /// All subsystems once, in this method's order.
+  virtual void advance_subsystems(CoupledSystem& system) = 0;
+  /// Per input, empty = none.
+  virtual std::vector<double> gains(const Graph&) const { return {}; }
+
+  /// Fixes the inputs of `s` if a step of it starts with this macro step.
+  void prepare(CoupledSystem& system, SubsystemId s);
+  /// Commits the steps that end with this macro step, together.
+  void commit(CoupledSystem& system, std::span<const SubsystemId> batch);
+
+ private:
+  void notice_events(CoupledSystem& system, SubsystemId s);
+
+  ExplicitOptions options_;
+  Calendar calendar_;
+  ExtrapolatedInputs inputs_;
+  std::uint64_t step_ = 0;
+  std::vector<int> degree_;                  // per subsystem: of the polynomials in force
+  std::vector<std::uint64_t> sample_step_;   // per subsystem: macro step its outputs belong to
+  std::vector<Time> next_event_;             // per subsystem: announced; kNever if none
+  std::vector<StepTask> tasks_;              // of the batch under way
+};
+
+}  // namespace entrain

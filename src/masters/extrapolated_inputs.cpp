@@ -1,0 +1,100 @@
+#include "masters/extrapolated_inputs.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "numerics/polynomial.hpp"
+
+namespace entrain {
+
+void ExtrapolatedInputs::start(const CoupledSystem& system, Settings settings) {
+  settings_ = std::move(settings);
+  plain_hold_ = settings_.degree == 0 && settings_.gains.empty();
+  histories_.assign(plain_hold_ ? 0 : system.graph().inputs(), {});
+  if (settings_.constant_history) {
+    seed([&](InputId input, int) { return system.incoming(input); });
+  }
+}
+
+void ExtrapolatedInputs::seed(const std::function<double(InputId, int)>& value) {
+  for (std::size_t i = 0; i < histories_.size(); ++i) {
+    auto& history = histories_[i];
+    history.count = static_cast<std::size_t>(settings_.degree);
+    for (std::size_t m = 0; m < history.count; ++m) {
+      history.value[m] = value(InputId{i}, static_cast<int>(m) + 1);
+      history.step[m] = -static_cast<double>(m + 1);
+    }
+  }
+}
+
+void ExtrapolatedInputs::take_sample(History& history, double value, double step, double gain) const {
+  if (history.count > 0) value = gain * history.value[0] + (1.0 - gain) * value;
+  if (history.count == 0 || step > history.step[0]) {  // else the source has not moved: the sample is replaced
+    const std::size_t kept = std::min(history.count, static_cast<std::size_t>(settings_.degree));
+    for (std::size_t m = kept; m > 0; --m) {
+      history.value[m] = history.value[m - 1];
+      history.step[m] = history.step[m - 1];
+    }
+    history.count = kept + 1;
+  }
+  history.value[0] = value;
+  history.step[0] = step;
+}
+
+int ExtrapolatedInputs::prepare(CoupledSystem& system, SubsystemId s, std::uint64_t step,
+                                std::span<const std::uint64_t> sample_step) {
+  const auto inputs = system.graph().inputs_of(s);
+  const auto values = system.coefficients(s, 0);
+  if (plain_hold_) {
+    for (const InputId input : inputs) values[input - inputs.first] = system.incoming(input);
+    return 0;
+  }
+  int degree = 0;
+  for (const InputId input : inputs) {
+    const Connection* connection = system.graph().source(input);
+    const auto at = connection != nullptr ? sample_step[system.graph().owner(connection->output)] : step;
+    const double gain = settings_.gains.empty() ? 0.0 : settings_.gains[input];
+    take_sample(histories_[input], system.incoming(input), static_cast<double>(at), gain);
+    degree = std::max(degree, static_cast<int>(histories_[input].count) - 1);
+  }
+  for (const InputId input : inputs) {
+    const auto& history = histories_[input];
+    std::array<double, kSamples> nodes{};  // in macro steps from the start of this step
+    for (std::size_t m = 0; m < history.count; ++m) nodes[m] = history.step[m] - static_cast<double>(step);
+    std::array<double, kSamples> by_steps{};
+    interpolate({nodes.data(), history.count}, {history.value.data(), history.count}, {by_steps.data(), history.count});
+    double scale = 1.0;
+    for (int p = 0; p <= degree; ++p, scale /= settings_.macro_step) {
+      system.coefficients(s, p)[input - inputs.first] = by_steps[static_cast<std::size_t>(p)] * scale;
+    }
+  }
+  return degree;
+}
+
+void ExtrapolatedInputs::cut_history(const CoupledSystem& system, SubsystemId source) {
+  if (plain_hold_) return;
+  for (const auto& connection : system.graph().connections()) {
+    if (system.graph().owner(connection.output) == source) histories_[connection.input].count = 0;
+  }
+}
+
+std::vector<double> ExtrapolatedInputs::memory() const {
+  std::vector<double> numbers;
+  for (const auto& history : histories_) {
+    numbers.push_back(static_cast<double>(history.count));
+    numbers.insert(numbers.end(), history.value.begin(), history.value.end());
+    numbers.insert(numbers.end(), history.step.begin(), history.step.end());
+  }
+  return numbers;
+}
+
+void ExtrapolatedInputs::restore(std::span<const double> numbers) {
+  auto next = numbers.begin();
+  for (auto& history : histories_) {
+    history.count = static_cast<std::size_t>(*next++);
+    for (auto& value : history.value) value = *next++;
+    for (auto& step : history.step) step = *next++;
+  }
+}
+
+}  // namespace entrain

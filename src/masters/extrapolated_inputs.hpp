@@ -1,0 +1,54 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "coupling/coupled_system.hpp"
+
+namespace entrain {
+
+/// Input polynomials of the explicit methods: through the latest samples that each connection delivered
+/// (docs/theory/inputs.md). Samples lie on whole macro steps, so their distances are exact integers.
+class ExtrapolatedInputs {
+ public:
+  struct Settings {
+    int degree = 0;
+    bool constant_history = false;  ///< fill the history with the start value instead of growing into the degree
+    Duration macro_step = 0.0;
+    std::vector<double> gains;      ///< per input: w <- gain w + (1 - gain) y (NEPCE); empty = none
+  };
+
+  void start(const CoupledSystem& system, Settings settings);
+
+  /// Takes the samples that the connections of `s` deliver now and writes the polynomials of its step that starts
+  /// with macro step `step`. `sample_step` tells for each subsystem the macro step its outputs belong to. Returns the
+  /// degree.
+  int prepare(CoupledSystem& system, SubsystemId s, std::uint64_t step, std::span<const std::uint64_t> sample_step);
+
+  /// No polynomial may span a jump of this subsystem's outputs: its consumers begin a new history.
+  void cut_history(const CoupledSystem& system, SubsystemId source);
+
+  /// Past samples by hand: value(input, k) is what the input received k = 1, 2, 3 macro steps before the start.
+  void seed(const std::function<double(InputId, int)>& value);
+
+  std::vector<double> memory() const;
+  void restore(std::span<const double> numbers);
+
+ private:
+  static constexpr std::size_t kSamples = kMaxInputDegree + 1;
+  struct History {
+    std::array<double, kSamples> value{};  // newest first
+    std::array<double, kSamples> step{};   // macro step of each sample; whole numbers, negative before the start
+    std::size_t count = 0;
+  };
+  void take_sample(History& history, double value, double step, double gain) const;
+
+  Settings settings_;
+  std::vector<History> histories_;  // per input
+  bool plain_hold_ = true;          // degree 0, no gains: nothing to remember
+};
+
+}  // namespace entrain

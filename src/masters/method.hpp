@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "coupling/coupled_system.hpp"
+#include "description/options.hpp"
+#include "entrain/error.hpp"
+
+namespace entrain {
+
+struct RunSettings {
+  Time start = 0.0;
+  Time stop = 0.0;
+  Duration step = 0.0;
+};
+
+/// What a method needs from every subsystem, as data; matched before time zero, all mismatches at once.
+struct Requirements {
+  bool equations = false;
+  bool refresh_in_loops = false;  ///< outputs re-evaluated without a step, for subsystems in algebraic loops
+  bool common_grid = true;        ///< imposed steps must fit the macro step
+};
+
+struct [[nodiscard]] MacroStepReport {
+  Time reached = 0.0;
+  std::uint64_t iterations = 0;
+};
+
+/// What a method remembers between macro steps, as one value: saved and restored with a checkpoint.
+struct MethodMemory {
+  std::uint64_t step = 0;       ///< macro steps done
+  std::vector<double> numbers;  ///< histories; the layout is the method's own
+};
+
+/// A coupling algorithm: decides inputs, order, iteration and acceptance of each macro step.
+///
+/// Owns no thread, file or log, and calls subsystems in batches of the CoupledSystem only.
+class Method : public HasOptions {
+ public:
+  virtual std::string_view name() const noexcept = 0;
+  virtual Requirements requirements() const { return {}; }
+  /// Options that make no sense for this system (unknown names in lists, ...).
+  virtual void check(const Graph&, std::vector<Problem>&) const {}
+
+  /// Called once, after consistent initialisation at settings.start.
+  virtual void start(CoupledSystem& system, const RunSettings& settings) = 0;
+  /// One macro step, at most to the stop time of the settings.
+  virtual MacroStepReport advance(CoupledSystem& system) = 0;
+
+  virtual MethodMemory memory() const = 0;
+  virtual void restore(const MethodMemory& memory) = 0;
+
+  /// How the run is done, for the summary: a sequence found, loops delayed, ...
+  virtual std::vector<std::string> notes(const CoupledSystem&) const { return {}; }
+};
+
+/// Everything the method needs and a subsystem lacks, and every imposed step that does not fit.
+std::vector<Problem> unmet_requirements(const Method& method, const Graph& graph,
+                                        const std::vector<const Capabilities*>& capabilities,
+                                        const RunSettings& settings);
+
+}  // namespace entrain

@@ -1,0 +1,140 @@
+#include "masters/monolithic.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "entrain/error.hpp"
+
+namespace entrain {
+namespace {
+
+/// Just before a discontinuity, far enough that `reached` (base/grid.hpp) does not take it for the event itself.
+Time just_before(Time event) {
+  constexpr double kMargin = 64 * std::numeric_limits<double>::epsilon();
+  return event - kMargin * std::max(1.0, std::abs(event));
+}
+
+}  // namespace
+
+void MonolithicOptions::bind(OptionBinder& binder) {
+  binder.choice("integrator", integrator, "erk: explicit Runge-Kutta 7(8); bdf: for stiff systems", {"erk", "bdf"});
+  binder.number("tolerance", tolerance, "relative and absolute tolerance of the integrator", {1e-14, 1e-2});
+}
+
+Requirements Monolithic::requirements() const {
+  Requirements needs;
+  needs.equations = true;
+  needs.common_grid = false;
+  return needs;
+}
+
+void Monolithic::start(CoupledSystem& system, const RunSettings& settings) {
+  grid_ = Grid(settings.start, settings.stop, settings.step);
+  step_ = 0;
+  evaluation_.emplace(system.graph(), system.transfer());
+  x_.resize(system.states());
+  inputs_.assign(system.inputs().begin(), system.inputs().end());
+  input_slopes_.assign(inputs_.size(), 0.0);
+  signals_ = system.transfer().make_signals();
+  output_rates_.assign(signals_.size(), 0.0);  // those of the constants stay zero
+  equations_.clear();
+  for (std::size_t s = 0; s < system.size(); ++s) {
+    equations_.push_back(system.facets(SubsystemId{s}).equations);
+    differentiates_inputs_ = differentiates_inputs_ || equations_[s]->reads_input_derivatives();
+    const auto range = system.states_of(SubsystemId{s});
+    equations_[s]->state(std::span(x_).subspan(range.first, range.count));
+  }
+  const OdeMethod method = options_.integrator == "erk" ? OdeMethod::ExplicitRungeKutta : OdeMethod::Bdf;
+  if (!x_.empty()) {
+    OdeOptions ode;
+    ode.method = method;
+    ode.relative_tolerance = ode.absolute_tolerance = options_.tolerance;
+    solver_.emplace(x_.size(), ode);
+  }
+}
+
+Equations::Point Monolithic::point(const CoupledSystem& system, SubsystemId s, Time t,
+                                   std::span<const double> x) const {
+  const auto states = system.states_of(s);
+  const auto inputs = system.graph().inputs_of(s);
+  return {t, x.subspan(states.first, states.count), std::span(inputs_).subspan(inputs.first, inputs.count),
+          std::span(input_slopes_).subspan(inputs.first, inputs.count)};
+}
+
+void Monolithic::evaluate_signals(CoupledSystem& system, Time t, std::span<const double> x) {
+  // An input slope is known one round after the signals it follows from; a chain of n differentiating subsystems
+  // settles in n + 1 rounds.
+  for (std::size_t round = 0; round <= system.size() + 1; ++round) {
+    evaluation_->all(t, inputs_, signals_, [&](SubsystemId s, std::span<const double> u, std::span<double> y) {
+      auto at = point(system, s, t, x);
+      at.u = u;
+      equations_[s]->outputs(at, y);
+    });
+    if (!differentiates_inputs_ || !update_input_slopes(system, t, x)) return;
+  }
+  throw Error(ErrorCode::LoopNotSolved, "subsystems that differentiate their inputs form a loop",
+              {.subsystem = {}, .variable = {}, .time = t, .remedy = "Couple them by a method with held inputs"});
+}
+
+bool Monolithic::update_input_slopes(CoupledSystem& system, Time t, std::span<const double> x) {
+  for (std::size_t s = 0; s < system.size(); ++s) {
+    const auto range = system.graph().outputs_of(SubsystemId{s});
+    equations_[s]->output_rates(point(system, SubsystemId{s}, t, x),
+                                std::span(output_rates_).subspan(range.first, range.count));
+  }
+  bool changed = false;
+  for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    const auto& plan = system.transfer();
+    const double slope = plan.factor(InputId{i}) * output_rates_[plan.source(InputId{i})];
+    const bool matters = equations_[system.graph().owner(InputId{i})]->reads_input_derivatives();
+    changed = changed || (matters && slope != input_slopes_[i]);
+    input_slopes_[i] = slope;
+  }
+  return changed;
+}
+
+void Monolithic::integrate(CoupledSystem& system, Time from, Time to) {
+  while (!reached(from, to)) {
+    Time smooth_until = kNever;
+    for (const auto* equations : equations_) smooth_until = std::min(smooth_until, equations->next_discontinuity(from));
+    const bool stops_at_event = reached(to, smooth_until);
+    const Time end = stops_at_event ? std::min(smooth_until, to) : to;
+    const Time last_smooth = stops_at_event ? just_before(end) : kNever;
+    if (solver_) {
+      solver_->integrate(from, end, x_, [&](Time t, std::span<const double> x, std::span<double> dx) {
+        const Time at_time = std::min(t, last_smooth);
+        evaluate_signals(system, at_time, x);
+        for (std::size_t s = 0; s < equations_.size(); ++s) {
+          const auto range = system.states_of(SubsystemId{s});
+          equations_[s]->right_hand_side(point(system, SubsystemId{s}, at_time, x), dx.subspan(range.first, range.count));
+        }
+      });
+    }
+    from = end;
+  }
+}
+
+MacroStepReport Monolithic::advance(CoupledSystem& system) {
+  const Time to = grid_.time(step_ + 1);
+  integrate(system, grid_.time(step_), to);
+  ++step_;
+  evaluate_signals(system, to, x_);
+  for (std::size_t s = 0; s < system.size(); ++s) equations_[s]->move_to(point(system, SubsystemId{s}, to, x_));
+  system.publish(to, inputs_, std::span(signals_).first(system.graph().outputs()));
+  return {.reached = to};
+}
+
+void Monolithic::restore(const MethodMemory& memory) {
+  step_ = memory.step;
+  x_ = memory.numbers;
+}
+
+std::vector<std::string> Monolithic::notes(const CoupledSystem&) const {
+  return {fmt::format("one integrator for all equations ({}, tolerance {:g}); the step only sets the output times",
+                      options_.integrator, options_.tolerance)};
+}
+
+}  // namespace entrain

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/grid.hpp"
+#include "masters/method.hpp"
+#include "numerics/ode.hpp"
+
+namespace entrain {
+
+struct MonolithicOptions {
+  std::string integrator = "erk";
+  double tolerance = 1e-12;
+
+  void bind(OptionBinder& binder);
+};
+
+/// All equations of the system in one integrator, loops solved at every evaluation: no coupling error at all, so it is
+/// the reference of every system whose subsystems open their equations (docs/theory/monolithic.md).
+class Monolithic final : public Method {
+ public:
+  std::string_view name() const noexcept override { return "monolithic"; }
+  void bind(OptionBinder& binder) override { options_.bind(binder); }
+  Requirements requirements() const override;
+  void start(CoupledSystem& system, const RunSettings& settings) override;
+  MacroStepReport advance(CoupledSystem& system) override;
+  MethodMemory memory() const override { return {step_, x_}; }
+  void restore(const MethodMemory& memory) override;
+  std::vector<std::string> notes(const CoupledSystem& system) const override;
+
+ private:
+  Equations::Point point(const CoupledSystem& system, SubsystemId s, Time t, std::span<const double> x) const;
+  /// All signals at (t, x); with subsystems that differentiate inputs, also the slopes of the inputs.
+  void evaluate_signals(CoupledSystem& system, Time t, std::span<const double> x);
+  bool update_input_slopes(CoupledSystem& system, Time t, std::span<const double> x);
+  void integrate(CoupledSystem& system, Time from, Time to);
+
+  MonolithicOptions options_;
+  Grid grid_;
+  std::uint64_t step_ = 0;
+  std::vector<Equations*> equations_;
+  bool differentiates_inputs_ = false;
+  std::optional<SignalEvaluation> evaluation_;
+  std::optional<OdeSolver> solver_;  // none without states
+  std::vector<double> x_, inputs_, input_slopes_, signals_, output_rates_;
+};
+
+}  // namespace entrain

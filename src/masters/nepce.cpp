@@ -1,0 +1,48 @@
+#include "masters/nepce.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/suggest.hpp"
+
+namespace entrain {
+namespace {
+
+std::vector<std::string> input_names(const Graph& graph) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < graph.inputs(); ++i) names.push_back(graph.name(InputId{i}));
+  return names;
+}
+
+}  // namespace
+
+void Nepce::bind(OptionBinder& binder) {
+  GaussSeidel::bind(binder);
+  // At |gain| = 1 the filter never forgets its start: reference condition |alpha| < 1 of a consistent start.
+  const double below_one = std::nextafter(1.0, 0.0);
+  binder.numbers("gains", written_gains_, "by \"subsystem.input\": w <- gain w + (1 - gain) y; 0 = plain gauss-seidel",
+                 {-below_one, below_one});
+}
+
+void Nepce::check(const Graph& graph, std::vector<Problem>& problems) const {
+  GaussSeidel::check(graph, problems);
+  const auto known = input_names(graph);
+  for (const auto& [name, gain] : written_gains_) {
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    problems.push_back({fmt::format("gains: unknown input '{}'", name), suggestion(name, known), {},
+                        Problem::Severity::Error});
+  }
+}
+
+std::vector<double> Nepce::gains(const Graph& graph) const {
+  std::vector<double> gains;
+  for (const auto& name : input_names(graph)) {
+    const auto found = written_gains_.find(name);
+    gains.push_back(found == written_gains_.end() ? 0.0 : found->second);
+  }
+  return gains;
+}
+
+}  // namespace entrain

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+namespace entrain {
+
+/// Polynomials of several signals at once: coefficient p of signal i at coefficients[p * count + i], as in InputBlock.
+struct PolynomialBlock {
+  double* coefficients = nullptr;
+  std::size_t count = 0;
+  int degree = 0;
+
+  double& at(int p, std::size_t i) const { return coefficients[static_cast<std::size_t>(p) * count + i]; }
+};
+
+/// Re-expands every polynomial about s = shift: q(s) = p(s + shift).
+void shift_origin(const PolynomialBlock& block, double shift);
+
+/// Best polynomial of a lower degree in the mean square over [0, length] (docs/theory/inputs.md). Coefficients above
+/// `degree` are left untouched and lose their meaning.
+void project(const PolynomialBlock& block, int degree, double length);
+
+/// The polynomial through (nodes[j], values[j]), by powers of the argument. Nodes distinct, at most 4.
+void interpolate(std::span<const double> nodes, std::span<const double> values, std::span<double> coefficients);
+
+}  // namespace entrain

@@ -1,0 +1,66 @@
+#include "report/json_parts.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace entrain {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json list_of(const std::vector<Variable>& variables) {
+  Json list = Json::array();
+  for (const auto& variable : variables) {
+    Json entry{{"name", variable.name}, {"unit", variable.unit}, {"start", nullptr}};
+    if (variable.start) std::visit([&](const auto& value) { entry["start"] = value; }, *variable.start);
+    entry["description"] = variable.description;
+    list.push_back(std::move(entry));
+  }
+  return list;
+}
+
+Json pairs_of(const Feedthrough& feedthrough) {
+  Json pairs = Json::array();
+  for (std::size_t output = 0; output < feedthrough.outputs(); ++output) {
+    for (std::size_t input = 0; input < feedthrough.inputs(); ++input) {
+      if (feedthrough(output, input)) pairs.push_back({output, input});
+    }
+  }
+  return pairs;
+}
+
+}  // namespace
+
+Json json_of(const Capabilities& capabilities) {
+  Json json{{"rollback", capabilities.rollback},
+            {"input_degree", capabilities.input_degree},
+            {"output_derivative_order", capabilities.output_derivative_order},
+            {"states", capabilities.states},
+            {"state_derivatives", capabilities.state_derivatives},
+            {"linearization", capabilities.linearization},
+            {"output_refresh", capabilities.output_refresh},
+            {"equations", capabilities.equations},
+            {"announces_events", capabilities.announces_events},
+            {"reset", capabilities.reset}};
+  if (capabilities.imposed_step) json["imposed_step"] = *capabilities.imposed_step;
+  if (capabilities.min_step) json["min_step"] = *capabilities.min_step;
+  if (capabilities.max_step) json["max_step"] = *capabilities.max_step;
+  json["feedthrough"] = pairs_of(capabilities.feedthrough);
+  return json;
+}
+
+Json json_of(const VariableTable& variables) {
+  return {{"inputs", list_of(variables.inputs)},
+          {"outputs", list_of(variables.outputs)},
+          {"states", list_of(variables.states)},
+          {"parameters", list_of(variables.parameters)}};
+}
+
+Json json_of(const OptionValue& value) {
+  return std::visit([](const auto& plain) { return Json(plain); }, value);
+}
+
+std::string json_text(const Json& json) {
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+
+}  // namespace entrain

@@ -1,0 +1,67 @@
+#include "report/summary_json.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "report/json_parts.hpp"
+#include "results/replace_file.hpp"
+
+namespace entrain {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json loops_of(const RunSummary& summary) {
+  Json loops = Json::array();
+  for (const auto& loop : summary.loops) {
+    loops.push_back({{"variables", loop.variables}, {"initial_residual", loop.initial_residual}});
+  }
+  return loops;
+}
+
+Json subsystems_of(const RunSummary& summary) {
+  Json subsystems = Json::object();
+  for (const auto& subsystem : summary.subsystems) {
+    subsystems[subsystem.name] = {{"source", subsystem.source},   {"steps", subsystem.steps},
+                                  {"trials", subsystem.trials},   {"rollbacks", subsystem.rollbacks},
+                                  {"seconds", subsystem.seconds}, {"capabilities", json_of(subsystem.capabilities)}};
+  }
+  return subsystems;
+}
+
+Json parameters_of(const RunSummary& summary) {
+  Json parameters = Json::object();
+  for (const auto& [name, value] : summary.parameters) parameters[name] = json_of(value);
+  return parameters;
+}
+
+}  // namespace
+
+std::string summary_json(const RunSummary& summary) {
+  return json_text({{"entrain", summary.version},
+                    {"system", summary.system},
+                    {"method", summary.method},
+                    {"termination", std::string(to_string(summary.termination))},
+                    {"message", summary.message},
+                    {"start", summary.start},
+                    {"stop", summary.stop},
+                    {"reached", summary.reached},
+                    {"step", summary.step},
+                    {"macro_steps", summary.macro_steps},
+                    {"rejected_steps", summary.rejected_steps},
+                    {"iterations", summary.iterations},
+                    {"linearizations", summary.linearizations},
+                    {"wall_seconds", summary.wall_seconds},
+                    {"max_coupling_residual", summary.max_coupling_residual},
+                    {"worst_connection", summary.worst_connection},
+                    {"loops", loops_of(summary)},
+                    {"notes", summary.notes},
+                    {"warnings", summary.warnings},
+                    {"subsystems", subsystems_of(summary)},
+                    {"parameters", parameters_of(summary)}});
+}
+
+void write_summary(const std::filesystem::path& file, const RunSummary& summary) {
+  replace_file(file, summary_json(summary));
+}
+
+}  // namespace entrain

@@ -1,0 +1,169 @@
+#include "report/text_report.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "report/table.hpp"
+
+namespace entrain {
+namespace {
+
+constexpr std::string_view kBold = "1";
+constexpr std::string_view kRed = "31";
+constexpr std::string_view kGreen = "32";
+constexpr std::string_view kYellow = "33";
+
+std::string painted(std::string_view text, std::string_view colour, TextStyle style) {
+  return style.colour ? fmt::format("\x1b[{}m{}\x1b[0m", colour, text) : std::string(text);
+}
+
+std::string_view yes_or_no(bool value) {
+  return value ? "yes" : "no";
+}
+
+std::string value_text(const std::optional<Value>& value) {
+  if (!value) return "-";
+  return std::visit([](const auto& plain) { return fmt::format("{}", plain); }, *value);
+}
+
+std::string speed_text(const RunSummary& summary) {
+  if (!(summary.wall_seconds > 0.0)) return {};
+  return fmt::format(" ({} simulated s per s)", short_number((summary.reached - summary.start) / summary.wall_seconds));
+}
+
+std::string termination_text(const RunSummary& summary, TextStyle style) {
+  const bool completed = summary.termination == Termination::Completed;
+  return painted(to_string(summary.termination), completed ? kGreen : kRed, style);
+}
+
+/// Only what was counted: an explicit method has no rejected steps to talk about.
+std::string steps_text(const RunSummary& summary) {
+  auto text = fmt::format("{} macro steps", summary.macro_steps);
+  if (summary.step > 0.0) text += fmt::format(" of {} s", short_number(summary.step));
+  if (summary.rejected_steps > 0) text += fmt::format(", {} rejected", summary.rejected_steps);
+  if (summary.iterations > 0) text += fmt::format(", {} iterations", summary.iterations);
+  if (summary.linearizations > 0) text += fmt::format(", {} linearizations", summary.linearizations);
+  return text;
+}
+
+std::string residual_text(const RunSummary& summary) {
+  auto text = short_number(summary.max_coupling_residual);
+  if (!summary.worst_connection.empty()) text += fmt::format(" of the output's range, at {}", summary.worst_connection);
+  return text;
+}
+
+std::string subsystems_text(const RunSummary& summary) {
+  Table table({"subsystem", "source", "steps", "trials", "rollbacks", "seconds"});
+  for (std::size_t column = 2; column < 6; ++column) table.align_right(column);
+  for (const auto& subsystem : summary.subsystems) {
+    table.add_row({subsystem.name, subsystem.source, fmt::format("{}", subsystem.steps),
+                   fmt::format("{}", subsystem.trials), fmt::format("{}", subsystem.rollbacks),
+                   fmt::format("{:.3f}", subsystem.seconds)});
+  }
+  return table.empty() ? std::string() : table.text(2);
+}
+
+void add_rows(Table& table, const std::vector<Variable>& variables, std::string_view causality) {
+  for (const auto& variable : variables) {
+    table.add_row(
+        {variable.name, std::string(causality), variable.unit, value_text(variable.start), variable.description});
+  }
+}
+
+std::string feedthrough_text(const Feedthrough& feedthrough, const VariableTable& variables) {
+  std::vector<std::string> pairs;
+  for (std::size_t output = 0; output < feedthrough.outputs(); ++output) {
+    for (std::size_t input = 0; input < feedthrough.inputs(); ++input) {
+      if (!feedthrough(output, input)) continue;
+      pairs.push_back(fmt::format("{} <- {}", variables.outputs[output].name, variables.inputs[input].name));
+    }
+  }
+  return pairs.empty() ? "none" : fmt::format("{}", fmt::join(pairs, ", "));
+}
+
+std::string input_degree_text(int degree) {
+  constexpr std::string_view kNames[] = {"constant", "straight lines", "parabolas", "cubics"};
+  if (degree < 0 || degree > kMaxInputDegree) return fmt::format("polynomials of degree {}", degree);
+  return std::string(kNames[degree]);
+}
+
+std::string derivatives_text(int order) {
+  return order == 0 ? "no" : fmt::format("yes, to order {}", order);
+}
+
+}  // namespace
+
+std::string short_number(double value) {
+  return fmt::format("{:.6g}", value);
+}
+
+std::string verdict_text(bool ok, TextStyle style) {
+  return painted(ok ? "ok" : "off", ok ? kGreen : kRed, style);
+}
+
+std::string brief_summary(const RunSummary& summary, TextStyle style) {
+  auto text = fmt::format("{}: {} with {}, t = {} .. {} s\n", painted(summary.system, kBold, style),
+                          termination_text(summary, style), summary.method, short_number(summary.start),
+                          short_number(summary.reached));
+  text += fmt::format("  steps              {}\n", steps_text(summary));
+  text += fmt::format("  wall time          {:.3f} s{}\n", summary.wall_seconds, speed_text(summary));
+  text += fmt::format("  coupling residual  {}\n", residual_text(summary));
+  for (const auto& loop : summary.loops) {
+    text += fmt::format("  algebraic loop     {} (residual at the start {})\n", fmt::join(loop.variables, ", "),
+                        short_number(loop.initial_residual));
+  }
+  for (const auto& note : summary.notes) text += fmt::format("  note               {}\n", note);
+  for (const auto& warning : summary.warnings) {
+    text += fmt::format("  {}            {}\n", painted("warning", kYellow, style), warning);
+  }
+  return text + subsystems_text(summary);
+}
+
+std::string variables_text(const VariableTable& variables) {
+  Table table({"variable", "kind", "unit", "start", "description"});
+  table.align_right(3);
+  add_rows(table, variables.inputs, "input");
+  add_rows(table, variables.outputs, "output");
+  add_rows(table, variables.states, "state");
+  add_rows(table, variables.parameters, "parameter");
+  return table.text(2);
+}
+
+std::string capabilities_text(const Capabilities& capabilities, const VariableTable& variables) {
+  std::string text;
+  const auto line = [&](std::string_view what, std::string_view answer) {
+    text += fmt::format("  {}: {}\n", what, answer);
+  };
+  line("can be rolled back", yes_or_no(capabilities.rollback));
+  line("inputs inside a step", input_degree_text(capabilities.input_degree));
+  line("tells output derivatives", derivatives_text(capabilities.output_derivative_order));
+  line("tells its states", yes_or_no(capabilities.states));
+  line("tells state derivatives", yes_or_no(capabilities.state_derivatives));
+  line("tells its linearization", yes_or_no(capabilities.linearization));
+  line("outputs can be refreshed without a step", yes_or_no(capabilities.output_refresh));
+  line("equations open to an outside integrator", yes_or_no(capabilities.equations));
+  line("announces events", yes_or_no(capabilities.announces_events));
+  line("can be reset", yes_or_no(capabilities.reset));
+  if (capabilities.imposed_step) line("imposed step", short_number(*capabilities.imposed_step) + " s");
+  if (capabilities.min_step) line("smallest step", short_number(*capabilities.min_step) + " s");
+  if (capabilities.max_step) line("largest step", short_number(*capabilities.max_step) + " s");
+  line("direct feedthrough", feedthrough_text(capabilities.feedthrough, variables));
+  return text;
+}
+
+std::string groups_text(const std::vector<std::vector<std::string>>& groups, std::string_view none) {
+  if (groups.empty()) return fmt::format("  {}\n", none);
+  std::string text;
+  int number = 0;
+  for (const auto& group : groups) text += fmt::format("  {}. {}\n", ++number, fmt::join(group, ", "));
+  return text;
+}
+
+std::string options_text(std::span<const OptionHelp> options) {
+  if (options.empty()) return "  (no options)\n";
+  Table table({"option", "type", "default", "meaning"});
+  for (const auto& option : options) table.add_row({option.name, option.type, option.default_value, option.help});
+  return table.text(2);
+}
+
+}  // namespace entrain

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "reproduce/reproduce.hpp"
+
+namespace entrain {
+
+/// A table or figure of a paper. `rows` runs the shipped system files below `examples`.
+struct ReproduceEntry {
+  std::string id;
+  std::string title;
+  std::vector<ReproduceRow> (*rows)(const std::filesystem::path& examples);
+};
+
+// One function per paper, each in the file of its name.
+std::vector<ReproduceEntry> missiles_entries();
+std::vector<ReproduceEntry> f3ornits_entries();
+
+/// How near we must come, and why.
+struct Tolerance {
+  double relative;
+  std::string reason;
+};
+
+/// Ok when ours lies within the tolerance of the verified reference.
+ReproduceRow compared(std::string quantity, std::optional<double> paper, double reference, double ours,
+                      const Tolerance& tolerance);
+
+}  // namespace entrain

@@ -1,0 +1,53 @@
+#include "reproduce/reproduce.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/suggest.hpp"
+#include "entrain/error.hpp"
+#include "reproduce/entry.hpp"
+
+namespace entrain {
+namespace {
+
+const std::vector<ReproduceEntry>& all_entries() {
+  static const std::vector<ReproduceEntry> kEntries = [] {
+    std::vector<ReproduceEntry> entries;
+    for (auto* of_paper : {&missiles_entries, &f3ornits_entries}) {
+      for (auto& entry : of_paper()) entries.push_back(std::move(entry));
+    }
+    return entries;
+  }();
+  return kEntries;
+}
+
+}  // namespace
+
+bool ReproduceResult::ok() const {
+  return std::all_of(rows.begin(), rows.end(), [](const ReproduceRow& row) { return row.ok; });
+}
+
+ReproduceRow compared(std::string quantity, std::optional<double> paper, double reference, double ours,
+                      const Tolerance& tolerance) {
+  const bool ok = std::abs(ours - reference) <= tolerance.relative * std::abs(reference);
+  return {std::move(quantity), paper, reference, ours, tolerance.relative, tolerance.reason, ok};
+}
+
+std::vector<std::pair<std::string, std::string>> reproduce_entries() {
+  std::vector<std::pair<std::string, std::string>> list;
+  for (const auto& entry : all_entries()) list.emplace_back(entry.id, entry.title);
+  return list;
+}
+
+ReproduceResult reproduce(std::string_view id, const std::filesystem::path& examples) {
+  std::vector<std::string> known;
+  for (const auto& entry : all_entries()) {
+    if (entry.id == id) return {entry.id, entry.title, entry.rows(examples)};
+    known.push_back(entry.id);
+  }
+  throw Error(ErrorCode::InvalidSystem, fmt::format("nothing to reproduce under '{}'; {}", id, suggestion(id, known)));
+}
+
+}  // namespace entrain

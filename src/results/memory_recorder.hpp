@@ -1,0 +1,46 @@
+#pragma once
+
+#include <limits>
+#include <utility>
+
+#include "results/selection.hpp"
+#include "results/signal_table.hpp"
+
+namespace entrain {
+
+/// Keeps the values of chosen signals in memory, one row per communication time.
+class MemoryRecorder : public Observer, public SignalTable {
+ public:
+  MemoryRecorder() = default;
+  explicit MemoryRecorder(const std::vector<std::string>& patterns) : patterns_(std::in_place) {
+    for (const auto& pattern : patterns) patterns_->push_back({pattern, {}});
+  }
+
+  void begin(std::span<const Signal> signals, const RunSummary&) override {
+    chosen_ = select_signals(signals, patterns_);
+    for (const auto index : chosen_) {
+      names.push_back(signals[index].name);
+      subsystems_.push_back(signals[index].subsystem);
+      needs_.states = needs_.states || signals[index].causality == Causality::State;
+    }
+    columns.resize(chosen_.size());
+  }
+
+  void communicated(const Sample& sample, const RunSummary&) override {
+    times.push_back(sample.t);
+    for (std::size_t i = 0; i < chosen_.size(); ++i) {
+      const bool known = sample.communicated.empty() || sample.communicated[subsystems_[i]] != 0;
+      columns[i].push_back(known ? sample.values[chosen_[i]] : std::numeric_limits<double>::quiet_NaN());
+    }
+  }
+
+  Needs needs() const override { return needs_; }
+
+ private:
+  SignalPatterns patterns_;
+  std::vector<std::size_t> chosen_;
+  std::vector<std::size_t> subsystems_;
+  Needs needs_;
+};
+
+}  // namespace entrain

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string_view>
+#include <vector>
+
+namespace entrain {
+
+/// A text file that only ever grows by complete rows: whatever ends the program, what is on the disk can be read up to
+/// the last complete row. Rows are collected in a buffer that is written when full, and about once a second.
+class RowFile {
+ public:
+  /// Creates or empties the file. Throws Error{FileFailed}.
+  explicit RowFile(std::filesystem::path path);
+  /// Writes what is left, without telling of a failure: call `flush` to be told.
+  ~RowFile();
+  RowFile(const RowFile&) = delete;
+  RowFile& operator=(const RowFile&) = delete;
+
+  /// Appends one row and writes it at once.
+  void write_header(std::string_view row);
+
+  /// Room for one row of at most `size` characters. Write there, then call `end_row` with one past the last character.
+  char* begin_row(std::size_t size);
+  void end_row(const char* end);
+
+  /// Throws Error{FileFailed} after cutting the file back to its last complete row; nothing is written after that.
+  void flush();
+  const std::filesystem::path& path() const noexcept { return path_; }
+
+ private:
+  void fail(int error_number);
+
+  std::filesystem::path path_;
+  int descriptor_ = -1;
+  bool failed_ = false;
+  std::vector<char> buffer_;
+  std::size_t used_ = 0;
+  std::uint64_t complete_bytes_ = 0;  ///< on the disk, in complete rows
+  std::int64_t flushed_at_ = 0;       ///< coarse monotonic clock, ns
+};
+
+}  // namespace entrain

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "coupling/coupled_system.hpp"
+
+namespace entrain {
+
+/// How far each input was from the output it stands for at the end of the steps, relative to the range of that output
+/// over the run: the one coupling measure every method has.
+class CouplingResidual {
+ public:
+  explicit CouplingResidual(const CoupledSystem& system);
+
+  /// Call at the start and after every macro step, with the time reached.
+  void update(Time now);
+
+  struct Worst {
+    double value = 0.0;
+    std::string connection;  ///< "left.x -> right.x"
+  };
+  Worst worst() const;
+
+ private:
+  const CoupledSystem* system_;
+  std::vector<double> difference_;  // per input: largest |input - output| so far
+  std::vector<double> low_, high_;  // per output
+};
+
+}  // namespace entrain

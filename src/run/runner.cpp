@@ -1,0 +1,218 @@
+#include "run/runner.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "base/grid.hpp"
+#include "entrain/error.hpp"
+
+namespace entrain {
+namespace {
+
+constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+
+bool is_output(const VariableTable& variables, const std::string& name) {
+  return std::any_of(variables.outputs.begin(), variables.outputs.end(),
+                     [&](const Variable& output) { return output.name == name; });
+}
+
+template <class Consumer>
+void for_each_state_signal(const CoupledSystem& system, Consumer&& consume) {
+  std::size_t index = 0;
+  for (std::size_t s = 0; s < system.size(); ++s) {
+    const auto& variables = system.variables(SubsystemId{s});
+    for (const auto& state : variables.states) {
+      if (!is_output(variables, state.name) && system.capabilities(SubsystemId{s}).states) consume(s, state, index);
+      ++index;
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<Signal> recordable_signals(const CoupledSystem& system) {
+  std::vector<Signal> signals;
+  const auto add = [&](std::size_t s, const Variable& variable, Causality causality) {
+    signals.push_back({system.graph().name(SubsystemId{s}) + "." + variable.name, variable.unit, variable.description,
+                       causality, s});
+  };
+  for (std::size_t s = 0; s < system.size(); ++s) {
+    for (const auto& output : system.variables(SubsystemId{s}).outputs) add(s, output, Causality::Output);
+  }
+  for (std::size_t s = 0; s < system.size(); ++s) {
+    for (const auto& input : system.variables(SubsystemId{s}).inputs) add(s, input, Causality::Input);
+  }
+  for_each_state_signal(system, [&](std::size_t s, const Variable& state, std::size_t) { add(s, state, Causality::State); });
+  return signals;
+}
+
+Runner::Runner(CoupledSystem& system, Method& method, const RunSettings& settings, RunSummary summary,
+               const std::atomic<bool>* interrupt)
+    : system_(system),
+      method_(method),
+      settings_(settings),
+      summary_(std::move(summary)),
+      interrupt_(interrupt),
+      residual_(system),
+      signals_(recordable_signals(system)),
+      values_(signals_.size(), kUnknown),
+      states_(system.states(), kUnknown),
+      communicated_(system.size(), 1) {
+  for_each_state_signal(system, [&](std::size_t, const Variable&, std::size_t index) { state_signals_.push_back(index); });
+}
+
+void Runner::run_until(Time t) {
+  if (summary_.termination != Termination::NotStarted && summary_.termination != Termination::Running) return;
+  resumed_ = std::chrono::steady_clock::now();
+  try {
+    if (summary_.termination == Termination::NotStarted) begin();
+    advance_while_before(std::min(t, settings_.stop));
+  } catch (const std::exception& error) {
+    finish(Termination::Failed, error.what());
+    return;
+  }
+  if (summary_.termination == Termination::Running) {
+    if (reached(summary_.reached, settings_.stop)) {
+      finish(Termination::Completed, {});
+    } else {
+      refresh_summary();
+    }
+  }
+}
+
+void Runner::begin() {
+  summary_.termination = Termination::Running;
+  summary_.start = summary_.reached = settings_.start;
+  summary_.stop = settings_.stop;
+  summary_.step = settings_.step;
+  for (auto* observer : observers_) {
+    observer->begin(signals_, summary_);
+    needs_.states = needs_.states || observer->needs().states;
+    needs_.slopes = needs_.slopes || observer->needs().slopes;
+  }
+  if (needs_.slopes) slopes_.assign(signals_.size(), kUnknown);
+  system_.initialize(settings_.start, settings_.stop);
+  method_.start(system_, settings_);
+  summary_.notes = method_.notes(system_);
+  for (std::size_t loop = 0; loop < system_.graph().loops().size(); ++loop) {
+    LoopSummary entry;
+    for (const OutputId output : system_.graph().loops()[loop].outputs) {
+      entry.variables.push_back(system_.graph().name(output));
+    }
+    for (const InputId input : system_.graph().loops()[loop].inputs) {
+      entry.variables.push_back(system_.graph().name(input));
+    }
+    entry.initial_residual = system_.loop_residuals()[loop];
+    summary_.loops.push_back(std::move(entry));
+  }
+  residual_.update(settings_.start);
+  tell_observers();
+}
+
+void Runner::advance_while_before(Time t) {
+  while (!reached(summary_.reached, t)) {
+    if (interrupt_ != nullptr && interrupt_->load(std::memory_order_relaxed)) {
+      finish(Termination::Interrupted, fmt::format("interrupted at t = {} s", summary_.reached));
+      return;
+    }
+    const MacroStepReport report = method_.advance(system_);
+    summary_.reached = report.reached;
+    summary_.iterations += report.iterations;
+    ++summary_.macro_steps;
+    residual_.update(summary_.reached);
+    tell_observers();
+    if (!system_.stop_request().empty()) {
+      finish(Termination::Interrupted,
+             fmt::format("subsystem '{}' asked to end the run at t = {} s", system_.stop_request(), summary_.reached));
+      return;
+    }
+  }
+}
+
+void Runner::fill_sample_values() {
+  const auto outputs = system_.outputs();
+  const auto inputs = system_.inputs();
+  auto next = std::copy(outputs.begin(), outputs.end(), values_.begin());
+  next = std::copy(inputs.begin(), inputs.end(), next);
+  if (!needs_.states) return;
+  system_.read_states(states_);
+  for (const std::size_t index : state_signals_) *next++ = states_[index];
+}
+
+void Runner::fill_slopes() {
+  system_.read_output_slopes(std::span(slopes_).first(system_.graph().outputs()));
+  if (!needs_.states) return;
+  system_.read_state_derivatives(states_);
+  auto next = slopes_.begin() + static_cast<std::ptrdiff_t>(system_.graph().outputs() + system_.graph().inputs());
+  for (const std::size_t index : state_signals_) *next++ = states_[index];
+}
+
+void Runner::tell_observers() {
+  if (observers_.empty()) return;
+  fill_sample_values();
+  if (needs_.slopes) fill_slopes();
+  for (std::size_t s = 0; s < system_.size(); ++s) {
+    communicated_[s] = system_.time_of(SubsystemId{s}) == summary_.reached ? 1 : 0;
+  }
+  const Sample sample{summary_.reached, values_, slopes_, communicated_};
+  for (auto* observer : observers_) observer->communicated(sample, summary_);
+}
+
+double Runner::value(std::size_t signal) {
+  const bool states_asked = std::exchange(needs_.states, true);
+  fill_sample_values();
+  needs_.states = states_asked;
+  return values_[signal];
+}
+
+void Runner::refresh_summary() {
+  seconds_before_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - resumed_).count();
+  resumed_ = std::chrono::steady_clock::now();
+  summary_.wall_seconds = seconds_before_;
+  const auto worst = residual_.worst();
+  summary_.max_coupling_residual = worst.value;
+  summary_.worst_connection = worst.connection;
+  for (std::size_t s = 0; s < system_.size(); ++s) {
+    const auto& counters = system_.counters(SubsystemId{s});
+    auto& entry = summary_.subsystems[s];
+    entry.steps = counters.steps;
+    entry.rollbacks = counters.rollbacks;
+    entry.seconds = counters.sampled_steps == 0 ? 0.0
+                                                : counters.sampled_seconds * static_cast<double>(counters.steps) /
+                                                      static_cast<double>(counters.sampled_steps);
+  }
+}
+
+void Runner::finish(Termination termination, std::string message) {
+  refresh_summary();
+  summary_.termination = termination;
+  summary_.message = std::move(message);
+  for (std::size_t s = 0; s < system_.size(); ++s) {
+    if (const auto early = system_.counters(SubsystemId{s}).early_returns; early > 0) {
+      summary_.notes.push_back(fmt::format("'{}' returned early {} times and was stepped on", summary_.subsystems[s].name, early));
+    }
+  }
+  for (auto* observer : observers_) {
+    try {
+      observer->end(summary_);
+    } catch (const std::exception& error) {  // a full disk at the very end is a failure like any other
+      if (summary_.termination == Termination::Completed) {
+        summary_.termination = Termination::Failed;
+        summary_.message = error.what();
+      }
+    }
+  }
+}
+
+Runner::Position Runner::position() { return {system_.save(), method_.memory(), residual_, summary_}; }
+
+void Runner::restore(const Position& position) {
+  system_.restore(position.system);
+  method_.restore(position.method);
+  residual_ = position.residual;
+  summary_ = position.summary;
+}
+
+}  // namespace entrain

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <optional>
+#include <vector>
+
+#include "coupling/coupled_system.hpp"
+#include "entrain/simulation.hpp"
+#include "masters/method.hpp"
+#include "run/coupling_residual.hpp"
+
+namespace entrain {
+
+/// Signals of a system in the order of Sample::values: all outputs, all inputs, then the states that are not outputs.
+std::vector<Signal> recordable_signals(const CoupledSystem& system);
+
+/// The loop: initialises, lets the method advance, tells the observers, keeps the summary true.
+class Runner {
+ public:
+  /// `summary` comes with what is known before the run (names, parameters). Borrows system, method and interrupt.
+  Runner(CoupledSystem& system, Method& method, const RunSettings& settings, RunSummary summary,
+         const std::atomic<bool>* interrupt);
+
+  void observe(Observer& observer) { observers_.push_back(&observer); }
+  /// To the first communication time at or after `t`. Ends the run (and tells the observers) at the stop time, on
+  /// failure and on interruption.
+  void run_until(Time t);
+
+  const RunSummary& summary() const { return summary_; }
+  const std::vector<Signal>& signals() const { return signals_; }
+  double value(std::size_t signal);
+
+  struct Position {
+    CoupledSystem::Saved system;
+    MethodMemory method;
+    CouplingResidual residual;
+    RunSummary summary;
+  };
+  Position position();
+  void restore(const Position& position);
+
+ private:
+  void begin();
+  void advance_while_before(Time t);
+  void tell_observers();
+  void fill_sample_values();
+  void fill_slopes();
+  void finish(Termination termination, std::string message);
+  void refresh_summary();
+
+  CoupledSystem& system_;
+  Method& method_;
+  RunSettings settings_;
+  RunSummary summary_;
+  const std::atomic<bool>* interrupt_;
+  CouplingResidual residual_;
+  std::vector<Observer*> observers_;
+  Observer::Needs needs_;
+  std::vector<Signal> signals_;
+  std::vector<std::size_t> state_signals_;  // index among all states, of those that are signals
+  std::vector<double> values_, slopes_, states_;
+  std::vector<unsigned char> communicated_;
+  std::chrono::steady_clock::time_point resumed_;
+  double seconds_before_ = 0.0;
+};
+
+}  // namespace entrain

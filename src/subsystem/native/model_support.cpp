@@ -1,0 +1,45 @@
+#include "subsystem/native/model_support.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/suggest.hpp"
+#include "entrain/error.hpp"
+
+namespace entrain {
+
+Variable real(std::string name, std::string unit, std::string description) {
+  return {std::move(name), std::move(unit), std::move(description), ValueType::Real, std::nullopt};
+}
+
+Variable real(std::string name, std::string unit, std::string description, double start) {
+  return {std::move(name), std::move(unit), std::move(description), ValueType::Real, Value(start)};
+}
+
+Variable text(std::string name, std::string description, std::string start) {
+  return {std::move(name), "", std::move(description), ValueType::String, Value(std::move(start))};
+}
+
+double ParameterReader::positive(std::string_view name) const {
+  const double given = number(name);
+  if (given > 0.0) return given;
+  throw Error(ErrorCode::InvalidSystem, fmt::format("parameter '{}' must be greater than 0, not {}", name, given),
+              {"", std::string(name), std::nullopt, ""});
+}
+
+const std::string& ParameterReader::choice(std::string_view name, const std::vector<std::string>& choices) const {
+  const auto& given = std::get<std::string>(value(name));
+  if (std::find(choices.begin(), choices.end(), given) != choices.end()) return given;
+  throw Error(ErrorCode::InvalidSystem, fmt::format("parameter '{}' cannot be '{}'", name, given),
+              {"", std::string(name), std::nullopt, suggestion(given, choices)});
+}
+
+const Value& ParameterReader::value(std::string_view name) const {
+  const auto& list = variables_.parameters;
+  const auto found = std::find_if(list.begin(), list.end(), [&](const Variable& v) { return v.name == name; });
+  return values_[static_cast<std::size_t>(found - list.begin())];
+}
+
+}  // namespace entrain

@@ -1,0 +1,288 @@
+#include "subsystem/native/native_subsystem.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "entrain/error.hpp"
+
+namespace entrain {
+namespace {
+
+double number_or_zero(const Variable& variable) {
+  return variable.start ? std::get<double>(*variable.start) : 0.0;
+}
+
+std::vector<double> start_numbers(const std::vector<Variable>& variables) {
+  std::vector<double> numbers(variables.size());
+  std::transform(variables.begin(), variables.end(), numbers.begin(), number_or_zero);
+  return numbers;
+}
+
+class NativeSubsystem final : public Subsystem,
+                              private Rollback,
+                              private States,
+                              private Linearizer,
+                              private OutputDerivatives,
+                              private Equations,
+                              private Events,
+                              private Reset {
+ public:
+  NativeSubsystem(std::string name, std::unique_ptr<Model> model);
+
+  std::string_view name() const noexcept override { return name_; }
+  const VariableTable& variables() const noexcept override { return model_->variables(); }
+  const Capabilities& capabilities() const noexcept override;
+  Facets facets() noexcept override;
+
+  void set_start(VariableTable::Place place, const Value& value) override;
+  void initialize(Time start, Time stop) override;
+  void evaluate(std::span<const double> inputs, std::span<double> outputs) override;
+  StepReport step(const Step& step, std::span<double> outputs) override;
+
+ private:
+  StateId save() override;
+  void restore(StateId id) override;
+  void release(StateId id) override;
+  void states(std::span<double> x) override;
+  void derivatives(std::span<double> dx) override;
+  void linearize(Linearization& result) override;
+  void output_derivatives(std::span<double> dy) override;
+  void right_hand_side(const Equations::Point& at, std::span<double> dx) override;
+  void outputs(const Equations::Point& at, std::span<double> y) override;
+  void output_rates(const Equations::Point& at, std::span<double> dy) override;
+  bool reads_input_derivatives() const override { return model_->reads_input_derivatives(); }
+  void state(std::span<double> x) override { states(x); }
+  void move_to(const Equations::Point& at) override;
+  Time next_discontinuity(Time t) const override { return model_->next_discontinuity(t); }
+  Time next_event(Time t) override { return model_->next_discontinuity(t); }
+  void reset() override;
+
+  void configure_if_changed() const;
+  void keep_inputs_at_end(const InputBlock& inputs, Duration size);
+  template <class Call>
+  void guarded(Time t, Call&& call) const;
+
+  double* x() { return now_.data() + 1; }
+  double* u() { return x() + states_; }
+  double* du() { return u() + inputs_; }
+  double* ddu() { return du() + inputs_; }
+  Model::Point here() { return {now_[0], {x(), states_}, {u(), inputs_}, {du(), inputs_}, {ddu(), inputs_}}; }
+  Model::Point model_point(const Equations::Point& at) const { return {at.t, at.x, at.u, at.du, no_curvature_}; }
+
+  std::string name_;
+  std::unique_ptr<Model> model_;
+  std::size_t states_;
+  std::size_t inputs_;
+  std::vector<Value> parameters_;
+  std::vector<double> start_states_;
+  std::vector<double> start_inputs_;
+  mutable bool parameters_changed_ = true;
+  mutable Capabilities capabilities_;
+
+  /// Everything a step depends on: time reached, states, and the inputs, their slopes and curvatures as they ended.
+  /// In one piece, so that saving is one copy.
+  std::vector<double> now_;
+  std::vector<double> saved_;  ///< saved states one after the other, each of the size of now_
+  std::vector<StateId> free_;
+  std::vector<double> no_curvature_;  ///< Equations tell no second derivatives of the inputs
+};
+
+NativeSubsystem::NativeSubsystem(std::string name, std::unique_ptr<Model> model)
+    : name_(std::move(name)),
+      model_(std::move(model)),
+      states_(variables().states.size()),
+      inputs_(variables().inputs.size()),
+      start_states_(start_numbers(variables().states)),
+      start_inputs_(start_numbers(variables().inputs)),
+      now_(1 + states_ + 3 * inputs_),
+      no_curvature_(inputs_) {
+  for (const auto& parameter : variables().parameters) parameters_.push_back(parameter.start.value_or(Value(0.0)));
+  capabilities_.rollback = true;
+  capabilities_.input_degree = kMaxInputDegree;
+  capabilities_.output_derivative_order = 1;
+  capabilities_.states = true;
+  capabilities_.state_derivatives = true;
+  capabilities_.linearization = true;
+  capabilities_.output_refresh = true;
+  capabilities_.equations = true;
+  capabilities_.reset = true;
+  capabilities_.feedthrough = Feedthrough(variables().outputs.size(), inputs_);
+}
+
+/// Feedthrough and events may depend on the parameters, so the model must have seen them. When it refuses them,
+/// `initialize` says so; here nothing may be thrown.
+const Capabilities& NativeSubsystem::capabilities() const noexcept {
+  try {
+    configure_if_changed();
+  } catch (const Error&) {
+    return capabilities_;
+  }
+  return capabilities_;
+}
+
+void NativeSubsystem::configure_if_changed() const {
+  if (!parameters_changed_) return;
+  guarded(now_[0], [&] {
+    model_->configure(parameters_);
+    capabilities_.feedthrough = model_->feedthrough();
+    capabilities_.announces_events = model_->next_discontinuity(std::numeric_limits<Time>::lowest()) < kNever;
+  });
+  parameters_changed_ = false;
+}
+
+Facets NativeSubsystem::facets() noexcept {
+  Facets facets;
+  facets.rollback = this;
+  facets.states = this;
+  facets.linearizer = this;
+  facets.output_derivatives = this;
+  facets.equations = this;
+  if (capabilities().announces_events) facets.events = this;
+  facets.reset = this;
+  return facets;
+}
+
+void NativeSubsystem::set_start(VariableTable::Place place, const Value& value) {
+  assert(value.index() == static_cast<std::size_t>(variables().at(place).type));
+  switch (place.causality) {
+    case Causality::Parameter:
+      parameters_[place.index] = value;
+      parameters_changed_ = true;
+      break;
+    case Causality::State: start_states_[place.index] = std::get<double>(value); break;
+    case Causality::Input: start_inputs_[place.index] = std::get<double>(value); break;
+    case Causality::Output: assert(false); break;
+  }
+}
+
+void NativeSubsystem::initialize(Time start, Time) {
+  std::fill(now_.begin(), now_.end(), 0.0);
+  now_[0] = start;
+  std::copy(start_states_.begin(), start_states_.end(), x());
+  std::copy(start_inputs_.begin(), start_inputs_.end(), u());
+  configure_if_changed();
+}
+
+void NativeSubsystem::evaluate(std::span<const double> inputs, std::span<double> outputs) {
+  std::copy(inputs.begin(), inputs.end(), u());
+  std::fill(du(), du() + 2 * inputs_, 0.0);
+  guarded(now_[0], [&] { model_->outputs(here(), outputs); });
+}
+
+StepReport NativeSubsystem::step(const Step& step, std::span<double> outputs) {
+  guarded(step.from, [&] {
+    model_->integrate(step.from, step.size, step.inputs, {x(), states_});
+    now_[0] = step.from + step.size;
+    keep_inputs_at_end(step.inputs, step.size);
+    model_->outputs(here(), outputs);
+  });
+  return {StepOutcome::Completed, now_[0], false};
+}
+
+void NativeSubsystem::keep_inputs_at_end(const InputBlock& inputs, Duration size) {
+  if (inputs.degree() == 0) {
+    const auto values = inputs.order(0);
+    std::copy(values.begin(), values.end(), u());
+    std::fill(du(), du() + 2 * inputs_, 0.0);
+    return;
+  }
+  for (std::size_t i = 0; i < inputs_; ++i) {
+    u()[i] = inputs.value(i, size);
+    du()[i] = inputs.slope(i, size);
+    ddu()[i] = inputs.curvature(i, size);
+  }
+}
+
+StateId NativeSubsystem::save() {
+  if (free_.empty()) {
+    const auto count = saved_.size() / now_.size();
+    saved_.insert(saved_.end(), now_.begin(), now_.end());
+    free_.reserve(count + 1);  // so that release never allocates
+    return static_cast<StateId>(count);
+  }
+  const StateId id = free_.back();
+  free_.pop_back();
+  std::copy(now_.begin(), now_.end(), saved_.data() + static_cast<std::size_t>(id) * now_.size());
+  return id;
+}
+
+void NativeSubsystem::restore(StateId id) {
+  const double* from = saved_.data() + static_cast<std::size_t>(id) * now_.size();
+  std::copy(from, from + now_.size(), now_.begin());
+}
+
+void NativeSubsystem::release(StateId id) {
+  free_.push_back(id);
+}
+
+void NativeSubsystem::states(std::span<double> result) {
+  std::copy(x(), x() + states_, result.begin());
+}
+
+void NativeSubsystem::derivatives(std::span<double> dx) {
+  guarded(now_[0], [&] { model_->derivatives(here(), dx); });
+}
+
+void NativeSubsystem::linearize(Linearization& result) {
+  guarded(now_[0], [&] { model_->linearize(here(), result); });
+}
+
+void NativeSubsystem::output_derivatives(std::span<double> dy) {
+  guarded(now_[0], [&] { model_->output_rates(here(), dy); });
+}
+
+void NativeSubsystem::right_hand_side(const Equations::Point& at, std::span<double> dx) {
+  guarded(at.t, [&] { model_->derivatives(model_point(at), dx); });
+}
+
+void NativeSubsystem::outputs(const Equations::Point& at, std::span<double> y) {
+  guarded(at.t, [&] { model_->outputs(model_point(at), y); });
+}
+
+void NativeSubsystem::output_rates(const Equations::Point& at, std::span<double> dy) {
+  guarded(at.t, [&] { model_->output_rates(model_point(at), dy); });
+}
+
+void NativeSubsystem::move_to(const Equations::Point& at) {
+  now_[0] = at.t;
+  std::copy(at.x.begin(), at.x.end(), x());
+  std::copy(at.u.begin(), at.u.end(), u());
+  std::copy(at.du.begin(), at.du.end(), du());
+  std::fill(ddu(), ddu() + inputs_, 0.0);
+}
+
+void NativeSubsystem::reset() {
+  saved_.clear();
+  free_.clear();
+  std::fill(now_.begin(), now_.end(), 0.0);
+}
+
+/// Whatever a model throws leaves as an Error that names this subsystem.
+template <class Call>
+void NativeSubsystem::guarded(Time t, Call&& call) const {
+  try {
+    call();
+  } catch (const Error& error) {
+    if (!error.problems().empty() || !error.context().subsystem.empty()) throw;
+    ErrorContext context = error.context();
+    context.subsystem = name_;
+    if (!context.time && error.code() != ErrorCode::InvalidSystem) context.time = t;
+    throw Error(error.code(), error.message(), std::move(context));
+  } catch (const std::exception& exception) {
+    throw Error(ErrorCode::SubsystemFailed, exception.what(), {name_, "", t, ""});
+  } catch (...) {
+    throw Error(ErrorCode::SubsystemFailed, "the model threw something that is not a std::exception",
+                {name_, "", t, ""});
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<Subsystem> make_native_subsystem(std::string name, std::unique_ptr<Model> model) {
+  return std::make_unique<NativeSubsystem>(std::move(name), std::move(model));
+}
+
+}  // namespace entrain

@@ -1,0 +1,115 @@
+// What every method must keep, whatever it does inside: the rows are the registry's.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "masters/registry.hpp"
+#include "models/chain_system.hpp"
+#include "results/memory_recorder.hpp"
+#include "support/systems.hpp"
+
+namespace entrain {
+namespace {
+
+using test::Change;
+using test::changed;
+using test::example;
+
+struct Recorded {
+  std::vector<double> times;
+  std::vector<std::vector<double>> columns;
+  RunSummary summary;
+  bool operator==(const Recorded& other) const { return times == other.times && columns == other.columns; }
+};
+
+Recorded record(const SystemDescription& description, int threads = 1) {
+  Simulation simulation(description, {.threads = threads, .interrupt = nullptr});
+  MemoryRecorder recorder({"*"});
+  simulation.observe(recorder);
+  simulation.run();
+  return {recorder.times, recorder.columns, simulation.summary()};
+}
+
+class EveryMethod : public testing::TestWithParam<std::string> {
+ protected:
+  SystemDescription system(const std::string& name, double step, double stop) const {
+    return changed(example(name), {.method = GetParam(), .step = step, .stop = stop});
+  }
+};
+
+TEST_P(EveryMethod, gives_the_same_bits_with_1_and_4_Threads) {
+  auto chain = chain_system(7, true);
+  chain = changed(std::move(chain), {.method = GetParam(), .step = 0.01, .stop = 1.0});
+  if (GetParam() != "monolithic") apply_option(chain, "degree=2");
+  const auto one = record(chain, 1);
+  EXPECT_EQ(one.summary.termination, Termination::Completed) << one.summary.message;
+  EXPECT_TRUE(one == record(chain, 4));
+}
+
+TEST_P(EveryMethod, split_in_two_equals_one_run) {
+  const auto description = system("lotka_volterra", 0.01, 2.0);
+  const auto whole = record(description);
+  Simulation simulation(description);
+  MemoryRecorder recorder({"*"});
+  simulation.observe(recorder);
+  EXPECT_EQ(simulation.run_until(0.995).termination, Termination::Running);
+  EXPECT_DOUBLE_EQ(simulation.summary().reached, 1.0);
+  EXPECT_EQ(simulation.run().termination, Termination::Completed);
+  EXPECT_TRUE(recorder.times == whole.times);
+  EXPECT_TRUE(recorder.columns == whole.columns);
+}
+
+TEST_P(EveryMethod, continues_from_a_checkpoint_as_if_nothing_had_happened) {
+  auto description = system("lotka_volterra", 0.01, 2.0);
+  if (GetParam() != "monolithic") apply_option(description, "degree=3");
+  const auto whole = record(description);
+  Simulation simulation(description);
+  simulation.run_until(0.5);
+  const auto checkpoint = simulation.checkpoint();
+  simulation.run_until(1.5);  // goes astray from here
+  simulation.restore(*checkpoint);
+  EXPECT_DOUBLE_EQ(simulation.summary().reached, 0.5);
+  EXPECT_EQ(simulation.run().termination, Termination::Completed);
+  EXPECT_EQ(simulation.value("prey.p"), whole.columns[0].back());
+  EXPECT_EQ(simulation.summary().max_coupling_residual, whole.summary.max_coupling_residual);
+}
+
+TEST_P(EveryMethod, ends_exactly_on_a_stop_time_that_is_no_multiple_of_the_step) {
+  const auto run = record(system("lotka_volterra", 0.3, 1.0));
+  EXPECT_EQ(run.times, (std::vector<double>{0.0, 0.3, 0.6, 3 * 0.3, 1.0}));
+}
+
+TEST_P(EveryMethod, runs_a_single_subsystem_without_connections) {
+  const auto alone = changed(test::system_from(R"(
+    [run]
+    stop = 1.0
+    [subsystems.only]
+    model = "tough"
+  )"), {.method = GetParam(), .step = 0.1});
+  const auto run = record(alone);
+  EXPECT_EQ(run.summary.termination, Termination::Completed) << run.summary.message;
+  EXPECT_EQ(run.times.size(), 11U);
+}
+
+TEST_P(EveryMethod, reports_every_option_in_force) {
+  const auto run = record(system("lotka_volterra", 0.1, 1.0));
+  const auto method = make_method(GetParam());
+  for (const auto& option : describe_options(*method)) {
+    EXPECT_TRUE(run.summary.parameters.contains(option.name)) << option.name;
+  }
+}
+
+std::vector<std::string> method_names() {
+  std::vector<std::string> names;
+  for (const auto& entry : methods()) names.emplace_back(entry.name);
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(Registry, EveryMethod, testing::ValuesIn(method_names()), [](const auto& tested) {
+  auto name = tested.param;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+});
+
+}  // namespace
+}  // namespace entrain

@@ -1,0 +1,85 @@
+// Models that fail in the middle of a run.
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <stdexcept>
+
+#include "results/memory_recorder.hpp"
+#include "support/systems.hpp"
+#include "support/test_models.hpp"
+
+namespace entrain {
+namespace {
+
+std::unique_ptr<Model> broken_model(std::string_view name) {
+  using test::StaticModel;
+  const auto identity = [](Time, double u) { return u; };
+  if (name == "nan") {
+    return std::make_unique<StaticModel>(
+        [](Time t, double) { return t > 0.55 ? std::numeric_limits<double>::quiet_NaN() : t; });
+  }
+  if (name == "throws") {
+    return std::make_unique<StaticModel>(identity, [](Time from) {
+      if (from > 0.35) throw std::runtime_error("the table has no entry");
+    });
+  }
+  if (name == "throws_at_start") {
+    return std::make_unique<StaticModel>([](Time, double) -> double { throw std::runtime_error("no licence"); });
+  }
+  return nullptr;
+}
+
+Simulation run_with(const std::string& model, MemoryRecorder& recorder) {
+  Simulation simulation(
+      test::system_from("[run]\nstop = 1.0\nstep = 0.1\n[subsystems.culprit]\nmodel = \"" + model + "\"\n"), {},
+      broken_model);
+  simulation.observe(recorder);
+  simulation.run();
+  return simulation;
+}
+
+TEST(BrokenModel, that_returns_nan_ends_the_run_with_culprit_time_and_remedy) {
+  MemoryRecorder recorder;
+  const auto simulation = run_with("nan", recorder);
+  EXPECT_EQ(simulation.summary().termination, Termination::Failed);
+  const auto& message = simulation.summary().message;
+  EXPECT_NE(message.find("subsystem 'culprit', 'culprit.y', at t = 0.6"), std::string::npos) << message;
+  EXPECT_NE(message.find("nan"), std::string::npos) << message;
+  EXPECT_NE(message.find("the fault is in this subsystem"), std::string::npos) << message;
+  EXPECT_EQ(recorder.times.size(), 6U);  // 0 .. 0.5: what was good is kept
+}
+
+TEST(BrokenModel, that_throws_is_named_with_its_own_words) {
+  MemoryRecorder recorder;
+  const auto simulation = run_with("throws", recorder);
+  EXPECT_EQ(simulation.summary().termination, Termination::Failed);
+  const auto& message = simulation.summary().message;
+  EXPECT_NE(message.find("'culprit'"), std::string::npos) << message;
+  EXPECT_NE(message.find("the table has no entry"), std::string::npos) << message;
+  EXPECT_NE(message.find("t = 0.4"), std::string::npos) << message;
+  EXPECT_EQ(simulation.summary().macro_steps, 4U);
+}
+
+TEST(BrokenModel, that_throws_at_the_start_is_named_too) {
+  MemoryRecorder recorder;
+  const auto simulation = run_with("throws_at_start", recorder);
+  EXPECT_EQ(simulation.summary().termination, Termination::Failed);
+  EXPECT_NE(simulation.summary().message.find("'culprit'"), std::string::npos) << simulation.summary().message;
+  EXPECT_TRUE(recorder.times.empty());
+}
+
+TEST(BrokenModel, an_observer_that_throws_ends_the_run_as_failed) {
+  class FullDisk : public Observer {
+    void communicated(const Sample& sample, const RunSummary&) override {
+      if (sample.t > 0.25) throw Error(ErrorCode::FileFailed, "no space left");
+    }
+  };
+  FullDisk disk;
+  Simulation simulation(test::changed(test::example("lotka_volterra"), {.step = 0.1, .stop = 1.0}));
+  simulation.observe(disk);
+  EXPECT_EQ(simulation.run().termination, Termination::Failed);
+  EXPECT_EQ(simulation.summary().message, "no space left");
+}
+
+}  // namespace
+}  // namespace entrain

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "description/system_file.hpp"
+#include "entrain/entrain.hpp"
+
+namespace entrain::test {
+
+/// A system written in the test itself. Throws with every problem.
+inline SystemDescription system_from(std::string_view toml) {
+  std::vector<Problem> problems;
+  auto description = parse_system(toml, "test.toml", problems);
+  if (!problems.empty()) throw Error(std::move(problems));
+  return description;
+}
+
+inline SystemDescription example(const std::string& name) { return load(std::string(ENTRAIN_EXAMPLES) + "/" + name); }
+
+struct Change {
+  std::string method = "jacobi";
+  double step = 0.0;
+  double stop = 0.0;
+  std::vector<std::string> options = {};
+};
+
+inline SystemDescription changed(SystemDescription description, const Change& change) {
+  description.method.value = change.method;
+  if (change.step > 0.0) description.step = {change.step, {}};
+  if (change.stop > 0.0) description.stop = {change.stop, {}};
+  for (const auto& option : change.options) apply_option(description, option);
+  return description;
+}
+
+}  // namespace entrain::test

@@ -1,0 +1,91 @@
+// Imposed steps on the grid of the macro step.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "masters/calendar.hpp"
+#include "results/memory_recorder.hpp"
+#include "support/systems.hpp"
+
+namespace entrain {
+namespace {
+
+SystemDescription prey_with(double prey_step, double macro_step, double stop) {
+  auto description = test::changed(test::example("lotka_volterra"), {.step = macro_step, .stop = stop});
+  for (auto& subsystem : description.subsystems) {
+    if (subsystem.name == "prey") subsystem.step = {prey_step, {}};
+  }
+  return description;
+}
+
+std::string problems_of(const SystemDescription& description) {
+  try {
+    const Simulation simulation(description);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(ImposedStep, whole_ratio_forgives_rounding_only) {
+  EXPECT_EQ(whole_ratio(0.3, 0.1), 3U);
+  EXPECT_EQ(whole_ratio(0.1, 0.3), std::nullopt);
+  EXPECT_EQ(whole_ratio(0.25, 0.1), std::nullopt);
+}
+
+TEST(ImposedStep, longer_than_the_macro_step_communicates_less_often) {
+  Simulation simulation(prey_with(0.4, 0.1, 2.0));
+  MemoryRecorder recorder;
+  simulation.observe(recorder);
+  EXPECT_EQ(simulation.run().termination, Termination::Completed) << simulation.summary().message;
+  EXPECT_EQ(simulation.summary().subsystems[0].steps, 5U);
+  EXPECT_EQ(simulation.summary().subsystems[1].steps, 20U);
+  const auto& prey = recorder.column("prey.p");
+  for (std::size_t k = 0; k < prey.size(); ++k) EXPECT_EQ(std::isnan(prey[k]), k % 4 != 0) << "row " << k;
+}
+
+TEST(ImposedStep, that_divides_the_macro_step_gives_the_same_result_for_held_inputs) {
+  // The prey's closed form makes four steps of h / 4 under one held input equal to one step of h.
+  Simulation whole(test::changed(test::example("lotka_volterra"), {.step = 0.1, .stop = 2.0}));
+  Simulation parts(prey_with(0.025, 0.1, 2.0));
+  whole.run();
+  parts.run();
+  EXPECT_NEAR(parts.value("prey.p"), whole.value("prey.p"), 1e-14);
+}
+
+TEST(ImposedStep, multiple_keeps_the_order_of_the_coupling) {
+  const auto error = [](double h) {
+    auto reference = test::changed(test::example("lotka_volterra"), {.method = "monolithic", .step = 0.1, .stop = 2.0});
+    Simulation exact(reference);
+    exact.run();
+    auto description = prey_with(2 * h, h, 2.0);
+    apply_option(description, "degree=1");
+    Simulation simulation(description);
+    simulation.run();
+    return std::abs(simulation.value("prey.p") - exact.value("prey.p"));
+  };
+  EXPECT_GT(std::log2(error(0.01) / error(0.005)), 1.8);
+}
+
+TEST(ImposedStep, that_does_not_fit_is_refused_with_both_numbers) {
+  const auto text = problems_of(prey_with(0.15, 0.1, 3.0));
+  EXPECT_NE(text.find("'prey' imposes a step of 0.15 s"), std::string::npos) << text;
+  EXPECT_NE(text.find("macro step of 0.1 s"), std::string::npos) << text;
+}
+
+TEST(ImposedStep, that_does_not_reach_the_stop_time_is_refused) {
+  const auto text = problems_of(prey_with(0.4, 0.1, 1.0));
+  EXPECT_NE(text.find("no multiple of the step of 0.4 s that 'prey' imposes"), std::string::npos) << text;
+}
+
+TEST(StepLimits, a_maximal_step_cuts_the_macro_step_and_a_minimal_one_refuses) {
+  auto description = test::changed(test::example("lotka_volterra"), {.step = 0.1, .stop = 1.0});
+  description.subsystems[0].max_step = {0.03, {}};
+  EXPECT_EQ(problems_of(description), "");
+  description.subsystems[0].max_step.reset();
+  description.subsystems[0].min_step = {0.2, {}};
+  EXPECT_NE(problems_of(description).find("below the minimal step of 'prey', 0.2 s"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace entrain

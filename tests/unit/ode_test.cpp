@@ -1,0 +1,152 @@
+#include "numerics/ode.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+#include <vector>
+
+#include "entrain/error.hpp"
+
+namespace entrain {
+namespace {
+
+OdeOptions bdf() {
+  OdeOptions options;
+  options.method = OdeMethod::Bdf;
+  options.relative_tolerance = 1e-9;
+  options.absolute_tolerance = 1e-11;
+  return options;
+}
+
+const auto oscillator = [](Time, std::span<const double> x, std::span<double> dx) {
+  dx[0] = x[1];
+  dx[1] = -x[0];
+};
+
+template <class Call>
+Error error_of(Call&& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error;
+  }
+  throw std::logic_error("no error");
+}
+
+class EachMethod : public testing::TestWithParam<OdeMethod> {
+ protected:
+  static OdeOptions options() { return GetParam() == OdeMethod::Bdf ? bdf() : OdeOptions{}; }
+};
+
+INSTANTIATE_TEST_SUITE_P(Ode, EachMethod, testing::Values(OdeMethod::ExplicitRungeKutta, OdeMethod::Bdf),
+                         [](const auto& of) { return of.param == OdeMethod::Bdf ? "bdf" : "erk"; });
+
+TEST_P(EachMethod, follows_the_oscillator_to_its_tolerance) {
+  OdeSolver solver(2, options());
+  std::vector<double> x = {1.0, 0.0};
+  solver.integrate(0.0, 10.0, x, oscillator);
+  // The tolerance is per step and adds up over the interval: some hundred steps of the multistep method.
+  const double bound = GetParam() == OdeMethod::Bdf ? 1e-6 : 1e-11;
+  EXPECT_NEAR(x[0], std::cos(10.0), bound);
+  EXPECT_NEAR(x[1], -std::sin(10.0), bound);
+}
+
+TEST_P(EachMethod, gives_the_same_bits_whatever_was_integrated_before) {
+  OdeSolver solver(2, options());
+  std::vector<double> first = {1.0, 0.5};
+  solver.integrate(2.0, 3.7, first, oscillator);
+  std::vector<double> other = {-30.0, 8.0};
+  solver.integrate(100.0, 140.0, other, [](Time t, std::span<const double> x, std::span<double> dx) {
+    dx[0] = std::sin(t) * x[1];
+    dx[1] = -5.0 * x[0];
+  });
+  std::vector<double> again = {1.0, 0.5};
+  solver.integrate(2.0, 3.7, again, oscillator);
+  EXPECT_EQ(first, again);
+}
+
+TEST_P(EachMethod, gives_the_same_bits_after_a_failure) {
+  OdeSolver solver(2, options());
+  std::vector<double> first = {1.0, 0.5};
+  solver.integrate(0.0, 1.0, first, oscillator);
+  std::vector<double> lost = {1.0, 0.5};
+  EXPECT_THROW(solver.integrate(0.0, 1.0, lost,
+                                [](Time t, std::span<const double> x, std::span<double> dx) {
+                                  if (t > 0.3) throw std::runtime_error("broken");
+                                  oscillator(t, x, dx);
+                                }),
+               std::runtime_error);
+  std::vector<double> again = {1.0, 0.5};
+  solver.integrate(0.0, 1.0, again, oscillator);
+  EXPECT_EQ(first, again);
+}
+
+TEST_P(EachMethod, never_evaluates_beyond_the_end) {
+  OdeSolver solver(2, options());
+  std::vector<double> x = {1.0, 0.0};
+  Time latest = 0.0;
+  solver.integrate(0.0, 1.0, x, [&](Time t, std::span<const double> at, std::span<double> dx) {
+    latest = std::max(latest, t);
+    oscillator(t, at, dx);
+  });
+  EXPECT_LE(latest, 1.0 + 1e-15);
+}
+
+TEST_P(EachMethod, ends_with_an_error_when_a_derivative_is_not_finite) {
+  OdeSolver solver(1, options());
+  testing::internal::CaptureStderr();
+  for (const Time bad_from : {0.0, 0.5}) {
+    std::vector<double> x = {1.0};
+    const Error error = error_of([&] {
+      solver.integrate(0.0, 1.0, x, [&](Time t, std::span<const double>, std::span<double> dx) {
+        dx[0] = t >= bad_from ? std::numeric_limits<double>::quiet_NaN() : 1.0;
+      });
+    });
+    EXPECT_EQ(error.code(), ErrorCode::SolverFailed);
+    EXPECT_NE(error.message().find("a derivative is not finite"), std::string::npos);
+    ASSERT_TRUE(error.context().time);
+    EXPECT_GE(*error.context().time, bad_from);
+  }
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+}
+
+TEST_P(EachMethod, passes_on_what_the_function_throws) {
+  OdeSolver solver(1, options());
+  std::vector<double> x = {1.0};
+  EXPECT_THROW(solver.integrate(0.0, 1.0, x,
+                                [](Time, std::span<const double>, std::span<double>) { throw std::out_of_range("x"); }),
+               std::out_of_range);
+}
+
+TEST_P(EachMethod, says_in_the_solver_s_words_why_it_gave_up) {
+  OdeOptions few = options();
+  few.max_steps = 3;
+  OdeSolver solver(2, few);
+  std::vector<double> x = {1.0, 0.0};
+  testing::internal::CaptureStderr();
+  const Error error = error_of([&] { solver.integrate(0.0, 1000.0, x, oscillator); });
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+  EXPECT_EQ(error.code(), ErrorCode::SolverFailed);
+  EXPECT_NE(error.message().find("mxstep steps taken before reaching tout"), std::string::npos) << error.what();
+  ASSERT_TRUE(error.context().time);
+  EXPECT_GT(*error.context().time, 0.0);
+  EXPECT_LT(*error.context().time, 1000.0);
+}
+
+TEST(Ode, bdf_takes_a_stiff_equation_in_few_evaluations) {
+  OdeSolver solver(1, bdf());
+  std::vector<double> x = {1.0};
+  int evaluations = 0;
+  solver.integrate(0.0, 10.0, x, [&](Time t, std::span<const double> at, std::span<double> dx) {
+    ++evaluations;
+    dx[0] = -1e6 * (at[0] - std::cos(t));  // relaxation, a million times faster than what it follows
+  });
+  EXPECT_NEAR(x[0], std::cos(10.0), 1e-6);  // it lags by 1e-6 s
+  EXPECT_LT(evaluations, 5000);             // an explicit method needs about 1e7
+}
+
+}  // namespace
+}  // namespace entrain

@@ -1,0 +1,205 @@
+#include "description/options.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+namespace entrain {
+namespace {
+
+/// One option of every kind.
+struct Sample final : HasOptions {
+  double tolerance = 1e-6;
+  double gain = 0.5;
+  int degree = 0;
+  bool smooth = false;
+  std::string loops = "delay";
+  std::vector<std::string> sequence;
+  std::map<std::string, double> gains;
+
+  void bind(OptionBinder& binder) override {
+    binder.number("tolerance", tolerance, "relative error allowed", {0.0, std::numeric_limits<double>::infinity()});
+    binder.number("gain", gain, "any number", {});
+    binder.integer("degree", degree, "of the input polynomials", {0, 3});
+    binder.boolean("smooth", smooth, "keep the slope");
+    binder.choice("loops", loops, "algebraic loops at communication times", {"delay", "solve"});
+    binder.names("sequence", sequence, "order of the subsystems");
+    binder.numbers("gains", gains, "per input", {0.0, 1.0});
+  }
+};
+
+WrittenOptions at_line_7(const std::string& name, OptionValue value) {
+  return {{name, {std::move(value), {"system.toml", 7, 1}}}};
+}
+
+/// The messages that reading the options gives, one per problem.
+std::vector<std::string> messages(Sample& target, const WrittenOptions& written) {
+  std::vector<Problem> problems;
+  read_options(target, written, "method.jacobi", problems);
+  std::vector<std::string> texts;
+  texts.reserve(problems.size());
+  for (const auto& problem : problems) texts.push_back(to_string(problem));
+  return texts;
+}
+
+std::vector<std::string> messages(const WrittenOptions& written) {
+  Sample target;
+  return messages(target, written);
+}
+
+using Texts = std::vector<std::string>;
+
+TEST(Options, are_set_from_what_was_written) {
+  Sample target;
+  const WrittenOptions written{{"tolerance", {1e-3, {}}},
+                               {"degree", {std::int64_t{2}, {}}},
+                               {"smooth", {true, {}}},
+                               {"loops", {std::string("solve"), {}}},
+                               {"sequence", {std::vector<std::string>{"b", "a"}, {}}},
+                               {"gains", {std::map<std::string, double>{{"a.u", 0.25}}, {}}}};
+  EXPECT_EQ(messages(target, written), Texts{});
+  EXPECT_EQ(target.tolerance, 1e-3);
+  EXPECT_EQ(target.gain, 0.5) << "an option that is not written keeps its default";
+  EXPECT_EQ(target.degree, 2);
+  EXPECT_TRUE(target.smooth);
+  EXPECT_EQ(target.loops, "solve");
+  EXPECT_EQ(target.sequence, (std::vector<std::string>{"b", "a"}));
+  EXPECT_EQ(target.gains, (std::map<std::string, double>{{"a.u", 0.25}}));
+}
+
+TEST(Options, take_an_integer_for_a_number) {
+  Sample target;
+  EXPECT_EQ(messages(target, at_line_7("tolerance", std::int64_t{1})), Texts{});
+  EXPECT_EQ(target.tolerance, 1.0);
+}
+
+TEST(Options, refuse_a_decimal_number_for_an_integer) {
+  Sample target;
+  EXPECT_EQ(messages(target, at_line_7("degree", 2.0)),
+            Texts{"system.toml:7: method.jacobi.degree must be an integer, not the number 2.0"});
+  EXPECT_EQ(target.degree, 0);
+}
+
+TEST(Options, have_inclusive_limits) {
+  for (const std::int64_t degree : {0, 3}) EXPECT_EQ(messages(at_line_7("degree", degree)), Texts{});
+  EXPECT_EQ(messages(at_line_7("degree", std::int64_t{5})),
+            Texts{"system.toml:7: method.jacobi.degree must be between 0 and 3, not 5"});
+  EXPECT_EQ(messages(at_line_7("degree", std::int64_t{-1})),
+            Texts{"system.toml:7: method.jacobi.degree must be between 0 and 3, not -1"});
+  EXPECT_EQ(messages(at_line_7("tolerance", 0.0)), Texts{});
+  EXPECT_EQ(messages(at_line_7("tolerance", -1e-9)),
+            Texts{"system.toml:7: method.jacobi.tolerance must be at least 0, not -1e-09"});
+}
+
+TEST(Options, leave_the_field_alone_when_the_value_is_refused) {
+  Sample target;
+  EXPECT_EQ(messages(target, at_line_7("tolerance", -1.0)).size(), 1U);
+  EXPECT_EQ(target.tolerance, 1e-6);
+}
+
+TEST(Options, never_take_nan) {
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_EQ(messages(at_line_7("gain", kNan)), Texts{"system.toml:7: method.jacobi.gain must be a number, not nan"});
+  EXPECT_EQ(messages(at_line_7("tolerance", kNan)),
+            Texts{"system.toml:7: method.jacobi.tolerance must be at least 0, not nan"});
+  EXPECT_EQ(messages(at_line_7("gains", std::map<std::string, double>{{"a.u", kNan}})),
+            Texts{"system.toml:7: method.jacobi.gains.\"a.u\" must be between 0 and 1, not nan"});
+}
+
+struct Unlimited final : HasOptions {
+  int count = 1;
+  void bind(OptionBinder& binder) override { binder.integer("count", count, "", {}); }
+};
+
+TEST(Options, refuse_an_integer_that_an_int_cannot_hold) {
+  Unlimited target;
+  std::vector<Problem> problems;
+  read_options(target, at_line_7("count", std::int64_t{1} << 40), "method.x", problems);
+  ASSERT_EQ(problems.size(), 1U);
+  EXPECT_EQ(problems[0].message, "method.x.count must be between -2147483648 and 2147483647, not 1099511627776");
+  EXPECT_EQ(target.count, 1);
+}
+
+TEST(Options, tell_the_type_that_was_expected_and_the_one_found) {
+  const std::string where = "system.toml:7: method.jacobi.";
+  EXPECT_EQ(messages(at_line_7("tolerance", std::string("small"))),
+            Texts{where + "tolerance must be a number, not the string \"small\""});
+  EXPECT_EQ(messages(at_line_7("smooth", std::int64_t{1})),
+            Texts{where + "smooth must be true or false, not the integer 1"});
+  EXPECT_EQ(messages(at_line_7("loops", true)), Texts{where + "loops must be a string, not the boolean true"});
+  EXPECT_EQ(messages(at_line_7("sequence", std::string("a"))),
+            Texts{where + "sequence must be a list of names, not the string \"a\""});
+  EXPECT_EQ(messages(at_line_7("gains", std::vector<double>{1.0})),
+            Texts{where + "gains must be a table of numbers, not a list"});
+  EXPECT_EQ(messages(at_line_7("degree", std::map<std::string, double>{})),
+            Texts{where + "degree must be an integer, not a table"});
+  EXPECT_EQ(messages(at_line_7("degree", std::string(100, 'x'))),
+            Texts{where + "degree must be an integer, not a string of 100 characters"});
+}
+
+TEST(Options, suggest_the_choice_that_was_meant) {
+  EXPECT_EQ(messages(at_line_7("loops", std::string("dely"))),
+            Texts{"system.toml:7: method.jacobi.loops must be delay | solve, not 'dely'; did you mean 'delay'?"});
+  EXPECT_EQ(messages(at_line_7("loops", std::string("forget"))),
+            Texts{"system.toml:7: method.jacobi.loops must be delay | solve, not 'forget'"});
+}
+
+TEST(Options, that_are_unknown_come_with_a_suggestion) {
+  EXPECT_EQ(messages(at_line_7("degre", std::int64_t{2})),
+            Texts{"system.toml:7: unknown option 'degre' of method.jacobi; did you mean 'degree'?"});
+  EXPECT_EQ(messages({{"colour", {true, {"--option colour=true"}}}}),
+            Texts{"--option colour=true: unknown option 'colour' of method.jacobi; known: tolerance, gain, degree, "
+                  "smooth, loops, sequence, gains"});
+}
+
+TEST(Options, report_all_problems_at_once) {
+  WrittenOptions written = at_line_7("degree", std::int64_t{9});
+  written.merge(at_line_7("smoth", true));
+  written.merge(at_line_7("gains", std::map<std::string, double>{{"a.u", 2.0}, {"b.u", 0.5}, {"c.u", -1.0}}));
+  EXPECT_EQ(messages(written).size(), 4U);
+}
+
+TEST(Options, in_force_are_those_read_and_the_defaults_of_the_others) {
+  Sample target;
+  EXPECT_EQ(messages(target, at_line_7("degree", std::int64_t{2})), Texts{});
+  const std::map<std::string, OptionValue> expected{{"tolerance", 1e-6},
+                                                    {"gain", 0.5},
+                                                    {"degree", std::int64_t{2}},
+                                                    {"smooth", false},
+                                                    {"loops", std::string("delay")},
+                                                    {"sequence", std::vector<std::string>{}},
+                                                    {"gains", std::map<std::string, double>{}}};
+  EXPECT_EQ(options_in_force(target), expected);
+}
+
+TEST(Options, in_force_read_back_to_themselves) {
+  Sample target;
+  target.degree = 3;
+  target.gains = {{"a.u", 1.0 / 3.0}};
+  WrittenOptions written;
+  for (const auto& [name, value] : options_in_force(target)) written[name] = {value, {}};
+  Sample copy;
+  EXPECT_EQ(messages(copy, written), Texts{});
+  EXPECT_EQ(options_in_force(copy), options_in_force(target));
+}
+
+TEST(Options, are_described_in_the_order_they_are_bound) {
+  Sample target;
+  target.gains = {{"a.u", 0.5}};
+  const auto help = describe_options(target);
+  ASSERT_EQ(help.size(), 7U);
+  const std::vector<std::vector<std::string>> expected{
+      {"tolerance", "number", "1e-06", "relative error allowed (at least 0)"},
+      {"gain", "number", "0.5", "any number"},
+      {"degree", "integer", "0", "of the input polynomials (between 0 and 3)"},
+      {"smooth", "boolean", "false", "keep the slope"},
+      {"loops", "delay | solve", "delay", "algebraic loops at communication times"},
+      {"sequence", "list of names", "[]", "order of the subsystems"},
+      {"gains", "table of numbers", "{ \"a.u\" = 0.5 }", "per input (between 0 and 1)"}};
+  for (std::size_t i = 0; i < help.size(); ++i)
+    EXPECT_EQ((std::vector<std::string>{help[i].name, help[i].type, help[i].default_value, help[i].help}), expected[i]);
+}
+
+}  // namespace
+}  // namespace entrain

@@ -1,0 +1,83 @@
+#include "numerics/polynomial.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+
+namespace entrain {
+namespace {
+
+double at(const std::array<double, 4>& c, double s) { return c[0] + s * (c[1] + s * (c[2] + s * c[3])); }
+
+TEST(Polynomial, shifted_origin_gives_the_same_values) {
+  const std::array<double, 4> p{1.5, -2.0, 0.25, 3.0};
+  auto q = p;
+  shift_origin({q.data(), 1, 3}, 0.7);
+  for (const double s : {-1.0, 0.0, 0.3, 2.0}) EXPECT_NEAR(at(q, s), at(p, s + 0.7), 1e-13);
+}
+
+TEST(Polynomial, projection_to_degree_1_is_the_formula_of_the_reference) {
+  // a + b s + c s^2 on [0, h] -> (a - c h^2 / 6) + (b + c h) s
+  std::array<double, 4> q{2.0, -1.0, 5.0, 0.0};
+  const double h = 0.4;
+  project({q.data(), 1, 2}, 1, h);
+  EXPECT_DOUBLE_EQ(q[0], 2.0 - 5.0 * h * h / 6.0);
+  EXPECT_DOUBLE_EQ(q[1], -1.0 + 5.0 * h);
+}
+
+TEST(Polynomial, projection_to_degree_0_is_the_mean) {
+  std::array<double, 4> q{2.0, -1.0, 5.0, 7.0};
+  const double h = 0.4;
+  project({q.data(), 1, 3}, 0, h);
+  EXPECT_NEAR(q[0], 2.0 - h / 2 + 5.0 * h * h / 3 + 7.0 * h * h * h / 4, 1e-15);
+}
+
+TEST(Polynomial, projection_leaves_an_error_orthogonal_to_what_is_kept) {
+  const std::array<double, 4> p{0.3, 1.0, -2.0, 4.0};
+  const double h = 0.9;
+  auto q = p;
+  project({q.data(), 1, 3}, 2, h);
+  q[3] = 0.0;
+  // Gauss-Legendre with 4 nodes integrates (p - q) s^k, k <= 2, exactly (degree 5 < 8).
+  const std::array<double, 4> nodes{-0.8611363115940526, -0.3399810435848563, 0.3399810435848563, 0.8611363115940526};
+  const std::array<double, 4> weights{0.3478548451374538, 0.6521451548625461, 0.6521451548625461, 0.3478548451374538};
+  for (int k = 0; k <= 2; ++k) {
+    double moment = 0.0;
+    for (std::size_t i = 0; i < 4; ++i) {
+      const double s = 0.5 * h * (nodes[i] + 1.0);
+      moment += weights[i] * (at(p, s) - at(q, s)) * std::pow(s, k);
+    }
+    EXPECT_NEAR(moment, 0.0, 1e-14) << "moment " << k;
+  }
+}
+
+TEST(Polynomial, several_signals_are_stored_order_by_order) {
+  std::array<double, 4> q{1.0, 10.0, 2.0, 20.0};  // signal 0: 1 + 2 s, signal 1: 10 + 20 s
+  shift_origin({q.data(), 2, 1}, 0.5);
+  EXPECT_DOUBLE_EQ(q[0], 2.0);
+  EXPECT_DOUBLE_EQ(q[1], 20.0);
+}
+
+TEST(Polynomial, interpolation_goes_through_its_points) {
+  // Check value of the reference: points (1,2), (0.7,1), (0.2,3) give 7.33333333333 at 1.5.
+  const std::array<double, 3> nodes{1.0, 0.7, 0.2};
+  const std::array<double, 3> values{2.0, 1.0, 3.0};
+  std::array<double, 4> c{};
+  interpolate(nodes, values, {c.data(), 3});
+  EXPECT_NEAR(at(c, 1.5), 7.33333333333, 1e-11);
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_NEAR(at(c, nodes[i]), values[i], 1e-14);
+}
+
+TEST(Polynomial, interpolation_of_four_points_of_a_cubic_finds_the_cubic) {
+  const std::array<double, 4> p{1.0, -0.5, 0.25, 2.0};
+  const std::array<double, 4> nodes{0.0, -1.0, -2.0, -3.0};
+  std::array<double, 4> values{};
+  for (std::size_t i = 0; i < 4; ++i) values[i] = at(p, nodes[i]);
+  std::array<double, 4> c{};
+  interpolate(nodes, values, c);
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(c[i], p[i], 1e-12);
+}
+
+}  // namespace
+}  // namespace entrain

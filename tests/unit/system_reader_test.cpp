@@ -1,0 +1,361 @@
+#include <gtest/gtest.h>
+
+#include "description/check_values.hpp"
+#include "description/system_file.hpp"
+
+namespace entrain {
+namespace {
+
+using Texts = std::vector<std::string>;
+
+SystemDescription parsed(std::string_view text) {
+  std::vector<Problem> problems;
+  auto description = parse_system(text, "system.toml", problems);
+  for (const auto& problem : problems) ADD_FAILURE() << to_string(problem);
+  return description;
+}
+
+Texts problems_of(std::string_view text) {
+  std::vector<Problem> problems;
+  parse_system(text, "system.toml", problems);
+  Texts texts;
+  for (const auto& problem : problems) texts.push_back(to_string(problem));
+  return texts;
+}
+
+/// The problems of a file whose only subsystem 'a' is in order, before the text.
+Texts problems_beside_a_subsystem(const std::string& text) {
+  return problems_of("subsystems.a.model = \"tough\"\n" + text);
+}
+
+constexpr std::string_view kComplete = R"([run]
+start = 1
+stop = 20.5
+step = 0.01
+method = "nepce"
+[method.nepce]
+degree = 2
+tolerance = 1e-6
+solve = true
+loops = "delay"
+times = [1, 2.5]
+sequence = ["prey", "a/b-c_1"]
+gains = { "prey.u" = 0.6, "a/b-c_1.u" = 1 }
+[subsystems.prey]
+model = "lotka_volterra.prey"
+start = { alpha = 0.6667, order = 3, exact = true, "solver.name" = "rk" }
+rollback = false
+states = true
+state_derivatives = false
+linearization = false
+input_degree = 0
+output_derivative_order = 1
+step = 0.05
+min_step = 0
+max_step = 1
+events = [7.5, 9]
+[connections]
+"prey.p" = [
+  "a/b-c_1.u",
+  "a/b-c_1.w",
+]
+"a/b-c_1.P" = "prey.u"
+[record]
+variables = ["prey.*", "a/b-c_1.P"]
+interval = 0.1
+[subsystems."a/b-c_1"]
+model = "lotka_volterra.predator"
+[subsystems."a/b-c_1".start]
+gamma = 2
+)";
+
+TEST(SystemReader, reads_the_run_and_where_each_value_stands) {
+  const auto system = parsed(kComplete);
+  EXPECT_EQ(system.start.value, 1.0);
+  EXPECT_EQ(system.stop->value, 20.5);
+  EXPECT_EQ(system.stop->where.file, "system.toml");
+  EXPECT_EQ(system.stop->where.line, 3);
+  EXPECT_EQ(system.step->value, 0.01);
+  EXPECT_EQ(system.method.value, "nepce");
+  EXPECT_EQ(system.method.where.line, 5);
+}
+
+TEST(SystemReader, keeps_every_shape_of_option) {
+  const auto system = parsed(kComplete);
+  const auto& options = system.method_options.at("nepce");
+  EXPECT_EQ(options.at("degree").value, OptionValue(std::int64_t{2})) << "an integer stays one";
+  EXPECT_EQ(options.at("degree").where.line, 7);
+  EXPECT_EQ(options.at("tolerance").value, OptionValue(1e-6));
+  EXPECT_EQ(options.at("solve").value, OptionValue(true));
+  EXPECT_EQ(options.at("loops").value, OptionValue(std::string("delay")));
+  EXPECT_EQ(options.at("times").value, OptionValue(std::vector<double>{1.0, 2.5}));
+  EXPECT_EQ(options.at("sequence").value, OptionValue(std::vector<std::string>{"prey", "a/b-c_1"}));
+  EXPECT_EQ(options.at("gains").value, OptionValue(std::map<std::string, double>{{"prey.u", 0.6}, {"a/b-c_1.u", 1.0}}));
+}
+
+TEST(SystemReader, reads_a_subsystem_with_all_its_keys) {
+  const auto system = parsed(kComplete);
+  const auto& prey = system.subsystems.at(0);
+  EXPECT_EQ(prey.where.line, 14);
+  EXPECT_EQ(prey.model, "lotka_volterra.prey");
+  EXPECT_EQ(prey.model_where.line, 15);
+  EXPECT_EQ(prey.start.at("alpha").value, Value(0.6667));
+  EXPECT_EQ(prey.start.at("order").value, Value(std::int64_t{3}));
+  EXPECT_EQ(prey.start.at("exact").value, Value(true));
+  EXPECT_EQ(prey.start.at("solver.name").value, Value(std::string("rk")));
+  EXPECT_FALSE(prey.rollback->value);
+  EXPECT_TRUE(prey.states->value);
+  EXPECT_FALSE(prey.state_derivatives->value);
+  EXPECT_FALSE(prey.linearization->value);
+  EXPECT_EQ(prey.input_degree->value, 0);
+  EXPECT_EQ(prey.output_derivative_order->value, 1);
+  EXPECT_EQ(prey.step->value, 0.05);
+  EXPECT_EQ(prey.min_step->value, 0.0);
+  EXPECT_EQ(prey.max_step->value, 1.0);
+  EXPECT_EQ(prey.events->value, (std::vector<double>{7.5, 9.0}));
+}
+
+TEST(SystemReader, takes_start_values_from_a_table_of_their_own) {
+  const auto system = parsed(kComplete);
+  EXPECT_EQ(system.subsystems.at(1).start.at("gamma").value, Value(std::int64_t{2}));
+  EXPECT_EQ(system.subsystems.at(1).start.at("gamma").where.line, 39);
+}
+
+TEST(SystemReader, connects_one_output_to_several_inputs) {
+  const auto& connections = parsed(kComplete).connections;
+  ASSERT_EQ(connections.size(), 3U);
+  EXPECT_EQ(connections[0].output, "prey.p");
+  EXPECT_EQ(connections[0].input, "a/b-c_1.u");
+  EXPECT_EQ(connections[1].output, "prey.p");
+  EXPECT_EQ(connections[1].input, "a/b-c_1.w");
+  EXPECT_EQ(connections[1].where.line, 30) << "of the element in the list";
+  EXPECT_EQ(connections[1].output_where.line, 28);
+  EXPECT_EQ(connections[2].input, "prey.u");
+}
+
+TEST(SystemReader, keeps_the_order_of_the_file) {
+  const auto system = parsed(R"(
+subsystems.zebra.model = "tough"
+subsystems.ape.model = "tough"
+subsystems.mole.model = "tough"
+connections."zebra.y" = "mole.u"
+connections."ape.y" = "zebra.u"
+)");
+  ASSERT_EQ(system.subsystems.size(), 3U);
+  EXPECT_EQ(system.subsystems[0].name, "zebra");
+  EXPECT_EQ(system.subsystems[1].name, "ape");
+  EXPECT_EQ(system.subsystems[2].name, "mole");
+  EXPECT_EQ(system.connections[0].output, "zebra.y");
+  EXPECT_EQ(system.connections[1].output, "ape.y");
+}
+
+TEST(SystemReader, leaves_empty_what_is_not_written) {
+  const auto system = parsed("[subsystems.a]\nmodel = \"tough\"\n");
+  EXPECT_EQ(system.start.value, 0.0);
+  EXPECT_FALSE(system.stop.has_value());
+  EXPECT_FALSE(system.step.has_value());
+  EXPECT_EQ(system.method.value, "jacobi");
+  EXPECT_FALSE(system.record.variables.has_value());
+  EXPECT_FALSE(system.record.interval.has_value());
+  EXPECT_FALSE(system.subsystems[0].rollback.has_value());
+}
+
+TEST(SystemReader, names_the_system_after_its_file_or_folder) {
+  std::vector<Problem> problems;
+  EXPECT_EQ(parse_system("", "cases/prey.toml", problems).name, "prey");
+  EXPECT_EQ(parse_system("", "cases/hunt/system.toml", problems).name, "hunt");
+  EXPECT_EQ(parse_system("", "cases/hunt/./system.toml", problems).name, "hunt");
+  EXPECT_EQ(parse_system("", "/system.toml", problems).name, "system");
+}
+
+TEST(SystemReader, reports_unknown_keys_with_line_and_suggestion) {
+  EXPECT_EQ(problems_beside_a_subsystem("[run]\nstop = 1\nstpe = 0.1"),
+            Texts{"system.toml:4: unknown key 'stpe' in [run]; did you mean 'step'?"});
+  EXPECT_EQ(problems_beside_a_subsystem("[conections]\n\"a.y\" = \"a.u\""),
+            Texts{"system.toml:2: unknown table [conections]; did you mean 'connections'?"});
+  EXPECT_EQ(problems_beside_a_subsystem("stop = 1"),
+            Texts{"system.toml:2: unknown key 'stop'; known: run, method, subsystems, connections, record"});
+  EXPECT_EQ(problems_beside_a_subsystem("[record]\nvariabels = []"),
+            Texts{"system.toml:3: unknown key 'variabels' in [record]; did you mean 'variables'?"});
+  EXPECT_EQ(problems_of("[subsystems.a]\nmodel = \"tough\"\nrolback = false\n[subsystems.a.strat]\nx = 1"),
+            (Texts{"system.toml:3: unknown key 'rolback' in [subsystems.a]; did you mean 'rollback'?",
+                   "system.toml:4: unknown key 'strat' in [subsystems.a]; did you mean 'start'?"}));
+}
+
+TEST(SystemReader, tells_the_type_expected_and_the_type_found) {
+  EXPECT_EQ(problems_beside_a_subsystem("[run]\nstart = true\nstop = \"2\"\nstep = [1]\nmethod = 3"),
+            (Texts{"system.toml:3: run.start must be a number, not the boolean true",
+                   "system.toml:4: run.stop must be a number, not the string \"2\"",
+                   "system.toml:5: run.step must be a number, not a list",
+                   "system.toml:6: run.method must be a string, not the integer 3"}));
+  EXPECT_EQ(problems_beside_a_subsystem("run = 5"), Texts{"system.toml:2: run must be a table, not the integer 5"});
+  EXPECT_EQ(problems_of("[subsystems.a]\nmodel = 1\nrollback = 0\ninput_degree = 1.0\nevents = [1, \"x\"]\nstart = 1"),
+            (Texts{"system.toml:2: subsystems.a.model must be a string, not the integer 1",
+                   "system.toml:3: subsystems.a.rollback must be true or false, not the integer 0",
+                   "system.toml:4: subsystems.a.input_degree must be an integer, not the number 1.0",
+                   "system.toml:5: subsystems.a.events must be a list of numbers, not a list",
+                   "system.toml:6: subsystems.a.start must be a table, not the integer 1"}));
+  EXPECT_EQ(problems_of("[[subsystems]]\nmodel = \"tough\""),
+            (Texts{"system.toml: the system has no subsystems; add one: [subsystems.NAME] with model = \"...\"",
+                   "system.toml:1: subsystems must be a table, not a list"}));
+  EXPECT_EQ(problems_of("[subsystems]\na = \"tough\""),
+            Texts{"system.toml:2: subsystems.a must be a table, not the string \"tough\""});
+  EXPECT_EQ(problems_beside_a_subsystem("[record]\nvariables = \"a.*\""),
+            Texts{"system.toml:3: record.variables must be a list of strings, not the string \"a.*\""});
+  EXPECT_EQ(problems_beside_a_subsystem("[connections]\n\"a.y\" = 1\n\"a.z\" = [\"a.u\",\n 2]\n\"a.w\" = []"),
+            (Texts{"system.toml:3: connections.\"a.y\" must be an input or a list of inputs, as strings, "
+                   "not the integer 1",
+                   "system.toml:5: connections.\"a.z\" must be a list of strings, not the integer 2",
+                   "system.toml:6: connections.\"a.w\" names no input"}));
+}
+
+TEST(SystemReader, says_that_names_with_dots_need_quotes) {
+  const std::string remedy = "; quote a name that has dots: \"a.b\" = ...";
+  EXPECT_EQ(
+      problems_beside_a_subsystem("[connections]\na.y = \"a.u\""),
+      Texts{"system.toml:3: connections.\"a\" must be an input or a list of inputs, as strings, not a table" + remedy});
+  EXPECT_EQ(problems_beside_a_subsystem("[method.nepce]\ngains = { a.u = 0.5 }"),
+            Texts{"system.toml:3: method.nepce.gains must hold numbers only" + remedy});
+  EXPECT_EQ(
+      problems_of("[subsystems.a]\nmodel = \"tough\"\nstart = { body.x = 1 }"),
+      Texts{"system.toml:3: subsystems.a.start.body must be a number, a boolean or a string, not a table" + remedy});
+}
+
+TEST(SystemReader, refuses_options_of_a_shape_that_no_option_has) {
+  EXPECT_EQ(problems_beside_a_subsystem("[method]\njacobi = 1\n[method.nepce]\na = [1, \"x\"]\nb = 2020-01-01"),
+            (Texts{"system.toml:3: method.jacobi must be a table, not the integer 1",
+                   "system.toml:5: method.nepce.a must hold only numbers or only strings",
+                   "system.toml:6: method.nepce.b must be a boolean, a number, a string, a list or a table, "
+                   "not a date or time"}));
+}
+
+TEST(SystemReader, wants_a_model_and_a_subsystem) {
+  EXPECT_EQ(problems_of("[run]\nstop = 1\n[subsystems.a]\n"),
+            Texts{"system.toml:3: subsystem 'a' has no model; name one, such as model = \"lotka_volterra.prey\""});
+  EXPECT_EQ(problems_of(""),
+            Texts{"system.toml: the system has no subsystems; add one: [subsystems.NAME] with model = \"...\""});
+}
+
+TEST(SystemReader, passes_a_syntax_error_on_and_stops_there) {
+  EXPECT_EQ(problems_of("[run]\nstop 1\n[nonsense]"),
+            Texts{"system.toml:2: not readable as TOML: Error while parsing key-value pair: expected '=', saw '1'"});
+  EXPECT_EQ(problems_of("[subsystems.a]\nmodel = \"tough\"\n[subsystems.a]\n"),
+            Texts{"system.toml:3: not readable as TOML: Error while parsing table header: cannot redefine existing "
+                  "table 'subsystems.a'"});
+  EXPECT_EQ(problems_of(std::string_view("\0\0\0\0", 4)).size(), 1U);
+}
+
+TEST(SystemReader, wants_utf8_and_tells_the_line_that_is_not) {
+  EXPECT_EQ(problems_of("# caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x9a\x97\n[subsystems.a]\nmodel = \"tough\"\n"), Texts{});
+  const std::string problem = ": not UTF-8 text; save the file as UTF-8";
+  EXPECT_EQ(problems_of("#\n#\n# caf\xe9 in Latin-1\n#\n"), Texts{"system.toml:3" + problem});
+  EXPECT_EQ(problems_of("#\n# \xa9"), Texts{"system.toml:2" + problem});
+  EXPECT_EQ(problems_of("#\n# \xff\n"), Texts{"system.toml:2" + problem});
+  EXPECT_EQ(problems_of("#\n# \xe2\x82"), Texts{"system.toml:2" + problem});
+}
+
+TEST(SystemReader, survives_nesting_without_end) {
+  std::string key = "a";
+  for (int i = 0; i < 200'000; ++i) key += ".a";
+  EXPECT_EQ(problems_of("\n" + key + " = 1"), Texts{"system.toml:2: a key has more than 64 parts"});
+  EXPECT_EQ(problems_of("a = " + std::string(100'000, '[')).size(), 1U);
+  std::string nested;
+  for (int i = 0; i < 200; ++i) nested += "{ a.a.a.a.a.a.a.a.a.a = ";
+  const auto problems = problems_beside_a_subsystem("x = " + nested + "1" + std::string(200, '}'));
+  EXPECT_EQ(problems.size(), 1U);
+}
+
+TEST(SystemReader, does_not_take_numbers_strings_or_comments_for_endless_keys) {
+  std::string list = "0.5";
+  for (int i = 0; i < 100; ++i) list += ", 0.5";
+  const std::string dots(100, '.');
+  EXPECT_EQ(problems_of("# " + dots + "\n[subsystems.a]\nmodel = \"tough\" # " + dots + "\nstart = { s = '" + dots +
+                        "' }\nevents = [" + list + "]"),
+            Texts{});
+}
+
+TEST(SystemReader, reports_every_problem_in_the_order_of_the_file) {
+  EXPECT_EQ(problems_of(R"([run]
+stop = -1
+step = 0
+[subsystems.a]
+rollback = "no"
+[connections]
+"a.y" = "u"
+)"),
+            (Texts{"system.toml:2: run.stop must lie after run.start (0 s), not at -1 s",
+                   "system.toml:3: run.step must be greater than 0 s, not 0",
+                   "system.toml:4: subsystem 'a' has no model; name one, such as model = \"lotka_volterra.prey\"",
+                   "system.toml:5: subsystems.a.rollback must be true or false, not the string \"no\"",
+                   "system.toml:7: 'u' cannot be the input of a connection; write \"subsystem.variable\""}));
+}
+
+TEST(SystemValues, of_the_run_must_make_a_run) {
+  const auto run = [](const std::string& text) { return problems_beside_a_subsystem("[run]\n" + text); };
+  EXPECT_EQ(run("step = 0"), Texts{"system.toml:3: run.step must be greater than 0 s, not 0"});
+  EXPECT_EQ(run("step = -0.5"), Texts{"system.toml:3: run.step must be greater than 0 s, not -0.5"});
+  EXPECT_EQ(run("step = nan"), Texts{"system.toml:3: run.step must be finite, not nan"});
+  EXPECT_EQ(run("step = inf"), Texts{"system.toml:3: run.step must be finite, not inf"});
+  EXPECT_EQ(run("stop = inf"), Texts{"system.toml:3: run.stop must be finite, not inf"});
+  EXPECT_EQ(run("start = nan\nstop = 1"), Texts{"system.toml:3: run.start must be finite, not nan"});
+  EXPECT_EQ(run("start = 2\nstop = 2"), Texts{"system.toml:4: run.stop must lie after run.start (2 s), not at 2 s"});
+  EXPECT_EQ(run("stop = 2\nstep = 5"),
+            Texts{"system.toml:4: run.step (5 s) is longer than the run (2 s); choose a smaller step"});
+  EXPECT_EQ(run("start = 0.1\nstop = 0.3\nstep = 0.2"), Texts{}) << "0.3 - 0.1 rounds to less than 0.2";
+  EXPECT_EQ(run("step = 5"), Texts{}) << "the stop time may come from the command line";
+}
+
+TEST(SystemValues, of_a_subsystem_must_make_sense) {
+  const auto subsystem = [](const std::string& text) {
+    return problems_of("[subsystems.a]\nmodel = \"tough\"\n" + text);
+  };
+  EXPECT_EQ(subsystem("start = { x = nan, y = 1.0, z = -inf }"),
+            (Texts{"system.toml:3: subsystems.a.start.x must be finite, not nan",
+                   "system.toml:3: subsystems.a.start.z must be finite, not -inf"}));
+  EXPECT_EQ(subsystem("step = 0.0"), Texts{"system.toml:3: subsystems.a.step must be greater than 0 s, not 0"});
+  EXPECT_EQ(subsystem("step = -1"), Texts{"system.toml:3: subsystems.a.step must be greater than 0 s, not -1"});
+  EXPECT_EQ(subsystem("min_step = -1"), Texts{"system.toml:3: subsystems.a.min_step must be at least 0 s, not -1"});
+  EXPECT_EQ(subsystem("max_step = -1"), Texts{"system.toml:3: subsystems.a.max_step must be greater than 0 s, not -1"});
+  EXPECT_EQ(subsystem("max_step = 1\nmin_step = 2"),
+            Texts{"system.toml:4: subsystems.a.min_step (2 s) is greater than its max_step (1 s)"});
+  EXPECT_EQ(subsystem("max_step = 1\nmin_step = 1"), Texts{});
+  for (const char* degree : {"0", "3"}) EXPECT_EQ(subsystem(std::string("input_degree = ") + degree), Texts{});
+  EXPECT_EQ(subsystem("input_degree = 4"),
+            Texts{"system.toml:3: subsystems.a.input_degree must be between 0 and 3, not 4"});
+  EXPECT_EQ(subsystem("input_degree = -1"),
+            Texts{"system.toml:3: subsystems.a.input_degree must be between 0 and 3, not -1"});
+  EXPECT_EQ(subsystem("output_derivative_order = -1"),
+            Texts{"system.toml:3: subsystems.a.output_derivative_order must be at least 0, not -1"});
+  EXPECT_EQ(subsystem("events = [1.0, inf]"), Texts{"system.toml:3: subsystems.a.events must be finite, not inf"});
+  EXPECT_EQ(subsystem("events = []"), Texts{}) << "no events: those announced are hidden";
+}
+
+TEST(SystemValues, of_names_must_have_their_form) {
+  EXPECT_EQ(problems_of("[subsystems.\"a.b\"]\nmodel = \"tough\""),
+            Texts{"system.toml:1: 'a.b' cannot be the name of a subsystem; use letters, digits, '_', '-' and '/'"});
+  EXPECT_EQ(problems_of("[subsystems.\"\"]\nmodel = \"tough\"").size(), 1U);
+  EXPECT_EQ(problems_beside_a_subsystem("[connections]\n\"y\" = [\n\"a.u\",\n\"a.\",\n\".u\"]"),
+            (Texts{"system.toml:3: 'y' cannot be the output of a connection; write \"subsystem.variable\"",
+                   "system.toml:5: 'a.' cannot be the input of a connection; write \"subsystem.variable\"",
+                   "system.toml:6: '.u' cannot be the input of a connection; write \"subsystem.variable\""}));
+}
+
+TEST(SystemValues, of_the_record_must_make_sense) {
+  EXPECT_EQ(problems_beside_a_subsystem("[record]\ninterval = 0"),
+            Texts{"system.toml:3: record.interval must be greater than 0 s, not 0"});
+}
+
+TEST(SystemValues, are_checked_for_systems_made_by_a_program_too) {
+  SystemDescription system;
+  system.subsystems.resize(2);
+  system.subsystems[0].name = system.subsystems[1].name = "a";
+  system.step = Written<double>{-1.0, {}};
+  std::vector<Problem> problems;
+  check_values(system, problems);
+  ASSERT_EQ(problems.size(), 2U);
+  EXPECT_EQ(to_string(problems[0]), "run.step must be greater than 0 s, not -1");
+  EXPECT_EQ(to_string(problems[1]), "there are two subsystems named 'a'");
+}
+
+}  // namespace
+}  // namespace entrain

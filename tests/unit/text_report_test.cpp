@@ -1,0 +1,115 @@
+#include "report/text_report.hpp"
+
+#include <gtest/gtest.h>
+
+#include "report/table.hpp"
+
+namespace entrain::test {
+namespace {
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST(Table, aligns_columns_by_what_the_eye_sees) {
+  Table table({"name", "value"});
+  table.align_right(1);
+  table.add_row({"Größe", "1"});
+  table.add_row({"x", "-12.5"});
+  table.add_row({"alone"});
+  EXPECT_EQ(table.text(1),
+            " name   value\n"
+            " -----  -----\n"
+            " Größe      1\n"
+            " x      -12.5\n"
+            " alone\n");
+}
+
+TEST(Table, width_ignores_combining_marks_and_colour_codes) {
+  EXPECT_EQ(display_width("e\xCC\x81"), 1U);
+  EXPECT_EQ(display_width("\x1b[32mok\x1b[0m"), 2U);
+  EXPECT_EQ(display_width("\x1b[32"), 0U);
+}
+
+RunSummary failed_run() {
+  RunSummary summary;
+  summary.system = "pair";
+  summary.method = "jacobi";
+  summary.termination = Termination::Failed;
+  summary.reached = 1.5;
+  summary.step = 0.01;
+  summary.macro_steps = 150;
+  summary.wall_seconds = 0.5;
+  summary.max_coupling_residual = 0.0125;
+  summary.worst_connection = "left.x -> right.x";
+  summary.warnings = {"the range of right.F grew"};
+  SubsystemSummary left;
+  left.name = "left";
+  left.source = "model mechanical.left";
+  left.steps = 150;
+  summary.subsystems = {left};
+  return summary;
+}
+
+TEST(BriefSummary, tells_method_steps_speed_quality_and_warnings) {
+  EXPECT_EQ(brief_summary(failed_run()),
+            "pair: failed with jacobi, t = 0 .. 1.5 s\n"
+            "  steps              150 macro steps of 0.01 s\n"
+            "  wall time          0.500 s (3 simulated s per s)\n"
+            "  coupling residual  0.0125 of the output's range, at left.x -> right.x\n"
+            "  warning            the range of right.F grew\n"
+            "  subsystem  source                 steps  trials  rollbacks  seconds\n"
+            "  ---------  ---------------------  -----  ------  ---------  -------\n"
+            "  left       model mechanical.left    150       0          0    0.000\n");
+}
+
+TEST(BriefSummary, has_colour_only_when_asked) {
+  EXPECT_FALSE(contains(brief_summary(failed_run()), "\x1b"));
+  EXPECT_TRUE(contains(brief_summary(failed_run(), {.colour = true}), "\x1b[31mfailed\x1b[0m"));
+}
+
+VariableTable example_variables() {
+  VariableTable variables;
+  variables.inputs = {{"v", "m/s", "speed", ValueType::Real, std::nullopt}};
+  variables.outputs = {{"F", "N", "force", ValueType::Real, std::nullopt}};
+  variables.parameters = {{"mode", "", "how", ValueType::String, Value{std::string("exact")}}};
+  return variables;
+}
+
+TEST(Inspection, lists_variables_with_kind_unit_and_start) {
+  EXPECT_EQ(variables_text(example_variables()),
+            "  variable  kind       unit  start  description\n"
+            "  --------  ---------  ----  -----  -----------\n"
+            "  v         input      m/s       -  speed\n"
+            "  F         output     N         -  force\n"
+            "  mode      parameter        exact  how\n");
+}
+
+TEST(Inspection, says_capabilities_in_plain_words) {
+  Capabilities capabilities;
+  capabilities.rollback = true;
+  capabilities.input_degree = 1;
+  capabilities.imposed_step = 0.05;
+  capabilities.feedthrough = Feedthrough(1, 1, true);
+  const auto text = capabilities_text(capabilities, example_variables());
+  EXPECT_TRUE(contains(text, "  can be rolled back: yes\n"));
+  EXPECT_TRUE(contains(text, "  inputs inside a step: straight lines\n"));
+  EXPECT_TRUE(contains(text, "  tells its linearization: no\n"));
+  EXPECT_TRUE(contains(text, "  imposed step: 0.05 s\n"));
+  EXPECT_TRUE(contains(text, "  direct feedthrough: F <- v\n"));
+  EXPECT_FALSE(contains(text, "smallest step"));
+}
+
+TEST(Inspection, numbers_the_groups_or_says_there_are_none) {
+  EXPECT_EQ(groups_text({{"a", "b"}, {"c"}}, "none"), "  1. a, b\n  2. c\n");
+  EXPECT_EQ(groups_text({}, "none"), "  none\n");
+}
+
+TEST(OptionsText, has_a_line_per_option) {
+  const std::vector<OptionHelp> options = {{"degree", "integer", "0", "degree of the inputs"}};
+  EXPECT_TRUE(contains(options_text(options), "  degree  integer  0        degree of the inputs\n"));
+  EXPECT_EQ(options_text({}), "  (no options)\n");
+}
+
+}  // namespace
+}  // namespace entrain::test
