@@ -177,7 +177,8 @@ class Subsystem {
   virtual ~Subsystem() = default;
   virtual std::string_view name() const noexcept = 0;
   virtual const VariableTable& variables() const noexcept = 0;
-  virtual const Capabilities& capabilities() const noexcept = 0;
+  /// Asked after set_start; throws Error{InvalidSystem} when a start value makes no sense.
+  virtual const Capabilities& capabilities() const = 0;
   virtual Facets facets() noexcept = 0;
 
   /// A start value of a parameter, state or input. The type has been matched with the variable's.

@@ -37,7 +37,13 @@ CoupledSystem::CoupledSystem(std::vector<std::unique_ptr<Subsystem>> subsystems,
       input_end_(std::move(start_inputs)),
       coefficients_(kOrders * graph_.inputs(), 0.0) {
   for (auto& subsystem : subsystems) {
+    const SubsystemId id{participants_.size()};
     auto& participant = participants_.emplace_back();
+    const auto inputs = graph_.inputs_of(id);
+    const auto outputs = graph_.outputs_of(id);
+    participant.outputs = std::span(signals_).subspan(outputs.first, outputs.count);
+    participant.input_end = std::span(input_end_).subspan(inputs.first, inputs.count);
+    participant.coefficients = coefficients_.data() + kOrders * inputs.first;
     participant.input_degree = subsystem->capabilities().input_degree;
     first_state_.push_back(first_state_.back() + subsystem->variables().states.size());
     participant.part_coefficients.resize(kOrders * subsystem->variables().inputs.size());
@@ -45,18 +51,15 @@ CoupledSystem::CoupledSystem(std::vector<std::unique_ptr<Subsystem>> subsystems,
   }
 }
 
-std::span<double> CoupledSystem::coefficients(SubsystemId s, int p) {
-  const auto range = graph_.inputs_of(s);
-  return {coefficients_.data() + kOrders * range.first + static_cast<std::size_t>(p) * range.count, range.count};
+std::span<double> CoupledSystem::coefficients(SubsystemId s, int degree, int p) {
+  const auto& participant = participants_[s];
+  if (degree == 0) return participant.input_end;
+  const std::size_t count = participant.input_end.size();
+  return {participant.coefficients + static_cast<std::size_t>(p) * count, count};
 }
 
-std::span<double> CoupledSystem::outputs_of(SubsystemId s) {
-  const auto range = graph_.outputs_of(s);
-  return {signals_.data() + range.first, range.count};
-}
-
-void CoupledSystem::evaluate_one(SubsystemId s, std::span<const double> inputs, std::span<double> outputs) {
-  participants_[s].subsystem->evaluate(inputs, outputs);
+void CoupledSystem::hold_all_inputs() {
+  for (std::size_t i = 0; i < input_end_.size(); ++i) input_end_[i] = transfer_.incoming(InputId{i}, signals_);
 }
 
 void CoupledSystem::initialize(Time start, Time stop) {
@@ -65,18 +68,17 @@ void CoupledSystem::initialize(Time start, Time stop) {
     participant.time = start;
   }
   evaluation_.all(start, input_end_, signals_,
-                  [this](SubsystemId s, std::span<const double> u, std::span<double> y) { evaluate_one(s, u, y); });
-  for (std::size_t s = 0; s < size(); ++s) {
-    check_outputs(SubsystemId{s}, start);
-    const auto range = graph_.inputs_of(SubsystemId{s});
-    std::copy_n(input_end_.begin() + static_cast<std::ptrdiff_t>(range.first), range.count,
-                coefficients(SubsystemId{s}, 0).begin());
-  }
+                  [this](SubsystemId s, std::span<const double> u, std::span<double> y) {
+                    participants_[s].subsystem->evaluate(u, y);
+                  });
+  for (std::size_t s = 0; s < size(); ++s) check_outputs(SubsystemId{s}, start);
 }
 
 void CoupledSystem::solve_loops(Time t) {
   evaluation_.loops(t, input_end_, signals_,
-                    [this](SubsystemId s, std::span<const double> u, std::span<double> y) { evaluate_one(s, u, y); });
+                    [this](SubsystemId s, std::span<const double> u, std::span<double> y) {
+                      participants_[s].subsystem->evaluate(u, y);
+                    });
 }
 
 void CoupledSystem::publish(Time t, std::span<const double> all_inputs, std::span<const double> all_outputs) {
@@ -95,12 +97,15 @@ void CoupledSystem::commit_all(std::span<const StepTask> tasks) {
       commit_one(tasks[i]);
     } catch (...) {
       participants_[tasks[i].subsystem].failure = std::current_exception();
+      trouble_.store(true, std::memory_order_relaxed);
     }
   });
-  rethrow_first_failure(tasks);
+  if (trouble_.load(std::memory_order_relaxed)) settle_trouble(tasks);
 }
 
-void CoupledSystem::rethrow_first_failure(std::span<const StepTask> tasks) {
+/// The first in the order of the batch speaks, whichever thread was first.
+void CoupledSystem::settle_trouble(std::span<const StepTask> tasks) {
+  trouble_ = false;
   for (const auto& task : tasks) {
     auto& participant = participants_[task.subsystem];
     if (participant.failure) std::rethrow_exception(std::exchange(participant.failure, nullptr));
@@ -108,31 +113,56 @@ void CoupledSystem::rethrow_first_failure(std::span<const StepTask> tasks) {
   }
 }
 
+double CoupledSystem::Counters::seconds() const {
+  if (sampled_steps == 0) return first_seconds;
+  return first_seconds + sampled_seconds * static_cast<double>(steps - 1) / static_cast<double>(sampled_steps);
+}
+
 void CoupledSystem::commit_one(const StepTask& task) {
   auto& participant = participants_[task.subsystem];
-  auto& counters = participant.counters;
-  const bool timed = (counters.steps & kTimingMask) == 0;
-  const auto before = timed ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point{};
-  if (task.parts == 1 && task.degree <= participant.input_degree) {
-    step_whole(task, participant);
+  if ((participant.counters.steps & kTimingMask) == 0) {
+    step_and_sample_time(task, participant);
   } else {
-    step_in_parts(task, participant, task.from);
+    step(task, participant);
   }
-  if (timed) {
-    counters.sampled_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - before).count();
-    ++counters.sampled_steps;
-  }
-  ++counters.steps;
+  ++participant.counters.steps;
   participant.time = task.to;
   check_outputs(task.subsystem, task.to);
 }
 
-void CoupledSystem::step_whole(const StepTask& task, Participant& participant) {
-  const auto range = graph_.inputs_of(task.subsystem);
-  const InputBlock inputs(coefficients(task.subsystem, 0).data(), range.count, task.degree);
-  const StepReport report = participant.subsystem->step({task.from, task.size, inputs}, outputs_of(task.subsystem));
-  for (std::size_t i = 0; i < range.count; ++i) input_end_[range.first + i] = inputs.value(i, task.size);
-  participant.stop_requested = report.stop_requested;
+void CoupledSystem::step_and_sample_time(const StepTask& task, Participant& participant) {
+  auto& counters = participant.counters;
+  const auto before = std::chrono::steady_clock::now();
+  step(task, participant);
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - before).count();
+  if (counters.steps == 0) {
+    counters.first_seconds = seconds;
+  } else {
+    counters.sampled_seconds += seconds;
+    ++counters.sampled_steps;
+  }
+}
+
+void CoupledSystem::note_step(Participant& participant, const InputBlock& inputs, Duration size,
+                              const StepReport& report) {
+  if (inputs.order(0).data() != participant.input_end.data()) {  // held inputs are where they end
+    for (std::size_t i = 0; i < inputs.count(); ++i) participant.input_end[i] = inputs.value(i, size);
+  }
+  if (report.stop_requested) {
+    participant.stop_requested = true;
+    trouble_.store(true, std::memory_order_relaxed);
+  }
+}
+
+void CoupledSystem::step(const StepTask& task, Participant& participant) {
+  if (task.parts != 1 || task.degree > participant.input_degree) {
+    step_in_parts(task, participant, task.from);
+    return;
+  }
+  const double* polynomials = task.degree == 0 ? participant.input_end.data() : participant.coefficients;
+  const InputBlock inputs(polynomials, participant.input_end.size(), task.degree);
+  const StepReport report = participant.subsystem->step({task.from, task.size, inputs}, participant.outputs);
+  note_step(participant, inputs, task.size, report);
   if (report.outcome == StepOutcome::Completed) return;
   if (report.outcome == StepOutcome::EndedEarly && report.reached > task.from) {
     ++participant.counters.early_returns;
@@ -144,8 +174,7 @@ void CoupledSystem::step_whole(const StepTask& task, Participant& participant) {
 
 /// From `reached` to the end of the task, in its parts; an early return starts the next part where it happened.
 void CoupledSystem::step_in_parts(const StepTask& task, Participant& participant, Time reached_time) {
-  const auto range = graph_.inputs_of(task.subsystem);
-  const double* whole = coefficients(task.subsystem, 0).data();
+  const std::size_t count = participant.input_end.size();
   const Duration part_size = task.size / task.parts;
   double* part = participant.part_coefficients.data();
   Duration done = reached_time - task.from;
@@ -154,15 +183,18 @@ void CoupledSystem::step_in_parts(const StepTask& task, Participant& participant
     const Duration end = k + 1 == task.parts ? task.size : part_size * (k + 1);
     const bool whole_part = done == part_size * k;
     const Duration size = whole_part ? part_size : end - done;
-    std::copy_n(whole, static_cast<std::size_t>(task.degree + 1) * range.count, part);
-    const PolynomialBlock polynomials{part, range.count, task.degree};
+    if (task.degree == 0) {
+      std::copy(participant.input_end.begin(), participant.input_end.end(), part);
+    } else {
+      std::copy_n(participant.coefficients, static_cast<std::size_t>(task.degree + 1) * count, part);
+    }
+    const PolynomialBlock polynomials{part, count, task.degree};
     shift_origin(polynomials, done);
     project(polynomials, degree, size);
-    const InputBlock inputs(part, range.count, degree);
+    const InputBlock inputs(part, count, degree);
     const Time from = task.from + done;
-    const StepReport report = participant.subsystem->step({from, size, inputs}, outputs_of(task.subsystem));
-    for (std::size_t i = 0; i < range.count; ++i) input_end_[range.first + i] = inputs.value(i, size);
-    participant.stop_requested = participant.stop_requested || report.stop_requested;
+    const StepReport report = participant.subsystem->step({from, size, inputs}, participant.outputs);
+    note_step(participant, inputs, size, report);
     if (report.outcome == StepOutcome::Completed) {
       ++k;
       done = part_size * k;
@@ -175,17 +207,18 @@ void CoupledSystem::step_in_parts(const StepTask& task, Participant& participant
   }
 }
 
-void CoupledSystem::check_outputs(SubsystemId s, Time t) const {
-  const auto range = graph_.outputs_of(s);
-  for (const OutputId output : range) {
-    if (std::isfinite(signals_[output])) continue;
-    throw Error(ErrorCode::SubsystemFailed, fmt::format("the output became {}", signals_[output]),
-                {.subsystem = graph_.name(s),
-                 .variable = graph_.name(output),
-                 .time = t,
-                 .remedy = "If the values before grew without bound the coupling is unstable: choose a smaller step "
-                           "or another method; else the fault is in this subsystem"});
+void CoupledSystem::throw_not_finite(SubsystemId s, Time t) const {
+  const auto outputs = graph_.outputs_of(s);
+  OutputId culprit{outputs.first};
+  for (const OutputId output : outputs) {
+    if (!std::isfinite(signals_[output])) culprit = output;
   }
+  throw Error(ErrorCode::SubsystemFailed, fmt::format("the output became {}", signals_[culprit]),
+              {.subsystem = graph_.name(s),
+               .variable = graph_.name(culprit),
+               .time = t,
+               .remedy = "If the values before grew without bound the coupling is unstable: choose a smaller step "
+                         "or another method; else the fault is in this subsystem"});
 }
 
 void CoupledSystem::read_states(std::span<double> all) {
@@ -224,6 +257,7 @@ CoupledSystem::Saved CoupledSystem::save() {
 }
 
 void CoupledSystem::restore(const Saved& saved) {
+  // Equal sizes: assignment keeps the storage that the participants' spans point to.
   for (std::size_t s = 0; s < size(); ++s) {
     facets(SubsystemId{s}).rollback->restore(saved.states[s]);
     participants_[s].time = saved.times[s];

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <exception>
 #include <memory>
@@ -16,7 +17,7 @@
 
 namespace entrain {
 
-/// One subsystem's share of a batch: a step under the polynomials lying in CoupledSystem::coefficients.
+/// One subsystem's share of a batch: a step under the polynomials in CoupledSystem::coefficients(subsystem, degree).
 struct StepTask {
   SubsystemId subsystem;
   Time from = 0.0;
@@ -48,11 +49,15 @@ class CoupledSystem {
 
   // Signals.
   std::span<const double> outputs() const { return {signals_.data(), graph_.outputs()}; }
+  std::span<const double> signals() const { return signals_; }   ///< outputs, then constants: what is transferred
   std::span<const double> inputs() const { return input_end_; }  ///< as they ended their last step
   Time time_of(SubsystemId s) const { return participants_[s].time; }
   double incoming(InputId input) const { return transfer_.incoming(input, signals_); }
-  /// Coefficient p of the input polynomials of one subsystem, in local time of its step.
-  std::span<double> coefficients(SubsystemId s, int p);
+  /// Where coefficient p of the input polynomials of a step goes, in local time of the step. Held inputs (degree 0) are
+  /// their own polynomials: they lie where `inputs` does.
+  std::span<double> coefficients(SubsystemId s, int degree, int p);
+  /// Held inputs for everyone: each is what its connection delivers now.
+  void hold_all_inputs();
 
   // Batches.
   void commit_all(std::span<const StepTask> tasks);
@@ -74,8 +79,10 @@ class CoupledSystem {
     std::uint64_t steps = 0;
     std::uint64_t early_returns = 0;
     std::uint64_t rollbacks = 0;
+    double first_seconds = 0.0;  ///< of the first step, which often prepares what later ones reuse
     double sampled_seconds = 0.0;
     std::uint64_t sampled_steps = 0;
+    double seconds() const;  ///< extrapolated from the samples
   };
   const Counters& counters(SubsystemId s) const { return participants_[s].counters; }
   const std::vector<double>& loop_residuals() const { return evaluation_.loop_residuals(); }
@@ -93,23 +100,32 @@ class CoupledSystem {
   void release(const Saved& saved);
 
  private:
+  /// What a step touches comes first, so that it lies in one or two cache lines.
   struct Participant {
     std::unique_ptr<Subsystem> subsystem;
+    std::span<double> outputs;     // in signals_
+    std::span<double> input_end;   // in input_end_
+    double* coefficients = nullptr;  // in coefficients_; polynomials of degree 1 and more
     Time time = 0.0;
-    int input_degree = 0;
     Counters counters;
-    std::exception_ptr failure;
+    int input_degree = 0;
     bool stop_requested = false;
+    std::exception_ptr failure;
     std::vector<double> part_coefficients;  // polynomials re-expanded for one part of a step
   };
 
   void commit_one(const StepTask& task);
-  void step_whole(const StepTask& task, Participant& participant);
+  void step(const StepTask& task, Participant& participant);
+  void note_step(Participant& participant, const InputBlock& inputs, Duration size, const StepReport& report);
   void step_in_parts(const StepTask& task, Participant& participant, Time reached_time);
-  void check_outputs(SubsystemId s, Time t) const;
-  std::span<double> outputs_of(SubsystemId s);
-  void evaluate_one(SubsystemId s, std::span<const double> inputs, std::span<double> outputs);
-  void rethrow_first_failure(std::span<const StepTask> tasks);
+  void step_and_sample_time(const StepTask& task, Participant& participant);
+  void check_outputs(SubsystemId s, Time t) const {
+    double zero = 0.0;  // unless an output is infinite or not a number
+    for (const double y : participants_[s].outputs) zero += 0.0 * y;
+    if (!(zero == 0.0)) throw_not_finite(s, t);
+  }
+  [[noreturn]] void throw_not_finite(SubsystemId s, Time t) const;
+  void settle_trouble(std::span<const StepTask> tasks);
 
   Graph graph_;
   TransferPlan transfer_;
@@ -120,6 +136,7 @@ class CoupledSystem {
   std::vector<double> signals_;       // outputs, then constants
   std::vector<double> input_end_;     // inputs at the end of their last step
   std::vector<double> coefficients_;  // per subsystem: (kMaxInputDegree + 1) orders of all its inputs
+  std::atomic<bool> trouble_{false};  // a task of the batch under way failed or asked to stop
   std::string stop_request_;
 };
 

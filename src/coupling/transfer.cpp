@@ -3,18 +3,12 @@
 namespace entrain {
 
 TransferPlan::TransferPlan(const Graph& graph, std::span<const double> constants)
-    : outputs_(graph.outputs()),
-      source_(graph.inputs()),
-      factor_(graph.inputs(), 1.0),
-      offset_(graph.inputs(), 0.0),
-      correction_(graph.inputs(), 0.0) {
+    : outputs_(graph.outputs()), wires_(graph.inputs()) {
   for (std::size_t i = 0; i < graph.inputs(); ++i) {
     if (const Connection* connection = graph.source(InputId{i})) {
-      source_[i] = static_cast<std::uint32_t>(connection->output);
-      factor_[i] = connection->factor;
-      offset_[i] = connection->offset;
+      wires_[i] = {connection->factor, connection->offset, 0.0, connection->output};
     } else {
-      source_[i] = static_cast<std::uint32_t>(outputs_ + constants_.size());
+      wires_[i].source = outputs_ + constants_.size();
       constants_.push_back(constants[i]);
     }
   }

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -18,16 +17,22 @@ class TransferPlan {
   /// Outputs in the order of the graph, then the constants.
   std::vector<double> make_signals() const;
   double incoming(InputId input, std::span<const double> signals) const {
-    return factor_[input] * signals[source_[input]] + offset_[input] + correction_[input];
+    const Wire& wire = wires_[input];
+    return wire.factor * signals[wire.source] + wire.offset + wire.correction;
   }
-  double factor(InputId input) const { return factor_[input]; }
-  /// Index of the signal behind an input; below `outputs` it is an output.
-  std::size_t source(InputId input) const { return source_[input]; }
+  double factor(InputId input) const { return wires_[input].factor; }
+  /// Index of the signal behind an input; below the number of outputs it is an output.
+  std::size_t source(InputId input) const { return wires_[input].source; }
 
  private:
+  struct Wire {
+    double factor = 1.0;
+    double offset = 0.0;
+    double correction = 0.0;
+    std::size_t source = 0;
+  };
   std::size_t outputs_;
-  std::vector<std::uint32_t> source_;
-  std::vector<double> factor_, offset_, correction_;
+  std::vector<Wire> wires_;
   std::vector<double> constants_;
 };
 

@@ -1,5 +1,6 @@
 #include "masters/calendar.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace entrain {
@@ -14,6 +15,7 @@ void Calendar::start(const CoupledSystem& system, const RunSettings& settings) {
   grid_ = Grid(settings.start, settings.stop, settings.step);
   span_.assign(system.size(), 1);
   parts_.assign(system.size(), 1);
+  in_step_ = true;
   for (std::size_t s = 0; s < system.size(); ++s) {
     const auto& can = system.capabilities(SubsystemId{s});
     if (can.imposed_step) {
@@ -22,21 +24,19 @@ void Calendar::start(const CoupledSystem& system, const RunSettings& settings) {
     } else if (can.max_step && *can.max_step < settings.step) {
       parts_[s] = static_cast<int>(std::ceil(settings.step / *can.max_step - 1e-9));
     }
+    in_step_ = in_step_ && span_[s] == 1 && parts_[s] == 1;
   }
 }
 
-Duration Calendar::size(SubsystemId s, std::uint64_t step) const {
-  return span_[s] == 1 ? grid_.size(step) : static_cast<double>(span_[s]) * grid_.step();
-}
-
-StepTask Calendar::task(SubsystemId s, std::uint64_t step, int degree) const {
-  const std::uint64_t begin = begin_of(s, step);
-  const Duration step_size = size(s, begin);
-  int parts = parts_[s];
-  if (parts > 1 && step_size < grid_.step()) {  // a shorter last step holds fewer parts
-    parts = std::max(1, static_cast<int>(std::ceil(parts * step_size / grid_.step() - 1e-9)));
+StepTask Calendar::unusual_task(SubsystemId s, int degree) const {
+  if (span_[s] > 1) {
+    const std::uint64_t begin = window_.step + 1 - span_[s];
+    return {s, grid_.time(begin), static_cast<double>(span_[s]) * grid_.step(), degree, 1, window_.to};
   }
-  return {s, grid_.time(begin), step_size, degree, parts, grid_.time(step + 1)};
+  // A shorter last step holds fewer parts.
+  const double share = window_.size / grid_.step();
+  const int parts = std::max(1, static_cast<int>(std::ceil(parts_[s] * share - 1e-9)));
+  return {s, window_.from, window_.size, degree, parts, window_.to};
 }
 
 }  // namespace entrain

@@ -22,17 +22,30 @@ class Calendar {
   const Grid& grid() const { return grid_; }
   Time time(std::uint64_t step) const { return grid_.time(step); }
 
-  bool starts(SubsystemId s, std::uint64_t step) const { return step % span_[s] == 0; }
-  bool ends(SubsystemId s, std::uint64_t step) const { return (step + 1) % span_[s] == 0; }
-  /// The macro step in which the step of `s` that is under way in `step` began.
-  std::uint64_t begin_of(SubsystemId s, std::uint64_t step) const { return step - step % span_[s]; }
-  /// The size of the step of `s` that starts with macro step `step`.
-  Duration size(SubsystemId s, std::uint64_t step) const;
+  /// True when everyone makes exactly one step per macro step.
+  bool in_step() const { return in_step_; }
+  // A division costs as much as a light subsystem's step, so the common span of 1 is asked first.
+  bool starts(SubsystemId s, std::uint64_t step) const { return span_[s] == 1 || step % span_[s] == 0; }
+  bool ends(SubsystemId s, std::uint64_t step) const { return span_[s] == 1 || (step + 1) % span_[s] == 0; }
   /// The step of `s` that ends with macro step `step`.
-  StepTask task(SubsystemId s, std::uint64_t step, int degree) const;
+  StepTask task(SubsystemId s, std::uint64_t step, int degree) {
+    if (step != window_.step) window_ = {step, grid_.time(step), grid_.size(step), grid_.time(step + 1)};
+    if (span_[s] > 1 || parts_[s] > 1) return unusual_task(s, degree);
+    return {s, window_.from, window_.size, degree, 1, window_.to};
+  }
 
  private:
+  StepTask unusual_task(SubsystemId s, int degree) const;
+
+  struct Window {
+    std::uint64_t step = ~std::uint64_t{0};
+    Time from = 0.0;
+    Duration size = 0.0;
+    Time to = 0.0;
+  };
+  Window window_;  // of the macro step asked for last
   Grid grid_;
+  bool in_step_ = true;
   std::vector<std::uint32_t> span_;   // macro steps per step of the subsystem
   std::vector<int> parts_;            // steps of the subsystem per macro step
 };

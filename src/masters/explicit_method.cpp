@@ -29,10 +29,21 @@ void ExplicitMethod::start(CoupledSystem& system, const RunSettings& settings) {
   degree_.assign(system.size(), 0);
   sample_step_.assign(system.size(), 0);
   next_event_.assign(system.size(), kNever);
+  events_announced_ = false;
   for (std::size_t s = 0; s < system.size(); ++s) {
     if (Events* events = system.facets(SubsystemId{s}).events) next_event_[s] = events->next_event(settings.start);
+    events_announced_ = events_announced_ || next_event_[s] < kNever;
   }
+  solve_loops_ = options_.loops == "solve" && !system.graph().loops().empty();
   tasks_.reserve(system.size());
+}
+
+void ExplicitMethod::prepare_all(CoupledSystem& system) {
+  if (inputs_.plain_hold() && calendar_.in_step()) {
+    system.hold_all_inputs();
+    return;
+  }
+  for (std::size_t s = 0; s < system.size(); ++s) prepare(system, SubsystemId{s});
 }
 
 void ExplicitMethod::prepare(CoupledSystem& system, SubsystemId s) {
@@ -46,8 +57,9 @@ void ExplicitMethod::commit(CoupledSystem& system, std::span<const SubsystemId> 
     if (calendar_.ends(s, step_)) tasks_.push_back(calendar_.task(s, step_, degree_[s]));
   }
   system.commit_all(tasks_);
+  for (const auto& task : tasks_) sample_step_[task.subsystem] = step_ + 1;
+  if (!events_announced_) return;
   for (const auto& task : tasks_) {
-    sample_step_[task.subsystem] = step_ + 1;
     if (reached(task.to, next_event_[task.subsystem])) notice_events(system, task.subsystem);
   }
 }
@@ -61,7 +73,7 @@ MacroStepReport ExplicitMethod::advance(CoupledSystem& system) {
   advance_subsystems(system);
   ++step_;
   const Time now = calendar_.time(step_);
-  if (options_.loops == "solve" && !system.graph().loops().empty()) system.solve_loops(now);
+  if (solve_loops_) system.solve_loops(now);
   return {.reached = now};
 }
 

@@ -40,6 +40,8 @@ class ExplicitMethod : public Method {
   /// Per input, empty = none.
   virtual std::vector<double> gains(const Graph&) const { return {}; }
 
+  /// Fixes the inputs of all steps that start with this macro step, from the same outputs.
+  void prepare_all(CoupledSystem& system);
   /// Fixes the inputs of `s` if a step of it starts with this macro step.
   void prepare(CoupledSystem& system, SubsystemId s);
   /// Commits the steps that end with this macro step, together.
@@ -55,6 +57,8 @@ class ExplicitMethod : public Method {
   std::vector<int> degree_;                  // per subsystem: of the polynomials in force
   std::vector<std::uint64_t> sample_step_;   // per subsystem: macro step its outputs belong to
   std::vector<Time> next_event_;             // per subsystem: announced; kNever if none
+  bool events_announced_ = false;
+  bool solve_loops_ = false;
   std::vector<StepTask> tasks_;              // of the batch under way
 };
 

@@ -44,9 +44,9 @@ void ExtrapolatedInputs::take_sample(History& history, double value, double step
 int ExtrapolatedInputs::prepare(CoupledSystem& system, SubsystemId s, std::uint64_t step,
                                 std::span<const std::uint64_t> sample_step) {
   const auto inputs = system.graph().inputs_of(s);
-  const auto values = system.coefficients(s, 0);
   if (plain_hold_) {
-    for (const InputId input : inputs) values[input - inputs.first] = system.incoming(input);
+    const auto held = system.coefficients(s, 0, 0);
+    for (const InputId input : inputs) held[input - inputs.first] = system.incoming(input);
     return 0;
   }
   int degree = 0;
@@ -65,7 +65,7 @@ int ExtrapolatedInputs::prepare(CoupledSystem& system, SubsystemId s, std::uint6
     interpolate({nodes.data(), history.count}, {history.value.data(), history.count}, {by_steps.data(), history.count});
     double scale = 1.0;
     for (int p = 0; p <= degree; ++p, scale /= settings_.macro_step) {
-      system.coefficients(s, p)[input - inputs.first] = by_steps[static_cast<std::size_t>(p)] * scale;
+      system.coefficients(s, degree, p)[input - inputs.first] = by_steps[static_cast<std::size_t>(p)] * scale;
     }
   }
   return degree;

@@ -28,6 +28,9 @@ class ExtrapolatedInputs {
   /// degree.
   int prepare(CoupledSystem& system, SubsystemId s, std::uint64_t step, std::span<const std::uint64_t> sample_step);
 
+  /// Degree 0, no gains: an input is what its connection delivers now, and nothing is remembered.
+  bool plain_hold() const { return plain_hold_; }
+
   /// No polynomial may span a jump of this subsystem's outputs: its consumers begin a new history.
   void cut_history(const CoupledSystem& system, SubsystemId source);
 
@@ -48,7 +51,7 @@ class ExtrapolatedInputs {
 
   Settings settings_;
   std::vector<History> histories_;  // per input
-  bool plain_hold_ = true;          // degree 0, no gains: nothing to remember
+  bool plain_hold_ = true;
 };
 
 }  // namespace entrain

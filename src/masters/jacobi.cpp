@@ -9,7 +9,7 @@ void Jacobi::start(CoupledSystem& system, const RunSettings& settings) {
 }
 
 void Jacobi::advance_subsystems(CoupledSystem& system) {
-  for (const SubsystemId s : everyone_) prepare(system, s);
+  prepare_all(system);
   commit(system, everyone_);
 }
 

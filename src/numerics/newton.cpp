@@ -97,6 +97,8 @@ NewtonSolver::Result NewtonSolver::solve(std::span<double> x, double tolerance, 
   // KINSOL stops a decade below what is asked, so that the check below decides and not the last rounding.
   KINSetFuncNormTol(impl.memory, 0.1 * tolerance);
   KINSetScaledStepTol(impl.memory, 1e-16);
+  // KINSOL derives its largest step from the first guess; zeros are a common guess and must not chain the solver down.
+  KINSetMaxNewtonStep(impl.memory, 1e6 * std::sqrt(static_cast<double>(impl.n)));
   const int flag = KINSol(impl.memory, impl.x, KIN_LINESEARCH, impl.x_scale, impl.x_scale);
   if (impl.thrown) std::rethrow_exception(impl.thrown);
 

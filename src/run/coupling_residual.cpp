@@ -18,17 +18,25 @@ void CouplingResidual::update(Time now) {
     low_[y] = std::min(low_[y], outputs[y]);
     high_[y] = std::max(high_[y], outputs[y]);
   }
-  const auto inputs = system_->inputs();
-  const auto& graph = system_->graph();
+  bool all_communicated = true;
   for (std::size_t s = 0; s < system_->size(); ++s) {
-    if (system_->time_of(SubsystemId{s}) != now) continue;
-    for (const InputId input : graph.inputs_of(SubsystemId{s})) {
-      // A source that communicates less often is compared where it does.
-      const std::size_t source = system_->transfer().source(input);
-      if (source >= outputs.size() || system_->time_of(graph.owner(OutputId{source})) != now) continue;
-      difference_[input] = std::max(difference_[input], std::abs(inputs[input] - system_->incoming(input)));
-    }
+    all_communicated = all_communicated && system_->time_of(SubsystemId{s}) == now;
   }
+  const auto inputs = system_->inputs();
+  const auto signals = system_->signals();
+  const TransferPlan& transfer = system_->transfer();
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (!all_communicated && !both_ends_communicated(InputId{i}, now)) continue;
+    difference_[i] = std::max(difference_[i], std::abs(inputs[i] - transfer.incoming(InputId{i}, signals)));
+  }
+}
+
+/// A source or consumer that communicates less often is compared where it does.
+bool CouplingResidual::both_ends_communicated(InputId input, Time now) const {
+  const auto& graph = system_->graph();
+  const Connection* connection = graph.source(input);
+  return connection != nullptr && system_->time_of(graph.owner(input)) == now &&
+         system_->time_of(graph.owner(connection->output)) == now;
 }
 
 CouplingResidual::Worst CouplingResidual::worst() const {

@@ -23,6 +23,8 @@ class CouplingResidual {
   Worst worst() const;
 
  private:
+  bool both_ends_communicated(InputId input, Time now) const;
+
   const CoupledSystem* system_;
   std::vector<double> difference_;  // per input: largest |input - output| so far
   std::vector<double> low_, high_;  // per output

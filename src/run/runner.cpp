@@ -179,9 +179,7 @@ void Runner::refresh_summary() {
     auto& entry = summary_.subsystems[s];
     entry.steps = counters.steps;
     entry.rollbacks = counters.rollbacks;
-    entry.seconds = counters.sampled_steps == 0 ? 0.0
-                                                : counters.sampled_seconds * static_cast<double>(counters.steps) /
-                                                      static_cast<double>(counters.sampled_steps);
+    entry.seconds = counters.seconds();
   }
 }
 

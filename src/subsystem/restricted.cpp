@@ -34,7 +34,7 @@ class Restricted final : public Subsystem, private States, private Events {
 
   std::string_view name() const noexcept override { return inner_->name(); }
   const VariableTable& variables() const noexcept override { return inner_->variables(); }
-  const Capabilities& capabilities() const noexcept override {
+  const Capabilities& capabilities() const override {
     if (outdated_) capabilities_ = reduced(inner_->capabilities(), restrictions_);
     outdated_ = false;
     return capabilities_;

@@ -103,19 +103,22 @@ TEST(NativeSubsystem, capabilities_follow_the_parameters_before_initialisation) 
   EXPECT_TRUE(subsystem->capabilities().feedthrough(0, 0));
 }
 
-TEST(NativeSubsystem, refused_parameters_are_reported_by_initialize_not_by_capabilities) {
+TEST(NativeSubsystem, refused_parameters_are_reported_by_whoever_needs_them_first) {
   const auto subsystem = make_native_subsystem("s", std::make_unique<Square>());
   subsystem->set_start(kParameter, Value(-1.0));
-  EXPECT_TRUE(subsystem->capabilities().rollback);
-  try {
-    subsystem->initialize(0.0, 1.0);
-    FAIL() << "no error";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::InvalidSystem);
-    EXPECT_EQ(error.context().subsystem, "s");
-    EXPECT_EQ(error.context().variable, "k");
-    EXPECT_FALSE(error.context().time);
-  }
+  const auto expect_refusal = [&](const auto& call) {
+    try {
+      call();
+      FAIL() << "no error";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::InvalidSystem);
+      EXPECT_EQ(error.context().subsystem, "s");
+      EXPECT_EQ(error.context().variable, "k");
+      EXPECT_FALSE(error.context().time);
+    }
+  };
+  expect_refusal([&] { subsystem->capabilities(); });
+  expect_refusal([&] { subsystem->initialize(0.0, 1.0); });
 }
 
 TEST(NativeSubsystem, start_values_of_states_and_inputs_are_in_force_after_initialisation) {

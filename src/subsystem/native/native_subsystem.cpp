@@ -34,7 +34,7 @@ class NativeSubsystem final : public Subsystem,
 
   std::string_view name() const noexcept override { return name_; }
   const VariableTable& variables() const noexcept override { return model_->variables(); }
-  const Capabilities& capabilities() const noexcept override;
+  const Capabilities& capabilities() const override;
   Facets facets() noexcept override;
 
   void set_start(VariableTable::Place place, const Value& value) override;
@@ -112,14 +112,9 @@ NativeSubsystem::NativeSubsystem(std::string name, std::unique_ptr<Model> model)
   capabilities_.feedthrough = Feedthrough(variables().outputs.size(), inputs_);
 }
 
-/// Feedthrough and events may depend on the parameters, so the model must have seen them. When it refuses them,
-/// `initialize` says so; here nothing may be thrown.
-const Capabilities& NativeSubsystem::capabilities() const noexcept {
-  try {
-    configure_if_changed();
-  } catch (const Error&) {
-    return capabilities_;
-  }
+/// Feedthrough and events may depend on the parameters, so the model must have seen them.
+const Capabilities& NativeSubsystem::capabilities() const {
+  configure_if_changed();
   return capabilities_;
 }
 
