@@ -16,7 +16,9 @@ using namespace entrain;
 
 constexpr double kStep = 0.01;
 
-std::size_t steps_for(std::size_t masses) { return 2'000'000 / masses; }
+std::size_t steps_for(std::size_t masses) {
+  return 2'000'000 / masses;
+}
 
 /// chain.mass: inputs left_x, left_v, right_F; outputs x, v, F_left.
 class BareLoop {
@@ -38,8 +40,7 @@ class BareLoop {
         inputs_[3 * i + 2] = i + 1 < n ? outputs_[3 * i + 5] : 0.0;
       }
       for (std::size_t i = 0; i < n; ++i) {
-        const auto report =
-            masses_[i]->step({from, kStep, InputBlock(&inputs_[3 * i], 3, 0)}, {&outputs_[3 * i], 3});
+        const auto report = masses_[i]->step({from, kStep, InputBlock(&inputs_[3 * i], 3, 0)}, {&outputs_[3 * i], 3});
         if (report.outcome != StepOutcome::Completed) std::abort();
       }
     }
@@ -81,8 +82,9 @@ int main() {
       engine = std::min(engine, engine_seconds(masses, steps));
     }
     const double to_ns = 1e9 / static_cast<double>(steps * masses);
-    budgets.check(fmt::format("N = {:<5} bare loop {:5.1f} ns, engine {:5.1f} ns", masses, bare * to_ns, engine * to_ns),
-                  engine / bare, budget, "x");
+    budgets.check(
+        fmt::format("N = {:<5} bare loop {:5.1f} ns, engine {:5.1f} ns", masses, bare * to_ns, engine * to_ns),
+        engine / bare, budget, "x");
   }
   return budgets.exit_code();
 }

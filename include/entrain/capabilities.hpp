@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "entrain/export.hpp"
 #include "entrain/variable.hpp"
 
 namespace entrain {
@@ -12,7 +13,7 @@ namespace entrain {
 inline constexpr int kMaxInputDegree = 3;
 
 /// Which outputs depend directly on which inputs.
-class Feedthrough {
+class ENTRAIN_API Feedthrough {
  public:
   Feedthrough() = default;
   Feedthrough(std::size_t outputs, std::size_t inputs, bool value = false)

@@ -3,17 +3,18 @@
 #include <filesystem>
 #include <vector>
 
+#include "entrain/export.hpp"
 #include "entrain/simulation.hpp"
 
 namespace entrain {
 
 /// Reads a system file, or a folder holding one `system.toml` (or a single .toml).
 /// Throws Error{InvalidSystem} with every problem, or Error{FileFailed}.
-SystemDescription load(const std::filesystem::path& path);
+ENTRAIN_API SystemDescription load(const std::filesystem::path& path);
 
 /// Every problem of a system at once, without running it: file, names, connections, capabilities, options.
-std::vector<Problem> check(const std::filesystem::path& path);
+ENTRAIN_API std::vector<Problem> check(const std::filesystem::path& path);
 
-std::string_view version() noexcept;
+ENTRAIN_API std::string_view version() noexcept;
 
 }  // namespace entrain

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "entrain/export.hpp"
+
 namespace entrain {
 
 /// Where something was written. An empty file means "not from a file" (command line, program).
@@ -24,7 +26,7 @@ struct Problem {
 };
 
 /// "system.toml:12: unknown variable 'prey.uu'; did you mean 'prey.u'?"
-std::string to_string(const Problem& problem);
+ENTRAIN_API std::string to_string(const Problem& problem);
 
 enum class ErrorCode {
   InvalidSystem,      ///< the system file or the options are wrong
@@ -44,7 +46,7 @@ struct ErrorContext {
 };
 
 /// A broken run or a wrong request. Expected outcomes (a rejected step, a stop request) are values, not errors.
-class Error : public std::runtime_error {
+class ENTRAIN_API Error : public std::runtime_error {
  public:
   /// what() reads "subsystem 'prey', output 'p', at t = 1.5 s: <message>. <remedy>"
   Error(ErrorCode code, const std::string& message, ErrorContext context = {});

@@ -2,6 +2,7 @@
 
 #include <span>
 
+#include "entrain/export.hpp"
 #include "entrain/subsystem.hpp"
 
 namespace entrain {
@@ -10,7 +11,7 @@ namespace entrain {
 ///
 /// `integrate` depends on (t, x, input) alone, so that a restored state replays to the same bits: a model may keep
 /// caches, but no memory of earlier steps.
-class Model {
+class ENTRAIN_API Model {
  public:
   /// Where the model is evaluated. `du`, `ddu`: first and second time derivatives of the inputs.
   struct Point {

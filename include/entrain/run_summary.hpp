@@ -7,12 +7,13 @@
 #include <vector>
 
 #include "entrain/capabilities.hpp"
+#include "entrain/export.hpp"
 #include "entrain/system_description.hpp"
 
 namespace entrain {
 
 enum class Termination { NotStarted, Running, Completed, Failed, Interrupted };
-std::string_view to_string(Termination termination);
+ENTRAIN_API std::string_view to_string(Termination termination);
 
 struct SubsystemSummary {
   std::string name;

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "entrain/export.hpp"
 #include "entrain/model.hpp"
 #include "entrain/run_summary.hpp"
 #include "entrain/system_description.hpp"
@@ -26,13 +27,13 @@ struct Signal {
 /// What is known at one communication time. Spans are valid during the call only.
 struct Sample {
   Time t = 0.0;
-  std::span<const double> values;  ///< one per signal; those of states are stale unless asked for
-  std::span<const double> slopes;  ///< their time derivatives; NaN where unknown; empty unless asked for
-  std::span<const unsigned char> communicated;   ///< per subsystem: did it reach a communication time at t?
+  std::span<const double> values;               ///< one per signal; those of states are stale unless asked for
+  std::span<const double> slopes;               ///< their time derivatives; NaN where unknown; empty unless asked for
+  std::span<const unsigned char> communicated;  ///< per subsystem: did it reach a communication time at t?
 };
 
 /// Watches a run. Borrowed by the simulation; must outlive it. What it throws ends the run as failed.
-class Observer {
+class ENTRAIN_API Observer {
  public:
   virtual ~Observer() = default;
   virtual void begin(std::span<const Signal>, const RunSummary&) {}
@@ -57,7 +58,7 @@ struct RunOptions {
 using ModelFactory = std::function<std::unique_ptr<Model>(std::string_view name)>;
 
 /// A coupled system that can be run once. Construction checks everything and throws Error with all problems.
-class Simulation {
+class ENTRAIN_API Simulation {
  public:
   explicit Simulation(const SystemDescription& description, RunOptions options = {}, const ModelFactory& models = {});
   ~Simulation();

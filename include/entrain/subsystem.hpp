@@ -164,8 +164,8 @@ struct Facets {
 
 /// One participant of a co-simulation: a native model, an FMU, a remote worker.
 ///
-/// Call order: set_start*, initialize, evaluate*, then steps. Not thread-safe; distinct subsystems may run concurrently.
-/// Every call may throw Error{SubsystemFailed}; after that only destruction is allowed.
+/// Call order: set_start*, initialize, evaluate*, then steps. Not thread-safe; distinct subsystems may run
+/// concurrently. Every call may throw Error{SubsystemFailed}; after that only destruction is allowed.
 class Subsystem {
  public:
   struct Step {

@@ -26,7 +26,7 @@ struct Written {
 
 struct SubsystemDescription {
   std::string name;
-  std::string model;                         ///< "pair.part", a built-in model
+  std::string model;                            ///< "pair.part", a built-in model
   std::map<std::string, Written<Value>> start;  ///< parameters, states and inputs by name
   // Capabilities taken away for study; nullopt = as the subsystem says.
   std::optional<Written<bool>> rollback;

@@ -7,6 +7,8 @@
 #include <variant>
 #include <vector>
 
+#include "entrain/export.hpp"
+
 namespace entrain {
 
 /// Simulated time and spans of it, in seconds. Communication times come from a counter, never from a sum (ADR 0003).
@@ -29,7 +31,7 @@ struct Variable {
 enum class Causality { Input, Output, State, Parameter };
 
 /// The variables of one subsystem. The index inside a list is the number of the port.
-struct VariableTable {
+struct ENTRAIN_API VariableTable {
   std::vector<Variable> inputs;
   std::vector<Variable> outputs;
   std::vector<Variable> states;

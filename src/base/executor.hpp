@@ -31,7 +31,8 @@ class Executor {
       return;
     }
     run(
-        count, [](void* context, std::size_t index) { (*static_cast<std::remove_reference_t<Function>*>(context))(index); },
+        count,
+        [](void* context, std::size_t index) { (*static_cast<std::remove_reference_t<Function>*>(context))(index); },
         &function);
   }
 

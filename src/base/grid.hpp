@@ -16,7 +16,9 @@ inline bool same_time(Time a, Time b) {
   return std::abs(a - b) < kRoundings * std::max({std::abs(a), std::abs(b), 1e-300});
 }
 
-inline bool reached(Time now, Time target) { return now >= target || same_time(now, target); }
+inline bool reached(Time now, Time target) {
+  return now >= target || same_time(now, target);
+}
 
 /// Communication times start + k step; the last one is exactly `stop`, however the numbers round.
 class Grid {

@@ -36,8 +36,12 @@ std::optional<VariableTable::Place> VariableTable::find_startable(std::string_vi
   return find_in_order(*this, name, {Causality::Parameter, Causality::State, Causality::Input});
 }
 
-const Variable& VariableTable::at(Place place) const { return list_of(*this, place.causality)[place.index]; }
+const Variable& VariableTable::at(Place place) const {
+  return list_of(*this, place.causality)[place.index];
+}
 
-bool Feedthrough::any() const { return std::find(depends_.begin(), depends_.end(), true) != depends_.end(); }
+bool Feedthrough::any() const {
+  return std::find(depends_.begin(), depends_.end(), true) != depends_.end();
+}
 
 }  // namespace entrain

@@ -74,7 +74,8 @@ std::string_view expected_type(ValueType type) {
   return "a string";
 }
 
-std::vector<std::string> names_of(std::initializer_list<const std::vector<Variable>*> lists, const std::string& prefix) {
+std::vector<std::string> names_of(std::initializer_list<const std::vector<Variable>*> lists,
+                                  const std::string& prefix) {
   std::vector<std::string> names;
   for (const auto* list : lists) {
     for (const auto& variable : *list) names.push_back(prefix + variable.name);
@@ -217,8 +218,8 @@ class Assembler {
       }
     }
     if (!from || !to) return;
-    assembly_.connections.push_back({OutputId{from->entry->first_output + from->place.index},
-                                     InputId{to->entry->first_input + to->place.index}});
+    assembly_.connections.push_back(
+        {OutputId{from->entry->first_output + from->place.index}, InputId{to->entry->first_input + to->place.index}});
   }
 
   void check_unconnected() {

@@ -67,18 +67,16 @@ void CoupledSystem::initialize(Time start, Time stop) {
     participant.subsystem->initialize(start, stop);
     participant.time = start;
   }
-  evaluation_.all(start, input_end_, signals_,
-                  [this](SubsystemId s, std::span<const double> u, std::span<double> y) {
-                    participants_[s].subsystem->evaluate(u, y);
-                  });
+  evaluation_.all(start, input_end_, signals_, [this](SubsystemId s, std::span<const double> u, std::span<double> y) {
+    participants_[s].subsystem->evaluate(u, y);
+  });
   for (std::size_t s = 0; s < size(); ++s) check_outputs(SubsystemId{s}, start);
 }
 
 void CoupledSystem::solve_loops(Time t) {
-  evaluation_.loops(t, input_end_, signals_,
-                    [this](SubsystemId s, std::span<const double> u, std::span<double> y) {
-                      participants_[s].subsystem->evaluate(u, y);
-                    });
+  evaluation_.loops(t, input_end_, signals_, [this](SubsystemId s, std::span<const double> u, std::span<double> y) {
+    participants_[s].subsystem->evaluate(u, y);
+  });
 }
 
 void CoupledSystem::publish(Time t, std::span<const double> all_inputs, std::span<const double> all_outputs) {

@@ -103,8 +103,8 @@ class CoupledSystem {
   /// What a step touches comes first, so that it lies in one or two cache lines.
   struct Participant {
     std::unique_ptr<Subsystem> subsystem;
-    std::span<double> outputs;     // in signals_
-    std::span<double> input_end;   // in input_end_
+    std::span<double> outputs;       // in signals_
+    std::span<double> input_end;     // in input_end_
     double* coefficients = nullptr;  // in coefficients_; polynomials of degree 1 and more
     Time time = 0.0;
     Counters counters;

@@ -16,8 +16,7 @@ namespace entrain {
 class SignalEvaluation {
  public:
   /// Outputs of one subsystem for given inputs, at the time meant by the caller.
-  using Evaluate =
-      FunctionRef<void(SubsystemId subsystem, std::span<const double> inputs, std::span<double> outputs)>;
+  using Evaluate = FunctionRef<void(SubsystemId subsystem, std::span<const double> inputs, std::span<double> outputs)>;
 
   SignalEvaluation(const Graph& graph, const TransferPlan& plan);
 

@@ -46,8 +46,8 @@ class Graph {
   SubsystemId owner(InputId input) const { return input_owner_[input]; }
   SubsystemId owner(OutputId output) const { return output_owner_[output]; }
   const std::string& name(SubsystemId s) const { return nodes_[s].name; }
-  std::string name(InputId input) const;    ///< "subsystem.variable"
-  std::string name(OutputId output) const;  ///< "subsystem.variable"
+  std::string name(InputId input) const;                   ///< "subsystem.variable"
+  std::string name(OutputId output) const;                 ///< "subsystem.variable"
   bool feedthrough(OutputId output, InputId input) const;  ///< both of one subsystem
 
   const std::vector<Connection>& connections() const { return connections_; }

@@ -14,7 +14,8 @@ std::filesystem::path find_system_file(const std::filesystem::path& path);
 
 /// Parses the text of a system file (TOML). Everything wrong is added to `problems`, each with file and line; what
 /// could be understood is returned, so that later checks can add theirs.
-SystemDescription parse_system(std::string_view text, const std::filesystem::path& file, std::vector<Problem>& problems);
+SystemDescription parse_system(std::string_view text, const std::filesystem::path& file,
+                               std::vector<Problem>& problems);
 
 /// Reads and parses; throws Error{FileFailed} when the file cannot be read.
 SystemDescription read_system(const std::filesystem::path& file, std::vector<Problem>& problems);

@@ -30,6 +30,8 @@ std::vector<Problem> check(const std::filesystem::path& path) {
   return problems;
 }
 
-std::string_view version() noexcept { return ENTRAIN_VERSION; }
+std::string_view version() noexcept {
+  return ENTRAIN_VERSION;
+}
 
 }  // namespace entrain

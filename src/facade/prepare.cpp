@@ -17,28 +17,28 @@ namespace entrain {
 namespace {
 
 SubsystemFactory subsystem_factory(const ModelFactory& models) {
-  return [&models](const SubsystemDescription& description,
-                   std::vector<Problem>& problems) -> std::unique_ptr<Subsystem> {
-    if (description.model.empty()) return nullptr;  // said by the parser already
-    auto model = models ? models(description.model) : nullptr;
-    if (!model) model = make_built_in_model(description.model);
-    if (!model) {
-      std::vector<std::string> known;
-      for (const auto& entry : built_in_models()) known.push_back(entry.name);
-      problems.push_back({fmt::format("unknown model '{}'", description.model), suggestion(description.model, known),
-                          description.model_where, Problem::Severity::Error});
-      return nullptr;
-    }
-    return make_native_subsystem(description.name, std::move(model));
-  };
+  return
+      [&models](const SubsystemDescription& description, std::vector<Problem>& problems) -> std::unique_ptr<Subsystem> {
+        if (description.model.empty()) return nullptr;  // said by the parser already
+        auto model = models ? models(description.model) : nullptr;
+        if (!model) model = make_built_in_model(description.model);
+        if (!model) {
+          std::vector<std::string> known;
+          for (const auto& entry : built_in_models()) known.push_back(entry.name);
+          problems.push_back({fmt::format("unknown model '{}'", description.model),
+                              suggestion(description.model, known), description.model_where, Problem::Severity::Error});
+          return nullptr;
+        }
+        return make_native_subsystem(description.name, std::move(model));
+      };
 }
 
 std::unique_ptr<Method> configured_method(const SystemDescription& description, std::vector<Problem>& problems) {
   std::vector<std::string> known;
   for (const auto& entry : methods()) known.emplace_back(entry.name);
   const auto problem = [&](const SourcePosition& where, const std::string& name) {
-    problems.push_back({fmt::format("unknown method '{}'", name), suggestion(name, known), where,
-                        Problem::Severity::Error});
+    problems.push_back(
+        {fmt::format("unknown method '{}'", name), suggestion(name, known), where, Problem::Severity::Error});
   };
   // Tables of other methods are read too: a typo there would show only on the day the method is changed.
   for (const auto& [name, options] : description.method_options) {
@@ -101,8 +101,10 @@ Prepared prepare(const SystemDescription& written, int threads, const ModelFacto
   Prepared prepared;
   check_values_again(written, problems);
   if (!written.stop) {
-    problems.push_back({"the run has no stop time", "give one: [run] stop = ..., or --stop on the command line",
-                        {written.file.string(), 0, 0}, Problem::Severity::Error});
+    problems.push_back({"the run has no stop time",
+                        "give one: [run] stop = ..., or --stop on the command line",
+                        {written.file.string(), 0, 0},
+                        Problem::Severity::Error});
   }
   const SystemDescription description = resolved(written);
   prepared.settings = {description.start.value, description.stop ? description.stop->value : description.start.value,

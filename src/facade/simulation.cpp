@@ -52,17 +52,25 @@ Simulation::~Simulation() = default;
 Simulation::Simulation(Simulation&&) noexcept = default;
 Simulation& Simulation::operator=(Simulation&&) noexcept = default;
 
-void Simulation::observe(Observer& observer) { impl_->runner->observe(observer); }
+void Simulation::observe(Observer& observer) {
+  impl_->runner->observe(observer);
+}
 
-const RunSummary& Simulation::run() { return run_until(kNever); }
+const RunSummary& Simulation::run() {
+  return run_until(kNever);
+}
 
 const RunSummary& Simulation::run_until(Time t) {
   impl_->runner->run_until(t);
   return summary();
 }
 
-const RunSummary& Simulation::summary() const noexcept { return impl_->runner->summary(); }
-const std::vector<Signal>& Simulation::signals() const noexcept { return impl_->runner->signals(); }
+const RunSummary& Simulation::summary() const noexcept {
+  return impl_->runner->summary();
+}
+const std::vector<Signal>& Simulation::signals() const noexcept {
+  return impl_->runner->signals();
+}
 
 double Simulation::value(std::string_view signal) const {
   const auto& all = signals();
@@ -84,6 +92,8 @@ std::shared_ptr<const Simulation::Checkpoint> Simulation::checkpoint() {
   return std::make_shared<const Checkpoint>(system, impl_->runner->position());
 }
 
-void Simulation::restore(const Checkpoint& checkpoint) { impl_->runner->restore(checkpoint.position()); }
+void Simulation::restore(const Checkpoint& checkpoint) {
+  impl_->runner->restore(checkpoint.position());
+}
 
 }  // namespace entrain

@@ -46,8 +46,8 @@ class Calendar {
   Window window_;  // of the macro step asked for last
   Grid grid_;
   bool in_step_ = true;
-  std::vector<std::uint32_t> span_;   // macro steps per step of the subsystem
-  std::vector<int> parts_;            // steps of the subsystem per macro step
+  std::vector<std::uint32_t> span_;  // macro steps per step of the subsystem
+  std::vector<int> parts_;           // steps of the subsystem per macro step
 };
 
 }  // namespace entrain

@@ -54,12 +54,12 @@ class ExplicitMethod : public Method {
   Calendar calendar_;
   ExtrapolatedInputs inputs_;
   std::uint64_t step_ = 0;
-  std::vector<int> degree_;                  // per subsystem: of the polynomials in force
-  std::vector<std::uint64_t> sample_step_;   // per subsystem: macro step its outputs belong to
-  std::vector<Time> next_event_;             // per subsystem: announced; kNever if none
+  std::vector<int> degree_;                 // per subsystem: of the polynomials in force
+  std::vector<std::uint64_t> sample_step_;  // per subsystem: macro step its outputs belong to
+  std::vector<Time> next_event_;            // per subsystem: announced; kNever if none
   bool events_announced_ = false;
   bool solve_loops_ = false;
-  std::vector<StepTask> tasks_;              // of the batch under way
+  std::vector<StepTask> tasks_;  // of the batch under way
 };
 
 }  // namespace entrain

@@ -18,7 +18,7 @@ class ExtrapolatedInputs {
     int degree = 0;
     bool constant_history = false;  ///< fill the history with the start value instead of growing into the degree
     Duration macro_step = 0.0;
-    std::vector<double> gains;      ///< per input: w <- gain w + (1 - gain) y (NEPCE); empty = none
+    std::vector<double> gains;  ///< per input: w <- gain w + (1 - gain) y (NEPCE); empty = none
   };
 
   void start(const CoupledSystem& system, Settings settings);

@@ -37,7 +37,8 @@ void GaussSeidel::check(const Graph& graph, std::vector<Problem>& problems) cons
   for (const auto& name : known) {
     const auto times = std::count(written_sequence_.begin(), written_sequence_.end(), name);
     if (times == 0) problem(fmt::format("sequence: '{}' is missing", name), "every subsystem is called once");
-    if (times > 1) problem(fmt::format("sequence: '{}' is called {} times", name, times), "every subsystem is called once");
+    if (times > 1)
+      problem(fmt::format("sequence: '{}' is called {} times", name, times), "every subsystem is called once");
   }
 }
 

@@ -109,7 +109,8 @@ void Monolithic::integrate(CoupledSystem& system, Time from, Time to) {
         evaluate_signals(system, at_time, x);
         for (std::size_t s = 0; s < equations_.size(); ++s) {
           const auto range = system.states_of(SubsystemId{s});
-          equations_[s]->right_hand_side(point(system, SubsystemId{s}, at_time, x), dx.subspan(range.first, range.count));
+          equations_[s]->right_hand_side(point(system, SubsystemId{s}, at_time, x),
+                                         dx.subspan(range.first, range.count));
         }
       });
     }

@@ -31,8 +31,8 @@ void Nepce::check(const Graph& graph, std::vector<Problem>& problems) const {
   const auto known = input_names(graph);
   for (const auto& [name, gain] : written_gains_) {
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-    problems.push_back({fmt::format("gains: unknown input '{}'", name), suggestion(name, known), {},
-                        Problem::Severity::Error});
+    problems.push_back(
+        {fmt::format("gains: unknown input '{}'", name), suggestion(name, known), {}, Problem::Severity::Error});
   }
 }
 

@@ -19,8 +19,10 @@ void check_steps(const std::string& name, const Capabilities& can, const RunSett
   if (can.imposed_step) {
     const Duration imposed = *can.imposed_step;
     if (!whole_ratio(h, imposed) && !whole_ratio(imposed, h)) {
-      problem(problems, fmt::format("'{}' imposes a step of {} s, which neither divides the macro step of {} s nor is "
-                                    "a multiple of it", name, imposed, h),
+      problem(problems,
+              fmt::format("'{}' imposes a step of {} s, which neither divides the macro step of {} s nor is "
+                          "a multiple of it",
+                          name, imposed, h),
               fmt::format("choose a macro step such as {} s", imposed));
     } else if (!whole_ratio(settings.stop - settings.start, imposed)) {
       problem(problems,
@@ -29,7 +31,8 @@ void check_steps(const std::string& name, const Capabilities& can, const RunSett
               "choose another stop time");
     }
   } else if (can.min_step && h < *can.min_step) {
-    problem(problems, fmt::format("the macro step of {} s is below the minimal step of '{}', {} s", h, name, *can.min_step),
+    problem(problems,
+            fmt::format("the macro step of {} s is below the minimal step of '{}', {} s", h, name, *can.min_step),
             "choose a larger step");
   }
 }
@@ -44,8 +47,9 @@ std::vector<Problem> unmet_requirements(const Method& method, const Graph& graph
   for (std::size_t s = 0; s < capabilities.size(); ++s) {
     const auto& name = graph.name(SubsystemId{s});
     if (needs.equations && !capabilities[s]->equations) {
-      problem(problems, fmt::format("{} needs the equations of every subsystem; '{}' keeps them to itself",
-                                    method.name(), name), "use a coupling method such as jacobi");
+      problem(problems,
+              fmt::format("{} needs the equations of every subsystem; '{}' keeps them to itself", method.name(), name),
+              "use a coupling method such as jacobi");
     }
     if (needs.common_grid) check_steps(name, *capabilities[s], settings, problems);
   }
@@ -53,8 +57,11 @@ std::vector<Problem> unmet_requirements(const Method& method, const Graph& graph
     for (const auto& loop : graph.loops()) {
       for (const SubsystemId s : loop.subsystems) {
         if (capabilities[s]->output_refresh) continue;
-        problem(problems, fmt::format("loops = \"solve\" needs outputs without a step; '{}' is in an algebraic loop "
-                                      "and cannot tell them", graph.name(s)), "use loops = \"delay\"");
+        problem(problems,
+                fmt::format("loops = \"solve\" needs outputs without a step; '{}' is in an algebraic loop "
+                            "and cannot tell them",
+                            graph.name(s)),
+                "use loops = \"delay\"");
       }
     }
   }

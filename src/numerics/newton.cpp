@@ -27,7 +27,8 @@ struct NewtonSolver::Impl {
     x_scale = N_VNew_Serial(length, context);
     memory = KINCreate(context);
     KINSetErrHandlerFn(memory, &Impl::on_message, this);
-    KINSetInfoHandlerFn(memory, [](const char*, const char*, char*, void*) {}, nullptr);
+    KINSetInfoHandlerFn(
+        memory, [](const char*, const char*, char*, void*) {}, nullptr);
     KINSetUserData(memory, this);
     KINInit(memory, &Impl::on_residual, x);
     if (n <= kDenseLimit) {

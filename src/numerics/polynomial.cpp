@@ -14,7 +14,8 @@ void shift_origin(const PolynomialBlock& block, double shift) {
 
 void project(const PolynomialBlock& block, int degree, double length) {
   // In sigma = s / length the best lower-degree stand-in of a power is the power minus its shifted Legendre polynomial:
-  // sigma^3 -> 3/2 sigma^2 - 3/5 sigma + 1/20, sigma^2 -> sigma - 1/6, sigma -> 1/2. Projections nest, so one at a time.
+  // sigma^3 -> 3/2 sigma^2 - 3/5 sigma + 1/20, sigma^2 -> sigma - 1/6, sigma -> 1/2. Projections nest, so one at a
+  // time.
   constexpr std::array<std::array<double, 3>, 4> kStandIn{
       {{0.0, 0.0, 0.0}, {0.5, 0.0, 0.0}, {-1.0 / 6.0, 1.0, 0.0}, {0.05, -0.6, 1.5}}};
   for (int top = block.degree; top > degree; --top) {

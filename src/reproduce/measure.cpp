@@ -21,16 +21,16 @@ MemoryRecorder run_example(const std::filesystem::path& file, std::string_view m
   simulation.observe(recorder);
   const RunSummary& summary = simulation.run();
   if (summary.termination != Termination::Completed) {
-    throw Error(ErrorCode::SubsystemFailed, fmt::format("{} with {} did not complete: {}", description.name, method,
-                                                        summary.message));
+    throw Error(ErrorCode::SubsystemFailed,
+                fmt::format("{} with {} did not complete: {}", description.name, method, summary.message));
   }
   return recorder;
 }
 
 double percent_error(const std::vector<double>& values, const std::vector<double>& reference) {
   if (values.size() != reference.size() || reference.empty()) {
-    throw Error(ErrorCode::InvalidSystem, fmt::format("cannot compare {} samples with {} of the reference",
-                                                      values.size(), reference.size()));
+    throw Error(ErrorCode::InvalidSystem,
+                fmt::format("cannot compare {} samples with {} of the reference", values.size(), reference.size()));
   }
   double sum = 0.0;
   for (std::size_t i = 0; i < values.size(); ++i) sum += (values[i] - reference[i]) * (values[i] - reference[i]);

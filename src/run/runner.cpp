@@ -35,8 +35,8 @@ void for_each_state_signal(const CoupledSystem& system, Consumer&& consume) {
 std::vector<Signal> recordable_signals(const CoupledSystem& system) {
   std::vector<Signal> signals;
   const auto add = [&](std::size_t s, const Variable& variable, Causality causality) {
-    signals.push_back({system.graph().name(SubsystemId{s}) + "." + variable.name, variable.unit, variable.description,
-                       causality, s});
+    signals.push_back(
+        {system.graph().name(SubsystemId{s}) + "." + variable.name, variable.unit, variable.description, causality, s});
   };
   for (std::size_t s = 0; s < system.size(); ++s) {
     for (const auto& output : system.variables(SubsystemId{s}).outputs) add(s, output, Causality::Output);
@@ -44,7 +44,8 @@ std::vector<Signal> recordable_signals(const CoupledSystem& system) {
   for (std::size_t s = 0; s < system.size(); ++s) {
     for (const auto& input : system.variables(SubsystemId{s}).inputs) add(s, input, Causality::Input);
   }
-  for_each_state_signal(system, [&](std::size_t s, const Variable& state, std::size_t) { add(s, state, Causality::State); });
+  for_each_state_signal(system,
+                        [&](std::size_t s, const Variable& state, std::size_t) { add(s, state, Causality::State); });
   return signals;
 }
 
@@ -60,7 +61,8 @@ Runner::Runner(CoupledSystem& system, Method& method, const RunSettings& setting
       values_(signals_.size(), kUnknown),
       states_(system.states(), kUnknown),
       communicated_(system.size(), 1) {
-  for_each_state_signal(system, [&](std::size_t, const Variable&, std::size_t index) { state_signals_.push_back(index); });
+  for_each_state_signal(system,
+                        [&](std::size_t, const Variable&, std::size_t index) { state_signals_.push_back(index); });
 }
 
 void Runner::run_until(Time t) {
@@ -189,7 +191,8 @@ void Runner::finish(Termination termination, std::string message) {
   summary_.message = std::move(message);
   for (std::size_t s = 0; s < system_.size(); ++s) {
     if (const auto early = system_.counters(SubsystemId{s}).early_returns; early > 0) {
-      summary_.notes.push_back(fmt::format("'{}' returned early {} times and was stepped on", summary_.subsystems[s].name, early));
+      summary_.notes.push_back(
+          fmt::format("'{}' returned early {} times and was stepped on", summary_.subsystems[s].name, early));
     }
   }
   for (auto* observer : observers_) {
@@ -204,7 +207,9 @@ void Runner::finish(Termination termination, std::string message) {
   }
 }
 
-Runner::Position Runner::position() { return {system_.save(), method_.memory(), residual_, summary_}; }
+Runner::Position Runner::position() {
+  return {system_.save(), method_.memory(), residual_, summary_};
+}
 
 void Runner::restore(const Position& position) {
   system_.restore(position.system);

@@ -85,7 +85,8 @@ TEST_P(EveryMethod, runs_a_single_subsystem_without_connections) {
     stop = 1.0
     [subsystems.only]
     model = "tough"
-  )"), {.method = GetParam(), .step = 0.1});
+  )"),
+                             {.method = GetParam(), .step = 0.1});
   const auto run = record(alone);
   EXPECT_EQ(run.summary.termination, Termination::Completed) << run.summary.message;
   EXPECT_EQ(run.times.size(), 11U);

@@ -41,7 +41,8 @@ struct Master {
 
 /// x2 after `steps` macro steps.
 double by_hand(const Master& master, double h, int steps) {
-  Side force(matrix(2, 2, {0, 1, -(1 + kCk) / 10, -(1 + kDk) / 10}), matrix(2, 2, {0, 0, kCk / 10, kDk / 10}), h, {0, 0});
+  Side force(matrix(2, 2, {0, 1, -(1 + kCk) / 10, -(1 + kDk) / 10}), matrix(2, 2, {0, 0, kCk / 10, kDk / 10}), h,
+             {0, 0});
   Side motion(matrix(2, 2, {0, 1, -0.1, -0.2}), matrix(2, 1, {0, 0.1}), h, {1, 0});
   double f = kCk * (force.x[0] - motion.x[0]) + kDk * (force.x[1] - motion.x[1]);
   double w_x = motion.x[0], w_v = motion.x[1], w_f = f;
@@ -77,8 +78,8 @@ double by_hand(const Master& master, double h, int steps) {
 }
 
 double by_engine(const std::string& method, const std::vector<std::string>& options, double h, int steps) {
-  Simulation simulation(test::changed(test::example("oscillator"),
-                                      {.method = method, .step = h, .stop = h * steps, .options = options}));
+  Simulation simulation(
+      test::changed(test::example("oscillator"), {.method = method, .step = h, .stop = h * steps, .options = options}));
   EXPECT_EQ(simulation.run().termination, Termination::Completed) << simulation.summary().message;
   return simulation.value("motion_side.x");
 }

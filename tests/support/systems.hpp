@@ -18,7 +18,9 @@ inline SystemDescription system_from(std::string_view toml) {
   return description;
 }
 
-inline SystemDescription example(const std::string& name) { return load(std::string(ENTRAIN_EXAMPLES) + "/" + name); }
+inline SystemDescription example(const std::string& name) {
+  return load(std::string(ENTRAIN_EXAMPLES) + "/" + name);
+}
 
 struct Change {
   std::string method = "jacobi";

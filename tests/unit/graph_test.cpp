@@ -7,9 +7,13 @@
 namespace entrain {
 namespace {
 
-Graph::Node node(const std::string& name, bool feedthrough) { return {name, {"u"}, {"y"}, Feedthrough(1, 1, feedthrough)}; }
+Graph::Node node(const std::string& name, bool feedthrough) {
+  return {name, {"u"}, {"y"}, Feedthrough(1, 1, feedthrough)};
+}
 
-Connection connect(std::size_t from, std::size_t to) { return {OutputId{from}, InputId{to}}; }
+Connection connect(std::size_t from, std::size_t to) {
+  return {OutputId{from}, InputId{to}};
+}
 
 TEST(StrongComponents, come_in_topological_order) {
   // 0 -> 1 <-> 2 -> 3

@@ -47,9 +47,8 @@ TEST(NewtonSolver, says_so_when_there_is_no_solution) {
 TEST(NewtonSolver, does_not_take_nan_for_a_solution) {
   NewtonSolver solver(1);
   std::vector<double> x{0.0};
-  const auto result = solver.solve(x, 1e-10, [](std::span<const double>, std::span<double> r) {
-    r[0] = std::numeric_limits<double>::quiet_NaN();
-  });
+  const auto result = solver.solve(
+      x, 1e-10, [](std::span<const double>, std::span<double> r) { r[0] = std::numeric_limits<double>::quiet_NaN(); });
   EXPECT_FALSE(result.converged);
 }
 

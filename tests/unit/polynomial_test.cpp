@@ -8,7 +8,9 @@
 namespace entrain {
 namespace {
 
-double at(const std::array<double, 4>& c, double s) { return c[0] + s * (c[1] + s * (c[2] + s * c[3])); }
+double at(const std::array<double, 4>& c, double s) {
+  return c[0] + s * (c[1] + s * (c[2] + s * c[3]));
+}
 
 TEST(Polynomial, shifted_origin_gives_the_same_values) {
   const std::array<double, 4> p{1.5, -2.0, 0.25, 3.0};
