@@ -14,8 +14,8 @@ setup: ## install what is missing (apt)
 $(BUILD)/build.ninja: CMakeLists.txt CMakePresets.json | setup
 	@cmake --preset $(PRESET) > $(BUILD)-configure.log 2>&1 || { cat $(BUILD)-configure.log; exit 1; }
 
-build: setup $(BUILD)/build.ninja ## the program at build/entrain (PRESET=dev, asan-ubsan, tsan for others)
-	@cmake --build $(BUILD) -j $(JOBS) -- --quiet
+build: setup $(BUILD)/build.ninja ## the program at build/entrain (PRESET=dev, asan-ubsan or tsan: in build/PRESET)
+	@cmake --build $(BUILD) -j $(JOBS) $(if $(TARGETS),--target $(TARGETS)) -- --quiet
 
 demo: build ## a coupled simulation, and where its result is
 	@tools/demo
@@ -24,9 +24,9 @@ test: build ## all tests (TESTS=regex for some)
 	@ctest --test-dir $(BUILD) -j $(JOBS) --output-on-failure --no-tests=error $(if $(TESTS),-R '$(TESTS)')
 
 sanitize: ## unit, contract and failure tests under ASan and UBSan, thread tests under TSan
-	@$(MAKE) --no-print-directory build PRESET=asan-ubsan
+	@$(MAKE) --no-print-directory build PRESET=asan-ubsan TARGETS='unit_tests contract_tests failure_tests'
 	@ctest --test-dir build/asan-ubsan -j $(JOBS) --output-on-failure --no-tests=error -L '^(unit|contract|failure)$$'
-	@$(MAKE) --no-print-directory build PRESET=tsan
+	@$(MAKE) --no-print-directory build PRESET=tsan TARGETS=contract_tests
 	@ctest --test-dir build/tsan -j $(JOBS) --output-on-failure --no-tests=error -R 'Thread'
 
 check: setup $(BUILD)/build.ninja layers ## format, folder dependencies, clang-tidy on what changed

@@ -11,7 +11,6 @@
 namespace entrain {
 namespace {
 
-using test::Change;
 using test::changed;
 using test::example;
 

@@ -60,7 +60,7 @@ class CsvRecorderTest : public ::testing::Test {
   std::string text() const { return text_of(file()); }
   std::string header_for(const RecordDescription& description, const std::vector<Signal>& signals) {
     CsvRecorder recorder(file(), description);
-    PlayedRun(recorder, signals).end();
+    const PlayedRun run(recorder, signals).end();
     return text();
   }
   TemporaryFolder folder_;
@@ -84,7 +84,7 @@ TEST_F(CsvRecorderTest, quotes_names_as_rfc_4180_asks) {
 TEST_F(CsvRecorderTest, reports_every_pattern_that_matches_nothing_with_a_suggestion) {
   CsvRecorder recorder(file(), record({"prey.q", "prey.p", "zz*"}));
   try {
-    PlayedRun(recorder, {signal("prey.p", 0)});
+    const PlayedRun run(recorder, {signal("prey.p", 0)});
     FAIL() << "must throw";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::InvalidSystem);
@@ -256,7 +256,7 @@ TEST_F(CsvRecorderTest, file_that_cannot_be_created_is_named_with_a_remedy) {
 TEST_F(CsvRecorderTest, full_device_is_one_error_and_end_is_silent) {
   CsvRecorder recorder("/dev/full");
   try {
-    PlayedRun(recorder, {signal("a.y", 0)});
+    const PlayedRun run(recorder, {signal("a.y", 0)});
     FAIL() << "must throw";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::FileFailed);
