@@ -17,7 +17,7 @@ ENTRAIN_API std::string_view to_string(Termination termination);
 
 struct SubsystemSummary {
   std::string name;
-  std::string source;  ///< "model lotka_volterra.prey"
+  std::string source;  ///< "model lotka_volterra.prey", "fmu prey.fmu (FMI 2.0 co-simulation)"
   std::uint64_t steps = 0;
   std::uint64_t trials = 0;
   std::uint64_t rollbacks = 0;

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "entrain/capabilities.hpp"
@@ -180,6 +181,8 @@ class Subsystem {
   /// Asked after set_start; throws Error{InvalidSystem} when a start value makes no sense.
   virtual const Capabilities& capabilities() const = 0;
   virtual Facets facets() noexcept = 0;
+  /// What may spoil the result, known so far. Grows at its end only; asked after initialize and at the end of a run.
+  virtual std::vector<std::string> warnings() const { return {}; }
 
   /// A start value of a parameter, state or input. The type has been matched with the variable's.
   virtual void set_start(VariableTable::Place place, const Value& value) = 0;

@@ -26,7 +26,8 @@ struct Written {
 
 struct SubsystemDescription {
   std::string name;
-  std::string model;                            ///< "pair.part", a built-in model
+  std::string model;                            ///< "pair.part", a built-in model; or
+  std::string fmu;                              ///< the path of an FMU, relative to the system file
   std::map<std::string, Written<Value>> start;  ///< parameters, states and inputs by name
   // Capabilities taken away for study; nullopt = as the subsystem says.
   std::optional<Written<bool>> rollback;
@@ -41,6 +42,7 @@ struct SubsystemDescription {
   std::optional<Written<std::vector<double>>> events;  ///< replaces what the subsystem announces
   SourcePosition where;
   SourcePosition model_where;
+  SourcePosition fmu_where;
 };
 
 /// One output to one input; names are "subsystem.variable", the first dot ends the subsystem's name.

@@ -161,7 +161,7 @@ void CoupledSystem::step(const StepTask& task, Participant& participant) {
   const InputBlock inputs(polynomials, participant.input_end.size(), task.degree);
   const StepReport report = participant.subsystem->step({task.from, task.size, inputs}, participant.outputs);
   note_step(participant, inputs, task.size, report);
-  if (report.outcome == StepOutcome::Completed) return;
+  if (report.outcome == StepOutcome::Completed || report.stop_requested) return;  // who asked to stop steps no more
   if (report.outcome == StepOutcome::EndedEarly && report.reached > task.from) {
     ++participant.counters.early_returns;
     step_in_parts(task, participant, report.reached);
@@ -193,6 +193,7 @@ void CoupledSystem::step_in_parts(const StepTask& task, Participant& participant
     const Time from = task.from + done;
     const StepReport report = participant.subsystem->step({from, size, inputs}, participant.outputs);
     note_step(participant, inputs, size, report);
+    if (report.stop_requested) return;
     if (report.outcome == StepOutcome::Completed) {
       ++k;
       done = part_size * k;

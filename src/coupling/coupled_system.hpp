@@ -43,6 +43,7 @@ class CoupledSystem {
   const Capabilities& capabilities(SubsystemId s) const { return participants_[s].subsystem->capabilities(); }
   const VariableTable& variables(SubsystemId s) const { return participants_[s].subsystem->variables(); }
   Facets facets(SubsystemId s) { return participants_[s].subsystem->facets(); }
+  std::vector<std::string> warnings(SubsystemId s) const { return participants_[s].subsystem->warnings(); }
 
   /// Subsystems initialised, signals consistent, loops solved.
   void initialize(Time start, Time stop);

@@ -66,6 +66,9 @@ class ValueChecker {
   void check_subsystem(const SubsystemDescription& subsystem) {
     const std::string path = "subsystems." + subsystem.name;
     check_name(subsystem);
+    if (!subsystem.model.empty() && !subsystem.fmu.empty())
+      add(subsystem.fmu_where, fmt::format("subsystem '{}' has both a model and an fmu", subsystem.name),
+          "name one of them");
     for (const auto& [name, start] : subsystem.start)
       if (const auto* number = std::get_if<double>(&start.value))
         check_finite(fmt::format("{}.start.{}", path, name), {*number, start.where});

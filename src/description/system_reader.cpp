@@ -154,12 +154,16 @@ class SystemReader {
   void read_subsystem(const TomlTable& content, SubsystemDescription& subsystem) {
     bool has_source = false;
     Written<std::string> model;
+    Written<std::string> fmu;
+    const auto source = [&](Written<std::string>& target) -> Action {
+      return [this, &has_source, &target](const TomlNode& node, const std::string& path) {
+        has_source = true;
+        into(target)(node, path);
+      };
+    };
     read_keys(content, "subsystems." + subsystem.name,
-              {{"model",
-                [&](const TomlNode& node, const std::string& path) {
-                  has_source = true;
-                  into(model)(node, path);
-                }},
+              {{"model", source(model)},
+               {"fmu", source(fmu)},
                {"start", [&](const TomlNode& node, const std::string& path) { read_start(node, path, subsystem); }},
                {"rollback", into(subsystem.rollback)},
                {"states", into(subsystem.states)},
@@ -173,9 +177,11 @@ class SystemReader {
                {"events", into(subsystem.events)}});
     subsystem.model = model.value;
     subsystem.model_where = model.where;
+    subsystem.fmu = fmu.value;
+    subsystem.fmu_where = fmu.where;
     if (!has_source)
       add(subsystem.where, fmt::format("subsystem '{}' has no model", subsystem.name),
-          "name one, such as model = \"lotka_volterra.prey\"");
+          "name one, such as model = \"lotka_volterra.prey\", or an FMU: fmu = \"prey.fmu\"");
   }
 
   void read_start(const TomlNode& node, const std::string& path, SubsystemDescription& subsystem) {

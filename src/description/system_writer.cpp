@@ -23,7 +23,8 @@ void add_if(Text& text, std::string_view key, const std::optional<Written<T>>& w
 void add_subsystem(Text& text, const SubsystemDescription& subsystem) {
   const std::string table = "subsystems." + toml_key(subsystem.name);
   fmt::format_to(std::back_inserter(text), "\n[{}]\n", table);
-  add(text, "model", std::string_view(subsystem.model));
+  const bool is_fmu = !subsystem.fmu.empty();
+  add(text, is_fmu ? "fmu" : "model", std::string_view(is_fmu ? subsystem.fmu : subsystem.model));
   add_if(text, "rollback", subsystem.rollback);
   add_if(text, "states", subsystem.states);
   add_if(text, "state_derivatives", subsystem.state_derivatives);

@@ -11,14 +11,29 @@
 #include "facade/resolve.hpp"
 #include "masters/registry.hpp"
 #include "models/registry.hpp"
+#include "subsystem/fmi/fmu_subsystem.hpp"
 #include "subsystem/native/native_subsystem.hpp"
 
 namespace entrain {
 namespace {
 
+std::unique_ptr<Subsystem> fmu_subsystem(const SubsystemDescription& description, std::vector<Problem>& problems) {
+  try {
+    return make_fmu_subsystem(description.name, description.fmu);
+  } catch (const Error& error) {
+    problems.push_back({error.message(), error.context().remedy, description.fmu_where, Problem::Severity::Error});
+    return nullptr;
+  }
+}
+
+std::string source_of(const SubsystemDescription& description) {
+  return description.fmu.empty() ? "model " + description.model : "fmu " + fmu_title(description.fmu);
+}
+
 SubsystemFactory subsystem_factory(const ModelFactory& models) {
   return
       [&models](const SubsystemDescription& description, std::vector<Problem>& problems) -> std::unique_ptr<Subsystem> {
+        if (!description.fmu.empty()) return fmu_subsystem(description, problems);
         if (description.model.empty()) return nullptr;  // said by the parser already
         auto model = models ? models(description.model) : nullptr;
         if (!model) model = make_built_in_model(description.model);
@@ -82,7 +97,7 @@ RunSummary summary_before_run(const SystemDescription& description, const Couple
   for (std::size_t s = 0; s < system.size(); ++s) {
     SubsystemSummary entry;
     entry.name = description.subsystems[s].name;
-    entry.source = "model " + description.subsystems[s].model;
+    entry.source = source_of(description.subsystems[s]);
     entry.capabilities = system.capabilities(SubsystemId{s});
     summary.subsystems.push_back(std::move(entry));
   }

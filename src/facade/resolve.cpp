@@ -3,6 +3,16 @@
 #include "masters/registry.hpp"
 
 namespace entrain {
+namespace {
+
+/// What is really run can be run again from another folder.
+std::string absolute_fmu(const std::filesystem::path& fmu, const std::filesystem::path& system_file) {
+  std::error_code error;  // a working directory that is gone leaves the path as it is
+  const auto whole = std::filesystem::absolute(system_file.parent_path() / fmu, error);
+  return (error ? fmu : whole).lexically_normal().string();
+}
+
+}  // namespace
 
 SystemDescription resolved(const SystemDescription& description) {
   SystemDescription result = description;
@@ -14,6 +24,9 @@ SystemDescription resolved(const SystemDescription& description) {
     std::vector<Problem> reported_elsewhere;  // prepare() reads the same options and reports
     read_options(*method, written, result.method.value, reported_elsewhere);
     for (auto& [name, value] : options_in_force(*method)) written.insert({name, {std::move(value), {}}});
+  }
+  for (auto& subsystem : result.subsystems) {
+    if (!subsystem.fmu.empty()) subsystem.fmu = absolute_fmu(subsystem.fmu, result.file);
   }
   return result;
 }

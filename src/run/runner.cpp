@@ -96,6 +96,7 @@ void Runner::begin() {
   }
   if (needs_.slopes) slopes_.assign(signals_.size(), kUnknown);
   system_.initialize(settings_.start, settings_.stop);
+  collect_warnings();
   method_.start(system_, settings_);
   summary_.notes = method_.notes(system_);
   for (std::size_t loop = 0; loop < system_.graph().loops().size(); ++loop) {
@@ -185,8 +186,20 @@ void Runner::refresh_summary() {
   }
 }
 
+/// Instances of one FMU say the same; once is enough.
+void Runner::collect_warnings() {
+  for (std::size_t s = 0; s < system_.size(); ++s) {
+    for (auto& warning : system_.warnings(SubsystemId{s})) {
+      const auto& known = summary_.warnings;
+      if (std::find(known.begin(), known.end(), warning) == known.end())
+        summary_.warnings.push_back(std::move(warning));
+    }
+  }
+}
+
 void Runner::finish(Termination termination, std::string message) {
   refresh_summary();
+  if (termination != Termination::Failed) collect_warnings();
   summary_.termination = termination;
   summary_.message = std::move(message);
   for (std::size_t s = 0; s < system_.size(); ++s) {

@@ -46,6 +46,7 @@ class Runner {
   void tell_observers();
   void fill_sample_values();
   void fill_slopes();
+  void collect_warnings();
   void finish(Termination termination, std::string message);
   void refresh_summary();
 

@@ -40,6 +40,7 @@ class Restricted final : public Subsystem, private States, private Events {
     return capabilities_;
   }
   Facets facets() noexcept override;
+  std::vector<std::string> warnings() const override { return inner_->warnings(); }
 
   void set_start(VariableTable::Place place, const Value& value) override {
     inner_->set_start(place, value);

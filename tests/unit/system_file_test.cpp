@@ -212,6 +212,7 @@ std::optional<T> value_of(const std::optional<Written<T>>& written) {
 void expect_equal(const SubsystemDescription& a, const SubsystemDescription& b) {
   EXPECT_EQ(a.name, b.name);
   EXPECT_EQ(a.model, b.model);
+  EXPECT_EQ(a.fmu, b.fmu);
   ASSERT_EQ(a.start.size(), b.start.size());
   for (const auto& [name, written] : a.start) EXPECT_EQ(written.value, b.start.at(name).value) << name;
   EXPECT_EQ(value_of(a.rollback), value_of(b.rollback));
@@ -312,6 +313,15 @@ TEST(WrittenSystem, with_nothing_but_a_model_stays_small) {
   system.subsystems[0].name = "a";
   system.subsystems[0].model = "tough";
   EXPECT_EQ(write_system(system), "[run]\nstart = 0.0\nmethod = \"jacobi\"\n\n[subsystems.a]\nmodel = \"tough\"\n");
+  expect_round_trip(system);
+}
+
+TEST(WrittenSystem, with_an_fmu_names_it_instead_of_a_model) {
+  SystemDescription system;
+  system.subsystems.resize(1);
+  system.subsystems[0].name = "a";
+  system.subsystems[0].fmu = "../a b/\xc3\xa4.fmu";
+  EXPECT_NE(write_system(system).find("\n[subsystems.a]\nfmu = \"../a b/\xc3\xa4.fmu\"\n"), std::string::npos);
   expect_round_trip(system);
 }
 

@@ -231,7 +231,8 @@ TEST(SystemReader, refuses_options_of_a_shape_that_no_option_has) {
 
 TEST(SystemReader, wants_a_model_and_a_subsystem) {
   EXPECT_EQ(problems_of("[run]\nstop = 1\n[subsystems.a]\n"),
-            Texts{"system.toml:3: subsystem 'a' has no model; name one, such as model = \"lotka_volterra.prey\""});
+            Texts{"system.toml:3: subsystem 'a' has no model; name one, such as model = \"lotka_volterra.prey\", or an "
+                  "FMU: fmu = \"prey.fmu\""});
   EXPECT_EQ(problems_of(""),
             Texts{"system.toml: the system has no subsystems; add one: [subsystems.NAME] with model = \"...\""});
 }
@@ -285,7 +286,8 @@ rollback = "no"
 )"),
             (Texts{"system.toml:2: run.stop must lie after run.start (0 s), not at -1 s",
                    "system.toml:3: run.step must be greater than 0 s, not 0",
-                   "system.toml:4: subsystem 'a' has no model; name one, such as model = \"lotka_volterra.prey\"",
+                   "system.toml:4: subsystem 'a' has no model; name one, such as model = \"lotka_volterra.prey\", or "
+                   "an FMU: fmu = \"prey.fmu\"",
                    "system.toml:5: subsystems.a.rollback must be true or false, not the string \"no\"",
                    "system.toml:7: 'u' cannot be the input of a connection; write \"subsystem.variable\""}));
 }
@@ -355,6 +357,19 @@ TEST(SystemValues, are_checked_for_systems_made_by_a_program_too) {
   ASSERT_EQ(problems.size(), 2U);
   EXPECT_EQ(to_string(problems[0]), "run.step must be greater than 0 s, not -1");
   EXPECT_EQ(to_string(problems[1]), "there are two subsystems named 'a'");
+}
+
+TEST(SystemReader, takes_an_fmu_instead_of_a_model) {
+  std::vector<Problem> problems;
+  const auto system = parse_system("[subsystems.a]\nfmu = \"parts/a.fmu\"\n", "system.toml", problems);
+  EXPECT_TRUE(problems.empty());
+  EXPECT_EQ(system.subsystems.at(0).fmu, "parts/a.fmu");
+  EXPECT_EQ(system.subsystems.at(0).fmu_where.line, 2);
+}
+
+TEST(SystemReader, wants_a_model_or_an_fmu_not_both) {
+  EXPECT_EQ(problems_of("[subsystems.a]\nmodel = \"tough\"\nfmu = \"a.fmu\"\n"),
+            Texts{"system.toml:3: subsystem 'a' has both a model and an fmu; name one of them"});
 }
 
 }  // namespace

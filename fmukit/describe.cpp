@@ -1,0 +1,262 @@
+#include "fmukit/describe.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "fmukit/listed_variables.hpp"
+
+namespace entrain::fmukit {
+namespace {
+
+std::string escaped(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    switch (c) {
+      case '&': result += "&amp;"; break;
+      case '<': result += "&lt;"; break;
+      case '>': result += "&gt;"; break;
+      case '"': result += "&quot;"; break;
+      case '\n': result += "&#10;"; break;
+      default: result += c;
+    }
+  }
+  return result;
+}
+
+std::string attribute(const char* name, std::string_view value) {
+  return value.empty() ? std::string() : fmt::format(" {}=\"{}\"", name, escaped(value));
+}
+
+const char* text_of(bool value) {
+  return value ? "true" : "false";
+}
+
+std::string text_of(const Value& value) {
+  if (const auto* flag = std::get_if<bool>(&value)) return text_of(*flag);
+  if (const auto* text = std::get_if<std::string>(&value)) return *text;
+  if (const auto* number = std::get_if<std::int64_t>(&value)) return fmt::format("{}", *number);
+  return fmt::format("{}", std::get<double>(value));
+}
+
+const char* causality_of(Group group) {
+  switch (group) {
+    case Group::Input: return "input";
+    case Group::Output: return "output";
+    case Group::Parameter: return "parameter";
+    default: return "local";
+  }
+}
+
+const char* variability_of(const ListedVariable& variable) {
+  if (variable.group == Group::Parameter) return "fixed";
+  return variable.group == Group::Counter ? "discrete" : "continuous";
+}
+
+/// "exact" for what has a start; not written for inputs, where FMI forbids it.
+std::string initial_of(const ListedVariable& variable) {
+  if (variable.group == Group::Input) return {};
+  return variable.start ? "exact" : "calculated";
+}
+
+std::string units(const Listing& listing) {
+  std::set<std::string> names;
+  for (const auto& variable : listing.variables) names.insert(variable.unit);
+  names.erase("");
+  if (names.empty()) return {};
+  std::string text = "  <UnitDefinitions>\n";
+  for (const auto& name : names) text += fmt::format("    <Unit name=\"{}\"/>\n", escaped(name));
+  return text + "  </UnitDefinitions>\n";
+}
+
+/// A description without its token is the text that the token is a hash of.
+class Writer {
+ public:
+  Writer(const FmuDefinition& definition, std::string token)
+      : definition_(definition),
+        options_(definition.options),
+        listing_(list_variables(definition)),
+        token_(std::move(token)) {}
+  virtual ~Writer() = default;
+
+  std::string text() const {
+    return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n" + opening() + co_simulation() + units(listing_) +
+           "  <LogCategories>\n    <Category name=\"logStatusError\" description=\"why a call failed\"/>\n"
+           "  </LogCategories>\n  <ModelVariables>\n" +
+           variables() + "  </ModelVariables>\n  <ModelStructure>\n" + structure() +
+           "  </ModelStructure>\n</fmiModelDescription>\n";
+  }
+
+ protected:
+  virtual std::string opening() const = 0;
+  virtual std::string co_simulation() const = 0;
+  virtual std::string variables() const = 0;
+  virtual std::string structure() const = 0;
+
+  const FmuDefinition& definition_;
+  const FmuOptions& options_;
+  const Listing listing_;
+  const std::string token_;
+};
+
+class Writer2 final : public Writer {
+ public:
+  using Writer::Writer;
+
+ private:
+  std::string opening() const override {
+    return fmt::format(
+        "<fmiModelDescription fmiVersion=\"2.0\" modelName=\"{}\" guid=\"{}\"{} generationTool=\"Entrain fmukit\" "
+        "variableNamingConvention=\"structured\" numberOfEventIndicators=\"0\">\n",
+        escaped(definition_.model), token_, attribute("description", definition_.description));
+  }
+
+  std::string co_simulation() const override {
+    return fmt::format(
+        "  <CoSimulation modelIdentifier=\"{}\" canHandleVariableCommunicationStepSize=\"true\" "
+        "canInterpolateInputs=\"{}\" maxOutputDerivativeOrder=\"{}\" canGetAndSetFMUstate=\"{}\" "
+        "canSerializeFMUstate=\"{}\" providesDirectionalDerivative=\"{}\"/>\n",
+        definition_.identifier, text_of(options_.input_degree > 0), options_.output_derivative_order,
+        text_of(options_.rollback), text_of(options_.rollback), text_of(options_.directional_derivatives));
+  }
+
+  static const char* type_of(ValueType type) {
+    switch (type) {
+      case ValueType::Real: return "Real";
+      case ValueType::Integer: return "Integer";
+      case ValueType::Boolean: return "Boolean";
+      case ValueType::String: break;
+    }
+    return "String";
+  }
+
+  std::string variables() const override {
+    std::string text;
+    for (const auto& variable : listing_.variables) {
+      std::string content = type_of(variable.type) + attribute("unit", variable.unit);
+      if (variable.derivative_of) content += fmt::format(" derivative=\"{}\"", *variable.derivative_of + 1);
+      if (variable.start) content += fmt::format(" start=\"{}\"", escaped(text_of(*variable.start)));
+      text += fmt::format(
+          "    <ScalarVariable name=\"{}\" valueReference=\"{}\" causality=\"{}\" variability=\"{}\"{}{}><{}/>"
+          "</ScalarVariable>\n",
+          escaped(variable.name), variable.reference, causality_of(variable.group), variability_of(variable),
+          attribute("initial", initial_of(variable)), attribute("description", variable.description), content);
+    }
+    return text;
+  }
+
+  static std::string unknowns(const char* element, std::vector<ListedUnknown> list) {
+    if (list.empty()) return {};
+    // The order of the variables, as the standard asks for InitialUnknowns.
+    std::sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.variable < b.variable; });
+    std::string text = fmt::format("    <{}>\n", element);
+    for (auto& unknown : list) {
+      for (auto& dependency : unknown.dependencies) ++dependency;  // FMI 2 counts variables from 1
+      text += fmt::format("      <Unknown index=\"{}\" dependencies=\"{}\"/>\n", unknown.variable + 1,
+                          fmt::join(unknown.dependencies, " "));
+    }
+    return text + fmt::format("    </{}>\n", element);
+  }
+
+  std::string structure() const override {
+    const auto& structure = listing_.structure;
+    return unknowns("Outputs", structure.outputs) + unknowns("Derivatives", structure.derivatives) +
+           unknowns("InitialUnknowns", structure.initial_unknowns);
+  }
+};
+
+class Writer3 final : public Writer {
+ public:
+  using Writer::Writer;
+
+ private:
+  std::string opening() const override {
+    return fmt::format(
+        "<fmiModelDescription fmiVersion=\"3.0\" modelName=\"{}\" instantiationToken=\"{}\"{} "
+        "generationTool=\"Entrain fmukit\" variableNamingConvention=\"structured\">\n",
+        escaped(definition_.model), token_, attribute("description", definition_.description));
+  }
+
+  std::string co_simulation() const override {
+    return fmt::format(
+        "  <CoSimulation modelIdentifier=\"{}\" canHandleVariableCommunicationStepSize=\"true\" "
+        "maxOutputDerivativeOrder=\"{}\" canGetAndSetFMUState=\"{}\" canSerializeFMUState=\"{}\" "
+        "providesDirectionalDerivatives=\"{}\"/>\n",
+        definition_.identifier, options_.output_derivative_order, text_of(options_.rollback),
+        text_of(options_.rollback), text_of(options_.directional_derivatives));
+  }
+
+  static const char* type_of(const ListedVariable& variable) {
+    switch (variable.type) {
+      case ValueType::Real: return "Float64";
+      case ValueType::Integer: return variable.group == Group::Counter ? "Int32" : "Int64";
+      case ValueType::Boolean: return "Boolean";
+      case ValueType::String: break;
+    }
+    return "String";
+  }
+
+  std::string variables() const override {
+    std::string text =
+        "    <Float64 name=\"time\" valueReference=\"1\" causality=\"independent\" variability=\"continuous\"/>\n";
+    for (const auto& variable : listing_.variables) {
+      const char* type = type_of(variable);
+      std::string attributes = attribute("unit", variable.unit);
+      if (variable.derivative_of) {
+        attributes += fmt::format(" derivative=\"{}\"", listing_.variables[*variable.derivative_of].reference);
+      }
+      std::string end = "/>";
+      if (variable.start && variable.type == ValueType::String) {
+        end = fmt::format("><Start value=\"{}\"/></String>", escaped(text_of(*variable.start)));
+      } else if (variable.start) {
+        attributes += fmt::format(" start=\"{}\"", text_of(*variable.start));
+      }
+      text += fmt::format("    <{} name=\"{}\" valueReference=\"{}\" causality=\"{}\" variability=\"{}\"{}{}{}{}\n",
+                          type, escaped(variable.name), variable.reference, causality_of(variable.group),
+                          variability_of(variable), attribute("initial", initial_of(variable)),
+                          attribute("description", variable.description), attributes, end);
+    }
+    return text;
+  }
+
+  std::string unknowns(const char* element, const std::vector<ListedUnknown>& list) const {
+    std::string text;
+    for (const auto& unknown : list) {
+      std::vector<Reference> dependencies;
+      for (const auto place : unknown.dependencies) dependencies.push_back(listing_.variables[place].reference);
+      text += fmt::format("    <{} valueReference=\"{}\" dependencies=\"{}\"/>\n", element,
+                          listing_.variables[unknown.variable].reference, fmt::join(dependencies, " "));
+    }
+    return text;
+  }
+
+  std::string structure() const override {
+    const auto& structure = listing_.structure;
+    return unknowns("Output", structure.outputs) + unknowns("ContinuousStateDerivative", structure.derivatives) +
+           unknowns("InitialUnknown", structure.initial_unknowns);
+  }
+};
+
+std::string write(const FmuDefinition& definition, int version, const std::string& token) {
+  return version == 2 ? Writer2(definition, token).text() : Writer3(definition, token).text();
+}
+
+}  // namespace
+
+std::uint64_t hash_of(std::string_view text) {
+  std::uint64_t hash = 0xcbf29ce484222325U;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
+  return hash;
+}
+
+Description describe(const FmuDefinition& definition, int version) {
+  const std::string bare = write(definition, version, "");
+  const std::uint64_t high = hash_of(bare);
+  const std::uint64_t low = hash_of(bare + "entrain");
+  const std::string token = fmt::format("{{{:08x}-{:04x}-{:04x}-{:04x}-{:012x}}}", high >> 32, (high >> 16) & 0xffff,
+                                        high & 0xffff, low >> 48, low & 0xffffffffffff);
+  return {token, write(definition, version, token)};
+}
+
+}  // namespace entrain::fmukit

@@ -1,0 +1,54 @@
+#pragma once
+
+#include "subsystem/fmi/fmi2_api.h"
+
+// Every function of FMI 2.0, all that is visible of an FMU's library. A definition with another signature does not
+// compile.
+extern "C" {
+#pragma GCC visibility push(default)
+fmi2GetTypesPlatformTYPE fmi2GetTypesPlatform;
+fmi2GetVersionTYPE fmi2GetVersion;
+fmi2SetDebugLoggingTYPE fmi2SetDebugLogging;
+fmi2InstantiateTYPE fmi2Instantiate;
+fmi2FreeInstanceTYPE fmi2FreeInstance;
+fmi2SetupExperimentTYPE fmi2SetupExperiment;
+fmi2EnterInitializationModeTYPE fmi2EnterInitializationMode;
+fmi2ExitInitializationModeTYPE fmi2ExitInitializationMode;
+fmi2TerminateTYPE fmi2Terminate;
+fmi2ResetTYPE fmi2Reset;
+fmi2GetRealTYPE fmi2GetReal;
+fmi2GetIntegerTYPE fmi2GetInteger;
+fmi2GetBooleanTYPE fmi2GetBoolean;
+fmi2GetStringTYPE fmi2GetString;
+fmi2SetRealTYPE fmi2SetReal;
+fmi2SetIntegerTYPE fmi2SetInteger;
+fmi2SetBooleanTYPE fmi2SetBoolean;
+fmi2SetStringTYPE fmi2SetString;
+fmi2GetFMUstateTYPE fmi2GetFMUstate;
+fmi2SetFMUstateTYPE fmi2SetFMUstate;
+fmi2FreeFMUstateTYPE fmi2FreeFMUstate;
+fmi2SerializedFMUstateSizeTYPE fmi2SerializedFMUstateSize;
+fmi2SerializeFMUstateTYPE fmi2SerializeFMUstate;
+fmi2DeSerializeFMUstateTYPE fmi2DeSerializeFMUstate;
+fmi2GetDirectionalDerivativeTYPE fmi2GetDirectionalDerivative;
+fmi2EnterEventModeTYPE fmi2EnterEventMode;
+fmi2NewDiscreteStatesTYPE fmi2NewDiscreteStates;
+fmi2EnterContinuousTimeModeTYPE fmi2EnterContinuousTimeMode;
+fmi2CompletedIntegratorStepTYPE fmi2CompletedIntegratorStep;
+fmi2SetTimeTYPE fmi2SetTime;
+fmi2SetContinuousStatesTYPE fmi2SetContinuousStates;
+fmi2GetDerivativesTYPE fmi2GetDerivatives;
+fmi2GetEventIndicatorsTYPE fmi2GetEventIndicators;
+fmi2GetContinuousStatesTYPE fmi2GetContinuousStates;
+fmi2GetNominalsOfContinuousStatesTYPE fmi2GetNominalsOfContinuousStates;
+fmi2SetRealInputDerivativesTYPE fmi2SetRealInputDerivatives;
+fmi2GetRealOutputDerivativesTYPE fmi2GetRealOutputDerivatives;
+fmi2DoStepTYPE fmi2DoStep;
+fmi2CancelStepTYPE fmi2CancelStep;
+fmi2GetStatusTYPE fmi2GetStatus;
+fmi2GetRealStatusTYPE fmi2GetRealStatus;
+fmi2GetIntegerStatusTYPE fmi2GetIntegerStatus;
+fmi2GetBooleanStatusTYPE fmi2GetBooleanStatus;
+fmi2GetStringStatusTYPE fmi2GetStringStatus;
+#pragma GCC visibility pop
+}

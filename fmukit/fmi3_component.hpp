@@ -1,0 +1,45 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <string>
+#include <utility>
+
+#include "fmukit/guard.hpp"
+#include "fmukit/instance.hpp"
+#include "subsystem/fmi/fmi3_api.h"
+
+namespace entrain::fmukit {
+
+/// What an fmi3Instance points to.
+struct Fmi3Component {
+  Instance instance;
+  fmi3InstanceEnvironment environment;
+  fmi3LogMessageCallback logger;
+  bool logging_on;
+
+  void log(const std::string& text) const {
+    // FMI 3 forbids any message when logging is off.
+    if (logger == nullptr || !logging_on) return;
+    logger(environment, fmi3Error, "logStatusError", text.c_str());
+  }
+};
+
+/// `call(component)` with everything it throws turned into a logged sentence and fmi3Error. In a strict FMU it is an
+/// error too to be in none of the phases `allowed`.
+template <class Call>
+fmi3Status guarded(fmi3Instance c, const char* function, unsigned allowed, Call&& call) noexcept {
+  if (c == nullptr) return fmi3Error;
+  auto& component = *static_cast<Fmi3Component*>(c);
+  const bool done = completes(
+      [&] {
+        component.instance.require(allowed, function);
+        call(component);
+      },
+      [&](const char* why) { component.log(fmt::format("{}: {}", function, why)); });
+  if (done) return fmi3OK;
+  component.instance.fail();
+  return fmi3Error;
+}
+
+}  // namespace entrain::fmukit

@@ -1,0 +1,85 @@
+#pragma once
+
+#include "subsystem/fmi/fmi3_api.h"
+
+// Every function of FMI 3.0, all that is visible of an FMU's library. A definition with another signature does not
+// compile.
+extern "C" {
+#pragma GCC visibility push(default)
+fmi3GetFloat32TYPE fmi3GetFloat32;
+fmi3SetFloat32TYPE fmi3SetFloat32;
+fmi3GetFloat64TYPE fmi3GetFloat64;
+fmi3SetFloat64TYPE fmi3SetFloat64;
+fmi3GetInt8TYPE fmi3GetInt8;
+fmi3SetInt8TYPE fmi3SetInt8;
+fmi3GetUInt8TYPE fmi3GetUInt8;
+fmi3SetUInt8TYPE fmi3SetUInt8;
+fmi3GetInt16TYPE fmi3GetInt16;
+fmi3SetInt16TYPE fmi3SetInt16;
+fmi3GetUInt16TYPE fmi3GetUInt16;
+fmi3SetUInt16TYPE fmi3SetUInt16;
+fmi3GetInt32TYPE fmi3GetInt32;
+fmi3SetInt32TYPE fmi3SetInt32;
+fmi3GetUInt32TYPE fmi3GetUInt32;
+fmi3SetUInt32TYPE fmi3SetUInt32;
+fmi3GetInt64TYPE fmi3GetInt64;
+fmi3SetInt64TYPE fmi3SetInt64;
+fmi3GetUInt64TYPE fmi3GetUInt64;
+fmi3SetUInt64TYPE fmi3SetUInt64;
+fmi3GetBooleanTYPE fmi3GetBoolean;
+fmi3SetBooleanTYPE fmi3SetBoolean;
+fmi3GetStringTYPE fmi3GetString;
+fmi3SetStringTYPE fmi3SetString;
+fmi3GetVersionTYPE fmi3GetVersion;
+fmi3SetDebugLoggingTYPE fmi3SetDebugLogging;
+fmi3InstantiateModelExchangeTYPE fmi3InstantiateModelExchange;
+fmi3InstantiateCoSimulationTYPE fmi3InstantiateCoSimulation;
+fmi3InstantiateScheduledExecutionTYPE fmi3InstantiateScheduledExecution;
+fmi3FreeInstanceTYPE fmi3FreeInstance;
+fmi3EnterInitializationModeTYPE fmi3EnterInitializationMode;
+fmi3ExitInitializationModeTYPE fmi3ExitInitializationMode;
+fmi3EnterEventModeTYPE fmi3EnterEventMode;
+fmi3TerminateTYPE fmi3Terminate;
+fmi3ResetTYPE fmi3Reset;
+fmi3GetBinaryTYPE fmi3GetBinary;
+fmi3SetBinaryTYPE fmi3SetBinary;
+fmi3GetClockTYPE fmi3GetClock;
+fmi3SetClockTYPE fmi3SetClock;
+fmi3GetNumberOfVariableDependenciesTYPE fmi3GetNumberOfVariableDependencies;
+fmi3GetVariableDependenciesTYPE fmi3GetVariableDependencies;
+fmi3GetFMUStateTYPE fmi3GetFMUState;
+fmi3SetFMUStateTYPE fmi3SetFMUState;
+fmi3FreeFMUStateTYPE fmi3FreeFMUState;
+fmi3SerializedFMUStateSizeTYPE fmi3SerializedFMUStateSize;
+fmi3SerializeFMUStateTYPE fmi3SerializeFMUState;
+fmi3DeserializeFMUStateTYPE fmi3DeserializeFMUState;
+fmi3GetDirectionalDerivativeTYPE fmi3GetDirectionalDerivative;
+fmi3GetAdjointDerivativeTYPE fmi3GetAdjointDerivative;
+fmi3EnterConfigurationModeTYPE fmi3EnterConfigurationMode;
+fmi3ExitConfigurationModeTYPE fmi3ExitConfigurationMode;
+fmi3GetIntervalDecimalTYPE fmi3GetIntervalDecimal;
+fmi3GetIntervalFractionTYPE fmi3GetIntervalFraction;
+fmi3GetShiftDecimalTYPE fmi3GetShiftDecimal;
+fmi3GetShiftFractionTYPE fmi3GetShiftFraction;
+fmi3SetIntervalDecimalTYPE fmi3SetIntervalDecimal;
+fmi3SetIntervalFractionTYPE fmi3SetIntervalFraction;
+fmi3SetShiftDecimalTYPE fmi3SetShiftDecimal;
+fmi3SetShiftFractionTYPE fmi3SetShiftFraction;
+fmi3EvaluateDiscreteStatesTYPE fmi3EvaluateDiscreteStates;
+fmi3UpdateDiscreteStatesTYPE fmi3UpdateDiscreteStates;
+fmi3EnterContinuousTimeModeTYPE fmi3EnterContinuousTimeMode;
+fmi3CompletedIntegratorStepTYPE fmi3CompletedIntegratorStep;
+fmi3SetTimeTYPE fmi3SetTime;
+fmi3SetContinuousStatesTYPE fmi3SetContinuousStates;
+fmi3GetContinuousStateDerivativesTYPE fmi3GetContinuousStateDerivatives;
+fmi3GetEventIndicatorsTYPE fmi3GetEventIndicators;
+fmi3GetContinuousStatesTYPE fmi3GetContinuousStates;
+fmi3GetNominalsOfContinuousStatesTYPE fmi3GetNominalsOfContinuousStates;
+fmi3GetNumberOfEventIndicatorsTYPE fmi3GetNumberOfEventIndicators;
+fmi3GetNumberOfContinuousStatesTYPE fmi3GetNumberOfContinuousStates;
+fmi3EnterStepModeTYPE fmi3EnterStepMode;
+fmi3GetOutputDerivativesTYPE fmi3GetOutputDerivatives;
+fmi3DoStepTYPE fmi3DoStep;
+fmi3ActivateModelPartitionTYPE fmi3ActivateModelPartition;
+#pragma GCC visibility pop
+}

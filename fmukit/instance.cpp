@@ -1,0 +1,356 @@
+#include "fmukit/instance.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "entrain/error.hpp"
+#include "fmukit/describe.hpp"
+
+namespace entrain::fmukit {
+namespace {
+
+const char* name_of(unsigned phase) {
+  switch (phase) {
+    case kInstantiated: return "instantiated";
+    case kInitialization: return "initialization mode";
+    case kStep: return "step mode";
+    case kTerminated: return "terminated";
+    default: return "failed";
+  }
+}
+
+[[noreturn]] void refuse(const std::string& message) {
+  throw Error(ErrorCode::SubsystemFailed, message);
+}
+
+double start_of(const Variable& variable) {
+  return variable.start ? std::get<double>(*variable.start) : 0.0;
+}
+
+}  // namespace
+
+Instance::Instance(const FmuDefinition& definition)
+    : definition_(definition),
+      model_(definition.make()),
+      variables_(model_->variables()),
+      references_(variables_, definition.options),
+      states_(variables_.states.size()),
+      inputs_(variables_.inputs.size()),
+      now_(1 + states_ + 6 * inputs_),
+      y_(variables_.outputs.size()),
+      dx_(states_),
+      dy_(y_.size()),
+      coefficients_((kMaxInputDegree + 1) * inputs_) {
+  reset();
+}
+
+void Instance::require(unsigned allowed, const char* function) const {
+  if (definition_.options.strict && (phase_ & allowed) == 0) {
+    refuse(fmt::format("{} is not allowed when the FMU is '{}'", function, name_of(phase_)));
+  }
+}
+
+void Instance::fail() {
+  if (definition_.options.strict) phase_ = kFailed;
+}
+
+void Instance::reset() {
+  phase_ = kInstantiated;
+  experiment_known_ = false;
+  stop_ = kNever;
+  std::fill(now_.begin(), now_.end(), 0.0);
+  std::transform(variables_.states.begin(), variables_.states.end(), x(), start_of);
+  std::transform(variables_.inputs.begin(), variables_.inputs.end(), u(), start_of);
+  ahead_degree_ = 0;
+  std::vector<Value> parameters;
+  for (const auto& parameter : variables_.parameters) parameters.push_back(parameter.start.value_or(Value(0.0)));
+  parameters_ = std::make_shared<const std::vector<Value>>(std::move(parameters));
+  parameters_changed_ = true;
+  forget_results();
+}
+
+void Instance::set_up_experiment(Time start, std::optional<Time> stop) {
+  now_[0] = start;
+  stop_ = stop.value_or(kNever);
+  experiment_known_ = true;
+  forget_results();
+}
+
+void Instance::enter_initialization() {
+  if (definition_.options.strict && !experiment_known_) {
+    refuse("initialization mode is entered before the start time was given");
+  }
+  phase_ = kInitialization;
+}
+
+void Instance::exit_initialization() {
+  configure_if_changed();
+  phase_ = kStep;
+}
+
+void Instance::configure_if_changed() {
+  if (!parameters_changed_) return;
+  model_->configure(*parameters_);
+  parameters_changed_ = false;
+}
+
+void Instance::require_step(Time from, Duration size) const {
+  // The importer may have computed the time on another path: compared with what rounding can do, not exactly.
+  const double tolerance = 1e-9 * std::max({std::abs(from), std::abs(now_[0]), size});
+  if (!(std::abs(from - now_[0]) <= tolerance)) {
+    refuse(fmt::format("a step from t = {} s, but the FMU is at t = {} s", from, now_[0]));
+  }
+  if (!(size > 0.0)) refuse(fmt::format("a step of {} s; it must be greater than 0", size));
+  if (from + size > stop_ + tolerance) {
+    refuse(fmt::format("a step to t = {} s, past the stop time {} s", from + size, stop_));
+  }
+}
+
+void Instance::step(Time from, Duration size) {
+  if (definition_.options.strict) {
+    count(Counter::DoStep);
+    require_step(from, size);
+  }
+  configure_if_changed();
+  if (ahead_degree_ == 0) {
+    model_->integrate(from, size, InputBlock(u(), inputs_, 0), {x(), states_});
+    std::fill(du(), du() + 2 * inputs_, 0.0);
+  } else {
+    advance_with_polynomials(from, size);
+  }
+  now_[0] = from + size;
+  forget_results();
+}
+
+void Instance::advance_with_polynomials(Time from, Duration size) {
+  std::copy(u(), u() + inputs_, coefficients_.begin());
+  double factorial = 1.0;
+  for (int order = 1; order <= ahead_degree_; ++order) {
+    factorial *= order;
+    const double* derivatives = ahead(order);
+    for (std::size_t i = 0; i < inputs_; ++i) {
+      coefficients_[static_cast<std::size_t>(order) * inputs_ + i] = derivatives[i] / factorial;
+    }
+  }
+  const InputBlock inputs(coefficients_.data(), inputs_, ahead_degree_);
+  model_->integrate(from, size, inputs, {x(), states_});
+  for (std::size_t i = 0; i < inputs_; ++i) {
+    u()[i] = inputs.value(i, size);
+    du()[i] = inputs.slope(i, size);
+    ddu()[i] = inputs.curvature(i, size);
+  }
+  std::fill(ahead(1), ahead(1) + kMaxInputDegree * inputs_, 0.0);
+  ahead_degree_ = 0;
+}
+
+Place Instance::place_of(Reference reference) const {
+  const auto place = references_.find(reference);
+  if (!place) refuse(fmt::format("there is no variable with the value reference {}", reference));
+  return *place;
+}
+
+void Instance::get(std::span<const Reference> references, double* values) {
+  if (definition_.options.strict) count(Counter::Get);
+  for (std::size_t i = 0; i < references.size(); ++i) values[i] = real(references[i]);
+}
+
+void Instance::set(std::span<const Reference> references, const double* values) {
+  if (definition_.options.strict) count(Counter::Set);
+  for (std::size_t i = 0; i < references.size(); ++i) set_real(references[i], values[i]);
+}
+
+double Instance::real(Reference reference) {
+  const Place place = place_of(reference);
+  switch (place.group) {
+    case Group::Input: return u()[place.index];
+    case Group::Output: return output(place.index);
+    case Group::State: return x()[place.index];
+    case Group::Derivative: return derivative(place.index);
+    case Group::Time: return now_[0];
+    case Group::Parameter:
+    case Group::Counter: break;
+  }
+  return std::get<double>(value(reference, ValueType::Real));
+}
+
+double Instance::output(std::size_t index) {
+  if (const auto state = references_.state_of_output(index)) return x()[*state];
+  if (!outputs_known_) {
+    configure_if_changed();
+    model_->outputs(here(), y_);
+    outputs_known_ = true;
+  }
+  return y_[index];
+}
+
+double Instance::derivative(std::size_t index) {
+  if (!derivatives_known_) {
+    configure_if_changed();
+    model_->derivatives(here(), dx_);
+    derivatives_known_ = true;
+  }
+  return dx_[index];
+}
+
+void Instance::set_real(Reference reference, double value) {
+  const Place place = place_of(reference);
+  if (place.group == Group::Input) {
+    u()[place.index] = value;
+    // Derivatives given before the value belong to it; those the last step ended with do not.
+    du()[place.index] = ahead(1)[place.index];
+    ddu()[place.index] = ahead(2)[place.index];
+    forget_results();
+    return;
+  }
+  require_settable(place, reference);
+  if (place.group == Group::Parameter) {
+    set_value(reference, value);
+  } else {
+    x()[place.group == Group::Output ? *references_.state_of_output(place.index) : place.index] = value;
+    forget_results();
+  }
+}
+
+void Instance::require_settable(Place place, Reference reference) const {
+  const bool has_start = place.group == Group::State || place.group == Group::Parameter ||
+                         (place.group == Group::Output && references_.state_of_output(place.index));
+  if (!has_start) {
+    refuse(fmt::format("the variable with the value reference {} is calculated and cannot be set", reference));
+  }
+  if (definition_.options.strict && (phase_ & (kInstantiated | kInitialization)) == 0) {
+    refuse(fmt::format("the variable with the value reference {} can be set before the first step only", reference));
+  }
+}
+
+const Value& Instance::value(Reference reference, ValueType type) {
+  const Place place = place_of(reference);
+  if (place.group == Group::Counter && type == ValueType::Integer) return counter_ = calls_[place.index];
+  if (place.group == Group::Parameter && variables_.parameters[place.index].type == type) {
+    return (*parameters_)[place.index];
+  }
+  refuse(fmt::format("the variable with the value reference {} is of another type", reference));
+}
+
+void Instance::set_value(Reference reference, Value given) {
+  const Place place = place_of(reference);
+  require_settable(place, reference);
+  if (place.group != Group::Parameter || (*parameters_)[place.index].index() != given.index()) {
+    refuse(fmt::format("the variable with the value reference {} is of another type", reference));
+  }
+  // A new list, because saved states share the old one.
+  std::vector<Value> parameters = *parameters_;
+  parameters[place.index] = std::move(given);
+  parameters_ = std::make_shared<const std::vector<Value>>(std::move(parameters));
+  parameters_changed_ = true;
+  forget_results();
+}
+
+void Instance::set_input_derivative(Reference reference, int order, double value) {
+  const Place place = place_of(reference);
+  if (place.group != Group::Input) refuse(fmt::format("the value reference {} is no input", reference));
+  if (order < 1 || order > definition_.options.input_degree) {
+    refuse(fmt::format("input derivatives of order {} are not supported (the highest is {})", order,
+                       definition_.options.input_degree));
+  }
+  ahead(order)[place.index] = value;
+  ahead_degree_ = std::max(ahead_degree_, order);
+  if (order == 1) du()[place.index] = value;
+  if (order == 2) ddu()[place.index] = value;
+  forget_results();
+}
+
+double Instance::output_derivative(Reference reference, int order) {
+  const Place place = place_of(reference);
+  if (place.group != Group::Output) refuse(fmt::format("the value reference {} is no output", reference));
+  if (order < 1 || order > definition_.options.output_derivative_order) {
+    refuse(fmt::format("output derivatives of order {} are not supported (the highest is {})", order,
+                       definition_.options.output_derivative_order));
+  }
+  if (!rates_known_) {
+    configure_if_changed();
+    model_->output_rates(here(), dy_);
+    rates_known_ = true;
+  }
+  return dy_[place.index];
+}
+
+void Instance::directional_derivative(std::span<const Reference> unknowns, std::span<const Reference> knowns,
+                                      const double* seed, double* result) {
+  if (!definition_.options.directional_derivatives) refuse("directional derivatives are not supported");
+  if (!linearization_known_) {
+    configure_if_changed();
+    model_->linearize(here(), linearization_);
+    linearization_known_ = true;
+  }
+  for (std::size_t i = 0; i < unknowns.size(); ++i) {
+    const Place unknown = place_of(unknowns[i]);
+    result[i] = 0.0;
+    for (std::size_t j = 0; j < knowns.size(); ++j) {
+      result[i] += sensitivity(unknown, place_of(knowns[j])) * seed[j];
+    }
+  }
+}
+
+double Instance::sensitivity(Place unknown, Place known) const {
+  std::optional<std::size_t> state;
+  if (known.group == Group::State) state = known.index;
+  if (known.group == Group::Output) state = references_.state_of_output(known.index);
+  const bool input = known.group == Group::Input;
+  const bool output = unknown.group == Group::Output;
+  if ((!state && !input) || (!output && unknown.group != Group::Derivative)) {
+    refuse("directional derivatives are those of outputs and state derivatives with respect to inputs and states");
+  }
+  const Matrix& matrix =
+      output ? (input ? linearization_.D : linearization_.C) : (input ? linearization_.B : linearization_.A);
+  return matrix(unknown.index, input ? known.index : *state);
+}
+
+void Instance::require_rollback() const {
+  if (!definition_.options.rollback) refuse("the state of this FMU can be neither saved nor restored");
+}
+
+void Instance::save(Snapshot& snapshot) const {
+  require_rollback();
+  snapshot.phase = phase_;
+  snapshot.ahead_degree = ahead_degree_;
+  snapshot.stop = stop_;
+  snapshot.numbers.assign(now_.begin(), now_.end());
+  snapshot.parameters = parameters_;
+}
+
+void Instance::restore(const Snapshot& snapshot) {
+  require_rollback();
+  phase_ = snapshot.phase;
+  ahead_degree_ = snapshot.ahead_degree;
+  stop_ = snapshot.stop;
+  std::copy(snapshot.numbers.begin(), snapshot.numbers.end(), now_.begin());
+  parameters_changed_ = parameters_changed_ || parameters_ != snapshot.parameters;
+  parameters_ = snapshot.parameters;
+  forget_results();
+}
+
+std::vector<std::uint8_t> Instance::serialized(const Snapshot& snapshot) const {
+  require_rollback();
+  return to_bytes(snapshot, hash_of(definition_.identifier));
+}
+
+Snapshot Instance::restored_from(std::span<const std::uint8_t> bytes) const {
+  require_rollback();
+  Snapshot snapshot = from_bytes(bytes, hash_of(definition_.identifier));
+  const auto& types = variables_.parameters;
+  const auto& values = *snapshot.parameters;
+  const bool fits = snapshot.numbers.size() == now_.size() && snapshot.ahead_degree >= 0 &&
+                    snapshot.ahead_degree <= definition_.options.input_degree &&
+                    std::equal(types.begin(), types.end(), values.begin(), values.end(),
+                               [](const Variable& variable, const Value& value) {
+                                 return value.index() == static_cast<std::size_t>(variable.type);
+                               });
+  if (!fits) refuse("the bytes are no saved state of this FMU");
+  return snapshot;
+}
+
+}  // namespace entrain::fmukit

@@ -1,0 +1,259 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+
+#include "subsystem/fmi/fmi2_api.h"
+#include "subsystem/fmi/fmu_instance.hpp"
+
+namespace entrain {
+namespace {
+
+/// FMUs pass messages with '%' in them that are no formats, and %n writes to memory.
+bool is_harmless_format(std::string_view text) {
+  constexpr std::string_view kFlags = "-+ #0123456789.*'hlLqjzt";
+  for (std::size_t i = text.find('%'); i != std::string_view::npos; i = text.find('%', i + 1)) {
+    const std::size_t conversion = text.find_first_not_of(kFlags, i + 1);
+    if (conversion == std::string_view::npos) return false;
+    if (std::string_view("diouxXeEfFgGaAcsp%").find(text[conversion]) == std::string_view::npos) return false;
+    i = conversion;
+  }
+  return true;
+}
+
+void log_message(fmi2ComponentEnvironment environment, fmi2String, fmi2Status, fmi2String category, fmi2String message,
+                 ...) {
+  if (environment == nullptr || message == nullptr) return;
+  std::string text = message;
+  if (text.find('%') != std::string::npos && is_harmless_format(text)) {
+    char buffer[1200];
+    va_list arguments;
+    va_start(arguments, message);
+    const int length = std::vsnprintf(buffer, sizeof buffer, message, arguments);
+    va_end(arguments);
+    if (length >= 0) text = buffer;
+  }
+  static_cast<FmuLog*>(environment)->add(category, std::move(text));
+}
+
+void* allocate(size_t count, size_t size) {
+  return std::calloc(count, size);
+}
+
+void release(void* memory) {
+  std::free(memory);
+}
+
+void step_finished(fmi2ComponentEnvironment, fmi2Status) {}
+
+/// "file:///..." with everything but letters, digits and -._~/ as %NN (RFC 3986).
+std::string file_uri(const std::filesystem::path& path) {
+  std::string uri = "file://";
+  for (const char c : path.string()) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       std::string_view("-._~/").find(c) != std::string_view::npos;
+    uri += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  }
+  return uri;
+}
+
+struct Functions {
+  explicit Functions(const FmuLibrary& library) : library_(library) {}
+
+  const FmuLibrary& library_;
+  FmuSymbol<fmi2InstantiateTYPE> instantiate{library_, "fmi2Instantiate"};
+  FmuSymbol<fmi2FreeInstanceTYPE> free_instance{library_, "fmi2FreeInstance"};
+  FmuSymbol<fmi2SetDebugLoggingTYPE> set_debug_logging{library_, "fmi2SetDebugLogging"};
+  FmuSymbol<fmi2SetupExperimentTYPE> setup_experiment{library_, "fmi2SetupExperiment"};
+  FmuSymbol<fmi2EnterInitializationModeTYPE> enter_initialization{library_, "fmi2EnterInitializationMode"};
+  FmuSymbol<fmi2ExitInitializationModeTYPE> exit_initialization{library_, "fmi2ExitInitializationMode"};
+  FmuSymbol<fmi2TerminateTYPE> terminate{library_, "fmi2Terminate"};
+  FmuSymbol<fmi2ResetTYPE> reset{library_, "fmi2Reset"};
+  FmuSymbol<fmi2GetRealTYPE> get_real{library_, "fmi2GetReal"};
+  FmuSymbol<fmi2SetRealTYPE> set_real{library_, "fmi2SetReal"};
+  FmuSymbol<fmi2SetIntegerTYPE> set_integer{library_, "fmi2SetInteger"};
+  FmuSymbol<fmi2SetBooleanTYPE> set_boolean{library_, "fmi2SetBoolean"};
+  FmuSymbol<fmi2SetStringTYPE> set_string{library_, "fmi2SetString"};
+  FmuSymbol<fmi2GetFMUstateTYPE> get_state{library_, "fmi2GetFMUstate"};
+  FmuSymbol<fmi2SetFMUstateTYPE> set_state{library_, "fmi2SetFMUstate"};
+  FmuSymbol<fmi2FreeFMUstateTYPE> free_state{library_, "fmi2FreeFMUstate"};
+  FmuSymbol<fmi2GetDirectionalDerivativeTYPE> directional_derivative{library_, "fmi2GetDirectionalDerivative"};
+  FmuSymbol<fmi2SetRealInputDerivativesTYPE> set_input_derivatives{library_, "fmi2SetRealInputDerivatives"};
+  FmuSymbol<fmi2GetRealOutputDerivativesTYPE> get_output_derivatives{library_, "fmi2GetRealOutputDerivatives"};
+  FmuSymbol<fmi2DoStepTYPE> do_step{library_, "fmi2DoStep"};
+  FmuSymbol<fmi2GetRealStatusTYPE> get_real_status{library_, "fmi2GetRealStatus"};
+  FmuSymbol<fmi2GetBooleanStatusTYPE> get_boolean_status{library_, "fmi2GetBooleanStatus"};
+};
+
+class Instance final : public FmuInstance {
+ public:
+  Instance(const Functions& functions, FmuLog& log)
+      : functions_(functions), callbacks_{log_message, allocate, release, step_finished, &log} {}
+
+  ~Instance() override {
+    if (component_ == nullptr || worst_ == FmuStatus::Fatal) return;  // after a fatal error no call is allowed
+    try {
+      if (stepping_ && worst_ < FmuStatus::Error) functions_.terminate(component_);
+      functions_.free_instance(component_);
+    } catch (const std::exception&) {  // a function that is missing: nothing can be freed
+    }
+  }
+
+  bool create(const std::string& name, const FmuDescription& description, const std::filesystem::path& root) {
+    component_ = functions_.instantiate(name.c_str(), fmi2CoSimulation, description.token.c_str(),
+                                        file_uri(root / "resources").c_str(), &callbacks_, fmi2False, fmi2True);
+    if (component_ != nullptr && functions_.set_debug_logging.exists()) {
+      const auto categories = trouble_categories(description);
+      functions_.set_debug_logging(component_, categories.empty() ? fmi2False : fmi2True, categories.size(),
+                                   categories.data());
+    }
+    return component_ != nullptr;
+  }
+
+  FmuResult set_value(const FmuVariable& variable, const Value& value) override {
+    const ValueReference* reference = &variable.reference;
+    switch (variable.type) {
+      case FmuType::Float64: return call(functions_.set_real, reference, 1U, &std::get<double>(value));
+      case FmuType::Boolean: {
+        const fmi2Boolean boolean = std::get<bool>(value) ? fmi2True : fmi2False;
+        return call(functions_.set_boolean, reference, 1U, &boolean);
+      }
+      case FmuType::String: {
+        fmi2String text = std::get<std::string>(value).c_str();
+        return call(functions_.set_string, reference, 1U, &text);
+      }
+      default: {
+        const auto integer = static_cast<fmi2Integer>(std::get<std::int64_t>(value));
+        return call(functions_.set_integer, reference, 1U, &integer);
+      }
+    }
+  }
+
+  FmuResult set_up(Time start, Time stop) override {
+    return call(functions_.setup_experiment, fmi2False, 0.0, start, fmi2True, stop);
+  }
+  FmuResult enter_initialization() override { return call(functions_.enter_initialization); }
+  FmuResult exit_initialization() override {
+    stepping_ = true;
+    return call(functions_.exit_initialization);
+  }
+  FmuResult reset() override {
+    stepping_ = false;
+    worst_ = FmuStatus::Ok;
+    return call(functions_.reset);
+  }
+
+  FmuResult set_reals(std::span<const ValueReference> references, const double* values) override {
+    return call(functions_.set_real, references.data(), references.size(), values);
+  }
+  FmuResult get_reals(std::span<const ValueReference> references, double* values) override {
+    return call(functions_.get_real, references.data(), references.size(), values);
+  }
+  FmuResult set_input_derivatives(std::span<const ValueReference> references, const int* orders,
+                                  const double* values) override {
+    return call(functions_.set_input_derivatives, references.data(), references.size(), orders, values);
+  }
+  FmuResult get_output_derivatives(std::span<const ValueReference> references, const int* orders,
+                                   double* values) override {
+    return call(functions_.get_output_derivatives, references.data(), references.size(), orders, values);
+  }
+  FmuResult directional_derivative(std::span<const ValueReference> unknowns, ValueReference known,
+                                   double* column) override {
+    const double seed = 1.0;
+    return call(functions_.directional_derivative, unknowns.data(), unknowns.size(), &known, 1U, &seed, column);
+  }
+
+  FmuResult get_state(State& state) override { return call(functions_.get_state, &state); }
+  FmuResult set_state(State state) override { return call(functions_.set_state, state); }
+  FmuResult free_state(State& state) override { return call(functions_.free_state, &state); }
+
+  FmuStepResult step(const FmuStepCall& arguments, double* outputs) override {
+    FmuStepResult result{{}, arguments.from + arguments.size, false};
+    if (!arguments.inputs.empty()) {
+      result.result = set_reals(arguments.inputs, arguments.input_values);
+      if (!result.result.done()) return failed(result);
+    }
+    if (!arguments.derivative_inputs.empty()) {
+      result.result =
+          set_input_derivatives(arguments.derivative_inputs, arguments.derivative_orders, arguments.derivative_values);
+      if (!result.result.done()) return failed(result);
+    }
+    result.result =
+        call(functions_.do_step, arguments.from, arguments.size, arguments.may_go_back ? fmi2False : fmi2True);
+    if (result.result.status == FmuStatus::Discard) ask_how_far(result, arguments.from);
+    if (result.result.status > FmuStatus::Discard || outputs == nullptr || arguments.outputs.empty()) return result;
+    const FmuResult got = get_reals(arguments.outputs, outputs);
+    if (got.done()) return result;
+    result.result = got;
+    return failed(result);
+  }
+
+ private:
+  /// A discarded get or set is no discarded step: there is nothing to repeat.
+  static FmuStepResult failed(FmuStepResult result) {
+    result.result.status = std::max(result.result.status, FmuStatus::Error);
+    return result;
+  }
+
+  /// fmi2Pending is not understood: the engine asks for no asynchronous steps.
+  static FmuStatus translated(fmi2Status status) {
+    return status >= fmi2OK && status <= fmi2Fatal ? static_cast<FmuStatus>(status) : FmuStatus::Error;
+  }
+
+  template <class Symbol, class... Arguments>
+  FmuResult call(const Symbol& symbol, Arguments... arguments) {
+    const FmuStatus status = translated(symbol(component_, arguments...));
+    if (status > worst_) worst_ = status;
+    return {status, symbol.name()};
+  }
+
+  void ask_how_far(FmuStepResult& result, Time from) const {
+    fmi2Real reached = from;
+    fmi2Boolean terminated = fmi2False;
+    if (functions_.get_real_status.exists() &&
+        functions_.get_real_status(component_, fmi2LastSuccessfulTime, &reached) > fmi2Warning) {
+      reached = from;
+    }
+    if (functions_.get_boolean_status.exists() &&
+        functions_.get_boolean_status(component_, fmi2Terminated, &terminated) > fmi2Warning) {
+      terminated = fmi2False;
+    }
+    result.reached = reached;
+    result.terminated = terminated != fmi2False;
+  }
+
+  const Functions& functions_;
+  fmi2CallbackFunctions callbacks_;
+  fmi2Component component_ = nullptr;
+  FmuStatus worst_ = FmuStatus::Ok;
+  bool stepping_ = false;
+};
+
+class Fmi2Functions final : public FmuFunctions {
+ public:
+  Fmi2Functions(const FmuLibrary& library, const FmuDescription& description)
+      : functions_(library), description_(description) {}
+
+  std::unique_ptr<FmuInstance> instantiate(const std::string& name, const std::filesystem::path& root,
+                                           FmuLog& log) const override {
+    auto instance = std::make_unique<Instance>(functions_, log);
+    if (!instance->create(name, description_, root)) return nullptr;
+    return instance;
+  }
+
+ private:
+  Functions functions_;
+  const FmuDescription& description_;
+};
+
+}  // namespace
+
+std::unique_ptr<FmuFunctions> make_fmi2_functions(const FmuLibrary& library, const FmuDescription& description) {
+  return std::make_unique<Fmi2Functions>(library, description);
+}
+
+}  // namespace entrain

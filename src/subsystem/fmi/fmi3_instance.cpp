@@ -1,0 +1,220 @@
+#include <algorithm>
+
+#include "subsystem/fmi/fmi3_api.h"
+#include "subsystem/fmi/fmu_instance.hpp"
+
+namespace entrain {
+namespace {
+
+void log_message(fmi3InstanceEnvironment environment, fmi3Status, fmi3String category, fmi3String message) {
+  if (environment == nullptr || message == nullptr) return;
+  static_cast<FmuLog*>(environment)->add(category, message);
+}
+
+struct Functions {
+  explicit Functions(const FmuLibrary& library) : library_(library) {}
+
+  const FmuLibrary& library_;
+  FmuSymbol<fmi3InstantiateCoSimulationTYPE> instantiate{library_, "fmi3InstantiateCoSimulation"};
+  FmuSymbol<fmi3FreeInstanceTYPE> free_instance{library_, "fmi3FreeInstance"};
+  FmuSymbol<fmi3SetDebugLoggingTYPE> set_debug_logging{library_, "fmi3SetDebugLogging"};
+  FmuSymbol<fmi3EnterInitializationModeTYPE> enter_initialization{library_, "fmi3EnterInitializationMode"};
+  FmuSymbol<fmi3ExitInitializationModeTYPE> exit_initialization{library_, "fmi3ExitInitializationMode"};
+  FmuSymbol<fmi3TerminateTYPE> terminate{library_, "fmi3Terminate"};
+  FmuSymbol<fmi3ResetTYPE> reset{library_, "fmi3Reset"};
+  FmuSymbol<fmi3GetFloat64TYPE> get_float64{library_, "fmi3GetFloat64"};
+  FmuSymbol<fmi3SetFloat64TYPE> set_float64{library_, "fmi3SetFloat64"};
+  FmuSymbol<fmi3SetFloat32TYPE> set_float32{library_, "fmi3SetFloat32"};
+  FmuSymbol<fmi3SetInt8TYPE> set_int8{library_, "fmi3SetInt8"};
+  FmuSymbol<fmi3SetUInt8TYPE> set_uint8{library_, "fmi3SetUInt8"};
+  FmuSymbol<fmi3SetInt16TYPE> set_int16{library_, "fmi3SetInt16"};
+  FmuSymbol<fmi3SetUInt16TYPE> set_uint16{library_, "fmi3SetUInt16"};
+  FmuSymbol<fmi3SetInt32TYPE> set_int32{library_, "fmi3SetInt32"};
+  FmuSymbol<fmi3SetUInt32TYPE> set_uint32{library_, "fmi3SetUInt32"};
+  FmuSymbol<fmi3SetInt64TYPE> set_int64{library_, "fmi3SetInt64"};
+  FmuSymbol<fmi3SetUInt64TYPE> set_uint64{library_, "fmi3SetUInt64"};
+  FmuSymbol<fmi3SetBooleanTYPE> set_boolean{library_, "fmi3SetBoolean"};
+  FmuSymbol<fmi3SetStringTYPE> set_string{library_, "fmi3SetString"};
+  FmuSymbol<fmi3GetFMUStateTYPE> get_state{library_, "fmi3GetFMUState"};
+  FmuSymbol<fmi3SetFMUStateTYPE> set_state{library_, "fmi3SetFMUState"};
+  FmuSymbol<fmi3FreeFMUStateTYPE> free_state{library_, "fmi3FreeFMUState"};
+  FmuSymbol<fmi3GetDirectionalDerivativeTYPE> directional_derivative{library_, "fmi3GetDirectionalDerivative"};
+  FmuSymbol<fmi3GetOutputDerivativesTYPE> get_output_derivatives{library_, "fmi3GetOutputDerivatives"};
+  FmuSymbol<fmi3DoStepTYPE> do_step{library_, "fmi3DoStep"};
+};
+
+class Instance final : public FmuInstance {
+ public:
+  explicit Instance(const Functions& functions) : functions_(functions) {}
+
+  ~Instance() override {
+    if (instance_ == nullptr || worst_ == FmuStatus::Fatal) return;  // after a fatal error no call is allowed
+    try {
+      if (stepping_ && worst_ < FmuStatus::Error) functions_.terminate(instance_);
+      functions_.free_instance(instance_);
+    } catch (const std::exception&) {  // a function that is missing: nothing can be freed
+    }
+  }
+
+  bool create(const std::string& name, const FmuDescription& description, const std::filesystem::path& root,
+              FmuLog& log) {
+    const std::string resources = (root / "resources").string() + "/";
+    const fmi3ValueReference* no_intermediate_variables = nullptr;
+    fmi3IntermediateUpdateCallback no_intermediate_update = nullptr;
+    instance_ = functions_.instantiate(
+        name.c_str(), description.token.c_str(), std::filesystem::exists(resources) ? resources.c_str() : nullptr,
+        fmi3False, fmi3True, fmi3False, description.co_simulation->early_return, no_intermediate_variables, 0U,
+        static_cast<fmi3InstanceEnvironment>(&log), log_message, no_intermediate_update);
+    if (instance_ != nullptr && functions_.set_debug_logging.exists()) {
+      const auto categories = trouble_categories(description);
+      functions_.set_debug_logging(instance_, !categories.empty(), categories.size(), categories.data());
+    }
+    return instance_ != nullptr;
+  }
+
+  FmuResult set_value(const FmuVariable& variable, const Value& value) override {
+    const auto integer = [&](const auto& symbol, auto type) {
+      return set_one(symbol, variable, type_cast(value, type));
+    };
+    switch (variable.type) {
+      case FmuType::Float64: return set_one(functions_.set_float64, variable, std::get<double>(value));
+      case FmuType::Float32:
+        return set_one(functions_.set_float32, variable, static_cast<float>(std::get<double>(value)));
+      case FmuType::Int8: return integer(functions_.set_int8, fmi3Int8{});
+      case FmuType::UInt8: return integer(functions_.set_uint8, fmi3UInt8{});
+      case FmuType::Int16: return integer(functions_.set_int16, fmi3Int16{});
+      case FmuType::UInt16: return integer(functions_.set_uint16, fmi3UInt16{});
+      case FmuType::Int32: return integer(functions_.set_int32, fmi3Int32{});
+      case FmuType::UInt32: return integer(functions_.set_uint32, fmi3UInt32{});
+      case FmuType::UInt64: return integer(functions_.set_uint64, fmi3UInt64{});
+      case FmuType::Boolean: return set_one(functions_.set_boolean, variable, std::get<bool>(value));
+      case FmuType::String:
+        return set_one(functions_.set_string, variable, static_cast<fmi3String>(std::get<std::string>(value).c_str()));
+      default: return integer(functions_.set_int64, fmi3Int64{});
+    }
+  }
+
+  /// FMI 3 says it together with the initialization mode.
+  FmuResult set_up(Time start, Time stop) override {
+    start_ = start;
+    stop_ = stop;
+    return {};
+  }
+  FmuResult enter_initialization() override {
+    return call(functions_.enter_initialization, fmi3False, 0.0, start_, fmi3True, stop_);
+  }
+  FmuResult exit_initialization() override {
+    stepping_ = true;
+    return call(functions_.exit_initialization);
+  }
+  FmuResult reset() override {
+    stepping_ = false;
+    worst_ = FmuStatus::Ok;
+    return call(functions_.reset);
+  }
+
+  FmuResult set_reals(std::span<const ValueReference> references, const double* values) override {
+    return call(functions_.set_float64, references.data(), references.size(), values, references.size());
+  }
+  FmuResult get_reals(std::span<const ValueReference> references, double* values) override {
+    return call(functions_.get_float64, references.data(), references.size(), values, references.size());
+  }
+  /// FMI 3 has no such function; inputs change inside a step by intermediate update.
+  FmuResult set_input_derivatives(std::span<const ValueReference>, const int*, const double*) override {
+    return {FmuStatus::Error, "fmi3DoStep with input derivatives"};
+  }
+  FmuResult get_output_derivatives(std::span<const ValueReference> references, const int* orders,
+                                   double* values) override {
+    return call(functions_.get_output_derivatives, references.data(), references.size(), orders, values,
+                references.size());
+  }
+  FmuResult directional_derivative(std::span<const ValueReference> unknowns, ValueReference known,
+                                   double* column) override {
+    const double seed = 1.0;
+    return call(functions_.directional_derivative, unknowns.data(), unknowns.size(), &known, 1U, &seed, 1U, column,
+                unknowns.size());
+  }
+
+  FmuResult get_state(State& state) override { return call(functions_.get_state, &state); }
+  FmuResult set_state(State state) override { return call(functions_.set_state, state); }
+  FmuResult free_state(State& state) override { return call(functions_.free_state, &state); }
+
+  FmuStepResult step(const FmuStepCall& arguments, double* outputs) override {
+    FmuStepResult result{{}, arguments.from + arguments.size, false};
+    if (!arguments.inputs.empty()) {
+      result.result = set_reals(arguments.inputs, arguments.input_values);
+      if (!result.result.done()) return failed(result);
+    }
+    fmi3Boolean event = fmi3False;
+    fmi3Boolean terminate = fmi3False;
+    fmi3Boolean early = fmi3False;
+    fmi3Float64 last = result.reached;
+    result.result = call(functions_.do_step, arguments.from, arguments.size,
+                         static_cast<fmi3Boolean>(!arguments.may_go_back), &event, &terminate, &early, &last);
+    result.terminated = terminate;
+    if (early || result.result.status == FmuStatus::Discard) result.reached = last;
+    if (result.result.status > FmuStatus::Discard || outputs == nullptr || arguments.outputs.empty()) return result;
+    const FmuResult got = get_reals(arguments.outputs, outputs);
+    if (got.done()) return result;
+    result.result = got;
+    return failed(result);
+  }
+
+ private:
+  /// A discarded get or set is no discarded step: there is nothing to repeat.
+  static FmuStepResult failed(FmuStepResult result) {
+    result.result.status = std::max(result.result.status, FmuStatus::Error);
+    return result;
+  }
+
+  template <class Integer>
+  static Integer type_cast(const Value& value, Integer) {
+    return static_cast<Integer>(std::get<std::int64_t>(value));
+  }
+
+  template <class Symbol, class T>
+  FmuResult set_one(const Symbol& symbol, const FmuVariable& variable, const T& value) {
+    return call(symbol, &variable.reference, 1U, &value, 1U);
+  }
+
+  template <class Symbol, class... Arguments>
+  FmuResult call(const Symbol& symbol, Arguments... arguments) {
+    const fmi3Status returned = symbol(instance_, arguments...);
+    const FmuStatus status =
+        returned >= fmi3OK && returned <= fmi3Fatal ? static_cast<FmuStatus>(returned) : FmuStatus::Error;
+    if (status > worst_) worst_ = status;
+    return {status, symbol.name()};
+  }
+
+  const Functions& functions_;
+  fmi3Instance instance_ = nullptr;
+  FmuStatus worst_ = FmuStatus::Ok;
+  bool stepping_ = false;
+  Time start_ = 0.0;
+  Time stop_ = 0.0;
+};
+
+class Fmi3Functions final : public FmuFunctions {
+ public:
+  Fmi3Functions(const FmuLibrary& library, const FmuDescription& description)
+      : functions_(library), description_(description) {}
+
+  std::unique_ptr<FmuInstance> instantiate(const std::string& name, const std::filesystem::path& root,
+                                           FmuLog& log) const override {
+    auto instance = std::make_unique<Instance>(functions_);
+    if (!instance->create(name, description_, root, log)) return nullptr;
+    return instance;
+  }
+
+ private:
+  Functions functions_;
+  const FmuDescription& description_;
+};
+
+}  // namespace
+
+std::unique_ptr<FmuFunctions> make_fmi3_functions(const FmuLibrary& library, const FmuDescription& description) {
+  return std::make_unique<Fmi3Functions>(library, description);
+}
+
+}  // namespace entrain

@@ -1,0 +1,152 @@
+#include "subsystem/fmi/fmu.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+namespace entrain {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string_view status_name(FmuStatus status) {
+  switch (status) {
+    case FmuStatus::Ok: return "OK";
+    case FmuStatus::Warning: return "Warning";
+    case FmuStatus::Discard: return "Discard";
+    case FmuStatus::Error: return "Error";
+    case FmuStatus::Fatal: break;
+  }
+  return "Fatal";
+}
+
+FmuDescription checked_description(const fs::path& folder, const std::string& fmu) {
+  auto description = read_model_description(folder / "modelDescription.xml", fmu);
+  if (description.co_simulation) return description;
+  throw Error(ErrorCode::InvalidSystem,
+              fmt::format("FMU '{}': it offers {}, not co-simulation", fmu,
+                          description.model_exchange ? "model exchange" : "nothing known here"),
+              {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Export it again for co-simulation"});
+}
+
+/// A file that was replaced is another one.
+std::string key_of(const fs::path& file) {
+  std::error_code error;
+  const auto canonical = fs::canonical(file, error);
+  if (error) return file.string();
+  const auto changed = fs::last_write_time(canonical, error).time_since_epoch().count();
+  return fmt::format("{}\n{}\n{}", canonical.string(), changed, fs::file_size(canonical, error));
+}
+
+}  // namespace
+
+std::shared_ptr<Fmu> Fmu::open(const fs::path& file) {
+  static std::mutex mutex;
+  static std::map<std::string, std::weak_ptr<Fmu>> known;
+  const std::string key = key_of(file);
+  const std::lock_guard lock(mutex);
+  auto& entry = known[key];
+  if (auto fmu = entry.lock()) return fmu;
+  auto fmu = std::make_shared<Fmu>(file);
+  entry = fmu;
+  return fmu;
+}
+
+Fmu::Fmu(const fs::path& file)
+    : name_(file.string()),
+      archive_(file),
+      description_(checked_description(archive_.folder(), name_)),
+      ports_(ports_of(description_, name_)) {}
+
+std::string Fmu::title() const {
+  return fmt::format("{} (FMI {} co-simulation)", fs::path(name_).filename().string(), description_.version_text);
+}
+
+std::shared_ptr<const std::string> Fmu::claim(const std::string& instance) {
+  auto claim = std::make_shared<const std::string>(instance);
+  if (!flags().once_per_process) return claim;
+  const std::lock_guard lock(mutex_);
+  if (const auto holder = claimed_.lock()) {
+    throw Error(ErrorCode::InvalidSystem,
+                fmt::format("FMU '{}' can have one instance per process, but both '{}' and '{}' use it", name_, *holder,
+                            instance),
+                {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Use a copy that allows several"});
+  }
+  claimed_ = claim;
+  return claim;
+}
+
+const FmuFunctions& Fmu::functions() {
+  const std::lock_guard lock(mutex_);
+  if (functions_) return *functions_;
+  const bool two = description_.version == FmiVersion::Two;
+  library_ = std::make_unique<FmuLibrary>(archive_.folder(), two ? "linux64" : "x86_64-linux", flags().model_identifier,
+                                          name_);
+  functions_ = two ? make_fmi2_functions(*library_, description_) : make_fmi3_functions(*library_, description_);
+  return *functions_;
+}
+
+std::unique_ptr<FmuInstance> Fmu::instantiate(const std::string& instance, FmuLog& log) {
+  auto made = functions().instantiate(instance, archive_.folder(), log);
+  if (made) return made;
+  const bool two = description_.version == FmiVersion::Two;
+  throw Error(ErrorCode::SubsystemFailed,
+              fmt::format("FMU '{}': {} returned no instance{}", name_,
+                          two ? "fmi2Instantiate" : "fmi3InstantiateCoSimulation", log.take_text()),
+              {.subsystem = instance,
+               .variable = {},
+               .time = {},
+               .remedy = fmt::format("Often the {} in modelDescription.xml is not the one of the binary, a licence is "
+                                     "missing, or a file in its resources",
+                                     two ? "guid" : "instantiation token")});
+}
+
+const FmuAbilities& Fmu::abilities(const std::vector<FmuStart>& starts) {
+  const std::lock_guard lock(proof_);
+  if (!abilities_) abilities_ = proven_abilities(*this, starts);
+  return *abilities_;
+}
+
+void require_done(const FmuResult& result, FmuLog& log, const ErrorContext& context) {
+  if (result.done()) return;
+  const std::string prefix(result.function, std::min<std::size_t>(4, std::string_view(result.function).size()));
+  throw Error(ErrorCode::SubsystemFailed,
+              fmt::format("{} returned {}{}{}", result.function, prefix, status_name(result.status), log.take_text()),
+              context);
+}
+
+void begin_initialization(FmuInstance& instance, const FmuDescription& description, const std::vector<FmuStart>& starts,
+                          Time start, Time stop, FmuLog& log, const std::string& subsystem) {
+  const auto require = [&](const FmuResult& result, const std::string& variable = {}) {
+    require_done(result, log, {.subsystem = subsystem, .variable = variable, .time = start, .remedy = {}});
+  };
+  // Some FMUs take parameters back to their defaults on entering the initialization mode: set before and in it.
+  const auto set_starts = [&](bool in_initialization) {
+    for (const auto& [index, value] : starts) {
+      const auto& variable = description.variables[index];
+      if (in_initialization && variable.initial == FmuInitial::Approximate) continue;
+      require(instance.set_value(variable, value), variable.name);
+    }
+  };
+  require(instance.set_up(start, stop));
+  set_starts(false);
+  require(instance.enter_initialization());
+  set_starts(true);
+}
+
+std::vector<const char*> trouble_categories(const FmuDescription& description) {
+  std::vector<const char*> categories;
+  for (const auto& category : description.log_categories) {
+    std::string lower = category;
+    std::transform(lower.begin(), lower.end(), lower.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? c + 32 : c; });
+    for (const char* word : {"error", "fatal", "discard", "warning"}) {
+      if (lower.find(word) == std::string::npos) continue;
+      categories.push_back(category.c_str());
+      break;
+    }
+  }
+  return categories;
+}
+
+}  // namespace entrain

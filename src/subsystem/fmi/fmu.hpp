@@ -1,0 +1,94 @@
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "entrain/capabilities.hpp"
+#include "entrain/error.hpp"
+#include "subsystem/fmi/archive.hpp"
+#include "subsystem/fmi/fmu_instance.hpp"
+
+namespace entrain {
+
+/// What of an FMU takes part in a coupling. Index inside a list = number of the port.
+struct FmuPorts {
+  VariableTable table;
+  std::vector<ValueReference> inputs, outputs, states, derivatives;
+  std::vector<std::size_t> input_variables, state_variables, parameter_variables;  ///< indices in the description
+  /// Derivatives, then those outputs that are no states: what directional derivatives are asked for.
+  std::vector<ValueReference> unknowns;
+  std::vector<std::optional<std::size_t>> state_of_output;  ///< set for an output that is a state
+  Feedthrough feedthrough;
+  std::vector<std::string> warnings;
+
+  std::size_t variable_of(VariableTable::Place place) const;  ///< index in the description
+};
+FmuPorts ports_of(const FmuDescription& description, const std::string& fmu);
+
+/// A value that the user gave.
+struct FmuStart {
+  std::size_t variable;  ///< index in the description
+  Value value;
+};
+
+/// What an FMU really can do: its flags, each proven by a call.
+struct FmuAbilities {
+  bool rollback = false;
+  bool states = false;
+  bool linearization = false;
+  bool output_derivatives = false;  ///< by a function of its own
+  bool reset = false;
+  int input_degree = 0;
+  std::optional<Duration> imposed_step;
+  std::vector<std::string> warnings;  ///< what was withdrawn, and why
+};
+
+/// An FMU file, unpacked and read once for all its instances in this process. Thread-safe.
+class Fmu {
+ public:
+  /// The same object for the same file as long as somebody holds it. Throws Error.
+  static std::shared_ptr<Fmu> open(const std::filesystem::path& file);
+  explicit Fmu(const std::filesystem::path& file);
+
+  const std::string& name() const noexcept { return name_; }  ///< the path, for messages
+  std::string title() const;                                  ///< "prey.fmu (FMI 2.0 co-simulation)"
+  const FmuDescription& description() const noexcept { return description_; }
+  const CoSimulationFlags& flags() const noexcept { return *description_.co_simulation; }
+  const FmuPorts& ports() const noexcept { return ports_; }
+
+  /// Held while an instance may exist. Throws Error{InvalidSystem} for a second one of an FMU that allows just one.
+  std::shared_ptr<const std::string> claim(const std::string& instance);
+  /// Loads the library if it is not yet. Throws Error when the library or the FMU refuses. Borrows `log`.
+  std::unique_ptr<FmuInstance> instantiate(const std::string& instance, FmuLog& log);
+  /// Proven once, with the start values of whoever asks first: they do not change what a binary can do.
+  const FmuAbilities& abilities(const std::vector<FmuStart>& starts);
+
+ private:
+  const FmuFunctions& functions();
+
+  std::string name_;
+  UnpackedArchive archive_;
+  FmuDescription description_;
+  FmuPorts ports_;
+  std::mutex mutex_;
+  std::unique_ptr<FmuLibrary> library_;
+  std::unique_ptr<FmuFunctions> functions_;
+  std::weak_ptr<const std::string> claimed_;
+  std::mutex proof_;
+  std::optional<FmuAbilities> abilities_;
+};
+
+/// Throws Error{SubsystemFailed} with the call and the last words of the FMU, unless the call succeeded.
+void require_done(const FmuResult& result, FmuLog& log, const ErrorContext& context);
+
+/// From a new (or reset) instance into its initialization mode. Throws as require_done.
+void begin_initialization(FmuInstance& instance, const FmuDescription& description, const std::vector<FmuStart>& starts,
+                          Time start, Time stop, FmuLog& log, const std::string& subsystem);
+
+/// Tries the flags on an instance of its own, which is gone afterwards. Throws when it cannot be initialised.
+FmuAbilities proven_abilities(Fmu& fmu, const std::vector<FmuStart>& starts);
+
+}  // namespace entrain

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <atomic>
+#include <filesystem>
+#include <string>
+
+namespace entrain {
+
+/// The shared library of an FMU, loaded. The only place that knows how this platform does it.
+class FmuLibrary {
+ public:
+  /// `root`: the unpacked FMU; `platform`: the folder in binaries/ ("linux64"). Throws Error{InvalidSystem} that says
+  /// what is missing.
+  FmuLibrary(const std::filesystem::path& root, const std::string& platform, const std::string& model_identifier,
+             std::string fmu);
+  ~FmuLibrary();
+  FmuLibrary(const FmuLibrary&) = delete;
+  FmuLibrary& operator=(const FmuLibrary&) = delete;
+
+  /// nullptr when the library has no such function.
+  void* find(const char* symbol) const;
+  /// Throws Error{SubsystemFailed} naming FMU, file and symbol.
+  void* require(const char* symbol) const;
+
+ private:
+  std::string fmu_;
+  std::string file_;  ///< inside the FMU
+  void* handle_ = nullptr;
+};
+
+/// A function of the library, looked up when first needed: FMUs lack functions that the standard wants, and many are
+/// never called. May be used from several threads.
+template <class Function>
+class FmuSymbol {
+ public:
+  FmuSymbol(const FmuLibrary& library, const char* name) : library_(library), name_(name) {}
+
+  const char* name() const { return name_; }
+  bool exists() const { return known_.load(std::memory_order_relaxed) != nullptr || library_.find(name_) != nullptr; }
+  template <class... Arguments>
+  auto operator()(Arguments... arguments) const {
+    Function* function = known_.load(std::memory_order_relaxed);
+    if (function == nullptr) {
+      function = reinterpret_cast<Function*>(library_.require(name_));
+      known_.store(function, std::memory_order_relaxed);
+    }
+    return function(arguments...);
+  }
+
+ private:
+  const FmuLibrary& library_;
+  const char* name_;
+  mutable std::atomic<Function*> known_ = nullptr;
+};
+
+}  // namespace entrain

@@ -1,0 +1,112 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "entrain/variable.hpp"
+
+namespace entrain {
+
+using ValueReference = std::uint32_t;
+
+enum class FmiVersion { Two, Three };
+
+/// Value types of both versions; those of FMI 2 are Float64 (Real), Int32 (Integer), Boolean, String, Enumeration.
+enum class FmuType {
+  Float32,
+  Float64,
+  Int8,
+  UInt8,
+  Int16,
+  UInt16,
+  Int32,
+  UInt32,
+  Int64,
+  UInt64,
+  Boolean,
+  String,
+  Enumeration,
+  Binary,
+  Clock,
+};
+std::string_view to_string(FmuType type);
+
+enum class FmuCausality { Parameter, CalculatedParameter, StructuralParameter, Input, Output, Local, Independent };
+enum class FmuVariability { Constant, Fixed, Tunable, Discrete, Continuous };
+enum class FmuInitial { Exact, Approximate, Calculated };
+
+struct FmuVariable {
+  std::string name;
+  ValueReference reference = 0;
+  FmuType type = FmuType::Float64;
+  FmuCausality causality = FmuCausality::Local;
+  FmuVariability variability = FmuVariability::Continuous;
+  std::optional<FmuInitial> initial;  ///< as written; nullopt = the default of the standard
+  std::optional<Value> start;         ///< of a scalar
+  std::string unit;
+  std::string description;
+  std::optional<std::size_t> derivative_of;  ///< index of the state it is the time derivative of
+  bool is_array = false;
+};
+
+/// One line of the model structure.
+struct FmuUnknown {
+  std::size_t variable = 0;                              ///< index
+  std::optional<std::vector<std::size_t>> dependencies;  ///< indices; nullopt = not told, so all
+};
+
+/// What the file says about co-simulation; whether it is true is seen when it is used.
+struct CoSimulationFlags {
+  std::string model_identifier;
+  bool variable_step = false;
+  bool rollback = false;
+  bool input_derivatives = false;
+  int output_derivative_order = 0;
+  bool directional_derivatives = false;
+  bool early_return = false;
+  bool once_per_process = false;
+  bool needs_execution_tool = false;
+  std::optional<Duration> fixed_internal_step;
+};
+
+struct DefaultExperiment {
+  std::optional<Time> start;
+  std::optional<Time> stop;
+  std::optional<Duration> step;
+  std::optional<double> tolerance;
+};
+
+/// value in SI base units = factor * value + offset.
+struct FmuUnit {
+  std::string name;
+  std::array<int, 8> exponents{};  ///< of kg, m, s, A, K, mol, cd, rad
+  double factor = 1.0;
+  double offset = 0.0;
+  bool has_base = false;
+};
+
+/// A modelDescription.xml of either version, in the terms both share.
+struct FmuDescription {
+  FmiVersion version = FmiVersion::Two;
+  std::string version_text;  ///< "2.0", "3.0.1"
+  std::string model_name;
+  std::string token;  ///< guid or instantiationToken
+  std::optional<CoSimulationFlags> co_simulation;
+  bool model_exchange = false;
+  std::vector<std::string> log_categories;
+  std::vector<FmuUnit> units;
+  DefaultExperiment experiment;
+  std::vector<FmuVariable> variables;
+  std::vector<FmuUnknown> outputs;            ///< may be empty or partial
+  std::vector<FmuUnknown> state_derivatives;  ///< may be empty
+};
+
+/// Throws Error{InvalidSystem} that names the FMU (`fmu`) and the element.
+FmuDescription parse_model_description(std::string_view xml, const std::string& fmu);
+FmuDescription read_model_description(const std::filesystem::path& file, const std::string& fmu);
+
+}  // namespace entrain

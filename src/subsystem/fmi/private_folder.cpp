@@ -1,0 +1,86 @@
+#include "subsystem/fmi/private_folder.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <mutex>
+#include <system_error>
+
+#include "entrain/error.hpp"
+
+namespace entrain {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kPrefix = "entrain-fmu-";
+constexpr const char* kLock = "lock";
+
+[[noreturn]] void fail(const std::string& what, int error) {
+  throw Error(ErrorCode::FileFailed, fmt::format("{}: {}", what, std::generic_category().message(error)),
+              {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Set TMPDIR to a folder with space and rights"});
+}
+
+fs::path temporary_parent() {
+  const char* chosen = ::getenv("TMPDIR");
+  return chosen != nullptr && *chosen != '\0' ? fs::absolute(chosen) : fs::path("/tmp");
+}
+
+bool is_ours(const fs::path& path) {
+  struct stat status {};
+  return ::lstat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == ::geteuid();
+}
+
+}  // namespace
+
+PrivateFolder::PrivateFolder() {
+  const fs::path parent = temporary_parent();
+  static std::once_flag cleaned;
+  std::call_once(cleaned, [&] { remove_abandoned_folders(parent); });
+
+  std::string pattern = (parent / fmt::format("{}XXXXXX", kPrefix)).string();
+  if (::mkdtemp(pattern.data()) == nullptr) {
+    fail(fmt::format("cannot make a folder in '{}'", parent.string()), errno);
+  }
+  folder_ = pattern;
+  content_ = folder_ / "content";
+  // Locked before it has its name, so that nobody can find it unlocked.
+  const fs::path unnamed = folder_ / "new";
+  lock_ = ::open(unnamed.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
+  const bool made = lock_ >= 0 && ::flock(lock_, LOCK_EX | LOCK_NB) == 0 &&
+                    ::rename(unnamed.c_str(), (folder_ / kLock).c_str()) == 0 && ::mkdir(content_.c_str(), 0700) == 0;
+  if (made) return;
+  const int error = errno;
+  if (lock_ >= 0) ::close(lock_);
+  std::error_code ignored;
+  fs::remove_all(folder_, ignored);
+  fail(fmt::format("cannot write in '{}'", folder_.string()), error);
+}
+
+PrivateFolder::~PrivateFolder() {
+  std::error_code ignored;  // what cannot be removed now is found abandoned by the next run
+  fs::remove_all(content_, ignored);
+  fs::remove_all(folder_, ignored);
+  ::close(lock_);
+}
+
+void remove_abandoned_folders(const fs::path& parent) {
+  std::error_code error;
+  for (fs::directory_iterator entry(parent, error); !error && entry != fs::directory_iterator();
+       entry.increment(error)) {
+    const fs::path folder = entry->path();
+    if (!folder.filename().string().starts_with(kPrefix) || !is_ours(folder)) continue;
+    const int lock = ::open((folder / kLock).c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    if (lock < 0) continue;  // being made, or not one of ours
+    std::error_code ignored;
+    if (::flock(lock, LOCK_EX | LOCK_NB) == 0) fs::remove_all(folder, ignored);
+    ::close(lock);
+  }
+}
+
+}  // namespace entrain

@@ -1,0 +1,22 @@
+"""The built program, and the results it writes."""
+import csv
+import os
+import pathlib
+import subprocess
+
+BUILD = pathlib.Path(os.environ["ENTRAIN_BUILD"])
+
+
+def run(folder, system, environment=None):
+    """Runs the system (TOML) in the folder, with these environment variables besides the others. Returns the columns of
+    results.csv by name, as lists of floats."""
+    folder = pathlib.Path(folder)
+    (folder / "system.toml").write_text(system)
+    command = [os.environ["ENTRAIN_PROGRAM"], "run", "system.toml", "--out", "out", "--quiet"]
+    result = subprocess.run(command, cwd=folder, env={**os.environ, **(environment or {})}, capture_output=True,
+                            text=True, check=False)
+    if result.returncode != 0:
+        raise AssertionError(f"entrain run ended with {result.returncode}: {result.stderr}")
+    with open(folder / "out" / "results.csv", newline="", encoding="utf-8") as file:
+        rows = list(csv.reader(file))
+    return {name: [float(row[i]) for row in rows[1:]] for i, name in enumerate(rows[0])}

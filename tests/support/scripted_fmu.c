@@ -1,0 +1,120 @@
+/* An FMI 2.0 co-simulation FMU, y = u, that misbehaves from t = 0.5 s on as its parameter 'mode' says. It claims more
+   than it has: no functions for its state, and input derivatives that it takes and ignores. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "subsystem/fmi/fmi2_api.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+enum Mode { Normal, ReturnError, ReturnFatal, DiscardHalf, DiscardAll, Terminate, ReturnNan, Warn, FailInitialization };
+
+typedef struct {
+  fmi2CallbackFunctions callbacks;
+  double u, last, offset;
+  int mode, terminated, halved;
+} Component;
+
+static void say(const Component* c, fmi2Status status, const char* format, const char* argument) {
+  c->callbacks.logger(c->callbacks.componentEnvironment, "scripted", status, "logStatusError", format, argument);
+}
+
+EXPORT fmi2Component fmi2Instantiate(fmi2String name, fmi2Type type, fmi2String guid, fmi2String resources,
+                                     const fmi2CallbackFunctions* callbacks, fmi2Boolean visible, fmi2Boolean logging) {
+  (void)name, (void)resources, (void)visible, (void)logging;
+  if (type != fmi2CoSimulation || strcmp(guid, "scripted") != 0) {
+    callbacks->logger(callbacks->componentEnvironment, "scripted", fmi2Error, "logStatusError", "unknown guid %s",
+                      guid);
+    return NULL;
+  }
+  Component* c = callbacks->allocateMemory(1, sizeof(Component));
+  c->callbacks = *callbacks;
+  return c;
+}
+EXPORT void fmi2FreeInstance(fmi2Component component) {
+  Component* c = component;
+  c->callbacks.freeMemory(c);
+}
+EXPORT fmi2Status fmi2SetupExperiment(fmi2Component c, fmi2Boolean has_tolerance, fmi2Real tolerance, fmi2Real start,
+                                      fmi2Boolean has_stop, fmi2Real stop) {
+  (void)c, (void)has_tolerance, (void)tolerance, (void)start, (void)has_stop, (void)stop;
+  return fmi2OK;
+}
+EXPORT fmi2Status fmi2EnterInitializationMode(fmi2Component component) {
+  Component* c = component;
+  c->offset = 0.0; /* takes parameters back, as some real FMUs do */
+  if (c->mode == FailInitialization) say(c, fmi2Error, "no solution: 100% wrong", NULL);
+  return c->mode == FailInitialization ? fmi2Error : fmi2OK;
+}
+EXPORT fmi2Status fmi2ExitInitializationMode(fmi2Component c) {
+  (void)c;
+  return fmi2OK;
+}
+EXPORT fmi2Status fmi2Terminate(fmi2Component c) {
+  (void)c;
+  return fmi2OK;
+}
+EXPORT fmi2Status fmi2GetReal(fmi2Component component, const fmi2ValueReference vr[], size_t n, fmi2Real value[]) {
+  const Component* c = component;
+  for (size_t i = 0; i < n; ++i) {
+    value[i] = c->mode == ReturnNan && c->last >= 0.5 ? NAN : c->u + (vr[i] == 1 ? c->offset : 0.0);
+  }
+  return fmi2OK;
+}
+EXPORT fmi2Status fmi2SetReal(fmi2Component component, const fmi2ValueReference vr[], size_t n,
+                              const fmi2Real value[]) {
+  Component* c = component;
+  for (size_t i = 0; i < n; ++i) *(vr[i] == 3 ? &c->offset : &c->u) = value[i];
+  return fmi2OK;
+}
+EXPORT fmi2Status fmi2SetInteger(fmi2Component component, const fmi2ValueReference vr[], size_t n,
+                                 const fmi2Integer value[]) {
+  Component* c = component;
+  (void)vr, (void)n;
+  c->mode = value[0];
+  return fmi2OK;
+}
+EXPORT fmi2Status fmi2SetRealInputDerivatives(fmi2Component c, const fmi2ValueReference vr[], size_t n,
+                                              const fmi2Integer order[], const fmi2Real value[]) {
+  (void)c, (void)vr, (void)n, (void)order, (void)value;
+  return fmi2OK;
+}
+EXPORT fmi2Status fmi2DoStep(fmi2Component component, fmi2Real from, fmi2Real size, fmi2Boolean no_set) {
+  Component* c = component;
+  (void)no_set;
+  if (c->terminated) return fmi2Error; /* who asked to stop is stepped no more */
+  c->last = from + size;
+  if (from < 0.5 - 1e-9) return fmi2OK;
+  switch (c->mode) {
+    case ReturnError: say(c, fmi2Error, "the %s burst", "boiler"); return fmi2Error;
+    case ReturnFatal:
+      say(c, fmi2Fatal, "%s", "out of memory");
+      c->callbacks.freeMemory(c); /* no call may follow: a tool that checks memory would see it */
+      return fmi2Fatal;
+    case DiscardHalf:
+      if (c->halved) return fmi2OK;
+      c->halved = 1;
+      c->last = from + size / 2;
+      return fmi2Discard;
+    case DiscardAll: c->last = from; return fmi2Discard;
+    case Terminate:
+      c->last = from + size / 2;
+      c->terminated = 1;
+      return fmi2Discard;
+    case Warn: say(c, fmi2Warning, "close to %s", "a limit"); return fmi2Warning;
+    default: return fmi2OK;
+  }
+}
+EXPORT fmi2Status fmi2GetRealStatus(fmi2Component component, const fmi2StatusKind kind, fmi2Real* value) {
+  const Component* c = component;
+  if (kind != fmi2LastSuccessfulTime) return fmi2Discard;
+  *value = c->last;
+  return fmi2OK;
+}
+EXPORT fmi2Status fmi2GetBooleanStatus(fmi2Component component, const fmi2StatusKind kind, fmi2Boolean* value) {
+  const Component* c = component;
+  if (kind != fmi2Terminated) return fmi2Discard;
+  *value = c->terminated;
+  return fmi2OK;
+}

@@ -1,0 +1,148 @@
+#include "subsystem/fmi/archive.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/file.h>
+
+#include "entrain/error.hpp"
+#include "support/archives.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace entrain {
+namespace {
+
+namespace fs = std::filesystem;
+using test::ArchiveEntry;
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  for (auto at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) {
+    text.replace(at, from.size(), to);
+  }
+  return text;
+}
+
+class Archive : public testing::Test {
+ protected:
+  void SetUp() override { ::setenv("TMPDIR", folder_.path().c_str(), 1); }
+  void TearDown() override { ::unsetenv("TMPDIR"); }
+
+  fs::path write(const std::vector<ArchiveEntry>& entries) const {
+    test::write_archive(file_, entries);
+    return file_;
+  }
+  /// Why it was refused; nothing may be left behind.
+  std::string refusal(const fs::path& archive, const ArchiveLimits& limits = {}) const {
+    try {
+      const UnpackedArchive unpacked(archive, limits);
+    } catch (const Error& error) {
+      EXPECT_EQ(folders_left(), 0);
+      return error.what();
+    }
+    return "unpacked";
+  }
+  int folders_left() const {
+    int count = 0;
+    for (const auto& entry : fs::directory_iterator(folder_.path())) count += entry.is_directory() ? 1 : 0;
+    return count;
+  }
+
+  test::TemporaryFolder folder_;
+  fs::path file_ = folder_ / "part.fmu";
+};
+
+TEST_F(Archive, is_unpacked_into_a_folder_of_its_own_that_goes_with_it) {
+  const std::string unicode = "resources/\xc3\xa4 \xe6\x97\xa5 b.txt";
+  write({{"modelDescription.xml", "<x/>"},
+         {"resources/", ""},
+         {unicode, "hello"},
+         {"empty", ""},
+         {"run.sh", "#!", S_IFREG | 0755}});
+  fs::path inside;
+  {
+    const UnpackedArchive archive(file_);
+    inside = archive.folder();
+    EXPECT_EQ(test::text_of(inside / "modelDescription.xml"), "<x/>");
+    EXPECT_EQ(test::text_of(inside / unicode), "hello");
+    EXPECT_TRUE(fs::exists(inside / "empty"));
+    EXPECT_EQ(fs::status(inside).permissions(), fs::perms::owner_all);
+    EXPECT_EQ(fs::status(inside / "run.sh").permissions(), fs::perms::owner_all);
+    EXPECT_EQ(fs::status(inside / "empty").permissions(), fs::perms::owner_read | fs::perms::owner_write);
+  }
+  EXPECT_FALSE(fs::exists(inside));
+  EXPECT_EQ(folders_left(), 0);
+}
+
+TEST_F(Archive, that_wants_to_write_outside_its_folder_is_refused) {
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"../evil", "leads out of the archive"},
+      {"a/../../evil", "leads out of the archive"},
+      {"a/..", "leads out of the archive"},
+      {"/evil", "absolute path"},
+      {"a\\b", "backslash"},
+      {"C:evil", "drive letter"},
+      {"line\nbreak", "its entry 'line\\x0abreak' has a control character"},
+      {"bell\a", "control character"},
+      {"latin\xe4", "its entry 'latin\\xe4' has a name that is not UTF-8"},
+      {"cut\xe6\x97", "not UTF-8"},
+  };
+  for (const auto& [name, why] : cases) {
+    const std::string text = refusal(write({{name, "x"}}));
+    EXPECT_NE(text.find(why), std::string::npos) << text;
+    EXPECT_NE(text.find(file_.string()), std::string::npos) << text;
+  }
+  EXPECT_FALSE(fs::exists(folder_ / "evil"));
+}
+
+TEST_F(Archive, with_links_devices_or_secrets_is_refused) {
+  EXPECT_NE(refusal(write({{"link", "/etc/passwd", S_IFLNK | 0777}})).find("'link' is a symbolic link"),
+            std::string::npos);
+  EXPECT_NE(refusal(write({{"pipe", "", S_IFIFO | 0600}})).find("neither a file nor a folder"), std::string::npos);
+  EXPECT_NE(refusal(write({{"safe", "x", S_IFREG, true}})).find("'safe' is encrypted"), std::string::npos);
+}
+
+TEST_F(Archive, with_a_name_twice_is_refused) {
+  write({{"aa.txt", "1"}, {"ab.txt", "2"}});
+  test::write_text(file_, replaced(test::text_of(file_), "ab.txt", "aa.txt"));
+  EXPECT_NE(refusal(file_).find("'aa.txt' is there twice"), std::string::npos);
+  EXPECT_NE(refusal(write({{"a", "1"}, {"./a", "2"}})).find("twice"), std::string::npos);
+}
+
+TEST_F(Archive, that_hides_a_bomb_is_refused) {
+  const std::string zeros(std::size_t{3} << 20U, '\0');
+  EXPECT_NE(refusal(write({{"zeros", zeros}})).find("'zeros' is more than 1000 times larger"), std::string::npos);
+  ArchiveLimits limits;
+  limits.bytes = 1000;
+  EXPECT_NE(refusal(write({{"a", std::string(600, 'a')}, {"b", std::string(600, 'b')}}), limits).find("'b' makes it"),
+            std::string::npos);
+  limits.entries = 1;
+  EXPECT_NE(refusal(file_, limits).find("2 entries"), std::string::npos);
+}
+
+TEST_F(Archive, that_is_broken_says_so) {
+  test::write_text(file_, "this is no zip");
+  EXPECT_NE(refusal(file_).find("no zip archive"), std::string::npos);
+  write({{"a", std::string(5000, 'x')}});
+  std::string bytes = test::text_of(file_);
+  test::write_text(file_, bytes.substr(0, bytes.size() / 2));
+  EXPECT_NE(refusal(file_).find("truncated"), std::string::npos);
+  bytes[40] = static_cast<char>(bytes[40] ^ 0x55);  // in the packed data of the first entry
+  test::write_text(file_, bytes);
+  EXPECT_NE(refusal(file_).find("'a' is damaged"), std::string::npos);
+  EXPECT_NE(refusal(folder_ / "none.fmu").find("no such file"), std::string::npos);
+}
+
+TEST_F(Archive, folders_of_a_crashed_run_are_removed_and_those_in_use_are_not) {
+  const fs::path abandoned = folder_ / "entrain-fmu-crash1";
+  const fs::path foreign = folder_ / "entrain-fmu-notours";
+  fs::create_directories(abandoned / "content");
+  fs::create_directories(foreign);
+  test::write_text(abandoned / "lock", "");
+  write({{"a", "x"}});
+  const UnpackedArchive living(file_);
+  remove_abandoned_folders(folder_.path());
+  EXPECT_FALSE(fs::exists(abandoned));
+  EXPECT_TRUE(fs::exists(foreign));  // no lock: being made, or somebody else's
+  EXPECT_TRUE(fs::exists(living.folder() / "a"));
+}
+
+}  // namespace
+}  // namespace entrain

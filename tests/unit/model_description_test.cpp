@@ -1,0 +1,175 @@
+#include "subsystem/fmi/model_description.hpp"
+
+#include <gtest/gtest.h>
+
+#include "entrain/error.hpp"
+#include "subsystem/fmi/fmu.hpp"
+
+namespace entrain {
+namespace {
+
+constexpr const char* kTwo = R"xml(<?xml version="1.0" encoding="UTF-8"?>
+<fmiModelDescription fmiVersion="2.0" modelName="Mass" guid="{1}">
+  <CoSimulation modelIdentifier="mass" canHandleVariableCommunicationStepSize="true" canGetAndSetFMUstate="true"
+    canInterpolateInputs="true" maxOutputDerivativeOrder="1" providesDirectionalDerivative="true"/>
+  <UnitDefinitions><Unit name="km/h"><BaseUnit m="1" s="-1" factor="0.2777777777777778"/></Unit></UnitDefinitions>
+  <TypeDefinitions><SimpleType name="Speed"><Real unit="m/s"/></SimpleType></TypeDefinitions>
+  <LogCategories><Category name="logStatusError"/><Category name="logAll"/></LogCategories>
+  <DefaultExperiment startTime="1" stopTime="3.5" stepSize="1e-2"/>
+  <ModelVariables>
+    <ScalarVariable name="f" valueReference="0" causality="input" description="force"><Real start="2" unit="N"/></ScalarVariable>
+    <ScalarVariable name="v" valueReference="1" causality="output" initial="exact"><Real start="0.5" declaredType="Speed"/></ScalarVariable>
+    <ScalarVariable name="der(v)" valueReference="2"><Real derivative="2"/></ScalarVariable>
+    <ScalarVariable name="power" valueReference="3" causality="output"><Real/></ScalarVariable>
+    <ScalarVariable name="n" valueReference="0" causality="parameter" variability="fixed"><Integer start="-3"/></ScalarVariable>
+    <ScalarVariable name="on" valueReference="0" causality="parameter" variability="tunable"><Boolean start="true"/></ScalarVariable>
+    <ScalarVariable name="file" valueReference="0" causality="parameter" variability="fixed"><String start="a b"/></ScalarVariable>
+    <ScalarVariable name="speed" valueReference="1"><Real/></ScalarVariable>
+  </ModelVariables>
+  <ModelStructure>
+    <Outputs><Unknown index="2" dependencies=""/><Unknown index="4" dependencies="1 2"/></Outputs>
+    <Derivatives><Unknown index="3" dependencies="1"/></Derivatives>
+  </ModelStructure>
+</fmiModelDescription>)xml";
+
+constexpr const char* kThree = R"xml(<fmiModelDescription fmiVersion="3.0" modelName="Mass" instantiationToken="{3}">
+  <CoSimulation modelIdentifier="mass" canHandleVariableCommunicationStepSize="false" fixedInternalStepSize="0.01"
+    canGetAndSetFMUState="true" providesDirectionalDerivatives="true"/>
+  <ModelVariables>
+    <Float64 name="time" valueReference="9" causality="independent" variability="continuous"/>
+    <Float64 name="f" valueReference="10" causality="input" start="2"><Alias name="force"/></Float64>
+    <Float64 name="v" valueReference="11" causality="output" start="0.5"/>
+    <Float64 name="der(v)" valueReference="12" derivative="11"/>
+    <Float64 name="field" valueReference="13" causality="input" start="1 2"><Dimension start="2"/></Float64>
+    <UInt64 name="seed" valueReference="14" causality="parameter" variability="fixed" start="18446744073709551615"/>
+    <String name="file" valueReference="15" causality="parameter" variability="fixed"><Start value="a b"/></String>
+    <Enumeration name="gear" valueReference="16" declaredType="Gear" causality="parameter" variability="fixed" start="2"/>
+  </ModelVariables>
+  <ModelStructure>
+    <Output valueReference="11"/>
+    <ContinuousStateDerivative valueReference="12" dependencies="10 11"/>
+  </ModelStructure>
+</fmiModelDescription>)xml";
+
+std::string edited(std::string text, const std::string& from, const std::string& to) {
+  const auto at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return at == std::string::npos ? text : text.replace(at, from.size(), to);
+}
+
+std::string failure_of(const std::string& xml) {
+  try {
+    parse_model_description(xml, "mass.fmu");
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::InvalidSystem);
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST(ModelDescription, of_fmi_2_is_read) {
+  const auto d = parse_model_description(kTwo, "mass.fmu");
+  EXPECT_EQ(d.version, FmiVersion::Two);
+  EXPECT_EQ(d.token, "{1}");
+  ASSERT_TRUE(d.co_simulation);
+  EXPECT_EQ(d.co_simulation->model_identifier, "mass");
+  EXPECT_TRUE(d.co_simulation->rollback && d.co_simulation->input_derivatives && d.co_simulation->variable_step);
+  EXPECT_TRUE(d.co_simulation->directional_derivatives);
+  EXPECT_EQ(d.co_simulation->output_derivative_order, 1);
+  EXPECT_FALSE(d.co_simulation->once_per_process);
+  EXPECT_EQ(d.experiment.start, 1.0);
+  EXPECT_EQ(d.experiment.stop, 3.5);
+  EXPECT_EQ(d.experiment.step, 0.01);
+  ASSERT_EQ(d.units.size(), 1U);
+  EXPECT_EQ(d.units[0].exponents[1], 1);
+  EXPECT_EQ(d.units[0].exponents[2], -1);
+  ASSERT_EQ(d.variables.size(), 8U);
+  EXPECT_EQ(d.variables[0].start, Value(2.0));
+  EXPECT_EQ(d.variables[0].description, "force");
+  EXPECT_EQ(d.variables[1].unit, "m/s");  // from its declared type
+  EXPECT_EQ(d.variables[2].derivative_of, 1U);
+  EXPECT_EQ(d.variables[4].start, Value(std::int64_t{-3}));
+  EXPECT_EQ(d.variables[5].start, Value(true));
+  EXPECT_EQ(d.variables[6].start, Value(std::string("a b")));
+  EXPECT_EQ(trouble_categories(d).size(), 1U);
+}
+
+TEST(ModelDescription, of_fmi_3_is_read) {
+  const auto d = parse_model_description(kThree, "mass.fmu");
+  EXPECT_EQ(d.version, FmiVersion::Three);
+  EXPECT_EQ(d.token, "{3}");
+  EXPECT_TRUE(d.co_simulation->rollback && d.co_simulation->directional_derivatives);
+  EXPECT_EQ(d.co_simulation->fixed_internal_step, 0.01);
+  ASSERT_EQ(d.variables.size(), 9U);
+  EXPECT_EQ(d.variables[2].name, "force");  // another name of the same variable
+  EXPECT_EQ(d.variables[2].reference, 10U);
+  EXPECT_EQ(d.variables[4].derivative_of, 3U);
+  EXPECT_TRUE(d.variables[5].is_array);
+  EXPECT_EQ(d.variables[6].start, Value(std::int64_t{-1}));  // all 64 bits
+  EXPECT_EQ(d.variables[7].start, Value(std::string("a b")));
+  EXPECT_EQ(d.variables[8].type, FmuType::Enumeration);
+  EXPECT_EQ(d.outputs.size(), 1U);
+  EXPECT_FALSE(d.outputs[0].dependencies);
+}
+
+TEST(ModelDescription, makes_ports_of_real_variables_and_parameters_of_the_rest) {
+  const auto ports = ports_of(parse_model_description(kTwo, "mass.fmu"), "mass.fmu");
+  EXPECT_EQ(ports.inputs, (std::vector<ValueReference>{0}));
+  EXPECT_EQ(ports.outputs, (std::vector<ValueReference>{1, 3}));
+  EXPECT_EQ(ports.states, (std::vector<ValueReference>{1}));
+  EXPECT_EQ(ports.derivatives, (std::vector<ValueReference>{2}));
+  EXPECT_EQ(ports.unknowns, (std::vector<ValueReference>{2, 3}));  // 'v' is a state: nothing to ask
+  ASSERT_EQ(ports.table.parameters.size(), 3U);
+  EXPECT_EQ(ports.table.parameters[0].type, ValueType::Integer);
+  EXPECT_EQ(ports.table.parameters[2].type, ValueType::String);
+  EXPECT_FALSE(ports.feedthrough(0, 0));
+  EXPECT_TRUE(ports.feedthrough(1, 0));
+
+  const auto of_three = ports_of(parse_model_description(kThree, "mass.fmu"), "mass.fmu");
+  EXPECT_EQ(of_three.inputs, (std::vector<ValueReference>{10}));
+  EXPECT_TRUE(of_three.feedthrough(0, 0));  // dependencies not told
+  ASSERT_EQ(of_three.warnings.size(), 1U);
+  EXPECT_NE(of_three.warnings[0].find("array 'field'"), std::string::npos);
+}
+
+TEST(ModelDescription, without_a_model_structure_has_outputs_that_depend_on_all_inputs) {
+  std::string xml = kTwo;
+  xml.erase(xml.find("  <ModelStructure>"), xml.find("</fmiModelDescription>") - xml.find("  <ModelStructure>"));
+  const auto ports = ports_of(parse_model_description(xml, "mass.fmu"), "mass.fmu");
+  EXPECT_EQ(ports.outputs.size(), 2U);
+  EXPECT_TRUE(ports.states.empty());
+  EXPECT_TRUE(ports.feedthrough(0, 0) && ports.feedthrough(1, 0));
+}
+
+TEST(ModelDescription, that_makes_no_sense_is_refused_by_name) {
+  const auto expect = [](const std::string& xml, const std::string& why) {
+    const std::string text = failure_of(xml);
+    EXPECT_NE(text.find(why), std::string::npos) << text;
+    EXPECT_NE(text.find("mass.fmu"), std::string::npos) << text;
+  };
+  expect("<fmiModelDescription>\n<a>\n</fmiModelDescription>", "line 3");
+  expect("<other/>", "no element fmiModelDescription");
+  expect(edited(kTwo, "2.0", "1.0"), "made for FMI 1.0");
+  expect(edited(kTwo, "guid=\"{1}\"", ""), "no attribute 'guid'");
+  expect(edited(kTwo, "modelIdentifier=\"mass\"", "modelIdentifier=\"../mass\""), "'../mass' is no model identifier");
+  expect(edited(kTwo, "name=\"power\"", "name=\"v\""), "variable 'v' is there twice");
+  expect(edited(kTwo, "valueReference=\"3\"", "valueReference=\"x\""), "variable 'power': 'x' is no number");
+  expect(edited(kTwo, "start=\"2\"", "start=\"two\""), "variable 'f': 'two' is no start value for Float64");
+  expect(edited(kTwo, "causality=\"input\"", "causality=\"inpt\""), "variable 'f': 'inpt' is no causality");
+  expect(edited(kTwo, "derivative=\"2\"", "derivative=\"20\""), "variable number 20");
+  expect(edited(kTwo, "index=\"4\"", "index=\"40\""), "variable number 40");
+  expect(edited(kTwo, "dependencies=\"1 2\"", "dependencies=\"1 x\""), "\"1 x\" is no list of numbers");
+  expect(edited(kThree, "valueReference=\"16\"", "valueReference=\"15\""), "'gear' (Enumeration) have the same value");
+  expect(edited(kThree, "<Output valueReference=\"11\"/>", "<Output valueReference=\"99\"/>"), "value reference 99");
+  expect(edited(kTwo, "name=\"power\" valueReference=\"3\" causality=\"output\"",
+                "name=\"power\" valueReference=\"0\" causality=\"input\""),
+         "inputs 'f' and 'power' have the same value reference 0");
+}
+
+TEST(ModelDescription, with_a_document_type_is_refused) {
+  const std::string xml = "<!DOCTYPE x [<!ENTITY a \"aaaa\"><!ENTITY b \"&a;&a;\">]>" + std::string(kThree);
+  EXPECT_NE(failure_of(xml).find("DOCTYPE"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace entrain
