@@ -12,7 +12,7 @@ setup: ## install what is missing (apt)
 	@tools/setup
 
 $(BUILD)/build.ninja: CMakeLists.txt CMakePresets.json | setup
-	@cmake --preset $(PRESET) > $(BUILD)-configure.log 2>&1 || { cat $(BUILD)-configure.log; exit 1; }
+	@cmake --preset $(PRESET) > build/configure-$(PRESET).log 2>&1 || { cat build/configure-$(PRESET).log; exit 1; }
 
 build: setup $(BUILD)/build.ninja ## the program at build/entrain (PRESET=dev, asan-ubsan or tsan: in build/PRESET)
 	@cmake --build $(BUILD) -j $(JOBS) $(if $(TARGETS),--target $(TARGETS)) -- --quiet

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "base/suggest.hpp"
 
@@ -21,9 +20,9 @@ std::vector<std::string> input_names(const Graph& graph) {
 void Nepce::bind(OptionBinder& binder) {
   GaussSeidel::bind(binder);
   // At |gain| = 1 the filter never forgets its start: reference condition |alpha| < 1 of a consistent start.
-  const double below_one = std::nextafter(1.0, 0.0);
+  constexpr double kBelowOne = 0.999999;
   binder.numbers("gains", written_gains_, "by \"subsystem.input\": w <- gain w + (1 - gain) y; 0 = plain gauss-seidel",
-                 {-below_one, below_one});
+                 {-kBelowOne, kBelowOne});
 }
 
 void Nepce::check(const Graph& graph, std::vector<Problem>& problems) const {
