@@ -1,6 +1,7 @@
 # Entrain. `make demo` and `make test` need nothing but a Debian 12 with make; everything else they install.
 PRESET ?= release
 JOBS ?= $(shell nproc)
+SOURCES = include src models apps tests bench cmake
 BUILD = $(if $(filter release,$(PRESET)),build,build/$(PRESET))
 
 .PHONY: help setup build demo test sanitize check format tidy layers bench install clean
@@ -30,14 +31,14 @@ sanitize: ## unit, contract and failure tests under ASan and UBSan, thread tests
 	@ctest --test-dir build/tsan -j $(JOBS) --output-on-failure --no-tests=error -R 'Thread'
 
 check: setup $(BUILD)/build.ninja layers ## format, folder dependencies, clang-tidy on what changed
-	@git ls-files '*.cpp' '*.hpp' '*.c' '*.h' | xargs clang-format-14 --dry-run -Werror
+	@find $(SOURCES) -name '*.[ch]' -o -name '*.[ch]pp' | xargs clang-format-14 --dry-run -Werror
 	@tools/tidy
 
 layers: ## folders use only what lies beneath them
 	@tools/check_layers
 
 format: setup ## format all sources
-	@git ls-files '*.cpp' '*.hpp' '*.c' '*.h' | xargs clang-format-14 -i
+	@find $(SOURCES) -name '*.[ch]' -o -name '*.[ch]pp' | xargs clang-format-14 -i
 
 tidy: setup $(BUILD)/build.ninja ## clang-tidy on every file
 	@tools/tidy --all

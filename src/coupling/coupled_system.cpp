@@ -32,7 +32,7 @@ CoupledSystem::CoupledSystem(std::vector<std::unique_ptr<Subsystem>> subsystems,
     : graph_(std::move(graph)),
       transfer_(graph_, start_inputs),
       evaluation_(graph_, transfer_),
-      executor_(threads),
+      executor_(std::min(threads, static_cast<int>(subsystems.size()))),
       signals_(transfer_.make_signals()),
       input_end_(std::move(start_inputs)),
       coefficients_(kOrders * graph_.inputs(), 0.0) {
@@ -74,9 +74,20 @@ void CoupledSystem::initialize(Time start, Time stop) {
 }
 
 void CoupledSystem::solve_loops(Time t) {
-  evaluation_.loops(t, input_end_, signals_, [this](SubsystemId s, std::span<const double> u, std::span<double> y) {
-    participants_[s].subsystem->evaluate(u, y);
-  });
+  for (std::size_t index = 0; index < graph_.loops().size(); ++index) {
+    const auto& members = graph_.loops()[index].subsystems;
+    const bool all_here = std::all_of(members.begin(), members.end(), [&](SubsystemId s) { return time_of(s) == t; });
+    if (!all_here) continue;  // somebody is in the middle of a longer step, under inputs fixed at its start
+    evaluation_.loop(index, t, input_end_, signals_,
+                     [this](SubsystemId s, std::span<const double> u, std::span<double> y) {
+                       participants_[s].subsystem->evaluate(u, y);
+                     });
+  }
+}
+
+Time CoupledSystem::next_event(SubsystemId s, Time t) {
+  Events* events = facets(s).events;
+  return events == nullptr ? kNever : events->next_event(t);
 }
 
 void CoupledSystem::publish(Time t, std::span<const double> all_inputs, std::span<const double> all_outputs) {
@@ -246,10 +257,11 @@ void CoupledSystem::read_output_slopes(std::span<double> all) {
 }
 
 CoupledSystem::Saved CoupledSystem::save() {
-  Saved saved{{}, {}, signals_, input_end_, coefficients_};
+  Saved saved{{}, {}, {}, signals_, input_end_, coefficients_};
   for (auto& participant : participants_) {
     saved.states.push_back(participant.subsystem->facets().rollback->save());
     saved.times.push_back(participant.time);
+    saved.counters.push_back(participant.counters);
   }
   return saved;
 }
@@ -260,7 +272,9 @@ void CoupledSystem::restore(const Saved& saved) {
     facets(SubsystemId{s}).rollback->restore(saved.states[s]);
     participants_[s].time = saved.times[s];
     participants_[s].stop_requested = false;
-    ++participants_[s].counters.rollbacks;
+    const auto rollbacks = participants_[s].counters.rollbacks + 1;  // what happened, happened
+    participants_[s].counters = saved.counters[s];
+    participants_[s].counters.rollbacks = rollbacks;
   }
   signals_ = saved.signals;
   input_end_ = saved.input_end;

@@ -40,6 +40,7 @@ class CoupledSystem {
   std::size_t size() const { return participants_.size(); }
   const Graph& graph() const { return graph_; }
   const TransferPlan& transfer() const { return transfer_; }
+  const Subsystem& subsystem(SubsystemId s) const { return *participants_[s].subsystem; }
   const Capabilities& capabilities(SubsystemId s) const { return participants_[s].subsystem->capabilities(); }
   const VariableTable& variables(SubsystemId s) const { return participants_[s].subsystem->variables(); }
   Facets facets(SubsystemId s) { return participants_[s].subsystem->facets(); }
@@ -61,8 +62,10 @@ class CoupledSystem {
 
   // Batches.
   void commit_all(std::span<const StepTask> tasks);
-  /// Loops solved again at a communication time; needs output_refresh in the loops' subsystems.
+  /// Solves the loops all of whose subsystems communicate at `t`; needs output_refresh in them.
   void solve_loops(Time t);
+  /// The next discontinuity this subsystem announces after `t`; kNever if none.
+  Time next_event(SubsystemId s, Time t);
   /// For methods that integrate the equations themselves: what the signals are now.
   void publish(Time t, std::span<const double> all_inputs, std::span<const double> all_outputs);
 
@@ -93,6 +96,7 @@ class CoupledSystem {
   struct Saved {
     std::vector<StateId> states;
     std::vector<Time> times;
+    std::vector<Counters> counters;
     std::vector<double> signals, input_end, coefficients;
   };
   Saved save();

@@ -30,8 +30,9 @@ void ExplicitMethod::start(CoupledSystem& system, const RunSettings& settings) {
   sample_step_.assign(system.size(), 0);
   next_event_.assign(system.size(), kNever);
   events_announced_ = false;
+  events_seen_late_ = 0;
   for (std::size_t s = 0; s < system.size(); ++s) {
-    if (Events* events = system.facets(SubsystemId{s}).events) next_event_[s] = events->next_event(settings.start);
+    next_event_[s] = system.next_event(SubsystemId{s}, settings.start);
     events_announced_ = events_announced_ || next_event_[s] < kNever;
   }
   solve_loops_ = options_.loops == "solve" && !system.graph().loops().empty();
@@ -60,13 +61,18 @@ void ExplicitMethod::commit(CoupledSystem& system, std::span<const SubsystemId> 
   for (const auto& task : tasks_) sample_step_[task.subsystem] = step_ + 1;
   if (!events_announced_) return;
   for (const auto& task : tasks_) {
-    if (reached(task.to, next_event_[task.subsystem])) notice_events(system, task.subsystem);
+    if (reached(task.to, next_event_[task.subsystem])) notice_event(system, task);
   }
 }
 
-void ExplicitMethod::notice_events(CoupledSystem& system, SubsystemId s) {
-  inputs_.cut_history(system, s);
-  next_event_[s] = system.facets(s).events->next_event(calendar_.time(step_ + 1));
+void ExplicitMethod::notice_event(CoupledSystem& system, const StepTask& task) {
+  Time& event = next_event_[task.subsystem];
+  inputs_.cut_history(system, task.subsystem);
+  if (!same_time(event, task.to) && events_seen_late_++ == 0) {
+    first_late_ = task.subsystem;
+    first_late_event_ = event;
+  }
+  event = system.next_event(task.subsystem, task.to);
 }
 
 MacroStepReport ExplicitMethod::advance(CoupledSystem& system) {
@@ -114,6 +120,15 @@ std::vector<std::string> ExplicitMethod::notes(const CoupledSystem& system) cons
     }
   }
   return notes;
+}
+
+std::vector<std::string> ExplicitMethod::warnings(const CoupledSystem& system) const {
+  if (events_seen_late_ == 0) return {};
+  return {
+      fmt::format("{} announced event{} between two communication times, so seen late; the first: '{}' at t = {} s. "
+                  "Choose a step that divides {}",
+                  events_seen_late_, events_seen_late_ > 1 ? "s lie" : " lies", system.graph().name(first_late_),
+                  first_late_event_, events_seen_late_ > 1 ? "their times" : "its time")};
 }
 
 }  // namespace entrain

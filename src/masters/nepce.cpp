@@ -25,13 +25,13 @@ void Nepce::bind(OptionBinder& binder) {
                  {-kBelowOne, kBelowOne});
 }
 
-void Nepce::check(const Graph& graph, std::vector<Problem>& problems) const {
-  GaussSeidel::check(graph, problems);
+void Nepce::check(const Graph& graph, const WrittenOptions& written, std::vector<Problem>& problems) const {
+  GaussSeidel::check(graph, written, problems);
   const auto known = input_names(graph);
   for (const auto& [name, gain] : written_gains_) {
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
     problems.push_back(
-        {fmt::format("gains: unknown input '{}'", name), suggestion(name, known), {}, Problem::Severity::Error});
+        {fmt::format("gains: unknown input '{}'", name), suggestion(name, known), position_of(written, "gains")});
   }
 }
 

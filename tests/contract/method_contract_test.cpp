@@ -91,7 +91,8 @@ TEST_P(EveryMethod, continues_from_a_checkpoint_in_a_system_with_an_algebraic_lo
     [connections]
     "a.y" = "b.u"
     "b.y" = "a.u"
-  )"), {.method = GetParam(), .step = 0.1});
+  )"),
+                             {.method = GetParam(), .step = 0.1});
   if (GetParam() != "monolithic") apply_option(description, "loops=\"solve\"");
   Simulation simulation(description, {}, models);
   simulation.run_until(0.3);
