@@ -33,6 +33,7 @@ CoupledSystem::CoupledSystem(std::vector<std::unique_ptr<Subsystem>> subsystems,
       transfer_(graph_, start_inputs),
       evaluation_(graph_, transfer_),
       executor_(std::min(threads, static_cast<int>(subsystems.size()))),
+      times_(subsystems.size(), 0.0),
       signals_(transfer_.make_signals()),
       input_end_(std::move(start_inputs)),
       coefficients_(kOrders * graph_.inputs(), 0.0) {
@@ -63,10 +64,8 @@ void CoupledSystem::hold_all_inputs() {
 }
 
 void CoupledSystem::initialize(Time start, Time stop) {
-  for (auto& participant : participants_) {
-    participant.subsystem->initialize(start, stop);
-    participant.time = start;
-  }
+  for (auto& participant : participants_) participant.subsystem->initialize(start, stop);
+  std::fill(times_.begin(), times_.end(), start);
   evaluation_.all(start, input_end_, signals_, [this](SubsystemId s, std::span<const double> u, std::span<double> y) {
     participants_[s].subsystem->evaluate(u, y);
   });
@@ -94,7 +93,7 @@ void CoupledSystem::publish(Time t, std::span<const double> all_inputs, std::spa
   std::copy(all_inputs.begin(), all_inputs.end(), input_end_.begin());
   std::copy(all_outputs.begin(), all_outputs.end(), signals_.begin());
   for (std::size_t s = 0; s < size(); ++s) {
-    participants_[s].time = t;
+    times_[s] = t;
     ++participants_[s].counters.steps;
     check_outputs(SubsystemId{s}, t);
   }
@@ -135,7 +134,7 @@ void CoupledSystem::commit_one(const StepTask& task) {
     step(task, participant);
   }
   ++participant.counters.steps;
-  participant.time = task.to;
+  times_[task.subsystem] = task.to;
   check_outputs(task.subsystem, task.to);
 }
 
@@ -257,10 +256,9 @@ void CoupledSystem::read_output_slopes(std::span<double> all) {
 }
 
 CoupledSystem::Saved CoupledSystem::save() {
-  Saved saved{{}, {}, {}, signals_, input_end_, coefficients_};
+  Saved saved{{}, times_, {}, signals_, input_end_, coefficients_};
   for (auto& participant : participants_) {
     saved.states.push_back(participant.subsystem->facets().rollback->save());
-    saved.times.push_back(participant.time);
     saved.counters.push_back(participant.counters);
   }
   return saved;
@@ -270,12 +268,12 @@ void CoupledSystem::restore(const Saved& saved) {
   // Equal sizes: assignment keeps the storage that the participants' spans point to.
   for (std::size_t s = 0; s < size(); ++s) {
     facets(SubsystemId{s}).rollback->restore(saved.states[s]);
-    participants_[s].time = saved.times[s];
     participants_[s].stop_requested = false;
     const auto rollbacks = participants_[s].counters.rollbacks + 1;  // what happened, happened
     participants_[s].counters = saved.counters[s];
     participants_[s].counters.rollbacks = rollbacks;
   }
+  times_ = saved.times;
   signals_ = saved.signals;
   input_end_ = saved.input_end;
   coefficients_ = saved.coefficients;

@@ -52,7 +52,8 @@ class CoupledSystem {
   std::span<const double> outputs() const { return {signals_.data(), graph_.outputs()}; }
   std::span<const double> signals() const { return signals_; }   ///< outputs, then constants: what is transferred
   std::span<const double> inputs() const { return input_end_; }  ///< as they ended their last step
-  Time time_of(SubsystemId s) const { return participants_[s].time; }
+  Time time_of(SubsystemId s) const { return times_[s]; }
+  std::span<const Time> times() const { return times_; }  ///< per subsystem: its latest communication time
   double incoming(InputId input) const { return transfer_.incoming(input, signals_); }
   /// Where coefficient p of the input polynomials of a step goes, in local time of the step. Held inputs (degree 0) are
   /// their own polynomials: they lie where `inputs` does.
@@ -110,7 +111,6 @@ class CoupledSystem {
     std::span<double> outputs;       // in signals_
     std::span<double> input_end;     // in input_end_
     double* coefficients = nullptr;  // in coefficients_; polynomials of degree 1 and more
-    Time time = 0.0;
     Counters counters;
     int input_degree = 0;
     bool stop_requested = false;
@@ -137,6 +137,7 @@ class CoupledSystem {
   Executor executor_;
   std::vector<Participant> participants_;
   std::vector<std::size_t> first_state_{0};
+  std::vector<Time> times_;           // latest communication times
   std::vector<double> signals_;       // outputs, then constants
   std::vector<double> input_end_;     // inputs at the end of their last step
   std::vector<double> coefficients_;  // per subsystem: (kMaxInputDegree + 1) orders of all its inputs

@@ -36,7 +36,7 @@ void ExplicitMethod::start(CoupledSystem& system, const RunSettings& settings) {
     events_announced_ = events_announced_ || next_event_[s] < kNever;
   }
   solve_loops_ = options_.loops == "solve" && !system.graph().loops().empty();
-  tasks_.reserve(system.size());
+  tasks_.resize(system.size());
 }
 
 void ExplicitMethod::prepare_all(CoupledSystem& system) {
@@ -53,14 +53,16 @@ void ExplicitMethod::prepare(CoupledSystem& system, SubsystemId s) {
 }
 
 void ExplicitMethod::commit(CoupledSystem& system, std::span<const SubsystemId> batch) {
-  tasks_.clear();
+  std::size_t count = 0;
   for (const SubsystemId s : batch) {
-    if (calendar_.ends(s, step_)) tasks_.push_back(calendar_.task(s, step_, degree_[s]));
+    if (!calendar_.ends(s, step_)) continue;
+    tasks_[count++] = calendar_.task(s, step_, degree_[s]);
+    sample_step_[s] = step_ + 1;
   }
-  system.commit_all(tasks_);
-  for (const auto& task : tasks_) sample_step_[task.subsystem] = step_ + 1;
+  const std::span<const StepTask> tasks(tasks_.data(), count);
+  system.commit_all(tasks);
   if (!events_announced_) return;
-  for (const auto& task : tasks_) {
+  for (const auto& task : tasks) {
     if (reached(task.to, next_event_[task.subsystem])) notice_event(system, task);
   }
 }
