@@ -1,6 +1,7 @@
 # Entrain. `make demo` and `make test` need nothing but a Debian 12 with make; everything else they install.
 PRESET ?= release
 JOBS ?= $(shell nproc)
+SOURCES = include src models apps tests bench cmake
 BUILD = $(if $(filter release,$(PRESET)),build,build/$(PRESET))
 
 .PHONY: help setup build demo test sanitize check format tidy layers bench install clean
@@ -12,7 +13,7 @@ setup: ## install what is missing (apt)
 	@tools/setup
 
 $(BUILD)/build.ninja: CMakeLists.txt CMakePresets.json | setup
-	@cmake --preset $(PRESET) > $(BUILD)-configure.log 2>&1 || { cat $(BUILD)-configure.log; exit 1; }
+	@cmake --preset $(PRESET) > build/configure-$(PRESET).log 2>&1 || { cat build/configure-$(PRESET).log; exit 1; }
 
 build: setup $(BUILD)/build.ninja ## the program at build/entrain (PRESET=dev, asan-ubsan or tsan: in build/PRESET)
 	@cmake --build $(BUILD) -j $(JOBS) $(if $(TARGETS),--target $(TARGETS)) -- --quiet
@@ -30,14 +31,14 @@ sanitize: ## unit, contract and failure tests under ASan and UBSan, thread tests
 	@ctest --test-dir build/tsan -j $(JOBS) --output-on-failure --no-tests=error -R 'Thread'
 
 check: setup $(BUILD)/build.ninja layers ## format, folder dependencies, clang-tidy on what changed
-	@git ls-files '*.cpp' '*.hpp' '*.c' '*.h' | xargs clang-format-14 --dry-run -Werror
+	@find $(SOURCES) -name '*.[ch]' -o -name '*.[ch]pp' | xargs clang-format-14 --dry-run -Werror
 	@tools/tidy
 
 layers: ## folders use only what lies beneath them
 	@tools/check_layers
 
 format: setup ## format all sources
-	@git ls-files '*.cpp' '*.hpp' '*.c' '*.h' | xargs clang-format-14 -i
+	@find $(SOURCES) -name '*.[ch]' -o -name '*.[ch]pp' | xargs clang-format-14 -i
 
 tidy: setup $(BUILD)/build.ninja ## clang-tidy on every file
 	@tools/tidy --all

@@ -38,7 +38,8 @@ class ENTRAIN_API Observer {
   virtual ~Observer() = default;
   virtual void begin(std::span<const Signal>, const RunSummary&) {}
   virtual void communicated(const Sample& sample, const RunSummary& summary) = 0;
-  /// Called once, also after a failure; the summary tells how it ended.
+  /// The run has ended, also by a failure; the summary tells how. Once per end: a run restored from a checkpoint ends
+  /// again.
   virtual void end(const RunSummary&) {}
   /// What costs extra calls of the subsystems at every communication time. Asked once, after begin.
   struct Needs {

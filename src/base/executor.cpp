@@ -1,14 +1,31 @@
 #include "base/executor.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <system_error>
+
+#include "entrain/error.hpp"
 
 namespace entrain {
 
 Executor::Executor(int threads) {
-  for (int i = 1; i < threads; ++i) workers_.emplace_back([this] { work(); });
+  try {
+    for (int i = 1; i < threads; ++i) workers_.emplace_back([this] { work(); });
+  } catch (const std::system_error& error) {
+    const std::size_t started = workers_.size() + 1;
+    stop_workers();
+    throw Error(ErrorCode::SolverFailed,
+                fmt::format("only {} of {} threads could be started: {}", started, threads, error.what()),
+                {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Ask for fewer threads"});
+  }
 }
 
 Executor::~Executor() {
+  stop_workers();
+}
+
+void Executor::stop_workers() {
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;

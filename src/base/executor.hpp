@@ -39,6 +39,7 @@ class Executor {
  private:
   void run(std::size_t count, Task task, void* context);
   void work();
+  void stop_workers();
   void take_tasks(std::unique_lock<std::mutex>& lock);
 
   std::mutex mutex_;

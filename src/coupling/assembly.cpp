@@ -131,7 +131,8 @@ class Assembler {
       assembly_.nodes.push_back(std::move(node));
       assembly_.subsystems.push_back(std::move(subsystem));
     } catch (const Error& error) {  // a parameter that makes no sense
-      problem(description.where, error.what());
+      const auto written = description.start.find(error.context().variable);
+      problem(written == description.start.end() ? description.where : written->second.where, error.what());
       broken_.insert(description.name);
     }
   }
@@ -204,7 +205,12 @@ class Assembler {
   }
 
   void connect(const ConnectionDescription& description) {
-    const auto from = find(description.output, Causality::Output, description.where);
+    // The inputs of one output follow each other; its name is looked up, and complained of, once.
+    if (description.output != last_output_name_) {
+      last_output_name_ = description.output;
+      last_output_ = find(description.output, Causality::Output, description.output_where);
+    }
+    const auto& from = last_output_;
     const auto to = find(description.input, Causality::Input, description.where);
     if (to) {
       const std::size_t input = to->entry->first_input + to->place.index;
@@ -239,6 +245,8 @@ class Assembler {
   const SystemDescription& description_;
   std::vector<Problem>& problems_;
   Assembly assembly_;
+  std::string last_output_name_;
+  std::optional<End> last_output_;
   std::map<std::string, Entry> entries_;
   std::set<std::string> broken_;  // subsystems that could not be made: no follow-up problems about them
   std::map<std::size_t, const ConnectionDescription*> fed_by_;

@@ -32,7 +32,8 @@ CoupledSystem::CoupledSystem(std::vector<std::unique_ptr<Subsystem>> subsystems,
     : graph_(std::move(graph)),
       transfer_(graph_, start_inputs),
       evaluation_(graph_, transfer_),
-      executor_(threads),
+      executor_(std::min(threads, static_cast<int>(subsystems.size()))),
+      times_(subsystems.size(), 0.0),
       signals_(transfer_.make_signals()),
       input_end_(std::move(start_inputs)),
       coefficients_(kOrders * graph_.inputs(), 0.0) {
@@ -63,10 +64,8 @@ void CoupledSystem::hold_all_inputs() {
 }
 
 void CoupledSystem::initialize(Time start, Time stop) {
-  for (auto& participant : participants_) {
-    participant.subsystem->initialize(start, stop);
-    participant.time = start;
-  }
+  for (auto& participant : participants_) participant.subsystem->initialize(start, stop);
+  std::fill(times_.begin(), times_.end(), start);
   evaluation_.all(start, input_end_, signals_, [this](SubsystemId s, std::span<const double> u, std::span<double> y) {
     participants_[s].subsystem->evaluate(u, y);
   });
@@ -74,16 +73,27 @@ void CoupledSystem::initialize(Time start, Time stop) {
 }
 
 void CoupledSystem::solve_loops(Time t) {
-  evaluation_.loops(t, input_end_, signals_, [this](SubsystemId s, std::span<const double> u, std::span<double> y) {
-    participants_[s].subsystem->evaluate(u, y);
-  });
+  for (std::size_t index = 0; index < graph_.loops().size(); ++index) {
+    const auto& members = graph_.loops()[index].subsystems;
+    const bool all_here = std::all_of(members.begin(), members.end(), [&](SubsystemId s) { return time_of(s) == t; });
+    if (!all_here) continue;  // somebody is in the middle of a longer step, under inputs fixed at its start
+    evaluation_.loop(index, t, input_end_, signals_,
+                     [this](SubsystemId s, std::span<const double> u, std::span<double> y) {
+                       participants_[s].subsystem->evaluate(u, y);
+                     });
+  }
+}
+
+Time CoupledSystem::next_event(SubsystemId s, Time t) {
+  Events* events = facets(s).events;
+  return events == nullptr ? kNever : events->next_event(t);
 }
 
 void CoupledSystem::publish(Time t, std::span<const double> all_inputs, std::span<const double> all_outputs) {
   std::copy(all_inputs.begin(), all_inputs.end(), input_end_.begin());
   std::copy(all_outputs.begin(), all_outputs.end(), signals_.begin());
   for (std::size_t s = 0; s < size(); ++s) {
-    participants_[s].time = t;
+    times_[s] = t;
     ++participants_[s].counters.steps;
     check_outputs(SubsystemId{s}, t);
   }
@@ -124,7 +134,7 @@ void CoupledSystem::commit_one(const StepTask& task) {
     step(task, participant);
   }
   ++participant.counters.steps;
-  participant.time = task.to;
+  times_[task.subsystem] = task.to;
   check_outputs(task.subsystem, task.to);
 }
 
@@ -247,10 +257,10 @@ void CoupledSystem::read_output_slopes(std::span<double> all) {
 }
 
 CoupledSystem::Saved CoupledSystem::save() {
-  Saved saved{{}, {}, signals_, input_end_, coefficients_};
+  Saved saved{{}, times_, {}, signals_, input_end_, coefficients_};
   for (auto& participant : participants_) {
     saved.states.push_back(participant.subsystem->facets().rollback->save());
-    saved.times.push_back(participant.time);
+    saved.counters.push_back(participant.counters);
   }
   return saved;
 }
@@ -259,10 +269,12 @@ void CoupledSystem::restore(const Saved& saved) {
   // Equal sizes: assignment keeps the storage that the participants' spans point to.
   for (std::size_t s = 0; s < size(); ++s) {
     facets(SubsystemId{s}).rollback->restore(saved.states[s]);
-    participants_[s].time = saved.times[s];
     participants_[s].stop_requested = false;
-    ++participants_[s].counters.rollbacks;
+    const auto rollbacks = participants_[s].counters.rollbacks + 1;  // what happened, happened
+    participants_[s].counters = saved.counters[s];
+    participants_[s].counters.rollbacks = rollbacks;
   }
+  times_ = saved.times;
   signals_ = saved.signals;
   input_end_ = saved.input_end;
   coefficients_ = saved.coefficients;

@@ -40,6 +40,7 @@ class CoupledSystem {
   std::size_t size() const { return participants_.size(); }
   const Graph& graph() const { return graph_; }
   const TransferPlan& transfer() const { return transfer_; }
+  const Subsystem& subsystem(SubsystemId s) const { return *participants_[s].subsystem; }
   const Capabilities& capabilities(SubsystemId s) const { return participants_[s].subsystem->capabilities(); }
   const VariableTable& variables(SubsystemId s) const { return participants_[s].subsystem->variables(); }
   Facets facets(SubsystemId s) { return participants_[s].subsystem->facets(); }
@@ -52,7 +53,8 @@ class CoupledSystem {
   std::span<const double> outputs() const { return {signals_.data(), graph_.outputs()}; }
   std::span<const double> signals() const { return signals_; }   ///< outputs, then constants: what is transferred
   std::span<const double> inputs() const { return input_end_; }  ///< as they ended their last step
-  Time time_of(SubsystemId s) const { return participants_[s].time; }
+  Time time_of(SubsystemId s) const { return times_[s]; }
+  std::span<const Time> times() const { return times_; }  ///< per subsystem: its latest communication time
   double incoming(InputId input) const { return transfer_.incoming(input, signals_); }
   /// Where coefficient p of the input polynomials of a step goes, in local time of the step. Held inputs (degree 0) are
   /// their own polynomials: they lie where `inputs` does.
@@ -62,8 +64,10 @@ class CoupledSystem {
 
   // Batches.
   void commit_all(std::span<const StepTask> tasks);
-  /// Loops solved again at a communication time; needs output_refresh in the loops' subsystems.
+  /// Solves the loops all of whose subsystems communicate at `t`; needs output_refresh in them.
   void solve_loops(Time t);
+  /// The next discontinuity this subsystem announces after `t`; kNever if none.
+  Time next_event(SubsystemId s, Time t);
   /// For methods that integrate the equations themselves: what the signals are now.
   void publish(Time t, std::span<const double> all_inputs, std::span<const double> all_outputs);
 
@@ -94,6 +98,7 @@ class CoupledSystem {
   struct Saved {
     std::vector<StateId> states;
     std::vector<Time> times;
+    std::vector<Counters> counters;
     std::vector<double> signals, input_end, coefficients;
   };
   Saved save();
@@ -107,7 +112,6 @@ class CoupledSystem {
     std::span<double> outputs;       // in signals_
     std::span<double> input_end;     // in input_end_
     double* coefficients = nullptr;  // in coefficients_; polynomials of degree 1 and more
-    Time time = 0.0;
     Counters counters;
     int input_degree = 0;
     bool stop_requested = false;
@@ -134,6 +138,7 @@ class CoupledSystem {
   Executor executor_;
   std::vector<Participant> participants_;
   std::vector<std::size_t> first_state_{0};
+  std::vector<Time> times_;           // latest communication times
   std::vector<double> signals_;       // outputs, then constants
   std::vector<double> input_end_;     // inputs at the end of their last step
   std::vector<double> coefficients_;  // per subsystem: (kMaxInputDegree + 1) orders of all its inputs

@@ -72,14 +72,12 @@ void SignalEvaluation::all(Time t, std::span<double> inputs, std::span<double> s
   }
 }
 
-void SignalEvaluation::loops(Time t, std::span<double> inputs, std::span<double> signals, Evaluate evaluate) {
-  for (std::size_t index = 0; index < graph_.loops().size(); ++index) {
-    const auto& loop = graph_.loops()[index];
-    for (const SubsystemId s : loop.subsystems) {
-      for (const InputId input : graph_.inputs_of(s)) inputs[input] = plan_.incoming(input, signals);
-    }
-    solve_loop(index, t, inputs, signals, evaluate);
+void SignalEvaluation::loop(std::size_t index, Time t, std::span<double> inputs, std::span<double> signals,
+                            Evaluate evaluate) {
+  for (const SubsystemId s : graph_.loops()[index].subsystems) {
+    for (const InputId input : graph_.inputs_of(s)) inputs[input] = plan_.incoming(input, signals);
   }
+  solve_loop(index, t, inputs, signals, evaluate);
 }
 
 void SignalEvaluation::solve_loop(std::size_t index, Time t, std::span<double> inputs, std::span<double> signals,

@@ -23,8 +23,9 @@ class SignalEvaluation {
   /// Everything. `inputs` holds first guesses of the loop unknowns and receives the solution; `signals` begin with
   /// the outputs. Throws Error{LoopNotSolved} naming the loop.
   void all(Time t, std::span<double> inputs, std::span<double> signals, Evaluate evaluate);
-  /// The loops only; every other signal stays as it is.
-  void loops(Time t, std::span<double> inputs, std::span<double> signals, Evaluate evaluate);
+  /// One loop: all inputs of its subsystems are transferred anew, those of the loop solved, and the subsystems'
+  /// outputs follow.
+  void loop(std::size_t index, Time t, std::span<double> inputs, std::span<double> signals, Evaluate evaluate);
 
   /// max |input - output| / (1 + |output|) of each loop, as solved last.
   const std::vector<double>& loop_residuals() const { return loop_residuals_; }

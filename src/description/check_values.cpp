@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <set>
 
 #include "entrain/capabilities.hpp"
@@ -27,7 +28,12 @@ class ValueChecker {
         add(subsystem.where, fmt::format("there are two subsystems named '{}'", subsystem.name));
     }
     check_connections(description.connections);
-    if (description.record.interval) check_positive("record.interval", *description.record.interval);
+    check_interval(description);
+    if (const auto& recorded = description.record.variables; recorded && recorded->empty())
+      problems_.push_back({"record.variables is empty: only the times are recorded",
+                           "leave it out to record all outputs",
+                           {description.file.string()},
+                           Problem::Severity::Warning});
   }
 
  private:
@@ -57,10 +63,36 @@ class ValueChecker {
     }
     if (!run.step || !check_positive("run.step", *run.step) || !known_length) return;
     const double length = run.stop->value - run.start.value;
+    check_step_count(run, length);
     // 0.3 - 0.1 is less than 0.2: a run of exactly one step must pass.
     if (run.step->value > length * (1 + 1e-9))
       add(run.step->where, fmt::format("run.step ({} s) is longer than the run ({} s)", run.step->value, length),
           "choose a smaller step");
+  }
+
+  /// Steps are counted, and neighbouring communication times must be different numbers.
+  void check_step_count(const SystemDescription& run, double length) {
+    constexpr double kMostSteps = 1e15;
+    constexpr double kLeastRoundings = 1000.0;
+    const double latest = std::max(std::abs(run.start.value), std::abs(run.stop->value));
+    const double resolution = kLeastRoundings * std::numeric_limits<double>::epsilon() * latest;
+    if (!(length / run.step->value <= kMostSteps)) {
+      add(run.step->where, fmt::format("a run of {} s in steps of {} s has too many steps", length, run.step->value),
+          "choose a larger step or an earlier stop");
+    } else if (run.step->value < resolution) {
+      add(run.step->where,
+          fmt::format("run.step ({} s) is too small to tell times near {} s apart", run.step->value, latest),
+          "start nearer to 0, or choose a larger step");
+    }
+  }
+
+  void check_interval(const SystemDescription& system) {
+    constexpr double kMostRows = 1e9;
+    const auto& interval = system.record.interval;
+    if (!interval || !check_positive("record.interval", *interval) || !system.stop) return;
+    if ((system.stop->value - system.start.value) / interval->value > kMostRows)
+      add(interval->where, fmt::format("record.interval ({} s) asks for more than a billion rows", interval->value),
+          "choose a larger interval");
   }
 
   void check_subsystem(const SubsystemDescription& subsystem) {
@@ -84,8 +116,9 @@ class ValueChecker {
 
   void check_name(const SubsystemDescription& subsystem) {
     const auto allowed = [](char c) {
-      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' ||
-             c == '/';
+      const bool beyond_ascii = (static_cast<unsigned char>(c) & 0x80U) != 0;  // UTF-8, checked when parsed
+      return beyond_ascii || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+             c == '-' || c == '/';
     };
     if (!subsystem.name.empty() && std::all_of(subsystem.name.begin(), subsystem.name.end(), allowed)) return;
     add(subsystem.where, fmt::format("'{}' cannot be the name of a subsystem", subsystem.name),

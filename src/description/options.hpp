@@ -40,6 +40,12 @@ class HasOptions {
 
 using WrittenOptions = std::map<std::string, Written<OptionValue>>;
 
+/// Where an option was written; nowhere when it was not.
+inline SourcePosition position_of(const WrittenOptions& written, const std::string& name) {
+  const auto found = written.find(name);
+  return found == written.end() ? SourcePosition{} : found->second.where;
+}
+
 /// Sets the fields from what the user wrote. Wrong types, values out of limits and unknown keys (with a suggestion)
 /// are added to `problems`. `owner` is for the messages, e.g. "method.jacobi".
 void read_options(HasOptions& target, const WrittenOptions& written, std::string_view owner,

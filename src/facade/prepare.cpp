@@ -11,6 +11,8 @@
 #include "facade/resolve.hpp"
 #include "masters/registry.hpp"
 #include "models/registry.hpp"
+#include "results/selection.hpp"
+#include "run/recordable.hpp"
 #include "subsystem/fmi/fmu_subsystem.hpp"
 #include "subsystem/native/native_subsystem.hpp"
 
@@ -88,6 +90,38 @@ void check_values_again(const SystemDescription& description, std::vector<Proble
   }
 }
 
+void check_recorded_names(const RecordDescription& record, const Assembly& assembly, std::vector<Problem>& problems) {
+  std::vector<const Subsystem*> subsystems;
+  for (const auto& subsystem : assembly.subsystems) subsystems.push_back(subsystem.get());
+  try {
+    select_signals(recordable(subsystems).signals, record.variables);
+  } catch (const Error& error) {
+    problems.insert(problems.end(), error.problems().begin(), error.problems().end());
+  }
+}
+
+/// Options that name what is not there, in the tables of all methods.
+void check_options(const SystemDescription& description, const Graph& graph, std::vector<Problem>& problems) {
+  for (const auto& [name, options] : description.method_options) {
+    const auto method = make_method(name);
+    if (!method) continue;
+    std::vector<Problem> reported_already;
+    read_options(*method, options, name, reported_already);
+    method->check(graph, options, problems);
+  }
+}
+
+void check_requirements(const SystemDescription& description, const Prepared& prepared, const Assembly& assembly,
+                        const Graph& graph, std::vector<Problem>& problems) {
+  std::vector<const Capabilities*> capabilities;
+  for (const auto& subsystem : assembly.subsystems) capabilities.push_back(&subsystem->capabilities());
+  for (auto& unmet : unmet_requirements(*prepared.method, graph, capabilities, prepared.settings)) {
+    const auto& subsystem = description.subsystems[unmet.subsystem];
+    const auto& where = subsystem.step ? subsystem.step->where : subsystem.where;
+    problems.push_back({std::move(unmet.message), std::move(unmet.remedy), where});
+  }
+}
+
 RunSummary summary_before_run(const SystemDescription& description, const CoupledSystem& system, Method& method) {
   RunSummary summary;
   summary.version = version();
@@ -129,15 +163,10 @@ Prepared prepare(const SystemDescription& written, int threads, const ModelFacto
   if (assembly.subsystems.size() != description.subsystems.size()) return prepared;
 
   Graph graph(std::move(assembly.nodes), std::move(assembly.connections));
-  std::vector<const Capabilities*> capabilities;
-  for (const auto& subsystem : assembly.subsystems) capabilities.push_back(&subsystem->capabilities());
-  if (prepared.method && description.stop && description.step) {
-    prepared.method->check(graph, problems);
-    for (auto& problem : unmet_requirements(*prepared.method, graph, capabilities, prepared.settings)) {
-      problem.where = {description.file.string(), 0, 0};
-      problems.push_back(std::move(problem));
-    }
-  }
+  check_recorded_names(description.record, assembly, problems);
+  check_options(description, graph, problems);
+  const bool times_known = prepared.settings.stop > prepared.settings.start && prepared.settings.step > 0.0;
+  if (prepared.method && times_known) check_requirements(description, prepared, assembly, graph, problems);
   if (has_errors(problems) || !prepared.method) return prepared;
   prepared.system = std::make_unique<CoupledSystem>(std::move(assembly.subsystems), std::move(graph),
                                                     std::move(assembly.start_inputs), threads);

@@ -30,12 +30,13 @@ void ExplicitMethod::start(CoupledSystem& system, const RunSettings& settings) {
   sample_step_.assign(system.size(), 0);
   next_event_.assign(system.size(), kNever);
   events_announced_ = false;
+  events_seen_late_ = 0;
   for (std::size_t s = 0; s < system.size(); ++s) {
-    if (Events* events = system.facets(SubsystemId{s}).events) next_event_[s] = events->next_event(settings.start);
+    next_event_[s] = system.next_event(SubsystemId{s}, settings.start);
     events_announced_ = events_announced_ || next_event_[s] < kNever;
   }
   solve_loops_ = options_.loops == "solve" && !system.graph().loops().empty();
-  tasks_.reserve(system.size());
+  tasks_.resize(system.size());
 }
 
 void ExplicitMethod::prepare_all(CoupledSystem& system) {
@@ -52,21 +53,28 @@ void ExplicitMethod::prepare(CoupledSystem& system, SubsystemId s) {
 }
 
 void ExplicitMethod::commit(CoupledSystem& system, std::span<const SubsystemId> batch) {
-  tasks_.clear();
+  std::size_t count = 0;
   for (const SubsystemId s : batch) {
-    if (calendar_.ends(s, step_)) tasks_.push_back(calendar_.task(s, step_, degree_[s]));
+    if (!calendar_.ends(s, step_)) continue;
+    tasks_[count++] = calendar_.task(s, step_, degree_[s]);
+    sample_step_[s] = step_ + 1;
   }
-  system.commit_all(tasks_);
-  for (const auto& task : tasks_) sample_step_[task.subsystem] = step_ + 1;
+  const std::span<const StepTask> tasks(tasks_.data(), count);
+  system.commit_all(tasks);
   if (!events_announced_) return;
-  for (const auto& task : tasks_) {
-    if (reached(task.to, next_event_[task.subsystem])) notice_events(system, task.subsystem);
+  for (const auto& task : tasks) {
+    if (reached(task.to, next_event_[task.subsystem])) notice_event(system, task);
   }
 }
 
-void ExplicitMethod::notice_events(CoupledSystem& system, SubsystemId s) {
-  inputs_.cut_history(system, s);
-  next_event_[s] = system.facets(s).events->next_event(calendar_.time(step_ + 1));
+void ExplicitMethod::notice_event(CoupledSystem& system, const StepTask& task) {
+  Time& event = next_event_[task.subsystem];
+  inputs_.cut_history(system, task.subsystem);
+  if (!same_time(event, task.to) && events_seen_late_++ == 0) {
+    first_late_ = task.subsystem;
+    first_late_event_ = event;
+  }
+  event = system.next_event(task.subsystem, task.to);
 }
 
 MacroStepReport ExplicitMethod::advance(CoupledSystem& system) {
@@ -114,6 +122,15 @@ std::vector<std::string> ExplicitMethod::notes(const CoupledSystem& system) cons
     }
   }
   return notes;
+}
+
+std::vector<std::string> ExplicitMethod::warnings(const CoupledSystem& system) const {
+  if (events_seen_late_ == 0) return {};
+  return {
+      fmt::format("{} announced event{} between two communication times, so seen late; the first: '{}' at t = {} s. "
+                  "Choose a step that divides {}",
+                  events_seen_late_, events_seen_late_ > 1 ? "s lie" : " lies", system.graph().name(first_late_),
+                  first_late_event_, events_seen_late_ > 1 ? "their times" : "its time")};
 }
 
 }  // namespace entrain

@@ -29,6 +29,7 @@ class ExplicitMethod : public Method {
   MethodMemory memory() const final;
   void restore(const MethodMemory& memory) final;
   std::vector<std::string> notes(const CoupledSystem& system) const override;
+  std::vector<std::string> warnings(const CoupledSystem& system) const override;
 
   /// Call between start and the first advance: the history as if the run had begun earlier. value(input, k): what the
   /// input received k macro steps before the start.
@@ -48,7 +49,7 @@ class ExplicitMethod : public Method {
   void commit(CoupledSystem& system, std::span<const SubsystemId> batch);
 
  private:
-  void notice_events(CoupledSystem& system, SubsystemId s);
+  void notice_event(CoupledSystem& system, const StepTask& task);
 
   ExplicitOptions options_;
   Calendar calendar_;
@@ -58,6 +59,9 @@ class ExplicitMethod : public Method {
   std::vector<std::uint64_t> sample_step_;  // per subsystem: macro step its outputs belong to
   std::vector<Time> next_event_;            // per subsystem: announced; kNever if none
   bool events_announced_ = false;
+  std::uint64_t events_seen_late_ = 0;  // announced between two communication times
+  SubsystemId first_late_;              // whose was the first of them ...
+  Time first_late_event_ = 0.0;         // ... and when
   bool solve_loops_ = false;
   std::vector<StepTask> tasks_;  // of the batch under way
 };

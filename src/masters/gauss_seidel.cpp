@@ -23,11 +23,11 @@ void GaussSeidel::bind(OptionBinder& binder) {
   binder.names("sequence", written_sequence_, "subsystems in the order of the calls; empty = found from the graph");
 }
 
-void GaussSeidel::check(const Graph& graph, std::vector<Problem>& problems) const {
+void GaussSeidel::check(const Graph& graph, const WrittenOptions& written, std::vector<Problem>& problems) const {
   if (written_sequence_.empty()) return;
   const auto known = subsystem_names(graph);
   const auto problem = [&](std::string message, std::string remedy) {
-    problems.push_back({std::move(message), std::move(remedy), {}, Problem::Severity::Error});
+    problems.push_back({std::move(message), std::move(remedy), position_of(written, "sequence")});
   };
   for (const auto& name : written_sequence_) {
     if (std::find(known.begin(), known.end(), name) == known.end()) {

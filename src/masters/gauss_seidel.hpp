@@ -13,7 +13,7 @@ class GaussSeidel : public ExplicitMethod {
  public:
   std::string_view name() const noexcept override { return "gauss-seidel"; }
   void bind(OptionBinder& binder) override;
-  void check(const Graph& graph, std::vector<Problem>& problems) const override;
+  void check(const Graph& graph, const WrittenOptions& written, std::vector<Problem>& problems) const override;
   void start(CoupledSystem& system, const RunSettings& settings) override;
   std::vector<std::string> notes(const CoupledSystem& system) const override;
 

@@ -26,8 +26,9 @@ struct Requirements {
 };
 
 struct [[nodiscard]] MacroStepReport {
-  Time reached = 0.0;
+  Time reached = 0.0;  ///< the stop time is met to the last bit
   std::uint64_t iterations = 0;
+  std::uint64_t rejected = 0;  ///< attempts that were given up on the way
 };
 
 /// What a method remembers between macro steps, as one value: saved and restored with a checkpoint.
@@ -43,8 +44,8 @@ class Method : public HasOptions {
  public:
   virtual std::string_view name() const noexcept = 0;
   virtual Requirements requirements() const { return {}; }
-  /// Options that make no sense for this system (unknown names in lists, ...).
-  virtual void check(const Graph&, std::vector<Problem>&) const {}
+  /// Options that make no sense for this system (unknown names in lists, ...); `written` tells where they stand.
+  virtual void check(const Graph&, const WrittenOptions& /*written*/, std::vector<Problem>&) const {}
 
   /// Called once, after consistent initialisation at settings.start.
   virtual void start(CoupledSystem& system, const RunSettings& settings) = 0;
@@ -56,11 +57,20 @@ class Method : public HasOptions {
 
   /// How the run is done, for the summary: a sequence found, loops delayed, ...
   virtual std::vector<std::string> notes(const CoupledSystem&) const { return {}; }
+  /// What may have spoilt the result, asked at the end.
+  virtual std::vector<std::string> warnings(const CoupledSystem&) const { return {}; }
 };
 
-/// Everything the method needs and a subsystem lacks, and every imposed step that does not fit.
-std::vector<Problem> unmet_requirements(const Method& method, const Graph& graph,
-                                        const std::vector<const Capabilities*>& capabilities,
-                                        const RunSettings& settings);
+/// What one subsystem lacks.
+struct UnmetRequirement {
+  SubsystemId subsystem;
+  std::string message;
+  std::string remedy;
+};
+
+/// Everything the method needs and a subsystem lacks, and every step of a subsystem's own that does not fit.
+std::vector<UnmetRequirement> unmet_requirements(const Method& method, const Graph& graph,
+                                                 const std::vector<const Capabilities*>& capabilities,
+                                                 const RunSettings& settings);
 
 }  // namespace entrain

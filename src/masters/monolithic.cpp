@@ -41,6 +41,7 @@ void Monolithic::start(CoupledSystem& system, const RunSettings& settings) {
   signals_ = system.transfer().make_signals();
   output_rates_.assign(signals_.size(), 0.0);  // those of the constants stay zero
   equations_.clear();
+  differentiates_inputs_ = false;
   for (std::size_t s = 0; s < system.size(); ++s) {
     equations_.push_back(system.facets(SubsystemId{s}).equations);
     differentiates_inputs_ = differentiates_inputs_ || equations_[s]->reads_input_derivatives();
@@ -128,9 +129,22 @@ MacroStepReport Monolithic::advance(CoupledSystem& system) {
   return {.reached = to};
 }
 
+// The inputs are the first guesses of the loops, so they decide the last bits of what follows.
+MethodMemory Monolithic::memory() const {
+  MethodMemory memory{step_, x_};
+  memory.numbers.insert(memory.numbers.end(), inputs_.begin(), inputs_.end());
+  memory.numbers.insert(memory.numbers.end(), input_slopes_.begin(), input_slopes_.end());
+  return memory;
+}
+
 void Monolithic::restore(const MethodMemory& memory) {
   step_ = memory.step;
-  x_ = memory.numbers;
+  auto next = memory.numbers.begin();
+  for (auto* values : {&x_, &inputs_, &input_slopes_}) {
+    const auto end = next + static_cast<std::ptrdiff_t>(values->size());
+    std::copy(next, end, values->begin());
+    next = end;
+  }
 }
 
 std::vector<std::string> Monolithic::notes(const CoupledSystem&) const {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "base/suggest.hpp"
 
@@ -21,18 +20,18 @@ std::vector<std::string> input_names(const Graph& graph) {
 void Nepce::bind(OptionBinder& binder) {
   GaussSeidel::bind(binder);
   // At |gain| = 1 the filter never forgets its start: reference condition |alpha| < 1 of a consistent start.
-  const double below_one = std::nextafter(1.0, 0.0);
+  constexpr double kBelowOne = 0.999999;
   binder.numbers("gains", written_gains_, "by \"subsystem.input\": w <- gain w + (1 - gain) y; 0 = plain gauss-seidel",
-                 {-below_one, below_one});
+                 {-kBelowOne, kBelowOne});
 }
 
-void Nepce::check(const Graph& graph, std::vector<Problem>& problems) const {
-  GaussSeidel::check(graph, problems);
+void Nepce::check(const Graph& graph, const WrittenOptions& written, std::vector<Problem>& problems) const {
+  GaussSeidel::check(graph, written, problems);
   const auto known = input_names(graph);
   for (const auto& [name, gain] : written_gains_) {
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
     problems.push_back(
-        {fmt::format("gains: unknown input '{}'", name), suggestion(name, known), {}, Problem::Severity::Error});
+        {fmt::format("gains: unknown input '{}'", name), suggestion(name, known), position_of(written, "gains")});
   }
 }
 

@@ -12,7 +12,7 @@ class Nepce final : public GaussSeidel {
  public:
   std::string_view name() const noexcept override { return "nepce"; }
   void bind(OptionBinder& binder) override;
-  void check(const Graph& graph, std::vector<Problem>& problems) const override;
+  void check(const Graph& graph, const WrittenOptions& written, std::vector<Problem>& problems) const override;
 
  protected:
   std::vector<double> gains(const Graph& graph) const override;

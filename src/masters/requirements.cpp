@@ -9,63 +9,111 @@
 namespace entrain {
 namespace {
 
-void problem(std::vector<Problem>& problems, std::string message, std::string remedy) {
-  problems.push_back({std::move(message), std::move(remedy), {}, Problem::Severity::Error});
-}
+// Beyond, a macro step takes so long that a run cannot be interrupted, and the numbers are a mistake.
+constexpr double kMostParts = 1e6;
 
-void check_steps(const std::string& name, const Capabilities& can, const RunSettings& settings,
-                 std::vector<Problem>& problems) {
-  const Duration h = settings.step;
-  if (can.imposed_step) {
-    const Duration imposed = *can.imposed_step;
-    if (!whole_ratio(h, imposed) && !whole_ratio(imposed, h)) {
-      problem(problems,
-              fmt::format("'{}' imposes a step of {} s, which neither divides the macro step of {} s nor is "
-                          "a multiple of it",
-                          name, imposed, h),
-              fmt::format("choose a macro step such as {} s", imposed));
-    } else if (!whole_ratio(settings.stop - settings.start, imposed)) {
-      problem(problems,
-              fmt::format("the run from {} s to {} s is no multiple of the step of {} s that '{}' imposes",
-                          settings.start, settings.stop, imposed, name),
-              "choose another stop time");
+class Matching {
+ public:
+  Matching(const Method& method, const Graph& graph, const RunSettings& settings)
+      : method_(method), graph_(graph), settings_(settings) {}
+
+  void check(SubsystemId s, const Capabilities& can) {
+    const Requirements needs = method_.requirements();
+    if (needs.equations && !can.equations) {
+      add(s,
+          fmt::format("{} needs the equations of every subsystem; '{}' keeps them to itself", method_.name(),
+                      graph_.name(s)),
+          "use a coupling method such as jacobi");
     }
-  } else if (can.min_step && h < *can.min_step) {
-    problem(problems,
-            fmt::format("the macro step of {} s is below the minimal step of '{}', {} s", h, name, *can.min_step),
-            "choose a larger step");
+    if (needs.common_grid && can.imposed_step) check_imposed_step(s, *can.imposed_step);
+    if (needs.common_grid && !can.imposed_step) check_step_limits(s, can);
   }
-}
 
-}  // namespace
-
-std::vector<Problem> unmet_requirements(const Method& method, const Graph& graph,
-                                        const std::vector<const Capabilities*>& capabilities,
-                                        const RunSettings& settings) {
-  std::vector<Problem> problems;
-  const Requirements needs = method.requirements();
-  for (std::size_t s = 0; s < capabilities.size(); ++s) {
-    const auto& name = graph.name(SubsystemId{s});
-    if (needs.equations && !capabilities[s]->equations) {
-      problem(problems,
-              fmt::format("{} needs the equations of every subsystem; '{}' keeps them to itself", method.name(), name),
-              "use a coupling method such as jacobi");
-    }
-    if (needs.common_grid) check_steps(name, *capabilities[s], settings, problems);
-  }
-  if (needs.refresh_in_loops) {
-    for (const auto& loop : graph.loops()) {
+  void check_loop_members(const std::vector<const Capabilities*>& capabilities) {
+    if (!method_.requirements().refresh_in_loops) return;
+    for (const auto& loop : graph_.loops()) {
       for (const SubsystemId s : loop.subsystems) {
         if (capabilities[s]->output_refresh) continue;
-        problem(problems,
-                fmt::format("loops = \"solve\" needs outputs without a step; '{}' is in an algebraic loop "
-                            "and cannot tell them",
-                            graph.name(s)),
-                "use loops = \"delay\"");
+        add(s,
+            fmt::format("loops = \"solve\" needs outputs without a step; '{}' is in an algebraic loop and cannot tell "
+                        "them",
+                        graph_.name(s)),
+            "use loops = \"delay\"");
       }
     }
   }
-  return problems;
+
+  std::vector<UnmetRequirement> take() { return std::move(unmet_); }
+
+ private:
+  void add(SubsystemId s, std::string message, std::string remedy) {
+    unmet_.push_back({s, std::move(message), std::move(remedy)});
+  }
+
+  void check_imposed_step(SubsystemId s, Duration imposed) {
+    const Duration h = settings_.step;
+    const auto& name = graph_.name(s);
+    if (std::max(h / imposed, imposed / h) > kMostParts) {
+      add(s, fmt::format("'{}' imposes a step of {} s, a million times off the macro step of {} s", name, imposed, h),
+          "choose a macro step nearer to it");
+    } else if (!whole_ratio(h, imposed) && !whole_ratio(imposed, h)) {
+      add(s,
+          fmt::format(
+              "'{}' imposes a step of {} s, which neither divides the macro step of {} s nor is a multiple of it", name,
+              imposed, h),
+          fmt::format("choose a macro step such as {} s", imposed));
+    } else if (!whole_ratio(settings_.stop - settings_.start, imposed)) {
+      add(s,
+          fmt::format("the run from {} s to {} s is no multiple of the step of {} s that '{}' imposes", settings_.start,
+                      settings_.stop, imposed, name),
+          "choose another stop time");
+    }
+  }
+
+  /// The macro step is cut for a maximal step; the parts, and those of a shorter last step, must not fall below the
+  /// minimal one.
+  void check_step_limits(SubsystemId s, const Capabilities& can) {
+    const Duration h = settings_.step;
+    const auto& name = graph_.name(s);
+    const double parts = can.max_step ? std::max(1.0, std::ceil(h / *can.max_step - 1e-9)) : 1.0;
+    if (parts > kMostParts) {
+      add(s,
+          fmt::format("the maximal step of '{}', {} s, cuts the macro step of {} s into {:g} parts", name,
+                      *can.max_step, h, parts),
+          "choose a smaller macro step");
+      return;
+    }
+    if (!can.min_step) return;
+    const Grid grid(settings_.start, settings_.stop, h);
+    const Duration last = grid.size(grid.steps() - 1);
+    const double last_parts = std::max(1.0, std::ceil(parts * last / h - 1e-9));
+    const Duration part = h / parts;
+    const Duration last_part = last / last_parts;
+    if (part < *can.min_step * (1 - 1e-9)) {
+      add(s, fmt::format("a step of {} s is below the minimal step of '{}', {} s", part, name, *can.min_step),
+          "choose a larger macro step");
+    } else if (last_part < *can.min_step * (1 - 1e-9)) {
+      add(s,
+          fmt::format("the last step, {} s, is below the minimal step of '{}', {} s", last_part, name, *can.min_step),
+          "choose a stop time that is a multiple of the step");
+    }
+  }
+
+  const Method& method_;
+  const Graph& graph_;
+  const RunSettings& settings_;
+  std::vector<UnmetRequirement> unmet_;
+};
+
+}  // namespace
+
+std::vector<UnmetRequirement> unmet_requirements(const Method& method, const Graph& graph,
+                                                 const std::vector<const Capabilities*>& capabilities,
+                                                 const RunSettings& settings) {
+  Matching matching(method, graph, settings);
+  for (std::size_t s = 0; s < capabilities.size(); ++s) matching.check(SubsystemId{s}, *capabilities[s]);
+  matching.check_loop_members(capabilities);
+  return matching.take();
 }
 
 }  // namespace entrain

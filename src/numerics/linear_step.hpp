@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -19,8 +20,8 @@ class LinearStep {
 
  private:
   struct Kept {
-    Duration size = 0.0;
-    std::vector<double> rows;  ///< of [exponential | gamma_0 | ... | gamma_3]
+    Duration size = std::numeric_limits<Duration>::quiet_NaN();  ///< equal to no step size until computed
+    std::vector<double> rows;                                    ///< of [exponential | gamma_0 | ... | gamma_3]
   };
 
   const Kept& matrices_for(Duration size);

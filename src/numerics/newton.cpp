@@ -17,6 +17,19 @@ namespace {
 
 constexpr std::size_t kDenseLimit = 200;  // beyond, n + 1 residuals per Jacobian cost more than Krylov iterations
 
+/// In the words of somebody who never heard of KINSOL, where its reason is a common one.
+std::string explanation(int flag, const std::string& message) {
+  switch (flag) {
+    case KIN_LSETUP_FAIL:
+    case KIN_LSOLVE_FAIL: return "its equations are singular: they have no solution, or many";
+    case KIN_MAXITER_REACHED: return "too many iterations";
+    case KIN_LINESEARCH_NONCONV:
+    case KIN_STEP_LT_STPTOL: return "no step brings it nearer to a solution";
+    case KIN_FIRST_SYSFUNC_ERR: return "its values are not finite at the first guess";
+    default: return message.empty() ? "KINSOL code " + std::to_string(flag) : message;
+  }
+}
+
 }  // namespace
 
 struct NewtonSolver::Impl {
@@ -114,7 +127,7 @@ NewtonSolver::Result NewtonSolver::solve(std::span<double> x, double tolerance, 
   for (std::size_t i = 0; i < impl.n; ++i) {
     if (!(std::abs(scale[i]) <= tolerance * (1.0 + std::abs(x[i])))) result.converged = false;
   }
-  if (!result.converged) result.message = impl.message.empty() ? "KINSOL code " + std::to_string(flag) : impl.message;
+  if (!result.converged) result.message = explanation(flag, impl.message);
   return result;
 }
 

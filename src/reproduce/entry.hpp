@@ -23,9 +23,10 @@ std::vector<ReproduceEntry> f3ornits_entries();
 struct Tolerance {
   double relative;
   std::string reason;
+  bool smaller_is_better = false;  ///< for errors that may beat the reference
 };
 
-/// Ok when ours lies within the tolerance of the verified reference.
+/// Ok when ours lies within the tolerance of the verified reference, or below it where smaller is better.
 ReproduceRow compared(std::string quantity, std::optional<double> paper, double reference, double ours,
                       const Tolerance& tolerance);
 

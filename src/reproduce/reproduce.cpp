@@ -31,7 +31,8 @@ bool ReproduceResult::ok() const {
 
 ReproduceRow compared(std::string quantity, std::optional<double> paper, double reference, double ours,
                       const Tolerance& tolerance) {
-  const bool ok = std::abs(ours - reference) <= tolerance.relative * std::abs(reference);
+  const bool near = std::abs(ours - reference) <= tolerance.relative * std::abs(reference);  // false for NaN
+  const bool ok = near || (tolerance.smaller_is_better && ours < reference);
   return {std::move(quantity), paper, reference, ours, tolerance.relative, tolerance.reason, ok};
 }
 

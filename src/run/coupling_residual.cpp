@@ -14,20 +14,21 @@ CouplingResidual::CouplingResidual(const CoupledSystem& system)
 
 void CouplingResidual::update(Time now) {
   const auto outputs = system_->outputs();
+  double* low = low_.data();
+  double* high = high_.data();
   for (std::size_t y = 0; y < outputs.size(); ++y) {
-    low_[y] = std::min(low_[y], outputs[y]);
-    high_[y] = std::max(high_[y], outputs[y]);
+    low[y] = std::min(low[y], outputs[y]);
+    high[y] = std::max(high[y], outputs[y]);
   }
-  bool all_communicated = true;
-  for (std::size_t s = 0; s < system_->size(); ++s) {
-    all_communicated = all_communicated && system_->time_of(SubsystemId{s}) == now;
-  }
+  const auto times = system_->times();
+  const bool all_communicated = std::all_of(times.begin(), times.end(), [&](Time t) { return t == now; });
   const auto inputs = system_->inputs();
   const auto signals = system_->signals();
   const TransferPlan& transfer = system_->transfer();
+  double* difference = difference_.data();
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (!all_communicated && !both_ends_communicated(InputId{i}, now)) continue;
-    difference_[i] = std::max(difference_[i], std::abs(inputs[i] - transfer.incoming(InputId{i}, signals)));
+    difference[i] = std::max(difference[i], std::abs(inputs[i] - transfer.incoming(InputId{i}, signals)));
   }
 }
 

@@ -13,41 +13,13 @@ namespace {
 
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
-bool is_output(const VariableTable& variables, const std::string& name) {
-  return std::any_of(variables.outputs.begin(), variables.outputs.end(),
-                     [&](const Variable& output) { return output.name == name; });
-}
-
-template <class Consumer>
-void for_each_state_signal(const CoupledSystem& system, Consumer&& consume) {
-  std::size_t index = 0;
-  for (std::size_t s = 0; s < system.size(); ++s) {
-    const auto& variables = system.variables(SubsystemId{s});
-    for (const auto& state : variables.states) {
-      if (!is_output(variables, state.name) && system.capabilities(SubsystemId{s}).states) consume(s, state, index);
-      ++index;
-    }
-  }
+Recordable recordable_signals(const CoupledSystem& system) {
+  std::vector<const Subsystem*> subsystems;
+  for (std::size_t s = 0; s < system.size(); ++s) subsystems.push_back(&system.subsystem(SubsystemId{s}));
+  return recordable(subsystems);
 }
 
 }  // namespace
-
-std::vector<Signal> recordable_signals(const CoupledSystem& system) {
-  std::vector<Signal> signals;
-  const auto add = [&](std::size_t s, const Variable& variable, Causality causality) {
-    signals.push_back(
-        {system.graph().name(SubsystemId{s}) + "." + variable.name, variable.unit, variable.description, causality, s});
-  };
-  for (std::size_t s = 0; s < system.size(); ++s) {
-    for (const auto& output : system.variables(SubsystemId{s}).outputs) add(s, output, Causality::Output);
-  }
-  for (std::size_t s = 0; s < system.size(); ++s) {
-    for (const auto& input : system.variables(SubsystemId{s}).inputs) add(s, input, Causality::Input);
-  }
-  for_each_state_signal(system,
-                        [&](std::size_t s, const Variable& state, std::size_t) { add(s, state, Causality::State); });
-  return signals;
-}
 
 Runner::Runner(CoupledSystem& system, Method& method, const RunSettings& settings, RunSummary summary,
                const std::atomic<bool>* interrupt)
@@ -57,13 +29,10 @@ Runner::Runner(CoupledSystem& system, Method& method, const RunSettings& setting
       summary_(std::move(summary)),
       interrupt_(interrupt),
       residual_(system),
-      signals_(recordable_signals(system)),
-      values_(signals_.size(), kUnknown),
+      recordable_(recordable_signals(system)),
+      values_(recordable_.signals.size(), kUnknown),
       states_(system.states(), kUnknown),
-      communicated_(system.size(), 1) {
-  for_each_state_signal(system,
-                        [&](std::size_t, const Variable&, std::size_t index) { state_signals_.push_back(index); });
-}
+      communicated_(system.size(), 1) {}
 
 void Runner::run_until(Time t) {
   if (summary_.termination != Termination::NotStarted && summary_.termination != Termination::Running) return;
@@ -76,7 +45,7 @@ void Runner::run_until(Time t) {
     return;
   }
   if (summary_.termination == Termination::Running) {
-    if (reached(summary_.reached, settings_.stop)) {
+    if (summary_.reached >= settings_.stop) {
       finish(Termination::Completed, {});
     } else {
       refresh_summary();
@@ -90,11 +59,11 @@ void Runner::begin() {
   summary_.stop = settings_.stop;
   summary_.step = settings_.step;
   for (auto* observer : observers_) {
-    observer->begin(signals_, summary_);
+    observer->begin(recordable_.signals, summary_);
     needs_.states = needs_.states || observer->needs().states;
     needs_.slopes = needs_.slopes || observer->needs().slopes;
   }
-  if (needs_.slopes) slopes_.assign(signals_.size(), kUnknown);
+  if (needs_.slopes) slopes_.assign(values_.size(), kUnknown);
   system_.initialize(settings_.start, settings_.stop);
   collect_warnings();
   method_.start(system_, settings_);
@@ -115,7 +84,9 @@ void Runner::begin() {
 }
 
 void Runner::advance_while_before(Time t) {
-  while (!reached(summary_.reached, t)) {
+  // Methods land on the stop time to the last bit; a time in between is the user's, so rounding is forgiven.
+  const auto there = [&] { return t < settings_.stop ? reached(summary_.reached, t) : summary_.reached >= t; };
+  while (!there()) {
     if (interrupt_ != nullptr && interrupt_->load(std::memory_order_relaxed)) {
       finish(Termination::Interrupted, fmt::format("interrupted at t = {} s", summary_.reached));
       return;
@@ -123,6 +94,7 @@ void Runner::advance_while_before(Time t) {
     const MacroStepReport report = method_.advance(system_);
     summary_.reached = report.reached;
     summary_.iterations += report.iterations;
+    summary_.rejected_steps += report.rejected;
     ++summary_.macro_steps;
     residual_.update(summary_.reached);
     tell_observers();
@@ -141,7 +113,7 @@ void Runner::fill_sample_values() {
   next = std::copy(inputs.begin(), inputs.end(), next);
   if (!needs_.states) return;
   system_.read_states(states_);
-  for (const std::size_t index : state_signals_) *next++ = states_[index];
+  for (const std::size_t index : recordable_.states) *next++ = states_[index];
 }
 
 void Runner::fill_slopes() {
@@ -149,7 +121,7 @@ void Runner::fill_slopes() {
   if (!needs_.states) return;
   system_.read_state_derivatives(states_);
   auto next = slopes_.begin() + static_cast<std::ptrdiff_t>(system_.graph().outputs() + system_.graph().inputs());
-  for (const std::size_t index : state_signals_) *next++ = states_[index];
+  for (const std::size_t index : recordable_.states) *next++ = states_[index];
 }
 
 void Runner::tell_observers() {
@@ -202,6 +174,7 @@ void Runner::finish(Termination termination, std::string message) {
   if (termination != Termination::Failed) collect_warnings();
   summary_.termination = termination;
   summary_.message = std::move(message);
+  for (auto& warning : method_.warnings(system_)) summary_.warnings.push_back(std::move(warning));
   for (std::size_t s = 0; s < system_.size(); ++s) {
     if (const auto early = system_.counters(SubsystemId{s}).early_returns; early > 0) {
       summary_.notes.push_back(

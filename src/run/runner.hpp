@@ -9,11 +9,9 @@
 #include "entrain/simulation.hpp"
 #include "masters/method.hpp"
 #include "run/coupling_residual.hpp"
+#include "run/recordable.hpp"
 
 namespace entrain {
-
-/// Signals of a system in the order of Sample::values: all outputs, all inputs, then the states that are not outputs.
-std::vector<Signal> recordable_signals(const CoupledSystem& system);
 
 /// The loop: initialises, lets the method advance, tells the observers, keeps the summary true.
 class Runner {
@@ -28,7 +26,7 @@ class Runner {
   void run_until(Time t);
 
   const RunSummary& summary() const { return summary_; }
-  const std::vector<Signal>& signals() const { return signals_; }
+  const std::vector<Signal>& signals() const { return recordable_.signals; }
   double value(std::size_t signal);
 
   struct Position {
@@ -58,8 +56,7 @@ class Runner {
   CouplingResidual residual_;
   std::vector<Observer*> observers_;
   Observer::Needs needs_;
-  std::vector<Signal> signals_;
-  std::vector<std::size_t> state_signals_;  // index among all states, of those that are signals
+  Recordable recordable_;
   std::vector<double> values_, slopes_, states_;
   std::vector<unsigned char> communicated_;
   std::chrono::steady_clock::time_point resumed_;

@@ -2,11 +2,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "masters/registry.hpp"
 #include "models/chain_system.hpp"
 #include "results/memory_recorder.hpp"
 #include "support/systems.hpp"
+#include "support/test_models.hpp"
 
 namespace entrain {
 namespace {
@@ -71,6 +73,36 @@ TEST_P(EveryMethod, continues_from_a_checkpoint_as_if_nothing_had_happened) {
   EXPECT_EQ(simulation.run().termination, Termination::Completed);
   EXPECT_EQ(simulation.value("prey.p"), whole.columns[0].back());
   EXPECT_EQ(simulation.summary().max_coupling_residual, whole.summary.max_coupling_residual);
+}
+
+TEST_P(EveryMethod, continues_from_a_checkpoint_in_a_system_with_an_algebraic_loop) {
+  const ModelFactory models = [](std::string_view name) -> std::unique_ptr<Model> {
+    if (name == "same") return std::make_unique<test::StaticModel>([](Time, double u) { return u; });
+    if (name != "cosine") return nullptr;
+    return std::make_unique<test::StaticModel>([](Time t, double u) { return std::cos(u) + t; });
+  };
+  auto description = changed(test::system_from(R"(
+    [run]
+    stop = 1.0
+    [subsystems.a]
+    model = "cosine"
+    [subsystems.b]
+    model = "same"
+    [connections]
+    "a.y" = "b.u"
+    "b.y" = "a.u"
+  )"),
+                             {.method = GetParam(), .step = 0.1});
+  if (GetParam() != "monolithic") apply_option(description, "loops=\"solve\"");
+  Simulation simulation(description, {}, models);
+  simulation.run_until(0.3);
+  const auto checkpoint = simulation.checkpoint();
+  simulation.run_until(0.4);
+  const double first = simulation.value("a.y");
+  simulation.run_until(0.9);
+  simulation.restore(*checkpoint);
+  simulation.run_until(0.4);
+  EXPECT_EQ(simulation.value("a.y"), first);
 }
 
 TEST_P(EveryMethod, ends_exactly_on_a_stop_time_that_is_no_multiple_of_the_step) {

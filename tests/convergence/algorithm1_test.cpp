@@ -16,7 +16,8 @@ struct Side {
   PhiBlocks step;
   std::array<double, 2> x{};
 
-  Side(const Matrix& a, const Matrix& b, double h, std::array<double, 2> start) : step(exact_step_matrices(a, b, h, 0)), x(start) {}
+  Side(const Matrix& a, const Matrix& b, double h, std::array<double, 2> start)
+      : step(exact_step_matrices(a, b, h, 0)), x(start) {}
   void advance(const std::vector<double>& u) {
     std::array<double, 2> next{};
     for (std::size_t i = 0; i < 2; ++i) {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <stdexcept>
+#include <ostream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,6 +28,12 @@ struct Change {
   double stop = 0.0;
   std::vector<std::string> options = {};
 };
+
+/// For the names of parameterised tests.
+inline void PrintTo(const Change& change, std::ostream* out) {
+  *out << change.method;
+  for (const auto& option : change.options) *out << ' ' << option;
+}
 
 inline SystemDescription changed(SystemDescription description, const Change& change) {
   description.method.value = change.method;

@@ -60,7 +60,7 @@ class CsvRecorderTest : public ::testing::Test {
   std::string text() const { return text_of(file()); }
   std::string header_for(const RecordDescription& description, const std::vector<Signal>& signals) {
     CsvRecorder recorder(file(), description);
-    const PlayedRun run(recorder, signals).end();
+    PlayedRun(recorder, signals).end();
     return text();
   }
   TemporaryFolder folder_;

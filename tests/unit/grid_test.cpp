@@ -4,6 +4,8 @@
 
 #include <limits>
 
+#include "support/systems.hpp"
+
 namespace entrain {
 namespace {
 
@@ -33,6 +35,15 @@ TEST(Grid, a_remainder_of_rounding_size_is_no_step) {
   const Grid grid(0.0, 0.3, 0.1);  // 0.3 / 0.1 = 2.9999999999999996
   EXPECT_EQ(grid.steps(), 3U);
   EXPECT_EQ(grid.time(3), 0.3);
+}
+
+TEST(Grid, far_from_zero_the_last_step_still_ends_on_the_stop_time) {
+  auto description = test::changed(test::example("lotka_volterra"), {.step = 1e-3, .stop = 1e9 + 0.01});
+  description.start = {1e9, {}};
+  Simulation simulation(description);
+  EXPECT_EQ(simulation.run().termination, Termination::Completed) << simulation.summary().message;
+  EXPECT_EQ(simulation.summary().reached, 1e9 + 0.01);
+  EXPECT_EQ(simulation.summary().macro_steps, 10U);
 }
 
 TEST(Grid, same_time_knows_rounding_from_difference) {

@@ -64,6 +64,38 @@ TEST(AlgebraicLoop, without_solution_is_an_error_that_names_it) {
   EXPECT_NE(message.find("t = 0 s"), std::string::npos) << message;
 }
 
+TEST(AlgebraicLoop, with_a_member_in_the_middle_of_a_longer_step_waits_for_it) {
+  // b integrates over 0.1 s under the input of its start, whatever is solved at 0.05 s.
+  auto description = test::system_from(R"(
+    [run]
+    stop = 0.1
+    step = 0.05
+    [method.jacobi]
+    loops = "solve"
+    [subsystems.a]
+    model = "drifting_cosine"
+    [subsystems.b]
+    model = "oscillator.force_side"
+    step = 0.1
+    start = { x1 = 1.0, v1 = 0.0, v = 0.0 }
+    [connections]
+    "b.F" = "a.u"
+    "a.y" = "b.x"
+  )");
+  Simulation coupled(description, {}, loop_model);
+  coupled.run_until(0.0);
+  const double held = coupled.value("b.x");
+  EXPECT_EQ(coupled.run().termination, Termination::Completed) << coupled.summary().message;
+  const auto alone = test::system_from(
+      "[run]\nstop = 0.1\nstep = 0.1\n[subsystems.b]\nmodel = \"oscillator.force_side\"\n"
+      "start = { x1 = 1.0, v1 = 0.0, v = 0.0, x = 0.0 }\n");
+  auto with_input = alone;
+  with_input.subsystems[0].start["x"] = {Value(held), {}};
+  Simulation reference(with_input);
+  reference.run();
+  EXPECT_EQ(coupled.value("b.x1"), reference.value("b.x1"));
+}
+
 TEST(AlgebraicLoop, through_a_single_subsystem_is_a_loop_too) {
   const auto description = test::system_from(
       "[run]\nstop = 1.0\nstep = 0.1\n[subsystems.a]\nmodel = \"cosine\"\n[connections]\n\"a.y\" = \"a.u\"\n");

@@ -78,6 +78,43 @@ TEST(ImposedStep, that_does_not_reach_the_stop_time_is_refused) {
   EXPECT_NE(text.find("no multiple of the step of 0.4 s that 'prey' imposes"), std::string::npos) << text;
 }
 
+TEST(ImposedStep, absurdly_far_from_the_macro_step_is_refused) {
+  EXPECT_NE(problems_of(prey_with(1e-12, 0.1, 1.0)).find("a million times off"), std::string::npos);
+  auto description = test::changed(test::example("lotka_volterra"), {.step = 0.1, .stop = 1.0});
+  description.subsystems[0].max_step = {1e-300, {}};
+  EXPECT_NE(problems_of(description).find("parts"), std::string::npos);
+}
+
+TEST(StepLimits, a_part_or_a_last_step_below_the_minimal_step_is_refused) {
+  auto description = test::changed(test::example("lotka_volterra"), {.step = 0.1, .stop = 1.0});
+  description.subsystems[0].min_step = {0.03, {}};
+  description.subsystems[0].max_step = {0.03, {}};
+  EXPECT_NE(problems_of(description).find("0.025 s is below the minimal step of 'prey'"), std::string::npos);
+  description = test::changed(test::example("lotka_volterra"), {.step = 0.3, .stop = 1.0});
+  description.subsystems[0].min_step = {0.3, {}};
+  EXPECT_NE(problems_of(description).find("the last step"), std::string::npos);
+}
+
+TEST(Events, between_communication_times_are_warned_about) {
+  auto description = test::changed(test::example("lotka_volterra"), {.step = 0.1, .stop = 1.0});
+  description.subsystems[0].events = {{0.25, 0.5, 0.77}, {}};
+  Simulation simulation(description);
+  simulation.run();
+  ASSERT_EQ(simulation.summary().warnings.size(), 1U);
+  EXPECT_EQ(simulation.summary().warnings[0],
+            "2 announced events lie between two communication times, so seen late; the first: 'prey' at t = 0.25 s. "
+            "Choose a step that divides their times");
+}
+
+TEST(Events, no_polynomial_spans_an_announced_jump) {
+  // The car's controller switches at 10 s; its consumer, the body, starts a new history there: one held step.
+  Simulation simulation(test::changed(test::example("car"), {.step = 0.01, .stop = 10.02, .options = {"degree=2"}}));
+  simulation.run_until(10.0);
+  const double force = simulation.value("controller.F");
+  simulation.run_until(10.01);
+  EXPECT_EQ(simulation.value("body.F"), force);
+}
+
 TEST(StepLimits, a_maximal_step_cuts_the_macro_step_and_a_minimal_one_refuses) {
   auto description = test::changed(test::example("lotka_volterra"), {.step = 0.1, .stop = 1.0});
   description.subsystems[0].max_step = {0.03, {}};

@@ -342,7 +342,19 @@ TEST(SystemValues, of_names_must_have_their_form) {
                    "system.toml:6: '.u' cannot be the input of a connection; write \"subsystem.variable\""}));
 }
 
+TEST(SystemValues, of_the_run_must_be_countable) {
+  EXPECT_EQ(problems_beside_a_subsystem("[run]\nstop = 1e308\nstep = 1e-3"),
+            Texts{"system.toml:4: a run of 1e+308 s in steps of 0.001 s has too many steps; choose a larger step or an "
+                  "earlier stop"});
+  EXPECT_EQ(problems_beside_a_subsystem("[run]\nstart = 1e9\nstop = 1000000000.00001\nstep = 1e-6"),
+            Texts{"system.toml:5: run.step (1e-06 s) is too small to tell times near 1000000000.00001 s apart; start "
+                  "nearer to 0, or choose a larger step"});
+}
+
 TEST(SystemValues, of_the_record_must_make_sense) {
+  EXPECT_EQ(
+      problems_beside_a_subsystem("[run]\nstop = 1\n[record]\ninterval = 1e-30"),
+      Texts{"system.toml:5: record.interval (1e-30 s) asks for more than a billion rows; choose a larger interval"});
   EXPECT_EQ(problems_beside_a_subsystem("[record]\ninterval = 0"),
             Texts{"system.toml:3: record.interval must be greater than 0 s, not 0"});
 }

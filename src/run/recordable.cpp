@@ -1,0 +1,41 @@
+#include "run/recordable.hpp"
+
+#include <algorithm>
+
+namespace entrain {
+namespace {
+
+bool is_output(const VariableTable& variables, const std::string& name) {
+  return std::any_of(variables.outputs.begin(), variables.outputs.end(),
+                     [&](const Variable& output) { return output.name == name; });
+}
+
+}  // namespace
+
+Recordable recordable(std::span<const Subsystem* const> subsystems) {
+  Recordable result;
+  const auto add = [&](std::size_t s, const Variable& variable, Causality causality) {
+    result.signals.push_back(
+        {std::string(subsystems[s]->name()) + "." + variable.name, variable.unit, variable.description, causality, s});
+  };
+  for (std::size_t s = 0; s < subsystems.size(); ++s) {
+    for (const auto& output : subsystems[s]->variables().outputs) add(s, output, Causality::Output);
+  }
+  for (std::size_t s = 0; s < subsystems.size(); ++s) {
+    for (const auto& input : subsystems[s]->variables().inputs) add(s, input, Causality::Input);
+  }
+  std::size_t place = 0;
+  for (std::size_t s = 0; s < subsystems.size(); ++s) {
+    const auto& variables = subsystems[s]->variables();
+    for (const auto& state : variables.states) {
+      if (subsystems[s]->capabilities().states && !is_output(variables, state.name)) {
+        add(s, state, Causality::State);
+        result.states.push_back(place);
+      }
+      ++place;
+    }
+  }
+  return result;
+}
+
+}  // namespace entrain

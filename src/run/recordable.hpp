@@ -1,0 +1,20 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "entrain/simulation.hpp"
+#include "entrain/subsystem.hpp"
+
+namespace entrain {
+
+/// What can be recorded of a system, in the order of Sample::values: all outputs, all inputs, then the states that are
+/// not outputs (of subsystems that tell them).
+struct Recordable {
+  std::vector<Signal> signals;
+  std::vector<std::size_t> states;  ///< for each signal that is a state: its place among all states of the system
+};
+
+Recordable recordable(std::span<const Subsystem* const> subsystems);
+
+}  // namespace entrain

@@ -1,0 +1,100 @@
+// Counts every allocation of this program, those of C libraries too; the hot path must make none.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cmath>
+#include <cstdlib>
+
+#include "models/chain_system.hpp"
+#include "results/csv_recorder.hpp"
+#include "support/systems.hpp"
+#include "support/temporary_folder.hpp"
+#include "support/test_models.hpp"
+
+namespace {
+std::atomic<long> allocations{0};
+}
+
+// glibc's own entry points behind the replaced ones.
+extern "C" {
+void* __libc_malloc(std::size_t size);                     // NOLINT(bugprone-reserved-identifier)
+void* __libc_calloc(std::size_t count, std::size_t size);  // NOLINT(bugprone-reserved-identifier)
+void* __libc_realloc(void* memory, std::size_t size);      // NOLINT(bugprone-reserved-identifier)
+
+void* malloc(std::size_t size) {
+  ++allocations;
+  return __libc_malloc(size);
+}
+void* calloc(std::size_t count, std::size_t size) {
+  ++allocations;
+  return __libc_calloc(count, size);
+}
+void* realloc(void* memory, std::size_t size) {
+  ++allocations;
+  return __libc_realloc(memory, size);
+}
+}
+
+namespace entrain {
+namespace {
+
+/// Allocations of the macro steps between two times. Leaving run_until refreshes the summary (names of connections),
+/// which is not the hot path: it costs the same for one step as for hundreds.
+void expect_no_allocation_per_step(Simulation& simulation) {
+  simulation.run_until(0.2);  // the degree has grown, caches are warm
+  const auto allocations_until = [&](Time t) {
+    const long before = allocations;
+    simulation.run_until(t);
+    return allocations - before;
+  };
+  const long of_one_step = allocations_until(0.205);
+  const long of_many_steps = allocations_until(5.0);
+  ASSERT_EQ(simulation.summary().termination, Termination::Running) << simulation.summary().message;
+  EXPECT_LE(of_many_steps, of_one_step);
+}
+
+class NoAllocation : public testing::TestWithParam<test::Change> {};
+
+TEST_P(NoAllocation, after_the_first_macro_steps) {
+  Simulation simulation(test::changed(chain_system(5), GetParam()));
+  expect_no_allocation_per_step(simulation);
+}
+
+TEST_P(NoAllocation, with_several_threads) {
+  Simulation simulation(test::changed(chain_system(5), GetParam()), {.threads = 3, .interrupt = nullptr});
+  expect_no_allocation_per_step(simulation);
+}
+
+TEST_P(NoAllocation, with_imposed_steps) {
+  auto description = test::changed(chain_system(5), GetParam());
+  description.subsystems[1].step = {0.02, {}};
+  description.subsystems[2].step = {0.005, {}};
+  description.subsystems[3].input_degree = {0, {}};
+  Simulation simulation(description);
+  expect_no_allocation_per_step(simulation);
+}
+
+TEST_P(NoAllocation, while_results_are_written) {
+  const test::TemporaryFolder folder;
+  Simulation simulation(test::changed(chain_system(5), GetParam()));
+  CsvRecorder recorder(folder / "results.csv");
+  simulation.observe(recorder);
+  expect_no_allocation_per_step(simulation);
+}
+
+INSTANTIATE_TEST_SUITE_P(Methods, NoAllocation,
+                         testing::Values(test::Change{.method = "jacobi", .step = 0.01},
+                                         test::Change{.method = "jacobi", .step = 0.01, .options = {"degree=2"}},
+                                         test::Change{.method = "gauss-seidel", .step = 0.01, .options = {"degree=1"}},
+                                         test::Change{.method = "nepce", .step = 0.01}));
+
+TEST(Allocation, the_counter_counts) {
+  const long before = allocations;
+  std::free(std::calloc(3, 8));
+  const auto number = std::make_unique<double>(1.0);
+  EXPECT_GE(allocations - before, 2);
+  EXPECT_EQ(*number, 1.0);
+}
+
+}  // namespace
+}  // namespace entrain

@@ -1,0 +1,48 @@
+#include "reproduce/reproduce.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "entrain/error.hpp"
+#include "reproduce/entry.hpp"
+#include "reproduce/measure.hpp"
+
+namespace entrain {
+namespace {
+
+TEST(Reproduce, a_row_is_ok_within_its_tolerance_on_both_sides) {
+  const Tolerance ten_percent{0.1, "for the test"};
+  EXPECT_TRUE(compared("q", {}, 2.0, 2.19, ten_percent).ok);
+  EXPECT_TRUE(compared("q", {}, 2.0, 1.81, ten_percent).ok);
+  EXPECT_FALSE(compared("q", {}, 2.0, 2.21, ten_percent).ok);
+  EXPECT_FALSE(compared("q", {}, 2.0, 1.0, ten_percent).ok);
+}
+
+TEST(Reproduce, an_error_may_beat_the_reference_where_smaller_is_better) {
+  const Tolerance error{0.1, "for the test", true};
+  EXPECT_TRUE(compared("q", {}, 2.0, 1e-9, error).ok);
+  EXPECT_FALSE(compared("q", {}, 2.0, 2.3, error).ok);
+}
+
+TEST(Reproduce, nan_is_never_ok) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_FALSE(compared("q", {}, 2.0, nan, {0.1, "", true}).ok);
+  EXPECT_FALSE(compared("q", {}, 2.0, nan, {0.1, ""}).ok);
+}
+
+TEST(Reproduce, the_error_is_relative_to_the_range_of_the_reference) {
+  EXPECT_DOUBLE_EQ(percent_error({1.0, 3.0}, {0.0, 4.0}), 25.0);  // rms 1 of a range of 4
+}
+
+TEST(Reproduce, an_unknown_id_gets_a_suggestion) {
+  try {
+    reproduce("missiles.table5", ".");
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("did you mean 'missiles.table4'?"), std::string::npos) << error.what();
+  }
+}
+
+}  // namespace
+}  // namespace entrain
