@@ -1,7 +1,7 @@
 # Entrain. `make demo` and `make test` need nothing but a Debian 12 with make; everything else they install.
 PRESET ?= release
 JOBS ?= $(shell nproc)
-SOURCES = include src models apps tests bench cmake
+SOURCES = include src models fmukit apps tests bench cmake
 BUILD = $(if $(filter release,$(PRESET)),build,build/$(PRESET))
 
 .PHONY: help setup build demo test sanitize check format tidy layers bench install clean

@@ -19,10 +19,13 @@ std::string inspection_json(const SystemInspection& inspection) {
                                   {"variables", json_of(subsystem.variables)},
                                   {"capabilities", json_of(subsystem.capabilities)}};
   }
+  auto methods = nlohmann::ordered_json::object();
+  for (const auto& verdict : inspection.methods) methods[verdict.method] = verdict.obstacles;
   return json_text({{"subsystems", subsystems},
                     {"algebraic_loops", inspection.loops},
                     {"components", inspection.components},
-                    {"sequence", inspection.sequence}});
+                    {"sequence", inspection.sequence},
+                    {"obstacles_by_method", methods}});
 }
 
 std::string inspection_text(const SystemInspection& inspection) {
@@ -33,7 +36,14 @@ std::string inspection_text(const SystemInspection& inspection) {
   }
   text += "strongly connected subsystems\n" + groups_text(inspection.components, "none: the data flow one way");
   text += "algebraic loops\n" + groups_text(inspection.loops, "none");
-  return text + fmt::format("sequence\n  {}\n", fmt::join(inspection.sequence, ", "));
+  text += fmt::format("sequence\n  {}\n", fmt::join(inspection.sequence, ", "));
+  text += "methods\n";
+  for (const auto& verdict : inspection.methods) {
+    text +=
+        fmt::format("  {}: {}\n", verdict.method,
+                    verdict.obstacles.empty() ? "can run it" : fmt::format("{}", fmt::join(verdict.obstacles, "; ")));
+  }
+  return text;
 }
 
 }  // namespace
@@ -43,10 +53,10 @@ Command add_inspect(CLI::App& program) {
     std::string system;
     bool json = false;
   };
-  auto* command = add_subcommand(program, "inspect", "Show the variables, capabilities and loops of a system",
+  auto* command = add_subcommand(program, "inspect", "Show the variables, capabilities and loops of a system or an FMU",
                                  "entrain inspect examples/mechanical");
   const auto arguments = std::make_shared<Arguments>();
-  command->add_option("SYSTEM", arguments->system, "System file (.toml) or a folder holding one")
+  command->add_option("SYSTEM", arguments->system, "System file (.toml), a folder holding one, or an FMU")
       ->required()
       ->type_name("");
   command->add_flag("--json", arguments->json, "Print JSON");

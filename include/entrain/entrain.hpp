@@ -8,7 +8,8 @@
 
 namespace entrain {
 
-/// Reads a system file, or a folder holding one `system.toml` (or a single .toml).
+/// Reads a system file, a folder holding one `system.toml` (or a single .toml), or an FMU by itself (then it is the
+/// subsystem "fmu", run as its default experiment says).
 /// Throws Error{InvalidSystem} with every problem, or Error{FileFailed}.
 ENTRAIN_API SystemDescription load(const std::filesystem::path& path);
 

@@ -5,7 +5,28 @@
 
 namespace entrain {
 
-SystemInspection inspect(const SystemDescription& description) {
+namespace {
+
+/// With its default options, for the times of this run.
+std::vector<SystemInspection::Verdict> verdicts(const CoupledSystem& system, const RunSettings& settings) {
+  std::vector<const Capabilities*> capabilities;
+  for (std::size_t s = 0; s < system.size(); ++s) capabilities.push_back(&system.capabilities(SubsystemId{s}));
+  std::vector<SystemInspection::Verdict> result;
+  for (const auto& entry : methods()) {
+    auto& verdict = result.emplace_back();
+    verdict.method = entry.name;
+    for (auto& unmet : unmet_requirements(*entry.make(), system.graph(), capabilities, settings)) {
+      verdict.obstacles.push_back(std::move(unmet.message));
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+SystemInspection inspect(const SystemDescription& written) {
+  SystemDescription description = written;
+  if (!description.stop) description.stop = {description.start.value + 1.0, {}};  // what is shown needs no run
   std::vector<Problem> problems;
   const Prepared prepared = prepare(description, 1, {}, problems);
   if (!prepared.system) throw Error(std::move(problems));
@@ -28,6 +49,7 @@ SystemInspection inspect(const SystemDescription& description) {
     for (const SubsystemId s : component) names.push_back(graph.name(s));
   }
   for (const SubsystemId s : graph.calling_sequence()) result.sequence.push_back(graph.name(s));
+  result.methods = verdicts(system, prepared.settings);
   return result;
 }
 

@@ -21,6 +21,11 @@ struct SystemInspection {
   std::vector<std::vector<std::string>> loops;       ///< algebraic: signals "subsystem.variable"
   std::vector<std::vector<std::string>> components;  ///< subsystems that influence each other, two or more
   std::vector<std::string> sequence;                 ///< the calling sequence gauss-seidel would find
+  struct Verdict {
+    std::string method;
+    std::vector<std::string> obstacles;  ///< empty = the method can run this system
+  };
+  std::vector<Verdict> methods;
 };
 
 /// Throws Error with every problem of the system.

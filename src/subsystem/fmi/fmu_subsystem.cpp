@@ -397,4 +397,8 @@ std::string fmu_title(const std::filesystem::path& file) {
   return Fmu::open(file)->title();
 }
 
+DefaultExperiment fmu_experiment(const std::filesystem::path& file) {
+  return Fmu::open(file)->description().experiment;
+}
+
 }  // namespace entrain

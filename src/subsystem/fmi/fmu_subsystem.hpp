@@ -5,6 +5,7 @@
 #include <string>
 
 #include "entrain/subsystem.hpp"
+#include "subsystem/fmi/model_description.hpp"
 
 namespace entrain {
 
@@ -13,5 +14,8 @@ std::unique_ptr<Subsystem> make_fmu_subsystem(std::string name, const std::files
 
 /// "prey.fmu (FMI 2.0 co-simulation)". The file is read anew unless a subsystem holds it.
 std::string fmu_title(const std::filesystem::path& file);
+
+/// The run an FMU proposes, as far as it does.
+DefaultExperiment fmu_experiment(const std::filesystem::path& file);
 
 }  // namespace entrain
