@@ -150,6 +150,7 @@ TEST(ModelDescription, that_makes_no_sense_is_refused_by_name) {
   expect("<fmiModelDescription>\n<a>\n</fmiModelDescription>", "line 3");
   expect("<other/>", "no element fmiModelDescription");
   expect(edited(kTwo, "2.0", "1.0"), "made for FMI 1.0");
+  expect(edited(kThree, "3.0", "3.0-beta.2"), "made for FMI 3.0-beta.2");  // drafts have other signatures
   expect(edited(kTwo, "guid=\"{1}\"", ""), "no attribute 'guid'");
   expect(edited(kTwo, "modelIdentifier=\"mass\"", "modelIdentifier=\"../mass\""), "'../mass' is no model identifier");
   expect(edited(kTwo, "name=\"power\"", "name=\"v\""), "variable 'v' is there twice");

@@ -97,8 +97,8 @@ class Instance final : public FmuInstance {
   ~Instance() override {
     if (component_ == nullptr || worst_ == FmuStatus::Fatal) return;  // after a fatal error no call is allowed
     try {
-      if (stepping_ && worst_ < FmuStatus::Error) functions_.terminate(component_);
-      functions_.free_instance(component_);
+      if (stepping_ && worst_ < FmuStatus::Error) static_cast<void>(call(functions_.terminate));
+      if (worst_ != FmuStatus::Fatal) functions_.free_instance(component_);
     } catch (const std::exception&) {  // a function that is missing: nothing can be freed
     }
   }
@@ -106,10 +106,10 @@ class Instance final : public FmuInstance {
   bool create(const std::string& name, const FmuDescription& description, const std::filesystem::path& root) {
     component_ = functions_.instantiate(name.c_str(), fmi2CoSimulation, description.token.c_str(),
                                         file_uri(root / "resources").c_str(), &callbacks_, fmi2False, fmi2True);
-    if (component_ != nullptr && functions_.set_debug_logging.exists()) {
-      const auto categories = trouble_categories(description);
-      functions_.set_debug_logging(component_, categories.empty() ? fmi2False : fmi2True, categories.size(),
-                                   categories.data());
+    const auto categories =
+        trouble_categories(description);  // none named: everything is logged, and its last lines kept
+    if (component_ != nullptr && !categories.empty() && functions_.set_debug_logging.exists()) {
+      static_cast<void>(call(functions_.set_debug_logging, fmi2True, categories.size(), categories.data()));
     }
     return component_ != nullptr;
   }
@@ -127,7 +127,7 @@ class Instance final : public FmuInstance {
         return call(functions_.set_string, reference, 1U, &text);
       }
       default: {
-        const auto integer = static_cast<fmi2Integer>(std::get<std::int64_t>(value));
+        const auto integer = checked_integer<fmi2Integer>(variable, value);
         return call(functions_.set_integer, reference, 1U, &integer);
       }
     }
@@ -143,8 +143,9 @@ class Instance final : public FmuInstance {
   }
   FmuResult reset() override {
     stepping_ = false;
-    worst_ = FmuStatus::Ok;
-    return call(functions_.reset);
+    const FmuResult result = call(functions_.reset);
+    if (result.done()) worst_ = FmuStatus::Ok;
+    return result;
   }
 
   FmuResult set_reals(std::span<const ValueReference> references, const double* values) override {
@@ -206,6 +207,7 @@ class Instance final : public FmuInstance {
 
   template <class Symbol, class... Arguments>
   FmuResult call(const Symbol& symbol, Arguments... arguments) {
+    if (worst_ == FmuStatus::Fatal) return {FmuStatus::Fatal, symbol.name()};  // no further call is allowed
     const FmuStatus status = translated(symbol(component_, arguments...));
     if (status > worst_) worst_ = status;
     return {status, symbol.name()};

@@ -50,8 +50,8 @@ class Instance final : public FmuInstance {
   ~Instance() override {
     if (instance_ == nullptr || worst_ == FmuStatus::Fatal) return;  // after a fatal error no call is allowed
     try {
-      if (stepping_ && worst_ < FmuStatus::Error) functions_.terminate(instance_);
-      functions_.free_instance(instance_);
+      if (stepping_ && worst_ < FmuStatus::Error) static_cast<void>(call(functions_.terminate));
+      if (worst_ != FmuStatus::Fatal) functions_.free_instance(instance_);
     } catch (const std::exception&) {  // a function that is missing: nothing can be freed
     }
   }
@@ -65,16 +65,17 @@ class Instance final : public FmuInstance {
         name.c_str(), description.token.c_str(), std::filesystem::exists(resources) ? resources.c_str() : nullptr,
         fmi3False, fmi3True, fmi3False, description.co_simulation->early_return, no_intermediate_variables, 0U,
         static_cast<fmi3InstanceEnvironment>(&log), log_message, no_intermediate_update);
-    if (instance_ != nullptr && functions_.set_debug_logging.exists()) {
-      const auto categories = trouble_categories(description);
-      functions_.set_debug_logging(instance_, !categories.empty(), categories.size(), categories.data());
+    const auto categories =
+        trouble_categories(description);  // none named: everything is logged, and its last lines kept
+    if (instance_ != nullptr && !categories.empty() && functions_.set_debug_logging.exists()) {
+      static_cast<void>(call(functions_.set_debug_logging, fmi3True, categories.size(), categories.data()));
     }
     return instance_ != nullptr;
   }
 
   FmuResult set_value(const FmuVariable& variable, const Value& value) override {
     const auto integer = [&](const auto& symbol, auto type) {
-      return set_one(symbol, variable, type_cast(value, type));
+      return set_one(symbol, variable, checked_integer<decltype(type)>(variable, value));
     };
     switch (variable.type) {
       case FmuType::Float64: return set_one(functions_.set_float64, variable, std::get<double>(value));
@@ -109,8 +110,9 @@ class Instance final : public FmuInstance {
   }
   FmuResult reset() override {
     stepping_ = false;
-    worst_ = FmuStatus::Ok;
-    return call(functions_.reset);
+    const FmuResult result = call(functions_.reset);
+    if (result.done()) worst_ = FmuStatus::Ok;
+    return result;
   }
 
   FmuResult set_reals(std::span<const ValueReference> references, const double* values) override {
@@ -148,7 +150,7 @@ class Instance final : public FmuInstance {
     fmi3Boolean event = fmi3False;
     fmi3Boolean terminate = fmi3False;
     fmi3Boolean early = fmi3False;
-    fmi3Float64 last = result.reached;
+    fmi3Float64 last = arguments.from;  // for FMUs that end early without a word where
     result.result = call(functions_.do_step, arguments.from, arguments.size,
                          static_cast<fmi3Boolean>(!arguments.may_go_back), &event, &terminate, &early, &last);
     result.terminated = terminate;
@@ -167,11 +169,6 @@ class Instance final : public FmuInstance {
     return result;
   }
 
-  template <class Integer>
-  static Integer type_cast(const Value& value, Integer) {
-    return static_cast<Integer>(std::get<std::int64_t>(value));
-  }
-
   template <class Symbol, class T>
   FmuResult set_one(const Symbol& symbol, const FmuVariable& variable, const T& value) {
     return call(symbol, &variable.reference, 1U, &value, 1U);
@@ -179,6 +176,7 @@ class Instance final : public FmuInstance {
 
   template <class Symbol, class... Arguments>
   FmuResult call(const Symbol& symbol, Arguments... arguments) {
+    if (worst_ == FmuStatus::Fatal) return {FmuStatus::Fatal, symbol.name()};  // no further call is allowed
     const fmi3Status returned = symbol(instance_, arguments...);
     const FmuStatus status =
         returned >= fmi3OK && returned <= fmi3Fatal ? static_cast<FmuStatus>(returned) : FmuStatus::Error;

@@ -1,9 +1,12 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 
+#include "entrain/error.hpp"
 #include "entrain/variable.hpp"
 #include "subsystem/fmi/fmu_log.hpp"
 #include "subsystem/fmi/library.hpp"
@@ -90,5 +93,15 @@ std::unique_ptr<FmuFunctions> make_fmi3_functions(const FmuLibrary& library, con
 
 /// Categories of log messages about trouble, among those that an FMU offers.
 std::vector<const char*> trouble_categories(const FmuDescription& description);
+
+/// The value in the FMU's own integer type. Throws Error{InvalidSystem} when it does not fit.
+template <class Integer>
+Integer checked_integer(const FmuVariable& variable, const Value& value) {
+  const auto wide = std::get<std::int64_t>(value);
+  if (std::in_range<Integer>(wide)) return static_cast<Integer>(wide);
+  throw Error(ErrorCode::InvalidSystem,
+              "the value " + std::to_string(wide) + " does not fit its type, " + std::string(to_string(variable.type)),
+              {.subsystem = {}, .variable = variable.name, .time = {}, .remedy = {}});
+}
 
 }  // namespace entrain

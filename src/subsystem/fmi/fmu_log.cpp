@@ -14,7 +14,7 @@ constexpr std::size_t kLongest = 1000;  // characters of one message
 void FmuLog::add(const char* category, std::string message) {
   if (message.size() > kLongest) message = message.substr(0, kLongest) + "...";
   std::replace_if(
-      message.begin(), message.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
+      message.begin(), message.end(), [](unsigned char c) { return c < 0x20 || c == 0x7F; }, ' ');  // no terminal codes
   while (!message.empty() && message.back() == ' ') message.pop_back();
   if (category != nullptr && *category != '\0') message = fmt::format("[{}] {}", category, message);
   const std::lock_guard lock(mutex_);

@@ -17,7 +17,7 @@ std::optional<Duration> imposed_step_of(const FmuDescription& description) {
 /// Some step that the FMU should be able to do.
 Duration trial_step(const FmuDescription& description, Time start) {
   if (const auto imposed = imposed_step_of(description)) return *imposed;
-  if (description.experiment.step) return *description.experiment.step;
+  if (description.experiment.step) return *description.experiment.step;  // positive, like all steps read
   if (description.experiment.stop && *description.experiment.stop > start) {
     return (*description.experiment.stop - start) / 1000.0;
   }
@@ -46,8 +46,8 @@ class Prober {
     const auto& flags = fmu_.flags();
     fresh();  // an FMU that cannot be initialised is an error, not a missing ability
     result_.rollback = flags.rollback && prove("canGetAndSetFMUstate", &Prober::save_and_restore);
-    const bool tells_states = !ports().states.empty() || flags.directional_derivatives;
-    result_.states = tells_states && prove("continuous states", &Prober::read_states);
+    // An FMU that lists no states may have none or may hide them; only listed ones can be trusted.
+    result_.states = !ports().states.empty() && prove("continuous states", &Prober::read_states);
     result_.linearization = result_.states && flags.directional_derivatives &&
                             prove("providesDirectionalDerivative", &Prober::differentiate);
     result_.reset = can_reset();
@@ -63,11 +63,14 @@ class Prober {
   void fresh() {
     instance_.reset();
     instance_ = fmu_.instantiate("probe", log_);
+    initialize();
+  }
+
+  void initialize() {
     const auto& experiment = fmu_.description().experiment;
     const Time stop = std::max(experiment.stop.value_or(start_), start_ + 10.0 * step_);
-    begin_initialization(*instance_, fmu_.description(), starts_, start_, stop, log_, "probe");
-    require_done(instance_->exit_initialization(), log_,
-                 {.subsystem = "probe", .variable = {}, .time = start_, .remedy = {}});
+    begin_initialization(*instance_, fmu_.description(), starts_, start_, stop, log_, {});
+    require_done(instance_->exit_initialization(), log_, {});
   }
 
   /// False, with a warning, when the ability is claimed and not there.
@@ -86,16 +89,26 @@ class Prober {
     return false;
   }
 
+  /// Proven when the same step from the restored state ends in the same bits: a function that does nothing returns OK
+  /// as well.
   FmuResult save_and_restore() {
     FmuInstance::State state = nullptr;
     FmuResult result = instance_->get_state(state);
-    if (result.done()) result = instance_->set_state(state);
+    if (!result.done()) return result;
+    std::vector<double> first;
+    for (int round = 0; round < 2 && result.done(); ++round) {
+      result = step({}).result;
+      if (round == 0) first = reached_;
+      if (result.done()) result = instance_->set_state(state);
+    }
+    const bool same = reached_ == first;
     const FmuResult freed = instance_->free_state(state);
-    return result.done() ? freed : result;
+    if (!result.done()) return result;
+    if (!same) throw Error(ErrorCode::SubsystemFailed, "the same step from the restored state ends elsewhere");
+    return freed;
   }
 
   FmuResult read_states() {
-    if (ports().states.empty()) return {};
     std::vector<double> values(ports().states.size());
     const FmuResult result = instance_->get_reals(ports().states, values.data());
     return result.done() ? instance_->get_reals(ports().derivatives, values.data()) : result;
@@ -113,16 +126,28 @@ class Prober {
     return result;
   }
 
-  /// No flag claims it, so there is nothing to withdraw.
+  /// No flag claims it, so there is nothing to withdraw. Proven when a step was made, and after the reset the outputs
+  /// are again those of the start.
   bool can_reset() {
     bool done = false;
     try {
-      done = instance_->reset().done();
-    } catch (const Error&) {  // the function is not in the library
+      const std::vector<double> at_start = outputs();
+      const bool stepped = step({}).result.done();
+      if (stepped && instance_->reset().done()) {
+        initialize();
+        done = outputs() == at_start;
+      }
+    } catch (const Error&) {  // the function is not in the library, or the FMU does not start again
     }
     log_.take_text();
     fresh();
     return done;
+  }
+
+  std::vector<double> outputs() {
+    std::vector<double> values(ports().outputs.size());
+    if (!values.empty() && !instance_->get_reals(ports().outputs, values.data()).done()) values.clear();
+    return values;
   }
 
   FmuResult read_output_derivatives() {
@@ -211,8 +236,8 @@ FmuAbilities claimed_abilities(const Fmu& fmu) {
   const auto& flags = fmu.flags();
   FmuAbilities result;
   result.rollback = flags.rollback;
-  result.states = !fmu.ports().states.empty() || flags.directional_derivatives;
-  result.linearization = flags.directional_derivatives;
+  result.states = !fmu.ports().states.empty();
+  result.linearization = result.states && flags.directional_derivatives;
   result.output_derivatives = flags.output_derivative_order > 0;
   result.input_degree = flags.input_derivatives && fmu.description().version == FmiVersion::Two ? 1 : 0;
   result.warnings.push_back(fmt::format(

@@ -62,6 +62,7 @@ class FmuSubsystem final : public Subsystem,
   void output_derivatives(std::span<double> dy) override;
   void reset() override;
 
+  const FmuAbilities& proven() const;
   void require(const FmuResult& result);
   void leave_initialization();
   void set_derivative_call(const InputBlock& inputs);
@@ -120,7 +121,7 @@ FmuSubsystem::~FmuSubsystem() {
 
 const Capabilities& FmuSubsystem::capabilities() const {
   if (capabilities_) return *capabilities_;
-  const FmuAbilities& abilities = fmu_->abilities(starts_);
+  const FmuAbilities& abilities = proven();
   Capabilities can;
   can.rollback = abilities.rollback;
   can.input_degree = abilities.input_degree;
@@ -136,8 +137,20 @@ const Capabilities& FmuSubsystem::capabilities() const {
   return *capabilities_;
 }
 
+/// Proven on a scratch instance; what goes wrong there is told as ours.
+const FmuAbilities& FmuSubsystem::proven() const {
+  try {
+    return fmu_->abilities(starts_);
+  } catch (const Error& error) {
+    ErrorContext context = error.context();
+    context.subsystem = name_;
+    throw Error(error.code(), error.message(), context);
+  }
+}
+
 Facets FmuSubsystem::facets() noexcept {
-  const Capabilities& can = capabilities();
+  if (!capabilities_) return {};  // nothing is promised before capabilities() was asked
+  const Capabilities& can = *capabilities_;
   Facets facets;
   if (can.rollback) facets.rollback = this;
   if (can.states) facets.states = this;
@@ -149,7 +162,7 @@ Facets FmuSubsystem::facets() noexcept {
 
 std::vector<std::string> FmuSubsystem::warnings() const {
   std::vector<std::string> all = ports_.warnings;
-  const auto& withdrawn = fmu_->abilities(starts_).warnings;
+  const auto& withdrawn = proven().warnings;
   all.insert(all.end(), withdrawn.begin(), withdrawn.end());
   if (warnings_returned_ > 0) {
     all.push_back(fmt::format("'{}' returned a warning {} times, first {}", name_, warnings_returned_, first_warning_));
@@ -212,7 +225,7 @@ StepReport FmuSubsystem::step(const Step& step, std::span<double> outputs) {
   call_.from = step.from;
   call_.size = step.size;
   // An FMU refuses to pass the stop time, be it by a rounding.
-  if (step.from + step.size > stop_ && same_time(step.from + step.size, stop_)) call_.size = stop_ - step.from;
+  if (step.from + step.size > stop_ && stop_ > step.from) call_.size = stop_ - step.from;
   call_.input_values = step.inputs.order(0).data();
   const int degree = ports_.inputs.empty() ? 0 : step.inputs.degree();
   if (degree > 0 || highest_sent_ > 0) set_derivative_call(step.inputs);
@@ -236,7 +249,11 @@ StepReport FmuSubsystem::unusual(const FmuStepResult& result, const FmuStepCall&
     first_warning_ = fmt::format("from {} at t = {} s{}", result.result.function, call.from, log_.take_text());
   }
   StepReport report{StepOutcome::Completed, result.reached, result.terminated};
-  if (result.reached <= call.from || same_time(result.reached, call.from)) {
+  if (status == FmuStatus::Discard) {  // the standard allows no further step from here, only going back
+    report.outcome = result.terminated && result.reached > call.from ? StepOutcome::EndedEarly : StepOutcome::Rejected;
+    return report;
+  }
+  if (!(result.reached > call.from) || same_time(result.reached, call.from)) {
     report.outcome = StepOutcome::Rejected;
   } else if (!reached(result.reached, call.from + call.size)) {
     report.outcome = StepOutcome::EndedEarly;
@@ -322,8 +339,12 @@ void FmuSubsystem::restore(StateId id) {
 void FmuSubsystem::free_saved() {
   for (auto& saved : saved_) {
     if (phase_ == Phase::Failed || saved.state == nullptr) continue;
-    const FmuResult freed = instance_->free_state(saved.state);
-    if (freed.status >= FmuStatus::Error) phase_ = Phase::Failed;
+    try {
+      const FmuResult freed = instance_->free_state(saved.state);
+      if (freed.status >= FmuStatus::Error) phase_ = Phase::Failed;
+    } catch (const Error&) {  // the function is not in the library: nothing can be freed
+      break;
+    }
   }
   saved_.clear();
   free_.clear();

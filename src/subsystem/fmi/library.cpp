@@ -13,6 +13,14 @@
 namespace entrain {
 namespace {
 
+// An FMU that carries a library of its own (SUNDIALS, zlib, ...) must call that one, not the one this program uses.
+// Sanitizers refuse it.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr int kHowToLoad = RTLD_NOW | RTLD_LOCAL;
+#else
+constexpr int kHowToLoad = RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND;
+#endif
+
 namespace fs = std::filesystem;
 
 [[noreturn]] void fail(const std::string& fmu, const std::string& what, const std::string& remedy) {
@@ -78,7 +86,7 @@ FmuLibrary::FmuLibrary(const fs::path& root, const std::string& platform, const 
                                          fmt::join(platforms, ", ")),
          "Ask for an FMU with a binary for x86_64 Linux");
   }
-  handle_ = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  handle_ = ::dlopen(path.c_str(), kHowToLoad);
   if (handle_ != nullptr) return;
   std::string said = ::dlerror();
   // The path in the private folder says nothing to the user.

@@ -4,12 +4,15 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <map>
 #include <memory>
 #include <pugixml.hpp>
 #include <set>
 #include <string_view>
+#include <type_traits>
 
 #include "entrain/error.hpp"
 
@@ -111,6 +114,9 @@ class Reader {
     Number value{};
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+    if constexpr (std::is_floating_point_v<Number>) {
+      if (!std::isfinite(value)) return std::nullopt;
+    }
     return value;
   }
 
@@ -127,13 +133,20 @@ class Reader {
     return required_number<Number>(node, attribute, element);
   }
 
+  /// Tools write 0 for "not known".
+  static void drop_unless_positive(std::optional<Duration>& step) {
+    if (step && !(*step > 0.0)) step.reset();
+  }
+
   static bool flag(Node node, const char* attribute) { return node.attribute(attribute).as_bool(false); }
 
   void read_head(Node root) {
     result_.version_text = required(root, "fmiVersion", "fmiModelDescription");
-    if (result_.version_text.starts_with("2.")) {
+    // Drafts ("3.0-beta.2") have functions of the same names and other arguments.
+    const bool draft = result_.version_text.find_first_not_of("0123456789.") != std::string::npos;
+    if (!draft && result_.version_text.starts_with("2.")) {
       result_.version = FmiVersion::Two;
-    } else if (result_.version_text.starts_with("3.")) {
+    } else if (!draft && result_.version_text.starts_with("3.")) {
       result_.version = FmiVersion::Three;
     } else {
       fail(fmt::format("it is made for FMI {}; FMI 2.0 and 3.0 can be used", result_.version_text));
@@ -148,6 +161,7 @@ class Reader {
     const Node experiment = root.child("DefaultExperiment");
     const auto part = [&](const char* name) { return optional_number<double>(experiment, name, "DefaultExperiment"); };
     result_.experiment = {part("startTime"), part("stopTime"), part("stepSize"), part("tolerance")};
+    drop_unless_positive(result_.experiment.step);
   }
 
   void read_co_simulation(Node node) {
@@ -167,6 +181,7 @@ class Reader {
     flags.once_per_process = flag(node, "canBeInstantiatedOnlyOncePerProcess");
     flags.needs_execution_tool = flag(node, "needsExecutionTool");
     flags.fixed_internal_step = optional_number<double>(node, "fixedInternalStepSize", "CoSimulation");
+    drop_unless_positive(flags.fixed_internal_step);
     result_.co_simulation = std::move(flags);
   }
 
@@ -383,9 +398,16 @@ FmuDescription read_model_description(const std::filesystem::path& file, const s
     throw Error(ErrorCode::InvalidSystem, fmt::format("FMU '{}': it has no modelDescription.xml", fmu),
                 {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Check that the file is an FMU"});
   }
+  constexpr std::uintmax_t kMostBytes = 256U << 20U;  // parsing takes many times the size of the text
+  if (size > kMostBytes) {
+    throw Error(ErrorCode::InvalidSystem,
+                fmt::format("FMU '{}': its modelDescription.xml has {} bytes, more than {}", fmu, size, kMostBytes));
+  }
   std::string text(size, '\0');
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> stream(std::fopen(file.c_str(), "rb"), std::fclose);
-  if (stream) text.resize(std::fread(text.data(), 1, text.size(), stream.get()));
+  if (!stream || std::fread(text.data(), 1, text.size(), stream.get()) != text.size()) {
+    throw Error(ErrorCode::FileFailed, fmt::format("FMU '{}': its modelDescription.xml cannot be read", fmu));
+  }
   return parse_model_description(text, fmu);
 }
 
