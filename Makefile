@@ -24,7 +24,7 @@ demo: build ## a coupled simulation, and where its result is
 test: build ## all tests (TESTS=regex for some)
 	@ctest --test-dir $(BUILD) -j $(JOBS) --output-on-failure --no-tests=error $(if $(TESTS),-R '$(TESTS)')
 
-sanitize: ## unit, contract and failure tests under ASan and UBSan, thread tests under TSan
+sanitize: build ## unit, contract and failure tests under ASan and UBSan, thread tests under TSan
 	@$(MAKE) --no-print-directory build PRESET=asan-ubsan TARGETS='unit_tests contract_tests failure_tests'
 	@ctest --test-dir build/asan-ubsan -j $(JOBS) --output-on-failure --no-tests=error -L '^(unit|contract|failure)$$'
 	@$(MAKE) --no-print-directory build PRESET=tsan TARGETS=contract_tests

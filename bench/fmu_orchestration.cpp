@@ -164,7 +164,7 @@ void measure_engine(std::size_t count, std::size_t steps, Seconds& best) {
 int main() {
   bench::Budgets budgets;
   fmt::print("per macro step and FMU, best of {}\n", bench::kRepetitions);
-  for (const std::size_t count : {2, 10, 100, 1000}) {
+  for (const std::size_t count : {2U, 10U, 100U, 1000U}) {
     const std::size_t steps = steps_for(count);
     Seconds bare;
     Seconds engine;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cmath>
 
 #include "numerics/exponential.hpp"
 #include "support/systems.hpp"
@@ -107,6 +108,14 @@ TEST(Algorithm1, control_21_with_the_gain_of_the_paper) {
   const Master control{.force_first = false, .alpha_f = 0.6};
   EXPECT_NEAR(by_engine("nepce", {kMotionFirst, "gains={\"motion_side.F\" = 0.6}"}, 9.11, 6), by_hand(control, 9.11, 6),
               1e-12);
+}
+
+TEST(Algorithm1, a_constant_history_starts_held_and_then_uses_the_whole_degree) {
+  const std::vector<std::string> constant{"degree=2", "start=\"constant\""};
+  // All samples equal: the first step is held, up to the rounding of the differences.
+  EXPECT_NEAR(by_engine("jacobi", constant, 1.0, 1), by_engine("jacobi", {}, 1.0, 1), 1e-15);
+  // In the second step the parabola through (y1, y0, y0) is not the line through (y1, y0) that a grown history gives.
+  EXPECT_GT(std::abs(by_engine("jacobi", constant, 1.0, 2) - by_engine("jacobi", {"degree=2"}, 1.0, 2)), 1e-4);
 }
 
 TEST(Algorithm1, nepce_without_gains_is_gauss_seidel) {
