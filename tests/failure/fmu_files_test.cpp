@@ -36,7 +36,7 @@ class FmuFiles : public testing::Test {
   FmuFiles() : library_(test::text_of(ENTRAIN_SCRIPTED_FMU)) {}
 
   fs::path write(const std::string& xml, const std::string& binary = "binaries/linux64/scripted.so") const {
-    const fs::path file = folder_ / fmt::format("part {}.fmu", ++written_);  // with a space
+    fs::path file = folder_ / fmt::format("part {}.fmu", ++written_);  // with a space
     std::vector<test::ArchiveEntry> entries{{"modelDescription.xml", xml}};
     if (!binary.empty()) entries.push_back({binary, library_});
     test::write_archive(file, entries);

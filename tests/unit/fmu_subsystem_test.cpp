@@ -86,8 +86,8 @@ void expect_near(const std::vector<double>& ours, const std::vector<double>& the
 }
 
 std::vector<std::string> names_of(const std::vector<Variable>& variables) {
-  std::vector<std::string> names;
-  for (const auto& variable : variables) names.push_back(variable.name);
+  std::vector<std::string> names(variables.size());
+  std::transform(variables.begin(), variables.end(), names.begin(), [](const Variable& v) { return v.name; });
   return names;
 }
 

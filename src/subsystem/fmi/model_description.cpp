@@ -295,7 +295,7 @@ class Reader {
       if (!names_.insert(variable.name).second) fail(fmt::format("variable '{}' is there twice", variable.name));
       variable.causality = FmuCausality::Local;  // one port is enough
       if (const auto text = alias.attribute("description")) variable.description = text.value();
-      derivatives_.push_back(std::nullopt);
+      derivatives_.emplace_back();
       result_.variables.push_back(std::move(variable));
     }
   }
