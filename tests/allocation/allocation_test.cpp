@@ -17,11 +17,11 @@ std::atomic<long> allocations{0};
 
 // glibc's own entry points behind the replaced ones.
 extern "C" {
-void* __libc_malloc(std::size_t size);  // NOLINT(bugprone-reserved-identifier,readability-identifier-naming)
-void* __libc_calloc(std::size_t count,
-                    std::size_t size);  // NOLINT(bugprone-reserved-identifier,readability-identifier-naming)
-void* __libc_realloc(void* memory,
-                     std::size_t size);  // NOLINT(bugprone-reserved-identifier,readability-identifier-naming)
+// NOLINTBEGIN(bugprone-reserved-identifier,readability-identifier-naming)
+void* __libc_malloc(std::size_t size);
+void* __libc_calloc(std::size_t count, std::size_t size);
+void* __libc_realloc(void* memory, std::size_t size);
+// NOLINTEND(bugprone-reserved-identifier,readability-identifier-naming)
 
 void* malloc(std::size_t size) {
   ++allocations;
