@@ -286,8 +286,8 @@ rollback = "no"
 )"),
             (Texts{"system.toml:2: run.stop must lie after run.start (0 s), not at -1 s",
                    "system.toml:3: run.step must be greater than 0 s, not 0",
-                   "system.toml:4: subsystem 'a' has no model; name one, such as model = \"lotka_volterra.prey\", or "
-                   "an FMU: fmu = \"prey.fmu\"",
+                   std::string("system.toml:4: subsystem 'a' has no model; name one, such as model = ") +
+                       "\"lotka_volterra.prey\", or an FMU: fmu = \"prey.fmu\"",
                    "system.toml:5: subsystems.a.rollback must be true or false, not the string \"no\"",
                    "system.toml:7: 'u' cannot be the input of a connection; write \"subsystem.variable\""}));
 }
