@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
+#include <ctime>
 #include <string>
 #include <vector>
 
@@ -12,11 +12,16 @@ namespace entrain::bench {
 /// Best of several alternating measurements: what the machine does besides only makes a run slower.
 inline constexpr int kRepetitions = 5;
 
+/// Of the processor, not of the wall: what other programs take from it is not ours.
+inline double processor_seconds() {
+  return static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
+}
+
 template <class Work>
 double seconds_of(Work&& work) {
-  const auto before = std::chrono::steady_clock::now();
+  const double before = processor_seconds();
   work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - before).count();
+  return processor_seconds() - before;
 }
 
 /// Prints each measurement beside its budget and remembers whether one was exceeded.

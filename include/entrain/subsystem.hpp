@@ -46,15 +46,15 @@ class InputBlock {
   int degree_;
 };
 
-enum class StepOutcome {
+enum class StepOutcome : std::uint8_t {
   Completed,
   EndedEarly,  ///< `reached` lies before the end: an event, or the simulator asked to stop there
   Rejected,    ///< the step was not made; the state is undefined until a saved one is restored
 };
 
 struct [[nodiscard]] StepReport {
-  StepOutcome outcome = StepOutcome::Completed;
   Time reached = 0.0;
+  StepOutcome outcome = StepOutcome::Completed;
   bool stop_requested = false;
 };
 

@@ -19,6 +19,12 @@ constexpr std::size_t kOrders = kMaxInputDegree + 1;
 // Two clock reads cost as much as the step of a light subsystem, so one step in 64 is timed.
 constexpr std::uint64_t kTimingMask = 63;
 
+bool all_finite(std::span<const double> values) {
+  double zero = 0.0;  // unless a value is infinite or not a number
+  for (const double value : values) zero += 0.0 * value;
+  return zero == 0.0;
+}
+
 Error rejected_step(const std::string& subsystem, Time from, Duration size) {
   return {ErrorCode::SubsystemFailed,
           fmt::format("rejected a step of {} s", size),
@@ -60,7 +66,7 @@ std::span<double> CoupledSystem::coefficients(SubsystemId s, int degree, int p) 
 }
 
 void CoupledSystem::hold_all_inputs() {
-  for (std::size_t i = 0; i < input_end_.size(); ++i) input_end_[i] = transfer_.incoming(InputId{i}, signals_);
+  transfer_.deliver(signals_, input_end_);
 }
 
 void CoupledSystem::initialize(Time start, Time stop) {
@@ -126,58 +132,64 @@ double CoupledSystem::Counters::seconds() const {
   return first_seconds + sampled_seconds * static_cast<double>(steps - 1) / static_cast<double>(sampled_steps);
 }
 
+inline void CoupledSystem::step(const StepTask& task, Participant& participant) {
+  if (task.parts != 1 || task.degree > participant.input_degree) {
+    step_in_parts(task, participant, task.from);
+    return;
+  }
+  const bool held = task.degree == 0;
+  const Subsystem::Step step{task.from, task.size,
+                             InputBlock(held ? participant.input_end.data() : participant.coefficients,
+                                        participant.input_end.size(), task.degree)};
+  const StepReport report = participant.subsystem->step(step, participant.outputs);
+  if (!held) keep_end(participant, step.inputs, task.size);
+  if (report.outcome != StepOutcome::Completed || report.stop_requested) continue_step(task, participant, report);
+}
+
 void CoupledSystem::commit_one(const StepTask& task) {
   auto& participant = participants_[task.subsystem];
   if ((participant.counters.steps & kTimingMask) == 0) {
-    step_and_sample_time(task, participant);
+    step_timed(task, participant);
   } else {
     step(task, participant);
   }
   ++participant.counters.steps;
   times_[task.subsystem] = task.to;
-  check_outputs(task.subsystem, task.to);
+  if (!all_finite(participant.outputs)) throw_not_finite(task.subsystem, task.to);
 }
 
-void CoupledSystem::step_and_sample_time(const StepTask& task, Participant& participant) {
+void CoupledSystem::step_timed(const StepTask& task, Participant& participant) {
   auto& counters = participant.counters;
-  const auto before = std::chrono::steady_clock::now();
+  const auto begin = std::chrono::steady_clock::now();
   step(task, participant);
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - before).count();
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
   if (counters.steps == 0) {
-    counters.first_seconds = seconds;
+    counters.first_seconds = taken.count();
   } else {
-    counters.sampled_seconds += seconds;
+    counters.sampled_seconds += taken.count();
     ++counters.sampled_steps;
   }
 }
 
-void CoupledSystem::note_step(Participant& participant, const InputBlock& inputs, Duration size,
-                              const StepReport& report) {
-  if (inputs.order(0).data() != participant.input_end.data()) {  // held inputs are where they end
-    for (std::size_t i = 0; i < inputs.count(); ++i) participant.input_end[i] = inputs.value(i, size);
-  }
-  if (report.stop_requested) {
-    participant.stop_requested = true;
-    trouble_.store(true, std::memory_order_relaxed);
+void CoupledSystem::note_stop_request(Participant& participant) {
+  participant.stop_requested = true;
+  trouble_.store(true, std::memory_order_relaxed);
+}
+
+/// After a step that ended early, was rejected or asked to stop.
+void CoupledSystem::continue_step(const StepTask& task, Participant& participant, const StepReport& report) {
+  if (report.stop_requested) {  // who asked to stop steps no more
+    note_stop_request(participant);
+  } else if (report.outcome == StepOutcome::EndedEarly && report.reached > task.from) {
+    ++participant.counters.early_returns;
+    step_in_parts(task, participant, report.reached);
+  } else {
+    throw rejected_step(graph_.name(task.subsystem), task.from, task.size);
   }
 }
 
-void CoupledSystem::step(const StepTask& task, Participant& participant) {
-  if (task.parts != 1 || task.degree > participant.input_degree) {
-    step_in_parts(task, participant, task.from);
-    return;
-  }
-  const double* polynomials = task.degree == 0 ? participant.input_end.data() : participant.coefficients;
-  const InputBlock inputs(polynomials, participant.input_end.size(), task.degree);
-  const StepReport report = participant.subsystem->step({task.from, task.size, inputs}, participant.outputs);
-  note_step(participant, inputs, task.size, report);
-  if (report.outcome == StepOutcome::Completed || report.stop_requested) return;  // who asked to stop steps no more
-  if (report.outcome == StepOutcome::EndedEarly && report.reached > task.from) {
-    ++participant.counters.early_returns;
-    step_in_parts(task, participant, report.reached);
-    return;
-  }
-  throw rejected_step(graph_.name(task.subsystem), task.from, task.size);
+void CoupledSystem::keep_end(Participant& participant, const InputBlock& inputs, Duration size) {
+  for (std::size_t i = 0; i < inputs.count(); ++i) participant.input_end[i] = inputs.value(i, size);
 }
 
 /// From `reached` to the end of the task, in its parts; an early return starts the next part where it happened.
@@ -202,8 +214,11 @@ void CoupledSystem::step_in_parts(const StepTask& task, Participant& participant
     const InputBlock inputs(part, count, degree);
     const Time from = task.from + done;
     const StepReport report = participant.subsystem->step({from, size, inputs}, participant.outputs);
-    note_step(participant, inputs, size, report);
-    if (report.stop_requested) return;
+    keep_end(participant, inputs, size);
+    if (report.stop_requested) {
+      note_stop_request(participant);
+      return;
+    }
     if (report.outcome == StepOutcome::Completed) {
       ++k;
       done = part_size * k;
@@ -214,6 +229,10 @@ void CoupledSystem::step_in_parts(const StepTask& task, Participant& participant
       throw rejected_step(graph_.name(task.subsystem), from, size);
     }
   }
+}
+
+void CoupledSystem::check_outputs(SubsystemId s, Time t) const {
+  if (!all_finite(participants_[s].outputs)) throw_not_finite(s, t);
 }
 
 void CoupledSystem::throw_not_finite(SubsystemId s, Time t) const {

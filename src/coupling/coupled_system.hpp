@@ -121,14 +121,12 @@ class CoupledSystem {
 
   void commit_one(const StepTask& task);
   void step(const StepTask& task, Participant& participant);
-  void note_step(Participant& participant, const InputBlock& inputs, Duration size, const StepReport& report);
-  void step_in_parts(const StepTask& task, Participant& participant, Time reached_time);
-  void step_and_sample_time(const StepTask& task, Participant& participant);
-  void check_outputs(SubsystemId s, Time t) const {
-    double zero = 0.0;  // unless an output is infinite or not a number
-    for (const double y : participants_[s].outputs) zero += 0.0 * y;
-    if (!(zero == 0.0)) throw_not_finite(s, t);
-  }
+  [[gnu::noinline]] void step_timed(const StepTask& task, Participant& participant);
+  [[gnu::noinline]] void continue_step(const StepTask& task, Participant& participant, const StepReport& report);
+  [[gnu::noinline]] void step_in_parts(const StepTask& task, Participant& participant, Time reached_time);
+  void note_stop_request(Participant& participant);
+  static void keep_end(Participant& participant, const InputBlock& inputs, Duration size);
+  void check_outputs(SubsystemId s, Time t) const;
   [[noreturn]] void throw_not_finite(SubsystemId s, Time t) const;
   void settle_trouble(std::span<const StepTask> tasks);
 

@@ -1,5 +1,7 @@
 #include "coupling/transfer.hpp"
 
+#include <algorithm>
+
 namespace entrain {
 
 TransferPlan::TransferPlan(const Graph& graph, std::span<const double> constants)
@@ -12,6 +14,19 @@ TransferPlan::TransferPlan(const Graph& graph, std::span<const double> constants
       constants_.push_back(constants[i]);
     }
   }
+  const auto is_plain = [](const Wire& wire) { return wire.factor == 1.0 && wire.offset == 0.0; };
+  if (!std::all_of(wires_.begin(), wires_.end(), is_plain)) return;
+  for (const Wire& wire : wires_) plain_sources_.push_back(static_cast<std::uint32_t>(wire.source));
+}
+
+void TransferPlan::deliver(std::span<const double> signals, std::span<double> inputs) const {
+  if (!plain_sources_.empty()) {
+    const double* from = signals.data();
+    double* to = inputs.data();
+    for (const std::uint32_t source : plain_sources_) *to++ = from[source];
+    return;
+  }
+  for (std::size_t i = 0; i < inputs.size(); ++i) inputs[i] = incoming(InputId{i}, signals);
 }
 
 std::vector<double> TransferPlan::make_signals() const {

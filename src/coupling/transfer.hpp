@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -20,6 +21,8 @@ class TransferPlan {
     const Wire& wire = wires_[input];
     return wire.factor * signals[wire.source] + wire.offset + wire.correction;
   }
+  /// Every input as it comes in now.
+  void deliver(std::span<const double> signals, std::span<double> inputs) const;
   double factor(InputId input) const { return wires_[input].factor; }
   /// Index of the signal behind an input; below the number of outputs it is an output.
   std::size_t source(InputId input) const { return wires_[input].source; }
@@ -33,6 +36,7 @@ class TransferPlan {
   };
   std::size_t outputs_;
   std::vector<Wire> wires_;
+  std::vector<std::uint32_t> plain_sources_;  // of all inputs, if none is scaled, shifted or corrected; else empty
   std::vector<double> constants_;
 };
 

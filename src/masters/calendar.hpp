@@ -29,13 +29,10 @@ class Calendar {
   bool ends(SubsystemId s, std::uint64_t step) const { return span_[s] == 1 || (step + 1) % span_[s] == 0; }
   /// The step of `s` that ends with macro step `step`.
   StepTask task(SubsystemId s, std::uint64_t step, int degree) {
-    if (step != window_.step) window_ = {step, grid_.time(step), grid_.size(step), grid_.time(step + 1)};
+    const Window& window = window_of(step);
     if (span_[s] > 1 || parts_[s] > 1) return unusual_task(s, degree);
-    return {s, window_.from, window_.size, degree, 1, window_.to};
+    return {s, window.from, window.size, degree, 1, window.to};
   }
-
- private:
-  StepTask unusual_task(SubsystemId s, int degree) const;
 
   struct Window {
     std::uint64_t step = ~std::uint64_t{0};
@@ -43,6 +40,14 @@ class Calendar {
     Duration size = 0.0;
     Time to = 0.0;
   };
+  const Window& window_of(std::uint64_t step) {
+    if (step != window_.step) window_ = {step, grid_.time(step), grid_.size(step), grid_.time(step + 1)};
+    return window_;
+  }
+
+ private:
+  StepTask unusual_task(SubsystemId s, int degree) const;
+
   Window window_;  // of the macro step asked for last
   Grid grid_;
   bool in_step_ = true;

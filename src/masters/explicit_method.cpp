@@ -53,18 +53,31 @@ void ExplicitMethod::prepare(CoupledSystem& system, SubsystemId s) {
 }
 
 void ExplicitMethod::commit(CoupledSystem& system, std::span<const SubsystemId> batch) {
-  std::size_t count = 0;
-  for (const SubsystemId s : batch) {
-    if (!calendar_.ends(s, step_)) continue;
-    tasks_[count++] = calendar_.task(s, step_, degree_[s]);
-    sample_step_[s] = step_ + 1;
-  }
-  const std::span<const StepTask> tasks(tasks_.data(), count);
+  const std::span<const StepTask> tasks(tasks_.data(), collect_tasks(batch));
   system.commit_all(tasks);
   if (!events_announced_) return;
   for (const auto& task : tasks) {
     if (reached(task.to, next_event_[task.subsystem])) notice_event(system, task);
   }
+}
+
+/// The steps of the batch that end with this macro step, in tasks_; how many.
+std::size_t ExplicitMethod::collect_tasks(std::span<const SubsystemId> batch) {
+  std::size_t count = 0;
+  if (calendar_.in_step()) {  // the common case, kept free of questions
+    const Calendar::Window window = calendar_.window_of(step_);
+    for (const SubsystemId s : batch) {
+      tasks_[count++] = {s, window.from, window.size, degree_[s], 1, window.to};
+      sample_step_[s] = step_ + 1;
+    }
+    return count;
+  }
+  for (const SubsystemId s : batch) {
+    if (!calendar_.ends(s, step_)) continue;
+    tasks_[count++] = calendar_.task(s, step_, degree_[s]);
+    sample_step_[s] = step_ + 1;
+  }
+  return count;
 }
 
 void ExplicitMethod::notice_event(CoupledSystem& system, const StepTask& task) {

@@ -49,6 +49,7 @@ class ExplicitMethod : public Method {
   void commit(CoupledSystem& system, std::span<const SubsystemId> batch);
 
  private:
+  std::size_t collect_tasks(std::span<const SubsystemId> batch);
   void notice_event(CoupledSystem& system, const StepTask& task);
 
   ExplicitOptions options_;

@@ -26,6 +26,7 @@ class CouplingResidual {
   bool both_ends_communicated(InputId input, Time now) const;
 
   const CoupledSystem* system_;
+  std::vector<double> arrived_;     // per input: what its output is now
   std::vector<double> difference_;  // per input: largest |input - output| so far
   std::vector<double> low_, high_;  // per output
 };

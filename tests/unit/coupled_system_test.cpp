@@ -36,7 +36,7 @@ class Moody final : public Subsystem {
   void initialize(Time, Time) override {}
   void evaluate(std::span<const double>, std::span<double> outputs) override { outputs[0] = y_; }
   StepReport step(const Step& step, std::span<double> outputs) override {
-    if (step.from >= refuses_from) return {StepOutcome::Rejected, step.from, false};
+    if (step.from >= refuses_from) return {step.from, StepOutcome::Rejected};
     Time end = step.from + step.size;
     for (const Time t : early) {
       if (t > step.from + 1e-12 && t < end - 1e-12) end = std::min(end, t);
@@ -48,7 +48,7 @@ class Moody final : public Subsystem {
     degrees.push_back(step.inputs.degree());
     outputs[0] = y_;
     const bool whole = size == step.size || std::abs(size - step.size) < 1e-12;
-    return {whole ? StepOutcome::Completed : StepOutcome::EndedEarly, end, end >= asks_to_stop_at};
+    return {end, whole ? StepOutcome::Completed : StepOutcome::EndedEarly, end >= asks_to_stop_at};
   }
 
  private:

@@ -234,7 +234,7 @@ StepReport FmuSubsystem::step(const Step& step, std::span<double> outputs) {
   end_.degree = 0;
   if (degree > 0) keep_end(step.inputs, result.reached - step.from);
   if (result.result.status == FmuStatus::Ok && !result.terminated && result.reached == call_.from + call_.size) {
-    return {StepOutcome::Completed, result.reached, false};
+    return {result.reached};
   }
   return unusual(result, call_);
 }
@@ -248,7 +248,7 @@ StepReport FmuSubsystem::unusual(const FmuStepResult& result, const FmuStepCall&
   if (status == FmuStatus::Warning && warnings_returned_++ == 0) {
     first_warning_ = fmt::format("from {} at t = {} s{}", result.result.function, call.from, log_.take_text());
   }
-  StepReport report{StepOutcome::Completed, result.reached, result.terminated};
+  StepReport report{result.reached, StepOutcome::Completed, result.terminated};
   if (status == FmuStatus::Discard) {  // the standard allows no further step from here, only going back
     report.outcome = result.terminated && result.reached > call.from ? StepOutcome::EndedEarly : StepOutcome::Rejected;
     return report;

@@ -174,7 +174,7 @@ StepReport NativeSubsystem::step(const Step& step, std::span<double> outputs) {
     keep_inputs_at_end(step.inputs, step.size);
     model_->outputs(here(), outputs);
   });
-  return {StepOutcome::Completed, now_[0], false};
+  return {now_[0]};
 }
 
 void NativeSubsystem::keep_inputs_at_end(const InputBlock& inputs, Duration size) {
