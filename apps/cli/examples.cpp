@@ -2,25 +2,51 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cstdlib>
 
 #include "entrain/error.hpp"
 
 namespace entrain::cli {
+namespace {
 
-std::filesystem::path find_examples() {
-  namespace fs = std::filesystem;
-  if (const char* given = std::getenv("ENTRAIN_EXAMPLES"); given != nullptr && *given != '\0') return given;
+namespace fs = std::filesystem;
+
+struct Place {
+  const char* what;
+  const char* variable;  ///< of the environment; goes before the others
+  std::array<const char*, 2> beside_program;
+  const char* remedy;
+};
+
+fs::path find(const Place& place) {
+  if (const char* given = std::getenv(place.variable); given != nullptr && *given != '\0') return given;
   std::error_code error;
   const auto folder = fs::read_symlink("/proc/self/exe", error).parent_path();
-  for (const auto* place : {"../examples", "../share/entrain/examples"}) {
-    if (fs::is_directory(folder / place, error)) return fs::canonical(folder / place);
+  for (const auto* path : place.beside_program) {
+    if (fs::is_directory(folder / path, error)) return fs::canonical(folder / path);
   }
-  throw Error(ErrorCode::FileFailed, fmt::format("no examples folder beside '{}'", folder.string()),
+  throw Error(ErrorCode::FileFailed, fmt::format("no {} beside '{}'", place.what, folder.string()),
               {.subsystem = {},
                .variable = {},
                .time = std::nullopt,
-               .remedy = "Set ENTRAIN_EXAMPLES to the folder with the example systems"});
+               .remedy = fmt::format("{} {}", place.remedy, place.variable)});
+}
+
+}  // namespace
+
+fs::path find_examples() {
+  return find({"examples folder",
+               "ENTRAIN_EXAMPLES",
+               {"../examples", "../share/entrain/examples"},
+               "Name the folder with the example systems in"});
+}
+
+fs::path find_fmus() {
+  return find({"FMUs of the models",
+               "ENTRAIN_FMUS",
+               {"fmus/2", "../share/entrain/fmus/2"},
+               "Build them (make build), or name their folder in"});
 }
 
 }  // namespace entrain::cli

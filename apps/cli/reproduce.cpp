@@ -16,10 +16,11 @@ namespace {
 
 struct ReproduceArguments {
   std::vector<std::string> ids;
+  bool fmu = false;
   bool json = false;
 };
 
-nlohmann::ordered_json json_of_result(const ReproduceResult& result) {
+nlohmann::ordered_json json_of_result(const ReproduceResult& result, bool fmu) {
   auto rows = nlohmann::ordered_json::array();
   for (const auto& row : result.rows) {
     nlohmann::ordered_json entry{{"quantity", row.quantity},
@@ -32,7 +33,7 @@ nlohmann::ordered_json json_of_result(const ReproduceResult& result) {
     if (row.paper) entry["paper"] = *row.paper;
     rows.push_back(std::move(entry));
   }
-  return {{"id", result.id}, {"title", result.title}, {"rows", rows}};
+  return {{"id", result.id}, {"title", result.title}, {"models", fmu ? "fmu" : "native"}, {"rows", rows}};
 }
 
 std::string result_text(const ReproduceResult& result) {
@@ -75,14 +76,14 @@ std::vector<std::string> wanted_ids(const std::vector<std::string>& asked) {
 int reproduce_ids(const ReproduceArguments& arguments) {
   if (arguments.ids.empty()) return list_entries(arguments.json);
   const auto ids = wanted_ids(arguments.ids);
-  const auto examples = find_examples();
+  const Examples examples{find_examples(), arguments.fmu ? find_fmus() : std::filesystem::path()};
   bool ok = true;
   auto list = nlohmann::ordered_json::array();
   for (const auto& id : ids) {
     const auto result = reproduce(id, examples);
     ok = ok && result.ok();
     if (arguments.json) {
-      list.push_back(json_of_result(result));
+      list.push_back(json_of_result(result, arguments.fmu));
     } else {
       print(result_text(result));
     }
@@ -98,6 +99,7 @@ Command add_reproduce(CLI::App& program) {
                                  "entrain reproduce missiles.table4");
   const auto arguments = std::make_shared<ReproduceArguments>();
   command->add_option("ID", arguments->ids, "What to reproduce, or 'all'; without: the list")->type_name("");
+  command->add_flag("--fmu", arguments->fmu, "Run the FMUs of the models instead; 'monolithic' stays as it is");
   command->add_flag("--json", arguments->json, "Print JSON");
   return {command, [arguments] { return reproduce_ids(*arguments); }};
 }

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -8,11 +7,11 @@
 
 namespace entrain {
 
-/// A table or figure of a paper. `rows` runs the shipped system files below `examples`.
+/// A table or figure of a paper. `rows` runs the shipped systems.
 struct ReproduceEntry {
   std::string id;
   std::string title;
-  std::vector<ReproduceRow> (*rows)(const std::filesystem::path& examples);
+  std::vector<ReproduceRow> (*rows)(const Examples& examples);
 };
 
 // One function per paper, each in the file of its name.

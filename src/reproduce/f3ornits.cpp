@@ -37,7 +37,7 @@ Motion on_grid(const MemoryRecorder& run) {
   return motion;
 }
 
-std::vector<ReproduceRow> table1(const std::filesystem::path& examples) {
+std::vector<ReproduceRow> table1(const Examples& examples) {
   struct Case {
     double step, paper_x, reference_x, paper_v, reference_v;
   };

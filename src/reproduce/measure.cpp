@@ -4,15 +4,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "description/system_file.hpp"
 #include "entrain/entrain.hpp"
 
 namespace entrain {
 
-MemoryRecorder run_example(const std::filesystem::path& file, std::string_view method, double step,
+MemoryRecorder run_example(const Example& example, std::string_view method, double step,
                            const std::vector<std::string>& signals, const std::vector<std::string>& options) {
-  SystemDescription description = load(file);
+  SystemDescription description = load(example.file);
+  if (!example.fmus.empty() && method != "monolithic") description = with_fmus(std::move(description), example.fmus);
   description.method = {std::string(method), {}};
   description.step = {step, {}};
   for (const auto& option : options) apply_option(description, option);
@@ -25,6 +27,25 @@ MemoryRecorder run_example(const std::filesystem::path& file, std::string_view m
                 fmt::format("{} with {} did not complete: {}", description.name, method, summary.message));
   }
   return recorder;
+}
+
+SystemDescription with_fmus(SystemDescription description, const std::filesystem::path& folder) {
+  for (auto& subsystem : description.subsystems) {
+    if (subsystem.model.empty()) continue;
+    std::string name = std::exchange(subsystem.model, {});
+    std::replace(name.begin(), name.end(), '.', '_');
+    const auto file = folder / (name + ".fmu");
+    if (!std::filesystem::is_regular_file(file)) {
+      throw Error(ErrorCode::FileFailed, fmt::format("no such file: '{}'", file.string()),
+                  {.subsystem = subsystem.name,
+                   .variable = {},
+                   .time = {},
+                   .remedy = "Build the FMUs of the models (make build), or set ENTRAIN_FMUS to their folder"});
+    }
+    subsystem.fmu = file.string();
+    subsystem.fmu_where = subsystem.model_where;
+  }
+  return description;
 }
 
 double percent_error(const std::vector<double>& values, const std::vector<double>& reference) {

@@ -5,14 +5,20 @@
 #include <string_view>
 #include <vector>
 
+#include "entrain/system_description.hpp"
+#include "reproduce/reproduce.hpp"
 #include "results/memory_recorder.hpp"
 
 namespace entrain {
 
 /// Runs a shipped system file as `entrain run FILE --method M --step H --option ...` would and keeps chosen signals.
-/// Throws Error when the run does not complete.
-MemoryRecorder run_example(const std::filesystem::path& file, std::string_view method, double step,
+/// With the FMUs of its models if the example says so. Throws Error when the run does not complete.
+MemoryRecorder run_example(const Example& example, std::string_view method, double step,
                            const std::vector<std::string>& signals, const std::vector<std::string>& options = {});
+
+/// The same system with the FMU of each built-in model in its place: "a.b" is FOLDER/a_b.fmu. Throws Error{FileFailed}
+/// when one is missing.
+SystemDescription with_fmus(SystemDescription description, const std::filesystem::path& folder);
 
 /// The error metric of the papers' tables: 100 rms(values - reference) / (max - min of the reference).
 double percent_error(const std::vector<double>& values, const std::vector<double>& reference);

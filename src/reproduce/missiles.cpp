@@ -15,8 +15,7 @@ struct Case {
   double reference;
 };
 
-std::vector<ReproduceRow> jacobi_rows(const std::filesystem::path& file, const std::string& signal,
-                                      const std::vector<Case>& cases) {
+std::vector<ReproduceRow> jacobi_rows(const Example& file, const std::string& signal, const std::vector<Case>& cases) {
   std::vector<ReproduceRow> rows;
   for (const auto& [step, paper, reference] : cases) {
     const auto exact = run_example(file, "monolithic", step, {signal});
@@ -27,11 +26,11 @@ std::vector<ReproduceRow> jacobi_rows(const std::filesystem::path& file, const s
   return rows;
 }
 
-std::vector<ReproduceRow> table4(const std::filesystem::path& examples) {
+std::vector<ReproduceRow> table4(const Examples& examples) {
   return jacobi_rows(examples / "mechanical", "left.x", {{1e-3, 5.80, 5.801}, {1e-4, 0.293, 0.2933}});
 }
 
-std::vector<ReproduceRow> table6(const std::filesystem::path& examples) {
+std::vector<ReproduceRow> table6(const Examples& examples) {
   return jacobi_rows(examples / "lotka_volterra", "prey.p", {{1e-3, 0.138, 0.1376}, {1e-4, 0.0138, 0.01372}});
 }
 

@@ -27,10 +27,26 @@ struct ReproduceResult {
   bool ok() const;
 };
 
+/// A shipped system.
+struct Example {
+  std::filesystem::path file;
+  std::filesystem::path fmus;  ///< see Examples
+};
+
+/// The shipped systems; `examples / "mechanical"` is one of them.
+struct Examples {
+  std::filesystem::path folder;
+  /// Where the FMUs of the models are. If given, every method but `monolithic`, which needs their equations, runs on
+  /// them instead of on the models.
+  std::filesystem::path fmus{};
+
+  Example operator/(const std::string& name) const { return {folder / name, fmus}; }
+};
+
 /// Every reproducible table: id and title.
 std::vector<std::pair<std::string, std::string>> reproduce_entries();
 
-/// Runs one entry on the system files in `examples`. Throws Error{InvalidSystem} for an unknown id.
-ReproduceResult reproduce(std::string_view id, const std::filesystem::path& examples);
+/// Runs one entry. Throws Error{InvalidSystem} for an unknown id, Error{FileFailed} when an FMU is missing.
+ReproduceResult reproduce(std::string_view id, const Examples& examples);
 
 }  // namespace entrain

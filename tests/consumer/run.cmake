@@ -17,3 +17,4 @@ if(NOT output MATCHES "completed at t = 20 s, prey 0\\.7[89]")
   message(FATAL_ERROR "the consumer printed: ${output}")
 endif()
 run(${WORK}/prefix/bin/entrain reproduce missiles.table6)  # finds the installed examples
+run(${WORK}/prefix/bin/entrain reproduce missiles.table6 --fmu)  # and FMUs

@@ -4,6 +4,7 @@
 
 #include <limits>
 
+#include "entrain/entrain.hpp"
 #include "entrain/error.hpp"
 #include "reproduce/entry.hpp"
 #include "reproduce/measure.hpp"
@@ -37,10 +38,32 @@ TEST(Reproduce, the_error_is_relative_to_the_range_of_the_reference) {
 
 TEST(Reproduce, an_unknown_id_gets_a_suggestion) {
   try {
-    reproduce("missiles.table5", ".");
+    reproduce("missiles.table5", Examples{"."});
     FAIL() << "no error";
   } catch (const Error& error) {
     EXPECT_NE(std::string(error.what()).find("did you mean 'missiles.table4'?"), std::string::npos) << error.what();
+  }
+}
+
+TEST(Reproduce, models_are_swapped_for_their_fmus_and_nothing_else_changes) {
+  const auto native = load(std::string(ENTRAIN_EXAMPLES) + "/lotka_volterra");
+  const auto swapped = with_fmus(native, std::string(ENTRAIN_FMUS) + "/2");
+  ASSERT_EQ(swapped.subsystems.size(), 2U);
+  EXPECT_EQ(swapped.subsystems[0].name, "prey");
+  EXPECT_EQ(swapped.subsystems[0].fmu, std::string(ENTRAIN_FMUS) + "/2/lotka_volterra_prey.fmu");
+  for (const auto& subsystem : swapped.subsystems) EXPECT_TRUE(subsystem.model.empty());
+  EXPECT_EQ(swapped.subsystems[0].start.size(), native.subsystems[0].start.size());
+}
+
+TEST(Reproduce, missing_fmu_is_named_with_the_way_to_get_it) {
+  try {
+    with_fmus(load(std::string(ENTRAIN_EXAMPLES) + "/mechanical"), "nowhere");
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::FileFailed);
+    EXPECT_STREQ(error.what(),
+                 "subsystem 'left': no such file: 'nowhere/mechanical_left.fmu'. Build the FMUs of the models (make "
+                 "build), or set ENTRAIN_FMUS to their folder");
   }
 }
 
