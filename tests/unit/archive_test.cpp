@@ -92,6 +92,16 @@ TEST_F(Archive, that_wants_to_write_outside_its_folder_is_refused) {
   EXPECT_FALSE(fs::exists(folder_ / "evil"));
 }
 
+TEST_F(Archive, with_names_that_no_file_can_have_is_refused_for_that) {
+  EXPECT_NE(refusal(write({{".", "x"}})).find("its entry '.' names no file"), std::string::npos);
+  EXPECT_NE(refusal(write({{"a/.", "x"}})).find("names no file"), std::string::npos);
+  EXPECT_NE(refusal(write({{std::string(256, 'n'), "x"}})).find("too long for a file"), std::string::npos);
+  std::string deep;
+  for (int i = 0; i < 1001; ++i) deep += "d/";
+  EXPECT_NE(refusal(write({{deep + "f", "x"}})).find("has a path that is too long"), std::string::npos);
+  EXPECT_EQ(refusal(write({{std::string(255, 'n'), "x"}, {"./b", "x"}})), "unpacked");
+}
+
 TEST_F(Archive, with_links_devices_or_secrets_is_refused) {
   EXPECT_NE(refusal(write({{"link", "/etc/passwd", S_IFLNK | 0777}})).find("'link' is a symbolic link"),
             std::string::npos);
@@ -140,8 +150,25 @@ TEST_F(Archive, folders_of_a_crashed_run_are_removed_and_those_in_use_are_not) {
   const UnpackedArchive living(file_);
   remove_abandoned_folders(folder_.path());
   EXPECT_FALSE(fs::exists(abandoned));
-  EXPECT_TRUE(fs::exists(foreign));  // no lock: being made, or somebody else's
+  EXPECT_TRUE(fs::exists(foreign));  // no lock: being made
   EXPECT_TRUE(fs::exists(living.folder() / "a"));
+}
+
+TEST_F(Archive, folder_whose_maker_was_killed_before_it_had_a_lock_is_removed_later) {
+  const fs::path unlocked = folder_ / "entrain-fmu-nolock";
+  fs::create_directories(unlocked / "content");
+  fs::last_write_time(unlocked, fs::file_time_type::clock::now() - std::chrono::hours(2));
+  remove_abandoned_folders(folder_.path());
+  EXPECT_FALSE(fs::exists(unlocked));
+}
+
+TEST_F(Archive, all_folders_of_a_process_that_must_end_are_removed_at_once) {
+  write({{"a", "x"}});
+  const UnpackedArchive first(file_);
+  const UnpackedArchive second(file_);
+  EXPECT_EQ(folders_left(), 2);
+  remove_private_folders();
+  EXPECT_EQ(folders_left(), 0);
 }
 
 }  // namespace

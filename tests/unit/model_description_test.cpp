@@ -167,6 +167,12 @@ TEST(ModelDescription, that_makes_no_sense_is_refused_by_name) {
          "inputs 'f' and 'power' have the same value reference 0");
 }
 
+TEST(ModelDescription, shows_characters_that_a_terminal_would_obey) {
+  const auto text = failure_of(edited(kTwo, "name=\"power\"", "name=\"po&#27;[2Jwer\" causality=\"none\""));
+  EXPECT_NE(text.find("variable 'po\\x1b[2Jwer'"), std::string::npos) << text;
+  EXPECT_EQ(text.find('\x1B'), std::string::npos);
+}
+
 TEST(ModelDescription, with_a_document_type_is_refused) {
   const std::string xml = "<!DOCTYPE x [<!ENTITY a \"aaaa\"><!ENTITY b \"&a;&a;\">]>" + std::string(kThree);
   EXPECT_NE(failure_of(xml).find("DOCTYPE"), std::string::npos);

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "base/printable.hpp"
 #include "entrain/error.hpp"
 
 namespace entrain {
@@ -20,41 +21,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The bytes of one UTF-8 sequence starting with `first`; 0 when none starts so.
-std::size_t sequence_length(unsigned char first) {
-  if (first < 0x80) return 1;
-  if (first >= 0xC2 && first <= 0xDF) return 2;
-  if (first >= 0xE0 && first <= 0xEF) return 3;
-  return first >= 0xF0 && first <= 0xF4 ? 4 : 0;
-}
-
-bool is_utf8(std::string_view text) {
-  for (std::size_t i = 0; i < text.size();) {
-    const std::size_t length = sequence_length(static_cast<unsigned char>(text[i]));
-    if (length == 0 || i + length > text.size()) return false;
-    for (std::size_t k = 1; k < length; ++k) {
-      if ((static_cast<unsigned char>(text[i + k]) & 0xC0U) != 0x80) return false;
-    }
-    i += length;
-  }
-  return true;
-}
-
-/// A name for messages: what could garble a terminal becomes \xNN.
-std::string printable(std::string_view name) {
-  std::string text;
-  const bool readable = is_utf8(name);
-  for (const char c : name) {
-    const auto byte = static_cast<unsigned char>(c);
-    const bool plain = byte >= 0x20 && byte != 0x7F && (byte < 0x80 || readable);
-    text += plain ? std::string(1, c) : fmt::format("\\x{:02x}", byte);
-  }
-  return text;
-}
+constexpr std::size_t kLongestPart = 255;   // bytes: what file systems take (NAME_MAX) ...
+constexpr std::size_t kLongestPath = 2000;  // ... and less than PATH_MAX, because the folder comes before it
 
 /// Why an entry of this name must not be written; empty when it may.
 std::string_view fault_of_name(std::string_view name) {
   if (name.empty()) return "has no name";
+  if (name.size() > kLongestPath) return "has a path that is too long";
   if (!is_utf8(name)) return "has a name that is not UTF-8";
   for (const char c : name) {
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) return "has a control character in its name";
@@ -64,7 +37,9 @@ std::string_view fault_of_name(std::string_view name) {
   if (name.size() > 1 && name[1] == ':') return "has a drive letter";
   for (std::size_t begin = 0; begin <= name.size();) {
     const std::size_t end = std::min(name.find('/', begin), name.size());
-    if (name.substr(begin, end - begin) == "..") return "leads out of the archive ('..')";
+    const std::string_view part = name.substr(begin, end - begin);
+    if (part == "..") return "leads out of the archive ('..')";
+    if (part.size() > kLongestPart) return "has a name that is too long for a file";
     begin = end + 1;
   }
   return {};
@@ -134,6 +109,7 @@ class Unpacker {
     if (const auto fault = fault_of_name(name); !fault.empty()) refuse(name, fault);
     const fs::path relative = fs::path(name).lexically_normal();
     const bool is_folder = name.back() == '/';
+    if (!is_folder && (!relative.has_filename() || relative == ".")) refuse(name, "names no file");
     const std::string key = is_folder ? relative.parent_path().string() : relative.string();
     if (!names_.insert(key).second) refuse(name, "is there twice");
 

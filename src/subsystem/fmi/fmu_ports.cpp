@@ -79,6 +79,10 @@ void add_feedthrough(const FmuDescription& description, const std::vector<std::s
 
 FmuPorts ports_of(const FmuDescription& description, const std::string& fmu) {
   FmuPorts ports;
+  if (description.co_simulation && description.co_simulation->needs_execution_tool) {
+    ports.warnings.push_back(
+        fmt::format("FMU '{}': it needs the tool that made it on this machine (needsExecutionTool)", fmu));
+  }
   std::vector<std::size_t> outputs;
   for (std::size_t i = 0; i < description.variables.size(); ++i) {
     const auto& variable = description.variables[i];

@@ -15,6 +15,7 @@
 #include <type_traits>
 
 #include "entrain/error.hpp"
+#include "subsystem/fmi/xml_text.hpp"
 
 namespace entrain {
 namespace {
@@ -73,6 +74,7 @@ class Reader {
       // A document type can define entities that expand without bound; no FMU needs one.
       if (node.type() == pugi::node_doctype) fail("modelDescription.xml has a DOCTYPE, which no FMU needs");
     }
+    make_printable(document);
     const Node root = document.child("fmiModelDescription");
     if (!root) fail("modelDescription.xml has no element fmiModelDescription");
     read_head(root);
@@ -89,7 +91,8 @@ class Reader {
 
  private:
   [[noreturn]] void fail(const std::string& what) const {
-    throw Error(ErrorCode::InvalidSystem, fmt::format("FMU '{}': {}", fmu_, what));
+    throw Error(ErrorCode::InvalidSystem, fmt::format("FMU '{}': {}", fmu_, what),
+                {.subsystem = {}, .variable = {}, .time = {}, .remedy = "The FMU is broken: tell who made it"});
   }
 
   static std::ptrdiff_t line_of(std::string_view xml, std::ptrdiff_t offset) {

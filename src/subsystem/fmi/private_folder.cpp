@@ -8,7 +8,9 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <mutex>
+#include <set>
 #include <system_error>
 
 #include "entrain/error.hpp"
@@ -31,9 +33,26 @@ fs::path temporary_parent() {
   return chosen != nullptr && *chosen != '\0' ? fs::absolute(chosen) : fs::path("/tmp");
 }
 
+/// The folders of this process. Never destroyed: FMUs may be held by static objects.
+struct Living {
+  std::mutex mutex;
+  std::set<const PrivateFolder*> folders;
+};
+Living& living() {
+  static auto* all = new Living;
+  return *all;
+}
+
 bool is_ours(const fs::path& path) {
   struct stat status {};
   return ::lstat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == ::geteuid();
+}
+
+/// A folder gets its lock within milliseconds after it was made.
+bool is_old(const fs::path& folder) {
+  std::error_code error;
+  const auto changed = fs::last_write_time(folder, error);
+  return !error && fs::file_time_type::clock::now() - changed > std::chrono::hours(1);
 }
 
 }  // namespace
@@ -54,7 +73,11 @@ PrivateFolder::PrivateFolder() {
   lock_ = ::open(unnamed.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
   const bool made = lock_ >= 0 && ::flock(lock_, LOCK_EX | LOCK_NB) == 0 &&
                     ::rename(unnamed.c_str(), (folder_ / kLock).c_str()) == 0 && ::mkdir(content_.c_str(), 0700) == 0;
-  if (made) return;
+  if (made) {
+    const std::lock_guard lock(living().mutex);
+    living().folders.insert(this);
+    return;
+  }
   const int error = errno;
   if (lock_ >= 0) ::close(lock_);
   std::error_code ignored;
@@ -63,10 +86,23 @@ PrivateFolder::PrivateFolder() {
 }
 
 PrivateFolder::~PrivateFolder() {
+  {
+    const std::lock_guard lock(living().mutex);
+    living().folders.erase(this);
+  }
+  remove();
+  ::close(lock_);
+}
+
+void PrivateFolder::remove() const {
   std::error_code ignored;  // what cannot be removed now is found abandoned by the next run
   fs::remove_all(content_, ignored);
   fs::remove_all(folder_, ignored);
-  ::close(lock_);
+}
+
+void remove_private_folders() {
+  const std::lock_guard lock(living().mutex);
+  for (const auto* folder : living().folders) folder->remove();
 }
 
 void remove_abandoned_folders(const fs::path& parent) {
@@ -76,8 +112,11 @@ void remove_abandoned_folders(const fs::path& parent) {
     const fs::path folder = entry->path();
     if (!folder.filename().string().starts_with(kPrefix) || !is_ours(folder)) continue;
     const int lock = ::open((folder / kLock).c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-    if (lock < 0) continue;  // being made, or not one of ours
     std::error_code ignored;
+    if (lock < 0) {  // being made, or its maker was killed before it had a lock
+      if (is_old(folder)) fs::remove_all(folder, ignored);
+      continue;
+    }
     if (::flock(lock, LOCK_EX | LOCK_NB) == 0) fs::remove_all(folder, ignored);
     ::close(lock);
   }

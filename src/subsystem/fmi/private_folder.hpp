@@ -18,10 +18,16 @@ class PrivateFolder {
   const std::filesystem::path& content() const noexcept { return content_; }
 
  private:
+  void remove() const;
+  friend void remove_private_folders();
+
   std::filesystem::path folder_;
   std::filesystem::path content_;
   int lock_ = -1;
 };
+
+/// Removes all folders of this process, whoever still uses them: for a process that is about to end in the middle.
+void remove_private_folders();
 
 /// Removes the folders in `parent` that no living process holds. Those of other users are left alone.
 void remove_abandoned_folders(const std::filesystem::path& parent);

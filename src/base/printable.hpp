@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace entrain {
+
+bool is_utf8(std::string_view text);
+
+/// Text from elsewhere (names in files, words of an FMU) for messages: what could garble a terminal becomes \xNN.
+std::string printable(std::string_view text);
+
+}  // namespace entrain
