@@ -10,6 +10,7 @@
 
 #include "base/suggest.hpp"
 #include "cli/common.hpp"
+#include "entrain/entrain.hpp"
 
 namespace entrain::cli {
 namespace {
@@ -65,6 +66,7 @@ int main(int argc, char** argv) {
   using namespace entrain::cli;
   ::signal(SIGPIPE, SIG_IGN);
   try {
+    const entrain::Watchdog watchdog([](const entrain::Error& fault) { print_error(fault.what()); });
     const int code = dispatch(argc, argv);
     return output_was_written() ? code : kFailed;
   } catch (const std::exception& error) {

@@ -86,6 +86,12 @@ int run(const RunArguments& arguments) {
   simulation.observe(start_notice);
   simulation.observe(recorder);
   if (!arguments.quiet && !arguments.json) simulation.observe(progress);
+  const Watchdog watchdog([&](const Error& fault) {
+    const auto& summary = simulation.abandon(fault);
+    write_summary(folder / "run.json", summary);  // first: a lock that the FMU holds may stop what is printed
+    report_end(arguments, summary, folder);
+    std::fflush(stdout);
+  });
   const auto& summary = simulation.run();
   report_end(arguments, summary, folder);
   // Last, because it can fail too, when the disk is full; what happened has been told by then.

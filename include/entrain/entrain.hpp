@@ -5,6 +5,7 @@
 
 #include "entrain/export.hpp"
 #include "entrain/simulation.hpp"
+#include "entrain/watchdog.hpp"
 
 namespace entrain {
 

@@ -73,6 +73,10 @@ class ENTRAIN_API Simulation {
   /// Runs to the first communication time at or after `t`; may be called again.
   const RunSummary& run_until(Time t);
 
+  /// Ends the run as failed while the thread that runs it stands still inside a subsystem: for the handler of a
+  /// Watchdog, and from there only. Observers are told; what is recorded so far is kept.
+  const RunSummary& abandon(const Error& fault);
+
   const RunSummary& summary() const noexcept;
   const std::vector<Signal>& signals() const noexcept;
   /// The latest value of "subsystem.variable"; throws Error{InvalidSystem} for an unknown name.

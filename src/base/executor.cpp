@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <system_error>
 
+#include "base/signal_stack.hpp"
 #include "entrain/error.hpp"
 
 namespace entrain {
@@ -62,6 +63,7 @@ void Executor::take_tasks(std::unique_lock<std::mutex>& lock) {
 }
 
 void Executor::work() {
+  const SignalStack signal_stack;
   std::unique_lock lock(mutex_);
   while (true) {
     work_to_do_.wait(lock, [this] { return stopping_ || next_ < count_; });

@@ -105,6 +105,7 @@ class ValueChecker {
       if (const auto* number = std::get_if<double>(&start.value))
         check_finite(fmt::format("{}.start.{}", path, name), {*number, start.where});
     check_steps(subsystem, path);
+    check_timeout(subsystem, path);
     if (const auto& degree = subsystem.input_degree; degree && (degree->value < 0 || degree->value > kMaxInputDegree))
       add(degree->where,
           fmt::format("{}.input_degree must be between 0 and {}, not {}", path, kMaxInputDegree, degree->value));
@@ -136,6 +137,11 @@ class ValueChecker {
     if (least_fits && most_fits && least->value > most->value)
       add(least->where,
           fmt::format("{}.min_step ({} s) is greater than its max_step ({} s)", path, least->value, most->value));
+  }
+
+  void check_timeout(const SubsystemDescription& subsystem, const std::string& path) {
+    if (!subsystem.timeout || !check_positive(path + ".timeout", *subsystem.timeout) || !subsystem.fmu.empty()) return;
+    add(subsystem.timeout->where, fmt::format("{}.timeout is for FMUs only", path), "leave it out");
   }
 
   void check_connections(const std::vector<ConnectionDescription>& connections) {

@@ -174,7 +174,8 @@ class SystemReader {
                {"step", into(subsystem.step)},
                {"min_step", into(subsystem.min_step)},
                {"max_step", into(subsystem.max_step)},
-               {"events", into(subsystem.events)}});
+               {"events", into(subsystem.events)},
+               {"timeout", into(subsystem.timeout)}});
     subsystem.model = model.value;
     subsystem.model_where = model.where;
     subsystem.fmu = fmu.value;

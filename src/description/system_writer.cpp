@@ -35,6 +35,7 @@ void add_subsystem(Text& text, const SubsystemDescription& subsystem) {
   add_if(text, "min_step", subsystem.min_step);
   add_if(text, "max_step", subsystem.max_step);
   add_if(text, "events", subsystem.events);
+  add_if(text, "timeout", subsystem.timeout);
   if (subsystem.start.empty()) return;
   fmt::format_to(std::back_inserter(text), "[{}.start]\n", table);
   for (const auto& [name, written] : subsystem.start) add(text, name, written.value);

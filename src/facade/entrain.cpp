@@ -23,11 +23,16 @@ SystemDescription system_of_one_fmu(const std::filesystem::path& file) {
   return description;
 }
 
+bool is_fmu(const std::filesystem::path& path) {
+  auto extension = path.extension().string();
+  for (char& c : extension) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+  return extension == ".fmu" && std::filesystem::is_regular_file(path);
+}
+
 /// Reading and everything that can be said without running. A file that could not be parsed at all says just that.
 SystemDescription read_and_check(const std::filesystem::path& path, bool always_check, std::vector<Problem>& problems) {
-  auto description = path.extension() == ".fmu" && std::filesystem::is_regular_file(path)
-                         ? system_of_one_fmu(path)
-                         : read_system(find_system_file(path), problems);
+  const auto fmu = is_fmu(path) ? hold_fmu(path) : nullptr;
+  auto description = fmu ? system_of_one_fmu(path) : read_system(find_system_file(path), problems);
   const bool wrong = has_errors(problems);
   if (wrong ? !description.subsystems.empty() : always_check) prepare(description, 1, {}, problems);
   return description;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/fault_watch.hpp"
 #include "base/suggest.hpp"
 #include "coupling/assembly.hpp"
 #include "description/check_values.hpp"
@@ -21,7 +22,13 @@ namespace {
 
 std::unique_ptr<Subsystem> fmu_subsystem(const SubsystemDescription& description, std::vector<Problem>& problems) {
   try {
-    return make_fmu_subsystem(description.name, description.fmu);
+    const auto& timeout = description.timeout;
+    if (timeout && !FaultWatch::active()) {
+      problems.push_back({fmt::format("the timeout of '{}' has no effect: nobody watches", description.name),
+                          "make an entrain::Watchdog", timeout->where, Problem::Severity::Warning});
+    }
+    return make_fmu_subsystem(description.name, description.fmu,
+                              timeout ? std::optional(timeout->value) : std::nullopt);
   } catch (const Error& error) {
     problems.push_back({error.message(), error.context().remedy, description.fmu_where, Problem::Severity::Error});
     return nullptr;

@@ -65,6 +65,11 @@ const RunSummary& Simulation::run_until(Time t) {
   return summary();
 }
 
+const RunSummary& Simulation::abandon(const Error& fault) {
+  impl_->runner->abandon(fault.what());
+  return summary();
+}
+
 const RunSummary& Simulation::summary() const noexcept {
   return impl_->runner->summary();
 }

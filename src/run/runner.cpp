@@ -53,6 +53,10 @@ void Runner::run_until(Time t) {
   }
 }
 
+void Runner::abandon(std::string message) {
+  if (summary_.termination == Termination::Running) finish(Termination::Failed, std::move(message));
+}
+
 void Runner::begin() {
   summary_.termination = Termination::Running;
   summary_.start = summary_.reached = settings_.start;

@@ -25,6 +25,9 @@ class Runner {
   /// failure and on interruption.
   void run_until(Time t);
 
+  /// Ends a run that is under way as failed, from another thread: see Simulation::abandon.
+  void abandon(std::string message);
+
   const RunSummary& summary() const { return summary_; }
   const std::vector<Signal>& signals() const { return recordable_.signals; }
   double value(std::size_t signal);

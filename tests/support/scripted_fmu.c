@@ -1,14 +1,16 @@
 /* An FMI 2.0 co-simulation FMU, y = u, that misbehaves from t = 0.5 s on as its parameter 'mode' says. It claims more
-   than it has: no functions for its state, and input derivatives that it takes and ignores. */
+   than it has: no functions for its state, and input derivatives that it takes and ignores. The name of an instance
+   tells no mode, so the guid says what goes wrong in fmi2Instantiate. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+#include <xmmintrin.h>
 
+#include "scripted_fmu.h"
 #include "subsystem/fmi/fmi2_api.h"
 
 #define EXPORT __attribute__((visibility("default")))
-
-enum Mode { Normal, ReturnError, ReturnFatal, DiscardHalf, DiscardAll, Terminate, ReturnNan, Warn, FailInitialization };
 
 typedef struct {
   fmi2CallbackFunctions callbacks;
@@ -20,9 +22,40 @@ static void say(const Component* c, fmi2Status status, const char* format, const
   c->callbacks.logger(c->callbacks.componentEnvironment, "scripted", status, "logStatusError", format, argument);
 }
 
+/* Sanitizers must not find these faults before the processor does. */
+#define UNCHECKED __attribute__((no_sanitize("address", "undefined", "thread")))
+
+UNCHECKED static void use_memory_that_is_not_there(void) {
+  volatile int* volatile nothing = NULL;
+  *nothing = 1;
+}
+UNCHECKED static int recurse(volatile int* depth) {
+  volatile int frame[1000];
+  frame[0] = ++*depth;
+  return *depth > 0 ? recurse(depth) + frame[0] : 0;
+}
+UNCHECKED static int divided(volatile int by) {
+  return 1000 / by;
+}
+static void hang(void) {
+  for (;;) sleep(1);
+}
+
+/* What a library linked with -ffast-math does: numbers below 2.2e-308 become 0 in the thread that loads it. */
+__attribute__((constructor)) static void flush_denormals(void) {
+  _mm_setcsr(_mm_getcsr() | 0x8040);
+}
+
+/* A name that the engine's own libraries define as well: an FMU must reach the one it brings. */
+EXPORT int SUNContext_Create(void) {
+  return 42;
+}
+
 EXPORT fmi2Component fmi2Instantiate(fmi2String name, fmi2Type type, fmi2String guid, fmi2String resources,
                                      const fmi2CallbackFunctions* callbacks, fmi2Boolean visible, fmi2Boolean logging) {
   (void)name, (void)resources, (void)visible, (void)logging;
+  if (strcmp(guid, "crash") == 0) use_memory_that_is_not_there();
+  if (strcmp(guid, "hang") == 0) hang();
   if (type != fmi2CoSimulation || strcmp(guid, "scripted") != 0) {
     callbacks->logger(callbacks->componentEnvironment, "scripted", fmi2Error, "logStatusError", "unknown guid %s",
                       guid);
@@ -34,6 +67,7 @@ EXPORT fmi2Component fmi2Instantiate(fmi2String name, fmi2Type type, fmi2String 
 }
 EXPORT void fmi2FreeInstance(fmi2Component component) {
   Component* c = component;
+  if (c->mode == CrashWhenFreed && c->last > 0.9) use_memory_that_is_not_there();
   c->callbacks.freeMemory(c);
 }
 EXPORT fmi2Status fmi2SetupExperiment(fmi2Component c, fmi2Boolean has_tolerance, fmi2Real tolerance, fmi2Real start,
@@ -102,6 +136,22 @@ EXPORT fmi2Status fmi2DoStep(fmi2Component component, fmi2Real from, fmi2Real si
       c->last = from + size / 2;
       c->terminated = 1;
       return fmi2Discard;
+    case Segfault:
+      say(c, fmi2Error, "close to the %s", "edge");
+      use_memory_that_is_not_there();
+      return fmi2OK;
+    case Abort: abort();
+    case DivideByZero: c->last = divided(c->terminated); return fmi2OK;
+    case Hang: hang(); return fmi2OK;
+    case ExitProcess: exit(0);
+    case Overflow: return recurse(&c->halved) == 0 ? fmi2OK : fmi2Error;
+    case Throw: throw_exception(); return fmi2OK;
+    case LogNothing:
+      c->callbacks.logger(c->callbacks.componentEnvironment, NULL, fmi2Error, NULL, NULL);
+      c->callbacks.logger(NULL, NULL, fmi2Error, NULL, "to nobody");
+      c->callbacks.logger(c->callbacks.componentEnvironment, NULL, fmi2Error, NULL, "\033[2J%n100%");
+      return fmi2Error;
+    case OwnSymbols: c->u = SUNContext_Create(); return fmi2OK;
     case Warn: say(c, fmi2Warning, "close to %s", "a limit"); return fmi2Warning;
     default: return fmi2OK;
   }

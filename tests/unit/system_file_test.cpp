@@ -225,6 +225,7 @@ void expect_equal(const SubsystemDescription& a, const SubsystemDescription& b) 
   EXPECT_EQ(value_of(a.min_step), value_of(b.min_step));
   EXPECT_EQ(value_of(a.max_step), value_of(b.max_step));
   EXPECT_EQ(value_of(a.events), value_of(b.events));
+  EXPECT_EQ(value_of(a.timeout), value_of(b.timeout));
 }
 
 /// Equal but for the positions, which the written text need not keep.
@@ -300,7 +301,11 @@ TEST(WrittenSystem, reads_back_to_the_same_description) {
   SubsystemDescription bare;
   bare.name = "a";
   bare.model = "tough";
-  system.subsystems = {full, bare};
+  SubsystemDescription fmu;
+  fmu.name = "f";
+  fmu.fmu = "/parts/f.fmu";
+  fmu.timeout = Written<double>{5.0, {}};
+  system.subsystems = {full, bare, fmu};
   system.connections = {{"b/c.y", "a.u", {}}, {"b/c.y", "a.w", {}}, {"a.y", "b/c.u", {}}};
   system.record.variables = std::vector<Written<std::string>>{{"a.*", {}}, {"b/c.y", {}}};
   system.record.interval = Written<double>{1.0, {}};

@@ -321,6 +321,9 @@ TEST(SystemValues, of_a_subsystem_must_make_sense) {
   EXPECT_EQ(subsystem("max_step = 1\nmin_step = 2"),
             Texts{"system.toml:4: subsystems.a.min_step (2 s) is greater than its max_step (1 s)"});
   EXPECT_EQ(subsystem("max_step = 1\nmin_step = 1"), Texts{});
+  EXPECT_EQ(subsystem("timeout = 0"), Texts{"system.toml:3: subsystems.a.timeout must be greater than 0 s, not 0"});
+  EXPECT_EQ(subsystem("timeout = 1"), Texts{"system.toml:3: subsystems.a.timeout is for FMUs only; leave it out"});
+  EXPECT_EQ(problems_of("[subsystems.a]\nfmu = \"a.fmu\"\ntimeout = 1"), Texts{});
   for (const char* degree : {"0", "3"}) EXPECT_EQ(subsystem(std::string("input_degree = ") + degree), Texts{});
   EXPECT_EQ(subsystem("input_degree = 4"),
             Texts{"system.toml:3: subsystems.a.input_degree must be between 0 and 3, not 4"});

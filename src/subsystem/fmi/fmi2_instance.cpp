@@ -28,16 +28,14 @@ bool is_harmless_format(std::string_view text) {
 void log_message(fmi2ComponentEnvironment environment, fmi2String, fmi2Status, fmi2String category, fmi2String message,
                  ...) {
   if (environment == nullptr || message == nullptr) return;
-  std::string text = message;
-  if (text.find('%') != std::string::npos && is_harmless_format(text)) {
-    char buffer[1200];
+  char formatted[1200];
+  if (std::strchr(message, '%') != nullptr && is_harmless_format(message)) {
     va_list arguments;
     va_start(arguments, message);
-    const int length = std::vsnprintf(buffer, sizeof buffer, message, arguments);
+    if (std::vsnprintf(formatted, sizeof formatted, message, arguments) >= 0) message = formatted;
     va_end(arguments);
-    if (length >= 0) text = buffer;
   }
-  static_cast<FmuLog*>(environment)->add(category, std::move(text));
+  static_cast<FmuLog*>(environment)->add(category, message);
 }
 
 void* allocate(size_t count, size_t size) {
@@ -92,19 +90,19 @@ struct Functions {
 class Instance final : public FmuInstance {
  public:
   Instance(const Functions& functions, FmuLog& log)
-      : functions_(functions), callbacks_{log_message, allocate, release, step_finished, &log} {}
+      : functions_(functions), code_(log.code()), callbacks_{log_message, allocate, release, step_finished, &log} {}
 
   ~Instance() override {
-    if (component_ == nullptr || worst_ == FmuStatus::Fatal) return;  // after a fatal error no call is allowed
+    if (component_ == nullptr || worst_ == FmuStatus::Fatal || !code_.usable()) return;  // no call is allowed then
     try {
       if (stepping_ && worst_ < FmuStatus::Error) static_cast<void>(call(functions_.terminate));
-      if (worst_ != FmuStatus::Fatal) functions_.free_instance(component_);
+      if (worst_ != FmuStatus::Fatal) functions_.free_instance(code_, component_);
     } catch (const std::exception&) {  // a function that is missing: nothing can be freed
     }
   }
 
   bool create(const std::string& name, const FmuDescription& description, const std::filesystem::path& root) {
-    component_ = functions_.instantiate(name.c_str(), fmi2CoSimulation, description.token.c_str(),
+    component_ = functions_.instantiate(code_, name.c_str(), fmi2CoSimulation, description.token.c_str(),
                                         file_uri(root / "resources").c_str(), &callbacks_, fmi2False, fmi2True);
     const auto categories =
         trouble_categories(description);  // none named: everything is logged, and its last lines kept
@@ -134,6 +132,7 @@ class Instance final : public FmuInstance {
   }
 
   FmuResult set_up(Time start, Time stop) override {
+    code_.set_time(start);
     return call(functions_.setup_experiment, fmi2False, 0.0, start, fmi2True, stop);
   }
   FmuResult enter_initialization() override { return call(functions_.enter_initialization); }
@@ -174,6 +173,7 @@ class Instance final : public FmuInstance {
 
   FmuStepResult step(const FmuStepCall& arguments, double* outputs) override {
     FmuStepResult result{{}, arguments.from + arguments.size, false};
+    code_.set_time(arguments.from);
     if (!arguments.inputs.empty()) {
       result.result = set_reals(arguments.inputs, arguments.input_values);
       if (!result.result.done()) return failed(result);
@@ -208,7 +208,7 @@ class Instance final : public FmuInstance {
   template <class Symbol, class... Arguments>
   FmuResult call(const Symbol& symbol, Arguments... arguments) {
     if (worst_ == FmuStatus::Fatal) return {FmuStatus::Fatal, symbol.name()};  // no further call is allowed
-    const FmuStatus status = translated(symbol(component_, arguments...));
+    const FmuStatus status = translated(symbol(code_, component_, arguments...));
     if (status > worst_) worst_ = status;
     return {status, symbol.name()};
   }
@@ -217,11 +217,11 @@ class Instance final : public FmuInstance {
     fmi2Real reached = from;
     fmi2Boolean terminated = fmi2False;
     if (functions_.get_real_status.exists() &&
-        functions_.get_real_status(component_, fmi2LastSuccessfulTime, &reached) > fmi2Warning) {
+        functions_.get_real_status(code_, component_, fmi2LastSuccessfulTime, &reached) > fmi2Warning) {
       reached = from;
     }
     if (functions_.get_boolean_status.exists() &&
-        functions_.get_boolean_status(component_, fmi2Terminated, &terminated) > fmi2Warning) {
+        functions_.get_boolean_status(code_, component_, fmi2Terminated, &terminated) > fmi2Warning) {
       terminated = fmi2False;
     }
     result.reached = reached;
@@ -229,6 +229,7 @@ class Instance final : public FmuInstance {
   }
 
   const Functions& functions_;
+  ForeignCode& code_;
   fmi2CallbackFunctions callbacks_;
   fmi2Component component_ = nullptr;
   FmuStatus worst_ = FmuStatus::Ok;

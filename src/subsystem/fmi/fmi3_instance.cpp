@@ -45,13 +45,13 @@ struct Functions {
 
 class Instance final : public FmuInstance {
  public:
-  explicit Instance(const Functions& functions) : functions_(functions) {}
+  Instance(const Functions& functions, FmuLog& log) : functions_(functions), code_(log.code()) {}
 
   ~Instance() override {
-    if (instance_ == nullptr || worst_ == FmuStatus::Fatal) return;  // after a fatal error no call is allowed
+    if (instance_ == nullptr || worst_ == FmuStatus::Fatal || !code_.usable()) return;  // no call is allowed then
     try {
       if (stepping_ && worst_ < FmuStatus::Error) static_cast<void>(call(functions_.terminate));
-      if (worst_ != FmuStatus::Fatal) functions_.free_instance(instance_);
+      if (worst_ != FmuStatus::Fatal) functions_.free_instance(code_, instance_);
     } catch (const std::exception&) {  // a function that is missing: nothing can be freed
     }
   }
@@ -61,10 +61,11 @@ class Instance final : public FmuInstance {
     const std::string resources = (root / "resources").string() + "/";
     const fmi3ValueReference* no_intermediate_variables = nullptr;
     fmi3IntermediateUpdateCallback no_intermediate_update = nullptr;
-    instance_ = functions_.instantiate(
-        name.c_str(), description.token.c_str(), std::filesystem::exists(resources) ? resources.c_str() : nullptr,
-        fmi3False, fmi3True, fmi3False, description.co_simulation->early_return, no_intermediate_variables, 0U,
-        static_cast<fmi3InstanceEnvironment>(&log), log_message, no_intermediate_update);
+    instance_ =
+        functions_.instantiate(code_, name.c_str(), description.token.c_str(),
+                               std::filesystem::exists(resources) ? resources.c_str() : nullptr, fmi3False, fmi3True,
+                               fmi3False, description.co_simulation->early_return, no_intermediate_variables, 0U,
+                               static_cast<fmi3InstanceEnvironment>(&log), log_message, no_intermediate_update);
     const auto categories =
         trouble_categories(description);  // none named: everything is logged, and its last lines kept
     if (instance_ != nullptr && !categories.empty() && functions_.set_debug_logging.exists()) {
@@ -97,6 +98,7 @@ class Instance final : public FmuInstance {
 
   /// FMI 3 says it together with the initialization mode.
   FmuResult set_up(Time start, Time stop) override {
+    code_.set_time(start);
     start_ = start;
     stop_ = stop;
     return {};
@@ -143,6 +145,7 @@ class Instance final : public FmuInstance {
 
   FmuStepResult step(const FmuStepCall& arguments, double* outputs) override {
     FmuStepResult result{{}, arguments.from + arguments.size, false};
+    code_.set_time(arguments.from);
     if (!arguments.inputs.empty()) {
       result.result = set_reals(arguments.inputs, arguments.input_values);
       if (!result.result.done()) return failed(result);
@@ -177,7 +180,7 @@ class Instance final : public FmuInstance {
   template <class Symbol, class... Arguments>
   FmuResult call(const Symbol& symbol, Arguments... arguments) {
     if (worst_ == FmuStatus::Fatal) return {FmuStatus::Fatal, symbol.name()};  // no further call is allowed
-    const fmi3Status returned = symbol(instance_, arguments...);
+    const fmi3Status returned = symbol(code_, instance_, arguments...);
     const FmuStatus status =
         returned >= fmi3OK && returned <= fmi3Fatal ? static_cast<FmuStatus>(returned) : FmuStatus::Error;
     if (status > worst_) worst_ = status;
@@ -185,6 +188,7 @@ class Instance final : public FmuInstance {
   }
 
   const Functions& functions_;
+  ForeignCode& code_;
   fmi3Instance instance_ = nullptr;
   FmuStatus worst_ = FmuStatus::Ok;
   bool stepping_ = false;
@@ -199,7 +203,7 @@ class Fmi3Functions final : public FmuFunctions {
 
   std::unique_ptr<FmuInstance> instantiate(const std::string& name, const std::filesystem::path& root,
                                            FmuLog& log) const override {
-    auto instance = std::make_unique<Instance>(functions_);
+    auto instance = std::make_unique<Instance>(functions_, log);
     if (!instance->create(name, description_, root, log)) return nullptr;
     return instance;
   }

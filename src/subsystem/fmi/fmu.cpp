@@ -30,6 +30,17 @@ FmuDescription checked_description(const fs::path& folder, const std::string& fm
               {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Export it again for co-simulation"});
 }
 
+std::string refusal_remedy(bool two, bool needs_tool) {
+  if (needs_tool) {
+    return "It is a wrapper around the tool that made it (needsExecutionTool): install and license that tool here, or "
+           "export the FMU so that it stands alone";
+  }
+  return fmt::format(
+      "Often the {} in modelDescription.xml is not the one of the binary, a licence is missing, or a "
+      "file in its resources",
+      two ? "guid" : "instantiation token");
+}
+
 /// A file that was replaced is another one.
 std::string key_of(const fs::path& file) {
   std::error_code error;
@@ -77,34 +88,30 @@ std::shared_ptr<const std::string> Fmu::claim(const std::string& instance) {
   return claim;
 }
 
-const FmuFunctions& Fmu::functions() {
+const FmuFunctions& Fmu::functions(std::optional<Duration> timeout) {
   const std::lock_guard lock(mutex_);
   if (functions_) return *functions_;
   const bool two = description_.version == FmiVersion::Two;
   library_ = std::make_unique<FmuLibrary>(archive_.folder(), two ? "linux64" : "x86_64-linux", flags().model_identifier,
-                                          name_);
+                                          name_, timeout);
   functions_ = two ? make_fmi2_functions(*library_, description_) : make_fmi3_functions(*library_, description_);
   return *functions_;
 }
 
 std::unique_ptr<FmuInstance> Fmu::instantiate(const std::string& instance, FmuLog& log) {
-  auto made = functions().instantiate(instance, archive_.folder(), log);
+  auto made = functions(log.code().owner().timeout).instantiate(instance, archive_.folder(), log);
   if (made) return made;
   const bool two = description_.version == FmiVersion::Two;
-  throw Error(ErrorCode::SubsystemFailed,
-              fmt::format("FMU '{}': {} returned no instance{}", name_,
-                          two ? "fmi2Instantiate" : "fmi3InstantiateCoSimulation", log.take_text()),
-              {.subsystem = instance,
-               .variable = {},
-               .time = {},
-               .remedy = fmt::format("Often the {} in modelDescription.xml is not the one of the binary, a licence is "
-                                     "missing, or a file in its resources",
-                                     two ? "guid" : "instantiation token")});
+  throw Error(
+      ErrorCode::SubsystemFailed,
+      fmt::format("FMU '{}': {} returned no instance{}", name_, two ? "fmi2Instantiate" : "fmi3InstantiateCoSimulation",
+                  log.take_text()),
+      {.subsystem = instance, .variable = {}, .time = {}, .remedy = refusal_remedy(two, flags().needs_execution_tool)});
 }
 
-const FmuAbilities& Fmu::abilities(const std::vector<FmuStart>& starts) {
+const FmuAbilities& Fmu::abilities(const std::vector<FmuStart>& starts, const FmuCaller& caller) {
   const std::lock_guard lock(proof_);
-  if (!abilities_) abilities_ = proven_abilities(*this, starts);
+  if (!abilities_) abilities_ = proven_abilities(*this, starts, caller);
   return *abilities_;
 }
 

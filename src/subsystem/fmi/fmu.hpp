@@ -64,10 +64,10 @@ class Fmu {
   /// Loads the library if it is not yet. Throws Error when the library or the FMU refuses. Borrows `log`.
   std::unique_ptr<FmuInstance> instantiate(const std::string& instance, FmuLog& log);
   /// Proven once, with the start values of whoever asks first: they do not change what a binary can do.
-  const FmuAbilities& abilities(const std::vector<FmuStart>& starts);
+  const FmuAbilities& abilities(const std::vector<FmuStart>& starts, const FmuCaller& caller);
 
  private:
-  const FmuFunctions& functions();
+  const FmuFunctions& functions(std::optional<Duration> timeout);
 
   std::string name_;
   UnpackedArchive archive_;
@@ -89,6 +89,6 @@ void begin_initialization(FmuInstance& instance, const FmuDescription& descripti
                           Time start, Time stop, FmuLog& log, const std::string& subsystem);
 
 /// Tries the flags on an instance of its own, which is gone afterwards. Throws when it cannot be initialised.
-FmuAbilities proven_abilities(Fmu& fmu, const std::vector<FmuStart>& starts);
+FmuAbilities proven_abilities(Fmu& fmu, const std::vector<FmuStart>& starts, const FmuCaller& caller);
 
 }  // namespace entrain

@@ -3,31 +3,48 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
+#include <cstring>
+
+#include "base/printable.hpp"
 
 namespace entrain {
 namespace {
 constexpr std::size_t kKept = 5;
-constexpr std::size_t kLongest = 1000;  // characters of one message
+constexpr std::size_t kLongest = 1000;  // bytes of one message
 }  // namespace
 
-void FmuLog::add(const char* category, std::string message) {
-  if (message.size() > kLongest) message = message.substr(0, kLongest) + "...";
-  std::replace_if(
-      message.begin(), message.end(), [](unsigned char c) { return c < 0x20 || c == 0x7F; }, ' ');  // no terminal codes
-  while (!message.empty() && message.back() == ' ') message.pop_back();
-  if (category != nullptr && *category != '\0') message = fmt::format("[{}] {}", category, message);
+FmuLog::FmuLog(const std::string& fmu, const FmuCaller& caller)
+    : code_({.code = fmt::format("FMU '{}'", printable(fmu)),
+             .subsystem = caller.subsystem,
+             .timeout = caller.timeout,
+             .last_words = [this] {
+               // It may have crashed while it logged, with the lock held.
+               const std::unique_lock lock(mutex_, std::try_to_lock);
+               return lock.owns_lock() ? text() : std::string();
+             }}) {}
+
+void FmuLog::add(const char* category, const char* message) {
+  if (message == nullptr) return;
+  const std::size_t length = ::strnlen(message, kLongest + 1);
+  std::string line(message, std::min(length, kLongest));
+  while (!line.empty() && (line.back() == '\n' || line.back() == '\r' || line.back() == ' ')) line.pop_back();
+  line = printable(line);
+  if (length > kLongest) line += "...";
+  if (category != nullptr && *category != '\0') line = fmt::format("[{}] {}", printable(category), line);
   const std::lock_guard lock(mutex_);
-  last_.push_back(std::move(message));
+  last_.push_back(std::move(line));
   if (last_.size() > kKept) last_.pop_front();
+}
+
+std::string FmuLog::text() const {
+  return last_.empty() ? std::string() : fmt::format("; it said: '{}'", fmt::join(last_, "', '"));
 }
 
 std::string FmuLog::take_text() {
   const std::lock_guard lock(mutex_);
-  if (last_.empty()) return {};
-  std::string text = fmt::format("; it said: '{}'", fmt::join(last_, "', '"));
+  std::string said = text();
   last_.clear();
-  return text;
+  return said;
 }
 
 }  // namespace entrain

@@ -4,18 +4,37 @@
 #include <mutex>
 #include <string>
 
+#include "base/foreign_code.hpp"
+
 namespace entrain {
 
-/// The last messages of one FMU instance. An FMU may log from threads of its own.
+/// Who wants something of an FMU: named in messages, and how long one call may take.
+struct FmuCaller {
+  std::string subsystem;
+  std::optional<Duration> timeout{};  ///< wall clock, in s
+};
+
+/// What one FMU instance finds outside itself: the watch over its calls, and a place for its messages, of which the
+/// last are kept. An FMU may log from threads of its own. Outlives the instance.
 class FmuLog {
  public:
-  void add(const char* category, std::string message);
+  /// `fmu`: its path, for messages.
+  FmuLog(const std::string& fmu, const FmuCaller& caller);
+
+  /// Both may be null.
+  void add(const char* category, const char* message);
   /// "; it said: 'a', 'b'", or nothing when it said nothing since the last call.
   std::string take_text();
 
+  ForeignCode& code() noexcept { return code_; }
+  const ForeignCode& code() const noexcept { return code_; }
+
  private:
+  std::string text() const;
+
   std::mutex mutex_;
   std::deque<std::string> last_;
+  ForeignCode code_;
 };
 
 }  // namespace entrain

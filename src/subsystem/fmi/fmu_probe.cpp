@@ -27,11 +27,12 @@ Duration trial_step(const FmuDescription& description, Time start) {
 /// Tries one ability after the other; a new instance after each call that failed, because an FMU need not work on.
 class Prober {
  public:
-  Prober(Fmu& fmu, const std::vector<FmuStart>& starts)
+  Prober(Fmu& fmu, const std::vector<FmuStart>& starts, const FmuCaller& caller)
       : fmu_(fmu),
         starts_(starts),
         start_(fmu.description().experiment.start.value_or(0.0)),
-        step_(trial_step(fmu.description(), start_)) {
+        step_(trial_step(fmu.description(), start_)),
+        log_(fmu.name(), caller) {
     for (const auto& input : ports().table.inputs) {
       inputs_.push_back(input.start ? std::get<double>(*input.start) : 0.0);
     }
@@ -247,8 +248,8 @@ FmuAbilities claimed_abilities(const Fmu& fmu) {
 
 }  // namespace
 
-FmuAbilities proven_abilities(Fmu& fmu, const std::vector<FmuStart>& starts) {
-  FmuAbilities result = fmu.flags().once_per_process ? claimed_abilities(fmu) : Prober(fmu, starts).run();
+FmuAbilities proven_abilities(Fmu& fmu, const std::vector<FmuStart>& starts, const FmuCaller& caller) {
+  FmuAbilities result = fmu.flags().once_per_process ? claimed_abilities(fmu) : Prober(fmu, starts, caller).run();
   result.imposed_step = imposed_step_of(fmu.description());
   if (!fmu.flags().variable_step && !result.imposed_step) {
     result.warnings.push_back(fmt::format(

@@ -23,7 +23,7 @@ class FmuSubsystem final : public Subsystem,
                            private OutputDerivatives,
                            private Reset {
  public:
-  FmuSubsystem(std::string name, std::shared_ptr<Fmu> fmu);
+  FmuSubsystem(std::string name, std::shared_ptr<Fmu> fmu, std::optional<Duration> timeout);
   ~FmuSubsystem() override;
 
   std::string_view name() const noexcept override { return name_; }
@@ -101,11 +101,12 @@ class FmuSubsystem final : public Subsystem,
   std::string first_warning_;
 };
 
-FmuSubsystem::FmuSubsystem(std::string name, std::shared_ptr<Fmu> fmu)
+FmuSubsystem::FmuSubsystem(std::string name, std::shared_ptr<Fmu> fmu, std::optional<Duration> timeout)
     : name_(std::move(name)),
       fmu_(std::move(fmu)),
       claim_(fmu_->claim(name_)),
       ports_(fmu_->ports()),
+      log_(fmu_->name(), {name_, timeout}),
       end_values_(ports_.inputs.size()),
       end_slopes_(ports_.inputs.size()),
       first_orders_(ports_.outputs.size(), 1),
@@ -140,7 +141,7 @@ const Capabilities& FmuSubsystem::capabilities() const {
 /// Proven on a scratch instance; what goes wrong there is told as ours.
 const FmuAbilities& FmuSubsystem::proven() const {
   try {
-    return fmu_->abilities(starts_);
+    return fmu_->abilities(starts_, {name_, log_.code().owner().timeout});
   } catch (const Error& error) {
     ErrorContext context = error.context();
     context.subsystem = name_;
@@ -410,8 +411,13 @@ void FmuSubsystem::reset() {
 
 }  // namespace
 
-std::unique_ptr<Subsystem> make_fmu_subsystem(std::string name, const std::filesystem::path& file) {
-  return std::make_unique<FmuSubsystem>(std::move(name), Fmu::open(file));
+std::unique_ptr<Subsystem> make_fmu_subsystem(std::string name, const std::filesystem::path& file,
+                                              std::optional<Duration> timeout) {
+  return std::make_unique<FmuSubsystem>(std::move(name), Fmu::open(file), timeout);
+}
+
+std::shared_ptr<Fmu> hold_fmu(const std::filesystem::path& file) {
+  return Fmu::open(file);
 }
 
 std::string fmu_title(const std::filesystem::path& file) {

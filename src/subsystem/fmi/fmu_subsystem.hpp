@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "entrain/subsystem.hpp"
@@ -9,8 +10,15 @@
 
 namespace entrain {
 
-/// A co-simulation FMU (FMI 2.0 or 3.0) as a subsystem. Throws Error when the file is no such FMU.
-std::unique_ptr<Subsystem> make_fmu_subsystem(std::string name, const std::filesystem::path& file);
+/// A co-simulation FMU (FMI 2.0 or 3.0) as a subsystem. `timeout`: s of wall clock time that one call may take. Throws
+/// Error when the file is no such FMU.
+std::unique_ptr<Subsystem> make_fmu_subsystem(std::string name, const std::filesystem::path& file,
+                                              std::optional<Duration> timeout = {});
+
+class Fmu;
+/// Keeps the file unpacked as long as the result is held, so that the functions below and subsystems need not do it
+/// again.
+std::shared_ptr<Fmu> hold_fmu(const std::filesystem::path& file);
 
 /// "prey.fmu (FMI 2.0 co-simulation)". The file is read anew unless a subsystem holds it.
 std::string fmu_title(const std::filesystem::path& file);

@@ -6,8 +6,10 @@
 #include <gnu/libc-version.h>
 
 #include <algorithm>
+#include <cfenv>
 #include <vector>
 
+#include "base/printable.hpp"
 #include "entrain/error.hpp"
 
 namespace entrain {
@@ -48,11 +50,16 @@ std::string between(const std::string& text, std::string_view before, std::strin
   return text.substr(begin + before.size(), end - begin - before.size());
 }
 
+/// The library that is missing, by the words of the loader; empty when that is not what they say.
+std::string missing_library(const std::string& said) {
+  return said.find("cannot open shared object file") == std::string::npos ? std::string()
+                                                                          : said.substr(0, said.find(':'));
+}
+
 /// The loader of this platform says it in one line; the user needs to know which of four things it is.
 [[noreturn]] void explain(const std::string& fmu, const std::string& file, const std::string& said) {
-  if (said.find("cannot open shared object file") != std::string::npos) {
-    fail(fmu,
-         fmt::format("'{}' needs the shared library '{}', which is not there", file, said.substr(0, said.find(':'))),
+  if (const auto missing = missing_library(said); !missing.empty()) {
+    fail(fmu, fmt::format("'{}' needs the shared library '{}', which is not there", file, missing),
          "Install the library, or add its folder to LD_LIBRARY_PATH");
   }
   if (const auto wanted = between(said, "version `GLIBC_", "'"); !wanted.empty()) {
@@ -60,12 +67,20 @@ std::string between(const std::string& text, std::string_view before, std::strin
          "Use a newer system, or have the FMU built on an older one");
   }
   if (const auto at = said.find("undefined symbol: "); at != std::string::npos) {
-    fail(fmu, fmt::format("'{}' uses the symbol '{}', which nothing defines", file, said.substr(at + 18)),
-         "The FMU was linked without a library that it uses: tell who made it");
+    const std::string symbol = said.substr(at + 18, said.find_first_of(",", at) - (at + 18));  // a version may follow
+    const bool python = symbol.starts_with("Py") || symbol.starts_with("_Py");
+    fail(fmu, fmt::format("'{}' uses the symbol '{}', which nothing defines", file, symbol),
+         python ? "It expects Python in the process: start with LD_PRELOAD=/path/to/libpython3.N.so, of the version it "
+                  "was made with"
+                : "The FMU was linked without a library that it uses: tell who made it");
   }
   if (said.find("ELF") != std::string::npos || said.find("file too short") != std::string::npos) {
     fail(fmu, fmt::format("'{}' is no shared library for this platform (x86_64 Linux): {}", file, said),
          "The file is broken or misplaced: get the FMU again");
+  }
+  if (said.find("failed to map segment") != std::string::npos) {
+    fail(fmu, fmt::format("'{}' cannot be loaded: {}", file, said),
+         "Often the temporary folder allows no programs (mounted with noexec): set TMPDIR to another");
   }
   fail(fmu, fmt::format("'{}' cannot be loaded: {}", file, said), "");
 }
@@ -73,8 +88,10 @@ std::string between(const std::string& text, std::string_view before, std::strin
 }  // namespace
 
 FmuLibrary::FmuLibrary(const fs::path& root, const std::string& platform, const std::string& model_identifier,
-                       std::string fmu)
-    : fmu_(std::move(fmu)), file_(fmt::format("binaries/{}/{}.so", platform, model_identifier)) {
+                       std::string fmu, std::optional<Duration> timeout)
+    : fmu_(std::move(fmu)),
+      file_(fmt::format("binaries/{}/{}.so", platform, model_identifier)),
+      code_({.code = fmt::format("FMU '{}'", fmu_), .timeout = timeout}) {
   const fs::path path = root / file_;
   if (!fs::exists(path)) {
     const auto platforms = platforms_in(root);
@@ -86,16 +103,39 @@ FmuLibrary::FmuLibrary(const fs::path& root, const std::string& platform, const 
                                          fmt::join(platforms, ", ")),
          "Ask for an FMU with a binary for x86_64 Linux");
   }
-  handle_ = ::dlopen(path.c_str(), kHowToLoad);
+  std::fenv_t arithmetic{};
+  std::fegetenv(&arithmetic);
+  std::string said;
+  handle_ = code_.call("dlopen, while it was loaded", [&] { return load(path, said); });
+  std::fesetenv(&arithmetic);  // a library linked with -ffast-math turns denormals to zero in the thread that loads it
   if (handle_ != nullptr) return;
-  std::string said = ::dlerror();
+  said = printable(said);
   // The path in the private folder says nothing to the user.
   if (const std::string prefix = path.string() + ": "; said.starts_with(prefix)) said.erase(0, prefix.size());
   explain(fmu_, file_, said);
 }
 
 FmuLibrary::~FmuLibrary() {
-  ::dlclose(handle_);
+  code_.call("dlclose, while it was unloaded", [&] {
+    ::dlclose(handle_);
+    for (void* sibling : siblings_) ::dlclose(sibling);
+  });
+}
+
+/// Many FMUs bring the libraries they need in the same folder, but do not say that they are to be looked for there
+/// (with $ORIGIN, as the standard asks). Those already loaded are found by their name. `said`: why it failed.
+void* FmuLibrary::load(const fs::path& file, std::string& said) {
+  constexpr int kMostAttempts = 100;  // libraries may need each other in circles
+  while (++attempts_ < kMostAttempts) {
+    if (void* handle = ::dlopen(file.c_str(), kHowToLoad)) return handle;
+    said = ::dlerror();
+    const fs::path sibling = file.parent_path() / fs::path(missing_library(said)).filename();
+    if (sibling == file || !fs::is_regular_file(sibling)) break;
+    void* found = load(sibling, said);
+    if (found == nullptr) break;
+    siblings_.push_back(found);
+  }
+  return nullptr;
 }
 
 void* FmuLibrary::find(const char* symbol) const {

@@ -3,6 +3,9 @@
 #include <atomic>
 #include <filesystem>
 #include <string>
+#include <vector>
+
+#include "base/foreign_code.hpp"
 
 namespace entrain {
 
@@ -12,7 +15,7 @@ class FmuLibrary {
   /// `root`: the unpacked FMU; `platform`: the folder in binaries/ ("linux64"). Throws Error{InvalidSystem} that says
   /// what is missing.
   FmuLibrary(const std::filesystem::path& root, const std::string& platform, const std::string& model_identifier,
-             std::string fmu);
+             std::string fmu, std::optional<Duration> timeout = {});
   ~FmuLibrary();
   FmuLibrary(const FmuLibrary&) = delete;
   FmuLibrary& operator=(const FmuLibrary&) = delete;
@@ -23,9 +26,14 @@ class FmuLibrary {
   void* require(const char* symbol) const;
 
  private:
+  void* load(const std::filesystem::path& file, std::string& said);
+
   std::string fmu_;
   std::string file_;  ///< inside the FMU
+  ForeignCode code_;  ///< what runs when it is loaded and unloaded
   void* handle_ = nullptr;
+  int attempts_ = 0;
+  std::vector<void*> siblings_;  ///< libraries in the same folder, loaded because it needs them
 };
 
 /// A function of the library, looked up when first needed: FMUs lack functions that the standard wants, and many are
@@ -37,14 +45,15 @@ class FmuSymbol {
 
   const char* name() const { return name_; }
   bool exists() const { return known_.load(std::memory_order_relaxed) != nullptr || library_.find(name_) != nullptr; }
+  /// `code`: the instance that is called.
   template <class... Arguments>
-  auto operator()(Arguments... arguments) const {
+  auto operator()(ForeignCode& code, Arguments... arguments) const {
     Function* function = known_.load(std::memory_order_relaxed);
     if (function == nullptr) {
       function = reinterpret_cast<Function*>(library_.require(name_));
       known_.store(function, std::memory_order_relaxed);
     }
-    return function(arguments...);
+    return code.call(name_, function, arguments...);
   }
 
  private:

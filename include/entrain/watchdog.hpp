@@ -1,0 +1,37 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "entrain/error.hpp"
+#include "entrain/export.hpp"
+
+namespace entrain {
+
+/// Watches over the code of FMUs, which runs in this process. While a watchdog exists and an FMU crashes (SIGSEGV,
+/// SIGBUS, SIGFPE, SIGILL, SIGABRT), calls exit(), or does not return within the `timeout` of its subsystem:
+///
+/// 1. The thread that called the FMU stands still for good.
+/// 2. `on_fault` is called on another thread, with a message that names subsystem, file, function, time and remedy.
+///    There a run can be ended with Simulation::abandon, so that its results so far are kept.
+/// 3. The temporary folders of the FMUs are removed, and the process ends with exit code 1 and no destructors.
+///
+/// If 2 and 3 are not done after five seconds, a short message goes to stderr and the process ends. A crash anywhere
+/// else goes the way it would without a watchdog.
+///
+/// Process-wide: it installs handlers of those signals and of SIGURG, and puts the former ones back. Of several
+/// watchdogs the newest is told. Destroy it in the thread that made it.
+class ENTRAIN_API Watchdog {
+ public:
+  using Handler = std::function<void(const Error& fault)>;
+  explicit Watchdog(Handler on_fault);
+  ~Watchdog();
+  Watchdog(const Watchdog&) = delete;
+  Watchdog& operator=(const Watchdog&) = delete;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace entrain

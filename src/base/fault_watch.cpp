@@ -1,0 +1,381 @@
+#include "base/fault_watch.hpp"
+
+#include <dirent.h>
+#include <fmt/format.h>
+#include <semaphore.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "base/foreign_code.hpp"
+
+namespace entrain {
+namespace {
+
+constexpr unsigned kGrace = 5;  // s, for the handler of a fault
+constexpr int kExitCode = 1;
+constexpr int kParkSignal = SIGURG;  // ignored by default, so one that comes late does no harm
+constexpr std::array kFaultSignals{SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+
+enum class Fault { Memory, Stack, Bus, Arithmetic, Instruction, Abort, Exit, Timeout };
+
+/// "FMU 'x.fmu' <deed> fmi2DoStep<cause>. <remedy>". Literals, because a signal handler writes them too.
+struct FaultText {
+  const char* deed;
+  const char* cause;
+  const char* remedy;
+};
+constexpr const char* kTellMaker = "The fault is its own: tell who made it, with this message";
+constexpr std::array<FaultText, 8> kTexts{{
+    {"crashed in", " (SIGSEGV: it used memory that is not there)", kTellMaker},
+    {"crashed in", " (SIGSEGV: it ran out of stack, as endless recursion does)",
+     "Raise the limit of the stack (ulimit -s) and use one thread; if that does not help, tell who made it"},
+    {"crashed in", " (SIGBUS: it used memory that cannot be reached)",
+     "Often a file in use was cut, or a disk is full; else tell who made it"},
+    {"crashed in", " (SIGFPE: it divided an integer by zero, or had floating point faults trapped)", kTellMaker},
+    {"crashed in", " (SIGILL: an instruction that this processor does not know, or a trap for what must not happen)",
+     "Ask who made it, with this message; a build for older processors may help"},
+    {"gave up in", " (SIGABRT: it called abort(), as a failed assertion does)", kTellMaker},
+    {"ended the process in", ": it called exit()", "No library may do that: tell who made it"},
+    {"did not return from", "", "Raise 'timeout' of the subsystem or use a smaller step; else tell who made it"},
+}};
+const FaultText& text_of(Fault fault) {
+  return kTexts[static_cast<std::size_t>(fault)];
+}
+
+/// What the signal handlers and the watcher share. Plain data that is never destroyed: a signal may come at any time.
+struct Shared {
+  sem_t wake{};
+  std::atomic<bool> claimed = false;   ///< somebody reports a fault; it is the only one
+  std::atomic<bool> reported = false;  ///< the three below are set
+  Fault fault = Fault::Memory;
+  const ForeignCode* code = nullptr;
+  const char* function = "";
+
+  sem_t parked{};
+  std::atomic<const ForeignCode*> late = nullptr;  ///< the code to be parked, if it still is in the call number ...
+  std::atomic<std::uint64_t> late_call = 0;
+  std::array<struct sigaction, kFaultSignals.size()> before{};
+  struct sigaction park_before {};
+};
+constinit Shared shared;
+constinit thread_local bool finishing = false;  // this thread tells about a fault
+
+void write_text(const char* text) {
+  [[maybe_unused]] const ssize_t ignored = ::write(STDERR_FILENO, text, std::strlen(text));
+}
+
+/// When telling in full has failed. Safe in a signal handler.
+[[noreturn]] void end_with_last_words() {
+  const FaultText& text = text_of(shared.fault);
+  for (const char* part :
+       {"entrain: ", shared.code->owner().code.c_str(), " ", text.deed, " ", shared.function, text.cause,
+        "; it left the process in a state in which the run could not be ended in order\n"}) {
+    write_text(part);
+  }
+  ::_exit(kExitCode);
+}
+
+[[noreturn]] void park() {
+  for (;;) ::pause();
+}
+
+/// True for the first who has something to report; the process ends then, in a few seconds at the latest.
+bool claim(Fault fault, const ForeignCode& code) {
+  if (shared.claimed.exchange(true)) return false;
+  shared.fault = fault;
+  shared.code = &code;
+  shared.function = code.function();
+  struct sigaction action {};
+  action.sa_handler = [](int) { end_with_last_words(); };
+  ::sigaction(SIGALRM, &action, nullptr);
+  ::alarm(kGrace);
+  shared.reported.store(true, std::memory_order_release);
+  return true;
+}
+
+bool near_the_stack(const siginfo_t& info, const void* context) {
+#if defined(__x86_64__)
+  constexpr std::uintptr_t kNear = std::uintptr_t{1} << 20U;  // a frame may be large
+  const auto stack = static_cast<std::uintptr_t>(static_cast<const ucontext_t*>(context)->uc_mcontext.gregs[REG_RSP]);
+  const auto address = reinterpret_cast<std::uintptr_t>(info.si_addr);
+  return address + kNear > stack && address < stack + kNear;
+#else
+  static_cast<void>(info), static_cast<void>(context);
+  return false;
+#endif
+}
+
+Fault fault_of(int signal, const siginfo_t& info, const void* context) {
+  switch (signal) {
+    case SIGSEGV: return near_the_stack(info, context) ? Fault::Stack : Fault::Memory;
+    case SIGBUS: return Fault::Bus;
+    case SIGFPE: return Fault::Arithmetic;
+    case SIGILL: return Fault::Instruction;
+    default: return Fault::Abort;
+  }
+}
+
+/// Not foreign code: what would have happened without us.
+void pass_on(int signal, const siginfo_t& info) {
+  const auto place = std::find(kFaultSignals.begin(), kFaultSignals.end(), signal) - kFaultSignals.begin();
+  ::sigaction(signal, &shared.before[static_cast<std::size_t>(place)], nullptr);
+  // A fault of the processor comes again when this returns; a signal that was sent has to be sent again.
+  if (info.si_code <= 0) ::raise(signal);
+}
+
+void on_fault(int signal, siginfo_t* info, void* context) {
+  if (finishing) end_with_last_words();
+  const ForeignCode* code = ForeignCode::current();
+  if (code != nullptr && claim(fault_of(signal, *info, context), *code)) ::sem_post(&shared.wake);
+  if (shared.claimed.load()) park();  // also when another thread was first: let it tell
+  pass_on(signal, *info);
+}
+
+void on_park(int) {
+  const ForeignCode* code = ForeignCode::current();
+  if (code == nullptr || code != shared.late.load() || code->calls() != shared.late_call.load()) return;
+  ::sem_post(&shared.parked);
+  park();
+}
+
+void on_exit_of_process() {
+  const ForeignCode* code = ForeignCode::current();
+  if (code == nullptr || !FaultWatch::active()) return;
+  if (claim(Fault::Exit, *code)) ::sem_post(&shared.wake);
+  park();
+}
+
+timespec deadline_in(Duration seconds) {
+  timespec time{};
+  ::clock_gettime(CLOCK_MONOTONIC, &time);
+  const auto nanoseconds = time.tv_nsec + static_cast<std::int64_t>(seconds * 1e9);
+  time.tv_sec += static_cast<time_t>(nanoseconds / 1'000'000'000);
+  time.tv_nsec = static_cast<decltype(time.tv_nsec)>(nanoseconds % 1'000'000'000);
+  return time;
+}
+
+/// False when the time was up.
+bool wait_for(sem_t& semaphore, Duration seconds) {
+  const timespec deadline = deadline_in(seconds);
+  while (::sem_clockwait(&semaphore, CLOCK_MONOTONIC, &deadline) != 0) {
+    if (errno != EINTR) return false;
+  }
+  return true;
+}
+
+void signal_all_threads(int signal) {
+  DIR* tasks = ::opendir("/proc/self/task");
+  if (tasks == nullptr) return;
+  while (const dirent* entry = ::readdir(tasks)) {  // NOLINT(concurrency-mt-unsafe): a DIR of our own
+    if (const long id = std::atol(entry->d_name); id > 0) ::syscall(SYS_tgkill, ::getpid(), id, signal);
+  }
+  ::closedir(tasks);
+}
+
+/// The thread that tells about faults and measures the time of calls.
+class Watcher {
+ public:
+  static Watcher& instance() {
+    static auto* watcher = new Watcher;  // never destroyed: foreign code may live in static objects
+    return *watcher;
+  }
+
+  void add(const FaultWatch* owner, FaultWatch::Handler handler) {
+    const std::lock_guard lock(mutex_);
+    handlers_.push_back({owner, std::move(handler)});
+    if (handlers_.size() > 1) return;
+    install();
+    stopping_ = false;
+    active_ = true;
+    thread_ = std::thread([this] { watch(); });
+  }
+
+  void remove(const FaultWatch* owner) {
+    std::thread ended;
+    {
+      const std::lock_guard lock(mutex_);
+      std::erase_if(handlers_, [&](const Entry& entry) { return entry.owner == owner; });
+      if (!handlers_.empty()) return;
+      active_ = false;
+      stopping_ = true;
+      uninstall();
+      ended = std::move(thread_);
+    }
+    ::sem_post(&shared.wake);
+    ended.join();
+  }
+
+  bool active() const noexcept { return active_.load(); }
+
+  void time(const ForeignCode& code) {
+    {
+      const std::lock_guard lock(mutex_);
+      timed_.push_back({&code, code.calls(), Clock::now()});
+    }
+    if (active()) ::sem_post(&shared.wake);
+  }
+  void forget(const ForeignCode& code) {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(timed_, [&](const Timed& timed) { return timed.code == &code; });
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  struct Entry {
+    const FaultWatch* owner;
+    FaultWatch::Handler handler;
+  };
+  struct Timed {
+    const ForeignCode* code;
+    std::uint64_t call;       ///< as last seen ...
+    Clock::time_point since;  ///< ... since then
+  };
+
+  static void install() {
+    static std::once_flag once;
+    std::call_once(once, [] {
+      ::sem_init(&shared.wake, 0, 0);
+      ::sem_init(&shared.parked, 0, 0);
+      static_cast<void>(std::atexit(on_exit_of_process));
+    });
+    struct sigaction action {};
+    action.sa_sigaction = on_fault;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    for (std::size_t i = 0; i < kFaultSignals.size(); ++i) {
+      ::sigaction(kFaultSignals[i], &action, &shared.before[i]);
+    }
+    struct sigaction parking {};
+    parking.sa_handler = on_park;
+    parking.sa_flags = SA_ONSTACK | SA_RESTART;
+    ::sigaction(kParkSignal, &parking, &shared.park_before);
+  }
+  static void uninstall() {
+    for (std::size_t i = 0; i < kFaultSignals.size(); ++i) ::sigaction(kFaultSignals[i], &shared.before[i], nullptr);
+    ::sigaction(kParkSignal, &shared.park_before, nullptr);
+  }
+
+  void watch() {
+    sigset_t not_ours;  // an interruption by the user belongs to a thread of the program
+    ::sigfillset(&not_ours);
+    for (const int signal : kFaultSignals) ::sigdelset(&not_ours, signal);
+    ::sigdelset(&not_ours, SIGALRM);
+    ::pthread_sigmask(SIG_BLOCK, &not_ours, nullptr);
+    const SignalStack stack;
+    for (;;) {
+      wait();
+      if (shared.reported.load(std::memory_order_acquire)) finish();
+      const std::lock_guard lock(mutex_);
+      if (stopping_) return;
+      check_times();
+    }
+  }
+
+  /// Without timeouts the thread sleeps for good.
+  void wait() {
+    constexpr Duration kShortest = 1e-3;
+    constexpr Duration kLongest = 0.25;
+    std::optional<Duration> interval;
+    {
+      const std::lock_guard lock(mutex_);
+      for (const auto& timed : timed_) {
+        interval = std::min(interval.value_or(kLongest), std::max(kShortest, *timed.code->owner().timeout / 4));
+      }
+    }
+    if (interval) {
+      wait_for(shared.wake, *interval);
+    } else {
+      while (::sem_wait(&shared.wake) != 0) {
+      }
+    }
+  }
+
+  void check_times() {
+    const auto now = Clock::now();
+    for (auto& timed : timed_) {
+      const std::uint64_t call = timed.code->calls();
+      if (timed.code->function() == nullptr || call != timed.call) {
+        timed.call = call;
+        timed.since = now;
+      } else if (std::chrono::duration<double>(now - timed.since).count() > *timed.code->owner().timeout) {
+        if (stop_thread_in(*timed.code, call)) claim(Fault::Timeout, *timed.code);
+        if (shared.claimed.load()) ::sem_post(&shared.wake);
+        return;
+      }
+    }
+  }
+
+  /// The thread must not come back while its run is being ended. False when it has come back just now.
+  static bool stop_thread_in(const ForeignCode& code, std::uint64_t call) {
+    constexpr Duration kAnswer = 1.0;  // no answer by then: the code has blocked the signal
+    shared.late_call.store(call);
+    shared.late.store(&code);
+    signal_all_threads(kParkSignal);
+    const bool parked = wait_for(shared.parked, kAnswer);
+    return parked || (code.function() != nullptr && code.calls() == call);
+  }
+
+  [[noreturn]] void finish() {
+    finishing = true;
+    const FaultText& text = text_of(shared.fault);
+    const auto& owner = shared.code->owner();
+    std::string message = fmt::format("{} {} {}{}", owner.code, text.deed, shared.function, text.cause);
+    if (shared.fault == Fault::Timeout) message += fmt::format(" within {} s", *owner.timeout);
+    if (owner.last_words) message += owner.last_words();
+    const Error error(
+        ErrorCode::SubsystemFailed, message,
+        {.subsystem = owner.subsystem, .variable = {}, .time = shared.code->time(), .remedy = text.remedy});
+    FaultWatch::Handler handler;
+    {
+      const std::lock_guard lock(mutex_);
+      if (!handlers_.empty()) handler = handlers_.back().handler;
+    }
+    try {
+      if (handler) handler(error);
+    } catch (...) {  // the fault is the story; that telling it failed as well adds nothing
+    }
+    ::_exit(kExitCode);
+  }
+
+  std::mutex mutex_;
+  std::vector<Entry> handlers_;
+  std::vector<Timed> timed_;
+  std::atomic<bool> active_ = false;
+  bool stopping_ = false;
+  std::thread thread_;
+};
+
+}  // namespace
+
+FaultWatch::FaultWatch(Handler handler) {
+  Watcher::instance().add(this, std::move(handler));
+}
+
+FaultWatch::~FaultWatch() {
+  Watcher::instance().remove(this);
+}
+
+bool FaultWatch::active() noexcept {
+  return Watcher::instance().active();
+}
+
+void start_timing(const ForeignCode& code) {
+  Watcher::instance().time(code);
+}
+
+void stop_timing(const ForeignCode& code) {
+  Watcher::instance().forget(code);
+}
+
+}  // namespace entrain

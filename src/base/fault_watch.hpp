@@ -1,0 +1,37 @@
+#pragma once
+
+#include <functional>
+
+#include "base/signal_stack.hpp"
+#include "entrain/error.hpp"
+
+namespace entrain {
+
+class ForeignCode;
+
+/// While one exists: when foreign code crashes, does not return in time or calls exit(), the handler is called with the
+/// whole story, on a thread of its own while the thread at fault stands still; then the process ends with exit code 1.
+/// A handler that does not come back within five seconds (the heap may be broken, a lock held) is cut off. Faults of
+/// our own code go where they would without.
+///
+/// Of several the newest is told. Destroyed in the thread that made it. With base/signal_stack.hpp the only place that
+/// knows the signals of this platform.
+class FaultWatch {
+ public:
+  using Handler = std::function<void(const Error& fault)>;
+  explicit FaultWatch(Handler handler);
+  ~FaultWatch();
+  FaultWatch(const FaultWatch&) = delete;
+  FaultWatch& operator=(const FaultWatch&) = delete;
+
+  static bool active() noexcept;
+
+ private:
+  SignalStack stack_;
+};
+
+/// Called by ForeignCode with a timeout; effective while a FaultWatch exists.
+void start_timing(const ForeignCode& code);
+void stop_timing(const ForeignCode& code);
+
+}  // namespace entrain

@@ -1,0 +1,44 @@
+#include "base/foreign_code.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "base/fault_watch.hpp"
+#include "base/printable.hpp"
+#include "entrain/error.hpp"
+
+namespace entrain {
+
+ForeignCode::ForeignCode(Owner owner) : owner_(std::move(owner)) {
+  if (owner_.timeout) start_timing(*this);
+}
+
+ForeignCode::~ForeignCode() {
+  if (owner_.timeout) stop_timing(*this);
+}
+
+std::optional<Time> ForeignCode::time() const noexcept {
+  const double t = time_.load(std::memory_order_relaxed);
+  return std::isnan(t) ? std::nullopt : std::optional(t);
+}
+
+void ForeignCode::explain_exception(const char* name) {
+  usable_ = false;
+  std::string what = "of an unknown type";
+  try {
+    throw;
+  } catch (const Error&) {  // our own, on its way through a callback
+    throw;
+  } catch (const std::exception& exception) {
+    what = fmt::format("'{}'", printable(exception.what()));
+  } catch (...) {  // NOLINT(bugprone-empty-catch): `what` says it
+  }
+  throw Error(ErrorCode::SubsystemFailed, fmt::format("{} threw a C++ exception in {}: {}", owner_.code, name, what),
+              {.subsystem = owner_.subsystem,
+               .variable = {},
+               .time = time(),
+               .remedy = "No exception may leave a function of a C interface: tell who made it"});
+}
+
+}  // namespace entrain

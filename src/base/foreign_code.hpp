@@ -1,0 +1,89 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <string>
+
+#include "entrain/variable.hpp"
+
+namespace entrain {
+
+/// Code of a subsystem that is not ours, such as an instance of an FMU. Every call of it goes through `call`: then a
+/// crash, a hang, an exit() and an exception can be laid at its door (FaultWatch). A call costs a few plain stores.
+/// Used by one thread at a time.
+class ForeignCode {
+ public:
+  struct Owner {
+    std::string code;                           ///< "FMU 'prey.fmu'"
+    std::string subsystem{};                    ///< may be empty
+    std::optional<Duration> timeout{};          ///< wall clock time that one call may take, in s
+    std::function<std::string()> last_words{};  ///< what it said, to add to a message; must not wait
+  };
+  explicit ForeignCode(Owner owner);
+  ~ForeignCode();
+  ForeignCode(const ForeignCode&) = delete;
+  ForeignCode& operator=(const ForeignCode&) = delete;
+
+  /// `name` must be a literal: a signal handler reads it. An exception becomes Error{SubsystemFailed}; then the code
+  /// was left in its middle and is no longer `usable`.
+  template <class Function, class... Arguments>
+  auto call(const char* name, Function&& function, Arguments... arguments) {
+    const Inside inside(*this, name);
+    try {
+      return function(arguments...);
+    } catch (...) {
+      explain_exception(name);
+    }
+  }
+  bool usable() const noexcept { return usable_; }
+
+  /// The simulated time that messages name.
+  void set_time(Time t) noexcept { time_.store(t, std::memory_order_relaxed); }
+
+  // For the watch, from other threads and signal handlers.
+  const Owner& owner() const noexcept { return owner_; }
+  const char* function() const noexcept { return function_.load(std::memory_order_relaxed); }  ///< null = outside
+  std::uint64_t calls() const noexcept { return calls_.load(std::memory_order_relaxed); }
+  std::optional<Time> time() const noexcept;
+  /// What the calling thread is in; null = our own code.
+  static const ForeignCode* current() noexcept { return innermost; }
+
+ private:
+  /// Calls nest: an FMU in its step calls back, and is asked for values from there.
+  class Inside {
+   public:
+    Inside(ForeignCode& code, const char* name) noexcept
+        : code_(code), outer_code_(innermost), outer_function_(code.function()) {
+      code.calls_.store(code.calls() + 1, std::memory_order_relaxed);
+      code.function_.store(name, std::memory_order_relaxed);
+      innermost = &code;
+    }
+    ~Inside() {
+      innermost = outer_code_;
+      code_.function_.store(outer_function_, std::memory_order_relaxed);
+    }
+    Inside(const Inside&) = delete;
+    Inside& operator=(const Inside&) = delete;
+
+   private:
+    ForeignCode& code_;
+    const ForeignCode* outer_code_;
+    const char* outer_function_;
+  };
+
+  [[noreturn]] void explain_exception(const char* name);
+
+  // initial-exec: a signal handler must reach it without the allocation that the general model may need.
+  [[gnu::tls_model("initial-exec")]] static inline constinit thread_local const ForeignCode* innermost = nullptr;
+
+  Owner owner_;
+  std::atomic<const char*> function_ = nullptr;
+  std::atomic<std::uint64_t> calls_ = 0;
+  std::atomic<double> time_ = std::numeric_limits<double>::quiet_NaN();
+  bool usable_ = true;
+};
+
+}  // namespace entrain

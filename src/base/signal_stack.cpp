@@ -1,0 +1,20 @@
+#include "base/signal_stack.hpp"
+
+namespace entrain {
+namespace {
+// The handlers need little, but the state of the processor that is saved there can take 10 kB.
+constexpr std::size_t kBytes = std::size_t{64} * 1024;
+}  // namespace
+
+SignalStack::SignalStack() : memory_(std::make_unique_for_overwrite<std::byte[]>(kBytes)) {
+  stack_t stack{};
+  stack.ss_sp = memory_.get();
+  stack.ss_size = kBytes;
+  ::sigaltstack(&stack, &before_);
+}
+
+SignalStack::~SignalStack() {
+  ::sigaltstack(&before_, nullptr);
+}
+
+}  // namespace entrain

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <string>
+#include <vector>
+
+#include "support/archives.hpp"
+#include "support/program.hpp"
+#include "support/scripted_fmu.h"
+#include "support/temporary_folder.hpp"
+
+namespace entrain::test {
+
+/// Of the FMU in scripted_fmu.c. `flags`: further attributes of its co-simulation.
+inline std::string scripted_description(const std::string& flags, const std::string& guid = "scripted") {
+  return fmt::format(R"(<fmiModelDescription fmiVersion="2.0" modelName="scripted" guid="{}">
+  <CoSimulation modelIdentifier="scripted" canHandleVariableCommunicationStepSize="true" {}/>
+  <LogCategories><Category name="logStatusError"/></LogCategories>
+  <ModelVariables>
+    <ScalarVariable name="u" valueReference="0" causality="input"><Real start="1"/></ScalarVariable>
+    <ScalarVariable name="y" valueReference="1" causality="output"><Real/></ScalarVariable>
+    <ScalarVariable name="mode" valueReference="2" causality="parameter" variability="fixed"><Integer start="0"/></ScalarVariable>
+    <ScalarVariable name="offset" valueReference="3" causality="parameter" variability="fixed"><Real start="0"/></ScalarVariable>
+  </ModelVariables>
+  <ModelStructure><Outputs><Unknown index="2" dependencies="1"/></Outputs></ModelStructure>
+</fmiModelDescription>)",
+                     guid, flags);
+}
+
+inline void expect_text(const std::string& text, const std::string& part) {
+  EXPECT_NE(text.find(part), std::string::npos) << text;
+}
+
+/// A folder with scripted FMUs, and the program run in it.
+class ScriptedFmus : public testing::Test {
+ protected:
+  ScriptedFmus() : library_(text_of(ENTRAIN_SCRIPTED_FMU)), temporary_(folder_ / "tmp") {
+    std::filesystem::create_directory(temporary_);
+  }
+
+  std::filesystem::path write(const std::string& xml, const std::string& binary = kBinary) const {
+    std::vector<ArchiveEntry> entries{{"modelDescription.xml", xml}};
+    if (!binary.empty()) entries.push_back({binary, library_});
+    return write_entries(entries);
+  }
+  std::filesystem::path write_library(const std::string& library, std::vector<ArchiveEntry> more = {}) const {
+    more.push_back({"modelDescription.xml", scripted_description("")});
+    more.push_back({kBinary, library});
+    return write_entries(more);
+  }
+
+  /// The program with a TMPDIR of its own.
+  ProgramResult run_here(const std::vector<std::string>& arguments) const {
+    ::setenv("TMPDIR", temporary_.c_str(), 1);
+    auto result = run_program(folder_, arguments);
+    ::unsetenv("TMPDIR");
+    return result;
+  }
+
+  static constexpr const char* kBinary = "binaries/linux64/scripted.so";
+  TemporaryFolder folder_;
+  std::string library_;
+  std::filesystem::path temporary_;
+
+ private:
+  std::filesystem::path write_entries(const std::vector<ArchiveEntry>& entries) const {
+    std::filesystem::path file = folder_ / fmt::format("part {}.fmu", ++written_);  // with a space
+    write_archive(file, entries);
+    return file;
+  }
+  mutable int written_ = 0;
+};
+
+}  // namespace entrain::test
