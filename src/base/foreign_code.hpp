@@ -6,6 +6,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <type_traits>
 
 #include "entrain/variable.hpp"
 
@@ -31,10 +32,21 @@ class ForeignCode {
   /// was left in its middle and is no longer `usable`.
   template <class Function, class... Arguments>
   auto call(const char* name, Function&& function, Arguments... arguments) {
-    const Inside inside(*this, name);
+    // By hand, not by a guard object: GCC keeps one in memory because of the exceptions.
+    const ForeignCode* const outer_code = innermost;
+    const char* const outer_function = this->function();
+    enter(name);
     try {
-      return function(arguments...);
+      if constexpr (std::is_void_v<std::invoke_result_t<Function, Arguments...>>) {
+        function(arguments...);
+        leave(outer_code, outer_function);
+      } else {
+        const auto result = function(arguments...);
+        leave(outer_code, outer_function);
+        return result;
+      }
     } catch (...) {
+      leave(outer_code, outer_function);
       explain_exception(name);
     }
   }
@@ -52,27 +64,16 @@ class ForeignCode {
   static const ForeignCode* current() noexcept { return innermost; }
 
  private:
+  void enter(const char* name) noexcept {
+    calls_.store(calls() + 1, std::memory_order_relaxed);
+    function_.store(name, std::memory_order_relaxed);
+    innermost = this;
+  }
   /// Calls nest: an FMU in its step calls back, and is asked for values from there.
-  class Inside {
-   public:
-    Inside(ForeignCode& code, const char* name) noexcept
-        : code_(code), outer_code_(innermost), outer_function_(code.function()) {
-      code.calls_.store(code.calls() + 1, std::memory_order_relaxed);
-      code.function_.store(name, std::memory_order_relaxed);
-      innermost = &code;
-    }
-    ~Inside() {
-      innermost = outer_code_;
-      code_.function_.store(outer_function_, std::memory_order_relaxed);
-    }
-    Inside(const Inside&) = delete;
-    Inside& operator=(const Inside&) = delete;
-
-   private:
-    ForeignCode& code_;
-    const ForeignCode* outer_code_;
-    const char* outer_function_;
-  };
+  void leave(const ForeignCode* outer_code, const char* outer_function) noexcept {
+    innermost = outer_code;
+    function_.store(outer_function, std::memory_order_relaxed);
+  }
 
   [[noreturn]] void explain_exception(const char* name);
 
