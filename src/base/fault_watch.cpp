@@ -271,7 +271,7 @@ class Watcher {
     ::sigfillset(&not_ours);
     for (const int signal : kFaultSignals) ::sigdelset(&not_ours, signal);
     ::sigdelset(&not_ours, SIGALRM);
-    ::pthread_sigmask(SIG_BLOCK, &not_ours, nullptr);
+    ::pthread_sigmask(SIG_SETMASK, &not_ours, nullptr);
     const SignalStack stack;
     for (;;) {
       wait();

@@ -339,7 +339,7 @@ void FmuSubsystem::restore(StateId id) {
 
 void FmuSubsystem::free_saved() {
   for (auto& saved : saved_) {
-    if (phase_ == Phase::Failed || saved.state == nullptr) continue;
+    if (phase_ == Phase::Failed || !log_.code().usable() || saved.state == nullptr) continue;
     try {
       const FmuResult freed = instance_->free_state(saved.state);
       if (freed.status >= FmuStatus::Error) phase_ = Phase::Failed;
