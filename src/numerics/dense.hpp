@@ -1,0 +1,23 @@
+#pragma once
+
+// For the .cpp files of numerics/ only: Eigen stays inside.
+#include <Eigen/Dense>
+
+#include "entrain/subsystem.hpp"
+
+namespace entrain {
+
+using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+inline Eigen::Map<const RowMajor> view(const Matrix& m) {
+  return {m.values.data(), static_cast<Eigen::Index>(m.rows), static_cast<Eigen::Index>(m.cols)};
+}
+
+template <class Derived>
+Matrix to_matrix(const Eigen::MatrixBase<Derived>& m) {
+  Matrix result(static_cast<std::size_t>(m.rows()), static_cast<std::size_t>(m.cols()));
+  Eigen::Map<RowMajor>(result.values.data(), m.rows(), m.cols()) = m;
+  return result;
+}
+
+}  // namespace entrain

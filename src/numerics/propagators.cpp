@@ -1,0 +1,206 @@
+#include "numerics/propagators.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <span>
+
+#include "entrain/error.hpp"
+#include "numerics/dense.hpp"
+#include "numerics/exponential.hpp"
+
+namespace entrain {
+namespace {
+
+// Taylor steps of norm at most 1: 20 terms reach rounding, and alternating terms cancel no more than one digit.
+constexpr int kTaylorTerms = 20;
+
+struct SparseMatrix {
+  std::vector<std::size_t> first;  // per row, into columns and values
+  std::vector<std::size_t> columns;
+  std::vector<double> values;
+};
+
+SparseMatrix sparse(const Matrix& a, double factor) {
+  SparseMatrix result;
+  result.first.reserve(a.rows + 1);
+  result.first.push_back(0);
+  for (std::size_t i = 0; i < a.rows; ++i) {
+    for (std::size_t j = 0; j < a.cols; ++j) {
+      if (a(i, j) == 0.0) continue;
+      result.columns.push_back(j);
+      result.values.push_back(factor * a(i, j));
+    }
+    result.first.push_back(result.values.size());
+  }
+  return result;
+}
+
+/// result = row a
+void row_times(std::span<const double> row, const SparseMatrix& a, std::span<double> result) {
+  std::fill(result.begin(), result.end(), 0.0);
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    for (std::size_t k = a.first[i]; k < a.first[i + 1]; ++k) result[a.columns[k]] += row[i] * a.values[k];
+  }
+}
+
+struct Norms {
+  double value;  ///< of h A: the smaller of the largest row sum and the largest column sum
+  std::size_t nonzeros;
+};
+
+Norms norms(const Matrix& a, Duration h) {
+  std::vector<double> columns(a.cols, 0.0);
+  double largest_row = 0.0;
+  std::size_t nonzeros = 0;
+  for (std::size_t i = 0; i < a.rows; ++i) {
+    double row = 0.0;
+    for (std::size_t j = 0; j < a.cols; ++j) {
+      const double size = std::abs(a(i, j));
+      row += size;
+      columns[j] += size;
+      nonzeros += size == 0.0 ? 0 : 1;
+    }
+    largest_row = std::max(largest_row, row);
+  }
+  const double largest_column = columns.empty() ? 0.0 : *std::max_element(columns.begin(), columns.end());
+  return {std::abs(h) * std::min(largest_row, largest_column), nonzeros};
+}
+
+/// q_j(s + d) of one output from q_j(s): q_0' = q_0 A and q_j' = q_{j-1}, so only q_0 meets the matrix.
+class RowStep {
+ public:
+  RowStep(const SparseMatrix& scaled_a, std::size_t states, std::size_t count)
+      : a_(scaled_a), term_(states), next_(states), sums_(count, std::vector<double>(states)) {}
+
+  void advance(std::vector<std::vector<double>>& q, Duration d) {
+    const std::size_t count = q.size();
+    for (std::size_t j = 0; j < count; ++j) {
+      std::fill(sums_[j].begin(), sums_[j].end(), 0.0);
+      double power = 1.0;  // d^i / i!
+      for (std::size_t i = 0; i < j; ++i) {
+        add(sums_[j], power, q[j - i]);
+        power *= d / static_cast<double>(i + 1);
+      }
+    }
+    term_ = q[0];
+    for (int k = 0; k <= kTaylorTerms; ++k) {
+      double weight = 1.0;  // d^j k! / (k + j)!
+      for (std::size_t j = 0; j < count; ++j) {
+        add(sums_[j], weight, term_);
+        weight *= d / static_cast<double>(k + static_cast<int>(j) + 1);
+      }
+      row_times(term_, a_, next_);
+      for (double& value : next_) value /= k + 1;
+      std::swap(term_, next_);
+    }
+    std::swap(q, sums_);
+  }
+
+ private:
+  static void add(std::vector<double>& sum, double weight, const std::vector<double>& row) {
+    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += weight * row[i];
+  }
+
+  const SparseMatrix& a_;
+  std::vector<double> term_, next_;
+  std::vector<std::vector<double>> sums_;
+};
+
+void require_finite(const Matrix& a, const Matrix& c) {
+  const auto finite = [](const Matrix& m) {
+    return std::all_of(m.values.begin(), m.values.end(), [](double v) { return std::isfinite(v); });
+  };
+  if (finite(a) && finite(c)) return;
+  throw Error(ErrorCode::SolverFailed, "the linearization is not finite",
+              {"", "", std::nullopt, "Check the directional derivatives of this subsystem"});
+}
+
+Matrix transposed(const Matrix& m, double factor) {
+  return to_matrix(factor * view(m).transpose());
+}
+
+/// Stehfest's weights V_k; they alternate and reach 1e9 for 14 terms, hence long double until the end.
+std::vector<double> stehfest_weights(int terms) {
+  const auto factorial = [](int n) { return std::tgamma(static_cast<long double>(n) + 1.0L); };
+  const int half = terms / 2;
+  std::vector<double> weights;
+  for (int k = 1; k <= terms; ++k) {
+    long double sum = 0.0L;
+    for (int j = (k + 1) / 2; j <= std::min(k, half); ++j) {
+      sum += std::pow(static_cast<long double>(j), half) * factorial(2 * j) /
+             (factorial(half - j) * factorial(j) * factorial(j - 1) * factorial(k - j) * factorial(2 * j - k));
+    }
+    weights.push_back(static_cast<double>((k + half) % 2 == 0 ? sum : -sum));
+  }
+  return weights;
+}
+
+}  // namespace
+
+std::vector<Matrix> propagators(const Matrix& a, const Matrix& c, Duration h, int count) {
+  require_finite(a, c);
+  const auto [norm, nonzeros] = norms(a, h);
+  const double states = static_cast<double>(a.rows);
+  const double squarings = std::max(0.0, std::ceil(std::log2(std::max(norm, 1.0))));
+  const double size = states + static_cast<double>(c.rows) * count;
+  const double exponential = size * size * size * (8.0 + squarings);
+  const double taylor_steps = std::max(1.0, std::ceil(norm));
+  const double per_term = static_cast<double>(nonzeros) + states * count;
+  const double action = taylor_steps * kTaylorTerms * static_cast<double>(c.rows) * per_term;
+  // Below a few dozen states the exponential is never slow, and it is the more accurate of the two.
+  return states > 40 && action < exponential ? propagators_by_action(a, c, h, count)
+                                             : propagators_by_exponential(a, c, h, count);
+}
+
+std::vector<Matrix> propagators_by_exponential(const Matrix& a, const Matrix& c, Duration h, int count) {
+  if (a.rows == 0) return std::vector<Matrix>(static_cast<std::size_t>(count), Matrix(c.rows, 0));
+  const PhiProducts phi = phi_products(transposed(a, h), transposed(c, 1.0), count - 1);
+  std::vector<Matrix> q;
+  q.push_back(to_matrix(view(c) * view(phi.exponential).transpose()));
+  double power = 1.0;
+  for (const auto& product : phi.products) {
+    power *= h;
+    q.push_back(transposed(product, power));
+  }
+  return q;
+}
+
+std::vector<Matrix> propagators_by_action(const Matrix& a, const Matrix& c, Duration h, int count) {
+  const auto steps = static_cast<int>(std::max(1.0, std::ceil(norms(a, h).value)));
+  const Duration d = h / steps;
+  const SparseMatrix scaled = sparse(a, d);
+  const auto orders = static_cast<std::size_t>(count);
+  std::vector<Matrix> result(orders, Matrix(c.rows, c.cols));
+  RowStep step(scaled, a.rows, orders);
+  std::vector<std::vector<double>> q(orders);
+  for (std::size_t i = 0; i < c.rows; ++i) {
+    for (auto& row : q) row.assign(a.rows, 0.0);
+    for (std::size_t k = 0; k < a.rows; ++k) q[0][k] = c(i, k);
+    for (int n = 0; n < steps; ++n) step.advance(q, d);
+    for (std::size_t j = 0; j < orders; ++j) {
+      for (std::size_t k = 0; k < a.rows; ++k) result[j](i, k) = q[j][k];
+    }
+  }
+  return result;
+}
+
+std::vector<Matrix> propagators_by_stehfest(const Matrix& a, const Matrix& c, Duration h, int count, int terms) {
+  const auto weights = stehfest_weights(terms);
+  const auto n = static_cast<Eigen::Index>(a.rows);
+  std::vector<RowMajor> sums(static_cast<std::size_t>(count), RowMajor::Zero(static_cast<Eigen::Index>(c.rows), n));
+  for (std::size_t k = 0; k < weights.size(); ++k) {
+    const double s = static_cast<double>(k + 1) * std::log(2.0) / h;
+    const RowMajor resolvent = s * RowMajor::Identity(n, n) - view(a);
+    RowMajor rows = resolvent.transpose().partialPivLu().solve(view(c).transpose()).transpose();
+    for (auto& sum : sums) {
+      sum += weights[k] * std::log(2.0) / h * rows;
+      rows /= s;
+    }
+  }
+  std::vector<Matrix> result;
+  for (const auto& sum : sums) result.push_back(to_matrix(sum));
+  return result;
+}
+
+}  // namespace entrain
