@@ -39,6 +39,7 @@ struct SubsystemDescription {
   std::optional<Written<double>> step;  ///< imposed step in s
   std::optional<Written<double>> min_step;
   std::optional<Written<double>> max_step;
+  std::optional<Written<std::string>> trials;          ///< "auto", "rollback" or "costarica"
   std::optional<Written<std::vector<double>>> events;  ///< replaces what the subsystem announces
   std::optional<Written<double>> timeout;              ///< wall clock time that one call of an FMU may take, in s
   SourcePosition where;

@@ -25,13 +25,18 @@ bool all_finite(std::span<const double> values) {
   return zero == 0.0;
 }
 
-Error rejected_step(const std::string& subsystem, Time from, Duration size) {
+StepRejected rejected_step(const std::string& subsystem, Time from, Duration size) {
   return {ErrorCode::SubsystemFailed,
           fmt::format("rejected a step of {} s", size),
           {.subsystem = subsystem, .variable = {}, .time = from, .remedy = "Choose a smaller step"}};
 }
 
 }  // namespace
+
+TrialKind natural_trial_kind(const Capabilities& can) {
+  if (can.rollback) return TrialKind::Rollback;
+  return can.states && can.linearization ? TrialKind::Costarica : TrialKind::None;
+}
 
 CoupledSystem::CoupledSystem(std::vector<std::unique_ptr<Subsystem>> subsystems, Graph graph,
                              std::vector<double> start_inputs, int threads)
@@ -52,6 +57,7 @@ CoupledSystem::CoupledSystem(std::vector<std::unique_ptr<Subsystem>> subsystems,
     participant.input_end = std::span(input_end_).subspan(inputs.first, inputs.count);
     participant.coefficients = coefficients_.data() + kOrders * inputs.first;
     participant.input_degree = subsystem->capabilities().input_degree;
+    trial_kinds_.push_back(natural_trial_kind(subsystem->capabilities()));
     first_state_.push_back(first_state_.back() + subsystem->variables().states.size());
     participant.part_coefficients.resize(kOrders * subsystem->variables().inputs.size());
     participant.subsystem = std::move(subsystem);
@@ -76,6 +82,15 @@ void CoupledSystem::initialize(Time start, Time stop) {
     participants_[s].subsystem->evaluate(u, y);
   });
   for (std::size_t s = 0; s < size(); ++s) check_outputs(SubsystemId{s}, start);
+}
+
+void CoupledSystem::refresh_signals(Time t) {
+  for (const auto& participant : participants_) {
+    if (!participant.subsystem->capabilities().output_refresh) return;
+  }
+  evaluation_.all(t, input_end_, signals_, [this](SubsystemId s, std::span<const double> u, std::span<double> y) {
+    participants_[s].subsystem->evaluate(u, y);
+  });
 }
 
 void CoupledSystem::solve_loops(Time t) {
@@ -128,8 +143,11 @@ void CoupledSystem::settle_trouble(std::span<const StepTask> tasks) {
 }
 
 double CoupledSystem::Counters::seconds() const {
-  if (sampled_steps == 0) return first_seconds;
-  return first_seconds + sampled_seconds * static_cast<double>(steps - 1) / static_cast<double>(sampled_steps);
+  const double in_trials =
+      sampled_trials == 0 ? 0.0 : trial_seconds * static_cast<double>(trials) / static_cast<double>(sampled_trials);
+  if (sampled_steps == 0) return in_trials + first_seconds;
+  return in_trials + first_seconds +
+         sampled_seconds * static_cast<double>(steps - 1) / static_cast<double>(sampled_steps);
 }
 
 inline void CoupledSystem::step(const StepTask& task, Participant& participant) {
@@ -169,6 +187,19 @@ void CoupledSystem::step_timed(const StepTask& task, Participant& participant) {
     counters.sampled_seconds += taken.count();
     ++counters.sampled_steps;
   }
+}
+
+void CoupledSystem::step_in_trial(const StepTask& task, Participant& participant) {
+  auto& counters = participant.counters;
+  if ((counters.trials++ & kTimingMask) != 0) {
+    step(task, participant);
+    return;
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  step(task, participant);
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
+  counters.trial_seconds += taken.count();
+  ++counters.sampled_trials;
 }
 
 void CoupledSystem::note_stop_request(Participant& participant) {

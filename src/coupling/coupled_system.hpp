@@ -13,6 +13,7 @@
 #include "coupling/evaluation.hpp"
 #include "coupling/graph.hpp"
 #include "coupling/transfer.hpp"
+#include "entrain/error.hpp"
 #include "entrain/subsystem.hpp"
 
 namespace entrain {
@@ -25,6 +26,18 @@ struct StepTask {
   int degree = 0;  ///< of the polynomials; lowered to what the subsystem takes by the best fit over each part
   int parts = 1;   ///< equal sub-steps
   Time to = 0.0;   ///< the communication time this step ends on: from + size up to rounding
+};
+
+/// How a subsystem is tried out (coupling/trials.hpp).
+enum class TrialKind { None, Rollback, Costarica };
+
+/// Rollback where it can, the estimate where it cannot, none without either.
+TrialKind natural_trial_kind(const Capabilities& can);
+
+/// A subsystem refused a step: an error, unless a trial can ask for a smaller one.
+class StepRejected : public Error {
+ public:
+  using Error::Error;
 };
 
 /// The subsystems, their connections and the signals between them at the latest communication times.
@@ -64,6 +77,8 @@ class CoupledSystem {
 
   // Batches.
   void commit_all(std::span<const StepTask> tasks);
+  /// All signals anew at the time reached, loops solved; nothing happens unless every subsystem has output_refresh.
+  void refresh_signals(Time t);
   /// Solves the loops all of whose subsystems communicate at `t`; needs output_refresh in them.
   void solve_loops(Time t);
   /// The next discontinuity this subsystem announces after `t`; kNever if none.
@@ -84,15 +99,23 @@ class CoupledSystem {
     std::uint64_t steps = 0;
     std::uint64_t early_returns = 0;
     std::uint64_t rollbacks = 0;
+    std::uint64_t trials = 0;
+    std::uint64_t linearizations = 0;
     double first_seconds = 0.0;  ///< of the first step, which often prepares what later ones reuse
     double sampled_seconds = 0.0;
     std::uint64_t sampled_steps = 0;
+    double trial_seconds = 0.0;  ///< of the sampled trials
+    std::uint64_t sampled_trials = 0;
     double seconds() const;  ///< extrapolated from the samples
   };
   const Counters& counters(SubsystemId s) const { return participants_[s].counters; }
   const std::vector<double>& loop_residuals() const { return evaluation_.loop_residuals(); }
   /// The subsystem that asked to stop, if one did.
   const std::string& stop_request() const { return stop_request_; }
+
+  /// How each subsystem is tried out; natural_trial_kind unless told otherwise.
+  const std::vector<TrialKind>& trial_kinds() const { return trial_kinds_; }
+  void set_trial_kinds(std::vector<TrialKind> kinds) { trial_kinds_ = std::move(kinds); }
 
   /// Subsystem states and signals; the ids belong to the saving system.
   struct Saved {
@@ -106,6 +129,8 @@ class CoupledSystem {
   void release(const Saved& saved);
 
  private:
+  friend class Trials;
+
   /// What a step touches comes first, so that it lies in one or two cache lines.
   struct Participant {
     std::unique_ptr<Subsystem> subsystem;
@@ -122,6 +147,8 @@ class CoupledSystem {
   void commit_one(const StepTask& task);
   void step(const StepTask& task, Participant& participant);
   [[gnu::noinline]] void step_timed(const StepTask& task, Participant& participant);
+  /// Counted and timed as a trial, not as a step.
+  void step_in_trial(const StepTask& task, Participant& participant);
   [[gnu::noinline]] void continue_step(const StepTask& task, Participant& participant, const StepReport& report);
   [[gnu::noinline]] void step_in_parts(const StepTask& task, Participant& participant, Time reached_time);
   void note_stop_request(Participant& participant);
@@ -142,6 +169,7 @@ class CoupledSystem {
   std::vector<double> coefficients_;  // per subsystem: (kMaxInputDegree + 1) orders of all its inputs
   std::atomic<bool> trouble_{false};  // a task of the batch under way failed or asked to stop
   std::string stop_request_;
+  std::vector<TrialKind> trial_kinds_;
 };
 
 }  // namespace entrain

@@ -7,6 +7,7 @@
 #include <limits>
 #include <set>
 
+#include "base/suggest.hpp"
 #include "entrain/capabilities.hpp"
 
 namespace entrain {
@@ -111,6 +112,12 @@ class ValueChecker {
           fmt::format("{}.input_degree must be between 0 and {}, not {}", path, kMaxInputDegree, degree->value));
     if (const auto& order = subsystem.output_derivative_order; order && order->value < 0)
       add(order->where, fmt::format("{}.output_derivative_order must be at least 0, not {}", path, order->value));
+    if (const auto& trials = subsystem.trials) {
+      const std::vector<std::string> choices{"auto", "rollback", "costarica"};
+      if (std::find(choices.begin(), choices.end(), trials->value) == choices.end())
+        add(trials->where, fmt::format("{}.trials cannot be '{}'", path, trials->value),
+            suggestion(trials->value, choices));
+    }
     if (!subsystem.events) return;
     for (const double time : subsystem.events->value) check_finite(path + ".events", {time, subsystem.events->where});
   }

@@ -174,6 +174,7 @@ class SystemReader {
                {"step", into(subsystem.step)},
                {"min_step", into(subsystem.min_step)},
                {"max_step", into(subsystem.max_step)},
+               {"trials", into(subsystem.trials)},
                {"events", into(subsystem.events)},
                {"timeout", into(subsystem.timeout)}});
     subsystem.model = model.value;

@@ -34,6 +34,7 @@ void add_subsystem(Text& text, const SubsystemDescription& subsystem) {
   add_if(text, "step", subsystem.step);
   add_if(text, "min_step", subsystem.min_step);
   add_if(text, "max_step", subsystem.max_step);
+  add_if(text, "trials", subsystem.trials);
   add_if(text, "events", subsystem.events);
   add_if(text, "timeout", subsystem.timeout);
   if (subsystem.start.empty()) return;

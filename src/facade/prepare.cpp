@@ -129,6 +129,29 @@ void check_requirements(const SystemDescription& description, const Prepared& pr
   }
 }
 
+/// How each subsystem is tried out, as written or by nature; what is written must be possible.
+std::vector<TrialKind> trial_kinds(const SystemDescription& description, const Assembly& assembly,
+                                   std::vector<Problem>& problems) {
+  std::vector<TrialKind> kinds;
+  for (std::size_t s = 0; s < assembly.subsystems.size(); ++s) {
+    const Capabilities& can = assembly.subsystems[s]->capabilities();
+    const auto& written = description.subsystems[s].trials;
+    TrialKind kind = natural_trial_kind(can);
+    if (written && written->value == "rollback") kind = can.rollback ? TrialKind::Rollback : TrialKind::None;
+    if (written && written->value == "costarica") {
+      kind = can.states && can.linearization ? TrialKind::Costarica : TrialKind::None;
+    }
+    if (written && written->value != "auto" && kind == TrialKind::None) {
+      problems.push_back({fmt::format("trials = \"{}\" needs {}, which '{}' has not", written->value,
+                                      written->value == "rollback" ? "rollback" : "states and a linearization",
+                                      description.subsystems[s].name),
+                          "leave it out", written->where, Problem::Severity::Error});
+    }
+    kinds.push_back(kind);
+  }
+  return kinds;
+}
+
 RunSummary summary_before_run(const SystemDescription& description, const CoupledSystem& system, Method& method) {
   RunSummary summary;
   summary.version = version();
@@ -172,11 +195,13 @@ Prepared prepare(const SystemDescription& written, int threads, const ModelFacto
   Graph graph(std::move(assembly.nodes), std::move(assembly.connections));
   check_recorded_names(description.record, assembly, problems);
   check_options(description, graph, problems);
+  auto kinds = trial_kinds(description, assembly, problems);
   const bool times_known = prepared.settings.stop > prepared.settings.start && prepared.settings.step > 0.0;
   if (prepared.method && times_known) check_requirements(description, prepared, assembly, graph, problems);
   if (has_errors(problems) || !prepared.method) return prepared;
   prepared.system = std::make_unique<CoupledSystem>(std::move(assembly.subsystems), std::move(graph),
                                                     std::move(assembly.start_inputs), threads);
+  prepared.system->set_trial_kinds(std::move(kinds));
   prepared.summary = summary_before_run(description, *prepared.system, *prepared.method);
   return prepared;
 }

@@ -153,11 +153,14 @@ void Runner::refresh_summary() {
   const auto worst = residual_.worst();
   summary_.max_coupling_residual = worst.value;
   summary_.worst_connection = worst.connection;
+  summary_.linearizations = 0;
   for (std::size_t s = 0; s < system_.size(); ++s) {
     const auto& counters = system_.counters(SubsystemId{s});
     auto& entry = summary_.subsystems[s];
     entry.steps = counters.steps;
     entry.rollbacks = counters.rollbacks;
+    entry.trials = counters.trials;
+    summary_.linearizations += counters.linearizations;
     entry.seconds = counters.seconds();
   }
 }

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/function_ref.hpp"
+#include "coupling/coupled_system.hpp"
+#include "estimation/estimator.hpp"
+
+namespace entrain {
+
+/// What a batch of trials, or a commit, brought.
+struct TrialBlock {
+  std::vector<double> signals;        ///< laid out as CoupledSystem::signals()
+  std::vector<double> slopes;         ///< their time derivatives at the end of the step; zero for constants
+  std::vector<StepOutcome> outcomes;  ///< per subsystem
+};
+
+/// Steps that do not count (docs/theory/trials.md). With rollback a trial is a real step that is taken back when the
+/// next one comes; without, it is the COSTARICA estimate. The caller cannot tell.
+///
+/// Per macro step: `begin`, any number of `run`, `commit`. Batches of all subsystems; each writes its own slots, so the
+/// result does not depend on the number of threads.
+class Trials {
+ public:
+  Trials(CoupledSystem& system, const EstimatorOptions& options);
+  Trials(CoupledSystem& system, std::vector<TrialKind> kinds, const EstimatorOptions& options);
+  ~Trials();
+  Trials(const Trials&) = delete;
+  Trials& operator=(const Trials&) = delete;
+
+  TrialBlock make_block() const;
+  TrialKind kind(SubsystemId s) const { return kinds_[s]; }
+  /// Null unless the trials of `s` are estimates.
+  Estimator* estimator(SubsystemId s);
+
+  /// Remembers where everyone is; estimated subsystems are asked for states and, if need be, linearized, with a step of
+  /// about this size in view. `slopes` (of all outputs) receives those of estimated subsystems, as they really are
+  /// here.
+  void begin(Time from, Duration expected, std::span<double> slopes);
+  /// All subsystems, under the polynomials in CoupledSystem::coefficients. One task per subsystem, in their order.
+  void run(std::span<const StepTask> tasks, TrialBlock& result);
+  /// Makes the step for good. A trial that was just made with the same inputs becomes the step. `result` receives the
+  /// outputs as they are; slopes of estimated subsystems stay as they were.
+  void commit(std::span<const StepTask> tasks, TrialBlock& result);
+  /// The signals jump here: no history is continued across.
+  void forget_past();
+
+  /// What is lost and where, for the summary.
+  std::vector<std::string> notes() const;
+
+  void save(std::vector<double>& numbers) const;
+  const double* restore(const double* numbers);
+
+ private:
+  struct Own;
+
+  void for_each(std::span<const StepTask> tasks, FunctionRef<void(const StepTask&)> work);
+  void begin_rollback(Own& own, Time from);
+  void begin_estimate(Own& own, Time from, Duration expected, std::span<double> slopes);
+  void go_back(Own& own);
+  void trial_by_rollback(Own& own, const StepTask& task, TrialBlock& result);
+  void finish_lowered(Own& own, const StepTask& task);
+  void read_slopes(Own& own, const StepTask& task, std::span<double> slopes);
+  void commit_one(Own& own, const StepTask& task, TrialBlock& result);
+  bool is_last_trial(const Own& own, const StepTask& task) const;
+  std::span<const double> polynomials(const StepTask& task) const;
+
+  CoupledSystem& system_;
+  std::vector<TrialKind> kinds_;
+  std::vector<Own> own_;
+  std::vector<StepTask> everyone_;
+};
+
+}  // namespace entrain
