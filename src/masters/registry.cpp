@@ -1,6 +1,7 @@
 #include "masters/registry.hpp"
 
 #include "masters/gauss_seidel.hpp"
+#include "masters/ifosmondi.hpp"
 #include "masters/jacobi.hpp"
 #include "masters/monolithic.hpp"
 #include "masters/nepce.hpp"
@@ -20,6 +21,7 @@ const std::vector<MethodEntry>& methods() {
       {"jacobi", "parallel, explicit; inputs extrapolated from the history", &make<Jacobi>},
       {"gauss-seidel", "sequential, explicit; later subsystems see earlier ones' new outputs", &make<GaussSeidel>},
       {"nepce", "gauss-seidel with an integral controller of the coupling error", &make<Nepce>},
+      {"ifosmondi", "iterative; values and slopes found in trials, inputs C1", &make<Ifosmondi>},
       {"monolithic", "all equations in one integrator: the reference solution", &make<Monolithic>},
   };
   return kMethods;

@@ -25,6 +25,27 @@ class Matching {
                       graph_.name(s)),
           "use a coupling method such as jacobi");
     }
+    if (needs.trials && natural_trial_kind(can) == TrialKind::None) {
+      add(s,
+          fmt::format("{} needs trials: rollback, or states and a linearization; '{}' has neither", method_.name(),
+                      graph_.name(s)),
+          "use a method without iterations, such as jacobi");
+    }
+    if (needs.free_step && can.imposed_step) {
+      add(s,
+          fmt::format("{} adapts the macro step, but '{}' imposes a step of {} s", method_.name(), graph_.name(s),
+                      *can.imposed_step),
+          "use adaptive = false");
+    }
+    if (needs.steps_together && can.imposed_step && !whole_ratio(settings_.step, *can.imposed_step)) {
+      add(s,
+          fmt::format(
+              "{} takes all subsystems over the same step; '{}' imposes {} s, which does not divide the macro step "
+              "of {} s",
+              method_.name(), graph_.name(s), *can.imposed_step, settings_.step),
+          fmt::format("choose a macro step that is a multiple of {} s", *can.imposed_step));
+      return;
+    }
     if (needs.common_grid && can.imposed_step) check_imposed_step(s, *can.imposed_step);
     if (needs.common_grid && !can.imposed_step) check_step_limits(s, can);
   }

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace entrain {
+
+/// Tells a jump of a signal from a fast change: a step that misses its prediction by a good part of the signal's range,
+/// and by far more than the steps before.
+class JumpDetector {
+ public:
+  void start(std::span<const double> values);
+  /// One step of all signals: what was predicted and what came. True when one of them jumped.
+  bool jumped(std::span<const double> predicted, std::span<const double> actual);
+  /// The next miss has nothing to be compared with.
+  void forget_past();
+
+  void save(std::vector<double>& numbers) const;
+  const double* restore(const double* numbers);
+
+ private:
+  struct Seen {
+    double low = 0.0;
+    double high = 0.0;
+    double usual_miss = 0.0;  // a maximum that fades
+  };
+  std::vector<Seen> seen_;
+  std::uint64_t steps_ = 0;  // since the start or the last jump
+};
+
+}  // namespace entrain

@@ -1,0 +1,178 @@
+#include "numerics/fixed_point.hpp"
+
+#include <kinsol/kinsol.h>
+#include <nvector/nvector_serial.h>
+#include <sunlinsol/sunlinsol_spgmr.h>
+
+#include <algorithm>
+#include <cmath>
+#include <exception>
+
+namespace entrain {
+namespace {
+
+constexpr std::size_t kAndersonHistory = 5;
+constexpr std::size_t kKrylovVectors = 30;
+constexpr double kKrylovTolerance = 1e-2;  // of the linear solve, relative: g is costlier than one more Newton step
+constexpr int kStop = -1;                  // tells KINSOL to leave
+constexpr int kNoValue = 1;
+
+}  // namespace
+
+/// KINSOL works on z / scale. It proposes, the rule in `judge` decides: when it holds, KINSOL is made to leave.
+struct FixedPointSolver::Impl {
+  Impl(std::size_t unknowns, FixedPointMethod chosen) : n(unknowns), method(chosen) {
+    if (n == 0 || method == FixedPointMethod::Plain) return;
+    const auto length = static_cast<sunindextype>(n);
+    SUNContext_Create(nullptr, &context);
+    scaled = N_VNew_Serial(length, context);
+    ones = N_VNew_Serial(length, context);
+    N_VConst(1.0, ones);
+    memory = KINCreate(context);
+    KINSetErrHandlerFn(
+        memory, [](int, const char*, const char*, char*, void*) {}, nullptr);
+    KINSetInfoHandlerFn(
+        memory, [](const char*, const char*, char*, void*) {}, nullptr);
+    KINSetUserData(memory, this);
+    if (method == FixedPointMethod::Anderson) {
+      KINSetMAA(memory, static_cast<long>(std::min(n, kAndersonHistory)));
+      KINInit(memory, &Impl::on_map, scaled);
+    } else {
+      KINInit(memory, &Impl::on_residual, scaled);
+      linear_solver = SUNLinSol_SPGMR(scaled, SUN_PREC_NONE, static_cast<int>(std::min(n, kKrylovVectors)), context);
+      KINSetLinearSolver(memory, linear_solver, nullptr);
+      KINSetJacTimesVecSysFn(memory, &Impl::on_difference);
+      KINSetEtaForm(memory, KIN_ETACONSTANT);
+      KINSetEtaConstValue(memory, kKrylovTolerance);
+      KINSetMaxNewtonStep(memory, 1e6 * std::sqrt(static_cast<double>(n)));
+    }
+    KINSetNumMaxIters(memory, 1'000'000);  // evaluations are limited instead
+    KINSetFuncNormTol(memory, 1e-300);
+    KINSetScaledStepTol(memory, 1e-300);
+  }
+  ~Impl() {
+    if (memory == nullptr) return;
+    KINFree(&memory);
+    if (linear_solver != nullptr) SUNLinSolFree(linear_solver);
+    N_VDestroy(scaled);
+    N_VDestroy(ones);
+    SUNContext_Free(&context);
+  }
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+
+  /// One evaluation, at what lies in z.
+  bool evaluate() {
+    if (result.evaluations >= settings->max_evaluations) return false;
+    ++result.evaluations;
+    const bool has_value = (*map)(z, image);
+    return has_value && std::all_of(image.begin(), image.end(), [](double v) { return std::isfinite(v); });
+  }
+
+  bool within_tolerance() const {
+    for (std::size_t i = 0; i < n; ++i) {
+      if (!(std::abs(z[i] - image[i]) <= settings->tolerance * (std::abs(image[i]) + 1.0))) return false;
+    }
+    return true;
+  }
+
+  /// Evaluates an iterate and decides whether it is the solution.
+  int judge(N_Vector at) {
+    const double* values = N_VGetArrayPointer(at);
+    for (std::size_t i = 0; i < n; ++i) z[i] = values[i] * settings->scale[i];
+    try {
+      if (!evaluate()) return result.evaluations >= settings->max_evaluations ? kStop : kNoValue;
+    } catch (...) {
+      thrown = std::current_exception();
+      return kStop;
+    }
+    result.converged = result.evaluations >= 2 && within_tolerance();
+    return result.converged ? kStop : 0;
+  }
+
+  static int on_map(N_Vector at, N_Vector value, void* self) {
+    auto& impl = *static_cast<Impl*>(self);
+    const int verdict = impl.judge(at);
+    double* values = N_VGetArrayPointer(value);
+    for (std::size_t i = 0; i < impl.n; ++i) values[i] = impl.image[i] / impl.settings->scale[i];
+    return verdict;
+  }
+  static int on_residual(N_Vector at, N_Vector value, void* self) {
+    auto& impl = *static_cast<Impl*>(self);
+    const int verdict = impl.judge(at);
+    impl.write_residual(value);
+    return verdict;
+  }
+  /// A point beside an iterate, for a difference quotient: never the solution.
+  static int on_difference(N_Vector at, N_Vector value, void* self) {
+    auto& impl = *static_cast<Impl*>(self);
+    const int verdict = impl.judge(at);
+    impl.write_residual(value);
+    if (!impl.result.converged) return verdict;
+    impl.result.converged = false;
+    return 0;
+  }
+  void write_residual(N_Vector value) const {
+    double* values = N_VGetArrayPointer(value);
+    for (std::size_t i = 0; i < n; ++i) values[i] = (z[i] - image[i]) / settings->scale[i];
+  }
+
+  void iterate_plainly() {
+    while (evaluate()) {
+      result.converged = result.evaluations >= 2 && within_tolerance();
+      if (result.converged) return;
+      std::copy(image.begin(), image.end(), z.begin());
+    }
+  }
+
+  void iterate_with_kinsol() {
+    double* values = N_VGetArrayPointer(scaled);
+    for (std::size_t i = 0; i < n; ++i) values[i] = z[i] / settings->scale[i];
+    KINSol(memory, scaled, method == FixedPointMethod::Anderson ? KIN_FP : KIN_LINESEARCH, ones, ones);
+    if (thrown) std::rethrow_exception(std::exchange(thrown, nullptr));
+  }
+
+  std::size_t n;
+  FixedPointMethod method;
+  SUNContext context = nullptr;
+  N_Vector scaled = nullptr;
+  N_Vector ones = nullptr;
+  SUNLinearSolver linear_solver = nullptr;
+  void* memory = nullptr;
+
+  // Of the solve under way.
+  const Settings* settings = nullptr;
+  const Map* map = nullptr;
+  std::span<double> z, image;
+  Result result;
+  std::exception_ptr thrown;
+};
+
+FixedPointSolver::FixedPointSolver(std::size_t unknowns, FixedPointMethod method)
+    : impl_(std::make_unique<Impl>(unknowns, method)) {}
+FixedPointSolver::~FixedPointSolver() = default;
+FixedPointSolver::FixedPointSolver(FixedPointSolver&&) noexcept = default;
+FixedPointSolver& FixedPointSolver::operator=(FixedPointSolver&&) noexcept = default;
+
+FixedPointSolver::Result FixedPointSolver::solve(std::span<double> z, std::span<double> image, const Settings& settings,
+                                                 Map map) {
+  Impl& impl = *impl_;
+  impl.settings = &settings;
+  impl.map = &map;
+  impl.z = z;
+  impl.image = image;
+  impl.result = {};
+  if (impl.memory == nullptr) {
+    impl.iterate_plainly();
+  } else {
+    impl.iterate_with_kinsol();
+    // KINSOL leaves by itself when the residual vanishes to the last bit, or when it is stuck; the residual tells
+    // which.
+    if (!impl.result.converged && impl.result.evaluations < settings.max_evaluations && impl.evaluate()) {
+      impl.result.converged = impl.within_tolerance();
+    }
+  }
+  return impl.result;
+}
+
+}  // namespace entrain

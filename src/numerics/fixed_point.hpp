@@ -1,0 +1,46 @@
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "base/function_ref.hpp"
+
+namespace entrain {
+
+enum class FixedPointMethod {
+  Plain,         ///< z <- g(z)
+  Anderson,      ///< KINSOL, accelerated by the last few iterates
+  NewtonKrylov,  ///< KINSOL, GMRES on z - g(z), the Jacobian only by differences of g
+};
+
+/// Solves z = g(z), g being costly. Allocates at construction only.
+class FixedPointSolver {
+ public:
+  /// Writes g(z); false when g has no value there.
+  using Map = FunctionRef<bool(std::span<const double> z, std::span<double> image)>;
+  struct Settings {
+    double tolerance = 1e-6;
+    int max_evaluations = 50;
+    std::span<const double> scale;  ///< size of each unknown: what makes them comparable; > 0
+  };
+  struct Result {
+    bool converged = false;
+    int evaluations = 0;
+  };
+
+  FixedPointSolver(std::size_t unknowns, FixedPointMethod method);
+  ~FixedPointSolver();
+  FixedPointSolver(FixedPointSolver&&) noexcept;
+  FixedPointSolver& operator=(FixedPointSolver&&) noexcept;
+
+  /// Starts from z. Converged: |z_i - image_i| <= tolerance (|image_i| + 1) for all i, at the second evaluation at the
+  /// earliest (else the first guess is simply accepted). Then the last evaluation was that of z, and `image` is g(z);
+  /// otherwise both are the last iterate. What `map` throws is passed on.
+  Result solve(std::span<double> z, std::span<double> image, const Settings& settings, Map map);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace entrain

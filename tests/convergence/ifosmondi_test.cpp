@@ -1,0 +1,247 @@
+// Measured orders of ifosmondi, with trials by rollback and by estimate. Reference values: docs/theory/reproduction.md.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "reproduce/measure.hpp"
+#include "results/memory_recorder.hpp"
+#include "support/ode_model.hpp"
+#include "support/systems.hpp"
+
+namespace entrain {
+namespace {
+
+using test::OdeModel;
+
+struct Setup {
+  SystemDescription description;
+  std::string signal;
+  ModelFactory models = {};
+};
+
+std::vector<double> recorded(SystemDescription description, const Setup& setup) {
+  Simulation simulation(description, {}, setup.models);
+  MemoryRecorder recorder({setup.signal});
+  simulation.observe(recorder);
+  const auto& summary = simulation.run();
+  if (summary.termination != Termination::Completed) throw std::runtime_error(summary.message);
+  return recorder.column(setup.signal);
+}
+
+/// Error in per cent of the range, over all communication times.
+double error_of(const Setup& setup, double step, const std::vector<std::string>& options = {}) {
+  std::vector<std::string> all{"epsilon=1e-12"};
+  all.insert(all.end(), options.begin(), options.end());
+  const auto ours =
+      recorded(test::changed(setup.description, {.method = "ifosmondi", .step = step, .options = all}), setup);
+  const auto exact = recorded(test::changed(setup.description, {.method = "monolithic", .step = step}), setup);
+  return percent_error(ours, exact);
+}
+
+double order_of(const Setup& setup, double step, const std::vector<std::string>& options = {}) {
+  return std::log2(error_of(setup, step, options) / error_of(setup, step / 2, options));
+}
+
+SystemDescription with_trials(SystemDescription description, const std::string& trials) {
+  for (auto& subsystem : description.subsystems) subsystem.trials = {trials, {}};
+  return description;
+}
+
+Setup lotka_volterra(const std::string& trials) {
+  return {with_trials(test::example("lotka_volterra"), trials), "prey.p"};
+}
+
+TEST(IfosmondiOrder, is_4_with_rollback) {
+  EXPECT_NEAR(order_of(lotka_volterra("rollback"), 0.05), 4.0, 0.1);
+}
+
+TEST(IfosmondiOrder, is_3_with_estimates) {
+  EXPECT_NEAR(order_of(lotka_volterra("costarica"), 0.05), 3.0, 0.1);
+}
+
+TEST(IfosmondiOrder, is_4_with_estimates_that_reconstruct_the_rest_of_the_rate) {
+  EXPECT_NEAR(order_of(lotka_volterra("costarica"), 0.05, {"reconstruction=2"}), 4.0, 0.15);
+  EXPECT_NEAR(order_of(lotka_volterra("costarica"), 0.05, {"reconstruction=2", "linearize=\"once\""}), 4.0, 0.15);
+}
+
+TEST(IfosmondiOrder, is_1_with_estimates_without_state_derivatives) {
+  auto setup = lotka_volterra("costarica");
+  for (auto& subsystem : setup.description.subsystems) subsystem.state_derivatives = {false, {}};
+  EXPECT_NEAR(order_of(setup, 0.01), 1.0, 0.1);
+}
+
+TEST(IfosmondiOrder, restarting_from_real_outputs_makes_the_error_of_estimates_four_times_smaller) {
+  const auto setup = lotka_volterra("costarica");
+  EXPECT_NEAR(error_of(setup, 0.05, {"restart=\"c1\""}) / error_of(setup, 0.05), 4.0, 0.1);
+}
+
+TEST(IfosmondiOrder, with_rollback_here_and_estimates_there_is_3_and_nearly_as_good_as_with_estimates_alone) {
+  auto mixed = lotka_volterra("auto");
+  mixed.description.subsystems[1].rollback = {false, {}};
+  EXPECT_GE(order_of(mixed, 0.05), 2.9);
+  EXPECT_LE(error_of(mixed, 0.05), 1.5 * error_of(lotka_volterra("costarica"), 0.05));
+}
+
+TEST(IfosmondiOrder, holds_for_a_mixed_pair_of_fmus) {
+  const auto fmus = [](const char* prey_folder) {
+    const std::string root = ENTRAIN_FMUS;
+    auto description = test::example("lotka_volterra");
+    for (auto& subsystem : description.subsystems) subsystem.model.clear();
+    description.subsystems[0].fmu = root + prey_folder + "/2/lotka_volterra_prey.fmu";
+    description.subsystems[1].fmu = root + "/test/no_rollback/2/lotka_volterra_predator.fmu";
+    description.stop = {10.0, {}};
+    return description;
+  };
+  auto native = lotka_volterra("auto");
+  native.description.stop = {10.0, {}};
+  const auto error = [&](const SystemDescription& description, double step) {
+    const std::vector<std::string> options{"epsilon=1e-12"};
+    const auto run = test::changed(description, {.method = "ifosmondi", .step = step, .options = options});
+    const auto reference = test::changed(native.description, {.method = "monolithic", .step = step});
+    return percent_error(recorded(run, native), recorded(reference, native));
+  };
+  const auto mixed = fmus("");
+  const auto estimated = fmus("/test/no_rollback");
+  EXPECT_GE(std::log2(error(mixed, 0.05) / error(mixed, 0.025)), 2.9);
+  EXPECT_LE(error(mixed, 0.05), 1.5 * error(estimated, 0.05));
+}
+
+Setup with_input_degree(int degree, const std::string& trials) {
+  Setup setup{with_trials(test::example("mechanical"), trials), "left.x"};
+  for (auto& subsystem : setup.description.subsystems) subsystem.input_degree = {degree, {}};
+  return setup;
+}
+
+TEST(IfosmondiOrder, with_inputs_of_a_lower_degree_has_the_errors_of_the_reference) {
+  // reference/costarica-missiles.md at 1e-3: degree 1: 1.1e-6 %, order 4; degree 0: 1.1e-2 %, order 2.
+  for (const char* trials : {"rollback", "costarica"}) {
+    EXPECT_NEAR(error_of(with_input_degree(1, trials), 1e-3), 1.1e-6, 0.05e-6) << trials;
+    EXPECT_NEAR(order_of(with_input_degree(1, trials), 2e-3), 4.0, 0.1) << trials;
+    EXPECT_NEAR(error_of(with_input_degree(0, trials), 1e-3), 1.1e-2, 0.05e-2) << trials;
+    EXPECT_NEAR(order_of(with_input_degree(0, trials), 2e-3), 2.0, 0.1) << trials;
+  }
+}
+
+TEST(IfosmondiOrder, is_3_when_nobody_tells_output_derivatives) {
+  Setup setup{test::example("mechanical"), "left.x"};
+  for (auto& subsystem : setup.description.subsystems) {
+    subsystem.output_derivative_order = {0, {}};
+    subsystem.linearization = {false, {}};
+  }
+  EXPECT_NEAR(order_of(setup, 1e-3), 3.0, 0.1);
+}
+
+/// Prey and predator that tell p^2 and P^3, and take the roots of what they are told: the same motion.
+Setup bent_outputs() {
+  Setup setup;
+  setup.description = with_trials(test::system_from(R"(
+    [run]
+    stop = 20.0
+    [subsystems.prey]
+    model = "square"
+    [subsystems.predator]
+    model = "cube"
+    [connections]
+    "prey.y" = "predator.u"
+    "predator.y" = "prey.u"
+  )"),
+                                  "costarica");
+  setup.signal = "prey.y";
+  setup.models = [](std::string_view name) -> std::unique_ptr<Model> {
+    if (name == "square") {
+      return std::make_unique<OdeModel>(
+          OdeModel::Equation{[](double x, double u) { return x * (2.0 / 3.0 - 4.0 / 3.0 * std::cbrt(u)); },
+                             [](double x, double) { return x * x; }, 1.0});
+    }
+    return std::make_unique<OdeModel>(OdeModel::Equation{[](double x, double u) { return x * (std::sqrt(u) - 1.0); },
+                                                         [](double x, double) { return x * x * x; }, 1.0});
+  };
+  return setup;
+}
+
+TEST(IfosmondiOrder, with_bent_outputs_is_3_when_the_control_part_is_continued_and_2_when_held) {
+  EXPECT_NEAR(order_of(bent_outputs(), 0.025), 3.0, 0.15);
+  EXPECT_NEAR(order_of(bent_outputs(), 0.025, {"control=\"hold\""}), 2.0, 0.15);
+}
+
+/// Feedthrough on both sides with a loop gain of -3, one side stiff: held inputs grow threefold with every macro step.
+Setup stiff_feedthrough(const std::string& trials) {
+  Setup setup;
+  setup.description = with_trials(test::system_from(R"(
+    [run]
+    stop = 1.0
+    [subsystems.a]
+    model = "stiff"
+    [subsystems.b]
+    model = "slow"
+    [connections]
+    "a.y" = "b.u"
+    "b.y" = "a.u"
+  )"),
+                                  trials);
+  setup.signal = "a.y";
+  setup.models = [](std::string_view name) -> std::unique_ptr<Model> {
+    if (name == "stiff") {
+      return std::make_unique<OdeModel>(
+          OdeModel::Equation{[](double x, double u) { return -1000.0 * (x + x * x * x - u); },
+                             [](double x, double u) { return x + 2.0 * u + 0.05 * u * u * u; }, 0.5, true});
+    }
+    return std::make_unique<OdeModel>(OdeModel::Equation{[](double x, double u) { return -x - u; },
+                                                         [](double x, double u) { return x - 1.5 * u; }, 1.0, true});
+  };
+  return setup;
+}
+
+TEST(IfosmondiStiff, couples_where_explicit_methods_blow_up) {
+  const double step = 0.01;
+  const auto reference = stiff_feedthrough("auto");
+  for (const char* method : {"jacobi", "gauss-seidel"}) {
+    const auto description = test::changed(reference.description, {.method = method, .step = step});
+    Simulation simulation(description, {}, reference.models);
+    simulation.run();
+    const bool blown_up =
+        simulation.summary().termination == Termination::Failed || std::abs(simulation.value("a.y")) > 1e6;
+    EXPECT_TRUE(blown_up) << method;
+  }
+  for (const char* trials : {"rollback", "costarica"}) {
+    for (const char* solver : {"anderson", "newton-krylov"}) {
+      const double error = error_of(stiff_feedthrough(trials), step, {std::string("solver=\"") + solver + "\""});
+      EXPECT_LT(error, 1.0) << trials << ' ' << solver;
+    }
+  }
+}
+
+class Solver : public testing::TestWithParam<const char*> {};
+
+TEST_P(Solver, finds_the_same_coupling) {
+  const auto setup = lotka_volterra("rollback");
+  const std::string option = std::string("solver=\"") + GetParam() + "\"";
+  EXPECT_NEAR(error_of(setup, 0.05, {option}), error_of(setup, 0.05), 1e-9);
+}
+
+INSTANTIATE_TEST_SUITE_P(Ifosmondi, Solver, testing::Values("anderson", "newton-krylov", "fixed-point"),
+                         [](const auto& tested) {
+                           std::string name = tested.param;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
+TEST(IfosmondiEvents, an_announced_jump_keeps_order_4_and_a_hidden_one_is_found_and_costs_it) {
+  const auto final_error = [](double step, bool hidden) {
+    auto description = test::changed(
+        test::example("two_mass"), {.method = "ifosmondi", .step = step, .stop = 150.0, .options = {"epsilon=1e-12"}});
+    if (hidden) description.subsystems[1].events = {std::vector<double>{}, {}};
+    Simulation simulation(description);
+    EXPECT_EQ(simulation.run().termination, Termination::Completed) << simulation.summary().message;
+    EXPECT_EQ(simulation.summary().warnings.empty(), !hidden);
+    Simulation exact(test::changed(test::example("two_mass"), {.method = "monolithic", .step = 1.0, .stop = 150.0}));
+    exact.run();
+    return std::abs(simulation.value("left.x") - exact.value("left.x"));
+  };
+  EXPECT_NEAR(std::log2(final_error(0.4, false) / final_error(0.2, false)), 4.0, 0.1);
+  EXPECT_NEAR(std::log2(final_error(0.4, true) / final_error(0.2, true)), 1.0, 0.1);
+}
+
+}  // namespace
+}  // namespace entrain

@@ -1,0 +1,228 @@
+// How ifosmondi and its trials behave; their orders are in tests/convergence.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "masters/jump_detector.hpp"
+#include "results/memory_recorder.hpp"
+#include "support/systems.hpp"
+#include "support/test_models.hpp"
+
+namespace entrain {
+namespace {
+
+using test::changed;
+using test::example;
+
+bool mentions(const std::vector<std::string>& sentences, const std::string& words) {
+  return std::any_of(sentences.begin(), sentences.end(),
+                     [&](const std::string& s) { return s.find(words) != std::string::npos; });
+}
+
+SystemDescription prey_and_predator(const std::vector<std::string>& options = {}) {
+  return changed(example("lotka_volterra"), {.method = "ifosmondi", .step = 0.1, .stop = 1.0, .options = options});
+}
+
+TEST(Ifosmondi, counts_trials_rollbacks_and_linearizations) {
+  auto description = prey_and_predator();
+  description.subsystems[1].trials = {"costarica", {}};
+  Simulation simulation(description);
+  const auto& summary = simulation.run();
+  ASSERT_EQ(summary.termination, Termination::Completed) << summary.message;
+  const auto& prey = summary.subsystems[0];
+  const auto& predator = summary.subsystems[1];
+  EXPECT_EQ(prey.trials, summary.iterations);
+  EXPECT_EQ(predator.trials, summary.iterations);
+  // The last trial becomes the step, so one rollback less than trials.
+  EXPECT_EQ(prey.rollbacks, summary.iterations - summary.macro_steps);
+  EXPECT_EQ(predator.rollbacks, 0U);
+  EXPECT_EQ(predator.steps, summary.macro_steps);
+  EXPECT_EQ(summary.linearizations, summary.macro_steps);
+  EXPECT_TRUE(mentions(summary.notes, "'predator' is tried out by the costarica estimate"));
+}
+
+TEST(Ifosmondi, names_what_is_lost) {
+  auto description = prey_and_predator();
+  auto& prey = description.subsystems[0];
+  prey.rollback = {false, {}};
+  prey.state_derivatives = {false, {}};
+  auto& predator = description.subsystems[1];
+  predator.output_derivative_order = {0, {}};
+  predator.linearization = {false, {}};
+  predator.input_degree = {1, {}};
+  Simulation simulation(description);
+  const auto& summary = simulation.run();
+  EXPECT_EQ(summary.termination, Termination::Completed) << summary.message;
+  EXPECT_TRUE(mentions(summary.notes, "'prey' tells no state derivatives"));
+  EXPECT_TRUE(mentions(summary.notes, "'predator' tells no output derivatives"));
+  EXPECT_TRUE(mentions(summary.notes, "inputs of 'predator' lowered from degree 3 to 1"));
+}
+
+std::string problems_of(const SystemDescription& description) {
+  try {
+    Simulation simulation(description);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return {};
+}
+
+TEST(Ifosmondi, needs_trials_and_says_who_has_none) {
+  auto description = prey_and_predator();
+  for (auto& subsystem : description.subsystems) {
+    subsystem.rollback = {false, {}};
+    subsystem.linearization = {false, {}};
+  }
+  const auto text = problems_of(description);
+  EXPECT_NE(text.find("rollback, or states and a linearization; 'prey' has neither"), std::string::npos) << text;
+  EXPECT_NE(text.find("'predator' has neither"), std::string::npos) << text;
+}
+
+TEST(Ifosmondi, refuses_trials_that_cannot_be_made) {
+  auto description = prey_and_predator();
+  description.subsystems[0].rollback = {false, {}};
+  description.subsystems[0].trials = {"rollback", {}};
+  description.subsystems[1].linearization = {false, {}};
+  description.subsystems[1].trials = {"costarica", {}};
+  const auto text = problems_of(description);
+  EXPECT_NE(text.find("trials = \"rollback\" needs rollback, which 'prey' has not"), std::string::npos) << text;
+  EXPECT_NE(text.find("trials = \"costarica\" needs states and a linearization, which 'predator' has not"),
+            std::string::npos)
+      << text;
+  description = prey_and_predator();
+  description.subsystems[0].trials = {"costarika", {}};
+  EXPECT_NE(problems_of(description).find("did you mean 'costarica'?"), std::string::npos) << problems_of(description);
+}
+
+TEST(Ifosmondi, refuses_options_that_make_no_sense) {
+  const auto text = problems_of(prey_and_predator({"reconstruction=1", "stehfest_terms=7"}));
+  EXPECT_NE(text.find("method.ifosmondi.reconstruction must be 0 or 2, not 1"), std::string::npos) << text;
+  EXPECT_NE(text.find("method.ifosmondi.stehfest_terms must be even, not 7"), std::string::npos) << text;
+}
+
+TEST(Ifosmondi, takes_imposed_steps_that_divide_the_macro_step_and_refuses_others) {
+  auto description = prey_and_predator();
+  description.subsystems[0].step = {0.05, {}};
+  Simulation simulation(description);
+  EXPECT_EQ(simulation.run().termination, Termination::Completed) << simulation.summary().message;
+  description.subsystems[0].step = {0.2, {}};
+  EXPECT_NE(problems_of(description).find("does not divide the macro step"), std::string::npos);
+  description.subsystems[0].step = {0.05, {}};
+  apply_option(description, "adaptive=true");
+  EXPECT_NE(problems_of(description).find("adapts the macro step, but 'prey' imposes"), std::string::npos);
+}
+
+/// y = -gain u against y = u: no fixed point iteration converges for |gain| > 1, whatever the step.
+Simulation loop(double gain, const std::vector<std::string>& options) {
+  const ModelFactory models = [gain](std::string_view name) -> std::unique_ptr<Model> {
+    const double factor = name == "same" ? 1.0 : -gain;
+    return std::make_unique<test::StaticModel>([factor](Time t, double u) { return factor * u + t; });
+  };
+  return {changed(test::system_from(R"(
+    [run]
+    stop = 1.0
+    [subsystems.a]
+    model = "gain"
+    [subsystems.b]
+    model = "same"
+    [connections]
+    "a.y" = "b.u"
+    "b.y" = "a.u"
+  )"),
+                  {.method = "ifosmondi", .step = 0.1, .options = options}),
+          {},
+          models};
+}
+
+TEST(Ifosmondi, that_cannot_converge_fails_and_names_the_residual_by_connection) {
+  auto simulation = loop(2.0, {"solver=\"fixed-point\"", "max_iterations=20"});
+  const auto& summary = simulation.run();
+  EXPECT_EQ(summary.termination, Termination::Failed);
+  for (const char* part :
+       {"did not converge to epsilon = 1e-06", "a.y -> b.u", "b.y -> a.u", "Choose another solver"}) {
+    EXPECT_NE(summary.message.find(part), std::string::npos) << summary.message;
+  }
+}
+
+TEST(Ifosmondi, solves_an_algebraic_loop_that_plain_iteration_cannot) {
+  for (const char* solver : {"solver=\"anderson\"", "solver=\"newton-krylov\""}) {
+    auto simulation = loop(2.0, {solver, "epsilon=1e-10"});
+    EXPECT_EQ(simulation.run().termination, Termination::Completed) << simulation.summary().message;
+    // a = -2 b + t, b = a + t: a = -t / 3.
+    EXPECT_NEAR(simulation.value("a.y"), -1.0 / 3.0, 1e-9) << solver;
+  }
+}
+
+TEST(Ifosmondi, a_step_that_does_not_converge_is_cut_and_the_grid_is_kept) {
+  // At this step the plain iteration on the mechanical pair diverges.
+  const auto description =
+      changed(example("mechanical"),
+              {.method = "ifosmondi", .step = 0.2, .stop = 0.6, .options = {"solver=\"fixed-point\"", "epsilon=1e-8"}});
+  Simulation simulation(description);
+  MemoryRecorder recorder({"left.x"});
+  simulation.observe(recorder);
+  const auto& summary = simulation.run();
+  ASSERT_EQ(summary.termination, Termination::Completed) << summary.message;
+  EXPECT_GT(summary.rejected_steps, 0U);
+  for (const double t : {0.2, 0.4}) {
+    EXPECT_NE(std::find_if(recorder.times.begin(), recorder.times.end(),
+                           [t](double time) { return std::abs(time - t) < 1e-12; }),
+              recorder.times.end());
+  }
+}
+
+TEST(Ifosmondi, adapts_its_step_to_the_difficulty_within_the_limits) {
+  auto description = prey_and_predator({"adaptive=true", "max_step=0.3"});
+  description.stop = {10.0, {}};
+  Simulation simulation(description);
+  MemoryRecorder recorder({"prey.p"});
+  simulation.observe(recorder);
+  ASSERT_EQ(simulation.run().termination, Termination::Completed) << simulation.summary().message;
+  double longest = 0.0;
+  for (std::size_t k = 1; k < recorder.times.size(); ++k) {
+    longest = std::max(longest, recorder.times[k] - recorder.times[k - 1]);
+  }
+  EXPECT_GT(longest, 0.15);
+  EXPECT_LE(longest, 0.3 + 1e-12);
+  EXPECT_EQ(recorder.times.back(), 10.0);
+}
+
+TEST(Ifosmondi, records_both_sides_of_an_announced_event) {
+  const auto description = changed(example("two_mass"), {.method = "ifosmondi", .step = 0.3, .stop = 101.0});
+  Simulation simulation(description);
+  MemoryRecorder recorder({"right.F"});
+  simulation.observe(recorder);
+  ASSERT_EQ(simulation.run().termination, Termination::Completed) << simulation.summary().message;
+  const auto event = std::find(recorder.times.begin(), recorder.times.end(), 100.0);
+  ASSERT_NE(event, recorder.times.end());
+  const auto at = static_cast<std::size_t>(event - recorder.times.begin());
+  EXPECT_NEAR(recorder.times[at - 1], 100.0, 1e-9);
+  EXPECT_EQ(recorder.columns[0][at], -1000.0);
+  EXPECT_GT(std::abs(recorder.columns[0][at - 1] + 1000.0), 100.0);
+}
+
+TEST(JumpDetector, tells_a_jump_from_a_fast_change) {
+  const auto feed = [](double jump) {
+    JumpDetector detector;
+    std::vector<double> value{0.0};
+    detector.start(value);
+    bool found = false;
+    const double h = 0.1;
+    for (int k = 1; k <= 60; ++k) {
+      const double t = k * h;
+      const double before = t - h;
+      const double offset = k > 40 ? jump : 0.0;
+      const double offset_before = k > 41 ? jump : 0.0;
+      const std::vector<double> predicted{std::sin(before) + offset_before + h * std::cos(before)};
+      value[0] = std::sin(t) + offset;
+      found = detector.jumped(predicted, value) || found;
+    }
+    return found;
+  };
+  EXPECT_FALSE(feed(0.0));
+  EXPECT_TRUE(feed(0.3));
+}
+
+}  // namespace
+}  // namespace entrain
