@@ -16,6 +16,7 @@ struct ReproduceEntry {
 
 // One function per paper, each in the file of its name.
 std::vector<ReproduceEntry> missiles_entries();
+std::vector<ReproduceEntry> costarica_entries();
 std::vector<ReproduceEntry> f3ornits_entries();
 
 /// How near we must come, and why.

@@ -17,14 +17,19 @@ MemoryRecorder run_example(const Example& example, std::string_view method, doub
   if (!example.fmus.empty() && method != "monolithic") description = with_fmus(std::move(description), example.fmus);
   description.method = {std::string(method), {}};
   description.step = {step, {}};
+  return run_system(std::move(description), signals, options);
+}
+
+MemoryRecorder run_system(SystemDescription description, const std::vector<std::string>& signals,
+                          const std::vector<std::string>& options) {
   for (const auto& option : options) apply_option(description, option);
   Simulation simulation(description);
   MemoryRecorder recorder(signals);
   simulation.observe(recorder);
   const RunSummary& summary = simulation.run();
   if (summary.termination != Termination::Completed) {
-    throw Error(ErrorCode::SubsystemFailed,
-                fmt::format("{} with {} did not complete: {}", description.name, method, summary.message));
+    throw Error(ErrorCode::SubsystemFailed, fmt::format("{} with {} did not complete: {}", description.name,
+                                                        description.method.value, summary.message));
   }
   return recorder;
 }

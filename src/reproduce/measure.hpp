@@ -16,6 +16,10 @@ namespace entrain {
 MemoryRecorder run_example(const Example& example, std::string_view method, double step,
                            const std::vector<std::string>& signals, const std::vector<std::string>& options = {});
 
+/// The same for a system at hand.
+MemoryRecorder run_system(SystemDescription description, const std::vector<std::string>& signals,
+                          const std::vector<std::string>& options = {});
+
 /// The same system with the FMU of each built-in model in its place: "a.b" is FOLDER/a_b.fmu. Throws Error{FileFailed}
 /// when one is missing.
 SystemDescription with_fmus(SystemDescription description, const std::filesystem::path& folder);
