@@ -13,7 +13,7 @@ struct EstimatorOptions {
   std::string control = "flexible";
   int reconstruction = 0;
   std::string linearize = "every-step";
-  double urgency = 1e-8;
+  double urgency = 1e-6;
 
   void bind(OptionBinder& binder);
   /// What limits cannot say; `method` is for the messages.

@@ -108,8 +108,10 @@ Ifosmondi::Window Ifosmondi::next_window() const {
   Window window;
   if (options_.adaptive) {
     const Duration rest = settings_.stop - now_;
-    const bool last = step_ >= rest * (1 - 1e-9);
-    window = {last ? settings_.stop : now_ + step_, last ? rest : step_};
+    window = {now_ + step_, step_};
+    // Two equal steps instead of a whole one and a crumb.
+    if (rest < 2.0 * step_) window = {now_ + 0.5 * rest, 0.5 * rest};
+    if (rest <= step_ * (1 + 1e-9)) window = {settings_.stop, rest};
   } else {
     window.to = grid_.time(grid_step_ + 1);
     window.size = now_ == grid_.time(grid_step_) ? grid_.size(grid_step_) : window.to - now_;
@@ -223,20 +225,19 @@ MacroStepReport Ifosmondi::advance(CoupledSystem& system) {
   } else {
     Window window = next_window();
     trials_->begin(now_, window.size, options_.restart == "real" ? left_slopes_ : predicted_);
-    const Duration least = options_.min_step > 0.0 ? options_.min_step : kLeastShare * settings_.step;
+    const Duration least = least_step();
     auto result = solve(system, window);
     report.iterations = static_cast<std::uint64_t>(result.evaluations);
     while (!result.converged) {
-      if (rigid_ || 0.5 * window.size < std::min(least, 0.5 * settings_.step)) {
-        throw_not_converged(system, window.size);
-      }
+      if (rigid_ || kShrinkage * window.size < least) throw_not_converged(system, window.size);
       ++report.rejected;
       window.size *= kShrinkage;
       window.to = now_ + window.size;
       result = solve(system, window);
       report.iterations += static_cast<std::uint64_t>(result.evaluations);
     }
-    accept(system, window, report.rejected > 0 ? options_.max_iterations : result.evaluations);
+    if (options_.adaptive) adapt(window.size, result.evaluations, report.rejected > 0);
+    accept(system, window);
   }
   note_events(system);
   while (grid_step_ < grid_.steps() && reached(now_, grid_.time(grid_step_ + 1))) ++grid_step_;
@@ -245,7 +246,7 @@ MacroStepReport Ifosmondi::advance(CoupledSystem& system) {
   return report;
 }
 
-void Ifosmondi::accept(CoupledSystem& system, const Window& window, int evaluations) {
+void Ifosmondi::accept(CoupledSystem& system, const Window& window) {
   for (std::size_t y = 0; y < left_values_.size(); ++y) predicted_[y] = left_values_[y] + window.size * left_slopes_[y];
   trials_->commit(tasks_, block_);
   now_ = window.to;
@@ -264,11 +265,17 @@ void Ifosmondi::accept(CoupledSystem& system, const Window& window, int evaluati
     if (jumps_found_++ == 0) first_jump_ = now_;
     restart_inputs(system);
   }
-  if (!options_.adaptive) return;
-  const double factor = std::clamp(std::sqrt(kEasy / std::max(1, evaluations)), kShrinkage, kGrowth);
-  const Duration least = options_.min_step > 0.0 ? options_.min_step : kLeastShare * settings_.step;
+}
+
+Duration Ifosmondi::least_step() const {
+  return options_.min_step > 0.0 ? options_.min_step : kLeastShare * settings_.step;
+}
+
+void Ifosmondi::adapt(Duration size, int evaluations, bool was_cut) {
+  if (size < step_ && !was_cut) return;  // shortened for an event or the stop time: it tells nothing
+  const double factor = was_cut ? 1.0 : std::clamp(std::sqrt(kEasy / evaluations), kShrinkage, kGrowth);
   const Duration most = options_.max_step > 0.0 ? options_.max_step : kMostTimes * settings_.step;
-  step_ = std::clamp(window.size * factor, least, std::max(least, most));
+  step_ = std::clamp(size * factor, least_step(), std::max(least_step(), most));
 }
 
 void Ifosmondi::throw_not_converged(const CoupledSystem& system, Duration size) const {

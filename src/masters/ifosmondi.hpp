@@ -55,7 +55,9 @@ class Ifosmondi final : public Method {
   void predict(Duration size);
   FixedPointSolver::Result solve(CoupledSystem& system, const Window& window);
   bool evaluate(CoupledSystem& system, const Window& window, std::span<const double> z, std::span<double> image);
-  void accept(CoupledSystem& system, const Window& window, int evaluations);
+  void accept(CoupledSystem& system, const Window& window);
+  Duration least_step() const;
+  void adapt(Duration size, int evaluations, bool was_cut);
   void restart_inputs(CoupledSystem& system);
   void note_events(CoupledSystem& system);
   [[noreturn]] void throw_not_converged(const CoupledSystem& system, Duration size) const;

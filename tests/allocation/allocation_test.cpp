@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cmath>
 #include <cstdlib>
+#include <tuple>
 
 #include "models/chain_system.hpp"
 #include "results/csv_recorder.hpp"
@@ -89,6 +90,21 @@ INSTANTIATE_TEST_SUITE_P(Methods, NoAllocation,
                                          test::Change{.method = "jacobi", .step = 0.01, .options = {"degree=2"}},
                                          test::Change{.method = "gauss-seidel", .step = 0.01, .options = {"degree=1"}},
                                          test::Change{.method = "nepce", .step = 0.01}));
+
+class NoAllocationInTrials : public testing::TestWithParam<std::tuple<const char*, const char*>> {};
+
+TEST_P(NoAllocationInTrials, of_a_chain_whose_linearization_stays) {
+  const auto [trials, solver] = GetParam();
+  auto description = test::changed(
+      chain_system(5), {.method = "ifosmondi", .step = 0.01, .options = {std::string("solver=\"") + solver + "\""}});
+  for (auto& subsystem : description.subsystems) subsystem.trials = {trials, {}};
+  Simulation simulation(description);
+  expect_no_allocation_per_step(simulation);
+}
+
+INSTANTIATE_TEST_SUITE_P(Ifosmondi, NoAllocationInTrials,
+                         testing::Combine(testing::Values("rollback", "costarica"),
+                                          testing::Values("anderson", "newton-krylov", "fixed-point")));
 
 TEST(Allocation, the_counter_counts) {
   const long before = allocations;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "reproduce/measure.hpp"
 #include "results/memory_recorder.hpp"
@@ -83,28 +84,43 @@ TEST(IfosmondiOrder, with_rollback_here_and_estimates_there_is_3_and_nearly_as_g
   EXPECT_LE(error_of(mixed, 0.05), 1.5 * error_of(lotka_volterra("costarica"), 0.05));
 }
 
-TEST(IfosmondiOrder, holds_for_a_mixed_pair_of_fmus) {
-  const auto fmus = [](const char* prey_folder) {
-    const std::string root = ENTRAIN_FMUS;
-    auto description = test::example("lotka_volterra");
-    for (auto& subsystem : description.subsystems) subsystem.model.clear();
-    description.subsystems[0].fmu = root + prey_folder + "/2/lotka_volterra_prey.fmu";
-    description.subsystems[1].fmu = root + "/test/no_rollback/2/lotka_volterra_predator.fmu";
-    description.stop = {10.0, {}};
-    return description;
-  };
-  auto native = lotka_volterra("auto");
-  native.description.stop = {10.0, {}};
-  const auto error = [&](const SystemDescription& description, double step) {
-    const std::vector<std::string> options{"epsilon=1e-12"};
-    const auto run = test::changed(description, {.method = "ifosmondi", .step = step, .options = options});
-    const auto reference = test::changed(native.description, {.method = "monolithic", .step = step});
-    return percent_error(recorded(run, native), recorded(reference, native));
-  };
-  const auto mixed = fmus("");
-  const auto estimated = fmus("/test/no_rollback");
-  EXPECT_GE(std::log2(error(mixed, 0.05) / error(mixed, 0.025)), 2.9);
-  EXPECT_LE(error(mixed, 0.05), 1.5 * error(estimated, 0.05));
+/// The same system of FMUs: one folder below ENTRAIN_FMUS per subsystem.
+SystemDescription as_fmus(SystemDescription description, const std::vector<std::string>& folders) {
+  for (std::size_t s = 0; s < folders.size(); ++s) {
+    auto& subsystem = description.subsystems[s];
+    std::string file = std::exchange(subsystem.model, {});
+    std::replace(file.begin(), file.end(), '.', '_');
+    subsystem.fmu = std::string(ENTRAIN_FMUS) + folders[s] + "/2/" + file + ".fmu";
+  }
+  return description;
+}
+
+/// Error of a system of FMUs against the native reference.
+double fmu_error(const Setup& native, const std::vector<std::string>& folders, double step,
+                 const std::string& epsilon) {
+  const auto fmus = as_fmus(native.description, folders);
+  const auto run = test::changed(fmus, {.method = "ifosmondi", .step = step, .options = {"epsilon=" + epsilon}});
+  const auto reference = test::changed(native.description, {.method = "monolithic", .step = step});
+  return percent_error(recorded(run, native), recorded(reference, native));
+}
+
+const std::string kRollback;  // the plain FMUs
+const std::string kNoRollback = "/test/no_rollback";
+
+TEST(IfosmondiFmus, a_mixed_pair_has_order_3_and_is_nearly_as_good_as_with_estimates_alone) {
+  const auto pair = lotka_volterra("auto");
+  const auto mixed = [&](double step) { return fmu_error(pair, {kRollback, kNoRollback}, step, "1e-12"); };
+  EXPECT_GE(std::log2(mixed(0.05) / mixed(0.025)), 2.9);
+  EXPECT_LE(mixed(0.05), 1.5 * fmu_error(pair, {kNoRollback, kNoRollback}, 0.05, "1e-12"));
+}
+
+TEST(IfosmondiFmus, meet_the_rows_of_the_tables_with_rollback_and_without) {
+  // At most twice the verified values of missiles.table4 and table6 (docs/theory/reproduction.md).
+  const Setup mechanical{test::example("mechanical"), "left.x"};
+  for (const auto& folder : {kRollback, kNoRollback}) {
+    EXPECT_LE(fmu_error(mechanical, {folder, folder}, 1e-3, "1e-5"), 2 * 8.0e-7) << folder;
+    EXPECT_LE(fmu_error(lotka_volterra("auto"), {folder, folder}, 1e-3, "1e-5"), 2 * 3.6e-8) << folder;
+  }
 }
 
 Setup with_input_degree(int degree, const std::string& trials) {
