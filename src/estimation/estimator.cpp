@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "numerics/polynomial.hpp"
 #include "numerics/propagators.hpp"
@@ -81,7 +82,7 @@ void Estimator::linearized() {
   base_.u = now.u;
   base_.y = now.y;
   if (has_linearization_ && equal(given_, in_force_)) return;  // a linear subsystem: everything stays
-  in_force_ = given_;
+  std::swap(in_force_, given_);                                // its storage is filled anew
   has_linearization_ = true;
   gains_fit_ = false;
   h_ = 0.0;
@@ -187,7 +188,9 @@ void Estimator::update_free_terms() {
   }
   for (std::size_t k = 0; k < sizes_.states; ++k) {
     const auto& [c0, c1, c2] = rate_[k];
-    const double rate = row_times(in_force_.A, k, now.x) + c0;
+    // A x + f_C: what the rest of f is taken from cancels.
+    const double rate =
+        state_derivatives_ ? now.dx[k] - row_times(in_force_.B, k, now.u) : row_times(in_force_.A, k, now.x);
     for (std::size_t i = 0; i < sizes_.outputs; ++i) {
       free_values_[i] += q_[1](i, k) * c0 + q_[2](i, k) * c1 + 2.0 * q_[3](i, k) * c2;
       free_slopes_[i] += q_[0](i, k) * rate + q_[1](i, k) * c1 + 2.0 * q_[2](i, k) * c2;

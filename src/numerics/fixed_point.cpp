@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <exception>
+#include <vector>
 
 namespace entrain {
 namespace {
@@ -41,7 +42,9 @@ struct FixedPointSolver::Impl {
       KINInit(memory, &Impl::on_residual, scaled);
       linear_solver = SUNLinSol_SPGMR(scaled, SUN_PREC_NONE, static_cast<int>(std::min(n, kKrylovVectors)), context);
       KINSetLinearSolver(memory, linear_solver, nullptr);
-      KINSetJacTimesVecSysFn(memory, &Impl::on_difference);
+      KINSetJacTimesVecFn(memory, &Impl::on_product);
+      base.resize(n);
+      base_residual.resize(n);
       KINSetEtaForm(memory, KIN_ETACONSTANT);
       KINSetEtaConstValue(memory, kKrylovTolerance);
       KINSetMaxNewtonStep(memory, 1e6 * std::sqrt(static_cast<double>(n)));
@@ -76,16 +79,21 @@ struct FixedPointSolver::Impl {
     return true;
   }
 
-  /// Evaluates an iterate and decides whether it is the solution.
-  int judge(N_Vector at) {
-    const double* values = N_VGetArrayPointer(at);
-    for (std::size_t i = 0; i < n; ++i) z[i] = values[i] * settings->scale[i];
+  /// Evaluates at a scaled point; what KINSOL is to be told, 0 when all is well.
+  int evaluate_at(const double* point) {
+    for (std::size_t i = 0; i < n; ++i) z[i] = point[i] * settings->scale[i];
     try {
-      if (!evaluate()) return result.evaluations >= settings->max_evaluations ? kStop : kNoValue;
+      if (evaluate()) return 0;
+      return result.evaluations >= settings->max_evaluations ? kStop : kNoValue;
     } catch (...) {
       thrown = std::current_exception();
       return kStop;
     }
+  }
+
+  /// Evaluates an iterate and decides whether it is the solution.
+  int judge(N_Vector at) {
+    if (const int trouble = evaluate_at(N_VGetArrayPointer(at)); trouble != 0) return trouble;
     result.converged = result.evaluations >= 2 && within_tolerance();
     return result.converged ? kStop : 0;
   }
@@ -100,21 +108,36 @@ struct FixedPointSolver::Impl {
   static int on_residual(N_Vector at, N_Vector value, void* self) {
     auto& impl = *static_cast<Impl*>(self);
     const int verdict = impl.judge(at);
-    impl.write_residual(value);
+    impl.write_residual(N_VGetArrayPointer(value));
+    impl.write_residual(impl.base_residual.data());
+    std::copy_n(N_VGetArrayPointer(at), impl.n, impl.base.begin());
     return verdict;
   }
-  /// A point beside an iterate, for a difference quotient: never the solution.
-  static int on_difference(N_Vector at, N_Vector value, void* self) {
+
+  /// J v by a difference of residuals. Ours, because a point beside an iterate must never be taken for the solution
+  /// (KINSetJacTimesVecSysFn of SUNDIALS 6.4, made for this, looks at a null pointer).
+  static int on_product(N_Vector direction, N_Vector product, N_Vector at, booleantype*, void* self) {
     auto& impl = *static_cast<Impl*>(self);
-    const int verdict = impl.judge(at);
-    impl.write_residual(value);
-    if (!impl.result.converged) return verdict;
-    impl.result.converged = false;
-    return 0;
+    const double* point = N_VGetArrayPointer(at);
+    const bool known = std::equal(impl.base.begin(), impl.base.end(), point);
+    if (!known) {
+      if (const int trouble = impl.evaluate_at(point); trouble != 0) return trouble;
+      impl.write_residual(impl.base_residual.data());
+    }
+    const double* v = N_VGetArrayPointer(direction);
+    const double length = std::sqrt(N_VDotProd(direction, direction));
+    const double delta = std::sqrt(SUN_UNIT_ROUNDOFF) * (1.0 + std::sqrt(N_VDotProd(at, at))) / length;
+    for (std::size_t i = 0; i < impl.n; ++i) impl.base[i] = point[i] + delta * v[i];
+    const int trouble = impl.evaluate_at(impl.base.data());
+    std::copy_n(point, impl.n, impl.base.begin());
+    double* quotient = N_VGetArrayPointer(product);
+    impl.write_residual(quotient);
+    for (std::size_t i = 0; i < impl.n; ++i) quotient[i] = (quotient[i] - impl.base_residual[i]) / delta;
+    return trouble;
   }
-  void write_residual(N_Vector value) const {
-    double* values = N_VGetArrayPointer(value);
-    for (std::size_t i = 0; i < n; ++i) values[i] = (z[i] - image[i]) / settings->scale[i];
+  /// Of the last evaluation, scaled.
+  void write_residual(double* residual) const {
+    for (std::size_t i = 0; i < n; ++i) residual[i] = (z[i] - image[i]) / settings->scale[i];
   }
 
   void iterate_plainly() {
@@ -146,6 +169,7 @@ struct FixedPointSolver::Impl {
   std::span<double> z, image;
   Result result;
   std::exception_ptr thrown;
+  std::vector<double> base, base_residual;  // of the last iterate, scaled
 };
 
 FixedPointSolver::FixedPointSolver(std::size_t unknowns, FixedPointMethod method)

@@ -96,7 +96,7 @@ INSTANTIATE_TEST_SUITE_P(Methods, FixedPoint,
 TEST(FixedPointPower, anderson_and_newton_converge_where_plain_iteration_does_not) {
   const auto map = [](std::span<const double> z, std::span<double> g) {
     g[0] = 1.0 - 3.0 * z[1];
-    g[1] = 0.5 + 2.0 * z[0] + 0.1 * z[0] * z[0];
+    g[1] = 0.5 + 2.0 * z[0] + 0.01 * z[0] * z[0];
     return true;
   };
   EXPECT_FALSE(solve(FixedPointMethod::Plain, {0.0, 0.0}, 1e-10, map).result.converged);

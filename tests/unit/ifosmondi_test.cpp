@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "masters/jump_detector.hpp"
+#include "models/chain_system.hpp"
 #include "results/memory_recorder.hpp"
 #include "support/systems.hpp"
 #include "support/test_models.hpp"
@@ -119,7 +120,7 @@ Simulation loop(double gain, const std::vector<std::string>& options) {
     const double factor = name == "same" ? 1.0 : -gain;
     return std::make_unique<test::StaticModel>([factor](Time t, double u) { return factor * u + t; });
   };
-  return {changed(test::system_from(R"(
+  const auto description = changed(test::system_from(R"(
     [run]
     stop = 1.0
     [subsystems.a]
@@ -130,9 +131,8 @@ Simulation loop(double gain, const std::vector<std::string>& options) {
     "a.y" = "b.u"
     "b.y" = "a.u"
   )"),
-                  {.method = "ifosmondi", .step = 0.1, .options = options}),
-          {},
-          models};
+                                   {.method = "ifosmondi", .step = 0.1, .options = options});
+  return Simulation(description, {}, models);
 }
 
 TEST(Ifosmondi, that_cannot_converge_fails_and_names_the_residual_by_connection) {
@@ -186,6 +186,39 @@ TEST(Ifosmondi, adapts_its_step_to_the_difficulty_within_the_limits) {
   EXPECT_GT(longest, 0.15);
   EXPECT_LE(longest, 0.3 + 1e-12);
   EXPECT_EQ(recorder.times.back(), 10.0);
+}
+
+SystemDescription estimated_chain() {
+  auto chain = changed(chain_system(7, true), {.method = "ifosmondi", .step = 0.02, .stop = 1.0});
+  for (auto& subsystem : chain.subsystems) subsystem.trials = {"costarica", {}};
+  chain.subsystems[2].trials = {"rollback", {}};
+  chain.subsystems[3].input_degree = {1, {}};
+  return chain;
+}
+
+TEST(Ifosmondi, with_estimates_gives_the_same_bits_with_1_and_4_threads) {
+  const auto recorded = [](int threads) {
+    Simulation simulation(estimated_chain(), {.threads = threads, .interrupt = nullptr});
+    MemoryRecorder recorder({"*"});
+    simulation.observe(recorder);
+    EXPECT_EQ(simulation.run().termination, Termination::Completed) << simulation.summary().message;
+    return recorder.columns;
+  };
+  EXPECT_EQ(recorded(1), recorded(4));
+}
+
+TEST(Ifosmondi, with_estimates_continues_from_a_checkpoint_as_if_nothing_had_happened) {
+  auto description = prey_and_predator({"reconstruction=2", "linearize=\"when-needed\""});
+  for (auto& subsystem : description.subsystems) subsystem.trials = {"costarica", {}};
+  Simulation whole(description);
+  whole.run();
+  Simulation simulation(description);
+  simulation.run_until(0.5);
+  const auto checkpoint = simulation.checkpoint();
+  simulation.run_until(0.9);
+  simulation.restore(*checkpoint);
+  simulation.run();
+  EXPECT_EQ(simulation.value("prey.p"), whole.value("prey.p"));
 }
 
 TEST(Ifosmondi, records_both_sides_of_an_announced_event) {
