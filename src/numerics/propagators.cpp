@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <span>
+#include <utility>
 
 #include "entrain/error.hpp"
 #include "numerics/dense.hpp"
@@ -12,8 +12,9 @@
 namespace entrain {
 namespace {
 
-// Taylor steps of norm at most 1: 20 terms reach rounding, and alternating terms cancel no more than one digit.
-constexpr int kTaylorTerms = 20;
+// Taylor steps of norm at most 1: with the highest phi this many terms reach rounding, and alternating terms cancel no
+// more than one digit.
+constexpr int kTaylorTerms = 18;
 
 struct SparseMatrix {
   std::vector<std::size_t> first;  // per row, into columns and values
@@ -21,15 +22,16 @@ struct SparseMatrix {
   std::vector<double> values;
 };
 
-SparseMatrix sparse(const Matrix& a, double factor) {
+SparseMatrix sparse(const Matrix& a) {
   SparseMatrix result;
   result.first.reserve(a.rows + 1);
   result.first.push_back(0);
+  const double* next = a.values.data();
   for (std::size_t i = 0; i < a.rows; ++i) {
-    for (std::size_t j = 0; j < a.cols; ++j) {
-      if (a(i, j) == 0.0) continue;
+    for (std::size_t j = 0; j < a.cols; ++j, ++next) {
+      if (*next == 0.0) continue;
       result.columns.push_back(j);
-      result.values.push_back(factor * a(i, j));
+      result.values.push_back(*next);
     }
     result.first.push_back(result.values.size());
   }
@@ -44,27 +46,21 @@ void row_times(std::span<const double> row, const SparseMatrix& a, std::span<dou
   }
 }
 
-struct Norms {
-  double value;  ///< of h A: the smaller of the largest row sum and the largest column sum
-  std::size_t nonzeros;
-};
-
-Norms norms(const Matrix& a, Duration h) {
-  std::vector<double> columns(a.cols, 0.0);
+/// The smaller of the largest row sum and the largest column sum of a square matrix.
+double norm_of(const SparseMatrix& a) {
+  const std::size_t states = a.first.size() - 1;
+  std::vector<double> columns(states, 0.0);
   double largest_row = 0.0;
-  std::size_t nonzeros = 0;
-  for (std::size_t i = 0; i < a.rows; ++i) {
+  for (std::size_t i = 0; i < states; ++i) {
     double row = 0.0;
-    for (std::size_t j = 0; j < a.cols; ++j) {
-      const double size = std::abs(a(i, j));
-      row += size;
-      columns[j] += size;
-      nonzeros += size == 0.0 ? 0 : 1;
+    for (std::size_t k = a.first[i]; k < a.first[i + 1]; ++k) {
+      row += std::abs(a.values[k]);
+      columns[a.columns[k]] += std::abs(a.values[k]);
     }
     largest_row = std::max(largest_row, row);
   }
   const double largest_column = columns.empty() ? 0.0 : *std::max_element(columns.begin(), columns.end());
-  return {std::abs(h) * std::min(largest_row, largest_column), nonzeros};
+  return std::min(largest_row, largest_column);
 }
 
 /// q_j(s + d) of one output from q_j(s): q_0' = q_0 A and q_j' = q_{j-1}, so only q_0 meets the matrix.
@@ -74,30 +70,36 @@ class RowStep {
       : a_(scaled_a), term_(states), next_(states), sums_(count, std::vector<double>(states)) {}
 
   void advance(std::vector<std::vector<double>>& q, Duration d) {
-    const std::size_t count = q.size();
-    for (std::size_t j = 0; j < count; ++j) {
-      std::fill(sums_[j].begin(), sums_[j].end(), 0.0);
+    integrate(q[0], d);
+    for (std::size_t j = 1; j < q.size(); ++j) {
       double power = 1.0;  // d^i / i!
       for (std::size_t i = 0; i < j; ++i) {
         add(sums_[j], power, q[j - i]);
         power *= d / static_cast<double>(i + 1);
       }
     }
-    term_ = q[0];
-    for (int k = 0; k <= kTaylorTerms; ++k) {
-      double weight = 1.0;  // d^j k! / (k + j)!
-      for (std::size_t j = 0; j < count; ++j) {
-        add(sums_[j], weight, term_);
-        weight *= d / static_cast<double>(k + static_cast<int>(j) + 1);
-      }
-      row_times(term_, a_, next_);
-      for (double& value : next_) value /= k + 1;
-      std::swap(term_, next_);
-    }
     std::swap(q, sums_);
   }
 
  private:
+  /// sums_[j] = d^j q_0 phi_j(d A): the highest by its series, the others by phi_{j-1}(z) = z phi_j(z) + 1 / (j - 1)!.
+  void integrate(const std::vector<double>& q0, Duration d) {
+    const std::size_t top = sums_.size() - 1;
+    std::vector<double> power{1.0};  // d^j / j!
+    for (std::size_t j = 1; j <= top; ++j) power.push_back(power.back() * d / static_cast<double>(j));
+    for (std::size_t i = 0; i < term_.size(); ++i) sums_[top][i] = term_[i] = power[top] * q0[i];
+    for (int k = 1; k <= kTaylorTerms; ++k) {
+      row_times(term_, a_, next_);
+      for (std::size_t i = 0; i < term_.size(); ++i) {
+        term_[i] = next_[i] / (k + static_cast<int>(top));
+        sums_[top][i] += term_[i];
+      }
+    }
+    for (std::size_t j = top; j > 0; --j) {
+      row_times(sums_[j], a_, sums_[j - 1]);
+      for (std::size_t i = 0; i < term_.size(); ++i) sums_[j - 1][i] = sums_[j - 1][i] / d + power[j - 1] * q0[i];
+    }
+  }
   static void add(std::vector<double>& sum, double weight, const std::vector<double>& row) {
     for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += weight * row[i];
   }
@@ -107,11 +109,30 @@ class RowStep {
   std::vector<std::vector<double>> sums_;
 };
 
-void require_finite(const Matrix& a, const Matrix& c) {
-  const auto finite = [](const Matrix& m) {
-    return std::all_of(m.values.begin(), m.values.end(), [](double v) { return std::isfinite(v); });
+std::vector<Matrix> by_action(SparseMatrix a, const Matrix& c, Duration h, int count) {
+  const auto steps = static_cast<int>(std::max(1.0, std::ceil(h * norm_of(a))));
+  const Duration d = h / steps;
+  for (double& value : a.values) value *= d;
+  const auto orders = static_cast<std::size_t>(count);
+  std::vector<Matrix> result(orders, Matrix(c.rows, c.cols));
+  RowStep step(a, c.cols, orders);
+  std::vector<std::vector<double>> q(orders);
+  for (std::size_t i = 0; i < c.rows; ++i) {
+    for (auto& row : q) row.assign(c.cols, 0.0);
+    for (std::size_t k = 0; k < c.cols; ++k) q[0][k] = c(i, k);
+    for (int n = 0; n < steps; ++n) step.advance(q, d);
+    for (std::size_t j = 0; j < orders; ++j) {
+      for (std::size_t k = 0; k < c.cols; ++k) result[j](i, k) = q[j][k];
+    }
+  }
+  return result;
+}
+
+void require_finite(const SparseMatrix& a, const Matrix& c) {
+  const auto finite = [](const std::vector<double>& values) {
+    return std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v); });
   };
-  if (finite(a) && finite(c)) return;
+  if (finite(a.values) && finite(c.values)) return;
   throw Error(ErrorCode::SolverFailed, "the linearization is not finite",
               {"", "", std::nullopt, "Check the directional derivatives of this subsystem"});
 }
@@ -139,17 +160,17 @@ std::vector<double> stehfest_weights(int terms) {
 }  // namespace
 
 std::vector<Matrix> propagators(const Matrix& a, const Matrix& c, Duration h, int count) {
-  require_finite(a, c);
-  const auto [norm, nonzeros] = norms(a, h);
+  SparseMatrix entries = sparse(a);
+  require_finite(entries, c);
+  const double norm = h * norm_of(entries);
   const double states = static_cast<double>(a.rows);
   const double squarings = std::max(0.0, std::ceil(std::log2(std::max(norm, 1.0))));
-  const double size = states + static_cast<double>(c.rows) * count;
-  const double exponential = size * size * size * (8.0 + squarings);
+  const double exponential = 2.0 * states * states * states * (10.0 + squarings);
   const double taylor_steps = std::max(1.0, std::ceil(norm));
-  const double per_term = static_cast<double>(nonzeros) + states * count;
-  const double action = taylor_steps * kTaylorTerms * static_cast<double>(c.rows) * per_term;
+  const double per_term = static_cast<double>(entries.values.size()) + 3.0 * states;
+  const double action = taylor_steps * (kTaylorTerms + count) * static_cast<double>(c.rows) * per_term;
   // Below a few dozen states the exponential is never slow, and it is the more accurate of the two.
-  return states > 40 && action < exponential ? propagators_by_action(a, c, h, count)
+  return states > 40 && action < exponential ? by_action(std::move(entries), c, h, count)
                                              : propagators_by_exponential(a, c, h, count);
 }
 
@@ -167,22 +188,7 @@ std::vector<Matrix> propagators_by_exponential(const Matrix& a, const Matrix& c,
 }
 
 std::vector<Matrix> propagators_by_action(const Matrix& a, const Matrix& c, Duration h, int count) {
-  const auto steps = static_cast<int>(std::max(1.0, std::ceil(norms(a, h).value)));
-  const Duration d = h / steps;
-  const SparseMatrix scaled = sparse(a, d);
-  const auto orders = static_cast<std::size_t>(count);
-  std::vector<Matrix> result(orders, Matrix(c.rows, c.cols));
-  RowStep step(scaled, a.rows, orders);
-  std::vector<std::vector<double>> q(orders);
-  for (std::size_t i = 0; i < c.rows; ++i) {
-    for (auto& row : q) row.assign(a.rows, 0.0);
-    for (std::size_t k = 0; k < a.rows; ++k) q[0][k] = c(i, k);
-    for (int n = 0; n < steps; ++n) step.advance(q, d);
-    for (std::size_t j = 0; j < orders; ++j) {
-      for (std::size_t k = 0; k < a.rows; ++k) result[j](i, k) = q[j][k];
-    }
-  }
-  return result;
+  return by_action(sparse(a), c, h, count);
 }
 
 std::vector<Matrix> propagators_by_stehfest(const Matrix& a, const Matrix& c, Duration h, int count, int terms) {
