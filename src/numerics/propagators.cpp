@@ -85,8 +85,8 @@ class RowStep {
   /// sums_[j] = d^j q_0 phi_j(d A): the highest by its series, the others by phi_{j-1}(z) = z phi_j(z) + 1 / (j - 1)!.
   void integrate(const std::vector<double>& q0, Duration d) {
     const std::size_t top = sums_.size() - 1;
-    std::vector<double> power{1.0};  // d^j / j!
-    for (std::size_t j = 1; j <= top; ++j) power.push_back(power.back() * d / static_cast<double>(j));
+    std::vector<double> power(top + 1, 1.0);  // d^j / j!
+    for (std::size_t j = 1; j <= top; ++j) power[j] = power[j - 1] * d / static_cast<double>(j);
     for (std::size_t i = 0; i < term_.size(); ++i) sums_[top][i] = term_[i] = power[top] * q0[i];
     for (int k = 1; k <= kTaylorTerms; ++k) {
       row_times(term_, a_, next_);
@@ -146,6 +146,7 @@ std::vector<double> stehfest_weights(int terms) {
   const auto factorial = [](int n) { return std::tgamma(static_cast<long double>(n) + 1.0L); };
   const int half = terms / 2;
   std::vector<double> weights;
+  weights.reserve(static_cast<std::size_t>(terms));
   for (int k = 1; k <= terms; ++k) {
     long double sum = 0.0L;
     for (int j = (k + 1) / 2; j <= std::min(k, half); ++j) {
@@ -178,6 +179,7 @@ std::vector<Matrix> propagators_by_exponential(const Matrix& a, const Matrix& c,
   if (a.rows == 0) return std::vector<Matrix>(static_cast<std::size_t>(count), Matrix(c.rows, 0));
   const PhiProducts phi = phi_products(transposed(a, h), transposed(c, 1.0), count - 1);
   std::vector<Matrix> q;
+  q.reserve(static_cast<std::size_t>(count));
   q.push_back(to_matrix(view(c) * view(phi.exponential).transpose()));
   double power = 1.0;
   for (const auto& product : phi.products) {
@@ -205,6 +207,7 @@ std::vector<Matrix> propagators_by_stehfest(const Matrix& a, const Matrix& c, Du
     }
   }
   std::vector<Matrix> result;
+  result.reserve(sums.size());
   for (const auto& sum : sums) result.push_back(to_matrix(sum));
   return result;
 }

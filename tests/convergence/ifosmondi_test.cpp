@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
+#include <filesystem>
 
 #include "reproduce/measure.hpp"
 #include "results/memory_recorder.hpp"
@@ -86,12 +86,12 @@ TEST(IfosmondiOrder, with_rollback_here_and_estimates_there_is_3_and_nearly_as_g
 }
 
 /// The same system of FMUs: one folder below ENTRAIN_FMUS per subsystem.
-SystemDescription as_fmus(SystemDescription description, const std::vector<std::string>& folders) {
+SystemDescription as_fmus(const SystemDescription& native, const std::vector<std::string>& folders) {
+  const std::string root = ENTRAIN_FMUS;
+  auto description = with_fmus(native, root + "/2");
   for (std::size_t s = 0; s < folders.size(); ++s) {
-    auto& subsystem = description.subsystems[s];
-    std::string file = std::exchange(subsystem.model, {});
-    std::replace(file.begin(), file.end(), '.', '_');
-    subsystem.fmu = std::string(ENTRAIN_FMUS) + folders[s] + "/2/" + file + ".fmu";
+    auto& fmu = description.subsystems[s].fmu;
+    fmu = root + folders[s] + "/2/" + std::filesystem::path(fmu).filename().string();
   }
   return description;
 }
