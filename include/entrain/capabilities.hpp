@@ -44,8 +44,10 @@ struct Capabilities {
   bool announces_events = false;    ///< it tells the time of its next discontinuity
   bool reset = false;               ///< it can be run again from the start
   std::optional<Duration> imposed_step;
+  Duration step_offset = 0.0;  ///< of the imposed communication times: the first step is this long if it is not 0
   std::optional<Duration> min_step;
   std::optional<Duration> max_step;
+  std::optional<Duration> initial_step;  ///< a good first one, where the method adapts the step
   Feedthrough feedthrough;
 };
 

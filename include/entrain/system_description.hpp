@@ -36,10 +36,12 @@ struct SubsystemDescription {
   std::optional<Written<bool>> linearization;
   std::optional<Written<std::int64_t>> input_degree;
   std::optional<Written<std::int64_t>> output_derivative_order;
-  std::optional<Written<double>> step;  ///< imposed step in s
+  std::optional<Written<double>> step;         ///< imposed step in s
+  std::optional<Written<double>> step_offset;  ///< the imposed communication times lie this much after whole steps, s
   std::optional<Written<double>> min_step;
   std::optional<Written<double>> max_step;
   std::optional<Written<std::string>> trials;          ///< "auto", "rollback" or "costarica"
+  std::optional<Written<double>> initial_step;         ///< s, where the method adapts the step
   std::optional<Written<std::vector<double>>> events;  ///< replaces what the subsystem announces
   std::optional<Written<double>> timeout;              ///< wall clock time that one call of an FMU may take, in s
   SourcePosition where;

@@ -33,8 +33,10 @@ Restrictions restrictions_of(const SubsystemDescription& description) {
   restrictions.input_degree = int_of(description.input_degree);
   restrictions.output_derivative_order = int_of(description.output_derivative_order);
   restrictions.imposed_step = value_of(description.step);
+  restrictions.step_offset = value_of(description.step_offset);
   restrictions.min_step = value_of(description.min_step);
   restrictions.max_step = value_of(description.max_step);
+  restrictions.initial_step = value_of(description.initial_step);
   restrictions.events = value_of(description.events);
   return restrictions;
 }

@@ -134,7 +134,15 @@ class ValueChecker {
   }
 
   void check_steps(const SubsystemDescription& subsystem, const std::string& path) {
-    if (subsystem.step) check_positive(path + ".step", *subsystem.step);
+    const bool step_fits = subsystem.step && check_positive(path + ".step", *subsystem.step);
+    if (subsystem.initial_step) check_positive(path + ".initial_step", *subsystem.initial_step);
+    if (const auto& offset = subsystem.step_offset; offset && check_finite(path + ".step_offset", *offset)) {
+      if (offset->value < 0.0)
+        add(offset->where, fmt::format("{}.step_offset must be at least 0 s, not {}", path, offset->value));
+      else if (step_fits && offset->value >= subsystem.step->value)
+        add(offset->where, fmt::format("{}.step_offset ({} s) must be less than its step ({} s)", path, offset->value,
+                                       subsystem.step->value));
+    }
     const auto& least = subsystem.min_step;
     const auto& most = subsystem.max_step;
     const bool least_fits = least && check_finite(path + ".min_step", *least);

@@ -172,9 +172,11 @@ class SystemReader {
                {"input_degree", into(subsystem.input_degree)},
                {"output_derivative_order", into(subsystem.output_derivative_order)},
                {"step", into(subsystem.step)},
+               {"step_offset", into(subsystem.step_offset)},
                {"min_step", into(subsystem.min_step)},
                {"max_step", into(subsystem.max_step)},
                {"trials", into(subsystem.trials)},
+               {"initial_step", into(subsystem.initial_step)},
                {"events", into(subsystem.events)},
                {"timeout", into(subsystem.timeout)}});
     subsystem.model = model.value;

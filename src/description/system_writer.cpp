@@ -32,9 +32,11 @@ void add_subsystem(Text& text, const SubsystemDescription& subsystem) {
   add_if(text, "input_degree", subsystem.input_degree);
   add_if(text, "output_derivative_order", subsystem.output_derivative_order);
   add_if(text, "step", subsystem.step);
+  add_if(text, "step_offset", subsystem.step_offset);
   add_if(text, "min_step", subsystem.min_step);
   add_if(text, "max_step", subsystem.max_step);
   add_if(text, "trials", subsystem.trials);
+  add_if(text, "initial_step", subsystem.initial_step);
   add_if(text, "events", subsystem.events);
   add_if(text, "timeout", subsystem.timeout);
   if (subsystem.start.empty()) return;

@@ -47,6 +47,12 @@ class Matching {
       return;
     }
     if (needs.common_grid && can.imposed_step) check_imposed_step(s, *can.imposed_step);
+    if (needs.common_grid && can.step_offset > 0.0) {
+      add(s,
+          fmt::format("'{}' communicates {} s after whole steps; {} has one grid for all", graph_.name(s),
+                      can.step_offset, method_.name()),
+          "use f3ornits");
+    }
     if (needs.common_grid && !can.imposed_step) check_step_limits(s, can);
   }
 
@@ -82,7 +88,7 @@ class Matching {
           fmt::format(
               "'{}' imposes a step of {} s, which neither divides the macro step of {} s nor is a multiple of it", name,
               imposed, h),
-          fmt::format("choose a macro step such as {} s", imposed));
+          fmt::format("choose a macro step such as {} s, or use f3ornits", imposed));
     } else if (!whole_ratio(settings_.stop - settings_.start, imposed)) {
       add(s,
           fmt::format("the run from {} s to {} s is no multiple of the step of {} s that '{}' imposes", settings_.start,

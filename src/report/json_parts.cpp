@@ -42,8 +42,10 @@ Json json_of(const Capabilities& capabilities) {
             {"announces_events", capabilities.announces_events},
             {"reset", capabilities.reset}};
   if (capabilities.imposed_step) json["imposed_step"] = *capabilities.imposed_step;
+  if (capabilities.step_offset > 0.0) json["step_offset"] = capabilities.step_offset;
   if (capabilities.min_step) json["min_step"] = *capabilities.min_step;
   if (capabilities.max_step) json["max_step"] = *capabilities.max_step;
+  if (capabilities.initial_step) json["initial_step"] = *capabilities.initial_step;
   json["feedthrough"] = pairs_of(capabilities.feedthrough);
   return json;
 }

@@ -145,8 +145,10 @@ std::string capabilities_text(const Capabilities& capabilities, const VariableTa
   line("announces events", yes_or_no(capabilities.announces_events));
   line("can be reset", yes_or_no(capabilities.reset));
   if (capabilities.imposed_step) line("imposed step", short_number(*capabilities.imposed_step) + " s");
+  if (capabilities.step_offset > 0.0) line("imposed steps begin after", short_number(capabilities.step_offset) + " s");
   if (capabilities.min_step) line("smallest step", short_number(*capabilities.min_step) + " s");
   if (capabilities.max_step) line("largest step", short_number(*capabilities.max_step) + " s");
+  if (capabilities.initial_step) line("first step", short_number(*capabilities.initial_step) + " s");
   line("direct feedthrough", feedthrough_text(capabilities.feedthrough, variables));
   return text;
 }

@@ -19,8 +19,10 @@ Capabilities reduced(Capabilities result, const Restrictions& restrictions) {
   result.input_degree = restrictions.input_degree.value_or(result.input_degree);
   result.output_derivative_order = restrictions.output_derivative_order.value_or(result.output_derivative_order);
   if (restrictions.imposed_step) result.imposed_step = restrictions.imposed_step;
+  result.step_offset = restrictions.step_offset.value_or(result.step_offset);
   if (restrictions.min_step) result.min_step = restrictions.min_step;
   if (restrictions.max_step) result.max_step = restrictions.max_step;
+  if (restrictions.initial_step) result.initial_step = restrictions.initial_step;
   if (restrictions.events) result.announces_events = !restrictions.events->empty();
   return result;
 }
@@ -93,7 +95,7 @@ Facets Restricted::facets() noexcept {
 
 bool Restrictions::any() const {
   return rollback || states || state_derivatives || linearization || input_degree || output_derivative_order ||
-         imposed_step || min_step || max_step || events;
+         imposed_step || step_offset || min_step || max_step || initial_step || events;
 }
 
 std::vector<std::string> additions(const Capabilities& capabilities, const Restrictions& restrictions) {
@@ -117,6 +119,9 @@ std::vector<std::string> additions(const Capabilities& capabilities, const Restr
   const auto& imposed = capabilities.imposed_step;
   if (imposed && restrictions.imposed_step && *restrictions.imposed_step != *imposed) {
     sentences.push_back(fmt::format("step cannot be {} s: it insists on {} s", *restrictions.imposed_step, *imposed));
+  }
+  if (restrictions.step_offset.value_or(0.0) > 0.0 && !imposed && !restrictions.imposed_step) {
+    sentences.emplace_back("step_offset means nothing without an imposed step");
   }
   const auto shortest = restrictions.min_step ? restrictions.min_step : restrictions.imposed_step;
   if (shortest && *shortest < capabilities.min_step.value_or(0.0)) {

@@ -18,8 +18,10 @@ struct Restrictions {
   std::optional<int> input_degree;
   std::optional<int> output_derivative_order;
   std::optional<Duration> imposed_step;
+  std::optional<Duration> step_offset;
   std::optional<Duration> min_step;
   std::optional<Duration> max_step;
+  std::optional<Duration> initial_step;
   std::optional<std::vector<Time>> events;  ///< announced instead of the subsystem's own
 
   bool any() const;

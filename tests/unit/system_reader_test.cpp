@@ -51,8 +51,10 @@ linearization = false
 input_degree = 0
 output_derivative_order = 1
 step = 0.05
+step_offset = 0.01
 min_step = 0
 max_step = 1
+initial_step = 0.5
 events = [7.5, 9]
 [connections]
 "prey.p" = [
@@ -112,13 +114,15 @@ TEST(SystemReader, reads_a_subsystem_with_all_its_keys) {
   EXPECT_EQ(prey.step->value, 0.05);
   EXPECT_EQ(prey.min_step->value, 0.0);
   EXPECT_EQ(prey.max_step->value, 1.0);
+  EXPECT_EQ(prey.step_offset->value, 0.01);
+  EXPECT_EQ(prey.initial_step->value, 0.5);
   EXPECT_EQ(prey.events->value, (std::vector<double>{7.5, 9.0}));
 }
 
 TEST(SystemReader, takes_start_values_from_a_table_of_their_own) {
   const auto system = parsed(kComplete);
   EXPECT_EQ(system.subsystems.at(1).start.at("gamma").value, Value(std::int64_t{2}));
-  EXPECT_EQ(system.subsystems.at(1).start.at("gamma").where.line, 39);
+  EXPECT_EQ(system.subsystems.at(1).start.at("gamma").where.line, 41);
 }
 
 TEST(SystemReader, connects_one_output_to_several_inputs) {
@@ -128,8 +132,8 @@ TEST(SystemReader, connects_one_output_to_several_inputs) {
   EXPECT_EQ(connections[0].input, "a/b-c_1.u");
   EXPECT_EQ(connections[1].output, "prey.p");
   EXPECT_EQ(connections[1].input, "a/b-c_1.w");
-  EXPECT_EQ(connections[1].where.line, 30) << "of the element in the list";
-  EXPECT_EQ(connections[1].output_where.line, 28);
+  EXPECT_EQ(connections[1].where.line, 32) << "of the element in the list";
+  EXPECT_EQ(connections[1].output_where.line, 30);
   EXPECT_EQ(connections[2].input, "prey.u");
 }
 
@@ -324,6 +328,13 @@ TEST(SystemValues, of_a_subsystem_must_make_sense) {
   EXPECT_EQ(subsystem("timeout = 0"), Texts{"system.toml:3: subsystems.a.timeout must be greater than 0 s, not 0"});
   EXPECT_EQ(subsystem("timeout = 1"), Texts{"system.toml:3: subsystems.a.timeout is for FMUs only; leave it out"});
   EXPECT_EQ(problems_of("[subsystems.a]\nfmu = \"a.fmu\"\ntimeout = 1"), Texts{});
+  EXPECT_EQ(subsystem("initial_step = 0"),
+            Texts{"system.toml:3: subsystems.a.initial_step must be greater than 0 s, not 0"});
+  EXPECT_EQ(subsystem("step = 1\nstep_offset = -1"),
+            Texts{"system.toml:4: subsystems.a.step_offset must be at least 0 s, not -1"});
+  EXPECT_EQ(subsystem("step = 1\nstep_offset = 1"),
+            Texts{"system.toml:4: subsystems.a.step_offset (1 s) must be less than its step (1 s)"});
+  EXPECT_EQ(subsystem("step = 1\nstep_offset = 0.5"), Texts{});
   for (const char* degree : {"0", "3"}) EXPECT_EQ(subsystem(std::string("input_degree = ") + degree), Texts{});
   EXPECT_EQ(subsystem("input_degree = 4"),
             Texts{"system.toml:3: subsystems.a.input_degree must be between 0 and 3, not 4"});
