@@ -15,6 +15,17 @@ namespace entrain {
 enum class Termination { NotStarted, Running, Completed, Failed, Interrupted };
 ENTRAIN_API std::string_view to_string(Termination termination);
 
+/// The steps of a subsystem whose method gives each one steps of its own.
+struct OwnSteps {
+  Duration smallest = 0.0;
+  Duration largest = 0.0;
+  std::vector<std::uint64_t> orders;      ///< how often an output was carried on by order 0, 1, 2, ...
+  std::uint64_t beyond_tolerance = 0;     ///< steps after which an output had been foreseen worse than the tolerance
+  std::uint64_t at_min_step = 0;          ///< steps that the control wanted shorter than the minimal one
+  std::uint64_t reads_past_validity = 0;  ///< steps that outlast the estimate of one of their inputs
+  std::uint64_t jumps = 0;                ///< found in its outputs, not announced
+};
+
 struct SubsystemSummary {
   std::string name;
   std::string source;  ///< "model lotka_volterra.prey", "fmu prey.fmu (FMI 2.0 co-simulation)"
@@ -23,6 +34,7 @@ struct SubsystemSummary {
   std::uint64_t rollbacks = 0;
   double seconds = 0.0;  ///< in its steps; sampled (1 step in 64), extrapolated
   Capabilities capabilities;
+  std::optional<OwnSteps> own_steps;  ///< nullopt where all subsystems step together
 };
 
 struct LoopSummary {

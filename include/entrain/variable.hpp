@@ -28,7 +28,13 @@ struct Variable {
   std::optional<Value> start;  ///< the value without the user's word; nullopt = must be given or connected
 };
 
-enum class Causality { Input, Output, State, Parameter };
+enum class Causality {
+  Input,
+  Output,
+  State,
+  Parameter,
+  Method,  ///< of a recordable signal only: told by the coupling method, not by the subsystem
+};
 
 /// The variables of one subsystem. The index inside a list is the number of the port.
 struct ENTRAIN_API VariableTable {

@@ -11,7 +11,8 @@ const std::vector<Variable>& list_of(const VariableTable& table, Causality causa
     case Causality::Input: return table.inputs;
     case Causality::Output: return table.outputs;
     case Causality::State: return table.states;
-    case Causality::Parameter: break;
+    case Causality::Parameter:
+    case Causality::Method: break;
   }
   return table.parameters;
 }

@@ -76,6 +76,16 @@ class Reader final : public OptionBinder {
     if (const auto* written = find(name)) assign(name, *written, field, "a list of names");
   }
 
+  void list(std::string_view name, std::vector<double>& field, std::string_view, Limits limits) override {
+    const auto* written = find(name);
+    if (written == nullptr) return;
+    std::vector<double> values;
+    if (!assign(name, *written, values, "a list of numbers")) return;
+    const bool all_fit = std::all_of(values.begin(), values.end(),
+                                     [&](double value) { return check_limits(name, *written, value, limits); });
+    if (all_fit) field = std::move(values);
+  }
+
   void numbers(std::string_view name, std::map<std::string, double>& field, std::string_view, Limits limits) override {
     const auto* written = find(name);
     if (written == nullptr) return;
@@ -143,6 +153,7 @@ class Collector final : public OptionBinder {
     add(name, field);
   }
   void names(std::string_view name, std::vector<std::string>& field, std::string_view) override { add(name, field); }
+  void list(std::string_view name, std::vector<double>& field, std::string_view, Limits) override { add(name, field); }
   void numbers(std::string_view name, std::map<std::string, double>& field, std::string_view, Limits) override {
     add(name, field);
   }
@@ -170,6 +181,9 @@ class Describer final : public OptionBinder {
   }
   void names(std::string_view name, std::vector<std::string>& field, std::string_view help) override {
     add(name, "list of names", toml_text(OptionValue(field)), help);
+  }
+  void list(std::string_view name, std::vector<double>& field, std::string_view help, Limits limits) override {
+    add(name, "list of numbers", toml_text(OptionValue(field)), with_limits(help, limits));
   }
   void numbers(std::string_view name, std::map<std::string, double>& field, std::string_view help,
                Limits limits) override {

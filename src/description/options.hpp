@@ -27,6 +27,7 @@ class OptionBinder {
   virtual void choice(std::string_view name, std::string& field, std::string_view help,
                       const std::vector<std::string>& choices) = 0;
   virtual void names(std::string_view name, std::vector<std::string>& field, std::string_view help) = 0;
+  virtual void list(std::string_view name, std::vector<double>& field, std::string_view help, Limits limits) = 0;
   virtual void numbers(std::string_view name, std::map<std::string, double>& field, std::string_view help,
                        Limits limits) = 0;
 };
@@ -56,7 +57,7 @@ std::map<std::string, OptionValue> options_in_force(HasOptions& target);
 
 struct OptionHelp {
   std::string name;
-  std::string type;  ///< "number", "integer", "boolean", "list of names", "table of numbers", or "a | b"
+  std::string type;  ///< "number", "integer", "boolean", "list of names", "list of numbers", "table of numbers", or "a | b"
   std::string default_value;
   std::string help;
 };

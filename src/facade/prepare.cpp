@@ -97,11 +97,12 @@ void check_values_again(const SystemDescription& description, std::vector<Proble
   }
 }
 
-void check_recorded_names(const RecordDescription& record, const Assembly& assembly, std::vector<Problem>& problems) {
+void check_recorded_names(const RecordDescription& record, const Assembly& assembly, std::vector<Signal> own_signals,
+                          std::vector<Problem>& problems) {
   std::vector<const Subsystem*> subsystems;
   for (const auto& subsystem : assembly.subsystems) subsystems.push_back(subsystem.get());
   try {
-    select_signals(recordable(subsystems).signals, record.variables);
+    select_signals(recordable(subsystems, std::move(own_signals)).signals, record.variables);
   } catch (const Error& error) {
     problems.insert(problems.end(), error.problems().begin(), error.problems().end());
   }
@@ -193,7 +194,8 @@ Prepared prepare(const SystemDescription& written, int threads, const ModelFacto
   if (assembly.subsystems.size() != description.subsystems.size()) return prepared;
 
   Graph graph(std::move(assembly.nodes), std::move(assembly.connections));
-  check_recorded_names(description.record, assembly, problems);
+  auto own_signals = prepared.method ? prepared.method->own_signals(graph) : std::vector<Signal>();
+  check_recorded_names(description.record, assembly, std::move(own_signals), problems);
   check_options(description, graph, problems);
   auto kinds = trial_kinds(description, assembly, problems);
   const bool times_known = prepared.settings.stop > prepared.settings.start && prepared.settings.step > 0.0;

@@ -2,6 +2,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,6 +11,7 @@
 #include "coupling/coupled_system.hpp"
 #include "description/options.hpp"
 #include "entrain/error.hpp"
+#include "entrain/simulation.hpp"
 
 namespace entrain {
 
@@ -60,8 +63,16 @@ class Method : public HasOptions {
 
   /// How the run is done, for the summary: a sequence found, loops delayed, ...
   virtual std::vector<std::string> notes(const CoupledSystem&) const { return {}; }
+  /// How the run went, for the summary; asked at the end.
+  virtual std::vector<std::string> closing_notes(const CoupledSystem&) const { return {}; }
+  /// The steps it gave this subsystem, if not those of all.
+  virtual std::optional<OwnSteps> own_steps(SubsystemId) const { return std::nullopt; }
   /// What may have spoilt the result, asked at the end.
   virtual std::vector<std::string> warnings(const CoupledSystem&) const { return {}; }
+
+  /// Signals of the method itself that can be recorded, and their values after the latest macro step.
+  virtual std::vector<Signal> own_signals(const Graph&) const { return {}; }
+  virtual void own_values(std::span<double> /*values*/) const {}
 };
 
 /// What one subsystem lacks.

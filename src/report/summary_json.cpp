@@ -18,12 +18,23 @@ Json loops_of(const RunSummary& summary) {
   return loops;
 }
 
+Json own_steps_of(const OwnSteps& steps) {
+  return {{"smallest", steps.smallest},
+          {"largest", steps.largest},
+          {"orders", steps.orders},
+          {"beyond_tolerance", steps.beyond_tolerance},
+          {"at_min_step", steps.at_min_step},
+          {"reads_past_validity", steps.reads_past_validity},
+          {"jumps", steps.jumps}};
+}
+
 Json subsystems_of(const RunSummary& summary) {
   Json subsystems = Json::object();
   for (const auto& subsystem : summary.subsystems) {
     subsystems[subsystem.name] = {{"source", subsystem.source},   {"steps", subsystem.steps},
                                   {"trials", subsystem.trials},   {"rollbacks", subsystem.rollbacks},
                                   {"seconds", subsystem.seconds}, {"capabilities", json_of(subsystem.capabilities)}};
+    if (subsystem.own_steps) subsystems[subsystem.name]["own_steps"] = own_steps_of(*subsystem.own_steps);
   }
   return subsystems;
 }

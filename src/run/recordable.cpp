@@ -1,6 +1,7 @@
 #include "run/recordable.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace entrain {
 namespace {
@@ -12,7 +13,7 @@ bool is_output(const VariableTable& variables, const std::string& name) {
 
 }  // namespace
 
-Recordable recordable(std::span<const Subsystem* const> subsystems) {
+Recordable recordable(std::span<const Subsystem* const> subsystems, std::vector<Signal> own_signals) {
   Recordable result;
   const auto add = [&](std::size_t s, const Variable& variable, Causality causality) {
     result.signals.push_back(
@@ -35,6 +36,8 @@ Recordable recordable(std::span<const Subsystem* const> subsystems) {
       ++place;
     }
   }
+  result.own_signals = own_signals.size();
+  std::move(own_signals.begin(), own_signals.end(), std::back_inserter(result.signals));
   return result;
 }
 

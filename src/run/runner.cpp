@@ -13,10 +13,10 @@ namespace {
 
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
-Recordable recordable_signals(const CoupledSystem& system) {
+Recordable recordable_signals(const CoupledSystem& system, const Method& method) {
   std::vector<const Subsystem*> subsystems;
   for (std::size_t s = 0; s < system.size(); ++s) subsystems.push_back(&system.subsystem(SubsystemId{s}));
-  return recordable(subsystems);
+  return recordable(subsystems, method.own_signals(system.graph()));
 }
 
 }  // namespace
@@ -29,7 +29,7 @@ Runner::Runner(CoupledSystem& system, Method& method, const RunSettings& setting
       summary_(std::move(summary)),
       interrupt_(interrupt),
       residual_(system),
-      recordable_(recordable_signals(system)),
+      recordable_(recordable_signals(system, method)),
       values_(recordable_.signals.size(), kUnknown),
       states_(system.states(), kUnknown),
       communicated_(system.size(), 1) {}
@@ -115,6 +115,7 @@ void Runner::fill_sample_values() {
   const auto inputs = system_.inputs();
   auto next = std::copy(outputs.begin(), outputs.end(), values_.begin());
   next = std::copy(inputs.begin(), inputs.end(), next);
+  method_.own_values(std::span(values_).last(recordable_.own_signals));
   if (!needs_.states) return;
   system_.read_states(states_);
   for (const std::size_t index : recordable_.states) *next++ = states_[index];
@@ -162,6 +163,7 @@ void Runner::refresh_summary() {
     entry.trials = counters.trials;
     summary_.linearizations += counters.linearizations;
     entry.seconds = counters.seconds();
+    entry.own_steps = method_.own_steps(SubsystemId{s});
   }
 }
 
@@ -181,6 +183,7 @@ void Runner::finish(Termination termination, std::string message) {
   if (termination != Termination::Failed) collect_warnings();
   summary_.termination = termination;
   summary_.message = std::move(message);
+  for (auto& note : method_.closing_notes(system_)) summary_.notes.push_back(std::move(note));
   for (auto& warning : method_.warnings(system_)) summary_.warnings.push_back(std::move(warning));
   for (std::size_t s = 0; s < system_.size(); ++s) {
     if (const auto early = system_.counters(SubsystemId{s}).early_returns; early > 0) {

@@ -149,7 +149,8 @@ void NativeSubsystem::set_start(VariableTable::Place place, const Value& value) 
       break;
     case Causality::State: start_states_[place.index] = std::get<double>(value); break;
     case Causality::Input: start_inputs_[place.index] = std::get<double>(value); break;
-    case Causality::Output: assert(false); break;
+    case Causality::Output:
+    case Causality::Method: assert(false); break;
   }
 }
 
