@@ -18,8 +18,12 @@ class TransferPlan {
   /// Outputs in the order of the graph, then the constants.
   std::vector<double> make_signals() const;
   double incoming(InputId input, std::span<const double> signals) const {
+    return transferred(input, signals[wires_[input].source]);
+  }
+  /// What arrives at an input when its source has this value.
+  double transferred(InputId input, double value) const {
     const Wire& wire = wires_[input];
-    return wire.factor * signals[wire.source] + wire.offset + wire.correction;
+    return wire.factor * value + wire.offset + wire.correction;
   }
   /// Every input as it comes in now.
   void deliver(std::span<const double> signals, std::span<double> inputs) const;

@@ -1,5 +1,6 @@
 #include "masters/registry.hpp"
 
+#include "masters/f3ornits.hpp"
 #include "masters/gauss_seidel.hpp"
 #include "masters/ifosmondi.hpp"
 #include "masters/jacobi.hpp"
@@ -22,6 +23,7 @@ const std::vector<MethodEntry>& methods() {
       {"gauss-seidel", "sequential, explicit; later subsystems see earlier ones' new outputs", &make<GaussSeidel>},
       {"nepce", "gauss-seidel with an integral controller of the coupling error", &make<Nepce>},
       {"ifosmondi", "iterative; values and slopes found in trials, inputs C1", &make<Ifosmondi>},
+      {"f3ornits", "explicit, each subsystem with steps of its own; for any mix of capabilities", &make<F3ornits>},
       {"monolithic", "all equations in one integrator: the reference solution", &make<Monolithic>},
   };
   return kMethods;

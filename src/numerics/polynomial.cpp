@@ -1,6 +1,8 @@
 #include "numerics/polynomial.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace entrain {
 
@@ -42,6 +44,55 @@ void interpolate(std::span<const double> nodes, std::span<const double> values, 
     for (std::size_t p = n - 1; p > 0; --p) coefficients[p] = coefficients[p - 1] - nodes[j] * coefficients[p];
     coefficients[0] = difference[j] - nodes[j] * coefficients[0];
   }
+}
+
+void fit_through_first(std::span<const double> nodes, std::span<const double> values, int degree,
+                       std::span<double> coefficients) {
+  constexpr std::size_t kMostOthers = 4;
+  constexpr std::size_t kMostPowers = 3;
+  const std::size_t others = nodes.size() - 1;
+  const auto powers = static_cast<std::size_t>(degree);
+  double longest = 0.0;  // arguments are scaled to [-1, 1], else the powers differ by orders of magnitude
+  for (std::size_t r = 1; r <= others; ++r) longest = std::max(longest, std::abs(nodes[r] - nodes[0]));
+
+  std::array<std::array<double, kMostOthers>, kMostPowers> column{};  // column k: the (k+1)-th powers of the arguments
+  std::array<std::array<double, kMostPowers>, kMostPowers> factor{};  // R of the factorisation Q R
+  std::array<double, kMostOthers> rest{};
+  std::array<double, kMostPowers> projected{};
+  for (std::size_t r = 0; r < others; ++r) {
+    rest[r] = values[r + 1] - values[0];
+    double power = 1.0;
+    for (std::size_t k = 0; k < powers; ++k) column[k][r] = power *= (nodes[r + 1] - nodes[0]) / longest;
+  }
+  const auto dot = [&](const auto& a, const auto& b) {
+    double sum = 0.0;
+    for (std::size_t r = 0; r < others; ++r) sum += a[r] * b[r];
+    return sum;
+  };
+  for (std::size_t k = 0; k < powers; ++k) {  // modified Gram-Schmidt
+    factor[k][k] = std::sqrt(dot(column[k], column[k]));
+    for (auto& entry : column[k]) entry /= factor[k][k];
+    for (std::size_t m = k + 1; m < powers; ++m) {
+      factor[k][m] = dot(column[k], column[m]);
+      for (std::size_t r = 0; r < others; ++r) column[m][r] -= factor[k][m] * column[k][r];
+    }
+    projected[k] = dot(column[k], rest);
+    for (std::size_t r = 0; r < others; ++r) rest[r] -= projected[k] * column[k][r];
+  }
+  coefficients[0] = values[0];
+  for (std::size_t k = powers; k-- > 0;) {
+    double sum = projected[k];
+    for (std::size_t m = k + 1; m < powers; ++m) sum -= factor[k][m] * coefficients[m + 1];
+    coefficients[k + 1] = sum / factor[k][k];
+  }
+  double scale = 1.0;
+  for (std::size_t k = 0; k < powers; ++k) coefficients[k + 1] /= scale *= longest;
+}
+
+std::array<double, 4> hermite_cubic(const EndPoint& left, const EndPoint& right, double length) {
+  const double mean_slope = (right.value - left.value) / length;
+  return {left.value, left.slope, (3.0 * mean_slope - 2.0 * left.slope - right.slope) / length,
+          (left.slope + right.slope - 2.0 * mean_slope) / (length * length)};
 }
 
 }  // namespace entrain

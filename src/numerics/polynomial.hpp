@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <span>
 
@@ -23,5 +24,20 @@ void project(const PolynomialBlock& block, int degree, double length);
 
 /// The polynomial through (nodes[j], values[j]), by powers of the argument. Nodes distinct, at most 4.
 void interpolate(std::span<const double> nodes, std::span<const double> values, std::span<double> coefficients);
+
+/// The polynomial of the given degree through the first point exactly and nearest to the others in the mean square
+/// (F3ORNITS (12)), by powers of the argument measured from the first node. As many other points as the degree, or one
+/// more; at most 5 points in all.
+void fit_through_first(std::span<const double> nodes, std::span<const double> values, int degree,
+                       std::span<double> coefficients);
+
+/// A value and its slope at one end of an interval.
+struct EndPoint {
+  double value = 0.0;
+  double slope = 0.0;
+};
+
+/// The cubic on [0, length] with these ends: coefficients by powers of the argument.
+std::array<double, 4> hermite_cubic(const EndPoint& left, const EndPoint& right, double length);
 
 }  // namespace entrain

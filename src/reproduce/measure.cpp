@@ -10,28 +10,45 @@
 #include "entrain/entrain.hpp"
 
 namespace entrain {
+namespace {
 
-MemoryRecorder run_example(const Example& example, std::string_view method, double step,
-                           const std::vector<std::string>& signals, const std::vector<std::string>& options) {
+CompletedRun run_to_the_end(const SystemDescription& description, const std::vector<std::string>& signals) {
+  Simulation simulation(description);
+  CompletedRun run{MemoryRecorder(signals), {}};
+  simulation.observe(run.record);
+  run.summary = simulation.run();
+  if (run.summary.termination != Termination::Completed) {
+    throw Error(ErrorCode::SubsystemFailed, fmt::format("{} with {} did not complete: {}", description.name,
+                                                        description.method.value, run.summary.message));
+  }
+  return run;
+}
+
+}  // namespace
+
+CompletedRun run_changed(const Example& example, std::string_view method,
+                         const std::function<void(SystemDescription&)>& change,
+                         const std::vector<std::string>& signals) {
   SystemDescription description = load(example.file);
   if (!example.fmus.empty() && method != "monolithic") description = with_fmus(std::move(description), example.fmus);
   description.method = {std::string(method), {}};
-  description.step = {step, {}};
-  return run_system(std::move(description), signals, options);
+  change(description);
+  return run_to_the_end(description, signals);
+}
+
+MemoryRecorder run_example(const Example& example, std::string_view method, double step,
+                           const std::vector<std::string>& signals, const std::vector<std::string>& options) {
+  const auto change = [&](SystemDescription& description) {
+    description.step = {step, {}};
+    for (const auto& option : options) apply_option(description, option);
+  };
+  return run_changed(example, method, change, signals).record;
 }
 
 MemoryRecorder run_system(SystemDescription description, const std::vector<std::string>& signals,
                           const std::vector<std::string>& options) {
   for (const auto& option : options) apply_option(description, option);
-  Simulation simulation(description);
-  MemoryRecorder recorder(signals);
-  simulation.observe(recorder);
-  const RunSummary& summary = simulation.run();
-  if (summary.termination != Termination::Completed) {
-    throw Error(ErrorCode::SubsystemFailed, fmt::format("{} with {} did not complete: {}", description.name,
-                                                        description.method.value, summary.message));
-  }
-  return recorder;
+  return run_to_the_end(description, signals).record;
 }
 
 SystemDescription with_fmus(SystemDescription description, const std::filesystem::path& folder) {

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "entrain/run_summary.hpp"
 #include "entrain/system_description.hpp"
 #include "reproduce/reproduce.hpp"
 #include "results/memory_recorder.hpp"
@@ -19,6 +21,15 @@ MemoryRecorder run_example(const Example& example, std::string_view method, doub
 /// The same for a system at hand.
 MemoryRecorder run_system(SystemDescription description, const std::vector<std::string>& signals,
                           const std::vector<std::string>& options = {});
+
+struct CompletedRun {
+  MemoryRecorder record;
+  RunSummary summary;
+};
+/// As run_example, with any change of the description on the way, and with the summary.
+CompletedRun run_changed(const Example& example, std::string_view method,
+                         const std::function<void(SystemDescription&)>& change,
+                         const std::vector<std::string>& signals);
 
 /// The same system with the FMU of each built-in model in its place: "a.b" is FOLDER/a_b.fmu. Throws Error{FileFailed}
 /// when one is missing.

@@ -85,11 +85,14 @@ TEST_P(NoAllocation, while_results_are_written) {
   expect_no_allocation_per_step(simulation);
 }
 
-INSTANTIATE_TEST_SUITE_P(Methods, NoAllocation,
-                         testing::Values(test::Change{.method = "jacobi", .step = 0.01},
-                                         test::Change{.method = "jacobi", .step = 0.01, .options = {"degree=2"}},
-                                         test::Change{.method = "gauss-seidel", .step = 0.01, .options = {"degree=1"}},
-                                         test::Change{.method = "nepce", .step = 0.01}));
+INSTANTIATE_TEST_SUITE_P(
+    Methods, NoAllocation,
+    testing::Values(test::Change{.method = "jacobi", .step = 0.01},
+                    test::Change{.method = "jacobi", .step = 0.01, .options = {"degree=2"}},
+                    test::Change{.method = "gauss-seidel", .step = 0.01, .options = {"degree=1"}},
+                    test::Change{.method = "nepce", .step = 0.01},
+                    // One size of steps: a model may allocate for a new one.
+                    test::Change{.method = "f3ornits", .step = 0.01, .options = {"min_step=0.01", "max_step=0.01"}}));
 
 class NoAllocationInTrials : public testing::TestWithParam<std::tuple<const char*, const char*>> {};
 

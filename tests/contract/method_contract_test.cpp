@@ -40,6 +40,8 @@ class EveryMethod : public testing::TestWithParam<std::string> {
       if (option.starts_with(known.name + "=")) apply_option(description, option);
     }
   }
+  /// The step of the run is only the first one.
+  static bool adapts_its_steps() { return GetParam() == "f3ornits"; }
   SystemDescription system(const std::string& name, double step, double stop) const {
     return changed(example(name), {.method = GetParam(), .step = step, .stop = stop});
   }
@@ -61,7 +63,7 @@ TEST_P(EveryMethod, split_in_two_equals_one_run) {
   MemoryRecorder recorder({"*"});
   simulation.observe(recorder);
   EXPECT_EQ(simulation.run_until(0.995).termination, Termination::Running);
-  EXPECT_DOUBLE_EQ(simulation.summary().reached, 1.0);
+  EXPECT_EQ(simulation.summary().reached, *std::lower_bound(whole.times.begin(), whole.times.end(), 0.995));
   EXPECT_EQ(simulation.run().termination, Termination::Completed);
   EXPECT_TRUE(recorder.times == whole.times);
   EXPECT_TRUE(recorder.columns == whole.columns);
@@ -72,11 +74,11 @@ TEST_P(EveryMethod, continues_from_a_checkpoint_as_if_nothing_had_happened) {
   set_if_known(description, "degree=3");
   const auto whole = record(description);
   Simulation simulation(description);
-  simulation.run_until(0.5);
+  const Time at_checkpoint = simulation.run_until(0.5).reached;
   const auto checkpoint = simulation.checkpoint();
   simulation.run_until(1.5);  // goes astray from here
   simulation.restore(*checkpoint);
-  EXPECT_DOUBLE_EQ(simulation.summary().reached, 0.5);
+  EXPECT_EQ(simulation.summary().reached, at_checkpoint);
   EXPECT_EQ(simulation.run().termination, Termination::Completed);
   EXPECT_EQ(simulation.value("prey.p"), whole.columns[0].back());
   EXPECT_EQ(simulation.summary().max_coupling_residual, whole.summary.max_coupling_residual);
@@ -114,7 +116,12 @@ TEST_P(EveryMethod, continues_from_a_checkpoint_in_a_system_with_an_algebraic_lo
 
 TEST_P(EveryMethod, ends_exactly_on_a_stop_time_that_is_no_multiple_of_the_step) {
   const auto run = record(system("lotka_volterra", 0.3, 1.0));
-  EXPECT_EQ(run.times, (std::vector<double>{0.0, 0.3, 0.6, 3 * 0.3, 1.0}));
+  if (adapts_its_steps()) {
+    EXPECT_EQ(run.times.back(), 1.0);
+    EXPECT_EQ(std::adjacent_find(run.times.begin(), run.times.end(), std::greater_equal<>()), run.times.end());
+  } else {
+    EXPECT_EQ(run.times, (std::vector<double>{0.0, 0.3, 0.6, 3 * 0.3, 1.0}));
+  }
 }
 
 TEST_P(EveryMethod, runs_a_single_subsystem_without_connections) {
@@ -127,7 +134,10 @@ TEST_P(EveryMethod, runs_a_single_subsystem_without_connections) {
                              {.method = GetParam(), .step = 0.1});
   const auto run = record(alone);
   EXPECT_EQ(run.summary.termination, Termination::Completed) << run.summary.message;
-  EXPECT_EQ(run.times.size(), 11U);
+  EXPECT_EQ(run.times.back(), 1.0);
+  if (!adapts_its_steps()) {
+    EXPECT_EQ(run.times.size(), 11U);
+  }
 }
 
 TEST_P(EveryMethod, reports_every_option_in_force) {

@@ -81,5 +81,46 @@ TEST(Polynomial, interpolation_of_four_points_of_a_cubic_finds_the_cubic) {
   for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(c[i], p[i], 1e-12);
 }
 
+TEST(Polynomial, fit_keeps_the_first_point_and_comes_nearest_to_the_others) {
+  // Check value of the reference: the line for (1,2), (0.7,1), (0.2,3) gives 1.65753424658 at 1.5.
+  const std::array<double, 3> nodes{1.0, 0.7, 0.2};
+  const std::array<double, 3> values{2.0, 1.0, 3.0};
+  std::array<double, 4> c{};
+  fit_through_first(nodes, values, 1, c);
+  EXPECT_EQ(c[0], 2.0);
+  EXPECT_NEAR(c[0] + 0.5 * c[1], 1.65753424658, 1e-11);
+}
+
+TEST(Polynomial, fit_finds_a_polynomial_of_its_degree_at_any_scale_of_time) {
+  const std::array<double, 4> p{1.0, -0.5, 0.25, 2.0};
+  for (const double scale : {1e-6, 1.0, 1e4}) {
+    for (const int degree : {1, 2, 3}) {
+      std::array<double, 5> nodes{};
+      std::array<double, 5> values{};
+      const auto points = static_cast<std::size_t>(degree) + 2;
+      for (std::size_t r = 0; r < points; ++r) {
+        const double s = -static_cast<double>(r) - 0.3 * static_cast<double>(r * r);
+        nodes[r] = 7.0 + scale * s;
+        for (int k = degree; k >= 0; --k) values[r] = values[r] * s + p[static_cast<std::size_t>(k)];
+      }
+      std::array<double, 4> c{};
+      fit_through_first({nodes.data(), points}, {values.data(), points}, degree, c);
+      double power = 1.0;
+      // Nodes near 7 carry a rounding of 1e-15: 1e-9 of a distance of 1e-6.
+      for (int k = 0; k <= degree; ++k, power *= scale) {
+        EXPECT_NEAR(c[static_cast<std::size_t>(k)] * power, p[static_cast<std::size_t>(k)], 1e-7) << scale << ' ' << k;
+      }
+    }
+  }
+}
+
+TEST(Polynomial, cubic_has_the_values_and_slopes_of_its_ends) {
+  const auto c = hermite_cubic({1.0, -2.0}, {3.0, 0.5}, 0.4);
+  EXPECT_EQ(c[0], 1.0);
+  EXPECT_EQ(c[1], -2.0);
+  EXPECT_NEAR(at(c, 0.4), 3.0, 1e-14);
+  EXPECT_NEAR(c[1] + 0.4 * (2 * c[2] + 0.4 * 3 * c[3]), 0.5, 1e-13);
+}
+
 }  // namespace
 }  // namespace entrain

@@ -1,0 +1,293 @@
+#include "masters/f3ornits.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/grid.hpp"
+
+namespace entrain {
+namespace {
+
+// Shortest step by default, as a share of the initial one: the control must be able to go well below a first guess.
+constexpr double kMinStepShare = 0.01;
+// An error of so many tolerances that no order foresaw is a jump, not a step that was a little too long.
+constexpr double kJumpError = 10.0;
+constexpr double kRounding = 1e-9;
+
+}  // namespace
+
+Requirements F3ornits::requirements() const {
+  Requirements needs;
+  needs.common_grid = false;
+  return needs;
+}
+
+void F3ornits::start(CoupledSystem& system, const RunSettings& settings) {
+  calibration_ = {options_.max_order, options_.calibration == "cls"};
+  step_control_ = options_.step_control();
+  settings_ = settings;
+  step_ = 0;
+  now_ = settings.start;
+  inputs_.start(system, {options_.max_order, options_.smooth});
+  outputs_.assign(system.graph().outputs(), {});
+  estimates_.assign(outputs_.size(), {});
+  for (std::size_t y = 0; y < outputs_.size(); ++y) {
+    estimates_[y].begin(now_, system.outputs()[y]);
+    outputs_[y].range.begin(system.outputs()[y]);
+  }
+  for (const auto& connection : system.graph().connections()) outputs_[connection.output].controls = true;
+  members_.assign(system.size(), {});
+  wishes_.assign(system.size(), {});
+  due_.clear();
+  tasks_.reserve(system.size());
+  jumped_.reserve(system.size());
+  locates_jumps_ = options_.locate_jumps;
+  std::vector<Rendezvous::Constraints> constraints;
+  for (std::size_t s = 0; s < system.size(); ++s) {
+    constraints.push_back(join(system, SubsystemId{s}));
+    due_.emplace_back(s);
+  }
+  rendezvous_.start(system.graph(), std::move(constraints), settings.start, settings.stop);
+}
+
+/// What this subsystem can and must do, and its first wish.
+Rendezvous::Constraints F3ornits::join(CoupledSystem& system, SubsystemId s) {
+  const auto& can = system.capabilities(s);
+  Member& member = members_[s];
+  const Duration initial = options_.initial_step > 0.0 ? options_.initial_step : settings_.step;
+  const Duration least = options_.min_step > 0.0 ? options_.min_step : kMinStepShare * initial;
+  const Duration most = options_.max_step > 0.0 ? options_.max_step : kNever;
+  // A step must change the time.
+  const Duration resolution =
+      64 * std::numeric_limits<double>::epsilon() * std::max(std::abs(settings_.start), std::abs(settings_.stop));
+  Rendezvous::Constraints limits{can.imposed_step, can.step_offset, 0.0, 0.0};
+  limits.max_step = std::max(std::min(most, can.max_step.value_or(kNever)), can.min_step.value_or(0.0));
+  limits.min_step = std::max({std::min(least, limits.max_step), can.min_step.value_or(0.0), resolution});
+
+  member.min_step = limits.min_step;
+  member.input_degree = can.input_degree;
+  member.imposed = can.imposed_step.has_value();
+  member.announces = can.announces_events;
+  locates_jumps_ = locates_jumps_ && can.rollback;
+  const bool may_divide = !member.imposed && !can.min_step;
+  member.parts = may_divide ? options_.substeps : 1;
+  member.event = system.next_event(s, now_);
+  const auto outputs = system.graph().outputs_of(s);
+  member.outputs_end = outputs.first + outputs.count;
+  if (outputs.count > 0) {
+    wishes_[s].proposal = std::clamp(can.initial_step.value_or(initial), limits.min_step, limits.max_step);
+  }
+  const bool nobody_reads = std::none_of(outputs_.begin() + static_cast<std::ptrdiff_t>(outputs.first),
+                                         outputs_.begin() + static_cast<std::ptrdiff_t>(outputs.first + outputs.count),
+                                         [](const Output& output) { return output.controls; });
+  if (nobody_reads) {
+    for (const OutputId y : outputs) outputs_[y].controls = true;  // then they tell how fine a record must be
+  }
+  return limits;
+}
+
+MacroStepReport F3ornits::advance(CoupledSystem& system) {
+  MacroStepReport report;
+  if (locates_jumps_) {
+    while (!reach_next_before_jump(system)) ++report.rejected;
+  } else {
+    reach_next(system);
+  }
+  ++step_;
+  report.reached = now_;
+  return report;
+}
+
+void F3ornits::reach_next(CoupledSystem& system) {
+  plan(system);
+  now_ = std::min(rendezvous_.next(due_), settings_.stop);
+  jumped_.clear();
+  commit(system, false);
+  commit(system, true);
+}
+
+/// False when everything was put back, because a step that ended behind a jump can be made shorter.
+bool F3ornits::reach_next_before_jump(CoupledSystem& system) {
+  const auto saved = system.save();
+  const auto before = memory();
+  const Time from = now_;
+  reach_next(system);
+  std::erase_if(jumped_, [&](SubsystemId s) {
+    const Member& member = members_[s];
+    return member.imposed || member.from != from || member.size <= member.min_step * (1 + kRounding);
+  });
+  const bool again = !jumped_.empty();
+  if (again) {
+    system.restore(saved);
+    std::vector<std::pair<SubsystemId, Duration>> shorter;
+    for (const SubsystemId s : jumped_) {
+      shorter.emplace_back(s, std::max(members_[s].min_step, step_control_.least_dilatation * members_[s].size));
+    }
+    restore(before);
+    for (const auto& [s, size] : shorter) wishes_[s].proposal = size;
+  }
+  system.release(saved);
+  return !again;
+}
+
+void F3ornits::plan(CoupledSystem& system) {
+  for (const SubsystemId s : due_) {
+    Time event = members_[s].event;
+    for (const SubsystemId source : rendezvous_.sources(s)) event = std::min(event, members_[source].event);
+    wishes_[s].event = reached(now_, event) ? kNever : event;
+  }
+  rendezvous_.plan(now_, due_, wishes_);
+  for (const SubsystemId s : due_) begin_step(system, s);
+}
+
+void F3ornits::begin_step(CoupledSystem& system, SubsystemId s) {
+  const Time end = rendezvous_.end(s);
+  if (end == kNever) return;  // its imposed step does not fit before the stop time
+  Member& member = members_[s];
+  member.from = now_;
+  member.size = end - now_;
+  if (member.imposed) {  // to the last bit, so that it can keep what it computed for it
+    const Duration imposed = *system.capabilities(s).imposed_step;
+    if (std::abs(member.size - imposed) <= kRounding * imposed) member.size = imposed;
+  }
+  const Duration proposal = wishes_[s].proposal;
+  const bool was_cut = proposal < kNever && member.size < proposal * (1 - kRounding);
+  member.cut_proposal = options_.memory && was_cut ? proposal : 0.0;
+  if (rendezvous_.only_reads(s)) {
+    inputs_.remember_start(system, estimates_, {s, member.from, member.size});
+    return;
+  }
+  member.degree = inputs_.extrapolate(system, estimates_, {s, member.from, member.size});
+  const auto sources = rendezvous_.sources(s);
+  const bool outlasts = std::any_of(sources.begin(), sources.end(),
+                                    [&](SubsystemId source) { return !reached(rendezvous_.end(source), end); });
+  if (outlasts) ++member.reads_past_validity;
+}
+
+/// The steps that end now: first of those whom others read, then of those who only read, when their inputs are known.
+void F3ornits::commit(CoupledSystem& system, bool those_who_only_read) {
+  tasks_.clear();
+  for (const SubsystemId s : due_) {
+    if (rendezvous_.only_reads(s) != those_who_only_read) continue;
+    Member& member = members_[s];
+    if (those_who_only_read) member.degree = inputs_.interpolate(system, estimates_, {s, member.from, member.size});
+    const int parts = member.degree > member.input_degree ? member.parts : 1;
+    tasks_.push_back({s, member.from, member.size, member.degree, parts, now_});
+  }
+  if (tasks_.empty()) return;
+  system.commit_all(tasks_);
+  for (const auto& task : tasks_) take_outputs(system, task.subsystem);
+}
+
+void F3ornits::take_outputs(CoupledSystem& system, SubsystemId s) {
+  Member& member = members_[s];
+  ++member.steps;
+  member.smallest = std::min(member.smallest, member.size);
+  member.largest = std::max(member.largest, member.size);
+  if (something_happened(system, s)) {
+    for (const OutputId y : system.graph().outputs_of(s)) {
+      estimates_[y].begin(now_, system.outputs()[y]);
+      outputs_[y].range.take(system.outputs()[y], member.size, step_control_);
+      outputs_[y].error = 0.0;
+    }
+    wishes_[s].proposal = system.graph().outputs_of(s).count > 0 ? member.min_step : kNever;
+    return;
+  }
+  const Verdict verdict = judge_outputs(system, s);
+  if (verdict.beyond_tolerance) ++member.beyond_tolerance;
+  if (verdict.jumped) {
+    ++member.jumps;
+    jumped_.push_back(s);
+  }
+  propose(s, verdict);
+}
+
+/// An announced event, or one that made the subsystem return early on its way.
+bool F3ornits::something_happened(CoupledSystem& system, SubsystemId s) {
+  Member& member = members_[s];
+  bool happened = false;
+  if (member.announces) {
+    happened = reached(now_, member.event);
+    member.event = system.next_event(s, now_);
+  }
+  const auto early_returns = system.counters(s).early_returns;
+  happened = happened || early_returns > member.early_returns;
+  member.early_returns = early_returns;
+  return happened;
+}
+
+F3ornits::Verdict F3ornits::judge_outputs(const CoupledSystem& system, SubsystemId s) {
+  Member& member = members_[s];
+  Verdict verdict;
+  for (const OutputId y : system.graph().outputs_of(s)) {
+    const double value = system.outputs()[y];
+    auto& output = outputs_[y];
+    const auto surprise = estimates_[y].take(now_, value, calibration_);
+    output.range.take(value, member.size, step_control_);
+    output.error = normalised_error(surprise.error, value, output.range, step_control_);
+    ++member.orders[static_cast<std::size_t>(estimates_[y].order())];
+    if (!output.controls) continue;
+    verdict.dilatation = std::min(verdict.dilatation, dilatation(output.error, surprise.order));
+    verdict.beyond_tolerance = verdict.beyond_tolerance || !(output.error <= 1.0);
+    const bool no_order_foresaw_it =
+        surprise.highest > 0 && estimates_[y].order() == 0 && !(output.error <= kJumpError);
+    if (options_.detect_jumps && no_order_foresaw_it) {
+      estimates_[y].begin(now_, value);
+      verdict.jumped = true;
+    }
+  }
+  return verdict;
+}
+
+void F3ornits::propose(SubsystemId s, const Verdict& verdict) {
+  Member& member = members_[s];
+  if (wishes_[s].proposal == kNever) return;  // no outputs, no wish
+  const Duration wanted =
+      verdict.jumped ? 0.0 : proposed_step(member.size, verdict.dilatation, member.cut_proposal, step_control_);
+  if (wanted < member.min_step) ++member.at_min_step;
+  wishes_[s].proposal = std::max(wanted, member.min_step);
+}
+
+MethodMemory F3ornits::memory() const {
+  MethodMemory memory{step_, {now_}};
+  auto& numbers = memory.numbers;
+  rendezvous_.save(numbers);
+  inputs_.save(numbers);
+  for (std::size_t s = 0; s < members_.size(); ++s) {
+    auto member = members_[s];
+    member.each_number([&](auto field) { numbers.push_back(static_cast<double>(field)); });
+    numbers.push_back(wishes_[s].proposal);
+  }
+  for (std::size_t y = 0; y < outputs_.size(); ++y) {
+    estimates_[y].save(numbers);
+    numbers.insert(numbers.end(), {outputs_[y].range.low(), outputs_[y].range.high(), outputs_[y].error});
+  }
+  for (const SubsystemId s : due_) numbers.push_back(static_cast<double>(s));
+  return memory;
+}
+
+void F3ornits::restore(const MethodMemory& memory) {
+  step_ = memory.step;
+  const double* next = memory.numbers.data();
+  now_ = *next++;
+  rendezvous_.restore(next);
+  inputs_.restore(next);
+  for (std::size_t s = 0; s < members_.size(); ++s) {
+    members_[s].each_number([&](auto& field) { field = static_cast<std::decay_t<decltype(field)>>(*next++); });
+    wishes_[s].proposal = *next++;
+  }
+  for (std::size_t y = 0; y < outputs_.size(); ++y) {
+    estimates_[y].restore(next);
+    const double low = *next++;
+    const double high = *next++;
+    outputs_[y].range.set(low, high);
+    outputs_[y].error = *next++;
+  }
+  due_.clear();
+  for (const double* end = memory.numbers.data() + memory.numbers.size(); next != end;) {
+    due_.emplace_back(static_cast<std::size_t>(*next++));
+  }
+}
+
+}  // namespace entrain

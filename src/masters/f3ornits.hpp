@@ -1,0 +1,133 @@
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "masters/estimated_inputs.hpp"
+#include "masters/method.hpp"
+#include "masters/output_estimate.hpp"
+#include "masters/rendezvous.hpp"
+#include "masters/step_control.hpp"
+
+namespace entrain {
+
+struct F3ornitsOptions {
+  std::string calibration = "extrapolation";
+  bool smooth = false;
+  std::string normalisation = "damped-amplitude";
+  double damping = 0.05;
+  double tol_rel = 1e-4;
+  double tol_abs = 1e-4;
+  int max_order = 2;
+  double initial_step = 0.0;
+  double min_step = 0.0;
+  double max_step = 0.0;
+  std::vector<double> growth{0.1, 1.05};
+  bool memory = true;
+  bool detect_jumps = true;
+  bool locate_jumps = false;
+  int substeps = 1;
+
+  void bind(OptionBinder& binder);
+  StepControlSettings step_control() const;
+};
+
+/// Explicit and asynchronous: each subsystem has steps of its own, each output an order of its own. Needs nothing of a
+/// subsystem but a step with constant inputs (docs/theory/f3ornits.md).
+///
+/// A macro step is one rendezvous: the earliest end of all steps under way, where one or more subsystems communicate.
+class F3ornits final : public Method {
+ public:
+  std::string_view name() const noexcept override { return "f3ornits"; }
+  void bind(OptionBinder& binder) override { options_.bind(binder); }
+  Requirements requirements() const override;
+  void check(const Graph& graph, const WrittenOptions& written, std::vector<Problem>& problems) const override;
+  void start(CoupledSystem& system, const RunSettings& settings) override;
+  MacroStepReport advance(CoupledSystem& system) override;
+  MethodMemory memory() const override;
+  void restore(const MethodMemory& memory) override;
+
+  std::vector<std::string> notes(const CoupledSystem& system) const override;
+  std::vector<std::string> closing_notes(const CoupledSystem& system) const override;
+  std::optional<OwnSteps> own_steps(SubsystemId s) const override;
+  std::vector<Signal> own_signals(const Graph& graph) const override;
+  void own_values(std::span<double> values) const override;
+
+ private:
+  struct Output {
+    OutputRange range;
+    double error = 0.0;     // of the latest sample, in units of the tolerance
+    bool controls = false;  // the step size: somebody reads it, or nobody reads the subsystem at all
+  };
+  struct Member {
+    // Fixed.
+    Duration min_step = 0.0;
+    int input_degree = 0;
+    int parts = 1;  // of a step under inputs of a higher degree than it takes
+    bool imposed = false;
+    bool announces = false;
+    std::size_t outputs_end = 0;  // one past its last output
+    // Of the step under way, then of the latest one.
+    Time from = 0.0;
+    Duration size = 0.0;
+    int degree = 0;               // of the input polynomials
+    Duration cut_proposal = 0.0;  // what had been proposed when the scheduler shortened it; 0 if it did not
+    Time event = kNever;          // announced next
+    std::uint64_t early_returns = 0;
+    // So far.
+    std::uint64_t steps = 0;
+    Duration smallest = kNever;
+    Duration largest = 0.0;
+    std::array<std::uint64_t, kMaxInputDegree + 1> orders{};
+    std::uint64_t beyond_tolerance = 0;
+    std::uint64_t at_min_step = 0;
+    std::uint64_t reads_past_validity = 0;
+    std::uint64_t jumps = 0;
+
+    /// Whatever changes in the run.
+    template <class Visitor>
+    void each_number(Visitor&& visit) {
+      visit(from), visit(size), visit(degree), visit(cut_proposal), visit(event), visit(early_returns);
+      visit(steps), visit(smallest), visit(largest), visit(beyond_tolerance), visit(at_min_step);
+      visit(reads_past_validity), visit(jumps);
+      for (auto& count : orders) visit(count);
+    }
+  };
+  /// Of the latest step of a subsystem, over its outputs.
+  struct Verdict {
+    double dilatation = kNever;
+    bool beyond_tolerance = false;
+    bool jumped = false;
+  };
+
+  Rendezvous::Constraints join(CoupledSystem& system, SubsystemId s);
+  void reach_next(CoupledSystem& system);
+  bool reach_next_before_jump(CoupledSystem& system);
+  void plan(CoupledSystem& system);
+  void begin_step(CoupledSystem& system, SubsystemId s);
+  void commit(CoupledSystem& system, bool those_who_only_read);
+  void take_outputs(CoupledSystem& system, SubsystemId s);
+  bool something_happened(CoupledSystem& system, SubsystemId s);
+  Verdict judge_outputs(const CoupledSystem& system, SubsystemId s);
+  void propose(SubsystemId s, const Verdict& verdict);
+
+  F3ornitsOptions options_;
+  OutputEstimate::Settings calibration_;
+  StepControlSettings step_control_;
+  RunSettings settings_;
+  Rendezvous rendezvous_;
+  EstimatedInputs inputs_;
+  std::uint64_t step_ = 0;
+  Time now_ = 0.0;
+  std::vector<SubsystemId> due_;  // who has just communicated and has no step under way
+  std::vector<Member> members_;
+  std::vector<Rendezvous::Wish> wishes_;   // per subsystem
+  std::vector<Output> outputs_;            // per output
+  std::vector<OutputEstimate> estimates_;  // per output
+  std::vector<StepTask> tasks_;            // of the batch under way
+  std::vector<SubsystemId> jumped_;        // whose outputs did, at the latest rendezvous
+  bool locates_jumps_ = false;             // wanted, and everyone can be rolled back
+};
+
+}  // namespace entrain

@@ -1,0 +1,61 @@
+#include <algorithm>
+
+#include "masters/f3ornits.hpp"
+
+namespace entrain {
+
+void F3ornitsOptions::bind(OptionBinder& binder) {
+  constexpr OptionBinder::Limits kNotNegative{0.0};
+  binder.choice("calibration", calibration, "estimates pass through the latest samples, or fit one more of them (cls)",
+                {"extrapolation", "cls"});
+  binder.boolean("smooth", smooth, "inputs without jumps of value or slope, where the subsystem takes cubics");
+  binder.choice("normalisation", normalisation, "what errors are relative to",
+                {"magnitude", "amplitude", "damped-amplitude"});
+  binder.number("damping", damping, "share of the amplitude forgotten per second", kNotNegative);
+  binder.number("tol_rel", tol_rel, "relative tolerance of the foreseen outputs", kNotNegative);
+  binder.number("tol_abs", tol_abs, "absolute tolerance, in the unit of each output", kNotNegative);
+  binder.integer("max_order", max_order, "highest order of the estimates", {0, kMaxInputDegree});
+  binder.number("initial_step", initial_step, "first step in s; 0: the step of the run", kNotNegative);
+  binder.number("min_step", min_step, "shortest step in s; 0: a hundredth of the initial one", kNotNegative);
+  binder.number("max_step", max_step, "longest step in s; 0: no limit", kNotNegative);
+  binder.list("growth", growth, "least and most of a step against the one before", kNotNegative);
+  binder.boolean("memory", memory, "a step cut for a rendezvous may be followed by one as long as it should have been");
+  binder.boolean("detect_jumps", detect_jumps, "a past that a jump has made worthless is forgotten");
+  binder.boolean("locate_jumps", locate_jumps, "steps that end behind a jump are made again, shorter (needs rollback)");
+  binder.integer("substeps", substeps, "parts of a step whose inputs exceed the degree the subsystem takes", {1, 1000});
+}
+
+StepControlSettings F3ornitsOptions::step_control() const {
+  StepControlSettings settings;
+  settings.normalisation = normalisation == "magnitude"   ? Normalisation::Magnitude
+                           : normalisation == "amplitude" ? Normalisation::Amplitude
+                                                          : Normalisation::DampedAmplitude;
+  settings.damping = damping;
+  settings.relative_tolerance = tol_rel;
+  settings.absolute_tolerance = tol_abs;
+  settings.least_dilatation = growth[0];
+  settings.most_dilatation = growth[1];
+  return settings;
+}
+
+void F3ornits::check(const Graph&, const WrittenOptions& written, std::vector<Problem>& problems) const {
+  const auto add = [&](const std::string& option, std::string message, std::string remedy = {}) {
+    problems.push_back({std::move(message), std::move(remedy), position_of(written, option)});
+  };
+  const auto& growth = options_.growth;
+  const bool pair = growth.size() == 2 && growth[0] > 0.0 && growth[0] <= 1.0 && growth[1] >= 1.0;
+  if (!pair) add("growth", "method.f3ornits.growth must be two numbers, one up to 1 and one from 1 on", "[0.1, 1.05]");
+  if (options_.tol_rel + options_.tol_abs == 0.0) {
+    add("tol_rel", "method.f3ornits.tol_rel and tol_abs are both 0", "nothing can be foreseen exactly");
+  }
+  if (options_.locate_jumps && !options_.detect_jumps) {
+    add("locate_jumps", "method.f3ornits.locate_jumps needs detect_jumps");
+  }
+  if (options_.max_step > 0.0 && std::max(options_.min_step, options_.initial_step) > options_.max_step) {
+    add("max_step", "method.f3ornits.max_step is less than min_step or initial_step");
+  } else if (options_.initial_step > 0.0 && options_.initial_step < options_.min_step) {
+    add("initial_step", "method.f3ornits.initial_step is less than min_step");
+  }
+}
+
+}  // namespace entrain

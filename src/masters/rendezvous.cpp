@@ -1,0 +1,180 @@
+#include "masters/rendezvous.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "base/grid.hpp"
+
+namespace entrain {
+namespace {
+
+// A remainder below this share of a step is rounding, not a step (as in Grid).
+constexpr double kRounding = 1e-9;
+
+}  // namespace
+
+Rendezvous::Lists Rendezvous::make_lists(std::vector<std::vector<SubsystemId>>& ids) {
+  Lists lists;
+  lists.first.push_back(0);
+  for (auto& of_one : ids) {
+    std::sort(of_one.begin(), of_one.end());
+    of_one.erase(std::unique(of_one.begin(), of_one.end()), of_one.end());
+    lists.ids.insert(lists.ids.end(), of_one.begin(), of_one.end());
+    lists.first.push_back(lists.ids.size());
+  }
+  return lists;
+}
+
+void Rendezvous::start(const Graph& graph, std::vector<Constraints> constraints, Time start, Time stop) {
+  const std::size_t size = graph.subsystems();
+  constraints_ = std::move(constraints);
+  start_ = start;
+  stop_ = stop;
+  end_.assign(size, kNever);
+  count_.assign(size, 0);
+  planning_.assign(size, 0);
+  queue_.clear();
+  queue_.reserve(size);
+  choosing_.reserve(size);
+  group_.reserve(size);
+
+  std::vector<std::vector<SubsystemId>> sources(size);
+  std::vector<unsigned char> is_read(size, 0);
+  for (const auto& connection : graph.connections()) {
+    const SubsystemId from = graph.owner(connection.output);
+    const SubsystemId to = graph.owner(connection.input);
+    if (from == to) continue;  // its own output is always there
+    sources[to].push_back(from);
+    is_read[from] = 1;
+  }
+  only_reads_.assign(size, 0);
+  for (std::size_t s = 0; s < size; ++s) only_reads_[s] = !is_read[s] && !sources[s].empty() ? 1 : 0;
+  std::vector<std::vector<SubsystemId>> neighbours = sources;
+  for (std::size_t s = 0; s < size; ++s) {
+    if (only_reads_[s] != 0) continue;
+    for (const SubsystemId source : sources[s]) neighbours[source].emplace_back(s);
+  }
+  sources_ = make_lists(sources);
+  neighbours_ = make_lists(neighbours);
+}
+
+Time Rendezvous::imposed_end(SubsystemId s) {
+  const auto& [imposed, offset, min_step, max_step] = constraints_[s];
+  const bool first_is_offset = offset > 0.0;
+  const double multiple = static_cast<double>(first_is_offset ? count_[s] : count_[s] + 1);
+  ++count_[s];
+  const Time end = start_ + offset + multiple * *imposed;
+  if (std::abs(end - stop_) <= kRounding * *imposed) return stop_;
+  return end < stop_ ? end : kNever;
+}
+
+/// One step by itself: as long as proposed, but so that no crumb is left of the way to the next meeting.
+Time Rendezvous::chosen_end(SubsystemId s, Time now, const Wish& wish) const {
+  const auto& limits = constraints_[s];
+  const Duration step = std::clamp(wish.proposal, limits.min_step, limits.max_step);
+  Time meeting = kNever;
+  for (const SubsystemId other : list(neighbours_, s)) {
+    if (planning_[other] == 0 && end_[other] - now >= limits.min_step) meeting = std::min(meeting, end_[other]);
+  }
+  const Time wall =
+      std::min(stop_, wish.event);  // nobody else waits there: only a rest too short for a step is a crumb
+  const Duration least_rest = meeting <= wall ? step : limits.min_step;
+  const Time goal = std::min(meeting, wall);
+  const Duration way = goal - now;
+  if (way <= step * (1 + kRounding)) return goal;
+  if (way >= step + least_rest) return now + step;
+  const bool half_is_too_short = 0.5 * way < limits.min_step;
+  return half_is_too_short && way <= limits.max_step ? goal : now + 0.5 * way;
+}
+
+/// Steps from meeting to meeting with its sources, so that its inputs are known at both ends.
+Time Rendezvous::reading_end(SubsystemId s, Time now, const Wish& wish) const {
+  const auto& limits = constraints_[s];
+  Time end = kNever;
+  for (const SubsystemId source : sources(s)) {
+    if (end_[source] > now) end = std::min(end, end_[source]);
+  }
+  return std::min({std::max(end, now + limits.min_step), now + limits.max_step, stop_, wish.event});
+}
+
+/// Those who choose at the same time and are connected all take the earliest end among them.
+void Rendezvous::meet_each_other(Time now) {
+  std::sort(choosing_.begin(), choosing_.end(),
+            [this](SubsystemId a, SubsystemId b) { return end_[a] < end_[b] || (end_[a] == end_[b] && a < b); });
+  for (const SubsystemId earliest : choosing_) {
+    if (planning_[earliest] == 2) continue;
+    const Time meeting = end_[earliest];
+    group_.assign(1, earliest);
+    planning_[earliest] = 2;
+    for (std::size_t i = 0; i < group_.size(); ++i) {
+      for (const SubsystemId other : list(neighbours_, group_[i])) {
+        if (planning_[other] != 1) continue;
+        planning_[other] = 2;
+        group_.push_back(other);
+      }
+    }
+    for (const SubsystemId member : group_) {
+      const Duration least = constraints_[member].min_step;
+      end_[member] = meeting - now >= least * (1 - kRounding) ? meeting : std::min(end_[member], now + least);
+    }
+  }
+}
+
+void Rendezvous::plan(Time now, std::span<const SubsystemId> due, std::span<const Wish> wishes) {
+  choosing_.clear();
+  for (const SubsystemId s : due) {
+    if (chooses(s)) {
+      planning_[s] = 1;
+      choosing_.push_back(s);
+    } else if (constraints_[s].imposed) {
+      end_[s] = imposed_end(s);
+    }
+  }
+  for (const SubsystemId s : choosing_) end_[s] = chosen_end(s, now, wishes[s]);
+  meet_each_other(now);
+  for (const SubsystemId s : choosing_) planning_[s] = 0;
+  for (const SubsystemId s : due) {
+    if (!chooses(s) && !constraints_[s].imposed) end_[s] = reading_end(s, now, wishes[s]);
+  }
+  for (const SubsystemId s : due) {
+    if (now >= stop_) end_[s] = kNever;
+    if (end_[s] == kNever) continue;
+    queue_.emplace_back(end_[s], s);
+    std::push_heap(queue_.begin(), queue_.end(), std::greater<>());
+  }
+}
+
+Time Rendezvous::next(std::vector<SubsystemId>& due) {
+  due.clear();
+  if (queue_.empty()) return kNever;
+  const Time now = queue_.front().first;
+  while (!queue_.empty() && reached(now, queue_.front().first)) {
+    std::pop_heap(queue_.begin(), queue_.end(), std::greater<>());
+    due.emplace_back(queue_.back().second);
+    queue_.pop_back();
+  }
+  std::sort(due.begin(), due.end());
+  return now;
+}
+
+void Rendezvous::save(std::vector<double>& numbers) const {
+  const std::size_t first = numbers.size();
+  for (std::size_t s = 0; s < end_.size(); ++s) {
+    numbers.insert(numbers.end(), {end_[s], static_cast<double>(count_[s]), 0.0});
+  }
+  for (const auto& [end, s] : queue_) numbers[first + 3 * s + 2] = 1.0;
+}
+
+void Rendezvous::restore(const double*& next) {
+  queue_.clear();
+  for (std::size_t s = 0; s < end_.size(); ++s) {
+    end_[s] = *next++;
+    count_[s] = static_cast<std::uint64_t>(*next++);
+    const bool under_way = *next++ != 0.0;
+    if (under_way) queue_.emplace_back(end_[s], s);
+  }
+  std::make_heap(queue_.begin(), queue_.end(), std::greater<>());
+}
+
+}  // namespace entrain

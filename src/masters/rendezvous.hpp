@@ -1,0 +1,81 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "coupling/graph.hpp"
+#include "entrain/subsystem.hpp"
+
+namespace entrain {
+
+/// Who communicates when, each subsystem at its own pace: the scheduler of F3ORNITS, which the paper leaves open
+/// (docs/theory/f3ornits.md).
+///
+/// Each subsystem has one step under way. The earliest end of all steps is the next communication time; those who end
+/// there plan their next step, and where they can choose they choose to meet whom they are connected to.
+class Rendezvous {
+ public:
+  struct Constraints {
+    std::optional<Duration> imposed;  ///< it communicates at start + offset + k * imposed, and nowhere else
+    Duration offset = 0.0;
+    Duration min_step = 0.0;
+    Duration max_step = kNever;
+  };
+  /// What one subsystem wants of its next step.
+  struct Wish {
+    Duration proposal = kNever;  ///< by its step control
+    Time event = kNever;         ///< something is announced to happen to its inputs or outputs there
+  };
+
+  void start(const Graph& graph, std::vector<Constraints> constraints, Time start, Time stop);
+
+  /// The ends of the steps that `due` begin now; `wishes` by subsystem.
+  void plan(Time now, std::span<const SubsystemId> due, std::span<const Wish> wishes);
+  /// The next communication time and, in their order, those whose steps end there. kNever when no step is under way:
+  /// nobody has room for another step before the stop time.
+  Time next(std::vector<SubsystemId>& due);
+
+  Time end(SubsystemId s) const { return end_[s]; }
+  /// It reads others and nobody reads it: it can wait until its inputs are known.
+  bool only_reads(SubsystemId s) const { return only_reads_[s] != 0; }
+  std::span<const SubsystemId> sources(SubsystemId s) const { return list(sources_, s); }
+
+  /// Appends to `numbers`, and reads on from there.
+  void save(std::vector<double>& numbers) const;
+  void restore(const double*& next);
+
+ private:
+  /// Ids by subsystem, one list behind the other.
+  struct Lists {
+    std::vector<std::size_t> first;
+    std::vector<SubsystemId> ids;
+  };
+  static std::span<const SubsystemId> list(const Lists& lists, SubsystemId s) {
+    return {lists.ids.data() + lists.first[s], lists.first[s + 1] - lists.first[s]};
+  }
+  static Lists make_lists(std::vector<std::vector<SubsystemId>>& ids);
+
+  bool chooses(SubsystemId s) const { return !constraints_[s].imposed && only_reads_[s] == 0; }
+  Time imposed_end(SubsystemId s);
+  Time chosen_end(SubsystemId s, Time now, const Wish& wish) const;
+  Time reading_end(SubsystemId s, Time now, const Wish& wish) const;
+  void meet_each_other(Time now);
+
+  std::vector<Constraints> constraints_;
+  Lists sources_;     // whom it reads
+  Lists neighbours_;  // whom it reads and who reads it, without those who only read
+  std::vector<unsigned char> only_reads_;
+  Time start_ = 0.0;
+  Time stop_ = 0.0;
+  std::vector<Time> end_;                            // of the step under way; kNever if none
+  std::vector<std::uint64_t> count_;                 // communication times of an imposed step so far
+  std::vector<std::pair<Time, std::size_t>> queue_;  // a heap, the earliest end on top
+  std::vector<unsigned char> planning_;              // per subsystem: 1 = chooses its end now, 2 = has chosen
+  std::vector<SubsystemId> choosing_;
+  std::vector<SubsystemId> group_;
+};
+
+}  // namespace entrain

@@ -1,0 +1,46 @@
+#pragma once
+
+#include "entrain/variable.hpp"
+
+namespace entrain {
+
+/// What an error is measured against (F3ORNITS (33)-(35)).
+enum class Normalisation { Magnitude, Amplitude, DampedAmplitude };
+
+struct StepControlSettings {
+  Normalisation normalisation = Normalisation::DampedAmplitude;
+  double damping = 0.05;  ///< share of the amplitude forgotten per s
+  double relative_tolerance = 1e-4;
+  double absolute_tolerance = 1e-4;
+  double least_dilatation = 0.1;  ///< of a step against the one before
+  double most_dilatation = 1.05;
+};
+
+/// The range in which an output has moved; narrows with time when it is damped (36).
+class OutputRange {
+ public:
+  void begin(double value) { low_ = high_ = value; }
+  void take(double value, Duration since_last, const StepControlSettings& settings);
+  double low() const { return low_; }
+  double high() const { return high_; }
+  void set(double low, double high) {
+    low_ = low;
+    high_ = high;
+  }
+
+ private:
+  double low_ = 0.0;
+  double high_ = 0.0;
+};
+
+/// The error in units of what the tolerances allow: up to 1 is good.
+double normalised_error(double error, double value, const OutputRange& range, const StepControlSettings& settings);
+
+/// How much longer the next step may be, by an error of this size with an estimate of this order (32).
+double dilatation(double normalised, int order);
+
+/// The size of the next step of a subsystem after one of `size`. `dilatation`: the smallest of its outputs.
+/// `cut_proposal`: what had been proposed when the scheduler shortened the step just made; 0 if it did not.
+Duration proposed_step(Duration size, double dilatation, Duration cut_proposal, const StepControlSettings& settings);
+
+}  // namespace entrain

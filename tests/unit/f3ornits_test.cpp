@@ -1,0 +1,320 @@
+// f3ornits as a method: what it does at events and jumps, for bare subsystems, and what it tells.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "report/summary_json.hpp"
+#include "results/memory_recorder.hpp"
+#include "support/systems.hpp"
+#include "support/test_models.hpp"
+
+namespace entrain {
+namespace {
+
+using test::changed;
+
+std::string problems_of(const SystemDescription& description) {
+  try {
+    const Simulation simulation(description);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+bool mentions(const std::vector<std::string>& texts, const std::string& part) {
+  return std::any_of(texts.begin(), texts.end(),
+                     [&](const std::string& text) { return text.find(part) != std::string::npos; });
+}
+
+/// Keeps the polynomial of its input on every step.
+class Probe final : public test::StaticModel {
+ public:
+  struct Seen {
+    Time from;
+    Duration size;
+    double left, left_slope, middle, right, right_slope;
+  };
+  Probe(Function function, std::vector<Seen>& seen) : StaticModel(std::move(function)), seen_(seen) {}
+  void integrate(Time from, Duration size, const InputBlock& u, std::span<double>) override {
+    seen_.push_back(
+        {from, size, u.value(0, 0.0), u.slope(0, 0.0), u.value(0, size / 2), u.value(0, size), u.slope(0, size)});
+  }
+
+ private:
+  std::vector<Seen>& seen_;
+};
+
+/// source.y = function(t); probe reads it. With `closed` the source reads the probe in turn, which then cannot wait
+/// for its inputs.
+std::vector<Probe::Seen> seen_by_probe(const test::StaticModel::Function& function, bool closed,
+                                       std::vector<std::string> options, double stop = 2.0) {
+  std::vector<Probe::Seen> seen;
+  const ModelFactory models = [&](std::string_view name) -> std::unique_ptr<Model> {
+    if (name == "source") return std::make_unique<test::StaticModel>(function);
+    return std::make_unique<Probe>([](Time, double) { return 0.0; }, seen);
+  };
+  auto description = test::system_from(R"(
+    [run]
+    stop = 2.0
+    [subsystems.source]
+    model = "source"
+    [subsystems.probe]
+    model = "probe"
+    [connections]
+    "source.y" = "probe.u"
+  )");
+  if (closed) description.connections.push_back({"probe.y", "source.u", {}});
+  description =
+      changed(std::move(description), {.method = "f3ornits", .step = 0.1, .stop = stop, .options = std::move(options)});
+  Simulation simulation(description, {}, models);
+  EXPECT_EQ(simulation.run().termination, Termination::Completed) << simulation.summary().message;
+  return seen;
+}
+
+TEST(F3ornitsInputs, are_exact_for_a_parabola_once_its_order_is_found) {
+  const auto seen = seen_by_probe([](Time t, double) { return 1 - t + 3 * t * t; }, true, {});
+  ASSERT_GT(seen.size(), 5U);
+  for (std::size_t k = 4; k < seen.size(); ++k) {
+    const double t = seen[k].from + seen[k].size;
+    EXPECT_NEAR(seen[k].right, 1 - t + 3 * t * t, 1e-11) << k;
+  }
+}
+
+TEST(F3ornitsInputs, of_who_only_reads_are_interpolated) {
+  const auto cubic = [](Time t, double) { return t * t * t - t; };
+  const auto error_at_the_middle = [&](bool closed) {
+    double worst = 0.0;
+    const auto seen = seen_by_probe(cubic, closed, {"min_step=0.1", "max_step=0.1"});
+    for (std::size_t k = 3; k < seen.size(); ++k) {
+      worst = std::max(worst, std::abs(seen[k].middle - cubic(seen[k].from + seen[k].size / 2, 0.0)));
+    }
+    return worst;
+  };
+  EXPECT_LT(error_at_the_middle(false), 1e-13);  // a cubic through four samples
+  EXPECT_GT(error_at_the_middle(true), 1e-4);    // extrapolated
+}
+
+TEST(F3ornitsInputs, join_without_a_jump_of_value_or_slope_when_smooth) {
+  const auto wave = [](Time t, double) { return std::sin(3 * t); };
+  const auto largest_gaps = [&](const std::string& smooth) {
+    const auto seen = seen_by_probe(wave, true, {"smooth=" + smooth});
+    double value = 0.0;
+    double slope = 0.0;
+    for (std::size_t k = 2; k < seen.size(); ++k) {
+      value = std::max(value, std::abs(seen[k].left - seen[k - 1].right));
+      slope = std::max(slope, std::abs(seen[k].left_slope - seen[k - 1].right_slope));
+    }
+    return std::pair{value, slope};
+  };
+  EXPECT_GT(largest_gaps("false").first, 1e-6);
+  EXPECT_LT(largest_gaps("true").first, 1e-14);
+  EXPECT_LT(largest_gaps("true").second, 1e-12);
+}
+
+TEST(F3ornitsInputs, never_span_a_jump) {
+  const auto wave = [](Time t, double) { return std::sin(3 * t) + (t < 1.03 ? 0.0 : 40.0); };
+  for (const std::string calibration : {"cls", "extrapolation"}) {
+    bool behind = false;
+    for (const auto& seen : seen_by_probe(
+             wave, true, {"calibration=\"" + calibration + "\"", "min_step=0.01", "max_order=3", "smooth=true"})) {
+      // The slopes of the wave are at most 3 and the steps behind the jump 0.01 s: held inputs are 0.03 off.
+      if (behind) {
+        EXPECT_NEAR(seen.right, wave(seen.from + seen.size, 0.0), 0.035) << calibration << seen.from;
+      }
+      behind = behind || seen.from > 1.03;
+    }
+    EXPECT_TRUE(behind);
+  }
+}
+
+/// The two masses whose right side changes at 100 s; `announced` or not.
+SystemDescription two_masses(bool announced, std::vector<std::string> options = {}) {
+  options.insert(options.begin(), "min_step=0.01");
+  auto description = changed(test::example("two_mass"),
+                             {.method = "f3ornits", .step = 0.01, .stop = 110.0, .options = std::move(options)});
+  if (!announced) description.subsystems[1].events = Written<std::vector<double>>{};
+  return description;
+}
+
+struct Finished {
+  MemoryRecorder record;
+  RunSummary summary;
+};
+Finished finished(const SystemDescription& description, const std::vector<std::string>& signals) {
+  Simulation simulation(description);
+  Finished result{MemoryRecorder(signals), {}};
+  simulation.observe(result.record);
+  result.summary = simulation.run();
+  EXPECT_EQ(result.summary.termination, Termination::Completed) << result.summary.message;
+  return result;
+}
+
+TEST(F3ornitsEvents, an_announced_one_is_a_communication_time_and_no_jump) {
+  const auto run = finished(two_masses(true), {"left.x"});
+  const auto& t = run.record.times;
+  const auto event = std::find(t.begin(), t.end(), 100.0);
+  ASSERT_NE(event, t.end());
+  EXPECT_NEAR(event[1] - event[0], 0.01, 1e-12);  // the minimal step, since nothing is known of what follows
+  EXPECT_EQ(run.summary.subsystems[1].own_steps->jumps, 0U);
+}
+
+TEST(F3ornitsEvents, an_unannounced_one_is_seen_late_and_named) {
+  const auto run = finished(two_masses(false), {"left.x"});
+  const auto& t = run.record.times;
+  EXPECT_EQ(std::find(t.begin(), t.end(), 100.0), t.end());
+  const auto seen = std::upper_bound(t.begin(), t.end(), 100.0);
+  EXPECT_NEAR(seen[1] - seen[0], 0.01, 1e-12);
+  EXPECT_EQ(run.summary.subsystems[1].own_steps->jumps, 1U);
+  EXPECT_TRUE(mentions(run.summary.notes, "'right': 1 unannounced jump"));
+}
+
+TEST(F3ornitsEvents, an_unannounced_one_is_located_to_the_minimal_step_where_steps_can_be_taken_back) {
+  const auto run = finished(two_masses(false, {"locate_jumps=true"}), {"left.x"});
+  const auto seen = std::upper_bound(run.record.times.begin(), run.record.times.end(), 100.0);
+  EXPECT_LE(*seen - 100.0, 0.01 + 1e-12);
+  EXPECT_GT(run.summary.rejected_steps, 0U);
+  auto rigid = two_masses(false, {"locate_jumps=true"});
+  rigid.subsystems[0].rollback = Written<bool>{false, {}};
+  const auto late = finished(rigid, {"left.x"});
+  EXPECT_TRUE(mentions(late.summary.notes, "jumps are not located: 'left' cannot be rolled back"));
+  EXPECT_EQ(late.summary.rejected_steps, 0U);
+}
+
+TEST(F3ornitsSummary, tells_steps_orders_and_where_an_imposed_step_is_the_floor) {
+  auto description = two_masses(true, {"tol_rel=1e-7", "tol_abs=1e-7"});
+  description.stop = {10.0, {}};
+  description.subsystems[1].step = Written<double>{0.3, {}};
+  const auto run = finished(description, {"left.x"});
+  const auto& left = run.summary.subsystems[0];
+  const auto& right = run.summary.subsystems[1];
+  EXPECT_EQ(right.steps, 33U);
+  EXPECT_DOUBLE_EQ(right.own_steps->smallest, 0.3);
+  EXPECT_DOUBLE_EQ(right.own_steps->largest, 0.3);
+  EXPECT_LT(left.own_steps->smallest, left.own_steps->largest);
+  std::uint64_t choices = 0;
+  for (const auto count : left.own_steps->orders) choices += count;
+  EXPECT_EQ(choices, 2 * left.steps);  // two outputs
+  EXPECT_TRUE(mentions(run.summary.notes, "'right': its imposed step is the floor of the error"));
+  EXPECT_TRUE(mentions(run.summary.notes, "'right' ends at t = 9.9 s: no room for another imposed step"));
+
+  const auto json = nlohmann::json::parse(summary_json(run.summary));
+  EXPECT_EQ(json["subsystems"]["left"]["own_steps"]["orders"].size(), 3U);
+  EXPECT_EQ(json["subsystems"]["right"]["own_steps"]["largest"], right.own_steps->largest);
+}
+
+TEST(F3ornitsSummary, counts_reads_past_validity) {
+  auto description = changed(test::example("lotka_volterra"), {.method = "f3ornits", .step = 0.01, .stop = 3.0});
+  description.subsystems[0].step = Written<double>{0.07, {}};
+  description.subsystems[1].step = Written<double>{0.05, {}};
+  const auto run = finished(description, {"prey.p"});
+  EXPECT_GT(run.summary.subsystems[0].own_steps->reads_past_validity, 30U);
+  EXPECT_TRUE(mentions(run.summary.notes, "read an estimate past its validity"));
+}
+
+TEST(F3ornitsSignals, record_order_step_error_and_bounds) {
+  auto description = two_masses(true);
+  description.stop = {10.0, {}};
+  const auto run = finished(description, {"left.x", "left.x:*", "left.time:step"});
+  const auto& t = run.record.times;
+  const auto& x = run.record.column("left.x");
+  for (std::size_t k = 1; k < t.size(); ++k) {
+    EXPECT_NEAR(run.record.column("left.time:step")[k], t[k] - t[k - 1], 1e-14);
+    EXPECT_LE(run.record.column("left.x:low")[k], x[k]);
+    EXPECT_GE(run.record.column("left.x:high")[k], x[k]);
+    EXPECT_GE(run.record.column("left.x:error")[k], 0.0);
+  }
+  const auto& orders = run.record.column("left.x:order");
+  EXPECT_EQ(orders[1], 0.0);
+  EXPECT_EQ(*std::max_element(orders.begin(), orders.end()), 2.0);
+  Simulation simulation(description);
+  MemoryRecorder outputs;  // nobody asked for them: only outputs are recorded
+  simulation.observe(outputs);
+  simulation.run();
+  EXPECT_EQ(outputs.names, (std::vector<std::string>{"left.v", "left.x", "right.F"}));
+}
+
+TEST(F3ornitsOptions, that_make_no_sense_are_named) {
+  const auto problem = [](const std::string& option, const std::string& other = "damping=0.05") {
+    return problems_of(changed(test::example("two_mass"), {.method = "f3ornits", .options = {option, other}}));
+  };
+  EXPECT_NE(problem("growth=[0.1]").find("growth must be two numbers"), std::string::npos);
+  EXPECT_NE(problem("growth=[1.1, 2.0]").find("growth must be two numbers"), std::string::npos);
+  EXPECT_NE(problem("growth=[-0.1, 2.0]").find("growth must be at least 0"), std::string::npos);
+  EXPECT_NE(problem("growth=3").find("growth must be a list of numbers"), std::string::npos);
+  EXPECT_NE(problem("tol_rel=0", "tol_abs=0").find("both 0"), std::string::npos);
+  EXPECT_NE(problem("max_step=0.1", "min_step=0.2").find("max_step is less"), std::string::npos);
+  EXPECT_NE(problem("initial_step=0.1", "min_step=0.2").find("initial_step is less"), std::string::npos);
+  EXPECT_NE(problem("locate_jumps=true", "detect_jumps=false").find("needs detect_jumps"), std::string::npos);
+  EXPECT_NE(problem("max_order=4").find("max_order must be between 0 and 3"), std::string::npos);
+  EXPECT_NE(problem("normalisation=\"amplitud\"").find("did you mean 'amplitude'?"), std::string::npos);
+  EXPECT_EQ(problem("growth=[0.5, 2]"), "");
+}
+
+TEST(F3ornitsOptions, an_offset_is_refused_by_methods_with_one_grid_for_all) {
+  auto description = changed(test::example("lotka_volterra"), {.step = 0.1, .stop = 2.0});
+  description.subsystems[0].step = Written<double>{0.1, {}};
+  description.subsystems[0].step_offset = Written<double>{0.03, {}};
+  EXPECT_NE(problems_of(description).find("communicates 0.03 s after whole steps; jacobi has one grid for all"),
+            std::string::npos);
+  description.method.value = "f3ornits";
+  EXPECT_EQ(problems_of(description), "");
+  description.subsystems[0].step.reset();
+  EXPECT_NE(problems_of(description).find("step_offset means nothing without an imposed step"), std::string::npos);
+}
+
+SystemDescription with_fmus(const std::string& pair, const std::string& folder, const std::vector<std::string>& parts) {
+  auto description = test::example(pair);
+  for (std::size_t s = 0; s < parts.size(); ++s) {
+    description.subsystems[s].model.clear();
+    description.subsystems[s].fmu = std::string(ENTRAIN_FMUS) + "/" + folder + "/" + pair + "_" + parts[s] + ".fmu";
+  }
+  return description;
+}
+
+double prey_at_the_end(SystemDescription description, const test::Change& change) {
+  Simulation simulation(changed(std::move(description), change));
+  EXPECT_EQ(simulation.run().termination, Termination::Completed) << simulation.summary().message;
+  return simulation.value("prey.p");
+}
+
+TEST(F3ornitsFmus, bare_ones_with_imposed_steps_beat_held_inputs_fivefold) {
+  const double exact =
+      prey_at_the_end(test::example("lotka_volterra"), {.method = "monolithic", .step = 0.1, .stop = 6.0});
+  for (const std::string version : {"2", "3"}) {
+    auto bare = with_fmus("lotka_volterra", "test/bare/" + version, {"prey", "predator"});
+    bare.subsystems[0].step = Written<double>{0.02, {}};
+    bare.subsystems[1].step = Written<double>{0.02, {}};
+    const double held = prey_at_the_end(bare, {.method = "jacobi", .step = 0.02, .stop = 6.0});
+    const double ours = prey_at_the_end(bare, {.method = "f3ornits", .step = 0.02, .stop = 6.0});
+    EXPECT_LT(std::abs(ours - exact), std::abs(held - exact) / 5) << version;
+    bare.subsystems[1].step = Written<double>{0.03, {}};  // no common grid
+    const double apart = prey_at_the_end(bare, {.method = "f3ornits", .step = 0.02, .stop = 6.0});
+    EXPECT_LT(std::abs(apart - exact), std::abs(held - exact) / 5) << version;
+  }
+}
+
+TEST(F3ornitsFmus, run_as_the_native_models_do) {
+  for (const std::string version : {"2", "3"}) {
+    auto native = two_masses(true);
+    native.subsystems[1].events = Written<std::vector<double>>{{100.0}, {}};
+    if (version == "3") {  // which knows no input derivatives
+      for (auto& subsystem : native.subsystems) subsystem.input_degree = Written<std::int64_t>{0, {}};
+    }
+    auto imported = native;
+    const auto fmus = with_fmus("two_mass", version, {"left", "right"});
+    for (std::size_t s = 0; s < 2; ++s) {
+      imported.subsystems[s].model.clear();
+      imported.subsystems[s].fmu = fmus.subsystems[s].fmu;
+    }
+    const auto expected = finished(native, {"left.x"});
+    const auto found = finished(imported, {"left.x"});
+    EXPECT_EQ(found.summary.macro_steps, expected.summary.macro_steps) << version;
+    EXPECT_NEAR(found.record.column("left.x").back(), expected.record.column("left.x").back(), 1e-6) << version;
+  }
+}
+
+}  // namespace
+}  // namespace entrain

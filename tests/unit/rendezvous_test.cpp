@@ -1,0 +1,193 @@
+#include "masters/rendezvous.hpp"
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+#include <string>
+
+namespace entrain {
+namespace {
+
+using Constraints = Rendezvous::Constraints;
+
+Constraints imposed(Duration step, Duration offset = 0.0) {
+  return {step, offset, 0.0, kNever};
+}
+Constraints variable(Duration min_step = 1e-6, Duration max_step = kNever) {
+  return {std::nullopt, 0.0, min_step, max_step};
+}
+
+/// Subsystems with one input and one output each; `from` feeds `to`.
+struct Wire {
+  std::size_t from, to;
+};
+Graph graph_of(std::size_t size, const std::vector<Wire>& wires) {
+  std::vector<Graph::Node> nodes;
+  for (std::size_t s = 0; s < size; ++s) nodes.push_back({std::string(1, static_cast<char>('a' + s)), {}, {"y"}, {}});
+  std::vector<std::size_t> inputs(size, 0);
+  std::vector<Connection> connections;
+  for (const auto& wire : wires) {
+    nodes[wire.to].inputs.push_back("u" + std::to_string(++inputs[wire.to]));
+    nodes[wire.to].feedthrough = Feedthrough(1, nodes[wire.to].inputs.size());
+  }
+  std::vector<std::size_t> first(size, 0);
+  for (std::size_t s = 1; s < size; ++s) first[s] = first[s - 1] + inputs[s - 1];
+  for (const auto& wire : wires) connections.push_back({OutputId{wire.from}, InputId{first[wire.to]++}});
+  return {std::move(nodes), std::move(connections)};
+}
+
+/// Communication times of each subsystem when everyone always wants the same.
+std::vector<std::vector<Time>> times_of(const Graph& graph, std::vector<Constraints> constraints, Time stop,
+                                        const std::vector<Rendezvous::Wish>& wishes) {
+  Rendezvous rendezvous;
+  std::vector<std::vector<Time>> times(graph.subsystems());
+  rendezvous.start(graph, std::move(constraints), 0.0, stop);
+  std::vector<SubsystemId> due;
+  for (std::size_t s = 0; s < graph.subsystems(); ++s) due.emplace_back(s);
+  Time now = 0.0;
+  while (now < kNever) {
+    rendezvous.plan(now, due, wishes);
+    const Time before = now;
+    now = rendezvous.next(due);
+    if (!(now > before)) throw std::logic_error("a step of no length");
+    for (const SubsystemId s : due) times[s].push_back(now);
+  }
+  return times;
+}
+
+Rendezvous::Wish wish(Duration proposal, Time event = kNever) {
+  return {proposal, event};
+}
+
+TEST(Rendezvous, imposed_times_come_from_a_counter_and_do_not_drift) {
+  const auto graph = graph_of(1, {});
+  const auto times = times_of(graph, {imposed(0.1)}, 10000.0, {wish(kNever)});
+  ASSERT_EQ(times[0].size(), 100000U);
+  EXPECT_EQ(times[0][12344], 12345 * 0.1);
+  EXPECT_EQ(times[0].back(), 10000.0);
+}
+
+TEST(Rendezvous, imposed_times_may_have_an_offset) {
+  const auto times = times_of(graph_of(1, {}), {imposed(0.4, 0.1)}, 1.3, {wish(kNever)});
+  ASSERT_EQ(times[0].size(), 4U);
+  EXPECT_DOUBLE_EQ(times[0][0], 0.1);
+  EXPECT_DOUBLE_EQ(times[0][1], 0.5);
+  EXPECT_EQ(times[0].back(), 1.3);  // 0.1 + 3 * 0.4 up to rounding
+}
+
+TEST(Rendezvous, an_imposed_step_that_does_not_fit_before_the_stop_is_not_made) {
+  const auto times = times_of(graph_of(2, {}), {imposed(0.3), variable()}, 1.0, {wish(kNever), wish(kNever)});
+  EXPECT_EQ(times[0].size(), 3U);
+  EXPECT_EQ(times[1], std::vector<Time>{1.0});
+}
+
+TEST(Rendezvous, imposed_steps_that_are_no_multiples_of_each_other_meet_where_they_can) {
+  const auto times =
+      times_of(graph_of(2, {{0, 1}, {1, 0}}), {imposed(0.03), imposed(0.05)}, 0.3, {wish(kNever), wish(kNever)});
+  EXPECT_EQ(times[0].size(), 10U);
+  EXPECT_EQ(times[1].size(), 6U);
+  EXPECT_EQ(times[0][4], times[1][2]);  // 0.15, to the last bit
+  EXPECT_EQ(times[0].back(), 0.3);
+  EXPECT_EQ(times[1].back(), 0.3);
+}
+
+TEST(Rendezvous, a_free_subsystem_meets_its_sources_and_its_consumers) {
+  // b reads a and is read by c.
+  const auto times = times_of(graph_of(3, {{0, 1}, {1, 2}, {2, 0}}), {imposed(0.03), variable(), imposed(0.05)}, 0.15,
+                              {wish(kNever), wish(1.0), wish(kNever)});
+  const std::vector<Time> expected{0.03, 0.05, 2 * 0.03, 3 * 0.03, 2 * 0.05, 4 * 0.03, 0.15};
+  ASSERT_EQ(times[1].size(), expected.size());
+  for (std::size_t k = 0; k < expected.size(); ++k) EXPECT_DOUBLE_EQ(times[1][k], expected[k]);
+}
+
+TEST(Rendezvous, the_way_to_a_meeting_is_divided_evenly) {
+  // A proposal of 0.6 leaves 0.4 to the meeting at 1: two halves instead.
+  const auto times =
+      times_of(graph_of(2, {{0, 1}, {1, 0}}), {imposed(1.0), variable()}, 2.0, {wish(kNever), wish(0.6)});
+  EXPECT_EQ(times[1], (std::vector<Time>{0.5, 1.0, 1.5, 2.0}));
+}
+
+TEST(Rendezvous, a_meeting_nearer_than_the_minimal_step_is_missed) {
+  const auto times =
+      times_of(graph_of(3, {{0, 1}, {1, 0}, {2, 1}, {1, 2}}), {imposed(1.0), variable(0.3), imposed(1.0, 0.9)}, 2.0,
+               {wish(kNever), wish(5.0), wish(kNever)});
+  // From 0.9 on, 1.0 is too near; so is 2.0 from 1.9 on, but nothing is longer than the run.
+  EXPECT_DOUBLE_EQ(times[1][0], 0.9);
+  EXPECT_GE(times[1][1] - times[1][0], 0.3 * (1 - 1e-9));
+  EXPECT_EQ(times[1].back(), 2.0);
+}
+
+TEST(Rendezvous, those_who_choose_together_and_are_connected_choose_the_earliest_end) {
+  // a - b - c are connected, d stands alone.
+  const auto times = times_of(graph_of(4, {{0, 1}, {1, 2}, {2, 0}}), std::vector<Constraints>(4, variable()), 1.0,
+                              {wish(0.5), wish(0.9), wish(0.25), wish(0.2)});
+  EXPECT_EQ(times[0], times[2]);
+  EXPECT_EQ(times[1], times[2]);
+  EXPECT_EQ(times[2], (std::vector<Time>{0.25, 0.5, 0.75, 1.0}));
+  EXPECT_EQ(times[3].size(), 5U);
+}
+
+TEST(Rendezvous, events_and_the_stop_are_met_exactly_and_leave_no_crumbs) {
+  const auto graph = graph_of(1, {});
+  const auto times = times_of(graph, {variable(0.1)}, 1.05, {wish(0.3)});
+  EXPECT_EQ(times[0].back(), 1.05);
+  Time before = 0.0;
+  for (const Time t : times[0]) {
+    EXPECT_GE(t - before, 0.1);  // 1.05 - 3 * 0.3 is long enough, so the steps stay as proposed
+    before = t;
+  }
+  const auto crumb = times_of(graph, {variable(0.1)}, 0.95, {wish(0.3)});
+  EXPECT_EQ(crumb[0].back(), 0.95);
+  EXPECT_NEAR(crumb[0][2], 0.775, 1e-15);  // half of the 0.35 that are left: 0.3 would leave 0.05
+
+  Rendezvous rendezvous;
+  rendezvous.start(graph, {variable()}, 0.0, 1.0);
+  std::vector<SubsystemId> due{SubsystemId{0}};
+  rendezvous.plan(0.0, due, std::vector{wish(0.7, 0.123)});
+  EXPECT_EQ(rendezvous.next(due), 0.123);
+}
+
+TEST(Rendezvous, who_only_reads_comes_when_its_sources_do_and_nobody_waits_for_it) {
+  const auto graph = graph_of(3, {{0, 1}, {1, 0}, {0, 2}});
+  const auto times = times_of(graph, {variable(), variable(), variable()}, 1.0, {wish(0.25), wish(0.5), wish(0.01)});
+  EXPECT_EQ(times[0], (std::vector<Time>{0.25, 0.5, 0.75, 1.0}));
+  EXPECT_EQ(times[2], times[0]);
+  Rendezvous rendezvous;
+  rendezvous.start(graph, {variable(), variable(), variable()}, 0.0, 1.0);
+  EXPECT_TRUE(rendezvous.only_reads(SubsystemId{2}));
+  EXPECT_FALSE(rendezvous.only_reads(SubsystemId{0}));
+}
+
+TEST(Rendezvous, goes_on_from_saved_numbers) {
+  const auto graph = graph_of(3, {{0, 1}, {1, 2}, {2, 0}});
+  const std::vector<Constraints> constraints{imposed(0.03), variable(), imposed(0.05)};
+  const std::vector<Rendezvous::Wish> wishes{wish(kNever), wish(0.02), wish(kNever)};
+  Rendezvous first;
+  first.start(graph, constraints, 0.0, 1.0);
+  std::vector<SubsystemId> due{SubsystemId{0}, SubsystemId{1}, SubsystemId{2}};
+  Time now = 0.0;
+  for (int k = 0; k < 20; ++k) {
+    first.plan(now, due, wishes);
+    now = first.next(due);
+  }
+  std::vector<double> numbers;
+  first.save(numbers);
+  Rendezvous second;
+  second.start(graph, constraints, 0.0, 1.0);
+  const double* next = numbers.data();
+  second.restore(next);
+  EXPECT_EQ(next, numbers.data() + numbers.size());
+  auto due_again = due;
+  Time again = now;
+  for (int k = 0; k < 20; ++k) {
+    first.plan(now, due, wishes);
+    second.plan(again, due_again, wishes);
+    now = first.next(due);
+    again = second.next(due_again);
+    EXPECT_EQ(again, now);
+    EXPECT_EQ(due_again, due);
+  }
+}
+
+}  // namespace
+}  // namespace entrain
