@@ -33,18 +33,24 @@ TEST(Threads, two_subsystems_really_run_at_the_same_time) {
                                                  ++meetings;
                                                });
   };
-  const auto description = test::system_from(R"(
+  auto description = test::system_from(R"(
     [run]
     stop = 1.0
     step = 0.1
     [subsystems.a]
     model = "meets"
+    step = 0.1
     [subsystems.b]
     model = "meets"
+    step = 0.1
   )");
-  Simulation simulation(description, {.threads = 2, .interrupt = nullptr}, models);
-  EXPECT_EQ(simulation.run().termination, Termination::Completed) << simulation.summary().message;
-  EXPECT_EQ(meetings, 20);
+  for (const char* method : {"jacobi", "f3ornits"}) {
+    meetings = 0;
+    description.method.value = method;
+    Simulation simulation(description, {.threads = 2, .interrupt = nullptr}, models);
+    EXPECT_EQ(simulation.run().termination, Termination::Completed) << simulation.summary().message;
+    EXPECT_EQ(meetings, 20) << method;
+  }
 }
 
 TEST(Threads, the_first_failing_subsystem_in_file_order_is_named) {

@@ -47,6 +47,20 @@ class Probe final : public test::StaticModel {
   std::vector<Seen>& seen_;
 };
 
+/// Reads and tells nothing.
+class Sink final : public test::StaticModel {
+ public:
+  explicit Sink(std::vector<Time>& begun) : StaticModel({}, [&begun](Time from) { begun.push_back(from); }) {
+    table_.inputs.push_back({"u", "", "", ValueType::Real, {}});
+  }
+  const VariableTable& variables() const noexcept override { return table_; }
+  Feedthrough feedthrough() const override { return {0, 1}; }
+  void outputs(const Point&, std::span<double>) const override {}
+
+ private:
+  VariableTable table_;
+};
+
 /// source.y = function(t); probe reads it. With `closed` the source reads the probe in turn, which then cannot wait
 /// for its inputs.
 std::vector<Probe::Seen> seen_by_probe(const test::StaticModel::Function& function, bool closed,
@@ -95,6 +109,52 @@ TEST(F3ornitsInputs, of_who_only_reads_are_interpolated) {
   };
   EXPECT_LT(error_at_the_middle(false), 1e-13);  // a cubic through four samples
   EXPECT_GT(error_at_the_middle(true), 1e-4);    // extrapolated
+}
+
+TEST(F3ornitsSteps, who_has_no_outputs_comes_when_its_source_does_and_never_slows_it) {
+  std::vector<Time> begun;
+  const ModelFactory models = [&](std::string_view name) -> std::unique_ptr<Model> {
+    if (name == "sink") return std::make_unique<Sink>(begun);
+    return std::make_unique<test::StaticModel>([](Time t, double) { return std::sin(t); });
+  };
+  auto description = changed(test::system_from(R"(
+    [run]
+    stop = 5.0
+    [subsystems.source]
+    model = "source"
+    start = { u = 0.0 }
+    [subsystems.sink]
+    model = "sink"
+    [connections]
+    "source.y" = "sink.u"
+  )"),
+                             {.method = "f3ornits", .step = 0.1});
+  const auto steps_of_source = [&] {
+    Simulation simulation(description, {}, models);
+    EXPECT_EQ(simulation.run().termination, Termination::Completed) << simulation.summary().message;
+    return simulation.summary().subsystems[0].steps;
+  };
+  const auto together = steps_of_source();
+  EXPECT_EQ(begun.size(), together);
+  begun.clear();
+  description.subsystems[1].step = Written<double>{0.001, {}};
+  EXPECT_EQ(steps_of_source(), together);
+  EXPECT_EQ(begun.size(), 5000U);
+}
+
+TEST(F3ornitsSteps, obey_the_limits_of_the_subsystem) {
+  auto description = changed(test::example("lotka_volterra"), {.method = "f3ornits", .step = 0.01, .stop = 5.0});
+  auto& prey = description.subsystems[0];
+  prey.initial_step = Written<double>{0.002, {}};
+  prey.min_step = Written<double>{0.001, {}};
+  prey.max_step = Written<double>{0.02, {}};
+  Simulation simulation(description);
+  MemoryRecorder recorder({"prey.time:step"});
+  simulation.observe(recorder);
+  simulation.run();
+  EXPECT_NEAR(recorder.columns[0][1], 0.002, 1e-15);
+  EXPECT_LE(simulation.summary().subsystems[0].own_steps->largest, 0.02 + 1e-12);
+  EXPECT_GE(simulation.summary().subsystems[0].own_steps->smallest, 0.001 - 1e-12);
 }
 
 TEST(F3ornitsInputs, join_without_a_jump_of_value_or_slope_when_smooth) {
