@@ -160,8 +160,10 @@ void F3ornits::begin_step(CoupledSystem& system, SubsystemId s) {
   }
   member.degree = inputs_.extrapolate(system, estimates_, {s, member.from, member.size});
   const auto sources = rendezvous_.sources(s);
-  const bool outlasts = std::any_of(sources.begin(), sources.end(),
-                                    [&](SubsystemId source) { return !reached(rendezvous_.end(source), end); });
+  const bool outlasts = std::any_of(sources.begin(), sources.end(), [&](SubsystemId source) {
+    const Time valid_until = rendezvous_.end(source);
+    return valid_until == kNever || !reached(valid_until, end);  // never: it makes no more steps
+  });
   if (outlasts) ++member.reads_past_validity;
 }
 

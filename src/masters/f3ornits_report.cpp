@@ -9,6 +9,8 @@ namespace {
 
 // Beyond this share of its steps, an imposed step decides the error and no tolerance does.
 constexpr double kFloorShare = 0.1;
+// Beyond this many subsystems nobody reads a line for each; the numbers are in the summary all the same.
+constexpr std::size_t kMostToldOneByOne = 20;
 
 double share(std::uint64_t part, std::uint64_t whole) {
   return static_cast<double>(part) / static_cast<double>(whole);
@@ -44,7 +46,7 @@ std::vector<std::string> F3ornits::closing_notes(const CoupledSystem& system) co
   for (std::size_t s = 0; s < system.size(); ++s) {
     const Member& member = members_[s];
     const auto& name = system.graph().name(SubsystemId{s});
-    if (member.steps > 0) {
+    if (member.steps > 0 && system.size() <= kMostToldOneByOne) {
       notes.push_back(fmt::format(
           "'{}': {} steps of {:.3g} .. {:.3g} s, orders {}", name, member.steps, member.smallest, member.largest,
           fmt::join(member.orders.begin(), member.orders.begin() + options_.max_order + 1, " / ")));

@@ -75,7 +75,8 @@ TEST(F3ornits, holds_the_car_that_held_inputs_drive_away) {
   EXPECT_NEAR(simulation.value("body.v"), 16.09, 0.05);
 }
 
-// Everyone steps together with a fixed step: estimates of order p leave a coupling error of order p + 1.
+// Everyone steps together with a fixed step: estimates of order p leave a coupling error of order p + 1. From rest: the
+// first two steps are held, which else would leave an error of order 2.
 TEST(F3ornits, order_of_the_coupling_error_follows_the_order_of_the_estimates) {
   const Network network{{.omega = 1.0, .sources = {{1, 0.5}}}, {.omega = 1.3, .position = 0.5, .sources = {{0, 0.6}}}};
   const ExactMotion exact(network, 4.0);

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "entrain/error.hpp"
+#include "masters/f3ornits.hpp"
 
 namespace entrain {
 namespace {
@@ -88,6 +89,17 @@ TEST_F(CommittedStep, that_ends_early_is_continued_to_the_communication_time) {
   EXPECT_NEAR(moody_.sizes[1], 0.45, 1e-14);
   EXPECT_EQ(system_->time_of(SubsystemId{0}), 1.0);
   EXPECT_EQ(system_->counters(SubsystemId{0}).early_returns, 2U);
+}
+
+TEST_F(CommittedStep, of_f3ornits_that_ends_early_is_taken_as_an_event) {
+  moody_.early = {0.35};
+  build();
+  F3ornits method;
+  method.start(*system_, {0.0, 10.0, 0.1});
+  Time seen = 0.0;
+  while (seen < 0.35) seen = method.advance(*system_).reached;
+  EXPECT_GT(seen, 0.35);
+  EXPECT_NEAR(method.advance(*system_).reached - seen, 0.001, 1e-12);  // the minimal step, a hundredth of the first
 }
 
 TEST_F(CommittedStep, in_parts_that_ends_early_keeps_to_its_parts) {
