@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "entrain/error.hpp"
 #include "fmukit/listed_variables.hpp"
 
 namespace entrain::fmukit {
@@ -77,11 +78,13 @@ class Writer {
       : definition_(definition),
         options_(definition.options),
         listing_(list_variables(definition)),
-        token_(std::move(token)) {}
+        token_(std::move(token)),
+        offers_model_exchange_(offers_model_exchange(definition)) {}
   virtual ~Writer() = default;
 
   std::string text() const {
-    return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n" + opening() + co_simulation() + units(listing_) +
+    return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n" + opening() + model_exchange() + co_simulation() +
+           units(listing_) +
            "  <LogCategories>\n    <Category name=\"logStatusError\" description=\"why a call failed\"/>\n"
            "  </LogCategories>\n  <ModelVariables>\n" +
            variables() + "  </ModelVariables>\n  <ModelStructure>\n" + structure() +
@@ -90,6 +93,7 @@ class Writer {
 
  protected:
   virtual std::string opening() const = 0;
+  virtual std::string model_exchange() const = 0;
   virtual std::string co_simulation() const = 0;
   virtual std::string variables() const = 0;
   virtual std::string structure() const = 0;
@@ -98,6 +102,7 @@ class Writer {
   const FmuOptions& options_;
   const Listing listing_;
   const std::string token_;
+  const bool offers_model_exchange_;
 };
 
 class Writer2 final : public Writer {
@@ -108,11 +113,22 @@ class Writer2 final : public Writer {
   std::string opening() const override {
     return fmt::format(
         "<fmiModelDescription fmiVersion=\"2.0\" modelName=\"{}\" guid=\"{}\"{} generationTool=\"Entrain fmukit\" "
-        "variableNamingConvention=\"structured\" numberOfEventIndicators=\"0\">\n",
-        escaped(definition_.model), token_, attribute("description", definition_.description));
+        "variableNamingConvention=\"structured\" numberOfEventIndicators=\"{}\">\n",
+        escaped(definition_.model), token_, attribute("description", definition_.description),
+        listing_.structure.event_indicators.size());
+  }
+
+  std::string model_exchange() const override {
+    if (!offers_model_exchange_) return {};
+    return fmt::format(
+        "  <ModelExchange modelIdentifier=\"{}\" canGetAndSetFMUstate=\"{}\" canSerializeFMUstate=\"{}\" "
+        "providesDirectionalDerivative=\"{}\"/>\n",
+        definition_.identifier, text_of(options_.rollback), text_of(options_.rollback),
+        text_of(options_.directional_derivatives));
   }
 
   std::string co_simulation() const override {
+    if (!options_.co_simulation) return {};
     return fmt::format(
         "  <CoSimulation modelIdentifier=\"{}\" canHandleVariableCommunicationStepSize=\"true\" "
         "canInterpolateInputs=\"{}\" maxOutputDerivativeOrder=\"{}\" canGetAndSetFMUstate=\"{}\" "
@@ -178,7 +194,17 @@ class Writer3 final : public Writer {
         escaped(definition_.model), token_, attribute("description", definition_.description));
   }
 
+  std::string model_exchange() const override {
+    if (!offers_model_exchange_) return {};
+    return fmt::format(
+        "  <ModelExchange modelIdentifier=\"{}\" canGetAndSetFMUState=\"{}\" canSerializeFMUState=\"{}\" "
+        "providesDirectionalDerivatives=\"{}\" needsCompletedIntegratorStep=\"true\"/>\n",
+        definition_.identifier, text_of(options_.rollback), text_of(options_.rollback),
+        text_of(options_.directional_derivatives));
+  }
+
   std::string co_simulation() const override {
+    if (!options_.co_simulation) return {};
     return fmt::format(
         "  <CoSimulation modelIdentifier=\"{}\" canHandleVariableCommunicationStepSize=\"true\" "
         "maxOutputDerivativeOrder=\"{}\" canGetAndSetFMUState=\"{}\" canSerializeFMUState=\"{}\" "
@@ -234,7 +260,8 @@ class Writer3 final : public Writer {
   std::string structure() const override {
     const auto& structure = listing_.structure;
     return unknowns("Output", structure.outputs) + unknowns("ContinuousStateDerivative", structure.derivatives) +
-           unknowns("InitialUnknown", structure.initial_unknowns);
+           unknowns("InitialUnknown", structure.initial_unknowns) +
+           unknowns("EventIndicator", structure.event_indicators);
   }
 };
 
@@ -248,6 +275,18 @@ std::uint64_t hash_of(std::string_view text) {
   std::uint64_t hash = 0xcbf29ce484222325U;
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
   return hash;
+}
+
+bool offers_model_exchange(const FmuDefinition& definition) {
+  return definition.options.model_exchange && definition.options.states &&
+         !definition.make()->reads_input_derivatives();
+}
+
+void require_offered(const FmuDefinition& definition, Kind kind) {
+  const bool exchange = kind == Kind::ModelExchange;
+  if (exchange ? offers_model_exchange(definition) : definition.options.co_simulation) return;
+  throw Error(ErrorCode::SubsystemFailed,
+              fmt::format("this FMU does not offer {}", exchange ? "model exchange" : "co-simulation"));
 }
 
 Description describe(const FmuDefinition& definition, int version) {

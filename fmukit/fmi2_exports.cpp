@@ -13,8 +13,8 @@ namespace {
 using namespace entrain;
 using namespace entrain::fmukit;
 
-constexpr unsigned kReadable = kInitialization | kStep | kTerminated | kFailed;
-constexpr unsigned kWritable = kInstantiated | kInitialization | kStep;
+constexpr unsigned kReadable = kInitialization | kStep | kEvent | kContinuous | kTerminated | kFailed;
+constexpr unsigned kWritable = kInstantiated | kInitialization | kStep | kEvent | kContinuous;
 
 std::span<const Reference> references(const fmi2ValueReference* first, std::size_t count) {
   return {first, count};
@@ -62,8 +62,9 @@ fmi2Component fmi2Instantiate(fmi2String name, fmi2Type type, fmi2String guid, f
         static const std::string token = describe(fmu_definition(), 2).token;
         if (guid == nullptr || guid != token)
           throw Error(ErrorCode::SubsystemFailed, "the GUID is not that of this FMU");
-        if (type != fmi2CoSimulation) throw Error(ErrorCode::SubsystemFailed, "this FMU offers co-simulation only");
-        component = new Fmi2Component{Instance(fmu_definition()), name == nullptr ? "" : name, callbacks};
+        const Kind kind = type == fmi2ModelExchange ? Kind::ModelExchange : Kind::CoSimulation;
+        require_offered(fmu_definition(), kind);
+        component = new Fmi2Component{Instance(fmu_definition(), kind), name == nullptr ? "" : name, callbacks};
       },
       [&](const char* why) {
         if (callbacks.logger == nullptr) return;
@@ -94,7 +95,8 @@ fmi2Status fmi2ExitInitializationMode(fmi2Component c) {
 }
 
 fmi2Status fmi2Terminate(fmi2Component c) {
-  return guarded(c, "fmi2Terminate", kStep, [](Fmi2Component& component) { component.instance.terminate(); });
+  return guarded(c, "fmi2Terminate", kStep | kEvent | kContinuous,
+                 [](Fmi2Component& component) { component.instance.terminate(); });
 }
 
 fmi2Status fmi2Reset(fmi2Component c) {

@@ -16,36 +16,6 @@ fmi2Status unsupported(fmi2Component c, const char* function) {
 
 }  // namespace
 
-fmi2Status fmi2EnterEventMode(fmi2Component c) {
-  return unsupported(c, "fmi2EnterEventMode");
-}
-fmi2Status fmi2NewDiscreteStates(fmi2Component c, fmi2EventInfo*) {
-  return unsupported(c, "fmi2NewDiscreteStates");
-}
-fmi2Status fmi2EnterContinuousTimeMode(fmi2Component c) {
-  return unsupported(c, "fmi2EnterContinuousTimeMode");
-}
-fmi2Status fmi2CompletedIntegratorStep(fmi2Component c, fmi2Boolean, fmi2Boolean*, fmi2Boolean*) {
-  return unsupported(c, "fmi2CompletedIntegratorStep");
-}
-fmi2Status fmi2SetTime(fmi2Component c, fmi2Real) {
-  return unsupported(c, "fmi2SetTime");
-}
-fmi2Status fmi2SetContinuousStates(fmi2Component c, const fmi2Real[], size_t) {
-  return unsupported(c, "fmi2SetContinuousStates");
-}
-fmi2Status fmi2GetDerivatives(fmi2Component c, fmi2Real[], size_t) {
-  return unsupported(c, "fmi2GetDerivatives");
-}
-fmi2Status fmi2GetEventIndicators(fmi2Component c, fmi2Real[], size_t) {
-  return unsupported(c, "fmi2GetEventIndicators");
-}
-fmi2Status fmi2GetContinuousStates(fmi2Component c, fmi2Real[], size_t) {
-  return unsupported(c, "fmi2GetContinuousStates");
-}
-fmi2Status fmi2GetNominalsOfContinuousStates(fmi2Component c, fmi2Real[], size_t) {
-  return unsupported(c, "fmi2GetNominalsOfContinuousStates");
-}
 fmi2Status fmi2CancelStep(fmi2Component c) {
   return unsupported(c, "fmi2CancelStep");
 }

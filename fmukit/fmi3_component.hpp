@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "entrain/error.hpp"
+#include "fmukit/describe.hpp"
 #include "fmukit/guard.hpp"
 #include "fmukit/instance.hpp"
 #include "subsystem/fmi/fmi3_api.h"
@@ -24,6 +26,20 @@ struct Fmi3Component {
     logger(environment, fmi3Error, "logStatusError", text.c_str());
   }
 };
+
+/// Why no instance was made.
+inline void log_refusal(fmi3InstanceEnvironment environment, fmi3LogMessageCallback logger, bool logging_on,
+                        const char* function, const char* why) {
+  if (logger == nullptr || !logging_on) return;
+  logger(environment, fmi3Error, "logStatusError", fmt::format("{}: {}", function, why).c_str());
+}
+
+/// Throws unless it is the one of the description.
+inline void require_token(fmi3String token) {
+  static const std::string own_token = describe(fmu_definition(), 3).token;
+  if (token != nullptr && token == own_token) return;
+  throw Error(ErrorCode::SubsystemFailed, "the instantiation token is not that of this FMU");
+}
 
 /// `call(component)` with everything it throws turned into a logged sentence and fmi3Error. In a strict FMU it is an
 /// error too to be in none of the phases `allowed`.

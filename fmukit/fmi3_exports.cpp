@@ -14,7 +14,7 @@ using namespace entrain;
 using namespace entrain::fmukit;
 
 constexpr unsigned kReadable = kAnyPhase;
-constexpr unsigned kWritable = kInstantiated | kInitialization | kStep;
+constexpr unsigned kWritable = kInstantiated | kInitialization | kStep | kEvent | kContinuous;
 
 /// Every variable is a scalar, so there are as many values as references.
 void require_scalars(size_t references, size_t values) {
@@ -60,17 +60,14 @@ fmi3Instance fmi3InstantiateCoSimulation(fmi3String, fmi3String token, fmi3Strin
   Fmi3Component* component = nullptr;
   completes(
       [&] {
-        static const std::string own_token = describe(fmu_definition(), 3).token;
+        require_token(token);
         const auto refuse = [](const char* why) { throw Error(ErrorCode::SubsystemFailed, why); };
-        if (token == nullptr || token != own_token) refuse("the instantiation token is not that of this FMU");
+        require_offered(fmu_definition(), Kind::CoSimulation);
         if (event_mode_used) refuse("this FMU has no event mode");
         if (intermediate_count > 0) refuse("this FMU has no intermediate update");
         component = new Fmi3Component{Instance(fmu_definition()), environment, logger, logging_on};
       },
-      [&](const char* why) {
-        if (logger == nullptr || !logging_on) return;
-        logger(environment, fmi3Error, "logStatusError", fmt::format("fmi3InstantiateCoSimulation: {}", why).c_str());
-      });
+      [&](const char* why) { log_refusal(environment, logger, logging_on, "fmi3InstantiateCoSimulation", why); });
   return component;
 }
 
@@ -92,7 +89,8 @@ fmi3Status fmi3ExitInitializationMode(fmi3Instance c) {
 }
 
 fmi3Status fmi3Terminate(fmi3Instance c) {
-  return guarded(c, "fmi3Terminate", kStep, [](Fmi3Component& component) { component.instance.terminate(); });
+  return guarded(c, "fmi3Terminate", kStep | kEvent | kContinuous,
+                 [](Fmi3Component& component) { component.instance.terminate(); });
 }
 
 fmi3Status fmi3Reset(fmi3Instance c) {
@@ -204,7 +202,7 @@ fmi3Status fmi3GetDirectionalDerivative(fmi3Instance c, const fmi3ValueReference
                                         const fmi3ValueReference knowns[], size_t known_count, const fmi3Float64 seed[],
                                         size_t seed_count, fmi3Float64 sensitivity[], size_t sensitivity_count) {
   return guarded(
-      c, "fmi3GetDirectionalDerivative", kInitialization | kStep | kTerminated | kFailed,
+      c, "fmi3GetDirectionalDerivative", kInitialization | kStep | kEvent | kContinuous | kTerminated | kFailed,
       [&](Fmi3Component& component) {
         require_scalars(known_count, seed_count);
         require_scalars(unknown_count, sensitivity_count);

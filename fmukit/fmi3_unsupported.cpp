@@ -17,7 +17,7 @@ fmi3Status unsupported(fmi3Instance c, const char* function) {
 /// An FMU that cannot be instantiated this way has no instance yet that could log.
 fmi3Instance not_offered(fmi3Boolean logging_on, fmi3InstanceEnvironment environment, fmi3LogMessageCallback logger) {
   if (logger != nullptr && logging_on) {
-    logger(environment, fmi3Error, "logStatusError", "this FMU offers co-simulation only");
+    logger(environment, fmi3Error, "logStatusError", "this FMU does not offer scheduled execution");
   }
   return nullptr;
 }
@@ -31,10 +31,6 @@ fmi3Status no_such_variables(fmi3Instance c, const char* function, size_t refere
 
 }  // namespace
 
-fmi3Instance fmi3InstantiateModelExchange(fmi3String, fmi3String, fmi3String, fmi3Boolean, fmi3Boolean logging_on,
-                                          fmi3InstanceEnvironment environment, fmi3LogMessageCallback logger) {
-  return not_offered(logging_on, environment, logger);
-}
 fmi3Instance fmi3InstantiateScheduledExecution(fmi3String, fmi3String, fmi3String, fmi3Boolean, fmi3Boolean logging_on,
                                                fmi3InstanceEnvironment environment, fmi3LogMessageCallback logger,
                                                fmi3ClockUpdateCallback, fmi3LockPreemptionCallback,
@@ -130,45 +126,8 @@ fmi3Status fmi3EnterConfigurationMode(fmi3Instance c) {
 fmi3Status fmi3ExitConfigurationMode(fmi3Instance c) {
   return unsupported(c, "fmi3ExitConfigurationMode");
 }
-fmi3Status fmi3EnterEventMode(fmi3Instance c) {
-  return unsupported(c, "fmi3EnterEventMode");
-}
 fmi3Status fmi3EvaluateDiscreteStates(fmi3Instance c) {
   return unsupported(c, "fmi3EvaluateDiscreteStates");
-}
-fmi3Status fmi3UpdateDiscreteStates(fmi3Instance c, fmi3Boolean*, fmi3Boolean*, fmi3Boolean*, fmi3Boolean*,
-                                    fmi3Boolean*, fmi3Float64*) {
-  return unsupported(c, "fmi3UpdateDiscreteStates");
-}
-fmi3Status fmi3EnterContinuousTimeMode(fmi3Instance c) {
-  return unsupported(c, "fmi3EnterContinuousTimeMode");
-}
-fmi3Status fmi3CompletedIntegratorStep(fmi3Instance c, fmi3Boolean, fmi3Boolean*, fmi3Boolean*) {
-  return unsupported(c, "fmi3CompletedIntegratorStep");
-}
-fmi3Status fmi3SetTime(fmi3Instance c, fmi3Float64) {
-  return unsupported(c, "fmi3SetTime");
-}
-fmi3Status fmi3SetContinuousStates(fmi3Instance c, const fmi3Float64[], size_t) {
-  return unsupported(c, "fmi3SetContinuousStates");
-}
-fmi3Status fmi3GetContinuousStateDerivatives(fmi3Instance c, fmi3Float64[], size_t) {
-  return unsupported(c, "fmi3GetContinuousStateDerivatives");
-}
-fmi3Status fmi3GetEventIndicators(fmi3Instance c, fmi3Float64[], size_t) {
-  return unsupported(c, "fmi3GetEventIndicators");
-}
-fmi3Status fmi3GetContinuousStates(fmi3Instance c, fmi3Float64[], size_t) {
-  return unsupported(c, "fmi3GetContinuousStates");
-}
-fmi3Status fmi3GetNominalsOfContinuousStates(fmi3Instance c, fmi3Float64[], size_t) {
-  return unsupported(c, "fmi3GetNominalsOfContinuousStates");
-}
-fmi3Status fmi3GetNumberOfEventIndicators(fmi3Instance c, size_t*) {
-  return unsupported(c, "fmi3GetNumberOfEventIndicators");
-}
-fmi3Status fmi3GetNumberOfContinuousStates(fmi3Instance c, size_t*) {
-  return unsupported(c, "fmi3GetNumberOfContinuousStates");
 }
 fmi3Status fmi3EnterStepMode(fmi3Instance c) {
   return unsupported(c, "fmi3EnterStepMode");

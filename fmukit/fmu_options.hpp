@@ -10,7 +10,9 @@ struct FmuOptions {
   bool directional_derivatives = true;
   bool states = true;  ///< states and derivatives are listed in ModelStructure
   int output_derivative_order = 1;
-  bool strict = false;  ///< a call in the wrong state is an error, and calls are counted
+  bool co_simulation = true;
+  bool model_exchange = true;  ///< of a model whose states are listed and that does not read u'
+  bool strict = false;         ///< a call in the wrong state is an error, and calls are counted
 };
 
 }  // namespace entrain::fmukit

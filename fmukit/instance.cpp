@@ -9,6 +9,7 @@
 
 #include "entrain/error.hpp"
 #include "fmukit/describe.hpp"
+#include "subsystem/native/event_integration.hpp"
 
 namespace entrain::fmukit {
 namespace {
@@ -19,6 +20,8 @@ const char* name_of(unsigned phase) {
     case kInitialization: return "initialization mode";
     case kStep: return "step mode";
     case kTerminated: return "terminated";
+    case kEvent: return "event mode";
+    case kContinuous: return "continuous-time mode";
     default: return "failed";
   }
 }
@@ -33,17 +36,20 @@ double start_of(const Variable& variable) {
 
 }  // namespace
 
-Instance::Instance(const FmuDefinition& definition)
+Instance::Instance(const FmuDefinition& definition, Kind kind)
     : definition_(definition),
+      kind_(kind),
       model_(definition.make()),
       variables_(model_->variables()),
-      references_(variables_, definition.options),
+      references_(*model_, definition.options),
       states_(variables_.states.size()),
       inputs_(variables_.inputs.size()),
-      now_(1 + states_ + 6 * inputs_),
+      indicators_(model_->event_indicator_count()),
+      now_(1 + states_ + 6 * inputs_ + 1 + model_->memory().size()),
       y_(variables_.outputs.size()),
       dx_(states_),
       dy_(y_.size()),
+      z_(indicators_),
       coefficients_((kMaxInputDegree + 1) * inputs_) {
   reset();
 }
@@ -65,6 +71,7 @@ void Instance::reset() {
   std::fill(now_.begin(), now_.end(), 0.0);
   std::transform(variables_.states.begin(), variables_.states.end(), x(), start_of);
   std::transform(variables_.inputs.begin(), variables_.inputs.end(), u(), start_of);
+  next_event() = kNever;
   ahead_degree_ = 0;
   std::vector<Value> parameters;
   for (const auto& parameter : variables_.parameters) parameters.push_back(parameter.start.value_or(Value(0.0)));
@@ -89,7 +96,9 @@ void Instance::enter_initialization() {
 
 void Instance::exit_initialization() {
   configure_if_changed();
-  phase_ = kStep;
+  if (kind_ == Kind::CoSimulation) settle_events(*model_, here(), {x(), states_});
+  forget_results();
+  phase_ = kind_ == Kind::ModelExchange ? kEvent : kStep;
 }
 
 void Instance::configure_if_changed() {
@@ -171,6 +180,7 @@ double Instance::real(Reference reference) {
     case Group::State: return x()[place.index];
     case Group::Derivative: return derivative(place.index);
     case Group::Time: return now_[0];
+    case Group::Indicator: return indicator(place.index);
     case Group::Parameter:
     case Group::Counter: break;
   }
@@ -313,8 +323,10 @@ void Instance::require_rollback() const {
   if (!definition_.options.rollback) refuse("the state of this FMU can be neither saved nor restored");
 }
 
-void Instance::save(Snapshot& snapshot) const {
+void Instance::save(Snapshot& snapshot) {
   require_rollback();
+  const auto kept = model_->memory();
+  std::copy(kept.begin(), kept.end(), memory());
   snapshot.phase = phase_;
   snapshot.ahead_degree = ahead_degree_;
   snapshot.stop = stop_;
@@ -330,6 +342,10 @@ void Instance::restore(const Snapshot& snapshot) {
   std::copy(snapshot.numbers.begin(), snapshot.numbers.end(), now_.begin());
   parameters_changed_ = parameters_changed_ || parameters_ != snapshot.parameters;
   parameters_ = snapshot.parameters;
+  if (const auto kept = model_->memory(); !kept.empty()) {
+    configure_if_changed();  // sets the memory back to its start
+    std::copy(memory(), memory() + kept.size(), kept.begin());
+  }
   forget_results();
 }
 

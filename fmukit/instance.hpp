@@ -19,7 +19,19 @@ inline constexpr unsigned kInitialization = 2;
 inline constexpr unsigned kStep = 4;
 inline constexpr unsigned kTerminated = 8;
 inline constexpr unsigned kFailed = 16;  ///< after an error, only entered by a strict FMU
-inline constexpr unsigned kAnyPhase = kInstantiated | kInitialization | kStep | kTerminated | kFailed;
+inline constexpr unsigned kEvent = 64;
+inline constexpr unsigned kContinuous = 128;  ///< model exchange between events
+inline constexpr unsigned kAnyPhase =
+    kInstantiated | kInitialization | kStep | kTerminated | kFailed | kEvent | kContinuous;
+
+enum class Kind { CoSimulation, ModelExchange };
+
+/// What one round of an event iteration did.
+struct EventUpdate {
+  bool again = false;
+  bool states_changed = false;
+  Time next_event = kNever;
+};
 
 /// One instance of an FMU, without regard to the version of FMI. Throws Error; the exports make a status of it.
 ///
@@ -27,7 +39,7 @@ inline constexpr unsigned kAnyPhase = kInstantiated | kInitialization | kStep | 
 /// are what the polynomial ended with, so that outputs, their rates and the linearization belong to the time reached.
 class Instance {
  public:
-  explicit Instance(const FmuDefinition& definition);
+  explicit Instance(const FmuDefinition& definition, Kind kind = Kind::CoSimulation);
 
   /// Strict FMUs only: throws unless the phase is one of `allowed`.
   void require(unsigned allowed, const char* function) const;
@@ -41,6 +53,18 @@ class Instance {
   void step(Time from, Duration size);
   Time time() const { return now_[0]; }
 
+  void enter_event_mode() { phase_ = kEvent; }
+  EventUpdate update_discrete_states();
+  void enter_continuous_time() { phase_ = kContinuous; }
+  // Of model exchange.
+  void set_time(Time t);
+  void set_continuous_states(std::span<const double> given);
+  void get_continuous_states(std::span<double> result);
+  void get_derivatives(std::span<double> result);
+  void get_event_indicators(std::span<double> result);
+  std::size_t states() const { return states_; }
+  std::size_t indicators() const { return indicators_; }
+
   void get(std::span<const Reference> references, double* values);
   void set(std::span<const Reference> references, const double* values);
   /// A parameter that is no number; counters are integers.
@@ -52,7 +76,7 @@ class Instance {
   void directional_derivative(std::span<const Reference> unknowns, std::span<const Reference> knowns,
                               const double* seed, double* sensitivity);
 
-  void save(Snapshot& snapshot) const;
+  void save(Snapshot& snapshot);
   void restore(const Snapshot& snapshot);
   Snapshot restored_from(std::span<const std::uint8_t> bytes) const;
   std::vector<std::uint8_t> serialized(const Snapshot& snapshot) const;
@@ -66,9 +90,12 @@ class Instance {
   void require_step(Time from, Duration size) const;
   void configure_if_changed();
   /// Something the outputs and derivatives depend on has changed.
-  void forget_results() { outputs_known_ = derivatives_known_ = rates_known_ = linearization_known_ = false; }
+  void forget_results() {
+    outputs_known_ = derivatives_known_ = rates_known_ = linearization_known_ = indicators_known_ = false;
+  }
   double output(std::size_t index);
   double derivative(std::size_t index);
+  double indicator(std::size_t index);
   double sensitivity(Place unknown, Place known) const;
   void advance_with_polynomials(Time from, Duration size);
   void count(Counter counter) { ++calls_[static_cast<std::size_t>(counter)]; }
@@ -79,31 +106,38 @@ class Instance {
   double* ddu() { return du() + inputs_; }
   /// Derivatives of this order for the next step.
   double* ahead(int order) { return ddu() + static_cast<std::size_t>(order) * inputs_; }
-  Model::Point here() { return {now_[0], {x(), states_}, {u(), inputs_}, {du(), inputs_}, {ddu(), inputs_}}; }
+  double& next_event() { return *ahead(kMaxInputDegree + 1); }
+  double* memory() { return ahead(kMaxInputDegree + 1) + 1; }
+  /// Between events the model is what it was after the last one, up to and with the time of the next.
+  Time smooth_time();
+  Model::Point here() { return {smooth_time(), {x(), states_}, {u(), inputs_}, {du(), inputs_}, {ddu(), inputs_}}; }
 
   const FmuDefinition& definition_;
+  Kind kind_;
   std::unique_ptr<Model> model_;
   const VariableTable& variables_;
   References references_;
   std::size_t states_;
   std::size_t inputs_;
+  std::size_t indicators_;
 
   unsigned phase_ = kInstantiated;
   bool experiment_known_ = false;
   Time stop_ = kNever;
-  /// Time, states, inputs, their slopes and curvatures, and the derivatives of order 1 to 3 for the next step: in one
-  /// piece, so that saving is one copy.
+  /// Time, states, inputs, their slopes and curvatures, the derivatives of order 1 to 3 for the next step, the time of
+  /// the next event, and room for the model's memory when it is saved: in one piece, so that saving is one copy.
   std::vector<double> now_;
   int ahead_degree_ = 0;  ///< highest order given for the next step
   std::shared_ptr<const std::vector<Value>> parameters_;
   bool parameters_changed_ = true;
 
-  std::vector<double> y_, dx_, dy_;
+  std::vector<double> y_, dx_, dy_, z_;
   Linearization linearization_;
   bool outputs_known_ = false;
   bool derivatives_known_ = false;
   bool rates_known_ = false;
   bool linearization_known_ = false;
+  bool indicators_known_ = false;
   std::vector<double> coefficients_;
   std::array<std::int64_t, kCounterNames.size()> calls_{};
   Value counter_;  ///< what `value` returns for a counter

@@ -17,11 +17,12 @@ class Lister {
       : definition_(definition),
         model_(definition.make()),
         variables_(model_->variables()),
-        references_(variables_, definition.options) {}
+        references_(*model_, definition.options) {}
 
   Listing list() {
     add_ports();
     add_states();
+    add_event_indicators();
     add_parameters_and_counters();
     require_distinct_names();
     add_structure();
@@ -66,6 +67,15 @@ class Lister {
     }
   }
 
+  void add_event_indicators() {
+    if (!definition_.options.states) return;
+    for (std::size_t i = 0; i < model_->event_indicator_count(); ++i) {
+      const Variable indicator{
+          fmt::format("event_indicator[{}]", i + 1), "", "changes its sign at an event", ValueType::Real, {}};
+      indicators_.push_back(add(indicator, Group::Indicator, references_.of(Group::Indicator, i), std::nullopt));
+    }
+  }
+
   void add_parameters_and_counters() {
     for (std::size_t i = 0; i < variables_.parameters.size(); ++i) {
       const auto& parameter = variables_.parameters[i];
@@ -105,6 +115,12 @@ class Lister {
       structure.derivatives.push_back(unknown);
       structure.initial_unknowns.push_back(std::move(unknown));
     }
+    for (const std::size_t indicator : indicators_) {
+      ListedUnknown unknown{indicator, inputs_};
+      unknown.dependencies.insert(unknown.dependencies.end(), states_.begin(), states_.end());
+      sort(unknown.dependencies);
+      structure.event_indicators.push_back(std::move(unknown));
+    }
   }
 
   /// In the order of the list, as the standard asks.
@@ -143,7 +159,7 @@ class Lister {
   const VariableTable& variables_;
   References references_;
   Listing listing_;
-  std::vector<std::size_t> inputs_, outputs_, states_, derivatives_;
+  std::vector<std::size_t> inputs_, outputs_, states_, derivatives_, indicators_;
 };
 
 }  // namespace

@@ -28,6 +28,7 @@ struct ListedUnknown {
 struct ModelStructure {
   std::vector<ListedUnknown> outputs;
   std::vector<ListedUnknown> derivatives;
+  std::vector<ListedUnknown> event_indicators;
   std::vector<ListedUnknown> initial_unknowns;
 };
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "entrain/variable.hpp"
+#include "entrain/model.hpp"
 #include "fmukit/fmu_options.hpp"
 
 namespace entrain::fmukit {
@@ -14,7 +14,7 @@ using Reference = std::uint32_t;
 
 /// What a value reference can stand for. A state that is an output is the output; it has no reference of its own.
 /// As wide as an index: a Place is returned in registers, without narrow stores that a wide load would wait for.
-enum class Group : std::size_t { Input, Output, State, Derivative, Parameter, Counter, Time };
+enum class Group : std::size_t { Input, Output, State, Derivative, Parameter, Counter, Time, Indicator };
 
 /// Calls that a strict FMU counts, in the order of their value references.
 enum class Counter { DoStep, Set, Get };
@@ -25,11 +25,12 @@ struct Place {
   std::size_t index;
 };
 
-/// Value references of a model: inputs 100.., outputs 200.., states 300.., derivatives 400.., parameters 500..,
-/// counters 900.., the time 1. A model with more than 100 variables of a kind gets blocks of the next power of ten.
+/// Value references of a model: inputs 100.., outputs 200.., states 300.., derivatives 400.., parameters 500.., event
+/// indicators 600.., counters 900.., the time 1. A model with more than 100 variables of a kind gets blocks of the next
+/// power of ten.
 class References {
  public:
-  References(const VariableTable& variables, const FmuOptions& options);
+  References(const Model& model, const FmuOptions& options);
 
   Reference of(Group group, std::size_t index) const;
   Reference of_state(std::size_t state) const;
@@ -55,7 +56,7 @@ class References {
 
   std::vector<std::optional<std::size_t>> state_of_output_;
   std::vector<std::optional<std::size_t>> output_of_state_;
-  std::array<Block, 7> blocks_;
+  std::array<Block, 8> blocks_;
 };
 
 }  // namespace entrain::fmukit

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "models/ball.hpp"
 #include "models/car.hpp"
 #include "models/chain_mass.hpp"
 #include "models/lotka_volterra.hpp"
@@ -25,6 +26,7 @@ const std::vector<ModelEntry>& built_in_models() {
       {"car.body", "car pushed by a force and by wind", make_car_body},
       {"car.controller", "speed controller that differentiates the position (F3ORNITS)", make_car_controller},
       {"chain.mass", "one mass of a chain or ring of springs", make_chain_mass},
+      {"ball.bounce", "ball that bounces and comes to rest: state events", make_bouncing_ball},
       {"tough", "terms that depend on the time alone, invisible to a linearization (COSTARICA)", make_tough},
   };
   return table;

@@ -9,8 +9,8 @@ namespace entrain {
 
 /// A model written in C++: dx/dt = f(t, x, u), y = g(t, x, u[, u']), once. The engine makes a subsystem of it.
 ///
-/// `integrate` depends on (t, x, input) alone, so that a restored state replays to the same bits: a model may keep
-/// caches, but no memory of earlier steps.
+/// `integrate` depends on (t, x, input) and `memory` alone, so that a restored state replays to the same bits: a model
+/// may keep caches, but no other trace of earlier steps.
 class ENTRAIN_API Model {
  public:
   /// Where the model is evaluated. `du`, `ddu`: first and second time derivatives of the inputs.
@@ -38,6 +38,16 @@ class ENTRAIN_API Model {
   virtual Time next_discontinuity(Time) const { return kNever; }
   /// True when g uses u': then there is no ODE form, and held inputs give it a zero slope.
   virtual bool reads_input_derivatives() const { return false; }
+
+  /// State events: f and g are smooth as long as no indicator z(t, x, u) changes its sign.
+  virtual std::size_t event_indicator_count() const { return 0; }
+  virtual void event_indicators(const Point&, std::span<double>) const {}
+  /// Called wherever an event may be: where an indicator changed its sign, at an announced time, where inputs may have
+  /// jumped. May change `x` (the numbers of at.x) and the memory, and does nothing when nothing has happened. True when
+  /// it caused another event at the same time and must be called again.
+  virtual bool handle_event(const Point&, std::span<double>) { return false; }
+  /// The discrete state, set to its start by `configure`, changed by `handle_event` and by who restores a saved one.
+  virtual std::span<double> memory() noexcept { return {}; }
 };
 
 }  // namespace entrain

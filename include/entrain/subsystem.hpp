@@ -133,8 +133,14 @@ class Equations {
   virtual bool reads_input_derivatives() const = 0;
   /// The first time after `t` at which f or g is not smooth; kNever if none.
   virtual Time next_discontinuity(Time t) const = 0;
-  /// Where the integrator outside has got to: from now on the other facets speak of this point. The calls above do not
-  /// change what the subsystem has reached.
+  /// State events: f and g are smooth as long as no indicator changes its sign.
+  virtual std::size_t event_indicator_count() const { return 0; }
+  virtual void event_indicators(const Point&, std::span<double>) {}
+  /// Called where an indicator changed its sign and at announced times: may change `x` (the numbers of at.x) and what
+  /// the subsystem remembers, and does nothing when nothing has happened. True when it must be called again.
+  virtual bool handle_event(const Point&, std::span<double>) { return false; }
+  /// Where the integrator outside has got to: from now on the other facets speak of this point. The calls above, but
+  /// for handle_event, do not change what the subsystem has reached.
   virtual void move_to(const Point& at) = 0;
 };
 

@@ -20,6 +20,12 @@ inline bool reached(Time now, Time target) {
   return now >= target || same_time(now, target);
 }
 
+/// Just before a discontinuity, far enough that `reached` does not take it for the event itself.
+inline Time just_before(Time event) {
+  constexpr double kMargin = 64 * 2.220446049250313e-16;
+  return event - kMargin * std::max(1.0, std::abs(event));
+}
+
 /// Communication times start + k step; the last one is exactly `stop`, however the numbers round.
 class Grid {
  public:

@@ -4,20 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "entrain/error.hpp"
 
 namespace entrain {
-namespace {
-
-/// Just before a discontinuity, far enough that `reached` (base/grid.hpp) does not take it for the event itself.
-Time just_before(Time event) {
-  constexpr double kMargin = 64 * std::numeric_limits<double>::epsilon();
-  return event - kMargin * std::max(1.0, std::abs(event));
-}
-
-}  // namespace
 
 void MonolithicOptions::bind(OptionBinder& binder) {
   binder.choice("integrator", integrator, "erk: explicit Runge-Kutta 7(8); bdf: for stiff systems", {"erk", "bdf"});
@@ -42,9 +32,11 @@ void Monolithic::start(CoupledSystem& system, const RunSettings& settings) {
   output_rates_.assign(signals_.size(), 0.0);  // those of the constants stay zero
   equations_.clear();
   differentiates_inputs_ = false;
+  indicators_ = 0;
   for (std::size_t s = 0; s < system.size(); ++s) {
     equations_.push_back(system.facets(SubsystemId{s}).equations);
     differentiates_inputs_ = differentiates_inputs_ || equations_[s]->reads_input_derivatives();
+    indicators_ += equations_[s]->event_indicator_count();
     const auto range = system.states_of(SubsystemId{s});
     equations_[s]->state(std::span(x_).subspan(range.first, range.count));
   }
@@ -53,6 +45,7 @@ void Monolithic::start(CoupledSystem& system, const RunSettings& settings) {
     OdeOptions ode;
     ode.method = method;
     ode.relative_tolerance = ode.absolute_tolerance = options_.tolerance;
+    ode.indicators = indicators_;
     solver_.emplace(x_.size(), ode);
   }
 }
@@ -104,19 +97,57 @@ void Monolithic::integrate(CoupledSystem& system, Time from, Time to) {
     const bool stops_at_event = reached(to, smooth_until);
     const Time end = stops_at_event ? std::min(smooth_until, to) : to;
     const Time last_smooth = stops_at_event ? just_before(end) : kNever;
+    const auto derivatives = [&](Time t, std::span<const double> x, std::span<double> dx) {
+      const Time at_time = std::min(t, last_smooth);
+      evaluate_signals(system, at_time, x);
+      for (std::size_t s = 0; s < equations_.size(); ++s) {
+        const auto range = system.states_of(SubsystemId{s});
+        equations_[s]->right_hand_side(point(system, SubsystemId{s}, at_time, x), dx.subspan(range.first, range.count));
+      }
+    };
+    const auto indicators = [&](Time t, std::span<const double> x, std::span<double> z) {
+      indicate(system, std::min(t, last_smooth), x, z);
+    };
+    bool happened = stops_at_event;
     if (solver_) {
-      solver_->integrate(from, end, x_, [&](Time t, std::span<const double> x, std::span<double> dx) {
-        const Time at_time = std::min(t, last_smooth);
-        evaluate_signals(system, at_time, x);
-        for (std::size_t s = 0; s < equations_.size(); ++s) {
-          const auto range = system.states_of(SubsystemId{s});
-          equations_[s]->right_hand_side(point(system, SubsystemId{s}, at_time, x),
-                                         dx.subspan(range.first, range.count));
-        }
-      });
+      const auto at = solver_->advance(from, end, x_, {.derivatives = derivatives, .indicators = indicators});
+      happened = happened || at.cause == OdeReached::Cause::Indicator;
+      from = at.time;
+    } else {
+      from = end;
     }
-    from = end;
+    if (happened) settle_events(system, from);
   }
+}
+
+void Monolithic::indicate(CoupledSystem& system, Time t, std::span<const double> x, std::span<double> z) {
+  evaluate_signals(system, t, x);
+  for (std::size_t s = 0; s < equations_.size(); ++s) {
+    const std::size_t count = equations_[s]->event_indicator_count();
+    equations_[s]->event_indicators(point(system, SubsystemId{s}, t, x), z.first(count));
+    z = z.subspan(count);
+  }
+}
+
+void Monolithic::settle_events(CoupledSystem& system, Time t) {
+  constexpr int kMostRounds = 100;  // an event may cause others, through the connections too
+  std::size_t culprit = 0;
+  for (int round = 0; round < kMostRounds; ++round) {
+    evaluate_signals(system, t, x_);
+    const std::vector<double> before = x_;
+    bool again = false;
+    for (std::size_t s = 0; s < equations_.size(); ++s) {
+      const auto range = system.states_of(SubsystemId{s});
+      const auto x = std::span(x_).subspan(range.first, range.count);
+      if (!equations_[s]->handle_event(point(system, SubsystemId{s}, t, x_), x)) continue;
+      again = true;
+      culprit = s;
+    }
+    if (!again && x_ == before) return;
+  }
+  throw Error(ErrorCode::SubsystemFailed,
+              fmt::format("its events cause each other without end ({} rounds at one time)", kMostRounds),
+              {.subsystem = system.graph().name(SubsystemId{culprit}), .variable = {}, .time = t, .remedy = {}});
 }
 
 MacroStepReport Monolithic::advance(CoupledSystem& system) {

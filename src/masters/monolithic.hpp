@@ -36,12 +36,16 @@ class Monolithic final : public Method {
   void evaluate_signals(CoupledSystem& system, Time t, std::span<const double> x);
   bool update_input_slopes(CoupledSystem& system, Time t, std::span<const double> x);
   void integrate(CoupledSystem& system, Time from, Time to);
+  void indicate(CoupledSystem& system, Time t, std::span<const double> x, std::span<double> z);
+  /// All subsystems handle what happens at t, until nothing more does.
+  void settle_events(CoupledSystem& system, Time t);
 
   MonolithicOptions options_;
   Grid grid_;
   std::uint64_t step_ = 0;
   std::vector<Equations*> equations_;
   bool differentiates_inputs_ = false;
+  std::size_t indicators_ = 0;  ///< of all subsystems
   std::optional<SignalEvaluation> evaluation_;
   std::optional<OdeSolver> solver_;  // none without states
   std::vector<double> x_, inputs_, input_slopes_, signals_, output_rates_;

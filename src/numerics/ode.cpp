@@ -57,23 +57,34 @@ std::span<double> entries(N_Vector vector) {
 
 struct OdeSolver::Impl {
   Impl(std::size_t states, OdeOptions given)
-      : options(given), context(make_context()), x(N_VNew_Serial(static_cast<sunindextype>(states), context.get())) {
+      : options(std::move(given)),
+        context(make_context()),
+        x(N_VNew_Serial(static_cast<sunindextype>(states), context.get())),
+        tolerances(N_VClone(x.get())) {
     N_VConst(0.0, x.get());
-    if (options.method == OdeMethod::Bdf) {
+    N_VConst(options.absolute_tolerance, tolerances.get());
+    std::copy(options.absolute_tolerances.begin(), options.absolute_tolerances.end(),
+              entries(tolerances.get()).begin());
+    if (bdf()) {
       set_up_bdf();
     } else {
       set_up_runge_kutta();
     }
   }
 
+  bool bdf() const { return options.method == OdeMethod::Bdf; }
+
   void set_up_runge_kutta() {
     memory = Memory(ERKStepCreate(&Impl::derivatives, 0.0, x.get(), context.get()), free_erk);
     require(memory == nullptr ? -1 : 0);
     require(ERKStepSetErrHandlerFn(memory.get(), &Impl::note_message, this));
     require(ERKStepSetUserData(memory.get(), this));
-    require(ERKStepSStolerances(memory.get(), options.relative_tolerance, options.absolute_tolerance));
+    require(ERKStepSVtolerances(memory.get(), options.relative_tolerance, tolerances.get()));
     require(ERKStepSetTableNum(memory.get(), ARKODE_FEHLBERG_13_7_8));
     require(ERKStepSetMaxNumSteps(memory.get(), options.max_steps));
+    if (options.indicators == 0) return;
+    require(ERKStepRootInit(memory.get(), static_cast<int>(options.indicators), &Impl::indicators));
+    require(ERKStepSetNoInactiveRootWarn(memory.get()));
   }
 
   void set_up_bdf() {
@@ -82,24 +93,69 @@ struct OdeSolver::Impl {
     require(CVodeSetErrHandlerFn(memory.get(), &Impl::note_message, this));
     require(CVodeSetUserData(memory.get(), this));
     require(CVodeInit(memory.get(), &Impl::derivatives, 0.0, x.get()));
-    require(CVodeSStolerances(memory.get(), options.relative_tolerance, options.absolute_tolerance));
+    require(CVodeSVtolerances(memory.get(), options.relative_tolerance, tolerances.get()));
     require(CVodeSetMaxNumSteps(memory.get(), options.max_steps));
     const auto size = N_VGetLength(x.get());
     jacobian.reset(SUNDenseMatrix(size, size, context.get()));
     linear_solver.reset(SUNLinSol_Dense(x.get(), jacobian.get(), context.get()));
     require(CVodeSetLinearSolver(memory.get(), linear_solver.get(), jacobian.get()));
+    if (options.jacobian) {
+      const auto states = static_cast<std::size_t>(size);
+      groups = independent_columns(*options.jacobian, states);
+      seed.assign(states, 0.0);
+      product.assign(states, 0.0);
+      require(CVodeSetJacFn(memory.get(), &Impl::fill_jacobian));
+    }
+    if (options.indicators == 0) return;
+    require(CVodeRootInit(memory.get(), static_cast<int>(options.indicators), &Impl::indicators));
+    require(CVodeSetNoInactiveRootWarn(memory.get()));
   }
 
   // The stop time keeps the solver from evaluating beyond `to`, where the inputs are not meant to be known.
-  int evolve(Time from, Time to, Time& reached) {
-    if (options.method == OdeMethod::Bdf) {
+  void start(Time from, Time to) {
+    if (bdf()) {
       require(CVodeReInit(memory.get(), from, x.get()));
       require(CVodeSetStopTime(memory.get(), to));
-      return CVode(memory.get(), to, x.get(), &reached, CV_NORMAL);
+    } else {
+      require(ERKStepReInit(memory.get(), &Impl::derivatives, from, x.get()));
+      require(ERKStepSetStopTime(memory.get(), to));
     }
-    require(ERKStepReInit(memory.get(), &Impl::derivatives, from, x.get()));
-    require(ERKStepSetStopTime(memory.get(), to));
-    return ERKStepEvolve(memory.get(), to, x.get(), &reached, ARK_NORMAL);
+  }
+
+  int evolve(Time to, bool one_step, Time& reached) {
+    if (bdf()) return CVode(memory.get(), to, x.get(), &reached, one_step ? CV_ONE_STEP : CV_NORMAL);
+    return ERKStepEvolve(memory.get(), to, x.get(), &reached, one_step ? ARK_ONE_STEP : ARK_NORMAL);
+  }
+
+  /// Both integrators number their reports alike.
+  static_assert(CV_TSTOP_RETURN == ARK_TSTOP_RETURN && CV_ROOT_RETURN == ARK_ROOT_RETURN);
+
+  OdeReached run(Time from, Time to) {
+    start(from, to);
+    const bool one_step = problem->step_completed.has_value();
+    Time reached = from;
+    for (long steps = 0;; ++steps) {
+      int flag = evolve(to, one_step, reached);
+      if (one_step && flag == CV_SUCCESS && steps >= options.max_steps) {
+        message = fmt::format("more than {} steps", options.max_steps);
+        flag = CV_TOO_MUCH_WORK;
+      }
+      if (flag < 0) give_up(reached);
+      const bool stopped = one_step && (*problem->step_completed)(reached, entries(x.get()));
+      if (flag == CV_ROOT_RETURN) return {reached, OdeReached::Cause::Indicator};
+      if (stopped) return {reached, OdeReached::Cause::Stopped};
+      if (!one_step || flag == CV_TSTOP_RETURN) return {to, OdeReached::Cause::End};
+    }
+  }
+
+  [[noreturn]] void give_up(Time reached) const {
+    if (exception) std::rethrow_exception(exception);
+    if (time_not_finite) {
+      throw Error(ErrorCode::SolverFailed, fmt::format("a derivative is not finite (the solver says: {})", message),
+                  {"", "", time_not_finite, "Check the start values and the inputs"});
+    }
+    throw Error(ErrorCode::SolverFailed, fmt::format("the integrator gave up: {}", message),
+                {"", "", reached, "Use a smaller step, or the stiff integrator if the model is stiff"});
   }
 
   /// Not for the integration itself, which has its own report.
@@ -107,18 +163,53 @@ struct OdeSolver::Impl {
     if (flag < 0) throw Error(ErrorCode::SolverFailed, fmt::format("SUNDIALS cannot be set up: {}", message));
   }
 
+  /// Nothing that `call` throws passes through SUNDIALS; it is thrown again afterwards.
+  template <class Call>
+  int guarded(Call&& call) {
+    try {
+      return call();
+    } catch (...) {
+      exception = std::current_exception();
+      return -1;
+    }
+  }
+
   static int derivatives(double t, N_Vector x, N_Vector dx, void* user_data) {
     auto& self = *static_cast<Impl*>(user_data);
-    try {
+    return self.guarded([&] {
       const auto result = entries(dx);
-      (*self.function)(t, entries(x), result);
+      self.problem->derivatives(t, entries(x), result);
       if (std::all_of(result.begin(), result.end(), [](double value) { return std::isfinite(value); })) return 0;
       self.time_not_finite = t;
       return 1;  // CVODE may try a smaller step
-    } catch (...) {
-      self.exception = std::current_exception();
-      return -1;
-    }
+    });
+  }
+
+  static int indicators(double t, N_Vector x, double* z, void* user_data) {
+    auto& self = *static_cast<Impl*>(user_data);
+    return self.guarded([&] {
+      (*self.problem->indicators)(t, entries(x), {z, self.options.indicators});
+      return 0;
+    });
+  }
+
+  static int fill_jacobian(double t, N_Vector x, N_Vector, SUNMatrix matrix, void* user_data, N_Vector, N_Vector,
+                           N_Vector) {
+    auto& self = *static_cast<Impl*>(user_data);
+    return self.guarded([&] {
+      for (const auto& group : self.groups) {
+        for (const std::size_t column : group) self.seed[column] = 1.0;
+        (*self.problem->jacobian_product)(t, entries(x), self.seed, self.product);
+        for (const std::size_t column : group) {
+          self.seed[column] = 0.0;
+          double* entries_of_column = SUNDenseMatrix_Column(matrix, static_cast<sunindextype>(column));
+          for (const std::size_t row : self.options.jacobian->rows_of_column[column]) {
+            entries_of_column[row] = self.product[row];
+          }
+        }
+      }
+      return 0;
+    });
   }
 
   static void note_message(int, const char*, const char*, char* text, void* user_data) {
@@ -129,43 +220,40 @@ struct OdeSolver::Impl {
   // Released in reverse order: the integrator first, the context last.
   Context context;
   Vector x;
+  Vector tolerances;
   DenseMatrix jacobian;
   LinearSolver linear_solver;
   Memory memory{nullptr, free_erk};
+  std::vector<std::vector<std::size_t>> groups;  ///< columns of the Jacobian that one product tells
+  std::vector<double> seed, product;
 
-  const RightHandSide* function = nullptr;
+  const OdeProblem* problem = nullptr;
   std::exception_ptr exception;
   std::optional<Time> time_not_finite;
   std::string message;
 };
 
-OdeSolver::OdeSolver(std::size_t states, OdeOptions options) : impl_(std::make_unique<Impl>(states, options)) {}
+OdeSolver::OdeSolver(std::size_t states, OdeOptions options)
+    : impl_(std::make_unique<Impl>(states, std::move(options))) {}
 OdeSolver::~OdeSolver() = default;
 OdeSolver::OdeSolver(OdeSolver&&) noexcept = default;
 OdeSolver& OdeSolver::operator=(OdeSolver&&) noexcept = default;
 
-void OdeSolver::integrate(Time from, Time to, std::span<double> x, RightHandSide function) {
+void OdeSolver::integrate(Time from, Time to, std::span<double> x, OdeProblem::RightHandSide function) {
+  static_cast<void>(advance(from, to, x, {.derivatives = function}));
+}
+
+OdeReached OdeSolver::advance(Time from, Time to, std::span<double> x, const OdeProblem& problem) {
   auto& impl = *impl_;
-  impl.function = &function;
+  impl.problem = &problem;
   impl.exception = nullptr;
   impl.time_not_finite.reset();
   impl.message.clear();
   std::copy(x.begin(), x.end(), entries(impl.x.get()).begin());
-
-  Time reached = from;
-  const int flag = impl.evolve(from, to, reached);
-  if (impl.exception) std::rethrow_exception(impl.exception);
-  if (flag < 0) {
-    if (impl.time_not_finite) {
-      throw Error(ErrorCode::SolverFailed,
-                  fmt::format("a derivative is not finite (the solver says: {})", impl.message),
-                  {"", "", impl.time_not_finite, "Check the start values and the inputs"});
-    }
-    throw Error(ErrorCode::SolverFailed, fmt::format("the integrator gave up: {}", impl.message),
-                {"", "", reached, "Use a smaller step, or the stiff integrator if the model is stiff"});
-  }
+  const OdeReached reached = impl.run(from, to);
   const auto result = entries(impl.x.get());
   std::copy(result.begin(), result.end(), x.begin());
+  return reached;
 }
 
 }  // namespace entrain

@@ -1,23 +1,51 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
+#include <vector>
 
 #include "base/function_ref.hpp"
 #include "entrain/variable.hpp"
+#include "numerics/column_groups.hpp"
 
 namespace entrain {
 
 enum class OdeMethod {
   ExplicitRungeKutta,  ///< ARKODE, Fehlberg 13-7-8: non-stiff, to rounding level
-  Bdf,                 ///< CVODE, dense, Jacobian by differences: stiff; 1e-13 is out of its reach
+  Bdf,                 ///< CVODE, dense, Jacobian by differences unless given: stiff; 1e-13 is out of its reach
 };
 
 struct OdeOptions {
   OdeMethod method = OdeMethod::ExplicitRungeKutta;
   double relative_tolerance = 1e-13;
   double absolute_tolerance = 1e-13;
-  long max_steps = 200'000;  ///< per call of integrate
+  std::vector<double> absolute_tolerances = {};  ///< one per state, in place of the common one; empty = none
+  long max_steps = 200'000;                      ///< per call of integrate
+  std::size_t indicators = 0;                    ///< how many functions are watched for a change of sign
+  /// Bdf only: where the Jacobian can be other than zero, when OdeProblem::jacobian_product is given.
+  std::optional<SparsityPattern> jacobian = std::nullopt;
+};
+
+/// dx/dt = f(t, x) and what belongs to its integration. Borrowed functions.
+struct OdeProblem {
+  using RightHandSide = FunctionRef<void(Time t, std::span<const double> x, std::span<double> dx)>;
+  using Indicators = FunctionRef<void(Time t, std::span<const double> x, std::span<double> z)>;
+  using JacobianProduct =
+      FunctionRef<void(Time t, std::span<const double> x, std::span<const double> seed, std::span<double> product)>;
+  /// Told every internal step, the last one included; true = stop here.
+  using StepCompleted = FunctionRef<bool(Time t, std::span<const double> x)>;
+
+  RightHandSide derivatives;
+  std::optional<Indicators> indicators = std::nullopt;             ///< when OdeOptions::indicators > 0
+  std::optional<JacobianProduct> jacobian_product = std::nullopt;  ///< df/dx seed, when OdeOptions::jacobian is given
+  std::optional<StepCompleted> step_completed = std::nullopt;
+};
+
+struct [[nodiscard]] OdeReached {
+  enum class Cause { End, Indicator, Stopped };
+  Time time = 0.0;
+  Cause cause = Cause::End;
 };
 
 /// Integrates dx/dt = f(t, x). Starts afresh in every call: the result depends on (from, to, x, f) alone, bit for bit.
@@ -29,11 +57,12 @@ class OdeSolver {
   OdeSolver(OdeSolver&&) noexcept;
   OdeSolver& operator=(OdeSolver&&) noexcept;
 
-  using RightHandSide = FunctionRef<void(Time t, std::span<const double> x, std::span<double> dx)>;
-
   /// Moves x from `from` to `to` > `from`. Throws Error{SolverFailed} with the solver's own words, or what the function
   /// throws. A derivative that is not finite counts as a failure.
-  void integrate(Time from, Time to, std::span<double> x, RightHandSide function);
+  void integrate(Time from, Time to, std::span<double> x, OdeProblem::RightHandSide function);
+  /// As integrate, but ends where an indicator has just changed its sign, or where `step_completed` says so. An
+  /// indicator that is zero at `from` counts from where it leaves zero.
+  OdeReached advance(Time from, Time to, std::span<double> x, const OdeProblem& problem);
 
  private:
   struct Impl;

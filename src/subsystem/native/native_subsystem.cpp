@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "entrain/error.hpp"
+#include "subsystem/native/event_integration.hpp"
 
 namespace entrain {
 namespace {
@@ -54,6 +55,9 @@ class NativeSubsystem final : public Subsystem,
   void outputs(const Equations::Point& at, std::span<double> y) override;
   void output_rates(const Equations::Point& at, std::span<double> dy) override;
   bool reads_input_derivatives() const override { return model_->reads_input_derivatives(); }
+  std::size_t event_indicator_count() const override { return model_->event_indicator_count(); }
+  void event_indicators(const Equations::Point& at, std::span<double> z) override;
+  bool handle_event(const Equations::Point& at, std::span<double> x) override;
   void state(std::span<double> x) override { states(x); }
   void move_to(const Equations::Point& at) override;
   Time next_discontinuity(Time t) const override { return model_->next_discontinuity(t); }
@@ -69,6 +73,7 @@ class NativeSubsystem final : public Subsystem,
   double* u() { return x() + states_; }
   double* du() { return u() + inputs_; }
   double* ddu() { return du() + inputs_; }
+  double* memory() { return ddu() + inputs_; }
   Model::Point here() { return {now_[0], {x(), states_}, {u(), inputs_}, {du(), inputs_}, {ddu(), inputs_}}; }
   Model::Point model_point(const Equations::Point& at) const { return {at.t, at.x, at.u, at.du, no_curvature_}; }
 
@@ -82,8 +87,8 @@ class NativeSubsystem final : public Subsystem,
   mutable bool parameters_changed_ = true;
   mutable Capabilities capabilities_;
 
-  /// Everything a step depends on: time reached, states, and the inputs, their slopes and curvatures as they ended.
-  /// In one piece, so that saving is one copy.
+  /// Everything a step depends on: time reached, states, the inputs, their slopes and curvatures as they ended, and
+  /// room for the model's memory when it is saved. In one piece, so that saving is one copy.
   std::vector<double> now_;
   std::vector<double> saved_;  ///< saved states one after the other, each of the size of now_
   std::vector<StateId> free_;
@@ -97,7 +102,7 @@ NativeSubsystem::NativeSubsystem(std::string name, std::unique_ptr<Model> model)
       inputs_(variables().inputs.size()),
       start_states_(start_numbers(variables().states)),
       start_inputs_(start_numbers(variables().inputs)),
-      now_(1 + states_ + 3 * inputs_),
+      now_(1 + states_ + 3 * inputs_ + model_->memory().size()),
       no_curvature_(inputs_) {
   for (const auto& parameter : variables().parameters) parameters_.push_back(parameter.start.value_or(Value(0.0)));
   capabilities_.rollback = true;
@@ -159,7 +164,9 @@ void NativeSubsystem::initialize(Time start, Time) {
   now_[0] = start;
   std::copy(start_states_.begin(), start_states_.end(), x());
   std::copy(start_inputs_.begin(), start_inputs_.end(), u());
+  parameters_changed_ = parameters_changed_ || !model_->memory().empty();  // back to its start
   configure_if_changed();
+  guarded(start, [&] { settle_events(*model_, here(), {x(), states_}); });
 }
 
 void NativeSubsystem::evaluate(std::span<const double> inputs, std::span<double> outputs) {
@@ -193,6 +200,8 @@ void NativeSubsystem::keep_inputs_at_end(const InputBlock& inputs, Duration size
 }
 
 StateId NativeSubsystem::save() {
+  const auto kept = model_->memory();
+  std::copy(kept.begin(), kept.end(), memory());
   if (free_.empty()) {
     const auto count = saved_.size() / now_.size();
     saved_.insert(saved_.end(), now_.begin(), now_.end());
@@ -208,6 +217,8 @@ StateId NativeSubsystem::save() {
 void NativeSubsystem::restore(StateId id) {
   const double* from = saved_.data() + static_cast<std::size_t>(id) * now_.size();
   std::copy(from, from + now_.size(), now_.begin());
+  const auto kept = model_->memory();
+  std::copy(memory(), memory() + kept.size(), kept.begin());
 }
 
 void NativeSubsystem::release(StateId id) {
@@ -240,6 +251,16 @@ void NativeSubsystem::outputs(const Equations::Point& at, std::span<double> y) {
 
 void NativeSubsystem::output_rates(const Equations::Point& at, std::span<double> dy) {
   guarded(at.t, [&] { model_->output_rates(model_point(at), dy); });
+}
+
+void NativeSubsystem::event_indicators(const Equations::Point& at, std::span<double> z) {
+  guarded(at.t, [&] { model_->event_indicators(model_point(at), z); });
+}
+
+bool NativeSubsystem::handle_event(const Equations::Point& at, std::span<double> x) {
+  bool again = false;
+  guarded(at.t, [&] { again = model_->handle_event(model_point(at), x); });
+  return again;
 }
 
 void NativeSubsystem::move_to(const Equations::Point& at) {
