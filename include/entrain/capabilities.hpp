@@ -48,6 +48,7 @@ struct Capabilities {
   std::optional<Duration> min_step;
   std::optional<Duration> max_step;
   std::optional<Duration> initial_step;  ///< a good first one, where the method adapts the step
+  int substeps = 1;  ///< as the user wrote: a step under polynomials above input_degree is made in this many parts
   Feedthrough feedthrough;
 };
 

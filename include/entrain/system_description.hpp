@@ -42,6 +42,7 @@ struct SubsystemDescription {
   std::optional<Written<double>> max_step;
   std::optional<Written<std::string>> trials;          ///< "auto", "rollback" or "costarica"
   std::optional<Written<double>> initial_step;         ///< s, where the method adapts the step
+  std::optional<Written<std::int64_t>> substeps;       ///< parts of a step whose input polynomials it cannot take whole
   std::optional<Written<std::vector<double>>> events;  ///< replaces what the subsystem announces
   std::optional<Written<double>> timeout;              ///< wall clock time that one call of an FMU may take, in s
   SourcePosition where;

@@ -37,6 +37,7 @@ Restrictions restrictions_of(const SubsystemDescription& description) {
   restrictions.min_step = value_of(description.min_step);
   restrictions.max_step = value_of(description.max_step);
   restrictions.initial_step = value_of(description.initial_step);
+  restrictions.substeps = int_of(description.substeps);
   restrictions.events = value_of(description.events);
   return restrictions;
 }

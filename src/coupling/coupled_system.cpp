@@ -58,6 +58,7 @@ CoupledSystem::CoupledSystem(std::vector<std::unique_ptr<Subsystem>> subsystems,
     participant.coefficients = coefficients_.data() + kOrders * inputs.first;
     participant.input_degree = subsystem->capabilities().input_degree;
     trial_kinds_.push_back(natural_trial_kind(subsystem->capabilities()));
+    participant.substeps = subsystem->capabilities().substeps;
     first_state_.push_back(first_state_.back() + subsystem->variables().states.size());
     participant.part_coefficients.resize(kOrders * subsystem->variables().inputs.size());
     participant.subsystem = std::move(subsystem);
@@ -226,12 +227,14 @@ void CoupledSystem::keep_end(Participant& participant, const InputBlock& inputs,
 /// From `reached` to the end of the task, in its parts; an early return starts the next part where it happened.
 void CoupledSystem::step_in_parts(const StepTask& task, Participant& participant, Time reached_time) {
   const std::size_t count = participant.input_end.size();
-  const Duration part_size = task.size / task.parts;
+  // Without a degree to lower, sub-steps are only more calls.
+  const int parts = task.degree > participant.input_degree ? std::max(task.parts, participant.substeps) : task.parts;
+  const Duration part_size = task.size / parts;
   double* part = participant.part_coefficients.data();
   Duration done = reached_time - task.from;
   const int degree = std::min(task.degree, participant.input_degree);
-  for (int k = static_cast<int>(done / part_size + 1e-9); k < task.parts;) {
-    const Duration end = k + 1 == task.parts ? task.size : part_size * (k + 1);
+  for (int k = static_cast<int>(done / part_size + 1e-9); k < parts;) {
+    const Duration end = k + 1 == parts ? task.size : part_size * (k + 1);
     const bool whole_part = done == part_size * k;
     const Duration size = whole_part ? part_size : end - done;
     if (task.degree == 0) {

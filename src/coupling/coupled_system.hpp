@@ -24,7 +24,7 @@ struct StepTask {
   Time from = 0.0;
   Duration size = 0.0;
   int degree = 0;  ///< of the polynomials; lowered to what the subsystem takes by the best fit over each part
-  int parts = 1;   ///< equal sub-steps
+  int parts = 1;   ///< equal sub-steps; more where the degree is lowered and the user asked for more
   Time to = 0.0;   ///< the communication time this step ends on: from + size up to rounding
 };
 
@@ -139,6 +139,7 @@ class CoupledSystem {
     double* coefficients = nullptr;  // in coefficients_; polynomials of degree 1 and more
     Counters counters;
     int input_degree = 0;
+    int substeps = 1;
     bool stop_requested = false;
     std::exception_ptr failure;
     std::vector<double> part_coefficients;  // polynomials re-expanded for one part of a step

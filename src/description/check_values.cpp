@@ -118,6 +118,7 @@ class ValueChecker {
         add(trials->where, fmt::format("{}.trials cannot be '{}'", path, trials->value),
             suggestion(trials->value, choices));
     }
+    check_substeps(subsystem, path);
     if (!subsystem.events) return;
     for (const double time : subsystem.events->value) check_finite(path + ".events", {time, subsystem.events->where});
   }
@@ -131,6 +132,15 @@ class ValueChecker {
     if (!subsystem.name.empty() && std::all_of(subsystem.name.begin(), subsystem.name.end(), allowed)) return;
     add(subsystem.where, fmt::format("'{}' cannot be the name of a subsystem", subsystem.name),
         "use letters, digits, '_', '-' and '/'");
+  }
+
+  void check_substeps(const SubsystemDescription& subsystem, const std::string& path) {
+    // Beyond, a macro step takes so long that a run cannot be interrupted, and the number is a mistake.
+    constexpr std::int64_t kMostSubsteps = 1'000'000;
+    const auto& substeps = subsystem.substeps;
+    if (substeps && (substeps->value < 1 || substeps->value > kMostSubsteps))
+      add(substeps->where,
+          fmt::format("{}.substeps must be between 1 and {}, not {}", path, kMostSubsteps, substeps->value));
   }
 
   void check_steps(const SubsystemDescription& subsystem, const std::string& path) {

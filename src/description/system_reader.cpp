@@ -177,6 +177,7 @@ class SystemReader {
                {"max_step", into(subsystem.max_step)},
                {"trials", into(subsystem.trials)},
                {"initial_step", into(subsystem.initial_step)},
+               {"substeps", into(subsystem.substeps)},
                {"events", into(subsystem.events)},
                {"timeout", into(subsystem.timeout)}});
     subsystem.model = model.value;

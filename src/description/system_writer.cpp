@@ -37,6 +37,7 @@ void add_subsystem(Text& text, const SubsystemDescription& subsystem) {
   add_if(text, "max_step", subsystem.max_step);
   add_if(text, "trials", subsystem.trials);
   add_if(text, "initial_step", subsystem.initial_step);
+  add_if(text, "substeps", subsystem.substeps);
   add_if(text, "events", subsystem.events);
   add_if(text, "timeout", subsystem.timeout);
   if (subsystem.start.empty()) return;

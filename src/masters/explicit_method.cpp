@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "masters/input_notes.hpp"
+
 namespace entrain {
 
 void ExplicitOptions::bind(OptionBinder& binder) {
@@ -127,13 +129,7 @@ std::vector<std::string> ExplicitMethod::notes(const CoupledSystem& system) cons
                                 options_.loops == "solve" ? "solved at every communication time"
                                                           : "delayed by one macro step (loops = \"delay\")"));
   }
-  for (std::size_t s = 0; s < system.size(); ++s) {
-    const int takes = system.capabilities(SubsystemId{s}).input_degree;
-    if (takes < options_.degree) {
-      notes.push_back(fmt::format("inputs of '{}' lowered from degree {} to {} by mean-square fit",
-                                  system.graph().name(SubsystemId{s}), options_.degree, takes));
-    }
-  }
+  for (auto& note : input_degree_notes(system, options_.degree)) notes.push_back(std::move(note));
   return notes;
 }
 

@@ -46,7 +46,7 @@ class Matching {
           fmt::format("choose a macro step that is a multiple of {} s", *can.imposed_step));
       return;
     }
-    if (needs.common_grid && can.imposed_step) check_imposed_step(s, *can.imposed_step);
+    if (needs.common_grid && can.imposed_step) check_imposed_step(s, can);
     if (needs.common_grid && can.step_offset > 0.0) {
       add(s,
           fmt::format("'{}' communicates {} s after whole steps; {} has one grid for all", graph_.name(s),
@@ -77,7 +77,8 @@ class Matching {
     unmet_.push_back({s, std::move(message), std::move(remedy)});
   }
 
-  void check_imposed_step(SubsystemId s, Duration imposed) {
+  void check_imposed_step(SubsystemId s, const Capabilities& can) {
+    const Duration imposed = *can.imposed_step;
     const Duration h = settings_.step;
     const auto& name = graph_.name(s);
     if (std::max(h / imposed, imposed / h) > kMostParts) {
@@ -89,6 +90,11 @@ class Matching {
               "'{}' imposes a step of {} s, which neither divides the macro step of {} s nor is a multiple of it", name,
               imposed, h),
           fmt::format("choose a macro step such as {} s, or use f3ornits", imposed));
+    } else if (can.substeps > 1 && !whole_ratio(h / can.substeps, imposed)) {
+      add(s,
+          fmt::format("'{}' imposes a step of {} s, which does not divide its sub-step of {} s (substeps = {})", name,
+                      imposed, h / can.substeps, can.substeps),
+          "remove substeps, or choose a macro step that fits");
     } else if (!whole_ratio(settings_.stop - settings_.start, imposed)) {
       add(s,
           fmt::format("the run from {} s to {} s is no multiple of the step of {} s that '{}' imposes", settings_.start,
@@ -102,7 +108,7 @@ class Matching {
   void check_step_limits(SubsystemId s, const Capabilities& can) {
     const Duration h = settings_.step;
     const auto& name = graph_.name(s);
-    const double parts = can.max_step ? std::max(1.0, std::ceil(h / *can.max_step - 1e-9)) : 1.0;
+    const double parts = std::max<double>(can.substeps, can.max_step ? std::ceil(h / *can.max_step - 1e-9) : 1.0);
     if (parts > kMostParts) {
       add(s,
           fmt::format("the maximal step of '{}', {} s, cuts the macro step of {} s into {:g} parts", name,
@@ -113,7 +119,7 @@ class Matching {
     if (!can.min_step) return;
     const Grid grid(settings_.start, settings_.stop, h);
     const Duration last = grid.size(grid.steps() - 1);
-    const double last_parts = std::max(1.0, std::ceil(parts * last / h - 1e-9));
+    const double last_parts = std::max<double>(can.substeps, std::ceil(parts * last / h - 1e-9));
     const Duration part = h / parts;
     const Duration last_part = last / last_parts;
     if (part < *can.min_step * (1 - 1e-9)) {

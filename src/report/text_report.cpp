@@ -136,6 +136,7 @@ std::string capabilities_text(const Capabilities& capabilities, const VariableTa
   };
   line("can be rolled back", yes_or_no(capabilities.rollback));
   line("inputs inside a step", input_degree_text(capabilities.input_degree));
+  if (capabilities.substeps > 1) line("sub-steps", fmt::format("{}, each with its own inputs", capabilities.substeps));
   line("tells output derivatives", derivatives_text(capabilities.output_derivative_order));
   line("tells its states", yes_or_no(capabilities.states));
   line("tells state derivatives", yes_or_no(capabilities.state_derivatives));

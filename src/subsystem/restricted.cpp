@@ -23,6 +23,7 @@ Capabilities reduced(Capabilities result, const Restrictions& restrictions) {
   if (restrictions.min_step) result.min_step = restrictions.min_step;
   if (restrictions.max_step) result.max_step = restrictions.max_step;
   if (restrictions.initial_step) result.initial_step = restrictions.initial_step;
+  if (restrictions.substeps) result.substeps = *restrictions.substeps;
   if (restrictions.events) result.announces_events = !restrictions.events->empty();
   return result;
 }
@@ -96,6 +97,7 @@ Facets Restricted::facets() noexcept {
 bool Restrictions::any() const {
   return rollback || states || state_derivatives || linearization || input_degree || output_derivative_order ||
          imposed_step || step_offset || min_step || max_step || initial_step || events;
+  imposed_step || min_step || max_step || substeps || events;
 }
 
 std::vector<std::string> additions(const Capabilities& capabilities, const Restrictions& restrictions) {

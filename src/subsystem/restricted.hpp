@@ -22,6 +22,7 @@ struct Restrictions {
   std::optional<Duration> min_step;
   std::optional<Duration> max_step;
   std::optional<Duration> initial_step;
+  std::optional<int> substeps;
   std::optional<std::vector<Time>> events;  ///< announced instead of the subsystem's own
 
   bool any() const;

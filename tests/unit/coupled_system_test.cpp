@@ -28,6 +28,7 @@ class Moody final : public Subsystem {
   std::vector<Duration> sizes;  // of the steps made
   std::vector<int> degrees;     // of the inputs received
   void take_degree(int degree) { can_.input_degree = degree; }
+  void take_substeps(int substeps) { can_.substeps = substeps; }
 
   std::string_view name() const noexcept override { return "moody"; }
   const VariableTable& variables() const noexcept override { return table_; }
@@ -115,6 +116,35 @@ TEST_F(CommittedStep, in_parts_has_the_mean_of_the_polynomial_on_each_part_for_a
   EXPECT_NEAR(step(2, 4), 3.0, 1e-14);  // means keep the integral
   EXPECT_EQ(moody_.degrees, (std::vector<int>{0, 0, 0, 0}));
   EXPECT_NEAR(system_->inputs()[0], 1 + 2 * 0.875 + 3 * (1 - 0.75 * 0.75 * 0.75) / (3 * 0.25), 1e-13);
+}
+
+TEST_F(CommittedStep, is_made_in_the_substeps_asked_for_where_the_degree_must_be_lowered) {
+  moody_.take_degree(0);
+  moody_.take_substeps(4);
+  moody_.early = {0.3};
+  build();
+  EXPECT_NEAR(step(2, 1), 3.0, 1e-14);
+  const std::vector<Duration> expected{0.25, 0.05, 0.2, 0.25, 0.25};
+  ASSERT_EQ(moody_.sizes.size(), expected.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_NEAR(moody_.sizes[i], expected[i], 1e-14) << i;
+  EXPECT_EQ(system_->counters(SubsystemId{0}).early_returns, 1U);
+}
+
+TEST_F(CommittedStep, has_no_substeps_where_they_bring_nothing) {
+  moody_.take_degree(1);
+  moody_.take_substeps(4);
+  build();
+  step(0, 1);
+  step(1, 1);
+  EXPECT_EQ(moody_.sizes.size(), 2U);
+}
+
+TEST_F(CommittedStep, keeps_the_finer_of_parts_and_substeps) {
+  moody_.take_degree(0);
+  moody_.take_substeps(4);
+  build();
+  step(1, 8);
+  EXPECT_EQ(moody_.sizes.size(), 8U);
 }
 
 TEST_F(CommittedStep, that_is_rejected_is_an_error_with_culprit_time_and_remedy) {

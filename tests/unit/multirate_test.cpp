@@ -95,6 +95,43 @@ TEST(StepLimits, a_part_or_a_last_step_below_the_minimal_step_is_refused) {
   EXPECT_NE(problems_of(description).find("the last step"), std::string::npos);
 }
 
+SystemDescription prey_in_substeps(std::int64_t substeps, double macro_step, double stop) {
+  auto description = test::changed(test::example("lotka_volterra"), {.step = macro_step, .stop = stop});
+  description.subsystems[0].substeps = {substeps, {}};
+  return description;
+}
+
+TEST(Substeps, must_be_a_multiple_of_an_imposed_step) {
+  auto description = prey_in_substeps(4, 0.1, 1.0);
+  description.subsystems[0].step = {0.0125, {}};
+  EXPECT_EQ(problems_of(description), "");
+  description.subsystems[0].step = {0.05, {}};
+  EXPECT_NE(problems_of(description)
+                .find("'prey' imposes a step of 0.05 s, which does not divide its sub-step of 0.025 s (substeps = 4)"),
+            std::string::npos);
+}
+
+TEST(Substeps, below_the_minimal_step_are_refused) {
+  auto description = prey_in_substeps(4, 0.1, 1.0);
+  description.subsystems[0].min_step = {0.03, {}};
+  EXPECT_NE(problems_of(description).find("0.025 s is below the minimal step of 'prey'"), std::string::npos);
+}
+
+TEST(Substeps, are_told_in_the_notes_with_what_they_bring) {
+  auto description = prey_in_substeps(4, 0.1, 0.1);
+  const auto notes = [](const SystemDescription& of) {
+    Simulation simulation(of);
+    simulation.run();
+    return simulation.summary().notes;
+  };
+  EXPECT_EQ(notes(description),
+            std::vector<std::string>{"substeps = 4 of 'prey' bring nothing: it takes inputs of degree 0 as they are"});
+  description.subsystems[0].input_degree = {0, {}};
+  apply_option(description, "degree=2");
+  EXPECT_EQ(notes(description), std::vector<std::string>{"inputs of 'prey' lowered from degree 2 to 0 by mean-square "
+                                                         "fit on each of 4 sub-steps"});
+}
+
 TEST(Events, between_communication_times_are_warned_about) {
   auto description = test::changed(test::example("lotka_volterra"), {.step = 0.1, .stop = 1.0});
   description.subsystems[0].events = {{0.25, 0.5, 0.77}, {}};

@@ -226,6 +226,7 @@ void expect_equal(const SubsystemDescription& a, const SubsystemDescription& b) 
   EXPECT_EQ(value_of(a.max_step), value_of(b.max_step));
   EXPECT_EQ(value_of(a.step_offset), value_of(b.step_offset));
   EXPECT_EQ(value_of(a.initial_step), value_of(b.initial_step));
+  EXPECT_EQ(value_of(a.substeps), value_of(b.substeps));
   EXPECT_EQ(value_of(a.events), value_of(b.events));
   EXPECT_EQ(value_of(a.timeout), value_of(b.timeout));
 }
@@ -301,6 +302,7 @@ TEST(WrittenSystem, reads_back_to_the_same_description) {
   full.max_step = Written<double>{2.0, {}};
   full.step_offset = Written<double>{0.25, {}};
   full.initial_step = Written<double>{0.125, {}};
+  full.substeps = Written<std::int64_t>{8, {}};
   full.events = Written<std::vector<double>>{{1.0, 7.5}, {}};
   SubsystemDescription bare;
   bare.name = "a";

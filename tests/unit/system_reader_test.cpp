@@ -55,6 +55,7 @@ step_offset = 0.01
 min_step = 0
 max_step = 1
 initial_step = 0.5
+substeps = 4
 events = [7.5, 9]
 [connections]
 "prey.p" = [
@@ -116,6 +117,7 @@ TEST(SystemReader, reads_a_subsystem_with_all_its_keys) {
   EXPECT_EQ(prey.max_step->value, 1.0);
   EXPECT_EQ(prey.step_offset->value, 0.01);
   EXPECT_EQ(prey.initial_step->value, 0.5);
+  EXPECT_EQ(prey.substeps->value, 4);
   EXPECT_EQ(prey.events->value, (std::vector<double>{7.5, 9.0}));
 }
 
@@ -321,6 +323,9 @@ TEST(SystemValues, of_a_subsystem_must_make_sense) {
   EXPECT_EQ(subsystem("step = 0.0"), Texts{"system.toml:3: subsystems.a.step must be greater than 0 s, not 0"});
   EXPECT_EQ(subsystem("step = -1"), Texts{"system.toml:3: subsystems.a.step must be greater than 0 s, not -1"});
   EXPECT_EQ(subsystem("min_step = -1"), Texts{"system.toml:3: subsystems.a.min_step must be at least 0 s, not -1"});
+  EXPECT_EQ(subsystem("substeps = 0"),
+            Texts{"system.toml:3: subsystems.a.substeps must be between 1 and 1000000, not 0"});
+  EXPECT_EQ(subsystem("substeps = 1.5"), Texts{"system.toml:3: subsystems.a.substeps must be an integer, not 1.5"});
   EXPECT_EQ(subsystem("max_step = -1"), Texts{"system.toml:3: subsystems.a.max_step must be greater than 0 s, not -1"});
   EXPECT_EQ(subsystem("max_step = 1\nmin_step = 2"),
             Texts{"system.toml:4: subsystems.a.min_step (2 s) is greater than its max_step (1 s)"});

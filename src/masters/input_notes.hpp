@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "coupling/coupled_system.hpp"
+
+namespace entrain {
+
+/// What becomes of input polynomials of this degree in each subsystem: lowered, on how many sub-steps, or sub-steps
+/// that bring nothing.
+std::vector<std::string> input_degree_notes(const CoupledSystem& system, int degree);
+
+}  // namespace entrain

@@ -1,0 +1,57 @@
+// Sub-steps: what a subsystem that takes constants loses against one that takes the polynomials whole.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "support/systems.hpp"
+
+namespace entrain {
+namespace {
+
+struct Case {
+  std::string method;
+  int degree;
+};
+
+void PrintTo(const Case& c, std::ostream* out) {
+  *out << c.method << " degree " << c.degree;
+}
+
+/// The prey at t = 2 s. `substeps` = 0: the polynomials are taken whole; else constants only, in so many sub-steps.
+double prey_after(const Case& c, std::int64_t substeps, int threads = 1) {
+  auto description =
+      test::changed(test::example("lotka_volterra"),
+                    {.method = c.method, .step = 0.1, .stop = 2.0, .options = {"degree=" + std::to_string(c.degree)}});
+  for (auto& subsystem : description.subsystems) {
+    if (substeps == 0) continue;
+    subsystem.input_degree = {0, {}};
+    subsystem.substeps = {substeps, {}};
+  }
+  Simulation simulation(description, {.threads = threads, .interrupt = nullptr});
+  EXPECT_EQ(simulation.run().termination, Termination::Completed) << simulation.summary().message;
+  return simulation.value("prey.p");
+}
+
+class Substeps : public testing::TestWithParam<Case> {};
+
+// A part of length h / k under the mean has the right impulse; what is left is its third power, k times per step.
+TEST_P(Substeps, lose_a_share_that_falls_with_the_square_of_their_number) {
+  const double whole = prey_after(GetParam(), 0);
+  double before = std::abs(prey_after(GetParam(), 2) - whole);
+  for (const std::int64_t substeps : {4, 8, 16}) {
+    const double loss = std::abs(prey_after(GetParam(), substeps) - whole);
+    EXPECT_NEAR(std::log2(before / loss), 2.0, 0.1) << substeps << " sub-steps";
+    before = loss;
+  }
+}
+
+TEST_P(Substeps, give_the_same_bits_with_any_number_of_threads) {
+  EXPECT_EQ(prey_after(GetParam(), 4, 1), prey_after(GetParam(), 4, 4));
+}
+
+INSTANTIATE_TEST_SUITE_P(ExplicitMethods, Substeps,
+                         testing::Values(Case{"jacobi", 1}, Case{"jacobi", 2}, Case{"jacobi", 3},
+                                         Case{"gauss-seidel", 1}));
+
+}  // namespace
+}  // namespace entrain
