@@ -121,9 +121,17 @@ TEST_F(CommittedStep, in_parts_has_the_mean_of_the_polynomial_on_each_part_for_a
 TEST_F(CommittedStep, is_made_in_the_substeps_asked_for_where_the_degree_must_be_lowered) {
   moody_.take_degree(0);
   moody_.take_substeps(4);
+  build();
+  EXPECT_NEAR(step(2, 1), 3.0, 1e-14);  // means keep the integral
+  EXPECT_EQ(moody_.sizes, (std::vector<Duration>(4, 0.25)));
+}
+
+TEST_F(CommittedStep, in_substeps_that_ends_early_keeps_to_them) {
+  moody_.take_degree(0);
+  moody_.take_substeps(4);
   moody_.early = {0.3};
   build();
-  EXPECT_NEAR(step(2, 1), 3.0, 1e-14);
+  step(2, 1);
   const std::vector<Duration> expected{0.25, 0.05, 0.2, 0.25, 0.25};
   ASSERT_EQ(moody_.sizes.size(), expected.size());
   for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_NEAR(moody_.sizes[i], expected[i], 1e-14) << i;

@@ -124,7 +124,7 @@ TEST(SystemReader, reads_a_subsystem_with_all_its_keys) {
 TEST(SystemReader, takes_start_values_from_a_table_of_their_own) {
   const auto system = parsed(kComplete);
   EXPECT_EQ(system.subsystems.at(1).start.at("gamma").value, Value(std::int64_t{2}));
-  EXPECT_EQ(system.subsystems.at(1).start.at("gamma").where.line, 41);
+  EXPECT_EQ(system.subsystems.at(1).start.at("gamma").where.line, 42);
 }
 
 TEST(SystemReader, connects_one_output_to_several_inputs) {
@@ -134,8 +134,8 @@ TEST(SystemReader, connects_one_output_to_several_inputs) {
   EXPECT_EQ(connections[0].input, "a/b-c_1.u");
   EXPECT_EQ(connections[1].output, "prey.p");
   EXPECT_EQ(connections[1].input, "a/b-c_1.w");
-  EXPECT_EQ(connections[1].where.line, 32) << "of the element in the list";
-  EXPECT_EQ(connections[1].output_where.line, 30);
+  EXPECT_EQ(connections[1].where.line, 33) << "of the element in the list";
+  EXPECT_EQ(connections[1].output_where.line, 31);
   EXPECT_EQ(connections[2].input, "prey.u");
 }
 
@@ -325,7 +325,8 @@ TEST(SystemValues, of_a_subsystem_must_make_sense) {
   EXPECT_EQ(subsystem("min_step = -1"), Texts{"system.toml:3: subsystems.a.min_step must be at least 0 s, not -1"});
   EXPECT_EQ(subsystem("substeps = 0"),
             Texts{"system.toml:3: subsystems.a.substeps must be between 1 and 1000000, not 0"});
-  EXPECT_EQ(subsystem("substeps = 1.5"), Texts{"system.toml:3: subsystems.a.substeps must be an integer, not 1.5"});
+  EXPECT_EQ(subsystem("substeps = 1.5"),
+            Texts{"system.toml:3: subsystems.a.substeps must be an integer, not the number 1.5"});
   EXPECT_EQ(subsystem("max_step = -1"), Texts{"system.toml:3: subsystems.a.max_step must be greater than 0 s, not -1"});
   EXPECT_EQ(subsystem("max_step = 1\nmin_step = 2"),
             Texts{"system.toml:4: subsystems.a.min_step (2 s) is greater than its max_step (1 s)"});
