@@ -208,9 +208,17 @@ class Writer3 final : public Writer {
     return fmt::format(
         "  <CoSimulation modelIdentifier=\"{}\" canHandleVariableCommunicationStepSize=\"true\" "
         "maxOutputDerivativeOrder=\"{}\" canGetAndSetFMUState=\"{}\" canSerializeFMUState=\"{}\" "
-        "providesDirectionalDerivatives=\"{}\"/>\n",
+        "providesDirectionalDerivatives=\"{}\" providesAdjointDerivatives=\"{}\" "
+        "providesIntermediateUpdate=\"{}\"{}/>\n",
         definition_.identifier, options_.output_derivative_order, text_of(options_.rollback),
-        text_of(options_.rollback), text_of(options_.directional_derivatives));
+        text_of(options_.rollback), text_of(options_.directional_derivatives), text_of(options_.adjoint_derivatives),
+        text_of(options_.input_degree > 0), internal_steps());
+  }
+
+  std::string internal_steps() const {
+    if (!(options_.internal_step > 0.0)) return {};
+    return fmt::format(" canReturnEarlyAfterIntermediateUpdate=\"true\" fixedInternalStepSize=\"{}\"",
+                       options_.internal_step);
   }
 
   static const char* type_of(const ListedVariable& variable) {
@@ -232,6 +240,7 @@ class Writer3 final : public Writer {
       if (variable.derivative_of) {
         attributes += fmt::format(" derivative=\"{}\"", listing_.variables[*variable.derivative_of].reference);
       }
+      if (variable.group == Group::Input && options_.input_degree > 0) attributes += " intermediateUpdate=\"true\"";
       std::string end = "/>";
       if (variable.start && variable.type == ValueType::String) {
         end = fmt::format("><Start value=\"{}\"/></String>", escaped(text_of(*variable.start)));

@@ -14,7 +14,7 @@ using namespace entrain;
 using namespace entrain::fmukit;
 
 constexpr unsigned kReadable = kAnyPhase;
-constexpr unsigned kWritable = kInstantiated | kInitialization | kStep | kEvent | kContinuous;
+constexpr unsigned kWritable = kInstantiated | kInitialization | kStep | kIntermediate | kEvent | kContinuous;
 
 /// Every variable is a scalar, so there are as many values as references.
 void require_scalars(size_t references, size_t values) {
@@ -54,18 +54,23 @@ fmi3Status fmi3SetDebugLogging(fmi3Instance c, fmi3Boolean on, size_t, const fmi
 }
 
 fmi3Instance fmi3InstantiateCoSimulation(fmi3String, fmi3String token, fmi3String, fmi3Boolean, fmi3Boolean logging_on,
-                                         fmi3Boolean event_mode_used, fmi3Boolean, const fmi3ValueReference[],
-                                         size_t intermediate_count, fmi3InstanceEnvironment environment,
-                                         fmi3LogMessageCallback logger, fmi3IntermediateUpdateCallback) {
+                                         fmi3Boolean event_mode_used, fmi3Boolean early_return_allowed,
+                                         const fmi3ValueReference intermediate[], size_t intermediate_count,
+                                         fmi3InstanceEnvironment environment, fmi3LogMessageCallback logger,
+                                         fmi3IntermediateUpdateCallback intermediate_update) {
   Fmi3Component* component = nullptr;
   completes(
       [&] {
         require_token(token);
-        const auto refuse = [](const char* why) { throw Error(ErrorCode::SubsystemFailed, why); };
         require_offered(fmu_definition(), Kind::CoSimulation);
         if (event_mode_used) refuse("this FMU has no event mode");
-        if (intermediate_count > 0) refuse("this FMU has no intermediate update");
-        component = new Fmi3Component{Instance(fmu_definition()), environment, logger, logging_on};
+        auto made =
+            std::make_unique<Fmi3Component>(Fmi3Component{Instance(fmu_definition()), environment, logger, logging_on});
+        made->intermediate_inputs.assign(intermediate, intermediate + intermediate_count);
+        if (intermediate_count > 0) made->instance.require_intermediate_inputs(made->intermediate_inputs);
+        if (fmu_definition().options.input_degree > 0) made->intermediate_update = intermediate_update;
+        made->early_return_allowed = early_return_allowed;
+        component = made.release();
       },
       [&](const char* why) { log_refusal(environment, logger, logging_on, "fmi3InstantiateCoSimulation", why); });
   return component;
@@ -101,6 +106,7 @@ fmi3Status fmi3GetFloat64(fmi3Instance c, const fmi3ValueReference vr[], size_t 
                           size_t count) {
   return guarded(c, "fmi3GetFloat64", kReadable, [&](Fmi3Component& component) {
     require_scalars(nvr, count);
+    require_step_since_set(component);
     component.instance.get({vr, nvr}, values);
   });
 }
@@ -109,7 +115,9 @@ fmi3Status fmi3SetFloat64(fmi3Instance c, const fmi3ValueReference vr[], size_t 
                           size_t count) {
   return guarded(c, "fmi3SetFloat64", kWritable, [&](Fmi3Component& component) {
     require_scalars(nvr, count);
+    require_intermediate(component, {vr, nvr});
     component.instance.set({vr, nvr}, values);
+    component.set_since_step = component.instance.in_step_mode();
   });
 }
 
@@ -167,8 +175,10 @@ fmi3Status fmi3GetFMUState(fmi3Instance c, fmi3FMUState* state) {
 }
 
 fmi3Status fmi3SetFMUState(fmi3Instance c, fmi3FMUState state) {
-  return guarded(c, "fmi3SetFMUState", kAnyPhase,
-                 [&](Fmi3Component& component) { component.instance.restore(snapshot_of(state)); });
+  return guarded(c, "fmi3SetFMUState", kAnyPhase, [&](Fmi3Component& component) {
+    component.instance.restore(snapshot_of(state));
+    component.set_since_step = false;
+  });
 }
 
 fmi3Status fmi3FreeFMUState(fmi3Instance c, fmi3FMUState* state) {
@@ -210,6 +220,17 @@ fmi3Status fmi3GetDirectionalDerivative(fmi3Instance c, const fmi3ValueReference
       });
 }
 
+fmi3Status fmi3GetAdjointDerivative(fmi3Instance c, const fmi3ValueReference unknowns[], size_t unknown_count,
+                                    const fmi3ValueReference knowns[], size_t known_count, const fmi3Float64 seed[],
+                                    size_t seed_count, fmi3Float64 sensitivity[], size_t sensitivity_count) {
+  return guarded(
+      c, "fmi3GetAdjointDerivative", kInitialization | kStep | kTerminated | kFailed, [&](Fmi3Component& component) {
+        require_scalars(unknown_count, seed_count);
+        require_scalars(known_count, sensitivity_count);
+        component.instance.adjoint_derivative({unknowns, unknown_count}, {knowns, known_count}, seed, sensitivity);
+      });
+}
+
 fmi3Status fmi3GetOutputDerivatives(fmi3Instance c, const fmi3ValueReference vr[], size_t nvr, const fmi3Int32 orders[],
                                     fmi3Float64 values[], size_t count) {
   return guarded(c, "fmi3GetOutputDerivatives", kStep | kTerminated | kFailed, [&](Fmi3Component& component) {
@@ -222,10 +243,20 @@ fmi3Status fmi3DoStep(fmi3Instance c, fmi3Float64 from, fmi3Float64 size, fmi3Bo
                       fmi3Boolean* event_handling_needed, fmi3Boolean* terminate_simulation, fmi3Boolean* early_return,
                       fmi3Float64* last_successful_time) {
   return guarded(c, "fmi3DoStep", kStep, [&](Fmi3Component& component) {
-    component.instance.step(from, size);
+    const auto ask = [&component](Time t, bool finished) {
+      const bool can_return_early = finished && component.early_return_allowed;
+      fmi3Boolean early_return_requested = fmi3False;
+      fmi3Float64 early_return_time = t;
+      component.intermediate_update(component.environment, t, fmi3True, fmi3False, finished, can_return_early,
+                                    &early_return_requested, &early_return_time);
+      return can_return_early && early_return_requested;
+    };
+    const Instance::InputRequest request = ask;
+    const Time reached = component.instance.step(from, size, component.intermediate_update ? &request : nullptr);
+    component.set_since_step = false;
     *event_handling_needed = fmi3False;
     *terminate_simulation = fmi3False;
-    *early_return = fmi3False;
-    *last_successful_time = component.instance.time();
+    *early_return = reached < from + size;
+    *last_successful_time = reached;
   });
 }

@@ -116,10 +116,6 @@ fmi3Status fmi3GetVariableDependencies(fmi3Instance c, fmi3ValueReference, size_
                                        fmi3DependencyKind[], size_t) {
   return unsupported(c, "fmi3GetVariableDependencies");
 }
-fmi3Status fmi3GetAdjointDerivative(fmi3Instance c, const fmi3ValueReference[], size_t, const fmi3ValueReference[],
-                                    size_t, const fmi3Float64[], size_t, fmi3Float64[], size_t) {
-  return unsupported(c, "fmi3GetAdjointDerivative");
-}
 fmi3Status fmi3EnterConfigurationMode(fmi3Instance c) {
   return unsupported(c, "fmi3EnterConfigurationMode");
 }

@@ -1,8 +1,16 @@
 #pragma once
 
 #include <exception>
+#include <string>
+
+#include "entrain/error.hpp"
 
 namespace entrain::fmukit {
+
+/// Ends a call with an error and a sentence why.
+[[noreturn]] inline void refuse(const std::string& message) {
+  throw Error(ErrorCode::SubsystemFailed, message);
+}
 
 /// Runs `call`; nothing it throws gets past here, and `report` is told why. True when all went well.
 template <class Call, class Report>

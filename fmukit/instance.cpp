@@ -7,8 +7,8 @@
 #include <limits>
 #include <utility>
 
-#include "entrain/error.hpp"
 #include "fmukit/describe.hpp"
+#include "fmukit/guard.hpp"
 #include "subsystem/native/event_integration.hpp"
 
 namespace entrain::fmukit {
@@ -22,12 +22,9 @@ const char* name_of(unsigned phase) {
     case kTerminated: return "terminated";
     case kEvent: return "event mode";
     case kContinuous: return "continuous-time mode";
+    case kIntermediate: return "intermediate update mode";
     default: return "failed";
   }
-}
-
-[[noreturn]] void refuse(const std::string& message) {
-  throw Error(ErrorCode::SubsystemFailed, message);
 }
 
 double start_of(const Variable& variable) {
@@ -105,55 +102,6 @@ void Instance::configure_if_changed() {
   if (!parameters_changed_) return;
   model_->configure(*parameters_);
   parameters_changed_ = false;
-}
-
-void Instance::require_step(Time from, Duration size) const {
-  // The importer may have computed the time on another path: compared with what rounding can do, not exactly.
-  const double tolerance = 1e-9 * std::max({std::abs(from), std::abs(now_[0]), size});
-  if (!(std::abs(from - now_[0]) <= tolerance)) {
-    refuse(fmt::format("a step from t = {} s, but the FMU is at t = {} s", from, now_[0]));
-  }
-  if (!(size > 0.0)) refuse(fmt::format("a step of {} s; it must be greater than 0", size));
-  if (from + size > stop_ + tolerance) {
-    refuse(fmt::format("a step to t = {} s, past the stop time {} s", from + size, stop_));
-  }
-}
-
-void Instance::step(Time from, Duration size) {
-  if (definition_.options.strict) {
-    count(Counter::DoStep);
-    require_step(from, size);
-  }
-  configure_if_changed();
-  if (ahead_degree_ == 0) {
-    model_->integrate(from, size, InputBlock(u(), inputs_, 0), {x(), states_});
-    std::fill(du(), du() + 2 * inputs_, 0.0);
-  } else {
-    advance_with_polynomials(from, size);
-  }
-  now_[0] = from + size;
-  forget_results();
-}
-
-void Instance::advance_with_polynomials(Time from, Duration size) {
-  std::copy(u(), u() + inputs_, coefficients_.begin());
-  double factorial = 1.0;
-  for (int order = 1; order <= ahead_degree_; ++order) {
-    factorial *= order;
-    const double* derivatives = ahead(order);
-    for (std::size_t i = 0; i < inputs_; ++i) {
-      coefficients_[static_cast<std::size_t>(order) * inputs_ + i] = derivatives[i] / factorial;
-    }
-  }
-  const InputBlock inputs(coefficients_.data(), inputs_, ahead_degree_);
-  model_->integrate(from, size, inputs, {x(), states_});
-  for (std::size_t i = 0; i < inputs_; ++i) {
-    u()[i] = inputs.value(i, size);
-    du()[i] = inputs.slope(i, size);
-    ddu()[i] = inputs.curvature(i, size);
-  }
-  std::fill(ahead(1), ahead(1) + kMaxInputDegree * inputs_, 0.0);
-  ahead_degree_ = 0;
 }
 
 Place Instance::place_of(Reference reference) const {
@@ -291,11 +239,7 @@ double Instance::output_derivative(Reference reference, int order) {
 void Instance::directional_derivative(std::span<const Reference> unknowns, std::span<const Reference> knowns,
                                       const double* seed, double* result) {
   if (!definition_.options.directional_derivatives) refuse("directional derivatives are not supported");
-  if (!linearization_known_) {
-    configure_if_changed();
-    model_->linearize(here(), linearization_);
-    linearization_known_ = true;
-  }
+  linearize_if_needed();
   for (std::size_t i = 0; i < unknowns.size(); ++i) {
     const Place unknown = place_of(unknowns[i]);
     result[i] = 0.0;
@@ -305,6 +249,26 @@ void Instance::directional_derivative(std::span<const Reference> unknowns, std::
   }
 }
 
+void Instance::adjoint_derivative(std::span<const Reference> unknowns, std::span<const Reference> knowns,
+                                  const double* seed, double* result) {
+  if (!definition_.options.adjoint_derivatives) refuse("adjoint derivatives are not supported");
+  linearize_if_needed();
+  for (std::size_t j = 0; j < knowns.size(); ++j) {
+    const Place known = place_of(knowns[j]);
+    result[j] = 0.0;
+    for (std::size_t i = 0; i < unknowns.size(); ++i) {
+      result[j] += seed[i] * sensitivity(place_of(unknowns[i]), known);
+    }
+  }
+}
+
+void Instance::linearize_if_needed() {
+  if (linearization_known_) return;
+  configure_if_changed();
+  model_->linearize(here(), linearization_);
+  linearization_known_ = true;
+}
+
 double Instance::sensitivity(Place unknown, Place known) const {
   std::optional<std::size_t> state;
   if (known.group == Group::State) state = known.index;
@@ -312,7 +276,7 @@ double Instance::sensitivity(Place unknown, Place known) const {
   const bool input = known.group == Group::Input;
   const bool output = unknown.group == Group::Output;
   if ((!state && !input) || (!output && unknown.group != Group::Derivative)) {
-    refuse("directional derivatives are those of outputs and state derivatives with respect to inputs and states");
+    refuse("derivatives are those of outputs and state derivatives with respect to inputs and states");
   }
   const Matrix& matrix =
       output ? (input ? linearization_.D : linearization_.C) : (input ? linearization_.B : linearization_.A);

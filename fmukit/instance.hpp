@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/function_ref.hpp"
 #include "fmukit/fmu_definition.hpp"
 #include "fmukit/references.hpp"
 #include "fmukit/snapshot.hpp"
@@ -18,7 +19,8 @@ inline constexpr unsigned kInstantiated = 1;
 inline constexpr unsigned kInitialization = 2;
 inline constexpr unsigned kStep = 4;
 inline constexpr unsigned kTerminated = 8;
-inline constexpr unsigned kFailed = 16;  ///< after an error, only entered by a strict FMU
+inline constexpr unsigned kFailed = 16;        ///< after an error, only entered by a strict FMU
+inline constexpr unsigned kIntermediate = 32;  ///< inside a step, while the importer is asked for inputs
 inline constexpr unsigned kEvent = 64;
 inline constexpr unsigned kContinuous = 128;  ///< model exchange between events
 inline constexpr unsigned kAnyPhase =
@@ -50,7 +52,15 @@ class Instance {
   void exit_initialization();
   void terminate() { phase_ = kTerminated; }
   void reset();
-  void step(Time from, Duration size);
+  /// Asks the importer for the inputs at a time inside the step: it sets them or leaves them as they are. True when it
+  /// wants the step to end there. `finished`: an internal step ended at this time.
+  using InputRequest = FunctionRef<bool(Time t, bool finished)>;
+  /// The time reached. `ask`: null when the importer takes no part inside a step.
+  Time step(Time from, Duration size, const InputRequest* ask = nullptr);
+  /// Throws unless all of them are inputs that may be set inside a step.
+  void require_intermediate_inputs(std::span<const Reference> references) const;
+  bool in_step_mode() const { return phase_ == kStep; }
+  bool in_intermediate_update() const { return phase_ == kIntermediate; }
   Time time() const { return now_[0]; }
 
   void enter_event_mode() { phase_ = kEvent; }
@@ -76,6 +86,9 @@ class Instance {
   void directional_derivative(std::span<const Reference> unknowns, std::span<const Reference> knowns,
                               const double* seed, double* sensitivity);
 
+  void adjoint_derivative(std::span<const Reference> unknowns, std::span<const Reference> knowns, const double* seed,
+                          double* sensitivity);
+
   void save(Snapshot& snapshot);
   void restore(const Snapshot& snapshot);
   Snapshot restored_from(std::span<const std::uint8_t> bytes) const;
@@ -96,8 +109,13 @@ class Instance {
   double output(std::size_t index);
   double derivative(std::size_t index);
   double indicator(std::size_t index);
+  void linearize_if_needed();
   double sensitivity(Place unknown, Place known) const;
-  void advance_with_polynomials(Time from, Duration size);
+  bool asked(const InputRequest& ask, Time t, bool finished);
+  int coefficients_from_derivatives();
+  int coefficients_from_samples(Time from, Duration size, const InputRequest& ask);
+  void advance_with_polynomials(Time from, Duration size, int degree);
+  Time advance_in_internal_steps(Time from, Duration size, const InputRequest* ask);
   void count(Counter counter) { ++calls_[static_cast<std::size_t>(counter)]; }
 
   double* x() { return now_.data() + 1; }

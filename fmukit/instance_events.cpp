@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "base/grid.hpp"
-#include "entrain/error.hpp"
+#include "fmukit/guard.hpp"
 #include "fmukit/instance.hpp"
 
 namespace entrain::fmukit {
@@ -12,7 +12,7 @@ namespace {
 
 void require_count(std::size_t given, std::size_t own, const char* what) {
   if (given == own) return;
-  throw Error(ErrorCode::SubsystemFailed, fmt::format("{} {} were passed, there are {}", given, what, own));
+  refuse(fmt::format("{} {} were passed, there are {}", given, what, own));
 }
 
 }  // namespace

@@ -47,7 +47,8 @@ struct Capabilities {
   Duration step_offset = 0.0;  ///< of the imposed communication times: the first step is this long if it is not 0
   std::optional<Duration> min_step;
   std::optional<Duration> max_step;
-  std::optional<Duration> initial_step;  ///< a good first one, where the method adapts the step
+  std::optional<Duration> initial_step;   ///< a good first one, where the method adapts the step
+  std::optional<Duration> internal_step;  ///< inputs inside a step are held over internal steps of this size
   int substeps = 1;  ///< as the user wrote: a step under polynomials above input_degree is made in this many parts
   Feedthrough feedthrough;
 };

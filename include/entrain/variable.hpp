@@ -36,12 +36,19 @@ enum class Causality {
   Method,  ///< of a recordable signal only: told by the coupling method, not by the subsystem
 };
 
+/// An input or output that no connection can carry yet.
+struct OtherPort {
+  std::string name;
+  std::string type;  ///< as the subsystem calls it: "Boolean", "Float32", "array of Float64"
+};
+
 /// The variables of one subsystem. The index inside a list is the number of the port.
 struct ENTRAIN_API VariableTable {
   std::vector<Variable> inputs;
   std::vector<Variable> outputs;
   std::vector<Variable> states;
   std::vector<Variable> parameters;
+  std::vector<OtherPort> other_ports;  ///< so that a connection to one can be refused with its reason
 
   struct Place {
     Causality causality;

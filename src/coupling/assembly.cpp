@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <optional>
@@ -197,7 +198,12 @@ class Assembler {
       if (wanted_list[i].name == variable) return End{&entry->second, {wanted, i}};
     }
     const std::string_view kind = wanted == Causality::Output ? "an output" : "an input";
-    if (variables.find(variable)) {
+    const auto other = std::find_if(variables.other_ports.begin(), variables.other_ports.end(),
+                                    [&](const OtherPort& port) { return port.name == variable; });
+    if (other != variables.other_ports.end()) {
+      problem(where, fmt::format("'{}' is of type {}, which cannot be connected yet", name, other->type),
+              "only scalar Real (Float64) inputs and outputs can");
+    } else if (variables.find(variable)) {
       problem(where, fmt::format("'{}' is not {}", name, kind),
               "a connection reads \"subsystem.output\" = \"subsystem.input\"");
     } else {

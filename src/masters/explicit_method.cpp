@@ -35,7 +35,7 @@ void ExplicitMethod::start(CoupledSystem& system, const RunSettings& settings) {
   events_seen_late_ = 0;
   for (std::size_t s = 0; s < system.size(); ++s) {
     next_event_[s] = system.next_event(SubsystemId{s}, settings.start);
-    events_announced_ = events_announced_ || next_event_[s] < kNever;
+    events_announced_ = events_announced_ || system.capabilities(SubsystemId{s}).announces_events;
   }
   solve_loops_ = options_.loops == "solve" && !system.graph().loops().empty();
   tasks_.resize(system.size());
@@ -59,7 +59,11 @@ void ExplicitMethod::commit(CoupledSystem& system, std::span<const SubsystemId> 
   system.commit_all(tasks);
   if (!events_announced_) return;
   for (const auto& task : tasks) {
-    if (reached(task.to, next_event_[task.subsystem])) notice_event(system, task);
+    if (reached(task.to, next_event_[task.subsystem])) {
+      notice_event(system, task);
+    } else if (system.capabilities(task.subsystem).announces_events) {  // an event inside the step may announce others
+      next_event_[task.subsystem] = system.next_event(task.subsystem, task.to);
+    }
   }
 }
 

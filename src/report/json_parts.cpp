@@ -46,6 +46,7 @@ Json json_of(const Capabilities& capabilities) {
   if (capabilities.min_step) json["min_step"] = *capabilities.min_step;
   if (capabilities.max_step) json["max_step"] = *capabilities.max_step;
   if (capabilities.initial_step) json["initial_step"] = *capabilities.initial_step;
+  if (capabilities.internal_step) json["internal_step"] = *capabilities.internal_step;
   if (capabilities.substeps > 1) json["substeps"] = capabilities.substeps;
   json["feedthrough"] = pairs_of(capabilities.feedthrough);
   return json;

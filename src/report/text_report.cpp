@@ -135,7 +135,10 @@ std::string capabilities_text(const Capabilities& capabilities, const VariableTa
     text += fmt::format("  {}: {}\n", what, answer);
   };
   line("can be rolled back", yes_or_no(capabilities.rollback));
-  line("inputs inside a step", input_degree_text(capabilities.input_degree));
+  line("inputs inside a step", input_degree_text(capabilities.input_degree) +
+                                   (capabilities.internal_step ? fmt::format(", held over internal steps of {} s",
+                                                                             short_number(*capabilities.internal_step))
+                                                               : ""));
   if (capabilities.substeps > 1) line("sub-steps", fmt::format("{}, each with its own inputs", capabilities.substeps));
   line("tells output derivatives", derivatives_text(capabilities.output_derivative_order));
   line("tells its states", yes_or_no(capabilities.states));

@@ -1,5 +1,6 @@
 #include "subsystem/fmi/model_description.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "entrain/error.hpp"
@@ -130,6 +131,8 @@ TEST(ModelDescription, makes_ports_of_real_variables_and_parameters_of_the_rest)
   EXPECT_TRUE(of_three.feedthrough(0, 0));  // dependencies not told
   ASSERT_EQ(of_three.warnings.size(), 1U);
   EXPECT_NE(of_three.warnings[0].find("array 'field'"), std::string::npos);
+  ASSERT_EQ(of_three.table.other_ports.size(), 1U);
+  EXPECT_EQ(of_three.table.other_ports[0].type, "array of Float64");
 }
 
 TEST(ModelDescription, without_a_model_structure_has_outputs_that_depend_on_all_inputs) {
@@ -156,6 +159,12 @@ TEST(ModelDescription, that_makes_no_sense_is_refused_by_name) {
   expect(edited(kTwo, "name=\"power\"", "name=\"v\""), "variable 'v' is there twice");
   expect(edited(kTwo, "valueReference=\"3\"", "valueReference=\"x\""), "variable 'power': 'x' is no number");
   expect(edited(kTwo, "start=\"2\"", "start=\"two\""), "variable 'f': 'two' is no start value for Float64");
+  for (const char* number : {"INF", "-INF", "NaN", "1e999", "nan"}) {
+    expect(edited(kTwo, "start=\"2\"", fmt::format("start=\"{}\"", number)),
+           fmt::format("variable 'f': '{}' is no start value for Float64", number));
+  }
+  expect(edited(kTwo, "start=\"-3\"", "start=\"99999999999999999999\""), "is no start value for Int32");
+  expect(edited(kTwo, "valueReference=\"3\"", "valueReference=\"4294967296\""), "'4294967296' is no number");
   expect(edited(kTwo, "causality=\"input\"", "causality=\"inpt\""), "variable 'f': 'inpt' is no causality");
   expect(edited(kTwo, "derivative=\"2\"", "derivative=\"20\""), "variable number 20");
   expect(edited(kTwo, "index=\"4\"", "index=\"40\""), "variable number 40");

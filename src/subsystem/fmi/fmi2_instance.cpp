@@ -9,6 +9,7 @@
 
 #include "subsystem/fmi/fmi2_api.h"
 #include "subsystem/fmi/fmu_instance.hpp"
+#include "subsystem/fmi/log_references.hpp"
 
 namespace entrain {
 namespace {
@@ -25,6 +26,12 @@ bool is_harmless_format(std::string_view text) {
   return true;
 }
 
+/// What an instance finds outside itself.
+struct Environment {
+  FmuLog& log;
+  const FmuDescription& description;
+};
+
 void log_message(fmi2ComponentEnvironment environment, fmi2String, fmi2Status, fmi2String category, fmi2String message,
                  ...) {
   if (environment == nullptr || message == nullptr) return;
@@ -35,7 +42,8 @@ void log_message(fmi2ComponentEnvironment environment, fmi2String, fmi2Status, f
     if (std::vsnprintf(formatted, sizeof formatted, message, arguments) >= 0) message = formatted;
     va_end(arguments);
   }
-  static_cast<FmuLog*>(environment)->add(category, message);
+  const auto& outside = *static_cast<const Environment*>(environment);
+  outside.log.add(category, with_names(message, outside.description).c_str());
 }
 
 void* allocate(size_t count, size_t size) {
@@ -89,8 +97,13 @@ struct Functions {
 
 class Instance final : public FmuInstance {
  public:
-  Instance(const Functions& functions, FmuLog& log)
-      : functions_(functions), code_(log.code()), callbacks_{log_message, allocate, release, step_finished, &log} {}
+  Instance(const Functions& functions, const FmuDescription& description, FmuLog& log)
+      : functions_(functions),
+        code_(log.code()),
+        environment_{log, description},
+        callbacks_{log_message, allocate, release, step_finished, &environment_} {}
+  Instance(const Instance&) = delete;  // the FMU keeps the address of the environment
+  Instance& operator=(const Instance&) = delete;
 
   ~Instance() override {
     if (component_ == nullptr || worst_ == FmuStatus::Fatal || !code_.usable()) return;  // no call is allowed then
@@ -167,9 +180,17 @@ class Instance final : public FmuInstance {
     return call(functions_.directional_derivative, unknowns.data(), unknowns.size(), &known, 1U, &seed, column);
   }
 
+  FmuResult adjoint_derivative(ValueReference, std::span<const ValueReference>, double*) override {
+    return {FmuStatus::Error, "an adjoint derivative of FMI 2"};
+  }
+
   FmuResult get_state(State& state) override { return call(functions_.get_state, &state); }
   FmuResult set_state(State state) override { return call(functions_.set_state, state); }
   FmuResult free_state(State& state) override { return call(functions_.free_state, &state); }
+
+  FmuResult enter_event_mode() override { return no_event_mode(); }
+  FmuEventUpdate update_discrete_states() override { return {no_event_mode()}; }
+  FmuResult enter_step_mode() override { return no_event_mode(); }
 
   FmuStepResult step(const FmuStepCall& arguments, double* outputs) override {
     FmuStepResult result{{}, arguments.from + arguments.size, false};
@@ -179,21 +200,24 @@ class Instance final : public FmuInstance {
       if (!result.result.done()) return failed(result);
     }
     if (!arguments.derivative_inputs.empty()) {
-      result.result =
-          set_input_derivatives(arguments.derivative_inputs, arguments.derivative_orders, arguments.derivative_values);
+      result.result = graver(
+          result.result,
+          set_input_derivatives(arguments.derivative_inputs, arguments.derivative_orders, arguments.derivative_values));
       if (!result.result.done()) return failed(result);
     }
-    result.result =
-        call(functions_.do_step, arguments.from, arguments.size, arguments.may_go_back ? fmi2False : fmi2True);
+    result.result = graver(result.result, call(functions_.do_step, arguments.from, arguments.size,
+                                               arguments.may_go_back ? fmi2False : fmi2True));
     if (result.result.status == FmuStatus::Discard) ask_how_far(result, arguments.from);
     if (result.result.status > FmuStatus::Discard || outputs == nullptr || arguments.outputs.empty()) return result;
     const FmuResult got = get_reals(arguments.outputs, outputs);
-    if (got.done()) return result;
-    result.result = got;
-    return failed(result);
+    if (!got.done()) return failed({got, result.reached, result.terminated});
+    if (result.result.done()) result.result = graver(result.result, got);
+    return result;
   }
 
  private:
+  static FmuResult no_event_mode() { return {FmuStatus::Error, "fmi2 event mode of co-simulation"}; }
+
   /// A discarded get or set is no discarded step: there is nothing to repeat.
   static FmuStepResult failed(FmuStepResult result) {
     result.result.status = std::max(result.result.status, FmuStatus::Error);
@@ -230,6 +254,7 @@ class Instance final : public FmuInstance {
 
   const Functions& functions_;
   ForeignCode& code_;
+  Environment environment_;
   fmi2CallbackFunctions callbacks_;
   fmi2Component component_ = nullptr;
   FmuStatus worst_ = FmuStatus::Ok;
@@ -242,8 +267,8 @@ class Fmi2Functions final : public FmuFunctions {
       : functions_(library), description_(description) {}
 
   std::unique_ptr<FmuInstance> instantiate(const std::string& name, const std::filesystem::path& root,
-                                           FmuLog& log) const override {
-    auto instance = std::make_unique<Instance>(functions_, log);
+                                           bool /*event_mode*/, FmuLog& log) const override {
+    auto instance = std::make_unique<Instance>(functions_, description_, log);
     if (!instance->create(name, description_, root)) return nullptr;
     return instance;
   }

@@ -1,15 +1,12 @@
 #include <algorithm>
+#include <utility>
 
 #include "subsystem/fmi/fmi3_api.h"
 #include "subsystem/fmi/fmu_instance.hpp"
+#include "subsystem/fmi/input_sampling.hpp"
 
 namespace entrain {
 namespace {
-
-void log_message(fmi3InstanceEnvironment environment, fmi3Status, fmi3String category, fmi3String message) {
-  if (environment == nullptr || message == nullptr) return;
-  static_cast<FmuLog*>(environment)->add(category, message);
-}
 
 struct Functions {
   explicit Functions(const FmuLibrary& library) : library_(library) {}
@@ -39,13 +36,17 @@ struct Functions {
   FmuSymbol<fmi3SetFMUStateTYPE> set_state{library_, "fmi3SetFMUState"};
   FmuSymbol<fmi3FreeFMUStateTYPE> free_state{library_, "fmi3FreeFMUState"};
   FmuSymbol<fmi3GetDirectionalDerivativeTYPE> directional_derivative{library_, "fmi3GetDirectionalDerivative"};
+  FmuSymbol<fmi3GetAdjointDerivativeTYPE> adjoint_derivative{library_, "fmi3GetAdjointDerivative"};
   FmuSymbol<fmi3GetOutputDerivativesTYPE> get_output_derivatives{library_, "fmi3GetOutputDerivatives"};
+  FmuSymbol<fmi3EnterEventModeTYPE> enter_event_mode{library_, "fmi3EnterEventMode"};
+  FmuSymbol<fmi3UpdateDiscreteStatesTYPE> update_discrete_states{library_, "fmi3UpdateDiscreteStates"};
+  FmuSymbol<fmi3EnterStepModeTYPE> enter_step_mode{library_, "fmi3EnterStepMode"};
   FmuSymbol<fmi3DoStepTYPE> do_step{library_, "fmi3DoStep"};
 };
 
 class Instance final : public FmuInstance {
  public:
-  Instance(const Functions& functions, FmuLog& log) : functions_(functions), code_(log.code()) {}
+  Instance(const Functions& functions, FmuLog& log) : functions_(functions), code_(log.code()), log_(log) {}
 
   ~Instance() override {
     if (instance_ == nullptr || worst_ == FmuStatus::Fatal || !code_.usable()) return;  // no call is allowed then
@@ -57,15 +58,15 @@ class Instance final : public FmuInstance {
   }
 
   bool create(const std::string& name, const FmuDescription& description, const std::filesystem::path& root,
-              FmuLog& log) {
+              bool event_mode) {
     const std::string resources = (root / "resources").string() + "/";
-    const fmi3ValueReference* no_intermediate_variables = nullptr;
-    fmi3IntermediateUpdateCallback no_intermediate_update = nullptr;
-    instance_ =
-        functions_.instantiate(code_, name.c_str(), description.token.c_str(),
-                               std::filesystem::exists(resources) ? resources.c_str() : nullptr, fmi3False, fmi3True,
-                               fmi3False, description.co_simulation->early_return, no_intermediate_variables, 0U,
-                               static_cast<fmi3InstanceEnvironment>(&log), log_message, no_intermediate_update);
+    const auto intermediate = intermediate_inputs(description);
+    sampling_ = InputSampling(description.co_simulation->fixed_internal_step, intermediate.size());
+    // Early returns are always allowed: where one ends, the engine steps on.
+    instance_ = functions_.instantiate(
+        code_, name.c_str(), description.token.c_str(), std::filesystem::exists(resources) ? resources.c_str() : nullptr,
+        fmi3False, fmi3True, event_mode, fmi3True, intermediate.data(), intermediate.size(),
+        static_cast<fmi3InstanceEnvironment>(this), log_message, intermediate.empty() ? nullptr : intermediate_update);
     const auto categories =
         trouble_categories(description);  // none named: everything is logged, and its last lines kept
     if (instance_ != nullptr && !categories.empty() && functions_.set_debug_logging.exists()) {
@@ -139,33 +140,88 @@ class Instance final : public FmuInstance {
                 unknowns.size());
   }
 
+  FmuResult adjoint_derivative(ValueReference unknown, std::span<const ValueReference> knowns, double* row) override {
+    const double seed = 1.0;
+    return call(functions_.adjoint_derivative, &unknown, 1U, knowns.data(), knowns.size(), &seed, 1U, row,
+                knowns.size());
+  }
+
   FmuResult get_state(State& state) override { return call(functions_.get_state, &state); }
   FmuResult set_state(State state) override { return call(functions_.set_state, state); }
   FmuResult free_state(State& state) override { return call(functions_.free_state, &state); }
 
+  FmuResult enter_event_mode() override { return call(functions_.enter_event_mode); }
+  FmuEventUpdate update_discrete_states() override {
+    fmi3Boolean again = fmi3False;
+    fmi3Boolean terminate = fmi3False;
+    fmi3Boolean nominals_changed = fmi3False;
+    fmi3Boolean states_changed = fmi3False;
+    fmi3Boolean next_is_known = fmi3False;
+    fmi3Float64 next = kNever;
+    const FmuResult result = call(functions_.update_discrete_states, &again, &terminate, &nominals_changed,
+                                  &states_changed, &next_is_known, &next);
+    return {result, again, terminate, next_is_known ? next : kNever};
+  }
+  FmuResult enter_step_mode() override { return call(functions_.enter_step_mode); }
+
   FmuStepResult step(const FmuStepCall& arguments, double* outputs) override {
     FmuStepResult result{{}, arguments.from + arguments.size, false};
     code_.set_time(arguments.from);
+    under_way_ = &arguments;
+    input_requests_ = 0;
     if (!arguments.inputs.empty()) {
-      result.result = set_reals(arguments.inputs, arguments.input_values);
+      const double* values = arguments.polynomials == nullptr
+                                 ? arguments.input_values
+                                 : sampling_.held_from(*arguments.polynomials, 0.0, arguments.size);
+      result.result = set_reals(arguments.inputs, values);
       if (!result.result.done()) return failed(result);
     }
     fmi3Boolean event = fmi3False;
     fmi3Boolean terminate = fmi3False;
     fmi3Boolean early = fmi3False;
     fmi3Float64 last = arguments.from;  // for FMUs that end early without a word where
-    result.result = call(functions_.do_step, arguments.from, arguments.size,
-                         static_cast<fmi3Boolean>(!arguments.may_go_back), &event, &terminate, &early, &last);
+    result.result = graver(result.result,
+                           call(functions_.do_step, arguments.from, arguments.size,
+                                static_cast<fmi3Boolean>(!arguments.may_go_back), &event, &terminate, &early, &last));
+    under_way_ = nullptr;
+    result.input_requests = input_requests_;
+    if (result.result.done()) result.result = graver(result.result, std::exchange(intermediate_, {}));
+    if (!result.result.done() && result.result.status != FmuStatus::Discard) return result;
     result.terminated = terminate;
+    result.event = event;
     if (early || result.result.status == FmuStatus::Discard) result.reached = last;
     if (result.result.status > FmuStatus::Discard || outputs == nullptr || arguments.outputs.empty()) return result;
     const FmuResult got = get_reals(arguments.outputs, outputs);
-    if (got.done()) return result;
-    result.result = got;
-    return failed(result);
+    if (!got.done()) return failed({got, result.reached, result.terminated});
+    if (result.result.done()) result.result = graver(result.result, got);
+    return result;
   }
 
  private:
+  static void log_message(fmi3InstanceEnvironment environment, fmi3Status, fmi3String category, fmi3String message) {
+    if (environment == nullptr || message == nullptr) return;
+    static_cast<Instance*>(environment)->log_.add(category, message);
+  }
+
+  static void intermediate_update(fmi3InstanceEnvironment environment, fmi3Float64 time, fmi3Boolean set_requested,
+                                  fmi3Boolean, fmi3Boolean step_finished, fmi3Boolean,
+                                  fmi3Boolean* early_return_requested, fmi3Float64*) {
+    if (early_return_requested != nullptr) *early_return_requested = fmi3False;
+    if (environment != nullptr && set_requested) static_cast<Instance*>(environment)->tell_inputs(time, step_finished);
+  }
+
+  /// The FMU asks from inside its step. Held inputs stay as they are.
+  void tell_inputs(Time time, bool step_finished) {
+    ++input_requests_;
+    if (under_way_ == nullptr || under_way_->polynomials == nullptr) return;
+    const FmuStepCall& call_under_way = *under_way_;
+    const Duration s = time - call_under_way.from;
+    const double* values = step_finished ? sampling_.held_from(*call_under_way.polynomials, s, call_under_way.size)
+                                         : sampling_.at(*call_under_way.polynomials, s, call_under_way.size);
+    const FmuResult result = set_reals(call_under_way.inputs, values);
+    intermediate_ = intermediate_.done() ? graver(intermediate_, result) : intermediate_;
+  }
+
   /// A discarded get or set is no discarded step: there is nothing to repeat.
   static FmuStepResult failed(FmuStepResult result) {
     result.result.status = std::max(result.result.status, FmuStatus::Error);
@@ -189,11 +245,16 @@ class Instance final : public FmuInstance {
 
   const Functions& functions_;
   ForeignCode& code_;
+  FmuLog& log_;
   fmi3Instance instance_ = nullptr;
   FmuStatus worst_ = FmuStatus::Ok;
   bool stepping_ = false;
   Time start_ = 0.0;
   Time stop_ = 0.0;
+  InputSampling sampling_;
+  const FmuStepCall* under_way_ = nullptr;  ///< the step being made
+  int input_requests_ = 0;                  ///< in it
+  FmuResult intermediate_;                  ///< of a call inside it that failed
 };
 
 class Fmi3Functions final : public FmuFunctions {
@@ -201,10 +262,10 @@ class Fmi3Functions final : public FmuFunctions {
   Fmi3Functions(const FmuLibrary& library, const FmuDescription& description)
       : functions_(library), description_(description) {}
 
-  std::unique_ptr<FmuInstance> instantiate(const std::string& name, const std::filesystem::path& root,
+  std::unique_ptr<FmuInstance> instantiate(const std::string& name, const std::filesystem::path& root, bool event_mode,
                                            FmuLog& log) const override {
     auto instance = std::make_unique<Instance>(functions_, log);
-    if (!instance->create(name, description_, root, log)) return nullptr;
+    if (!instance->create(name, description_, root, event_mode)) return nullptr;
     return instance;
   }
 

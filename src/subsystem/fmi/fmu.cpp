@@ -98,8 +98,8 @@ const FmuFunctions& Fmu::functions(std::optional<Duration> timeout) {
   return *functions_;
 }
 
-std::unique_ptr<FmuInstance> Fmu::instantiate(const std::string& instance, FmuLog& log) {
-  auto made = functions(log.code().owner().timeout).instantiate(instance, archive_.folder(), log);
+std::unique_ptr<FmuInstance> Fmu::instantiate(const std::string& instance, bool event_mode, FmuLog& log) {
+  auto made = functions(log.code().owner().timeout).instantiate(instance, archive_.folder(), event_mode, log);
   if (made) return made;
   const bool two = description_.version == FmiVersion::Two;
   throw Error(
@@ -110,9 +110,14 @@ std::unique_ptr<FmuInstance> Fmu::instantiate(const std::string& instance, FmuLo
 }
 
 const FmuAbilities& Fmu::abilities(const std::vector<FmuStart>& starts, const FmuCaller& caller) {
+  std::map<std::size_t, Value> selecting;
+  for (const auto& start : starts) {
+    if (!std::holds_alternative<double>(start.value)) selecting[start.variable] = start.value;
+  }
   const std::lock_guard lock(proof_);
-  if (!abilities_) abilities_ = proven_abilities(*this, starts, caller);
-  return *abilities_;
+  const auto known = abilities_.find(selecting);
+  if (known != abilities_.end()) return known->second;
+  return abilities_.emplace(std::move(selecting), proven_abilities(*this, starts, caller)).first->second;
 }
 
 void require_done(const FmuResult& result, FmuLog& log, const ErrorContext& context) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -10,6 +11,7 @@
 #include "entrain/error.hpp"
 #include "subsystem/fmi/archive.hpp"
 #include "subsystem/fmi/fmu_instance.hpp"
+#include "subsystem/fmi/fmu_linearizer.hpp"
 
 namespace entrain {
 
@@ -38,12 +40,14 @@ struct FmuStart {
 struct FmuAbilities {
   bool rollback = false;
   bool states = false;
-  bool linearization = false;
+  LinearizationSource linearization = LinearizationSource::None;
   bool output_derivatives = false;  ///< by a function of its own
   bool reset = false;
+  bool event_mode = false;  ///< its events are handled with the importer
   int input_degree = 0;
   std::optional<Duration> imposed_step;
-  std::vector<std::string> warnings;  ///< what was withdrawn, and why
+  std::optional<Duration> internal_step;  ///< inputs told inside a step are held so long
+  std::vector<std::string> warnings;      ///< what was withdrawn, and why
 };
 
 /// An FMU file, unpacked and read once for all its instances in this process. Thread-safe.
@@ -62,8 +66,9 @@ class Fmu {
   /// Held while an instance may exist. Throws Error{InvalidSystem} for a second one of an FMU that allows just one.
   std::shared_ptr<const std::string> claim(const std::string& instance);
   /// Loads the library if it is not yet. Throws Error when the library or the FMU refuses. Borrows `log`.
-  std::unique_ptr<FmuInstance> instantiate(const std::string& instance, FmuLog& log);
-  /// Proven once, with the start values of whoever asks first: they do not change what a binary can do.
+  std::unique_ptr<FmuInstance> instantiate(const std::string& instance, bool event_mode, FmuLog& log);
+  /// Proven once for each choice of start values that are no real numbers (integers, booleans, texts): these select
+  /// solvers and modes, and with them what an FMU can do; numbers do not.
   const FmuAbilities& abilities(const std::vector<FmuStart>& starts, const FmuCaller& caller);
 
  private:
@@ -78,7 +83,7 @@ class Fmu {
   std::unique_ptr<FmuFunctions> functions_;
   std::weak_ptr<const std::string> claimed_;
   std::mutex proof_;
-  std::optional<FmuAbilities> abilities_;
+  std::map<std::map<std::size_t, Value>, FmuAbilities> abilities_;  ///< by the values that select
 };
 
 /// Throws Error{SubsystemFailed} with the call and the last words of the FMU, unless the call succeeded.

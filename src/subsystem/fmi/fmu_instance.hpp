@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "entrain/error.hpp"
-#include "entrain/variable.hpp"
+#include "entrain/subsystem.hpp"
 #include "subsystem/fmi/fmu_log.hpp"
 #include "subsystem/fmi/library.hpp"
 #include "subsystem/fmi/model_description.hpp"
@@ -24,6 +24,11 @@ struct [[nodiscard]] FmuResult {
   bool done() const { return status <= FmuStatus::Warning; }
 };
 
+/// Of two calls that both were done the one with the graver status, else the second: no warning is lost.
+inline FmuResult graver(const FmuResult& first, const FmuResult& second) {
+  return second.done() && first.status > second.status ? first : second;
+}
+
 /// One communication step with everything that belongs to it.
 struct FmuStepCall {
   Time from = 0.0;
@@ -36,12 +41,24 @@ struct FmuStepCall {
   const int* derivative_orders = nullptr;
   const double* derivative_values = nullptr;
   std::span<const ValueReference> outputs;
+  /// FMI 3: inputs of degree 1 and more, from which the FMU's questions inside the step are answered.
+  const InputBlock* polynomials = nullptr;
 };
 
 struct [[nodiscard]] FmuStepResult {
   FmuResult result;    ///< of the call that failed, else of the step
   Time reached = 0.0;  ///< the end of the step, or how far it came
   bool terminated = false;
+  bool event = false;      ///< one was found at `reached` and must be handled in event mode
+  int input_requests = 0;  ///< how often the FMU asked for inputs inside the step
+};
+
+/// What one pass of an event iteration told.
+struct [[nodiscard]] FmuEventUpdate {
+  FmuResult result;
+  bool again = false;        ///< the discrete states are not settled yet
+  bool terminate = false;    ///< the FMU asks to end the run
+  Time next_event = kNever;  ///< announced
 };
 
 /// One instance of an FMU in the terms that both versions of the standard share. A thin table: each function is one
@@ -71,9 +88,17 @@ class FmuInstance {
   virtual FmuResult directional_derivative(std::span<const ValueReference> unknowns, ValueReference known,
                                            double* column) = 0;
 
+  /// d(unknown)/d(knowns), one row of a Jacobian. FMI 3 only.
+  virtual FmuResult adjoint_derivative(ValueReference unknown, std::span<const ValueReference> knowns, double* row) = 0;
+
   virtual FmuResult get_state(State& state) = 0;
   virtual FmuResult set_state(State state) = 0;
   virtual FmuResult free_state(State& state) = 0;
+
+  virtual FmuResult enter_event_mode() = 0;
+  virtual FmuEventUpdate update_discrete_states() = 0;
+  /// From event mode back to where steps are made.
+  virtual FmuResult enter_step_mode() = 0;
 
   virtual FmuStepResult step(const FmuStepCall& call, double* outputs) = 0;
 };
@@ -83,8 +108,9 @@ class FmuFunctions {
  public:
   virtual ~FmuFunctions() = default;
   /// Null when the FMU refuses; then `log` may know why. Borrows description, functions and log.
+  /// With `event_mode`, which FMI 3 only has, the instance leaves the handling of events to the importer.
   virtual std::unique_ptr<FmuInstance> instantiate(const std::string& name, const std::filesystem::path& root,
-                                                   FmuLog& log) const = 0;
+                                                   bool event_mode, FmuLog& log) const = 0;
 };
 
 /// Of the version that the description says. Borrow both.

@@ -87,6 +87,10 @@ FmuPorts ports_of(const FmuDescription& description, const std::string& fmu) {
   for (std::size_t i = 0; i < description.variables.size(); ++i) {
     const auto& variable = description.variables[i];
     const bool is_port = variable.causality == FmuCausality::Input || variable.causality == FmuCausality::Output;
+    if (is_port && !is_signal(variable)) {
+      const char* prefix = variable.is_array ? "array of " : "";
+      ports.table.other_ports.push_back({variable.name, fmt::format("{}{}", prefix, to_string(variable.type))});
+    }
     if (is_port && variable.is_array) {
       ports.warnings.push_back(
           fmt::format("FMU '{}': the array '{}' cannot be connected and keeps its start value", fmu, variable.name));

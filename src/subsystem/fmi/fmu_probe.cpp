@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "subsystem/fmi/event_iteration.hpp"
 #include "subsystem/fmi/fmu.hpp"
+#include "subsystem/fmi/input_sampling.hpp"
 
 namespace entrain {
 namespace {
@@ -45,12 +47,12 @@ class Prober {
 
   FmuAbilities run() {
     const auto& flags = fmu_.flags();
-    fresh();  // an FMU that cannot be initialised is an error, not a missing ability
+    result_.event_mode = flags.event_mode;
+    begin();
     result_.rollback = flags.rollback && prove("canGetAndSetFMUstate", &Prober::save_and_restore);
     // An FMU that lists no states may have none or may hide them; only listed ones can be trusted.
     result_.states = !ports().states.empty() && prove("continuous states", &Prober::read_states);
-    result_.linearization = result_.states && flags.directional_derivatives &&
-                            prove("providesDirectionalDerivative", &Prober::differentiate);
+    result_.linearization = linearization();
     result_.reset = can_reset();
     result_.input_degree = input_degree();
     result_.output_derivatives = flags.output_derivative_order > 0 && !ports().outputs.empty() &&
@@ -61,9 +63,21 @@ class Prober {
  private:
   const FmuPorts& ports() const { return fmu_.ports(); }
 
+  /// An FMU that cannot be initialised is an error, not a missing ability, unless its event mode is to blame.
+  void begin() {
+    try {
+      return fresh();
+    } catch (const Error& error) {
+      if (!result_.event_mode) throw;
+      result_.event_mode = false;
+      fresh();
+      withdraw("hasEventMode", error.message());
+    }
+  }
+
   void fresh() {
     instance_.reset();
-    instance_ = fmu_.instantiate("probe", log_);
+    instance_ = fmu_.instantiate("probe", result_.event_mode, log_);
     initialize();
   }
 
@@ -71,7 +85,7 @@ class Prober {
     const auto& experiment = fmu_.description().experiment;
     const Time stop = std::max(experiment.stop.value_or(start_), start_ + 10.0 * step_);
     begin_initialization(*instance_, fmu_.description(), starts_, start_, stop, log_, {});
-    require_done(instance_->exit_initialization(), log_, {});
+    static_cast<void>(begin_stepping(*instance_, result_.event_mode, log_, {}));
   }
 
   /// False, with a warning, when the ability is claimed and not there.
@@ -84,10 +98,14 @@ class Prober {
     } catch (const Error& error) {  // the function is not in the library
       why = error.message();
     }
-    result_.warnings.push_back(
-        fmt::format("FMU '{}': it claims '{}', but {}: this is not used", fmu_.name(), claim, why));
+    withdraw(claim, why);
     fresh();
     return false;
+  }
+
+  void withdraw(std::string_view claim, std::string_view why) {
+    result_.warnings.push_back(
+        fmt::format("FMU '{}': it claims '{}', but {}: this is not used", fmu_.name(), claim, why));
   }
 
   /// Proven when the same step from the restored state ends in the same bits: a function that does nothing returns OK
@@ -98,7 +116,7 @@ class Prober {
     if (!result.done()) return result;
     std::vector<double> first;
     for (int round = 0; round < 2 && result.done(); ++round) {
-      result = step({}).result;
+      result = step(0).result;
       if (round == 0) first = reached_;
       if (result.done()) result = instance_->set_state(state);
     }
@@ -115,16 +133,56 @@ class Prober {
     return result.done() ? instance_->get_reals(ports().derivatives, values.data()) : result;
   }
 
-  FmuResult differentiate() {
-    std::vector<double> column(ports().unknowns.size());
-    FmuResult result;
-    for (const auto* knowns : {&ports().states, &ports().inputs}) {
-      for (const ValueReference known : *knowns) {
-        if (column.empty() || !result.done()) return result;
-        result = instance_->directional_derivative(ports().unknowns, known, column.data());
-      }
+  /// The adjoint way takes fewer calls when there are fewer unknowns than knowns.
+  LinearizationSource linearization() {
+    if (!result_.states) return LinearizationSource::None;
+    const auto& flags = fmu_.flags();
+    const bool few_rows = ports().unknowns.size() < ports().states.size() + ports().inputs.size();
+    const bool rows_first = flags.adjoint_derivatives && (few_rows || !flags.directional_derivatives);
+    for (const bool rows : {rows_first, !rows_first}) {
+      if (!(rows ? flags.adjoint_derivatives : flags.directional_derivatives)) continue;
+      tried_ = rows ? LinearizationSource::Adjoint : LinearizationSource::Directional;
+      if (prove(rows ? "providesAdjointDerivatives" : "providesDirectionalDerivative", &Prober::linearize))
+        return tried_;
     }
-    return result;
+    return can_differ() ? LinearizationSource::Differences : LinearizationSource::None;
+  }
+
+  FmuResult linearize() { return FmuLinearizer(ports()).linearize(*instance_, tried_, matrices_); }
+
+  /// By differences: nothing claims that states can be set, so a refusal is no broken word. Setting must have an
+  /// effect, and going back must undo it. In FMI 3 nothing may be read after an input was set in step mode.
+  bool can_differ() {
+    if (!result_.rollback || fmu_.description().version != FmiVersion::Two) return false;
+    tried_ = LinearizationSource::Differences;
+    bool works = false;
+    try {
+      const auto before = read_unknowns();
+      works = linearize().done() && read_unknowns() == before && states_can_be_set();
+    } catch (const Error&) {
+    }
+    log_.take_text();
+    fresh();
+    return works;
+  }
+
+  std::vector<double> read_unknowns() {
+    std::vector<double> values(ports().unknowns.size());
+    if (!instance_->get_reals(ports().unknowns, values.data()).done()) values.clear();
+    return values;
+  }
+
+  bool states_can_be_set() {
+    for (const ValueReference state : ports().states) {
+      double value = 0.0;
+      if (!instance_->get_reals({&state, 1}, &value).done()) return false;
+      const double other = value + 1.0;
+      if (!instance_->set_reals({&state, 1}, &other).done() || !instance_->get_reals({&state, 1}, &value).done()) {
+        return false;
+      }
+      if (value != other) return false;
+    }
+    return true;
   }
 
   /// No flag claims it, so there is nothing to withdraw. Proven when a step was made, and after the reset the outputs
@@ -133,7 +191,7 @@ class Prober {
     bool done = false;
     try {
       const std::vector<double> at_start = outputs();
-      const bool stepped = step({}).result.done();
+      const bool stepped = step(0).result.done();
       if (stepped && instance_->reset().done()) {
         initialize();
         done = outputs() == at_start;
@@ -152,35 +210,42 @@ class Prober {
   }
 
   FmuResult read_output_derivatives() {
-    const FmuStepResult stepped = step({});
+    const FmuStepResult stepped = step(0);
     if (!stepped.result.done()) return stepped.result;
     const std::vector<int> orders(ports().outputs.size(), 1);
     std::vector<double> rates(orders.size());
     return instance_->get_output_derivatives(ports().outputs, orders.data(), rates.data());
   }
 
-  /// One step from the start with derivatives of the orders given; 0.1 is what each adds to an input in that step.
-  FmuStepResult step(std::span<const int> orders) {
+  /// One step from the start under polynomials of this degree; each order adds 0.1 of an input in that step.
+  FmuStepResult step(int degree) {
+    const std::size_t count = inputs_.size();
+    std::vector<double> coefficients = inputs_;
     std::vector<ValueReference> references;
-    std::vector<int> all_orders;
-    std::vector<double> values;
-    for (const int order : orders) {
-      const double scale = std::tgamma(order + 1.0) / std::pow(step_, order);
-      for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    std::vector<int> orders;
+    std::vector<double> derivatives;
+    for (int p = 1; p <= degree; ++p) {
+      for (std::size_t i = 0; i < count; ++i) {
+        coefficients.push_back(0.1 * std::max(1.0, std::abs(inputs_[i])) / std::pow(step_, p));
         references.push_back(ports().inputs[i]);
-        all_orders.push_back(order);
-        values.push_back(0.1 * std::max(1.0, std::abs(inputs_[i])) * scale);
+        orders.push_back(p);
+        derivatives.push_back(std::tgamma(p + 1.0) * coefficients.back());
       }
     }
+    const InputBlock polynomials(coefficients.data(), count, degree);
     FmuStepCall call;
     call.from = start_;
     call.size = step_;
     call.may_go_back = true;
     call.inputs = ports().inputs;
     call.input_values = inputs_.data();
-    call.derivative_inputs = references;
-    call.derivative_orders = all_orders.data();
-    call.derivative_values = values.data();
+    if (fmu_.description().version == FmiVersion::Two) {
+      call.derivative_inputs = references;
+      call.derivative_orders = orders.data();
+      call.derivative_values = derivatives.data();
+    } else if (degree > 0) {
+      call.polynomials = &polynomials;
+    }
     call.outputs = ports().outputs;
     reached_.assign(ports().outputs.size() + ports().states.size(), 0.0);
     FmuStepResult result = instance_->step(call, reached_.data());
@@ -190,35 +255,51 @@ class Prober {
     return result;
   }
 
-  /// The flag of FMI 2 tells no degree, and FMUs ignore what they do not know: two steps from one state, the second
-  /// with one more order in the inputs, must differ if that order is honoured.
-  int input_degree() {
-    if (inputs_.empty()) return kMaxInputDegree;
-    if (!fmu_.flags().input_derivatives || fmu_.description().version != FmiVersion::Two) return 0;
-    if (!result_.rollback) return 1;
-    constexpr std::array<int, kMaxInputDegree> kOrders{1, 2, 3};
+  /// No flag tells a degree, and FMUs ignore what they do not know: two steps from one state, the second with one more
+  /// order in the inputs, must differ if that order is honoured.
+  int honoured_degree() {
     int degree = 0;
     try {
       FmuInstance::State state = nullptr;
       if (!instance_->get_state(state).done()) return 0;
       std::vector<double> before;
-      for (std::size_t orders = 0; orders <= kOrders.size(); ++orders) {
-        if (!instance_->set_state(state).done() || !step(std::span(kOrders).first(orders)).result.done()) break;
-        if (orders > 0 && reached_ == before) break;
-        degree = static_cast<int>(orders);
+      for (int tried = 0; tried <= kMaxInputDegree; ++tried) {
+        if (!instance_->set_state(state).done() || !step(tried).result.done()) break;
+        if (tried > 0 && reached_ == before) break;
+        degree = tried;
         before = reached_;
       }
       if (!instance_->free_state(state).done()) log_.take_text();
     } catch (const Error&) {  // fmi2SetRealInputDerivatives is not in the library
     }
     fresh();
+    return degree;
+  }
+
+  int input_degree() {
+    if (inputs_.empty()) return kMaxInputDegree;
+    const bool two = fmu_.description().version == FmiVersion::Two;
+    if (!(two ? fmu_.flags().input_derivatives : fmu_.flags().intermediate_update)) return 0;
+    if (!two && intermediate_inputs(fmu_.description()).empty()) {
+      withdraw("providesIntermediateUpdate", "not every input has intermediateUpdate=\"true\"");
+      return 0;
+    }
+    if (two && !result_.rollback) return 1;
+    const int degree = result_.rollback ? honoured_degree() : asked_degree();
     if (degree == 0) {
-      result_.warnings.push_back(
-          fmt::format("FMU '{}': it claims 'canInterpolateInputs', but derivatives of its inputs have no effect: it "
-                      "gets constant inputs",
-                      fmu_.name()));
+      withdraw(two ? "canInterpolateInputs" : "providesIntermediateUpdate",
+               two ? "derivatives of its inputs have no effect"
+                   : "it does not ask for inputs inside a step, or ignores them");
     }
     return degree;
+  }
+
+  /// An FMU that asks for its inputs inside a step can be told those of any polynomial.
+  int asked_degree() {
+    const FmuStepResult stepped = step(kMaxInputDegree);
+    const bool asked = stepped.result.done() && stepped.input_requests > 0;
+    fresh();
+    return asked ? kMaxInputDegree : 0;
   }
 
   Fmu& fmu_;
@@ -230,6 +311,8 @@ class Prober {
   std::vector<double> reached_;  ///< outputs and states after the last step
   std::unique_ptr<FmuInstance> instance_;
   FmuAbilities result_;
+  LinearizationSource tried_ = LinearizationSource::None;
+  Linearization matrices_;
 };
 
 /// A second instance in the life of the process is what such an FMU does not allow: its flags must do.
@@ -238,9 +321,11 @@ FmuAbilities claimed_abilities(const Fmu& fmu) {
   FmuAbilities result;
   result.rollback = flags.rollback;
   result.states = !fmu.ports().states.empty();
-  result.linearization = result.states && flags.directional_derivatives;
+  if (result.states && flags.directional_derivatives) result.linearization = LinearizationSource::Directional;
+  result.event_mode = flags.event_mode;
   result.output_derivatives = flags.output_derivative_order > 0;
-  result.input_degree = flags.input_derivatives && fmu.description().version == FmiVersion::Two ? 1 : 0;
+  const bool asks = !intermediate_inputs(fmu.description()).empty();
+  result.input_degree = asks ? kMaxInputDegree : flags.input_derivatives ? 1 : 0;
   result.warnings.push_back(fmt::format(
       "FMU '{}': it allows one instance per process, so what it claims was not tried before the run", fmu.name()));
   return result;
@@ -251,6 +336,9 @@ FmuAbilities claimed_abilities(const Fmu& fmu) {
 FmuAbilities proven_abilities(Fmu& fmu, const std::vector<FmuStart>& starts, const FmuCaller& caller) {
   FmuAbilities result = fmu.flags().once_per_process ? claimed_abilities(fmu) : Prober(fmu, starts, caller).run();
   result.imposed_step = imposed_step_of(fmu.description());
+  if (fmu.description().version == FmiVersion::Three && result.input_degree > 0) {
+    result.internal_step = fmu.flags().fixed_internal_step;
+  }
   if (!fmu.flags().variable_step && !result.imposed_step) {
     result.warnings.push_back(fmt::format(
         "FMU '{}': it wants steps of one size, but does not tell which: it gets the macro step", fmu.name()));

@@ -3,24 +3,27 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cassert>
 #include <utility>
 
 #include "base/grid.hpp"
 #include "entrain/error.hpp"
+#include "subsystem/fmi/event_iteration.hpp"
 #include "subsystem/fmi/fmu.hpp"
+#include "subsystem/fmi/input_derivatives.hpp"
 
 namespace entrain {
 namespace {
 
-constexpr std::array<double, kMaxInputDegree + 1> kFactorial{1.0, 1.0, 2.0, 6.0};
+constexpr int kMostEventsInPlace = 100;
+constexpr int kMostHalvings = 20;  // a millionth of the step
 
 class FmuSubsystem final : public Subsystem,
                            private Rollback,
                            private States,
                            private Linearizer,
                            private OutputDerivatives,
+                           private Events,
                            private Reset {
  public:
   FmuSubsystem(std::string name, std::shared_ptr<Fmu> fmu, std::optional<Duration> timeout);
@@ -47,6 +50,7 @@ class FmuSubsystem final : public Subsystem,
     int degree = 0;
     bool told = true;  ///< the FMU has the inputs as they ended
     std::vector<double> coefficients;
+    Time next_event = kNever;  ///< announced
   };
   struct Saved {
     FmuInstance::State state = nullptr;
@@ -60,39 +64,45 @@ class FmuSubsystem final : public Subsystem,
   void derivatives(std::span<double> dx) override;
   void linearize(Linearization& result) override;
   void output_derivatives(std::span<double> dy) override;
+  Time next_event(Time t) override;
   void reset() override;
 
   const FmuAbilities& proven() const;
   void require(const FmuResult& result);
+  void note_warning(const FmuResult& result, Time t);
   void leave_initialization();
-  void set_derivative_call(const InputBlock& inputs);
   void keep_end(const InputBlock& inputs, Duration size);
   void tell_inputs_at_end();
-  StepReport unusual(const FmuStepResult& result, const FmuStepCall& call);
+  StepReport unusual(const Step& step, const FmuStepResult& result, std::span<double> outputs);
+  void handle_event(std::span<double> outputs);
+  StepReport discarded(const Step& step, const FmuStepResult& result, std::span<double> outputs);
+  [[noreturn]] void throw_endless_events();
+  ErrorContext context() const { return {.subsystem = name_, .variable = {}, .time = end_.time, .remedy = {}}; }
   void free_saved();
 
   std::string name_;
   std::shared_ptr<Fmu> fmu_;
   std::shared_ptr<const std::string> claim_;
   const FmuPorts& ports_;
+  const bool by_intermediate_update_;  ///< how polynomial inputs are told; else by their derivatives
   std::vector<FmuStart> starts_;
   mutable std::optional<Capabilities> capabilities_;
-  mutable bool own_output_derivatives_ = false;
+  mutable const FmuAbilities* proven_ = nullptr;  ///< once capabilities_ is known
 
   FmuLog log_;
   std::unique_ptr<FmuInstance> instance_;
   Phase phase_ = Phase::Created;
   Time stop_ = kNever;
+  bool stop_requested_ = false;  ///< by an event, to be told with the next step
+  int events_in_place_ = 0;      ///< since the last one that advanced
+  int halvings_ = 0;             ///< of a step that was discarded
   FmuStepCall call_;
   End end_;
-  /// Input derivatives for one call, order by order.
-  std::vector<ValueReference> derivative_inputs_;
-  std::vector<int> derivative_orders_;
-  std::vector<double> derivative_values_;
-  int highest_sent_ = 0;  ///< an FMU may keep derivatives for the next step: once sent, an order is always sent
-  std::vector<double> end_values_, end_slopes_;
+  InputDerivatives derivatives_;
+  std::vector<double> end_slopes_;
   std::vector<int> first_orders_;
-  std::vector<double> column_, dx_;
+  std::vector<double> dx_;
+  FmuLinearizer linearizer_;
   Linearization here_;
 
   std::vector<Saved> saved_;
@@ -106,12 +116,12 @@ FmuSubsystem::FmuSubsystem(std::string name, std::shared_ptr<Fmu> fmu, std::opti
       fmu_(std::move(fmu)),
       claim_(fmu_->claim(name_)),
       ports_(fmu_->ports()),
+      by_intermediate_update_(fmu_->description().version == FmiVersion::Three),
       log_(fmu_->name(), {name_, timeout}),
-      end_values_(ports_.inputs.size()),
       end_slopes_(ports_.inputs.size()),
       first_orders_(ports_.outputs.size(), 1),
-      column_(ports_.unknowns.size()),
-      dx_(ports_.states.size()) {
+      dx_(ports_.states.size()),
+      linearizer_(ports_) {
   call_.inputs = ports_.inputs;
   call_.outputs = ports_.outputs;
 }
@@ -128,12 +138,15 @@ const Capabilities& FmuSubsystem::capabilities() const {
   can.input_degree = abilities.input_degree;
   can.states = abilities.states;
   can.state_derivatives = abilities.states;
-  can.linearization = abilities.linearization;
-  own_output_derivatives_ = abilities.output_derivatives;
-  can.output_derivative_order = abilities.output_derivatives || abilities.linearization ? 1 : 0;
+  const bool linearizes = abilities.linearization != LinearizationSource::None;
+  can.linearization = linearizes;
+  can.output_derivative_order = abilities.output_derivatives || linearizes ? 1 : 0;
   can.reset = abilities.reset;
+  can.announces_events = abilities.event_mode;
   can.imposed_step = abilities.imposed_step;
+  can.internal_step = abilities.internal_step;
   can.feedthrough = ports_.feedthrough;
+  proven_ = &abilities;
   capabilities_ = std::move(can);
   return *capabilities_;
 }
@@ -157,6 +170,7 @@ Facets FmuSubsystem::facets() noexcept {
   if (can.states) facets.states = this;
   if (can.linearization) facets.linearizer = this;
   if (can.output_derivative_order > 0) facets.output_derivatives = this;
+  if (can.announces_events) facets.events = this;
   if (can.reset) facets.reset = this;
   return facets;
 }
@@ -184,35 +198,38 @@ void FmuSubsystem::set_start(VariableTable::Place place, const Value& value) {
 }
 
 void FmuSubsystem::require(const FmuResult& result) {
+  if (result.status == FmuStatus::Warning) note_warning(result, end_.time);
   if (result.done()) return;
   phase_ = Phase::Failed;
-  require_done(result, log_, {.subsystem = name_, .variable = {}, .time = end_.time, .remedy = {}});
+  require_done(result, log_, context());
+}
+
+void FmuSubsystem::note_warning(const FmuResult& result, Time t) {
+  if (warnings_returned_++ > 0) return;
+  first_warning_ = fmt::format("from {} at t = {} s{}", result.function, t, log_.take_text());
 }
 
 void FmuSubsystem::initialize(Time start, Time stop) {
   const int degree = capabilities().input_degree;
   const std::size_t count = ports_.inputs.size();
-  derivative_inputs_.clear();
-  derivative_orders_.clear();
-  for (int p = 1; p <= degree; ++p) {
-    derivative_inputs_.insert(derivative_inputs_.end(), ports_.inputs.begin(), ports_.inputs.end());
-    derivative_orders_.insert(derivative_orders_.end(), count, p);
-  }
-  derivative_values_.assign(derivative_inputs_.size(), 0.0);
-  end_ = {start, 0.0, 0, true, std::vector<double>(count * static_cast<std::size_t>(degree + 1))};
-  highest_sent_ = 0;
+  derivatives_.start(ports_.inputs, degree);
+  end_ = {start, 0.0, 0, true, std::vector<double>(count * static_cast<std::size_t>(degree + 1)), kNever};
+  stop_requested_ = false;
   call_.derivative_inputs = {};
   stop_ = stop;
   call_.may_go_back = false;
-  if (!instance_) instance_ = fmu_->instantiate(name_, log_);
+  if (!instance_) instance_ = fmu_->instantiate(name_, proven_->event_mode, log_);
   phase_ = Phase::Failed;
   begin_initialization(*instance_, fmu_->description(), starts_, start, stop, log_, name_);
   phase_ = Phase::Initializing;
 }
 
 void FmuSubsystem::leave_initialization() {
-  require(instance_->exit_initialization());
+  phase_ = Phase::Failed;
+  const EventOutcome begun = begin_stepping(*instance_, proven_->event_mode, log_, context());
   phase_ = Phase::Stepping;
+  end_.next_event = begun.next_event;
+  stop_requested_ = begun.terminate;
 }
 
 void FmuSubsystem::evaluate(std::span<const double> inputs, std::span<double> outputs) {
@@ -225,59 +242,93 @@ StepReport FmuSubsystem::step(const Step& step, std::span<double> outputs) {
   if (phase_ == Phase::Initializing) leave_initialization();
   call_.from = step.from;
   call_.size = step.size;
-  // An FMU refuses to pass the stop time, be it by a rounding.
-  if (step.from + step.size > stop_ && stop_ > step.from) call_.size = stop_ - step.from;
+  // An FMU refuses to pass the stop time, be it by a rounding; at an event that it announced it must be stopped.
+  const Time latest = std::min(stop_, end_.next_event);
+  if (step.from + step.size > latest && latest > step.from) call_.size = latest - step.from;
   call_.input_values = step.inputs.order(0).data();
   const int degree = ports_.inputs.empty() ? 0 : step.inputs.degree();
-  if (degree > 0 || highest_sent_ > 0) set_derivative_call(step.inputs);
+  if (by_intermediate_update_) {
+    call_.polynomials = degree > 0 ? &step.inputs : nullptr;
+  } else if (degree > 0 || !call_.derivative_inputs.empty()) {
+    derivatives_.add_to(call_, step.inputs);
+  }
   const FmuStepResult result = instance_->step(call_, outputs.data());
   end_.time = result.reached;
   end_.degree = 0;
   if (degree > 0) keep_end(step.inputs, result.reached - step.from);
-  if (result.result.status == FmuStatus::Ok && !result.terminated && result.reached == call_.from + call_.size) {
+  const bool usual = result.result.status == FmuStatus::Ok && !result.terminated && !result.event && !stop_requested_;
+  if (usual && result.reached == call_.from + call_.size && result.reached < end_.next_event) {
     return {result.reached};
   }
-  return unusual(result, call_);
+  return unusual(step, result, outputs);
 }
 
-StepReport FmuSubsystem::unusual(const FmuStepResult& result, const FmuStepCall& call) {
+StepReport FmuSubsystem::unusual(const Step& step, const FmuStepResult& result, std::span<double> outputs) {
   const FmuStatus status = result.result.status;
+  const Time from = step.from;
   if (status >= FmuStatus::Error) {
     phase_ = Phase::Failed;
-    require_done(result.result, log_, {.subsystem = name_, .variable = {}, .time = call.from, .remedy = {}});
+    require_done(result.result, log_, {.subsystem = name_, .variable = {}, .time = from, .remedy = {}});
   }
-  if (status == FmuStatus::Warning && warnings_returned_++ == 0) {
-    first_warning_ = fmt::format("from {} at t = {} s{}", result.result.function, call.from, log_.take_text());
-  }
+  if (status == FmuStatus::Warning) note_warning(result.result, from);
   StepReport report{result.reached, StepOutcome::Completed, result.terminated};
-  if (status == FmuStatus::Discard) {  // the standard allows no further step from here, only going back
-    report.outcome = result.terminated && result.reached > call.from ? StepOutcome::EndedEarly : StepOutcome::Rejected;
-    return report;
+  if (status == FmuStatus::Discard) return discarded(step, result, outputs);
+  const bool moved = result.reached > from && !same_time(result.reached, from);
+  const bool at_event = result.event || reached(result.reached, end_.next_event);
+  if (at_event && !report.stop_requested) handle_event(outputs);
+  report.stop_requested = report.stop_requested || stop_requested_;
+  if (!moved && at_event && !report.stop_requested) {  // an event where the step began: now it can be made
+    if (++events_in_place_ > kMostEventsInPlace) throw_endless_events();
+    return this->step(step, outputs);
   }
-  if (!(result.reached > call.from) || same_time(result.reached, call.from)) {
+  events_in_place_ = 0;
+  const Time end = std::min(from + step.size, std::max(stop_, from));
+  if (!moved) {
     report.outcome = StepOutcome::Rejected;
-  } else if (!reached(result.reached, call.from + call.size)) {
+  } else if (!reached(result.reached, end)) {
     report.outcome = StepOutcome::EndedEarly;
   } else {
-    report.reached = end_.time = call.from + call.size;
+    report.reached = end_.time = end;
   }
   return report;
 }
 
-/// u(s) = sum_p c_p s^p has the p-th derivative p! c_p at the start of the step.
-void FmuSubsystem::set_derivative_call(const InputBlock& inputs) {
-  highest_sent_ = std::max(highest_sent_, inputs.degree());
-  const std::size_t count = inputs.count();
-  const std::size_t total = count * static_cast<std::size_t>(highest_sent_);
-  double* next = derivative_values_.data();
-  for (int p = 1; p <= highest_sent_; ++p) {
-    for (std::size_t i = 0; i < count; ++i) {
-      *next++ = p <= inputs.degree() ? kFactorial[static_cast<std::size_t>(p)] * inputs.order(p)[i] : 0.0;
-    }
+/// FMI 2 allows no further step after a discarded one, only going back. In FMI 3 the FMU is where it was before and may
+/// be asked for a shorter step.
+StepReport FmuSubsystem::discarded(const Step& step, const FmuStepResult& result, std::span<double> outputs) {
+  if (fmu_->description().version == FmiVersion::Two) {
+    const bool ended = result.terminated && result.reached > step.from;
+    return {result.reached, ended ? StepOutcome::EndedEarly : StepOutcome::Rejected, result.terminated};
   }
-  call_.derivative_inputs = std::span(derivative_inputs_).first(total);
-  call_.derivative_orders = derivative_orders_.data();
-  call_.derivative_values = derivative_values_.data();
+  if (!fmu_->flags().variable_step || halvings_ == kMostHalvings) {
+    halvings_ = 0;
+    return {step.from, StepOutcome::Rejected, result.terminated};
+  }
+  ++halvings_;
+  StepReport report = this->step({step.from, 0.5 * step.size, step.inputs}, outputs);
+  if (report.outcome == StepOutcome::Completed) report.outcome = StepOutcome::EndedEarly;
+  halvings_ = 0;
+  return report;
+}
+
+/// What the outputs were before the event is not asked for: signals have one value per time.
+void FmuSubsystem::handle_event(std::span<double> outputs) {
+  require(instance_->enter_event_mode());
+  phase_ = Phase::Failed;
+  const EventOutcome settled = settle_discrete_states(*instance_, log_, context());
+  phase_ = Phase::Stepping;
+  end_.next_event = settled.next_event;
+  stop_requested_ = stop_requested_ || settled.terminate;
+  require(instance_->enter_step_mode());
+  if (!outputs.empty()) require(instance_->get_reals(ports_.outputs, outputs.data()));
+}
+
+void FmuSubsystem::throw_endless_events() {
+  phase_ = Phase::Failed;
+  ErrorContext where = context();
+  where.remedy = "The fault is in this FMU: it reports an event again and again without advancing";
+  throw Error(ErrorCode::SubsystemFailed,
+              fmt::format("{} events at the same time{}", kMostEventsInPlace, log_.take_text()), where);
 }
 
 void FmuSubsystem::keep_end(const InputBlock& inputs, Duration size) {
@@ -297,22 +348,10 @@ void FmuSubsystem::tell_inputs_at_end() {
     return;
   }
   const InputBlock inputs(end_.coefficients.data(), ports_.inputs.size(), end_.degree);
-  for (std::size_t i = 0; i < inputs.count(); ++i) {
-    end_values_[i] = inputs.value(i, end_.size);
-    end_slopes_[i] = inputs.slope(i, end_.size);
-  }
-  if (std::exchange(end_.told, true)) return;
-  const std::size_t count = inputs.count();
-  std::fill(derivative_values_.begin(), derivative_values_.end(), 0.0);
-  for (std::size_t i = 0; i < count; ++i) {
-    derivative_values_[i] = end_slopes_[i];
-    if (end_.degree > 1) derivative_values_[count + i] = inputs.curvature(i, end_.size);
-    if (end_.degree > 2) derivative_values_[2 * count + i] = kFactorial[3] * inputs.order(3)[i];
-  }
-  require(instance_->set_reals(ports_.inputs, end_values_.data()));
-  require(instance_->set_input_derivatives(
-      std::span(derivative_inputs_).first(count * static_cast<std::size_t>(highest_sent_)), derivative_orders_.data(),
-      derivative_values_.data()));
+  for (std::size_t i = 0; i < inputs.count(); ++i) end_slopes_[i] = inputs.slope(i, end_.size);
+  // In FMI 3 the FMU has asked; nothing may be read after an input was set in step mode.
+  if (by_intermediate_update_ || std::exchange(end_.told, true)) return;
+  require(derivatives_.tell(*instance_, inputs, end_.size));
 }
 
 StateId FmuSubsystem::save() {
@@ -363,33 +402,14 @@ void FmuSubsystem::derivatives(std::span<double> dx) {
 
 void FmuSubsystem::linearize(Linearization& result) {
   tell_inputs_at_end();
-  const std::size_t states = ports_.states.size();
-  const std::size_t inputs = ports_.inputs.size();
-  const std::size_t outputs = ports_.outputs.size();
-  result.A.resize(states, states);
-  result.B.resize(states, inputs);
-  result.C.resize(outputs, states);
-  result.D.resize(outputs, inputs);
-  const auto fill = [&](ValueReference known, std::size_t j, Matrix& to_dx, Matrix& to_y) {
-    if (!column_.empty()) require(instance_->directional_derivative(ports_.unknowns, known, column_.data()));
-    const double* next = column_.data();
-    for (std::size_t i = 0; i < states; ++i) to_dx(i, j) = *next++;
-    for (std::size_t i = 0; i < outputs; ++i) {
-      if (!ports_.state_of_output[i]) to_y(i, j) = *next++;
-    }
-  };
-  for (std::size_t j = 0; j < states; ++j) fill(ports_.states[j], j, result.A, result.C);
-  for (std::size_t j = 0; j < inputs; ++j) fill(ports_.inputs[j], j, result.B, result.D);
-  for (std::size_t i = 0; i < outputs; ++i) {
-    if (ports_.state_of_output[i]) result.C(i, *ports_.state_of_output[i]) = 1.0;
-  }
+  require(linearizer_.linearize(*instance_, proven_->linearization, result));
 }
 
 /// From the FMU, else along the motion: C f + D u'.
 void FmuSubsystem::output_derivatives(std::span<double> dy) {
   if (dy.empty()) return;
   tell_inputs_at_end();
-  if (own_output_derivatives_) {
+  if (proven_->output_derivatives) {
     require(instance_->get_output_derivatives(ports_.outputs, first_orders_.data(), dy.data()));
     return;
   }
@@ -400,6 +420,11 @@ void FmuSubsystem::output_derivatives(std::span<double> dy) {
     for (std::size_t j = 0; j < dx_.size(); ++j) dy[i] += here_.C(i, j) * dx_[j];
     for (std::size_t j = 0; j < end_slopes_.size(); ++j) dy[i] += here_.D(i, j) * end_slopes_[j];
   }
+}
+
+Time FmuSubsystem::next_event(Time t) {
+  if (phase_ == Phase::Initializing) leave_initialization();
+  return entrain::reached(t, end_.next_event) ? kNever : end_.next_event;
 }
 
 void FmuSubsystem::reset() {

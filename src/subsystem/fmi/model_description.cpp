@@ -180,7 +180,9 @@ class Reader {
     flags.output_derivative_order = node.attribute("maxOutputDerivativeOrder").as_int(0);
     flags.directional_derivatives =
         flag(node, three() ? "providesDirectionalDerivatives" : "providesDirectionalDerivative");
-    flags.early_return = flag(node, "canReturnEarlyAfterIntermediateUpdate");
+    flags.adjoint_derivatives = three() && flag(node, "providesAdjointDerivatives");
+    flags.intermediate_update = flag(node, "providesIntermediateUpdate");
+    flags.event_mode = three() && flag(node, "hasEventMode");
     flags.once_per_process = flag(node, "canBeInstantiatedOnlyOncePerProcess");
     flags.needs_execution_tool = flag(node, "needsExecutionTool");
     flags.fixed_internal_step = optional_number<double>(node, "fixedInternalStepSize", "CoSimulation");
@@ -221,6 +223,7 @@ class Reader {
     variable.description = node.attribute("description").value();
     const Node type = read_type(node, variable, element);
     read_role(node, variable, element);
+    variable.intermediate_update = flag(node, "intermediateUpdate");
 
     variable.unit = type.attribute("unit").value();
     if (const auto declared = type.attribute("declaredType"); variable.unit.empty() && declared) {

@@ -51,6 +51,7 @@ struct FmuVariable {
   std::string description;
   std::optional<std::size_t> derivative_of;  ///< index of the state it is the time derivative of
   bool is_array = false;
+  bool intermediate_update = false;  ///< FMI 3: may be set or read inside a step
 };
 
 /// One line of the model structure.
@@ -67,7 +68,9 @@ struct CoSimulationFlags {
   bool input_derivatives = false;
   int output_derivative_order = 0;
   bool directional_derivatives = false;
-  bool early_return = false;
+  bool adjoint_derivatives = false;
+  bool intermediate_update = false;  ///< FMI 3: asks for inputs inside a step
+  bool event_mode = false;           ///< FMI 3: events are handled with the importer
   bool once_per_process = false;
   bool needs_execution_tool = false;
   std::optional<Duration> fixed_internal_step;

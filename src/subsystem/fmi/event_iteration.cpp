@@ -1,0 +1,35 @@
+#include "subsystem/fmi/event_iteration.hpp"
+
+#include <fmt/format.h>
+
+#include "subsystem/fmi/fmu.hpp"
+
+namespace entrain {
+
+EventOutcome settle_discrete_states(FmuInstance& instance, FmuLog& log, const ErrorContext& context) {
+  constexpr int kMostPasses = 100;  // a chain of discrete equations; more is a loop without a solution
+  EventOutcome outcome;
+  for (int pass = 0; pass < kMostPasses; ++pass) {
+    const FmuEventUpdate update = instance.update_discrete_states();
+    require_done(update.result, log, context);
+    outcome.terminate = outcome.terminate || update.terminate;
+    outcome.next_event = update.next_event;
+    if (!update.again || update.terminate) return outcome;
+  }
+  ErrorContext remedied = context;
+  remedied.remedy = "The fault is in this FMU: two of its discrete states may depend on each other";
+  throw Error(ErrorCode::SubsystemFailed,
+              fmt::format("its discrete states do not settle at an event, not after {} updates{}", kMostPasses,
+                          log.take_text()),
+              remedied);
+}
+
+EventOutcome begin_stepping(FmuInstance& instance, bool event_mode, FmuLog& log, const ErrorContext& context) {
+  require_done(instance.exit_initialization(), log, context);
+  if (!event_mode) return {};
+  const EventOutcome outcome = settle_discrete_states(instance, log, context);
+  require_done(instance.enter_step_mode(), log, context);
+  return outcome;
+}
+
+}  // namespace entrain

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <vector>
+
+#include "entrain/subsystem.hpp"
+#include "subsystem/fmi/fmu_instance.hpp"
+
+namespace entrain {
+
+struct FmuPorts;
+
+/// Where the matrices A, B, C, D of an FMU come from.
+enum class LinearizationSource {
+  None,
+  Directional,  ///< columns, from fmi2GetDirectionalDerivative or fmi3GetDirectionalDerivative
+  Adjoint,      ///< rows, from fmi3GetAdjointDerivative
+  Differences,  ///< columns, by setting states and inputs and going back
+};
+
+/// Linearizes an instance at the point it has reached.
+class FmuLinearizer {
+ public:
+  /// Borrows `ports`.
+  explicit FmuLinearizer(const FmuPorts& ports);
+
+  /// Reuses the storage of `result`. By differences the instance is restored afterwards.
+  FmuResult linearize(FmuInstance& instance, LinearizationSource source, Linearization& result);
+
+ private:
+  FmuResult by_columns(FmuInstance& instance, Linearization& result);
+  FmuResult by_rows(FmuInstance& instance, Linearization& result);
+  FmuResult by_differences(FmuInstance& instance, Linearization& result);
+  FmuResult difference(FmuInstance& instance, ValueReference known);
+  void put_column(std::size_t known, Linearization& result) const;
+
+  const FmuPorts& ports_;
+  std::vector<ValueReference> knowns_;  ///< states, then inputs
+  std::vector<double> line_;            ///< a column or a row
+  std::vector<double> below_;           ///< the unknowns a little below the point
+};
+
+}  // namespace entrain
