@@ -209,16 +209,17 @@ class Writer3 final : public Writer {
         "  <CoSimulation modelIdentifier=\"{}\" canHandleVariableCommunicationStepSize=\"true\" "
         "maxOutputDerivativeOrder=\"{}\" canGetAndSetFMUState=\"{}\" canSerializeFMUState=\"{}\" "
         "providesDirectionalDerivatives=\"{}\" providesAdjointDerivatives=\"{}\" "
-        "providesIntermediateUpdate=\"{}\"{}/>\n",
+        "providesIntermediateUpdate=\"{}\" hasEventMode=\"{}\"{}/>\n",
         definition_.identifier, options_.output_derivative_order, text_of(options_.rollback),
         text_of(options_.rollback), text_of(options_.directional_derivatives), text_of(options_.adjoint_derivatives),
-        text_of(options_.input_degree > 0), internal_steps());
+        text_of(options_.input_degree > 0), text_of(listing_.announces_events), early_returns());
   }
 
-  std::string internal_steps() const {
-    if (!(options_.internal_step > 0.0)) return {};
-    return fmt::format(" canReturnEarlyAfterIntermediateUpdate=\"true\" fixedInternalStepSize=\"{}\"",
-                       options_.internal_step);
+  std::string early_returns() const {
+    std::string text = listing_.announces_events ? " mightReturnEarlyFromDoStep=\"true\"" : "";
+    if (!(options_.internal_step > 0.0)) return text;
+    return text + fmt::format(" canReturnEarlyAfterIntermediateUpdate=\"true\" fixedInternalStepSize=\"{}\"",
+                              options_.internal_step);
   }
 
   static const char* type_of(const ListedVariable& variable) {

@@ -7,6 +7,7 @@
 #include "fmukit/describe.hpp"
 #include "fmukit/fmi3_component.hpp"
 #include "fmukit/fmi3_functions.hpp"
+#include "fmukit/listed_variables.hpp"
 
 namespace {
 
@@ -63,13 +64,15 @@ fmi3Instance fmi3InstantiateCoSimulation(fmi3String, fmi3String token, fmi3Strin
       [&] {
         require_token(token);
         require_offered(fmu_definition(), Kind::CoSimulation);
-        if (event_mode_used) refuse("this FMU has no event mode");
+        static const bool has_event_mode = list_variables(fmu_definition()).announces_events;
+        if (event_mode_used && !has_event_mode) refuse("this FMU has no event mode");
         auto made =
             std::make_unique<Fmi3Component>(Fmi3Component{Instance(fmu_definition()), environment, logger, logging_on});
         made->intermediate_inputs.assign(intermediate, intermediate + intermediate_count);
         if (intermediate_count > 0) made->instance.require_intermediate_inputs(made->intermediate_inputs);
         if (fmu_definition().options.input_degree > 0) made->intermediate_update = intermediate_update;
         made->early_return_allowed = early_return_allowed;
+        if (event_mode_used) made->instance.use_event_mode();
         component = made.release();
       },
       [&](const char* why) { log_refusal(environment, logger, logging_on, "fmi3InstantiateCoSimulation", why); });
@@ -239,6 +242,11 @@ fmi3Status fmi3GetOutputDerivatives(fmi3Instance c, const fmi3ValueReference vr[
   });
 }
 
+fmi3Status fmi3EnterStepMode(fmi3Instance c) {
+  return guarded(c, "fmi3EnterStepMode", kEvent,
+                 [](Fmi3Component& component) { component.instance.enter_step_mode(); });
+}
+
 fmi3Status fmi3DoStep(fmi3Instance c, fmi3Float64 from, fmi3Float64 size, fmi3Boolean,
                       fmi3Boolean* event_handling_needed, fmi3Boolean* terminate_simulation, fmi3Boolean* early_return,
                       fmi3Float64* last_successful_time) {
@@ -252,9 +260,10 @@ fmi3Status fmi3DoStep(fmi3Instance c, fmi3Float64 from, fmi3Float64 size, fmi3Bo
       return can_return_early && early_return_requested;
     };
     const Instance::InputRequest request = ask;
-    const Time reached = component.instance.step(from, size, component.intermediate_update ? &request : nullptr);
+    const Duration allowed = component.early_return_allowed ? component.instance.until_event(from, size) : size;
+    const Time reached = component.instance.step(from, allowed, component.intermediate_update ? &request : nullptr);
     component.set_since_step = false;
-    *event_handling_needed = fmi3False;
+    *event_handling_needed = component.instance.at_event();
     *terminate_simulation = fmi3False;
     *early_return = reached < from + size;
     *last_successful_time = reached;

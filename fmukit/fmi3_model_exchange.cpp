@@ -29,7 +29,7 @@ fmi3Instance fmi3InstantiateModelExchange(fmi3String, fmi3String token, fmi3Stri
 }
 
 fmi3Status fmi3EnterEventMode(fmi3Instance c) {
-  return guarded(c, "fmi3EnterEventMode", kContinuous,
+  return guarded(c, "fmi3EnterEventMode", kContinuous | kStep,
                  [](Fmi3Component& component) { component.instance.enter_event_mode(); });
 }
 

@@ -125,9 +125,6 @@ fmi3Status fmi3ExitConfigurationMode(fmi3Instance c) {
 fmi3Status fmi3EvaluateDiscreteStates(fmi3Instance c) {
   return unsupported(c, "fmi3EvaluateDiscreteStates");
 }
-fmi3Status fmi3EnterStepMode(fmi3Instance c) {
-  return unsupported(c, "fmi3EnterStepMode");
-}
 fmi3Status fmi3ActivateModelPartition(fmi3Instance c, fmi3ValueReference, fmi3Float64) {
   return unsupported(c, "fmi3ActivateModelPartition");
 }

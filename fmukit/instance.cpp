@@ -93,9 +93,10 @@ void Instance::enter_initialization() {
 
 void Instance::exit_initialization() {
   configure_if_changed();
-  if (kind_ == Kind::CoSimulation) settle_events(*model_, here(), {x(), states_});
+  const bool begins_with_events = kind_ == Kind::ModelExchange || event_mode_used_;
+  if (!begins_with_events) settle_events(*model_, here(), {x(), states_});
   forget_results();
-  phase_ = kind_ == Kind::ModelExchange ? kEvent : kStep;
+  phase_ = begins_with_events ? kEvent : kStep;
 }
 
 void Instance::configure_if_changed() {

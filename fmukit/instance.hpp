@@ -63,8 +63,14 @@ class Instance {
   bool in_intermediate_update() const { return phase_ == kIntermediate; }
   Time time() const { return now_[0]; }
 
-  void enter_event_mode() { phase_ = kEvent; }
+  /// Before the initialization: events at announced times are handled with the importer (FMI 3, co-simulation).
+  void use_event_mode() { event_mode_used_ = true; }
+  /// Of a step, at most to the announced event.
+  Duration until_event(Time from, Duration size);
+  bool at_event();
+  void enter_event_mode();
   EventUpdate update_discrete_states();
+  void enter_step_mode() { phase_ = kStep; }
   void enter_continuous_time() { phase_ = kContinuous; }
   // Of model exchange.
   void set_time(Time t);
@@ -100,7 +106,7 @@ class Instance {
   void set_real(Reference reference, double value);
   void require_settable(Place place, Reference reference) const;
   void require_rollback() const;
-  void require_step(Time from, Duration size) const;
+  void require_step(Time from, Duration size);
   void configure_if_changed();
   /// Something the outputs and derivatives depend on has changed.
   void forget_results() {
@@ -141,6 +147,7 @@ class Instance {
 
   unsigned phase_ = kInstantiated;
   bool experiment_known_ = false;
+  bool event_mode_used_ = false;
   Time stop_ = kNever;
   /// Time, states, inputs, their slopes and curvatures, the derivatives of order 1 to 3 for the next step, the time of
   /// the next event, and room for the model's memory when it is saved: in one piece, so that saving is one copy.

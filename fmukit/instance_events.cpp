@@ -21,6 +21,21 @@ Time Instance::smooth_time() {
   return phase_ == kContinuous && next_event() < kNever ? std::min(now_[0], just_before(next_event())) : now_[0];
 }
 
+Duration Instance::until_event(Time from, Duration size) {
+  const Time event = next_event();
+  const bool inside = event_mode_used_ && !reached(from, event) && !reached(event, from + size);
+  return inside ? event - from : size;
+}
+
+bool Instance::at_event() {
+  return event_mode_used_ && reached(now_[0], next_event());
+}
+
+void Instance::enter_event_mode() {
+  if (kind_ == Kind::CoSimulation && !event_mode_used_) refuse("this instance was made without event mode");
+  phase_ = kEvent;
+}
+
 EventUpdate Instance::update_discrete_states() {
   configure_if_changed();
   EventUpdate update;

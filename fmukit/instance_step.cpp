@@ -12,7 +12,7 @@
 
 namespace entrain::fmukit {
 
-void Instance::require_step(Time from, Duration size) const {
+void Instance::require_step(Time from, Duration size) {
   // The importer may have computed the time on another path: compared with what rounding can do, not exactly.
   const double tolerance = 1e-9 * std::max({std::abs(from), std::abs(now_[0]), size});
   if (!(std::abs(from - now_[0]) <= tolerance)) {
@@ -21,6 +21,11 @@ void Instance::require_step(Time from, Duration size) const {
   if (!(size > 0.0)) refuse(fmt::format("a step of {} s; it must be greater than 0", size));
   if (from + size > stop_ + tolerance) {
     refuse(fmt::format("a step to t = {} s, past the stop time {} s", from + size, stop_));
+  }
+  if (!event_mode_used_) return;
+  if (at_event()) refuse(fmt::format("a step from t = {} s, where an event must be handled first", from));
+  if (from + size > next_event() + tolerance) {
+    refuse(fmt::format("a step to t = {} s, past the event announced for {} s", from + size, next_event()));
   }
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <set>
 #include <utility>
 
@@ -90,6 +91,7 @@ class Lister {
 
   void add_structure() {
     const Feedthrough feedthrough = start_feedthrough();
+    listing_.announces_events = model_->next_discontinuity(std::numeric_limits<Time>::lowest()) < kNever;
     auto& structure = listing_.structure;
     for (std::size_t i = 0; i < outputs_.size(); ++i) {
       ListedUnknown unknown{outputs_[i], {}};

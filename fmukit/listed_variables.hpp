@@ -35,6 +35,7 @@ struct ModelStructure {
 struct Listing {
   std::vector<ListedVariable> variables;
   ModelStructure structure;
+  bool announces_events = false;  ///< with the start values of the parameters
 };
 
 /// Variables and structure of an FMU. Throws Error{InvalidSystem} when two variables have one name.

@@ -135,6 +135,7 @@ TEST_P(FmuTwin, can_do_what_the_model_can) {
   EXPECT_EQ(can.linearization, has_states);
   EXPECT_EQ(can.output_derivative_order, 1);
   EXPECT_FALSE(can.imposed_step);
+  EXPECT_EQ(can.announces_events, GetParam().version == 3 && native.announces_events);
   for (const auto& warning : fmu_->warnings()) {
     EXPECT_NE(warning.find("canInterpolateInputs"), std::string::npos) << warning;
   }
@@ -229,6 +230,32 @@ TEST_P(FmuTwin, takes_start_values) {
 TEST(FmuSubsystem, honours_the_input_degree_that_was_probed) {
   EXPECT_EQ(make_fmu_subsystem("s", file_of({2, "mechanical.left"}))->capabilities().input_degree, 3);
   EXPECT_EQ(make_fmu_subsystem("s", file_of({3, "mechanical.left"}))->capabilities().input_degree, 3);
+}
+
+TEST(FmuSubsystem, of_fmi_3_announces_events_and_ends_its_steps_there) {
+  const auto fmu = make_fmu_subsystem("s", file_of({3, "two_mass.right", "strict"}));
+  const auto native = make_native_subsystem("s", make_built_in_model("two_mass.right"));
+  const auto& parameters = native->variables().parameters;
+  const auto change_time = std::find_if(parameters.begin(), parameters.end(),
+                                        [](const Variable& parameter) { return parameter.name == "change_time"; });
+  for (auto* subsystem : {fmu.get(), native.get()}) {
+    const auto index = static_cast<std::size_t>(change_time - parameters.begin());
+    subsystem->set_start({Causality::Parameter, index}, 0.25);
+    ASSERT_TRUE(subsystem->capabilities().announces_events);
+    subsystem->initialize(0.0, 1.0);
+    EXPECT_EQ(subsystem->facets().events->next_event(0.0), 0.25);
+  }
+  EXPECT_EQ(step(*fmu, 0.0, 0.2, 0), step(*native, 0.0, 0.2, 0));
+  const std::size_t inputs = fmu->variables().inputs.size();
+  const auto u = polynomials(inputs, 0);
+  std::vector<double> y(fmu->variables().outputs.size());
+  const auto report = fmu->step({0.2, 0.2, {u.data(), inputs, 0}}, y);
+  EXPECT_EQ(report.outcome, StepOutcome::EndedEarly);
+  EXPECT_EQ(report.reached, 0.25);
+  EXPECT_EQ(fmu->facets().events->next_event(0.25), kNever);
+  const auto ours = step(*fmu, 0.25, 0.15, 0);
+  const auto theirs = step(*native, 0.2, 0.2, 0);
+  expect_near(ours, theirs);
 }
 
 TEST(FmuSubsystem, without_rollback_is_taken_at_its_word_for_linear_inputs) {
