@@ -207,7 +207,13 @@ class Instance final : public FmuInstance {
                                   fmi3Boolean, fmi3Boolean step_finished, fmi3Boolean,
                                   fmi3Boolean* early_return_requested, fmi3Float64*) {
     if (early_return_requested != nullptr) *early_return_requested = fmi3False;
-    if (environment != nullptr && set_requested) static_cast<Instance*>(environment)->tell_inputs(time, step_finished);
+    if (environment == nullptr || !set_requested) return;
+    auto& instance = *static_cast<Instance*>(environment);
+    try {
+      instance.tell_inputs(time, step_finished);
+    } catch (const std::exception&) {  // must not pass through the FMU
+      instance.intermediate_ = {FmuStatus::Error, "fmi3SetFloat64 inside a step"};
+    }
   }
 
   /// The FMU asks from inside its step. Held inputs stay as they are.

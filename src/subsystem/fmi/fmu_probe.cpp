@@ -256,9 +256,10 @@ class Prober {
   }
 
   /// No flag tells a degree, and FMUs ignore what they do not know: two steps from one state, the second with one more
-  /// order in the inputs, must differ if that order is honoured.
-  int honoured_degree() {
-    int degree = 0;
+  /// order in the inputs, must differ if that order is honoured. nullopt when the FMU does not react to its inputs
+  /// here.
+  std::optional<int> honoured_degree() {
+    std::optional<int> degree = 0;
     try {
       FmuInstance::State state = nullptr;
       if (!instance_->get_state(state).done()) return 0;
@@ -269,6 +270,9 @@ class Prober {
         degree = tried;
         before = reached_;
       }
+      if (degree == 0 && instance_->set_state(state).done() && step_with_other_inputs() && reached_ == before) {
+        degree = std::nullopt;
+      }
       if (!instance_->free_state(state).done()) log_.take_text();
     } catch (const Error&) {  // fmi2SetRealInputDerivatives is not in the library
     }
@@ -276,22 +280,12 @@ class Prober {
     return degree;
   }
 
-  int input_degree() {
-    if (inputs_.empty()) return kMaxInputDegree;
-    const bool two = fmu_.description().version == FmiVersion::Two;
-    if (!(two ? fmu_.flags().input_derivatives : fmu_.flags().intermediate_update)) return 0;
-    if (!two && intermediate_inputs(fmu_.description()).empty()) {
-      withdraw("providesIntermediateUpdate", "not every input has intermediateUpdate=\"true\"");
-      return 0;
-    }
-    if (two && !result_.rollback) return 1;
-    const int degree = result_.rollback ? honoured_degree() : asked_degree();
-    if (degree == 0) {
-      withdraw(two ? "canInterpolateInputs" : "providesIntermediateUpdate",
-               two ? "derivatives of its inputs have no effect"
-                   : "it does not ask for inputs inside a step, or ignores them");
-    }
-    return degree;
+  bool step_with_other_inputs() {
+    const std::vector<double> given = inputs_;
+    for (double& u : inputs_) u += 0.1 * std::max(1.0, std::abs(u));
+    const bool done = step(0).result.done();
+    inputs_ = given;
+    return done;
   }
 
   /// An FMU that asks for its inputs inside a step can be told those of any polynomial.
@@ -300,6 +294,24 @@ class Prober {
     const bool asked = stepped.result.done() && stepped.input_requests > 0;
     fresh();
     return asked ? kMaxInputDegree : 0;
+  }
+
+  int input_degree() {
+    if (inputs_.empty()) return kMaxInputDegree;
+    const bool two = fmu_.description().version == FmiVersion::Two;
+    const char* claim = two ? "canInterpolateInputs" : "providesIntermediateUpdate";
+    if (!(two ? fmu_.flags().input_derivatives : fmu_.flags().intermediate_update)) return 0;
+    if (!two && intermediate_inputs(fmu_.description()).empty()) {
+      withdraw(claim, "not every input has intermediateUpdate=\"true\"");
+      return 0;
+    }
+    const auto honoured = result_.rollback ? honoured_degree() : std::nullopt;
+    const int degree = honoured ? *honoured : two ? 1 : asked_degree();
+    if (degree == 0) {
+      withdraw(claim, two ? "derivatives of its inputs have no effect"
+                          : "it does not ask for inputs inside a step, or ignores them");
+    }
+    return degree;
   }
 
   Fmu& fmu_;
