@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -24,11 +25,17 @@ struct Written {
   SourcePosition where;
 };
 
+/// Values of `interface`.
+inline constexpr std::string_view kCoSimulation = "co-simulation";
+inline constexpr std::string_view kModelExchange = "model-exchange";
+
 struct SubsystemDescription {
   std::string name;
-  std::string model;                            ///< "pair.part", a built-in model; or
-  std::string fmu;                              ///< the path of an FMU, relative to the system file
-  std::map<std::string, Written<Value>> start;  ///< parameters, states and inputs by name
+  std::string model;                              ///< "pair.part", a built-in model; or
+  std::string fmu;                                ///< the path of an FMU, relative to the system file
+  std::optional<Written<std::string>> interface;  ///< of an FMU: "co-simulation" or "model-exchange"
+  std::optional<Written<double>> tolerance;       ///< of the integration of a model-exchange FMU
+  std::map<std::string, Written<Value>> start;    ///< parameters, states and inputs by name
   // Capabilities taken away for study; nullopt = as the subsystem says.
   std::optional<Written<bool>> rollback;
   std::optional<Written<bool>> states;

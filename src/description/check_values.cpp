@@ -119,6 +119,7 @@ class ValueChecker {
             suggestion(trials->value, choices));
     }
     check_substeps(subsystem, path);
+    check_interface(subsystem, path);
     if (!subsystem.events) return;
     for (const double time : subsystem.events->value) check_finite(path + ".events", {time, subsystem.events->where});
   }
@@ -132,6 +133,23 @@ class ValueChecker {
     if (!subsystem.name.empty() && std::all_of(subsystem.name.begin(), subsystem.name.end(), allowed)) return;
     add(subsystem.where, fmt::format("'{}' cannot be the name of a subsystem", subsystem.name),
         "use letters, digits, '_', '-' and '/'");
+  }
+
+  void check_interface(const SubsystemDescription& subsystem, const std::string& path) {
+    const bool is_model = !subsystem.model.empty() && subsystem.fmu.empty();
+    const std::string remedy = is_model ? "only an FMU has it: leave it away" : "";
+    if (const auto& interface = subsystem.interface) {
+      const bool known = interface->value == kCoSimulation || interface->value == kModelExchange;
+      if (!known || is_model)
+        add(interface->where, fmt::format("{}.interface cannot be '{}'", path, interface->value),
+            is_model ? remedy
+                     : suggestion(interface->value, {std::string(kCoSimulation), std::string(kModelExchange)}));
+    }
+    const auto& tolerance = subsystem.tolerance;
+    if (tolerance && (!(tolerance->value >= 1e-13 && tolerance->value <= 1e-2) || is_model))
+      add(tolerance->where,
+          fmt::format("{}.tolerance must be between 1e-13 and 0.01, and of an FMU, not {}", path, tolerance->value),
+          remedy);
   }
 
   void check_substeps(const SubsystemDescription& subsystem, const std::string& path) {

@@ -164,6 +164,8 @@ class SystemReader {
     read_keys(content, "subsystems." + subsystem.name,
               {{"model", source(model)},
                {"fmu", source(fmu)},
+               {"interface", into(subsystem.interface)},
+               {"tolerance", into(subsystem.tolerance)},
                {"start", [&](const TomlNode& node, const std::string& path) { read_start(node, path, subsystem); }},
                {"rollback", into(subsystem.rollback)},
                {"states", into(subsystem.states)},

@@ -25,6 +25,8 @@ void add_subsystem(Text& text, const SubsystemDescription& subsystem) {
   fmt::format_to(std::back_inserter(text), "\n[{}]\n", table);
   const bool is_fmu = !subsystem.fmu.empty();
   add(text, is_fmu ? "fmu" : "model", std::string_view(is_fmu ? subsystem.fmu : subsystem.model));
+  add_if(text, "interface", subsystem.interface);
+  add_if(text, "tolerance", subsystem.tolerance);
   add_if(text, "rollback", subsystem.rollback);
   add_if(text, "states", subsystem.states);
   add_if(text, "state_derivatives", subsystem.state_derivatives);

@@ -20,41 +20,54 @@
 namespace entrain {
 namespace {
 
-std::unique_ptr<Subsystem> fmu_subsystem(const SubsystemDescription& description, std::vector<Problem>& problems) {
+/// `monolithic` needs the equations, which co-simulation hides.
+FmuChoice fmu_choice(const SubsystemDescription& description, const std::string& method) {
+  FmuChoice choice;
+  choice.prefer_model_exchange = method == "monolithic";
+  if (description.tolerance) choice.tolerance = description.tolerance->value;
+  if (description.timeout) choice.timeout = description.timeout->value;
+  if (!description.interface) return choice;
+  choice.interface =
+      description.interface->value == kModelExchange ? FmuInterface::ModelExchange : FmuInterface::CoSimulation;
+  return choice;
+}
+
+std::unique_ptr<Subsystem> fmu_subsystem(const SubsystemDescription& description, const std::string& method,
+                                         std::vector<Problem>& problems) {
   try {
     const auto& timeout = description.timeout;
     if (timeout && !FaultWatch::active()) {
       problems.push_back({fmt::format("the timeout of '{}' has no effect: nobody watches", description.name),
                           "make an entrain::Watchdog", timeout->where, Problem::Severity::Warning});
     }
-    return make_fmu_subsystem(description.name, description.fmu,
-                              timeout ? std::optional(timeout->value) : std::nullopt);
+    return make_fmu_subsystem(description.name, description.fmu, fmu_choice(description, method));
   } catch (const Error& error) {
     problems.push_back({error.message(), error.context().remedy, description.fmu_where, Problem::Severity::Error});
     return nullptr;
   }
 }
 
-std::string source_of(const SubsystemDescription& description) {
-  return description.fmu.empty() ? "model " + description.model : "fmu " + fmu_title(description.fmu);
+std::string source_of(const SubsystemDescription& description, const std::string& method) {
+  if (description.fmu.empty()) return "model " + description.model;
+  return "fmu " + fmu_title(description.fmu, fmu_choice(description, method));
 }
 
-SubsystemFactory subsystem_factory(const ModelFactory& models) {
-  return
-      [&models](const SubsystemDescription& description, std::vector<Problem>& problems) -> std::unique_ptr<Subsystem> {
-        if (!description.fmu.empty()) return fmu_subsystem(description, problems);
-        if (description.model.empty()) return nullptr;  // said by the parser already
-        auto model = models ? models(description.model) : nullptr;
-        if (!model) model = make_built_in_model(description.model);
-        if (!model) {
-          std::vector<std::string> known;
-          for (const auto& entry : built_in_models()) known.push_back(entry.name);
-          problems.push_back({fmt::format("unknown model '{}'", description.model),
-                              suggestion(description.model, known), description.model_where, Problem::Severity::Error});
-          return nullptr;
-        }
-        return make_native_subsystem(description.name, std::move(model));
-      };
+SubsystemFactory subsystem_factory(const ModelFactory& models, const std::string& method) {
+  return [&models, &method](const SubsystemDescription& description,
+                            std::vector<Problem>& problems) -> std::unique_ptr<Subsystem> {
+    if (!description.fmu.empty()) return fmu_subsystem(description, method, problems);
+    if (description.model.empty()) return nullptr;  // said by the parser already
+    auto model = models ? models(description.model) : nullptr;
+    if (!model) model = make_built_in_model(description.model);
+    if (!model) {
+      std::vector<std::string> known;
+      for (const auto& entry : built_in_models()) known.push_back(entry.name);
+      problems.push_back({fmt::format("unknown model '{}'", description.model), suggestion(description.model, known),
+                          description.model_where, Problem::Severity::Error});
+      return nullptr;
+    }
+    return make_native_subsystem(description.name, std::move(model));
+  };
 }
 
 std::unique_ptr<Method> configured_method(const SystemDescription& description, std::vector<Problem>& problems) {
@@ -162,7 +175,7 @@ RunSummary summary_before_run(const SystemDescription& description, const Couple
   for (std::size_t s = 0; s < system.size(); ++s) {
     SubsystemSummary entry;
     entry.name = description.subsystems[s].name;
-    entry.source = source_of(description.subsystems[s]);
+    entry.source = source_of(description.subsystems[s], description.method.value);
     entry.capabilities = system.capabilities(SubsystemId{s});
     summary.subsystems.push_back(std::move(entry));
   }
@@ -190,7 +203,7 @@ Prepared prepare(const SystemDescription& written, int threads, const ModelFacto
   prepared.settings = {description.start.value, description.stop ? description.stop->value : description.start.value,
                        description.step ? description.step->value : 0.0};
   prepared.method = configured_method(description, problems);
-  auto assembly = assemble(description, subsystem_factory(models), problems);
+  auto assembly = assemble(description, subsystem_factory(models, description.method.value), problems);
   if (assembly.subsystems.size() != description.subsystems.size()) return prepared;
 
   Graph graph(std::move(assembly.nodes), std::move(assembly.connections));

@@ -36,9 +36,9 @@ void Monolithic::start(CoupledSystem& system, const RunSettings& settings) {
   for (std::size_t s = 0; s < system.size(); ++s) {
     equations_.push_back(system.facets(SubsystemId{s}).equations);
     differentiates_inputs_ = differentiates_inputs_ || equations_[s]->reads_input_derivatives();
-    indicators_ += equations_[s]->event_indicator_count();
     const auto range = system.states_of(SubsystemId{s});
     equations_[s]->state(std::span(x_).subspan(range.first, range.count));
+    indicators_ += equations_[s]->event_indicator_count();  // an FMU knows it once it has begun
   }
   const OdeMethod method = options_.integrator == "erk" ? OdeMethod::ExplicitRungeKutta : OdeMethod::Bdf;
   if (!x_.empty()) {

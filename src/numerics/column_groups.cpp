@@ -1,15 +1,8 @@
 #include "numerics/column_groups.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 namespace entrain {
-
-SparsityPattern dense_pattern(std::size_t size) {
-  std::vector<std::size_t> all(size);
-  std::iota(all.begin(), all.end(), std::size_t{0});
-  return {std::vector(size, all)};
-}
 
 std::vector<std::vector<std::size_t>> independent_columns(const SparsityPattern& pattern, std::size_t rows) {
   std::vector<std::vector<std::size_t>> groups;

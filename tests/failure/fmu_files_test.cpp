@@ -261,10 +261,10 @@ TEST_F(FmuFiles, problems_stand_at_the_line_of_the_system_file) {
               "no such file: '" + (folder_ / "none.fmu").string() + "'");  // beside the system file
 }
 
-TEST_F(FmuFiles, model_exchange_alone_is_told) {
+TEST_F(FmuFiles, neither_co_simulation_nor_model_exchange_is_told) {
   std::string xml = test::scripted_description("");
-  xml.replace(xml.find("<CoSimulation"), 13, "<ModelExchange");
-  expect_text(refusal(write(xml)), "it offers model exchange, not co-simulation");
+  xml.replace(xml.find("<CoSimulation"), 13, "<ScheduledExecution");
+  expect_text(refusal(write(xml)), "it offers neither co-simulation nor model exchange");
 }
 
 TEST_F(FmuFiles, second_instance_of_a_once_per_process_fmu_names_both) {

@@ -64,11 +64,53 @@ class FmpyTest(unittest.TestCase):
         self.assertNotEqual(end("exact"), end("semi-implicit"))
         self.assertAlmostEqual(end("exact"), end("semi-implicit"), delta=2.0)  # Euler's error, of about 85 m
 
+    def test_model_exchange_follows_the_closed_form_of_a_bouncing_ball(self):
+        # FMPy integrates with CVODE and finds the bounces itself. Its error is about 100 times its tolerance.
+        def height(t, gravity=9.81, part=0.7):
+            bounce = math.sqrt(2.0 / gravity)
+            if t <= bounce:
+                return 1.0 - 0.5 * gravity * t**2
+            speed = part * gravity * bounce
+            while t > bounce + 2.0 * speed / gravity:
+                bounce += 2.0 * speed / gravity
+                speed *= part
+            return speed * (t - bounce) - 0.5 * gravity * (t - bounce)**2
+
+        for folder in ("2", "3", "test/strict/2", "test/strict/3"):
+            result = fmpy.simulate_fmu(str(FMUS / folder / "ball_bounce.fmu"), stop_time=2.3, output_interval=0.1,
+                                       fmi_type="ModelExchange", relative_tolerance=1e-9)
+            self.assertGreater(len(result), 23 + 8)  # its bounces are rows of their own
+            for row in result:
+                self.assertAlmostEqual(row["h"], height(row["time"]), delta=1e-7)
+
+    def test_model_exchange_has_the_result_of_co_simulation(self):
+        for version in "23":
+            file = str(FMUS / version / "lotka_volterra_modulated_prey.fmu")
+            ends = [fmpy.simulate_fmu(file, stop_time=5.0, output_interval=0.05, start_values={"u": 0.7},
+                                      fmi_type=kind, relative_tolerance=1e-9)[-1]["p"]
+                    for kind in ("CoSimulation", "ModelExchange")]
+            self.assertAlmostEqual(ends[0], ends[1], delta=1e-6)
+
+    def test_time_event_is_announced(self):
+        # The force of the right mass jumps to -1000 N at 100 s; FMPy stops there and shows both sides.
+        for folder in ("test/strict/2", "test/strict/3"):
+            result = fmpy.simulate_fmu(str(FMUS / folder / "two_mass_right.fmu"), start_time=99.0, stop_time=101.0,
+                                       output_interval=0.3, fmi_type="ModelExchange")
+            at_event = [row["F"] for row in result if row["time"] == 100.0]
+            self.assertEqual(len(at_event), 2)
+            self.assertNotEqual(at_event[0], -1000.0)
+            self.assertEqual(at_event[1], -1000.0)
+
     def test_strict_fmus_find_nothing_wrong_with_its_calls(self):
         # A call out of the order of the standard is an error there, and FMPy raises on errors.
         for file in sorted((FMUS / "test").rglob("*.fmu")):
-            with self.subTest(fmu=str(file.relative_to(FMUS))):
-                fmpy.simulate_fmu(str(file), stop_time=0.5, output_interval=0.1, fmi_type="CoSimulation")
+            description = fmpy.read_model_description(str(file))
+            for kind, offered in (("CoSimulation", description.coSimulation),
+                                  ("ModelExchange", description.modelExchange)):
+                if offered is None:
+                    continue
+                with self.subTest(fmu=str(file.relative_to(FMUS)), kind=kind):
+                    fmpy.simulate_fmu(str(file), stop_time=0.5, output_interval=0.1, fmi_type=kind)
 
 
 if __name__ == "__main__":

@@ -91,6 +91,16 @@ struct Functions {
   FmuSymbol<fmi2SetRealInputDerivativesTYPE> set_input_derivatives{library_, "fmi2SetRealInputDerivatives"};
   FmuSymbol<fmi2GetRealOutputDerivativesTYPE> get_output_derivatives{library_, "fmi2GetRealOutputDerivatives"};
   FmuSymbol<fmi2DoStepTYPE> do_step{library_, "fmi2DoStep"};
+  FmuSymbol<fmi2EnterEventModeTYPE> enter_event_mode{library_, "fmi2EnterEventMode"};
+  FmuSymbol<fmi2NewDiscreteStatesTYPE> new_discrete_states{library_, "fmi2NewDiscreteStates"};
+  FmuSymbol<fmi2EnterContinuousTimeModeTYPE> enter_continuous_time{library_, "fmi2EnterContinuousTimeMode"};
+  FmuSymbol<fmi2CompletedIntegratorStepTYPE> completed_step{library_, "fmi2CompletedIntegratorStep"};
+  FmuSymbol<fmi2SetTimeTYPE> set_time{library_, "fmi2SetTime"};
+  FmuSymbol<fmi2SetContinuousStatesTYPE> set_continuous_states{library_, "fmi2SetContinuousStates"};
+  FmuSymbol<fmi2GetContinuousStatesTYPE> get_continuous_states{library_, "fmi2GetContinuousStates"};
+  FmuSymbol<fmi2GetNominalsOfContinuousStatesTYPE> get_nominals{library_, "fmi2GetNominalsOfContinuousStates"};
+  FmuSymbol<fmi2GetDerivativesTYPE> get_derivatives{library_, "fmi2GetDerivatives"};
+  FmuSymbol<fmi2GetEventIndicatorsTYPE> get_event_indicators{library_, "fmi2GetEventIndicators"};
   FmuSymbol<fmi2GetRealStatusTYPE> get_real_status{library_, "fmi2GetRealStatus"};
   FmuSymbol<fmi2GetBooleanStatusTYPE> get_boolean_status{library_, "fmi2GetBooleanStatus"};
 };
@@ -114,8 +124,10 @@ class Instance final : public FmuInstance {
     }
   }
 
-  bool create(const std::string& name, const FmuDescription& description, const std::filesystem::path& root) {
-    component_ = functions_.instantiate(code_, name.c_str(), fmi2CoSimulation, description.token.c_str(),
+  bool create(const std::string& name, const FmuDescription& description, const std::filesystem::path& root,
+              FmuInterface interface) {
+    const fmi2Type type = interface == FmuInterface::CoSimulation ? fmi2CoSimulation : fmi2ModelExchange;
+    component_ = functions_.instantiate(code_, name.c_str(), type, description.token.c_str(),
                                         file_uri(root / "resources").c_str(), &callbacks_, fmi2False, fmi2True);
     const auto categories =
         trouble_categories(description);  // none named: everything is logged, and its last lines kept
@@ -188,9 +200,15 @@ class Instance final : public FmuInstance {
   FmuResult set_state(State state) override { return call(functions_.set_state, state); }
   FmuResult free_state(State& state) override { return call(functions_.free_state, &state); }
 
-  FmuResult enter_event_mode() override { return no_event_mode(); }
-  FmuEventUpdate update_discrete_states() override { return {no_event_mode()}; }
-  FmuResult enter_step_mode() override { return no_event_mode(); }
+  // Co-simulation of FMI 2 has no event mode.
+  FmuResult enter_event_mode() override { return call(functions_.enter_event_mode); }
+  FmuEventUpdate update_discrete_states() override {
+    fmi2EventInfo info{};
+    const FmuResult result = call(functions_.new_discrete_states, &info);
+    return {result, info.newDiscreteStatesNeeded != fmi2False, info.terminateSimulation != fmi2False,
+            info.nextEventTimeDefined != fmi2False ? info.nextEventTime : kNever};
+  }
+  FmuResult enter_step_mode() override { return call(functions_.enter_continuous_time); }
 
   FmuStepResult step(const FmuStepCall& arguments, double* outputs) override {
     FmuStepResult result{{}, arguments.from + arguments.size, false};
@@ -215,9 +233,39 @@ class Instance final : public FmuInstance {
     return result;
   }
 
- private:
-  static FmuResult no_event_mode() { return {FmuStatus::Error, "fmi2 event mode of co-simulation"}; }
+  FmuResult set_time(Time t) override {
+    code_.set_time(t);
+    return call(functions_.set_time, t);
+  }
+  FmuResult set_continuous_states(std::span<const double> x) override {
+    return call(functions_.set_continuous_states, x.data(), x.size());
+  }
+  FmuResult get_continuous_states(std::span<double> x) override {
+    return call(functions_.get_continuous_states, x.data(), x.size());
+  }
+  FmuResult get_nominals(std::span<double> nominals) override {
+    return call(functions_.get_nominals, nominals.data(), nominals.size());
+  }
+  FmuResult get_derivatives(std::span<double> dx) override {
+    return call(functions_.get_derivatives, dx.data(), dx.size());
+  }
+  FmuResult get_event_indicators(std::span<double> z) override {
+    return call(functions_.get_event_indicators, z.data(), z.size());
+  }
+  FmuResult count_event_indicators(std::size_t&) override { return {}; }
+  FmuCompletedStep complete_integrator_step(bool may_go_back) override {
+    fmi2Boolean event = fmi2False;
+    fmi2Boolean terminate = fmi2False;
+    const FmuResult result = call(functions_.completed_step, may_go_back ? fmi2False : fmi2True, &event, &terminate);
+    return {result, event != fmi2False, terminate != fmi2False};
+  }
+  FmuResult directional_product(std::span<const ValueReference> unknowns, std::span<const ValueReference> knowns,
+                                const double* seed, double* product) override {
+    return call(functions_.directional_derivative, unknowns.data(), unknowns.size(), knowns.data(), knowns.size(), seed,
+                product);
+  }
 
+ private:
   /// A discarded get or set is no discarded step: there is nothing to repeat.
   static FmuStepResult failed(FmuStepResult result) {
     result.result.status = std::max(result.result.status, FmuStatus::Error);
@@ -267,9 +315,9 @@ class Fmi2Functions final : public FmuFunctions {
       : functions_(library), description_(description) {}
 
   std::unique_ptr<FmuInstance> instantiate(const std::string& name, const std::filesystem::path& root,
-                                           bool /*event_mode*/, FmuLog& log) const override {
+                                           const FmuUse& use, FmuLog& log) const override {
     auto instance = std::make_unique<Instance>(functions_, description_, log);
-    if (!instance->create(name, description_, root)) return nullptr;
+    if (!instance->create(name, description_, root, use.interface)) return nullptr;
     return instance;
   }
 

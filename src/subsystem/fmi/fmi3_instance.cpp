@@ -13,6 +13,7 @@ struct Functions {
 
   const FmuLibrary& library_;
   FmuSymbol<fmi3InstantiateCoSimulationTYPE> instantiate{library_, "fmi3InstantiateCoSimulation"};
+  FmuSymbol<fmi3InstantiateModelExchangeTYPE> instantiate_exchange{library_, "fmi3InstantiateModelExchange"};
   FmuSymbol<fmi3FreeInstanceTYPE> free_instance{library_, "fmi3FreeInstance"};
   FmuSymbol<fmi3SetDebugLoggingTYPE> set_debug_logging{library_, "fmi3SetDebugLogging"};
   FmuSymbol<fmi3EnterInitializationModeTYPE> enter_initialization{library_, "fmi3EnterInitializationMode"};
@@ -41,6 +42,15 @@ struct Functions {
   FmuSymbol<fmi3EnterEventModeTYPE> enter_event_mode{library_, "fmi3EnterEventMode"};
   FmuSymbol<fmi3UpdateDiscreteStatesTYPE> update_discrete_states{library_, "fmi3UpdateDiscreteStates"};
   FmuSymbol<fmi3EnterStepModeTYPE> enter_step_mode{library_, "fmi3EnterStepMode"};
+  FmuSymbol<fmi3EnterContinuousTimeModeTYPE> enter_continuous_time{library_, "fmi3EnterContinuousTimeMode"};
+  FmuSymbol<fmi3CompletedIntegratorStepTYPE> completed_step{library_, "fmi3CompletedIntegratorStep"};
+  FmuSymbol<fmi3SetTimeTYPE> set_time{library_, "fmi3SetTime"};
+  FmuSymbol<fmi3SetContinuousStatesTYPE> set_continuous_states{library_, "fmi3SetContinuousStates"};
+  FmuSymbol<fmi3GetContinuousStatesTYPE> get_continuous_states{library_, "fmi3GetContinuousStates"};
+  FmuSymbol<fmi3GetNominalsOfContinuousStatesTYPE> get_nominals{library_, "fmi3GetNominalsOfContinuousStates"};
+  FmuSymbol<fmi3GetContinuousStateDerivativesTYPE> get_derivatives{library_, "fmi3GetContinuousStateDerivatives"};
+  FmuSymbol<fmi3GetEventIndicatorsTYPE> get_event_indicators{library_, "fmi3GetEventIndicators"};
+  FmuSymbol<fmi3GetNumberOfEventIndicatorsTYPE> count_event_indicators{library_, "fmi3GetNumberOfEventIndicators"};
   FmuSymbol<fmi3DoStepTYPE> do_step{library_, "fmi3DoStep"};
 };
 
@@ -58,15 +68,22 @@ class Instance final : public FmuInstance {
   }
 
   bool create(const std::string& name, const FmuDescription& description, const std::filesystem::path& root,
-              bool event_mode) {
-    const std::string resources = (root / "resources").string() + "/";
-    const auto intermediate = intermediate_inputs(description);
-    sampling_ = InputSampling(description.co_simulation->fixed_internal_step, intermediate.size());
-    // Early returns are always allowed: where one ends, the engine steps on.
-    instance_ = functions_.instantiate(
-        code_, name.c_str(), description.token.c_str(), std::filesystem::exists(resources) ? resources.c_str() : nullptr,
-        fmi3False, fmi3True, event_mode, fmi3True, intermediate.data(), intermediate.size(),
-        static_cast<fmi3InstanceEnvironment>(this), log_message, intermediate.empty() ? nullptr : intermediate_update);
+              const FmuUse& use) {
+    exchange_ = use.interface == FmuInterface::ModelExchange;
+    const std::string folder = (root / "resources").string() + "/";
+    fmi3String resources = std::filesystem::exists(folder) ? folder.c_str() : nullptr;
+    if (exchange_) {
+      instance_ = functions_.instantiate_exchange(code_, name.c_str(), description.token.c_str(), resources, fmi3False,
+                                                  fmi3True, static_cast<fmi3InstanceEnvironment>(this), log_message);
+    } else {
+      const auto intermediate = intermediate_inputs(description);
+      sampling_ = InputSampling(description.co_simulation->fixed_internal_step, intermediate.size());
+      // Early returns are always allowed: where one ends, the engine steps on.
+      instance_ = functions_.instantiate(code_, name.c_str(), description.token.c_str(), resources, fmi3False, fmi3True,
+                                         use.event_mode, fmi3True, intermediate.data(), intermediate.size(),
+                                         static_cast<fmi3InstanceEnvironment>(this), log_message,
+                                         intermediate.empty() ? nullptr : intermediate_update);
+    }
     const auto categories =
         trouble_categories(description);  // none named: everything is logged, and its last lines kept
     if (instance_ != nullptr && !categories.empty() && functions_.set_debug_logging.exists()) {
@@ -162,7 +179,9 @@ class Instance final : public FmuInstance {
                                   &states_changed, &next_is_known, &next);
     return {result, again, terminate, next_is_known ? next : kNever};
   }
-  FmuResult enter_step_mode() override { return call(functions_.enter_step_mode); }
+  FmuResult enter_step_mode() override {
+    return exchange_ ? call(functions_.enter_continuous_time) : call(functions_.enter_step_mode);
+  }
 
   FmuStepResult step(const FmuStepCall& arguments, double* outputs) override {
     FmuStepResult result{{}, arguments.from + arguments.size, false};
@@ -195,6 +214,41 @@ class Instance final : public FmuInstance {
     if (!got.done()) return failed({got, result.reached, result.terminated});
     if (result.result.done()) result.result = graver(result.result, got);
     return result;
+  }
+
+  FmuResult set_time(Time t) override {
+    code_.set_time(t);
+    return call(functions_.set_time, t);
+  }
+  FmuResult set_continuous_states(std::span<const double> x) override {
+    return call(functions_.set_continuous_states, x.data(), x.size());
+  }
+  FmuResult get_continuous_states(std::span<double> x) override {
+    return call(functions_.get_continuous_states, x.data(), x.size());
+  }
+  FmuResult get_nominals(std::span<double> nominals) override {
+    return call(functions_.get_nominals, nominals.data(), nominals.size());
+  }
+  FmuResult get_derivatives(std::span<double> dx) override {
+    return call(functions_.get_derivatives, dx.data(), dx.size());
+  }
+  FmuResult get_event_indicators(std::span<double> z) override {
+    return call(functions_.get_event_indicators, z.data(), z.size());
+  }
+  FmuResult count_event_indicators(std::size_t& count) override {
+    return call(functions_.count_event_indicators, &count);
+  }
+  FmuCompletedStep complete_integrator_step(bool may_go_back) override {
+    fmi3Boolean event = fmi3False;
+    fmi3Boolean terminate = fmi3False;
+    const FmuResult result =
+        call(functions_.completed_step, static_cast<fmi3Boolean>(!may_go_back), &event, &terminate);
+    return {result, event, terminate};
+  }
+  FmuResult directional_product(std::span<const ValueReference> unknowns, std::span<const ValueReference> knowns,
+                                const double* seed, double* product) override {
+    return call(functions_.directional_derivative, unknowns.data(), unknowns.size(), knowns.data(), knowns.size(), seed,
+                knowns.size(), product, unknowns.size());
   }
 
  private:
@@ -254,6 +308,7 @@ class Instance final : public FmuInstance {
   FmuLog& log_;
   fmi3Instance instance_ = nullptr;
   FmuStatus worst_ = FmuStatus::Ok;
+  bool exchange_ = false;
   bool stepping_ = false;
   Time start_ = 0.0;
   Time stop_ = 0.0;
@@ -268,10 +323,10 @@ class Fmi3Functions final : public FmuFunctions {
   Fmi3Functions(const FmuLibrary& library, const FmuDescription& description)
       : functions_(library), description_(description) {}
 
-  std::unique_ptr<FmuInstance> instantiate(const std::string& name, const std::filesystem::path& root, bool event_mode,
-                                           FmuLog& log) const override {
+  std::unique_ptr<FmuInstance> instantiate(const std::string& name, const std::filesystem::path& root,
+                                           const FmuUse& use, FmuLog& log) const override {
     auto instance = std::make_unique<Instance>(functions_, log);
-    if (!instance->create(name, description_, root, event_mode)) return nullptr;
+    if (!instance->create(name, description_, root, use)) return nullptr;
     return instance;
   }
 

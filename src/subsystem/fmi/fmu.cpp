@@ -23,10 +23,9 @@ std::string_view status_name(FmuStatus status) {
 
 FmuDescription checked_description(const fs::path& folder, const std::string& fmu) {
   auto description = read_model_description(folder / "modelDescription.xml", fmu);
-  if (description.co_simulation) return description;
+  if (description.co_simulation || description.model_exchange) return description;
   throw Error(ErrorCode::InvalidSystem,
-              fmt::format("FMU '{}': it offers {}, not co-simulation", fmu,
-                          description.model_exchange ? "model exchange" : "nothing known here"),
+              fmt::format("FMU '{}': it offers neither co-simulation nor model exchange", fmu),
               {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Export it again for co-simulation"});
 }
 
@@ -70,13 +69,26 @@ Fmu::Fmu(const fs::path& file)
       description_(checked_description(archive_.folder(), name_)),
       ports_(ports_of(description_, name_)) {}
 
-std::string Fmu::title() const {
-  return fmt::format("{} (FMI {} co-simulation)", fs::path(name_).filename().string(), description_.version_text);
+bool Fmu::offers(FmuInterface interface) const noexcept {
+  return interface == FmuInterface::CoSimulation ? description_.co_simulation.has_value()
+                                                 : description_.model_exchange.has_value();
 }
 
-std::shared_ptr<const std::string> Fmu::claim(const std::string& instance) {
+bool Fmu::once_per_process(FmuInterface interface) const noexcept {
+  return interface == FmuInterface::CoSimulation ? flags().once_per_process : exchange_flags().once_per_process;
+}
+
+std::string Fmu::title(FmuInterface interface, const std::string& how) const {
+  const FmuInterface other =
+      interface == FmuInterface::CoSimulation ? FmuInterface::ModelExchange : FmuInterface::CoSimulation;
+  return fmt::format("{} (FMI {} {}{}{}{})", fs::path(name_).filename().string(), description_.version_text,
+                     to_string(interface), how.empty() ? "" : " by " + how, offers(other) ? "; offers " : "",
+                     offers(other) ? to_string(other) : "");
+}
+
+std::shared_ptr<const std::string> Fmu::claim(const std::string& instance, FmuInterface interface) {
   auto claim = std::make_shared<const std::string>(instance);
-  if (!flags().once_per_process) return claim;
+  if (!once_per_process(interface)) return claim;
   const std::lock_guard lock(mutex_);
   if (const auto holder = claimed_.lock()) {
     throw Error(ErrorCode::InvalidSystem,
@@ -88,36 +100,47 @@ std::shared_ptr<const std::string> Fmu::claim(const std::string& instance) {
   return claim;
 }
 
-const FmuFunctions& Fmu::functions(std::optional<Duration> timeout) {
+const FmuFunctions& Fmu::functions(FmuInterface interface, std::optional<Duration> timeout) {
+  const std::string& identifier =
+      interface == FmuInterface::CoSimulation ? flags().model_identifier : exchange_flags().model_identifier;
   const std::lock_guard lock(mutex_);
-  if (functions_) return *functions_;
+  if (const auto known = loaded_.find(identifier); known != loaded_.end()) return *known->second.functions;
   const bool two = description_.version == FmiVersion::Two;
-  library_ = std::make_unique<FmuLibrary>(archive_.folder(), two ? "linux64" : "x86_64-linux", flags().model_identifier,
-                                          name_, timeout);
-  functions_ = two ? make_fmi2_functions(*library_, description_) : make_fmi3_functions(*library_, description_);
-  return *functions_;
+  Loaded loaded;
+  loaded.library =
+      std::make_unique<FmuLibrary>(archive_.folder(), two ? "linux64" : "x86_64-linux", identifier, name_, timeout);
+  loaded.functions =
+      two ? make_fmi2_functions(*loaded.library, description_) : make_fmi3_functions(*loaded.library, description_);
+  return *loaded_.emplace(identifier, std::move(loaded)).first->second.functions;
 }
 
-std::unique_ptr<FmuInstance> Fmu::instantiate(const std::string& instance, bool event_mode, FmuLog& log) {
-  auto made = functions(log.code().owner().timeout).instantiate(instance, archive_.folder(), event_mode, log);
+std::unique_ptr<FmuInstance> Fmu::instantiate(const std::string& instance, const FmuUse& use, FmuLog& log) {
+  auto made = functions(use.interface, log.code().owner().timeout).instantiate(instance, archive_.folder(), use, log);
   if (made) return made;
   const bool two = description_.version == FmiVersion::Two;
-  throw Error(
-      ErrorCode::SubsystemFailed,
-      fmt::format("FMU '{}': {} returned no instance{}", name_, two ? "fmi2Instantiate" : "fmi3InstantiateCoSimulation",
-                  log.take_text()),
-      {.subsystem = instance, .variable = {}, .time = {}, .remedy = refusal_remedy(two, flags().needs_execution_tool)});
+  const bool exchange = use.interface == FmuInterface::ModelExchange;
+  const bool needs_tool = exchange ? exchange_flags().needs_execution_tool : flags().needs_execution_tool;
+  throw Error(ErrorCode::SubsystemFailed,
+              fmt::format("FMU '{}': {} returned no instance{}", name_,
+                          two        ? "fmi2Instantiate"
+                          : exchange ? "fmi3InstantiateModelExchange"
+                                     : "fmi3InstantiateCoSimulation",
+                          log.take_text()),
+              {.subsystem = instance, .variable = {}, .time = {}, .remedy = refusal_remedy(two, needs_tool)});
 }
 
-const FmuAbilities& Fmu::abilities(const std::vector<FmuStart>& starts, const FmuCaller& caller) {
-  std::map<std::size_t, Value> selecting;
+const FmuAbilities& Fmu::abilities(FmuInterface interface, const std::vector<FmuStart>& starts,
+                                   const FmuCaller& caller) {
+  Selection selecting{interface, {}};
   for (const auto& start : starts) {
-    if (!std::holds_alternative<double>(start.value)) selecting[start.variable] = start.value;
+    if (!std::holds_alternative<double>(start.value)) selecting.second[start.variable] = start.value;
   }
   const std::lock_guard lock(proof_);
   const auto known = abilities_.find(selecting);
   if (known != abilities_.end()) return known->second;
-  return abilities_.emplace(std::move(selecting), proven_abilities(*this, starts, caller)).first->second;
+  auto proven = interface == FmuInterface::CoSimulation ? proven_abilities(*this, starts, caller)
+                                                        : proven_exchange_abilities(*this, starts, caller);
+  return abilities_.emplace(std::move(selecting), std::move(proven)).first->second;
 }
 
 void require_done(const FmuResult& result, FmuLog& log, const ErrorContext& context) {

@@ -39,6 +39,7 @@ struct FmuStart {
 /// What an FMU really can do: its flags, each proven by a call.
 struct FmuAbilities {
   bool rollback = false;
+  bool rollback_by_states = false;  ///< model exchange: time, states and inputs are all it remembers
   bool states = false;
   LinearizationSource linearization = LinearizationSource::None;
   bool output_derivatives = false;  ///< by a function of its own
@@ -58,32 +59,41 @@ class Fmu {
   explicit Fmu(const std::filesystem::path& file);
 
   const std::string& name() const noexcept { return name_; }  ///< the path, for messages
-  std::string title() const;                                  ///< "prey.fmu (FMI 2.0 co-simulation)"
+  /// "prey.fmu (FMI 2.0 co-simulation)"; `how`: how it is integrated, if not by itself.
+  std::string title(FmuInterface interface, const std::string& how) const;
   const FmuDescription& description() const noexcept { return description_; }
+  bool offers(FmuInterface interface) const noexcept;
   const CoSimulationFlags& flags() const noexcept { return *description_.co_simulation; }
+  const ModelExchangeFlags& exchange_flags() const noexcept { return *description_.model_exchange; }
+  bool once_per_process(FmuInterface interface) const noexcept;
   const FmuPorts& ports() const noexcept { return ports_; }
 
   /// Held while an instance may exist. Throws Error{InvalidSystem} for a second one of an FMU that allows just one.
-  std::shared_ptr<const std::string> claim(const std::string& instance);
+  std::shared_ptr<const std::string> claim(const std::string& instance, FmuInterface interface);
   /// Loads the library if it is not yet. Throws Error when the library or the FMU refuses. Borrows `log`.
-  std::unique_ptr<FmuInstance> instantiate(const std::string& instance, bool event_mode, FmuLog& log);
+  std::unique_ptr<FmuInstance> instantiate(const std::string& instance, const FmuUse& use, FmuLog& log);
   /// Proven once for each choice of start values that are no real numbers (integers, booleans, texts): these select
   /// solvers and modes, and with them what an FMU can do; numbers do not.
-  const FmuAbilities& abilities(const std::vector<FmuStart>& starts, const FmuCaller& caller);
+  const FmuAbilities& abilities(FmuInterface interface, const std::vector<FmuStart>& starts, const FmuCaller& caller);
 
  private:
-  const FmuFunctions& functions(std::optional<Duration> timeout);
+  struct Loaded {
+    std::unique_ptr<FmuLibrary> library;
+    std::unique_ptr<FmuFunctions> functions;
+  };
+  using Selection = std::pair<FmuInterface, std::map<std::size_t, Value>>;
+
+  const FmuFunctions& functions(FmuInterface interface, std::optional<Duration> timeout);
 
   std::string name_;
   UnpackedArchive archive_;
   FmuDescription description_;
   FmuPorts ports_;
   std::mutex mutex_;
-  std::unique_ptr<FmuLibrary> library_;
-  std::unique_ptr<FmuFunctions> functions_;
+  std::map<std::string, Loaded> loaded_;  ///< by the model identifier
   std::weak_ptr<const std::string> claimed_;
   std::mutex proof_;
-  std::map<std::map<std::size_t, Value>, FmuAbilities> abilities_;  ///< by the values that select
+  std::map<Selection, FmuAbilities> abilities_;  ///< by the values that select
 };
 
 /// Throws Error{SubsystemFailed} with the call and the last words of the FMU, unless the call succeeded.
@@ -95,5 +105,6 @@ void begin_initialization(FmuInstance& instance, const FmuDescription& descripti
 
 /// Tries the flags on an instance of its own, which is gone afterwards. Throws when it cannot be initialised.
 FmuAbilities proven_abilities(Fmu& fmu, const std::vector<FmuStart>& starts, const FmuCaller& caller);
+FmuAbilities proven_exchange_abilities(Fmu& fmu, const std::vector<FmuStart>& starts, const FmuCaller& caller);
 
 }  // namespace entrain

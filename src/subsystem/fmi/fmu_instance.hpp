@@ -61,6 +61,19 @@ struct [[nodiscard]] FmuEventUpdate {
   Time next_event = kNever;  ///< announced
 };
 
+/// What an FMU wants after an internal step of the integrator outside.
+struct [[nodiscard]] FmuCompletedStep {
+  FmuResult result;
+  bool enter_event_mode = false;
+  bool terminate = false;
+};
+
+/// How an instance is to be used.
+struct FmuUse {
+  FmuInterface interface = FmuInterface::CoSimulation;
+  bool event_mode = false;  ///< co-simulation of FMI 3: the handling of events is left to the importer
+};
+
 /// One instance of an FMU in the terms that both versions of the standard share. A thin table: each function is one
 /// call (a few, for `step`: it is the hot path). Needed in full by one adapter, hence not split into facets.
 /// Throws Error{SubsystemFailed} only for a function that the library does not have.
@@ -97,10 +110,25 @@ class FmuInstance {
 
   virtual FmuResult enter_event_mode() = 0;
   virtual FmuEventUpdate update_discrete_states() = 0;
-  /// From event mode back to where steps are made.
+  /// From event mode back to where steps are made; in model exchange that is the continuous-time mode.
   virtual FmuResult enter_step_mode() = 0;
 
   virtual FmuStepResult step(const FmuStepCall& call, double* outputs) = 0;
+
+  // Model exchange only.
+  virtual FmuResult set_time(Time t) = 0;
+  virtual FmuResult set_continuous_states(std::span<const double> x) = 0;
+  virtual FmuResult get_continuous_states(std::span<double> x) = 0;
+  virtual FmuResult get_nominals(std::span<double> nominals) = 0;
+  virtual FmuResult get_derivatives(std::span<double> dx) = 0;
+  virtual FmuResult get_event_indicators(std::span<double> z) = 0;
+  /// Leaves `count` as it is when the description has told it.
+  virtual FmuResult count_event_indicators(std::size_t& count) = 0;
+  virtual FmuCompletedStep complete_integrator_step(bool may_go_back) = 0;
+  /// d(unknowns)/d(knowns) times `seed`.
+  virtual FmuResult directional_product(std::span<const ValueReference> unknowns,
+                                        std::span<const ValueReference> knowns, const double* seed,
+                                        double* product) = 0;
 };
 
 /// Makes instances; holds the functions of the library that they share.
@@ -108,9 +136,8 @@ class FmuFunctions {
  public:
   virtual ~FmuFunctions() = default;
   /// Null when the FMU refuses; then `log` may know why. Borrows description, functions and log.
-  /// With `event_mode`, which FMI 3 only has, the instance leaves the handling of events to the importer.
   virtual std::unique_ptr<FmuInstance> instantiate(const std::string& name, const std::filesystem::path& root,
-                                                   bool event_mode, FmuLog& log) const = 0;
+                                                   const FmuUse& use, FmuLog& log) const = 0;
 };
 
 /// Of the version that the description says. Borrow both.

@@ -5,18 +5,20 @@
 
 #include "subsystem/fmi/event_iteration.hpp"
 #include "subsystem/fmi/fmu.hpp"
+#include "subsystem/fmi/fmu_probe.hpp"
 #include "subsystem/fmi/input_sampling.hpp"
 
 namespace entrain {
 namespace {
 
 std::optional<Duration> imposed_step_of(const FmuDescription& description) {
-  const auto& flags = *description.co_simulation;
-  if (flags.variable_step) return std::nullopt;
-  return flags.fixed_internal_step ? flags.fixed_internal_step : description.experiment.step;
+  const auto& flags = description.co_simulation;
+  if (!flags || flags->variable_step) return std::nullopt;
+  return flags->fixed_internal_step ? flags->fixed_internal_step : description.experiment.step;
 }
 
-/// Some step that the FMU should be able to do.
+}  // namespace
+
 Duration trial_step(const FmuDescription& description, Time start) {
   if (const auto imposed = imposed_step_of(description)) return *imposed;
   if (description.experiment.step) return *description.experiment.step;  // positive, like all steps read
@@ -26,6 +28,19 @@ Duration trial_step(const FmuDescription& description, Time start) {
   return 1e-3;
 }
 
+std::vector<double> start_inputs(const FmuPorts& ports, const std::vector<FmuStart>& starts) {
+  std::vector<double> inputs;
+  for (const auto& input : ports.table.inputs) inputs.push_back(input.start ? std::get<double>(*input.start) : 0.0);
+  for (const auto& start : starts) {
+    const auto& list = ports.input_variables;
+    const auto place = std::find(list.begin(), list.end(), start.variable);
+    if (place != list.end()) inputs[static_cast<std::size_t>(place - list.begin())] = std::get<double>(start.value);
+  }
+  return inputs;
+}
+
+namespace {
+
 /// Tries one ability after the other; a new instance after each call that failed, because an FMU need not work on.
 class Prober {
  public:
@@ -34,16 +49,8 @@ class Prober {
         starts_(starts),
         start_(fmu.description().experiment.start.value_or(0.0)),
         step_(trial_step(fmu.description(), start_)),
-        log_(fmu.name(), caller) {
-    for (const auto& input : ports().table.inputs) {
-      inputs_.push_back(input.start ? std::get<double>(*input.start) : 0.0);
-    }
-    for (const auto& start : starts_) {
-      const auto& list = ports().input_variables;
-      const auto place = std::find(list.begin(), list.end(), start.variable);
-      if (place != list.end()) inputs_[static_cast<std::size_t>(place - list.begin())] = std::get<double>(start.value);
-    }
-  }
+        log_(fmu.name(), caller),
+        inputs_(start_inputs(ports(), starts)) {}
 
   FmuAbilities run() {
     const auto& flags = fmu_.flags();
@@ -77,7 +84,7 @@ class Prober {
 
   void fresh() {
     instance_.reset();
-    instance_ = fmu_.instantiate("probe", result_.event_mode, log_);
+    instance_ = fmu_.instantiate("probe", {FmuInterface::CoSimulation, result_.event_mode}, log_);
     initialize();
   }
 

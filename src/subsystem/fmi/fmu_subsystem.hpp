@@ -10,10 +10,17 @@
 
 namespace entrain {
 
-/// A co-simulation FMU (FMI 2.0 or 3.0) as a subsystem. `timeout`: s of wall clock time that one call may take. Throws
-/// Error when the file is no such FMU.
+/// How the user wants an FMU to be used; what is left open is decided by what the FMU offers.
+struct FmuChoice {
+  std::optional<FmuInterface> interface = std::nullopt;
+  bool prefer_model_exchange = false;              ///< when both are offered and none is named
+  std::optional<double> tolerance = std::nullopt;  ///< of the integration in model exchange
+  std::optional<Duration> timeout = std::nullopt;  ///< s of wall clock time that one call may take
+};
+
+/// An FMU (FMI 2.0 or 3.0) as a subsystem. Throws Error when the file is no FMU, or does not offer what is chosen.
 std::unique_ptr<Subsystem> make_fmu_subsystem(std::string name, const std::filesystem::path& file,
-                                              std::optional<Duration> timeout = {});
+                                              const FmuChoice& choice = {});
 
 class Fmu;
 /// Keeps the file unpacked as long as the result is held, so that the functions below and subsystems need not do it
@@ -21,7 +28,7 @@ class Fmu;
 std::shared_ptr<Fmu> hold_fmu(const std::filesystem::path& file);
 
 /// "prey.fmu (FMI 2.0 co-simulation)". The file is read anew unless a subsystem holds it.
-std::string fmu_title(const std::filesystem::path& file);
+std::string fmu_title(const std::filesystem::path& file, const FmuChoice& choice);
 
 /// The run an FMU proposes, as far as it does.
 DefaultExperiment fmu_experiment(const std::filesystem::path& file);

@@ -156,7 +156,7 @@ class Reader {
     }
     result_.model_name = root.attribute("modelName").value();
     result_.token = required(root, three() ? "instantiationToken" : "guid", "fmiModelDescription");
-    result_.model_exchange = !root.child("ModelExchange").empty();
+    if (const Node node = root.child("ModelExchange")) read_model_exchange(node, root);
     if (const Node node = root.child("CoSimulation")) read_co_simulation(node);
     for (const Node category : root.child("LogCategories").children("Category")) {
       result_.log_categories.emplace_back(category.attribute("name").value());
@@ -167,13 +167,33 @@ class Reader {
     drop_unless_positive(result_.experiment.step);
   }
 
+  std::string model_identifier(Node node) const {
+    std::string identifier = required(node, "modelIdentifier", node.name());
+    // It becomes a file name: the standard wants a C identifier.
+    if (identifier.empty() || identifier.find('/') != std::string::npos) {
+      fail(fmt::format("{}: '{}' is no model identifier", node.name(), identifier));
+    }
+    return identifier;
+  }
+
+  void read_model_exchange(Node node, Node root) {
+    ModelExchangeFlags flags;
+    flags.model_identifier = model_identifier(node);
+    flags.rollback = flag(node, three() ? "canGetAndSetFMUState" : "canGetAndSetFMUstate");
+    flags.directional_derivatives =
+        flag(node, three() ? "providesDirectionalDerivatives" : "providesDirectionalDerivative");
+    flags.needs_completed_step =
+        three() ? flag(node, "needsCompletedIntegratorStep") : !flag(node, "completedIntegratorStepNotNeeded");
+    flags.needs_execution_tool = flag(node, "needsExecutionTool");
+    flags.once_per_process = flag(node, "canBeInstantiatedOnlyOncePerProcess");
+    flags.event_indicators =
+        optional_number<std::uint32_t>(root, "numberOfEventIndicators", "fmiModelDescription").value_or(0);
+    result_.model_exchange = std::move(flags);
+  }
+
   void read_co_simulation(Node node) {
     CoSimulationFlags flags;
-    flags.model_identifier = required(node, "modelIdentifier", "CoSimulation");
-    // It becomes a file name: the standard wants a C identifier.
-    if (flags.model_identifier.empty() || flags.model_identifier.find('/') != std::string::npos) {
-      fail(fmt::format("CoSimulation: '{}' is no model identifier", flags.model_identifier));
-    }
+    flags.model_identifier = model_identifier(node);
     flags.variable_step = flag(node, "canHandleVariableCommunicationStepSize");
     flags.rollback = flag(node, three() ? "canGetAndSetFMUState" : "canGetAndSetFMUstate");
     flags.input_derivatives = flag(node, "canInterpolateInputs");
@@ -391,6 +411,10 @@ class Reader {
 
 std::string_view to_string(FmuType type) {
   return kTypeNames[static_cast<std::size_t>(type)];
+}
+
+std::string_view to_string(FmuInterface interface) {
+  return interface == FmuInterface::CoSimulation ? "co-simulation" : "model exchange";
 }
 
 FmuDescription parse_model_description(std::string_view xml, const std::string& fmu) {

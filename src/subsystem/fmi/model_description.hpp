@@ -15,6 +15,9 @@ using ValueReference = std::uint32_t;
 
 enum class FmiVersion { Two, Three };
 
+/// Who integrates: the FMU itself, or the importer.
+enum class FmuInterface { CoSimulation, ModelExchange };
+
 /// Value types of both versions; those of FMI 2 are Float64 (Real), Int32 (Integer), Boolean, String, Enumeration.
 enum class FmuType {
   Float32,
@@ -76,6 +79,17 @@ struct CoSimulationFlags {
   std::optional<Duration> fixed_internal_step;
 };
 
+/// What the file says about model exchange.
+struct ModelExchangeFlags {
+  std::string model_identifier;
+  bool rollback = false;
+  bool directional_derivatives = false;
+  bool needs_completed_step = true;
+  bool needs_execution_tool = false;
+  bool once_per_process = false;
+  std::size_t event_indicators = 0;  ///< of FMI 2; an instance of FMI 3 tells it
+};
+
 struct DefaultExperiment {
   std::optional<Time> start;
   std::optional<Time> stop;
@@ -99,7 +113,7 @@ struct FmuDescription {
   std::string model_name;
   std::string token;  ///< guid or instantiationToken
   std::optional<CoSimulationFlags> co_simulation;
-  bool model_exchange = false;
+  std::optional<ModelExchangeFlags> model_exchange;
   std::vector<std::string> log_categories;
   std::vector<FmuUnit> units;
   DefaultExperiment experiment;
@@ -107,6 +121,9 @@ struct FmuDescription {
   std::vector<FmuUnknown> outputs;            ///< may be empty or partial
   std::vector<FmuUnknown> state_derivatives;  ///< may be empty
 };
+
+/// "co-simulation" or "model exchange".
+std::string_view to_string(FmuInterface interface);
 
 /// Throws Error{InvalidSystem} that names the FMU (`fmu`) and the element.
 FmuDescription parse_model_description(std::string_view xml, const std::string& fmu);

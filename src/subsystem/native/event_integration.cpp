@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/grid.hpp"
 #include "entrain/error.hpp"
 #include "subsystem/event_limits.hpp"
 
@@ -51,7 +52,7 @@ void EventIntegration::integrate(Model& model, Time from, Duration size, const I
   // In the local time, so that small steps at large times lose no digits.
   Duration s = 0.0;
   settle_events(model, point(from, s, inputs, x), x);  // the inputs may have jumped
-  for (int events = 0; s < size; ++events) {
+  for (int events = 0; !reached(s, size); ++events) {
     require_few_events(events, from + s);
     s = solver_.advance(s, size, x, {.derivatives = derivatives, .indicators = indicators}).time;
     settle_events(model, point(from, s, inputs, x), x);

@@ -1,0 +1,218 @@
+#include "subsystem/fmi/co_simulation.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/grid.hpp"
+#include "entrain/error.hpp"
+#include "subsystem/fmi/event_iteration.hpp"
+
+namespace entrain {
+namespace {
+
+constexpr int kMostEventsInPlace = 100;
+constexpr int kMostHalvings = 20;  // a millionth of the step
+
+}  // namespace
+
+CoSimulation::CoSimulation(const Fmu& fmu, FmuReporter& reporter)
+    : ports_(fmu.ports()),
+      variable_step_(fmu.flags().variable_step),
+      three_(fmu.description().version == FmiVersion::Three),
+      reporter_(reporter),
+      end_slopes_(ports_.inputs.size()),
+      first_orders_(ports_.outputs.size(), 1),
+      dx_(ports_.states.size()),
+      linearizer_(ports_) {
+  call_.inputs = ports_.inputs;
+  call_.outputs = ports_.outputs;
+}
+
+void CoSimulation::start(FmuInstance& instance, const FmuAbilities& abilities, Time start, Time stop) {
+  instance_ = &instance;
+  abilities_ = &abilities;
+  initializing_ = true;
+  const auto orders = static_cast<std::size_t>(abilities.input_degree + 1);
+  derivatives_.start(ports_.inputs, abilities.input_degree);
+  end_ = {start, 0.0, 0, true, std::vector<double>(ports_.inputs.size() * orders), kNever};
+  stop_requested_ = false;
+  call_.derivative_inputs = {};
+  stop_ = stop;
+  call_.may_go_back = false;
+}
+
+void CoSimulation::leave_initialization() {
+  if (!std::exchange(initializing_, false)) return;
+  const EventOutcome begun =
+      begin_stepping(*instance_, abilities_->event_mode, reporter_.log(), reporter_.context(end_.time));
+  end_.next_event = begun.next_event;
+  stop_requested_ = begun.terminate;
+}
+
+void CoSimulation::evaluate(std::span<const double> inputs, std::span<double> outputs) {
+  end_.degree = 0;
+  if (!inputs.empty()) require(instance_->set_reals(ports_.inputs, inputs.data()));
+  if (!outputs.empty()) require(instance_->get_reals(ports_.outputs, outputs.data()));
+}
+
+StepReport CoSimulation::step(const Subsystem::Step& step, std::span<double> outputs) {
+  leave_initialization();
+  call_.from = step.from;
+  call_.size = step.size;
+  // An FMU refuses to pass the stop time, be it by a rounding; at an event that it announced it must be stopped.
+  const Time latest = std::min(stop_, end_.next_event);
+  if (step.from + step.size > latest && latest > step.from) call_.size = latest - step.from;
+  call_.input_values = step.inputs.order(0).data();
+  const int degree = ports_.inputs.empty() ? 0 : step.inputs.degree();
+  if (three_) {
+    call_.polynomials = degree > 0 ? &step.inputs : nullptr;
+  } else if (degree > 0 || !call_.derivative_inputs.empty()) {
+    derivatives_.add_to(call_, step.inputs);
+  }
+  const FmuStepResult result = instance_->step(call_, outputs.data());
+  end_.time = result.reached;
+  end_.degree = 0;
+  if (degree > 0) keep_end(step.inputs, result.reached - step.from);
+  const bool usual = result.result.status == FmuStatus::Ok && !result.terminated && !result.event && !stop_requested_;
+  if (usual && result.reached == call_.from + call_.size && result.reached < end_.next_event) {
+    return {result.reached};
+  }
+  return unusual(step, result, outputs);
+}
+
+StepReport CoSimulation::unusual(const Subsystem::Step& step, const FmuStepResult& result, std::span<double> outputs) {
+  const FmuStatus status = result.result.status;
+  const Time from = step.from;
+  if (status != FmuStatus::Discard) reporter_.require(result.result, from);
+  StepReport report{result.reached, StepOutcome::Completed, result.terminated};
+  if (status == FmuStatus::Discard) return discarded(step, result, outputs);
+  const bool moved = result.reached > from && !same_time(result.reached, from);
+  const bool at_event = result.event || reached(result.reached, end_.next_event);
+  if (at_event && !report.stop_requested) handle_event(outputs);
+  report.stop_requested = report.stop_requested || stop_requested_;
+  if (!moved && at_event && !report.stop_requested) {  // an event where the step began: now it can be made
+    if (++events_in_place_ > kMostEventsInPlace) throw_endless_events();
+    return this->step(step, outputs);
+  }
+  events_in_place_ = 0;
+  const Time end = std::min(from + step.size, std::max(stop_, from));
+  if (!moved) {
+    report.outcome = StepOutcome::Rejected;
+  } else if (!reached(result.reached, end)) {
+    report.outcome = StepOutcome::EndedEarly;
+  } else {
+    report.reached = end_.time = end;
+  }
+  return report;
+}
+
+/// FMI 2 allows no further step after a discarded one, only going back. In FMI 3 the FMU is where it was before and may
+/// be asked for a shorter step.
+StepReport CoSimulation::discarded(const Subsystem::Step& step, const FmuStepResult& result,
+                                   std::span<double> outputs) {
+  if (!three_) {
+    const bool ended = result.terminated && result.reached > step.from;
+    return {result.reached, ended ? StepOutcome::EndedEarly : StepOutcome::Rejected, result.terminated};
+  }
+  if (!variable_step_ || halvings_ == kMostHalvings) {
+    halvings_ = 0;
+    return {step.from, StepOutcome::Rejected, result.terminated};
+  }
+  ++halvings_;
+  StepReport report = this->step({step.from, 0.5 * step.size, step.inputs}, outputs);
+  if (report.outcome == StepOutcome::Completed) report.outcome = StepOutcome::EndedEarly;
+  halvings_ = 0;
+  return report;
+}
+
+/// What the outputs were before the event is not asked for: signals have one value per time.
+void CoSimulation::handle_event(std::span<double> outputs) {
+  require(instance_->enter_event_mode());
+  const EventOutcome settled = settle_discrete_states(*instance_, reporter_.log(), reporter_.context(end_.time));
+  end_.next_event = settled.next_event;
+  stop_requested_ = stop_requested_ || settled.terminate;
+  require(instance_->enter_step_mode());
+  if (!outputs.empty()) require(instance_->get_reals(ports_.outputs, outputs.data()));
+}
+
+void CoSimulation::throw_endless_events() {
+  ErrorContext where = reporter_.context(end_.time);
+  where.remedy = "The fault is in this FMU: it reports an event again and again without advancing";
+  throw Error(ErrorCode::SubsystemFailed,
+              fmt::format("{} events at the same time{}", kMostEventsInPlace, reporter_.log().take_text()), where);
+}
+
+void CoSimulation::keep_end(const InputBlock& inputs, Duration size) {
+  end_.size = size;
+  end_.degree = inputs.degree();
+  end_.told = false;
+  const double* from = inputs.order(0).data();
+  std::copy(from, from + inputs.count() * static_cast<std::size_t>(inputs.degree() + 1), end_.coefficients.begin());
+}
+
+/// The standard leaves open whether an FMU that was given derivatives holds, after the step, the inputs of its start or
+/// of its end. What follows (derivatives, linearization) must belong to the end.
+void CoSimulation::tell_inputs_at_end() {
+  leave_initialization();
+  if (end_.degree == 0) {
+    std::fill(end_slopes_.begin(), end_slopes_.end(), 0.0);
+    return;
+  }
+  const InputBlock inputs(end_.coefficients.data(), ports_.inputs.size(), end_.degree);
+  for (std::size_t i = 0; i < inputs.count(); ++i) end_slopes_[i] = inputs.slope(i, end_.size);
+  // In FMI 3 the FMU has asked; nothing may be read after an input was set in step mode.
+  if (three_ || std::exchange(end_.told, true)) return;
+  require(derivatives_.tell(*instance_, inputs, end_.size));
+}
+
+void CoSimulation::save(std::size_t slot) {
+  leave_initialization();
+  call_.may_go_back = true;
+  if (saved_.size() <= slot) saved_.resize(slot + 1);
+  saved_[slot] = end_;
+}
+
+void CoSimulation::restore(std::size_t slot) {
+  end_ = saved_[slot];
+}
+
+void CoSimulation::states(std::span<double> x) {
+  leave_initialization();
+  if (!x.empty()) require(instance_->get_reals(ports_.states, x.data()));
+}
+
+void CoSimulation::derivatives(std::span<double> dx) {
+  tell_inputs_at_end();
+  if (!dx.empty()) require(instance_->get_reals(ports_.derivatives, dx.data()));
+}
+
+void CoSimulation::linearize(Linearization& result) {
+  tell_inputs_at_end();
+  require(linearizer_.linearize(*instance_, abilities_->linearization, result));
+}
+
+/// From the FMU, else along the motion: C f + D u'.
+void CoSimulation::output_derivatives(std::span<double> dy) {
+  if (dy.empty()) return;
+  tell_inputs_at_end();
+  if (abilities_->output_derivatives) {
+    require(instance_->get_output_derivatives(ports_.outputs, first_orders_.data(), dy.data()));
+    return;
+  }
+  linearize(here_);
+  derivatives(dx_);
+  for (std::size_t i = 0; i < dy.size(); ++i) {
+    dy[i] = 0.0;
+    for (std::size_t j = 0; j < dx_.size(); ++j) dy[i] += here_.C(i, j) * dx_[j];
+    for (std::size_t j = 0; j < end_slopes_.size(); ++j) dy[i] += here_.D(i, j) * end_slopes_[j];
+  }
+}
+
+Time CoSimulation::next_event(Time t) {
+  leave_initialization();
+  return entrain::reached(t, end_.next_event) ? kNever : end_.next_event;
+}
+
+}  // namespace entrain

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "subsystem/fmi/fmu_linearizer.hpp"
+#include "subsystem/fmi/fmu_stepper.hpp"
+#include "subsystem/fmi/input_derivatives.hpp"
+
+namespace entrain {
+
+/// An FMU that makes its steps itself.
+class CoSimulation final : public FmuStepper {
+ public:
+  /// Borrows both.
+  CoSimulation(const Fmu& fmu, FmuReporter& reporter);
+
+  void start(FmuInstance& instance, const FmuAbilities& abilities, Time start, Time stop) override;
+  void evaluate(std::span<const double> inputs, std::span<double> outputs) override;
+  StepReport step(const Subsystem::Step& step, std::span<double> outputs) override;
+  void save(std::size_t slot) override;
+  void restore(std::size_t slot) override;
+
+  void states(std::span<double> x) override;
+  void derivatives(std::span<double> dx) override;
+  void linearize(Linearization& result) override;
+  void output_derivatives(std::span<double> dy) override;
+  Time next_event(Time t) override;
+
+ private:
+  /// What the inputs did in the last step: with the state of the FMU, all that the facets depend on.
+  struct End {
+    Time time = 0.0;
+    Duration size = 0.0;
+    int degree = 0;
+    bool told = true;  ///< the FMU has the inputs as they ended
+    std::vector<double> coefficients;
+    Time next_event = kNever;  ///< announced
+  };
+
+  void require(const FmuResult& result) { reporter_.require(result, end_.time); }
+  void leave_initialization();
+  void keep_end(const InputBlock& inputs, Duration size);
+  void tell_inputs_at_end();
+  StepReport unusual(const Subsystem::Step& step, const FmuStepResult& result, std::span<double> outputs);
+  void handle_event(std::span<double> outputs);
+  StepReport discarded(const Subsystem::Step& step, const FmuStepResult& result, std::span<double> outputs);
+  [[noreturn]] void throw_endless_events();
+
+  const FmuPorts& ports_;
+  const bool variable_step_;
+  const bool three_;  ///< FMI 3: polynomial inputs are told by intermediate update, else by their derivatives
+  FmuReporter& reporter_;
+  FmuInstance* instance_ = nullptr;
+  const FmuAbilities* abilities_ = nullptr;
+  bool initializing_ = true;
+  Time stop_ = kNever;
+  bool stop_requested_ = false;  ///< by an event, to be told with the next step
+  int events_in_place_ = 0;      ///< since the last one that advanced
+  int halvings_ = 0;             ///< of a step that was discarded
+  FmuStepCall call_;
+  End end_;
+  std::vector<End> saved_;
+  InputDerivatives derivatives_;
+  std::vector<double> end_slopes_;
+  std::vector<int> first_orders_;
+  std::vector<double> dx_;
+  FmuLinearizer linearizer_;
+  Linearization here_;
+};
+
+}  // namespace entrain

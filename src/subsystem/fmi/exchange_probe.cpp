@@ -1,0 +1,172 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "subsystem/fmi/fmu_probe.hpp"
+#include "subsystem/fmi/model_exchange.hpp"
+
+namespace entrain {
+namespace {
+
+/// Tries what a model-exchange FMU claims; a new instance after each call that failed.
+class ExchangeProber {
+ public:
+  ExchangeProber(Fmu& fmu, const std::vector<FmuStart>& starts, const FmuCaller& caller)
+      : fmu_(fmu),
+        starts_(starts),
+        start_(fmu.description().experiment.start.value_or(0.0)),
+        step_(trial_step(fmu.description(), start_)),
+        inputs_(start_inputs(fmu.ports(), starts)),
+        log_(fmu.name(), caller),
+        reporter_(log_, caller.subsystem),
+        exchange_(fmu, kExchangeTolerance, reporter_) {}
+
+  FmuAbilities run() {
+    const auto& flags = fmu_.exchange_flags();
+    fresh();  // an FMU that cannot be initialised is an error, not a missing ability
+    exchange_.begin();
+    const bool may_change =
+        exchange_.event_indicator_count() > 0 || has_discrete_variables() || exchange_.next_event(start_) < kNever;
+    fresh();
+    const bool directional =
+        flags.directional_derivatives && prove("providesDirectionalDerivative", [&] { differentiate(); });
+    result_.linearization = directional ? LinearizationSource::Directional : LinearizationSource::Differences;
+    fresh();
+    result_.rollback = flags.rollback && prove("canGetAndSetFMUstate", [&] { save_and_restore(true); });
+    if (!result_.rollback && !may_change) {
+      result_.rollback = result_.rollback_by_states = works([&] { save_and_restore(false); });
+    }
+    result_.reset = works([&] { reset(); });
+    return std::move(result_);
+  }
+
+ private:
+  void require(const FmuResult& result) { require_done(result, log_, {}); }
+
+  void fresh() {
+    instance_.reset();
+    instance_ = fmu_.instantiate("probe", {FmuInterface::ModelExchange, false}, log_);
+    initialize();
+  }
+
+  void initialize() {
+    const Time stop = std::max(fmu_.description().experiment.stop.value_or(start_), start_ + 10.0 * step_);
+    begin_initialization(*instance_, fmu_.description(), starts_, start_, stop, log_, {});
+    exchange_.start(*instance_, result_, start_, kNever);
+  }
+
+  /// A fresh instance afterwards.
+  template <class Attempt>
+  bool works(Attempt&& attempt, std::string* why = nullptr) {
+    bool done = true;
+    try {
+      attempt();
+    } catch (const Error& error) {
+      done = false;
+      if (why != nullptr) *why = error.message();
+    }
+    log_.take_text();
+    fresh();
+    return done;
+  }
+
+  /// False, with a warning, when the ability is claimed and not there.
+  template <class Attempt>
+  bool prove(std::string_view claim, Attempt&& attempt) {
+    std::string why;
+    if (works(attempt, &why)) return true;
+    result_.warnings.push_back(
+        fmt::format("FMU '{}': it claims '{}', but {}: this is not used", fmu_.name(), claim, why));
+    return false;
+  }
+
+  /// What an FMU could remember besides its states.
+  bool has_discrete_variables() const {
+    const auto& all = fmu_.description().variables;
+    return std::any_of(all.begin(), all.end(),
+                       [](const FmuVariable& variable) { return variable.variability == FmuVariability::Discrete; });
+  }
+
+  void differentiate() {
+    Linearization result;
+    exchange_.begin();
+    FmuLinearizer linearizer(fmu_.ports());
+    require(linearizer.linearize(*instance_, LinearizationSource::Directional, result));
+  }
+
+  std::vector<double> step() {
+    std::vector<double> reached(fmu_.ports().outputs.size() + fmu_.ports().states.size());
+    const auto outputs = std::span(reached).first(fmu_.ports().outputs.size());
+    static_cast<void>(exchange_.step({start_, step_, {inputs_.data(), inputs_.size(), 0}}, outputs));
+    exchange_.states(std::span(reached).subspan(outputs.size()));
+    return reached;
+  }
+
+  /// Proven when the same step from the restored state ends in the same bits.
+  void save_and_restore(bool by_fmu_state) {
+    FmuInstance::State state = nullptr;
+    exchange_.save(0);
+    if (by_fmu_state) require(instance_->get_state(state));
+    const auto first = step();
+    if (by_fmu_state) require(instance_->set_state(state));
+    exchange_.restore(0);
+    const auto second = step();
+    if (by_fmu_state) require(instance_->free_state(state));
+    if (first != second) {
+      throw Error(ErrorCode::SubsystemFailed, "the same step from the restored state ends elsewhere");
+    }
+  }
+
+  void reset() {
+    std::vector<double> at_start(fmu_.ports().outputs.size());
+    auto again = at_start;
+    exchange_.evaluate(inputs_, at_start);
+    step();
+    require(instance_->reset());
+    initialize();
+    exchange_.evaluate(inputs_, again);
+    if (at_start != again) throw Error(ErrorCode::SubsystemFailed, "after a reset it starts elsewhere");
+  }
+
+  Fmu& fmu_;
+  const std::vector<FmuStart>& starts_;
+  Time start_;
+  Duration step_;
+  std::vector<double> inputs_;
+  FmuLog log_;
+  std::unique_ptr<FmuInstance> instance_;
+  FmuReporter reporter_;
+  ModelExchange exchange_;
+  FmuAbilities result_;
+};
+
+/// A second instance in the life of the process is what such an FMU does not allow: its flags must do.
+FmuAbilities claimed_abilities(const Fmu& fmu) {
+  const auto& flags = fmu.exchange_flags();
+  FmuAbilities result;
+  result.rollback = flags.rollback;
+  result.linearization =
+      flags.directional_derivatives ? LinearizationSource::Directional : LinearizationSource::Differences;
+  result.warnings.push_back(fmt::format(
+      "FMU '{}': it allows one instance per process, so what it claims was not tried before the run", fmu.name()));
+  return result;
+}
+
+}  // namespace
+
+FmuAbilities proven_exchange_abilities(Fmu& fmu, const std::vector<FmuStart>& starts, const FmuCaller& caller) {
+  if (fmu.ports().states.size() != fmu.description().state_derivatives.size()) {
+    throw Error(
+        ErrorCode::InvalidSystem,
+        fmt::format("FMU '{}': it has states that are no scalar real numbers; model exchange needs those", fmu.name()),
+        {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Use interface = \"co-simulation\""});
+  }
+  FmuAbilities result =
+      fmu.exchange_flags().once_per_process ? claimed_abilities(fmu) : ExchangeProber(fmu, starts, caller).run();
+  result.states = true;
+  result.event_mode = true;
+  result.input_degree = kMaxInputDegree;
+  return result;
+}
+
+}  // namespace entrain

@@ -1,0 +1,48 @@
+#pragma once
+
+#include "entrain/subsystem.hpp"
+#include "subsystem/fmi/fmu.hpp"
+
+namespace entrain {
+
+/// Calls of one instance that must succeed. Remembers the warnings among them.
+class FmuReporter {
+ public:
+  /// Borrows `log`. `subsystem` is for messages.
+  FmuReporter(FmuLog& log, std::string subsystem) : log_(log), subsystem_(std::move(subsystem)) {}
+
+  FmuLog& log() const { return log_; }
+  ErrorContext context(Time t) const { return {.subsystem = subsystem_, .variable = {}, .time = t, .remedy = {}}; }
+  void require(const FmuResult& result, Time t) {
+    if (result.status != FmuStatus::Ok) require_despite(result, t);
+  }
+  void note_warning(const FmuResult& result, Time t);
+  /// "'s' returned a warning 3 times, first from ..."; empty when there was none.
+  std::string warning() const;
+  bool failed() const { return failed_; }  ///< a call has; no other may follow
+
+ private:
+  void require_despite(const FmuResult& result, Time t);
+
+  FmuLog& log_;
+  std::string subsystem_;
+  std::uint64_t warnings_ = 0;
+  std::string first_warning_;
+  bool failed_ = false;
+};
+
+/// How an instance is advanced and asked: by steps of its own (co-simulation), or by our integrator (model exchange).
+class FmuStepper : public States, public Linearizer, public OutputDerivatives, public Events {
+ public:
+  /// Takes an instance that is in initialization mode, and leaves that mode when it is first asked for more than
+  /// outputs.
+  virtual void start(FmuInstance& instance, const FmuAbilities& abilities, Time start, Time stop) = 0;
+  virtual void evaluate(std::span<const double> inputs, std::span<double> outputs) = 0;
+  virtual StepReport step(const Subsystem::Step& step, std::span<double> outputs) = 0;
+  /// What a step depends on besides the state inside the FMU, kept under a number: small ones, used again.
+  virtual void save(std::size_t slot) = 0;
+  virtual void restore(std::size_t slot) = 0;
+  virtual Equations* equations() noexcept { return nullptr; }
+};
+
+}  // namespace entrain

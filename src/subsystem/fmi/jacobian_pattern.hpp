@@ -1,0 +1,11 @@
+#pragma once
+
+#include "numerics/column_groups.hpp"
+#include "subsystem/fmi/fmu.hpp"
+
+namespace entrain {
+
+/// Which state derivatives depend on which states, from ModelStructure; those it says nothing of depend on all.
+SparsityPattern jacobian_pattern(const FmuDescription& description, const FmuPorts& ports);
+
+}  // namespace entrain

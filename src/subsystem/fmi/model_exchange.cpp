@@ -1,0 +1,308 @@
+#include "subsystem/fmi/model_exchange.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "base/grid.hpp"
+#include "subsystem/event_limits.hpp"
+#include "subsystem/fmi/event_iteration.hpp"
+#include "subsystem/fmi/jacobian_pattern.hpp"
+
+namespace entrain {
+namespace {
+
+// The standard's proposal (FMI 2.0, section 2.2.7): 0.01 of the relative tolerance times the nominal value.
+constexpr double kAbsolutePart = 0.01;
+
+}  // namespace
+
+ModelExchange::ModelExchange(const Fmu& fmu, double tolerance, FmuReporter& reporter)
+    : ports_(fmu.ports()),
+      description_(fmu.description()),
+      tolerance_(tolerance),
+      reporter_(reporter),
+      u_(ports_.inputs.size()),
+      dx_(ports_.states.size()),
+      up_(dx_.size() + ports_.outputs.size()),
+      down_(up_.size()),
+      y_(ports_.outputs.size()),
+      linearizer_(ports_) {
+  here_.x.resize(ports_.states.size());
+  here_.u.resize(ports_.inputs.size());
+  here_.du.resize(ports_.inputs.size());
+  for (std::size_t i = 0; i < ports_.inputs.size(); ++i) {
+    const auto& variable = description_.variables[ports_.input_variables[i]];
+    discrete_.push_back(variable.variability == FmuVariability::Discrete);
+    if (!discrete_.back()) continuous_inputs_.push_back(ports_.inputs[i]);
+  }
+  continuous_values_.resize(continuous_inputs_.size());
+}
+
+FmuResult ModelExchange::set_continuous_inputs(std::span<const double> u) {
+  if (continuous_inputs_.empty()) return {};
+  if (continuous_inputs_.size() == u.size()) return instance_->set_reals(continuous_inputs_, u.data());
+  auto next = continuous_values_.begin();
+  for (std::size_t i = 0; i < u.size(); ++i) {
+    if (!discrete_[i]) *next++ = u[i];
+  }
+  return instance_->set_reals(continuous_inputs_, continuous_values_.data());
+}
+
+void ModelExchange::start(FmuInstance& instance, const FmuAbilities& abilities, Time start, Time) {
+  instance_ = &instance;
+  directional_ = abilities.linearization == LinearizationSource::Directional;
+  by_states_ = abilities.rollback_by_states;
+  begun_ = false;
+  may_go_back_ = false;
+  terminate_ = false;
+  here_.t = start;
+  std::fill(here_.du.begin(), here_.du.end(), 0.0);
+}
+
+void ModelExchange::begin() {
+  if (std::exchange(begun_, true)) return;
+  if (!here_.u.empty()) require(instance_->get_reals(ports_.inputs, here_.u.data()));
+  const EventOutcome outcome = begin_stepping(*instance_, true, reporter_.log(), reporter_.context(here_.t));
+  here_.next_event = outcome.next_event;
+  terminate_ = outcome.terminate;
+  if (!here_.x.empty()) require(instance_->get_continuous_states(here_.x));
+  told_ = true;
+  indicators_ = description_.model_exchange->event_indicators;
+  require(instance_->count_event_indicators(indicators_));
+  make_solver();
+}
+
+void ModelExchange::make_solver() {
+  const std::size_t states = here_.x.size();
+  solver_.reset();
+  if (states == 0 && indicators_ == 0) return;
+  state_.assign(std::max<std::size_t>(states, 1), 0.0);
+  nominals_.assign(states, 1.0);
+  if (states > 0) require(instance_->get_nominals(nominals_));
+  OdeOptions options;
+  options.method = OdeMethod::Bdf;
+  options.relative_tolerance = tolerance_;
+  options.absolute_tolerance = kAbsolutePart * tolerance_;
+  options.indicators = indicators_;
+  for (double& nominal : nominals_) {
+    nominal = std::abs(nominal);
+    if (!(nominal > 0.0)) nominal = 1.0;  // the standard wants it positive
+    options.absolute_tolerances.push_back(options.absolute_tolerance * nominal);
+  }
+  if (directional_ && states > 0) {
+    options.jacobian = jacobian_pattern(description_, ports_);
+    seed_.reserve(states);
+    seeded_.reserve(states);
+  }
+  solver_.emplace(state_.size(), std::move(options));
+}
+
+void ModelExchange::set_point(Time t, std::span<const double> x, std::span<const double> u) {
+  begin();
+  told_ = false;
+  require(instance_->set_time(t));
+  if (!x.empty()) require(instance_->set_continuous_states(x));
+  if (!u.empty()) require(set_continuous_inputs(u));
+}
+
+void ModelExchange::tell() {
+  if (told_) return;
+  set_point(here_.t, here_.x, here_.u);
+  told_ = true;
+}
+
+/// True when an input is not where it ended: it has jumped.
+bool ModelExchange::put_inputs(const InputBlock& inputs, Duration s) {
+  bool jumped = false;
+  for (std::size_t i = 0; i < here_.u.size(); ++i) {
+    const double value = inputs.value(i, discrete_[i] ? 0.0 : s);
+    jumped = jumped || value != here_.u[i];
+    here_.u[i] = value;
+    here_.du[i] = discrete_[i] ? 0.0 : inputs.slope(i, s);
+  }
+  told_ = false;
+  return jumped;
+}
+
+StepReport ModelExchange::step(const Subsystem::Step& step, std::span<double> outputs) {
+  const Time end = step.from + step.size;
+  begin();
+  here_.t = step.from;
+  const bool jumped = put_inputs(step.inputs, 0.0);
+  if (jumped || reached(here_.t, here_.next_event)) handle_event_here();
+  for (int events = 0; !terminate_ && !reached(here_.t, end); ++events) {
+    require_few_events(events, here_.t);
+    advance(step, end);
+  }
+  const bool whole = reached(here_.t, end);
+  if (whole) here_.t = end;
+  put_inputs(step.inputs, whole ? step.size : here_.t - step.from);
+  tell();
+  if (!outputs.empty()) require(instance_->get_reals(ports_.outputs, outputs.data()));
+  return {.reached = here_.t,
+          .outcome = whole ? StepOutcome::Completed : StepOutcome::EndedEarly,
+          .stop_requested = std::exchange(terminate_, false)};
+}
+
+/// To the end or to the next event, which is handled there.
+void ModelExchange::advance(const Subsystem::Step& step, Time end) {
+  const bool announced = reached(end, here_.next_event);
+  const Time stop = announced ? std::min(here_.next_event, end) : end;
+  if (reached(here_.t, stop)) return handle_event_here();  // announced again for now
+  event_wanted_ = false;
+  const OdeReached at = integrate(step, stop);
+  const bool at_stop = at.cause == OdeReached::Cause::End;
+  here_.t = at_stop ? stop : std::min(step.from + at.time, stop);
+  put_inputs(step.inputs, here_.t - step.from);
+  if (terminate_) return;
+  const bool found = at.cause == OdeReached::Cause::Indicator;
+  if (found || event_wanted_ || (announced && at_stop)) handle_event_here();
+}
+
+/// In the local time s of the step, so that small steps at large times lose no digits.
+OdeReached ModelExchange::integrate(const Subsystem::Step& step, Time stop) {
+  tell();
+  const std::size_t varying = step.inputs.degree() > 0 ? u_.size() : 0;  // held inputs have been told
+  const auto put = [&](Duration s, std::span<const double> x) {
+    for (std::size_t i = 0; i < varying; ++i) u_[i] = step.inputs.value(i, s);
+    set_point(std::min(step.from + s, stop), x.first(here_.x.size()), std::span(u_).first(varying));
+  };
+  const auto derivatives = [&](Duration s, std::span<const double> x, std::span<double> dx) {
+    put(s, x);
+    if (here_.x.empty()) return std::fill(dx.begin(), dx.end(), 0.0);
+    const FmuResult result = instance_->get_derivatives(dx);
+    if (result.status != FmuStatus::Discard) return require(result);
+    discarded_ = result;  // the integrator tries a smaller step
+    std::fill(dx.begin(), dx.end(), std::numeric_limits<double>::quiet_NaN());
+  };
+  const auto indicators = [&](Duration s, std::span<const double> x, std::span<double> z) {
+    put(s, x);
+    require(instance_->get_event_indicators(z));
+  };
+  const auto product = [&](Duration s, std::span<const double> x, std::span<const double> seed, std::span<double> dx) {
+    put(s, x);
+    seeded_.clear();
+    seed_.clear();
+    for (std::size_t j = 0; j < seed.size(); ++j) {
+      if (seed[j] == 0.0) continue;
+      seeded_.push_back(ports_.states[j]);
+      seed_.push_back(seed[j]);
+    }
+    require(instance_->directional_product(ports_.derivatives, seeded_, seed_.data(), dx.data()));
+  };
+  const auto completed = [&](Duration s, std::span<const double> x) {
+    put(s, x);
+    return complete_step();
+  };
+  OdeProblem problem{.derivatives = derivatives};
+  if (indicators_ > 0) problem.indicators = indicators;
+  if (directional_ && !here_.x.empty()) problem.jacobian_product = product;
+  if (description_.model_exchange->needs_completed_step) problem.step_completed = completed;
+  if (!solver_) {
+    here_.t = stop;
+    put(stop - step.from, {});
+    if (problem.step_completed) complete_step();
+    return {stop - step.from, OdeReached::Cause::End};
+  }
+  std::copy(here_.x.begin(), here_.x.end(), state_.begin());
+  discarded_.reset();
+  try {
+    const OdeReached at = solver_->advance(here_.t - step.from, stop - step.from, state_, problem);
+    std::copy_n(state_.begin(), here_.x.size(), here_.x.begin());
+    return at;
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::SolverFailed) throw;
+    if (discarded_) require(*discarded_);
+    ErrorContext context = error.context();
+    context.subsystem = reporter_.context(here_.t).subsystem;
+    if (context.time) context.time = step.from + *context.time;  // the solver knows the local time only
+    throw Error(error.code(), error.message(), context);
+  }
+}
+
+/// True when the integration must stop for what the FMU asks.
+bool ModelExchange::complete_step() {
+  const FmuCompletedStep completed = instance_->complete_integrator_step(may_go_back_);
+  require(completed.result);
+  event_wanted_ = event_wanted_ || completed.enter_event_mode;
+  terminate_ = terminate_ || completed.terminate;
+  return event_wanted_ || terminate_;
+}
+
+/// Inputs may jump in event mode only, so they are told there once more.
+void ModelExchange::handle_event_here() {
+  tell();
+  require(instance_->enter_event_mode());
+  if (!here_.u.empty()) require(instance_->set_reals(ports_.inputs, here_.u.data()));
+  const EventOutcome outcome = settle_discrete_states(*instance_, reporter_.log(), reporter_.context(here_.t));
+  terminate_ = terminate_ || outcome.terminate;
+  here_.next_event = outcome.next_event;
+  if (by_states_ && may_go_back_ && (event_wanted_ || outcome.next_event < kNever)) throw_unforeseen_event();
+  require(instance_->enter_step_mode());
+  if (!here_.x.empty()) require(instance_->get_continuous_states(here_.x));
+}
+
+/// It was taken to have none: what it remembers of this one was not saved.
+void ModelExchange::throw_unforeseen_event() const {
+  ErrorContext context = reporter_.context(here_.t);
+  context.remedy = "Write rollback = false for it";
+  throw Error(ErrorCode::SubsystemFailed, "it has an event, so going back by its states alone is not safe", context);
+}
+
+void ModelExchange::evaluate(std::span<const double> inputs, std::span<double> outputs) {
+  if (!begun_) {
+    if (!inputs.empty()) require(instance_->set_reals(ports_.inputs, inputs.data()));
+    if (!outputs.empty()) require(instance_->get_reals(ports_.outputs, outputs.data()));
+    return;
+  }
+  bool discrete_changed = false;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    discrete_changed = discrete_changed || (discrete_[i] && inputs[i] != here_.u[i]);
+  }
+  std::copy(inputs.begin(), inputs.end(), here_.u.begin());
+  std::fill(here_.du.begin(), here_.du.end(), 0.0);
+  told_ = false;
+  if (discrete_changed) handle_event_here();
+  tell();
+  if (!outputs.empty()) require(instance_->get_reals(ports_.outputs, outputs.data()));
+}
+
+void ModelExchange::save(std::size_t slot) {
+  begin();
+  may_go_back_ = true;
+  if (saved_.size() <= slot) saved_.resize(slot + 1);
+  saved_[slot] = here_;
+}
+
+void ModelExchange::restore(std::size_t slot) {
+  put_back(saved_[slot]);
+}
+
+void ModelExchange::put_back(const Here& here) {
+  here_ = here;
+  told_ = false;
+}
+
+Time ModelExchange::next_event(Time t) {
+  begin();
+  return next_discontinuity(t);
+}
+
+Time ModelExchange::next_discontinuity(Time t) const {
+  return reached(t, here_.next_event) ? kNever : here_.next_event;
+}
+
+void ModelExchange::states(std::span<double> x) {
+  begin();
+  std::copy(here_.x.begin(), here_.x.end(), x.begin());
+}
+
+std::string integrator_text(double tolerance) {
+  return fmt::format("CVODE, tolerance {:g}", tolerance);
+}
+
+}  // namespace entrain

@@ -1,0 +1,111 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "entrain/subsystem.hpp"
+#include "numerics/ode.hpp"
+#include "subsystem/fmi/fmu_linearizer.hpp"
+#include "subsystem/fmi/fmu_stepper.hpp"
+
+namespace entrain {
+
+/// One instance of a model-exchange FMU, advanced by our integrator (docs/theory/model_exchange.md). It begins in the
+/// initialization mode, which it leaves when it is first asked for more than outputs; from then on the FMU is in
+/// continuous-time mode between calls.
+class ModelExchange final : public FmuStepper, public Equations {
+ public:
+  /// Borrows `fmu` and `reporter`. `tolerance`: relative; the absolute one is 0.01 tolerance * nominal value.
+  ModelExchange(const Fmu& fmu, double tolerance, FmuReporter& reporter);
+
+  void start(FmuInstance& instance, const FmuAbilities& abilities, Time start, Time stop) override;
+  /// Leaves the initialization mode if it is still there.
+  void begin();
+  StepReport step(const Subsystem::Step& step, std::span<double> outputs) override;
+  void evaluate(std::span<const double> inputs, std::span<double> outputs) override;
+  void save(std::size_t slot) override;
+  void restore(std::size_t slot) override;
+  Equations* equations() noexcept override { return this; }
+  Time next_event(Time t) override;
+
+  // At the point reached.
+  void states(std::span<double> x) override;
+  void state(std::span<double> x) override { states(x); }
+  void derivatives(std::span<double> dx) override;
+  void linearize(Linearization& result) override;
+  void output_derivatives(std::span<double> dy) override;
+
+  void right_hand_side(const Point& at, std::span<double> dx) override;
+  void outputs(const Point& at, std::span<double> y) override;
+  void output_rates(const Point& at, std::span<double> dy) override;
+  bool reads_input_derivatives() const override { return false; }
+  Time next_discontinuity(Time t) const override;
+  std::size_t event_indicator_count() const override { return indicators_; }
+  void event_indicators(const Point& at, std::span<double> z) override;
+  bool handle_event(const Point& at, std::span<double> x) override;
+  void move_to(const Point& at) override;
+
+ private:
+  /// With what is inside the FMU, everything a step depends on: the point reached, and the inputs as they ended there.
+  struct Here {
+    Time t = 0.0;
+    Time next_event = kNever;  ///< announced
+    std::vector<double> x, u, du;
+  };
+
+  void require(const FmuResult& result) { reporter_.require(result, here_.t); }
+  void put_back(const Here& here);
+  void make_solver();
+  FmuResult set_continuous_inputs(std::span<const double> u);
+  void set_point(Time t, std::span<const double> x, std::span<const double> u);
+  void tell();
+  bool put_inputs(const InputBlock& inputs, Duration s);
+  void advance(const Subsystem::Step& step, Time end);
+  OdeReached integrate(const Subsystem::Step& step, Time stop);
+  bool complete_step();
+  void handle_event_here();
+  [[noreturn]] void throw_unforeseen_event() const;
+  void linearize_by_differences(Linearization& result);
+  void differentiate(double& argument, double nominal, std::size_t column, Matrix& to_dx, Matrix& to_y);
+  void rates(std::span<const double> du, std::span<double> dy);
+  void add_explicit_rates(std::span<double> dy);
+
+  const FmuPorts& ports_;
+  const FmuDescription& description_;
+  const double tolerance_;
+  FmuReporter& reporter_;
+  FmuInstance* instance_ = nullptr;
+  bool directional_ = false;
+  bool begun_ = false;
+  std::size_t indicators_ = 0;
+  std::optional<OdeSolver> solver_;  ///< none when there is nothing to integrate and nothing to watch
+
+  Here here_;
+  std::vector<Here> saved_;
+  bool told_ = false;  ///< the FMU is where here_ is
+  bool may_go_back_ = false;
+  bool by_states_ = false;              ///< saved states are here_ alone
+  bool event_wanted_ = false;           ///< by the FMU after an internal step
+  bool terminate_ = false;              ///< the FMU asks to end the run
+  std::optional<FmuResult> discarded_;  ///< the last call that the FMU could not do at the point asked for
+
+  std::vector<bool> discrete_;                     ///< by input: it may change in event mode only, so it is held
+  std::vector<ValueReference> continuous_inputs_;  ///< the others
+  std::vector<double> continuous_values_;          ///< of them, when there are discrete ones too
+  std::vector<double> nominals_;
+  std::vector<double> state_;  ///< of the solver: x, or one that rests when there are indicators but no states
+  std::vector<double> u_, seed_, dx_, up_, down_, y_;
+  std::vector<ValueReference> seeded_;
+  FmuLinearizer linearizer_;
+  Linearization linearization_;
+};
+
+/// The tolerance when neither the user nor the FMU names one.
+inline constexpr double kExchangeTolerance = 1e-10;
+
+/// "CVODE, tolerance 1e-10": how it is integrated, in words.
+std::string integrator_text(double tolerance);
+
+}  // namespace entrain

@@ -1,0 +1,199 @@
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "results/memory_recorder.hpp"
+#include "subsystem/fmi/fmu_subsystem.hpp"
+#include "support/archives.hpp"
+#include "support/program.hpp"
+#include "support/systems.hpp"
+
+// Model-exchange FMUs that misbehave: tests/support/scripted_exchange.c, x' = 1 from x = 0.
+
+namespace entrain {
+namespace {
+
+namespace fs = std::filesystem;
+
+enum Mode {
+  Normal,
+  NeverSettles,
+  TerminateInStep,
+  TerminateInEvent,
+  StepEvent,
+  Discard,
+  FailDerivatives,
+  Remembers,
+  DiscreteInput
+};
+
+std::string description(int indicators, const std::string& flags, const std::string& variability) {
+  return fmt::format(R"xml(<fmiModelDescription fmiVersion="2.0" modelName="scripted" guid="scripted"
+    numberOfEventIndicators="{}">
+  <ModelExchange modelIdentifier="scripted" {}/>
+  <ModelVariables>
+    <ScalarVariable name="x" valueReference="0" causality="output" initial="exact"><Real start="0"/></ScalarVariable>
+    <ScalarVariable name="der(x)" valueReference="1"><Real derivative="1"/></ScalarVariable>
+    <ScalarVariable name="mode" valueReference="2" causality="parameter" variability="fixed"><Integer start="0"/></ScalarVariable>
+    <ScalarVariable name="u" valueReference="3" causality="input" variability="{}"><Real start="0"/></ScalarVariable>
+    <ScalarVariable name="held" valueReference="4" causality="output"><Real/></ScalarVariable>
+  </ModelVariables>
+  <ModelStructure><Outputs><Unknown index="1"/><Unknown index="5"/></Outputs><Derivatives><Unknown index="2"/></Derivatives></ModelStructure>
+</fmiModelDescription>)xml",
+                     indicators, flags, variability);
+}
+
+class ScriptedExchange : public testing::Test {
+ protected:
+  fs::path write(int indicators, const std::string& flags = "", const std::string& variability = "continuous") const {
+    fs::path file = folder_ / fmt::format("part{}.fmu", ++written_);
+    test::write_archive(file, {{"modelDescription.xml", description(indicators, flags, variability)},
+                               {"binaries/linux64/scripted.so", test::text_of(ENTRAIN_SCRIPTED_EXCHANGE)}});
+    return file;
+  }
+  RunSummary run(int mode, int indicators = 0, const std::string& more = "") {
+    Simulation simulation(test::system_from(fmt::format(R"(
+run = {{ stop = 1.0, step = 0.25 }}
+[subsystems.part]
+fmu = "{}"
+start = {{ mode = {} }}
+{})",
+                                                        write(indicators).string(), mode, more)));
+    simulation.observe(recorder_);
+    return simulation.run();
+  }
+
+  const std::vector<double>& x() const { return recorder_.column("part.x"); }
+
+  test::TemporaryFolder folder_;
+  mutable int written_ = 0;
+  MemoryRecorder recorder_;
+};
+
+void expect_text(const std::string& text, const std::string& part) {
+  EXPECT_NE(text.find(part), std::string::npos) << text;
+}
+
+TEST_F(ScriptedExchange, fmu_that_offers_model_exchange_only_runs) {
+  const auto summary = run(Normal);
+  EXPECT_EQ(summary.termination, Termination::Completed) << summary.message;
+  EXPECT_NEAR(x().back(), 1.0, 1e-9);
+  EXPECT_EQ(summary.subsystems[0].source, "fmu part1.fmu (FMI 2.0 model exchange by CVODE, tolerance 1e-10)");
+}
+
+TEST_F(ScriptedExchange, discrete_inputs_are_told_in_event_mode_and_held) {
+  const auto part = make_fmu_subsystem("part", write(0, "", "discrete"));
+  part->set_start(*part->variables().find("mode"), std::int64_t{DiscreteInput});
+  EXPECT_FALSE(part->capabilities().rollback);  // it remembers its input
+  part->initialize(0.0, 1.0);
+  std::vector<double> y(2);
+  const double rising[] = {3.0, 1.0};
+  EXPECT_EQ(part->step({0.0, 0.5, {rising, 1, 1}}, y).outcome, StepOutcome::Completed);
+  EXPECT_EQ(y[1], 3.0);
+  const double other = 4.0;
+  part->evaluate({&other, 1}, y);
+  EXPECT_EQ(y[1], 4.0);
+}
+
+TEST_F(ScriptedExchange, events_without_end_name_the_culprit) {
+  const auto summary = run(NeverSettles, 1);
+  EXPECT_EQ(summary.termination, Termination::Failed);
+  expect_text(summary.message, "subsystem 'part', at t = 0.5");
+  expect_text(summary.message, "do not settle at an event, not after 100 updates");
+}
+
+TEST_F(ScriptedExchange, fmu_that_asks_to_stop_after_a_step_stops_the_run) {
+  const auto summary = run(TerminateInStep);
+  EXPECT_EQ(summary.termination, Termination::Interrupted);
+  expect_text(summary.message, "subsystem 'part' asked to end the run");
+  EXPECT_GE(x().back(), 0.5);
+  EXPECT_LT(x().back(), 0.75);
+}
+
+TEST_F(ScriptedExchange, fmu_that_asks_to_stop_in_an_event_stops_the_run) {
+  const auto summary = run(TerminateInEvent, 1);
+  EXPECT_EQ(summary.termination, Termination::Interrupted);
+  EXPECT_NEAR(x().back(), 0.5, 1e-9);
+}
+
+TEST_F(ScriptedExchange, event_wanted_after_an_internal_step_is_handled) {
+  const auto summary = run(StepEvent);
+  EXPECT_EQ(summary.termination, Termination::Completed) << summary.message;
+  // It jumps to 10 in the internal step that passes 0.5, and goes on with slope 1.
+  EXPECT_GT(x().back(), 10.2);
+  EXPECT_LE(x().back(), 10.5);
+}
+
+TEST_F(ScriptedExchange, point_that_is_discarded_again_and_again_names_the_call) {
+  const auto summary = run(Discard);
+  EXPECT_EQ(summary.termination, Termination::Failed);
+  expect_text(summary.message, "subsystem 'part', at t = 0.5");
+  expect_text(summary.message, "fmi2GetDerivatives returned fmi2Discard");
+}
+
+TEST_F(ScriptedExchange, derivatives_that_fail_end_the_run) {
+  const auto summary = run(FailDerivatives);
+  EXPECT_EQ(summary.termination, Termination::Failed);
+  expect_text(summary.message, "fmi2GetDerivatives returned fmi2Error");
+}
+
+TEST_F(ScriptedExchange, states_alone_are_rolled_back_only_when_the_step_proves_to_be_the_same) {
+  const auto part = make_fmu_subsystem("part", write(0));
+  EXPECT_TRUE(part->capabilities().rollback);
+  const auto with_events = make_fmu_subsystem("part", write(1));
+  EXPECT_FALSE(with_events->capabilities().rollback);
+  const auto remembering = make_fmu_subsystem("part", write(0));
+  remembering->set_start(*remembering->variables().find("mode"), std::int64_t{Remembers});
+  EXPECT_FALSE(remembering->capabilities().rollback);
+}
+
+TEST_F(ScriptedExchange, event_of_an_fmu_that_goes_back_by_its_states_is_an_error) {
+  const auto part = make_fmu_subsystem("part", write(0));
+  part->set_start(*part->variables().find("mode"), std::int64_t{StepEvent});
+  ASSERT_TRUE(part->capabilities().rollback);  // nothing told of it before
+  part->initialize(0.0, 1.0);
+  static_cast<void>(part->facets().rollback->save());
+  const double u = 0.0;
+  std::vector<double> y(2);
+  try {
+    static_cast<void>(part->step({0.0, 1.0, {&u, 1, 0}}, y));
+    FAIL() << "accepted";
+  } catch (const Error& error) {
+    expect_text(error.what(), "subsystem 'part'");
+    expect_text(error.what(), "going back by its states alone is not safe. Write rollback = false for it");
+  }
+}
+
+TEST_F(ScriptedExchange, claims_without_functions_are_withdrawn) {
+  const auto part =
+      make_fmu_subsystem("part", write(1, R"(canGetAndSetFMUstate="true" providesDirectionalDerivative="true")"));
+  EXPECT_FALSE(part->capabilities().rollback);
+  EXPECT_TRUE(part->capabilities().linearization);  // by differences
+  ASSERT_EQ(part->warnings().size(), 2U);
+  expect_text(part->warnings()[0], "it claims 'providesDirectionalDerivative'");
+  expect_text(part->warnings()[1], "it claims 'canGetAndSetFMUstate'");
+}
+
+TEST_F(ScriptedExchange, interface_that_is_not_offered_is_refused) {
+  try {
+    run(Normal, 0, "interface = \"co-simulation\"");
+    FAIL() << "accepted";
+  } catch (const Error& error) {
+    expect_text(error.what(), "it does not offer co-simulation, only model exchange");
+  }
+}
+
+TEST_F(ScriptedExchange, interface_and_tolerance_are_checked) {
+  for (const auto& [text, message] : std::vector<std::pair<std::string, std::string>>{
+           {"interface = \"model exchange\"", "subsystems.part.interface cannot be 'model exchange'"},
+           {"tolerance = 0.5", "subsystems.part.tolerance must be between 1e-13 and 0.01"}}) {
+    try {
+      run(Normal, 0, text);
+      FAIL() << "accepted: " << text;
+    } catch (const Error& error) {
+      expect_text(error.what(), message);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace entrain
