@@ -32,6 +32,7 @@ RunSummary example() {
   left.steps = 2000;
   left.capabilities.rollback = true;
   left.capabilities.max_step = 0.5;
+  left.capabilities.substeps = 4;
   left.capabilities.feedthrough = Feedthrough(2, 3);
   left.capabilities.feedthrough.set(1, 2, true);
   summary.subsystems = {left};
@@ -83,6 +84,7 @@ TEST(SummaryJson, tells_the_capabilities_of_each_subsystem) {
   const auto capabilities = parsed(example())["subsystems"]["left"]["capabilities"];
   EXPECT_EQ(capabilities["rollback"], true);
   EXPECT_EQ(capabilities["max_step"], 0.5);
+  EXPECT_EQ(capabilities["substeps"], 4);
   EXPECT_FALSE(capabilities.contains("imposed_step"));
   EXPECT_EQ(capabilities["feedthrough"], nlohmann::json::parse("[[1,2]]"));
 }

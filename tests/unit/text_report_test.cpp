@@ -100,6 +100,16 @@ TEST(Inspection, says_capabilities_in_plain_words) {
   EXPECT_FALSE(contains(text, "smallest step"));
 }
 
+TEST(Inspection, tells_how_inputs_are_cut_inside_a_step) {
+  Capabilities capabilities;
+  capabilities.input_degree = 3;
+  capabilities.internal_step = 0.01;
+  capabilities.substeps = 4;
+  const auto text = capabilities_text(capabilities, {});
+  EXPECT_TRUE(contains(text, "  inputs inside a step: cubics, held over internal steps of 0.01 s\n"));
+  EXPECT_TRUE(contains(text, "  sub-steps: 4, each with its own inputs\n"));
+}
+
 TEST(Inspection, numbers_the_groups_or_says_there_are_none) {
   EXPECT_EQ(groups_text({{"a", "b"}, {"c"}}, "none"), "  1. a, b\n  2. c\n");
   EXPECT_EQ(groups_text({}, "none"), "  none\n");
