@@ -132,6 +132,7 @@ std::vector<ReproduceRow> figure10(const Examples& examples) {
 
 std::vector<ReproduceRow> figure11(const Examples& examples) {
   return one_step_rows(
+      examples,
       {"lotka_volterra.modulated_prey", {0.8, -0.448, 0.5173559185}, 0.808026273632, 0.803184661033, 2.0, -0.50125});
 }
 
