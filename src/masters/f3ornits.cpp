@@ -66,6 +66,7 @@ Rendezvous::Constraints F3ornits::join(CoupledSystem& system, SubsystemId s) {
   limits.min_step = std::max({std::min(least, limits.max_step), can.min_step.value_or(0.0), resolution});
 
   member.min_step = limits.min_step;
+  member.max_step = limits.max_step;
   member.input_degree = can.input_degree;
   member.imposed = can.imposed_step.has_value();
   member.announces = can.announces_events;
@@ -147,11 +148,10 @@ void F3ornits::begin_step(CoupledSystem& system, SubsystemId s) {
   Member& member = members_[s];
   member.from = now_;
   member.size = end - now_;
-  if (member.imposed) {  // to the last bit, so that it can keep what it computed for it
-    const Duration imposed = *system.capabilities(s).imposed_step;
-    if (std::abs(member.size - imposed) <= kRounding * imposed) member.size = imposed;
-  }
   const Duration proposal = wishes_[s].proposal;
+  const Duration nominal = system.capabilities(s).imposed_step.value_or(proposal);
+  // To the last bit, so that it can keep what it computed for a step of this size.
+  if (std::abs(member.size - nominal) <= kRounding * nominal) member.size = nominal;
   const bool was_cut = proposal < kNever && member.size < proposal * (1 - kRounding);
   member.cut_proposal = options_.memory && was_cut ? proposal : 0.0;
   if (rendezvous_.only_reads(s)) {
@@ -248,7 +248,7 @@ void F3ornits::propose(SubsystemId s, const Verdict& verdict) {
   const Duration wanted =
       verdict.jumped ? 0.0 : proposed_step(member.size, verdict.dilatation, member.cut_proposal, step_control_);
   if (wanted < member.min_step) ++member.at_min_step;
-  wishes_[s].proposal = std::max(wanted, member.min_step);
+  wishes_[s].proposal = std::clamp(wanted, member.min_step, member.max_step);
 }
 
 MethodMemory F3ornits::memory() const {

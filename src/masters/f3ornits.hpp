@@ -63,6 +63,7 @@ class F3ornits final : public Method {
   struct Member {
     // Fixed.
     Duration min_step = 0.0;
+    Duration max_step = kNever;
     int input_degree = 0;
     int parts = 1;  // of a step under inputs of a higher degree than it takes
     bool imposed = false;

@@ -109,6 +109,35 @@ INSTANTIATE_TEST_SUITE_P(Ifosmondi, NoAllocationInTrials,
                          testing::Combine(testing::Values("rollback", "costarica"),
                                           testing::Values("anderson", "newton-krylov", "fixed-point")));
 
+// Models without states: those with states allocate for a step of a new size.
+TEST(NoAllocationAsynchronous, with_imposed_and_free_steps) {
+  const ModelFactory models = [](std::string_view) {
+    return std::make_unique<test::StaticModel>([](Time t, double u) { return std::sin(t) + 0.1 * u; });
+  };
+  const auto description = test::changed(test::system_from(R"(
+    [run]
+    stop = 10.0
+    [subsystems.a]
+    model = "wave"
+    step = 0.03
+    [subsystems.b]
+    model = "wave"
+    step = 0.05
+    input_degree = 0
+    [subsystems.c]
+    model = "wave"
+    [subsystems.reader]
+    model = "wave"
+    [connections]
+    "a.y" = ["b.u", "reader.u"]
+    "b.y" = "c.u"
+    "c.y" = "a.u"
+  )"),
+                                         {.method = "f3ornits", .step = 0.01, .options = {"smooth=true"}});
+  Simulation simulation(description, {}, models);
+  expect_no_allocation_per_step(simulation);
+}
+
 TEST(Allocation, the_counter_counts) {
   const long before = allocations;
   std::free(std::calloc(3, 8));

@@ -356,6 +356,14 @@ TEST(F3ornitsFmus, bare_ones_with_imposed_steps_beat_held_inputs_fivefold) {
   }
 }
 
+// In its first 10 s the controller ignores its input, so that no step there can prove which input derivatives it takes.
+TEST(F3ornitsFmus, an_input_that_has_no_effect_yet_keeps_the_degree_that_is_claimed) {
+  Simulation simulation(changed(with_fmus("car", "2", {"body", "controller"}), {.method = "f3ornits", .step = 0.01}));
+  EXPECT_EQ(simulation.run().termination, Termination::Completed) << simulation.summary().message;
+  EXPECT_EQ(simulation.summary().subsystems[1].capabilities.input_degree, 1);
+  EXPECT_NEAR(simulation.value("body.v"), 16.09, 0.05);
+}
+
 TEST(F3ornitsFmus, run_as_the_native_models_do) {
   for (const std::string version : {"2", "3"}) {
     auto native = two_masses(true);
