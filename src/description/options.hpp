@@ -57,7 +57,8 @@ std::map<std::string, OptionValue> options_in_force(HasOptions& target);
 
 struct OptionHelp {
   std::string name;
-  std::string type;  ///< "number", "integer", "boolean", "list of names", "list of numbers", "table of numbers", or "a | b"
+  std::string
+      type;  ///< "number", "integer", "boolean", "list of names", "list of numbers", "table of numbers", or "a | b"
   std::string default_value;
   std::string help;
 };

@@ -96,8 +96,7 @@ Facets Restricted::facets() noexcept {
 
 bool Restrictions::any() const {
   return rollback || states || state_derivatives || linearization || input_degree || output_derivative_order ||
-         imposed_step || step_offset || min_step || max_step || initial_step || events;
-  imposed_step || min_step || max_step || substeps || events;
+         imposed_step || step_offset || min_step || max_step || initial_step || substeps || events;
 }
 
 std::vector<std::string> additions(const Capabilities& capabilities, const Restrictions& restrictions) {

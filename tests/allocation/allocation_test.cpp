@@ -1,5 +1,6 @@
 // Counts every allocation of this program, those of C libraries too; the hot path must make none.
 #include <gtest/gtest.h>
+#include <algorithm>
 
 #include <atomic>
 #include <cmath>
@@ -107,7 +108,12 @@ TEST_P(NoAllocationInTrials, of_a_chain_whose_linearization_stays) {
 
 INSTANTIATE_TEST_SUITE_P(Ifosmondi, NoAllocationInTrials,
                          testing::Combine(testing::Values("rollback", "costarica"),
-                                          testing::Values("anderson", "newton-krylov", "fixed-point")));
+                                          testing::Values("anderson", "newton-krylov", "fixed-point")),
+                         [](const auto& tested) {
+                           std::string name = std::string(std::get<0>(tested.param)) + "_" + std::get<1>(tested.param);
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
 
 // Models without states: those with states allocate for a step of a new size.
 TEST(NoAllocationAsynchronous, with_imposed_and_free_steps) {

@@ -98,6 +98,10 @@ std::vector<Case> cases() {
   };
 }
 
+void PrintTo(const Case& tested, std::ostream* out) {
+  *out << tested.name;
+}
+
 class Propagators : public testing::TestWithParam<Case> {};
 
 TEST_P(Propagators, agree_with_long_double) {
@@ -105,13 +109,24 @@ TEST_P(Propagators, agree_with_long_double) {
   EXPECT_LE(error_of(propagators(a, c, h, kCount), in_long_double(a, c, h)), tolerance);
 }
 
-TEST_P(Propagators, by_action_agree_with_those_by_exponential) {
+INSTANTIATE_TEST_SUITE_P(Cases, Propagators, testing::ValuesIn(cases()),
+                         [](const auto& tested) { return tested.param.name; });
+
+/// Without the stiff cases: they would take a million Taylor steps.
+std::vector<Case> moderate_cases() {
+  auto all = cases();
+  std::erase_if(all, [](const Case& tested) { return tested.tolerance > 1e-12; });
+  return all;
+}
+
+class PropagatorsByAction : public testing::TestWithParam<Case> {};
+
+TEST_P(PropagatorsByAction, agree_with_long_double) {
   const auto& [name, a, c, h, tolerance] = GetParam();
-  if (tolerance > 1e-12) GTEST_SKIP() << "a million Taylor steps";
   EXPECT_LE(error_of(propagators_by_action(a, c, h, kCount), in_long_double(a, c, h)), 1e-12);
 }
 
-INSTANTIATE_TEST_SUITE_P(Cases, Propagators, testing::ValuesIn(cases()),
+INSTANTIATE_TEST_SUITE_P(Cases, PropagatorsByAction, testing::ValuesIn(moderate_cases()),
                          [](const auto& tested) { return tested.param.name; });
 
 TEST(PropagatorRows, stiff_scalar_equals_its_closed_form) {
