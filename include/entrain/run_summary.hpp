@@ -42,6 +42,11 @@ struct LoopSummary {
   double initial_residual = 0.0;       ///< max |input - output| / (1 + |output|) after initialisation
 };
 
+struct ConnectionSummary {
+  std::string name;           ///< "left.x -> right.x"
+  double max_residual = 0.0;  ///< as RunSummary::max_coupling_residual, of this connection
+};
+
 /// How a run went. Always exists, also after a failure.
 struct RunSummary {
   std::string version;
@@ -61,6 +66,7 @@ struct RunSummary {
   /// max over steps and connections of |input at the end of the step - output there| / range of that output
   double max_coupling_residual = 0.0;
   std::string worst_connection;  ///< where that was: "left.x -> right.x"
+  std::vector<ConnectionSummary> connections;
   std::vector<LoopSummary> loops;
   std::vector<std::string> notes;     ///< how the run was done: loops delayed, sequence found, ...
   std::vector<std::string> warnings;  ///< what may spoil the result

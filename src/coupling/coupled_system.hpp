@@ -29,7 +29,12 @@ struct StepTask {
 };
 
 /// How a subsystem is tried out (coupling/trials.hpp).
-enum class TrialKind { None, Rollback, Costarica };
+enum class TrialKind {
+  None,
+  Rollback,
+  Costarica,
+  Continued,  ///< an estimate without linearization: from state derivatives or past outputs alone
+};
 
 /// Rollback where it can, the estimate where it cannot, none without either.
 TrialKind natural_trial_kind(const Capabilities& can);

@@ -80,6 +80,8 @@ Trials::Trials(CoupledSystem& system, std::vector<TrialKind> kinds, const Estima
     if (kinds_[s] == TrialKind::Costarica) {
       own.estimator = std::make_unique<Estimator>(Estimator::Sizes{states, own.inputs(), own.outputs()},
                                                   can.state_derivatives, options);
+    } else if (kinds_[s] == TrialKind::Continued) {
+      own.estimator = estimator_without_linearization(system.variables(own.id), can.state_derivatives, options);
     }
     own.corrects_lowered = can.input_degree < kMaxInputDegree && can.linearization && own.inputs() > 0;
     own.slopes_from_outputs = own.facets.output_derivatives == nullptr && !(can.linearization && can.state_derivatives);
@@ -112,6 +114,10 @@ void Trials::for_each(std::span<const StepTask> tasks, FunctionRef<void(const St
   for (auto& own : own_) {
     if (own.failure) std::rethrow_exception(std::exchange(own.failure, nullptr));
   }
+}
+
+void Trials::for_all(FunctionRef<void(SubsystemId)> work) {
+  system_.executor_.for_each(own_.size(), [&](std::size_t s) { work(SubsystemId{s}); });
 }
 
 void Trials::begin(Time from, Duration expected, std::span<double> slopes) {
@@ -292,7 +298,10 @@ void Trials::commit_one(Own& own, const StepTask& task, TrialBlock& result) {
     system_.check_outputs(task.subsystem, task.to);
   } else {
     go_back(own);
+    const auto early_before = participant.counters.early_returns;
     system_.commit_one(task);
+    const bool early = participant.counters.early_returns > early_before;
+    result.outcomes[task.subsystem] = early ? StepOutcome::EndedEarly : StepOutcome::Completed;
     finish_lowered(own, task);
     if (!own.estimator) read_slopes(own, task, std::span(result.slopes).subspan(range.first, range.count));
     std::copy(participant.outputs.begin(), participant.outputs.end(), signals.begin());
@@ -308,19 +317,37 @@ void Trials::forget_past() {
   }
 }
 
+std::string Trials::loss(const Own& own) const {
+  if (own.estimator && own.estimator->degraded()) {
+    return "tells no state derivatives: its trials are estimated without them, which costs two orders";
+  }
+  if (kinds_[own.id] == TrialKind::Continued) {
+    return system_.capabilities(own.id).state_derivatives
+               ? "tells no linearization: its states are continued from their last derivatives, outputs that are no "
+                 "states from their past; too little for a stiff subsystem"
+               : "tells neither linearization nor state derivatives: its outputs are continued from their past";
+  }
+  if (!own.estimator && own.slopes_from_outputs)
+    return "tells no output derivatives: slopes come from its last outputs";
+  return {};
+}
+
 std::vector<std::string> Trials::notes() const {
+  std::vector<std::string> notes;
+  for (const auto& own : own_) {
+    if (!own.estimator || !loss(own).empty()) continue;
+    notes.push_back(fmt::format("'{}' is tried out by the costarica estimate", system_.graph().name(own.id)));
+  }
+  for (auto& note : losses()) notes.push_back(std::move(note));
+  return notes;
+}
+
+std::vector<std::string> Trials::losses() const {
   std::vector<std::string> notes;
   for (const auto& own : own_) {
     const auto& name = system_.graph().name(own.id);
     const auto& can = system_.capabilities(own.id);
-    const auto add = [&](std::string_view text) { notes.push_back(fmt::format("'{}' {}", name, text)); };
-    if (own.estimator && own.estimator->degraded()) {
-      add("tells no state derivatives: its trials are estimated without them, which costs two orders");
-    } else if (own.estimator) {
-      add("is tried out by the costarica estimate");
-    }
-    if (!own.estimator && own.slopes_from_outputs)
-      add("tells no output derivatives: slopes come from its last outputs");
+    if (const auto text = loss(own); !text.empty()) notes.push_back(fmt::format("'{}' {}", name, text));
     if (can.input_degree < kMaxInputDegree && own.inputs() > 0) {
       notes.push_back(fmt::format("inputs of '{}' lowered from degree {} to {} by mean-square fit{}", name,
                                   kMaxInputDegree, can.input_degree,

@@ -49,8 +49,13 @@ class Trials {
   /// The signals jump here: no history is continued across.
   void forget_past();
 
-  /// What is lost and where, for the summary.
+  /// Something per subsystem, in parallel; each writes its own slots.
+  void for_all(FunctionRef<void(SubsystemId)> work);
+
+  /// How everyone is tried out, for the summary.
   std::vector<std::string> notes() const;
+  /// What is lost and where.
+  std::vector<std::string> losses() const;
 
   void save(std::vector<double>& numbers) const;
   const double* restore(const double* numbers);
@@ -66,6 +71,7 @@ class Trials {
   void finish_lowered(Own& own, const StepTask& task);
   void read_slopes(Own& own, const StepTask& task, std::span<double> slopes);
   void commit_one(Own& own, const StepTask& task, TrialBlock& result);
+  std::string loss(const Own& own) const;
   bool is_last_trial(const Own& own, const StepTask& task) const;
   std::span<const double> polynomials(const StepTask& task) const;
 

@@ -30,11 +30,14 @@ Estimator::Estimator(Sizes sizes, bool state_derivatives, const EstimatorOptions
     : sizes_(sizes),
       state_derivatives_(state_derivatives),
       options_(options),
-      value_(sizes.outputs * kOrders * sizes.inputs),
-      slope_(value_.size()),
       free_values_(sizes.outputs),
       free_slopes_(sizes.outputs),
-      rate_(sizes.states) {
+      rate_(sizes.states),
+      missed_(sizes.states) {
+  for (auto& gains : gains_) {
+    gains.value.resize(sizes.outputs * kOrders * sizes.inputs);
+    gains.slope.resize(gains.value.size());
+  }
   for (auto* point : {&points_[0], &points_[1], &points_[2], &points_[3], &base_}) {
     point->x.resize(sizes.states);
     point->dx.resize(sizes.states);
@@ -54,21 +57,22 @@ void Estimator::moved() {
 }
 
 /// Paper 001, future work: the error that the old linearization makes of the outputs over the next step,
-/// dt^2 |C delta| / (t_N - t_M), where delta is what it misses of the change of f since it was taken.
-bool Estimator::needs_linearization(Duration next_step) const {
+/// dt^2 |C delta| / (t_N - t_M), where delta is what it misses of the change of f since it was taken. Behind a jump
+/// the equations may be others.
+bool Estimator::needs_linearization(Duration next_step) {
   if (!has_linearization_ || options_.linearize == "every-step") return true;
-  if (options_.linearize == "once" || !state_derivatives_) return false;
   const EstimatorPoint& now = kept(0);
-  const auto& [A, B, C, D] = in_force_;
   const Duration age = now.t - base_.t;
   if (!(age > 0.0)) return false;
-  std::vector<double> delta(sizes_.states);
+  if (known_ == 1) return true;
+  if (options_.linearize == "once" || !state_derivatives_) return false;
+  const auto& [A, B, C, D] = in_force_;
   for (std::size_t i = 0; i < sizes_.states; ++i) {
-    delta[i] = now.dx[i] - base_.dx[i] - row_times(A, i, now.x) + row_times(A, i, base_.x) - row_times(B, i, now.u) +
-               row_times(B, i, base_.u);
+    missed_[i] = now.dx[i] - base_.dx[i] - row_times(A, i, now.x) + row_times(A, i, base_.x) - row_times(B, i, now.u) +
+                 row_times(B, i, base_.u);
   }
   for (std::size_t i = 0; i < sizes_.outputs; ++i) {
-    const double missed = next_step * next_step * std::abs(row_times(C, i, delta)) / age;
+    const double missed = next_step * next_step * std::abs(row_times(C, i, missed_)) / age;
     if (!(missed <= options_.urgency * (1.0 + std::abs(now.y[i])))) return true;
   }
   return false;
@@ -84,26 +88,31 @@ void Estimator::linearized() {
   if (has_linearization_ && equal(given_, in_force_)) return;  // a linear subsystem: everything stays
   std::swap(in_force_, given_);                                // its storage is filled anew
   has_linearization_ = true;
-  gains_fit_ = false;
+  drop_gains();
+}
+
+void Estimator::drop_gains() {
+  for (auto& gains : gains_) gains.step = 0.0;
   h_ = 0.0;
 }
 
 void Estimator::set_step(Duration h) {
   if (h == h_) return;
-  if (!gains_fit_ || h != gains_step_) {
-    gains_step_ = h;
-    update_gains();
-    gains_fit_ = true;
+  if (gains_[in_use_].step != h) in_use_ = 1 - in_use_;
+  if (gains_[in_use_].step != h) {
+    compute(gains_[in_use_], h);
+    gains_[in_use_].revision = ++revisions_;
   }
   h_ = h;
   update_free_terms();
 }
 
 /// G_V[p] = p! Q_{p+1} B + D h^p and G_D[p] = p! Q_p B + p D h^(p-1).
-void Estimator::update_gains() {
+void Estimator::compute(Gains& gains, Duration h) const {
   const auto& [A, B, C, D] = in_force_;
-  q_ = options_.laplace == "exact" ? propagators(A, C, gains_step_, kPropagators)
-                                   : propagators_by_stehfest(A, C, gains_step_, kPropagators, options_.stehfest_terms);
+  gains.step = h;
+  gains.q = options_.laplace == "exact" ? propagators(A, C, h, kPropagators)
+                                        : propagators_by_stehfest(A, C, h, kPropagators, options_.stehfest_terms);
   for (std::size_t i = 0; i < sizes_.outputs; ++i) {
     double power = 1.0;  // h^p
     double lower = 0.0;  // p h^(p-1)
@@ -113,14 +122,14 @@ void Estimator::update_gains() {
         double value = 0.0;
         double slope = 0.0;
         for (std::size_t k = 0; k < sizes_.states; ++k) {
-          value += q_[order + 1](i, k) * B(k, j);
-          slope += q_[order](i, k) * B(k, j);
+          value += gains.q[order + 1](i, k) * B(k, j);
+          slope += gains.q[order](i, k) * B(k, j);
         }
-        value_[place(i, p, j)] = kFactorial[order] * value + D(i, j) * power;
-        slope_[place(i, p, j)] = kFactorial[order] * slope + D(i, j) * lower;
+        gains.value[place(i, p, j)] = kFactorial[order] * value + D(i, j) * power;
+        gains.slope[place(i, p, j)] = kFactorial[order] * slope + D(i, j) * lower;
       }
       lower = (p + 1) * power;
-      power *= gains_step_;
+      power *= h;
     }
   }
 }
@@ -179,11 +188,12 @@ Estimator::Parabola Estimator::continuation_of_rate(std::size_t state) const {
 /// Q_0 x + Q_1 c_0 + Q_2 c_1 + 2 Q_3 c_2, and Q_0 (A x + c_0) + Q_1 c_1 + 2 Q_2 c_2.
 void Estimator::update_free_terms() {
   const EstimatorPoint& now = kept(0);
+  const auto& q = gains().q;
   for (std::size_t k = 0; k < sizes_.states; ++k) rate_[k] = continuation_of_rate(k);
   std::fill(free_slopes_.begin(), free_slopes_.end(), 0.0);
   for (std::size_t i = 0; i < sizes_.outputs; ++i) {
     const Parabola rest = continuation_of_output(i);
-    free_values_[i] = row_times(q_[0], i, now.x) + rest[0] + h_ * (rest[1] + h_ * rest[2]);
+    free_values_[i] = row_times(q[0], i, now.x) + rest[0] + h_ * (rest[1] + h_ * rest[2]);
     free_slopes_[i] = rest[1] + 2.0 * h_ * rest[2];
   }
   for (std::size_t k = 0; k < sizes_.states; ++k) {
@@ -192,8 +202,8 @@ void Estimator::update_free_terms() {
     const double rate =
         state_derivatives_ ? now.dx[k] - row_times(in_force_.B, k, now.u) : row_times(in_force_.A, k, now.x);
     for (std::size_t i = 0; i < sizes_.outputs; ++i) {
-      free_values_[i] += q_[1](i, k) * c0 + q_[2](i, k) * c1 + 2.0 * q_[3](i, k) * c2;
-      free_slopes_[i] += q_[0](i, k) * rate + q_[1](i, k) * c1 + 2.0 * q_[2](i, k) * c2;
+      free_values_[i] += q[1](i, k) * c0 + q[2](i, k) * c1 + 2.0 * q[3](i, k) * c2;
+      free_slopes_[i] += q[0](i, k) * rate + q[1](i, k) * c1 + 2.0 * q[2](i, k) * c2;
     }
   }
 }
@@ -203,8 +213,8 @@ void Estimator::estimate(const InputBlock& inputs, std::span<double> y, std::spa
   const double* coefficients = inputs.order(0).data();
   const std::size_t count = inputs.count() * static_cast<std::size_t>(inputs.degree() + 1);
   for (std::size_t i = 0; i < sizes_.outputs; ++i) {
-    const double* value = value_.data() + place(i, 0, 0);
-    const double* slope = slope_.data() + place(i, 0, 0);
+    const double* value = gains().value.data() + place(i, 0, 0);
+    const double* slope = gains().slope.data() + place(i, 0, 0);
     double value_sum = free_values_[i];
     double slope_sum = free_slopes_[i];
     for (std::size_t k = 0; k < count; ++k) {
@@ -250,8 +260,7 @@ const double* Estimator::restore(const double* numbers) {
   for (std::size_t k = 0; k < kKept; ++k) take_point(points_[k]);
   newest_ = kKept - 1;
   has_linearization_ = *numbers++ != 0.0;
-  h_ = 0.0;
-  gains_fit_ = false;
+  drop_gains();
   if (!has_linearization_) return numbers;
   take_point(base_);
   in_force_.A.resize(sizes_.states, sizes_.states);

@@ -18,7 +18,7 @@ void EstimatorOptions::bind(OptionBinder& binder) {
                  "costarica: what the linearization leaves of the state derivatives is held (0) or continued by a "
                  "parabola through three points (2)",
                  {0, 2});
-  binder.choice("linearize", linearize, "costarica: when to ask for a new linearization",
+  binder.choice("linearize", linearize, "costarica: when to ask for a new linearization; behind a jump always",
                 {"every-step", "when-needed", "once"});
   binder.number("urgency", urgency,
                 "linearize = \"when-needed\": estimated error of an output, relative to 1 + |output|, that asks for it",

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <span>
 
 #include "entrain/subsystem.hpp"
@@ -19,5 +20,11 @@ struct Observation {
 
 /// Moves the estimator to where the subsystem is: states and, if need be, a new linearization. True when linearized.
 bool observe(Estimator& estimator, const Facets& facets, const Observation& at);
+
+/// For a subsystem that tells no linearization. With state derivatives: A = B = 0, so that each state is continued by
+/// the parabola through its last three derivatives, and outputs that are states follow. Without: no states at all.
+/// Other outputs are continued from their past, by the order that predicted the last one best.
+std::unique_ptr<Estimator> estimator_without_linearization(const VariableTable& variables, bool state_derivatives,
+                                                           EstimatorOptions options);
 
 }  // namespace entrain

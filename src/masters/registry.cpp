@@ -4,6 +4,7 @@
 #include "masters/gauss_seidel.hpp"
 #include "masters/ifosmondi.hpp"
 #include "masters/jacobi.hpp"
+#include "masters/missiles.hpp"
 #include "masters/monolithic.hpp"
 #include "masters/nepce.hpp"
 
@@ -24,6 +25,7 @@ const std::vector<MethodEntry>& methods() {
       {"nepce", "gauss-seidel with an integral controller of the coupling error", &make<Nepce>},
       {"ifosmondi", "iterative; values and slopes found in trials, inputs C1", &make<Ifosmondi>},
       {"f3ornits", "explicit, each subsystem with steps of its own; for any mix of capabilities", &make<F3ornits>},
+      {"missiles", "the coupling as one linear system of estimates; implicit, one step each", &make<Missiles>},
       {"monolithic", "all equations in one integrator: the reference solution", &make<Monolithic>},
   };
   return kMethods;

@@ -18,6 +18,12 @@ Json loops_of(const RunSummary& summary) {
   return loops;
 }
 
+Json connections_of(const RunSummary& summary) {
+  Json connections = Json::object();
+  for (const auto& connection : summary.connections) connections[connection.name] = connection.max_residual;
+  return connections;
+}
+
 Json own_steps_of(const OwnSteps& steps) {
   return {{"smallest", steps.smallest},
           {"largest", steps.largest},
@@ -64,6 +70,7 @@ std::string summary_json(const RunSummary& summary) {
                     {"wall_seconds", summary.wall_seconds},
                     {"max_coupling_residual", summary.max_coupling_residual},
                     {"worst_connection", summary.worst_connection},
+                    {"coupling_residuals", connections_of(summary)},
                     {"loops", loops_of(summary)},
                     {"notes", summary.notes},
                     {"warnings", summary.warnings},

@@ -24,25 +24,32 @@ CompletedRun run_to_the_end(const SystemDescription& description, const std::vec
   return run;
 }
 
+SystemDescription load_example(const Example& example, std::string_view method) {
+  SystemDescription description = load(example.file);
+  if (!example.fmus.empty() && method != "monolithic") description = with_fmus(std::move(description), example.fmus);
+  description.method = {std::string(method), {}};
+  return description;
+}
+
 }  // namespace
+
+SystemDescription load_example(const Example& example, std::string_view method, double step) {
+  SystemDescription description = load_example(example, method);
+  description.step = {step, {}};
+  return description;
+}
 
 CompletedRun run_changed(const Example& example, std::string_view method,
                          const std::function<void(SystemDescription&)>& change,
                          const std::vector<std::string>& signals) {
-  SystemDescription description = load(example.file);
-  if (!example.fmus.empty() && method != "monolithic") description = with_fmus(std::move(description), example.fmus);
-  description.method = {std::string(method), {}};
+  SystemDescription description = load_example(example, method);
   change(description);
   return run_to_the_end(description, signals);
 }
 
 MemoryRecorder run_example(const Example& example, std::string_view method, double step,
                            const std::vector<std::string>& signals, const std::vector<std::string>& options) {
-  const auto change = [&](SystemDescription& description) {
-    description.step = {step, {}};
-    for (const auto& option : options) apply_option(description, option);
-  };
-  return run_changed(example, method, change, signals).record;
+  return run_system(load_example(example, method, step), signals, options);
 }
 
 MemoryRecorder run_system(SystemDescription description, const std::vector<std::string>& signals,

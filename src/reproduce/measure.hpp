@@ -13,8 +13,11 @@
 
 namespace entrain {
 
-/// Runs a shipped system file as `entrain run FILE --method M --step H --option ...` would and keeps chosen signals.
-/// With the FMUs of its models if the example says so. Throws Error when the run does not complete.
+/// A shipped system file, with the FMUs of its models if the example says so.
+SystemDescription load_example(const Example& example, std::string_view method, double step);
+
+/// Runs it as `entrain run FILE --method M --step H --option ...` would and keeps chosen signals. Throws Error when the
+/// run does not complete.
 MemoryRecorder run_example(const Example& example, std::string_view method, double step,
                            const std::vector<std::string>& signals, const std::vector<std::string>& options = {});
 

@@ -41,21 +41,12 @@ bool CouplingResidual::both_ends_communicated(InputId input, Time now) const {
          system_->time_of(graph.owner(connection->output)) == now;
 }
 
-CouplingResidual::Worst CouplingResidual::worst() const {
-  Worst worst;
-  const auto& graph = system_->graph();
-  for (const auto& connection : graph.connections()) {
-    // The range in the input's unit; a constant output has none, its magnitude stands in.
-    double range = std::abs(connection.factor) * (high_[connection.output] - low_[connection.output]);
-    if (range == 0.0) range = std::abs(connection.factor * high_[connection.output]);
-    const double difference = difference_[connection.input];
-    const double value = difference == 0.0 ? 0.0 : difference / range;
-    if (value > worst.value) {
-      worst.value = value;
-      worst.connection = graph.name(connection.output) + " -> " + graph.name(connection.input);
-    }
-  }
-  return worst;
+double CouplingResidual::of(const Connection& connection) const {
+  // The range in the input's unit; a constant output has none, its magnitude stands in.
+  double range = std::abs(connection.factor) * (high_[connection.output] - low_[connection.output]);
+  if (range == 0.0) range = std::abs(connection.factor * high_[connection.output]);
+  const double difference = difference_[connection.input];
+  return difference == 0.0 ? 0.0 : difference / range;
 }
 
 }  // namespace entrain

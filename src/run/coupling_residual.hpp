@@ -1,6 +1,5 @@
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "coupling/coupled_system.hpp"
@@ -16,11 +15,8 @@ class CouplingResidual {
   /// Call at the start and after every macro step, with the time reached.
   void update(Time now);
 
-  struct Worst {
-    double value = 0.0;
-    std::string connection;  ///< "left.x -> right.x"
-  };
-  Worst worst() const;
+  /// Relative to the range so far.
+  double of(const Connection& connection) const;
 
  private:
   bool both_ends_communicated(InputId input, Time now) const;

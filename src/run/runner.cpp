@@ -83,6 +83,10 @@ void Runner::begin() {
     entry.initial_residual = system_.loop_residuals()[loop];
     summary_.loops.push_back(std::move(entry));
   }
+  for (const auto& connection : system_.graph().connections()) {
+    const auto& graph = system_.graph();
+    summary_.connections.push_back({graph.name(connection.output) + " -> " + graph.name(connection.input), 0.0});
+  }
   residual_.update(settings_.start);
   tell_observers();
 }
@@ -151,9 +155,7 @@ void Runner::refresh_summary() {
   seconds_before_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - resumed_).count();
   resumed_ = std::chrono::steady_clock::now();
   summary_.wall_seconds = seconds_before_;
-  const auto worst = residual_.worst();
-  summary_.max_coupling_residual = worst.value;
-  summary_.worst_connection = worst.connection;
+  refresh_residuals();
   summary_.linearizations = 0;
   for (std::size_t s = 0; s < system_.size(); ++s) {
     const auto& counters = system_.counters(SubsystemId{s});
@@ -164,6 +166,19 @@ void Runner::refresh_summary() {
     summary_.linearizations += counters.linearizations;
     entry.seconds = counters.seconds();
     entry.own_steps = method_.own_steps(SubsystemId{s});
+  }
+}
+
+void Runner::refresh_residuals() {
+  const auto& connections = system_.graph().connections();
+  summary_.max_coupling_residual = 0.0;
+  summary_.worst_connection.clear();
+  for (std::size_t c = 0; c < summary_.connections.size(); ++c) {
+    auto& entry = summary_.connections[c];
+    entry.max_residual = residual_.of(connections[c]);
+    if (entry.max_residual <= summary_.max_coupling_residual) continue;
+    summary_.max_coupling_residual = entry.max_residual;
+    summary_.worst_connection = entry.name;
   }
 }
 

@@ -50,6 +50,7 @@ class Runner {
   void collect_warnings();
   void finish(Termination termination, std::string message);
   void refresh_summary();
+  void refresh_residuals();
 
   CoupledSystem& system_;
   Method& method_;

@@ -144,6 +144,11 @@ TEST(NoAllocationAsynchronous, with_imposed_and_free_steps) {
   expect_no_allocation_per_step(simulation);
 }
 
+TEST(NoAllocationInMissiles, of_a_chain_whose_linearization_stays) {
+  Simulation simulation(test::changed(chain_system(5), {.method = "missiles", .step = 0.01}));
+  expect_no_allocation_per_step(simulation);
+}
+
 TEST(Allocation, the_counter_counts) {
   const long before = allocations;
   std::free(std::calloc(3, 8));

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "coupling/trials.hpp"
+#include "numerics/sparse_lu.hpp"
+
+namespace entrain {
+
+/// MISSILES (docs/theory/missiles.md): the coupling of one step as one sparse linear system. Estimates are affine in
+/// the values and slopes z = (Y, Y') at the end of the step, g(z) = g(z0) + J (z - z0), so that from any z0 one
+/// solution of (I - J) dz = g(z0) - z0 leads to z = g(z).
+///
+/// Unknowns are scaled to (Y / size, h Y' / size). A block is what the value and the slope of one output do to those of
+/// another; the pattern of blocks follows from the graph. Blocks are computed anew only where gains changed, pivots
+/// only when they no longer suit.
+class CouplingEquations {
+ public:
+  CouplingEquations(const CoupledSystem& system, std::span<const OutputId> unknowns);
+
+  struct Step {
+    Time from = 0.0;
+    Duration size = 0.0;  ///< set in all estimators
+    bool slopes_known = false;
+  };
+  /// The matrix for estimates over this step. `magnitudes`: of the unknowns.
+  void update(Trials& trials, const Step& step, std::span<const double> magnitudes);
+  /// In: g(z0) - z0, first all values, then all slopes. Out: dz.
+  void solve(std::span<double> values, std::span<double> slopes);
+
+  std::uint64_t factorizations() const { return factorizations_; }  ///< with new pivots or kept ones
+  std::size_t bytes() const { return lu_ ? lu_->bytes() : 0; }
+
+  void save(std::vector<double>& numbers) const;
+  const double* restore(const double* numbers);
+
+ private:
+  /// One input of the subsystem whose output is the row, fed by the output that is the column.
+  struct Term {
+    std::size_t output, input;  // numbers inside the subsystem
+    double factor;
+  };
+  struct Block {
+    std::size_t row = 0, column = 0;  // unknowns
+    std::size_t place = 0;            // of its first entry among the values
+    std::size_t to_next_column = 0;   // from its entries for values to those for slopes
+    std::size_t first_term = 0, terms = 0;
+  };
+
+  void find_blocks(const CoupledSystem& system);
+  void place_blocks();
+  void compute_block(const Estimator& estimator, const Block& block);
+  void factor_anew();
+  [[noreturn]] void throw_singular(std::size_t unknown) const;
+
+  const Graph& graph_;
+  std::vector<OutputId> unknowns_;
+  std::vector<Block> blocks_;  // by subsystem of the row
+  std::vector<Term> terms_;
+  std::vector<std::size_t> first_block_;  // per subsystem, into blocks_
+  std::optional<SparseLu> lu_;            // none without connections
+  std::vector<double> values_, right_side_;
+  std::vector<std::uint64_t> revision_;  // per subsystem: of the gains in its blocks
+  Step step_;                            // of the blocks
+  std::uint64_t factorizations_ = 0;
+
+  // What decides about rounding: saved with a checkpoint.
+  std::vector<double> scale_;         // per unknown
+  std::vector<double> pivot_values_;  // of the matrix whose pivots are in use
+};
+
+}  // namespace entrain

@@ -1,0 +1,116 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/grid.hpp"
+#include "coupling/trials.hpp"
+#include "masters/hermite_inputs.hpp"
+#include "masters/jump_detector.hpp"
+#include "masters/method.hpp"
+
+namespace entrain {
+
+struct HermiteOptions {
+  bool adaptive = false;
+  double min_step = 0.0;
+  double max_step = 0.0;
+  std::string restart = "real";
+  std::string start = "plain";
+  EstimatorOptions estimator;
+
+  /// `adaptive_help`: what the macro step follows.
+  void bind(OptionBinder& binder, std::string_view adaptive_help);
+};
+
+/// What ifosmondi and missiles share: all subsystems over one step together, under inputs that are cubic Hermite
+/// polynomials between values and slopes at both ends; events, jumps, the grid. They differ in how the values and
+/// slopes at the right end are found.
+class HermiteMethod : public Method {
+ public:
+  Requirements requirements() const override;
+  void check(const Graph& graph, const WrittenOptions& written, std::vector<Problem>& problems) const override;
+  void start(CoupledSystem& system, const RunSettings& settings) final;
+  MacroStepReport advance(CoupledSystem& system) final;
+  MethodMemory memory() const final;
+  void restore(const MethodMemory& memory) final;
+  std::vector<std::string> warnings(const CoupledSystem& system) const override;
+
+ protected:
+  struct Window {
+    Time to = 0.0;
+    Duration size = 0.0;
+  };
+
+  virtual std::vector<TrialKind> trial_kinds(const CoupledSystem& system) const { return system.trial_kinds(); }
+  /// Called once, when the unknowns are known.
+  virtual void start_solving(CoupledSystem& system) = 0;
+  /// Finds `right_` and leaves its inputs written and its tasks set. The window may be cut, by cut().
+  virtual void find_right_end(CoupledSystem& system, Window& window, MacroStepReport& report) = 0;
+  /// The step was made; `block_` holds the outputs as they are, `left_` still begins the step.
+  virtual void look_back(const CoupledSystem&, const Window&) {}
+  virtual void save(std::vector<double>&) const {}
+  virtual const double* take_back(const double* numbers) { return numbers; }
+
+  /// First guess of `right_`: the last values held, their slopes followed, or the last polynomials continued.
+  void predict(std::string_view predictor, Duration size);
+  void set_tasks(const Window& window);
+  /// The inputs of everyone over the window, from `left_` to `right_`.
+  void write_inputs(CoupledSystem& system, const Window& window);
+  void cut(Window& window, Duration size) const;
+  Duration least_step() const;
+  Duration most_step() const;
+  /// Shortened for an event or the stop time: its size tells nothing about the next.
+  bool was_shortened(const Window& window) const { return window.size < step_; }
+  void set_next_step(Duration size);
+  /// Of all signals, as they really are at the start of the step; left_.slopes unless restart = "c1".
+  std::span<const double> real_slopes() const { return common_.restart == "real" ? left_.slopes : predicted_; }
+  /// The size of a connected signal so far, 1 if it was always zero.
+  double magnitude(std::size_t signal) const { return magnitude_[signal] > 0.0 ? magnitude_[signal] : 1.0; }
+
+  struct End {
+    std::vector<double> values, slopes;  // of all signals
+    SignalEnd view() const { return {values, slopes}; }
+  };
+  HermiteOptions common_;
+  RunSettings settings_;
+  std::optional<Trials> trials_;
+  std::vector<OutputId> unknowns_;  // connected outputs
+  std::vector<StepTask> tasks_;
+  TrialBlock block_;    // of the last trial or commit
+  bool rigid_ = false;  // somebody imposes a step: it cannot be cut
+  End left_, right_;
+  Time now_ = 0.0;
+  bool slopes_known_ = false;  // of left_
+
+ private:
+  void start_tasks(const CoupledSystem& system);
+  Window next_window() const;
+  void step_in_pieces(CoupledSystem& system, MacroStepReport& report);
+  void step_once(CoupledSystem& system, Window window, MacroStepReport& report);
+  std::optional<Time> event_to_cross() const;
+  void cross(CoupledSystem& system, Time event);
+  void accept(CoupledSystem& system, const Window& window);
+  void restart_inputs(CoupledSystem& system);
+  void note_events(CoupledSystem& system);
+
+  Grid grid_;
+  std::vector<Duration> longest_part_;  // per subsystem: imposed or maximal step; infinite if none
+  Duration shortest_ = 0.0;             // that everybody takes
+  std::vector<double> predicted_;       // signals: by a line from the left end, for the jump detector
+
+  // Between macro steps, besides now_, left_ and slopes_known_.
+  std::uint64_t steps_ = 0;
+  std::uint64_t grid_step_ = 0;    // communication times of the grid that were reached
+  Duration step_ = 0.0;            // adaptive: the next one
+  Duration previous_size_ = 0.0;   // 0: no step before to extrapolate from
+  End previous_;                   // at the start of the step before
+  std::vector<double> magnitude_;  // per signal: largest so far
+  std::vector<Time> next_event_;   // per subsystem
+  JumpDetector jumps_;
+  std::uint64_t jumps_found_ = 0;
+  Time first_jump_ = 0.0;
+};
+
+}  // namespace entrain

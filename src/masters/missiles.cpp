@@ -1,0 +1,188 @@
+#include "masters/missiles.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace entrain {
+namespace {
+
+constexpr int kDefectOrder = 4;
+constexpr double kSafety = 0.8;
+constexpr double kGrowth = 1.5;     // at most, from one step to the next
+constexpr double kShrinkage = 0.2;  // at most
+constexpr double kWorthIt = 1.1;    // a step that could grow by less stays: gains and factors can be kept
+
+/// The step that brings an error of this order from `error` down to 1, as a factor.
+double step_factor(double error, int order) {
+  return error > 0.0 ? kSafety * std::pow(error, -1.0 / order) : kGrowth;
+}
+
+}  // namespace
+
+/// The past makes good what an older linearization misses, so that few are needed (docs/theory/missiles.md).
+Missiles::Missiles() {
+  common_.estimator.reconstruction = 2;
+  common_.estimator.linearize = "when-needed";
+  common_.start = "short";
+}
+
+void Missiles::bind(OptionBinder& binder) {
+  common_.bind(binder, "the macro step follows the estimated error");
+  binder.number("tolerance", tolerance_,
+                "adaptive: error of a coupling signal per step, relative to its largest magnitude so far",
+                {1e-14, 1.0});
+}
+
+std::vector<TrialKind> Missiles::trial_kinds(const CoupledSystem& system) const {
+  std::vector<TrialKind> kinds;
+  for (std::size_t s = 0; s < system.size(); ++s) {
+    const auto& can = system.capabilities(SubsystemId{s});
+    kinds.push_back(can.states && can.linearization ? TrialKind::Costarica : TrialKind::Continued);
+  }
+  return kinds;
+}
+
+void Missiles::start_solving(CoupledSystem& system) {
+  equations_.emplace(system, unknowns_);
+  middle_ = trials_->make_block();
+  steps_missed_ = 0;
+  for (auto* values : {&magnitudes_, &values_, &slopes_}) values->assign(unknowns_.size(), 0.0);
+  gap_.assign(system.graph().connections().size(), 0.0);
+}
+
+void Missiles::find_right_end(CoupledSystem& system, Window& window, MacroStepReport& report) {
+  solve(system, window);
+  if (!common_.adaptive) return;
+  was_cut_ = false;
+  for (defect_ = midpoint_defect(system, window); defect_ > 1.0 && window.size > least_step();
+       defect_ = midpoint_defect(system, window)) {
+    const double factor = std::clamp(step_factor(defect_, kDefectOrder), kShrinkage, kSafety);
+    cut(window, std::max(least_step(), factor * window.size));
+    solve(system, window);
+    was_cut_ = true;
+    ++report.rejected;
+  }
+}
+
+/// How far the inputs are from the estimated outputs in the middle of the step, beyond what both differ at its start
+/// (restart = "c1"): the Hermite polynomials miss the outputs by order h^4 there. Known before anyone really steps, so
+/// that the step can be cut without rollback. In units of the tolerance.
+double Missiles::midpoint_defect(CoupledSystem& system, const Window& window) {
+  const Duration h = window.size;
+  set_tasks({now_ + 0.5 * h, 0.5 * h});
+  trials_->run(tasks_, middle_);
+  set_tasks(window);
+  const auto start = system.outputs();
+  const auto start_slopes = real_slopes();
+  double largest = 0.0;
+  for (const OutputId y : unknowns_) {
+    const double left = left_.values[y];
+    const double right = right_.values[y];
+    double defect = 0.0;
+    if (slopes_known_) {
+      defect = 0.5 * (left + right) + h * (left_.slopes[y] - right_.slopes[y]) / 8.0 - middle_.signals[y];
+      defect -= 0.5 * (left - start[y]) + h * (left_.slopes[y] - start_slopes[y]) / 8.0;
+    } else {
+      defect = left + 0.75 * (right - left) - 0.25 * h * right_.slopes[y] - middle_.signals[y];
+    }
+    largest = std::max(largest, std::abs(defect) / (tolerance_ * magnitude(y)));
+  }
+  return largest;
+}
+
+void Missiles::solve(CoupledSystem& system, const Window& window) {
+  predict("hermite", window.size);
+  set_tasks(window);
+  write_inputs(system, window);
+  trials_->run(tasks_, block_);
+  for (std::size_t k = 0; k < unknowns_.size(); ++k) {
+    const OutputId y = unknowns_[k];
+    magnitudes_[k] = magnitude(y);
+    values_[k] = block_.signals[y] - right_.values[y];
+    slopes_[k] = block_.slopes[y] - right_.slopes[y];
+  }
+  equations_->update(*trials_, {now_, window.size, slopes_known_}, magnitudes_);
+  equations_->solve(values_, slopes_);
+  for (std::size_t k = 0; k < unknowns_.size(); ++k) {
+    right_.values[unknowns_[k]] += values_[k];
+    right_.slopes[unknowns_[k]] += slopes_[k];
+  }
+  write_inputs(system, window);
+}
+
+double Missiles::largest_gap() const {
+  double largest = 0.0;
+  for (const OutputId y : unknowns_) {
+    const double gap = std::abs(block_.signals[y] - right_.values[y]);
+    largest = std::max(largest, gap / (tolerance_ * magnitude(y)));
+  }
+  return largest;
+}
+
+void Missiles::adapt(const Window& window) {
+  const double gap = largest_gap();
+  if (std::max(gap, defect_) > 1.0 && window.size <= least_step()) ++steps_missed_;
+  double factor =
+      std::min(step_factor(defect_, kDefectOrder), step_factor(gap, common_.estimator.reconstruction == 2 ? 4 : 3));
+  factor = std::clamp(factor, kShrinkage, was_cut_ ? 1.0 : kGrowth);
+  if (!was_cut_ && factor >= 1.0 && (factor < kWorthIt || was_shortened(window))) return;
+  set_next_step(factor * window.size);
+}
+
+void Missiles::look_back(const CoupledSystem& system, const Window& window) {
+  if (common_.adaptive) adapt(window);
+  const auto& connections = system.graph().connections();
+  for (std::size_t c = 0; c < connections.size(); ++c) {
+    const OutputId y = connections[c].output;
+    gap_[c] = connections[c].factor * (block_.signals[y] - right_.values[y]);
+  }
+  for (const OutputId y : unknowns_) block_.slopes[y] = right_.slopes[y];
+}
+
+std::vector<Signal> Missiles::own_signals(const Graph& graph) const {
+  std::vector<Signal> signals;
+  for (const auto& connection : graph.connections()) {
+    signals.push_back({graph.name(connection.input) + ":gap", "",
+                       "what the output turned out to be - what the step was made with", Causality::Method,
+                       graph.owner(connection.input)});
+  }
+  return signals;
+}
+
+void Missiles::own_values(std::span<double> values) const {
+  std::copy(gap_.begin(), gap_.end(), values.begin());
+}
+
+std::vector<std::string> Missiles::notes(const CoupledSystem&) const {
+  return trials_->losses();
+}
+
+std::vector<std::string> Missiles::closing_notes(const CoupledSystem&) const {
+  return {fmt::format("coupling equations: {} unknowns, factored {} times", 2 * unknowns_.size(),
+                      equations_->factorizations())};
+}
+
+std::vector<std::string> Missiles::warnings(const CoupledSystem& system) const {
+  auto warnings = HermiteMethod::warnings(system);
+  if (steps_missed_ > 0) {
+    warnings.push_back(
+        fmt::format("{} steps of the smallest size missed the tolerance. Lower min_step", steps_missed_));
+  }
+  return warnings;
+}
+
+void Missiles::save(std::vector<double>& numbers) const {
+  numbers.push_back(static_cast<double>(steps_missed_));
+  numbers.insert(numbers.end(), gap_.begin(), gap_.end());
+  equations_->save(numbers);
+}
+
+const double* Missiles::take_back(const double* numbers) {
+  steps_missed_ = static_cast<std::uint64_t>(*numbers++);
+  std::copy_n(numbers, gap_.size(), gap_.begin());
+  return equations_->restore(numbers + gap_.size());
+}
+
+}  // namespace entrain

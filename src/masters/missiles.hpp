@@ -1,0 +1,50 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "masters/coupling_equations.hpp"
+#include "masters/hermite_method.hpp"
+
+namespace entrain {
+
+/// MISSILES: every subsystem is estimated, so that the coupling of a step is one linear system; then each makes its
+/// real step once (docs/theory/missiles.md). Implicit coupling at the price of an explicit method.
+class Missiles final : public HermiteMethod {
+ public:
+  Missiles();
+  std::string_view name() const noexcept override { return "missiles"; }
+  void bind(OptionBinder& binder) override;
+  std::vector<std::string> warnings(const CoupledSystem& system) const override;
+  std::vector<std::string> notes(const CoupledSystem& system) const override;
+  std::vector<std::string> closing_notes(const CoupledSystem& system) const override;
+  /// Per connection: what the output turned out to be - what the step was made with.
+  std::vector<Signal> own_signals(const Graph& graph) const override;
+  void own_values(std::span<double> values) const override;
+
+ private:
+  std::vector<TrialKind> trial_kinds(const CoupledSystem& system) const override;
+  void start_solving(CoupledSystem& system) override;
+  void find_right_end(CoupledSystem& system, Window& window, MacroStepReport& report) override;
+  void look_back(const CoupledSystem& system, const Window& window) override;
+  void save(std::vector<double>& numbers) const override;
+  const double* take_back(const double* numbers) override;
+
+  void solve(CoupledSystem& system, const Window& window);
+  double midpoint_defect(CoupledSystem& system, const Window& window);
+  double largest_gap() const;
+  void adapt(const Window& window);
+
+  double tolerance_ = 1e-6;
+  std::optional<CouplingEquations> equations_;
+  TrialBlock middle_;    // adaptive: estimates at half the step
+  double defect_ = 0.0;  // of the step under way, in units of the tolerance
+  bool was_cut_ = false;
+  std::vector<double> magnitudes_, values_, slopes_;  // of the unknowns
+
+  // Between macro steps.
+  std::vector<double> gap_;         // per connection, in the unit of the input
+  std::uint64_t steps_missed_ = 0;  // at the smallest size, and still beyond the tolerance
+};
+
+}  // namespace entrain

@@ -1,0 +1,96 @@
+#include "numerics/sparse_lu.hpp"
+
+#include <klu.h>
+
+#include <utility>
+
+#include "entrain/error.hpp"
+
+namespace entrain {
+namespace {
+
+// Largest entry of a column of U beside that of A: beyond, the kept pivots lose six digits.
+constexpr double kLeastReciprocalGrowth = 1e-6;
+
+}  // namespace
+
+struct SparseLu::Klu {
+  std::vector<int> first, rows;
+  std::vector<double> values;  // KLU takes them as mutable, and does not change them
+  klu_common common{};
+  klu_symbolic* symbolic = nullptr;
+  klu_numeric* numeric = nullptr;
+
+  Klu(std::vector<int> columns, std::vector<int> row_indices)
+      : first(std::move(columns)), rows(std::move(row_indices)), values(rows.size(), 0.0) {
+    klu_defaults(&common);
+    common.halt_if_singular = 1;
+    symbolic = klu_analyze(order(), first.data(), rows.data(), &common);
+    if (symbolic == nullptr) {
+      const bool no_memory = common.status == KLU_OUT_OF_MEMORY;
+      throw Error(ErrorCode::SolverFailed, no_memory ? "no memory is left for the coupling equations"
+                                                     : "the coupling equations have no unique solution");
+    }
+  }
+  ~Klu() {
+    klu_free_numeric(&numeric, &common);
+    klu_free_symbolic(&symbolic, &common);
+  }
+  Klu(const Klu&) = delete;
+  Klu& operator=(const Klu&) = delete;
+
+  int order() const { return static_cast<int>(first.size()) - 1; }
+};
+
+SparseLu::SparseLu(std::vector<int> first, std::vector<int> rows)
+    : klu_(std::make_unique<Klu>(std::move(first), std::move(rows))) {}
+SparseLu::~SparseLu() = default;
+SparseLu::SparseLu(SparseLu&&) noexcept = default;
+SparseLu& SparseLu::operator=(SparseLu&&) noexcept = default;
+
+bool SparseLu::factor(std::span<const double> values) {
+  auto& klu = *klu_;
+  klu.values.assign(values.begin(), values.end());
+  klu_free_numeric(&klu.numeric, &klu.common);
+  klu.numeric = klu_factor(klu.first.data(), klu.rows.data(), klu.values.data(), klu.symbolic, &klu.common);
+  if (klu.numeric == nullptr || klu.common.status != KLU_OK) return false;
+  return klu_refactor(klu.first.data(), klu.rows.data(), klu.values.data(), klu.symbolic, klu.numeric, &klu.common) !=
+         0;
+}
+
+bool SparseLu::refactor(std::span<const double> values) {
+  auto& klu = *klu_;
+  if (klu.numeric == nullptr) return false;
+  klu.values.assign(values.begin(), values.end());
+  int* const first = klu.first.data();
+  int* const rows = klu.rows.data();
+  double* const entries = klu.values.data();
+  return klu_refactor(first, rows, entries, klu.symbolic, klu.numeric, &klu.common) != 0 &&
+         klu.common.status == KLU_OK &&
+         klu_rgrowth(first, rows, entries, klu.symbolic, klu.numeric, &klu.common) != 0 &&
+         klu.common.rgrowth > kLeastReciprocalGrowth;
+}
+
+void SparseLu::solve(std::span<double> right_side) {
+  auto& klu = *klu_;
+  klu_solve(klu.symbolic, klu.numeric, klu.order(), 1, right_side.data(), &klu.common);
+}
+
+std::size_t SparseLu::size() const {
+  return static_cast<std::size_t>(klu_->order());
+}
+
+std::size_t SparseLu::singular_column() const {
+  return static_cast<std::size_t>(klu_->common.singular_col);
+}
+
+std::size_t SparseLu::bytes() const {
+  const std::size_t entry = sizeof(double) + sizeof(int);
+  const std::size_t pattern = klu_->values.size() * entry + klu_->first.size() * sizeof(int);
+  const klu_numeric* numeric = klu_->numeric;
+  if (numeric == nullptr) return pattern;
+  return pattern + static_cast<std::size_t>(numeric->lnz + numeric->unz) * entry +
+         static_cast<std::size_t>(numeric->nzoff) * entry;
+}
+
+}  // namespace entrain

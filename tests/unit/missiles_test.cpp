@@ -1,0 +1,153 @@
+// How missiles behaves; its orders are in tests/convergence.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "models/chain_system.hpp"
+#include "results/memory_recorder.hpp"
+#include "support/systems.hpp"
+#include "support/test_models.hpp"
+
+namespace entrain {
+namespace {
+
+using test::changed;
+using test::example;
+
+bool mentions(const std::vector<std::string>& sentences, const std::string& words) {
+  return std::any_of(sentences.begin(), sentences.end(),
+                     [&](const std::string& s) { return s.find(words) != std::string::npos; });
+}
+
+SystemDescription prey_and_predator(const std::vector<std::string>& options = {}) {
+  return changed(example("lotka_volterra"), {.method = "missiles", .step = 0.1, .stop = 2.0, .options = options});
+}
+
+TEST(Missiles, factors_once_per_step_size_when_the_linearization_stays) {
+  Simulation simulation(changed(chain_system(5), {.method = "missiles", .step = 0.01, .stop = 1.0}));
+  const auto& summary = simulation.run();
+  ASSERT_EQ(summary.termination, Termination::Completed) << summary.message;
+  EXPECT_EQ(summary.linearizations, 5U);
+  EXPECT_EQ(summary.iterations, 0U);
+  // The first step in pieces of a sixteenth without and with slopes, an eighth, a quarter, a half; then whole ones.
+  EXPECT_TRUE(mentions(summary.notes, "coupling equations: 28 unknowns, factored 6 times"));
+  EXPECT_EQ(summary.subsystems[0].steps, 99U + 5U);
+}
+
+TEST(Missiles, records_the_gap_of_every_connection) {
+  Simulation simulation(prey_and_predator());
+  MemoryRecorder recorder({"prey.p", "predator.u", "predator.u:gap", "prey.u:gap"});
+  simulation.observe(recorder);
+  const auto& summary = simulation.run();
+  const auto& real = recorder.column("prey.p");
+  const auto& used = recorder.column("predator.u");
+  const auto& gap = recorder.column("predator.u:gap");
+  double largest = 0.0;
+  for (std::size_t k = 0; k < gap.size(); ++k) {
+    EXPECT_NEAR(gap[k], real[k] - used[k], 1e-15);
+    largest = std::max(largest, std::abs(gap[k]));
+  }
+  EXPECT_GT(largest, 1e-6);
+  const auto [low, high] = std::minmax_element(real.begin(), real.end());
+  ASSERT_EQ(summary.connections.size(), 2U);
+  EXPECT_EQ(summary.connections[0].name, "prey.p -> predator.u");
+  EXPECT_NEAR(summary.connections[0].max_residual, largest / (*high - *low), 1e-14);
+}
+
+TEST(Missiles, takes_everybody_and_says_what_is_lost) {
+  auto description = prey_and_predator();
+  description.subsystems[0].linearization = {false, {}};
+  description.subsystems[1].states = {false, {}};
+  description.subsystems[1].input_degree = {0, {}};
+  Simulation simulation(description);
+  const auto& summary = simulation.run();
+  EXPECT_EQ(summary.termination, Termination::Completed) << summary.message;
+  EXPECT_TRUE(mentions(summary.notes, "'prey' tells no linearization: its states are continued"));
+  EXPECT_TRUE(mentions(summary.notes, "'predator' tells neither linearization nor state derivatives"));
+  EXPECT_TRUE(mentions(summary.notes, "inputs of 'predator' lowered from degree 3 to 0"));
+  description.subsystems[0].linearization = std::nullopt;
+  description.subsystems[0].state_derivatives = {false, {}};
+  Simulation degraded(description);
+  EXPECT_TRUE(mentions(degraded.run().notes, "'prey' tells no state derivatives: its trials are estimated without"));
+}
+
+TEST(Missiles, continues_from_a_checkpoint_before_the_first_step_without_linearizations) {
+  auto description = prey_and_predator();
+  for (auto& subsystem : description.subsystems) subsystem.linearization = {false, {}};
+  Simulation simulation(description);
+  simulation.run_until(0.0);
+  const auto checkpoint = simulation.checkpoint();
+  simulation.run_until(1.0);
+  const double first = simulation.value("prey.p");
+  simulation.restore(*checkpoint);
+  simulation.run_until(1.0);
+  EXPECT_EQ(simulation.value("prey.p"), first);
+}
+
+TEST(Missiles, names_an_output_that_the_coupling_leaves_undetermined) {
+  const ModelFactory models = [](std::string_view) {
+    return std::make_unique<test::StaticModel>([](Time, double u) { return u; });
+  };
+  const auto description = changed(test::system_from(R"(
+    [run]
+    stop = 1.0
+    [subsystems.a]
+    model = "same"
+    [subsystems.b]
+    model = "same"
+    [connections]
+    "a.y" = "b.u"
+    "b.y" = "a.u"
+  )"),
+                                   {.method = "missiles", .step = 0.1});
+  Simulation simulation(description, {}, models);
+  const auto& summary = simulation.run();
+  EXPECT_EQ(summary.termination, Termination::Failed);
+  EXPECT_NE(summary.message.find("the coupling equations leave"), std::string::npos) << summary.message;
+  EXPECT_NE(summary.message.find("algebraic loop"), std::string::npos) << summary.message;
+}
+
+TEST(Missiles, adaptive_needs_free_steps_and_says_so) {
+  auto description = prey_and_predator({"adaptive=true"});
+  description.subsystems[0].step = {0.1, {}};
+  try {
+    Simulation simulation(description);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("missiles adapts the macro step, but 'prey' imposes"), std::string::npos)
+        << error.what();
+  }
+}
+
+TEST(Missiles, warns_when_the_smallest_step_misses_the_tolerance) {
+  Simulation simulation(prey_and_predator({"adaptive=true", "tolerance=1e-12", "min_step=0.1"}));
+  EXPECT_TRUE(mentions(simulation.run().warnings, "of the smallest size missed the tolerance"));
+}
+
+TEST(Missiles, adaptive_lands_on_announced_events_and_does_not_grow_across) {
+  Simulation simulation(changed(example("two_mass"), {.method = "missiles",
+                                                      .step = 0.1,
+                                                      .stop = 150.0,
+                                                      .options = {"adaptive=true", "tolerance=1e-5", "max_step=20"}}));
+  MemoryRecorder recorder({"left.x"});
+  simulation.observe(recorder);
+  const auto& summary = simulation.run();
+  ASSERT_EQ(summary.termination, Termination::Completed) << summary.message;
+  EXPECT_TRUE(summary.warnings.empty());
+  const auto& times = recorder.times;
+  EXPECT_NE(std::find(times.begin(), times.end(), 100.0), times.end());
+  EXPECT_EQ(times.back(), 150.0);
+}
+
+TEST(Missiles, refuses_a_reconstruction_of_order_1) {
+  try {
+    Simulation simulation(prey_and_predator({"reconstruction=1"}));
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("method.missiles.reconstruction must be 0 or 2"), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace entrain
