@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "budget.hpp"
+#include "description/system_file.hpp"
 #include "entrain/entrain.hpp"
 
 namespace {
