@@ -20,6 +20,9 @@ Executor::Executor(int threads) {
                 fmt::format("only {} of {} threads could be started: {}", started, threads, error.what()),
                 {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Ask for fewer threads"});
   }
+  // What a thread allocates when it starts belongs to the set-up, not to the first steps.
+  std::unique_lock lock(mutex_);
+  all_done_.wait(lock, [this] { return ready_ == workers_.size(); });
 }
 
 Executor::~Executor() {
@@ -65,6 +68,8 @@ void Executor::take_tasks(std::unique_lock<std::mutex>& lock) {
 void Executor::work() {
   const SignalStack signal_stack;
   std::unique_lock lock(mutex_);
+  ++ready_;
+  all_done_.notify_all();
   while (true) {
     work_to_do_.wait(lock, [this] { return stopping_ || next_ < count_; });
     if (stopping_) return;

@@ -50,6 +50,7 @@ class Executor {
   std::size_t next_ = 0;
   std::size_t count_ = 0;
   std::size_t unfinished_ = 0;
+  std::size_t ready_ = 0;  // workers that have started
   bool stopping_ = false;
   std::vector<std::thread> workers_;
 };

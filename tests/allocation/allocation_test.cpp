@@ -1,7 +1,7 @@
 // Counts every allocation of this program, those of C libraries too; the hot path must make none.
 #include <gtest/gtest.h>
-#include <algorithm>
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <cstdlib>
