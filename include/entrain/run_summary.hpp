@@ -57,8 +57,10 @@ struct RunSummary {
   Time start = 0.0;
   Time stop = 0.0;
   Time reached = 0.0;
-  Duration step = 0.0;
+  Duration step = 0.0;  ///< as asked for
   std::uint64_t macro_steps = 0;
+  Duration smallest_step = 0.0;  ///< of the macro steps made; 0 before the first
+  Duration largest_step = 0.0;
   std::uint64_t rejected_steps = 0;
   std::uint64_t iterations = 0;
   std::uint64_t linearizations = 0;

@@ -247,6 +247,7 @@ void CoupledSystem::step_in_parts(const StepTask& task, Participant& participant
     project(polynomials, degree, size);
     const InputBlock inputs(part, count, degree);
     const Time from = task.from + done;
+    participant.last_part = size;
     const StepReport report = participant.subsystem->step({from, size, inputs}, participant.outputs);
     keep_end(participant, inputs, size);
     if (report.stop_requested) {

@@ -148,6 +148,7 @@ class CoupledSystem {
     bool stop_requested = false;
     std::exception_ptr failure;
     std::vector<double> part_coefficients;  // polynomials re-expanded for one part of a step
+    Duration last_part = 0.0;               // size of the part that was made last
   };
 
   void commit_one(const StepTask& task);

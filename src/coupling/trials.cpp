@@ -231,7 +231,7 @@ void Trials::finish_lowered(Own& own, const StepTask& task) {
   for (std::size_t i = 0; i < own.inputs(); ++i) {
     const double end = meant.value(i, task.size);
     own.gap[i] = end - participant.input_end[i];
-    own.slope_gap[i] = own.input_slopes[i] - held.slope(i, task.size / task.parts);
+    own.slope_gap[i] = own.input_slopes[i] - held.slope(i, participant.last_part);
     participant.input_end[i] = end;
   }
   if (!own.corrects_lowered) return;

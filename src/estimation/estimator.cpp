@@ -65,7 +65,8 @@ bool Estimator::needs_linearization(Duration next_step) {
   const Duration age = now.t - base_.t;
   if (!(age > 0.0)) return false;
   if (known_ == 1) return true;
-  if (options_.linearize == "once" || !state_derivatives_) return false;
+  if (options_.linearize == "once") return false;
+  if (!state_derivatives_) return true;  // the test below needs them
   const auto& [A, B, C, D] = in_force_;
   for (std::size_t i = 0; i < sizes_.states; ++i) {
     missed_[i] = now.dx[i] - base_.dx[i] - row_times(A, i, now.x) + row_times(A, i, base_.x) - row_times(B, i, now.u) +

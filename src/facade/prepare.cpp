@@ -25,7 +25,8 @@ FmuChoice fmu_choice(const SubsystemDescription& description, const std::string&
   FmuChoice choice;
   choice.prefer_model_exchange = method == "monolithic";
   if (description.tolerance) choice.tolerance = description.tolerance->value;
-  if (description.timeout) choice.timeout = description.timeout->value;
+  // A value that makes no sense is told by the check of values; it must not end the loading before.
+  if (description.timeout && description.timeout->value > 0.0) choice.timeout = description.timeout->value;
   if (!description.interface) return choice;
   choice.interface =
       description.interface->value == kModelExchange ? FmuInterface::ModelExchange : FmuInterface::CoSimulation;

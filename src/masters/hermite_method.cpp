@@ -45,6 +45,11 @@ Requirements HermiteMethod::requirements() const {
 
 void HermiteMethod::check(const Graph&, const WrittenOptions& written, std::vector<Problem>& problems) const {
   common_.estimator.check(name(), written, problems);
+  if (common_.max_step > 0.0 && common_.min_step > common_.max_step) {
+    problems.push_back(
+        {fmt::format("min_step ({} s) must be at most max_step ({} s)", common_.min_step, common_.max_step), "",
+         position_of(written, "min_step")});
+  }
 }
 
 void HermiteMethod::start(CoupledSystem& system, const RunSettings& settings) {
@@ -66,7 +71,7 @@ void HermiteMethod::start(CoupledSystem& system, const RunSettings& settings) {
   step_ = settings.step;
   slopes_known_ = false;
   previous_size_ = 0.0;
-  jumps_.start(left_.values);
+  jumps_.start(left_.values, unknowns_);
   jumps_found_ = 0;
   start_tasks(system);
   next_event_.assign(system.size(), kNever);
@@ -230,15 +235,17 @@ void HermiteMethod::accept(CoupledSystem& system, const Window& window) {
   const bool returned_early = std::any_of(block_.outcomes.begin(), block_.outcomes.end(),
                                           [](StepOutcome outcome) { return outcome == StepOutcome::EndedEarly; });
   const bool jumped = slopes_known_ && jumps_.jumped(predicted_, block_.signals);
+  // Imposed steps are not cut for an event: it is met where the step ends.
+  const bool announced = rigid_ && reached(now_, *std::min_element(next_event_.begin(), next_event_.end()));
   slopes_known_ = true;
-  if (jumped || returned_early) {
-    if (jumps_found_++ == 0) first_jump_ = now_;
+  if (jumped || returned_early || announced) {
+    if (!announced && jumps_found_++ == 0) first_jump_ = now_;
     restart_inputs(system);
   }
 }
 
 Duration HermiteMethod::least_step() const {
-  return common_.min_step > 0.0 ? common_.min_step : kLeastShare * settings_.step;
+  return std::max(shortest_, common_.min_step > 0.0 ? common_.min_step : kLeastShare * settings_.step);
 }
 
 Duration HermiteMethod::most_step() const {

@@ -83,7 +83,8 @@ FixedPointSolver::Result Ifosmondi::solve(CoupledSystem& system, const Window& w
 
 void Ifosmondi::find_right_end(CoupledSystem& system, Window& window, MacroStepReport& report) {
   auto result = solve(system, window);
-  report.iterations = static_cast<std::uint64_t>(result.evaluations);
+  report.iterations += static_cast<std::uint64_t>(result.evaluations);
+  const auto rejected_before = report.rejected;
   while (!result.converged) {
     if (rigid_ || kShrinkage * window.size < least_step()) throw_not_converged(system, window.size);
     ++report.rejected;
@@ -91,7 +92,7 @@ void Ifosmondi::find_right_end(CoupledSystem& system, Window& window, MacroStepR
     result = solve(system, window);
     report.iterations += static_cast<std::uint64_t>(result.evaluations);
   }
-  if (common_.adaptive) adapt(window, result.evaluations, report.rejected > 0);
+  if (common_.adaptive) adapt(window, result.evaluations, report.rejected > rejected_before);
 }
 
 void Ifosmondi::adapt(const Window& window, int evaluations, bool was_cut) {
@@ -106,8 +107,9 @@ void Ifosmondi::throw_not_converged(const CoupledSystem& system, Duration size) 
     std::size_t output;
   };
   std::vector<Miss> misses;
+  const auto miss_of = [&](std::size_t i) { return std::abs(z_[i] - image_[i]) / (std::abs(image_[i]) + 1.0); };
   for (std::size_t k = 0; k < unknowns_.size(); ++k) {
-    misses.push_back({std::abs(z_[k] - image_[k]) / (std::abs(image_[k]) + 1.0), k});
+    misses.push_back({std::max(miss_of(k), miss_of(unknowns_.size() + k)), k});
   }
   std::stable_sort(misses.begin(), misses.end(), [](const Miss& a, const Miss& b) { return a.residual > b.residual; });
   misses.resize(std::min(misses.size(), kNamedInError));
@@ -122,14 +124,15 @@ void Ifosmondi::throw_not_converged(const CoupledSystem& system, Duration size) 
   }
   throw Error(
       ErrorCode::SolverFailed,
-      fmt::format("ifosmondi did not converge to epsilon = {:g} in a step of {:g} s; residuals by connection: {}",
+      fmt::format("ifosmondi did not converge to epsilon = {:g} in a step of {:g} s; residuals of value or slope by "
+                  "connection: {}",
                   options_.epsilon, size, text),
       {.subsystem = {},
        .variable = {},
        .time = now_,
        .remedy = rigid_ ? "Choose a smaller step, another solver or a larger epsilon: a subsystem imposes its "
                           "step, so this one cannot be cut"
-                        : "Choose another solver, a larger epsilon or a smaller min_step"});
+                        : "Choose another solver, more max_iterations, a larger epsilon or a smaller min_step"});
 }
 
 std::vector<std::string> Ifosmondi::notes(const CoupledSystem&) const {

@@ -10,12 +10,14 @@ constexpr std::uint64_t kStepsToLearn = 4;
 constexpr double kShareOfRange = 0.02;
 constexpr double kTimesUsual = 20.0;
 constexpr double kFading = 0.8;
+constexpr double kRounding = 1e-9;  // of a signal that has not moved yet
 
 }  // namespace
 
-void JumpDetector::start(std::span<const double> values) {
+void JumpDetector::start(std::span<const double> values, std::span<const OutputId> watched) {
+  watched_.assign(watched.begin(), watched.end());
   seen_.clear();
-  for (const double value : values) seen_.push_back({value, value, 0.0});
+  for (const OutputId output : watched_) seen_.push_back({values[output], values[output], 0.0});
   steps_ = 0;
 }
 
@@ -23,12 +25,13 @@ bool JumpDetector::jumped(std::span<const double> predicted, std::span<const dou
   bool found = false;
   for (std::size_t i = 0; i < seen_.size(); ++i) {
     Seen& seen = seen_[i];
-    const double miss = std::abs(actual[i] - predicted[i]);
-    const double range = seen.high - seen.low;
-    found = found || (steps_ >= kStepsToLearn && miss > kShareOfRange * range && miss > kTimesUsual * seen.usual_miss);
+    const double value = actual[watched_[i]];
+    const double miss = std::abs(value - predicted[watched_[i]]);
+    const double least = std::max(kShareOfRange * (seen.high - seen.low), kRounding * (1.0 + std::abs(value)));
+    found = found || (steps_ >= kStepsToLearn && miss > least && miss > kTimesUsual * seen.usual_miss);
     seen.usual_miss = std::max(miss, kFading * seen.usual_miss);
-    seen.low = std::min(seen.low, actual[i]);
-    seen.high = std::max(seen.high, actual[i]);
+    seen.low = std::min(seen.low, value);
+    seen.high = std::max(seen.high, value);
   }
   ++steps_;
   if (found) forget_past();

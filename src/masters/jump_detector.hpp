@@ -4,13 +4,16 @@
 #include <span>
 #include <vector>
 
+#include "base/ids.hpp"
+
 namespace entrain {
 
 /// Tells a jump of a signal from a fast change: a step that misses its prediction by a good part of the signal's range,
 /// and by far more than the steps before.
 class JumpDetector {
  public:
-  void start(std::span<const double> values);
+  /// Looks at these outputs only: a jump of one that nobody reads is nobody's concern.
+  void start(std::span<const double> values, std::span<const OutputId> watched);
   /// One step of all signals: what was predicted and what came. True when one of them jumped.
   bool jumped(std::span<const double> predicted, std::span<const double> actual);
   /// The next miss has nothing to be compared with.
@@ -25,7 +28,8 @@ class JumpDetector {
     double high = 0.0;
     double usual_miss = 0.0;  // a maximum that fades
   };
-  std::vector<Seen> seen_;
+  std::vector<OutputId> watched_;
+  std::vector<Seen> seen_;   // of the watched ones
   std::uint64_t steps_ = 0;  // since the start or the last jump
 };
 

@@ -135,6 +135,7 @@ void Monolithic::settle_events(CoupledSystem& system, Time t) {
   for (int round = 0; round < kMostRounds; ++round) {
     evaluate_signals(system, t, x_);
     const std::vector<double> before = x_;
+    const std::vector<double> signals_before = signals_;
     bool again = false;
     for (std::size_t s = 0; s < equations_.size(); ++s) {
       const auto range = system.states_of(SubsystemId{s});
@@ -143,7 +144,9 @@ void Monolithic::settle_events(CoupledSystem& system, Time t) {
       again = true;
       culprit = s;
     }
-    if (!again && x_ == before) return;
+    evaluate_signals(system, t, x_);
+    // A discrete change may show in an output alone; whoever reads it must see it as well.
+    if (!again && x_ == before && signals_ == signals_before) return;
   }
   throw Error(ErrorCode::SubsystemFailed,
               fmt::format("its events cause each other without end ({} rounds at one time)", kMostRounds),

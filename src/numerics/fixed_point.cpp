@@ -101,6 +101,7 @@ struct FixedPointSolver::Impl {
   static int on_map(N_Vector at, N_Vector value, void* self) {
     auto& impl = *static_cast<Impl*>(self);
     const int verdict = impl.judge(at);
+    if (verdict == kNoValue) return kStop;  // KINSOL would mix what is no value into its next iterate
     double* values = N_VGetArrayPointer(value);
     for (std::size_t i = 0; i < impl.n; ++i) values[i] = impl.image[i] / impl.settings->scale[i];
     return verdict;

@@ -64,6 +64,8 @@ std::string summary_json(const RunSummary& summary) {
                     {"reached", summary.reached},
                     {"step", summary.step},
                     {"macro_steps", summary.macro_steps},
+                    {"smallest_step", summary.smallest_step},
+                    {"largest_step", summary.largest_step},
                     {"rejected_steps", summary.rejected_steps},
                     {"iterations", summary.iterations},
                     {"linearizations", summary.linearizations},

@@ -39,7 +39,13 @@ std::string termination_text(const RunSummary& summary, TextStyle style) {
 /// Only what was counted: an explicit method has no rejected steps to talk about.
 std::string steps_text(const RunSummary& summary) {
   auto text = fmt::format("{} macro steps", summary.macro_steps);
-  if (summary.step > 0.0) text += fmt::format(" of {} s", short_number(summary.step));
+  const auto smallest = short_number(summary.smallest_step);
+  const auto largest = short_number(summary.largest_step);
+  if (smallest != largest) {
+    text += fmt::format(" of {} .. {} s", smallest, largest);
+  } else if (summary.step > 0.0) {
+    text += fmt::format(" of {} s", short_number(summary.step));
+  }
   if (summary.rejected_steps > 0) text += fmt::format(", {} rejected", summary.rejected_steps);
   if (summary.iterations > 0) text += fmt::format(", {} iterations", summary.iterations);
   if (summary.linearizations > 0) text += fmt::format(", {} linearizations", summary.linearizations);

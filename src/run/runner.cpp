@@ -100,10 +100,10 @@ void Runner::advance_while_before(Time t) {
       return;
     }
     const MacroStepReport report = method_.advance(system_);
+    note_macro_step(report.reached - summary_.reached);
     summary_.reached = report.reached;
     summary_.iterations += report.iterations;
     summary_.rejected_steps += report.rejected;
-    ++summary_.macro_steps;
     residual_.update(summary_.reached);
     tell_observers();
     if (!system_.stop_request().empty()) {
@@ -112,6 +112,12 @@ void Runner::advance_while_before(Time t) {
       return;
     }
   }
+}
+
+void Runner::note_macro_step(Duration size) {
+  const bool first = summary_.macro_steps++ == 0;
+  summary_.smallest_step = first ? size : std::min(summary_.smallest_step, size);
+  summary_.largest_step = std::max(summary_.largest_step, size);
 }
 
 void Runner::fill_sample_values() {

@@ -45,6 +45,7 @@ class Runner {
   void begin();
   void advance_while_before(Time t);
   void tell_observers();
+  void note_macro_step(Duration size);
   void fill_sample_values();
   void fill_slopes();
   void collect_warnings();

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "masters/jump_detector.hpp"
 #include "models/chain_system.hpp"
@@ -235,11 +236,60 @@ TEST(Ifosmondi, records_both_sides_of_an_announced_event) {
   EXPECT_GT(std::abs(recorder.columns[0][at - 1] + 1000.0), 100.0);
 }
 
+double left_v_at_2(const std::function<void(SubsystemDescription&)>& change) {
+  auto description =
+      changed(example("mechanical"), {.method = "ifosmondi", .step = 1e-2, .stop = 2.0, .options = {"epsilon=1e-12"}});
+  for (auto& subsystem : description.subsystems) {
+    subsystem.input_degree = {2, {}};
+    change(subsystem);
+  }
+  Simulation simulation(description);
+  EXPECT_EQ(simulation.run().termination, Termination::Completed) << simulation.summary().message;
+  return simulation.value("left.v");
+}
+
+TEST(Ifosmondi, tries_substeps_as_they_will_be_made) {
+  // Four parts of a step are four parts, whoever asked for them.
+  const double by_substeps = left_v_at_2([](auto& subsystem) { subsystem.substeps = {4, {}}; });
+  const double by_limit = left_v_at_2([](auto& subsystem) { subsystem.max_step = {0.0025, {}}; });
+  EXPECT_NEAR(by_substeps, by_limit, 1e-9);
+}
+
+TEST(Ifosmondi, takes_an_announced_event_for_what_it_is_when_a_step_is_imposed) {
+  auto description = changed(example("two_mass"), {.method = "ifosmondi", .step = 0.1, .stop = 101.0});
+  description.subsystems[0].step = {0.1, {}};
+  Simulation simulation(description);
+  EXPECT_EQ(simulation.run().termination, Termination::Completed) << simulation.summary().message;
+  EXPECT_FALSE(mentions(simulation.summary().warnings, "nobody announced"));
+}
+
+TEST(Ifosmondi, cuts_no_step_below_the_minimal_one_of_a_subsystem) {
+  auto description = prey_and_predator({"max_iterations=3", "epsilon=1e-12"});
+  description.subsystems[0].min_step = {0.08, {}};
+  Simulation simulation(description);
+  EXPECT_EQ(simulation.run().termination, Termination::Failed);
+  EXPECT_NE(simulation.summary().message.find("did not converge"), std::string::npos) << simulation.summary().message;
+}
+
+TEST(Ifosmondi, refuses_limits_that_contradict_each_other) {
+  EXPECT_THROW(Simulation(prey_and_predator({"adaptive=true", "min_step=1", "max_step=0.1"})), Error);
+}
+
+TEST(JumpDetector, ignores_an_output_that_nobody_reads) {
+  JumpDetector detector;
+  detector.start(std::vector{0.0, 0.0}, std::vector{OutputId{1}});
+  bool found = false;
+  for (int k = 1; k <= 20; ++k) {
+    found = detector.jumped(std::vector{0.0, 0.1 * k}, std::vector{k > 10 ? 5.0 : 0.0, 0.1 * k}) || found;
+  }
+  EXPECT_FALSE(found);
+}
+
 TEST(JumpDetector, tells_a_jump_from_a_fast_change) {
   const auto feed = [](double jump) {
     JumpDetector detector;
     std::vector<double> value{0.0};
-    detector.start(value);
+    detector.start(value, std::vector{OutputId{0}});
     bool found = false;
     const double h = 0.1;
     for (int k = 1; k <= 60; ++k) {

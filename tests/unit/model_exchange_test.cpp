@@ -214,6 +214,28 @@ TEST(ExchangeEvents, two_masses_agree_through_the_change_at_100_s) {
   }
 }
 
+/// A force that jumps from 0 to 20 at 5 s lifts a ball at rest: from then on it moves with 20 - 9.81 m/s^2.
+TEST(ExchangeEvents, a_jump_that_comes_through_a_connection_lifts_the_resting_ball) {
+  const auto native = test::system_from(R"(
+run = { stop = 8.0, step = 0.3 }
+[subsystems.right]
+model = "two_mass.right"
+start = { x2 = 0.0, v2 = 0.0, x = 0.0, v = 0.0, change_time = 5.0, change_force = 20.0 }
+[subsystems.ball]
+model = "ball.bounce"
+start = { e = 0.3 }
+[connections]
+"right.F" = "ball.a"
+)");
+  for (const char* method : {"ifosmondi", "missiles", "monolithic"}) {
+    for (const int version : {2, 3}) {
+      Simulation simulation(with_fmus(test::changed(native, {.method = method}), version));
+      ASSERT_EQ(simulation.run().termination, Termination::Completed) << simulation.summary().message;
+      EXPECT_NEAR(simulation.value("ball.h"), 0.5 * (20.0 - 9.81) * 3.0 * 3.0, 1e-6) << method << ", FMI " << version;
+    }
+  }
+}
+
 TEST(ExchangeEvents, monolithic_handles_state_events_of_models_and_fmus) {
   const auto native = test::system_from(R"(
 run = { stop = 2.3, step = 0.1, method = "monolithic" }

@@ -59,6 +59,8 @@ TEST(SummaryJson, has_every_key_a_reader_may_rely_on) {
                           "reached",
                           "step",
                           "macro_steps",
+                          "smallest_step",
+                          "largest_step",
                           "rejected_steps",
                           "iterations",
                           "linearizations",

@@ -51,6 +51,13 @@ RunSummary failed_run() {
   return summary;
 }
 
+TEST(BriefSummary, tells_the_steps_really_made_where_they_differ) {
+  auto summary = failed_run();
+  summary.smallest_step = 0.0025;
+  summary.largest_step = 0.04;
+  EXPECT_NE(brief_summary(summary).find("150 macro steps of 0.0025 .. 0.04 s\n"), std::string::npos);
+}
+
 TEST(BriefSummary, tells_method_steps_speed_quality_and_warnings) {
   EXPECT_EQ(brief_summary(failed_run()),
             "pair: failed with jacobi, t = 0 .. 1.5 s\n"

@@ -188,6 +188,7 @@ class Instance final : public FmuInstance {
     code_.set_time(arguments.from);
     under_way_ = &arguments;
     input_requests_ = 0;
+    intermediate_ = {};
     if (!arguments.inputs.empty()) {
       const double* values = arguments.polynomials == nullptr
                                  ? arguments.input_values

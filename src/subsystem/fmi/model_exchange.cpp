@@ -132,7 +132,7 @@ StepReport ModelExchange::step(const Subsystem::Step& step, std::span<double> ou
   const Time end = step.from + step.size;
   begin();
   here_.t = step.from;
-  const bool jumped = put_inputs(step.inputs, 0.0);
+  const bool jumped = put_inputs(step.inputs, 0.0) || std::exchange(here_.inputs_changed, false);
   if (jumped || reached(here_.t, here_.next_event)) handle_event_here();
   for (int events = 0; !terminate_ && !reached(here_.t, end); ++events) {
     require_few_events(events, here_.t);
@@ -241,7 +241,8 @@ void ModelExchange::handle_event_here() {
   const EventOutcome outcome = settle_discrete_states(*instance_, reporter_.log(), reporter_.context(here_.t));
   terminate_ = terminate_ || outcome.terminate;
   here_.next_event = outcome.next_event;
-  if (by_states_ && may_go_back_ && (event_wanted_ || outcome.next_event < kNever)) throw_unforeseen_event();
+  const bool wanted = std::exchange(event_wanted_, false);
+  if (by_states_ && may_go_back_ && (wanted || outcome.next_event < kNever)) throw_unforeseen_event();
   require(instance_->enter_step_mode());
   if (!here_.x.empty()) require(instance_->get_continuous_states(here_.x));
 }
@@ -261,7 +262,9 @@ void ModelExchange::evaluate(std::span<const double> inputs, std::span<double> o
   }
   bool discrete_changed = false;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    discrete_changed = discrete_changed || (discrete_[i] && inputs[i] != here_.u[i]);
+    if (inputs[i] == here_.u[i]) continue;
+    here_.inputs_changed = true;
+    discrete_changed = discrete_changed || discrete_[i];
   }
   std::copy(inputs.begin(), inputs.end(), here_.u.begin());
   std::fill(here_.du.begin(), here_.du.end(), 0.0);

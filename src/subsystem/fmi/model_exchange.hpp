@@ -51,7 +51,8 @@ class ModelExchange final : public FmuStepper, public Equations {
   /// With what is inside the FMU, everything a step depends on: the point reached, and the inputs as they ended there.
   struct Here {
     Time t = 0.0;
-    Time next_event = kNever;  ///< announced
+    Time next_event = kNever;     ///< announced
+    bool inputs_changed = false;  ///< without event mode, since the last step: the next one begins with it
     std::vector<double> x, u, du;
   };
 
