@@ -194,8 +194,10 @@ TEST(BadInput, folder_that_cannot_be_made_is_named_with_a_remedy) {
 TEST(BadInput, fmus_that_were_not_built_are_told_with_the_way_to_get_them) {
   const TemporaryFolder folder;
   ::setenv("ENTRAIN_FMUS", folder.path().c_str(), 1);
+  ::setenv("ENTRAIN_EXAMPLES", ENTRAIN_EXAMPLES, 1);
   const auto result = run_program(folder, {"reproduce", "missiles.table6", "--fmu"});
   ::unsetenv("ENTRAIN_FMUS");
+  ::unsetenv("ENTRAIN_EXAMPLES");
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_TRUE(contains(result.err, "lotka_volterra_prey.fmu'. Build the FMUs of the models (make build)"))
       << result.err;
