@@ -215,14 +215,14 @@ TEST_F(FmuFiles, need_of_the_tool_that_made_it_is_told_when_it_does_not_start) {
   expect_text(refusal(write(xml)), "It is a wrapper around the tool that made it (needsExecutionTool)");
 }
 
+// The engine cannot load with RTLD_DEEPBIND under a sanitizer, which replaces symbols itself: nothing to test there.
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 TEST_F(FmuFiles, symbols_that_the_engine_has_as_well_are_its_own) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "sanitizers allow no RTLD_DEEPBIND";
-#endif
   Simulation simulation(system(write(test::scripted_description("")), OwnSymbols));
   EXPECT_EQ(simulation.run().termination, Termination::Completed);
   EXPECT_EQ(simulation.value("part.y"), 42.0);
 }
+#endif
 
 TEST_F(FmuFiles, arithmetic_of_the_engine_survives_a_library_that_changes_it) {
   Simulation simulation(system(write(test::scripted_description("")), Normal));  // sets denormals to zero when loaded

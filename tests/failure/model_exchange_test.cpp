@@ -5,6 +5,7 @@
 #include "subsystem/fmi/fmu_subsystem.hpp"
 #include "support/archives.hpp"
 #include "support/program.hpp"
+#include "support/scripted_exchange.h"
 #include "support/systems.hpp"
 
 // Model-exchange FMUs that misbehave: tests/support/scripted_exchange.c, x' = 1 from x = 0.
@@ -13,18 +14,6 @@ namespace entrain {
 namespace {
 
 namespace fs = std::filesystem;
-
-enum Mode {
-  Normal,
-  NeverSettles,
-  TerminateInStep,
-  TerminateInEvent,
-  StepEvent,
-  Discard,
-  FailDerivatives,
-  Remembers,
-  DiscreteInput
-};
 
 std::string description(int indicators, const std::string& flags, const std::string& variability) {
   return fmt::format(R"xml(<fmiModelDescription fmiVersion="2.0" modelName="scripted" guid="scripted"

@@ -3,21 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "scripted_exchange.h"
 #include "subsystem/fmi/fmi2_api.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
-enum Mode {
-  Normal,
-  NeverSettles,
-  TerminateInStep,
-  TerminateInEvent,
-  StepEvent,
-  Discard,
-  FailDerivatives,
-  Remembers,
-  DiscreteInput
-};
 enum Phase { Initializing, EventMode, Continuous };
 
 typedef struct {
