@@ -81,10 +81,10 @@ struct FixedPointSolver::Impl {
 
   /// Evaluates at a scaled point; what KINSOL is to be told, 0 when all is well.
   int evaluate_at(const double* point) {
+    if (result.evaluations >= settings->max_evaluations) return kStop;  // z stays what image belongs to
     for (std::size_t i = 0; i < n; ++i) z[i] = point[i] * settings->scale[i];
     try {
-      if (evaluate()) return 0;
-      return result.evaluations >= settings->max_evaluations ? kStop : kNoValue;
+      return evaluate() ? 0 : kNoValue;
     } catch (...) {
       thrown = std::current_exception();
       return kStop;

@@ -131,7 +131,7 @@ Arrangement with_input_degree(int degree, const std::string& trials) {
 }
 
 TEST(IfosmondiOrder, with_inputs_of_a_lower_degree_has_the_errors_of_the_reference) {
-  // reference/costarica-missiles.md at 1e-3: degree 1: 1.1e-6 %, order 4; degree 0: 1.1e-2 %, order 2.
+  // docs/theory/trials.md, at 1e-3 s: degree 1: 1.1e-6 %, order 4; degree 0: 1.1e-2 %, order 2.
   for (const char* trials : {"rollback", "costarica"}) {
     EXPECT_NEAR(error_of(with_input_degree(1, trials), 1e-3), 1.1e-6, 0.05e-6) << trials;
     EXPECT_NEAR(order_of(with_input_degree(1, trials), 2e-3), 4.0, 0.1) << trials;

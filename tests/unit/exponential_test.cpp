@@ -91,7 +91,7 @@ TEST(Exponential, row_form_is_the_transpose_of_the_transposed_problem) {
 }
 
 TEST(Exponential, mechanical_pair_has_the_reference_solution_at_two_seconds) {
-  // Table 3 of MISSILES as one system in (x1, v1, x2, v2); reference/costarica-missiles.md, "Exact at t = 2".
+  // Table 3 of MISSILES as one system in (x1, v1, x2, v2); check value at t = 2 in docs/theory/reproduction.md.
   const double c1 = 1e4, c2 = 1e4, c3 = 1e5, d1 = 10, d2 = 10, d3 = 40, m1 = 5, m2 = 80;
   const Matrix a = matrix(4, 4,
                           {0, 1, 0, 0,                                          //

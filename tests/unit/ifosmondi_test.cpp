@@ -264,11 +264,23 @@ TEST(Ifosmondi, takes_an_announced_event_for_what_it_is_when_a_step_is_imposed) 
 }
 
 TEST(Ifosmondi, cuts_no_step_below_the_minimal_one_of_a_subsystem) {
-  auto description = prey_and_predator({"max_iterations=3", "epsilon=1e-12"});
+  auto description = prey_and_predator({"max_iterations=3", "epsilon=1e-6"});
+  Simulation free(description);
+  ASSERT_EQ(free.run().termination, Termination::Completed) << free.summary().message;
+  ASSERT_LT(free.summary().smallest_step, 0.08) << "else there is nothing to keep";
   description.subsystems[0].min_step = {0.08, {}};
   Simulation simulation(description);
   EXPECT_EQ(simulation.run().termination, Termination::Failed);
   EXPECT_NE(simulation.summary().message.find("did not converge"), std::string::npos) << simulation.summary().message;
+}
+
+TEST(Ifosmondi, names_a_residual_that_really_missed) {
+  Simulation simulation(prey_and_predator({"max_iterations=3", "epsilon=1e-9"}));
+  EXPECT_EQ(simulation.run().termination, Termination::Failed);
+  const std::string& message = simulation.summary().message;
+  const auto worst = message.find("prey.p -> predator.u ");
+  ASSERT_NE(worst, std::string::npos) << message;
+  EXPECT_GT(std::stod(message.substr(worst + std::string("prey.p -> predator.u ").size())), 1e-9) << message;
 }
 
 TEST(Ifosmondi, refuses_limits_that_contradict_each_other) {

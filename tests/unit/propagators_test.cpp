@@ -161,7 +161,7 @@ TEST(PropagatorRows, many_states_agree_with_the_exponential) {
 }
 
 TEST(PropagatorRows, stehfest_is_near_for_a_slow_decay_and_far_for_an_oscillation) {
-  // reference/costarica-missiles.md: 0.7 (8 terms) and 0.2 (14 terms) at omega dt = 5.
+  // docs/theory/costarica.md: 0.7 (8 terms) and 0.2 (14 terms) at omega dt = 5.
   const Matrix slow = matrix(1, 1, {-1.0});
   const Matrix one = matrix(1, 1, {1.0});
   EXPECT_LE(error_of(propagators_by_stehfest(slow, one, 0.5, kCount, 14), propagators(slow, one, 0.5, kCount)), 1e-5);
