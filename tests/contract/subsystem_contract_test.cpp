@@ -8,6 +8,7 @@
 #include "subsystem/fmi/fmu_subsystem.hpp"
 #include "subsystem/native/native_subsystem.hpp"
 #include "subsystem/restricted.hpp"
+#include "support/places.hpp"
 
 // What every subsystem must do, tried on every built-in model, before and after its discontinuity if it has one, and on
 // strict FMUs of them for model exchange, which the engine integrates.
@@ -36,7 +37,8 @@ std::unique_ptr<Subsystem> subsystem_of(const Case& c) {
   FmuChoice choice;
   choice.interface = FmuInterface::ModelExchange;
   choice.tolerance = kTolerance;
-  auto subsystem = make_fmu_subsystem("s", fmt::format("{}/test/strict/{}/{}.fmu", ENTRAIN_FMUS, c.fmi, name), choice);
+  auto subsystem =
+      make_fmu_subsystem("s", fmt::format("{}/test/strict/{}/{}.fmu", test::fmu_folder(), c.fmi, name), choice);
   EXPECT_TRUE(subsystem->capabilities().equations);
   return subsystem;
 }

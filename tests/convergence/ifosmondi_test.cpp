@@ -8,6 +8,7 @@
 #include "reproduce/measure.hpp"
 #include "results/memory_recorder.hpp"
 #include "support/ode_model.hpp"
+#include "support/places.hpp"
 #include "support/systems.hpp"
 
 namespace entrain {
@@ -87,7 +88,7 @@ TEST(IfosmondiOrder, with_rollback_here_and_estimates_there_is_3_and_nearly_as_g
 
 /// The same system of FMUs: one folder below ENTRAIN_FMUS per subsystem.
 SystemDescription as_fmus(const SystemDescription& native, const std::vector<std::string>& folders) {
-  const std::string root = ENTRAIN_FMUS;
+  const std::string root = test::fmu_folder();
   auto description = with_fmus(native, root + "/2");
   for (std::size_t s = 0; s < folders.size(); ++s) {
     auto& fmu = description.subsystems[s].fmu;

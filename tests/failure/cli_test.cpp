@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "results/csv_reader.hpp"
+#include "support/places.hpp"
 #include "support/program.hpp"
 
 namespace entrain::test {
@@ -13,7 +14,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-const std::string kMechanical = ENTRAIN_EXAMPLES "/mechanical";
+const std::string kMechanical = test::examples_folder() + "/mechanical";
 
 // Small enough a step that the run takes minutes: it is always ended from outside.
 const std::vector<std::string> kLongRun = {"run", kMechanical, "--step", "1e-8", "--stop", "2", "--out", "out"};
@@ -194,7 +195,7 @@ TEST(BadInput, folder_that_cannot_be_made_is_named_with_a_remedy) {
 TEST(BadInput, fmus_that_were_not_built_are_told_with_the_way_to_get_them) {
   const TemporaryFolder folder;
   ::setenv("ENTRAIN_FMUS", folder.path().c_str(), 1);
-  ::setenv("ENTRAIN_EXAMPLES", ENTRAIN_EXAMPLES, 1);
+  ::setenv("ENTRAIN_EXAMPLES", test::examples_folder().c_str(), 1);
   const auto result = run_program(folder, {"reproduce", "missiles.table6", "--fmu"});
   ::unsetenv("ENTRAIN_FMUS");
   ::unsetenv("ENTRAIN_EXAMPLES");

@@ -3,6 +3,7 @@
 
 #include "results/memory_recorder.hpp"
 #include "support/archives.hpp"
+#include "support/places.hpp"
 #include "support/program.hpp"
 #include "support/systems.hpp"
 #include "support/test_models.hpp"
@@ -54,7 +55,7 @@ class Fmu3Events : public testing::Test {
     const fs::path file = folder_ / fmt::format("part{}.fmu", ++written_);
     std::vector<test::ArchiveEntry> entries;
     entries.push_back({"modelDescription.xml", description(flags, input)});
-    entries.push_back({"binaries/x86_64-linux/scripted.so", test::text_of(ENTRAIN_SCRIPTED_FMU3)});
+    entries.push_back({"binaries/x86_64-linux/scripted.so", test::text_of(test::scripted_fmu3_library())});
     test::write_archive(file, entries);
     return test::system_from(fmt::format(R"(
 run = {{ stop = 1.0, step = 0.1 }}

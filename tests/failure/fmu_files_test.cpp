@@ -5,6 +5,7 @@
 #include "subsystem/fmi/fmu_subsystem.hpp"
 #include "support/archives.hpp"
 #include "support/loaded_fmu.hpp"
+#include "support/places.hpp"
 #include "support/program.hpp"
 #include "support/scripted_fmus.hpp"
 #include "support/systems.hpp"
@@ -173,14 +174,14 @@ TEST_F(FmuFiles, file_that_is_no_library_is_told) {
 }
 
 TEST_F(FmuFiles, library_that_is_missing_is_named) {
-  expect_text(refusal(write_library(test::text_of(ENTRAIN_NEEDY_FMU))),
+  expect_text(refusal(write_library(test::text_of(test::needy_fmu_library()))),
               "'binaries/linux64/scripted.so' needs the shared library 'libabsent.so', which is not there. Install the "
               "library, or add its folder to LD_LIBRARY_PATH");
 }
 
 TEST_F(FmuFiles, library_beside_the_binary_is_found_without_being_looked_for_there) {
-  const fs::path fmu = write_library(test::text_of(ENTRAIN_NEEDY_FMU),
-                                     {{"binaries/linux64/libabsent.so", test::text_of(ENTRAIN_ABSENT_LIBRARY)}});
+  const fs::path fmu = write_library(test::text_of(test::needy_fmu_library()),
+                                     {{"binaries/linux64/libabsent.so", test::text_of(test::absent_library())}});
   Simulation simulation(system(fmu, Normal));
   EXPECT_EQ(simulation.run().termination, Termination::Completed);
 }

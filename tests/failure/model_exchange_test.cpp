@@ -4,6 +4,7 @@
 #include "results/memory_recorder.hpp"
 #include "subsystem/fmi/fmu_subsystem.hpp"
 #include "support/archives.hpp"
+#include "support/places.hpp"
 #include "support/program.hpp"
 #include "support/scripted_exchange.h"
 #include "support/systems.hpp"
@@ -36,7 +37,7 @@ class ScriptedExchange : public testing::Test {
   fs::path write(int indicators, const std::string& flags = "", const std::string& variability = "continuous") const {
     fs::path file = folder_ / fmt::format("part{}.fmu", ++written_);
     test::write_archive(file, {{"modelDescription.xml", description(indicators, flags, variability)},
-                               {"binaries/linux64/scripted.so", test::text_of(ENTRAIN_SCRIPTED_EXCHANGE)}});
+                               {"binaries/linux64/scripted.so", test::text_of(test::scripted_exchange_library())}});
     return file;
   }
   RunSummary run(int mode, int indicators = 0, const std::string& more = "") {

@@ -13,6 +13,7 @@
 
 #include "subsystem/fmi/fmi2_api.h"
 #include "subsystem/fmi/fmi3_api.h"
+#include "support/places.hpp"
 
 namespace entrain::test {
 
@@ -39,14 +40,14 @@ inline std::string matched(const std::string& text, const std::string& pattern) 
 }
 
 inline std::string fmu_file(const std::string& folder, const std::string& name) {
-  return std::string(ENTRAIN_FMUS) + "/" + folder + "/" + name + ".fmu";
+  return test::fmu_folder() + "/" + folder + "/" + name + ".fmu";
 }
 
 /// The library of an FMU as the build left it, loaded without the engine. `folder` is "2", "test/strict/3", ...
 class FmuLibrary {
  public:
   FmuLibrary(const std::string& folder, const std::string& name)
-      : path_(std::string(ENTRAIN_FMU_LIBRARIES) + "/" + folder + "/" + name + ".so"),
+      : path_(test::fmu_library_folder() + "/" + folder + "/" + name + ".so"),
         description_(text_in_archive(fmu_file(folder, name), "modelDescription.xml")),
         handle_(::dlopen(path_.c_str(), RTLD_NOW | RTLD_LOCAL)) {
     if (handle_ == nullptr) throw std::runtime_error(::dlerror());

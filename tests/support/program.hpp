@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "support/places.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace entrain::test {
@@ -33,7 +34,7 @@ class Program {
     if (pid_ == 0) {
       redirect(STDOUT_FILENO, out_);
       redirect(STDERR_FILENO, err_);
-      if (::chdir(folder.path().c_str()) == 0) ::execv(ENTRAIN_PROGRAM, argv.data());
+      if (::chdir(folder.path().c_str()) == 0) ::execv(test::program().c_str(), argv.data());
       ::_exit(127);
     }
   }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "support/archives.hpp"
+#include "support/places.hpp"
 #include "support/program.hpp"
 #include "support/scripted_fmu.h"
 #include "support/temporary_folder.hpp"
@@ -37,7 +38,7 @@ inline void expect_text(const std::string& text, const std::string& part) {
 /// A folder with scripted FMUs, and the program run in it.
 class ScriptedFmus : public testing::Test {
  protected:
-  ScriptedFmus() : library_(text_of(ENTRAIN_SCRIPTED_FMU)), temporary_(folder_ / "tmp") {
+  ScriptedFmus() : library_(text_of(test::scripted_fmu_library())), temporary_(folder_ / "tmp") {
     std::filesystem::create_directory(temporary_);
   }
 

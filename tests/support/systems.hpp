@@ -7,6 +7,7 @@
 
 #include "description/system_file.hpp"
 #include "entrain/entrain.hpp"
+#include "support/places.hpp"
 
 namespace entrain::test {
 
@@ -19,7 +20,7 @@ inline SystemDescription system_from(std::string_view toml) {
 }
 
 inline SystemDescription example(const std::string& name) {
-  return load(std::string(ENTRAIN_EXAMPLES) + "/" + name);
+  return load(test::examples_folder() + "/" + name);
 }
 
 struct Change {

@@ -9,6 +9,7 @@
 #include "entrain/error.hpp"
 #include "subsystem/fmi/fmu_subsystem.hpp"
 #include "subsystem/native/native_subsystem.hpp"
+#include "support/places.hpp"
 
 // A ball dropped from 1 m: t1 = sqrt(2 h / g), and after bounce k the flight takes 2 e^k t1.
 
@@ -43,7 +44,7 @@ void PrintTo(const Case& c, std::ostream* out) {
 std::vector<Case> all_cases() {
   std::vector<Case> cases{{}};
   for (const char* folder : {"/2", "/3", "/test/strict/2", "/test/strict/3"}) {
-    const std::string file = std::string(ENTRAIN_FMUS) + folder + "/ball_bounce.fmu";
+    const std::string file = test::fmu_folder() + folder + "/ball_bounce.fmu";
     cases.push_back({file});
     // A hundred times the tolerance of the integration, which starts afresh in every step.
     cases.push_back({file, FmuInterface::ModelExchange, 1e-8});

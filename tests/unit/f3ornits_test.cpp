@@ -7,6 +7,7 @@
 
 #include "report/summary_json.hpp"
 #include "results/memory_recorder.hpp"
+#include "support/places.hpp"
 #include "support/systems.hpp"
 #include "support/test_models.hpp"
 
@@ -329,7 +330,7 @@ SystemDescription with_fmus(const std::string& pair, const std::string& folder, 
   auto description = test::example(pair);
   for (std::size_t s = 0; s < parts.size(); ++s) {
     description.subsystems[s].model.clear();
-    description.subsystems[s].fmu = std::string(ENTRAIN_FMUS) + "/" + folder + "/" + pair + "_" + parts[s] + ".fmu";
+    description.subsystems[s].fmu = test::fmu_folder() + "/" + folder + "/" + pair + "_" + parts[s] + ".fmu";
   }
   return description;
 }

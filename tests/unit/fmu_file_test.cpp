@@ -11,6 +11,7 @@
 
 #include "models/registry.hpp"
 #include "support/loaded_fmu.hpp"
+#include "support/places.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace entrain {
@@ -70,7 +71,7 @@ TEST(FmuFile, library_shows_the_functions_of_the_standard_and_nothing_else) {
 
 TEST(FmuFile, packing_is_deterministic) {
   const FmuLibrary library("2", "chain_mass");
-  const auto pack = std::string(ENTRAIN_FMU_LIBRARIES) + "/pack_chain_mass";
+  const auto pack = test::fmu_library_folder() + "/pack_chain_mass";
   const test::TemporaryFolder folder;
   const auto again = (folder / "again.fmu").string();
   ASSERT_EQ(std::system((pack + " 2 " + library.path() + " " + again).c_str()), 0);

@@ -7,6 +7,7 @@
 
 #include "models/registry.hpp"
 #include "subsystem/native/native_subsystem.hpp"
+#include "support/places.hpp"
 
 // Our models as FMUs beside the same models as they are: what is told and how they move.
 
@@ -26,7 +27,7 @@ void PrintTo(const Case& c, std::ostream* out) {
 std::filesystem::path file_of(const Case& c) {
   std::string name = c.model;
   std::replace(name.begin(), name.end(), '.', '_');
-  const std::filesystem::path root = ENTRAIN_FMUS;
+  const std::filesystem::path root = test::fmu_folder();
   return (c.variant.empty() ? root : root / "test" / c.variant) / std::to_string(c.version) / (name + ".fmu");
 }
 

@@ -11,6 +11,7 @@
 #include "subsystem/fmi/fmu_subsystem.hpp"
 #include "subsystem/fmi/jacobian_pattern.hpp"
 #include "subsystem/native/native_subsystem.hpp"
+#include "support/places.hpp"
 #include "support/systems.hpp"
 
 // Our models as FMUs for model exchange, integrated by CVODE, beside the same models as they are.
@@ -21,7 +22,7 @@ namespace {
 std::string fmu_file(const std::string& model, const std::string& folder) {
   std::string name = model;
   std::replace(name.begin(), name.end(), '.', '_');
-  return fmt::format("{}/{}/{}.fmu", ENTRAIN_FMUS, folder, name);
+  return fmt::format("{}/{}/{}.fmu", test::fmu_folder(), folder, name);
 }
 
 std::unique_ptr<Subsystem> exchange_fmu(const std::string& model, const std::string& folder) {

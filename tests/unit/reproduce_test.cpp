@@ -8,6 +8,7 @@
 #include "entrain/error.hpp"
 #include "reproduce/entry.hpp"
 #include "reproduce/measure.hpp"
+#include "support/places.hpp"
 
 namespace entrain {
 namespace {
@@ -46,18 +47,18 @@ TEST(Reproduce, an_unknown_id_gets_a_suggestion) {
 }
 
 TEST(Reproduce, models_are_swapped_for_their_fmus_and_nothing_else_changes) {
-  const auto native = load(std::string(ENTRAIN_EXAMPLES) + "/lotka_volterra");
-  const auto swapped = with_fmus(native, std::string(ENTRAIN_FMUS) + "/2");
+  const auto native = load(test::examples_folder() + "/lotka_volterra");
+  const auto swapped = with_fmus(native, test::fmu_folder() + "/2");
   ASSERT_EQ(swapped.subsystems.size(), 2U);
   EXPECT_EQ(swapped.subsystems[0].name, "prey");
-  EXPECT_EQ(swapped.subsystems[0].fmu, std::string(ENTRAIN_FMUS) + "/2/lotka_volterra_prey.fmu");
+  EXPECT_EQ(swapped.subsystems[0].fmu, test::fmu_folder() + "/2/lotka_volterra_prey.fmu");
   for (const auto& subsystem : swapped.subsystems) EXPECT_TRUE(subsystem.model.empty());
   EXPECT_EQ(swapped.subsystems[0].start.size(), native.subsystems[0].start.size());
 }
 
 TEST(Reproduce, missing_fmu_is_named_with_the_way_to_get_it) {
   try {
-    with_fmus(load(std::string(ENTRAIN_EXAMPLES) + "/mechanical"), "nowhere");
+    with_fmus(load(test::examples_folder() + "/mechanical"), "nowhere");
     FAIL() << "no error";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::FileFailed);

@@ -1,4 +1,5 @@
 #include "description/system_file.hpp"
+#include "support/places.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -340,7 +341,7 @@ class Example : public testing::TestWithParam<const char*> {};
 
 TEST_P(Example, reads_without_problems_and_survives_being_written) {
   std::vector<Problem> problems;
-  const auto file = find_system_file(fs::path(ENTRAIN_EXAMPLES) / GetParam());
+  const auto file = find_system_file(fs::path(test::examples_folder()) / GetParam());
   const auto system = read_system(file, problems);
   for (const auto& problem : problems) ADD_FAILURE() << to_string(problem);
   EXPECT_EQ(system.name, GetParam());

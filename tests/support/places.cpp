@@ -1,0 +1,33 @@
+#include "support/places.hpp"
+
+namespace entrain::test {
+
+std::string program() {
+  return ENTRAIN_PROGRAM;
+}
+std::string examples_folder() {
+  return ENTRAIN_EXAMPLES;
+}
+std::string fmu_folder() {
+  return ENTRAIN_FMUS;
+}
+std::string fmu_library_folder() {
+  return ENTRAIN_FMU_LIBRARIES;
+}
+std::string scripted_fmu_library() {
+  return ENTRAIN_SCRIPTED_FMU;
+}
+std::string scripted_fmu3_library() {
+  return ENTRAIN_SCRIPTED_FMU3;
+}
+std::string scripted_exchange_library() {
+  return ENTRAIN_SCRIPTED_EXCHANGE;
+}
+std::string needy_fmu_library() {
+  return ENTRAIN_NEEDY_FMU;
+}
+std::string absent_library() {
+  return ENTRAIN_ABSENT_LIBRARY;
+}
+
+}  // namespace entrain::test

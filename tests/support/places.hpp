@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+
+/// Where this build keeps what the tests use. Functions in a file of their own, not macros for every test: a compiler
+/// cache then serves the tests of another checkout, and constants of other files may use them.
+namespace entrain::test {
+
+std::string program();
+std::string examples_folder();
+std::string fmu_folder();
+std::string fmu_library_folder();
+std::string scripted_fmu_library();
+std::string scripted_fmu3_library();
+std::string scripted_exchange_library();
+std::string needy_fmu_library();
+std::string absent_library();
+
+}  // namespace entrain::test
