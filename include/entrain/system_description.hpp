@@ -58,11 +58,14 @@ struct SubsystemDescription {
 };
 
 /// One output to one input; names are "subsystem.variable", the first dot ends the subsystem's name.
+/// input = factor * output + offset.
 struct ConnectionDescription {
   std::string output;
   std::string input;
   SourcePosition where;           ///< of the input; in a list, of its element
   SourcePosition output_where{};  ///< of the output
+  double factor = 1.0;
+  double offset = 0.0;
 };
 
 struct RecordDescription {

@@ -233,8 +233,9 @@ class Assembler {
       }
     }
     if (!from || !to) return;
-    assembly_.connections.push_back(
-        {OutputId{from->entry->first_output + from->place.index}, InputId{to->entry->first_input + to->place.index}});
+    assembly_.connections.push_back({OutputId{from->entry->first_output + from->place.index},
+                                     InputId{to->entry->first_input + to->place.index}, description.factor,
+                                     description.offset});
   }
 
   void check_unconnected() {

@@ -194,6 +194,9 @@ class ValueChecker {
       if (previous == nullptr || previous->output != connection.output)
         check_endpoint("output", connection.output, connection.output_where);
       check_endpoint("input", connection.input, connection.where);
+      const std::string path = fmt::format("connections.\"{}\"", connection.output);
+      check_finite(path + ".factor", {connection.factor, connection.where});
+      check_finite(path + ".offset", {connection.offset, connection.where});
       previous = &connection;
     }
   }

@@ -210,7 +210,6 @@ class SystemReader {
       const auto* list = std::get_if<std::vector<TomlNode>>(&entry.node.value);
       if (list == nullptr) {
         read_connection(entry, entry.node, path, "an input or a list of inputs, as strings");
-        if (std::holds_alternative<TomlTable>(entry.node.value)) problems_.back().remedy = kQuoteDots;
         continue;
       }
       if (list->empty()) add(entry.node.where, path + " names no input");
@@ -222,8 +221,32 @@ class SystemReader {
                        std::string_view expected) {
     if (auto name = read_as<std::string>(input)) {
       description_.connections.push_back({output.key, std::move(*name), input.where, output.where});
+    } else if (const auto* table = std::get_if<TomlTable>(&input.value); table != nullptr && is_scaled_input(*table)) {
+      read_scaled_connection(output, input, path);
     } else {
       add_wrong_type(input, path, expected);
+      if (table != nullptr) problems_.back().remedy = kQuoteDots;
+    }
+  }
+
+  /// A table without any of these keys is a name whose dots were not quoted.
+  static bool is_scaled_input(const TomlTable& table) {
+    return std::any_of(table.entries.begin(), table.entries.end(), [](const TomlEntry& entry) {
+      return entry.key == "to" || entry.key == "factor" || entry.key == "offset";
+    });
+  }
+
+  void read_scaled_connection(const TomlEntry& output, const TomlNode& node, const std::string& path) {
+    std::optional<Written<std::string>> to;
+    Written<double> factor{1.0, {}};
+    Written<double> offset{0.0, {}};
+    read_keys(std::get<TomlTable>(node.value), path,
+              {{"to", into(to)}, {"factor", into(factor)}, {"offset", into(offset)}});
+    if (to) {
+      description_.connections.push_back(
+          {output.key, std::move(to->value), node.where, output.where, factor.value, offset.value});
+    } else {
+      add(node.where, path + " names no input", "write { to = \"subsystem.input\", factor = ... }");
     }
   }
 

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <map>
 
@@ -47,6 +48,15 @@ void add_subsystem(Text& text, const SubsystemDescription& subsystem) {
   for (const auto& [name, written] : subsystem.start) add(text, name, written.value);
 }
 
+std::string input_text(const ConnectionDescription& connection) {
+  const std::string input = toml_text(std::string_view(connection.input));
+  if (connection.factor == 1.0 && connection.offset == 0.0) return input;
+  std::string text = "{ to = " + input;
+  if (connection.factor != 1.0) text += ", factor = " + toml_text(connection.factor);
+  if (connection.offset != 0.0) text += ", offset = " + toml_text(connection.offset);
+  return text + " }";
+}
+
 /// One key per output: TOML has no key twice.
 void add_connections(Text& text, const std::vector<ConnectionDescription>& connections) {
   if (connections.empty()) return;
@@ -55,12 +65,13 @@ void add_connections(Text& text, const std::vector<ConnectionDescription>& conne
   for (const auto& connection : connections) {
     auto& inputs = inputs_of[connection.output];
     if (inputs.empty()) outputs.push_back(connection.output);
-    inputs.push_back(connection.input);
+    inputs.push_back(input_text(connection));
   }
   fmt::format_to(std::back_inserter(text), "\n[connections]\n");
   for (const auto& output : outputs) {
     const auto& inputs = inputs_of[output];
-    add(text, output, inputs.size() == 1 ? OptionValue(inputs.front()) : OptionValue(inputs));
+    const auto value = inputs.size() == 1 ? inputs.front() : fmt::format("[{}]", fmt::join(inputs, ", "));
+    fmt::format_to(std::back_inserter(text), "{} = {}\n", toml_key(output), value);
   }
 }
 
