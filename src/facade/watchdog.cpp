@@ -1,7 +1,7 @@
 #include "entrain/watchdog.hpp"
 
 #include "base/fault_watch.hpp"
-#include "subsystem/fmi/private_folder.hpp"
+#include "base/private_folder.hpp"
 
 namespace entrain {
 namespace {

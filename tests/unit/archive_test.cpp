@@ -1,4 +1,4 @@
-#include "subsystem/fmi/archive.hpp"
+#include "base/archive.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/file.h>

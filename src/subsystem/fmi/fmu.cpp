@@ -40,13 +40,15 @@ std::string refusal_remedy(bool two, bool needs_tool) {
       two ? "guid" : "instantiation token");
 }
 
-/// A file that was replaced is another one.
+/// A file that was replaced is another one; so is what lay inside.
 std::string key_of(const fs::path& file) {
   std::error_code error;
-  const auto canonical = fs::canonical(file, error);
+  const auto outermost = outermost_file(file);
+  const auto canonical = fs::canonical(outermost, error);
   if (error) return file.string();
   const auto changed = fs::last_write_time(canonical, error).time_since_epoch().count();
-  return fmt::format("{}\n{}\n{}", canonical.string(), changed, fs::file_size(canonical, error));
+  return fmt::format("{}\n{}\n{}\n{}", canonical.string(), changed, fs::file_size(canonical, error),
+                     file.lexically_relative(outermost).string());
 }
 
 }  // namespace
@@ -65,7 +67,7 @@ std::shared_ptr<Fmu> Fmu::open(const fs::path& file) {
 
 Fmu::Fmu(const fs::path& file)
     : name_(file.string()),
-      archive_(file),
+      archive_(LocatedFile(file).path()),
       description_(checked_description(archive_.folder(), name_)),
       ports_(ports_of(description_, name_)) {}
 

@@ -9,7 +9,7 @@
 
 #include "entrain/capabilities.hpp"
 #include "entrain/error.hpp"
-#include "subsystem/fmi/archive.hpp"
+#include "base/archive.hpp"
 #include "subsystem/fmi/fmu_instance.hpp"
 #include "subsystem/fmi/fmu_linearizer.hpp"
 

@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <map>
@@ -12,10 +10,9 @@
 #include <pugixml.hpp>
 #include <set>
 #include <string_view>
-#include <type_traits>
 
+#include "base/xml.hpp"
 #include "entrain/error.hpp"
-#include "subsystem/fmi/xml_text.hpp"
 
 namespace entrain {
 namespace {
@@ -66,15 +63,7 @@ class Reader {
 
   FmuDescription read(std::string_view xml) {
     pugi::xml_document document;
-    const auto parsed = document.load_buffer(xml.data(), xml.size(), pugi::parse_default | pugi::parse_doctype);
-    if (!parsed) {
-      fail(fmt::format("modelDescription.xml, line {}: {}", line_of(xml, parsed.offset), parsed.description()));
-    }
-    for (const Node node : document) {
-      // A document type can define entities that expand without bound; no FMU needs one.
-      if (node.type() == pugi::node_doctype) fail("modelDescription.xml has a DOCTYPE, which no FMU needs");
-    }
-    make_printable(document);
+    if (const std::string fault = parse_xml(xml, document); !fault.empty()) fail("modelDescription.xml: " + fault);
     const Node root = document.child("fmiModelDescription");
     if (!root) fail("modelDescription.xml has no element fmiModelDescription");
     read_head(root);
@@ -95,10 +84,6 @@ class Reader {
                 {.subsystem = {}, .variable = {}, .time = {}, .remedy = "The FMU is broken: tell who made it"});
   }
 
-  static std::ptrdiff_t line_of(std::string_view xml, std::ptrdiff_t offset) {
-    return 1 + std::count(xml.begin(), xml.begin() + std::min<std::ptrdiff_t>(offset, std::ssize(xml)), '\n');
-  }
-
   bool three() const { return result_.version == FmiVersion::Three; }
 
   std::string required(Node node, const char* attribute, const std::string& element) const {
@@ -107,26 +92,10 @@ class Reader {
     return found.value();
   }
 
-  /// The whole text as a number; xs:double also spells INF and NaN, which no value here can be.
-  template <class Number>
-  std::optional<Number> number(std::string_view text) const {
-    while (!text.empty() && (text.front() == ' ' || text.front() == '\t' || text.front() == '\n'))
-      text.remove_prefix(1);
-    while (!text.empty() && (text.back() == ' ' || text.back() == '\t' || text.back() == '\n')) text.remove_suffix(1);
-    if (!text.empty() && text.front() == '+') text.remove_prefix(1);
-    Number value{};
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-    if constexpr (std::is_floating_point_v<Number>) {
-      if (!std::isfinite(value)) return std::nullopt;
-    }
-    return value;
-  }
-
   template <class Number>
   Number required_number(Node node, const char* attribute, const std::string& element) const {
     const std::string text = required(node, attribute, element);
-    if (const auto value = number<Number>(text)) return *value;
+    if (const auto value = xml_number<Number>(text)) return *value;
     fail(fmt::format("{}: '{}' is no number for {}", element, text, attribute));
   }
 
@@ -301,13 +270,13 @@ class Reader {
       case FmuType::Clock: return std::nullopt;
       case FmuType::Float32:
       case FmuType::Float64:
-        if (const auto value = number<double>(text.value())) return *value;
+        if (const auto value = xml_number<double>(text.value())) return *value;
         break;
       case FmuType::UInt64:  // held bit by bit, as it is passed on
-        if (const auto value = number<std::uint64_t>(text.value())) return static_cast<std::int64_t>(*value);
+        if (const auto value = xml_number<std::uint64_t>(text.value())) return static_cast<std::int64_t>(*value);
         break;
       default:
-        if (const auto value = number<std::int64_t>(text.value())) return *value;
+        if (const auto value = xml_number<std::int64_t>(text.value())) return *value;
     }
     fail(fmt::format("{}: '{}' is no start value for {}", element, text.value(), to_string(kind)));
   }
@@ -391,7 +360,7 @@ class Reader {
     const std::string_view text = dependencies.value();
     for (std::size_t begin = text.find_first_not_of(" \t\n"); begin < text.size();) {
       const std::size_t end = std::min(text.find_first_of(" \t\n", begin), text.size());
-      const auto index = number<std::uint32_t>(text.substr(begin, end - begin));
+      const auto index = xml_number<std::uint32_t>(text.substr(begin, end - begin));
       if (!index) fail(fmt::format("{}: dependencies=\"{}\" is no list of numbers", element, text));
       result.dependencies->push_back(variable_behind(*index, element));
       begin = text.find_first_not_of(" \t\n", end);

@@ -1,4 +1,4 @@
-#include "subsystem/fmi/archive.hpp"
+#include "base/archive.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -8,7 +8,8 @@
 
 #include <array>
 #include <cerrno>
-#include <set>
+#include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -45,18 +46,35 @@ std::string_view fault_of_name(std::string_view name) {
   return {};
 }
 
-class Unpacker {
+/// An archive, looked at with distrust: nothing is written before the names and kinds of all entries are known to be
+/// harmless, and sizes are counted while they are written, because headers lie.
+class ArchiveReader {
  public:
-  Unpacker(const fs::path& archive, const fs::path& folder, const ArchiveLimits& limits)
-      : archive_(archive), folder_(folder), limits_(limits), zip_(open(archive)) {}
-
-  void run() {
+  ArchiveReader(const fs::path& archive, const ArchiveLimits& limits)
+      : archive_(archive), limits_(limits), zip_(open(archive)) {
     const zip_int64_t count = zip_get_num_entries(zip_.get(), 0);
     if (static_cast<std::uint64_t>(count) > limits_.entries) {
-      refuse(fmt::format("it has {} entries, more than the {} an FMU may have", count, limits_.entries));
+      refuse(fmt::format("it has {} entries, more than the {} it may have", count, limits_.entries));
     }
-    for (zip_int64_t i = 0; i < count; ++i) unpack(static_cast<zip_uint64_t>(i));
+    for (zip_int64_t i = 0; i < count; ++i) check(static_cast<zip_uint64_t>(i));
   }
+
+  void unpack(const fs::path& folder) {
+    for (const auto& [name, entry] : entries_) {
+      const fs::path target = folder / name;
+      std::error_code error;
+      fs::create_directories(entry.is_folder ? target : target.parent_path(), error);
+      if (error) refuse(entry.name, fmt::format("cannot be written: {}", error.message()));
+      if (!entry.is_folder) write(entry, target);
+    }
+  }
+
+  bool has_file(const std::string& name) const {
+    const auto found = entries_.find(name);
+    return found != entries_.end() && !found->second.is_folder;
+  }
+
+  void extract(const std::string& name, const fs::path& target) { write(entries_.at(name), target); }
 
  private:
   struct Discard {
@@ -65,8 +83,9 @@ class Unpacker {
   };
   struct Entry {
     zip_uint64_t index;
-    std::string name;
+    std::string name;      ///< as the archive spells it
     std::uint64_t packed;  ///< bytes in the archive
+    bool is_folder;
     bool executable;
   };
 
@@ -98,7 +117,7 @@ class Unpacker {
     refuse(fmt::format("its entry '{}' {}", printable(name), why));
   }
 
-  void unpack(zip_uint64_t index) {
+  void check(zip_uint64_t index) {
     zip_stat_t status;
     zip_stat_init(&status);
     const char* raw = zip_get_name(zip_.get(), index, ZIP_FL_ENC_RAW);
@@ -110,31 +129,25 @@ class Unpacker {
     const fs::path relative = fs::path(name).lexically_normal();
     const bool is_folder = name.back() == '/';
     if (!is_folder && (!relative.has_filename() || relative == ".")) refuse(name, "names no file");
-    const std::string key = is_folder ? relative.parent_path().string() : relative.string();
-    if (!names_.insert(key).second) refuse(name, "is there twice");
-
-    bool executable = false;
-    check_kind(index, name, executable);
     if ((status.valid & ZIP_STAT_ENCRYPTION_METHOD) != 0 && status.encryption_method != ZIP_EM_NONE) {
       refuse(name, "is encrypted");
     }
-    const fs::path target = folder_ / relative;
-    std::error_code error;
-    fs::create_directories(is_folder ? target : target.parent_path(), error);
-    if (error) refuse(name, fmt::format("cannot be written: {}", error.message()));
-    if (!is_folder) write({index, name, status.comp_size, executable}, target);
+    const Entry entry{index, name, status.comp_size, is_folder, is_executable(index, name)};
+    const std::string key = is_folder ? relative.parent_path().string() : relative.string();
+    if (!entries_.insert({key, entry}).second) refuse(name, "is there twice");
   }
 
-  /// Symbolic links and devices are how an archive reaches outside its folder.
-  void check_kind(zip_uint64_t index, const std::string& name, bool& executable) const {
+  /// Refuses symbolic links and devices: they are how an archive reaches outside its folder.
+  bool is_executable(zip_uint64_t index, const std::string& name) const {
     zip_uint8_t system = 0;
     zip_uint32_t attributes = 0;
-    if (zip_file_get_external_attributes(zip_.get(), index, 0, &system, &attributes) != 0) return;
-    if (system != ZIP_OPSYS_UNIX) return;
+    if (zip_file_get_external_attributes(zip_.get(), index, 0, &system, &attributes) != 0) return false;
+    if (system != ZIP_OPSYS_UNIX) return false;
     const auto mode = static_cast<mode_t>(attributes >> 16U);
-    executable = (mode & S_IXUSR) != 0;
-    if ((mode & S_IFMT) == 0 || S_ISREG(mode) || S_ISDIR(mode)) return;
-    refuse(name, S_ISLNK(mode) ? "is a symbolic link" : "is neither a file nor a folder");
+    if ((mode & S_IFMT) != 0 && !S_ISREG(mode) && !S_ISDIR(mode)) {
+      refuse(name, S_ISLNK(mode) ? "is a symbolic link" : "is neither a file nor a folder");
+    }
+    return (mode & S_IXUSR) != 0;
   }
 
   void write(const Entry& entry, const fs::path& target) {
@@ -162,7 +175,7 @@ class Unpacker {
       written += static_cast<std::uint64_t>(got);
       total_ += static_cast<std::uint64_t>(got);
       if (total_ > limits_.bytes) {
-        refuse(entry.name, fmt::format("makes it larger than {} bytes, the most an FMU may have", limits_.bytes));
+        refuse(entry.name, fmt::format("makes it larger than {} bytes, the most it may have", limits_.bytes));
       }
       if (written > limits_.ratio_free_bytes && written / limits_.ratio > entry.packed) {
         refuse(entry.name, fmt::format("is more than {} times larger unpacked than packed", limits_.ratio));
@@ -183,17 +196,45 @@ class Unpacker {
   }
 
   const fs::path& archive_;
-  const fs::path& folder_;
   const ArchiveLimits& limits_;
   std::unique_ptr<zip_t, Discard> zip_;
-  std::set<std::string> names_;
+  std::map<std::string, Entry> entries_;  ///< by their path in the folder
   std::uint64_t total_ = 0;
 };
+
+bool is_file(const fs::path& path) {
+  std::error_code error;
+  return fs::is_regular_file(path, error);
+}
 
 }  // namespace
 
 UnpackedArchive::UnpackedArchive(const fs::path& archive, const ArchiveLimits& limits) {
-  Unpacker(archive, folder_.content(), limits).run();
+  ArchiveReader(archive, limits).unpack(folder_.content());
+}
+
+fs::path outermost_file(const fs::path& path) {
+  for (fs::path part = path; part.has_relative_path(); part = part.parent_path()) {
+    if (is_file(part)) return part;
+  }
+  return path;
+}
+
+LocatedFile::LocatedFile(const fs::path& path, const ArchiveLimits& limits) : path_(outermost_file(path)) {
+  fs::path inside = path.lexically_relative(path_).lexically_normal();
+  while (!inside.empty() && inside != ".") {
+    ArchiveReader archive(path_, limits);
+    fs::path entry;
+    auto part = inside.begin();
+    while (part != inside.end() && !archive.has_file(entry.string())) entry /= *part++;
+    if (!archive.has_file(entry.string())) {
+      throw Error(ErrorCode::FileFailed, fmt::format("no such file: '{}'", path.string()));
+    }
+    auto& folder = folders_.emplace_back(std::make_unique<PrivateFolder>());
+    path_ = folder->content() / entry.filename();
+    archive.extract(entry.string(), path_);
+    inside = inside.lexically_relative(entry);
+  }
 }
 
 }  // namespace entrain

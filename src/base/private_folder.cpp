@@ -1,4 +1,4 @@
-#include "subsystem/fmi/private_folder.hpp"
+#include "base/private_folder.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>

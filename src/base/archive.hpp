@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/private_folder.hpp"
+
+namespace entrain {
+
+/// What an archive may hold. More is an attack or a mistake, whatever its headers say.
+struct ArchiveLimits {
+  std::uint64_t entries = 100'000;
+  std::uint64_t bytes = std::uint64_t{4} << 30U;             ///< of all entries, unpacked
+  std::uint64_t ratio = 1000;                                ///< unpacked to packed size of an entry ...
+  std::uint64_t ratio_free_bytes = std::uint64_t{1} << 20U;  ///< ... above this size
+};
+
+/// The content of a zip archive in a private folder, as long as this object lives.
+class UnpackedArchive {
+ public:
+  /// Throws Error{FileFailed} when it cannot be read or written, Error{InvalidSystem} for an archive that is broken or
+  /// wants to write outside its folder; both name archive and entry.
+  explicit UnpackedArchive(const std::filesystem::path& archive, const ArchiveLimits& limits = {});
+
+  const std::filesystem::path& folder() const noexcept { return folder_.content(); }
+
+ private:
+  PrivateFolder folder_;
+};
+
+/// A file that may lie inside archives: "system.ssp/resources/part.fmu" names the entry resources/part.fmu of
+/// system.ssp. It is taken out into a private folder, as long as this object lives; a file of its own stays where it
+/// is. An archive in an archive works the same.
+class LocatedFile {
+ public:
+  /// Throws as UnpackedArchive, and Error{FileFailed} for an entry that is not there. A path that leads into no archive
+  /// is not checked.
+  explicit LocatedFile(const std::filesystem::path& path, const ArchiveLimits& limits = {});
+
+  const std::filesystem::path& path() const noexcept { return path_; }
+
+ private:
+  std::filesystem::path path_;
+  std::vector<std::unique_ptr<PrivateFolder>> folders_;
+};
+
+/// The part of `path` that is a file: the outermost archive, or `path` itself.
+std::filesystem::path outermost_file(const std::filesystem::path& path);
+
+/// One entry of an archive to be written: a text, or a file to copy.
+struct ArchiveSource {
+  std::string name;
+  std::string text;
+  std::filesystem::path file;  ///< used when not empty
+};
+/// The same sources give the same bytes: their order, fixed time stamps. Throws Error{FileFailed}; an archive that
+/// cannot be finished is not left behind.
+void write_archive(const std::filesystem::path& archive, const std::vector<ArchiveSource>& sources);
+
+}  // namespace entrain
