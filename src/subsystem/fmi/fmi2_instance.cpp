@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
@@ -8,8 +7,8 @@
 #include <string_view>
 
 #include "subsystem/fmi/fmi2_api.h"
-#include "subsystem/fmi/fmu_instance.hpp"
 #include "subsystem/fmi/log_references.hpp"
+#include "subsystem/fmi/versioned_instance.hpp"
 
 namespace entrain {
 namespace {
@@ -105,36 +104,21 @@ struct Functions {
   FmuSymbol<fmi2GetBooleanStatusTYPE> get_boolean_status{library_, "fmi2GetBooleanStatus"};
 };
 
-class Instance final : public FmuInstance {
+class Instance final : public VersionedInstance<Functions, fmi2Component> {
  public:
   Instance(const Functions& functions, const FmuDescription& description, FmuLog& log)
-      : functions_(functions),
-        code_(log.code()),
+      : VersionedInstance(functions, log),
         environment_{log, description},
         callbacks_{log_message, allocate, release, step_finished, &environment_} {}
-  Instance(const Instance&) = delete;  // the FMU keeps the address of the environment
-  Instance& operator=(const Instance&) = delete;
+  ~Instance() override { end(); }
 
-  ~Instance() override {
-    if (component_ == nullptr || worst_ == FmuStatus::Fatal || !code_.usable()) return;  // no call is allowed then
-    try {
-      if (stepping_ && worst_ < FmuStatus::Error) static_cast<void>(call(functions_.terminate));
-      if (worst_ != FmuStatus::Fatal) functions_.free_instance(code_, component_);
-    } catch (const std::exception&) {  // a function that is missing: nothing can be freed
-    }
-  }
-
-  bool create(const std::string& name, const FmuDescription& description, const std::filesystem::path& root,
-              FmuInterface interface) {
-    const fmi2Type type = interface == FmuInterface::CoSimulation ? fmi2CoSimulation : fmi2ModelExchange;
-    component_ = functions_.instantiate(code_, name.c_str(), type, description.token.c_str(),
-                                        file_uri(root / "resources").c_str(), &callbacks_, fmi2False, fmi2True);
-    const auto categories =
-        trouble_categories(description);  // none named: everything is logged, and its last lines kept
-    if (component_ != nullptr && !categories.empty() && functions_.set_debug_logging.exists()) {
-      static_cast<void>(call(functions_.set_debug_logging, fmi2True, categories.size(), categories.data()));
-    }
-    return component_ != nullptr;
+  bool create(const std::string& name, const std::filesystem::path& root, const FmuUse& use) {
+    const fmi2Type type = use.interface == FmuInterface::CoSimulation ? fmi2CoSimulation : fmi2ModelExchange;
+    const FmuDescription& description = environment_.description;
+    handle_ = functions_.instantiate(code_, name.c_str(), type, description.token.c_str(),
+                                     file_uri(root / "resources").c_str(), &callbacks_, fmi2False, fmi2True);
+    log_trouble(description, fmi2True);
+    return handle_ != nullptr;
   }
 
   FmuResult set_value(const FmuVariable& variable, const Value& value) override {
@@ -161,17 +145,6 @@ class Instance final : public FmuInstance {
     return call(functions_.setup_experiment, fmi2False, 0.0, start, fmi2True, stop);
   }
   FmuResult enter_initialization() override { return call(functions_.enter_initialization); }
-  FmuResult exit_initialization() override {
-    stepping_ = true;
-    return call(functions_.exit_initialization);
-  }
-  FmuResult reset() override {
-    stepping_ = false;
-    const FmuResult result = call(functions_.reset);
-    if (result.done()) worst_ = FmuStatus::Ok;
-    return result;
-  }
-
   FmuResult set_reals(std::span<const ValueReference> references, const double* values) override {
     return call(functions_.set_real, references.data(), references.size(), values);
   }
@@ -196,12 +169,7 @@ class Instance final : public FmuInstance {
     return {FmuStatus::Error, "an adjoint derivative of FMI 2"};
   }
 
-  FmuResult get_state(State& state) override { return call(functions_.get_state, &state); }
-  FmuResult set_state(State state) override { return call(functions_.set_state, state); }
-  FmuResult free_state(State& state) override { return call(functions_.free_state, &state); }
-
   // Co-simulation of FMI 2 has no event mode.
-  FmuResult enter_event_mode() override { return call(functions_.enter_event_mode); }
   FmuEventUpdate update_discrete_states() override {
     fmi2EventInfo info{};
     const FmuResult result = call(functions_.new_discrete_states, &info);
@@ -226,32 +194,9 @@ class Instance final : public FmuInstance {
     result.result = graver(result.result, call(functions_.do_step, arguments.from, arguments.size,
                                                arguments.may_go_back ? fmi2False : fmi2True));
     if (result.result.status == FmuStatus::Discard) ask_how_far(result, arguments.from);
-    if (result.result.status > FmuStatus::Discard || outputs == nullptr || arguments.outputs.empty()) return result;
-    const FmuResult got = get_reals(arguments.outputs, outputs);
-    if (!got.done()) return failed({got, result.reached, result.terminated});
-    if (result.result.done()) result.result = graver(result.result, got);
-    return result;
+    return with_outputs(result, arguments, outputs);
   }
 
-  FmuResult set_time(Time t) override {
-    code_.set_time(t);
-    return call(functions_.set_time, t);
-  }
-  FmuResult set_continuous_states(std::span<const double> x) override {
-    return call(functions_.set_continuous_states, x.data(), x.size());
-  }
-  FmuResult get_continuous_states(std::span<double> x) override {
-    return call(functions_.get_continuous_states, x.data(), x.size());
-  }
-  FmuResult get_nominals(std::span<double> nominals) override {
-    return call(functions_.get_nominals, nominals.data(), nominals.size());
-  }
-  FmuResult get_derivatives(std::span<double> dx) override {
-    return call(functions_.get_derivatives, dx.data(), dx.size());
-  }
-  FmuResult get_event_indicators(std::span<double> z) override {
-    return call(functions_.get_event_indicators, z.data(), z.size());
-  }
   FmuResult count_event_indicators(std::size_t&) override { return {}; }
   FmuCompletedStep complete_integrator_step(bool may_go_back) override {
     fmi2Boolean event = fmi2False;
@@ -266,70 +211,29 @@ class Instance final : public FmuInstance {
   }
 
  private:
-  /// A discarded get or set is no discarded step: there is nothing to repeat.
-  static FmuStepResult failed(FmuStepResult result) {
-    result.result.status = std::max(result.result.status, FmuStatus::Error);
-    return result;
-  }
-
-  /// fmi2Pending is not understood: the engine asks for no asynchronous steps.
-  static FmuStatus translated(fmi2Status status) {
-    return status >= fmi2OK && status <= fmi2Fatal ? static_cast<FmuStatus>(status) : FmuStatus::Error;
-  }
-
-  template <class Symbol, class... Arguments>
-  FmuResult call(const Symbol& symbol, Arguments... arguments) {
-    if (worst_ == FmuStatus::Fatal) return {FmuStatus::Fatal, symbol.name()};  // no further call is allowed
-    const FmuStatus status = translated(symbol(code_, component_, arguments...));
-    if (status > worst_) worst_ = status;
-    return {status, symbol.name()};
-  }
-
   void ask_how_far(FmuStepResult& result, Time from) const {
     fmi2Real reached = from;
     fmi2Boolean terminated = fmi2False;
     if (functions_.get_real_status.exists() &&
-        functions_.get_real_status(code_, component_, fmi2LastSuccessfulTime, &reached) > fmi2Warning) {
+        functions_.get_real_status(code_, handle_, fmi2LastSuccessfulTime, &reached) > fmi2Warning) {
       reached = from;
     }
     if (functions_.get_boolean_status.exists() &&
-        functions_.get_boolean_status(code_, component_, fmi2Terminated, &terminated) > fmi2Warning) {
+        functions_.get_boolean_status(code_, handle_, fmi2Terminated, &terminated) > fmi2Warning) {
       terminated = fmi2False;
     }
     result.reached = reached;
     result.terminated = terminated != fmi2False;
   }
 
-  const Functions& functions_;
-  ForeignCode& code_;
   Environment environment_;
   fmi2CallbackFunctions callbacks_;
-  fmi2Component component_ = nullptr;
-  FmuStatus worst_ = FmuStatus::Ok;
-  bool stepping_ = false;
-};
-
-class Fmi2Functions final : public FmuFunctions {
- public:
-  Fmi2Functions(const FmuLibrary& library, const FmuDescription& description)
-      : functions_(library), description_(description) {}
-
-  std::unique_ptr<FmuInstance> instantiate(const std::string& name, const std::filesystem::path& root,
-                                           const FmuUse& use, FmuLog& log) const override {
-    auto instance = std::make_unique<Instance>(functions_, description_, log);
-    if (!instance->create(name, description_, root, use.interface)) return nullptr;
-    return instance;
-  }
-
- private:
-  Functions functions_;
-  const FmuDescription& description_;
 };
 
 }  // namespace
 
 std::unique_ptr<FmuFunctions> make_fmi2_functions(const FmuLibrary& library, const FmuDescription& description) {
-  return std::make_unique<Fmi2Functions>(library, description);
+  return std::make_unique<VersionedFunctions<Functions, Instance>>(library, description);
 }
 
 }  // namespace entrain

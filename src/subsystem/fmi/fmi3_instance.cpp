@@ -1,9 +1,9 @@
-#include <algorithm>
 #include <utility>
 
+#include "base/finally.hpp"
 #include "subsystem/fmi/fmi3_api.h"
-#include "subsystem/fmi/fmu_instance.hpp"
 #include "subsystem/fmi/input_sampling.hpp"
+#include "subsystem/fmi/versioned_instance.hpp"
 
 namespace entrain {
 namespace {
@@ -54,42 +54,31 @@ struct Functions {
   FmuSymbol<fmi3DoStepTYPE> do_step{library_, "fmi3DoStep"};
 };
 
-class Instance final : public FmuInstance {
+class Instance final : public VersionedInstance<Functions, fmi3Instance> {
  public:
-  Instance(const Functions& functions, FmuLog& log) : functions_(functions), code_(log.code()), log_(log) {}
+  Instance(const Functions& functions, const FmuDescription& description, FmuLog& log)
+      : VersionedInstance(functions, log), description_(description) {}
+  ~Instance() override { end(); }
 
-  ~Instance() override {
-    if (instance_ == nullptr || worst_ == FmuStatus::Fatal || !code_.usable()) return;  // no call is allowed then
-    try {
-      if (stepping_ && worst_ < FmuStatus::Error) static_cast<void>(call(functions_.terminate));
-      if (worst_ != FmuStatus::Fatal) functions_.free_instance(code_, instance_);
-    } catch (const std::exception&) {  // a function that is missing: nothing can be freed
-    }
-  }
-
-  bool create(const std::string& name, const FmuDescription& description, const std::filesystem::path& root,
-              const FmuUse& use) {
+  bool create(const std::string& name, const std::filesystem::path& root, const FmuUse& use) {
     exchange_ = use.interface == FmuInterface::ModelExchange;
     const std::string folder = (root / "resources").string() + "/";
     fmi3String resources = std::filesystem::exists(folder) ? folder.c_str() : nullptr;
+    fmi3String token = description_.token.c_str();
     if (exchange_) {
-      instance_ = functions_.instantiate_exchange(code_, name.c_str(), description.token.c_str(), resources, fmi3False,
-                                                  fmi3True, static_cast<fmi3InstanceEnvironment>(this), log_message);
+      handle_ = functions_.instantiate_exchange(code_, name.c_str(), token, resources, fmi3False, fmi3True,
+                                                static_cast<fmi3InstanceEnvironment>(this), log_message);
     } else {
-      const auto intermediate = intermediate_inputs(description);
-      sampling_ = InputSampling(description.co_simulation->fixed_internal_step, intermediate.size());
+      const auto intermediate = intermediate_inputs(description_);
+      sampling_ = InputSampling(description_.co_simulation->fixed_internal_step, intermediate.size());
       // Early returns are always allowed: where one ends, the engine steps on.
-      instance_ = functions_.instantiate(code_, name.c_str(), description.token.c_str(), resources, fmi3False, fmi3True,
-                                         use.event_mode, fmi3True, intermediate.data(), intermediate.size(),
-                                         static_cast<fmi3InstanceEnvironment>(this), log_message,
-                                         intermediate.empty() ? nullptr : intermediate_update);
+      handle_ =
+          functions_.instantiate(code_, name.c_str(), token, resources, fmi3False, fmi3True, use.event_mode, fmi3True,
+                                 intermediate.data(), intermediate.size(), static_cast<fmi3InstanceEnvironment>(this),
+                                 log_message, intermediate.empty() ? nullptr : intermediate_update);
     }
-    const auto categories =
-        trouble_categories(description);  // none named: everything is logged, and its last lines kept
-    if (instance_ != nullptr && !categories.empty() && functions_.set_debug_logging.exists()) {
-      static_cast<void>(call(functions_.set_debug_logging, fmi3True, categories.size(), categories.data()));
-    }
-    return instance_ != nullptr;
+    log_trouble(description_, fmi3True);
+    return handle_ != nullptr;
   }
 
   FmuResult set_value(const FmuVariable& variable, const Value& value) override {
@@ -124,16 +113,6 @@ class Instance final : public FmuInstance {
   FmuResult enter_initialization() override {
     return call(functions_.enter_initialization, fmi3False, 0.0, start_, fmi3True, stop_);
   }
-  FmuResult exit_initialization() override {
-    stepping_ = true;
-    return call(functions_.exit_initialization);
-  }
-  FmuResult reset() override {
-    stepping_ = false;
-    const FmuResult result = call(functions_.reset);
-    if (result.done()) worst_ = FmuStatus::Ok;
-    return result;
-  }
 
   FmuResult set_reals(std::span<const ValueReference> references, const double* values) override {
     return call(functions_.set_float64, references.data(), references.size(), values, references.size());
@@ -163,11 +142,6 @@ class Instance final : public FmuInstance {
                 knowns.size());
   }
 
-  FmuResult get_state(State& state) override { return call(functions_.get_state, &state); }
-  FmuResult set_state(State state) override { return call(functions_.set_state, state); }
-  FmuResult free_state(State& state) override { return call(functions_.free_state, &state); }
-
-  FmuResult enter_event_mode() override { return call(functions_.enter_event_mode); }
   FmuEventUpdate update_discrete_states() override {
     fmi3Boolean again = fmi3False;
     fmi3Boolean terminate = fmi3False;
@@ -186,7 +160,6 @@ class Instance final : public FmuInstance {
   FmuStepResult step(const FmuStepCall& arguments, double* outputs) override {
     FmuStepResult result{{}, arguments.from + arguments.size, false};
     code_.set_time(arguments.from);
-    under_way_ = &arguments;
     input_requests_ = 0;
     intermediate_ = {};
     if (!arguments.inputs.empty()) {
@@ -200,42 +173,20 @@ class Instance final : public FmuInstance {
     fmi3Boolean terminate = fmi3False;
     fmi3Boolean early = fmi3False;
     fmi3Float64 last = arguments.from;  // for FMUs that end early without a word where
+    under_way_ = &arguments;
+    const Finally forget([this] { under_way_ = nullptr; });
     result.result = graver(result.result,
                            call(functions_.do_step, arguments.from, arguments.size,
                                 static_cast<fmi3Boolean>(!arguments.may_go_back), &event, &terminate, &early, &last));
-    under_way_ = nullptr;
     result.input_requests = input_requests_;
     if (result.result.done()) result.result = graver(result.result, std::exchange(intermediate_, {}));
     if (!result.result.done() && result.result.status != FmuStatus::Discard) return result;
     result.terminated = terminate;
     result.event = event;
     if (early || result.result.status == FmuStatus::Discard) result.reached = last;
-    if (result.result.status > FmuStatus::Discard || outputs == nullptr || arguments.outputs.empty()) return result;
-    const FmuResult got = get_reals(arguments.outputs, outputs);
-    if (!got.done()) return failed({got, result.reached, result.terminated});
-    if (result.result.done()) result.result = graver(result.result, got);
-    return result;
+    return with_outputs(result, arguments, outputs);
   }
 
-  FmuResult set_time(Time t) override {
-    code_.set_time(t);
-    return call(functions_.set_time, t);
-  }
-  FmuResult set_continuous_states(std::span<const double> x) override {
-    return call(functions_.set_continuous_states, x.data(), x.size());
-  }
-  FmuResult get_continuous_states(std::span<double> x) override {
-    return call(functions_.get_continuous_states, x.data(), x.size());
-  }
-  FmuResult get_nominals(std::span<double> nominals) override {
-    return call(functions_.get_nominals, nominals.data(), nominals.size());
-  }
-  FmuResult get_derivatives(std::span<double> dx) override {
-    return call(functions_.get_derivatives, dx.data(), dx.size());
-  }
-  FmuResult get_event_indicators(std::span<double> z) override {
-    return call(functions_.get_event_indicators, z.data(), z.size());
-  }
   FmuResult count_event_indicators(std::size_t& count) override {
     return call(functions_.count_event_indicators, &count);
   }
@@ -283,34 +234,13 @@ class Instance final : public FmuInstance {
     intermediate_ = intermediate_.done() ? graver(intermediate_, result) : intermediate_;
   }
 
-  /// A discarded get or set is no discarded step: there is nothing to repeat.
-  static FmuStepResult failed(FmuStepResult result) {
-    result.result.status = std::max(result.result.status, FmuStatus::Error);
-    return result;
-  }
-
   template <class Symbol, class T>
   FmuResult set_one(const Symbol& symbol, const FmuVariable& variable, const T& value) {
     return call(symbol, &variable.reference, 1U, &value, 1U);
   }
 
-  template <class Symbol, class... Arguments>
-  FmuResult call(const Symbol& symbol, Arguments... arguments) {
-    if (worst_ == FmuStatus::Fatal) return {FmuStatus::Fatal, symbol.name()};  // no further call is allowed
-    const fmi3Status returned = symbol(code_, instance_, arguments...);
-    const FmuStatus status =
-        returned >= fmi3OK && returned <= fmi3Fatal ? static_cast<FmuStatus>(returned) : FmuStatus::Error;
-    if (status > worst_) worst_ = status;
-    return {status, symbol.name()};
-  }
-
-  const Functions& functions_;
-  ForeignCode& code_;
-  FmuLog& log_;
-  fmi3Instance instance_ = nullptr;
-  FmuStatus worst_ = FmuStatus::Ok;
+  const FmuDescription& description_;
   bool exchange_ = false;
-  bool stepping_ = false;
   Time start_ = 0.0;
   Time stop_ = 0.0;
   InputSampling sampling_;
@@ -319,27 +249,10 @@ class Instance final : public FmuInstance {
   FmuResult intermediate_;                  ///< of a call inside it that failed
 };
 
-class Fmi3Functions final : public FmuFunctions {
- public:
-  Fmi3Functions(const FmuLibrary& library, const FmuDescription& description)
-      : functions_(library), description_(description) {}
-
-  std::unique_ptr<FmuInstance> instantiate(const std::string& name, const std::filesystem::path& root,
-                                           const FmuUse& use, FmuLog& log) const override {
-    auto instance = std::make_unique<Instance>(functions_, log);
-    if (!instance->create(name, description_, root, use)) return nullptr;
-    return instance;
-  }
-
- private:
-  Functions functions_;
-  const FmuDescription& description_;
-};
-
 }  // namespace
 
 std::unique_ptr<FmuFunctions> make_fmi3_functions(const FmuLibrary& library, const FmuDescription& description) {
-  return std::make_unique<Fmi3Functions>(library, description);
+  return std::make_unique<VersionedFunctions<Functions, Instance>>(library, description);
 }
 
 }  // namespace entrain

@@ -1,0 +1,129 @@
+#pragma once
+
+#include <algorithm>
+
+#include "subsystem/fmi/fmu_instance.hpp"
+
+namespace entrain {
+
+/// What instances of both versions of the standard do alike: the calls whose functions differ in their names only.
+/// `Functions` holds the symbols of one version under our names, `Handle` is what its functions take first.
+template <class Functions, class Handle>
+class VersionedInstance : public FmuInstance {
+ public:
+  VersionedInstance(const VersionedInstance&) = delete;  // the FMU keeps the address of its environment
+  VersionedInstance& operator=(const VersionedInstance&) = delete;
+
+  FmuResult exit_initialization() override {
+    stepping_ = true;
+    return call(functions_.exit_initialization);
+  }
+  FmuResult reset() override {
+    stepping_ = false;
+    const FmuResult result = call(functions_.reset);
+    if (result.done()) worst_ = FmuStatus::Ok;
+    return result;
+  }
+
+  FmuResult get_state(State& state) override { return call(functions_.get_state, &state); }
+  FmuResult set_state(State state) override { return call(functions_.set_state, state); }
+  FmuResult free_state(State& state) override { return call(functions_.free_state, &state); }
+  FmuResult enter_event_mode() override { return call(functions_.enter_event_mode); }
+
+  FmuResult set_time(Time t) override {
+    code_.set_time(t);
+    return call(functions_.set_time, t);
+  }
+  FmuResult set_continuous_states(std::span<const double> x) override {
+    return call(functions_.set_continuous_states, x.data(), x.size());
+  }
+  FmuResult get_continuous_states(std::span<double> x) override {
+    return call(functions_.get_continuous_states, x.data(), x.size());
+  }
+  FmuResult get_nominals(std::span<double> nominals) override {
+    return call(functions_.get_nominals, nominals.data(), nominals.size());
+  }
+  FmuResult get_derivatives(std::span<double> dx) override {
+    return call(functions_.get_derivatives, dx.data(), dx.size());
+  }
+  FmuResult get_event_indicators(std::span<double> z) override {
+    return call(functions_.get_event_indicators, z.data(), z.size());
+  }
+
+ protected:
+  VersionedInstance(const Functions& functions, FmuLog& log) : functions_(functions), code_(log.code()), log_(log) {}
+  ~VersionedInstance() override = default;
+
+  /// For the destructors: the FMU may log while it is freed, so what it logs to must still be there.
+  void end() noexcept {
+    if (handle_ == nullptr || worst_ == FmuStatus::Fatal || !code_.usable()) return;  // no call is allowed then
+    try {
+      if (stepping_ && worst_ < FmuStatus::Error) static_cast<void>(call(functions_.terminate));
+      if (worst_ != FmuStatus::Fatal) functions_.free_instance(code_, handle_);
+    } catch (const std::exception&) {  // a function that is missing: nothing can be freed
+    }
+  }
+
+  /// Asks for messages about trouble. An FMU that names no categories logs everything, and its last lines are kept.
+  template <class Boolean>
+  void log_trouble(const FmuDescription& description, Boolean yes) {
+    const auto categories = trouble_categories(description);
+    if (handle_ == nullptr || categories.empty() || !functions_.set_debug_logging.exists()) return;
+    static_cast<void>(call(functions_.set_debug_logging, yes, categories.size(), categories.data()));
+  }
+
+  /// A status that the standard does not know is an error; so is fmi2Pending: the engine asks for no asynchronous
+  /// steps.
+  template <class Symbol, class... Arguments>
+  FmuResult call(const Symbol& symbol, Arguments... arguments) {
+    if (worst_ == FmuStatus::Fatal) return {FmuStatus::Fatal, symbol.name()};  // no further call is allowed
+    const auto returned = static_cast<int>(symbol(code_, handle_, arguments...));
+    const bool known = returned >= 0 && returned <= static_cast<int>(FmuStatus::Fatal);
+    const FmuStatus status = known ? static_cast<FmuStatus>(returned) : FmuStatus::Error;
+    if (status > worst_) worst_ = status;
+    return {status, symbol.name()};
+  }
+
+  /// A discarded get or set is no discarded step: there is nothing to repeat.
+  static FmuStepResult failed(FmuStepResult result) {
+    result.result.status = std::max(result.result.status, FmuStatus::Error);
+    return result;
+  }
+
+  /// The end of a step that was made, or discarded: the outputs.
+  FmuStepResult with_outputs(FmuStepResult result, const FmuStepCall& arguments, double* outputs) {
+    if (result.result.status > FmuStatus::Discard || outputs == nullptr || arguments.outputs.empty()) return result;
+    const FmuResult got = get_reals(arguments.outputs, outputs);
+    if (!got.done()) return failed({got, result.reached, result.terminated});
+    if (result.result.done()) result.result = graver(result.result, got);
+    return result;
+  }
+
+  const Functions& functions_;
+  ForeignCode& code_;
+  FmuLog& log_;
+  Handle handle_ = nullptr;
+  FmuStatus worst_ = FmuStatus::Ok;
+  bool stepping_ = false;  ///< beyond the initialization
+};
+
+/// Makes instances of one version; `Instance` takes (functions, description, log).
+template <class Functions, class Instance>
+class VersionedFunctions final : public FmuFunctions {
+ public:
+  VersionedFunctions(const FmuLibrary& library, const FmuDescription& description)
+      : functions_(library), description_(description) {}
+
+  std::unique_ptr<FmuInstance> instantiate(const std::string& name, const std::filesystem::path& root,
+                                           const FmuUse& use, FmuLog& log) const override {
+    auto instance = std::make_unique<Instance>(functions_, description_, log);
+    if (!instance->create(name, root, use)) return nullptr;
+    return instance;
+  }
+
+ private:
+  Functions functions_;
+  const FmuDescription& description_;
+};
+
+}  // namespace entrain
