@@ -6,7 +6,7 @@ SOURCES = include src models fmukit apps tests bench cmake
 WITH_FMUS = Fmu|fmu[23]|Exchange|Ball|IntermediateUpdate
 BUILD = $(if $(filter release,$(PRESET)),build,build/$(PRESET))
 
-.PHONY: help setup build demo test sanitize check format tidy layers bench install clean
+.PHONY: help setup build demo test sanitize check format tidy layers bench fuzz install clean
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 12
@@ -49,6 +49,9 @@ tidy: setup $(BUILD)/build.ninja ## clang-tidy on every file
 
 bench: build ## measured against the printed budgets; fails when one is exceeded
 	@tools/bench
+
+fuzz: setup ## long fuzzing of all readers of files (SECONDS_EACH=60; needs clang, installed on demand)
+	@tools/fuzz
 
 install: build ## program, library, headers and examples (PREFIX=/usr/local)
 	@cmake --install $(BUILD) --prefix $(or $(PREFIX),/usr/local)

@@ -25,7 +25,7 @@ Command add_check(CLI::App& program) {
   auto* command =
       add_subcommand(program, "check", "Report every problem of a system at once", "entrain check examples/mechanical");
   const auto system = std::make_shared<std::string>();
-  command->add_option("SYSTEM", *system, "System file (.toml), a folder holding one, or an FMU")
+  command->add_option("SYSTEM", *system, "System file (.toml, .ssp, .ssd), a folder holding one, or an FMU")
       ->required()
       ->type_name("");
   return {command, [system] { return check_system(*system); }};

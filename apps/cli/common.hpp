@@ -24,6 +24,8 @@ struct Command {
 Command add_run(CLI::App& program);
 Command add_check(CLI::App& program);
 Command add_inspect(CLI::App& program);
+Command add_new(CLI::App& program);
+Command add_convert(CLI::App& program);
 Command add_methods(CLI::App& program);
 Command add_reproduce(CLI::App& program);
 Command add_version(CLI::App& program);

@@ -56,7 +56,7 @@ Command add_inspect(CLI::App& program) {
   auto* command = add_subcommand(program, "inspect", "Show the variables, capabilities and loops of a system or an FMU",
                                  "entrain inspect examples/mechanical");
   const auto arguments = std::make_shared<Arguments>();
-  command->add_option("SYSTEM", arguments->system, "System file (.toml), a folder holding one, or an FMU")
+  command->add_option("SYSTEM", arguments->system, "System file (.toml, .ssp, .ssd), a folder holding one, or an FMU")
       ->required()
       ->type_name("");
   command->add_flag("--json", arguments->json, "Print JSON");

@@ -111,7 +111,7 @@ Command add_run(CLI::App& program) {
         return equals == 0 || equals == std::string::npos ? "'" + text + "' is not NAME=VALUE" : std::string();
       },
       "");
-  command->add_option("SYSTEM", arguments->system, "System file (.toml), a folder holding one, or an FMU")
+  command->add_option("SYSTEM", arguments->system, "System file (.toml, .ssp, .ssd), a folder holding one, or an FMU")
       ->required()
       ->type_name("");
   command->add_option("--method", arguments->method, "Coupling method (see 'entrain methods')")->type_name("M");

@@ -25,6 +25,14 @@ struct Written {
   SourcePosition where;
 };
 
+/// A start value that is taken where the subsystem has such a variable and ignored elsewhere, as parameter sets of SSP
+/// are meant. A value of `start` wins over it.
+struct OptionalStart {
+  Value value;
+  std::string unit;  ///< of the value; empty = that of the variable
+  SourcePosition where;
+};
+
 /// Values of `interface`.
 inline constexpr std::string_view kCoSimulation = "co-simulation";
 inline constexpr std::string_view kModelExchange = "model-exchange";
@@ -36,6 +44,7 @@ struct SubsystemDescription {
   std::optional<Written<std::string>> interface;  ///< of an FMU: "co-simulation" or "model-exchange"
   std::optional<Written<double>> tolerance;       ///< of the integration of a model-exchange FMU
   std::map<std::string, Written<Value>> start;    ///< parameters, states and inputs by name
+  std::map<std::string, OptionalStart> optional_start;
   // Capabilities taken away for study; nullopt = as the subsystem says.
   std::optional<Written<bool>> rollback;
   std::optional<Written<bool>> states;
@@ -86,6 +95,7 @@ struct SystemDescription {
   std::vector<SubsystemDescription> subsystems;  ///< in the order of the file
   std::vector<ConnectionDescription> connections;
   RecordDescription record;
+  std::vector<Problem> notes;  ///< what was ignored when it was read: warnings
 };
 
 }  // namespace entrain

@@ -14,6 +14,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "base/archive_directory.hpp"
 #include "base/printable.hpp"
 #include "entrain/error.hpp"
 
@@ -46,12 +47,13 @@ std::string_view fault_of_name(std::string_view name) {
   return {};
 }
 
-/// An archive, looked at with distrust: nothing is written before the names and kinds of all entries are known to be
-/// harmless, and sizes are counted while they are written, because headers lie.
+/// An archive, looked at with distrust: nothing is written before the names, kinds and sizes of all entries are known
+/// to be harmless, and no more than they claim, because headers lie.
 class ArchiveReader {
  public:
-  ArchiveReader(const fs::path& archive, const ArchiveLimits& limits)
-      : archive_(archive), limits_(limits), zip_(open(archive)) {
+  /// `shown`: what the user knows it by.
+  ArchiveReader(const fs::path& archive, fs::path shown, const ArchiveLimits& limits)
+      : shown_(std::move(shown)), limits_(limits), zip_(open(archive)) {
     const zip_int64_t count = zip_get_num_entries(zip_.get(), 0);
     if (static_cast<std::uint64_t>(count) > limits_.entries) {
       refuse(fmt::format("it has {} entries, more than the {} it may have", count, limits_.entries));
@@ -83,8 +85,8 @@ class ArchiveReader {
   };
   struct Entry {
     zip_uint64_t index;
-    std::string name;      ///< as the archive spells it
-    std::uint64_t packed;  ///< bytes in the archive
+    std::string name;    ///< as the archive spells it
+    std::uint64_t size;  ///< unpacked, as claimed
     bool is_folder;
     bool executable;
   };
@@ -92,8 +94,9 @@ class ArchiveReader {
   std::unique_ptr<zip_t, Discard> open(const fs::path& archive) {
     std::error_code error;
     const auto status = fs::status(archive, error);
-    if (!fs::exists(status)) fail_file(fmt::format("no such file: '{}'", archive.string()));
-    if (!fs::is_regular_file(status)) fail_file(fmt::format("'{}' is not a regular file", archive.string()));
+    if (!fs::exists(status)) fail_file(fmt::format("no such file: '{}'", shown_.string()));
+    if (!fs::is_regular_file(status)) fail_file(fmt::format("'{}' is not a regular file", shown_.string()));
+    if (const auto fault = fault_of_directory(archive, limits_.entries); !fault.empty()) refuse(fault);
     int code = 0;
     std::unique_ptr<zip_t, Discard> zip(zip_open(archive.c_str(), ZIP_RDONLY, &code));
     if (zip) return zip;
@@ -104,13 +107,13 @@ class ArchiveReader {
     zip_error_init_with_code(&reason, code);
     const std::string text = zip_error_strerror(&reason);
     zip_error_fini(&reason);
-    fail_file(fmt::format("cannot read '{}': {}", archive.string(), text));
+    fail_file(fmt::format("cannot read '{}': {}", shown_.string(), text));
   }
 
   [[noreturn]] static void fail_file(const std::string& message) { throw Error(ErrorCode::FileFailed, message); }
 
   [[noreturn]] void refuse(const std::string& why) const {
-    throw Error(ErrorCode::InvalidSystem, fmt::format("the archive '{}' was not unpacked: {}", archive_.string(), why),
+    throw Error(ErrorCode::InvalidSystem, fmt::format("the archive '{}' was not unpacked: {}", shown_.string(), why),
                 {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Get the file again from where it was made"});
   }
   [[noreturn]] void refuse(std::string_view name, std::string_view why) const {
@@ -132,9 +135,19 @@ class ArchiveReader {
     if ((status.valid & ZIP_STAT_ENCRYPTION_METHOD) != 0 && status.encryption_method != ZIP_EM_NONE) {
       refuse(name, "is encrypted");
     }
-    const Entry entry{index, name, status.comp_size, is_folder, is_executable(index, name)};
+    check_size(name, status);
+    const Entry entry{index, name, status.size, is_folder, is_executable(index, name)};
     const std::string key = is_folder ? relative.parent_path().string() : relative.string();
     if (!entries_.insert({key, entry}).second) refuse(name, "is there twice");
+  }
+
+  /// Sizes as claimed; `copy` sees to it that the claim holds.
+  void check_size(const std::string& name, const zip_stat_t& status) {
+    if (status.size > limits_.bytes - total_)
+      refuse(name, fmt::format("makes it larger than {} bytes, the most it may have", limits_.bytes));
+    total_ += status.size;
+    if (status.size > limits_.ratio_free_bytes && status.size / limits_.ratio > status.comp_size)
+      refuse(name, fmt::format("is more than {} times larger unpacked than packed", limits_.ratio));
   }
 
   /// Refuses symbolic links and devices: they are how an archive reaches outside its folder.
@@ -173,13 +186,7 @@ class ArchiveReader {
       if (got < 0) refuse(entry.name, fmt::format("is damaged: {}", zip_error_strerror(zip_file_get_error(&file))));
       if (got == 0) return;
       written += static_cast<std::uint64_t>(got);
-      total_ += static_cast<std::uint64_t>(got);
-      if (total_ > limits_.bytes) {
-        refuse(entry.name, fmt::format("makes it larger than {} bytes, the most it may have", limits_.bytes));
-      }
-      if (written > limits_.ratio_free_bytes && written / limits_.ratio > entry.packed) {
-        refuse(entry.name, fmt::format("is more than {} times larger unpacked than packed", limits_.ratio));
-      }
+      if (written > entry.size) refuse(entry.name, fmt::format("is larger than the {} bytes it claims", entry.size));
       for (zip_int64_t done = 0; done < got;) {
         const ssize_t put = ::write(out, buffer.data() + done, static_cast<std::size_t>(got - done));
         if (put < 0) fail_to_write(target);
@@ -195,7 +202,7 @@ class ArchiveReader {
         {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Set TMPDIR to a folder with space and rights"});
   }
 
-  const fs::path& archive_;
+  fs::path shown_;
   const ArchiveLimits& limits_;
   std::unique_ptr<zip_t, Discard> zip_;
   std::map<std::string, Entry> entries_;  ///< by their path in the folder
@@ -210,7 +217,7 @@ bool is_file(const fs::path& path) {
 }  // namespace
 
 UnpackedArchive::UnpackedArchive(const fs::path& archive, const ArchiveLimits& limits) {
-  ArchiveReader(archive, limits).unpack(folder_.content());
+  ArchiveReader(archive, archive, limits).unpack(folder_.content());
 }
 
 fs::path outermost_file(const fs::path& path) {
@@ -222,8 +229,9 @@ fs::path outermost_file(const fs::path& path) {
 
 LocatedFile::LocatedFile(const fs::path& path, const ArchiveLimits& limits) : path_(outermost_file(path)) {
   fs::path inside = path.lexically_relative(path_).lexically_normal();
+  fs::path shown = path_;
   while (!inside.empty() && inside != ".") {
-    ArchiveReader archive(path_, limits);
+    ArchiveReader archive(path_, shown, limits);
     fs::path entry;
     auto part = inside.begin();
     while (part != inside.end() && !archive.has_file(entry.string())) entry /= *part++;
@@ -234,6 +242,7 @@ LocatedFile::LocatedFile(const fs::path& path, const ArchiveLimits& limits) : pa
     path_ = folder->content() / entry.filename();
     archive.extract(entry.string(), path_);
     inside = inside.lexically_relative(entry);
+    shown /= entry;
   }
 }
 

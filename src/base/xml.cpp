@@ -50,6 +50,18 @@ std::pair<std::string_view, std::string_view> prefix_and_name(std::string_view n
   return {name.substr(0, colon), name.substr(colon + 1)};
 }
 
+std::string escaped(std::string_view text, std::string_view special) {
+  std::string result;
+  for (const char c : text) {
+    if (special.find(c) == std::string_view::npos) {
+      result += c;
+    } else {
+      result += fmt::format("&#{};", static_cast<int>(c));
+    }
+  }
+  return result;
+}
+
 }  // namespace
 
 std::string parse_xml(std::string_view text, pugi::xml_document& document) {
@@ -95,20 +107,11 @@ int XmlLines::line_of(const pugi::xml_node& node) const {
 }
 
 std::string xml_text(std::string_view text) {
-  std::string result;
-  for (const char c : text) {
-    switch (c) {
-      case '&': result += "&amp;"; break;
-      case '<': result += "&lt;"; break;
-      case '>': result += "&gt;"; break;
-      case '"': result += "&quot;"; break;
-      case '\n':
-      case '\r':
-      case '\t': result += fmt::format("&#{};", static_cast<int>(c)); break;
-      default: result += c;
-    }
-  }
-  return result;
+  return escaped(text, "&<>");
+}
+
+std::string xml_attribute(std::string_view value) {
+  return escaped(value, "&<>\"\n\r\t");
 }
 
 template <class Number>

@@ -36,8 +36,9 @@ class XmlLines {
   std::vector<std::ptrdiff_t> ends_;  ///< offset of the end of each line
 };
 
-/// With &, <, >, quotes and control characters as entities: for text and attribute values.
+/// With entities where the text of an element, or the value of an attribute, needs them.
 std::string xml_text(std::string_view text);
+std::string xml_attribute(std::string_view value);
 
 /// The whole text as a number, blanks around it allowed; xs:double also spells INF and NaN, which no value of ours can
 /// be. For double, std::int64_t, std::uint64_t and std::uint32_t.

@@ -123,6 +123,10 @@ class Assembler {
       inputs.push_back(input.start ? std::optional(std::get<double>(*input.start)) : std::nullopt);
     }
     for (const auto& [name, written] : description.start) set_start(*subsystem, description, name, written, inputs);
+    for (const auto& [name, start] : description.optional_start) {
+      if (description.start.contains(name) || !is_known(variables, description, name, start)) continue;
+      set_start(*subsystem, description, name, {start.value, start.where}, inputs);
+    }
 
     try {
       subsystem = restrict_as_written(std::move(subsystem), description);
@@ -139,6 +143,23 @@ class Assembler {
       problem(written == description.start.end() ? description.where : written->second.where, error.what());
       broken_.insert(description.name);
     }
+  }
+
+  /// Parameter sets may hold more than a subsystem knows.
+  bool is_known(const VariableTable& variables, const SubsystemDescription& description, const std::string& name,
+                const OptionalStart& start) {
+    const auto place = variables.find_startable(name);
+    if (!place) {
+      problems_.push_back(
+          {fmt::format("'{}' has no variable '{}' to start: its value is ignored", description.name, name), "",
+           start.where, Problem::Severity::Warning});
+      return false;
+    }
+    const std::string& unit = variables.at(*place).unit;
+    if (start.unit.empty() || unit.empty() || start.unit == unit) return true;
+    problem(start.where,
+            fmt::format("'{}.{}' takes a value in '{}', not in '{}'", description.name, name, unit, start.unit));
+    return false;
   }
 
   void set_start(Subsystem& subsystem, const SubsystemDescription& description, const std::string& name,

@@ -105,6 +105,9 @@ class ValueChecker {
     for (const auto& [name, start] : subsystem.start)
       if (const auto* number = std::get_if<double>(&start.value))
         check_finite(fmt::format("{}.start.{}", path, name), {*number, start.where});
+    for (const auto& [name, start] : subsystem.optional_start)
+      if (const auto* number = std::get_if<double>(&start.value))
+        check_finite(fmt::format("{}.optional_start.{}", path, name), {*number, start.where});
     check_steps(subsystem, path);
     check_timeout(subsystem, path);
     if (const auto& degree = subsystem.input_degree; degree && (degree->value < 0 || degree->value > kMaxInputDegree))
@@ -125,12 +128,7 @@ class ValueChecker {
   }
 
   void check_name(const SubsystemDescription& subsystem) {
-    const auto allowed = [](char c) {
-      const bool beyond_ascii = (static_cast<unsigned char>(c) & 0x80U) != 0;  // UTF-8, checked when parsed
-      return beyond_ascii || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-             c == '-' || c == '/';
-    };
-    if (!subsystem.name.empty() && std::all_of(subsystem.name.begin(), subsystem.name.end(), allowed)) return;
+    if (!subsystem.name.empty() && subsystem_name(subsystem.name) == subsystem.name) return;
     add(subsystem.where, fmt::format("'{}' cannot be the name of a subsystem", subsystem.name),
         "use letters, digits, '_', '-' and '/'");
   }
@@ -211,6 +209,17 @@ class ValueChecker {
 };
 
 }  // namespace
+
+std::string subsystem_name(std::string_view wanted) {
+  std::string name(wanted);
+  for (char& c : name) {
+    const bool beyond_ascii = (static_cast<unsigned char>(c) & 0x80U) != 0;  // UTF-8, checked when parsed
+    const bool allowed = beyond_ascii || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                         c == '_' || c == '-' || c == '/';
+    if (!allowed) c = '_';
+  }
+  return name.empty() ? "_" : name;
+}
 
 void check_values(const SystemDescription& description, std::vector<Problem>& problems) {
   ValueChecker(problems).check(description);

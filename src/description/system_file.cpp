@@ -4,13 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
-#include <cstdio>
-#include <memory>
 #include <system_error>
 
 #include "base/suggest.hpp"
+#include "base/text_file.hpp"
+#include "description/ssp_file.hpp"
 #include "description/toml_document.hpp"
 
 namespace entrain {
@@ -18,7 +17,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMaxFileSize = std::size_t{64} << 20U;  // bytes; a system of 100 000 subsystems has a tenth of it
+/// A system of 100 000 subsystems has a tenth of the size.
+constexpr TextFileKind kSystemFile{"a system file", "Name a system file (.toml)", std::uintmax_t{64} << 20U};
 
 [[noreturn]] void fail(const std::string& message, const std::string& remedy) {
   ErrorContext context;
@@ -30,48 +30,30 @@ constexpr std::size_t kMaxFileSize = std::size_t{64} << 20U;  // bytes; a system
   fail(fmt::format("cannot read '{}': {}", path.string(), reason.message()), "Check the path and its permissions");
 }
 
+/// By its usual name, else the only one.
 fs::path system_file_in(const fs::path& folder) {
   std::error_code error;
-  if (auto file = folder / "system.toml"; fs::is_regular_file(file, error)) return file;
+  for (const char* usual : {"system.toml", "SystemStructure.ssd"}) {
+    if (auto file = folder / usual; fs::is_regular_file(file, error)) return file;
+  }
   std::vector<fs::path> files;
   fs::directory_iterator entry(folder, error);
   for (; !error && entry != fs::directory_iterator(); entry.increment(error))
-    if (entry->path().extension() == ".toml") files.push_back(entry->path());
+    if (entry->path().extension() == ".toml" || is_ssp(entry->path())) files.push_back(entry->path());
   if (error) fail_to_read(folder, error);
   if (files.size() == 1) return files.front();
   if (files.empty())
-    fail(fmt::format("no system file in the folder '{}': looked for system.toml, then for a single .toml",
+    fail(fmt::format("no system file in the folder '{}': looked for system.toml and SystemStructure.ssd, then for a "
+                     "single .toml, .ssp or .ssd",
                      folder.string()),
          "Name a system file, or a folder that holds one");
   std::vector<std::string> names;
   names.reserve(files.size());
   for (const auto& file : files) names.push_back(file.filename().string());
   std::sort(names.begin(), names.end());
-  fail(fmt::format("several .toml files in the folder '{}' and none is system.toml: {}", folder.string(),
+  fail(fmt::format("several system files in the folder '{}' and none is system.toml: {}", folder.string(),
                    fmt::join(names, ", ")),
        "Name the one that is meant");
-}
-
-std::string read_text(const fs::path& path) {
-  std::error_code error;
-  const auto status = fs::status(path, error);
-  if (status.type() == fs::file_type::not_found) fail(fmt::format("no such file: '{}'", path.string()), "");
-  if (error) fail_to_read(path, error);
-  // A folder cannot be read; a pipe or device may never end.
-  if (!fs::is_regular_file(status))
-    fail(fmt::format("'{}' is not a regular file", path.string()), "Name a system file (.toml)");
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"), std::fclose);
-  if (file == nullptr) fail_to_read(path, {errno, std::generic_category()});
-  const auto size = fs::file_size(path, error);
-  if (error) fail_to_read(path, error);
-  if (size > kMaxFileSize)
-    fail(fmt::format("'{}' has {} MiB, more than the {} MiB a system file may have", path.string(), size >> 20U,
-                     kMaxFileSize >> 20U),
-         "Name a system file (.toml)");
-  std::string text(size, '\0');
-  text.resize(std::fread(text.data(), 1, text.size(), file.get()));
-  if (std::ferror(file.get()) != 0) fail_to_read(path, {errno, std::generic_category()});
-  return text;
 }
 
 std::string_view trimmed(std::string_view text) {
@@ -117,16 +99,25 @@ fs::path find_system_file(const fs::path& path) {
   const auto status = fs::status(path, error);
   if (status.type() == fs::file_type::not_found)
     fail(fmt::format("no such file or folder: '{}'", path.string()),
-         "Name a system file (.toml), or a folder that holds one");
+         "Name a system file (.toml, .ssp), or a folder that holds one");
   if (error) fail_to_read(path, error);
   if (fs::is_directory(status)) return system_file_in(path);
-  if (path.extension() == ".toml") return path;
+  if (path.extension() == ".toml" || is_ssp(path)) return path;
   fail(fmt::format("'{}' is not a system file", path.string()),
-       "A system is a .toml file, or a folder that holds system.toml");
+       "A system is a .toml, .ssp or .ssd file, or a folder that holds system.toml");
+}
+
+std::string system_name(const fs::path& file) {
+  if (file.filename() != "system.toml" && file.filename() != "SystemStructure.ssd") return file.stem().string();
+  std::error_code ignored;  // a working directory that is gone leaves the name as it is in the path
+  const auto absolute = fs::absolute(file, ignored);
+  const auto folder = (absolute.empty() ? file : absolute).lexically_normal().parent_path().filename();
+  return folder.empty() ? file.stem().string() : folder.string();
 }
 
 SystemDescription read_system(const fs::path& file, std::vector<Problem>& problems) {
-  return parse_system(read_text(file), file, problems);
+  if (is_ssp(file)) return read_ssp(file, problems);
+  return parse_system(read_text_file(file, kSystemFile), file, problems);
 }
 
 void apply_set(SystemDescription& description, std::string_view assignment) {

@@ -167,6 +167,8 @@ class SystemReader {
                {"interface", into(subsystem.interface)},
                {"tolerance", into(subsystem.tolerance)},
                {"start", [&](const TomlNode& node, const std::string& path) { read_start(node, path, subsystem); }},
+               {"optional_start",
+                [&](const TomlNode& node, const std::string& path) { read_optional_start(node, path, subsystem); }},
                {"rollback", into(subsystem.rollback)},
                {"states", into(subsystem.states)},
                {"state_derivatives", into(subsystem.state_derivatives)},
@@ -201,6 +203,24 @@ class SystemReader {
         add_wrong_type(entry.node, fmt::format("{}.{}", path, entry.key), "a number, a boolean or a string");
         if (std::holds_alternative<TomlTable>(entry.node.value)) problems_.back().remedy = kQuoteDots;
       }
+    }
+  }
+
+  void read_optional_start(const TomlNode& node, const std::string& path, SubsystemDescription& subsystem) {
+    const auto* values = as_table(node, path);
+    if (values == nullptr) return;
+    for (const auto& entry : values->entries) {
+      const std::string name = fmt::format("{}.{}", path, entry.key);
+      std::optional<Value> value = scalar(entry.node);
+      std::optional<Written<std::string>> unit;
+      if (const auto* table = std::get_if<TomlTable>(&entry.node.value)) {
+        const auto read_value = [&](const TomlNode& inner, const std::string&) { value = scalar(inner); };
+        read_keys(*table, name, {{"value", read_value}, {"unit", into(unit)}});
+      }
+      if (value)
+        subsystem.optional_start[entry.key] = {std::move(*value), unit ? unit->value : "", entry.node.where};
+      else
+        add_wrong_type(entry.node, name, "a number, a boolean, a string, or { value = ..., unit = ... }");
     }
   }
 
@@ -264,21 +284,12 @@ class SystemReader {
   std::vector<Problem>& problems_;
 };
 
-/// The folder's name for a system.toml, else the file's.
-std::string name_of(const std::filesystem::path& file) {
-  if (file.filename() != "system.toml") return file.stem().string();
-  std::error_code ignored;  // a working directory that is gone leaves the name as it is in the path
-  const auto absolute = std::filesystem::absolute(file, ignored);
-  const auto folder = (absolute.empty() ? file : absolute).lexically_normal().parent_path().filename();
-  return folder.empty() ? file.stem().string() : folder.string();
-}
-
 }  // namespace
 
 SystemDescription parse_system(std::string_view text, const std::filesystem::path& file,
                                std::vector<Problem>& problems) {
   SystemDescription description;
-  description.name = name_of(file);
+  description.name = system_name(file);
   description.file = file;
   std::vector<Problem> found_here;
   if (const auto document = parse_toml(text, file.string(), found_here)) {

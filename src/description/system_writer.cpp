@@ -43,9 +43,17 @@ void add_subsystem(Text& text, const SubsystemDescription& subsystem) {
   add_if(text, "substeps", subsystem.substeps);
   add_if(text, "events", subsystem.events);
   add_if(text, "timeout", subsystem.timeout);
-  if (subsystem.start.empty()) return;
-  fmt::format_to(std::back_inserter(text), "[{}.start]\n", table);
+  if (!subsystem.start.empty()) fmt::format_to(std::back_inserter(text), "[{}.start]\n", table);
   for (const auto& [name, written] : subsystem.start) add(text, name, written.value);
+  if (subsystem.optional_start.empty()) return;
+  fmt::format_to(std::back_inserter(text), "[{}.optional_start]\n", table);
+  for (const auto& [name, start] : subsystem.optional_start) {
+    const std::string value = toml_text(start.value);
+    fmt::format_to(std::back_inserter(text), "{} = {}\n", toml_key(name),
+                   start.unit.empty()
+                       ? value
+                       : fmt::format("{{ value = {}, unit = {} }}", value, toml_text(std::string_view(start.unit))));
+  }
 }
 
 std::string input_text(const ConnectionDescription& connection) {

@@ -193,6 +193,7 @@ bool has_errors(const std::vector<Problem>& problems) {
 Prepared prepare(const SystemDescription& written, int threads, const ModelFactory& models,
                  std::vector<Problem>& problems) {
   Prepared prepared;
+  problems.insert(problems.end(), written.notes.begin(), written.notes.end());
   check_values_again(written, problems);
   if (!written.stop) {
     problems.push_back({"the run has no stop time",

@@ -8,6 +8,9 @@ std::string program() {
 std::string examples_folder() {
   return ENTRAIN_EXAMPLES;
 }
+std::string fuzz_corpus() {
+  return ENTRAIN_FUZZ_CORPUS;
+}
 std::string fmu_folder() {
   return ENTRAIN_FMUS;
 }

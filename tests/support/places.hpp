@@ -8,6 +8,7 @@ namespace entrain::test {
 
 std::string program();
 std::string examples_folder();
+std::string fuzz_corpus();
 std::string fmu_folder();
 std::string fmu_library_folder();
 std::string scripted_fmu_library();

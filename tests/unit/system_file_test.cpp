@@ -66,19 +66,20 @@ TEST_F(SystemFile, is_system_toml_in_a_folder_or_else_the_only_toml) {
 
 TEST_F(SystemFile, search_tells_what_it_looked_for) {
   const std::string folder = folder_.string();
-  EXPECT_EQ(
-      search_error(folder_ / "none.toml"),
-      "no such file or folder: '" + folder + "/none.toml'. Name a system file (.toml), or a folder that holds one");
+  EXPECT_EQ(search_error(folder_ / "none.toml"),
+            "no such file or folder: '" + folder +
+                "/none.toml'. Name a system file (.toml, .ssp), or a folder that holds one");
   EXPECT_EQ(search_error(folder_), "no system file in the folder '" + folder +
-                                       "': looked for system.toml, then for a single .toml. Name a system file, or a "
+                                       "': looked for system.toml and SystemStructure.ssd, then for a single .toml, "
+                                       ".ssp or .ssd. Name a system file, or a "
                                        "folder that holds one");
   EXPECT_EQ(search_error(write("model.fmu", "")),
             "'" + folder +
-                "/model.fmu' is not a system file. A system is a .toml file, or a folder that holds "
+                "/model.fmu' is not a system file. A system is a .toml, .ssp or .ssd file, or a folder that holds "
                 "system.toml");
   write("b.toml", "");
   write("a.toml", "");
-  EXPECT_EQ(search_error(folder_), "several .toml files in the folder '" + folder +
+  EXPECT_EQ(search_error(folder_), "several system files in the folder '" + folder +
                                        "' and none is system.toml: a.toml, b.toml. Name the one that is meant");
 }
 

@@ -4,13 +4,12 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdio>
 #include <map>
-#include <memory>
 #include <pugixml.hpp>
 #include <set>
 #include <string_view>
 
+#include "base/text_file.hpp"
 #include "base/xml.hpp"
 #include "entrain/error.hpp"
 
@@ -402,11 +401,8 @@ FmuDescription read_model_description(const std::filesystem::path& file, const s
     throw Error(ErrorCode::InvalidSystem,
                 fmt::format("FMU '{}': its modelDescription.xml has {} bytes, more than {}", fmu, size, kMostBytes));
   }
-  std::string text(size, '\0');
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> stream(std::fopen(file.c_str(), "rb"), std::fclose);
-  if (!stream || std::fread(text.data(), 1, text.size(), stream.get()) != text.size()) {
-    throw Error(ErrorCode::FileFailed, fmt::format("FMU '{}': its modelDescription.xml cannot be read", fmu));
-  }
+  const std::string text =
+      read_text_file(file, {"a modelDescription.xml", "Check that the file is an FMU", kMostBytes});
   return parse_model_description(text, fmu);
 }
 

@@ -1,0 +1,34 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/common.hpp"
+#include "entrain/entrain.hpp"
+#include "facade/new_system.hpp"
+
+namespace entrain::cli {
+namespace {
+
+int make_new(const std::string& folder, const std::vector<std::string>& fmus) {
+  const auto file = make_system_folder(folder, {fmus.begin(), fmus.end()});
+  print(fmt::format("wrote {}\n", file.string()));
+  for (const auto& problem : check(file)) print_error(to_string(problem));
+  return kDone;
+}
+
+}  // namespace
+
+Command add_new(CLI::App& program) {
+  struct Arguments {
+    std::string folder;
+    std::vector<std::string> fmus;
+  };
+  auto* command = add_subcommand(program, "new", "Make a system of FMUs: a folder with a commented system file",
+                                 "entrain new plant engine.fmu gearbox.fmu && entrain run plant");
+  const auto arguments = std::make_shared<Arguments>();
+  command->add_option("DIR", arguments->folder, "Folder to make")->required()->type_name("");
+  command->add_option("FMU", arguments->fmus, "FMUs to copy there and to connect")->required()->type_name("...");
+  return {command, [arguments] { return make_new(arguments->folder, arguments->fmus); }};
+}
+
+}  // namespace entrain::cli

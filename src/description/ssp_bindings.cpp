@@ -1,0 +1,141 @@
+// Parameter bindings: which value reaches which port.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "description/ssp_file.hpp"
+#include "description/ssp_flat.hpp"
+
+namespace entrain {
+namespace {
+
+class Binder {
+ public:
+  explicit Binder(std::vector<Problem>& problems) : problems_(problems) {}
+
+  /// From the leaves up, so that what stands higher overwrites.
+  void apply(const SspScope& scope) {
+    for (const auto& child : scope.children) apply(child);
+    for (const auto& bound : scope.bindings) apply(scope, *bound.binding, *bound.file);
+  }
+
+  std::map<SspPort, SspValue> values;
+
+ private:
+  void apply(const SspScope& scope, const SspBinding& binding, const SspFile& file) {
+    std::vector<std::string> unknown;
+    for (const auto& parameter : parameters_of(scope, binding, file)) {
+      const OptionalStart start{parameter.value, parameter.unit, parameter.where};
+      if (!assign(scope, parameter.name, start, scope.level)) unknown.push_back(parameter.name);
+    }
+    if (unknown.empty()) return;
+    const std::size_t count = unknown.size();
+    constexpr std::size_t kShown = 5;
+    unknown.resize(std::min(count, kShown));
+    problems_.push_back({fmt::format("{} of its values match nothing in '{}' and are ignored: {}{}", count, scope.name,
+                                     fmt::join(unknown, ", "), count > kShown ? ", ..." : ""),
+                         "", binding.where, Problem::Severity::Warning});
+  }
+
+  /// With the names and values they are mapped to.
+  std::vector<SspParameter> parameters_of(const SspScope& scope, const SspBinding& binding, const SspFile& file) {
+    auto parameters = binding.source
+                          ? parsed(parse_ssv, scope, *binding.source, {binding.values_in_component, binding, file})
+                          : binding.parameters;
+    for (auto& parameter : parameters) parameter.name = binding.prefix + parameter.name;
+    if (!binding.has_mapping) return parameters;
+    std::map<std::string_view, const SspParameter*> by_name;
+    for (const auto& parameter : parameters) by_name.insert({parameter.name, &parameter});
+    const auto mappings = binding.mapping_source ? parsed(parse_ssm, scope, *binding.mapping_source,
+                                                          {binding.mapping_in_component, binding, file})
+                                                 : binding.mappings;
+    std::vector<SspParameter> mapped;
+    for (const auto& mapping : mappings) {
+      const auto found = by_name.find(mapping.source);
+      if (found == by_name.end()) {
+        problems_.push_back({fmt::format("the mapping to '{}' has no source: there is no parameter '{}'",
+                                         mapping.target, mapping.source),
+                             "", mapping.where, Problem::Severity::Warning});
+        continue;
+      }
+      SspParameter parameter = *found->second;
+      parameter.name = mapping.target;
+      if (!mapping.convert_units) parameter.unit.clear();
+      if (mapping.transformation) transform_mapped(parameter, mapping);
+      mapped.push_back(std::move(parameter));
+    }
+    return mapped;
+  }
+
+  /// The standard converts units first, which cannot be done here: the unit of the target is not known.
+  void transform_mapped(SspParameter& parameter, const SspMapping& mapping) {
+    transform(parameter.value, *mapping.transformation);
+    if (parameter.unit.empty()) return;
+    problems_.push_back({fmt::format("'{}' is transformed to '{}' without a conversion of its unit '{}'",
+                                     mapping.source, mapping.target, parameter.unit),
+                         "write suppressUnitConversion=\"true\" if this is meant, else convert in the transformation",
+                         mapping.where, Problem::Severity::Warning});
+    parameter.unit.clear();
+  }
+
+  struct Origin {
+    bool in_component;
+    const SspBinding& binding;
+    const SspFile& file;
+  };
+
+  template <class Entry>
+  using Parse = std::vector<Entry> (*)(std::string_view text, const std::string& file, std::vector<Problem>& problems);
+
+  template <class Entry>
+  std::vector<Entry> parsed(Parse<Entry> parse, const SspScope& scope, const std::string& uri, const Origin& origin) {
+    try {
+      std::string fragment;
+      const auto file = origin.in_component ? scope.fmu / path_of_uri(uri, fragment)
+                                            : SspLibrary::resolved(origin.file, uri, fragment);
+      return parse(SspLibrary::text(file), file.string(), problems_);
+    } catch (const Error& error) {
+      problems_.push_back({error.message(), error.context().remedy, origin.binding.where});
+      return {};
+    }
+  }
+
+  /// To everything that has this name: the standard allows several. False when nothing has.
+  bool assign(const SspScope& scope, const std::string& name, const OptionalStart& start, int level) {
+    if (scope.element->is_component) {
+      values[{scope.path, name}] = {start, level};
+      return true;
+    }
+    bool found = false;
+    for (const auto& connector : scope.element->connectors) {
+      if (connector.name != name) continue;
+      values[{scope.path, name}] = {start, level};
+      found = true;
+    }
+    for (const auto& child : scope.children) {
+      const std::string& element = child.name;
+      if (name.size() <= element.size() + 1 || !name.starts_with(element) || name[element.size()] != '.') continue;
+      found = assign(child, name.substr(element.size() + 1), start, level) || found;
+    }
+    return found;
+  }
+
+  std::vector<Problem>& problems_;
+};
+
+}  // namespace
+
+void transform(Value& value, const SspTransformation& by) {
+  if (by.factor == 1.0 && by.offset == 0.0) return;
+  if (const auto* integer = std::get_if<std::int64_t>(&value)) value = static_cast<double>(*integer);
+  if (auto* number = std::get_if<double>(&value)) *number = by.factor * *number + by.offset;
+}
+
+std::map<SspPort, SspValue> bound_values(const SspScope& root, std::vector<Problem>& problems) {
+  Binder binder(problems);
+  binder.apply(root);
+  return std::move(binder.values);
+}
+
+}  // namespace entrain

@@ -1,0 +1,163 @@
+// The XML of a SystemStructureDescription (SSD) to plain data.
+#include <fmt/format.h>
+
+#include <set>
+
+#include "description/ssp_xml.hpp"
+
+namespace entrain {
+namespace {
+
+using Node = pugi::xml_node;
+
+SspFlow flow_of(std::string_view kind) {
+  if (kind == "input" || kind == "parameter" || kind == "structuralParameter") return SspFlow::In;
+  if (kind == "output" || kind == "calculatedParameter" || kind == "local" || kind == "constant") return SspFlow::Out;
+  return SspFlow::Unknown;  // inout, unspecified, or not told
+}
+
+class SsdReader {
+ public:
+  SsdReader(std::string_view text, const std::string& file, std::vector<Problem>& problems)
+      : xml_(text, file, problems) {}
+
+  std::optional<SspDocument> read() {
+    const Node root = xml_.root("SystemStructureDescription");
+    if (!root) return std::nullopt;
+    SspDocument document;
+    document.name = root.attribute("name").value();
+    read_experiment(child_named(root, "DefaultExperiment"), document);
+    read_annotations(root, document);
+    const Node system = child_named(root, "System");
+    if (!system) {
+      xml_.add(root, "there is no element System");
+      return std::nullopt;
+    }
+    document.root = read_element(system);
+    return document;
+  }
+
+ private:
+  void read_experiment(const Node& node, SspDocument& document) {
+    if (!node) return;
+    if (const auto start = xml_.number(node, "startTime")) document.start = {*start, xml_.where(node)};
+    if (const auto stop = xml_.number(node, "stopTime")) document.stop = {*stop, xml_.where(node)};
+  }
+
+  /// Ours is kept; every other type is told once.
+  void read_annotations(const Node& root, SspDocument& document) {
+    std::set<std::string> ignored;
+    for (Node node = root; node; node = next_in_document(node, root)) {
+      if (local_name(node) != "Annotation") continue;
+      const std::string type = node.attribute("type").value();
+      if (type == kSspSettings) {
+        document.settings = node.first_child().child_value();
+        document.settings_where = xml_.where(node);
+      } else if (ignored.insert(type).second) {
+        xml_.warn(node, fmt::format("annotations of type '{}' are ignored", type));
+      }
+    }
+  }
+
+  static Node next_in_document(const Node& node, const Node& root) {
+    if (node.first_child()) return node.first_child();
+    for (Node up = node; up && up != root; up = up.parent()) {
+      if (up.next_sibling()) return up.next_sibling();
+    }
+    return {};
+  }
+
+  SspElement read_element(const Node& node) {
+    SspElement element;
+    element.is_component = local_name(node) == "Component";
+    element.name = xml_.required(node, "name");
+    element.id = node.attribute("id").value();
+    element.where = xml_.where(node);
+    for (const Node connector : child_named(node, "Connectors")) {
+      if (local_name(connector) != "Connector") continue;
+      element.connectors.push_back({xml_.required(connector, "name"), flow_of(connector.attribute("kind").value())});
+    }
+    for (const Node binding : child_named(node, "ParameterBindings")) {
+      if (local_name(binding) == "ParameterBinding") element.bindings.push_back(read_binding(binding));
+    }
+    if (element.is_component) {
+      element.type = node.attribute("type").value();
+      if (const auto source = node.attribute("source")) element.source = source.value();
+      element.implementation = node.attribute("implementation").value();
+    } else {
+      read_content(node, element);
+    }
+    return element;
+  }
+
+  void read_content(const Node& node, SspElement& element) {
+    if (const Node dictionaries = child_named(node, "SignalDictionaries");
+        child_named(dictionaries, "SignalDictionary"))
+      xml_.add(dictionaries,
+               fmt::format("the system '{}' has signal dictionaries, which are not supported", element.name),
+               "connect the components directly");
+    std::set<std::string> names;
+    for (const Node child : child_named(node, "Elements")) {
+      const std::string_view kind = local_name(child);
+      if (kind == "SignalDictionaryReference")
+        xml_.add(child, "SignalDictionaryReference is not supported", "connect the components directly");
+      if (kind != "Component" && kind != "System") continue;
+      element.elements.push_back(read_element(child));
+      if (!names.insert(element.elements.back().name).second)
+        xml_.add(child, fmt::format("there are two elements named '{}'", element.elements.back().name));
+    }
+    for (const Node child : child_named(node, "Connections")) {
+      if (local_name(child) == "Connection") element.connections.push_back(read_connection(child));
+    }
+  }
+
+  SspConnection read_connection(const Node& node) {
+    SspConnection connection;
+    connection.start_element = node.attribute("startElement").value();
+    connection.start_connector = xml_.required(node, "startConnector");
+    connection.end_element = node.attribute("endElement").value();
+    connection.end_connector = xml_.required(node, "endConnector");
+    connection.transformation = xml_.transformation(node).value_or(SspTransformation{});
+    connection.convert_units = !xml_.flag(node, "suppressUnitConversion");
+    connection.where = xml_.where(node);
+    if (node.attribute("startIndices") || node.attribute("endIndices"))
+      xml_.add(node, "connections of single elements of an array (startIndices, endIndices) are not supported",
+               "the standard does not say from where they count");
+    return connection;
+  }
+
+  SspBinding read_binding(const Node& node) {
+    SspBinding binding;
+    binding.prefix = node.attribute("prefix").value();
+    binding.where = xml_.where(node);
+    binding.values_in_component = in_component(node);
+    if (const auto source = node.attribute("source")) binding.source = source.value();
+    if (const Node values = child_named(node, "ParameterValues"); values && !binding.source)
+      binding.parameters = read_parameter_set(xml_, child_named(values, "ParameterSet"));
+    const Node mapping = child_named(node, "ParameterMapping");
+    if (!mapping) return binding;
+    binding.has_mapping = true;
+    binding.mapping_in_component = in_component(mapping);
+    if (const auto source = mapping.attribute("source")) {
+      binding.mapping_source = source.value();
+    } else {
+      const Node inner = child_named(mapping, "ParameterMapping");
+      binding.mappings = read_parameter_mapping(xml_, inner ? inner : mapping);
+    }
+    return binding;
+  }
+
+  static bool in_component(const Node& node) {
+    return std::string_view(node.attribute("sourceBase").value()) == "component";
+  }
+
+  SspXml xml_;
+};
+
+}  // namespace
+
+std::optional<SspDocument> parse_ssd(std::string_view text, const std::string& file, std::vector<Problem>& problems) {
+  return SsdReader(text, file, problems).read();
+}
+
+}  // namespace entrain

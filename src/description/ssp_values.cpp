@@ -1,0 +1,111 @@
+// Parameter values (SSV) and parameter mappings (SSM), in files of their own or inside an SSD.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "description/ssp_xml.hpp"
+
+namespace entrain {
+namespace {
+
+constexpr std::array<std::string_view, 3> kReals{"Real", "Float64", "Float32"};
+constexpr std::array<std::string_view, 9> kIntegers{"Integer", "Int8",   "UInt8", "Int16", "UInt16",
+                                                    "Int32",   "UInt32", "Int64", "UInt64"};
+constexpr std::array<std::string_view, 3> kTexts{"String", "Enumeration", "Binary"};
+
+template <std::size_t N>
+bool is_one_of(std::string_view name, const std::array<std::string_view, N>& names) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+std::optional<bool> boolean(std::string_view text) {
+  if (text == "true" || text == "1") return true;
+  if (text == "false" || text == "0") return false;
+  return std::nullopt;
+}
+
+/// The value in an element such as <ssv:Real value="1.5"/>; nullopt, and a problem, when it has none.
+std::optional<Value> value_of(SspXml& xml, const pugi::xml_node& typed, const std::string& name) {
+  const std::string_view type = local_name(typed);
+  // SSP 2.0 may spell texts as elements of their own.
+  const auto element = child_named(typed, "Value");
+  const std::string text = element ? element.child_value() : typed.attribute("value").value();
+  if (is_one_of(type, kTexts)) return text;
+  std::optional<Value> value;
+  if (type == "Boolean") value = boolean(text);
+  if (is_one_of(type, kReals)) value = xml_number<double>(text);
+  if (is_one_of(type, kIntegers)) value = xml_number<std::int64_t>(text);
+  if (!value) xml.add(typed, fmt::format("'{}' is no value of type {} for '{}'", text, type, name));
+  return value;
+}
+
+std::optional<SspParameter> read_parameter(SspXml& xml, const pugi::xml_node& node) {
+  SspParameter parameter;
+  parameter.name = xml.required(node, "name");
+  parameter.where = xml.where(node);
+  if (child_named(node, "Dimension")) {
+    xml.add(node, fmt::format("'{}' is an array, which is not supported", parameter.name),
+            "give its elements as parameters of their own");
+    return std::nullopt;
+  }
+  for (const pugi::xml_node typed : node) {
+    const std::string_view type = local_name(typed);
+    if (type != "Boolean" && !is_one_of(type, kReals) && !is_one_of(type, kIntegers) && !is_one_of(type, kTexts))
+      continue;
+    auto value = value_of(xml, typed, parameter.name);
+    if (!value) return std::nullopt;
+    parameter.value = std::move(*value);
+    parameter.unit = typed.attribute("unit").value();
+    return parameter;
+  }
+  xml.add(node, fmt::format("parameter '{}' has no value of a known type", parameter.name));
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<SspParameter> read_parameter_set(SspXml& xml, const pugi::xml_node& set) {
+  std::vector<SspParameter> parameters;
+  std::set<std::string> names;
+  for (const pugi::xml_node node : child_named(set, "Parameters")) {
+    if (local_name(node) != "Parameter") continue;
+    auto parameter = read_parameter(xml, node);
+    if (!parameter) continue;
+    if (!names.insert(parameter->name).second)
+      xml.add(node, fmt::format("the parameter '{}' is there twice", parameter->name));
+    parameters.push_back(std::move(*parameter));
+  }
+  return parameters;
+}
+
+std::vector<SspMapping> read_parameter_mapping(SspXml& xml, const pugi::xml_node& mapping) {
+  std::vector<SspMapping> entries;
+  std::set<std::string> targets;
+  for (const pugi::xml_node node : mapping) {
+    if (local_name(node) != "MappingEntry") continue;
+    SspMapping entry;
+    entry.source = xml.required(node, "source");
+    entry.target = xml.required(node, "target");
+    entry.transformation = xml.transformation(node);
+    entry.convert_units = !xml.flag(node, "suppressUnitConversion");
+    entry.where = xml.where(node);
+    if (!targets.insert(entry.target).second)
+      xml.add(node, fmt::format("several parameters are mapped to '{}'", entry.target));
+    entries.push_back(std::move(entry));
+  }
+  return entries;
+}
+
+std::vector<SspParameter> parse_ssv(std::string_view text, const std::string& file, std::vector<Problem>& problems) {
+  SspXml xml(text, file, problems);
+  return read_parameter_set(xml, xml.root("ParameterSet"));
+}
+
+std::vector<SspMapping> parse_ssm(std::string_view text, const std::string& file, std::vector<Problem>& problems) {
+  SspXml xml(text, file, problems);
+  return read_parameter_mapping(xml, xml.root("ParameterMapping"));
+}
+
+}  // namespace entrain

@@ -1,0 +1,139 @@
+#include "description/ssp_writer.hpp"
+
+#include <fmt/format.h>
+
+#include "base/xml.hpp"
+#include "description/ssp_document.hpp"
+#include "description/system_file.hpp"
+#include "description/toml_text.hpp"
+
+namespace entrain {
+namespace {
+
+using Text = fmt::memory_buffer;
+
+template <class... Arguments>
+void add(Text& text, fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+  fmt::format_to(std::back_inserter(text), format, std::forward<Arguments>(arguments)...);
+}
+
+std::string_view type_name(ValueType type) {
+  switch (type) {
+    case ValueType::Real: return "Real";
+    case ValueType::Integer: return "Integer";
+    case ValueType::Boolean: return "Boolean";
+    case ValueType::String: break;
+  }
+  return "String";
+}
+
+void add_connectors(Text& text, std::string_view kind, const std::vector<Variable>& variables) {
+  for (const auto& variable : variables)
+    add(text, "          <ssd:Connector name=\"{}\" kind=\"{}\"><ssc:{}/></ssd:Connector>\n",
+        xml_attribute(variable.name), kind, type_name(variable.type));
+}
+
+/// <ssv:Real value="0.5"/>
+std::string typed(const Value& value, const std::string& unit) {
+  struct Typed {
+    std::string operator()(double v) const { return fmt::format("Real value=\"{}\"", v); }
+    std::string operator()(std::int64_t v) const { return fmt::format("Integer value=\"{}\"", v); }
+    std::string operator()(bool v) const { return fmt::format("Boolean value=\"{}\"", v); }
+    std::string operator()(const std::string& v) const { return fmt::format("String value=\"{}\"", xml_attribute(v)); }
+  };
+  const std::string unit_text = unit.empty() ? "" : fmt::format(" unit=\"{}\"", xml_attribute(unit));
+  return fmt::format("<ssv:{}{}/>", std::visit(Typed{}, value), unit_text);
+}
+
+void add_values(Text& text, const SubsystemDescription& subsystem) {
+  std::map<std::string, OptionalStart> values = subsystem.optional_start;
+  for (const auto& [name, written] : subsystem.start) values[name] = {written.value, {}, written.where};
+  if (values.empty()) return;
+  add(text,
+      "        <ssd:ParameterBindings><ssd:ParameterBinding><ssd:ParameterValues>\n"
+      "          <ssv:ParameterSet version=\"1.0\" name=\"start\"><ssv:Parameters>\n");
+  for (const auto& [name, start] : values)
+    add(text, "            <ssv:Parameter name=\"{}\">{}</ssv:Parameter>\n", xml_attribute(name),
+        typed(start.value, start.unit));
+  add(text,
+      "          </ssv:Parameters></ssv:ParameterSet>\n"
+      "        </ssd:ParameterValues></ssd:ParameterBinding></ssd:ParameterBindings>\n");
+}
+
+void add_component(Text& text, const SubsystemDescription& subsystem, const SsdComponent& component) {
+  const std::string_view implementation = !subsystem.interface                           ? "any"
+                                          : subsystem.interface->value == kModelExchange ? "ModelExchange"
+                                                                                         : "CoSimulation";
+  add(text,
+      "      <ssd:Component name=\"{}\" type=\"application/x-fmu-sharedlibrary\" source=\"{}\" "
+      "implementation=\"{}\">\n",
+      xml_attribute(subsystem.name), xml_attribute(component.source), implementation);
+  const auto& variables = component.variables;
+  if (!variables.inputs.empty() || !variables.outputs.empty()) {
+    add(text, "        <ssd:Connectors>\n");
+    add_connectors(text, "input", variables.inputs);
+    add_connectors(text, "output", variables.outputs);
+    add(text, "        </ssd:Connectors>\n");
+  }
+  add_values(text, subsystem);
+  add(text, "      </ssd:Component>\n");
+}
+
+void add_connection(Text& text, const ConnectionDescription& connection) {
+  const auto split = [](const std::string& name) {
+    const auto dot = name.find('.');
+    return std::pair(xml_attribute(name.substr(0, dot)), xml_attribute(name.substr(dot + 1)));
+  };
+  const auto [from, output] = split(connection.output);
+  const auto [to, input] = split(connection.input);
+  add(text, "      <ssd:Connection startElement=\"{}\" startConnector=\"{}\" endElement=\"{}\" endConnector=\"{}\"",
+      from, output, to, input);
+  if (connection.factor == 1.0 && connection.offset == 0.0) {
+    add(text, "/>\n");
+  } else {
+    add(text, "><ssc:LinearTransformation factor=\"{}\" offset=\"{}\"/></ssd:Connection>\n", connection.factor,
+        connection.offset);
+  }
+}
+
+/// Everything but the structure, which the SSD tells.
+std::string settings(SystemDescription description) {
+  description.connections.clear();
+  for (auto& subsystem : description.subsystems) {
+    subsystem.start.clear();
+    subsystem.optional_start.clear();
+    subsystem.fmu = "in the SSD";
+  }
+  return write_system(description);
+}
+
+}  // namespace
+
+std::string write_ssd(const SystemDescription& description, const std::vector<SsdComponent>& components) {
+  Text text;
+  add(text,
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+      "<ssd:SystemStructureDescription version=\"1.0\" name=\"{0}\"\n"
+      "    xmlns:ssd=\"http://ssp-standard.org/SSP1/SystemStructureDescription\"\n"
+      "    xmlns:ssc=\"http://ssp-standard.org/SSP1/SystemStructureCommon\"\n"
+      "    xmlns:ssv=\"http://ssp-standard.org/SSP1/SystemStructureParameterValues\">\n"
+      "  <ssd:System name=\"{0}\">\n    <ssd:Elements>\n",
+      xml_attribute(description.name));
+  for (std::size_t i = 0; i < components.size(); ++i) add_component(text, description.subsystems[i], components[i]);
+  add(text, "    </ssd:Elements>\n");
+  if (!description.connections.empty()) {
+    add(text, "    <ssd:Connections>\n");
+    for (const auto& connection : description.connections) add_connection(text, connection);
+    add(text, "    </ssd:Connections>\n");
+  }
+  add(text, "  </ssd:System>\n  <ssd:DefaultExperiment startTime=\"{}\"", description.start.value);
+  if (description.stop) add(text, " stopTime=\"{}\"", description.stop->value);
+  add(text,
+      "/>\n  <ssd:Annotations>\n    <ssc:Annotation type=\"{}\"><entrain:settings "
+      "xmlns:entrain=\"urn:entrain:settings\">{}</entrain:settings></ssc:Annotation>\n"
+      "  </ssd:Annotations>\n</ssd:SystemStructureDescription>\n",
+      kSspSettings, xml_text(settings(description)));
+  return fmt::to_string(text);
+}
+
+}  // namespace entrain

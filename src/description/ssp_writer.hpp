@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "entrain/system_description.hpp"
+
+namespace entrain {
+
+/// What an SSD says of one subsystem beside its description.
+struct SsdComponent {
+  std::string source;  ///< URI of the FMU
+  VariableTable variables;
+};
+
+/// The system as an SSD of SSP 1.0 that reads back to the same run: `components` in the order of the subsystems, all of
+/// them FMUs. What SSP has no word for is noted in an annotation.
+std::string write_ssd(const SystemDescription& description, const std::vector<SsdComponent>& components);
+
+}  // namespace entrain

@@ -1,0 +1,65 @@
+#include "description/ssp_xml.hpp"
+
+#include <fmt/format.h>
+
+namespace entrain {
+
+SspXml::SspXml(std::string_view text, const std::string& file, std::vector<Problem>& problems)
+    : file_(file), problems_(problems), lines_(text) {
+  const std::string fault = parse_xml(text, document_);
+  parsed_ = fault.empty();
+  if (!parsed_) problems_.push_back({"not readable as XML: " + fault, "", {file_, 0, 0}});
+}
+
+pugi::xml_node SspXml::root(std::string_view name) {
+  if (!parsed_) return {};
+  const auto root = document_.document_element();
+  if (local_name(root) != name) {
+    add(root, fmt::format("the root element is '{}', not '{}'", local_name(root), name), "name a file of SSP");
+    return {};
+  }
+  const std::string version = root.attribute("version").value();
+  if (!version.empty() && !version.starts_with("1.") && !version.starts_with("2."))
+    warn(root, fmt::format("it is made for SSP {}; it is read as SSP 2.0", version));
+  return root;
+}
+
+void SspXml::add(const pugi::xml_node& node, std::string message, std::string remedy) {
+  problems_.push_back({std::move(message), std::move(remedy), where(node)});
+}
+
+void SspXml::warn(const pugi::xml_node& node, std::string message, std::string remedy) {
+  problems_.push_back({std::move(message), std::move(remedy), where(node), Problem::Severity::Warning});
+}
+
+std::string SspXml::required(const pugi::xml_node& node, const char* attribute) {
+  const auto found = node.attribute(attribute);
+  if (!found || *found.value() == '\0')
+    add(node, fmt::format("the element {} has no attribute '{}'", local_name(node), attribute));
+  return found.value();
+}
+
+std::optional<double> SspXml::number(const pugi::xml_node& node, const char* attribute) {
+  const auto found = node.attribute(attribute);
+  if (!found) return std::nullopt;
+  const auto value = xml_number<double>(found.value());
+  if (!value) add(node, fmt::format("{} of {} must be a number, not '{}'", attribute, local_name(node), found.value()));
+  return value;
+}
+
+bool SspXml::flag(const pugi::xml_node& node, const char* attribute) {
+  return node.attribute(attribute).as_bool(false);
+}
+
+std::optional<SspTransformation> SspXml::transformation(const pugi::xml_node& node) {
+  for (const char* unsupported :
+       {"BooleanMappingTransformation", "IntegerMappingTransformation", "EnumerationMappingTransformation"}) {
+    if (const auto found = child_named(node, unsupported))
+      add(found, fmt::format("{} is not supported", unsupported), "only LinearTransformation is");
+  }
+  const auto linear = child_named(node, "LinearTransformation");
+  if (!linear) return std::nullopt;
+  return SspTransformation{number(linear, "factor").value_or(1.0), number(linear, "offset").value_or(0.0)};
+}
+
+}  // namespace entrain

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <optional>
+#include <pugixml.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/xml.hpp"
+#include "description/ssp_document.hpp"
+
+namespace entrain {
+
+/// An XML file of SSP while it is read: its problems get file and line. Elements are told apart by their local name.
+class SspXml {
+ public:
+  SspXml(std::string_view text, const std::string& file, std::vector<Problem>& problems);
+
+  /// The root element when it has this name; empty, and a problem, otherwise.
+  pugi::xml_node root(std::string_view name);
+
+  SourcePosition where(const pugi::xml_node& node) const { return {file_, lines_.line_of(node), 0}; }
+  void add(const pugi::xml_node& node, std::string message, std::string remedy = {});
+  void warn(const pugi::xml_node& node, std::string message, std::string remedy = {});
+
+  std::string required(const pugi::xml_node& node, const char* attribute);
+  std::optional<double> number(const pugi::xml_node& node, const char* attribute);
+  bool flag(const pugi::xml_node& node, const char* attribute);
+
+  /// Of a connection or a mapping; nullopt when there is none. Tables of values are a problem.
+  std::optional<SspTransformation> transformation(const pugi::xml_node& node);
+
+ private:
+  std::string file_;
+  std::vector<Problem>& problems_;
+  XmlLines lines_;
+  pugi::xml_document document_;
+  bool parsed_ = false;
+};
+
+/// The parameters of a ParameterSet and the entries of a ParameterMapping, inline or of a file.
+std::vector<SspParameter> read_parameter_set(SspXml& xml, const pugi::xml_node& set);
+std::vector<SspMapping> read_parameter_mapping(SspXml& xml, const pugi::xml_node& mapping);
+
+}  // namespace entrain

@@ -1,0 +1,198 @@
+#include "facade/new_system.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "description/check_values.hpp"
+#include "description/toml_text.hpp"
+#include "entrain/error.hpp"
+#include "facade/proposals.hpp"
+#include "results/replace_file.hpp"
+#include "subsystem/fmi/fmu_subsystem.hpp"
+
+namespace entrain {
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void fail(const std::string& message, const std::string& remedy) {
+  throw Error(ErrorCode::FileFailed, message, {.subsystem = {}, .variable = {}, .time = {}, .remedy = remedy});
+}
+
+struct Placed {
+  fs::path source;
+  std::string file;  ///< in the new folder
+  std::string title;
+  std::shared_ptr<Fmu> held;
+};
+
+/// A name that no other has yet: "mass", "mass_2".
+std::string unique(const std::string& wanted, std::set<std::string>& taken) {
+  std::string name = wanted;
+  for (int n = 2; !taken.insert(name).second; ++n) name = fmt::format("{}_{}", wanted, n);
+  return name;
+}
+
+class SystemMaker {
+ public:
+  SystemMaker(const fs::path& folder, const std::vector<fs::path>& fmus) : folder_(folder) {
+    std::set<std::string> names;
+    std::set<std::string> files;
+    std::map<fs::path, std::string> known;
+    for (const auto& fmu : fmus) {
+      auto held = hold_fmu(fmu);
+      const auto [place, is_new] = known.insert({fs::weakly_canonical(fmu), ""});
+      if (is_new) place->second = unique(subsystem_name(fmu.stem().string()), files) + ".fmu";
+      placed_.push_back({fmu, place->second, fmu_title(fmu, {}), held});
+      parts_.push_back(
+          {unique(subsystem_name(fmu.stem().string()), names), make_fmu_subsystem("new", fmu)->variables()});
+    }
+  }
+
+  void write() const {
+    const fs::path file = folder_ / "system.toml";
+    if (fs::exists(file)) fail(fmt::format("'{}' exists", file.string()), "Name a new folder");
+    for (const auto& fmu : placed_) {
+      const fs::path target = folder_ / fmu.file;
+      std::error_code error;
+      if (fs::exists(target) && !fs::equivalent(target, fmu.source, error))
+        fail(fmt::format("'{}' exists", target.string()), "Name a new folder");
+    }
+    std::error_code error;
+    fs::create_directories(folder_, error);
+    if (error) fail(fmt::format("cannot make the folder '{}': {}", folder_.string(), error.message()), "");
+    for (const auto& fmu : placed_) {
+      if (fs::exists(folder_ / fmu.file)) continue;  // the source itself, or copied for another instance
+      fs::copy_file(fmu.source, folder_ / fmu.file, error);
+      if (error) fail(fmt::format("cannot copy '{}': {}", fmu.source.string(), error.message()), "");
+    }
+    replace_file(file, text());
+  }
+
+ private:
+  std::string text() const { return head() + run() + subsystems() + connections(); }
+
+  std::string head() const {
+    return fmt::format(
+        "# Made by `entrain new`. Look through it, then: entrain check {0}; entrain run {0}\n"
+        "# Lines that begin with '#' have no effect. `entrain methods` lists the methods and their options.\n",
+        folder_.string());
+  }
+
+  /// What the FMUs propose; where they differ, the longest run and the smallest step.
+  std::string run() const {
+    std::optional<double> start;
+    std::optional<double> stop;
+    std::optional<double> step;
+    for (const auto& fmu : placed_) {
+      const auto experiment = fmu_experiment(fmu.source);
+      if (experiment.start) start = std::min(start.value_or(*experiment.start), *experiment.start);
+      if (experiment.stop) stop = std::max(stop.value_or(*experiment.stop), *experiment.stop);
+      if (experiment.step) step = std::min(step.value_or(*experiment.step), *experiment.step);
+    }
+    const double begin = start.value_or(0.0);
+    const bool usable = stop && *stop > begin;
+    const bool step_usable = step && (!usable || *step <= *stop - begin);
+    std::string text = "\n[run]\n";
+    text += fmt::format("start = {}\n", toml_text(begin));
+    text += fmt::format("stop = {}{}\n", toml_text(usable ? *stop : begin + 1.0),
+                        usable ? "  # s, as the FMUs propose" : "  # s; no FMU proposes one");
+    text += step_usable ? fmt::format("step = {}  # s, the macro step, as the FMUs propose\n", toml_text(*step))
+                        : "# step = 1e-3  # s, the macro step; without it the run has 1000 steps\n";
+    return text + "method = \"jacobi\"\n";
+  }
+
+  std::string subsystems() const {
+    std::string text;
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      const auto& variables = parts_[i].variables;
+      text += fmt::format("\n[subsystems.{}]  # {}\n", toml_key(parts_[i].name), placed_[i].title);
+      text += fmt::format("fmu = {}\n", toml_text(std::string_view(placed_[i].file)));
+      text += listed("inputs", variables.inputs) + listed("outputs", variables.outputs);
+      text += parameters(variables.parameters);
+    }
+    return text;
+  }
+
+  static std::string listed(std::string_view what, const std::vector<Variable>& variables) {
+    if (variables.empty()) return {};
+    std::vector<std::string> names;
+    for (const auto& variable : variables)
+      names.push_back(variable.unit.empty() ? variable.name : fmt::format("{} ({})", variable.name, variable.unit));
+    return comment(fmt::format("{}: {}", what, fmt::join(names, ", ")));
+  }
+
+  static std::string parameters(const std::vector<Variable>& variables) {
+    constexpr std::size_t kShown = 8;
+    std::vector<std::string> values;
+    for (const auto& variable : variables) {
+      if (variable.start && values.size() < kShown)
+        values.push_back(fmt::format("{} = {}", toml_key(variable.name), toml_text(*variable.start)));
+    }
+    if (values.empty()) return {};
+    return comment(fmt::format("start = {{ {} }}", fmt::join(values, ", ")));
+  }
+
+  /// Names come from files of others: a line break in one must not end the comment.
+  static std::string comment(std::string text) {
+    std::replace(text.begin(), text.end(), '\n', ' ');
+    return "# " + text + "\n";
+  }
+
+  std::string connections() const {
+    std::map<std::string, std::vector<Input>> sure;  // TOML has no key twice
+    std::string open;
+    for (const auto& proposal : propose_connections(parts_)) {
+      const std::string input = toml_text(std::string_view(proposal.input));
+      if (proposal.sure)
+        sure[proposal.outputs.front()].push_back({proposal.input, proposal.reason});
+      else if (proposal.outputs.empty())
+        open += comment(fmt::format("{} keeps its start value: no output fits", input));
+      else
+        for (const auto& output : proposal.outputs)
+          open += comment(fmt::format("{} = {}  # {}", toml_key(output), input, proposal.reason));
+    }
+    std::string text =
+        "\n# \"output\" = \"input\", or a list of inputs; { to = \"input\", factor = 2.0, offset = 0.0 } scales.\n";
+    text += "[connections]\n";
+    for (const auto& [output, inputs] : sure) text += connection(output, inputs);
+    if (!open.empty())
+      text +=
+          "# Not clear. Inputs without a connection keep their start value; choose one line for each and remove its "
+          "'#'.\n" +
+          open;
+    return text;
+  }
+
+  struct Input {
+    std::string name;
+    std::string reason;
+  };
+  static std::string connection(const std::string& output, const std::vector<Input>& inputs) {
+    std::vector<std::string> names;
+    std::vector<std::string> reasons;
+    for (const auto& [input, reason] : inputs) {
+      names.push_back(toml_text(std::string_view(input)));
+      if (std::find(reasons.begin(), reasons.end(), reason) == reasons.end()) reasons.push_back(reason);
+    }
+    const auto value = names.size() == 1 ? names.front() : fmt::format("[{}]", fmt::join(names, ", "));
+    return fmt::format("{} = {}  # {}\n", toml_key(output), value, fmt::join(reasons, ", "));
+  }
+
+  fs::path folder_;
+  std::vector<Placed> placed_;
+  std::vector<Part> parts_;
+};
+
+}  // namespace
+
+fs::path make_system_folder(const fs::path& folder, const std::vector<fs::path>& fmus) {
+  SystemMaker(folder, fmus).write();
+  return folder / "system.toml";
+}
+
+}  // namespace entrain

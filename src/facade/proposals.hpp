@@ -1,0 +1,30 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "entrain/variable.hpp"
+
+namespace entrain {
+
+/// A subsystem by its interface alone.
+struct Part {
+  std::string name;
+  VariableTable variables;
+};
+
+/// What could feed one input.
+struct Proposal {
+  std::string input;                 ///< "subsystem.variable"
+  std::vector<std::string> outputs;  ///< the best candidates
+  std::string reason;                ///< "same name", ...
+  bool sure = false;                 ///< there is one candidate, and nothing speaks against it
+};
+
+/// For each input the outputs of the other subsystems that could feed it, best kind of match only: the same name; a
+/// name that differs in spelling ("SpeedIn" and "speed_out"); else type and unit alone. Types and units must fit in any
+/// case; a unit that is not told fits any. Without a name that matches, two inputs of one subsystem cannot both be sure
+/// of the same output.
+std::vector<Proposal> propose_connections(const std::vector<Part>& parts);
+
+}  // namespace entrain

@@ -1,0 +1,214 @@
+// Files made to do harm. Each is refused with its reason, in bounded time and memory.
+#include <gtest/gtest.h>
+
+#include "support/archives.hpp"
+#include "support/limited_program.hpp"
+#include "support/zip_bytes.hpp"
+
+namespace entrain {
+namespace {
+
+namespace fs = std::filesystem;
+using test::TemporaryFolder;
+using test::ZipBytes;
+
+struct Hostile {
+  std::string name;
+  std::string file;  ///< to be checked
+  std::string (*content)();
+  std::string reason;                                          ///< part of the message
+  std::vector<std::pair<std::string, std::string>> more = {};  ///< files beside it
+};
+
+std::string repeated(std::string_view text, std::size_t count) {
+  std::string result;
+  result.reserve(text.size() * count);
+  for (std::size_t i = 0; i < count; ++i) result += text;
+  return result;
+}
+
+std::string archive_of(const ZipBytes::Entry& entry) {
+  ZipBytes zip;
+  zip.add(entry);
+  return zip.finished();
+}
+
+/// An FMU 3.0 with this inside its ModelVariables, behind this head.
+std::string fmu_with(const std::string& variables, const std::string& head = {}) {
+  return archive_of({"modelDescription.xml",
+                     head +
+                         "<fmiModelDescription fmiVersion=\"3.0\" modelName=\"m\" instantiationToken=\"t\">"
+                         "<CoSimulation modelIdentifier=\"m\"/><ModelVariables>" +
+                         variables + "</ModelVariables><ModelStructure/></fmiModelDescription>",
+                     false});
+}
+
+std::string variable(const std::string& type, const std::string& name, int reference, const std::string& inside = {}) {
+  return "<" + type + " name=\"" + name + "\" valueReference=\"" + std::to_string(reference) +
+         "\" causality=\"input\" start=\"0\">" + inside + "</" + type + ">";
+}
+
+const std::string kEntities =
+    "<!DOCTYPE x [<!ENTITY a \"aaaaaaaaaa\"><!ENTITY b \"&a;&a;&a;&a;&a;&a;\"><!ENTITY c \"&b;&b;&b;&b;&b;&b;\">]>";
+
+std::string ssd_with(const std::string& elements) {
+  return "<SystemStructureDescription version=\"1.0\" name=\"x\"><System name=\"s\"><Elements>" + elements +
+         "</Elements></System></SystemStructureDescription>";
+}
+
+std::string nested_zip() {
+  std::string bytes = archive_of({"payload", "x"});
+  for (int i = 0; i < 50; ++i) bytes = archive_of({"inner.zip", bytes});
+  return bytes;
+}
+std::string ten_gigabytes_of_zeros() {
+  constexpr std::uint64_t kSize = 10'000'000'000;
+  return archive_of({"modelDescription.xml", test::deflated_zeros(kSize), true, kSize});
+}
+std::string zeros_packed_too_well() {
+  constexpr std::uint64_t kSize = 3'000'000'000;
+  return archive_of({"modelDescription.xml", test::deflated_zeros(kSize), true, kSize});
+}
+std::string zeros_that_claim_to_be_few() {
+  return archive_of({"modelDescription.xml", test::deflated_zeros(10'000'000'000), true, 100});
+}
+std::string a_million_entries() {
+  ZipBytes zip;
+  zip.add({"f", "x"});
+  for (int i = 0; i < 1'000'000; ++i) zip.add_alias({"f" + std::to_string(i), "x"});
+  return zip.finished();
+}
+std::string link_to_etc() {
+  return archive_of({"resources", "/etc", false, 0, 0120777});
+}
+std::string path_to_etc() {
+  return archive_of({"../../../../../../etc/entrain", "x"});
+}
+std::string name_with_newline() {
+  return archive_of({"model\nDescription.xml", "x"});
+}
+std::string name_with_zero_byte() {
+  return archive_of({std::string("modelDescription.xml\0.txt", 25), "x"});
+}
+std::string entities_in_an_fmu() {
+  return fmu_with("", kEntities);
+}
+std::string entities_in_an_ssd() {
+  return kEntities + ssd_with("&c;");
+}
+std::string deep_elements_in_an_fmu() {
+  return fmu_with(repeated("<a>", 1'000'000) + repeated("</a>", 1'000'000));
+}
+std::string deep_elements_in_an_ssd() {
+  return ssd_with(repeated("<System name=\"s\"><Elements>", 500'000) + repeated("</Elements></System>", 500'000));
+}
+std::string deep_elements_that_never_end() {
+  return ssd_with(repeated("<a>", 1'000'000));
+}
+std::string same_reference_of_two_types() {
+  return fmu_with(variable("Float64", "a", 7) + variable("Int32", "b", 7));
+}
+std::string same_reference_of_two_inputs() {
+  return fmu_with(variable("Float64", "a", 7) + variable("Float64", "b", 7));
+}
+std::string same_name_twice() {
+  return fmu_with(variable("Float64", "a", 1) + variable("Float64", "a", 2));
+}
+std::string ssd_that_contains_itself() {
+  return ssd_with("<Component name=\"c\" type=\"application/x-ssp-definition\" source=\"self.ssd\"/>");
+}
+std::string ssd_in_a_circle() {
+  return ssd_with("<Component name=\"c\" type=\"application/x-ssp-definition\" source=\"b.ssd\"/>");
+}
+std::string ssd_that_doubles() {
+  return ssd_with("<Component name=\"a\" source=\"d1.ssd\"/><Component name=\"b\" source=\"d1.ssd\"/>");
+}
+std::vector<std::pair<std::string, std::string>> doubling_files() {
+  std::vector<std::pair<std::string, std::string>> files;
+  for (int i = 1; i <= 40; ++i) {
+    const std::string next = "d" + std::to_string(i + 1) + ".ssd";
+    files.push_back(
+        {"d" + std::to_string(i) + ".ssd",
+         ssd_with("<Component name=\"a\" source=\"" + next + "\"/><Component name=\"b\" source=\"" + next + "\"/>")});
+  }
+  files.push_back({"d41.ssd", ssd_with("")});
+  return files;
+}
+std::string package_that_leads_out() {
+  return archive_of({"SystemStructure.ssd", ssd_with("<Component name=\"c\" source=\"../../etc/passwd\"/>")});
+}
+std::string package_that_contains_itself() {
+  return archive_of({"SystemStructure.ssd", ssd_with("<Component name=\"c\" source=\"SystemStructure.ssd\"/>")});
+}
+std::string endless_key() {
+  return repeated("a.", 1'000'000) + "a = 1";
+}
+std::string deep_lists() {
+  return "a = " + repeated("[", 1'000'000);
+}
+
+std::vector<Hostile> hostile_files() {
+  return {
+      {"nested_zip", "a.fmu", nested_zip, "it has no modelDescription.xml"},
+      {"ten_gigabytes_of_zeros", "a.fmu", ten_gigabytes_of_zeros, "makes it larger than 4294967296 bytes"},
+      {"zeros_packed_too_well", "a.fmu", zeros_packed_too_well, "is more than 1000 times larger unpacked than packed"},
+      {"zeros_that_claim_to_be_few", "a.fmu", zeros_that_claim_to_be_few, "is larger than the 100 bytes it claims"},
+      {"ten_gigabytes_in_a_package", "a.ssp",
+       [] {
+         return archive_of({"SystemStructure.ssd", test::deflated_zeros(10'000'000'000), true, 100});
+       },
+       "is larger than the 100 bytes it claims"},
+      {"a_million_entries", "a.fmu", a_million_entries, "it has 1000001 entries, more than the 100000"},
+      {"link_to_etc", "a.fmu", link_to_etc, "its entry 'resources' is a symbolic link"},
+      {"path_to_etc", "a.fmu", path_to_etc, "leads out of the archive"},
+      {"name_with_newline", "a.fmu", name_with_newline,
+       "its entry 'model\\x0aDescription.xml' has a control character"},
+      {"name_with_zero_byte", "a.fmu", name_with_zero_byte,
+       "its entry 'modelDescription.xml\\x00.txt' has a control character"},
+      {"entities_in_an_fmu", "a.fmu", entities_in_an_fmu, "it has a DOCTYPE, which is not allowed"},
+      {"entities_in_an_ssd", "a.ssd", entities_in_an_ssd, "it has a DOCTYPE, which is not allowed"},
+      {"a_million_nested_elements_in_an_fmu", "a.fmu", deep_elements_in_an_fmu, "nested deeper than 200"},
+      {"a_million_nested_elements_in_an_ssd", "a.ssd", deep_elements_in_an_ssd, "nested deeper than 200"},
+      {"elements_that_never_end", "a.ssd", deep_elements_that_never_end, "not readable as XML"},
+      {"one_reference_for_two_types", "a.fmu", same_reference_of_two_types,
+       "variables 'a' (Float64) and 'b' (Int32) have the same value reference 7"},
+      {"one_reference_for_two_inputs", "a.fmu", same_reference_of_two_inputs,
+       "inputs 'a' and 'b' have the same value reference 7"},
+      {"one_name_twice", "a.fmu", same_name_twice, "variable 'a' is there twice"},
+      {"ssd_that_contains_itself", "self.ssd", ssd_that_contains_itself, "contains itself"},
+      {"ssds_in_a_circle",
+       "a.ssd",
+       ssd_in_a_circle,
+       "contains itself",
+       {{"b.ssd", ssd_with("<Component name=\"c\" type=\"application/x-ssp-definition\" source=\"a.ssd\"/>")}}},
+      {"ssds_that_double_each_time", "a.ssd", ssd_that_doubles, "more than 100000 elements", doubling_files()},
+      {"package_that_leads_out", "a.ssp", package_that_leads_out, "leads out of the package"},
+      {"package_that_contains_itself", "a.ssp", package_that_contains_itself, "contains itself"},
+      {"endless_key", "a.toml", endless_key, "a key has more than 64 parts"},
+      {"deep_lists", "a.toml", deep_lists, "not readable as TOML"},
+  };
+}
+
+void PrintTo(const Hostile& hostile, std::ostream* out) {
+  *out << hostile.name;
+}
+
+class HostileFile : public testing::TestWithParam<Hostile> {};
+
+TEST_P(HostileFile, is_refused_with_its_reason_in_bounded_time_and_memory) {
+  const auto& hostile = GetParam();
+  const TemporaryFolder folder;
+  test::write_text(folder / hostile.file, hostile.content());
+  for (const auto& [name, text] : hostile.more) test::write_text(folder / name, text);
+  const auto result = test::run_limited(folder, {"check", hostile.file}, 20);
+  EXPECT_EQ(result.ended.end_signal, 0);
+  EXPECT_EQ(result.ended.exit_code, 1);
+  EXPECT_NE(result.ended.err.find(hostile.reason), std::string::npos) << result.ended.err.substr(0, 2000);
+  EXPECT_LT(result.peak_kilobytes, 600'000);
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, HostileFile, testing::ValuesIn(hostile_files()),
+                         [](const auto& each) { return each.param.name; });
+
+}  // namespace
+}  // namespace entrain

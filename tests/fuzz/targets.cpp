@@ -1,0 +1,128 @@
+#include "fuzz/targets.hpp"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "base/archive.hpp"
+#include "description/ssp_document.hpp"
+#include "description/ssp_file.hpp"
+#include "description/system_file.hpp"
+#include "entrain/error.hpp"
+#include "results/csv_reader.hpp"
+#include "subsystem/fmi/model_description.hpp"
+
+namespace entrain::fuzz {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A promise of ours is broken: the fuzzer and the tests must notice.
+void require(bool kept, const char* promise) {
+  if (kept) return;
+  std::fputs(promise, stderr);
+  std::abort();
+}
+
+/// One file per process, in memory where that exists.
+class ScratchFile {
+ public:
+  explicit ScratchFile(const char* extension) {
+    const fs::path folder = fs::exists("/dev/shm") ? "/dev/shm" : fs::temp_directory_path();
+    path_ = folder / ("entrain-fuzz-" + std::to_string(::getpid()) + extension);
+  }
+  ~ScratchFile() { ::unlink(path_.c_str()); }
+  ScratchFile(const ScratchFile&) = delete;
+  ScratchFile& operator=(const ScratchFile&) = delete;
+
+  const fs::path& write(std::string_view bytes) const {
+    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path_.c_str(), "wb"), std::fclose);
+    require(file && std::fwrite(bytes.data(), 1, bytes.size(), file.get()) == bytes.size(), "no scratch file");
+    return path_;
+  }
+
+ private:
+  fs::path path_;
+};
+
+void archive(std::string_view bytes) {
+  static const ScratchFile file(".fmu");
+  const ArchiveLimits limits{.entries = 1000, .bytes = 1U << 20U};
+  try {
+    const UnpackedArchive unpacked(file.write(bytes), limits);
+    for (const auto& entry : fs::recursive_directory_iterator(unpacked.folder()))
+      require(entry.is_regular_file() || entry.is_directory(), "something else than files was unpacked");
+  } catch (const Error&) {
+  }
+}
+
+void model_description(std::string_view bytes) {
+  try {
+    const auto description = parse_model_description(bytes, "fuzz.fmu");
+    for (const auto& output : description.outputs)
+      require(output.variable < description.variables.size(), "an output that is no variable");
+  } catch (const Error&) {
+  }
+}
+
+void toml(std::string_view bytes) {
+  std::vector<Problem> problems;
+  const auto system = parse_system(bytes, "fuzz.toml", problems);
+  if (!problems.empty()) return;
+  const std::string text = write_system(system);
+  const auto again = parse_system(text, "fuzz.toml", problems);
+  require(problems.empty() && write_system(again) == text, "a system does not read back as it was written");
+}
+
+void ssd(std::string_view bytes) {
+  static const ScratchFile file(".ssd");
+  std::vector<Problem> problems;
+  try {
+    read_ssp(file.write(bytes), problems);
+  } catch (const Error&) {
+  }
+}
+
+void ssv(std::string_view bytes) {
+  std::vector<Problem> problems;
+  parse_ssv(bytes, "fuzz.ssv", problems);
+}
+
+void ssm(std::string_view bytes) {
+  std::vector<Problem> problems;
+  parse_ssm(bytes, "fuzz.ssm", problems);
+}
+
+void uri(std::string_view bytes) {
+  try {
+    std::string fragment;
+    const auto path = path_of_uri(bytes, fragment);
+    require(path_of_uri(uri_of_path(path), fragment) == path, "a path does not survive as a URI");
+  } catch (const Error&) {
+  }
+}
+
+void csv(std::string_view bytes) {
+  try {
+    const auto results = parse_csv(bytes, "fuzz.csv");
+    for (const auto& column : results.columns)
+      require(column.size() == results.times.size(), "columns of different length");
+  } catch (const Error&) {
+  }
+}
+
+}  // namespace
+
+const std::vector<Target>& targets() {
+  static const std::vector<Target> all{{"archive", archive}, {"model_description", model_description},
+                                       {"toml", toml},       {"ssd", ssd},
+                                       {"ssv", ssv},         {"ssm", ssm},
+                                       {"uri", uri},         {"csv", csv}};
+  return all;
+}
+
+}  // namespace entrain::fuzz
