@@ -33,8 +33,8 @@ class Binder {
     const std::size_t count = unknown.size();
     constexpr std::size_t kShown = 5;
     unknown.resize(std::min(count, kShown));
-    problems_.push_back({fmt::format("{} of its values match nothing in '{}' and are ignored: {}{}", count, scope.name,
-                                     fmt::join(unknown, ", "), count > kShown ? ", ..." : ""),
+    problems_.push_back({fmt::format("{} of its values match nothing in '{}' and are ignored: {}{}", count,
+                                     scope.element->name, fmt::join(unknown, ", "), count > kShown ? ", ..." : ""),
                          "", binding.where, Problem::Severity::Warning});
   }
 

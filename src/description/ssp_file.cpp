@@ -37,6 +37,13 @@ class Flattener {
   }
 
  private:
+  /// Relative to the file where it lies below it, so that the folder can be moved.
+  fs::path beside(const fs::path& path) const {
+    const fs::path relative = path.lexically_relative(description_.file.parent_path());
+    const bool below = !relative.empty() && *relative.begin() != "..";
+    return below || (path.is_relative() && !relative.empty()) ? relative : path;
+  }
+
   static std::string text_of(const SspPort& port) { return fmt::format("{}.{}", port.first, port.second); }
 
   void add_subsystems(const SspScope& scope) {
@@ -44,8 +51,7 @@ class Flattener {
       auto& subsystem = description_.subsystems.emplace_back();
       subsystem.name = scope.path;
       subsystem.where = subsystem.fmu_where = scope.element->where;
-      const fs::path beside = scope.fmu.lexically_relative(description_.file.parent_path());
-      subsystem.fmu = (scope.fmu.is_absolute() || beside.empty() ? scope.fmu : beside).string();
+      subsystem.fmu = beside(scope.fmu).string();
       const std::string& implementation = scope.element->implementation;
       const SourcePosition& where = scope.element->where;
       if (implementation == "CoSimulation") subsystem.interface = {std::string(kCoSimulation), where};

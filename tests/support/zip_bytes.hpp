@@ -22,8 +22,19 @@ class ZipBytes {
     add_to_directory(entry, offset);
   }
 
-  /// An entry that shares the bytes of the first one: costs nothing but its line in the directory.
-  void add_alias(const Entry& entry) { add_to_directory(entry, 0); }
+  /// Entries 0000000, 0000001, ... that share the bytes of the first one: each costs its line in the directory alone.
+  void add_aliases(std::uint64_t count) {
+    const std::size_t first = directory_.size();
+    add_to_directory({"0000000"}, 0);
+    const std::string line = directory_.substr(first);
+    directory_.reserve(first + count * line.size());
+    for (std::uint64_t i = 1; i < count; ++i) {
+      const std::string digits = std::to_string(i);
+      directory_ += line;
+      directory_.replace(directory_.size() - digits.size(), digits.size(), digits);
+    }
+    count_ += count - 1;
+  }
 
   std::string finished() const {
     std::string bytes = files_ + directory_;

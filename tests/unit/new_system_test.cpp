@@ -1,0 +1,184 @@
+// `entrain new` and `entrain convert`: from bare FMUs to a system that runs, and between the formats.
+#include <gtest/gtest.h>
+
+#include "facade/proposals.hpp"
+#include "support/places.hpp"
+#include "support/program.hpp"
+#include "support/systems.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace entrain {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string fmu(const std::string& name, int version = 2) {
+  return test::fmu_folder() + "/" + std::to_string(version) + "/" + name + ".fmu";
+}
+
+Variable port(const std::string& name, const std::string& unit = {}) {
+  return {name, unit, "", ValueType::Real, 0.0};
+}
+
+/// "input <- output, output (reason)", with ! when it is sure.
+std::vector<std::string> proposed(const std::vector<Part>& parts) {
+  std::vector<std::string> lines;
+  for (const auto& proposal : propose_connections(parts)) {
+    std::string line = proposal.input + " <-";
+    for (const auto& output : proposal.outputs) line += " " + output;
+    lines.push_back(line + (proposal.outputs.empty() ? "" : " (" + proposal.reason + ")") + (proposal.sure ? "!" : ""));
+  }
+  return lines;
+}
+
+Part part(const std::string& name, std::vector<Variable> inputs, std::vector<Variable> outputs) {
+  Part result{name, {}};
+  result.variables.inputs = std::move(inputs);
+  result.variables.outputs = std::move(outputs);
+  return result;
+}
+
+using Lines = std::vector<std::string>;
+
+TEST(Proposal, takes_the_same_name_first_and_never_the_own_output) {
+  EXPECT_EQ(proposed({part("a", {port("x"), port("F")}, {port("v"), port("x")}),
+                      part("b", {port("v")}, {port("F"), port("x")})}),
+            (Lines{"a.x <- b.x (same name)!", "a.F <- b.F (same name)!", "b.v <- a.v (same name)!"}));
+}
+
+TEST(Proposal, sees_through_spelling_and_the_name_of_the_owner) {
+  EXPECT_EQ(proposed({part("engine", {port("LoadIn")}, {port("speed_out")}),
+                      part("gearbox", {port("engine.speed")}, {port("load")})}),
+            (Lines{"engine.LoadIn <- gearbox.load (similar name)!",
+                   "gearbox.engine.speed <- engine.speed_out (similar name)!"}));
+}
+
+TEST(Proposal, keeps_units_apart) {
+  EXPECT_EQ(proposed({part("a", {port("u", "m")}, {}), part("b", {}, {port("u", "s"), port("y", "m"), port("z")})}),
+            (Lines{"a.u <- b.y (same unit)!"}));
+}
+
+TEST(Proposal, is_not_sure_of_one_output_for_two_inputs_without_a_name) {
+  EXPECT_EQ(proposed({part("a", {port("u1"), port("u2")}, {}), part("b", {port("w")}, {port("y")})}),
+            (Lines{"a.u1 <- b.y (the type fits)", "a.u2 <- b.y (the type fits)", "b.w <-"}));
+}
+
+TEST(Proposal, is_not_sure_of_two_outputs_with_the_name) {
+  EXPECT_EQ(proposed({part("a", {port("x")}, {}), part("b", {}, {port("x")}), part("c", {}, {port("x")})}),
+            (Lines{"a.x <- b.x c.x (same name)"}));
+}
+
+struct Example {
+  std::string name;
+  std::vector<std::string> fmus;
+  std::size_t connections;  ///< that are unambiguous
+};
+
+class NewSystem : public testing::TestWithParam<Example> {
+ protected:
+  test::TemporaryFolder folder_;
+};
+
+TEST_P(NewSystem, of_the_fmus_of_an_example_checks_and_runs) {
+  for (const int version : {2, 3}) {
+    const std::string name = "system" + std::to_string(version);
+    std::vector<std::string> arguments{"new", name};
+    for (const auto& each : GetParam().fmus) arguments.push_back(fmu(each, version));
+    const auto made = test::run_program(folder_, arguments);
+    ASSERT_EQ(made.exit_code, 0) << made.err;
+    EXPECT_EQ(load(folder_ / name).connections.size(), GetParam().connections)
+        << test::text_of(folder_ / name / "system.toml");
+    const auto checked = test::run_program(folder_, {"check", name});
+    EXPECT_EQ(checked.exit_code, 0) << checked.err;
+    const auto run = test::run_program(folder_, {"run", name, "--quiet"});
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Examples, NewSystem,
+                         testing::Values(Example{"mechanical", {"mechanical_left", "mechanical_right"}, 3},
+                                         Example{
+                                             "lotka_volterra", {"lotka_volterra_prey", "lotka_volterra_predator"}, 2},
+                                         Example{"oscillator", {"oscillator_force_side", "oscillator_motion_side"}, 3},
+                                         Example{"two_mass", {"two_mass_left", "two_mass_right"}, 3},
+                                         Example{"car", {"car_body", "car_controller"}, 2},
+                                         Example{"chain", {"chain_mass", "chain_mass", "chain_mass"}, 0}),
+                         [](const auto& each) { return each.param.name; });
+
+TEST(NewFolder, overwrites_nothing) {
+  const test::TemporaryFolder folder;
+  const std::vector<std::string> arguments{"new", "lv", fmu("lotka_volterra_prey")};
+  EXPECT_EQ(test::run_program(folder, arguments).exit_code, 0);
+  const auto again = test::run_program(folder, arguments);
+  EXPECT_EQ(again.exit_code, 1);
+  EXPECT_NE(again.err.find("'lv/system.toml' exists. Name a new folder"), std::string::npos) << again.err;
+  fs::create_directories(folder / "other");
+  test::write_text(folder / "other" / "lotka_volterra_prey.fmu", "precious");
+  EXPECT_EQ(test::run_program(folder, {"new", "other", fmu("lotka_volterra_prey")}).exit_code, 1);
+  EXPECT_EQ(test::text_of(folder / "other" / "lotka_volterra_prey.fmu"), "precious");
+  EXPECT_FALSE(fs::exists(folder / "other" / "system.toml"));
+}
+
+TEST(NewFolder, says_what_is_wrong_with_an_fmu_and_leaves_nothing) {
+  const test::TemporaryFolder folder;
+  test::write_text(folder / "a.fmu", "no zip");
+  const auto made = test::run_program(folder, {"new", "x", "a.fmu"});
+  EXPECT_EQ(made.exit_code, 1);
+  EXPECT_NE(made.err.find("it is no zip archive"), std::string::npos) << made.err;
+  EXPECT_FALSE(fs::exists(folder / "x"));
+}
+
+class Convert : public testing::Test {
+ protected:
+  void SetUp() override {
+    test::write_text(folder_ / "a.toml",
+                     "[run]\nstart = 0.5\nstop = 2.0\nstep = 0.01\nmethod = \"gauss-seidel\"\n"
+                     "[method.gauss-seidel]\ndegree = 1\n[subsystems.left]\nfmu = \"" +
+                         fmu("mechanical_left") +
+                         "\"\nrollback = false\nstart = { x = 1.5 }\n"
+                         "[subsystems.right]\nfmu = \"" +
+                         fmu("mechanical_right", 3) +
+                         "\"\n[connections]\n\"left.v\" = { to = \"right.v\", factor = 0.5, offset = "
+                         "0.25 }\n\"left.x\" = \"right.x\"\n\"right.F\" = \"left.F\"\n[record]\n"
+                         "variables = [\"left.x\", \"right.F\"]\n");
+  }
+  std::string results_of(const std::string& system, const std::string& out) const {
+    const auto run = test::run_program(folder_, {"run", system, "--out", out, "--quiet"});
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+    return test::text_of(folder_ / out / "results.csv");
+  }
+  test::ProgramResult convert(const std::string& from, const std::string& to) const {
+    return test::run_program(folder_, {"convert", from, to});
+  }
+  test::TemporaryFolder folder_;
+};
+
+TEST_F(Convert, to_ssp_and_back_runs_the_same) {
+  const auto results = results_of("a.toml", "first");
+  EXPECT_GT(results.size(), 1000U);
+  for (const auto& [from, to] : {std::pair("a.toml", "b.ssp"),
+                                 {"b.ssp", "c.toml"},
+                                 {"b.ssp", "d.ssp"},
+                                 {"a.toml", "e.ssd"},
+                                 {"e.ssd", "f.toml"}}) {
+    const auto converted = convert(from, to);
+    ASSERT_EQ(converted.exit_code, 0) << converted.err;
+    EXPECT_EQ(results_of(to, std::string(to) + ".run"), results) << from << " -> " << to;
+  }
+  EXPECT_EQ(convert("a.toml", "g.ssp").exit_code, 0);
+  EXPECT_TRUE(test::text_of(folder_ / "b.ssp") == test::text_of(folder_ / "g.ssp")) << "not the same bytes";
+}
+
+TEST_F(Convert, overwrites_nothing_and_names_what_has_no_place) {
+  EXPECT_EQ(convert("a.toml", "a.toml").err, "entrain: 'a.toml' exists. Name a new file\n");
+  EXPECT_EQ(convert("a.toml", "a.xml").err,
+            "entrain: 'a.xml' has no format that systems are written in. Name a .toml, .ssp or .ssd file\n");
+  test::write_text(folder_ / "m.toml", "[run]\nstop = 1\n[subsystems.p]\nmodel = \"lotka_volterra.prey\"\n");
+  const auto native = convert("m.toml", "m.ssp");
+  EXPECT_EQ(native.exit_code, 1);
+  EXPECT_EQ(native.err, "entrain: m.toml:3: 'p' is no FMU: SSP cannot hold it; use an FMU of it (fmu = \"...\")\n");
+  EXPECT_FALSE(fs::exists(folder_ / "m.ssp"));
+}
+
+}  // namespace
+}  // namespace entrain

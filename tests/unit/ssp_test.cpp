@@ -1,0 +1,233 @@
+// SSP to a flat description: what is taken, what is ignored with a note, what is refused.
+#include <gtest/gtest.h>
+
+#include "base/archive.hpp"
+#include "description/ssp_file.hpp"
+#include "description/system_file.hpp"
+#include "support/archives.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace entrain {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string document(const std::string& system, const std::string& rest = {}) {
+  return "<SystemStructureDescription version=\"1.0\" name=\"x\">\n<System name=\"s\">" + system + "</System>" + rest +
+         "</SystemStructureDescription>";
+}
+
+std::string values(const std::string& parameters) {
+  return "<ParameterBinding><ParameterValues><ParameterSet version=\"1.0\" name=\"p\"><Parameters>" + parameters +
+         "</Parameters></ParameterSet></ParameterValues></ParameterBinding>";
+}
+
+std::string real(const std::string& name, const std::string& value) {
+  return "<Parameter name=\"" + name + "\"><Real value=\"" + value + "\"/></Parameter>";
+}
+
+class Ssp : public testing::Test {
+ protected:
+  SystemDescription read(const std::string& ssd) {
+    test::write_text(folder_ / "a.ssd", ssd);
+    return read_ssp(folder_ / "a.ssd", problems_);
+  }
+  /// The only problem; "none" without one.
+  std::string problem(const std::string& ssd) {
+    problems_.clear();
+    read(ssd);
+    if (problems_.empty()) return "none";
+    return problems_.front().message + (problems_.front().remedy.empty() ? "" : "; " + problems_.front().remedy);
+  }
+  static std::string notes(const SystemDescription& system) {
+    std::string text;
+    for (const auto& note : system.notes) text += note.message + "\n";
+    return text;
+  }
+  static double start(const SystemDescription& system, std::size_t subsystem, const std::string& name) {
+    const auto found = system.subsystems.at(subsystem).optional_start.find(name);
+    return found == system.subsystems[subsystem].optional_start.end() ? -1e300 : std::get<double>(found->second.value);
+  }
+
+  test::TemporaryFolder folder_;
+  std::vector<Problem> problems_;
+};
+
+TEST_F(Ssp, takes_the_times_of_the_default_experiment_and_the_implementation) {
+  const auto system =
+      read(document("<Elements><Component name=\"a\" source=\"a.fmu\" implementation=\"ModelExchange\"/>"
+                    "<Component name=\"b\" source=\"b.fmu\" implementation=\"CoSimulation\"/>"
+                    "<Component name=\"c\" source=\"c.fmu\"/></Elements>",
+                    "<DefaultExperiment startTime=\"1\" stopTime=\"3.5\"/>"));
+  EXPECT_EQ(problems_.size(), 0U);
+  EXPECT_EQ(system.start.value, 1.0);
+  EXPECT_EQ(system.stop->value, 3.5);
+  ASSERT_EQ(system.subsystems.size(), 3U);
+  EXPECT_EQ(system.subsystems[0].interface->value, kModelExchange);
+  EXPECT_EQ(system.subsystems[1].interface->value, kCoSimulation);
+  EXPECT_FALSE(system.subsystems[2].interface);
+  EXPECT_EQ(system.subsystems[0].fmu, "a.fmu");
+  EXPECT_EQ(system.subsystems[1].where.line, 2);
+}
+
+TEST_F(Ssp, bindings_that_stand_higher_or_later_win) {
+  // The order of the standard: later over earlier in one element, a system over what it contains.
+  const auto system =
+      read(document("<ParameterBindings>" + values(real("in.c.high", "3")) +
+                    "</ParameterBindings><Elements><System name=\"in\">"
+                    "<ParameterBindings>" +
+                    values(real("c.late", "1")) + values(real("c.late", "2") + real("c.high", "2")) +
+                    "</ParameterBindings><Elements><Component name=\"c\" source=\"c.fmu\"><ParameterBindings>" +
+                    values(real("late", "0") + real("high", "0") + real("own", "0")) +
+                    "</ParameterBindings></Component></Elements></System></Elements>"));
+  EXPECT_EQ(problems_.size(), 0U);
+  EXPECT_EQ(system.subsystems.at(0).name, "in/c");
+  EXPECT_EQ(start(system, 0, "own"), 0.0);
+  EXPECT_EQ(start(system, 0, "late"), 2.0);
+  EXPECT_EQ(start(system, 0, "high"), 3.0);
+}
+
+TEST_F(Ssp, a_value_for_a_connector_reaches_every_input_behind_it) {
+  const auto system = read(document(
+      "<Connectors><Connector name=\"k\" kind=\"parameter\"/></Connectors><ParameterBindings>" +
+      values(real("k", "2")) +
+      "</ParameterBindings><Elements><Component name=\"a\" source=\"a.fmu\"/><Component name=\"b\" source=\"b.fmu\"/>"
+      "</Elements><Connections><Connection startConnector=\"k\" endElement=\"a\" endConnector=\"p\"/>"
+      "<Connection startElement=\"b\" startConnector=\"q\" endConnector=\"k\"><LinearTransformation factor=\"10\" "
+      "offset=\"1\"/></Connection></Connections>"));
+  EXPECT_EQ(problems_.size(), 0U);
+  EXPECT_EQ(start(system, 0, "p"), 2.0);
+  EXPECT_EQ(start(system, 1, "q"), 21.0);
+  EXPECT_TRUE(system.connections.empty());
+}
+
+TEST_F(Ssp, connections_are_followed_through_systems_with_their_transformations) {
+  const auto system = read(document(
+      "<Elements><Component name=\"a\" source=\"a.fmu\"/><System name=\"in\"><Connectors>"
+      "<Connector name=\"i\" kind=\"input\"/></Connectors><Elements><Component name=\"b\" source=\"b.fmu\"/></Elements>"
+      "<Connections><Connection startConnector=\"i\" endElement=\"b\" endConnector=\"u\"><LinearTransformation "
+      "factor=\"2\" offset=\"1\"/></Connection></Connections></System></Elements><Connections>"
+      "<Connection startElement=\"a\" startConnector=\"y\" endElement=\"in\" endConnector=\"i\"><LinearTransformation "
+      "factor=\"3\" offset=\"5\"/></Connection></Connections>"));
+  ASSERT_EQ(system.connections.size(), 1U);
+  EXPECT_EQ(system.connections[0].output, "a.y");
+  EXPECT_EQ(system.connections[0].input, "in/b.u");
+  EXPECT_EQ(system.connections[0].factor, 6.0);  // 2 (3 y + 5) + 1
+  EXPECT_EQ(system.connections[0].offset, 11.0);
+}
+
+TEST_F(Ssp, direction_comes_from_the_kind_of_the_connectors) {
+  const std::string components =
+      "<Elements><Component name=\"a\" source=\"a.fmu\"><Connectors><Connector name=\"x\" kind=\"input\"/></Connectors>"
+      "</Component><Component name=\"b\" source=\"b.fmu\"/></Elements><Connections>";
+  const auto system =
+      read(document(components + "<Connection startElement=\"a\" startConnector=\"x\" endElement=\"b\" "
+                                 "endConnector=\"y\"/><Connection startElement=\"b\" startConnector=\"v\" "
+                                 "endElement=\"a\" endConnector=\"w\"/></Connections>"));
+  ASSERT_EQ(system.connections.size(), 2U);
+  EXPECT_EQ(system.connections[0].output, "b.y");
+  EXPECT_EQ(system.connections[0].input, "a.x");
+  EXPECT_EQ(system.connections[1].output, "b.v") << "nothing tells: from start to end";
+  EXPECT_NE(problem(document(components + "<Connection startElement=\"a\" startConnector=\"x\" endElement=\"a\" "
+                                          "endConnector=\"x\"/></Connections>"))
+                .find("'a.x' and 'a.x' cannot be connected: both take data"),
+            std::string::npos);
+}
+
+TEST_F(Ssp, what_is_ignored_is_noted) {
+  const auto system = read(
+      document("<ParameterBindings>" + values(real("a.k", "1") + real("b.k", "1") + real("lost", "1")) +
+               "</ParameterBindings><Elements><Component name=\"a\" source=\"a.fmu\"><Annotations><Annotation "
+               "type=\"com.vendor\"><x/></Annotation></Annotations></Component></Elements><Annotations><Annotation "
+               "type=\"com.vendor\"/></Annotations>"));
+  EXPECT_EQ(problems_.size(), 0U);
+  EXPECT_EQ(notes(system),
+            "annotations of type 'com.vendor' are ignored\n"
+            "2 of its values match nothing in 's' and are ignored: b.k, lost\n");
+}
+
+TEST_F(Ssp, what_is_not_supported_is_named) {
+  EXPECT_EQ(problem(document("<SignalDictionaries><SignalDictionary name=\"bus\"/></SignalDictionaries>")),
+            "the system 's' has signal dictionaries, which are not supported; connect the components directly");
+  EXPECT_EQ(problem(document("<Elements><Component name=\"m\" type=\"text/x-modelica\" source=\"m.mo\"/></Elements>")),
+            "the component 'm' is of type 'text/x-modelica', which is not supported; export it as an FMU");
+  EXPECT_EQ(problem(document("<Elements><Component name=\"m\"/></Elements>")),
+            "the component 'm' has no source; name the FMU that it is");
+  EXPECT_EQ(problem(document("<Elements><Component name=\"m\" source=\"http://x.org/a.fmu\"/></Elements>")),
+            "component 'm': the source 'http://x.org/a.fmu' has a scheme that is not supported; Name a file of the "
+            "package or beside it");
+  const std::string pair =
+      "<Elements><Component name=\"a\" source=\"a.fmu\"/></Elements><Connections><Connection "
+      "startElement=\"a\" startConnector=\"y\" endElement=\"";
+  EXPECT_EQ(
+      problem(document(pair + "a\" endConnector=\"u\"><BooleanMappingTransformation/></Connection></Connections>")),
+      "BooleanMappingTransformation is not supported; only LinearTransformation is");
+  EXPECT_EQ(problem(document(pair + "aa\" endConnector=\"u\"/></Connections>")),
+            "a connection names the element 'aa', which is not there; did you mean 'a'?");
+  EXPECT_NE(problem(document(pair + "a\" endConnector=\"u\" endIndices=\"1\"/></Connections>")).find("endIndices"),
+            std::string::npos);
+}
+
+TEST_F(Ssp, that_is_broken_says_where) {
+  read("<SystemStructureDescription>\n<System name=\"s\">\n</Sistem></SystemStructureDescription>");
+  ASSERT_EQ(problems_.size(), 1U);
+  EXPECT_NE(to_string(problems_[0]).find("a.ssd: not readable as XML: line 3"), std::string::npos)
+      << to_string(problems_[0]);
+  EXPECT_EQ(problem("<html/>"), "the root element is 'html', not 'SystemStructureDescription'; name a file of SSP");
+  EXPECT_EQ(problem("<SystemStructureDescription/>"), "there is no element System");
+  EXPECT_NE(problem(document("<ParameterBindings><ParameterBinding source=\"none.ssv\"/></ParameterBindings>"))
+                .find("no such file"),
+            std::string::npos);
+  EXPECT_EQ(problem(document("<ParameterBindings>" + values(real("k", "one")) + "</ParameterBindings>")),
+            "'one' is no value of type Real for 'k'");
+}
+
+TEST_F(Ssp, values_have_the_type_that_is_written) {
+  const auto system = read(document(
+      "<Elements><Component name=\"a\" source=\"a.fmu\"><ParameterBindings>" +
+      values("<Parameter name=\"i\"><Integer value=\"-3\"/></Parameter><Parameter name=\"b\"><Boolean value=\"true\"/>"
+             "</Parameter><Parameter name=\"s\"><String value=\"1, 2\"/></Parameter><Parameter name=\"r\"><Float64 "
+             "value=\" +1e-3 \" unit=\"m\"/></Parameter>") +
+      "</ParameterBindings></Component></Elements>"));
+  EXPECT_EQ(problems_.size(), 0U);
+  const auto& start = system.subsystems.at(0).optional_start;
+  EXPECT_EQ(start.at("i").value, Value(std::int64_t{-3}));
+  EXPECT_EQ(start.at("b").value, Value(true));
+  EXPECT_EQ(start.at("s").value, Value(std::string("1, 2")));
+  EXPECT_EQ(start.at("r").value, Value(1e-3));
+  EXPECT_EQ(start.at("r").unit, "m");
+  std::vector<Problem> none;
+  const auto text = write_system(system);
+  EXPECT_EQ(write_system(parse_system(text, "a.toml", none)), text);
+  EXPECT_TRUE(none.empty());
+}
+
+TEST(Uri, of_a_component_becomes_a_path) {
+  std::string fragment;
+  EXPECT_EQ(path_of_uri("resources/a%20b.fmu", fragment), "resources/a b.fmu");
+  EXPECT_EQ(path_of_uri("file:///tmp/a.fmu", fragment), "/tmp/a.fmu");
+  EXPECT_EQ(path_of_uri("resources\\a.fmu", fragment), "resources/a.fmu");
+  EXPECT_EQ(path_of_uri("b.ssp#Variant%20B.ssd", fragment), "b.ssp");
+  EXPECT_EQ(fragment, "Variant B.ssd");
+  EXPECT_EQ(uri_of_path("resources/\xc3\xa4 b.fmu"), "resources/%C3%A4%20b.fmu");
+  for (const char* bad : {"http://a/b", "a%00b", "file://host/a", "a%ffb"})
+    EXPECT_THROW(path_of_uri(bad, fragment), Error);
+}
+
+TEST(LocatedFile, is_taken_out_of_archives_in_archives) {
+  const test::TemporaryFolder folder;
+  test::write_archive(folder / "inner.ssp", {{"r/text", "hello"}});
+  test::write_archive(folder / "outer.ssp", {{"resources/inner.ssp", test::text_of(folder / "inner.ssp")}});
+  fs::path taken;
+  {
+    const LocatedFile file(folder / "outer.ssp/resources/inner.ssp/r/text");
+    taken = file.path();
+    EXPECT_EQ(test::text_of(taken), "hello");
+  }
+  EXPECT_FALSE(fs::exists(taken));
+  EXPECT_EQ(LocatedFile(folder / "inner.ssp").path(), folder / "inner.ssp");
+  EXPECT_THROW(LocatedFile(folder / "outer.ssp/resources/none"), Error);
+}
+
+}  // namespace
+}  // namespace entrain
