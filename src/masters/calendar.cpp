@@ -11,19 +11,26 @@ std::optional<std::uint64_t> whole_ratio(Duration a, Duration b) {
   return static_cast<std::uint64_t>(ratio);
 }
 
+Rhythm rhythm_of(const Capabilities& can, Duration macro_step) {
+  if (can.imposed_step) {
+    return {static_cast<std::uint32_t>(whole_ratio(*can.imposed_step, macro_step).value_or(1)),
+            static_cast<int>(whole_ratio(macro_step, *can.imposed_step).value_or(1))};
+  }
+  if (can.max_step && *can.max_step < macro_step) {
+    return {1, static_cast<int>(std::ceil(macro_step / *can.max_step - 1e-9))};
+  }
+  return {};
+}
+
 void Calendar::start(const CoupledSystem& system, const RunSettings& settings) {
   grid_ = Grid(settings.start, settings.stop, settings.step);
   span_.assign(system.size(), 1);
   parts_.assign(system.size(), 1);
   in_step_ = true;
   for (std::size_t s = 0; s < system.size(); ++s) {
-    const auto& can = system.capabilities(SubsystemId{s});
-    if (can.imposed_step) {
-      span_[s] = static_cast<std::uint32_t>(whole_ratio(*can.imposed_step, settings.step).value_or(1));
-      parts_[s] = static_cast<int>(whole_ratio(settings.step, *can.imposed_step).value_or(1));
-    } else if (can.max_step && *can.max_step < settings.step) {
-      parts_[s] = static_cast<int>(std::ceil(settings.step / *can.max_step - 1e-9));
-    }
+    const Rhythm rhythm = rhythm_of(system.capabilities(SubsystemId{s}), settings.step);
+    span_[s] = rhythm.span;
+    parts_[s] = rhythm.parts;
     in_step_ = in_step_ && span_[s] == 1 && parts_[s] == 1;
   }
 }

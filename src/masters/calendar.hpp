@@ -13,6 +13,13 @@ namespace entrain {
 /// a / b when that is a whole number >= 1 (up to rounding of the two decimal numbers).
 std::optional<std::uint64_t> whole_ratio(Duration a, Duration b);
 
+/// How a subsystem steps on a grid of macro steps: one step over several of them, or several steps in one.
+struct Rhythm {
+  std::uint32_t span = 1;  ///< macro steps per step
+  int parts = 1;           ///< steps per macro step
+};
+Rhythm rhythm_of(const Capabilities& can, Duration macro_step);
+
 /// Who steps when, on a common grid of macro steps: an imposed step may span several macro steps or fit into one
 /// several times; a macro step beyond a maximal step is cut.
 class Calendar {

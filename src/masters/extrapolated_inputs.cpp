@@ -11,8 +11,14 @@ void ExtrapolatedInputs::start(const CoupledSystem& system, Settings settings) {
   settings_ = std::move(settings);
   plain_hold_ = settings_.degree == 0 && settings_.gains.empty();
   histories_.assign(plain_hold_ ? 0 : system.graph().inputs(), {});
-  if (settings_.constant_history) {
-    seed([&](InputId input, int) { return system.incoming(input); });
+  if (!settings_.constant_history) return;
+  for (std::size_t i = 0; i < histories_.size(); ++i) {
+    auto& history = histories_[i];
+    history.count = static_cast<std::size_t>(settings_.degree) + 1;
+    history.value.fill(system.incoming(InputId{i}));
+    // From the start on: who is called after its source gets a sample one macro step later than these, the others
+    // replace the newest.
+    for (std::size_t m = 0; m < history.count; ++m) history.step[m] = -static_cast<double>(m);
   }
 }
 

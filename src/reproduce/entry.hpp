@@ -18,6 +18,8 @@ struct ReproduceEntry {
 std::vector<ReproduceEntry> missiles_entries();
 std::vector<ReproduceEntry> costarica_entries();
 std::vector<ReproduceEntry> f3ornits_entries();
+std::vector<ReproduceEntry> quality_entries();
+std::vector<ReproduceEntry> quality_run_entries();
 
 /// How near we must come, and why.
 struct Tolerance {

@@ -1,0 +1,86 @@
+#include "analysis/linear_network.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "entrain/error.hpp"
+#include "numerics/dense.hpp"
+
+namespace entrain {
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+
+Index index(std::size_t i) {
+  return static_cast<Index>(i);
+}
+
+/// The outputs that a singular I - D L leaves open: where its kernel is not zero.
+Error singular_loop(const LinearNetwork& network, const Eigen::FullPivLU<MatrixXd>& lu) {
+  const MatrixXd kernel = lu.kernel();
+  std::vector<std::string> names;
+  for (Index y = 0; y < kernel.rows(); ++y) {
+    if (kernel.row(y).cwiseAbs().maxCoeff() > 1e-6 * kernel.cwiseAbs().maxCoeff()) {
+      names.push_back(network.outputs[static_cast<std::size_t>(y)]);
+    }
+  }
+  return {
+      ErrorCode::LoopNotSolved,
+      fmt::format("I - D L is singular: the algebraic loop through {} has no unique solution", fmt::join(names, ", ")),
+      {.subsystem = {},
+       .variable = {},
+       .time = {},
+       .remedy = "Cut the loop by a state, or change a gain in it: no coupling method can solve it"}};
+}
+
+}  // namespace
+
+std::size_t LinearNetwork::state_count() const {
+  std::size_t count = 0;
+  for (const auto& subsystem : subsystems) count += subsystem.matrices.A.rows;
+  return count;
+}
+
+std::size_t LinearNetwork::input_count() const {
+  std::size_t count = 0;
+  for (const auto& subsystem : subsystems) count += subsystem.inputs.size();
+  return count;
+}
+
+ExactCoupling exact_coupling(const LinearNetwork& network) {
+  const Index states = index(network.state_count());
+  const Index outputs = index(network.outputs.size());
+  MatrixXd loop = MatrixXd::Identity(outputs, outputs);  // I - D L
+  MatrixXd c = MatrixXd::Zero(outputs, states);
+  Index x = 0;
+  Index y = 0;
+  for (const auto& subsystem : network.subsystems) {
+    const auto& m = subsystem.matrices;
+    c.block(y, x, index(m.C.rows), index(m.C.cols)) = view(m.C);
+    for (std::size_t i = 0; i < subsystem.inputs.size(); ++i) {
+      const auto& input = subsystem.inputs[i];
+      loop.block(y, index(input.source), index(m.D.rows), 1) -= input.factor * view(m.D).col(index(i));
+    }
+    x += index(m.A.rows);
+    y += index(m.C.rows);
+  }
+  const Eigen::FullPivLU<MatrixXd> lu(loop);
+  if (!lu.isInvertible()) throw singular_loop(network, lu);
+  const MatrixXd all_outputs = lu.solve(c);
+  MatrixXd dynamics = MatrixXd::Zero(states, states);
+  x = 0;
+  for (const auto& subsystem : network.subsystems) {
+    const auto& m = subsystem.matrices;
+    dynamics.block(x, x, index(m.A.rows), index(m.A.rows)) += view(m.A);
+    for (std::size_t i = 0; i < subsystem.inputs.size(); ++i) {
+      const auto& input = subsystem.inputs[i];
+      dynamics.middleRows(x, index(m.A.rows)) +=
+          input.factor * view(m.B).col(index(i)) * all_outputs.row(index(input.source));
+    }
+    x += index(m.A.rows);
+  }
+  return {to_matrix(all_outputs), to_matrix(dynamics)};
+}
+
+}  // namespace entrain

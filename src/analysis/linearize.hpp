@@ -1,0 +1,19 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/linear_network.hpp"
+#include "coupling/coupled_system.hpp"
+
+namespace entrain {
+
+/// A coupled system as a linear network, at the point it has reached; or why there is none.
+struct LinearizedSystem {
+  std::optional<LinearNetwork> network;
+  std::vector<std::string> obstacles;  ///< one for each subsystem that cannot tell, naming it
+};
+LinearizedSystem linearized(CoupledSystem& system);
+
+}  // namespace entrain

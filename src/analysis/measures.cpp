@@ -1,0 +1,179 @@
+#include "analysis/measures.hpp"
+
+#include <Eigen/SVD>
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <numbers>
+
+#include "numerics/dense.hpp"
+#include "numerics/eigenvalues.hpp"
+
+namespace entrain {
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXcd;
+
+Index index(std::size_t i) {
+  return static_cast<Index>(i);
+}
+
+Matrix unit_matrix(std::size_t size) {
+  Matrix unit(size, size);
+  for (std::size_t i = 0; i < size; ++i) unit(i, i) = 1.0;
+  return unit;
+}
+
+/// z of a consistent start for every unit state: x, y = Y x, all samples alike.
+Matrix consistent_start(const StepProgram& program, const ExactCoupling& exact) {
+  const std::size_t columns = program.outputs_at();
+  Matrix z(program.size(), columns);
+  for (std::size_t i = 0; i < columns; ++i) z(i, i) = 1.0;
+  std::copy(exact.outputs.values.begin(), exact.outputs.values.end(),
+            z.values.begin() + static_cast<std::ptrdiff_t>(columns * columns));
+  std::size_t row = program.samples_at();
+  for (const auto& subsystem : program.network().subsystems) {
+    for (const auto& input : subsystem.inputs) {
+      for (std::size_t m = 0; m < program.samples_per_input(); ++m, ++row) {
+        for (std::size_t c = 0; c < columns; ++c) z(row, c) = input.factor * exact.outputs(input.source, c);
+      }
+    }
+  }
+  return z;
+}
+
+/// Bisection to rounding between a stable and an unstable value, on the scale of ratios.
+double limit_between(double stable, double unstable, FunctionRef<double(double)> radius) {
+  constexpr int kMostHalvings = 60;
+  for (int k = 0; k < kMostHalvings; ++k) {
+    const double middle = std::sqrt(stable) * std::sqrt(unstable);
+    if (middle == stable || middle == unstable) break;
+    (radius(middle) < 1.0 ? stable : unstable) = middle;
+  }
+  return stable;
+}
+
+}  // namespace
+
+Matrix step_matrix(const StepProgram& program) {
+  Matrix phi = unit_matrix(program.size());
+  std::vector<double> scratch;
+  program.apply(phi.values, program.size(), scratch);
+  return phi;
+}
+
+double spectral_radius(const StepProgram& program) {
+  double radius = 0.0;
+  if (program.size() <= kLargestDense) {
+    radius = spectral_radius(step_matrix(program));
+  } else {
+    std::vector<double> scratch;
+    radius = spectral_radius(program.size(), [&](std::span<const double> vector, std::span<double> product) {
+      std::copy(vector.begin(), vector.end(), product.begin());
+      program.apply(product, 1, scratch);
+    });
+  }
+  return program.cycle() == 1 ? radius : std::pow(radius, 1.0 / static_cast<double>(program.cycle()));
+}
+
+double relative_consistency(const StepProgram& program, const ExactCoupling& exact) {
+  Matrix z = consistent_start(program, exact);
+  std::vector<double> scratch;
+  program.apply(z.values, z.cols, scratch);
+  program.apply(z.values, z.cols, scratch);
+  Matrix defect(program.network().input_count(), z.cols);
+  program.input_ends(z.values, z.cols, defect.values);
+  std::size_t row = 0;
+  for (const auto& subsystem : program.network().subsystems) {
+    for (const auto& input : subsystem.inputs) {
+      const std::size_t output = program.outputs_at() + input.source;
+      for (std::size_t c = 0; c < z.cols; ++c) defect(row, c) -= input.factor * z(output, c);
+      ++row;
+    }
+  }
+  return view(defect).norm();
+}
+
+Initialisation fixed_point_initialisation(const StepProgram& program) {
+  // The states stay: only what signals do to signals can grow.
+  const std::size_t states = program.outputs_at();
+  const std::size_t signals = program.size() - states;
+  Matrix z(program.size(), signals);
+  for (std::size_t i = 0; i < signals; ++i) z(states + i, i) = 1.0;
+  std::vector<double> scratch;
+  program.apply_without_integration(z.values, signals, scratch);
+  Initialisation result;
+  result.radius = spectral_radius(to_matrix(view(z).bottomRows(index(signals))));
+  result.converges = result.radius < 1.0;
+  return result;
+}
+
+std::vector<StableRange> stable_ranges(const SearchRange& search, FunctionRef<double(double)> radius) {
+  std::vector<StableRange> ranges;
+  const double ratio = search.high / search.low;
+  double before = 0.0;
+  bool was_stable = false;
+  for (int k = 0; k < search.points; ++k) {
+    const double value = k + 1 == search.points ? search.high : search.low * std::pow(ratio, k / (search.points - 1.0));
+    const bool stable = radius(value) < 1.0;
+    if (stable && !was_stable) ranges.push_back({k == 0 ? value : limit_between(value, before, radius), value});
+    if (stable) ranges.back().high = value;
+    if (!stable && was_stable) ranges.back().high = limit_between(before, value, radius);
+    before = value;
+    was_stable = stable;
+  }
+  return ranges;
+}
+
+double structured_radius(const StepProgram& program, std::size_t subsystem) {
+  const auto& network = program.network();
+  const std::size_t states = network.subsystems[subsystem].matrices.A.rows;
+  const std::size_t samples = network.subsystems[subsystem].inputs.size() * program.samples_per_input();
+  std::size_t first_state = 0;
+  std::size_t first_sample = program.samples_at();
+  for (std::size_t s = 0; s < subsystem; ++s) {
+    first_state += network.subsystems[s].matrices.A.rows;
+    first_sample += network.subsystems[s].inputs.size() * program.samples_per_input();
+  }
+  std::vector<double> scratch;
+  Matrix seen = unit_matrix(program.size());
+  program.apply_around(subsystem, false, seen.values, program.size(), scratch);
+  Matrix done(program.size(), states);
+  for (std::size_t i = 0; i < states; ++i) done(first_state + i, i) = 1.0;
+  program.apply_around(subsystem, true, done.values, states, scratch);
+  const Matrix phi = step_matrix(program);
+  if (!(spectral_radius(phi) < 1.0)) return 0.0;
+
+  MatrixXcd k(index(states + samples), index(program.size()));
+  k.topRows(index(states)) = view(seen).middleRows(index(first_state), index(states));
+  k.bottomRows(index(samples)) = view(seen).middleRows(index(first_sample), index(samples));
+  const MatrixXcd e = view(done).cast<std::complex<double>>();
+  const MatrixXcd matrix = view(phi).cast<std::complex<double>>();
+  const auto gain = [&](double angle) {
+    const MatrixXcd resolvent = std::polar(1.0, angle) * MatrixXcd::Identity(matrix.rows(), matrix.cols()) - matrix;
+    return Eigen::JacobiSVD<MatrixXcd>(k * resolvent.partialPivLu().solve(e)).singularValues()[0];
+  };
+  // The matrices are real: half the circle is enough. A grid, then a golden section around its largest value.
+  constexpr int kAngles = 360;
+  double best = 0.0;
+  int at = 0;
+  for (int i = 0; i <= kAngles; ++i) {
+    const double here = gain(std::numbers::pi * i / kAngles);
+    if (here > best) {
+      best = here;
+      at = i;
+    }
+  }
+  double low = std::numbers::pi * std::max(0, at - 1) / kAngles;
+  double high = std::numbers::pi * std::min(kAngles, at + 1) / kAngles;
+  const double section = 1.0 / std::numbers::phi;
+  while (high - low > 1e-9) {
+    const double left = high - section * (high - low);
+    const double right = low + section * (high - low);
+    (gain(left) > gain(right) ? high : low) = gain(left) > gain(right) ? right : left;
+  }
+  return 1.0 / std::max(best, gain(0.5 * (low + high)));
+}
+
+}  // namespace entrain

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "analysis/step_program.hpp"
+#include "base/function_ref.hpp"
+
+namespace entrain {
+
+/// Up to here matrices are dense; beyond, the largest eigenvalue is found from products with the program alone.
+inline constexpr std::size_t kLargestDense = 400;
+
+/// z after one cycle = matrix z before.
+Matrix step_matrix(const StepProgram& program);
+
+/// Per macro step: below 1 the coupling is stable.
+double spectral_radius(const StepProgram& program);
+
+/// The connection defect, input at the end of a step minus output there, after two cycles from a consistent start with
+/// any state of length 1: || (S_u - L S_y) Phi^2 Phi_0^inf R_v ||_F (paper 003, (59), as verified).
+double relative_consistency(const StepProgram& program, const ExactCoupling& exact);
+
+/// Does the fixed-point initialisation of the paper converge, conditions (50) and (51)? It does when the part of Phi_0
+/// that carries signals to signals contracts; then the limit is unique too.
+struct Initialisation {
+  double radius = 0.0;  ///< of that part
+  bool converges = false;
+};
+Initialisation fixed_point_initialisation(const StepProgram& program);
+
+/// A range of a parameter (or of the step) over which the coupling is stable. The ends are limits to rounding, unless
+/// they are those of the range that was searched.
+struct StableRange {
+  double low = 0.0;
+  double high = 0.0;
+};
+/// All ranges in [low, high] where the radius is below 1: a grid of `points`, evenly spaced by ratio, and bisection
+/// between a stable and an unstable neighbour. A range narrower than the grid can be missed.
+struct SearchRange {
+  double low = 0.0;
+  double high = 0.0;
+  int points = 200;
+};
+std::vector<StableRange> stable_ranges(const SearchRange& search, FunctionRef<double(double)> radius);
+
+/// The size of the smallest change of one subsystem's step [G^vv G^vu] (2-norm, complex) that makes the coupling
+/// unstable: 1 / max over the unit circle of || K (zeta I - Phi)^-1 E ||_2. 0 when it is unstable already. Needs a
+/// cycle of one macro step.
+double structured_radius(const StepProgram& program, std::size_t subsystem);
+
+}  // namespace entrain

@@ -1,0 +1,259 @@
+// Paper 003: quality measures of a sequential master, numbers and figures. Verified values: docs/theory/quality.md.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <thread>
+
+#include "analysis/measures.hpp"
+#include "reproduce/entry.hpp"
+#include "reproduce/quality_masters.hpp"
+
+namespace entrain {
+namespace {
+
+const Tolerance kPrinted{1e-5, "the verified value is printed with five or six digits"};
+const Tolerance kTenDigits{2e-7, "the verified value is printed with seven to ten digits"};
+const Tolerance kCounted{0.0, "a count"};
+
+/// The coupling of the oscillator, as in (41) of the paper unless told otherwise.
+struct Spring {
+  double stiffness = 1.0;  // c_k
+  double damping = 2.0;    // d_k
+};
+
+/// As numpy.logspace(low, high, count).
+std::vector<double> logspace(double low, double high, int count) {
+  std::vector<double> values;
+  for (int k = 0; k < count; ++k) values.push_back(std::pow(10.0, low + (high - low) * k / (count - 1)));
+  return values;
+}
+
+std::vector<double> linspace(double low, double high, int count) {
+  std::vector<double> values;
+  for (int k = 0; k < count; ++k) values.push_back(low + (high - low) * k / (count - 1));
+  return values;
+}
+
+/// How far the stiffness or the damping of the coupling can grow, at the step of the figures.
+class SpringSweep {
+ public:
+  SpringSweep(const Examples& examples, Master master, double Spring::*parameter)
+      : nominal_(oscillator_network(examples)), master_(master), parameter_(parameter) {}
+
+  double radius_at(double value) const {
+    Spring spring;
+    spring.*parameter_ = value;
+    return radius(changed(spring), choice(master_, kStep));
+  }
+  /// The last point of the paper's grid up to which all are stable.
+  double last_grid_point() const {
+    double last = 0.0;
+    for (const double value : logspace(-5, 5, 100)) {
+      if (!(radius_at(value) < 1.0)) break;
+      last = value;
+    }
+    return last;
+  }
+  std::vector<StableRange> ranges() const {
+    return stable_ranges({1e-5, 1e5, 100}, [&](double value) { return radius_at(value); });
+  }
+
+ private:
+  static constexpr Duration kStep = 8.9;
+
+  /// Only the force side knows the coupling spring; its matrices are affine in both numbers.
+  LinearNetwork changed(const Spring& spring) const {
+    constexpr double kMass = 10.0;
+    const Spring paper;
+    const double stiffer = spring.stiffness - paper.stiffness;
+    const double damped = spring.damping - paper.damping;
+    LinearNetwork network = nominal_;
+    auto& [a, b, c, d] = network.subsystems[0].matrices;
+    a(1, 0) -= stiffer / kMass;
+    a(1, 1) -= damped / kMass;
+    b(1, 0) += stiffer / kMass;
+    b(1, 1) += damped / kMass;
+    c(0, 0) += stiffer;
+    c(0, 1) += damped;
+    d(0, 0) -= stiffer;
+    d(0, 1) -= damped;
+    return network;
+  }
+
+  LinearNetwork nominal_;
+  Master master_;
+  double Spring::*parameter_;
+};
+
+std::vector<ReproduceRow> numbers(const Examples& examples) {
+  const LinearNetwork network = oscillator_network(examples);
+  const auto control21 = quality(network, choice(Master::Control21, 9.11));
+  const auto control12 = quality(network, choice(Master::Control12, 8.9));
+  std::vector<ReproduceRow> rows;
+  rows.push_back(compared("radius, Control21, alpha 0.6, step 9.11 s", 0.45, 0.450382, control21.radius, kPrinted));
+  rows.push_back(compared("consistency, the same", 0.78, 0.782533, control21.consistency, kPrinted));
+  rows.push_back(
+      compared("radius, Control12, alpha 0.59, 0.36, step 8.9 s", 0.41, 0.412533, control12.radius, kPrinted));
+  rows.push_back(compared("consistency, the same", 1.1, 1.103074, control12.consistency, kPrinted));
+  struct Limit {
+    Master master;
+    double Spring::*parameter;
+    double paper, grid;
+    std::optional<double> limit;
+  };
+  for (const auto& of : {Limit{Master::Seidel12, &Spring::stiffness, 0.89, 0.89022, 1.1230369},
+                         Limit{Master::Seidel21, &Spring::stiffness, 0.89, 0.89022, 1.1230369},
+                         Limit{Master::Seidel12, &Spring::damping, 2.26, 2.25702, 2.6844177},
+                         Limit{Master::Seidel21, &Spring::damping, 2.26, 2.25702, 2.6844177},
+                         Limit{Master::Control12, &Spring::stiffness, 3.59, 3.59381, 3.7614539},
+                         Limit{Master::Control21, &Spring::stiffness, 3.59, 3.59381, 4.4173392},
+                         Limit{Master::Control12, &Spring::damping, 1e5, 1e5, std::nullopt},
+                         Limit{Master::Control21, &Spring::damping, 1e5, 1e5, std::nullopt}}) {
+    const SpringSweep sweep(examples, of.master, of.parameter);
+    const auto what = fmt::format("{}, {}", name(of.master), of.parameter == &Spring::stiffness ? "c_k" : "d_k");
+    rows.push_back(compared(what + ": last stable point of the paper's grid", of.paper, of.grid,
+                            sweep.last_grid_point(), kPrinted));
+    if (!of.limit) continue;
+    rows.push_back(
+        compared(what + ": true limit", std::nullopt, *of.limit, sweep.ranges().front().high, {1e-7, "eight digits"}));
+  }
+  return rows;
+}
+
+/// Past the paper: parallel masters, inputs of higher degree, structured radius.
+std::vector<ReproduceRow> beyond(const Examples& examples) {
+  const LinearNetwork network = oscillator_network(examples);
+  std::vector<ReproduceRow> rows;
+  const auto add = [&](const std::string& what, double reference, double ours) {
+    rows.push_back(compared(what, std::nullopt, reference, ours, kTenDigits));
+  };
+  const auto seidel12 = quality(network, choice(Master::Seidel12, 1.0));
+  const auto jacobi = quality(network, choice(Master::Jacobi, 1.0));
+  add("radius, Seidel12, step 1 s", 0.9372460454, seidel12.radius);
+  add("radius, Jacobi, step 1 s", 0.9400786082, jacobi.radius);
+  add("consistency, Seidel12, step 1 s", 0.6607818053, seidel12.consistency);
+  add("consistency, Seidel21, step 1 s", 1.0205840700, quality(network, choice(Master::Seidel21, 1.0)).consistency);
+  add("consistency, Jacobi, step 1 s", 1.2901771860, jacobi.consistency);
+  add("radius, Seidel12 of degree 1, step 1 s", 0.92589587, radius(network, choice(Master::Seidel12, 1.0, 1)));
+  const std::vector<double> limits{9.10130403, 5.08005601, 2.09020059};
+  for (int degree = 0; degree < 3; ++degree) {
+    const auto ranges = stable_ranges(
+        {1e-2, 20.0, 200}, [&](double step) { return radius(network, choice(Master::Seidel12, step, degree)); });
+    add(fmt::format("longest stable step in s, Seidel12 of degree {}", degree),
+        limits[static_cast<std::size_t>(degree)], ranges.front().high);
+  }
+  const auto steps = subsystem_steps(network, 1.0, 0);
+  add("structured radius of the force side, Seidel12, step 1 s", 0.04402072,
+      structured_radius(StepProgram(network, steps, choice(Master::Seidel12, 1.0)), 0));
+  return rows;
+}
+
+/// Stability is not an interval: beyond their limits both Controls are stable again, twice.
+std::vector<ReproduceRow> fig4(const Examples& examples) {
+  std::vector<ReproduceRow> rows;
+  for (const Master master : {Master::Control12, Master::Control21}) {
+    const SpringSweep sweep(examples, master, &Spring::stiffness);
+    for (const double value : {7.220809, 9.111628}) {  // points of logspace(-5, 5, 100)
+      rows.push_back(compared(fmt::format("{}: radius at c_k = {:.3g} below 1", name(master), value), std::nullopt, 1.0,
+                              sweep.radius_at(value), {0.0, "stable on an island", true}));
+    }
+  }
+  return rows;
+}
+
+struct Front {
+  std::vector<CouplingChoice> choices;
+  std::vector<Quality> qualities;
+  std::vector<std::size_t> members;
+};
+
+Front front_of(const LinearNetwork& network, std::vector<CouplingChoice> choices) {
+  Front front{std::move(choices), {}, {}};
+  const int threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  front.qualities = evaluate_all(network, front.choices, threads);
+  std::vector<std::vector<double>> objectives;
+  for (const auto& of : front.qualities) objectives.push_back({of.radius, of.consistency});
+  front.members = pareto_front(objectives);
+  return front;
+}
+
+std::size_t without_gains(const Front& front) {
+  return static_cast<std::size_t>(std::count_if(front.members.begin(), front.members.end(), [&](std::size_t member) {
+    const auto& gains = front.choices[member].gains;
+    return std::all_of(gains.begin(), gains.end(), [](double gain) { return gain == 0.0; });
+  }));
+}
+
+std::vector<ReproduceRow> fig6(const Examples& examples) {
+  const LinearNetwork network = oscillator_network(examples);
+  std::vector<CouplingChoice> choices;
+  for (const double step : logspace(-3, 1, 100)) {
+    for (const double alpha : linspace(0, 1.1, 100)) {
+      if (alpha < 1.0) choices.push_back(choice(Master::Control21, step, 0, {0.0, 0.0, alpha}));
+    }
+  }
+  const Front front = front_of(network, std::move(choices));
+  const auto best = *std::min_element(front.members.begin(), front.members.end(), [&](std::size_t a, std::size_t b) {
+    return front.qualities[a].radius < front.qualities[b].radius;
+  });
+  double shortest = 1e9;
+  for (const std::size_t member : front.members) {
+    if (front.choices[member].gains[2] > 0.0) shortest = std::min(shortest, front.choices[member].step);
+  }
+  std::vector<ReproduceRow> rows;
+  rows.push_back(
+      compared("points on the front", std::nullopt, 70, static_cast<double>(front.members.size()), kCounted));
+  rows.push_back(
+      compared("of these Seidel21 (alpha = 0)", std::nullopt, 60, static_cast<double>(without_gains(front)), kCounted));
+  rows.push_back(compared("shortest step with alpha > 0 on it, s", std::nullopt, 9.11163, shortest, kPrinted));
+  const Tolerance digits{5e-3, "printed with two digits"};
+  rows.push_back(compared("alpha of the least radius", 0.6, 0.6, front.choices[best].gains[2], digits));
+  rows.push_back(compared("step of the least radius, s", 9.11, 9.11, front.choices[best].step, digits));
+  return rows;
+}
+
+std::vector<ReproduceRow> fig7(const Examples& examples) {
+  const LinearNetwork network = oscillator_network(examples);
+  std::vector<CouplingChoice> choices;
+  const auto alphas = linspace(0, 1, 40);
+  for (const double step : logspace(-3, 1, 80)) {
+    for (const double position : alphas) {
+      for (const double velocity : alphas) {
+        if (position < 1.0 && velocity < 1.0) {
+          choices.push_back(choice(Master::Control12, step, 0, {position, velocity, 0.0}));
+        }
+      }
+    }
+  }
+  const Front front = front_of(network, std::move(choices));
+  std::vector<ReproduceRow> rows;
+  rows.push_back(
+      compared("points on the front", std::nullopt, 366, static_cast<double>(front.members.size()), kCounted));
+  rows.push_back(
+      compared("of these Seidel12 (no gains)", std::nullopt, 65, static_cast<double>(without_gains(front)), kCounted));
+  const auto near = std::find_if(front.members.begin(), front.members.end(), [&](std::size_t member) {
+    const auto& of = front.choices[member];
+    return std::abs(of.gains[0] - 0.59) < 0.005 && std::abs(of.gains[1] - 0.36) < 0.005 &&
+           std::abs(of.step - 8.9) < 0.05;
+  });
+  const bool found = near != front.members.end();
+  const Tolerance digits{0.02, "printed with two digits"};
+  rows.push_back(
+      compared("radius of the highlighted point", 0.41, 0.412533, found ? front.qualities[*near].radius : 0.0, digits));
+  rows.push_back(compared("consistency of the highlighted point", 1.1, 1.103074,
+                          found ? front.qualities[*near].consistency : 0.0, digits));
+  return rows;
+}
+
+}  // namespace
+
+std::vector<ReproduceEntry> quality_entries() {
+  return {{"quality.numbers", "sequential masters: radius, consistency, limits in the coupling spring", &numbers},
+          {"quality.beyond", "parallel masters, higher degrees, true limits, structured radius", &beyond},
+          {"quality.fig4", "stable islands in the stiffness of the coupling", &fig4},
+          {"quality.fig6", "Pareto front of Control21 over gain and step", &fig6},
+          {"quality.fig7", "Pareto front of Control12 over two gains and step", &fig7}};
+}
+
+}  // namespace entrain

@@ -1,0 +1,140 @@
+// Paper 003, the figures that compare with runs. Verified values: docs/theory/quality.md.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+
+#include "analysis/measures.hpp"
+#include "reproduce/entry.hpp"
+#include "reproduce/measure.hpp"
+#include "reproduce/quality_masters.hpp"
+
+namespace entrain {
+namespace {
+
+constexpr std::array kMasters{Master::Seidel12, Master::Seidel21, Master::Control12, Master::Control21};
+/// The responses of the figure are those of the step matrix: x2 = 1 m at the start, everything else at rest.
+std::vector<ReproduceRow> fig2(const Examples& examples) {
+  const LinearNetwork network = oscillator_network(examples);
+  const ExactCoupling exact = exact_coupling(network);
+  std::vector<ReproduceRow> rows;
+  for (const Master master : kMasters) {
+    const auto of = choice(master, 1.0);
+    const auto steps = subsystem_steps(network, 1.0, 0);
+    const StepProgram program(network, steps, of);
+    std::vector<double> z(program.size(), 0.0);
+    constexpr std::size_t kPosition = 2;  // x1, v1, x2, v2
+    z[kPosition] = 1.0;
+    for (std::size_t y = 0; y < 3; ++y) z[program.outputs_at() + y] = exact.outputs(y, kPosition);
+    z[program.samples_at()] = 1.0;
+    z[program.samples_at() + 2] = exact.outputs(0, kPosition);
+    const auto run = run_master(examples, {.master = master, .step = 1.0, .stop = 40.0});
+    const auto& position = run.column("motion_side.x");
+    double worst = 0.0;
+    std::vector<double> scratch;
+    for (std::size_t k = 1; k < position.size(); ++k) {
+      program.apply(z, 1, scratch);
+      worst = std::max(worst, std::abs(z[program.outputs_at() + 1] - position[k]));
+    }
+    rows.push_back(compared(fmt::format("{}: run against powers of the matrix, m", name(master)), std::nullopt, 1e-10,
+                            worst, {0.0, "at most rounding, and the tolerance of an FMU's solver", true}));
+  }
+  return rows;
+}
+
+std::vector<double> ranks(const std::vector<double>& values) {
+  std::vector<std::size_t> order(values.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
+  std::vector<double> result(values.size());
+  for (std::size_t r = 0; r < order.size(); ++r) result[order[r]] = static_cast<double>(r);
+  return result;
+}
+
+/// Spearman's, for values without ties.
+double rank_correlation(const std::vector<double>& a, const std::vector<double>& b) {
+  const auto first = ranks(a);
+  const auto second = ranks(b);
+  double sum = 0.0;
+  for (std::size_t i = 0; i < a.size(); ++i) sum += (first[i] - second[i]) * (first[i] - second[i]);
+  const auto n = static_cast<double>(a.size());
+  return 1.0 - 6.0 * sum / (n * (n * n - 1.0));
+}
+
+std::vector<ReproduceRow> fig3(const Examples& examples) {
+  const LinearNetwork network = oscillator_network(examples);
+  constexpr Time kStop = 40.0;
+  std::vector<double> consistencies;
+  std::vector<std::vector<double>> errors(kOscillatorSignals.size());
+  for (const int steps : {4000, 2000, 1000, 500, 250, 125, 80, 40, 20, 10}) {
+    const Duration step = kStop / steps;
+    auto reference = load_example(examples / "oscillator", "monolithic", step);
+    reference.stop = {kStop, {}};
+    const auto exact = run_system(std::move(reference), kOscillatorSignals);
+    for (const Master master : kMasters) {
+      consistencies.push_back(quality(network, choice(master, step)).consistency);
+      const auto run = run_master(examples, {.master = master, .step = step, .stop = kStop});
+      for (std::size_t i = 0; i < kOscillatorSignals.size(); ++i) {
+        errors[i].push_back(percent_error(run.column(kOscillatorSignals[i]), exact.column(kOscillatorSignals[i])));
+      }
+    }
+  }
+  std::vector<ReproduceRow> rows;
+  for (std::size_t i = 0; i < kOscillatorSignals.size(); ++i) {
+    rows.push_back(compared(fmt::format("1 - rank correlation of consistency and error of {}", kOscillatorSignals[i]),
+                            std::nullopt, 0.1, 1.0 - rank_correlation(consistencies, errors[i]),
+                            {0.0, "four masters, ten steps: the error follows the consistency", true}));
+  }
+  return rows;
+}
+
+/// The step at which real runs begin to grow, by bisection.
+Duration longest_bounded_step(const Examples& examples, MasterRun of, Duration near) {
+  Duration bounded = 0.97 * near;
+  Duration growing = 1.03 * near;
+  const auto grows = [&](Duration step) {
+    constexpr int kSteps = 4000;
+    of.step = step;
+    of.stop = step * kSteps;
+    const auto run = run_master(examples, of);
+    const auto& force = run.column("force_side.F");
+    const auto largest = [&](std::size_t from, std::size_t to) {
+      double worst = 0.0;
+      for (std::size_t k = from; k < to; ++k) worst = std::max(worst, std::abs(force[k]));
+      return worst;
+    };
+    return largest(force.size() * 3 / 4, force.size()) > largest(force.size() / 4, force.size() / 2);
+  };
+  while (growing - bounded > 1e-3 * near) {
+    const Duration middle = 0.5 * (bounded + growing);
+    (grows(middle) ? growing : bounded) = middle;
+  }
+  return bounded;
+}
+
+std::vector<ReproduceRow> fig5(const Examples& examples) {
+  const LinearNetwork network = oscillator_network(examples);
+  std::vector<ReproduceRow> rows;
+  for (const auto& of : {MasterRun{Master::Seidel12, 0}, MasterRun{Master::Seidel21, 0}, MasterRun{Master::Seidel12, 1},
+                         MasterRun{Master::Seidel12, 2}, MasterRun{Master::Jacobi, 1}, MasterRun{Master::Jacobi, 2}}) {
+    const auto ranges = stable_ranges({1e-2, 100.0, 300},
+                                      [&](double step) { return radius(network, choice(of.master, step, of.degree)); });
+    const Duration limit = ranges.front().high;
+    rows.push_back(compared(
+        fmt::format("{} of degree {}: step in s at which runs begin to grow", name(of.master), of.degree), std::nullopt,
+        limit, longest_bounded_step(examples, of, limit), {0.01, "the predicted limit, within 1 %"}));
+  }
+  return rows;
+}
+
+}  // namespace
+
+std::vector<ReproduceEntry> quality_run_entries() {
+  return {{"quality.fig2", "two-mass oscillator: four masters at a step of 1 s", &fig2},
+          {"quality.fig3", "relative consistency foretells the global error", &fig3},
+          {"quality.fig5", "the limit of the step, predicted and in real runs", &fig5}};
+}
+
+}  // namespace entrain

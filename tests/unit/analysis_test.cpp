@@ -1,0 +1,158 @@
+// Measures of a coupling from linear networks.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "analysis/linearize.hpp"
+#include "analysis/measures.hpp"
+#include "analysis/search.hpp"
+#include "facade/prepare.hpp"
+#include "numerics/eigenvalues.hpp"
+#include "support/systems.hpp"
+
+namespace entrain {
+namespace {
+
+/// Two subsystems without states that pass `gain` times their input on to each other.
+LinearNetwork gains_in_a_loop(double first, double second) {
+  LinearNetwork network;
+  network.outputs = {"a.y", "b.y"};
+  for (const double gain : {first, second}) {
+    auto& subsystem = network.subsystems.emplace_back();
+    subsystem.name = network.subsystems.size() == 1 ? "a" : "b";
+    subsystem.matrices = {Matrix(0, 0), Matrix(0, 1), Matrix(1, 0), Matrix(1, 1)};
+    subsystem.matrices.D(0, 0) = gain;
+    subsystem.inputs = {{subsystem.name + ".u", 2 - network.subsystems.size(), 1.0}};
+    subsystem.capabilities.input_degree = kMaxInputDegree;
+  }
+  return network;
+}
+
+LinearNetwork oscillator() {
+  std::vector<Problem> problems;
+  const auto prepared = prepare(test::example("oscillator"), 1, {}, problems);
+  prepared.system->initialize(0.0, 1.0);
+  return *linearized(*prepared.system).network;
+}
+
+/// A ring of lightly damped oscillators, each pulled by the next: x'' = -x - 0.4 x' + 0.3 x_next.
+LinearNetwork ring(std::size_t size) {
+  LinearNetwork network;
+  for (std::size_t s = 0; s < size; ++s) {
+    auto& subsystem = network.subsystems.emplace_back();
+    subsystem.name = "o" + std::to_string(s);
+    subsystem.matrices = {Matrix(2, 2), Matrix(2, 1), Matrix(1, 2), Matrix(1, 1)};
+    subsystem.matrices.A.values = {0, 1, -1, -0.4};
+    subsystem.matrices.B.values = {0, 0.3};
+    subsystem.matrices.C.values = {1, 0};
+    subsystem.inputs = {{subsystem.name + ".u", (s + 1) % size, 1.0}};
+    subsystem.capabilities.input_degree = kMaxInputDegree;
+    network.outputs.push_back(subsystem.name + ".x");
+  }
+  return network;
+}
+
+double radius(const LinearNetwork& network, const CouplingChoice& choice) {
+  const auto steps = subsystem_steps(network, choice.step, choice.degree);
+  return spectral_radius(StepProgram(network, steps, choice));
+}
+
+TEST(ExactCoupling, names_the_outputs_of_a_loop_without_solution) {
+  try {
+    exact_coupling(gains_in_a_loop(2.0, 0.5));
+    FAIL() << "a loop of gain 1 has no unique solution";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::LoopNotSolved);
+    EXPECT_NE(std::string(error.what()).find("a.y, b.y"), std::string::npos) << error.what();
+  }
+}
+
+TEST(Initialisation, converges_by_fixed_point_while_the_gain_around_the_loop_is_below_1) {
+  const auto initialisation = [](double gain) {
+    const LinearNetwork network = gains_in_a_loop(gain, 1.0);
+    const auto steps = subsystem_steps(network, 1.0, 0);
+    const std::vector<std::size_t> sequence{0, 1};
+    return fixed_point_initialisation(StepProgram(network, steps, sequential_choice(sequence, 0, 1.0)));
+  };
+  EXPECT_TRUE(initialisation(-0.9).converges);
+  EXPECT_NEAR(initialisation(-0.9).radius, 0.9, 1e-12);
+  EXPECT_FALSE(initialisation(-1.0).converges);  // oscillates for ever, (51)
+  EXPECT_FALSE(initialisation(1.1).converges);
+}
+
+TEST(StableRanges, finds_islands_and_their_limits) {
+  // Stable below 2 and between 5 and 7.
+  const auto ranges =
+      stable_ranges({0.1, 100.0, 200}, [](double x) { return x < 2.0 || (x > 5.0 && x < 7.0) ? 0.5 : 2.0; });
+  ASSERT_EQ(ranges.size(), 2U);
+  EXPECT_EQ(ranges[0].low, 0.1);
+  EXPECT_NEAR(ranges[0].high, 2.0, 1e-12);
+  EXPECT_NEAR(ranges[1].low, 5.0, 1e-12);
+  EXPECT_NEAR(ranges[1].high, 7.0, 1e-12);
+}
+
+TEST(StableRanges, radius_that_is_not_a_number_counts_as_unstable) {
+  EXPECT_TRUE(stable_ranges({0.1, 10.0, 20}, [](double) { return std::nan(""); }).empty());
+}
+
+TEST(SpectralRadius, of_a_large_network_is_that_of_the_dense_matrix) {
+  const LinearNetwork network = ring(150);
+  const auto choice = parallel_choice(150, 1, 0.4);
+  const auto steps = subsystem_steps(network, choice.step, choice.degree);
+  const StepProgram program(network, steps, choice);
+  ASSERT_GT(program.size(), kLargestDense);  // so it is found from products
+  EXPECT_NEAR(spectral_radius(program), spectral_radius(step_matrix(program)), 1e-5);
+}
+
+TEST(SpectralRadius, of_a_cycle_counts_per_macro_step) {
+  // A subsystem alone that steps every third macro step: its radius per macro step is that of its own motion.
+  LinearNetwork network = ring(1);
+  network.subsystems[0].matrices.B.values = {0, 0};
+  network.subsystems[0].capabilities.imposed_step = 0.3;
+  EXPECT_NEAR(radius(network, parallel_choice(1, 0, 0.1)), std::exp(-0.2 * 0.1), 1e-12);
+}
+
+TEST(ParetoFront, keeps_what_nobody_dominates) {
+  const std::vector<std::vector<double>> points{{1, 5}, {2, 2}, {3, 3}, {5, 1}, {2, 2}, {1, 6}, {std::nan(""), 0}};
+  EXPECT_EQ(pareto_front(points), (std::vector<std::size_t>{0, 1, 3, 4}));
+}
+
+TEST(Evolution, finds_masters_as_robust_as_the_highlighted_one_of_the_paper) {
+  const LinearNetwork network = oscillator();
+  const EvolutionSettings settings{
+      .shortest_step = 1e-3, .longest_step = 10.0, .highest_degree = 1, .largest_gain = 0.99};
+  const auto front = evolve_choices(network, settings);
+  const auto again = evolve_choices(network, settings);
+  ASSERT_EQ(front.size(), again.size());
+  double least = 1.0;
+  for (std::size_t i = 0; i < front.size(); ++i) {
+    EXPECT_EQ(front[i].quality.radius, again[i].quality.radius);
+    EXPECT_EQ(front[i].quality.radius, radius(network, front[i].choice));
+    if (front[i].choice.step > 8.0) least = std::min(least, front[i].quality.radius);
+  }
+  EXPECT_LT(least, 0.46);  // Control12 of the paper: 0.4125 at 8.9 s, found on a grid of 128 000 points
+}
+
+TEST(Linearized, names_everyone_who_cannot_tell) {
+  auto description = test::example("mechanical");
+  for (auto& subsystem : description.subsystems) subsystem.linearization = {false, {}};
+  std::vector<Problem> problems;
+  const auto prepared = prepare(description, 1, {}, problems);
+  prepared.system->initialize(0.0, 1.0);
+  const auto result = linearized(*prepared.system);
+  EXPECT_FALSE(result.network);
+  EXPECT_EQ(result.obstacles,
+            (std::vector<std::string>{"'left' tells no linearization", "'right' tells no linearization"}));
+}
+
+TEST(Linearized, subsystem_that_differentiates_its_input_is_no_linear_system) {
+  std::vector<Problem> problems;
+  const auto prepared = prepare(test::example("car"), 1, {}, problems);
+  prepared.system->initialize(0.0, 1.0);
+  const auto result = linearized(*prepared.system);
+  ASSERT_EQ(result.obstacles.size(), 1U);
+  EXPECT_NE(result.obstacles[0].find("'controller' differentiates an input"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace entrain
