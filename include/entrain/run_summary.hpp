@@ -44,7 +44,7 @@ struct LoopSummary {
 
 struct ConnectionSummary {
   std::string name;           ///< "left.x -> right.x"
-  double max_residual = 0.0;  ///< as RunSummary::max_coupling_residual, of this connection
+  double max_residual = 0.0;  ///< as RunSummary::max_coupling_residual, of this connection; NaN: not measured
 };
 
 /// How a run went. Always exists, also after a failure.
@@ -65,7 +65,8 @@ struct RunSummary {
   std::uint64_t iterations = 0;
   std::uint64_t linearizations = 0;
   double wall_seconds = 0.0;
-  /// max over steps and connections of |input at the end of the step - output there| / range of that output
+  /// max over steps and connections of |input at the end of the step - output there| / range of that output; NaN when
+  /// no two connected subsystems ever communicated at the same time after the start
   double max_coupling_residual = 0.0;
   std::string worst_connection;  ///< where that was: "left.x -> right.x"
   std::vector<ConnectionSummary> connections;

@@ -311,32 +311,58 @@ void CoupledSystem::read_output_slopes(std::span<double> all) {
 }
 
 CoupledSystem::Saved CoupledSystem::save() {
-  Saved saved{{}, times_, {}, signals_, input_end_, coefficients_};
-  for (auto& participant : participants_) {
-    saved.states.push_back(participant.subsystem->facets().rollback->save());
-    saved.counters.push_back(participant.counters);
-  }
+  std::vector<SubsystemId> everyone;
+  for (std::size_t s = 0; s < size(); ++s) everyone.emplace_back(s);
+  Saved saved;
+  save(everyone, saved);
   return saved;
 }
 
-void CoupledSystem::restore(const Saved& saved) {
-  // Equal sizes: assignment keeps the storage that the participants' spans point to.
-  for (std::size_t s = 0; s < size(); ++s) {
-    facets(SubsystemId{s}).rollback->restore(saved.states[s]);
-    participants_[s].stop_requested = false;
-    const auto rollbacks = participants_[s].counters.rollbacks + 1;  // what happened, happened
-    participants_[s].counters = saved.counters[s];
-    participants_[s].counters.rollbacks = rollbacks;
+void CoupledSystem::save(std::span<const SubsystemId> some, Saved& saved) {
+  saved.subsystems.assign(some.begin(), some.end());
+  saved.states.clear();
+  saved.times.clear();
+  saved.counters.clear();
+  saved.numbers.clear();
+  for (const SubsystemId s : some) {
+    const auto& participant = participants_[s];
+    saved.states.push_back(participant.subsystem->facets().rollback->save());
+    saved.times.push_back(times_[s]);
+    saved.counters.push_back(participant.counters);
+    for (const auto values : numbers_of(participant)) {
+      saved.numbers.insert(saved.numbers.end(), values.begin(), values.end());
+    }
   }
-  times_ = saved.times;
-  signals_ = saved.signals;
-  input_end_ = saved.input_end;
-  coefficients_ = saved.coefficients;
+}
+
+void CoupledSystem::restore(const Saved& saved) {
+  const double* next = saved.numbers.data();
+  for (std::size_t i = 0; i < saved.subsystems.size(); ++i) {
+    const SubsystemId s = saved.subsystems[i];
+    auto& participant = participants_[s];
+    participant.subsystem->facets().rollback->restore(saved.states[i]);
+    participant.stop_requested = false;
+    const auto rollbacks = participant.counters.rollbacks + 1;  // what happened, happened
+    participant.counters = saved.counters[i];
+    participant.counters.rollbacks = rollbacks;
+    times_[s] = saved.times[i];
+    for (const auto values : numbers_of(participant)) {
+      std::copy_n(next, values.size(), values.begin());
+      next += values.size();
+    }
+  }
   stop_request_.clear();
 }
 
 void CoupledSystem::release(const Saved& saved) {
-  for (std::size_t s = 0; s < size(); ++s) facets(SubsystemId{s}).rollback->release(saved.states[s]);
+  for (std::size_t i = 0; i < saved.subsystems.size(); ++i) {
+    facets(saved.subsystems[i]).rollback->release(saved.states[i]);
+  }
+}
+
+std::array<std::span<double>, 3> CoupledSystem::numbers_of(const Participant& participant) {
+  return {participant.outputs, participant.input_end,
+          std::span(participant.coefficients, kOrders * participant.input_end.size())};
 }
 
 }  // namespace entrain

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <exception>
@@ -122,14 +123,17 @@ class CoupledSystem {
   const std::vector<TrialKind>& trial_kinds() const { return trial_kinds_; }
   void set_trial_kinds(std::vector<TrialKind> kinds) { trial_kinds_ = std::move(kinds); }
 
-  /// Subsystem states and signals; the ids belong to the saving system.
+  /// Of some subsystems: states and signals; the state ids belong to the saving system.
   struct Saved {
+    std::vector<SubsystemId> subsystems;
     std::vector<StateId> states;
     std::vector<Time> times;
     std::vector<Counters> counters;
-    std::vector<double> signals, input_end, coefficients;
+    std::vector<double> numbers;  ///< outputs, inputs and input polynomials, one subsystem after the other
   };
-  Saved save();
+  Saved save();  ///< of everyone
+  /// Of these only, in the storage of `saved`.
+  void save(std::span<const SubsystemId> some, Saved& saved);
   void restore(const Saved& saved);
   void release(const Saved& saved);
 
@@ -163,6 +167,8 @@ class CoupledSystem {
   void check_outputs(SubsystemId s, Time t) const;
   [[noreturn]] void throw_not_finite(SubsystemId s, Time t) const;
   void settle_trouble(std::span<const StepTask> tasks);
+  /// What a saved state holds besides the subsystem's own: outputs, inputs, input polynomials.
+  static std::array<std::span<double>, 3> numbers_of(const Participant& participant);
 
   Graph graph_;
   TransferPlan transfer_;

@@ -142,6 +142,9 @@ void check_requirements(const SystemDescription& description, const Prepared& pr
     const auto& where = subsystem.step ? subsystem.step->where : subsystem.where;
     problems.push_back({std::move(unmet.message), std::move(unmet.remedy), where});
   }
+  const auto written = description.method_options.find(description.method.value);
+  const bool any_written = written != description.method_options.end();
+  prepared.method->check_times(prepared.settings, any_written ? written->second : WrittenOptions{}, problems);
 }
 
 /// How each subsystem is tried out, as written or by nature; what is written must be possible.

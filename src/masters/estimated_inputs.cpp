@@ -136,17 +136,19 @@ int EstimatedInputs::write(CoupledSystem& system, const Step& step) {
   return degree;
 }
 
-void EstimatedInputs::save(std::vector<double>& numbers) const {
-  numbers.insert(numbers.end(), end_slopes_.begin(), end_slopes_.end());
-  for (const auto& start : starts_) {
-    numbers.insert(numbers.end(), {start.time, start.value, static_cast<double>(start.carried_on.degree)});
+void EstimatedInputs::save(IdRange<InputId> inputs, std::vector<double>& numbers) const {
+  for (const InputId input : inputs) {
+    const auto& start = starts_[input];
+    numbers.insert(numbers.end(),
+                   {end_slopes_[input], start.time, start.value, static_cast<double>(start.carried_on.degree)});
     numbers.insert(numbers.end(), start.carried_on.coefficients.begin(), start.carried_on.coefficients.end());
   }
 }
 
-void EstimatedInputs::restore(const double*& next) {
-  for (auto& slope : end_slopes_) slope = *next++;
-  for (auto& start : starts_) {
+void EstimatedInputs::restore(IdRange<InputId> inputs, const double*& next) {
+  for (const InputId input : inputs) {
+    auto& start = starts_[input];
+    end_slopes_[input] = *next++;
     start.time = *next++;
     start.value = *next++;
     start.carried_on.degree = static_cast<int>(*next++);

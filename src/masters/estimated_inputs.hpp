@@ -36,9 +36,9 @@ class EstimatedInputs {
   /// ... and at its end. Returns the degree.
   int interpolate(CoupledSystem& system, Estimates estimates, const Step& step);
 
-  /// Appends to `numbers`, and reads on from there.
-  void save(std::vector<double>& numbers) const;
-  void restore(const double*& next);
+  /// Of the inputs of a subsystem; appends to `numbers`, and reads on from there.
+  void save(IdRange<InputId> inputs, std::vector<double>& numbers) const;
+  void restore(IdRange<InputId> inputs, const double*& next);
 
  private:
   struct Polynomial {

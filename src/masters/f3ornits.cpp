@@ -42,7 +42,6 @@ void F3ornits::start(CoupledSystem& system, const RunSettings& settings) {
   due_.clear();
   tasks_.reserve(system.size());
   jumped_.reserve(system.size());
-  locates_jumps_ = options_.locate_jumps;
   std::vector<Rendezvous::Constraints> constraints;
   for (std::size_t s = 0; s < system.size(); ++s) {
     constraints.push_back(join(system, SubsystemId{s}));
@@ -61,7 +60,7 @@ Rendezvous::Constraints F3ornits::join(CoupledSystem& system, SubsystemId s) {
   // A step must change the time.
   const Duration resolution =
       64 * std::numeric_limits<double>::epsilon() * std::max(std::abs(settings_.start), std::abs(settings_.stop));
-  Rendezvous::Constraints limits{can.imposed_step, can.step_offset, 0.0, 0.0};
+  Rendezvous::Constraints limits{can.imposed_step, can.step_offset, 0.0, 0.0, can.min_step.value_or(0.0)};
   limits.max_step = std::max(std::min(most, can.max_step.value_or(kNever)), can.min_step.value_or(0.0));
   limits.min_step = std::max({std::min(least, limits.max_step), can.min_step.value_or(0.0), resolution});
 
@@ -70,12 +69,12 @@ Rendezvous::Constraints F3ornits::join(CoupledSystem& system, SubsystemId s) {
   member.input_degree = can.input_degree;
   member.imposed = can.imposed_step.has_value();
   member.announces = can.announces_events;
-  locates_jumps_ = locates_jumps_ && can.rollback;
+  member.rollback = can.rollback;
   const bool may_divide = !member.imposed && !can.min_step;
   member.parts = may_divide ? options_.substeps : 1;
   member.event = system.next_event(s, now_);
-  const auto outputs = system.graph().outputs_of(s);
-  member.outputs_end = outputs.first + outputs.count;
+  member.inputs = system.graph().inputs_of(s);
+  const auto outputs = member.outputs = system.graph().outputs_of(s);
   if (outputs.count > 0) {
     wishes_[s].proposal = std::clamp(can.initial_step.value_or(initial), limits.min_step, limits.max_step);
   }
@@ -90,46 +89,22 @@ Rendezvous::Constraints F3ornits::join(CoupledSystem& system, SubsystemId s) {
 
 MacroStepReport F3ornits::advance(CoupledSystem& system) {
   MacroStepReport report;
-  if (locates_jumps_) {
-    while (!reach_next_before_jump(system)) ++report.rejected;
-  } else {
-    reach_next(system);
-  }
+  for (reach_next(system); taken_back_for_jump(system); reach_next(system)) ++report.rejected;
   ++step_;
   report.reached = now_;
   return report;
 }
 
 void F3ornits::reach_next(CoupledSystem& system) {
+  const bool locates_jumps = options_.detect_jumps && options_.locate_jumps;
+  before_.kept = false;
+  if (locates_jumps) keep_before_plan();
   plan(system);
   now_ = std::min(rendezvous_.next(due_), settings_.stop);
+  if (locates_jumps) keep_before_steps(system);
   jumped_.clear();
   commit(system, false);
   commit(system, true);
-}
-
-/// False when everything was put back, because a step that ended behind a jump can be made shorter.
-bool F3ornits::reach_next_before_jump(CoupledSystem& system) {
-  const auto saved = system.save();
-  const auto before = memory();
-  const Time from = now_;
-  reach_next(system);
-  std::erase_if(jumped_, [&](SubsystemId s) {
-    const Member& member = members_[s];
-    return member.imposed || member.from != from || member.size <= member.min_step * (1 + kRounding);
-  });
-  const bool again = !jumped_.empty();
-  if (again) {
-    system.restore(saved);
-    std::vector<std::pair<SubsystemId, Duration>> shorter;
-    for (const SubsystemId s : jumped_) {
-      shorter.emplace_back(s, std::max(members_[s].min_step, step_control_.least_dilatation * members_[s].size));
-    }
-    restore(before);
-    for (const auto& [s, size] : shorter) wishes_[s].proposal = size;
-  }
-  system.release(saved);
-  return !again;
 }
 
 void F3ornits::plan(CoupledSystem& system) {
@@ -151,7 +126,7 @@ void F3ornits::begin_step(CoupledSystem& system, SubsystemId s) {
   const Duration proposal = wishes_[s].proposal;
   const Duration nominal = system.capabilities(s).imposed_step.value_or(proposal);
   // To the last bit, so that it can keep what it computed for a step of this size.
-  if (std::abs(member.size - nominal) <= kRounding * nominal) member.size = nominal;
+  if (nominal < kNever && std::abs(member.size - nominal) <= kRounding * nominal) member.size = nominal;
   const bool was_cut = proposal < kNever && member.size < proposal * (1 - kRounding);
   member.cut_proposal = options_.memory && was_cut ? proposal : 0.0;
   if (rendezvous_.only_reads(s)) {
@@ -200,6 +175,7 @@ void F3ornits::take_outputs(CoupledSystem& system, SubsystemId s) {
   if (verdict.beyond_tolerance) ++member.beyond_tolerance;
   if (verdict.jumped) {
     ++member.jumps;
+    if (!member.at_its_shortest()) ++member.late_jumps;
     jumped_.push_back(s);
   }
   propose(s, verdict);
@@ -249,47 +225,6 @@ void F3ornits::propose(SubsystemId s, const Verdict& verdict) {
       verdict.jumped ? 0.0 : proposed_step(member.size, verdict.dilatation, member.cut_proposal, step_control_);
   if (wanted < member.min_step) ++member.at_min_step;
   wishes_[s].proposal = std::clamp(wanted, member.min_step, member.max_step);
-}
-
-MethodMemory F3ornits::memory() const {
-  MethodMemory memory{step_, {now_}};
-  auto& numbers = memory.numbers;
-  rendezvous_.save(numbers);
-  inputs_.save(numbers);
-  for (std::size_t s = 0; s < members_.size(); ++s) {
-    auto member = members_[s];
-    member.each_number([&](auto field) { numbers.push_back(static_cast<double>(field)); });
-    numbers.push_back(wishes_[s].proposal);
-  }
-  for (std::size_t y = 0; y < outputs_.size(); ++y) {
-    estimates_[y].save(numbers);
-    numbers.insert(numbers.end(), {outputs_[y].range.low(), outputs_[y].range.high(), outputs_[y].error});
-  }
-  for (const SubsystemId s : due_) numbers.push_back(static_cast<double>(s));
-  return memory;
-}
-
-void F3ornits::restore(const MethodMemory& memory) {
-  step_ = memory.step;
-  const double* next = memory.numbers.data();
-  now_ = *next++;
-  rendezvous_.restore(next);
-  inputs_.restore(next);
-  for (std::size_t s = 0; s < members_.size(); ++s) {
-    members_[s].each_number([&](auto& field) { field = static_cast<std::decay_t<decltype(field)>>(*next++); });
-    wishes_[s].proposal = *next++;
-  }
-  for (std::size_t y = 0; y < outputs_.size(); ++y) {
-    estimates_[y].restore(next);
-    const double low = *next++;
-    const double high = *next++;
-    outputs_[y].range.set(low, high);
-    outputs_[y].error = *next++;
-  }
-  due_.clear();
-  for (const double* end = memory.numbers.data() + memory.numbers.size(); next != end;) {
-    due_.emplace_back(static_cast<std::size_t>(*next++));
-  }
 }
 
 }  // namespace entrain

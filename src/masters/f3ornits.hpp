@@ -26,7 +26,7 @@ struct F3ornitsOptions {
   std::vector<double> growth{0.1, 1.05};
   bool memory = true;
   bool detect_jumps = true;
-  bool locate_jumps = false;
+  bool locate_jumps = true;
   int substeps = 1;
 
   void bind(OptionBinder& binder);
@@ -43,6 +43,8 @@ class F3ornits final : public Method {
   void bind(OptionBinder& binder) override { options_.bind(binder); }
   Requirements requirements() const override;
   void check(const Graph& graph, const WrittenOptions& written, std::vector<Problem>& problems) const override;
+  void check_times(const RunSettings& settings, const WrittenOptions& written,
+                   std::vector<Problem>& problems) const override;
   void start(CoupledSystem& system, const RunSettings& settings) override;
   MacroStepReport advance(CoupledSystem& system) override;
   MethodMemory memory() const override;
@@ -68,7 +70,9 @@ class F3ornits final : public Method {
     int parts = 1;  // of a step under inputs of a higher degree than it takes
     bool imposed = false;
     bool announces = false;
-    std::size_t outputs_end = 0;  // one past its last output
+    bool rollback = false;
+    IdRange<InputId> inputs;
+    IdRange<OutputId> outputs;
     // Of the step under way, then of the latest one.
     Time from = 0.0;
     Duration size = 0.0;
@@ -85,13 +89,15 @@ class F3ornits final : public Method {
     std::uint64_t at_min_step = 0;
     std::uint64_t reads_past_validity = 0;
     std::uint64_t jumps = 0;
+    std::uint64_t late_jumps = 0;  // on a step that could have been shorter
 
+    bool at_its_shortest() const;
     /// Whatever changes in the run.
     template <class Visitor>
     void each_number(Visitor&& visit) {
       visit(from), visit(size), visit(degree), visit(cut_proposal), visit(event), visit(early_returns);
       visit(steps), visit(smallest), visit(largest), visit(beyond_tolerance), visit(at_min_step);
-      visit(reads_past_validity), visit(jumps);
+      visit(reads_past_validity), visit(jumps), visit(late_jumps);
       for (auto& count : orders) visit(count);
     }
   };
@@ -104,7 +110,9 @@ class F3ornits final : public Method {
 
   Rendezvous::Constraints join(CoupledSystem& system, SubsystemId s);
   void reach_next(CoupledSystem& system);
-  bool reach_next_before_jump(CoupledSystem& system);
+  void keep_before_plan();
+  void keep_before_steps(CoupledSystem& system);
+  bool taken_back_for_jump(CoupledSystem& system);
   void plan(CoupledSystem& system);
   void begin_step(CoupledSystem& system, SubsystemId s);
   void commit(CoupledSystem& system, bool those_who_only_read);
@@ -112,6 +120,9 @@ class F3ornits final : public Method {
   bool something_happened(CoupledSystem& system, SubsystemId s);
   Verdict judge_outputs(const CoupledSystem& system, SubsystemId s);
   void propose(SubsystemId s, const Verdict& verdict);
+
+  void save_member(SubsystemId s, std::vector<double>& numbers) const;
+  void restore_member(SubsystemId s, const double*& next);
 
   F3ornitsOptions options_;
   OutputEstimate::Settings calibration_;
@@ -128,7 +139,17 @@ class F3ornits final : public Method {
   std::vector<OutputEstimate> estimates_;  // per output
   std::vector<StepTask> tasks_;            // of the batch under way
   std::vector<SubsystemId> jumped_;        // whose outputs did, at the latest rendezvous
-  bool locates_jumps_ = false;             // wanted, and everyone can be rolled back
+
+  /// What the rendezvous under way changes, so that it can be taken back.
+  struct Before {
+    Time now = 0.0;
+    std::vector<SubsystemId> due;      // who planned a step
+    std::vector<SubsystemId> changed;  // they, and whose steps ended
+    std::vector<double> numbers;       // of those
+    CoupledSystem::Saved steps;        // of those whose steps ended
+    bool kept = false;                 // all of them can be rolled back
+  };
+  Before before_;
 };
 
 }  // namespace entrain

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "masters/f3ornits.hpp"
@@ -20,8 +22,11 @@ void F3ornitsOptions::bind(OptionBinder& binder) {
   binder.number("max_step", max_step, "longest step in s; 0: no limit", kNotNegative);
   binder.list("growth", growth, "least and most of a step against the one before", kNotNegative);
   binder.boolean("memory", memory, "a step cut for a rendezvous may be followed by one as long as it should have been");
-  binder.boolean("detect_jumps", detect_jumps, "a past that a jump has made worthless is forgotten");
-  binder.boolean("locate_jumps", locate_jumps, "steps that end behind a jump are made again, shorter (needs rollback)");
+  binder.boolean("detect_jumps", detect_jumps,
+                 "jumps that nobody announced are noticed, and a past that one has made worthless is forgotten");
+  binder.boolean(
+      "locate_jumps", locate_jumps,
+      "steps that end behind a detected jump are made again, shorter, where all that end with them can be rolled back");
   binder.integer("substeps", substeps, "parts of a step whose inputs exceed the degree the subsystem takes", {1, 1000});
 }
 
@@ -48,14 +53,20 @@ void F3ornits::check(const Graph&, const WrittenOptions& written, std::vector<Pr
   if (options_.tol_rel + options_.tol_abs == 0.0) {
     add("tol_rel", "method.f3ornits.tol_rel and tol_abs are both 0", "nothing can be foreseen exactly");
   }
-  if (options_.locate_jumps && !options_.detect_jumps) {
-    add("locate_jumps", "method.f3ornits.locate_jumps needs detect_jumps");
-  }
   if (options_.max_step > 0.0 && std::max(options_.min_step, options_.initial_step) > options_.max_step) {
     add("max_step", "method.f3ornits.max_step is less than min_step or initial_step");
   } else if (options_.initial_step > 0.0 && options_.initial_step < options_.min_step) {
     add("initial_step", "method.f3ornits.initial_step is less than min_step");
   }
+}
+
+void F3ornits::check_times(const RunSettings& settings, const WrittenOptions& written,
+                           std::vector<Problem>& problems) const {
+  if (options_.initial_step > 0.0 || options_.min_step <= settings.step) return;
+  problems.push_back({fmt::format("method.f3ornits.min_step is {} s, but the first step is that of the run, {} s",
+                                  options_.min_step, settings.step),
+                      "choose a smaller min_step, or an initial_step of at least that",
+                      position_of(written, "min_step")});
 }
 
 }  // namespace entrain

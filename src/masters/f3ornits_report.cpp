@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "masters/f3ornits.hpp"
 
 namespace entrain {
@@ -26,9 +28,6 @@ std::vector<std::string> F3ornits::notes(const CoupledSystem& system) const {
   }
   for (std::size_t s = 0; s < system.size(); ++s) {
     const SubsystemId id{s};
-    if (options_.locate_jumps && !system.capabilities(id).rollback) {
-      notes.push_back(fmt::format("jumps are not located: '{}' cannot be rolled back", graph.name(id)));
-    }
     const int takes = members_[s].input_degree;
     if (graph.inputs_of(id).count > 0 && takes < options_.max_order) {
       notes.push_back(fmt::format("inputs of '{}' lowered to degree {} by mean-square fit{}", graph.name(id), takes,
@@ -43,6 +42,9 @@ std::vector<std::string> F3ornits::notes(const CoupledSystem& system) const {
 
 std::vector<std::string> F3ornits::closing_notes(const CoupledSystem& system) const {
   std::vector<std::string> notes;
+  // Else no tolerance adds a step to anyone.
+  const bool somebody_is_free =
+      std::any_of(members_.begin(), members_.end(), [](const Member& member) { return !member.imposed; });
   for (std::size_t s = 0; s < system.size(); ++s) {
     const Member& member = members_[s];
     const auto& name = system.graph().name(SubsystemId{s});
@@ -51,11 +53,11 @@ std::vector<std::string> F3ornits::closing_notes(const CoupledSystem& system) co
           "'{}': {} steps of {:.3g} .. {:.3g} s, orders {}", name, member.steps, member.smallest, member.largest,
           fmt::join(member.orders.begin(), member.orders.begin() + options_.max_order + 1, " / ")));
     }
-    if (member.imposed && system.time_of(SubsystemId{s}) < settings_.stop) {
-      notes.push_back(
-          fmt::format("'{}' ends at t = {} s: no room for another imposed step", name, system.time_of(SubsystemId{s})));
+    if (const Time last = system.time_of(SubsystemId{s}); last < settings_.stop && now_ >= settings_.stop) {
+      notes.push_back(fmt::format("'{}' ends at t = {} s: no room for another {} step", name, last,
+                                  member.imposed ? "imposed" : "minimal"));
     }
-    if (member.imposed && share(member.beyond_tolerance, member.steps) > kFloorShare) {
+    if (member.imposed && somebody_is_free && share(member.beyond_tolerance, member.steps) > kFloorShare) {
       notes.push_back(
           fmt::format("'{}': its imposed step is the floor of the error ({} of {} steps beyond the "
                       "tolerance): a tighter tolerance only adds steps",
@@ -70,7 +72,10 @@ std::vector<std::string> F3ornits::closing_notes(const CoupledSystem& system) co
           fmt::format("'{}' read an estimate past its validity on {} steps", name, member.reads_past_validity));
     }
     if (member.jumps > 0) {
-      notes.push_back(fmt::format("'{}': {} unannounced jump{}", name, member.jumps, member.jumps > 1 ? "s" : ""));
+      const std::string late =
+          member.late_jumps > 0 ? fmt::format(", {} seen up to a step late", member.late_jumps) : std::string();
+      notes.push_back(
+          fmt::format("'{}': {} unannounced jump{}{}", name, member.jumps, member.jumps > 1 ? "s" : "", late));
     }
   }
   return notes;
@@ -110,10 +115,9 @@ std::vector<Signal> F3ornits::own_signals(const Graph& graph) const {
 
 void F3ornits::own_values(std::span<double> values) const {
   auto next = values.begin();
-  std::size_t y = 0;
-  for (std::size_t s = 0; s < members_.size(); ++s) {
-    *next++ = members_[s].size;
-    for (; y < members_[s].outputs_end; ++y) {
+  for (const auto& member : members_) {
+    *next++ = member.size;
+    for (const OutputId y : member.outputs) {
       *next++ = estimates_[y].order();
       *next++ = outputs_[y].error;
       *next++ = outputs_[y].range.low();

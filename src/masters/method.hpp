@@ -52,6 +52,8 @@ class Method : public HasOptions {
   virtual Requirements requirements() const { return {}; }
   /// Options that make no sense for this system (unknown names in lists, ...); `written` tells where they stand.
   virtual void check(const Graph&, const WrittenOptions& /*written*/, std::vector<Problem>&) const {}
+  /// The same for options that make no sense for these times; asked of the method in use.
+  virtual void check_times(const RunSettings&, const WrittenOptions& /*written*/, std::vector<Problem>&) const {}
 
   /// Called once, after consistent initialisation at settings.start.
   virtual void start(CoupledSystem& system, const RunSettings& settings) = 0;

@@ -60,7 +60,8 @@ void Rendezvous::start(const Graph& graph, std::vector<Constraints> constraints,
 }
 
 Time Rendezvous::imposed_end(SubsystemId s) {
-  const auto& [imposed, offset, min_step, max_step] = constraints_[s];
+  const auto& imposed = constraints_[s].imposed;
+  const Duration offset = constraints_[s].offset;
   const bool first_is_offset = offset > 0.0;
   const double multiple = static_cast<double>(first_is_offset ? count_[s] : count_[s] + 1);
   ++count_[s];
@@ -69,33 +70,73 @@ Time Rendezvous::imposed_end(SubsystemId s) {
   return end < stop_ ? end : kNever;
 }
 
+bool Rendezvous::has_room(SubsystemId s, Time now) const {
+  return stop_ - now >= constraints_[s].shortest * (1 - kRounding);
+}
+
+/// Can a rest of the run be made in steps within the limits?
+bool Rendezvous::rest_fits(SubsystemId s, Duration rest) const {
+  const auto& limits = constraints_[s];
+  const double fewest = std::max(1.0, std::ceil(rest / limits.max_step - kRounding));
+  return rest == 0.0 || fewest * limits.min_step <= rest * (1 + kRounding);
+}
+
+/// Within its limits, and nothing is left behind that it cannot step (unless that is so already).
+bool Rendezvous::may_end(SubsystemId s, Time now, Time end) const {
+  const auto& limits = constraints_[s];
+  const Duration size = end - now;
+  if (end > stop_ || size < limits.min_step * (1 - kRounding) || size > limits.max_step * (1 + kRounding)) return false;
+  return rest_fits(s, stop_ - end) || !rest_fits(s, stop_ - now);
+}
+
+/// Steps of about this size that divide the rest of the run evenly.
+Time Rendezvous::even_end(SubsystemId s, Time now, Duration step) const {
+  const auto& limits = constraints_[s];
+  const Duration rest = stop_ - now;
+  if (rest <= limits.min_step) return stop_;
+  const double fewest = std::ceil(rest / limits.max_step - kRounding);
+  const double most = std::floor(rest / limits.min_step + kRounding);
+  if (fewest > most) return now + std::clamp(step, limits.min_step, limits.max_step);
+  const double count = std::clamp(std::ceil(rest / step - kRounding), std::max(fewest, 1.0), most);
+  return count == 1.0 ? stop_ : now + rest / count;
+}
+
 /// One step by itself: as long as proposed, but so that no crumb is left of the way to the next meeting.
 Time Rendezvous::chosen_end(SubsystemId s, Time now, const Wish& wish) const {
+  if (!has_room(s, now)) return kNever;
   const auto& limits = constraints_[s];
   const Duration step = std::clamp(wish.proposal, limits.min_step, limits.max_step);
   Time meeting = kNever;
   for (const SubsystemId other : list(neighbours_, s)) {
     if (planning_[other] == 0 && end_[other] - now >= limits.min_step) meeting = std::min(meeting, end_[other]);
   }
-  const Time wall =
-      std::min(stop_, wish.event);  // nobody else waits there: only a rest too short for a step is a crumb
+  const bool event_in_reach = wish.event - now >= limits.min_step * (1 - kRounding);
+  const Time wall = event_in_reach ? std::min(stop_, wish.event) : stop_;
+  // Nobody else waits at a wall: there only a rest too short for a step is a crumb.
   const Duration least_rest = meeting <= wall ? step : limits.min_step;
   const Time goal = std::min(meeting, wall);
   const Duration way = goal - now;
-  if (way <= step * (1 + kRounding)) return goal;
-  if (way >= step + least_rest) return now + step;
-  const bool half_is_too_short = 0.5 * way < limits.min_step;
-  return half_is_too_short && way <= limits.max_step ? goal : now + 0.5 * way;
+  Time end = now + step;
+  if (way <= step * (1 + kRounding)) {
+    end = goal;
+  } else if (way < step + least_rest) {
+    const bool half_is_too_short = 0.5 * way < limits.min_step;
+    end = half_is_too_short ? goal : now + 0.5 * way;
+  }
+  return may_end(s, now, end) ? end : even_end(s, now, step);
 }
 
 /// Steps from meeting to meeting with its sources, so that its inputs are known at both ends.
 Time Rendezvous::reading_end(SubsystemId s, Time now, const Wish& wish) const {
+  if (!has_room(s, now)) return kNever;
   const auto& limits = constraints_[s];
   Time end = kNever;
   for (const SubsystemId source : sources(s)) {
     if (end_[source] > now) end = std::min(end, end_[source]);
   }
-  return std::min({std::max(end, now + limits.min_step), now + limits.max_step, stop_, wish.event});
+  end = std::min({std::max(end, now + limits.min_step), now + limits.max_step, stop_});
+  if (may_end(s, now, wish.event)) end = std::min(end, wish.event);
+  return may_end(s, now, end) ? end : even_end(s, now, end - now);
 }
 
 /// Those who choose at the same time and are connected all take the earliest end among them.
@@ -115,8 +156,10 @@ void Rendezvous::meet_each_other(Time now) {
       }
     }
     for (const SubsystemId member : group_) {
-      const Duration least = constraints_[member].min_step;
-      end_[member] = meeting - now >= least * (1 - kRounding) ? meeting : std::min(end_[member], now + least);
+      const Time nearest = meeting - now >= constraints_[member].min_step * (1 - kRounding)
+                               ? meeting
+                               : std::min(end_[member], now + constraints_[member].min_step);
+      if (may_end(member, now, nearest)) end_[member] = nearest;
     }
   }
 }
@@ -156,6 +199,19 @@ Time Rendezvous::next(std::vector<SubsystemId>& due) {
   }
   std::sort(due.begin(), due.end());
   return now;
+}
+
+void Rendezvous::take_back(std::span<const SubsystemId> begun, std::span<const SubsystemId> ended) {
+  for (const SubsystemId s : begun) {
+    planning_[s] = 1;
+    if (constraints_[s].imposed) --count_[s];
+  }
+  std::erase_if(queue_, [this](const auto& step) { return planning_[step.second] != 0; });
+  for (const SubsystemId s : ended) {
+    if (planning_[s] == 0) queue_.emplace_back(end_[s], s);
+  }
+  std::make_heap(queue_.begin(), queue_.end(), std::greater<>());
+  for (const SubsystemId s : begun) planning_[s] = 0;
 }
 
 void Rendezvous::save(std::vector<double>& numbers) const {

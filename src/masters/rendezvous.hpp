@@ -21,8 +21,9 @@ class Rendezvous {
   struct Constraints {
     std::optional<Duration> imposed;  ///< it communicates at start + offset + k * imposed, and nowhere else
     Duration offset = 0.0;
-    Duration min_step = 0.0;
+    Duration min_step = 0.0;  ///< wanted; > 0 unless imposed. Only the last step of the run may have to be shorter
     Duration max_step = kNever;
+    Duration shortest = 0.0;  ///< that it can make at all: without room for it before the stop it steps no more
   };
   /// What one subsystem wants of its next step.
   struct Wish {
@@ -37,6 +38,8 @@ class Rendezvous {
   /// The next communication time and, in their order, those whose steps end there. kNever when no step is under way:
   /// nobody has room for another step before the stop time.
   Time next(std::vector<SubsystemId>& due);
+  /// As before the latest `plan` (of `begun`) and `next` (`ended`).
+  void take_back(std::span<const SubsystemId> begun, std::span<const SubsystemId> ended);
 
   Time end(SubsystemId s) const { return end_[s]; }
   /// It reads others and nobody reads it: it can wait until its inputs are known.
@@ -62,6 +65,10 @@ class Rendezvous {
   Time imposed_end(SubsystemId s);
   Time chosen_end(SubsystemId s, Time now, const Wish& wish) const;
   Time reading_end(SubsystemId s, Time now, const Wish& wish) const;
+  Time even_end(SubsystemId s, Time now, Duration step) const;
+  bool has_room(SubsystemId s, Time now) const;
+  bool rest_fits(SubsystemId s, Duration rest) const;
+  bool may_end(SubsystemId s, Time now, Time end) const;
   void meet_each_other(Time now);
 
   std::vector<Constraints> constraints_;

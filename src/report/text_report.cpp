@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "report/table.hpp"
 
 namespace entrain {
@@ -53,8 +56,13 @@ std::string steps_text(const RunSummary& summary) {
 }
 
 std::string residual_text(const RunSummary& summary) {
+  const auto unmeasured = std::count_if(summary.connections.begin(), summary.connections.end(),
+                                        [](const auto& connection) { return std::isnan(connection.max_residual); });
+  if (std::isnan(summary.max_coupling_residual)) return "not measured: connected subsystems never communicate together";
   auto text = short_number(summary.max_coupling_residual);
   if (!summary.worst_connection.empty()) text += fmt::format(" of the output's range, at {}", summary.worst_connection);
+  if (unmeasured > 0)
+    text += fmt::format("; {} of {} connections not measured", unmeasured, summary.connections.size());
   return text;
 }
 

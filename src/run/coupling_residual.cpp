@@ -11,7 +11,13 @@ CouplingResidual::CouplingResidual(const CoupledSystem& system)
       arrived_(system.graph().inputs(), 0.0),
       difference_(system.graph().inputs(), 0.0),
       low_(system.graph().outputs(), std::numeric_limits<double>::infinity()),
-      high_(system.graph().outputs(), -std::numeric_limits<double>::infinity()) {}
+      high_(system.graph().outputs(), -std::numeric_limits<double>::infinity()),
+      met_(system.graph().inputs(), 0) {}
+
+void CouplingResidual::begin(Time start) {
+  update(start);
+  all_met_ = false;
+}
 
 void CouplingResidual::update(Time now) {
   const auto outputs = system_->outputs();
@@ -23,12 +29,16 @@ void CouplingResidual::update(Time now) {
   }
   const auto times = system_->times();
   const bool all_communicated = std::all_of(times.begin(), times.end(), [&](Time t) { return t == now; });
+  all_met_ = all_met_ || all_communicated;
   system_->transfer().deliver(system_->signals(), arrived_);
   const double* inputs = system_->inputs().data();
   const double* arrived = arrived_.data();
   double* difference = difference_.data();
   for (std::size_t i = 0; i < difference_.size(); ++i) {
-    if (!all_communicated && !both_ends_communicated(InputId{i}, now)) continue;
+    if (!all_communicated) {
+      if (!both_ends_communicated(InputId{i}, now)) continue;
+      met_[i] = 1;
+    }
     difference[i] = std::max(difference[i], std::abs(inputs[i] - arrived[i]));
   }
 }
@@ -42,6 +52,7 @@ bool CouplingResidual::both_ends_communicated(InputId input, Time now) const {
 }
 
 double CouplingResidual::of(const Connection& connection) const {
+  if (!all_met_ && met_[connection.input] == 0) return std::numeric_limits<double>::quiet_NaN();
   // The range in the input's unit; a constant output has none, its magnitude stands in.
   double range = std::abs(connection.factor) * (high_[connection.output] - low_[connection.output]);
   if (range == 0.0) range = std::abs(connection.factor * high_[connection.output]);

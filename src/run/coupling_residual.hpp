@@ -12,10 +12,12 @@ class CouplingResidual {
  public:
   explicit CouplingResidual(const CoupledSystem& system);
 
-  /// Call at the start and after every macro step, with the time reached.
+  /// At the start, where the signals were made consistent.
+  void begin(Time start);
+  /// Call after every macro step, with the time reached.
   void update(Time now);
 
-  /// Relative to the range so far.
+  /// Relative to the range so far. NaN when its ends have not communicated at the same time since the start.
   double of(const Connection& connection) const;
 
  private:
@@ -25,6 +27,8 @@ class CouplingResidual {
   std::vector<double> arrived_;     // per input: what its output is now
   std::vector<double> difference_;  // per input: largest |input - output| so far
   std::vector<double> low_, high_;  // per output
+  bool all_met_ = false;            // everyone, at the same time
+  std::vector<unsigned char> met_;  // per input: it and its source, at the same time
 };
 
 }  // namespace entrain

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "base/grid.hpp"
@@ -87,7 +88,7 @@ void Runner::begin() {
     const auto& graph = system_.graph();
     summary_.connections.push_back({graph.name(connection.output) + " -> " + graph.name(connection.input), 0.0});
   }
-  residual_.update(settings_.start);
+  residual_.begin(settings_.start);
   tell_observers();
 }
 
@@ -177,15 +178,18 @@ void Runner::refresh_summary() {
 
 void Runner::refresh_residuals() {
   const auto& connections = system_.graph().connections();
+  bool measured = connections.empty();
   summary_.max_coupling_residual = 0.0;
   summary_.worst_connection.clear();
   for (std::size_t c = 0; c < summary_.connections.size(); ++c) {
     auto& entry = summary_.connections[c];
     entry.max_residual = residual_.of(connections[c]);
-    if (entry.max_residual <= summary_.max_coupling_residual) continue;
+    measured = measured || !std::isnan(entry.max_residual);
+    if (!(entry.max_residual > summary_.max_coupling_residual)) continue;
     summary_.max_coupling_residual = entry.max_residual;
     summary_.worst_connection = entry.name;
   }
+  if (!measured) summary_.max_coupling_residual = kUnknown;
 }
 
 /// Instances of one FMU say the same; once is enough.

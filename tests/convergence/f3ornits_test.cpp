@@ -2,10 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <random>
 
 #include "results/memory_recorder.hpp"
-#include "support/oscillator_network.hpp"
+#include "support/network_run.hpp"
 #include "support/systems.hpp"
 
 namespace entrain {
@@ -14,32 +13,9 @@ namespace {
 using test::changed;
 using test::ExactMotion;
 using test::Network;
+using test::NetworkRun;
 using test::Oscillator;
-using test::Told;
-
-struct NetworkRun {
-  Told told;
-  RunSummary summary;
-};
-
-NetworkRun run_network(const Network& network, SystemDescription description, int threads = 1) {
-  Simulation simulation(description, {.threads = threads, .interrupt = nullptr}, test::models_of(network));
-  MemoryRecorder recorder({"*.x"});
-  simulation.observe(recorder);
-  simulation.run();
-  NetworkRun run{{}, simulation.summary()};
-  for (std::size_t s = 0; s < network.size(); ++s) {
-    const auto& column = recorder.column("s" + std::to_string(s) + ".x");
-    auto& times = run.told.times.emplace_back();
-    auto& values = run.told.values.emplace_back();
-    for (std::size_t k = 0; k < column.size(); ++k) {
-      if (std::isnan(column[k])) continue;  // it did not communicate
-      times.push_back(recorder.times[k]);
-      values.push_back(column[k]);
-    }
-  }
-  return run;
-}
+using test::run_network;
 
 NetworkRun run_f3ornits(const Network& network, double stop, double step = 0.01,
                         std::vector<std::string> options = {}) {
@@ -142,79 +118,6 @@ TEST(F3ornits, memory_of_cut_steps_saves_steps) {
   const auto with = run_f3ornits(network, 20.0, 0.005, {"max_step=0.1"});
   const auto without = run_f3ornits(network, 20.0, 0.005, {"max_step=0.1", "memory=false"});
   EXPECT_LT(with.summary.subsystems[2].steps, without.summary.subsystems[2].steps);
-}
-
-/// A draw of everything: sizes, graphs, capabilities, steps.
-Network random_network(std::mt19937& draw) {
-  const auto uniform = [&](double low, double high) { return std::uniform_real_distribution<>(low, high)(draw); };
-  const auto whole = [&](int low, int high) { return std::uniform_int_distribution<>(low, high)(draw); };
-  const auto size = static_cast<std::size_t>(whole(2, 8));
-  Network network(size);
-  for (std::size_t s = 0; s < size; ++s) {
-    auto& oscillator = network[s];
-    oscillator.omega = uniform(0.5, 2.0);
-    oscillator.damping = uniform(0.1, 0.4);
-    oscillator.position = uniform(-1.0, 1.0);
-    oscillator.velocity = uniform(-1.0, 1.0);
-    oscillator.input_degree = whole(0, 3);
-    const bool imposes = s == 0 || uniform(0.0, 1.0) < 0.4;
-    if (imposes) oscillator.step = uniform(0.02, 0.1);
-    if (imposes && uniform(0.0, 1.0) < 0.3) oscillator.offset = uniform(0.0, 0.99) * *oscillator.step;
-    const int sources = s == 1 ? 1 : whole(0, 3);  // somebody is coupled
-    for (int i = 0; i < sources; ++i) {
-      const auto from = (s + static_cast<std::size_t>(whole(1, static_cast<int>(size) - 1))) % size;
-      oscillator.sources.push_back({from, uniform(0.1, 0.25) * oscillator.omega * oscillator.omega});
-    }
-  }
-  return network;
-}
-
-double smallest_imposed_step(const Network& network) {
-  double smallest = kNever;
-  for (const auto& oscillator : network) smallest = std::min(smallest, oscillator.step.value_or(kNever));
-  return smallest;
-}
-
-/// Everyone together with the smallest imposed step and held inputs, as if nobody insisted on another.
-double jacobi_error(Network network, const ExactMotion& exact, double stop) {
-  const double step = smallest_imposed_step(network);
-  for (auto& oscillator : network) {
-    oscillator.step.reset();
-    oscillator.offset = 0.0;
-  }
-  return exact.error_of(
-      run_network(network, changed(test::description_of(network, stop), {.method = "jacobi", .step = step})).told);
-}
-
-TEST(F3ornits, random_systems_complete_and_beat_held_inputs) {
-  constexpr int kDraws = 200;
-  constexpr double kStop = 4.0;
-  std::mt19937 draw(20210707);
-  int better_than_jacobi = 0;
-  for (int i = 0; i < kDraws; ++i) {
-    const Network network = random_network(draw);
-    const auto description = changed(test::description_of(network, kStop), {.method = "f3ornits", .step = 0.01});
-    const NetworkRun run = run_network(network, description);
-    ASSERT_EQ(run.summary.termination, Termination::Completed) << i << ": " << run.summary.message;
-    ASSERT_EQ(run.summary.reached, kStop) << i;
-    for (std::size_t s = 0; s < network.size(); ++s) {
-      // Who chooses its steps ends at the stop; an imposed step leaves less than one of it.
-      ASSERT_GT(run.told.times[s].back(), kStop - network[s].step.value_or(0.0) * (1 - 1e-9) - 1e-15) << i << ' ' << s;
-    }
-    if (i % 10 == 0) {
-      const NetworkRun again = run_network(network, description, 4);
-      ASSERT_EQ(again.told.times, run.told.times) << i;
-      ASSERT_EQ(again.told.values, run.told.values) << i;
-    }
-    const ExactMotion exact(network, kStop);
-    const double ours = exact.error_of(run.told);
-    const double held = exact.error_of(test::held_on(network, run.told.times));
-    const double jacobi = jacobi_error(network, exact, kStop);
-    EXPECT_LT(ours, held) << i;
-    EXPECT_LT(ours, 2 * jacobi) << i;
-    if (ours < jacobi) ++better_than_jacobi;
-  }
-  EXPECT_GE(better_than_jacobi, kDraws * 95 / 100);
 }
 
 }  // namespace

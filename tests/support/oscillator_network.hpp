@@ -16,7 +16,7 @@
 
 namespace entrain::test {
 
-/// x'' + 2 damping omega x' + omega^2 x = sum of gain * x of other oscillators. Output x.
+/// x'' + 2 damping omega x' + omega^2 x = sum of gain * x of other oscillators. Output x, unless it tells nothing.
 struct Oscillator {
   struct Source {
     std::size_t from;
@@ -30,6 +30,13 @@ struct Oscillator {
   std::optional<double> step = {};  ///< imposed
   double offset = 0.0;
   int input_degree = 3;
+  bool tells = true;
+  bool rollback = true;
+  bool states = true;
+  std::optional<double> min_step = {};
+  std::optional<double> max_step = {};
+  std::optional<double> initial_step = {};
+  std::vector<double> events = {};  ///< announced times, at which nothing happens
 };
 using Network = std::vector<Oscillator>;
 
@@ -38,12 +45,13 @@ class OscillatorModel final : public LinearModel {
   explicit OscillatorModel(const Oscillator& oscillator) : LinearModel(table(oscillator)), oscillator_(oscillator) {}
   void configure(std::span<const Value>) override {
     const std::size_t inputs = oscillator_.sources.size();
-    Linearization l{Matrix(2, 2), Matrix(2, inputs), Matrix(1, 2), Matrix(1, inputs)};
+    const std::size_t outputs = oscillator_.tells ? 1 : 0;
+    Linearization l{Matrix(2, 2), Matrix(2, inputs), Matrix(outputs, 2), Matrix(outputs, inputs)};
     l.A(0, 1) = 1.0;
     l.A(1, 0) = -oscillator_.omega * oscillator_.omega;
     l.A(1, 1) = -2.0 * oscillator_.damping * oscillator_.omega;
     for (std::size_t i = 0; i < inputs; ++i) l.B(1, i) = oscillator_.sources[i].gain;
-    l.C(0, 0) = 1.0;
+    if (oscillator_.tells) l.C(0, 0) = 1.0;
     set_matrices(std::move(l));
   }
 
@@ -53,7 +61,7 @@ class OscillatorModel final : public LinearModel {
     for (std::size_t i = 0; i < oscillator.sources.size(); ++i) {
       result.inputs.push_back(real("u" + std::to_string(i), "", ""));
     }
-    result.outputs = {real("x", "", "")};
+    if (oscillator.tells) result.outputs = {real("x", "", "")};
     result.states = {real("x", "", "", oscillator.position), real("v", "", "", oscillator.velocity)};
     return result;
   }
@@ -78,8 +86,17 @@ inline SystemDescription description_of(const Network& network, double stop) {
     subsystem.name = "s" + std::to_string(s);
     subsystem.model = std::to_string(s);
     subsystem.input_degree = Written<std::int64_t>{network[s].input_degree, {}};
-    if (network[s].step) subsystem.step = Written<double>{*network[s].step, {}};
+    if (!network[s].rollback) subsystem.rollback = Written<bool>{false, {}};
+    if (!network[s].states) subsystem.states = Written<bool>{false, {}};
+    const auto write = [](std::optional<Written<double>>& field, const std::optional<double>& value) {
+      if (value) field = Written<double>{*value, {}};
+    };
+    write(subsystem.step, network[s].step);
+    write(subsystem.min_step, network[s].min_step);
+    write(subsystem.max_step, network[s].max_step);
+    write(subsystem.initial_step, network[s].initial_step);
     if (network[s].offset > 0.0) subsystem.step_offset = Written<double>{network[s].offset, {}};
+    if (!network[s].events.empty()) subsystem.events = Written<std::vector<double>>{network[s].events, {}};
     for (std::size_t i = 0; i < network[s].sources.size(); ++i) {
       description.connections.push_back({"s" + std::to_string(network[s].sources[i].from) + ".x",
                                          "s" + std::to_string(s) + ".u" + std::to_string(i),
@@ -185,8 +202,11 @@ inline Told held_on(const Network& network, const std::vector<std::vector<Time>>
     }
     for (const std::size_t s : due) {
       const Time from = schedule[s][next[s]++ - 1];
-      (void)subsystems[s]->step({from, now - from, {inputs[s].data(), inputs[s].size(), 0}}, {&outputs[s], 1});
-      told.values[s].push_back(outputs[s]);
+      std::vector<double> state(2);
+      (void)subsystems[s]->step({from, now - from, {inputs[s].data(), inputs[s].size(), 0}},
+                                std::span(state).first(network[s].tells ? 1 : 0));
+      subsystems[s]->facets().states->states(state);
+      told.values[s].push_back(outputs[s] = state[0]);
     }
     for (const std::size_t s : due) hold(s);
   }

@@ -223,24 +223,26 @@ TEST(F3ornitsEvents, an_announced_one_is_a_communication_time_and_no_jump) {
 }
 
 TEST(F3ornitsEvents, an_unannounced_one_is_seen_late_and_named) {
-  const auto run = finished(two_masses(false), {"left.x"});
+  const auto run = finished(two_masses(false, {"locate_jumps=false"}), {"left.x"});
   const auto& t = run.record.times;
   EXPECT_EQ(std::find(t.begin(), t.end(), 100.0), t.end());
   const auto seen = std::upper_bound(t.begin(), t.end(), 100.0);
   EXPECT_NEAR(seen[1] - seen[0], 0.01, 1e-12);
   EXPECT_EQ(run.summary.subsystems[1].own_steps->jumps, 1U);
-  EXPECT_TRUE(mentions(run.summary.notes, "'right': 1 unannounced jump"));
+  EXPECT_TRUE(mentions(run.summary.notes, "'right': 1 unannounced jump, 1 seen up to a step late"));
 }
 
 TEST(F3ornitsEvents, an_unannounced_one_is_located_to_the_minimal_step_where_steps_can_be_taken_back) {
-  const auto run = finished(two_masses(false, {"locate_jumps=true"}), {"left.x"});
+  const auto run = finished(two_masses(false), {"left.x"});
   const auto seen = std::upper_bound(run.record.times.begin(), run.record.times.end(), 100.0);
   EXPECT_LE(*seen - 100.0, 0.01 + 1e-12);
   EXPECT_GT(run.summary.rejected_steps, 0U);
-  auto rigid = two_masses(false, {"locate_jumps=true"});
+  EXPECT_EQ(run.summary.subsystems[1].own_steps->jumps, 1U);
+  EXPECT_FALSE(mentions(run.summary.notes, "late"));
+  auto rigid = two_masses(false);
   rigid.subsystems[0].rollback = Written<bool>{false, {}};
   const auto late = finished(rigid, {"left.x"});
-  EXPECT_TRUE(mentions(late.summary.notes, "jumps are not located: 'left' cannot be rolled back"));
+  EXPECT_TRUE(mentions(late.summary.notes, "1 seen up to a step late"));
   EXPECT_EQ(late.summary.rejected_steps, 0U);
 }
 
@@ -308,7 +310,9 @@ TEST(F3ornitsOptions, that_make_no_sense_are_named) {
   EXPECT_NE(problem("tol_rel=0", "tol_abs=0").find("both 0"), std::string::npos);
   EXPECT_NE(problem("max_step=0.1", "min_step=0.2").find("max_step is less"), std::string::npos);
   EXPECT_NE(problem("initial_step=0.1", "min_step=0.2").find("initial_step is less"), std::string::npos);
-  EXPECT_NE(problem("locate_jumps=true", "detect_jumps=false").find("needs detect_jumps"), std::string::npos);
+  EXPECT_NE(problem("min_step=0.2").find("min_step is 0.2 s, but the first step is that of the run, 0.1 s"),
+            std::string::npos);
+  EXPECT_EQ(problem("min_step=0.2", "initial_step=0.3"), "");
   EXPECT_NE(problem("max_order=4").find("max_order must be between 0 and 3"), std::string::npos);
   EXPECT_NE(problem("normalisation=\"amplitud\"").find("did you mean 'amplitude'?"), std::string::npos);
   EXPECT_EQ(problem("growth=[0.5, 2]"), "");

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <stdexcept>
 #include <string>
 
@@ -156,6 +157,81 @@ TEST(Rendezvous, who_only_reads_comes_when_its_sources_do_and_nobody_waits_for_i
   rendezvous.start(graph, {variable(), variable(), variable()}, 0.0, 1.0);
   EXPECT_TRUE(rendezvous.only_reads(SubsystemId{2}));
   EXPECT_FALSE(rendezvous.only_reads(SubsystemId{0}));
+}
+
+/// Shortest and longest step, the way from 0 included.
+std::pair<Duration, Duration> extremes(const std::vector<Time>& times) {
+  std::pair<Duration, Duration> result{times[0], times[0]};
+  for (std::size_t k = 1; k < times.size(); ++k) {
+    result.first = std::min(result.first, times[k] - times[k - 1]);
+    result.second = std::max(result.second, times[k] - times[k - 1]);
+  }
+  return result;
+}
+
+TEST(Rendezvous, nobody_steps_less_than_its_minimum_however_short_the_steps_of_others_and_the_rest_of_the_run) {
+  // b wants 0.06 and a follows as far as it can; 2.0 is no multiple of anything.
+  for (const double stop : {1.9, 1.95, 2.0, 2.03}) {
+    const auto times =
+        times_of(graph_of(2, {{0, 1}, {1, 0}}), {variable(0.08), variable(0.001)}, stop, {wish(0.1), wish(0.06)});
+    EXPECT_GE(extremes(times[0]).first, 0.08 * (1 - 1e-9)) << stop;
+    EXPECT_EQ(times[0].back(), stop);
+    EXPECT_EQ(times[1].back(), stop);
+  }
+  // Who only reads has limits too.
+  const auto readers =
+      times_of(graph_of(2, {{0, 1}}), {variable(0.001), variable(0.08, 0.2)}, 2.0, {wish(0.06), wish(1.0)});
+  EXPECT_GE(extremes(readers[1]).first, 0.08 * (1 - 1e-9));
+  EXPECT_LE(extremes(readers[1]).second, 0.2 * (1 + 1e-9));
+  EXPECT_EQ(readers[1].back(), 2.0);
+}
+
+TEST(Rendezvous, an_event_nearer_than_the_minimal_step_is_not_met) {
+  Rendezvous rendezvous;
+  rendezvous.start(graph_of(1, {}), {variable(0.1)}, 0.0, 1.0);
+  std::vector<SubsystemId> due{SubsystemId{0}};
+  rendezvous.plan(0.0, due, std::vector{wish(0.3, 0.05)});
+  EXPECT_EQ(rendezvous.next(due), 0.3);
+  rendezvous.plan(0.3, due, std::vector{wish(0.9, 0.95)});  // 0.05 would be left behind it
+  EXPECT_EQ(rendezvous.next(due), 1.0);
+}
+
+TEST(Rendezvous, limits_that_do_not_fill_the_run_leave_the_rest_of_it_to_a_shorter_step_where_one_can_be_made) {
+  // Neither two nor three such steps make 1.0.
+  const auto filled = times_of(graph_of(1, {}), {variable(0.4, 0.45)}, 1.0, {wish(0.43)});
+  EXPECT_EQ(filled[0].size(), 3U);
+  EXPECT_EQ(filled[0].back(), 1.0);
+  const Constraints strict{std::nullopt, 0.0, 0.4, 0.45, 0.4};
+  const auto times = times_of(graph_of(1, {}), {strict}, 1.0, {wish(0.43)});
+  EXPECT_EQ(times[0].size(), 2U);
+  EXPECT_GE(extremes(times[0]).first, 0.4);
+  EXPECT_LE(extremes(times[0]).second, 0.45);
+}
+
+TEST(Rendezvous, takes_a_plan_back) {
+  const auto graph = graph_of(3, {{0, 1}, {1, 2}, {2, 0}});
+  Rendezvous rendezvous;
+  rendezvous.start(graph, {imposed(0.03), variable(), imposed(0.05)}, 0.0, 1.0);
+  std::vector<SubsystemId> due{SubsystemId{0}, SubsystemId{1}, SubsystemId{2}};
+  std::vector<Rendezvous::Wish> wishes{wish(kNever), wish(0.04), wish(kNever)};
+  rendezvous.plan(0.0, due, wishes);
+  Time now = rendezvous.next(due);  // 0.03: the first two
+  std::vector<double> before;
+  rendezvous.save(before);
+  const auto begun = due;
+  rendezvous.plan(now, due, wishes);
+  EXPECT_EQ(rendezvous.next(due), 0.05);  // the last two
+  rendezvous.take_back(begun, due);
+  std::vector<double> after;
+  rendezvous.save(after);
+  for (std::size_t i = 1; i < before.size(); ++i) {
+    if (i % 3 == 0) continue;  // ends of steps that are planned anew
+    EXPECT_EQ(after[i], before[i]) << i;
+  }
+  wishes[1].proposal = 0.005;
+  due = begun;
+  rendezvous.plan(now, due, wishes);
+  EXPECT_DOUBLE_EQ(rendezvous.next(due), 0.035);
 }
 
 TEST(Rendezvous, goes_on_from_saved_numbers) {

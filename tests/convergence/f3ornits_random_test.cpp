@@ -1,0 +1,152 @@
+// f3ornits on drawn systems: whatever the subsystems cannot do, the run completes on time, within everyone's limits,
+// the same with any number of threads, and better than held inputs.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "support/network_run.hpp"
+#include "support/systems.hpp"
+
+namespace entrain {
+namespace {
+
+using test::changed;
+using test::ExactMotion;
+using test::Network;
+using test::NetworkRun;
+using test::Oscillator;
+using test::run_network;
+
+constexpr double kStop = 4.0;
+constexpr double kRounding = 1e-9;
+
+/// A draw of everything: sizes, graphs, capabilities, steps and their limits, events.
+class Draw {
+ public:
+  explicit Draw(unsigned seed) : random_(seed) {}
+
+  Network network() {
+    const auto size = static_cast<std::size_t>(whole(2, 8));
+    Network network(size);
+    for (std::size_t s = 0; s < size; ++s) {
+      draw_motion(network[s]);
+      draw_abilities(network[s]);
+      if (s == 0 || chance(0.4)) {
+        draw_imposed_step(network[s]);
+      } else {
+        draw_limits(network[s]);
+      }
+    }
+    // The last may tell nothing; somebody must be coupled.
+    if (size > 2) network.back().tells = !chance(0.3);
+    if (!network.back().tells) network.back().states = true;  // else nothing is known of it
+    const std::size_t telling = network.back().tells ? size : size - 1;
+    for (std::size_t s = 0; s < size; ++s) {
+      const int sources = s == 1 || !network[s].tells ? 1 : whole(0, 3);
+      for (int i = 0; i < sources; ++i) {
+        const auto from = (s + static_cast<std::size_t>(whole(1, static_cast<int>(telling) - 1))) % telling;
+        network[s].sources.push_back({from, uniform(0.1, 0.25) * network[s].omega * network[s].omega});
+      }
+    }
+    return network;
+  }
+
+ private:
+  double uniform(double low, double high) { return std::uniform_real_distribution<>(low, high)(random_); }
+  int whole(int low, int high) { return std::uniform_int_distribution<>(low, high)(random_); }
+  bool chance(double probability) { return uniform(0.0, 1.0) < probability; }
+
+  void draw_motion(Oscillator& oscillator) {
+    oscillator.omega = uniform(0.5, 2.0);
+    oscillator.damping = uniform(0.1, 0.4);
+    oscillator.position = uniform(-1.0, 1.0);
+    oscillator.velocity = uniform(-1.0, 1.0);
+  }
+  void draw_abilities(Oscillator& oscillator) {
+    oscillator.input_degree = whole(0, 3);
+    oscillator.rollback = chance(0.6);
+    oscillator.states = chance(0.7);
+  }
+  void draw_imposed_step(Oscillator& oscillator) {
+    oscillator.step = uniform(0.02, 0.1);
+    if (chance(0.3)) oscillator.offset = uniform(0.0, 0.99) * *oscillator.step;
+  }
+  void draw_limits(Oscillator& oscillator) {
+    if (chance(0.4)) oscillator.min_step = uniform(0.001, 0.03);
+    if (chance(0.4)) oscillator.max_step = uniform(0.06, 0.3);
+    if (chance(0.3)) oscillator.initial_step = uniform(0.03, 0.06);
+    const int events = chance(0.3) ? whole(1, 3) : 0;
+    for (int i = 0; i < events; ++i) oscillator.events.push_back(uniform(0.0, kStop));
+    std::sort(oscillator.events.begin(), oscillator.events.end());
+  }
+
+  std::mt19937 random_;
+};
+
+void expect_own_schedule(const Oscillator& oscillator, const std::vector<Time>& times) {
+  for (std::size_t k = 1; k < times.size(); ++k) {
+    const Duration size = times[k] - times[k - 1];
+    ASSERT_GE(size, oscillator.min_step.value_or(1e-12) * (1 - kRounding)) << times[k];
+    ASSERT_LE(size, oscillator.max_step.value_or(kStop) * (1 + kRounding)) << times[k];
+    if (!oscillator.step) continue;
+    const double multiple = static_cast<double>(oscillator.offset > 0.0 ? k - 1 : k);
+    ASSERT_NEAR(times[k], oscillator.offset + multiple * *oscillator.step, 1e-12);
+  }
+  // Who chooses its steps ends at the stop; an imposed step leaves less than one of it.
+  const double left = kStop - times.back();
+  ASSERT_LT(left, oscillator.step ? *oscillator.step * (1 - kRounding) + 1e-15 : 1e-300);
+  const Duration shortest = oscillator.min_step.value_or(1e-3);
+  for (const Time event : oscillator.events) {
+    const auto after = std::lower_bound(times.begin(), times.end(), event);
+    const bool too_near = event - after[-1] < shortest || (*after != event && kStop - event < shortest);
+    EXPECT_TRUE(*after == event || too_near) << event;
+  }
+}
+
+/// Everyone together with the smallest imposed step and held inputs, as if nobody insisted on anything.
+double jacobi_error(Network network, const ExactMotion& exact) {
+  double step = kNever;
+  for (auto& oscillator : network) {
+    step = std::min(step, oscillator.step.value_or(kNever));
+    oscillator.step.reset();
+    oscillator.min_step.reset();
+    oscillator.max_step.reset();
+    oscillator.offset = 0.0;
+  }
+  return exact.error_of(
+      run_network(network, changed(test::description_of(network, kStop), {.method = "jacobi", .step = step})).told);
+}
+
+TEST(F3ornitsRandom, systems_complete_on_time_deterministically_and_beat_held_inputs) {
+  constexpr int kDraws = 200;
+  Draw draw(20210707);
+  int better_than_jacobi = 0;
+  for (int i = 0; i < kDraws; ++i) {
+    SCOPED_TRACE(i);
+    const Network network = draw.network();
+    const auto description = changed(test::description_of(network, kStop), {.method = "f3ornits", .step = 0.01});
+    const NetworkRun run = run_network(network, description);
+    ASSERT_EQ(run.summary.termination, Termination::Completed) << run.summary.message;
+    ASSERT_EQ(run.summary.reached, kStop);
+    for (std::size_t s = 0; s < network.size(); ++s) {
+      SCOPED_TRACE(s);
+      ASSERT_NO_FATAL_FAILURE(expect_own_schedule(network[s], run.told.times[s]));
+    }
+    for (const int threads : {1, 2}) {
+      const NetworkRun again = run_network(network, description, threads);
+      ASSERT_EQ(again.told.times, run.told.times) << threads;
+      ASSERT_EQ(again.told.values, run.told.values) << threads;
+    }
+    const ExactMotion exact(network, kStop);
+    const double ours = exact.error_of(run.told);
+    const double jacobi = jacobi_error(network, exact);
+    EXPECT_LT(ours, exact.error_of(test::held_on(network, run.told.times)));
+    EXPECT_LT(ours, 2 * jacobi);
+    if (ours < jacobi) ++better_than_jacobi;
+  }
+  EXPECT_GE(better_than_jacobi, kDraws * 95 / 100);
+}
+
+}  // namespace
+}  // namespace entrain

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cmath>
+#include <string>
+
+#include "results/memory_recorder.hpp"
+#include "support/oscillator_network.hpp"
+
+namespace entrain::test {
+
+struct NetworkRun {
+  Told told;
+  RunSummary summary;
+};
+
+inline NetworkRun run_network(const Network& network, const SystemDescription& description, int threads = 1) {
+  Simulation simulation(description, {.threads = threads, .interrupt = nullptr}, models_of(network));
+  MemoryRecorder recorder({"*.x"});
+  simulation.observe(recorder);
+  simulation.run();
+  NetworkRun run{{}, simulation.summary()};
+  for (std::size_t s = 0; s < network.size(); ++s) {
+    const auto& column = recorder.column("s" + std::to_string(s) + ".x");
+    auto& times = run.told.times.emplace_back();
+    auto& values = run.told.values.emplace_back();
+    for (std::size_t k = 0; k < column.size(); ++k) {
+      if (std::isnan(column[k])) continue;  // it did not communicate
+      times.push_back(recorder.times[k]);
+      values.push_back(column[k]);
+    }
+  }
+  return run;
+}
+
+}  // namespace entrain::test

@@ -1,0 +1,124 @@
+// f3ornits: limits of steps, jumps where not everyone can be rolled back, and what is told when nothing can be
+// measured.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "report/summary_json.hpp"
+#include "report/text_report.hpp"
+#include "results/memory_recorder.hpp"
+#include "support/systems.hpp"
+#include "support/test_models.hpp"
+
+namespace entrain {
+namespace {
+
+using test::changed;
+
+bool mentions(const std::vector<std::string>& texts, const std::string& part) {
+  return std::any_of(texts.begin(), texts.end(),
+                     [&](const std::string& text) { return text.find(part) != std::string::npos; });
+}
+
+RunSummary summary_of(const SystemDescription& description, const ModelFactory& models = {}) {
+  Simulation simulation(description, {}, models);
+  EXPECT_EQ(simulation.run().termination, Termination::Completed) << simulation.summary().message;
+  return simulation.summary();
+}
+
+SystemDescription prey_and_predator(double stop) {
+  return changed(test::example("lotka_volterra"), {.method = "f3ornits", .step = 0.1, .stop = stop});
+}
+
+TEST(F3ornitsLimits, a_minimal_step_of_a_subsystem_is_kept_up_to_the_stop) {
+  auto description = prey_and_predator(2.0);
+  description.subsystems[0].min_step = Written<double>{0.08, {}};
+  const auto summary = summary_of(description);
+  EXPECT_GE(summary.subsystems[0].own_steps->smallest, 0.08 * (1 - 1e-9));
+  EXPECT_LT(summary.subsystems[1].own_steps->smallest, 0.08);
+}
+
+TEST(F3ornitsLimits, a_subsystem_without_room_for_a_step_ends_before_the_others_and_is_named) {
+  auto description = prey_and_predator(1.0);
+  description.subsystems[0].min_step = Written<double>{0.4, {}};
+  description.subsystems[0].max_step = Written<double>{0.45, {}};
+  const auto summary = summary_of(description);
+  EXPECT_EQ(summary.reached, 1.0);
+  EXPECT_EQ(summary.subsystems[0].steps, 2U);
+  EXPECT_TRUE(mentions(summary.notes, "no room for another minimal step"));
+}
+
+TEST(F3ornitsSummary, no_floor_is_named_where_no_tolerance_could_add_a_step) {
+  auto description =
+      changed(prey_and_predator(3.0), {.method = "f3ornits", .options = {"tol_rel=1e-9", "tol_abs=1e-9"}});
+  description.subsystems[0].step = Written<double>{0.1, {}};
+  EXPECT_TRUE(mentions(summary_of(description).notes, "is the floor of the error"));
+  description.subsystems[1].step = Written<double>{0.1, {}};
+  EXPECT_FALSE(mentions(summary_of(description).notes, "is the floor of the error"));
+}
+
+TEST(F3ornitsSummary, a_residual_is_not_measured_where_connected_subsystems_never_meet) {
+  auto description = prey_and_predator(1.0);
+  description.subsystems[0].step = Written<double>{0.3, {}};
+  description.subsystems[1].step = Written<double>{0.35, {}};  // 2.1 s would be the first meeting
+  const auto summary = summary_of(description);
+  EXPECT_TRUE(std::isnan(summary.max_coupling_residual));
+  EXPECT_TRUE(nlohmann::json::parse(summary_json(summary))["max_coupling_residual"].is_null());
+  EXPECT_NE(brief_summary(summary).find("coupling residual  not measured"), std::string::npos)
+      << brief_summary(summary);
+  description.stop = Written<double>{2.1, {}};
+  EXPECT_GT(summary_of(description).max_coupling_residual, 0.0);
+}
+
+TEST(F3ornitsSummary, names_how_many_connections_are_not_measured) {
+  RunSummary summary;
+  summary.max_coupling_residual = 0.25;
+  summary.worst_connection = "a.y -> b.u";
+  summary.connections = {{"a.y -> b.u", 0.25}, {"b.y -> c.u", std::nan("")}};
+  EXPECT_NE(brief_summary(summary).find("0.25 of the output's range, at a.y -> b.u; 1 of 2 connections not measured"),
+            std::string::npos);
+}
+
+/// source.y jumps at 1.03 s and is read by a probe that can be rolled back; a third subsystem cannot.
+TEST(F3ornitsEvents, a_jump_is_located_wherever_those_who_step_together_can_be_rolled_back) {
+  const ModelFactory models = [](std::string_view name) -> std::unique_ptr<Model> {
+    if (name == "source") {
+      return std::make_unique<test::StaticModel>([](Time t, double) { return std::sin(t) + (t < 1.03 ? 0.0 : 40.0); });
+    }
+    return std::make_unique<test::StaticModel>([](Time, double u) { return 0.5 * u; });
+  };
+  const auto description = changed(test::system_from(R"(
+    [run]
+    stop = 2.0
+    [subsystems.source]
+    model = "source"
+    [subsystems.reader]
+    model = "reader"
+    [subsystems.bare]
+    model = "bare"
+    rollback = false
+    step = 0.3
+    start = { u = 0.0 }
+    [connections]
+    "source.y" = "reader.u"
+    "reader.y" = "source.u"
+  )"),
+                                   {.method = "f3ornits", .step = 0.1, .options = {"min_step=0.001"}});
+  Simulation simulation(description, {}, models);
+  MemoryRecorder recorder({"source.y", "bare.y"});
+  simulation.observe(recorder);
+  const auto& summary = simulation.run();
+  ASSERT_EQ(summary.termination, Termination::Completed) << summary.message;
+  EXPECT_GT(summary.rejected_steps, 0U);
+  EXPECT_EQ(summary.subsystems[2].rollbacks, 0U);
+  EXPECT_EQ(summary.subsystems[2].steps, 6U);  // the times of the others do not matter to it
+  const auto& times = recorder.times;
+  const auto& y = recorder.column("source.y");
+  const auto behind = std::find_if(y.begin(), y.end(), [](double value) { return value > 20.0; });
+  EXPECT_LE(times[static_cast<std::size_t>(behind - y.begin())] - 1.03, 0.001 * (1 + 1e-9));
+}
+
+}  // namespace
+}  // namespace entrain
