@@ -5,6 +5,7 @@
 #include "models/ball.hpp"
 #include "models/car.hpp"
 #include "models/chain_mass.hpp"
+#include "models/cubic_pair.hpp"
 #include "models/lotka_volterra.hpp"
 #include "models/mass_pair.hpp"
 #include "models/tough.hpp"
@@ -27,6 +28,9 @@ const std::vector<ModelEntry>& built_in_models() {
       {"car.controller", "speed controller that differentiates the position (F3ORNITS)", make_car_controller},
       {"chain.mass", "one mass of a chain or ring of springs", make_chain_mass},
       {"ball.bounce", "ball that bounces and comes to rest: state events", make_bouncing_ball},
+      {"cubic.force_side", "mass and coupling spring of the oscillator with hardening springs; tells a force",
+       make_cubic_force_side},
+      {"cubic.motion_side", "mass of the oscillator with hardening springs; tells its motion", make_cubic_motion_side},
       {"tough", "terms that depend on the time alone, invisible to a linearization (COSTARICA)", make_tough},
   };
   return table;

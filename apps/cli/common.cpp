@@ -14,6 +14,15 @@ CLI::App* add_subcommand(CLI::App& program, const std::string& name, const std::
   return command;
 }
 
+CLI::Validator assignment_validator() {
+  return CLI::Validator(
+      [](std::string& text) {
+        const auto equals = text.find('=');
+        return equals == 0 || equals == std::string::npos ? "'" + text + "' is not NAME=VALUE" : std::string();
+      },
+      "");
+}
+
 void print(std::string_view text) {
   std::fwrite(text.data(), 1, text.size(), stdout);
 }

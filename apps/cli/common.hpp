@@ -22,6 +22,7 @@ struct Command {
 };
 
 Command add_run(CLI::App& program);
+Command add_learn(CLI::App& program);
 Command add_check(CLI::App& program);
 Command add_inspect(CLI::App& program);
 Command add_new(CLI::App& program);
@@ -34,6 +35,9 @@ Command add_completion(CLI::App& program);
 /// A subcommand with its "Example:" line at the end of --help.
 CLI::App* add_subcommand(CLI::App& program, const std::string& name, const std::string& description,
                          const std::string& example);
+
+/// For options of the form NAME=VALUE.
+CLI::Validator assignment_validator();
 
 void print(std::string_view text);
 /// To stderr, every line prefixed by "entrain: ".

@@ -9,7 +9,9 @@
 #include "cli/progress.hpp"
 #include "description/system_file.hpp"
 #include "entrain/entrain.hpp"
+#include "entrain/learning.hpp"
 #include "facade/resolve.hpp"
+#include "report/learned_json.hpp"
 #include "report/summary_json.hpp"
 #include "results/csv_recorder.hpp"
 #include "results/replace_file.hpp"
@@ -26,6 +28,7 @@ struct RunArguments {
   std::optional<double> stop;
   std::vector<std::string> sets;
   std::vector<std::string> options;
+  std::optional<std::string> learned;
   std::optional<std::string> out;
   int threads = 1;
   bool json = false;
@@ -76,8 +79,15 @@ void report_end(const RunArguments& arguments, const RunSummary& summary, const 
 }
 
 int run(const RunArguments& arguments) {
-  const auto description = described(arguments);
-  Simulation simulation(description, {.threads = arguments.threads, .interrupt = &catch_signals()});
+  auto description = described(arguments);
+  std::optional<Learned> learned;
+  if (arguments.learned) {
+    learned = read_learned(*arguments.learned);
+    description = with_learned(std::move(description), *learned);
+  }
+  Simulation simulation(
+      description,
+      {.threads = arguments.threads, .interrupt = &catch_signals(), .learned = learned ? &*learned : nullptr});
   const auto folder = make_run_directory(description.name, arguments.out);
   replace_file(folder / "system.resolved.toml", write_system(resolved(description)));
   CsvRecorder recorder(folder / "results.csv", description.record);
@@ -105,12 +115,6 @@ Command add_run(CLI::App& program) {
   auto* command = add_subcommand(program, "run", "Run a system and write its results",
                                  "entrain run examples/mechanical --method gauss-seidel --step 1e-4");
   const auto arguments = std::make_shared<RunArguments>();
-  const auto assignment = CLI::Validator(
-      [](std::string& text) {
-        const auto equals = text.find('=');
-        return equals == 0 || equals == std::string::npos ? "'" + text + "' is not NAME=VALUE" : std::string();
-      },
-      "");
   command->add_option("SYSTEM", arguments->system, "System file (.toml, .ssp, .ssd), a folder holding one, or an FMU")
       ->required()
       ->type_name("");
@@ -121,11 +125,14 @@ Command add_run(CLI::App& program) {
   command->add_option("--set", arguments->sets, "Start value or parameter; may be repeated")
       ->type_name("SUB.VAR=VALUE")
       ->allow_extra_args(false)
-      ->check(assignment);
+      ->check(assignment_validator());
   command->add_option("--option", arguments->options, "Option of the method; may be repeated")
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false)
-      ->check(assignment);
+      ->check(assignment_validator());
+  command
+      ->add_option("--learned", arguments->learned, "Corrections from 'entrain learn' (its method and step are used)")
+      ->type_name("FILE");
   command->add_option("--out", arguments->out, "Folder for the results (default: runs/NAME-N)")->type_name("DIR");
   command->add_option("--threads", arguments->threads, "Threads; the results do not depend on them")
       ->type_name("N")

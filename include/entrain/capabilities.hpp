@@ -43,6 +43,7 @@ struct Capabilities {
   bool equations = false;           ///< f and g can be called by an integrator outside (monolithic)
   bool announces_events = false;    ///< it tells the time of its next discontinuity
   bool reset = false;               ///< it can be run again from the start
+  bool once_per_process = false;    ///< it can be made once only; without reset it cannot be run twice
   std::optional<Duration> imposed_step;
   Duration step_offset = 0.0;  ///< of the imposed communication times: the first step is this long if it is not 0
   std::optional<Duration> min_step;

@@ -47,6 +47,16 @@ struct ConnectionSummary {
   double max_residual = 0.0;  ///< as RunSummary::max_coupling_residual, of this connection; NaN: not measured
 };
 
+/// Energy that a power bond lost or made in the coupling (docs/theory/energy.md).
+struct BondSummary {
+  std::string name;
+  std::string effort;               ///< the connection that carries it: "a.F -> b.F"
+  std::string flow;                 ///< "b.v -> a.v"
+  double residual_energy = 0.0;     ///< J: the sum over all macro steps
+  double max_residual_power = 0.0;  ///< W: the largest size
+  double transferred_energy = 0.0;  ///< J: what went through the bond, sizes added
+};
+
 /// How a run went. Always exists, also after a failure.
 struct RunSummary {
   std::string version;
@@ -70,11 +80,19 @@ struct RunSummary {
   double max_coupling_residual = 0.0;
   std::string worst_connection;  ///< where that was: "left.x -> right.x"
   std::vector<ConnectionSummary> connections;
+  std::vector<BondSummary> bonds;
   std::vector<LoopSummary> loops;
   std::vector<std::string> notes;     ///< how the run was done: loops delayed, sequence found, ...
   std::vector<std::string> warnings;  ///< what may spoil the result
   std::vector<SubsystemSummary> subsystems;
   std::map<std::string, OptionValue> parameters;  ///< every option in force
+
+  /// Of all bonds together, in J.
+  double residual_energy() const {
+    double total = 0.0;
+    for (const auto& bond : bonds) total += bond.residual_energy;
+    return total;
+  }
 };
 
 }  // namespace entrain

@@ -49,10 +49,14 @@ class ENTRAIN_API Observer {
   virtual Needs needs() const { return {}; }
 };
 
+struct Learned;
+
 struct RunOptions {
   int threads = 1;
   /// Checked once per macro step; set it (from a signal handler, another thread) to end the run as interrupted.
   const std::atomic<bool>* interrupt = nullptr;
+  /// Corrections from repeated runs (entrain/learning.hpp); the description must be with_learned. Copied.
+  const Learned* learned = nullptr;
 };
 
 /// Makes a model from its name; nullptr when it does not know the name. Tried before the built-in models.

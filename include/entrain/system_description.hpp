@@ -77,6 +77,14 @@ struct ConnectionDescription {
   double offset = 0.0;
 };
 
+/// Two variables whose product is a power, and the connections between the same two subsystems that carry them.
+struct BondDescription {
+  std::string name;
+  /// One effort and one flow as "subsystem.variable", of either end or of both: two to four names.
+  std::vector<Written<std::string>> variables;
+  SourcePosition where;
+};
+
 struct RecordDescription {
   std::optional<std::vector<Written<std::string>>> variables;  ///< patterns with *; nullopt = all outputs
   std::optional<Written<double>> interval;                     ///< s; nullopt = every communication time
@@ -94,6 +102,7 @@ struct SystemDescription {
   std::map<std::string, std::map<std::string, Written<OptionValue>>> method_options;
   std::vector<SubsystemDescription> subsystems;  ///< in the order of the file
   std::vector<ConnectionDescription> connections;
+  std::optional<std::vector<BondDescription>> bonds;  ///< nullopt = found from the units of the connected variables
   RecordDescription record;
   std::vector<Problem> notes;  ///< what was ignored when it was read: warnings
 };

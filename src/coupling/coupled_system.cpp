@@ -47,7 +47,8 @@ CoupledSystem::CoupledSystem(std::vector<std::unique_ptr<Subsystem>> subsystems,
       times_(subsystems.size(), 0.0),
       signals_(transfer_.make_signals()),
       input_end_(std::move(start_inputs)),
-      coefficients_(kOrders * graph_.inputs(), 0.0) {
+      coefficients_(kOrders * graph_.inputs(), 0.0),
+      start_inputs_(input_end_) {
   for (auto& subsystem : subsystems) {
     const SubsystemId id{participants_.size()};
     auto& participant = participants_.emplace_back();

@@ -10,7 +10,9 @@
 #include <vector>
 
 #include "base/executor.hpp"
+#include "base/function_ref.hpp"
 #include "base/ids.hpp"
+#include "coupling/bonds.hpp"
 #include "coupling/evaluation.hpp"
 #include "coupling/graph.hpp"
 #include "coupling/transfer.hpp"
@@ -80,9 +82,19 @@ class CoupledSystem {
   std::span<double> coefficients(SubsystemId s, int degree, int p);
   /// Held inputs for everyone: each is what its connection delivers now.
   void hold_all_inputs();
+  /// What the connections add from now on, one number per input in its unit (learned, or found by the method).
+  void set_corrections(std::span<const double> by_input) { transfer_.set_corrections(by_input); }
+  /// For methods that pass outputs on late: what the output is from now on.
+  void replace_output(OutputId output, double value) { signals_[output] = value; }
 
   // Batches.
   void commit_all(std::span<const StepTask> tasks);
+  /// Outputs of these subsystems where they are, with these inputs (of all subsystems), into `all_outputs`. Needs
+  /// output_refresh; the steps that follow must be made with the same inputs at their start.
+  void evaluate_all(std::span<const SubsystemId> batch, std::span<const double> all_inputs,
+                    std::span<double> all_outputs);
+  /// Linearizations of these subsystems where they are, one of `results` each.
+  void linearize_all(std::span<const SubsystemId> batch, std::span<Linearization> results);
   /// All signals anew at the time reached, loops solved; nothing happens unless every subsystem has output_refresh.
   void refresh_signals(Time t);
   /// Solves the loops all of whose subsystems communicate at `t`; needs output_refresh in them.
@@ -123,6 +135,10 @@ class CoupledSystem {
   const std::vector<TrialKind>& trial_kinds() const { return trial_kinds_; }
   void set_trial_kinds(std::vector<TrialKind> kinds) { trial_kinds_ = std::move(kinds); }
 
+  /// Pairs of connections that carry a power; none unless told.
+  const std::vector<PowerBond>& bonds() const { return bonds_; }
+  void set_bonds(std::vector<PowerBond> bonds) { bonds_ = std::move(bonds); }
+
   /// Of some subsystems: states and signals; the state ids belong to the saving system.
   struct Saved {
     std::vector<SubsystemId> subsystems;
@@ -131,6 +147,8 @@ class CoupledSystem {
     std::vector<Counters> counters;
     std::vector<double> numbers;  ///< outputs, inputs and input polynomials, one subsystem after the other
   };
+  /// Before `initialize` again, as new: for another run. Every subsystem needs the facet Reset.
+  void reset();
   Saved save();  ///< of everyone
   /// Of these only, in the storage of `saved`.
   void save(std::span<const SubsystemId> some, Saved& saved);
@@ -156,6 +174,8 @@ class CoupledSystem {
   };
 
   void commit_one(const StepTask& task);
+  /// Runs the work of each task of a batch, on any thread; the first failure in the order of the batch is thrown.
+  void for_each(std::span<const SubsystemId> batch, FunctionRef<void(std::size_t)> work);
   void step(const StepTask& task, Participant& participant);
   [[gnu::noinline]] void step_timed(const StepTask& task, Participant& participant);
   /// Counted and timed as a trial, not as a step.
@@ -183,6 +203,8 @@ class CoupledSystem {
   std::atomic<bool> trouble_{false};  // a task of the batch under way failed or asked to stop
   std::string stop_request_;
   std::vector<TrialKind> trial_kinds_;
+  std::vector<double> start_inputs_;
+  std::vector<PowerBond> bonds_;
 };
 
 }  // namespace entrain

@@ -20,13 +20,26 @@ TransferPlan::TransferPlan(const Graph& graph, std::span<const double> constants
 }
 
 void TransferPlan::deliver(std::span<const double> signals, std::span<double> inputs) const {
+  if (!corrected_) return deliver_uncorrected(signals, inputs);
+  for (std::size_t i = 0; i < inputs.size(); ++i) inputs[i] = incoming(InputId{i}, signals);
+}
+
+void TransferPlan::deliver_uncorrected(std::span<const double> signals, std::span<double> inputs) const {
   if (!plain_sources_.empty()) {
     const double* from = signals.data();
     double* to = inputs.data();
     for (const std::uint32_t source : plain_sources_) *to++ = from[source];
     return;
   }
-  for (std::size_t i = 0; i < inputs.size(); ++i) inputs[i] = incoming(InputId{i}, signals);
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const Wire& wire = wires_[i];
+    inputs[i] = wire.factor * signals[wire.source] + wire.offset;
+  }
+}
+
+void TransferPlan::set_corrections(std::span<const double> by_input) {
+  corrected_ = true;
+  for (std::size_t i = 0; i < wires_.size(); ++i) wires_[i].correction = by_input[i];
 }
 
 std::vector<double> TransferPlan::make_signals() const {

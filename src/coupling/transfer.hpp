@@ -27,6 +27,11 @@ class TransferPlan {
   }
   /// Every input as it comes in now.
   void deliver(std::span<const double> signals, std::span<double> inputs) const;
+  /// Every input as it would come in without corrections: what it stands for.
+  void deliver_uncorrected(std::span<const double> signals, std::span<double> inputs) const;
+  /// The corrections from now on, one per input, in the unit of the input. A plan never corrected pays nothing for
+  /// them.
+  void set_corrections(std::span<const double> by_input);
   double factor(InputId input) const { return wires_[input].factor; }
   /// Index of the signal behind an input; below the number of outputs it is an output.
   std::size_t source(InputId input) const { return wires_[input].source; }
@@ -40,7 +45,8 @@ class TransferPlan {
   };
   std::size_t outputs_;
   std::vector<Wire> wires_;
-  std::vector<std::uint32_t> plain_sources_;  // of all inputs, if none is scaled, shifted or corrected; else empty
+  std::vector<std::uint32_t> plain_sources_;  // of all inputs, if none is scaled or shifted; else empty
+  bool corrected_ = false;
   std::vector<double> constants_;
 };
 

@@ -38,6 +38,7 @@ class SystemReader {
                {"method", table(&SystemReader::read_methods)},
                {"subsystems", table(&SystemReader::read_subsystems)},
                {"connections", table(&SystemReader::read_connections)},
+               {"bonds", table(&SystemReader::read_bonds)},
                {"record", table(&SystemReader::read_record)}});
   }
 
@@ -267,6 +268,25 @@ class SystemReader {
           {output.key, std::move(to->value), node.where, output.where, factor.value, offset.value});
     } else {
       add(node.where, path + " names no input", "write { to = \"subsystem.input\", factor = ... }");
+    }
+  }
+
+  void read_bonds(const TomlTable& bonds) {
+    auto& list = description_.bonds.emplace();
+    for (const auto& entry : bonds.entries) {
+      const std::string path = "bonds." + entry.key;
+      const auto names = read_as<std::vector<std::string>>(entry.node);
+      if (!names || names->size() < 2 || names->size() > 4) {
+        add_wrong_type(entry.node, path,
+                       "a list of two to four variables, such as [\"engine.torque\", \"engine.speed\"]");
+        continue;
+      }
+      auto& bond = list.emplace_back();
+      bond.name = entry.key;
+      bond.where = entry.where;
+      for (const auto& element : std::get<std::vector<TomlNode>>(entry.node.value)) {
+        bond.variables.push_back({std::get<std::string>(element.value), element.where});
+      }
     }
   }
 

@@ -83,6 +83,16 @@ void add_connections(Text& text, const std::vector<ConnectionDescription>& conne
   }
 }
 
+void add_bonds(Text& text, const std::optional<std::vector<BondDescription>>& bonds) {
+  if (!bonds) return;
+  fmt::format_to(std::back_inserter(text), "\n[bonds]\n");
+  for (const auto& bond : *bonds) {
+    std::vector<std::string> names;
+    for (const auto& variable : bond.variables) names.push_back(variable.value);
+    add(text, bond.name, OptionValue(names));
+  }
+}
+
 void add_record(Text& text, const RecordDescription& record) {
   if (!record.variables && !record.interval) return;
   fmt::format_to(std::back_inserter(text), "\n[record]\n");
@@ -109,6 +119,7 @@ std::string write_system(const SystemDescription& description) {
   }
   for (const auto& subsystem : description.subsystems) add_subsystem(text, subsystem);
   add_connections(text, description.connections);
+  add_bonds(text, description.bonds);
   add_record(text, description.record);
   return fmt::to_string(text);
 }

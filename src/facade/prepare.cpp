@@ -13,6 +13,7 @@
 #include "masters/registry.hpp"
 #include "models/registry.hpp"
 #include "results/selection.hpp"
+#include "run/energy_monitor.hpp"
 #include "run/recordable.hpp"
 #include "subsystem/fmi/fmu_subsystem.hpp"
 #include "subsystem/native/native_subsystem.hpp"
@@ -170,6 +171,13 @@ std::vector<TrialKind> trial_kinds(const SystemDescription& description, const A
   return kinds;
 }
 
+std::vector<PowerBond> bonds_of(const SystemDescription& description, const Assembly& assembly, const Graph& graph,
+                                std::vector<Problem>& problems) {
+  std::vector<const VariableTable*> variables;
+  for (const auto& subsystem : assembly.subsystems) variables.push_back(&subsystem->variables());
+  return power_bonds(description.bonds, graph, variables, problems);
+}
+
 RunSummary summary_before_run(const SystemDescription& description, const CoupledSystem& system, Method& method) {
   RunSummary summary;
   summary.version = version();
@@ -212,7 +220,9 @@ Prepared prepare(const SystemDescription& written, int threads, const ModelFacto
   if (assembly.subsystems.size() != description.subsystems.size()) return prepared;
 
   Graph graph(std::move(assembly.nodes), std::move(assembly.connections));
+  auto bonds = bonds_of(description, assembly, graph, problems);
   auto own_signals = prepared.method ? prepared.method->own_signals(graph) : std::vector<Signal>();
+  for (auto& signal : bond_signals(bonds, graph)) own_signals.push_back(std::move(signal));
   check_recorded_names(description.record, assembly, std::move(own_signals), problems);
   check_options(description, graph, problems);
   auto kinds = trial_kinds(description, assembly, problems);
@@ -222,6 +232,7 @@ Prepared prepare(const SystemDescription& written, int threads, const ModelFacto
   prepared.system = std::make_unique<CoupledSystem>(std::move(assembly.subsystems), std::move(graph),
                                                     std::move(assembly.start_inputs), threads);
   prepared.system->set_trial_kinds(std::move(kinds));
+  prepared.system->set_bonds(std::move(bonds));
   prepared.summary = summary_before_run(description, *prepared.system, *prepared.method);
   return prepared;
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/suggest.hpp"
+#include "facade/learned.hpp"
 #include "facade/prepare.hpp"
 #include "run/runner.hpp"
 
@@ -21,6 +22,7 @@ std::string_view to_string(Termination termination) {
 
 struct Simulation::Impl {
   Prepared prepared;
+  std::optional<CorrectionSchedule> corrections;
   std::unique_ptr<Runner> runner;
 };
 
@@ -46,6 +48,9 @@ Simulation::Simulation(const SystemDescription& description, RunOptions options,
   for (const auto& problem : problems) prepared.summary.warnings.push_back(to_string(problem));
   impl_->runner = std::make_unique<Runner>(*prepared.system, *prepared.method, prepared.settings,
                                            std::move(prepared.summary), options.interrupt);
+  if (options.learned == nullptr) return;
+  impl_->corrections = scheduled(*options.learned, prepared.system->graph(), prepared.settings);
+  impl_->runner->correct(&*impl_->corrections);
 }
 
 Simulation::~Simulation() = default;

@@ -106,6 +106,8 @@ MacroStepReport ExplicitMethod::advance(CoupledSystem& system) {
 
 MethodMemory ExplicitMethod::memory() const {
   MethodMemory memory{step_, inputs_.memory()};
+  const auto own = own_memory();
+  memory.numbers.insert(memory.numbers.end(), own.begin(), own.end());
   for (std::size_t s = 0; s < degree_.size(); ++s) {
     memory.numbers.push_back(degree_[s]);
     memory.numbers.push_back(static_cast<double>(sample_step_[s]));
@@ -117,7 +119,10 @@ MethodMemory ExplicitMethod::memory() const {
 void ExplicitMethod::restore(const MethodMemory& memory) {
   step_ = memory.step;
   inputs_.restore(memory.numbers);
-  const double* next = memory.numbers.data() + memory.numbers.size() - 3 * degree_.size();
+  const std::size_t before_own = inputs_.memory().size();
+  const std::size_t own = memory.numbers.size() - before_own - 3 * degree_.size();
+  restore_own(std::span(memory.numbers).subspan(before_own, own));
+  const double* next = memory.numbers.data() + before_own + own;
   for (std::size_t s = 0; s < degree_.size(); ++s) {
     degree_[s] = static_cast<int>(*next++);
     sample_step_[s] = static_cast<std::uint64_t>(*next++);

@@ -38,6 +38,9 @@ class ExplicitMethod : public Method {
  protected:
   /// All subsystems once, in this method's order.
   virtual void advance_subsystems(CoupledSystem& system) = 0;
+  /// What the method itself remembers between macro steps; always as many numbers.
+  virtual std::vector<double> own_memory() const { return {}; }
+  virtual void restore_own(std::span<const double>) {}
   /// Per input, empty = none.
   virtual std::vector<double> gains(const Graph&) const { return {}; }
 
@@ -47,6 +50,12 @@ class ExplicitMethod : public Method {
   void prepare(CoupledSystem& system, SubsystemId s);
   /// Commits the steps that end with this macro step, together.
   void commit(CoupledSystem& system, std::span<const SubsystemId> batch);
+
+  // Of the macro step under way.
+  bool starts_step(SubsystemId s) const { return calendar_.starts(s, step_); }
+  bool ends_step(SubsystemId s) const { return calendar_.ends(s, step_); }
+  int degree_in_force(SubsystemId s) const { return degree_[s]; }
+  Time next_time() const { return calendar_.time(step_ + 1); }
 
  private:
   std::size_t collect_tasks(std::span<const SubsystemId> batch);

@@ -1,16 +1,136 @@
 #include "masters/jacobi.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "base/suggest.hpp"
+
 namespace entrain {
+namespace {
+
+bool depends_on_a_connected_input(const Graph& graph, OutputId output) {
+  for (const InputId input : graph.inputs_of(graph.owner(output))) {
+    if (graph.source(input) != nullptr && graph.feedthrough(output, input)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+void Jacobi::bind(OptionBinder& binder) {
+  ExplicitMethod::bind(binder);
+  binder.choice("feedthrough", feedthrough_,
+                "outputs that follow inputs at once: hold: as a step returns them; delay: exact, but one step late; "
+                "refresh: evaluated again at every communication time",
+                {"hold", "delay", "refresh"});
+  binder.number("energy_gain", energy_gain_,
+                "residual-power correction: the effort of every power bond is changed by -gain * residual energy * "
+                "flow; in units of effort / (J flow), 0 = none",
+                {0.0, 1e300});
+  binder.names("delayed", delayed_, "\"subsystem.output\" to pass on late; empty = all with feedthrough");
+}
+
+Requirements Jacobi::requirements() const {
+  Requirements needs = ExplicitMethod::requirements();
+  needs.refresh_all = feedthrough_ == "refresh";
+  needs.steps_together = needs.refresh_all || energy_gain_ > 0.0;
+  return needs;
+}
+
+void Jacobi::check(const Graph& graph, const WrittenOptions& written, std::vector<Problem>& problems) const {
+  ExplicitMethod::check(graph, written, problems);
+  std::vector<std::string> known;
+  for (std::size_t y = 0; y < graph.outputs(); ++y) known.push_back(graph.name(OutputId{y}));
+  for (const auto& name : delayed_) {
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    problems.push_back(
+        {fmt::format("delayed: unknown output '{}'", name), suggestion(name, known), position_of(written, "delayed")});
+  }
+}
+
+/// A subsystem that can neither be evaluated nor linearized keeps its outputs as its steps return them.
+std::vector<OutputId> Jacobi::late_outputs(const CoupledSystem& system) const {
+  std::vector<OutputId> late;
+  if (feedthrough_ != "delay") return late;
+  const Graph& graph = system.graph();
+  for (std::size_t y = 0; y < graph.outputs(); ++y) {
+    const OutputId output{y};
+    const auto& can = system.capabilities(graph.owner(output));
+    const bool wanted = delayed_.empty()
+                            ? depends_on_a_connected_input(graph, output)
+                            : std::find(delayed_.begin(), delayed_.end(), graph.name(output)) != delayed_.end();
+    if (wanted && (can.output_refresh || can.linearization)) late.push_back(output);
+  }
+  return late;
+}
 
 void Jacobi::start(CoupledSystem& system, const RunSettings& settings) {
   ExplicitMethod::start(system, settings);
   everyone_.clear();
   for (std::size_t s = 0; s < system.size(); ++s) everyone_.emplace_back(s);
+  late_.start(system, late_outputs(system));
+  energy_.start(system, energy_gain_, settings.start);
+  refresh_ = feedthrough_ == "refresh";
+  first_values_.assign(system.inputs().begin(), system.inputs().end());
+  starts_.assign(system.size(), 1);
+  ends_.assign(system.size(), 1);
+}
+
+void Jacobi::note_start_of_steps(CoupledSystem& system) {
+  for (const SubsystemId s : everyone_) {
+    starts_[s] = starts_step(s) ? 1 : 0;
+    ends_[s] = ends_step(s) ? 1 : 0;
+    if (starts_[s] == 0) continue;
+    const auto values = system.coefficients(s, degree_in_force(s), 0);
+    const std::size_t first = system.graph().inputs_of(s).first;
+    std::copy(values.begin(), values.end(), first_values_.begin() + static_cast<std::ptrdiff_t>(first));
+  }
+}
+
+void Jacobi::step_everyone(CoupledSystem& system) {
+  prepare_all(system);
+  if (!late_.any()) return commit(system, everyone_);
+  note_start_of_steps(system);
+  late_.before_steps(system, first_values_, starts_);
+  commit(system, everyone_);
+  late_.after_steps(system, ends_);
 }
 
 void Jacobi::advance_subsystems(CoupledSystem& system) {
-  prepare_all(system);
-  commit(system, everyone_);
+  if (energy_.any()) energy_.before_step(system);
+  step_everyone(system);
+  if (energy_.any()) energy_.after_step(system, next_time());
+  if (refresh_) system.refresh_signals(next_time());
+}
+
+std::vector<double> Jacobi::own_memory() const {
+  std::vector<double> numbers = late_.any() ? late_.memory() : std::vector<double>();
+  if (!energy_.any()) return numbers;
+  const auto energies = energy_.memory();
+  numbers.insert(numbers.end(), energies.begin(), energies.end());
+  return numbers;
+}
+
+void Jacobi::restore_own(std::span<const double> numbers) {
+  const std::size_t of_energies = energy_.any() ? energy_.memory().size() : 0;
+  if (energy_.any()) energy_.restore(numbers.last(of_energies));
+  if (late_.any()) late_.restore(numbers.first(numbers.size() - of_energies));
+}
+
+std::vector<std::string> Jacobi::notes(const CoupledSystem& system) const {
+  auto notes = ExplicitMethod::notes(system);
+  if (energy_gain_ > 0.0) {
+    notes.push_back(fmt::format("residual-power correction of {} power bond{} with a gain of {}", system.bonds().size(),
+                                system.bonds().size() == 1 ? "" : "s", energy_gain_));
+  }
+  if (feedthrough_ != "delay") return notes;
+  std::vector<std::string> names;
+  for (const OutputId output : late_outputs(system)) names.push_back(system.graph().name(output));
+  notes.push_back(names.empty() ? "no output has feedthrough from a connected input: nothing is delayed"
+                                : fmt::format("delayed by one step: {}", fmt::join(names, ", ")));
+  return notes;
 }
 
 }  // namespace entrain

@@ -1,6 +1,11 @@
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "masters/explicit_method.hpp"
+#include "masters/late_outputs.hpp"
+#include "masters/residual_power.hpp"
 
 namespace entrain {
 
@@ -8,13 +13,31 @@ namespace entrain {
 class Jacobi final : public ExplicitMethod {
  public:
   std::string_view name() const noexcept override { return "jacobi"; }
+  void bind(OptionBinder& binder) override;
+  Requirements requirements() const override;
+  void check(const Graph& graph, const WrittenOptions& written, std::vector<Problem>& problems) const override;
   void start(CoupledSystem& system, const RunSettings& settings) override;
+  std::vector<std::string> notes(const CoupledSystem& system) const override;
 
  protected:
   void advance_subsystems(CoupledSystem& system) override;
+  std::vector<double> own_memory() const override;
+  void restore_own(std::span<const double> numbers) override;
 
  private:
+  std::vector<OutputId> late_outputs(const CoupledSystem& system) const;
+  void note_start_of_steps(CoupledSystem& system);
+  void step_everyone(CoupledSystem& system);
+
+  std::string feedthrough_ = "hold";
+  std::vector<std::string> delayed_;  // by "subsystem.output"; empty = all with feedthrough
+  double energy_gain_ = 0.0;
+  bool refresh_ = false;
+  LateOutputs late_;
+  ResidualPowerCorrection energy_;
   std::vector<SubsystemId> everyone_;
+  std::vector<double> first_values_;  // of all inputs, at the start of the steps under way
+  std::vector<char> starts_, ends_;   // per subsystem: does a step start or end with this macro step?
 };
 
 }  // namespace entrain

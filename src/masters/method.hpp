@@ -25,6 +25,7 @@ struct RunSettings {
 struct Requirements {
   bool equations = false;
   bool refresh_in_loops = false;  ///< outputs re-evaluated without a step, for subsystems in algebraic loops
+  bool refresh_all = false;       ///< outputs re-evaluated without a step, for everyone
   bool common_grid = true;        ///< imposed steps must fit the macro step
   bool trials = false;            ///< steps that can be taken back, or estimated
   bool steps_together = false;    ///< nobody may impose a step longer than the macro step

@@ -46,6 +46,11 @@ class Matching {
           fmt::format("choose a macro step that is a multiple of {} s", *can.imposed_step));
       return;
     }
+    if (needs.refresh_all && !can.output_refresh) {
+      add(s,
+          fmt::format("feedthrough = \"refresh\" needs outputs without a step; '{}' cannot tell them", graph_.name(s)),
+          "use feedthrough = \"hold\", or \"delay\" with a learned correction");
+    }
     if (needs.common_grid && can.imposed_step) check_imposed_step(s, can);
     if (needs.common_grid && can.step_offset > 0.0) {
       add(s,

@@ -24,6 +24,18 @@ Json connections_of(const RunSummary& summary) {
   return connections;
 }
 
+Json bonds_of(const RunSummary& summary) {
+  Json bonds = Json::object();
+  for (const auto& bond : summary.bonds) {
+    bonds[bond.name] = {{"effort", bond.effort},
+                        {"flow", bond.flow},
+                        {"residual_energy", bond.residual_energy},
+                        {"max_residual_power", bond.max_residual_power},
+                        {"transferred_energy", bond.transferred_energy}};
+  }
+  return bonds;
+}
+
 Json own_steps_of(const OwnSteps& steps) {
   return {{"smallest", steps.smallest},
           {"largest", steps.largest},
@@ -73,6 +85,8 @@ std::string summary_json(const RunSummary& summary) {
                     {"max_coupling_residual", summary.max_coupling_residual},
                     {"worst_connection", summary.worst_connection},
                     {"coupling_residuals", connections_of(summary)},
+                    {"residual_energy", summary.residual_energy()},
+                    {"bonds", bonds_of(summary)},
                     {"loops", loops_of(summary)},
                     {"notes", summary.notes},
                     {"warnings", summary.warnings},

@@ -66,6 +66,21 @@ std::string residual_text(const RunSummary& summary) {
   return text;
 }
 
+/// The total, and who made most of it.
+std::string energy_text(const RunSummary& summary) {
+  double transferred = 0.0;
+  const BondSummary* worst = &summary.bonds.front();
+  for (const auto& bond : summary.bonds) {
+    transferred += bond.transferred_energy;
+    if (std::abs(bond.residual_energy) > std::abs(worst->residual_energy)) worst = &bond;
+  }
+  auto text = fmt::format("{} J of {} J through {} power bond{}", short_number(summary.residual_energy()),
+                          short_number(transferred), summary.bonds.size(), summary.bonds.size() > 1 ? "s" : "");
+  if (summary.bonds.size() > 1)
+    text += fmt::format(", most at {}: {} J", worst->name, short_number(worst->residual_energy));
+  return text;
+}
+
 std::string subsystems_text(const RunSummary& summary) {
   Table table({"subsystem", "source", "steps", "trials", "rollbacks", "seconds"});
   for (std::size_t column = 2; column < 6; ++column) table.align_right(column);
@@ -122,6 +137,7 @@ std::string brief_summary(const RunSummary& summary, TextStyle style) {
   text += fmt::format("  steps              {}\n", steps_text(summary));
   text += fmt::format("  wall time          {:.3f} s{}\n", summary.wall_seconds, speed_text(summary));
   text += fmt::format("  coupling residual  {}\n", residual_text(summary));
+  if (!summary.bonds.empty()) text += fmt::format("  residual energy    {}\n", energy_text(summary));
   for (const auto& loop : summary.loops) {
     text += fmt::format("  algebraic loop     {} (residual at the start {})\n", fmt::join(loop.variables, ", "),
                         short_number(loop.initial_residual));
@@ -162,6 +178,7 @@ std::string capabilities_text(const Capabilities& capabilities, const VariableTa
   line("equations open to an outside integrator", yes_or_no(capabilities.equations));
   line("announces events", yes_or_no(capabilities.announces_events));
   line("can be reset", yes_or_no(capabilities.reset));
+  if (capabilities.once_per_process) line("instances in one process", "one only");
   if (capabilities.imposed_step) line("imposed step", short_number(*capabilities.imposed_step) + " s");
   if (capabilities.step_offset > 0.0) line("imposed steps begin after", short_number(capabilities.step_offset) + " s");
   if (capabilities.min_step) line("smallest step", short_number(*capabilities.min_step) + " s");

@@ -20,6 +20,7 @@ std::vector<ReproduceEntry> costarica_entries();
 std::vector<ReproduceEntry> f3ornits_entries();
 std::vector<ReproduceEntry> quality_entries();
 std::vector<ReproduceEntry> quality_run_entries();
+std::vector<ReproduceEntry> learning_entries();
 
 /// How near we must come, and why.
 struct Tolerance {

@@ -16,8 +16,8 @@ namespace {
 const std::vector<ReproduceEntry>& all_entries() {
   static const std::vector<ReproduceEntry> kEntries = [] {
     std::vector<ReproduceEntry> entries;
-    for (auto* of_paper :
-         {&missiles_entries, &costarica_entries, &f3ornits_entries, &quality_entries, &quality_run_entries}) {
+    for (auto* of_paper : {&missiles_entries, &costarica_entries, &f3ornits_entries, &quality_entries,
+                           &quality_run_entries, &learning_entries}) {
       for (auto& entry : of_paper()) entries.push_back(std::move(entry));
     }
     return entries;

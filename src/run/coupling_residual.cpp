@@ -30,7 +30,7 @@ void CouplingResidual::update(Time now) {
   const auto times = system_->times();
   const bool all_communicated = std::all_of(times.begin(), times.end(), [&](Time t) { return t == now; });
   all_met_ = all_met_ || all_communicated;
-  system_->transfer().deliver(system_->signals(), arrived_);
+  system_->transfer().deliver_uncorrected(system_->signals(), arrived_);
   const double* inputs = system_->inputs().data();
   const double* arrived = arrived_.data();
   double* difference = difference_.data();

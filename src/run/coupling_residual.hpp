@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "coupling/coupled_system.hpp"
@@ -16,6 +17,9 @@ class CouplingResidual {
   void begin(Time start);
   /// Call after every macro step, with the time reached.
   void update(Time now);
+
+  /// At the latest update, per input: what its output was, in the unit of the input, without corrections.
+  std::span<const double> arrived() const { return arrived_; }
 
   /// Relative to the range so far. NaN when its ends have not communicated at the same time since the start.
   double of(const Connection& connection) const;

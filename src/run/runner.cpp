@@ -17,7 +17,9 @@ constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 Recordable recordable_signals(const CoupledSystem& system, const Method& method) {
   std::vector<const Subsystem*> subsystems;
   for (std::size_t s = 0; s < system.size(); ++s) subsystems.push_back(&system.subsystem(SubsystemId{s}));
-  return recordable(subsystems, method.own_signals(system.graph()));
+  auto own_signals = method.own_signals(system.graph());
+  for (auto& signal : bond_signals(system.bonds(), system.graph())) own_signals.push_back(std::move(signal));
+  return recordable(subsystems, std::move(own_signals));
 }
 
 }  // namespace
@@ -30,6 +32,7 @@ Runner::Runner(CoupledSystem& system, Method& method, const RunSettings& setting
       summary_(std::move(summary)),
       interrupt_(interrupt),
       residual_(system),
+      energy_(system),
       recordable_(recordable_signals(system, method)),
       values_(recordable_.signals.size(), kUnknown),
       states_(system.states(), kUnknown),
@@ -89,6 +92,7 @@ void Runner::begin() {
     summary_.connections.push_back({graph.name(connection.output) + " -> " + graph.name(connection.input), 0.0});
   }
   residual_.begin(settings_.start);
+  energy_.begin(settings_.start);
   tell_observers();
 }
 
@@ -100,12 +104,14 @@ void Runner::advance_while_before(Time t) {
       finish(Termination::Interrupted, fmt::format("interrupted at t = {} s", summary_.reached));
       return;
     }
+    if (corrections_ != nullptr) corrections_->apply(system_, summary_.macro_steps);
     const MacroStepReport report = method_.advance(system_);
     note_macro_step(report.reached - summary_.reached);
     summary_.reached = report.reached;
     summary_.iterations += report.iterations;
     summary_.rejected_steps += report.rejected;
     residual_.update(summary_.reached);
+    energy_.update(summary_.reached, residual_.arrived());
     tell_observers();
     if (!system_.stop_request().empty()) {
       finish(Termination::Interrupted,
@@ -126,7 +132,10 @@ void Runner::fill_sample_values() {
   const auto inputs = system_.inputs();
   auto next = std::copy(outputs.begin(), outputs.end(), values_.begin());
   next = std::copy(inputs.begin(), inputs.end(), next);
-  method_.own_values(std::span(values_).last(recordable_.own_signals));
+  const auto own = std::span(values_).last(recordable_.own_signals);
+  const std::size_t of_bonds = 2 * system_.bonds().size();
+  method_.own_values(own.first(own.size() - of_bonds));
+  energy_.values(own.last(of_bonds));
   if (!needs_.states) return;
   system_.read_states(states_);
   for (const std::size_t index : recordable_.states) *next++ = states_[index];
@@ -163,6 +172,7 @@ void Runner::refresh_summary() {
   resumed_ = std::chrono::steady_clock::now();
   summary_.wall_seconds = seconds_before_;
   refresh_residuals();
+  summary_.bonds = energy_.summary();
   summary_.linearizations = 0;
   for (std::size_t s = 0; s < system_.size(); ++s) {
     const auto& counters = system_.counters(SubsystemId{s});
@@ -229,13 +239,14 @@ void Runner::finish(Termination termination, std::string message) {
 }
 
 Runner::Position Runner::position() {
-  return {system_.save(), method_.memory(), residual_, summary_};
+  return {system_.save(), method_.memory(), residual_, energy_, summary_};
 }
 
 void Runner::restore(const Position& position) {
   system_.restore(position.system);
   method_.restore(position.method);
   residual_ = position.residual;
+  energy_ = position.energy;
   summary_ = position.summary;
 }
 

@@ -8,7 +8,9 @@
 #include "coupling/coupled_system.hpp"
 #include "entrain/simulation.hpp"
 #include "masters/method.hpp"
+#include "run/correction_schedule.hpp"
 #include "run/coupling_residual.hpp"
+#include "run/energy_monitor.hpp"
 #include "run/recordable.hpp"
 
 namespace entrain {
@@ -21,6 +23,8 @@ class Runner {
          const std::atomic<bool>* interrupt);
 
   void observe(Observer& observer) { observers_.push_back(&observer); }
+  /// Before every macro step, what the inputs are corrected by; borrowed, null = nothing.
+  void correct(CorrectionSchedule* corrections) { corrections_ = corrections; }
   /// To the first communication time at or after `t`. Ends the run (and tells the observers) at the stop time, on
   /// failure and on interruption.
   void run_until(Time t);
@@ -36,6 +40,7 @@ class Runner {
     CoupledSystem::Saved system;
     MethodMemory method;
     CouplingResidual residual;
+    EnergyMonitor energy;
     RunSummary summary;
   };
   Position position();
@@ -59,6 +64,8 @@ class Runner {
   RunSummary summary_;
   const std::atomic<bool>* interrupt_;
   CouplingResidual residual_;
+  EnergyMonitor energy_;
+  CorrectionSchedule* corrections_ = nullptr;
   std::vector<Observer*> observers_;
   Observer::Needs needs_;
   Recordable recordable_;

@@ -261,19 +261,21 @@ TEST_P(SubsystemContract, linearization_agrees_with_central_differences) {
   const std::vector<double> du(inputs(), 0.0);
 
   const auto expect_column = [&](double& argument, const Matrix& to_dx, const Matrix& to_y, std::size_t column) {
-    // The models are at most bilinear in x and u, so a wide difference has no truncation error, only rounding.
+    // The models are at most cubic in x and u, so a wide difference of fourth order has no truncation error, only
+    // rounding.
     const double kept = argument;
     const double width = 0.01 * std::max(1.0, std::abs(kept));
-    std::vector<double> up(states() + outputs());
-    auto down = up;
-    for (auto* f : {&up, &down}) {
-      argument = f == &up ? kept + width : kept - width;
-      equations.right_hand_side({t, x, u, du}, std::span(*f).first(states()));
-      equations.outputs({t, x, u, du}, std::span(*f).last(outputs()));
-    }
-    argument = kept;
+    const auto at = [&](double moved) {
+      std::vector<double> f(states() + outputs());
+      argument = kept + moved;
+      equations.right_hand_side({t, x, u, du}, std::span(f).first(states()));
+      equations.outputs({t, x, u, du}, std::span(f).last(outputs()));
+      argument = kept;
+      return f;
+    };
+    const auto up = at(width), down = at(-width), far_up = at(2.0 * width), far_down = at(-2.0 * width);
     for (std::size_t i = 0; i < up.size(); ++i) {
-      const double difference = (up[i] - down[i]) / (2.0 * width);
+      const double difference = (8.0 * (up[i] - down[i]) - (far_up[i] - far_down[i])) / (12.0 * width);
       const double told = i < states() ? to_dx(i, column) : to_y(i - states(), column);
       const double rounding = (std::abs(up[i]) + std::abs(down[i])) * 1e-13;
       EXPECT_NEAR(told, difference, rounding + 1e-10 * std::abs(difference)) << "row " << i << " column " << column;

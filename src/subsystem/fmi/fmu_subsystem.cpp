@@ -111,6 +111,7 @@ const Capabilities& FmuSubsystem::capabilities() const {
   can.equations = stepper_->equations() != nullptr;
   can.output_refresh = can.equations;
   can.reset = abilities.reset;
+  can.once_per_process = fmu_->once_per_process(interface_);
   can.announces_events = abilities.event_mode;
   can.imposed_step = abilities.imposed_step;
   can.internal_step = abilities.internal_step;

@@ -1,0 +1,128 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <optional>
+
+#include "cli/common.hpp"
+#include "cli/interrupt.hpp"
+#include "description/system_file.hpp"
+#include "entrain/entrain.hpp"
+#include "entrain/learning.hpp"
+#include "report/learned_json.hpp"
+#include "results/replace_file.hpp"
+#include "results/run_directory.hpp"
+
+namespace entrain::cli {
+namespace {
+
+struct LearnArguments {
+  std::string system;
+  std::optional<double> step;
+  std::optional<double> stop;
+  std::vector<std::string> sets;
+  LearnOptions options;
+  std::optional<std::string> out;
+  bool json = false;
+  bool quiet = false;
+};
+
+void print_plan(const LearnPlan& plan) {
+  print(fmt::format("learned  {}\n", fmt::join(plan.connections, ", ")));
+  if (!plan.delayed.empty()) print(fmt::format("delayed  {}\n", fmt::join(plan.delayed, ", ")));
+  for (const auto& note : plan.notes) print(fmt::format("note     {}\n", note));
+}
+
+/// One line per run; of several connections the norms of all.
+void print_iteration(const LearnIteration& iteration) {
+  if (!iteration.failure.empty()) {
+    print(fmt::format("run {:3}  to t = {} s: {}\n", iteration.number, short_number(iteration.horizon),
+                      iteration.failure));
+    return;
+  }
+  std::string norms;
+  for (const auto& connection : iteration.connections) {
+    norms += fmt::format("  {}: 2-norm {}, max {}", connection.name, short_number(connection.norm),
+                         short_number(connection.max_error));
+  }
+  print(fmt::format("run {:3}  to t = {} s  error {}{}\n", iteration.number, short_number(iteration.horizon),
+                    short_number(iteration.error), norms));
+  std::fflush(stdout);  // runs take long; a pipe is to see them as they end
+}
+
+int learn_system(const LearnArguments& arguments) {
+  auto description = load(arguments.system);
+  if (arguments.step) description.step = {*arguments.step, {"--step", 0, 0}};
+  if (arguments.stop) description.stop = {*arguments.stop, {"--stop", 0, 0}};
+  for (const auto& assignment : arguments.sets) apply_set(description, assignment);
+  LearnOptions options = arguments.options;
+  options.interrupt = &catch_signals();
+  LearnProgress progress;
+  if (!arguments.json && !arguments.quiet) progress = {print_plan, print_iteration};
+  const LearnResult result = learn(description, options, progress);
+  const auto folder = make_run_directory(description.name, arguments.out);
+  const auto file = folder / "learned.json";
+  replace_file(file, learned_json(result.learned));
+  replace_file(folder / "learning.json", learn_result_json(result));
+  if (arguments.json) {
+    print(learn_result_json(result));
+  } else if (!arguments.quiet) {
+    print(fmt::format("{} after {} runs, as long as {:.1f} full ones; error {} of the signal's range in run {}\n",
+                      to_string(result.end), result.iterations.size(), result.full_runs,
+                      short_number(result.learned.error), result.best));
+    print(fmt::format("learned: {}   (entrain run {} --learned {})\n", file.string(), arguments.system, file.string()));
+  }
+  if (result.end == LearnEnd::Diverged) {
+    print_error("the runs got worse; the best one is kept. Try a smaller --gain, a --cutoff, or a shorter step");
+  }
+  return result.end == LearnEnd::Diverged || result.end == LearnEnd::Interrupted ? kFailed : kDone;
+}
+
+}  // namespace
+
+Command add_learn(CLI::App& program) {
+  auto* command = add_subcommand(program, "learn", "Run a system repeatedly and learn a correction of its coupling",
+                                 "entrain learn examples/learning --out learned");
+  const auto arguments = std::make_shared<LearnArguments>();
+  auto& options = arguments->options;
+  command->add_option("SYSTEM", arguments->system, "System file (.toml), or a folder holding one")
+      ->required()
+      ->type_name("");
+  command->add_option("--step", arguments->step, "Macro step in s")->type_name("H");
+  command->add_option("--stop", arguments->stop, "Stop time in s")->type_name("T");
+  command->add_option("--set", arguments->sets, "Start value or parameter; may be repeated")
+      ->type_name("SUB.VAR=VALUE")
+      ->allow_extra_args(false)
+      ->check(assignment_validator());
+  command->add_option("--iterations", options.iterations, "Runs at most; with a progressive horizon, for each horizon")
+      ->type_name("N")
+      ->check(CLI::Range(1, 100'000));
+  command->add_option("--tolerance", options.tolerance, "Largest error, relative to the range of the signal")
+      ->type_name("E")
+      ->check(CLI::NonNegativeNumber);
+  command->add_option("--gain", options.gain, "Share of the error that is learned from each run")
+      ->type_name("G")
+      ->check(CLI::Range(0.0, 2.0));
+  command->add_option("--cutoff", options.cutoff, "Low-pass filter of the corrections, in Hz; 0 = none")
+      ->type_name("F")
+      ->check(CLI::NonNegativeNumber);
+  command
+      ->add_option("--progressive", options.progressive,
+                   "Learn the first seconds first: auto = if all at once diverges")
+      ->type_name("WHEN")
+      ->check(CLI::IsMember({"auto", "always", "never"}));
+  command
+      ->add_option("--horizon", options.horizon,
+                   "By which a progressive horizon grows, in s (default: 1/20 of the run)")
+      ->type_name("T")
+      ->check(CLI::NonNegativeNumber);
+  command->add_option("--out", arguments->out, "Folder for learned.json (default: runs/NAME-N)")->type_name("DIR");
+  command->add_option("--threads", options.threads, "Threads; the results do not depend on them")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1024));
+  command->add_flag("--json", arguments->json, "Print how it went as JSON and nothing else");
+  command->add_flag("--quiet", arguments->quiet, "Print nothing but errors");
+  return {command, [arguments] { return learn_system(*arguments); }};
+}
+
+}  // namespace entrain::cli

@@ -1,0 +1,102 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "entrain/export.hpp"
+#include "entrain/simulation.hpp"
+
+namespace entrain {
+
+/// A correction of the coupling found by repeated runs: what is added to some inputs in every macro step. It belongs to
+/// `jacobi` with these options on this grid, and to no other run.
+struct Learned {
+  std::string system;
+  Time start = 0.0;
+  Duration step = 0.0;
+  std::uint64_t steps = 0;                     ///< macro steps that are corrected; none after them
+  std::map<std::string, OptionValue> options;  ///< of jacobi
+  std::vector<std::string> inputs;             ///< "subsystem.input"
+  std::vector<double> corrections;             ///< macro step by macro step, one per input, in its unit
+  double error = 0.0;                          ///< as LearnIteration::error, of the run with these corrections
+};
+
+struct LearnOptions {
+  int iterations = 30;      ///< runs at most; with a progressive horizon, per horizon
+  double tolerance = 1e-9;  ///< largest error, relative to the range of the signal
+  double gain = 1.0;        ///< share of the error that is learned from each run
+  double cutoff = 0.0;      ///< of the low-pass filter of the corrections in Hz; 0 = no filter
+  /// Learn the first seconds, then more and more: "auto" = when learning the whole run at once diverges.
+  std::string progressive = "auto";  ///< "auto", "always" or "never"
+  Duration horizon = 0.0;            ///< by which a progressive horizon grows, in s; 0 = 1/20 of the run
+  int threads = 1;
+  const std::atomic<bool>* interrupt = nullptr;
+};
+
+/// How one learned connection did in one run.
+struct LearnedConnection {
+  std::string name;        ///< "a.y -> b.u"
+  double norm = 0.0;       ///< 2-norm of the error over all macro steps, in the unit of the input
+  double max_error = 0.0;  ///< largest of them
+};
+
+struct LearnIteration {
+  int number = 0;      ///< from 0, the run without correction
+  Time horizon = 0.0;  ///< how far this run went
+  /// max over the connections and macro steps of |what the input should have been - what it was| / range of the signal;
+  /// infinite when the run failed
+  double error = 0.0;
+  std::vector<LearnedConnection> connections;
+  std::string failure;  ///< why the run ended early; empty if it did not
+};
+
+enum class LearnEnd {
+  Converged,    ///< the tolerance is met
+  Iterations,   ///< as many runs as allowed
+  Stalled,      ///< runs no longer get better: rounding, or a filter or gain that holds the error
+  Diverged,     ///< runs get worse
+  Interrupted,  ///< by the user
+};
+ENTRAIN_API std::string_view to_string(LearnEnd end);
+
+struct LearnResult {
+  Learned learned;  ///< of the best run
+  LearnEnd end = LearnEnd::Iterations;
+  std::vector<LearnIteration> iterations;
+  int best = 0;            ///< its place in `iterations`
+  double full_runs = 0.0;  ///< the cost: time simulated in all runs, in runs from start to stop
+  std::vector<std::string> notes;
+};
+
+/// What is known before the first run.
+struct LearnPlan {
+  std::vector<std::string> connections;  ///< that are learned: "a.y -> b.u"
+  std::vector<std::string> delayed;      ///< outputs that are passed on one step late: "a.y"
+  /// Largest factor by which a sinusoidal error changes from run to run, from linearizations; below 1 every run is
+  /// better than the one before. nullopt where a subsystem tells no linearization.
+  std::optional<double> gamma;
+  std::optional<double> radius;  ///< spectral radius of the loop with its delay and without corrections
+  std::vector<std::string> notes;
+};
+
+/// Watches repeated runs; each function may be empty.
+struct LearnProgress {
+  std::function<void(const LearnPlan&)> planned;
+  std::function<void(const LearnIteration&)> iterated;
+};
+
+/// Runs the system again and again with `jacobi`, held inputs and a fixed step, and learns what to add to the inputs
+/// that follow outputs with feedthrough, or outputs of a subsystem with a longer step. Throws Error when the system
+/// cannot be run, or not twice.
+ENTRAIN_API LearnResult learn(const SystemDescription& description, const LearnOptions& options,
+                              const LearnProgress& progress = {}, const ModelFactory& models = {});
+
+/// The description as the learned correction needs it: method, options and step. To be run with RunOptions::learned.
+ENTRAIN_API SystemDescription with_learned(SystemDescription description, const Learned& learned);
+
+}  // namespace entrain

@@ -1,0 +1,268 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "base/grid.hpp"
+#include "entrain/learning.hpp"
+#include "learning/convergence.hpp"
+#include "learning/feedthrough.hpp"
+#include "learning/learned_connections.hpp"
+#include "learning/repeated_run.hpp"
+#include "learning/update.hpp"
+
+namespace entrain {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+// Errors may grow for a few runs before they fall; beyond this they will not.
+constexpr double kHopeless = 1e3;  // times the error of the first run
+constexpr double kWorse = 10.0;    // times the best error ...
+constexpr int kWorseRuns = 3;      // ... in as many runs one after the other
+constexpr int kRunsWithoutProgress = 5;
+constexpr double kProgress = 0.99;  // a better run has at most this share of the best error
+constexpr double kHorizons = 20.0;  // of a progressive horizon, unless told
+constexpr int kMostHalvings = 6;    // of the growth of a horizon that does not converge
+
+/// Whether repeated runs get anywhere, from their errors alone. NaN and infinity are never better than anything.
+class Verdict {
+ public:
+  explicit Verdict(const LearnOptions& options) : options_(options) {}
+
+  /// The end that this run brings, if it does.
+  std::optional<LearnEnd> take(double error) {
+    ++runs_;
+    if (error <= options_.tolerance) return LearnEnd::Converged;
+    if (runs_ == 1) first_ = error;
+    worse_runs_ = error <= kWorse * best_ ? 0 : worse_runs_ + 1;
+    without_progress_ = error < kProgress * best_ ? 0 : without_progress_ + 1;
+    if (error < best_) best_ = error;
+    if (!std::isfinite(error) || !(error <= kHopeless * first_) || worse_runs_ >= kWorseRuns) return LearnEnd::Diverged;
+    if (without_progress_ >= kRunsWithoutProgress) return LearnEnd::Stalled;
+    if (runs_ >= options_.iterations) return LearnEnd::Iterations;
+    return std::nullopt;
+  }
+
+ private:
+  const LearnOptions& options_;
+  int runs_ = 0;
+  double first_ = kInfinity;
+  double best_ = kInfinity;
+  int worse_runs_ = 0;
+  int without_progress_ = 0;
+};
+
+class Learner {
+ public:
+  Learner(RepeatedRun& run, const LearnOptions& options, const LearnProgress& progress, std::vector<LearnedWire> wires)
+      : run_(run),
+        options_(options),
+        progress_(progress),
+        grid_(run.settings().start, run.settings().stop, run.settings().step),
+        record_(std::move(wires), run.system().graph().outputs()),
+        corrections_(grid_.steps() * record_.wires().size(), 0.0) {}
+
+  LearnResult learn() {
+    result_.end = LearnEnd::Diverged;
+    if (options_.progressive != "always") result_.end = learn_up_to(run_.settings().stop);
+    if (result_.end == LearnEnd::Diverged && options_.progressive != "never") learn_step_by_step();
+    result_.learned.corrections = std::move(best_);
+    return std::move(result_);
+  }
+
+ private:
+  /// Repeats the run to this time until the error is small enough or will not become so.
+  LearnEnd learn_up_to(Time horizon) {
+    Verdict verdict(options_);
+    while (true) {
+      const double error = iterate(horizon);
+      if (interrupted_) return LearnEnd::Interrupted;
+      if (const auto end = verdict.take(error)) return *end;
+      update_corrections(corrections_, record_, options_, run_.settings().step);
+    }
+  }
+
+  /// One run, judged.
+  double iterate(Time horizon) {
+    record_.clear();
+    CorrectionSchedule schedule(run_.system().graph(), learned_inputs(), corrections_);
+    const RunSummary summary = run_.run(horizon, &schedule, record_);
+    interrupted_ = summary.termination == Termination::Interrupted;
+    LearnIteration iteration = judged(record_, run_.system().graph());
+    iteration.number = static_cast<int>(result_.iterations.size());
+    iteration.horizon = summary.reached;
+    if (summary.termination == Termination::Failed || interrupted_) {
+      iteration.error = kInfinity;
+      iteration.failure = summary.message;
+    }
+    const Duration whole = run_.settings().stop - run_.settings().start;
+    result_.full_runs += (summary.reached - run_.settings().start) / whole;
+    keep_if_best(iteration, summary.reached);
+    result_.iterations.push_back(iteration);
+    if (progress_.iterated) progress_.iterated(iteration);
+    return iteration.error;
+  }
+
+  /// Who went further is better; of those who went as far, who was nearer.
+  void keep_if_best(const LearnIteration& iteration, Time reached_time) {
+    if (!best_.empty() && !(reached_time > best_horizon_) &&
+        !(reached_time == best_horizon_ && iteration.error < result_.learned.error)) {
+      return;
+    }
+    if (!best_.empty() && !std::isfinite(iteration.error)) return;
+    best_ = corrections_;
+    best_horizon_ = reached_time;
+    result_.learned.error = iteration.error;
+    result_.best = iteration.number;
+  }
+
+  void learn_step_by_step() {
+    const auto& settings = run_.settings();
+    Duration growth = options_.horizon > 0.0 ? options_.horizon : (settings.stop - settings.start) / kHorizons;
+    result_.notes.push_back(fmt::format("progressive horizon, growing by {} s", growth));
+    std::fill(corrections_.begin(), corrections_.end(), 0.0);
+    best_.clear();
+    int halvings = 0;
+    Time learned = settings.start;
+    while (learned < settings.stop) {
+      const Time horizon = reached(learned + growth, settings.stop) ? settings.stop : learned + growth;
+      const auto before = corrections_;
+      result_.end = learn_up_to(horizon);
+      // What rounding leaves is as good as it gets; the next horizon is learned all the same.
+      if (result_.end == LearnEnd::Converged || result_.end == LearnEnd::Stalled) {
+        learned = horizon;
+        continue;
+      }
+      if (result_.end != LearnEnd::Diverged || ++halvings > kMostHalvings) return;
+      corrections_ = before;
+      growth *= 0.5;
+    }
+  }
+
+  std::vector<InputId> learned_inputs() const {
+    std::vector<InputId> inputs;
+    for (const auto& wire : record_.wires()) inputs.push_back(wire.connection.input);
+    return inputs;
+  }
+
+  RepeatedRun& run_;
+  const LearnOptions& options_;
+  const LearnProgress& progress_;
+  Grid grid_;
+  WireRecord record_;
+  std::vector<double> corrections_;  // of the next run
+  std::vector<double> best_;
+  Time best_horizon_ = -kInfinity;
+  bool interrupted_ = false;
+  LearnResult result_;
+};
+
+/// jacobi, held inputs, fixed step; outputs with feedthrough late unless the file says otherwise.
+SystemDescription prepared_for_learning(SystemDescription description, std::vector<std::string>& notes) {
+  if (description.method.value != "jacobi") {
+    notes.push_back(fmt::format("learned with jacobi instead of {}", description.method.value));
+  }
+  description.method.value = "jacobi";
+  auto& options = description.method_options["jacobi"];
+  options.insert({"feedthrough", {std::string("delay"), {}}});
+  for (const auto& [name, value] : std::map<std::string, OptionValue>{
+           {"degree", std::int64_t{0}}, {"energy_gain", 0.0}, {"loops", std::string("delay")}}) {
+    const auto written = options.find(name);
+    if (written != options.end() && written->second.value != value) {
+      notes.push_back(fmt::format("the option {} is not learned with; the default is taken", name));
+    }
+    options[name] = {value, {}};
+  }
+  return description;
+}
+
+void check_options(const LearnOptions& options) {
+  std::vector<Problem> problems;
+  const auto require = [&](bool good, const char* message) {
+    if (!good) problems.push_back({message, {}, {}, Problem::Severity::Error});
+  };
+  require(options.iterations >= 1, "iterations must be at least 1");
+  require(options.tolerance >= 0.0, "tolerance must not be negative");
+  require(options.gain > 0.0 && options.gain <= 2.0, "gain must be above 0 and at most 2");
+  require(options.cutoff >= 0.0, "the cutoff frequency must not be negative");
+  require(options.horizon >= 0.0, "the horizon must not be negative");
+  require(options.progressive == "auto" || options.progressive == "always" || options.progressive == "never",
+          "progressive must be \"auto\", \"always\" or \"never\"");
+  if (!problems.empty()) throw Error(std::move(problems));
+}
+
+/// Outputs that follow inputs at once but can be neither evaluated nor linearized: what is learned for them leads to
+/// outputs that belong to the inputs of the step before.
+void note_held_outputs(const CoupledSystem& system, std::span<const OutputId> outputs,
+                       std::vector<std::string>& notes) {
+  for (const OutputId output : outputs) {
+    const auto& can = system.capabilities(system.graph().owner(output));
+    if (can.output_refresh || can.linearization) continue;
+    notes.push_back(
+        fmt::format("{} cannot be delayed (its subsystem tells no output without a step and no "
+                    "linearization): it is held, and the runs converge to it as it is held",
+                    system.graph().name(output)));
+  }
+}
+
+LearnPlan planned(RepeatedRun& run, const FoundFeedthrough& found, std::span<const LearnedWire> wires) {
+  LearnPlan plan;
+  plan.notes = found.notes;
+  const Graph& graph = run.system().graph();
+  for (const OutputId output : found.outputs) plan.delayed.push_back(graph.name(output));
+  for (const auto& wire : wires) {
+    plan.connections.push_back(graph.name(wire.connection.output) + " -> " + graph.name(wire.connection.input));
+  }
+  return plan;
+}
+
+}  // namespace
+
+std::string_view to_string(LearnEnd end) {
+  switch (end) {
+    case LearnEnd::Converged: return "converged";
+    case LearnEnd::Iterations: return "out of iterations";
+    case LearnEnd::Stalled: return "stalled";
+    case LearnEnd::Diverged: return "diverged";
+    case LearnEnd::Interrupted: break;
+  }
+  return "interrupted";
+}
+
+LearnResult learn(const SystemDescription& description, const LearnOptions& options, const LearnProgress& progress,
+                  const ModelFactory& models) {
+  check_options(options);
+  std::vector<std::string> notes;
+  RepeatedRun run(prepared_for_learning(description, notes), models, {options.threads, options.interrupt});
+  const FoundFeedthrough found = find_feedthrough(run);
+  auto wires = learned_wires(run.system(), found.outputs, run.settings().step);
+  if (wires.empty()) {
+    throw Error(ErrorCode::InvalidSystem, "there is nothing to learn: no connected output follows an input at once",
+                {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Run the system with 'entrain run'"});
+  }
+  LearnPlan plan = planned(run, found, wires);
+  note_held_outputs(run.system(), found.outputs, plan.notes);
+  run.set_option("delayed", plan.delayed);
+  const ConvergenceEstimate estimate = estimate_convergence(run, wires, options);
+  plan.gamma = estimate.gamma;
+  plan.radius = estimate.radius;
+  plan.notes.insert(plan.notes.end(), estimate.notes.begin(), estimate.notes.end());
+  plan.notes.insert(plan.notes.end(), notes.begin(), notes.end());
+  if (progress.planned) progress.planned(plan);
+
+  const RunSettings settings = run.settings();
+  LearnResult result = Learner(run, options, progress, wires).learn();
+  result.notes.insert(result.notes.begin(), plan.notes.begin(), plan.notes.end());
+  Learned& learned = result.learned;
+  learned.system = description.name;
+  learned.start = settings.start;
+  learned.step = settings.step;
+  learned.steps = learned.corrections.size() / wires.size();
+  learned.options = run.options();
+  for (const auto& wire : wires) learned.inputs.push_back(run.system().graph().name(wire.connection.input));
+  return result;
+}
+
+}  // namespace entrain

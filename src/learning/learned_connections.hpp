@@ -1,0 +1,55 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "coupling/coupled_system.hpp"
+#include "entrain/learning.hpp"
+#include "entrain/simulation.hpp"
+
+namespace entrain {
+
+/// A connection whose input is learned.
+struct LearnedWire {
+  Connection connection;
+  bool late = false;              ///< the output is passed on one step of its subsystem late
+  std::size_t source_span = 1;    ///< macro steps per step of the subsystem that tells it
+  std::size_t consumer_span = 1;  ///< and of the one that takes it
+};
+
+/// Connections from outputs that come late, or from a subsystem with longer steps than the one it feeds.
+std::vector<LearnedWire> learned_wires(const CoupledSystem& system, std::span<const OutputId> late, Duration step);
+
+/// Keeps what the learned inputs and their outputs were in a run.
+class WireRecord : public Observer {
+ public:
+  WireRecord(std::vector<LearnedWire> wires, std::size_t outputs_of_all);
+
+  void clear();
+  void communicated(const Sample& sample, const RunSummary& summary) override;
+  /// Macro steps recorded.
+  std::size_t steps() const { return received_.empty() ? 0 : received_[0].size(); }
+  const std::vector<LearnedWire>& wires() const { return wires_; }
+
+  /// What wire `w` received in macro step k; k below steps().
+  double received(std::size_t w, std::size_t k) const { return received_[w][k]; }
+  /// What it should have received: the output as it was at the start of macro step k, between two communication times
+  /// of its subsystem on the straight line.
+  double meant(std::size_t w, std::size_t k) const;
+  /// meant - received; zero where the consumer takes nothing because it is in the middle of a step.
+  double error(std::size_t w, std::size_t k) const;
+
+ private:
+  double output_at(std::size_t w, std::size_t k) const;
+
+  std::vector<LearnedWire> wires_;
+  std::size_t first_input_;                    // in Sample::values
+  std::vector<std::vector<double>> received_;  // by wire: in macro step k
+  std::vector<std::vector<double>> told_;      // by wire: the output as passed on at communication time k
+};
+
+/// How far the run was from consistent, per connection and as a whole.
+LearnIteration judged(const WireRecord& record, const Graph& graph);
+
+}  // namespace entrain

@@ -1,0 +1,79 @@
+#include "learning/repeated_run.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "run/runner.hpp"
+
+namespace entrain {
+
+RepeatedRun::RepeatedRun(SystemDescription description, const ModelFactory& models, Settings settings)
+    : description_(std::move(description)), models_(models), settings_(settings) {
+  make();
+  require_that_it_can_be_repeated();
+}
+
+void RepeatedRun::make() {
+  std::vector<Problem> problems;
+  prepared_ = {};  // first: an FMU may allow one instance at a time
+  prepared_ = prepare(description_, settings_.threads, models_, problems);
+  if (!prepared_.system) throw Error(std::move(problems));
+}
+
+void RepeatedRun::rewind() {
+  if (!std::exchange(used_, true)) return;
+  if (all_can_be_reset() && !std::exchange(spoilt_, false)) {
+    system().reset();
+  } else {
+    make();
+  }
+}
+
+bool RepeatedRun::all_can_be_reset() {
+  for (std::size_t s = 0; s < system().size(); ++s) {
+    if (system().facets(SubsystemId{s}).reset == nullptr) return false;
+  }
+  return true;
+}
+
+/// Before the first run: who cannot be made anew must be reset, and then so must all.
+void RepeatedRun::require_that_it_can_be_repeated() {
+  if (all_can_be_reset()) return;
+  std::vector<Problem> problems;
+  for (std::size_t s = 0; s < system().size(); ++s) {
+    const auto& can = system().capabilities(SubsystemId{s});
+    if (!can.once_per_process) continue;
+    problems.push_back({fmt::format("'{}' cannot be run again: it can be made once per process only{}",
+                                    system().graph().name(SubsystemId{s}),
+                                    can.reset ? ", and not all others can be reset with it" : " and not be reset"),
+                        "export it again without canBeInstantiatedOnlyOncePerProcess",
+                        description_.subsystems[s].fmu_where});
+  }
+  if (!problems.empty()) throw Error(std::move(problems));
+}
+
+void RepeatedRun::set_option(const std::string& name, OptionValue value) {
+  auto& written = description_.method_options[description_.method.value];
+  written[name] = {std::move(value), {}};
+  std::vector<Problem> problems;
+  read_options(*prepared_.method, written, description_.method.value, problems);
+  if (has_errors(problems)) throw Error(std::move(problems));
+}
+
+RunSummary RepeatedRun::run(Time horizon, CorrectionSchedule* corrections, Observer& observer) {
+  rewind();
+  Runner runner(system(), *prepared_.method, prepared_.settings, prepared_.summary, settings_.interrupt);
+  runner.correct(corrections);
+  runner.observe(observer);
+  runner.run_until(horizon);
+  if (runner.summary().termination == Termination::Failed) spoil();
+  return runner.summary();
+}
+
+void RepeatedRun::initialize() {
+  rewind();
+  system().initialize(settings().start, settings().stop);
+}
+
+}  // namespace entrain

@@ -1,0 +1,59 @@
+#include "masters/energy_control.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace entrain {
+namespace {
+
+// A proportional-integral controller of the logarithm of the step (Sadjina et al. 2017; the values are those that
+// libcosim ships).
+constexpr double kSafety = 0.99;
+constexpr double kIntegral = 0.15;
+constexpr double kProportional = 0.2;
+constexpr double kLeastChange = 0.2;
+constexpr double kMostChange = 1.5;
+constexpr double kLeastError = 1e-6;  // below, the change is limited anyway; zero would be infinite
+
+}  // namespace
+
+void EnergyControlOptions::bind(OptionBinder& binder) {
+  binder.number(
+      "energy_tolerance", relative_tolerance,
+      "of step_control = \"energy\": residual energy of a step, relative to what the largest power carries in it",
+      {1e-14, 1.0});
+  binder.number("energy_absolute_tolerance", absolute_tolerance,
+                "of step_control = \"energy\": residual energy of a step that is allowed anyway, in J", {0.0, 1e300});
+}
+
+void EnergyControl::start(const EnergyControlOptions& options) {
+  options_ = options;
+  previous_error_ = 1.0;
+  largest_power_ = 0.0;
+}
+
+/// Root mean square over the bonds of the residual energy of the step, in units of what is allowed.
+double EnergyControl::error_of_step(const CoupledSystem& system, Duration size) {
+  double squares = 0.0;
+  for (const auto& bond : system.bonds()) {
+    const auto told = [&](const Connection& c) { return c.factor * system.outputs()[c.output] + c.offset; };
+    const double to_flow = 1.0 / bond.flow.factor;
+    const double received = system.inputs()[bond.effort.input] * (told(bond.flow) - bond.flow.offset) * to_flow;
+    const double given = told(bond.effort) * (system.inputs()[bond.flow.input] - bond.flow.offset) * to_flow;
+    largest_power_ = std::max({largest_power_, std::abs(received), std::abs(given)});
+    const double allowed = options_.absolute_tolerance + options_.relative_tolerance * largest_power_ * size;
+    const double error = allowed > 0.0 ? (received - given) * size / allowed : 0.0;
+    squares += error * error;
+  }
+  return std::sqrt(squares / static_cast<double>(system.bonds().size()));
+}
+
+Duration EnergyControl::next(const CoupledSystem& system, Duration size) {
+  const double error = std::max(error_of_step(system, size), kLeastError);
+  const double change =
+      kSafety * std::pow(error, -kIntegral - kProportional) * std::pow(previous_error_, kProportional);
+  previous_error_ = error;
+  return size * std::clamp(change, kLeastChange, kMostChange);
+}
+
+}  // namespace entrain

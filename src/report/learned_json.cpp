@@ -1,0 +1,121 @@
+#include "report/learned_json.hpp"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "report/json_parts.hpp"
+
+namespace entrain {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::string_view kFormat = "entrain learned correction 1";
+
+OptionValue option_of(const Json& json) {
+  if (json.is_boolean()) return json.get<bool>();
+  if (json.is_number_integer()) return json.get<std::int64_t>();
+  if (json.is_number()) return json.get<double>();
+  if (json.is_string()) return json.get<std::string>();
+  if (json.is_array() && (json.empty() || json[0].is_string())) return json.get<std::vector<std::string>>();
+  if (json.is_array()) return json.get<std::vector<double>>();
+  return json.get<std::map<std::string, double>>();
+}
+
+Json iterations_of(const LearnResult& result) {
+  Json list = Json::array();
+  for (const auto& iteration : result.iterations) {
+    Json entry{{"iteration", iteration.number}, {"horizon", iteration.horizon}, {"error", iteration.error}};
+    for (const auto& connection : iteration.connections) {
+      entry["connections"][connection.name] = {{"norm", connection.norm}, {"max_error", connection.max_error}};
+    }
+    if (!iteration.failure.empty()) entry["failure"] = iteration.failure;
+    list.push_back(std::move(entry));
+  }
+  return list;
+}
+
+Learned learned_of(const Json& json) {
+  Learned learned;
+  learned.system = json.at("system").get<std::string>();
+  learned.start = json.at("start").get<double>();
+  learned.step = json.at("step").get<double>();
+  learned.steps = json.at("steps").get<std::uint64_t>();
+  learned.error = json.at("error").is_null() ? 0.0 : json.at("error").get<double>();
+  for (const auto& [name, value] : json.at("options").items()) learned.options[name] = option_of(value);
+  std::size_t i = 0;
+  const auto& corrections = json.at("corrections");
+  learned.corrections.resize(learned.steps * corrections.size());
+  for (const auto& [name, values] : corrections.items()) {
+    learned.inputs.push_back(name);
+    if (values.size() != learned.steps) {
+      throw Error(ErrorCode::InvalidSystem,
+                  fmt::format("{} corrections of '{}' instead of {}", values.size(), name, learned.steps));
+    }
+    for (std::size_t k = 0; k < learned.steps; ++k) {
+      learned.corrections[k * corrections.size() + i] = values[k].get<double>();
+    }
+    ++i;
+  }
+  return learned;
+}
+
+}  // namespace
+
+std::string learned_json(const Learned& learned) {
+  Json options = Json::object();
+  for (const auto& [name, value] : learned.options) options[name] = json_of(value);
+  Json corrections = Json::object();
+  for (std::size_t i = 0; i < learned.inputs.size(); ++i) {
+    Json values = Json::array();
+    for (std::size_t k = 0; k < learned.steps; ++k)
+      values.push_back(learned.corrections[k * learned.inputs.size() + i]);
+    corrections[learned.inputs[i]] = std::move(values);
+  }
+  // One line: a number per line would be most of the file.
+  return Json{{"format", kFormat},
+              {"system", learned.system},
+              {"start", learned.start},
+              {"step", learned.step},
+              {"steps", learned.steps},
+              {"error", learned.error},
+              {"options", std::move(options)},
+              {"corrections", std::move(corrections)}}
+             .dump() +
+         "\n";
+}
+
+Learned read_learned(const std::filesystem::path& file) {
+  std::ifstream stream(file);
+  if (!stream) throw Error(ErrorCode::FileFailed, fmt::format("cannot read '{}'", file.string()));
+  const auto refuse = [&](const std::string& why) {
+    throw Error(ErrorCode::InvalidSystem, fmt::format("'{}' is no learned correction: {}", file.string(), why),
+                {.subsystem = {}, .variable = {}, .time = {}, .remedy = "'entrain learn' writes one: learned.json"});
+  };
+  try {
+    const Json json = Json::parse(stream);
+    if (!json.is_object() || json.value("format", "") != kFormat) refuse("the format is another one");
+    return learned_of(json);
+  } catch (const Json::exception& error) {
+    refuse(error.what());
+  } catch (const Error& error) {
+    if (error.code() == ErrorCode::InvalidSystem && error.context().remedy.empty()) refuse(error.message());
+    throw;
+  }
+  return {};
+}
+
+std::string learn_result_json(const LearnResult& result) {
+  return json_text({{"system", result.learned.system},
+                    {"end", std::string(to_string(result.end))},
+                    {"error", result.learned.error},
+                    {"best_iteration", result.best},
+                    {"full_runs", result.full_runs},
+                    {"learned", result.learned.inputs},
+                    {"iterations", iterations_of(result)},
+                    {"notes", result.notes}});
+}
+
+}  // namespace entrain

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "entrain/learning.hpp"
+
+namespace entrain {
+
+/// learned.json: every number is written so that it reads back to the same double.
+std::string learned_json(const Learned& learned);
+/// Throws Error{FileFailed} when there is no such file, Error{InvalidSystem} when it holds something else.
+Learned read_learned(const std::filesystem::path& file);
+
+/// How the repeated runs went; the corrections themselves are not in it.
+std::string learn_result_json(const LearnResult& result);
+
+}  // namespace entrain

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "coupling/coupled_system.hpp"
+#include "entrain/simulation.hpp"
+
+namespace entrain {
+
+/// The energy that the coupling makes or loses on the way: per bond, the power that one side received less what the
+/// other side gave, at the end of every step (docs/theory/energy.md).
+class EnergyMonitor {
+ public:
+  explicit EnergyMonitor(const CoupledSystem& system);
+
+  void begin(Time start);
+  /// After a macro step. `arrived`: what each input's output is now, in the unit of the input.
+  void update(Time now, std::span<const double> arrived);
+
+  std::vector<BondSummary> summary() const;
+  /// Residual power and energy of each bond, as in `bond_signals`.
+  void values(std::span<double> values) const;
+
+ private:
+  struct Meter {
+    std::size_t effort, flow;  // inputs
+    double flow_factor, flow_offset;
+    SubsystemId one, other;
+    Time measured;
+    double power = 0.0;
+    double energy = 0.0;
+    double most_power = 0.0;
+    double transferred = 0.0;
+  };
+
+  const CoupledSystem* system_;
+  std::vector<Meter> meters_;
+};
+
+/// Recordable: "bonds.NAME.residual_power" and "bonds.NAME.residual_energy".
+std::vector<Signal> bond_signals(std::span<const PowerBond> bonds, const Graph& graph);
+
+}  // namespace entrain

@@ -1,0 +1,209 @@
+// Learning over repeated runs: the check values are those of docs/theory/reproduction.md, learning.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "entrain/learning.hpp"
+#include "models/chain_system.hpp"
+#include "results/memory_recorder.hpp"
+#include "support/systems.hpp"
+
+namespace entrain {
+namespace {
+
+using test::example;
+
+SystemDescription with_options(SystemDescription description, const std::vector<std::string>& options) {
+  for (const auto& option : options) apply_option(description, option);
+  return description;
+}
+
+/// The pair of the paper with springs that harden, each by 1 N/m3.
+SystemDescription cubic_pair(bool damped) {
+  SystemDescription description = example("learning");
+  for (auto& subsystem : description.subsystems) {
+    const bool force = subsystem.name == "force_side";
+    subsystem.model = force ? "cubic.force_side" : "cubic.motion_side";
+    subsystem.start = {{"integrator", {std::string("semi-implicit"), {}}}};
+    if (damped) continue;
+    subsystem.start[force ? "d1" : "d2"] = {0.0, {}};
+    if (force) subsystem.start["d_k"] = {0.0, {}};
+  }
+  return description;
+}
+
+MemoryRecorder recorded(const SystemDescription& description, const Learned* learned = nullptr) {
+  Simulation simulation(description, {.threads = 1, .interrupt = nullptr, .learned = learned});
+  MemoryRecorder record({"*"});
+  simulation.observe(record);
+  EXPECT_EQ(simulation.run().termination, Termination::Completed) << simulation.summary().message;
+  return record;
+}
+
+/// Largest difference of what `input` received to what `output` was at the start of the same macro steps in a run whose
+/// outputs are evaluated again at every communication time.
+double distance_to_undelayed(const SystemDescription& description, const Learned& learned, const std::string& output,
+                             const std::string& input) {
+  const auto meant = recorded(with_options(description, {"feedthrough=refresh"})).column(output);
+  const auto received = recorded(with_learned(description, learned), &learned).column(input);
+  double largest = 0.0;
+  for (std::size_t k = 0; k + 1 < received.size(); ++k) {
+    largest = std::max(largest, std::abs(received[k + 1] - meant[k]));
+  }
+  return largest;
+}
+
+LearnOptions runs(int iterations, double tolerance = 0.0) {
+  LearnOptions options;
+  options.iterations = iterations;
+  options.tolerance = tolerance;
+  return options;
+}
+
+double norm(const LearnResult& result, std::size_t iteration) {
+  return result.iterations.at(iteration).connections.at(0).norm;
+}
+
+TEST(Learning, damped_oscillator_has_the_verified_norms) {
+  const auto result = learn(example("learning"), runs(13));
+  ASSERT_EQ(result.learned.inputs, std::vector<std::string>{"motion_side.F"});
+  // Twelve digits are printed.
+  EXPECT_NEAR(norm(result, 0), 862.674010206, 1e-9);
+  EXPECT_NEAR(norm(result, 1), 346.615649301, 1e-9);
+  EXPECT_NEAR(norm(result, 2), 130.324463094, 1e-9);
+  EXPECT_NEAR(norm(result, 4), 8.80803445406, 1e-11);
+  EXPECT_NEAR(norm(result, 12), 4.95e-7, 0.01e-7);
+  EXPECT_LT(distance_to_undelayed(example("learning"), result.learned, "force_side.F", "motion_side.F"), 6e-8);
+  EXPECT_NEAR(result.full_runs, 13.0, 1e-12);
+}
+
+TEST(Learning, undelayed_reference_is_the_same_scheme_for_both_masses) {
+  const auto record = recorded(with_options(example("learning"), {"feedthrough=refresh"}));
+  EXPECT_NEAR(record.column("force_side.x1").back(), -1.26781033162, 1e-11);
+  EXPECT_NEAR(record.column("motion_side.x").back(), -0.261611793009, 1e-12);
+  EXPECT_NEAR(record.column("force_side.F").back(), -98.7298328637, 1e-9);
+}
+
+TEST(Learning, gamma_is_that_of_the_subsystems_own_steps) {
+  LearnPlan plan;
+  const LearnProgress progress{[&](const LearnPlan& known) { plan = known; }, {}};
+  learn(example("learning"), runs(1), progress);
+  EXPECT_NEAR(plan.gamma.value(), 0.98435493, 5e-9);
+  EXPECT_LT(plan.radius.value(), 1.0);
+
+  auto exact = example("learning");
+  for (auto& subsystem : exact.subsystems) subsystem.start["integrator"] = {std::string("exact"), {}};
+  learn(exact, runs(1), progress);
+  EXPECT_NEAR(plan.gamma.value(), 2.119, 5e-4);
+
+  auto half = example("learning");
+  half.step = {5e-4, {}};
+  learn(half, runs(1), progress);
+  EXPECT_NEAR(plan.gamma.value(), 0.330, 5e-4);
+}
+
+TEST(Learning, exact_steps_converge_to_the_undelayed_held_coupling_although_gamma_exceeds_one) {
+  auto exact = example("learning");
+  for (auto& subsystem : exact.subsystems) subsystem.start["integrator"] = {std::string("exact"), {}};
+  const auto result = learn(exact, runs(13));
+  EXPECT_LT(distance_to_undelayed(exact, result.learned, "force_side.F", "motion_side.F"), 1e-6);
+}
+
+TEST(Learning, hardening_springs_damped_are_learned_to_1e_minus_5_N_at_iteration_12) {
+  const auto description = cubic_pair(true);
+  const auto result = learn(description, runs(13));
+  EXPECT_EQ(result.end, LearnEnd::Iterations);
+  EXPECT_LT(distance_to_undelayed(description, result.learned, "force_side.F", "motion_side.F"), 1e-5);
+}
+
+TEST(Learning, hardening_springs_undamped_are_stopped_unless_the_horizon_grows) {
+  auto options = runs(30, 1e-12);
+  options.progressive = "never";
+  const auto plain = learn(cubic_pair(false), options);
+  EXPECT_EQ(plain.end, LearnEnd::Diverged);
+  EXPECT_LT(plain.iterations.size(), 30U);
+
+  options.progressive = "auto";
+  const auto grown = learn(cubic_pair(false), options);
+  EXPECT_TRUE(grown.end == LearnEnd::Converged || grown.end == LearnEnd::Stalled);
+  EXPECT_EQ(grown.learned.steps, 20'000U);
+  EXPECT_LT(distance_to_undelayed(cubic_pair(false), grown.learned, "force_side.F", "motion_side.F"), 1e-6);
+  EXPECT_GT(grown.full_runs, plain.full_runs);
+  EXPECT_LT(grown.full_runs, 150.0);
+}
+
+TEST(Learning, chain_of_three_has_two_connections_to_learn) {
+  auto chain = chain_system(3, false);
+  const auto result = learn(chain, runs(40, 1e-12));
+  EXPECT_EQ(result.end, LearnEnd::Converged);
+  ASSERT_EQ(result.learned.inputs, (std::vector<std::string>{"m0.right_F", "m1.right_F"}));
+  chain.method.value = "jacobi";
+  EXPECT_LT(distance_to_undelayed(chain, result.learned, "m1.F_left", "m0.right_F"), 1e-10);
+  EXPECT_LT(distance_to_undelayed(chain, result.learned, "m2.F_left", "m1.right_F"), 1e-10);
+}
+
+TEST(Learning, subsystem_with_twice_the_step_tracks_its_reference_at_iteration_15) {
+  auto slow_force = example("learning");
+  slow_force.subsystems[0].step = {2e-3, {}};
+  const auto result = learn(slow_force, runs(16));
+  ASSERT_EQ(result.iterations.size(), 16U);
+  for (const auto& connection : result.iterations[15].connections) {
+    EXPECT_LT(connection.max_error, 1e-2) << connection.name;
+  }
+  // Nothing lies between the runs and their reference, so the same file replays to the same numbers.
+  const auto once = recorded(with_learned(slow_force, result.learned), &result.learned);
+  const auto again = recorded(with_learned(slow_force, result.learned), &result.learned);
+  EXPECT_EQ(once.column("motion_side.F"), again.column("motion_side.F"));
+}
+
+TEST(Learning, replay_is_the_best_run_to_the_last_bit) {
+  auto description = example("learning");
+  description.stop = {2.0, {}};
+  const auto result = learn(description, runs(6));
+  ASSERT_EQ(result.best, 5);
+  const auto replay = recorded(with_learned(description, result.learned), &result.learned);
+  // The error of the replay, as the learning sees it, summed in the same order.
+  const auto& received = replay.column("motion_side.F");
+  const auto& told = replay.column("force_side.F");
+  double squares = 0.0;
+  for (std::size_t k = 0; k + 1 < received.size(); ++k) {
+    squares += (told[k + 1] - received[k + 1]) * (told[k + 1] - received[k + 1]);
+  }
+  EXPECT_EQ(std::sqrt(squares), norm(result, 5));
+}
+
+TEST(Learning, gives_the_same_bits_with_1_and_4_threads) {
+  auto description = chain_system(5, false);
+  description.stop = {1.0, {}};
+  auto options = runs(5);
+  const auto one = learn(description, options);
+  options.threads = 4;
+  const auto four = learn(description, options);
+  EXPECT_EQ(one.learned.corrections, four.learned.corrections);
+  ASSERT_EQ(one.iterations.size(), four.iterations.size());
+}
+
+TEST(Learning, half_the_gain_halves_the_error_of_what_the_loop_does_not_feed_back) {
+  // Short enough that the error of a run hardly acts on the motion: then each run leaves 1 - gain of it.
+  auto description = example("learning");
+  description.stop = {5e-3, {}};
+  auto options = runs(3);
+  options.gain = 0.5;
+  const auto result = learn(description, options);
+  EXPECT_NEAR(norm(result, 1) / norm(result, 0), 0.5, 0.01);
+  EXPECT_NEAR(norm(result, 2) / norm(result, 1), 0.5, 0.01);
+}
+
+TEST(Learning, low_pass_filter_leaves_an_error_at_which_the_runs_stall) {
+  auto options = runs(60, 1e-12);
+  options.cutoff = 20.0;  // above the motion at 5.3 Hz, which it attenuates all the same
+  const auto result = learn(example("learning"), options);
+  EXPECT_EQ(result.end, LearnEnd::Stalled);
+  const auto unfiltered = learn(example("learning"), runs(13));
+  EXPECT_GT(result.learned.error, 100.0 * unfiltered.learned.error);
+  EXPECT_LT(result.learned.error, 0.5 * result.iterations[0].error);
+}
+
+}  // namespace
+}  // namespace entrain

@@ -1,0 +1,206 @@
+#include "entrain/learning.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+
+#include "learning/learned_connections.hpp"
+#include "learning/update.hpp"
+#include "report/learned_json.hpp"
+#include "support/ode_model.hpp"
+#include "support/systems.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace entrain {
+namespace {
+
+using test::example;
+
+std::string message_of(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "nothing was thrown";
+}
+
+void expect_part(const std::string& text, const std::string& part) {
+  EXPECT_NE(text.find(part), std::string::npos) << text;
+}
+
+Learned short_correction() {
+  Learned learned;
+  learned.system = "learning";
+  learned.step = 1e-3;
+  learned.steps = 3;
+  learned.options = {{"degree", std::int64_t{0}},
+                     {"feedthrough", std::string("delay")},
+                     {"energy_gain", 0.0},
+                     {"delayed", std::vector<std::string>{"force_side.F"}}};
+  learned.inputs = {"motion_side.F"};
+  learned.corrections = {0.1, 1.0 / 3.0, -5e-324};
+  learned.error = 1e-9;
+  return learned;
+}
+
+TEST(LearnedFile, reads_back_to_the_same_bits) {
+  const test::TemporaryFolder folder;
+  const Learned written = short_correction();
+  std::ofstream(folder / "learned.json") << learned_json(written);
+  const Learned read = read_learned(folder / "learned.json");
+  EXPECT_EQ(read.system, written.system);
+  EXPECT_EQ(read.step, written.step);
+  EXPECT_EQ(read.steps, written.steps);
+  EXPECT_EQ(read.options, written.options);
+  EXPECT_EQ(read.inputs, written.inputs);
+  EXPECT_EQ(read.corrections, written.corrections);
+  EXPECT_EQ(read.error, written.error);
+}
+
+TEST(LearnedFile, that_is_something_else_is_refused_with_its_name) {
+  const test::TemporaryFolder folder;
+  const auto read = [&](const std::string& text) {
+    std::ofstream(folder / "learned.json") << text;
+    return message_of([&] { read_learned(folder / "learned.json"); });
+  };
+  expect_part(read("no JSON"), "learned.json' is no learned correction");
+  expect_part(read("[1, 2]"), "the format is another one");
+  expect_part(read(R"({"format": "something"})"), "the format is another one");
+  expect_part(read(R"({"format": "entrain learned correction 1"})"), "is no learned correction");
+  auto cut = learned_json(short_correction());
+  cut.replace(cut.find("\"steps\":3"), 9, "\"steps\":4");
+  expect_part(read(cut), "3 corrections of 'motion_side.F' instead of 4");
+  expect_part(message_of([&] { read_learned(folder / "absent.json"); }), "cannot read");
+}
+
+TEST(LearnedRun, of_another_grid_or_system_is_refused) {
+  auto description = example("learning");
+  description.stop = {3e-3, {}};
+  const auto refusal = [&](const Learned& learned) {
+    return message_of([&] { Simulation(with_learned(description, learned), {.learned = &learned}); });
+  };
+  Learned learned = short_correction();
+  EXPECT_EQ(refusal(learned), "nothing was thrown");
+  description.stop = {1.0, {}};
+  expect_part(refusal(learned), "learned for 3 macro steps; this run has 1000");
+  description.stop = {3e-3, {}};
+  learned.inputs = {"motion_side.G"};
+  expect_part(refusal(learned), "did you mean 'motion_side.F'?");
+  learned = short_correction();
+  learned.start = 1.0;
+  expect_part(refusal(learned), "learned from t = 1 s");
+  learned = short_correction();
+  auto other_step = with_learned(description, learned);
+  other_step.step = {2e-3, {}};
+  expect_part(message_of([&] { Simulation(other_step, {.learned = &learned}); }), "in steps of 0.002 s");
+}
+
+TEST(LowPass, keeps_constants_and_has_no_phase) {
+  std::vector<double> constant(50, 3.0);
+  smooth(constant, 10.0, 1e-3);
+  for (const double value : constant) EXPECT_DOUBLE_EQ(value, 3.0);
+  // Forwards and backwards: the answer to an impulse far from the ends is symmetric and adds up to it.
+  std::vector<double> impulse(4001, 0.0);
+  impulse[2000] = 1.0;
+  smooth(impulse, 10.0, 1e-3);
+  double sum = 0.0;
+  for (std::size_t k = 0; k <= 2000; ++k) EXPECT_NEAR(impulse[2000 - k], impulse[2000 + k], 1e-15);
+  for (const double value : impulse) sum += value;
+  EXPECT_NEAR(sum, 1.0, 1e-12);
+  EXPECT_GT(impulse[2000], impulse[2001]);
+}
+
+TEST(WireRecord, of_a_slow_and_late_output_means_the_line_between_its_exact_values) {
+  LearnedWire wire;
+  wire.connection = {OutputId{0}, InputId{0}, 2.0, 1.0};
+  wire.late = true;
+  wire.source_span = 2;
+  WireRecord record({wire}, 1);
+  RunSummary summary;
+  // Told at 0, then late by two: 10 belongs to t = 0, 30 to t = 2.
+  const double told[] = {10.0, 10.0, 10.0, 10.0, 30.0};
+  const double received[] = {0.0, 21.0, 21.0, 21.0, 21.0};
+  for (std::size_t k = 0; k < 5; ++k) {
+    summary.macro_steps = k;
+    const double values[] = {told[k], received[k]};
+    record.communicated({static_cast<double>(k), values, {}, {}}, summary);
+  }
+  ASSERT_EQ(record.steps(), 4U);
+  EXPECT_EQ(record.meant(0, 0), 21.0);
+  EXPECT_EQ(record.meant(0, 1), 41.0);  // 2 * 20 + 1
+  EXPECT_EQ(record.meant(0, 2), 61.0);
+  EXPECT_EQ(record.error(0, 1), 20.0);
+  EXPECT_EQ(record.meant(0, 3), 61.0) << "after the last one it is held";
+}
+
+TEST(Learn, system_without_feedthrough_has_nothing_to_learn) {
+  auto description = example("lotka_volterra");
+  description.stop = {0.1, {}};
+  expect_part(message_of([&] { learn(description, {}); }), "nothing to learn");
+}
+
+TEST(Learn, wrong_options_are_told_all_at_once) {
+  LearnOptions options;
+  options.iterations = 0;
+  options.gain = 3.0;
+  options.progressive = "sometimes";
+  const auto message = message_of([&] { learn(example("learning"), options); });
+  expect_part(message, "iterations must be at least 1");
+  expect_part(message, "gain must be above 0");
+  expect_part(message, "progressive must be");
+}
+
+/// plant: x' = u, y = x, and a part whose output is a function of its input and its state.
+SystemDescription loop_of(const std::string& part) {
+  return test::system_from(R"([run]
+stop = 1.0
+step = 0.01
+[subsystems.plant]
+model = "plant"
+[subsystems.part]
+model = ")" + part + R"("
+[connections]
+"plant.y" = "part.u"
+"part.y" = "plant.u"
+)");
+}
+
+std::unique_ptr<Model> parts(std::string_view name) {
+  const auto zero = [](double, double) { return 0.0; };
+  const auto make = [](test::OdeModel::Equation equation) { return std::make_unique<test::OdeModel>(equation); };
+  if (name == "plant") return make({[](double, double u) { return u; }, [](double x, double) { return x; }, 1.0});
+  // Flat where it starts (x = u = 1): its slope there is zero.
+  if (name == "cubic") return make({zero, [](double x, double u) { return std::pow(x - u, 3); }, 1.0, true});
+  if (name == "boaster")
+    return make({[](double x, double) { return -x; }, [](double x, double) { return -x; }, 1.0, true});
+  // Follows its input only once its state has moved.
+  if (name == "sleeper") {
+    return make({[](double, double) { return 1.0; }, [](double x, double u) { return -x * u; }, 0.0, true});
+  }
+  return nullptr;
+}
+
+LearnPlan plan_of(const std::string& part) {
+  LearnPlan plan;
+  LearnOptions options;
+  options.iterations = 1;
+  learn(loop_of(part), options, {[&](const LearnPlan& known) { plan = known; }, {}}, parts);
+  return plan;
+}
+
+TEST(Feedthrough, of_a_cubic_that_is_flat_at_the_start_is_found) {
+  EXPECT_EQ(plan_of("cubic").delayed, std::vector<std::string>{"part.y"});
+}
+
+TEST(Feedthrough, that_shows_only_later_is_found_in_a_first_run) {
+  EXPECT_EQ(plan_of("sleeper").delayed, std::vector<std::string>{"part.y"});
+}
+
+TEST(Feedthrough, that_is_declared_but_never_shows_is_not_learned_and_told) {
+  expect_part(message_of([] { plan_of("boaster"); }), "nothing to learn");
+}
+
+}  // namespace
+}  // namespace entrain
