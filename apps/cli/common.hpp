@@ -29,6 +29,8 @@ Command add_new(CLI::App& program);
 Command add_convert(CLI::App& program);
 Command add_methods(CLI::App& program);
 Command add_reproduce(CLI::App& program);
+Command add_report(CLI::App& program);
+Command add_compare(CLI::App& program);
 Command add_version(CLI::App& program);
 Command add_completion(CLI::App& program);
 

@@ -55,7 +55,8 @@ std::string progress_line(const ProgressState& state) {
                      left_text(state));
 }
 
-Progress::Progress() : terminal_(::isatty(STDERR_FILENO) == 1), period_(terminal_ ? kBarPeriod : kLinePeriod) {}
+Progress::Progress(const Watch& watch)
+    : watch_(watch), terminal_(::isatty(STDERR_FILENO) == 1), period_(terminal_ ? kBarPeriod : kLinePeriod) {}
 
 void Progress::begin(std::span<const Signal>, const RunSummary&) {
   began_ = last_look_ = Clock::now();
@@ -73,14 +74,23 @@ void Progress::communicated(const Sample& sample, const RunSummary& summary) {
   if (now < next_update_) return;
   next_update_ = now + period_;
   const ProgressState state{summary.start, summary.stop, sample.t, std::chrono::duration<double>(now - began_).count()};
-  // Back to the line's start, and clear what a longer text left behind.
-  fmt::print(stderr, "{}", terminal_ ? "\r" + progress_bar(state) + "\x1b[K" : progress_line(state) + "\n");
+  auto lines = watch_.lines();
+  lines.insert(lines.begin(), terminal_ ? progress_bar(state) : progress_line(state));
+  show(lines);
+}
+
+void Progress::show(const std::vector<std::string>& lines) {
+  // Up to the first line of what was shown, and clear what a longer text left behind.
+  std::string text = shown_lines_ > 0 ? fmt::format("\x1b[{}A", shown_lines_) : std::string();
+  for (const auto& line : lines) text += line + (terminal_ ? "\x1b[K\n" : "\n");
+  fmt::print(stderr, "{}", text);
   std::fflush(stderr);
-  shown_ = true;
+  shown_lines_ = terminal_ ? lines.size() : 0;
 }
 
 void Progress::end(const RunSummary&) {
-  if (terminal_ && shown_) fmt::print(stderr, "\r\x1b[K");
+  if (shown_lines_ > 0) fmt::print(stderr, "\x1b[{}A\x1b[J", shown_lines_);
+  shown_lines_ = 0;
 }
 
 }  // namespace entrain::cli

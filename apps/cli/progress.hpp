@@ -3,14 +3,17 @@
 #include <chrono>
 #include <string>
 
+#include "cli/watch.hpp"
 #include "entrain/simulation.hpp"
 
 namespace entrain::cli {
 
-/// Shows on stderr how far a run is: a bar on a terminal, else a plain line about every 10 s.
+/// Shows on stderr how far a run is: a bar on a terminal, else a plain line about every 10 s; with the watched signals
+/// below it.
 class Progress : public Observer {
  public:
-  Progress();
+  /// Borrows `watch`, which observes the run as well.
+  explicit Progress(const Watch& watch);
   void begin(std::span<const Signal> signals, const RunSummary& summary) override;
   void communicated(const Sample& sample, const RunSummary& summary) override;
   void end(const RunSummary& summary) override;
@@ -18,11 +21,14 @@ class Progress : public Observer {
  private:
   using Clock = std::chrono::steady_clock;
 
+  void show(const std::vector<std::string>& lines);
+
+  const Watch& watch_;
   bool terminal_;
   std::chrono::milliseconds period_;
   unsigned calls_ = 0;
   unsigned calls_between_looks_ = 1;
-  bool shown_ = false;
+  std::size_t shown_lines_ = 0;  ///< on the terminal, to be written over
   Clock::time_point began_;
   Clock::time_point last_look_;
   Clock::time_point next_update_;

@@ -7,15 +7,21 @@
 #include "cli/common.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/progress.hpp"
+#include "description/record_formats.hpp"
 #include "description/system_file.hpp"
 #include "entrain/entrain.hpp"
 #include "entrain/learning.hpp"
 #include "facade/resolve.hpp"
 #include "report/learned_json.hpp"
+#include "report/page.hpp"
+#include "report/run_page.hpp"
+#include "report/steps_json.hpp"
 #include "report/summary_json.hpp"
-#include "results/csv_recorder.hpp"
+#include "results/recorder.hpp"
 #include "results/replace_file.hpp"
 #include "results/run_directory.hpp"
+#include "results/selection.hpp"
+#include "results/step_history.hpp"
 
 namespace entrain::cli {
 namespace {
@@ -33,6 +39,8 @@ struct RunArguments {
   int threads = 1;
   bool json = false;
   bool quiet = false;
+  bool report = false;
+  std::vector<std::string> watched;
 };
 
 template <class T>
@@ -51,34 +59,58 @@ SystemDescription described(const RunArguments& arguments) {
   return description;
 }
 
-/// Writes run.json once everything about the run is known but how it ends.
-class StartNotice : public Observer {
+/// The files of a run besides its results: run.json, at its start and at its end, and steps.json.
+class RunFiles : public Observer {
  public:
-  explicit StartNotice(std::filesystem::path file) : file_(std::move(file)) {}
-  void begin(std::span<const Signal>, const RunSummary& summary) override { write_summary(file_, summary); }
+  RunFiles(std::filesystem::path folder, std::filesystem::path results, std::vector<Signal> recorded)
+      : folder_(std::move(folder)), results_(std::move(results)), recorded_(std::move(recorded)) {}
+  void begin(std::span<const Signal>, const RunSummary& summary) override { write(summary); }
   void communicated(const Sample&, const RunSummary&) override {}
 
+  const std::filesystem::path& folder() const { return folder_; }
+  const std::filesystem::path& results() const { return results_; }
+  std::string json(const RunSummary& summary) const { return summary_json(summary, recorded_); }
+  void write(const RunSummary& summary) const { write_summary(folder_ / "run.json", summary, recorded_); }
+
  private:
-  std::filesystem::path file_;
+  std::filesystem::path folder_;
+  std::filesystem::path results_;
+  std::vector<Signal> recorded_;
 };
 
-void report_end(const RunArguments& arguments, const RunSummary& summary, const std::filesystem::path& folder) {
+std::vector<Signal> recorded_signals(const Simulation& simulation, const SystemDescription& description) {
+  std::vector<Signal> recorded;
+  for (const auto index : select_signals(simulation.signals(), description.record.variables)) {
+    recorded.push_back(simulation.signals()[index]);
+  }
+  return recorded;
+}
+
+void report_end(const RunArguments& arguments, const RunSummary& summary, const RunFiles& files) {
   const bool completed = summary.termination == Termination::Completed;
   if (!completed) {
     const auto reason = summary.message.empty() ? std::string(to_string(summary.termination)) : summary.message;
     print_error(reason);
     print_error(fmt::format("{}; the results up to t = {} s are in {}", to_string(summary.termination),
-                            short_number(summary.reached), folder.string()));
+                            short_number(summary.reached), files.folder().string()));
   }
   if (arguments.json) {
-    print(summary_json(summary));
+    print(files.json(summary));
   } else if (!arguments.quiet) {
     print(brief_summary(summary, stdout_style()));
-    if (completed) print(fmt::format("results: {}\n", (folder / "results.csv").string()));
+    if (completed) print(fmt::format("results: {}\n", files.results().string()));
+  }
+}
+
+void write_report(const RunArguments& arguments, const std::filesystem::path& folder) {
+  replace_file(folder / "report.html", run_page(folder));
+  if (!arguments.quiet && !arguments.json) {
+    print(fmt::format("report: {}\n", (folder / "report.html").string()));
   }
 }
 
 int run(const RunArguments& arguments) {
+  if (arguments.report) require_pages();
   auto description = described(arguments);
   std::optional<Learned> learned;
   if (arguments.learned) {
@@ -88,24 +120,34 @@ int run(const RunArguments& arguments) {
   Simulation simulation(
       description,
       {.threads = arguments.threads, .interrupt = &catch_signals(), .learned = learned ? &*learned : nullptr});
+  const auto recorded = recorded_signals(simulation, description);
   const auto folder = make_run_directory(description.name, arguments.out);
   replace_file(folder / "system.resolved.toml", write_system(resolved(description)));
-  CsvRecorder recorder(folder / "results.csv", description.record);
-  StartNotice start_notice(folder / "run.json");
-  Progress progress;
-  simulation.observe(start_notice);
-  simulation.observe(recorder);
-  if (!arguments.quiet && !arguments.json) simulation.observe(progress);
+  const std::string format = description.record.format ? description.record.format->value : std::string(kCsvFormat);
+  RunFiles files(folder, folder / results_file_name(format), recorded);
+  Recorder recorder(make_results_file(format, files.results()), description.record);
+  StepHistory history;
+  Watch watch(arguments.watched);
+  Progress progress(watch);
+  for (Observer* observer : std::initializer_list<Observer*>{&files, &recorder, &history})
+    simulation.observe(*observer);
+  if (!arguments.quiet && !arguments.json) {
+    simulation.observe(watch);
+    simulation.observe(progress);
+  }
   const Watchdog watchdog([&](const Error& fault) {
     const auto& summary = simulation.abandon(fault);
-    write_summary(folder / "run.json", summary);  // first: a lock that the FMU holds may stop what is printed
-    report_end(arguments, summary, folder);
+    files.write(summary);  // first: a lock that the FMU holds may stop what is printed
+    report_end(arguments, summary, files);
     std::fflush(stdout);
   });
   const auto& summary = simulation.run();
-  report_end(arguments, summary, folder);
+  report_end(arguments, summary, files);
+  for (const auto& line : watch.lines()) print(line + '\n');
   // Last, because it can fail too, when the disk is full; what happened has been told by then.
-  write_summary(folder / "run.json", summary);
+  files.write(summary);
+  write_steps(folder / "steps.json", history, summary);
+  if (arguments.report) write_report(arguments, folder);
   return summary.termination == Termination::Completed ? kDone : kFailed;
 }
 
@@ -137,6 +179,10 @@ Command add_run(CLI::App& program) {
   command->add_option("--threads", arguments->threads, "Threads; the results do not depend on them")
       ->type_name("N")
       ->check(CLI::Range(1, 1024));
+  command->add_option("--watch", arguments->watched, "Show the course of a signal; may be repeated")
+      ->type_name("SUB.VAR")
+      ->allow_extra_args(false);
+  command->add_flag("--report", arguments->report, "Write report.html, a page to look at");
   command->add_flag("--json", arguments->json, "Print run.json and nothing else");
   command->add_flag("--quiet", arguments->quiet, "Print nothing but errors");
   return {command, [arguments] { return run(*arguments); }};

@@ -44,7 +44,10 @@ struct LoopSummary {
 
 struct ConnectionSummary {
   std::string name;           ///< "left.x -> right.x"
+  std::string output;         ///< "left.x"
+  std::string input;          ///< "right.x"
   double max_residual = 0.0;  ///< as RunSummary::max_coupling_residual, of this connection; NaN: not measured
+  double range = 0.0;         ///< of the output over the run, in the unit of the input
 };
 
 /// Energy that a power bond lost or made in the coupling (docs/theory/energy.md).
@@ -82,6 +85,7 @@ struct RunSummary {
   std::vector<ConnectionSummary> connections;
   std::vector<BondSummary> bonds;
   std::vector<LoopSummary> loops;
+  std::vector<std::string> sequence;  ///< the subsystems, sources before consumers as far as there are such
   std::vector<std::string> notes;     ///< how the run was done: loops delayed, sequence found, ...
   std::vector<std::string> warnings;  ///< what may spoil the result
   std::vector<SubsystemSummary> subsystems;

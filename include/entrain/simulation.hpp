@@ -30,6 +30,9 @@ struct Sample {
   std::span<const double> values;               ///< one per signal; those of states are stale unless asked for
   std::span<const double> slopes;               ///< their time derivatives; NaN where unknown; empty unless asked for
   std::span<const unsigned char> communicated;  ///< per subsystem: did it reach a communication time at t?
+  /// Per connection |input - output|, in the unit of the input; NaN where not both ends communicated at t; empty unless
+  /// asked for.
+  std::span<const double> differences;
 };
 
 /// Watches a run. Borrowed by the simulation; must outlive it. What it throws ends the run as failed.
@@ -45,6 +48,7 @@ class ENTRAIN_API Observer {
   struct Needs {
     bool states = false;
     bool slopes = false;
+    bool differences = false;
   };
   virtual Needs needs() const { return {}; }
 };

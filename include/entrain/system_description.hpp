@@ -88,6 +88,7 @@ struct BondDescription {
 struct RecordDescription {
   std::optional<std::vector<Written<std::string>>> variables;  ///< patterns with *; nullopt = all outputs
   std::optional<Written<double>> interval;                     ///< s; nullopt = every communication time
+  std::optional<Written<std::string>> format;                  ///< "csv" (the default), "hdf5" or "mat"
 };
 
 /// What the user wrote, as plain data. Values left out stay empty here; defaults are decided once, by `resolve`.

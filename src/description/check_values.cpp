@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/suggest.hpp"
+#include "description/record_formats.hpp"
 #include "entrain/capabilities.hpp"
 
 namespace entrain {
@@ -30,6 +31,7 @@ class ValueChecker {
     }
     check_connections(description.connections);
     check_interval(description);
+    check_format(description.record);
     if (const auto& recorded = description.record.variables; recorded && recorded->empty())
       problems_.push_back({"record.variables is empty: only the times are recorded",
                            "leave it out to record all outputs",
@@ -94,6 +96,13 @@ class ValueChecker {
     if ((system.stop->value - system.start.value) / interval->value > kMostRows)
       add(interval->where, fmt::format("record.interval ({} s) asks for more than a billion rows", interval->value),
           "choose a larger interval");
+  }
+
+  void check_format(const RecordDescription& record) {
+    const std::vector<std::string> known{std::string(kCsvFormat), std::string(kHdf5Format), std::string(kMatFormat)};
+    if (record.format && std::find(known.begin(), known.end(), record.format->value) == known.end())
+      add(record.format->where, fmt::format("record.format cannot be '{}'", record.format->value),
+          suggestion(record.format->value, known));
   }
 
   void check_subsystem(const SubsystemDescription& subsystem) {

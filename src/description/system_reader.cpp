@@ -297,7 +297,10 @@ class SystemReader {
       for (const auto& element : std::get<std::vector<TomlNode>>(node.value))
         patterns.push_back({std::get<std::string>(element.value), element.where});
     };
-    read_keys(record, "record", {{"variables", read_patterns}, {"interval", into(description_.record.interval)}});
+    read_keys(record, "record",
+              {{"variables", read_patterns},
+               {"interval", into(description_.record.interval)},
+               {"format", into(description_.record.format)}});
   }
 
   SystemDescription& description_;

@@ -94,7 +94,7 @@ void add_bonds(Text& text, const std::optional<std::vector<BondDescription>>& bo
 }
 
 void add_record(Text& text, const RecordDescription& record) {
-  if (!record.variables && !record.interval) return;
+  if (!record.variables && !record.interval && !record.format) return;
   fmt::format_to(std::back_inserter(text), "\n[record]\n");
   if (record.variables) {
     std::vector<std::string> patterns;
@@ -102,6 +102,7 @@ void add_record(Text& text, const RecordDescription& record) {
     add(text, "variables", OptionValue(patterns));
   }
   add_if(text, "interval", record.interval);
+  add_if(text, "format", record.format);
 }
 
 }  // namespace

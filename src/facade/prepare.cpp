@@ -191,6 +191,13 @@ RunSummary summary_before_run(const SystemDescription& description, const Couple
     entry.capabilities = system.capabilities(SubsystemId{s});
     summary.subsystems.push_back(std::move(entry));
   }
+  const Graph& graph = system.graph();
+  for (const auto& connection : graph.connections()) {
+    const auto output = graph.name(connection.output);
+    const auto input = graph.name(connection.input);
+    summary.connections.push_back({output + " -> " + input, output, input});
+  }
+  for (const SubsystemId s : graph.calling_sequence()) summary.sequence.push_back(graph.name(s));
   return summary;
 }
 

@@ -18,9 +18,18 @@ Json loops_of(const RunSummary& summary) {
   return loops;
 }
 
+Json residuals_of(const RunSummary& summary) {
+  Json residuals = Json::object();
+  for (const auto& connection : summary.connections) residuals[connection.name] = connection.max_residual;
+  return residuals;
+}
+
 Json connections_of(const RunSummary& summary) {
-  Json connections = Json::object();
-  for (const auto& connection : summary.connections) connections[connection.name] = connection.max_residual;
+  Json connections = Json::array();
+  for (const auto& connection : summary.connections) {
+    connections.push_back(
+        {{"output", connection.output}, {"input", connection.input}, {"max_residual", connection.max_residual}});
+  }
   return connections;
 }
 
@@ -34,6 +43,14 @@ Json bonds_of(const RunSummary& summary) {
                         {"transferred_energy", bond.transferred_energy}};
   }
   return bonds;
+}
+
+Json signals_of(std::span<const Signal> recorded) {
+  Json signals = Json::object();
+  for (const auto& signal : recorded) {
+    signals[signal.name] = {{"unit", signal.unit}, {"description", signal.description}};
+  }
+  return signals;
 }
 
 Json own_steps_of(const OwnSteps& steps) {
@@ -65,7 +82,7 @@ Json parameters_of(const RunSummary& summary) {
 
 }  // namespace
 
-std::string summary_json(const RunSummary& summary) {
+std::string summary_json(const RunSummary& summary, std::span<const Signal> recorded) {
   return json_text({{"entrain", summary.version},
                     {"system", summary.system},
                     {"method", summary.method},
@@ -84,18 +101,21 @@ std::string summary_json(const RunSummary& summary) {
                     {"wall_seconds", summary.wall_seconds},
                     {"max_coupling_residual", summary.max_coupling_residual},
                     {"worst_connection", summary.worst_connection},
-                    {"coupling_residuals", connections_of(summary)},
+                    {"coupling_residuals", residuals_of(summary)},
                     {"residual_energy", summary.residual_energy()},
                     {"bonds", bonds_of(summary)},
+                    {"connections", connections_of(summary)},
+                    {"sequence", summary.sequence},
                     {"loops", loops_of(summary)},
                     {"notes", summary.notes},
                     {"warnings", summary.warnings},
                     {"subsystems", subsystems_of(summary)},
+                    {"signals", signals_of(recorded)},
                     {"parameters", parameters_of(summary)}});
 }
 
-void write_summary(const std::filesystem::path& file, const RunSummary& summary) {
-  replace_file(file, summary_json(summary));
+void write_summary(const std::filesystem::path& file, const RunSummary& summary, std::span<const Signal> recorded) {
+  replace_file(file, summary_json(summary, recorded));
 }
 
 }  // namespace entrain

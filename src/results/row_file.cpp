@@ -1,7 +1,6 @@
 #include "results/row_file.hpp"
 
 #include <fcntl.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,19 +13,10 @@ namespace entrain {
 namespace {
 
 constexpr std::size_t kBufferBytes = std::size_t{256} * 1024;
-constexpr std::int64_t kFlushInterval = 1'000'000'000;  // ns
-
-// The coarse clock (some ms) costs a fifth of the exact one, and is read once per row.
-std::int64_t coarse_now() {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
-}
 
 }  // namespace
 
-RowFile::RowFile(std::filesystem::path path)
-    : path_(std::move(path)), buffer_(kBufferBytes), flushed_at_(coarse_now()) {
+RowFile::RowFile(std::filesystem::path path) : path_(std::move(path)), buffer_(kBufferBytes) {
   descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (descriptor_ < 0) throw file_error("cannot create", path_, errno);
 }
@@ -52,7 +42,6 @@ char* RowFile::begin_row(std::size_t size) {
 
 void RowFile::end_row(const char* end) {
   used_ = static_cast<std::size_t>(end - buffer_.data());
-  if (coarse_now() - flushed_at_ >= kFlushInterval) flush();
 }
 
 void RowFile::flush() {
@@ -67,7 +56,6 @@ void RowFile::flush() {
   }
   complete_bytes_ += used_;
   used_ = 0;
-  flushed_at_ = coarse_now();
 }
 
 void RowFile::fail(int error_number) {

@@ -8,7 +8,7 @@
 namespace entrain {
 
 /// A text file that only ever grows by complete rows: whatever ends the program, what is on the disk can be read up to
-/// the last complete row. Rows are collected in a buffer that is written when full, and about once a second.
+/// the last complete row. Rows are collected in a buffer that is written when it is full and by `flush`.
 class RowFile {
  public:
   /// Creates or empties the file. Throws Error{FileFailed}.
@@ -38,7 +38,6 @@ class RowFile {
   std::vector<char> buffer_;
   std::size_t used_ = 0;
   std::uint64_t complete_bytes_ = 0;  ///< on the disk, in complete rows
-  std::int64_t flushed_at_ = 0;       ///< coarse monotonic clock, ns
 };
 
 }  // namespace entrain

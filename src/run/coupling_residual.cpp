@@ -53,11 +53,22 @@ bool CouplingResidual::both_ends_communicated(InputId input, Time now) const {
 
 double CouplingResidual::of(const Connection& connection) const {
   if (!all_met_ && met_[connection.input] == 0) return std::numeric_limits<double>::quiet_NaN();
-  // The range in the input's unit; a constant output has none, its magnitude stands in.
-  double range = std::abs(connection.factor) * (high_[connection.output] - low_[connection.output]);
-  if (range == 0.0) range = std::abs(connection.factor * high_[connection.output]);
   const double difference = difference_[connection.input];
-  return difference == 0.0 ? 0.0 : difference / range;
+  return difference == 0.0 ? 0.0 : difference / range(connection);
+}
+
+double CouplingResidual::range(const Connection& connection) const {
+  const double range = std::abs(connection.factor) * (high_[connection.output] - low_[connection.output]);
+  return range == 0.0 ? std::abs(connection.factor * high_[connection.output]) : range;
+}
+
+void CouplingResidual::read_differences(Time now, std::span<double> all) const {
+  const auto& connections = system_->graph().connections();
+  for (std::size_t c = 0; c < connections.size(); ++c) {
+    const InputId input = connections[c].input;
+    all[c] = both_ends_communicated(input, now) ? std::abs(system_->inputs()[input] - arrived_[input])
+                                                : std::numeric_limits<double>::quiet_NaN();
+  }
 }
 
 }  // namespace entrain

@@ -23,6 +23,10 @@ class CouplingResidual {
 
   /// Relative to the range so far. NaN when its ends have not communicated at the same time since the start.
   double of(const Connection& connection) const;
+  /// What `of` is relative to, in the unit of the input; the magnitude of an output that never changed.
+  double range(const Connection& connection) const;
+  /// |input - output| of every connection at the latest update alone; NaN where not both ends communicated.
+  void read_differences(Time now, std::span<double> all) const;
 
  private:
   bool both_ends_communicated(InputId input, Time now) const;

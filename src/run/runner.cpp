@@ -70,8 +70,10 @@ void Runner::begin() {
     observer->begin(recordable_.signals, summary_);
     needs_.states = needs_.states || observer->needs().states;
     needs_.slopes = needs_.slopes || observer->needs().slopes;
+    needs_.differences = needs_.differences || observer->needs().differences;
   }
   if (needs_.slopes) slopes_.assign(values_.size(), kUnknown);
+  if (needs_.differences) differences_.assign(system_.graph().connections().size(), kUnknown);
   system_.initialize(settings_.start, settings_.stop);
   collect_warnings();
   method_.start(system_, settings_);
@@ -86,10 +88,6 @@ void Runner::begin() {
     }
     entry.initial_residual = system_.loop_residuals()[loop];
     summary_.loops.push_back(std::move(entry));
-  }
-  for (const auto& connection : system_.graph().connections()) {
-    const auto& graph = system_.graph();
-    summary_.connections.push_back({graph.name(connection.output) + " -> " + graph.name(connection.input), 0.0});
   }
   residual_.begin(settings_.start);
   energy_.begin(settings_.start);
@@ -156,7 +154,8 @@ void Runner::tell_observers() {
   for (std::size_t s = 0; s < system_.size(); ++s) {
     communicated_[s] = system_.time_of(SubsystemId{s}) == summary_.reached ? 1 : 0;
   }
-  const Sample sample{summary_.reached, values_, slopes_, communicated_};
+  if (needs_.differences) residual_.read_differences(summary_.reached, differences_);
+  const Sample sample{summary_.reached, values_, slopes_, communicated_, differences_};
   for (auto* observer : observers_) observer->communicated(sample, summary_);
 }
 
@@ -194,6 +193,7 @@ void Runner::refresh_residuals() {
   for (std::size_t c = 0; c < summary_.connections.size(); ++c) {
     auto& entry = summary_.connections[c];
     entry.max_residual = residual_.of(connections[c]);
+    entry.range = residual_.range(connections[c]);
     measured = measured || !std::isnan(entry.max_residual);
     if (!(entry.max_residual > summary_.max_coupling_residual)) continue;
     summary_.max_coupling_residual = entry.max_residual;

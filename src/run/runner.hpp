@@ -69,7 +69,7 @@ class Runner {
   std::vector<Observer*> observers_;
   Observer::Needs needs_;
   Recordable recordable_;
-  std::vector<double> values_, slopes_, states_;
+  std::vector<double> values_, slopes_, states_, differences_;
   std::vector<unsigned char> communicated_;
   std::chrono::steady_clock::time_point resumed_;
   double seconds_before_ = 0.0;

@@ -1,0 +1,50 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/common.hpp"
+#include "report/comparison.hpp"
+#include "report/page.hpp"
+#include "results/replace_file.hpp"
+
+namespace entrain::cli {
+namespace {
+
+struct CompareArguments {
+  std::vector<std::string> runs;
+  std::optional<std::string> reference;
+  std::optional<std::string> report;
+  bool json = false;
+};
+
+int compare(const CompareArguments& arguments) {
+  if (arguments.runs.size() + (arguments.reference ? 1 : 0) < 2) {
+    print_error("one run alone cannot be compared; name another, or --reference RUN");
+    return kWrongUsage;
+  }
+  if (arguments.report) require_pages();
+  const auto comparison = compare_runs(arguments.runs, arguments.reference);
+  print(arguments.json ? comparison_json(comparison) : comparison_text(comparison));
+  if (!arguments.report) return kDone;
+  replace_file(*arguments.report, comparison_page(comparison));
+  if (!arguments.json) print(fmt::format("report: {}\n", *arguments.report));
+  return kDone;
+}
+
+}  // namespace
+
+Command add_compare(CLI::App& program) {
+  auto* command = add_subcommand(program, "compare", "Compare runs variable by variable, worst first",
+                                 "entrain compare runs/car-1 runs/car-2 --reference runs/car-3 --report compare.html");
+  const auto arguments = std::make_shared<CompareArguments>();
+  command->add_option("RUN", arguments->runs, "Folders of runs, or files of results (CSV)")->required()->type_name("");
+  command
+      ->add_option("--reference", arguments->reference,
+                   "What the others are compared with (default: a monolithic run, else the first)")
+      ->type_name("RUN");
+  command->add_option("--report", arguments->report, "Write a page with the curves")->type_name("FILE");
+  command->add_flag("--json", arguments->json, "Print JSON");
+  return {command, [arguments] { return compare(*arguments); }};
+}
+
+}  // namespace entrain::cli

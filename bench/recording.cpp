@@ -1,0 +1,77 @@
+// What recording costs the run per number, and what it costs in all: a run of 20 signals is played to the recorder.
+#include <pthread.h>
+
+#include <cmath>
+#include <filesystem>
+#include <memory>
+#include <vector>
+
+#include "budget.hpp"
+#include "results/recorder.hpp"
+
+namespace {
+
+using namespace entrain;
+
+constexpr std::size_t kSignals = 20;
+constexpr std::size_t kSubsystems = 4;
+constexpr std::size_t kRows = 100'000;
+
+double thread_seconds() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+struct Cost {
+  double run = 1e9;  ///< of the thread of the run, s
+  double all = 1e9;  ///< of all threads, s
+};
+
+Cost record(std::string_view format, const std::filesystem::path& file) {
+  std::vector<Signal> signals;
+  for (std::size_t i = 0; i < kSignals; ++i) {
+    signals.push_back({fmt::format("s{}.y{}", i % kSubsystems, i), "m", "", Causality::Output, i % kSubsystems});
+  }
+  RunSummary summary;
+  summary.stop = 1e-3 * kRows;
+  const std::vector<unsigned char> communicated(kSubsystems, 1);
+  std::vector<double> values(kSignals);
+  Recorder recorder(make_results_file(format, file));
+  const double all_before = bench::processor_seconds();
+  const double before = thread_seconds();
+  recorder.begin(signals, summary);
+  for (std::size_t row = 0; row < kRows; ++row) {
+    // Digits as in a real run, at the cost of one multiplication.
+    for (std::size_t i = 0; i < kSignals; ++i)
+      values[i] = (values[i] + 0.123456789 * static_cast<double>(i + 1)) * 0.987654321;
+    recorder.communicated({1e-3 * static_cast<double>(row), values, {}, communicated, {}}, summary);
+  }
+  recorder.end(summary);
+  return {thread_seconds() - before, bench::processor_seconds() - all_before};
+}
+
+}  // namespace
+
+int main() {
+  bench::Budgets budgets;
+  const auto folder = std::filesystem::temp_directory_path() / fmt::format("entrain-recording-{}", ::getpid());
+  std::filesystem::create_directories(folder);
+  fmt::print("{} rows of {} numbers, per number, best of {}\n", kRows, kSignals + 1, bench::kRepetitions);
+  struct Case {
+    const char* format;
+    double budget;  ///< ns in all
+  };
+  for (const auto& [format, budget] : {Case{"csv", 60.0}, Case{"hdf5", 10.0}, Case{"mat", 10.0}}) {
+    Cost best;
+    for (int i = 0; i < bench::kRepetitions; ++i) {
+      const Cost cost = record(format, folder / results_file_name(format));
+      best = {std::min(best.run, cost.run), std::min(best.all, cost.all)};
+    }
+    const double to_ns = 1e9 / static_cast<double>(kRows * (kSignals + 1));
+    budgets.check(fmt::format("{}: in the run", format), best.run * to_ns, 6.0, "ns");
+    budgets.check(fmt::format("{}: with the writer's thread", format), best.all * to_ns, budget, "ns");
+  }
+  std::filesystem::remove_all(folder);
+  return budgets.exit_code();
+}

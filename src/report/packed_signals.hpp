@@ -1,0 +1,24 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "results/recorded_results.hpp"
+
+namespace entrain {
+
+/// One curve of a page; borrows the results.
+struct DrawnSignal {
+  const RecordedResults* results = nullptr;
+  std::size_t column = 0;
+  std::optional<std::size_t> run;  ///< in a page with several
+};
+
+/// Curves for a page: doubles as base64, so that a value under the cursor is the recorded one to the last bit. Thinned
+/// to what fits in less than 1.4 MB; signals beyond what can be drawn well are counted in "left_out".
+nlohmann::ordered_json packed_signals(const std::vector<DrawnSignal>& signals);
+
+}  // namespace entrain

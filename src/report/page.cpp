@@ -1,0 +1,46 @@
+#include "report/page.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "entrain/error.hpp"
+
+namespace entrain {
+namespace {
+
+constexpr std::string_view kPlace = R"(<script type="application/json" id="entrain-data">)";
+
+/// Inside a script element only '<' means something to HTML.
+std::string without_tags(std::string_view json) {
+  std::string text;
+  text.reserve(json.size());
+  for (const char c : json) {
+    if (c == '<') {
+      text += "\\u003c";
+    } else {
+      text += c;
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+void require_pages() {
+  if (!page_template().empty()) return;
+  throw Error(ErrorCode::FileFailed, "reports are not included in this program",
+              {.subsystem = {},
+               .variable = {},
+               .time = std::nullopt,
+               .remedy = "Build it where npm (Node 18 or newer) is installed"});
+}
+
+std::string page_with(const nlohmann::ordered_json& data) {
+  require_pages();
+  const auto page = page_template();
+  const auto place = page.find(kPlace);
+  const auto split = place == std::string_view::npos ? page.size() : place + kPlace.size();
+  const auto json = data.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  return std::string(page.substr(0, split)) + without_tags(json) + std::string(page.substr(split));
+}
+
+}  // namespace entrain

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <string>
+#include <string_view>
+
+namespace entrain {
+
+/// The page without data, built from web/; empty when the program was built without Node.
+std::string_view page_template() noexcept;
+
+/// The page with its data. Nothing in the data can end the script that holds it. Throws Error{FileFailed} when reports
+/// are not included in this program.
+std::string page_with(const nlohmann::ordered_json& data);
+
+/// Throws what `page_with` would: to be told before a long run, not after it.
+void require_pages();
+
+}  // namespace entrain

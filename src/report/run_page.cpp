@@ -1,0 +1,133 @@
+#include "report/run_page.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "description/system_file.hpp"
+#include "entrain/error.hpp"
+#include "report/packed_signals.hpp"
+#include "report/page.hpp"
+#include "report/verdict.hpp"
+
+namespace entrain {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+std::string text_of(const fs::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+Error unreadable(const fs::path& file, const std::string& why) {
+  return Error(ErrorCode::FileFailed, fmt::format("cannot read '{}': {}", file.string(), why),
+               {.subsystem = {},
+                .variable = {},
+                .time = std::nullopt,
+                .remedy = "Name the folder that 'entrain run' printed, such as runs/NAME-1"});
+}
+
+/// What a run of an older version, or a killed one, does not have is null.
+Json optional_json(const fs::path& file) {
+  auto json = Json::parse(text_of(file), nullptr, false);
+  return json.is_object() ? json : Json();
+}
+
+std::vector<std::string> taken_away(const std::string& system, const fs::path& file) {
+  std::vector<Problem> ignored;  // it was run: what is wrong with it has been said
+  std::vector<std::string> result;
+  for (const auto& subsystem : parse_system(system, file, ignored).subsystems) {
+    const auto denied = [&](const std::optional<Written<bool>>& ability, std::string_view name) {
+      if (ability && !ability->value) result.push_back(fmt::format("{} of '{}'", name, subsystem.name));
+    };
+    denied(subsystem.rollback, "rollback");
+    denied(subsystem.states, "states");
+    denied(subsystem.state_derivatives, "state derivatives");
+    denied(subsystem.linearization, "linearization");
+    if (subsystem.input_degree) {
+      result.push_back(fmt::format("inputs of '{}' above degree {}", subsystem.name, subsystem.input_degree->value));
+    }
+  }
+  return result;
+}
+
+std::size_t not_finite(const RecordedResults& results) {
+  std::size_t count = 0;
+  for (const auto& column : results.columns) {
+    count += static_cast<std::size_t>(
+        std::count_if(column.values.begin(), column.values.end(), [](double value) { return !std::isfinite(value); }));
+  }
+  return count;
+}
+
+Json json_of(const Verdict& verdict) {
+  constexpr const char* kLevels[] = {"good", "caution", "bad"};
+  return {{"level", kLevels[static_cast<std::size_t>(verdict.level)]},
+          {"headline", verdict.headline},
+          {"reasons", verdict.reasons}};
+}
+
+/// A killed run knows of its end only what it recorded.
+void mend_reached(Json& run, const RecordedResults& results) {
+  if (run.value("termination", "") != "running") return;
+  for (const auto& axis : results.axes) {
+    if (!axis.empty()) run["reached"] = std::max(run.value("reached", axis.back()), axis.back());
+  }
+}
+
+}  // namespace
+
+Json read_run_json(const fs::path& folder) {
+  const auto file = folder / "run.json";
+  if (!fs::is_regular_file(file)) throw unreadable(file, "there is no such file");
+  auto run = Json::parse(text_of(file), nullptr, false);
+  if (!run.is_object() || !run.contains("subsystems")) throw unreadable(file, "this is no summary of a run");
+  return run;
+}
+
+void add_units(RecordedResults& results, const Json& run) {
+  const auto signals = run.find("signals");
+  if (signals == run.end()) return;
+  for (auto& column : results.columns) {
+    const auto found = signals->find(column.name);
+    if (found == signals->end()) continue;
+    if (column.unit.empty()) column.unit = found->value("unit", "");
+    if (column.description.empty()) column.description = found->value("description", "");
+  }
+}
+
+std::string run_page(const fs::path& folder) {
+  require_pages();
+  auto run = read_run_json(folder);
+  auto results = read_results(find_results(folder));
+  add_units(results, run);
+  mend_reached(run, results);
+  const auto system = text_of(folder / "system.resolved.toml");
+  auto steps = optional_json(folder / "steps.json");
+  const auto verdict = verdict_of(run, steps,
+                                  {.results_cut = results.cut,
+                                   .samples = results.samples(),
+                                   .not_finite = not_finite(results),
+                                   .taken_away = taken_away(system, folder / "system.resolved.toml")});
+  std::vector<DrawnSignal> drawn;
+  for (std::size_t i = 0; i < results.columns.size(); ++i) {
+    drawn.push_back({&results, i, std::nullopt});
+  }
+  const auto name = fs::weakly_canonical(folder).filename().string();
+  return page_with({{"kind", "run"},
+                    {"title", run.value("system", name)},
+                    {"folder", name},
+                    {"verdict", json_of(verdict)},
+                    {"run", std::move(run)},
+                    {"steps", std::move(steps)},
+                    {"system", system},
+                    {"results", packed_signals(drawn)}});
+}
+
+}  // namespace entrain

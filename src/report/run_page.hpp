@@ -1,0 +1,21 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <filesystem>
+#include <string>
+
+#include "results/recorded_results.hpp"
+
+namespace entrain {
+
+/// run.json of a run. Throws Error{FileFailed} naming what is missing or cannot be understood.
+nlohmann::ordered_json read_run_json(const std::filesystem::path& folder);
+
+/// Units and descriptions that the results do not hold themselves, from run.json.
+void add_units(RecordedResults& results, const nlohmann::ordered_json& run);
+
+/// The report of a run, as HTML in one file. Throws Error{FileFailed}.
+std::string run_page(const std::filesystem::path& folder);
+
+}  // namespace entrain

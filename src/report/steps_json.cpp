@@ -1,0 +1,86 @@
+#include "report/steps_json.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "results/replace_file.hpp"
+
+namespace entrain {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Four digits are enough for a picture; whole numbers stay whole.
+Json rounded(double value) {
+  constexpr double kMostWhole = 1e9;
+  if (std::abs(value) < kMostWhole && value == std::floor(value)) return static_cast<std::int64_t>(value);
+  return std::stod(fmt::format("{:.4g}", value));
+}
+
+Json times_of(const Envelope& envelope) {
+  Json times = Json::array();
+  for (std::size_t span = 0; span < envelope.size(); ++span) times.push_back(envelope.time(span));
+  return times;
+}
+
+void add_course(Json& entry, Json low, Json high) {
+  const bool differs = low != high;
+  entry["low"] = std::move(low);
+  if (differs) entry["high"] = std::move(high);
+}
+
+Json channel_of(const StepHistory& history, std::size_t channel) {
+  const Envelope& steps = history.steps();
+  Json low = Json::array();
+  Json high = Json::array();
+  for (std::size_t span = 0; span < steps.size(); ++span) {
+    low.push_back(rounded(steps.low(span, channel)));
+    high.push_back(rounded(steps.high(span, channel)));
+  }
+  Json entry{{"name", history.channels()[channel].name}, {"unit", history.channels()[channel].unit}};
+  add_course(entry, std::move(low), std::move(high));
+  return entry;
+}
+
+Json residual_of(const StepHistory& history, const RunSummary& summary) {
+  const Envelope& differences = history.differences();
+  Json low = Json::array();
+  Json high = Json::array();
+  for (std::size_t span = 0; span < differences.size(); ++span) {
+    double lowest = 0.0;
+    double highest = 0.0;
+    for (std::size_t c = 0; c < differences.channels(); ++c) {
+      const double range = summary.connections[c].range;
+      if (!(differences.high(span, c) > 0.0)) continue;  // exact, or nobody communicated
+      lowest = std::max(lowest, differences.low(span, c) / range);
+      highest = std::max(highest, differences.high(span, c) / range);
+    }
+    low.push_back(rounded(lowest));
+    high.push_back(rounded(highest));
+  }
+  Json entry{{"name", "residual"}, {"unit", ""}, {"time", times_of(differences)}};
+  add_course(entry, std::move(low), std::move(high));
+  return entry;
+}
+
+}  // namespace
+
+std::string steps_json(const StepHistory& history, const RunSummary& summary) {
+  Json channels = Json::array();
+  for (std::size_t c = 0; c < history.channels().size(); ++c) channels.push_back(channel_of(history, c));
+  if (history.differences().channels() > 0) channels.push_back(residual_of(history, summary));
+  const Json json{{"steps", history.steps().samples()},
+                  {"steps_per_point", history.steps().samples_per_span()},
+                  {"time", times_of(history.steps())},
+                  {"channels", std::move(channels)}};
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+
+void write_steps(const std::filesystem::path& file, const StepHistory& history, const RunSummary& summary) {
+  replace_file(file, steps_json(history, summary));
+}
+
+}  // namespace entrain

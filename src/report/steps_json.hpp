@@ -1,0 +1,18 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "results/step_history.hpp"
+
+namespace entrain {
+
+/// The text of steps.json: per channel the lowest and highest value of each span of steps; "high" only where it
+/// differs. The coupling residual is that of the worst connection, as part of the range of its output over the whole
+/// run; it has times of its own.
+std::string steps_json(const StepHistory& history, const RunSummary& summary);
+
+/// Replaces the file in one go; throws Error{FileFailed}.
+void write_steps(const std::filesystem::path& file, const StepHistory& history, const RunSummary& summary);
+
+}  // namespace entrain

@@ -1,0 +1,167 @@
+#include "report/verdict.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "report/text_report.hpp"
+
+namespace entrain {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Level = Verdict::Level;
+
+constexpr double kUsualPart = 0.95;          // of the steps; the rest may be starts and jumps
+constexpr double kSmallLoopResidual = 1e-6;  // initialisation solves loops far better, unless it fails to
+
+/// Nobody needs the third digit of a residual.
+std::string rough(double value) {
+  return fmt::format("{:.2g}", value);
+}
+
+/// null in JSON is a number that was not finite.
+double number_of(const Json& json, const char* key) {
+  const auto found = json.find(key);
+  return found != json.end() && found->is_number() ? found->get<double>() : std::numeric_limits<double>::quiet_NaN();
+}
+
+std::string text_of(const Json& json, const char* key) {
+  const auto found = json.find(key);
+  return found != json.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+struct Residuals {
+  double worst = 0.0;
+  double usual = 0.0;  ///< not exceeded on `kUsualPart` of the steps
+  double worst_time = std::numeric_limits<double>::quiet_NaN();
+};
+
+Residuals residuals_of(const Json& run, const Json& steps) {
+  Residuals result;
+  result.worst = result.usual = number_of(run, "max_coupling_residual");
+  if (!steps.is_object()) return result;
+  for (const auto& channel : steps.at("channels")) {
+    if (channel.at("name") != "residual") continue;
+    const auto& list = channel.contains("high") ? channel.at("high") : channel.at("low");
+    std::vector<double> values;
+    for (const auto& value : list) {
+      values.push_back(value.is_number() ? value.get<double>() : std::numeric_limits<double>::infinity());
+    }
+    if (values.empty()) return result;
+    const auto highest = std::max_element(values.begin(), values.end()) - values.begin();
+    result.worst_time = channel.at("time").at(static_cast<std::size_t>(highest)).get<double>();
+    std::sort(values.begin(), values.end());
+    result.usual = values[static_cast<std::size_t>(kUsualPart * static_cast<double>(values.size() - 1))];
+  }
+  return result;
+}
+
+class Judge {
+ public:
+  Verdict judge(const Json& run, const Json& steps, const Evidence& evidence) {
+    judge_end(run);
+    judge_numbers(evidence);
+    judge_residual(run, residuals_of(run, steps));
+    judge_loops(run);
+    for (const auto& warning : run.value("warnings", Json::array())) add(Level::Caution, warning.get<std::string>());
+    if (evidence.results_cut) add(Level::Caution, "The last row of the results is incomplete and left out");
+    if (!evidence.taken_away.empty()) {
+      add(Level::Good, fmt::format("Taken away in the system file: {}", fmt::join(evidence.taken_away, "; ")));
+    }
+    return verdict();
+  }
+
+ private:
+  struct Reason {
+    Level level;
+    std::string text;
+  };
+
+  void add(Level level, std::string text) { reasons_.push_back({level, std::move(text)}); }
+
+  void judge_end(const Json& run) {
+    const auto termination = text_of(run, "termination");
+    if (termination == "completed") return;
+    const auto message = text_of(run, "message");
+    if (termination == "running") {
+      add(Level::Bad, "The run was killed, or is still going: its summary is that of its start");
+    } else {
+      add(Level::Bad, message.empty() ? fmt::format("The run {}", termination)
+                                      : fmt::format("The run {}: {}",
+                                                    termination == "failed" ? "failed" : "was interrupted", message));
+    }
+  }
+
+  void judge_numbers(const Evidence& evidence) {
+    if (evidence.not_finite > 0) {
+      add(Level::Bad, fmt::format("{} recorded numbers are not finite", evidence.not_finite));
+    }
+    if (evidence.samples == 0) add(Level::Caution, "Nothing was recorded");
+  }
+
+  void judge_residual(const Json& run, const Residuals& residuals) {
+    if (run.value("connections", Json::array()).empty() && run.value("coupling_residuals", Json::object()).empty()) {
+      return add(Level::Good, "Nothing is connected, so nothing can be coupled wrongly");
+    }
+    const auto worst = text_of(run, "worst_connection");
+    const auto where = worst.empty() ? std::string() : fmt::format(", worst at {}", worst);
+    if (!(residuals.worst > kSmallResidual)) {
+      return std::isfinite(residuals.worst)
+                 ? add(Level::Good,
+                       fmt::format("Inputs and outputs agree at the end of every step to {} of the output's range",
+                                   rough(residuals.worst)))
+                 : add(Level::Bad, "The coupling residual is not a number");
+    }
+    if (!(residuals.usual <= kLargeResidual)) {
+      return add(Level::Bad,
+                 fmt::format("Inputs differ from the outputs they stand for by up to {} of the output's range{}; "
+                             "take a smaller step or a better method",
+                             rough(residuals.worst), where));
+    }
+    if (residuals.usual <= kSmallResidual && std::isfinite(residuals.worst_time)) {
+      const auto level = residuals.worst > kLargeResidual ? Level::Caution : Level::Good;
+      return add(level, fmt::format("Coupling residual at most {} on {} % of the steps; {} near t = {} s{}",
+                                    rough(residuals.usual), 100.0 * kUsualPart, rough(residuals.worst),
+                                    short_number(residuals.worst_time), where));
+    }
+    add(Level::Caution,
+        fmt::format("Inputs differ from the outputs they stand for by up to {} of the output's range{}; "
+                    "repeat with half the step to see what that does",
+                    rough(residuals.worst), where));
+  }
+
+  void judge_loops(const Json& run) {
+    for (const auto& loop : run.value("loops", Json::array())) {
+      const double residual = number_of(loop, "initial_residual");
+      if (residual <= kSmallLoopResidual) continue;
+      add(Level::Caution, fmt::format("An algebraic loop starts with a residual of {}", rough(residual)));
+    }
+  }
+
+  Verdict verdict() {
+    std::stable_sort(reasons_.begin(), reasons_.end(),
+                     [](const Reason& a, const Reason& b) { return a.level > b.level; });
+    Verdict result;
+    for (const auto& reason : reasons_) result.reasons.push_back(reason.text);
+    result.level = reasons_.empty() ? Level::Good : reasons_.front().level;
+    constexpr const char* kHeadlines[] = {"This result can be trusted", "Look closer before you trust this result",
+                                          "Do not trust this result"};
+    result.headline = kHeadlines[static_cast<std::size_t>(result.level)];
+    return result;
+  }
+
+  std::vector<Reason> reasons_;
+};
+
+}  // namespace
+
+Verdict verdict_of(const Json& run, const Json& steps, const Evidence& evidence) {
+  return Judge().judge(run, steps, evidence);
+}
+
+}  // namespace entrain

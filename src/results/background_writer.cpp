@@ -1,0 +1,82 @@
+#include "results/background_writer.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace entrain {
+namespace {
+
+constexpr std::size_t kBlocks = 3;  // one is filled, one is written, one lies between them
+constexpr std::size_t kNumbers = std::size_t{1} << 18U;
+constexpr std::size_t kFewestRows = 256;  // a write has a cost of its own for each column of some formats
+constexpr std::size_t kMostRows = 4096;
+
+std::size_t rows_for(std::size_t columns) {
+  return std::clamp(kNumbers / (columns + 1), kFewestRows, kMostRows);
+}
+
+}  // namespace
+
+BackgroundWriter::BackgroundWriter(ResultsFile& file, std::size_t columns, std::size_t groups)
+    : file_(file), blocks_(kBlocks, RowBlock(columns, groups, rows_for(columns))), thread_([this] { work(); }) {}
+
+BackgroundWriter::~BackgroundWriter() {
+  {
+    const std::unique_lock lock(mutex_);
+    if (block().rows() > 0) ++waiting_;
+    stop_ = true;
+  }
+  handed_over_.notify_one();
+  thread_.join();
+}
+
+void BackgroundWriter::hand_over() {
+  std::unique_lock lock(mutex_);
+  throw_failure(lock);
+  if (block().rows() == 0) return;
+  ++waiting_;
+  handed_over_.notify_one();
+  filling_ = (filling_ + 1) % kBlocks;
+  written_block_.wait(lock, [&] { return waiting_ < kBlocks; });
+}
+
+void BackgroundWriter::finish() {
+  hand_over();
+  std::unique_lock lock(mutex_);
+  written_block_.wait(lock, [&] { return waiting_ == 0; });
+  throw_failure(lock);
+}
+
+void BackgroundWriter::throw_failure(std::unique_lock<std::mutex>& lock) {
+  if (failure_ == nullptr) return;
+  const auto failure = std::exchange(failure_, nullptr);
+  lock.unlock();
+  std::rethrow_exception(failure);
+}
+
+void BackgroundWriter::work() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    handed_over_.wait(lock, [&] { return waiting_ > 0 || stop_; });
+    if (waiting_ == 0) return;
+    RowBlock& next = blocks_[written_];
+    if (!failed_) {
+      lock.unlock();
+      std::exception_ptr failure;
+      try {
+        file_.write(next);
+      } catch (...) {
+        failure = std::current_exception();
+      }
+      lock.lock();
+      failure_ = failure;
+      failed_ = failure != nullptr;
+    }
+    next.clear();
+    written_ = (written_ + 1) % kBlocks;
+    --waiting_;
+    written_block_.notify_one();
+  }
+}
+
+}  // namespace entrain

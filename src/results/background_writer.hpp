@@ -1,0 +1,48 @@
+#pragma once
+
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "results/results_file.hpp"
+
+namespace entrain {
+
+/// Formats and writes full blocks on a thread of its own, in their order (ADR 0027). A run that is faster than the disk
+/// waits when all blocks are under way; so memory is bounded.
+class BackgroundWriter {
+ public:
+  /// The header has been written. `file` is used by the other thread until `finish` or the destructor has returned.
+  BackgroundWriter(ResultsFile& file, std::size_t columns, std::size_t groups);
+  /// Writes what is left, without telling of a failure: call `finish` to be told.
+  ~BackgroundWriter();
+  BackgroundWriter(const BackgroundWriter&) = delete;
+  BackgroundWriter& operator=(const BackgroundWriter&) = delete;
+
+  /// The block to be filled.
+  RowBlock& block() { return blocks_[filling_]; }
+  /// Gives the block away; the next one is empty. Throws, once, what went wrong with an earlier block.
+  void hand_over();
+  /// Everything is on the disk. Throws like `hand_over`.
+  void finish();
+
+ private:
+  void work();
+  void throw_failure(std::unique_lock<std::mutex>& lock);
+
+  ResultsFile& file_;
+  std::vector<RowBlock> blocks_;  // a ring; those from written_ to filling_ belong to the thread
+  std::size_t filling_ = 0;
+  std::mutex mutex_;
+  std::condition_variable handed_over_, written_block_;
+  std::size_t written_ = 0;
+  std::size_t waiting_ = 0;  // blocks handed over and not yet written
+  bool stop_ = false;
+  std::exception_ptr failure_;
+  bool failed_ = false;
+  std::thread thread_;
+};
+
+}  // namespace entrain

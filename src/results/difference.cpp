@@ -1,0 +1,73 @@
+#include "results/difference.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace entrain {
+namespace {
+
+Course inside(const Course& course, Time from, Time to) {
+  const auto first = std::lower_bound(course.times.begin(), course.times.end(), from) - course.times.begin();
+  const auto last = std::upper_bound(course.times.begin(), course.times.end(), to) - course.times.begin();
+  const auto begin = static_cast<std::size_t>(first);
+  const auto size = static_cast<std::size_t>(std::max(last - first, std::ptrdiff_t{0}));
+  return {course.times.subspan(begin, size), course.values.subspan(begin, size)};
+}
+
+/// Walks forward: asked for ascending times only.
+class Interpolation {
+ public:
+  explicit Interpolation(const Course& course) : course_(course) {}
+
+  double at(Time t) {
+    while (next_ < course_.times.size() && course_.times[next_] <= t) ++next_;
+    if (next_ == 0) return course_.values.front();
+    const std::size_t left = next_ - 1;
+    if (course_.times[left] == t || next_ == course_.times.size()) return course_.values[left];
+    const double part = (t - course_.times[left]) / (course_.times[next_] - course_.times[left]);
+    return course_.values[left] + part * (course_.values[next_] - course_.values[left]);
+  }
+
+ private:
+  const Course& course_;
+  std::size_t next_ = 0;  // the first sample after the time asked for
+};
+
+/// What an error is measured by.
+double size_of(std::span<const double> values) {
+  const auto [low, high] = std::minmax_element(values.begin(), values.end());
+  return *high > *low ? *high - *low : std::abs(*high);
+}
+
+}  // namespace
+
+std::optional<Difference> difference(const Course& run, const Course& reference) {
+  if (run.times.empty() || reference.times.empty()) return std::nullopt;
+  const Time from = std::max(run.times.front(), reference.times.front());
+  const Time to = std::min(run.times.back(), reference.times.back());
+  const auto run_inside = inside(run, from, to);
+  const auto reference_inside = inside(reference, from, to);
+  const bool run_is_coarser = run_inside.times.size() <= reference_inside.times.size();
+  const Course& coarse = run_is_coarser ? run_inside : reference_inside;
+  if (coarse.times.empty()) return std::nullopt;
+
+  Difference result;
+  Interpolation fine(run_is_coarser ? reference : run);
+  double integral = 0.0;
+  double previous = 0.0;
+  for (std::size_t i = 0; i < coarse.times.size(); ++i) {
+    const double distance = std::abs(coarse.values[i] - fine.at(coarse.times[i]));
+    if (i > 0) integral += 0.5 * (previous * previous + distance * distance) * (coarse.times[i] - coarse.times[i - 1]);
+    previous = distance;
+    if (!(distance <= result.max) && !std::isnan(result.max)) {
+      result.max = distance;
+      result.at = coarse.times[i];
+    }
+  }
+  const double length = coarse.times.back() - coarse.times.front();
+  result.rms = length > 0.0 ? std::sqrt(integral / length) : result.max;
+  result.relative = result.rms == 0.0 ? 0.0 : result.rms / size_of(reference.values);
+  return result;
+}
+
+}  // namespace entrain

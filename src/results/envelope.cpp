@@ -1,0 +1,50 @@
+#include "results/envelope.hpp"
+
+#include <cmath>
+
+namespace entrain {
+
+Envelope::Envelope(std::size_t channels, std::size_t most_spans)
+    : channels_(channels), most_spans_(most_spans + most_spans % 2) {
+  times_.reserve(most_spans_);
+  low_.reserve(most_spans_ * channels);
+  high_.reserve(most_spans_ * channels);
+}
+
+void Envelope::add(Time t, std::span<const double> values) {
+  ++samples_;
+  const bool opens = times_.empty() || in_last_span_ == samples_per_span_;
+  if (opens && times_.size() == most_spans_) join_pairs();
+  if (opens) {
+    times_.push_back(t);
+    low_.insert(low_.end(), values.begin(), values.end());
+    high_.insert(high_.end(), values.begin(), values.end());
+    in_last_span_ = 1;
+    return;
+  }
+  times_.back() = t;
+  ++in_last_span_;
+  const std::size_t first = low_.size() - channels_;
+  for (std::size_t c = 0; c < channels_; ++c) {
+    low_[first + c] = std::fmin(low_[first + c], values[c]);  // fmin and fmax pass by NaN
+    high_[first + c] = std::fmax(high_[first + c], values[c]);
+  }
+}
+
+void Envelope::join_pairs() {
+  const std::size_t half = times_.size() / 2;
+  for (std::size_t span = 0; span < half; ++span) {
+    times_[span] = times_[2 * span + 1];
+    for (std::size_t c = 0; c < channels_; ++c) {
+      const std::size_t from = 2 * span * channels_ + c;
+      low_[span * channels_ + c] = std::fmin(low_[from], low_[from + channels_]);
+      high_[span * channels_ + c] = std::fmax(high_[from], high_[from + channels_]);
+    }
+  }
+  times_.resize(half);
+  low_.resize(half * channels_);
+  high_.resize(half * channels_);
+  samples_per_span_ *= 2;
+}
+
+}  // namespace entrain

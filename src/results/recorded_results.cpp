@@ -1,0 +1,82 @@
+#include "results/recorded_results.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "description/record_formats.hpp"
+#include "entrain/error.hpp"
+#include "results/csv_reader.hpp"
+#include "results/results_file.hpp"
+#include "results/results_readers.hpp"
+
+namespace entrain {
+namespace {
+
+namespace fs = std::filesystem;
+
+RecordedResults from_csv(CsvResults table) {
+  RecordedResults results;
+  results.cut = table.cut;
+  std::vector<std::size_t> first_of_axis;  // a column that has the axis
+  for (std::size_t column = 0; column < table.names.size(); ++column) {
+    const auto& known = table.known[column];
+    const auto same = std::find_if(first_of_axis.begin(), first_of_axis.end(),
+                                   [&](std::size_t other) { return table.known[other] == known; });
+    const auto axis = static_cast<std::size_t>(same - first_of_axis.begin());
+    if (same == first_of_axis.end()) {
+      first_of_axis.push_back(column);
+      auto& times = results.axes.emplace_back();
+      for (std::size_t row = 0; row < known.size(); ++row) {
+        if (known[row]) times.push_back(table.times[row]);
+      }
+    }
+    auto& values = table.columns[column];
+    if (results.axes[axis].size() != values.size()) {
+      std::size_t kept = 0;
+      for (std::size_t row = 0; row < known.size(); ++row) {
+        if (known[row]) values[kept++] = values[row];
+      }
+      values.resize(kept);
+    }
+    results.columns.push_back({table.names[column], "", "", axis, std::move(values)});
+  }
+  return results;
+}
+
+}  // namespace
+
+const RecordedResults::Column* RecordedResults::find(const std::string& name) const {
+  const auto found = std::find_if(columns.begin(), columns.end(), [&](const Column& c) { return c.name == name; });
+  return found == columns.end() ? nullptr : &*found;
+}
+
+std::size_t RecordedResults::samples() const {
+  std::size_t most = 0;
+  for (const auto& axis : axes) most = std::max(most, axis.size());
+  return most;
+}
+
+RecordedResults read_results(const fs::path& file) {
+  const auto extension = file.extension();
+  if (extension == ".h5" || extension == ".hdf5") return read_hdf5(file);
+  if (extension == ".mat") return read_mat(file);
+  return from_csv(read_csv(file));
+}
+
+fs::path find_results(const fs::path& folder) {
+  fs::path newest;  // a folder that was run into twice may hold two formats
+  for (const auto format : {kCsvFormat, kHdf5Format, kMatFormat}) {
+    const auto file = folder / results_file_name(format);
+    if (!fs::is_regular_file(file)) continue;
+    if (newest.empty() || fs::last_write_time(file) > fs::last_write_time(newest)) newest = file;
+  }
+  if (!newest.empty()) return newest;
+  throw Error(ErrorCode::FileFailed, fmt::format("'{}' holds no results of a run", folder.string()),
+              {.subsystem = {},
+               .variable = {},
+               .time = std::nullopt,
+               .remedy = "Name the folder that 'entrain run' printed, such as runs/NAME-1"});
+}
+
+}  // namespace entrain

@@ -1,0 +1,94 @@
+#include "results/recorder.hpp"
+
+#include <time.h>
+
+#include <algorithm>
+
+namespace entrain {
+namespace {
+
+constexpr std::int64_t kLongestWait = 1'000'000'000;  // ns
+
+// The coarse clock (some ms) costs a fifth of the exact one, and is read once per row.
+std::int64_t coarse_now() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
+}  // namespace
+
+Recorder::Recorder(std::unique_ptr<ResultsFile> file, RecordDescription record)
+    : file_(std::move(file)), record_(std::move(record)) {}
+
+RecordedLayout Recorder::layout_of(std::span<const Signal> signals, const RunSummary& summary) {
+  RecordedLayout layout;
+  layout.start = summary.start;
+  layout.stop = summary.stop;
+  for (std::size_t column = 0; column < chosen_.size(); ++column) {
+    const Signal& signal = signals[chosen_[column]];
+    const auto known = std::find(group_subsystems_.begin(), group_subsystems_.end(), signal.subsystem);
+    const auto group = static_cast<std::size_t>(known - group_subsystems_.begin());
+    if (known == group_subsystems_.end()) {
+      group_subsystems_.push_back(signal.subsystem);
+      group_columns_.push_back(column);
+      layout.groups.push_back(signal.name.substr(0, signal.name.find('.')));
+    }
+    layout.columns.push_back({signal.name, signal.unit, signal.description, group});
+  }
+  return layout;
+}
+
+void Recorder::begin(std::span<const Signal> signals, const RunSummary& summary) {
+  chosen_ = select_signals(signals, record_.variables);
+  std::vector<std::size_t> subsystems;
+  for (const auto index : chosen_) {
+    subsystems.push_back(signals[index].subsystem);
+    needs_.states = needs_.states || signals[index].causality == Causality::State;
+  }
+  if (record_.interval) {
+    grid_ = std::make_unique<UniformRows>(summary.start, summary.stop, *record_.interval, chosen_, subsystems);
+    needs_.slopes = true;
+  }
+  file_->write_header(layout_of(signals, summary));
+  writer_ = std::make_unique<BackgroundWriter>(*file_, chosen_.size(), group_subsystems_.size());
+  handed_over_at_ = coarse_now();
+}
+
+RowBlock::Row Recorder::add_row(Time t) {
+  const auto now = coarse_now();
+  if (writer_->block().full() || now - handed_over_at_ >= kLongestWait) {
+    writer_->hand_over();
+    handed_over_at_ = now;
+  }
+  return writer_->block().add(t);
+}
+
+void Recorder::communicated(const Sample& sample, const RunSummary&) {
+  if (grid_) {
+    grid_->add(sample);
+    while (grid_->row_is_complete()) add_grid_row();
+    return;
+  }
+  const auto row = add_row(sample.t);
+  const double* values = sample.values.data();
+  for (std::size_t i = 0; i < chosen_.size(); ++i) row.values[i] = values[chosen_[i]];
+  for (std::size_t g = 0; g < group_subsystems_.size(); ++g) {
+    row.known[g] = sample.communicated.empty() ? 1 : sample.communicated[group_subsystems_[g]];
+  }
+}
+
+void Recorder::add_grid_row() {
+  const auto from = grid_->take_row();
+  const auto row = add_row(from.t);
+  std::copy(from.values.begin(), from.values.end(), row.values);
+  for (std::size_t g = 0; g < group_columns_.size(); ++g) row.known[g] = from.known[group_columns_[g]];
+}
+
+void Recorder::end(const RunSummary&) {
+  if (!writer_) return;  // it failed before it began
+  while (grid_ && grid_->row_is_started()) add_grid_row();
+  writer_->finish();
+}
+
+}  // namespace entrain

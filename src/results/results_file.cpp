@@ -1,0 +1,37 @@
+#include "results/results_file.hpp"
+
+#include <array>
+
+#include "description/record_formats.hpp"
+
+namespace entrain {
+namespace {
+
+struct Format {
+  std::string_view name;
+  std::string_view file;
+  std::unique_ptr<ResultsFile> (*make)(const std::filesystem::path&);
+};
+
+constexpr std::array<Format, 3> kFormats{{{kCsvFormat, "results.csv", csv_file},
+                                          {kHdf5Format, "results.h5", hdf5_file},
+                                          {kMatFormat, "results.mat", mat_file}}};
+
+const Format& find(std::string_view name) {
+  for (const auto& format : kFormats) {
+    if (format.name == name) return format;
+  }
+  return kFormats.front();  // other names were refused when the system was read
+}
+
+}  // namespace
+
+std::string results_file_name(std::string_view format) {
+  return std::string(find(format).file);
+}
+
+std::unique_ptr<ResultsFile> make_results_file(std::string_view format, const std::filesystem::path& file) {
+  return find(format).make(file);
+}
+
+}  // namespace entrain

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "entrain/variable.hpp"
+
+namespace entrain {
+
+/// Rows of numbers on their way to a file. Has its full size from the start: adding a row allocates nothing.
+class RowBlock {
+ public:
+  RowBlock(std::size_t columns, std::size_t groups, std::size_t most_rows)
+      : columns_(columns),
+        groups_(groups),
+        times_(most_rows),
+        values_(most_rows * columns),
+        known_(most_rows * groups) {}
+
+  std::size_t rows() const { return rows_; }
+  std::size_t columns() const { return columns_; }
+  bool full() const { return rows_ == times_.size(); }
+  void clear() { rows_ = 0; }
+
+  /// A row to be filled: `values` and `known` are its numbers and, per group, whether they are known.
+  struct Row {
+    double* values;
+    unsigned char* known;
+  };
+  Row add(Time t) {
+    times_[rows_] = t;
+    const Row row{values_.data() + rows_ * columns_, known_.data() + rows_ * groups_};
+    ++rows_;
+    return row;
+  }
+
+  Time time(std::size_t row) const { return times_[row]; }
+  double value(std::size_t row, std::size_t column) const { return values_[row * columns_ + column]; }
+  bool known(std::size_t row, std::size_t group) const { return known_[row * groups_ + group] != 0; }
+
+ private:
+  std::size_t columns_;
+  std::size_t groups_;
+  std::size_t rows_ = 0;
+  std::vector<Time> times_;
+  std::vector<double> values_;
+  std::vector<unsigned char> known_;
+};
+
+}  // namespace entrain

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "entrain/simulation.hpp"
+#include "results/envelope.hpp"
+
+namespace entrain {
+
+/// How the macro steps of a run went, in bounded memory: size, iterations and rejected attempts of each, the orders and
+/// steps that a method tells of itself, and how far each input was from its output.
+class StepHistory : public Observer {
+ public:
+  struct Channel {
+    std::string name;  ///< "step", "iterations", "rejected", "left.x:order", "left.time:step"
+    std::string unit;
+  };
+
+  void begin(std::span<const Signal> signals, const RunSummary& summary) override;
+  void communicated(const Sample& sample, const RunSummary& summary) override;
+  Needs needs() const override { return {.states = false, .slopes = false, .differences = true}; }
+
+  const std::vector<Channel>& channels() const { return channels_; }
+  const Envelope& steps() const { return steps_; }              ///< a channel each
+  const Envelope& differences() const { return differences_; }  ///< a channel for each connection
+
+ private:
+  struct OwnSignal {
+    std::size_t index;
+    std::size_t subsystem;
+  };
+
+  std::vector<Channel> channels_;
+  std::vector<OwnSignal> own_signals_;
+  Envelope steps_{0};
+  Envelope differences_{0};
+  std::vector<double> values_;
+  Time last_time_ = 0.0;
+  std::uint64_t last_iterations_ = 0;
+  std::uint64_t last_rejected_ = 0;
+};
+
+}  // namespace entrain

@@ -1,0 +1,98 @@
+// Chromium, the program, and the runs that the tests open.
+import { execFileSync } from "node:child_process";
+import fs from "node:fs";
+import { createRequire } from "node:module";
+import os from "node:os";
+import path from "node:path";
+import { pathToFileURL } from "node:url";
+
+const { chromium } = createRequire(path.join(process.env.ENTRAIN_BROWSER_MODULES, "package.json"))("playwright-core");
+const FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+  "--disable-background-networking", "--disable-component-update", "--disable-sync"];
+
+export const examples = process.env.ENTRAIN_EXAMPLES;
+export const program = process.env.ENTRAIN_PROGRAM;
+export const folder = fs.mkdtempSync(path.join(os.tmpdir(), "entrain-browser-"));
+process.on("exit", () => fs.rmSync(folder, { recursive: true, force: true }));
+
+export function entrain(...words) {
+  return execFileSync(program, words, { cwd: folder, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+}
+
+/** The folder of a new run of an example, with its report. */
+export function runOf(system, name, ...words) {
+  const out = path.join(folder, name);
+  entrain("run", system, "--out", out, "--quiet", "--report", ...words);
+  return out;
+}
+
+/** A copy of a run whose files are changed before its report is made anew. */
+export function changedRun(run, name, change) {
+  const copy = path.join(folder, name);
+  fs.cpSync(run, copy, { recursive: true });
+  fs.rmSync(path.join(copy, "report.html"), { force: true });
+  for (const [file, edit] of Object.entries(change)) {
+    const place = path.join(copy, file);
+    const text = edit(fs.readFileSync(place, "utf8"));
+    if (text === null) fs.rmSync(place);
+    else fs.writeFileSync(place, text);
+  }
+  entrain("report", copy);
+  return copy;
+}
+
+/** Columns of a results.csv by name, as the texts that stand there. */
+export function csvOf(run) {
+  const [header, ...rows] = fs.readFileSync(path.join(run, "results.csv"), "utf8").trim().split("\n").map((line) => line.split(","));
+  return Object.fromEntries(header.map((name, column) => [name, rows.map((row) => row[column])]));
+}
+
+/** Opens a report, or a blank page; `problems` collects whatever the page complains about, and every request that leaves the disk. */
+export async function open(file, options = {}) {
+  const profile = fs.mkdtempSync(path.join(folder, "profile-"));
+  const context = await chromium.launchPersistentContext(profile, { executablePath: process.env.ENTRAIN_CHROMIUM, args: FLAGS,
+    viewport: { width: 1280, height: 900 }, ...options });
+  const page = context.pages()[0] ?? (await context.newPage());
+  const problems = [];
+  // That canvases are read back is a habit of these tests, not of the page.
+  page.on("console", (message) => ["error", "warning"].includes(message.type()) && !message.text().startsWith("Canvas2D") &&
+    problems.push(message.text()));
+  page.on("pageerror", (error) => problems.push(String(error)));
+  page.on("dialog", (dialog) => problems.push(`dialog: ${dialog.message()}`) && dialog.dismiss());
+  page.on("request", (request) => /^(file|data|blob):/.test(request.url()) || problems.push(`request: ${request.url()}`));
+  if (file !== null) await page.goto(pathToFileURL(file).href);
+  return { page, problems, close: () => context.close() };
+}
+
+/** How many pixels of the first chart of a section have about the colour of its line i. */
+export function colouredPixels(page, section, line = 0) {
+  return page.evaluate(([id, i]) => {
+    const canvas = document.querySelector(`#${id} canvas`);
+    const text = getComputedStyle(document.documentElement).getPropertyValue(`--series-${i}`).trim();
+    const wanted = [1, 3, 5].map((at) => parseInt(text.slice(at, at + 2), 16));
+    const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+    let count = 0;
+    for (let k = 0; k < data.length; k += 4) {
+      if (data[k + 3] > 128 && wanted.every((value, c) => Math.abs(data[k + c] - value) < 40)) ++count;
+    }
+    return count;
+  }, [section, line]);
+}
+
+/** The place of the plotting area of the first chart of a section. */
+export async function areaOf(page, section) {
+  const over = page.locator(`#${section} .u-over`).first();
+  await over.scrollIntoViewIfNeeded();
+  return over.boundingBox();
+}
+
+/** The labels of the time axis cannot be read from a canvas: the times of the samples under both ends of the chart can. */
+export async function shownTimes(page, section) {
+  const area = await areaOf(page, section);
+  const ends = [];
+  for (const x of [1, area.width - 1]) {
+    await page.mouse.move(area.x + x, area.y + area.height / 2);
+    ends.push(Number(await page.locator(`#${section} output.value`).first().getAttribute("data-time")));
+  }
+  return ends;
+}

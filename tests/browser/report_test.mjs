@@ -1,0 +1,146 @@
+// Reports of real runs in a real browser: what is drawn, what the mouse does, and what bad input does not do.
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import fs from "node:fs";
+import path from "node:path";
+import test from "node:test";
+import { areaOf, changedRun, colouredPixels, csvOf, entrain, examples, folder, open, program, runOf, shownTimes } from "./browser.mjs";
+
+const prey = runOf(path.join(examples, "lotka_volterra"), "prey", "--step", "0.01", "--option", "degree=2");
+const report = (run) => path.join(run, "report.html");
+
+async function withPage(file, work, options) {
+  const opened = await open(file, options);
+  try {
+    await opened.page.waitForSelector("canvas", { timeout: 10_000 });
+    await work(opened.page);
+    assert.deepEqual(opened.problems, []);
+  } finally {
+    await opened.close();
+  }
+}
+
+test("curves_are_drawn_without_a_word_on_the_console_and_without_network", () => withPage(report(prey), async (page) => {
+  for (const line of [0, 1]) assert.ok(await colouredPixels(page, "signals", line) > 1000);
+  assert.equal(await page.locator("h1").textContent(), "lotka_volterra");
+  assert.match(await page.locator(".verdict h2").textContent(), /trust/);
+  assert.deepEqual(await page.locator(".node .title").allTextContents(), ["prey", "predator"]);
+  assert.equal(await page.locator(".edge .line").count(), 2);
+  for (const id of ["system", "signals", "steps", "coupling", "cost", "options"]) {
+    assert.equal(await page.locator(`section#${id}`).count(), 1, id);
+  }
+}));
+
+test("values_under_the_cursor_are_those_of_the_csv", () => withPage(report(prey), async (page) => {
+  const csv = csvOf(prey);
+  const area = await areaOf(page, "signals");
+  for (const part of [0.1, 0.37, 0.5, 0.83]) {
+    await page.mouse.move(area.x + part * area.width, area.y + area.height / 2);
+    const values = page.locator("#signals output.value");
+    const time = Number(await values.first().getAttribute("data-time"));
+    const row = csv.time.findIndex((text) => Number(text) === time);
+    assert.ok(row > 0 && Math.abs(time - 20 * part) < 0.05, `${time}`);
+    assert.deepEqual((await values.allTextContents()).map(Number), [Number(csv["prey.p"][row]), Number(csv["predator.P"][row])]);
+  }
+}));
+
+test("dragging_zooms_all_charts_shift_pans_and_double_click_goes_back", () => withPage(report(prey), async (page) => {
+  const before = await shownTimes(page, "signals");
+  assert.ok(before[0] < 0.1 && before[1] > 19.9, `${before}`);
+  const area = await areaOf(page, "signals");
+  const y = area.y + area.height / 2;
+  const drag = async (from, to) => {
+    await page.mouse.move(area.x + from * area.width, y);
+    await page.mouse.down();
+    await page.mouse.move(area.x + to * area.width, y, { steps: 5 });
+    await page.mouse.up();
+  };
+  await drag(0.25, 0.5);
+  const zoomed = await shownTimes(page, "signals");
+  assert.ok(Math.abs(zoomed[0] - 5) < 0.1 && Math.abs(zoomed[1] - 10) < 0.1, `${zoomed}`);
+  assert.ok(await colouredPixels(page, "signals") > 1000);
+  await page.keyboard.down("Shift");
+  await drag(0.8, 0.4);
+  await page.keyboard.up("Shift");
+  const panned = await shownTimes(page, "signals");
+  assert.ok(Math.abs(panned[0] - 7) < 0.1 && Math.abs(panned[1] - 12) < 0.1, `${panned}`);
+  const steps = await shownTimes(page, "steps");
+  assert.ok(Math.abs(steps[0] - 7) < 0.1 && Math.abs(steps[1] - 12) < 0.1, `${steps}`);
+  await page.mouse.dblclick(area.x + 0.5 * area.width, (await areaOf(page, "signals")).y + 20);
+  assert.deepEqual(await shownTimes(page, "signals"), before);
+}));
+
+test("dark_is_what_the_system_says_until_the_reader_says_otherwise", () => withPage(report(prey), async (page) => {
+  const brightness = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor.match(/\d+/g).map(Number)
+    .reduce((a, b) => a + b) / 3);
+  assert.ok(await brightness() < 60);
+  assert.ok(await colouredPixels(page, "signals") > 1000);
+  await page.locator("button.theme").click();
+  assert.ok(await brightness() > 200);
+  await page.waitForTimeout(100);
+  assert.ok(await colouredPixels(page, "signals") > 1000);
+}, { colorScheme: "dark" }));
+
+test("names_with_html_are_text", async () => {
+  const evil = "<img src=x onerror=alert(1)></script><script>alert(2)</script>";
+  const run = changedRun(prey, "evil", {
+    "results.csv": (text) => text.replace("prey.p", `prey.${evil}`),
+    "run.json": (text) => text.replaceAll('"lotka_volterra"', JSON.stringify(evil)),
+  });
+  await withPage(report(run), async (page) => {
+    assert.equal(await page.locator("h1").textContent(), evil);
+    assert.equal(await page.locator("#signals .key .name").first().textContent(), `prey.${evil}`);
+    assert.equal(await page.locator("img").count(), 0);
+  });
+});
+
+test("samples_that_are_not_numbers_are_gaps_and_spoil_the_verdict", async () => {
+  const run = changedRun(prey, "nan", { "results.csv": (text) => {
+    const lines = text.split("\n");
+    for (let row = 500; row < 1000; ++row) lines[row] = lines[row].replace(/,[^,]*,/, ",NaN,");
+    return lines.join("\n");
+  } });
+  await withPage(report(run), async (page) => {
+    assert.equal(await page.locator(".verdict h2").textContent(), "Do not trust this result");
+    assert.match(await page.locator(".verdict li").first().textContent(), /500 recorded numbers are not finite/);
+    const whole = await open(report(prey));
+    await whole.page.waitForSelector("canvas");
+    const ratio = await colouredPixels(page, "signals") / await colouredPixels(whole.page, "signals");
+    await whole.close();
+    assert.ok(ratio > 0.5 && ratio < 0.9, `${ratio}`);
+  });
+});
+
+test("a_run_without_rows_says_so", async () => {
+  const run = changedRun(prey, "empty", { "results.csv": (text) => text.split("\n")[0] + "\n", "steps.json": () => null });
+  const { page, problems, close } = await open(report(run));
+  assert.equal(await page.locator("#signals .empty").textContent(), "Nothing was recorded.");
+  assert.equal(await page.locator("canvas").count(), 0);
+  assert.deepEqual(problems, []);
+  await close();
+});
+
+test("a_killed_run_shows_what_it_recorded_and_is_not_trusted", async () => {
+  const run = path.join(folder, "killed");
+  const child = spawn(program, ["run", path.join(examples, "lotka_volterra"), "--step", "1e-6", "--out", run, "--quiet"]);
+  const ended = new Promise((resolve) => child.on("exit", resolve));
+  const file = path.join(run, "results.csv");
+  while (!fs.existsSync(file) || fs.statSync(file).size < 100_000) await new Promise((resolve) => setTimeout(resolve, 50));
+  child.kill("SIGKILL");
+  await ended;
+  entrain("report", run);
+  await withPage(report(run), async (page) => {
+    assert.equal(await page.locator(".verdict h2").textContent(), "Do not trust this result");
+    assert.match(await page.locator(".verdict li").first().textContent(), /killed/);
+    assert.ok(await colouredPixels(page, "signals") > 300);
+    assert.equal(await page.locator(".edge .line").count(), 2);
+  });
+});
+
+test("a_method_with_steps_of_its_own_shows_orders_and_steps", async () => {
+  const run = runOf(path.join(examples, "car"), "car", "--method", "f3ornits");
+  await withPage(report(run), async (page) => {
+    const names = await page.locator("#steps .key .name").allTextContents();
+    assert.ok(names.includes("macro step") && names.includes("body.x:order"), `${names}`);
+  });
+});

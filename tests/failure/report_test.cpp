@@ -1,0 +1,86 @@
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "report/page.hpp"
+#include "support/program.hpp"
+
+namespace entrain::test {
+namespace {
+
+class ReportTest : public testing::Test {
+ protected:
+  ProgramResult run(const std::vector<std::string>& arguments) { return run_program(folder_, arguments); }
+  ProgramResult run_example(const std::vector<std::string>& more) {
+    std::vector<std::string> arguments{"run", examples_folder() + "/lotka_volterra", "--step", "0.01", "--out", "out"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run(arguments);
+  }
+  TemporaryFolder folder_;
+};
+
+TEST_F(ReportTest, of_a_folder_without_a_run_names_what_is_missing) {
+  if (page_template().empty()) GTEST_SKIP() << "built without Node";
+  const auto result = run({"report", "nowhere"});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_NE(result.err.find("nowhere/run.json"), std::string::npos) << result.err;
+  EXPECT_NE(result.err.find("runs/NAME-1"), std::string::npos) << "the remedy";
+}
+
+TEST_F(ReportTest, of_files_that_are_no_run_is_an_error_and_writes_nothing) {
+  if (page_template().empty()) GTEST_SKIP() << "built without Node";
+  std::filesystem::create_directory(folder_ / "out");
+  write_text(folder_ / "out/run.json", "[1, 2");
+  EXPECT_EQ(run({"report", "out"}).exit_code, 1);
+  write_text(folder_ / "out/run.json", R"({"subsystems": {}})");
+  EXPECT_EQ(run({"report", "out"}).exit_code, 1) << "no results";
+  write_text(folder_ / "out/results.csv", "time,a.y\n0,zero\n");
+  const auto result = run({"report", "out"});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_NE(result.err.find("results.csv:2"), std::string::npos) << result.err;
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "out/report.html"));
+}
+
+TEST_F(ReportTest, needs_a_run_and_says_so) {
+  EXPECT_EQ(run({"report"}).exit_code, 2);
+}
+
+TEST_F(ReportTest, comes_with_the_run_and_again_from_its_folder) {
+  if (page_template().empty()) GTEST_SKIP() << "built without Node";
+  const auto result = run_example({"--report"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_NE(result.out.find("report: out/report.html"), std::string::npos) << result.out;
+  const auto page = text_of(folder_ / "out/report.html");
+  EXPECT_EQ(run({"report", "out", "--out", "again.html"}).exit_code, 0);
+  EXPECT_EQ(text_of(folder_ / "again.html"), page);
+  EXPECT_LT(page.size(), 2'000'000U);
+}
+
+TEST_F(ReportTest, without_node_is_refused_before_the_run) {
+  if (!page_template().empty()) GTEST_SKIP() << "built with Node";
+  const auto result = run_example({"--report"});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_NE(result.err.find("reports are not included"), std::string::npos);
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "out"));
+}
+
+TEST_F(ReportTest, needs_what_every_run_leaves) {
+  ASSERT_EQ(run_example({"--quiet"}).exit_code, 0);
+  const auto summary = nlohmann::json::parse(text_of(folder_ / "out/run.json"));
+  EXPECT_EQ(summary["connections"][0]["output"], "prey.p");
+  EXPECT_EQ(summary["connections"][0]["input"], "predator.u");
+  EXPECT_EQ(summary["sequence"], (nlohmann::json{"prey", "predator"}));
+  EXPECT_TRUE(summary["signals"].contains("prey.p"));
+  const auto steps = nlohmann::json::parse(text_of(folder_ / "out/steps.json"));
+  EXPECT_EQ(steps["steps"], 2000);
+  // The history agrees with the summary: its highest residual is the one of the run, to the four digits it keeps.
+  const auto& residual = steps["channels"].back();
+  ASSERT_EQ(residual["name"], "residual");
+  double highest = 0.0;
+  for (const auto& value : residual.value("high", residual["low"])) highest = std::max(highest, value.get<double>());
+  const double told = summary["max_coupling_residual"];
+  EXPECT_NEAR(highest, told, 1e-3 * told);
+}
+
+}  // namespace
+}  // namespace entrain::test

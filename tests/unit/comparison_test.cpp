@@ -1,0 +1,131 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "entrain/error.hpp"
+#include "report/comparison.hpp"
+#include "report/sparkline.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace entrain::test {
+namespace {
+
+struct Samples {
+  std::vector<double> times;
+  std::vector<double> values;
+  Course course() const { return {times, values}; }
+};
+
+Samples sampled(double from, double to, std::size_t steps, double (*f)(double)) {
+  Samples samples;
+  for (std::size_t k = 0; k <= steps; ++k) {
+    const double t = from + (to - from) * static_cast<double>(k) / static_cast<double>(steps);
+    samples.times.push_back(t);
+    samples.values.push_back(f(t));
+  }
+  return samples;
+}
+
+TEST(Difference, of_a_straight_line_has_the_closed_form_on_any_two_grids) {
+  // d(t) = t on 0 .. 1: rms 1/sqrt(3), max 1 at the end; the trapezoidal rule adds 1/(12 n^2) under the root.
+  const auto zero = sampled(0.0, 1.0, 1000, [](double) { return 0.0; });
+  const auto ramp = sampled(0.0, 1.0, 700, [](double t) { return t; });
+  for (const auto& [run, reference] : {std::pair(&ramp, &zero), std::pair(&zero, &ramp)}) {
+    const auto found = difference(run->course(), reference->course());
+    ASSERT_TRUE(found);
+    EXPECT_NEAR(found->rms, std::sqrt(1.0 / 3.0), 1e-6);
+    EXPECT_EQ(found->max, 1.0);
+    EXPECT_EQ(found->at, 1.0);
+  }
+}
+
+TEST(Difference, does_not_see_the_interpolation_of_the_coarser_run) {
+  // Exact samples of a sine on 11 points against 1001: comparing on the fine grid would show h^2 / 8 = 1e-3.
+  const auto coarse = sampled(0.0, 1.0, 10, [](double t) { return std::sin(t); });
+  const auto fine = sampled(0.0, 1.0, 1000, [](double t) { return std::sin(t); });
+  EXPECT_LT(difference(coarse.course(), fine.course())->max, 1e-15);
+  EXPECT_LT(difference(fine.course(), coarse.course())->max, 1e-15);
+}
+
+TEST(Difference, is_relative_to_the_range_of_the_reference_or_to_its_size) {
+  const auto wave = sampled(0.0, 1.0, 100, [](double t) { return 5.0 + 2.0 * t; });
+  const auto shifted = sampled(0.0, 1.0, 100, [](double t) { return 5.5 + 2.0 * t; });
+  EXPECT_NEAR(difference(shifted.course(), wave.course())->relative, 0.25, 1e-12);
+  const auto constant = sampled(0.0, 1.0, 100, [](double) { return 5.0; });
+  const auto other = sampled(0.0, 1.0, 100, [](double) { return 5.5; });
+  EXPECT_NEAR(difference(other.course(), constant.course())->relative, 0.1, 1e-12);
+}
+
+TEST(Difference, is_taken_where_both_are_known_only) {
+  const auto early = sampled(0.0, 2.0, 20, [](double t) { return t; });
+  const auto late = sampled(1.0, 3.0, 20, [](double t) { return t; });
+  EXPECT_LT(difference(early.course(), late.course())->max, 1e-15);
+  const auto apart = sampled(5.0, 6.0, 10, [](double t) { return t; });
+  EXPECT_FALSE(difference(early.course(), apart.course()));
+  EXPECT_FALSE(difference(early.course(), Course{}));
+}
+
+TEST(Difference, with_a_value_that_is_not_a_number_is_not_a_number) {
+  auto broken = sampled(0.0, 1.0, 10, [](double t) { return t; });
+  broken.values[4] = std::numeric_limits<double>::quiet_NaN();
+  const auto whole = sampled(0.0, 1.0, 10, [](double t) { return t; });
+  const auto found = difference(broken.course(), whole.course());
+  EXPECT_TRUE(std::isnan(found->max) && std::isnan(found->rms) && std::isnan(found->relative));
+  EXPECT_EQ(found->at, broken.times[4]);
+}
+
+class CompareRuns : public testing::Test {
+ protected:
+  std::string csv(const std::string& name, const std::string& text) {
+    write_text(folder_ / name, text);
+    return (folder_ / name).string();
+  }
+  TemporaryFolder folder_;
+};
+
+TEST_F(CompareRuns, lists_the_worst_variable_first_and_names_what_is_missing) {
+  const auto a = csv("a.csv", "time,m.x,m.y,m.z\n0,0,0,1\n1,1,10,1\n");
+  const auto b = csv("b.csv", "time,m.x,m.y\n0,0,5\n1,1.1,15\n");
+  const auto comparison = compare_runs({a, b}, std::nullopt);
+  ASSERT_EQ(comparison.differences.size(), 2U);
+  EXPECT_EQ(comparison.differences[0].name, "m.y");
+  EXPECT_NEAR(comparison.differences[0].difference.relative, 0.5, 1e-15);
+  EXPECT_NEAR(*comparison.runs[1].error, 0.5, 1e-15);
+  ASSERT_EQ(comparison.notes.size(), 1U);
+  EXPECT_NE(comparison.notes[0].find("m.z"), std::string::npos);
+  const auto text = comparison_text(comparison);
+  EXPECT_LT(text.find("m.y"), text.find("m.x"));
+}
+
+TEST_F(CompareRuns, takes_the_reference_that_is_named) {
+  const auto a = csv("a.csv", "time,m.x\n0,0\n1,1\n");
+  const auto b = csv("b.csv", "time,m.x\n0,0\n1,2\n");
+  EXPECT_EQ(compare_runs({a, b}, b).reference, 1U);
+  EXPECT_EQ(compare_runs({a}, b).runs.size(), 2U);
+  EXPECT_EQ(compare_runs({a, b}, std::nullopt).reference, 0U);
+}
+
+TEST_F(CompareRuns, without_anything_in_common_is_an_error) {
+  const auto a = csv("a.csv", "time,m.x\n0,0\n");
+  EXPECT_THROW(compare_runs({a, csv("b.csv", "time,m.y\n0,0\n")}, std::nullopt), Error);
+  EXPECT_THROW(compare_runs({a, csv("c.csv", "time,m.x\n7,0\n")}, std::nullopt), Error);
+  EXPECT_THROW(compare_runs({a, (folder_ / "nowhere").string()}, std::nullopt), Error);
+}
+
+TEST(Sparkline, goes_from_the_lowest_to_the_highest_block) {
+  Envelope course(1, 16);
+  for (int i = 0; i < 8; ++i) {
+    const double value = i;
+    course.add(i, std::span(&value, 1));
+  }
+  EXPECT_EQ(sparkline(course, 0, 8), "▁▂▃▄▅▆▇█");
+  EXPECT_EQ(sparkline(course, 0, 2), "▁█");
+  EXPECT_EQ(sparkline(Envelope(1, 4), 0, 8), "");
+  Envelope flat(1, 4);
+  for (const double value : {2.0, std::numeric_limits<double>::quiet_NaN()}) flat.add(0.0, std::span(&value, 1));
+  EXPECT_EQ(sparkline(flat, 0, 8), "▅ ");
+}
+
+}  // namespace
+}  // namespace entrain::test

@@ -1,0 +1,230 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "report/packed_signals.hpp"
+#include "report/page.hpp"
+#include "report/verdict.hpp"
+#include "results/csv_reader.hpp"
+#include "results/envelope.hpp"
+#include "results/recorded_results.hpp"
+#include "results/thinning.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace entrain::test {
+namespace {
+
+using Json = nlohmann::ordered_json;
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+TEST(Envelope, keeps_every_extreme_of_a_million_samples_in_its_room) {
+  Envelope envelope(2, 64);
+  for (int i = 0; i < 1'000'000; ++i) {
+    const double spike = i == 123'456 ? 7.0 : i == 654'321 ? -9.0 : 0.0;
+    const double values[] = {spike, static_cast<double>(i)};
+    envelope.add(i, values);
+  }
+  ASSERT_LE(envelope.size(), 64U);
+  EXPECT_GE(envelope.size(), 32U);
+  EXPECT_EQ(envelope.samples(), 1'000'000U);
+  double low = 0.0;
+  double high = 0.0;
+  for (std::size_t span = 0; span < envelope.size(); ++span) {
+    low = std::min(low, envelope.low(span, 0));
+    high = std::max(high, envelope.high(span, 0));
+    EXPECT_EQ(envelope.time(span), envelope.high(span, 1)) << "a span ends with its last sample";
+    if (span > 0) {
+      EXPECT_EQ(envelope.low(span, 1), envelope.high(span - 1, 1) + 1.0) << "no sample is lost between spans";
+    }
+  }
+  EXPECT_EQ(low, -9.0);
+  EXPECT_EQ(high, 7.0);
+}
+
+TEST(Envelope, unknown_values_are_hidden_by_known_ones) {
+  Envelope envelope(1, 2);
+  for (const double value : {kNaN, 3.0, kNaN, kNaN, 1.0}) envelope.add(0.0, std::span(&value, 1));
+  EXPECT_EQ(envelope.low(0, 0), 3.0);
+  EXPECT_EQ(envelope.high(1, 0), 1.0);
+}
+
+TEST(DrawnSamples, hold_the_extremes_the_ends_and_a_gap) {
+  std::vector<double> values(100'000, 0.0);
+  values[12'345] = 5.0;
+  values[77'777] = -4.0;
+  values[50'001] = kNaN;
+  const auto drawn = drawn_samples(values, 1000);
+  EXPECT_LE(drawn.size(), 1250U);
+  EXPECT_TRUE(std::is_sorted(drawn.begin(), drawn.end()));
+  EXPECT_EQ(std::adjacent_find(drawn.begin(), drawn.end()), drawn.end());
+  for (const std::size_t wanted : {0U, 12'345U, 77'777U, 50'001U, 99'999U}) {
+    EXPECT_TRUE(std::binary_search(drawn.begin(), drawn.end(), wanted)) << wanted;
+  }
+}
+
+TEST(DrawnSamples, are_all_when_they_are_few_or_none) {
+  EXPECT_EQ(drawn_samples(std::vector<double>{1.0, kNaN, 2.0}, 3), (std::vector<std::size_t>{0, 1, 2}));
+  EXPECT_TRUE(drawn_samples({}, 3).empty());
+  EXPECT_EQ(drawn_samples(std::vector<double>(5, kNaN), 4).size(), 2U);
+}
+
+TEST(RecordedResults, of_a_csv_give_each_subsystem_its_own_times) {
+  const TemporaryFolder folder;
+  write_text(folder / "results.csv", "time,a.x,a.y,b.x\n0,1,2,3\n1,4,5,\n2,6,NaN,7\n");
+  const auto results = read_results(folder / "results.csv");
+  ASSERT_EQ(results.axes.size(), 2U);
+  EXPECT_EQ(results.find("a.x")->axis, results.find("a.y")->axis);
+  EXPECT_EQ(results.axes[results.find("b.x")->axis], (std::vector<double>{0.0, 2.0}));
+  EXPECT_EQ(results.find("b.x")->values, (std::vector<double>{3.0, 7.0}));
+  EXPECT_TRUE(std::isnan(results.find("a.y")->values[2])) << "a value that is not a number is no empty cell";
+  EXPECT_EQ(results.find("c.x"), nullptr);
+}
+
+TEST(CsvReader, takes_the_habits_of_other_tools) {
+  const auto results = parse_csv("\"Time\",\"a\"\r\n\"0\", 1.5\r\n1,\"2\"\r\n", "other.csv");
+  EXPECT_EQ(results.names, (std::vector<std::string>{"a"}));
+  EXPECT_EQ(results.columns[0], (std::vector<double>{1.5, 2.0}));
+  EXPECT_THROW(parse_csv("time,a\n0,1,2\n", "other.csv"), Error);
+  EXPECT_THROW(parse_csv("time,a\n0\n", "other.csv"), Error);
+}
+
+double decoded(const std::string& text, std::size_t place) {
+  const std::string digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string bytes;
+  unsigned group = 0;
+  int bits = 0;
+  for (const char c : text) {
+    if (c == '=') break;
+    group = group << 6U | static_cast<unsigned>(digits.find(c));
+    bits += 6;
+    if (bits >= 8) bytes += static_cast<char>(group >> static_cast<unsigned>(bits -= 8) & 255U);
+  }
+  double value = 0.0;
+  std::memcpy(&value, bytes.data() + 8 * place, 8);
+  return value;
+}
+
+RecordedResults sine(std::size_t samples, std::size_t signals) {
+  RecordedResults results;
+  auto& times = results.axes.emplace_back(samples);
+  for (std::size_t i = 0; i < samples; ++i) times[i] = 1e-3 * static_cast<double>(i);
+  for (std::size_t s = 0; s < signals; ++s) {
+    auto& column = results.columns.emplace_back();
+    column.name = "wave.y" + std::to_string(s);
+    for (const double t : times) column.values.push_back(std::sin(t + static_cast<double>(s)));
+  }
+  return results;
+}
+
+std::vector<DrawnSignal> all_of(const RecordedResults& results) {
+  std::vector<DrawnSignal> drawn;
+  for (std::size_t i = 0; i < results.columns.size(); ++i) drawn.push_back({&results, i, std::nullopt});
+  return drawn;
+}
+
+TEST(PackedSignals, hold_the_same_bits_on_a_shared_axis) {
+  const auto results = sine(100, 3);
+  const auto packed = packed_signals(all_of(results));
+  ASSERT_EQ(packed["axes"].size(), 1U);
+  EXPECT_EQ(packed["samples"], 100);
+  EXPECT_EQ(decoded(packed["axes"][0], 99), results.axes[0][99]);
+  for (const std::size_t place : {0U, 1U, 50U, 99U}) {
+    EXPECT_EQ(decoded(packed["signals"][2]["values"], place), results.columns[2].values[place]);
+  }
+}
+
+TEST(PackedSignals, of_a_million_samples_stay_below_a_megabyte_and_a_half) {
+  for (const std::size_t signals : {1U, 10U}) {
+    auto results = sine(1'000'000, signals);
+    results.columns[0].values[543'210] = 42.0;
+    const auto packed = packed_signals(all_of(results));
+    EXPECT_LT(packed.dump().size(), 1'500'000U);
+    EXPECT_EQ(packed["samples"], 1'000'000);
+    const std::string values = packed["signals"][0]["values"];
+    bool found = false;
+    for (std::size_t i = 0; i < values.size() * 3 / 32; ++i)
+      found = found || decoded(values.substr(i / 3 * 32, 32), i % 3) == 42.0;
+    EXPECT_TRUE(found) << "the highest value is drawn";
+  }
+}
+
+TEST(PackedSignals, beyond_what_can_be_drawn_well_are_counted) {
+  const auto results = sine(1000, 500);
+  const auto packed = packed_signals(all_of(results));
+  EXPECT_EQ(packed["signals"].size() + packed["left_out"].get<std::size_t>(), 500U);
+  EXPECT_GT(packed["left_out"], 0);
+  EXPECT_LT(packed.dump().size(), 1'500'000U);
+}
+
+TEST(Page, cannot_be_left_by_its_data) {
+  if (page_template().empty()) {
+    EXPECT_THROW(page_with(Json::object()), Error);
+    return;
+  }
+  const auto empty = page_with(Json::object());
+  const auto evil = page_with({{"name", "</script><script>alert(1)</script><!--"}});
+  const auto count = [](const std::string& text, std::string_view part) {
+    std::size_t n = 0;
+    for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++n;
+    return n;
+  };
+  EXPECT_EQ(count(evil, "<script"), count(empty, "<script"));
+  EXPECT_EQ(count(evil, "<!--"), count(empty, "<!--"));
+}
+
+Json completed(double residual) {
+  return {{"termination", "completed"},
+          {"max_coupling_residual", residual},
+          {"worst_connection", "a.y -> b.u"},
+          {"connections", {{{"output", "a.y"}, {"input", "b.u"}, {"max_residual", residual}}}},
+          {"loops", Json::array()},
+          {"warnings", Json::array()}};
+}
+
+Json steps_with(const std::vector<double>& residuals) {
+  Json time = Json::array();
+  for (std::size_t i = 0; i < residuals.size(); ++i) time.push_back(i);
+  return {{"channels", {{{"name", "residual"}, {"time", time}, {"low", residuals}}}}};
+}
+
+constexpr std::size_t kSome = 100;
+
+TEST(Verdict, follows_the_residual) {
+  const Evidence evidence{.samples = kSome};
+  EXPECT_EQ(verdict_of(completed(1e-9), {}, evidence).level, Verdict::Level::Good);
+  EXPECT_EQ(verdict_of(completed(1e-3), {}, evidence).level, Verdict::Level::Caution);
+  EXPECT_EQ(verdict_of(completed(0.1), {}, evidence).level, Verdict::Level::Bad);
+  auto unknown = completed(0.0);
+  unknown["max_coupling_residual"] = nullptr;
+  EXPECT_EQ(verdict_of(unknown, {}, evidence).level, Verdict::Level::Bad) << "NaN is null in JSON, and never good";
+}
+
+TEST(Verdict, a_jump_alone_asks_for_a_look_and_tells_its_time) {
+  std::vector<double> residuals(100, 1e-6);
+  residuals[40] = 0.9;
+  const auto verdict = verdict_of(completed(0.9), steps_with(residuals), {.samples = kSome});
+  EXPECT_EQ(verdict.level, Verdict::Level::Caution);
+  EXPECT_NE(verdict.reasons[0].find("near t = 40 s"), std::string::npos) << verdict.reasons[0];
+}
+
+TEST(Verdict, what_spoils_it_comes_first) {
+  auto run = completed(1e-9);
+  run["warnings"] = {"an FMU lost its rollback"};
+  EXPECT_EQ(verdict_of(run, {}, {.samples = kSome}).reasons[0], "an FMU lost its rollback");
+  EXPECT_EQ(verdict_of(run, {}, {.samples = kSome}).level, Verdict::Level::Caution);
+  run["termination"] = "running";
+  const auto killed = verdict_of(run, {}, {.samples = kSome, .not_finite = 3, .taken_away = {"rollback of 'a'"}});
+  EXPECT_EQ(killed.level, Verdict::Level::Bad);
+  EXPECT_NE(killed.reasons[0].find("killed"), std::string::npos);
+  EXPECT_NE(killed.reasons[1].find("3 recorded numbers"), std::string::npos);
+  EXPECT_NE(killed.reasons.back().find("rollback of 'a'"), std::string::npos);
+  run["termination"] = "failed";
+  run["message"] = "the disk is full";
+  EXPECT_NE(verdict_of(run, {}, {.samples = kSome}).reasons[0].find("the disk is full"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace entrain::test

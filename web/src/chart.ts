@@ -1,0 +1,236 @@
+// One chart over time: lines (or bands between a lowest and a highest value), zoom, pan, and the values under the cursor.
+import uPlot from "uplot";
+import { h } from "./dom";
+import { number } from "./format";
+import { colour, onThemeChange, seriesColour } from "./theme";
+import type { TimeView } from "./time_view";
+
+export interface Line {
+  name: string;
+  unit: string;
+  title?: string;
+  x: number[];
+  y: (number | null)[];
+  low?: (number | null)[]; // then a band from `low` to `y`
+  colour: number;
+  dashed?: boolean;
+  stepped?: boolean;
+}
+
+export interface ChartOptions {
+  lines: Line[];
+  view: TimeView;
+  height?: number;
+  logarithmic?: boolean;
+}
+
+const FONT = "11px InterVariable, system-ui, sans-serif";
+const all = new Set<uPlot>();
+onThemeChange(() => all.forEach((chart) => chart.redraw()));
+
+function aligned(lines: Line[]): uPlot.AlignedData {
+  const columns = lines.flatMap((line) => (line.low ? [line.low, line.y] : [line.y]));
+  if (lines.every((line) => line.x === lines[0].x)) return [lines[0].x, ...columns] as uPlot.AlignedData;
+  // Times that a line does not have become `undefined`, which the line passes by; its own gaps stay gaps.
+  return uPlot.join(lines.map((line) => [line.x, ...(line.low ? [line.low, line.y] : [line.y])] as uPlot.AlignedData));
+}
+
+/** The sample of this series that is nearest to the cursor: series have times of their own. */
+function nearest(chart: uPlot, series: number, hovered: number, x: number): number {
+  const times = chart.data[0];
+  const values = chart.data[series];
+  if (values === undefined || values[hovered] != null) return hovered;
+  let left = hovered;
+  let right = hovered;
+  while (left >= 0 && values[left] == null) --left;
+  while (right < values.length && values[right] == null) ++right;
+  if (left < 0) return right < values.length ? right : hovered;
+  if (right >= values.length) return left;
+  return x - times[left] <= times[right] - x ? left : right;
+}
+
+function axis(extra: Partial<uPlot.Axis>): uPlot.Axis {
+  return {
+    stroke: () => colour("muted"),
+    grid: { stroke: () => colour("grid"), width: 1 },
+    ticks: { show: false },
+    font: FONT,
+    ...extra,
+  };
+}
+
+/** The last one tells the unit. */
+function times(_chart: uPlot, splits: number[]): string[] {
+  return splits.map((t, i) => `${Number(t.toPrecision(9))}${i === splits.length - 1 ? " s" : ""}`);
+}
+
+function values(_chart: uPlot, splits: (number | null)[]): string[] {
+  return splits.map((value) => (value === null ? "" : number(Number(value.toPrecision(9)))));
+}
+
+/** Powers of ten only: the lines between them would fill the chart. */
+function decades(_chart: uPlot, splits: number[]): (number | null)[] {
+  return splits.map((value) => (Number.isInteger(Number(Math.log10(value).toFixed(6))) ? value : null));
+}
+
+function lineSeries(line: Line): uPlot.Series[] {
+  const stroke = () => seriesColour(line.colour);
+  const main: uPlot.Series = {
+    label: line.name,
+    stroke,
+    width: 1.5,
+    dash: line.dashed ? [5, 4] : undefined,
+    points: { show: line.x.length <= 60, size: 5 },
+    paths: line.stepped ? uPlot.paths.stepped!({ align: -1 }) : undefined,
+  };
+  return line.low ? [{ ...main, label: `${line.name} (lowest)`, width: 0.75 }, main] : [main];
+}
+
+/** Number of the series that shows line i: bands take two. */
+function seriesNumbers(lines: Line[]): number[] {
+  let next = 0;
+  return lines.map((line) => (next += line.low ? 2 : 1));
+}
+
+class Readout {
+  readonly element: HTMLElement;
+  private readonly values: HTMLElement[];
+  constructor(lines: Line[], private readonly numbers: number[], toggle: (line: number) => void) {
+    this.values = lines.map(() => h("output", { class: "value" }));
+    this.element = h("div", { class: "readout" }, ...lines.map((line, i) => {
+      const key = h("button", { class: "key", type: "button", title: line.title ?? line.name, "aria-pressed": "true",
+        click: () => {
+          const shown = key.getAttribute("aria-pressed") !== "true";
+          key.setAttribute("aria-pressed", String(shown));
+          toggle(i);
+        } },
+      h("span", { class: `swatch${line.dashed ? " dashed" : ""}`, style: `--colour:var(--series-${line.colour % 8})` }),
+      h("span", { class: "name" }, line.name), line.unit === "" ? null : h("span", { class: "unit" }, line.unit),
+      this.values[i]);
+      return key;
+    }));
+  }
+
+  show(chart: uPlot): void {
+    const over = chart.cursor.left !== undefined && chart.cursor.left >= 0;
+    this.numbers.forEach((series, i) => {
+      const index = over ? chart.cursor.idxs?.[series] : null;
+      const value = index === null || index === undefined ? null : chart.data[series]?.[index];
+      const output = this.values[i];
+      output.textContent = value == null ? "" : String(value);
+      output.dataset.time = value == null ? "" : String(chart.data[0][index as number]);
+    });
+  }
+}
+
+/** Shift, the middle button, or the mode of the page: the time axis follows the mouse. */
+function startPan(chart: uPlot, event: MouseEvent, view: TimeView): void {
+  const from: [number, number] = [view.min, view.max];
+  const perPixel = (from[1] - from[0]) / chart.over.clientWidth;
+  const move = (moved: MouseEvent) => view.shift(from, (event.clientX - moved.clientX) * perPixel);
+  const end = () => {
+    removeEventListener("mousemove", move);
+    removeEventListener("mouseup", end);
+    chart.over.classList.remove("panning");
+  };
+  chart.over.classList.add("panning");
+  addEventListener("mousemove", move);
+  addEventListener("mouseup", end);
+}
+
+function wheel(chart: uPlot, event: WheelEvent, view: TimeView): void {
+  const box = chart.over.getBoundingClientRect();
+  if (event.ctrlKey || event.metaKey) {
+    view.zoom(chart.posToVal(event.clientX - box.left, "x"), Math.exp(event.deltaY * 0.002));
+  } else if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
+    view.shift([view.min, view.max], (event.deltaX / box.width) * (view.max - view.min));
+  } else {
+    return; // the page scrolls
+  }
+  event.preventDefault();
+}
+
+function cursorFor(view: TimeView): uPlot.Cursor {
+  return {
+    sync: { key: "time", scales: ["x", null] },
+    drag: { x: true, y: false, setScale: true },
+    points: { size: 7, width: 2, stroke: (chart, i) => (chart.series[i].stroke as () => string)(), fill: () => colour("card") },
+    dataIdx: (chart, series, hovered, x) => (series === 0 ? hovered : nearest(chart, series, hovered, x)),
+    bind: {
+      mousedown: (chart, _target, handler) => (event) => {
+        if (view.mode === "pan" || event.shiftKey || event.button === 1) startPan(chart, event, view);
+        else handler(event);
+        return null;
+      },
+      dblclick: () => () => {
+        view.reset();
+        return null;
+      },
+    },
+  };
+}
+
+function bandsOf(lines: Line[], numbers: number[]): uPlot.Band[] {
+  return lines.flatMap((line, i) => line.low ? [{ series: [numbers[i], numbers[i] - 1] as [number, number],
+    fill: () => `color-mix(in srgb, ${seriesColour(line.colour)} 18%, transparent)` }] : []);
+}
+
+export function chart(options: ChartOptions): HTMLElement {
+  const { lines, view, logarithmic = false, height = 200 } = options;
+  const numbers = seriesNumbers(lines);
+  const place = h("div", { class: "plot" });
+  let plot: uPlot;
+  const readout = new Readout(lines, numbers, (i) => {
+    for (const series of lines[i].low ? [numbers[i] - 1, numbers[i]] : [numbers[i]]) {
+      plot.setSeries(series, { show: !plot.series[series].show });
+    }
+  });
+  const element = h("figure", { class: "chart" }, readout.element, place);
+  const make = (width: number) => {
+    plot = new uPlot({
+      width, height,
+      legend: { show: false },
+      scales: { x: { time: false, min: view.min, max: view.max }, y: logarithmic ? { distr: 3 } : {} },
+      axes: [axis({ space: 70, size: 30, values: times }), axis({ size: 64, space: 30, values, filter: logarithmic ? decades : undefined })],
+      series: [{}, ...lines.flatMap(lineSeries)],
+      bands: bandsOf(lines, numbers),
+      cursor: cursorFor(view),
+      hooks: {
+        setScale: [(u, key) => {
+          const { min, max } = u.scales.x;
+          if (key === "x" && min != null && max != null) view.set(min, max);
+        }],
+        setCursor: [(u) => readout.show(u)],
+        ready: [(u) => u.setScale("x", { min: view.min, max: view.max })],
+      },
+    }, aligned(lines), place);
+    plot.over.addEventListener("wheel", (event) => wheel(plot, event, view), { passive: false });
+    view.add(plot);
+    all.add(plot);
+  };
+  // Made when it comes near the screen: a run can have hundreds of signals.
+  const seen = new IntersectionObserver((entries) => {
+    if (!entries.some((entry) => entry.isIntersecting)) return;
+    seen.disconnect();
+    make(place.clientWidth);
+    new ResizeObserver(() => plot.setSize({ width: place.clientWidth, height })).observe(place);
+  }, { rootMargin: "600px" });
+  place.style.minHeight = `${height}px`;
+  seen.observe(element);
+  return element;
+}
+
+/** What a section shows above its charts: how the mouse works, and the way back. */
+export function chartTools(view: TimeView): HTMLElement {
+  const modes = (["zoom", "pan"] as const).map((mode) =>
+    h("button", { type: "button", "data-mode": mode, "aria-pressed": String(mode === view.mode), click: () => {
+      view.mode = mode;
+      for (const button of document.querySelectorAll<HTMLElement>("[data-mode]")) {
+        button.setAttribute("aria-pressed", String(button.dataset.mode === mode));
+      }
+    } }, mode === "zoom" ? "Zoom" : "Pan"));
+  const reset = h("button", { type: "button", class: "reset", disabled: true, click: () => view.reset() }, "Reset");
+  view.onChange(() => reset.toggleAttribute("disabled", !view.zoomed));
+  return h("div", { class: "tools" }, h("span", { class: "hint" }, "drag to zoom, shift-drag to pan, double-click to reset"),
+    h("span", { class: "segmented" }, ...modes), reset);
+}

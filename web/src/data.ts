@@ -1,0 +1,171 @@
+// What the program writes into the page. Names are those of run.json.
+
+export type Level = "good" | "caution" | "bad";
+
+export interface Verdict {
+  level: Level;
+  headline: string;
+  reasons: string[];
+}
+
+export interface Capabilities {
+  rollback: boolean;
+  input_degree: number;
+  states: boolean;
+  linearization: boolean;
+  output_refresh: boolean;
+  imposed_step?: number;
+  [name: string]: unknown;
+}
+
+export interface Subsystem {
+  source: string;
+  steps: number;
+  trials: number;
+  rollbacks: number;
+  seconds: number | null;
+  capabilities: Capabilities;
+}
+
+export interface Connection {
+  output: string;
+  input: string;
+  max_residual: number | null;
+}
+
+/** The summary of a run, as in run.json. */
+export interface Run {
+  entrain: string;
+  system: string;
+  method: string;
+  termination: string;
+  message: string;
+  start: number;
+  stop: number;
+  reached: number;
+  step: number;
+  macro_steps: number;
+  smallest_step: number;
+  largest_step: number;
+  rejected_steps: number;
+  iterations: number;
+  linearizations: number;
+  wall_seconds: number;
+  max_coupling_residual: number | null;
+  worst_connection: string;
+  connections?: Connection[];
+  sequence?: string[];
+  loops: { variables: string[]; initial_residual: number | null }[];
+  notes: string[];
+  warnings: string[];
+  subsystems: Record<string, Subsystem>;
+  parameters: Record<string, unknown>;
+  bonds?: Record<string, Record<string, unknown>>;
+}
+
+/** Lowest and highest value per point; a point stands for `steps_per_point` macro steps. */
+export interface StepHistory {
+  steps: number;
+  steps_per_point: number;
+  time: number[];
+  channels: { name: string; unit: string; time?: number[]; low: (number | null)[]; high?: (number | null)[] }[];
+}
+
+/** Numbers as base64 of little-endian doubles: the same bits as in the results. */
+export interface PackedSignal {
+  name: string;
+  unit: string;
+  description: string;
+  axis: number;
+  values: string;
+  run?: number;
+}
+
+export interface PackedSignals {
+  samples: number;
+  drawn: number;
+  left_out: number;
+  axes: string[];
+  signals: PackedSignal[];
+}
+
+export interface RunPage {
+  kind: "run";
+  title: string;
+  folder: string;
+  verdict: Verdict;
+  run: Run;
+  steps: StepHistory | null;
+  system: string;
+  results: PackedSignals;
+}
+
+export interface ComparedRun {
+  label: string;
+  method: string;
+  step: number | null;
+  wall_seconds: number | null;
+  subsystem_steps: number | null;
+  max_coupling_residual: number | null;
+  error: number | null;
+}
+
+export interface Difference {
+  name: string;
+  unit: string;
+  run: number;
+  rms: number | null;
+  max: number | null;
+  at: number | null;
+  relative: number | null;
+}
+
+export interface ComparisonPage {
+  kind: "comparison";
+  title: string;
+  reference: number;
+  span: [number, number];
+  runs: ComparedRun[];
+  differences: Difference[];
+  notes: string[];
+  results: PackedSignals;
+}
+
+export type Page = RunPage | ComparisonPage;
+
+export interface Signal {
+  name: string;
+  unit: string;
+  description: string;
+  run: number;
+  x: number[];
+  y: (number | null)[];
+}
+
+function unpacked(text: string): number[] {
+  const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+  return Array.from(new Float64Array(bytes.buffer));
+}
+
+/** The signals as numbers; what is not finite is a gap. Signals on one axis share the array of times. */
+export function unpackedSignals(packed: PackedSignals): Signal[] {
+  const axes = packed.axes.map(unpacked);
+  return packed.signals.map((signal) => ({
+    name: signal.name,
+    unit: signal.unit,
+    description: signal.description,
+    run: signal.run ?? 0,
+    x: axes[signal.axis],
+    y: unpacked(signal.values).map((value) => (Number.isFinite(value) ? value : null)),
+  }));
+}
+
+export function readPage(): Page | null {
+  const text = document.getElementById("entrain-data")?.textContent ?? "";
+  return text.trim() === "" ? null : (JSON.parse(text) as Page);
+}
+
+/** "prey.p" -> "prey": the first dot ends the name of the subsystem. */
+export function subsystemOf(name: string): string {
+  return name.slice(0, Math.max(0, name.indexOf(".")));
+}

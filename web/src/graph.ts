@@ -1,0 +1,168 @@
+// The system as a drawing: subsystems in layers by calling order, connections between the same two bundled.
+import type { Connection, Run, Subsystem } from "./data";
+import { subsystemOf } from "./data";
+import { svg } from "./dom";
+import { number, seconds } from "./format";
+
+const WIDTH = 196;
+const HEIGHT = 86;
+const GAP_X = 112;
+const GAP_Y = 36;
+const MARGIN = 18;
+
+interface Box {
+  name: string;
+  layer: number;
+  x: number;
+  y: number;
+}
+
+interface Bundle {
+  from: string;
+  to: string;
+  connections: Connection[];
+  inLoop: boolean;
+}
+
+/** As in the verdict: what a residual says of a connection. */
+export function residualLevel(residual: number | null): string {
+  if (residual === null || residual > 1e-2) return "bad";
+  return residual > 1e-4 ? "caution" : "good";
+}
+
+function bundles(run: Run): Bundle[] {
+  const loops = run.loops.map((loop) => new Set(loop.variables));
+  const found = new Map<string, Bundle>();
+  for (const connection of run.connections ?? []) {
+    const from = subsystemOf(connection.output);
+    const to = subsystemOf(connection.input);
+    const key = JSON.stringify([from, to]);
+    const bundle = found.get(key) ?? { from, to, connections: [], inLoop: false };
+    bundle.connections.push(connection);
+    bundle.inLoop ||= loops.some((loop) => loop.has(connection.output) && loop.has(connection.input));
+    found.set(key, bundle);
+  }
+  return [...found.values()];
+}
+
+/** Layer = longest way along connections that go forward in the calling order. */
+function layout(names: string[], edges: Bundle[]): Map<string, Box> {
+  const order = new Map(names.map((name, i) => [name, i]));
+  const boxes = new Map(names.map((name) => [name, { name, layer: 0, x: 0, y: 0 }]));
+  for (const name of names) {
+    const box = boxes.get(name)!;
+    for (const edge of edges) {
+      if (edge.to !== name || order.get(edge.from)! >= order.get(name)!) continue;
+      box.layer = Math.max(box.layer, boxes.get(edge.from)!.layer + 1);
+    }
+  }
+  const layers: Box[][] = [];
+  for (const box of boxes.values()) (layers[box.layer] ??= []).push(box);
+  const tallest = Math.max(...layers.map((layer) => layer.length));
+  for (const layer of layers) {
+    const centre = (box: Box) => {
+      const sources = edges.filter((edge) => edge.to === box.name && boxes.get(edge.from)!.layer < box.layer);
+      return sources.length === 0 ? 0 : sources.reduce((sum, edge) => sum + boxes.get(edge.from)!.y, 0) / sources.length;
+    };
+    layer.sort((a, b) => centre(a) - centre(b));
+    layer.forEach((box, i) => {
+      box.x = MARGIN + box.layer * (WIDTH + GAP_X);
+      box.y = MARGIN + (i + (tallest - layer.length) / 2) * (HEIGHT + GAP_Y);
+    });
+  }
+  return boxes;
+}
+
+function chips(subsystem: Subsystem): SVGElement[] {
+  const can = subsystem.capabilities;
+  const degrees = ["constant inputs", "linear inputs", "quadratic inputs", "cubic inputs"];
+  const all: [string, boolean, string][] = [
+    ["R", can.rollback, "rollback"],
+    ["S", can.states, "tells its states"],
+    ["L", can.linearization, "tells its linearization"],
+    [`u${"⁰¹²³"[can.input_degree] ?? ""}`, can.input_degree > 0, degrees[can.input_degree] ?? "polynomial inputs"],
+  ];
+  if (can.imposed_step !== undefined) all.push([seconds(can.imposed_step), true, "imposed step"]);
+  let x = 14;
+  return all.map(([text, able, meaning]) => {
+    const width = 14 + 6.4 * text.length;
+    const chip = svg("g", { class: able ? "chip able" : "chip", transform: `translate(${x} 56)` },
+      svg("title", {}, able ? meaning : `no: ${meaning}`), svg("rect", { width, height: 18, rx: 9 }),
+      svg("text", { x: width / 2, y: 12.6, "text-anchor": "middle" }, text));
+    x += width + 5;
+    return chip;
+  });
+}
+
+function shortened(text: string, length: number): string {
+  return text.length <= length ? text : `${text.slice(0, length - 1)}…`;
+}
+
+function node(box: Box, subsystem: Subsystem, inLoop: boolean): SVGElement {
+  return svg("g", { class: inLoop ? "node in-loop" : "node", transform: `translate(${box.x} ${box.y})`, "data-name": box.name },
+    svg("title", {}, `${box.name}: ${subsystem.source}`), svg("rect", { class: "box", width: WIDTH, height: HEIGHT, rx: 10 }),
+    svg("text", { class: "title", x: 14, y: 26 }, shortened(box.name, 22)),
+    svg("text", { class: "source", x: 14, y: 44 }, shortened(subsystem.source, 31)), ...chips(subsystem));
+}
+
+function label(bundle: Bundle): string {
+  if (bundle.connections.length > 1) return `${bundle.connections.length} signals`;
+  return shortened(bundle.connections[0].output.slice(bundle.from.length + 1), 14);
+}
+
+/** Forward on the upper half; back on the lower half between neighbours, else below everything. */
+function route(from: Box, to: Box, lowest: number): { path: string; x: number; y: number } {
+  if (to.layer > from.layer) {
+    const [x0, y0, x1, y1] = [from.x + WIDTH, from.y + 30, to.x, to.y + 30];
+    const bend = Math.max(40, (x1 - x0) / 2);
+    return { path: `M${x0} ${y0}C${x0 + bend} ${y0} ${x1 - bend} ${y1} ${x1 - 7} ${y1}`, x: (x0 + x1) / 2, y: (y0 + y1) / 2 - 7 };
+  }
+  if (to.layer === from.layer - 1) {
+    const [x0, y0, x1, y1] = [from.x, from.y + 60, to.x + WIDTH, to.y + 60];
+    const bend = (x0 - x1) / 2;
+    return { path: `M${x0} ${y0}C${x0 - bend} ${y0} ${x1 + bend} ${y1} ${x1 + 7} ${y1}`, x: (x0 + x1) / 2, y: (y0 + y1) / 2 + 14 };
+  }
+  const [x0, x1, y0, y1] = [from.x + WIDTH * 0.6, to.x + WIDTH * 0.4, from.y + HEIGHT, to.y + HEIGHT];
+  return { path: `M${x0} ${y0}C${x0} ${lowest + 44} ${x1} ${lowest + 44} ${x1} ${y1 + 7}`, x: (x0 + x1) / 2, y: lowest + 44 };
+}
+
+function edge(bundle: Bundle, boxes: Map<string, Box>, lowest: number): SVGElement {
+  const from = boxes.get(bundle.from);
+  const to = boxes.get(bundle.to);
+  if (from === undefined || to === undefined) return svg("g");
+  const worst = bundle.connections.reduce((a, b) => ((b.max_residual ?? Infinity) > (a.max_residual ?? Infinity) ? b : a));
+  const level = residualLevel(worst.max_residual);
+  const { path, x, y } = route(from, to, lowest);
+  const lines = bundle.connections.map((c) => `${c.output} → ${c.input}, residual ${number(c.max_residual)}`);
+  return svg("g", { class: `edge ${level}${bundle.inLoop ? " in-loop" : ""}` }, svg("title", {}, lines.join("\n")),
+    svg("path", { class: "reach", d: path }), svg("path", { class: "line", d: path, "marker-end": `url(#arrow-${level})` }),
+    svg("text", { x, y, "text-anchor": "middle" }, label(bundle)));
+}
+
+function arrow(level: string): SVGElement {
+  return svg("marker", { id: `arrow-${level}`, class: `arrow ${level}`, viewBox: "0 0 8 8", refX: 1, refY: 4, markerWidth: 7,
+    markerHeight: 7, orient: "auto", markerUnits: "userSpaceOnUse" }, svg("path", { d: "M0 0L8 4L0 8Z" }));
+}
+
+/** As wide as the page, but neither larger than drawn nor too small to read: then it scrolls. */
+export function fitted(width: number): string {
+  return `max-width:${width}px;min-width:${0.62 * width}px`;
+}
+
+export function graph(run: Run): SVGElement {
+  const known = Object.keys(run.subsystems);
+  const sequence = (run.sequence ?? []).filter((name) => known.includes(name));
+  const names = sequence.length === known.length ? sequence : known;
+  const edges = bundles(run);
+  const boxes = layout(names, edges);
+  const inLoop = new Set(run.loops.flatMap((loop) => loop.variables.map(subsystemOf)));
+  const right = Math.max(...[...boxes.values()].map((box) => box.x + WIDTH));
+  const lowest = Math.max(...[...boxes.values()].map((box) => box.y + HEIGHT));
+  const below = edges.some((e) => (boxes.get(e.to)?.layer ?? 0) < (boxes.get(e.from)?.layer ?? 0) - 1 ||
+    boxes.get(e.to)?.layer === boxes.get(e.from)?.layer);
+  const height = lowest + MARGIN + (below ? 34 : 0);
+  return svg("svg", { class: "graph", viewBox: `0 0 ${right + MARGIN} ${height}`, role: "img",
+    "aria-label": "subsystems and their connections", style: fitted(right + MARGIN) },
+  svg("defs", {}, ...["good", "caution", "bad"].map(arrow)), ...edges.map((e) => edge(e, boxes, lowest)),
+  ...names.map((name) => node(boxes.get(name)!, run.subsystems[name], inLoop.has(name))));
+}

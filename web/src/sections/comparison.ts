@@ -1,0 +1,58 @@
+// The sections of a page that compares runs.
+import { chart, chartTools } from "../chart";
+import type { ComparisonPage } from "../data";
+import { unpackedSignals } from "../data";
+import { bar, h, table } from "../dom";
+import { count, number, percent, seconds, withUnit } from "../format";
+import { scatter } from "../scatter";
+import type { TimeView } from "../time_view";
+import type { Section } from "./section";
+import { drawnNote } from "./signals";
+
+const SHOWN = 20;
+
+export function runs(page: ComparisonPage): Section {
+  const rows = page.runs.map((run, i) => [
+    h("span", {}, h("span", { class: "swatch", style: `--colour:var(--series-${i % 8})` }), ` ${run.label}`), run.method,
+    run.step === null ? "–" : seconds(run.step), run.subsystem_steps === null ? "–" : count(run.subsystem_steps),
+    seconds(run.wall_seconds), number(run.max_coupling_residual), i === page.reference ? "reference" : percent(run.error)]);
+  return { id: "runs", title: "Runs", note: "error: worst rms difference of a variable, as part of its range in the reference",
+    content: [table(["run", "method", "step", "subsystem steps", "wall time", "residual", "error"], rows, 2),
+      ...(page.notes.length === 0 ? [] : [h("ul", { class: "plain" }, ...page.notes.map((note) => h("li", {}, note)))])] };
+}
+
+export function errorOverCost(page: ComparisonPage): Section | null {
+  const points = page.runs.flatMap((run, i) => i !== page.reference && run.error !== null && run.error > 0 &&
+    run.wall_seconds !== null && run.wall_seconds > 0 ? [{ label: run.label, x: run.wall_seconds, y: run.error, colour: i }] : []);
+  if (points.length < 2) return null;
+  return { id: "cost", title: "Error over cost", note: "lower left is better", content: [
+    h("div", { class: "graph-frame" }, scatter(points, "wall time in s", "worst relative rms error"))] };
+}
+
+export function differences(page: ComparisonPage): Section | null {
+  if (page.differences.length === 0) return null;
+  const rows = page.differences.map((difference) => [difference.name, page.runs[difference.run].label,
+    bar(difference.relative === null ? 1 : difference.relative > 0 ? 1 + Math.log10(difference.relative) / 10 : 0, "neutral"),
+    percent(difference.relative), withUnit(number(difference.rms), difference.unit), withUnit(number(difference.max), difference.unit),
+    difference.at === null ? "–" : `${number(difference.at)} s`]);
+  const header = ["variable", "run", "", "rms / range", "rms", "largest", "at"];
+  const more = rows.length > SHOWN ? [h("details", {}, h("summary", {}, `${rows.length - SHOWN} more`),
+    table(header, rows.slice(SHOWN), 3))] : [];
+  return { id: "differences", title: "Differences", note: "worst first, bars logarithmic",
+    content: [table(header, rows.slice(0, SHOWN), 3), ...more] };
+}
+
+/** A chart per variable, worst first, with the curves of all runs; the reference is dashed and lies on top. */
+export function overlays(page: ComparisonPage, view: TimeView): Section | null {
+  const all = unpackedSignals(page.results);
+  const names = [...new Set(page.differences.map((difference) => difference.name))];
+  const charts = names.flatMap((name) => {
+    const lines = all.filter((signal) => signal.name === name)
+      .sort((a, b) => Number(a.run === page.reference) - Number(b.run === page.reference));
+    if (lines.length === 0) return [];
+    return [h("div", { class: "overlay" }, h("h3", {}, name), chart({ view, height: 220, lines: lines.map((signal) => ({ ...signal,
+      name: page.runs[signal.run].label, colour: signal.run, dashed: signal.run === page.reference })) }))];
+  });
+  if (charts.length === 0) return null;
+  return { id: "signals", title: "Signals", note: drawnNote(page.results), tools: chartTools(view), content: charts };
+}

@@ -1,0 +1,44 @@
+import type { Run, RunPage } from "../data";
+import { h, svg } from "../dom";
+import { count, number, plural, seconds } from "../format";
+
+const ICONS = { good: "M5 12.5l4.5 4.5L19 7.5", caution: "M12 6v7.5M12 17.6v.4", bad: "M7 7l10 10M17 7L7 17" };
+
+function icon(level: keyof typeof ICONS): SVGElement {
+  return svg("svg", { viewBox: "0 0 24 24", class: "icon", "aria-hidden": "true" },
+    svg("circle", { cx: 12, cy: 12, r: 11.5 }), svg("path", { d: ICONS[level] }));
+}
+
+function stat(label: string, value: string, detail: string): HTMLElement {
+  return h("div", { class: "stat" }, h("dt", {}, label), h("dd", {}, value), h("p", { title: detail }, detail));
+}
+
+function stepDetail(run: Run): string {
+  const same = seconds(run.smallest_step) === seconds(run.largest_step);
+  return same ? `of ${seconds(run.largest_step)} each` : `${seconds(run.smallest_step)} … ${seconds(run.largest_step)}`;
+}
+
+function effort(run: Run): HTMLElement {
+  const parts = [];
+  if (run.rejected_steps > 0) parts.push(`${count(run.rejected_steps)} rejected`);
+  if (run.linearizations > 0) parts.push(plural(run.linearizations, "linearization"));
+  const perStep = run.macro_steps > 0 ? run.iterations / run.macro_steps : 0;
+  if (run.iterations > 0) return stat("Iterations", count(run.iterations), [`${number(perStep)} per step`, ...parts].join(", "));
+  return stat("Iterations", "none", parts.length > 0 ? parts.join(", ") : "every step is made once");
+}
+
+export function verdict(page: RunPage): HTMLElement {
+  const { run } = page;
+  const simulated = run.reached - run.start;
+  const speed = run.wall_seconds > 0 ? `${number(simulated / run.wall_seconds)} simulated s per s` : "";
+  return h("div", { class: "verdict-block" },
+    h("div", { class: `verdict ${page.verdict.level}`, role: "status" }, icon(page.verdict.level),
+      h("div", {}, h("h2", {}, page.verdict.headline),
+        h("ul", {}, ...page.verdict.reasons.map((reason) => h("li", {}, reason)),
+          ...run.notes.map((note) => h("li", { class: "quiet" }, note))))),
+    h("dl", { class: "stats" },
+      stat("Coupling residual", number(run.max_coupling_residual),
+        run.worst_connection === "" ? "of the output’s range" : `worst at ${run.worst_connection}`),
+      stat("Macro steps", count(run.macro_steps), run.macro_steps > 0 ? stepDetail(run) : "none was made"),
+      effort(run), stat("Wall time", seconds(run.wall_seconds), speed)));
+}
