@@ -32,7 +32,7 @@ struct Sample {
   std::span<const unsigned char> communicated;  ///< per subsystem: did it reach a communication time at t?
   /// Per connection |input - output|, in the unit of the input; NaN where not both ends communicated at t; empty unless
   /// asked for.
-  std::span<const double> differences;
+  std::span<const double> differences = {};
 };
 
 /// Watches a run. Borrowed by the simulation; must outlive it. What it throws ends the run as failed.

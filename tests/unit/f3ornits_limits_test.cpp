@@ -76,7 +76,7 @@ TEST(F3ornitsSummary, names_how_many_connections_are_not_measured) {
   RunSummary summary;
   summary.max_coupling_residual = 0.25;
   summary.worst_connection = "a.y -> b.u";
-  summary.connections = {{"a.y -> b.u", 0.25}, {"b.y -> c.u", std::nan("")}};
+  summary.connections = {{"a.y -> b.u", "a.y", "b.u", 0.25}, {"b.y -> c.u", "b.y", "c.u", std::nan("")}};
   EXPECT_NE(brief_summary(summary).find("0.25 of the output's range, at a.y -> b.u; 1 of 2 connections not measured"),
             std::string::npos);
 }

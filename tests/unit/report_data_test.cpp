@@ -5,6 +5,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "entrain/error.hpp"
 #include "report/packed_signals.hpp"
 #include "report/page.hpp"
 #include "report/verdict.hpp"
