@@ -43,13 +43,6 @@ class Cleaner : public pugi::xml_tree_walker {
   }
 };
 
-/// "" and the whole name when there is no prefix.
-std::pair<std::string_view, std::string_view> prefix_and_name(std::string_view name) {
-  const auto colon = name.find(':');
-  if (colon == std::string_view::npos) return {{}, name};
-  return {name.substr(0, colon), name.substr(colon + 1)};
-}
-
 std::string escaped(std::string_view text, std::string_view special) {
   std::string result;
   for (const char c : text) {
@@ -76,20 +69,12 @@ std::string parse_xml(std::string_view text, pugi::xml_document& document) {
 }
 
 std::string_view local_name(const pugi::xml_node& node) {
-  return prefix_and_name(node.name()).second;
+  const std::string_view name = node.name();
+  return name.substr(name.find(':') + 1);  // npos + 1 is 0
 }
 
 pugi::xml_node child_named(const pugi::xml_node& node, std::string_view name) {
   return node.find_child([&](const pugi::xml_node& child) { return local_name(child) == name; });
-}
-
-std::string_view namespace_of(const pugi::xml_node& node) {
-  const auto prefix = prefix_and_name(node.name()).first;
-  const std::string declaration = prefix.empty() ? "xmlns" : "xmlns:" + std::string(prefix);
-  for (pugi::xml_node scope = node; scope; scope = scope.parent()) {
-    if (const auto found = scope.attribute(declaration.c_str())) return found.value();
-  }
-  return {};
 }
 
 XmlLines::XmlLines(std::string_view text) {

@@ -22,8 +22,6 @@ std::string parse_xml(std::string_view text, pugi::xml_document& document);
 std::string_view local_name(const pugi::xml_node& node);
 /// The first child element of this local name; empty if none.
 pugi::xml_node child_named(const pugi::xml_node& node, std::string_view name);
-/// The namespace that the prefix of the element stands for; empty if none.
-std::string_view namespace_of(const pugi::xml_node& node);
 
 /// Where nodes were written.
 class XmlLines {

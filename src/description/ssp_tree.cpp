@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/unique_name.hpp"
 #include "description/check_values.hpp"
 
 namespace entrain {
@@ -94,8 +95,7 @@ SspScope SspTreeBuilder::scope_of(const SspElement& element, const SspFile& file
 std::string SspTreeBuilder::unique_path(const SspScope& around, const SspElement& element) {
   const std::string simple = subsystem_name(element.name);
   const std::string wanted = around.path.empty() ? simple : around.path + "/" + simple;
-  std::string path = wanted;
-  for (int n = 2; !paths_.insert(path).second; ++n) path = fmt::format("{}_{}", wanted, n);
+  const std::string path = unique_name(wanted, paths_);
   if (simple != element.name || path != wanted)
     problems_.push_back(
         {fmt::format("'{}' is named '{}' here", element.name, path), "", element.where, Problem::Severity::Warning});

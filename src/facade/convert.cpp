@@ -2,18 +2,17 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <list>
 #include <map>
 #include <set>
 
 #include "base/archive.hpp"
+#include "base/unique_name.hpp"
 #include "description/ssp_document.hpp"
 #include "description/ssp_file.hpp"
 #include "description/ssp_writer.hpp"
 #include "description/system_file.hpp"
 #include "entrain/entrain.hpp"
-#include "facade/resolve.hpp"
 #include "results/replace_file.hpp"
 #include "subsystem/fmi/fmu_subsystem.hpp"
 
@@ -54,9 +53,7 @@ void write_package(const SystemDescription& description, const fs::path& to) {
     const fs::path fmu = absolute_fmu(description, description.subsystems[i]);
     const auto [place, is_new] = known.insert({fmu, ""});
     if (is_new) {
-      std::string name = fmu.filename().string();
-      for (int n = 2; !names.insert(name).second; ++n) name = fmt::format("{}_{}.fmu", fmu.stem().string(), n);
-      place->second = "resources/" + name;
+      place->second = fmt::format("resources/{}.fmu", unique_name(fmu.stem().string(), names));
       sources.push_back({place->second, {}, held.emplace_back(fmu).path()});
     }
     components[i].source = uri_of_path(place->second);

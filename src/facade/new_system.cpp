@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "base/unique_name.hpp"
 #include "description/check_values.hpp"
 #include "description/toml_text.hpp"
 #include "entrain/error.hpp"
@@ -30,13 +31,6 @@ struct Placed {
   std::shared_ptr<Fmu> held;
 };
 
-/// A name that no other has yet: "mass", "mass_2".
-std::string unique(const std::string& wanted, std::set<std::string>& taken) {
-  std::string name = wanted;
-  for (int n = 2; !taken.insert(name).second; ++n) name = fmt::format("{}_{}", wanted, n);
-  return name;
-}
-
 class SystemMaker {
  public:
   SystemMaker(const fs::path& folder, const std::vector<fs::path>& fmus) : folder_(folder) {
@@ -46,10 +40,10 @@ class SystemMaker {
     for (const auto& fmu : fmus) {
       auto held = hold_fmu(fmu);
       const auto [place, is_new] = known.insert({fs::weakly_canonical(fmu), ""});
-      if (is_new) place->second = unique(subsystem_name(fmu.stem().string()), files) + ".fmu";
+      if (is_new) place->second = unique_name(subsystem_name(fmu.stem().string()), files) + ".fmu";
       placed_.push_back({fmu, place->second, fmu_title(fmu, {}), held});
       parts_.push_back(
-          {unique(subsystem_name(fmu.stem().string()), names), make_fmu_subsystem("new", fmu)->variables()});
+          {unique_name(subsystem_name(fmu.stem().string()), names), make_fmu_subsystem("new", fmu)->variables()});
     }
   }
 
