@@ -54,10 +54,6 @@ void make_labels_unique(std::vector<ComparedRun>& runs, const std::vector<std::s
   }
 }
 
-Course course_of(const RecordedResults& results, const RecordedResults::Column& column) {
-  return {results.axes[column.axis], column.values};
-}
-
 /// NaN is worse than anything.
 bool worse(const VariableDifference& a, const VariableDifference& b) {
   const auto badness = [](const VariableDifference& entry) {

@@ -39,8 +39,22 @@ std::string runs_text(const Comparison& comparison) {
   return table.text();
 }
 
-/// The curves of the worst variables first: what is left out is what agrees best.
-std::vector<DrawnSignal> drawn_signals(const Comparison& comparison) {
+/// The differences of all runs to the reference, as results of their own.
+RecordedResults difference_results(const Comparison& comparison) {
+  RecordedResults all;
+  const auto& reference = comparison.runs[comparison.reference].results;
+  for (const auto& entry : comparison.differences) {
+    const auto& results = comparison.runs[entry.run].results;
+    auto course = difference_course(course_of(results, *results.find(entry.name)),
+                                    course_of(reference, *reference.find(entry.name)));
+    all.columns.push_back({entry.name, entry.unit, "", all.axes.size(), std::move(course.values)});
+    all.axes.push_back(std::move(course.times));
+  }
+  return all;
+}
+
+/// The curves of the worst variables first, each with its differences: what is left out is what agrees best.
+std::vector<DrawnSignal> drawn_signals(const Comparison& comparison, const RecordedResults& differences) {
   std::vector<DrawnSignal> drawn;
   std::set<std::string> seen;
   for (const auto& entry : comparison.differences) {
@@ -50,6 +64,11 @@ std::vector<DrawnSignal> drawn_signals(const Comparison& comparison) {
       const auto* column = results.find(entry.name);
       if (column == nullptr) continue;
       drawn.push_back({&results, static_cast<std::size_t>(column - results.columns.data()), r});
+    }
+    for (std::size_t i = 0; i < comparison.differences.size(); ++i) {
+      if (comparison.differences[i].name == entry.name) {
+        drawn.push_back({&differences, i, comparison.differences[i].run, true});
+      }
     }
   }
   return drawn;
@@ -96,7 +115,8 @@ std::string comparison_page(const Comparison& comparison) {
   data["kind"] = "comparison";
   data["title"] = "Comparison";
   data["span"] = {from, to};
-  data["results"] = packed_signals(drawn_signals(comparison));
+  const auto differences = difference_results(comparison);
+  data["results"] = packed_signals(drawn_signals(comparison, differences));
   return page_with(data);
 }
 

@@ -81,6 +81,7 @@ class Packer {
                {"axis", whole ? shared_axis(times) : new_axis(taken(times, places))},
                {"values", whole ? base64(column.values) : base64(taken(column.values, places))}};
     if (signal.run) entry["run"] = *signal.run;
+    if (signal.difference) entry["difference"] = true;
     samples_ = std::max(samples_, times.size());
     most_drawn_ = std::max(most_drawn_, whole ? times.size() : places.size());
     packed_.push_back(std::move(entry));

@@ -15,6 +15,7 @@ struct DrawnSignal {
   const RecordedResults* results = nullptr;
   std::size_t column = 0;
   std::optional<std::size_t> run;  ///< in a page with several
+  bool difference = false;         ///< to the reference of that page
 };
 
 /// Curves for a page: doubles as base64, so that a value under the cursor is the recorded one to the last bit. Thinned

@@ -41,30 +41,40 @@ double size_of(std::span<const double> values) {
 
 }  // namespace
 
-std::optional<Difference> difference(const Course& run, const Course& reference) {
-  if (run.times.empty() || reference.times.empty()) return std::nullopt;
+DifferenceCourse difference_course(const Course& run, const Course& reference) {
+  if (run.times.empty() || reference.times.empty()) return {};
   const Time from = std::max(run.times.front(), reference.times.front());
   const Time to = std::min(run.times.back(), reference.times.back());
   const auto run_inside = inside(run, from, to);
   const auto reference_inside = inside(reference, from, to);
   const bool run_is_coarser = run_inside.times.size() <= reference_inside.times.size();
   const Course& coarse = run_is_coarser ? run_inside : reference_inside;
-  if (coarse.times.empty()) return std::nullopt;
-
-  Difference result;
+  const double sign = run_is_coarser ? 1.0 : -1.0;
+  DifferenceCourse course;
+  course.times.assign(coarse.times.begin(), coarse.times.end());
   Interpolation fine(run_is_coarser ? reference : run);
-  double integral = 0.0;
-  double previous = 0.0;
   for (std::size_t i = 0; i < coarse.times.size(); ++i) {
-    const double distance = std::abs(coarse.values[i] - fine.at(coarse.times[i]));
-    if (i > 0) integral += 0.5 * (previous * previous + distance * distance) * (coarse.times[i] - coarse.times[i - 1]);
-    previous = distance;
-    if (!(distance <= result.max) && !std::isnan(result.max)) {
-      result.max = distance;
-      result.at = coarse.times[i];
-    }
+    course.values.push_back(sign * (coarse.values[i] - fine.at(coarse.times[i])));
   }
-  const double length = coarse.times.back() - coarse.times.front();
+  return course;
+}
+
+std::optional<Difference> difference(const Course& run, const Course& reference) {
+  const auto [times, values] = difference_course(run, reference);
+  if (times.empty()) return std::nullopt;
+  Difference result;
+  double integral = 0.0;
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    if (i > 0) {
+      const double squares = values[i - 1] * values[i - 1] + values[i] * values[i];
+      integral += 0.5 * squares * (times[i] - times[i - 1]);
+    }
+    const double distance = std::abs(values[i]);
+    if (distance <= result.max || std::isnan(result.max)) continue;
+    result.max = distance;
+    result.at = times[i];
+  }
+  const double length = times.back() - times.front();
   result.rms = length > 0.0 ? std::sqrt(integral / length) : result.max;
   result.relative = result.rms == 0.0 ? 0.0 : result.rms / size_of(reference.values);
   return result;

@@ -2,8 +2,9 @@
 
 #include <optional>
 #include <span>
+#include <vector>
 
-#include "entrain/variable.hpp"
+#include "results/recorded_results.hpp"
 
 namespace entrain {
 
@@ -13,6 +14,10 @@ struct Course {
   std::span<const double> values;
 };
 
+inline Course course_of(const RecordedResults& results, const RecordedResults::Column& column) {
+  return {results.axes[column.axis], column.values};
+}
+
 /// How far two courses of a signal are from each other.
 struct Difference {
   double rms = 0.0;       ///< root of the mean over time of the squared difference
@@ -21,8 +26,16 @@ struct Difference {
   double relative = 0.0;  ///< rms as part of the range of the reference; of its magnitude when it never changes
 };
 
+struct DifferenceCourse {
+  std::vector<Time> times;
+  std::vector<double> values;  ///< run - reference
+};
+
 /// On the times of the coarser one, where both are known; the finer one is interpolated by straight lines, so that it
-/// is the steps of the runs that are seen and not those of the interpolation. Nothing when they have no time in common.
+/// is the steps of the runs that are seen and not those of the interpolation. Empty when they have no time in common.
+DifferenceCourse difference_course(const Course& run, const Course& reference);
+
+/// Of that course; nothing when it is empty.
 std::optional<Difference> difference(const Course& run, const Course& reference);
 
 }  // namespace entrain

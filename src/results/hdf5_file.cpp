@@ -85,12 +85,11 @@ class Hdf5File : public ResultsFile {
   }
 
   void describe(hid_t object, const char* name, const std::string& text) const {
-    const Hdf5Object type(H5Tcopy(H5T_C_S1), H5Tclose);
-    H5Tset_size(type.id(), text.size() + 1);
-    H5Tset_cset(type.id(), H5T_CSET_UTF8);
+    const auto type = hdf5_text();
+    const char* characters = text.c_str();
     const Hdf5Object space(H5Screate(H5S_SCALAR), H5Sclose);
     const Hdf5Object attribute(H5Acreate2(object, name, type.id(), space.id(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
-    require(attribute.valid() && H5Awrite(attribute.id(), type.id(), text.c_str()) >= 0);
+    require(attribute.valid() && H5Awrite(attribute.id(), type.id(), &characters) >= 0);
   }
 
   /// Only the rows in which the subsystem communicated: each has its own time axis.
@@ -133,6 +132,13 @@ class Hdf5File : public ResultsFile {
 };
 
 }  // namespace
+
+Hdf5Object hdf5_text() {
+  Hdf5Object type(H5Tcopy(H5T_C_S1), H5Tclose);
+  H5Tset_size(type.id(), H5T_VARIABLE);
+  H5Tset_cset(type.id(), H5T_CSET_UTF8);
+  return type;
+}
 
 std::string hdf5_link(std::string_view name) {
   if (name == kHdf5Time) return "%74ime";

@@ -38,6 +38,9 @@ inline void silence_hdf5() {
 
 inline constexpr const char* kHdf5Time = "time";
 
+/// Text of any length in UTF-8: what h5py takes for str, not for bytes.
+Hdf5Object hdf5_text();
+
 /// A name that HDF5 can hold as one link: '/' and '%' as %2F and %25; the whole of "time" and "." are written so as
 /// well.
 std::string hdf5_link(std::string_view name);

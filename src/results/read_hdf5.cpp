@@ -62,10 +62,12 @@ class Hdf5Reader {
   static std::string text(hid_t group, const std::string& link, const char* name) {
     const Hdf5Object attribute(H5Aopen_by_name(group, link.c_str(), name, H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
     if (!attribute.valid()) return {};
-    const Hdf5Object type(H5Aget_type(attribute.id()), H5Tclose);
-    std::string value(H5Tget_size(type.id()), '\0');
-    H5Aread(attribute.id(), type.id(), value.data());
-    return value.substr(0, value.find('\0'));
+    const auto type = hdf5_text();
+    char* characters = nullptr;
+    if (H5Aread(attribute.id(), type.id(), &characters) < 0 || characters == nullptr) return {};
+    std::string value(characters);
+    H5free_memory(characters);
+    return value;
   }
 
   void read_group(hid_t group, RecordedResults& results) const {

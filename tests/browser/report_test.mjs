@@ -144,3 +144,17 @@ test("a_method_with_steps_of_its_own_shows_orders_and_steps", async () => {
     assert.ok(names.includes("macro step") && names.includes("body.x:order"), `${names}`);
   });
 });
+
+test("a_comparison_shows_curves_distances_and_error_over_cost", async () => {
+  const system = path.join(examples, "lotka_volterra");
+  const runs = [["held"], ["degree2", "--option", "degree=2"], ["exact", "--method", "monolithic"]]
+    .map(([name, ...words]) => runOf(system, name, "--step", "0.02", ...words));
+  const file = path.join(folder, "compare.html");
+  entrain("compare", ...runs, "--report", file);
+  await withPage(file, async (page) => {
+    assert.equal(await page.locator("#differences tbody tr td").nth(1).textContent(), "held");
+    assert.equal(await page.locator("#cost .mark").count(), 2);
+    assert.ok(await colouredPixels(page, "signals", 0) > 500);
+    assert.deepEqual(await page.locator("#signals .readout").nth(1).locator(".name").allTextContents(), ["held", "degree2"]);
+  });
+});

@@ -79,6 +79,7 @@ export interface PackedSignal {
   axis: number;
   values: string;
   run?: number;
+  difference?: boolean; // to the reference of a comparison
 }
 
 export interface PackedSignals {
@@ -138,6 +139,7 @@ export interface Signal {
   unit: string;
   description: string;
   run: number;
+  difference: boolean;
   x: number[];
   y: (number | null)[];
 }
@@ -155,6 +157,7 @@ export function unpackedSignals(packed: PackedSignals): Signal[] {
     unit: signal.unit,
     description: signal.description,
     run: signal.run ?? 0,
+    difference: signal.difference ?? false,
     x: axes[signal.axis],
     y: unpacked(signal.values).map((value) => (Number.isFinite(value) ? value : null)),
   }));

@@ -1,6 +1,6 @@
 // The sections of a page that compares runs.
 import { chart, chartTools } from "../chart";
-import type { ComparisonPage } from "../data";
+import type { ComparisonPage, Signal } from "../data";
 import { unpackedSignals } from "../data";
 import { bar, h, table } from "../dom";
 import { count, number, percent, seconds, withUnit } from "../format";
@@ -42,17 +42,28 @@ export function differences(page: ComparisonPage): Section | null {
     content: [table(header, rows.slice(0, SHOWN), 3), ...more] };
 }
 
-/** A chart per variable, worst first, with the curves of all runs; the reference is dashed and lies on top. */
+const size = (value: number | null) => (value === null || value === 0 ? null : Math.abs(value));
+
+/** Two charts per variable, worst first: the curves of all runs, the reference dashed on top, and how far they are from it. */
+function overlay(page: ComparisonPage, name: string, all: Signal[], view: TimeView): HTMLElement | null {
+  const line = (signal: Signal) => ({ ...signal, name: page.runs[signal.run].label, colour: signal.run,
+    dashed: signal.run === page.reference });
+  const signals = all.filter((signal) => signal.name === name);
+  const curves = signals.filter((signal) => !signal.difference)
+    .sort((a, b) => Number(a.run === page.reference) - Number(b.run === page.reference));
+  const distances = signals.filter((signal) => signal.difference).map((signal) => ({ ...signal, y: signal.y.map(size) }))
+    .filter((signal) => signal.y.some((value) => value !== null));
+  if (curves.length === 0) return null;
+  return h("div", { class: "overlay" }, h("h3", {}, name), chart({ view, height: 210, lines: curves.map(line) }),
+    distances.length === 0 ? h("p", { class: "note" }, "All runs agree to the last bit.") :
+      h("div", {}, h("p", { class: "note" }, "Distance from the reference"),
+        chart({ view, height: 130, logarithmic: true, lines: distances.map(line) })));
+}
+
 export function overlays(page: ComparisonPage, view: TimeView): Section | null {
   const all = unpackedSignals(page.results);
   const names = [...new Set(page.differences.map((difference) => difference.name))];
-  const charts = names.flatMap((name) => {
-    const lines = all.filter((signal) => signal.name === name)
-      .sort((a, b) => Number(a.run === page.reference) - Number(b.run === page.reference));
-    if (lines.length === 0) return [];
-    return [h("div", { class: "overlay" }, h("h3", {}, name), chart({ view, height: 220, lines: lines.map((signal) => ({ ...signal,
-      name: page.runs[signal.run].label, colour: signal.run, dashed: signal.run === page.reference })) }))];
-  });
+  const charts = names.map((name) => overlay(page, name, all, view)).filter((element) => element !== null);
   if (charts.length === 0) return null;
   return { id: "signals", title: "Signals", note: drawnNote(page.results), tools: chartTools(view), content: charts };
 }

@@ -34,7 +34,8 @@ export function panels(signals: Signal[]): Signal[][] {
 }
 
 export function drawnNote(results: PackedSignals): string {
-  const note = `${plural(results.signals.length, "signal")}, ${plural(results.samples, "sample")}`;
+  const curves = results.signals.filter((signal) => !signal.difference).length;
+  const note = `${plural(curves, "signal")}, ${plural(results.samples, "sample")}`;
   const thinned = results.drawn < results.samples ? `, ${count(results.drawn)} drawn: every extreme is kept` : "";
   return note + thinned + (results.left_out > 0 ? `; ${plural(results.left_out, "signal")} more not drawn` : "");
 }

@@ -1,0 +1,92 @@
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "report/page.hpp"
+#include "support/program.hpp"
+
+namespace entrain::test {
+namespace {
+
+class CompareTest : public testing::Test {
+ protected:
+  ProgramResult run(const std::vector<std::string>& arguments) { return run_program(folder_, arguments); }
+  void make(const std::string& name, const std::vector<std::string>& more) {
+    std::vector<std::string> arguments{
+        "run", examples_folder() + "/lotka_volterra", "--step", "0.02", "--quiet", "--out", name};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    ASSERT_EQ(run(arguments).exit_code, 0);
+  }
+  TemporaryFolder folder_;
+};
+
+TEST_F(CompareTest, takes_the_monolithic_run_as_reference_and_ranks_the_methods) {
+  make("held", {});
+  make("exact", {"--method", "monolithic"});
+  make("degree2", {"--option", "degree=2"});
+  const auto result = run({"compare", "held", "exact", "degree2", "--json"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const auto json = nlohmann::json::parse(result.out);
+  EXPECT_EQ(json["reference"], 1);
+  EXPECT_EQ(json["differences"][0]["run"], 0) << "held inputs are worst";
+  EXPECT_TRUE(json["runs"][1]["error"].is_null());
+  // Orders 1 and 3 at the same step; the ratio at this step is above 50.
+  EXPECT_GT(json["runs"][0]["error"].get<double>(), 50.0 * json["runs"][2]["error"].get<double>());
+  const auto text = run({"compare", "held", "exact", "degree2"}).out;
+  EXPECT_LT(text.find("held"), text.find("degree2"));
+  EXPECT_EQ(text.find('\x1b'), std::string::npos) << "no colour in a pipe";
+}
+
+TEST_F(CompareTest, finds_no_difference_between_the_formats_of_one_run) {
+  for (const std::string format : {"csv", "hdf5", "mat"}) {
+    write_text(folder_ / (format + ".toml"),
+               "[run]\nstop = 1.0\nstep = 0.01\n[subsystems.m]\nmodel = \"mechanical.left\"\nstart = { F = 3.0 }\n"
+               "[record]\nformat = \"" +
+                   format + "\"\n");
+    ASSERT_EQ(run({"run", format + ".toml", "--out", format, "--quiet"}).exit_code, 0);
+  }
+  const auto result = run({"compare", "csv/results.csv", "hdf5", "mat/results.mat", "--json"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const auto json = nlohmann::json::parse(result.out);
+  ASSERT_FALSE(json["differences"].empty());
+  for (const auto& difference : json["differences"]) EXPECT_EQ(difference["max"], 0.0) << difference;
+}
+
+TEST_F(CompareTest, writes_a_page_on_request) {
+  if (page_template().empty()) GTEST_SKIP() << "built without Node";
+  make("held", {});
+  make("exact", {"--method", "monolithic"});
+  const auto result = run({"compare", "held", "--reference", "exact", "--report", "page.html"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_NE(result.out.find("report: page.html"), std::string::npos);
+  EXPECT_GT(text_of(folder_ / "page.html").size(), 100'000U);
+}
+
+TEST_F(CompareTest, of_wrong_input_says_what_is_wrong) {
+  make("held", {});
+  EXPECT_EQ(run({"compare", "held"}).exit_code, 2);
+  EXPECT_EQ(run({"compare"}).exit_code, 2);
+  const auto missing = run({"compare", "held", "nowhere"});
+  EXPECT_EQ(missing.exit_code, 1);
+  EXPECT_NE(missing.err.find("nowhere"), std::string::npos) << missing.err;
+  write_text(folder_ / "other.csv", "time,x\n0,1\n");
+  const auto nothing = run({"compare", "held", "other.csv"});
+  EXPECT_EQ(nothing.exit_code, 1);
+  EXPECT_NE(nothing.err.find("no variable in common"), std::string::npos) << nothing.err;
+}
+
+TEST_F(CompareTest, watched_signals_are_shown_as_a_line) {
+  const auto result = run({"run", examples_folder() + "/lotka_volterra", "--out", "out", "--watch", "prey.p"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  const auto at = result.out.find("prey.p  ");
+  ASSERT_NE(at, std::string::npos) << result.out;
+  EXPECT_NE(result.out.find("▁", at), std::string::npos);
+  EXPECT_NE(result.out.find("█", at), std::string::npos);
+  EXPECT_EQ(result.out.find('\x1b'), std::string::npos);
+  const auto unknown = run({"run", examples_folder() + "/lotka_volterra", "--out", "out", "--watch", "prey.q"});
+  EXPECT_EQ(unknown.exit_code, 1);
+  EXPECT_NE(unknown.err.find("no signal 'prey.q' to watch; did you mean 'prey.p'?"), std::string::npos) << unknown.err;
+}
+
+}  // namespace
+}  // namespace entrain::test
