@@ -24,7 +24,7 @@ struct Evidence {
   bool results_cut = false;             ///< the file of the results ends in the middle of a row
   std::size_t samples = 0;              ///< recorded
   std::size_t not_finite = 0;           ///< of the recorded numbers
-  std::vector<std::string> taken_away;  ///< capabilities that the system file denies: "left: rollback"
+  std::vector<std::string> taken_away = {};  ///< capabilities that the system file denies: "left: rollback"
 };
 
 /// `run` is run.json; `steps` is steps.json, or null.
