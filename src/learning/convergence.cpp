@@ -175,8 +175,9 @@ ConvergenceEstimate estimate_convergence(RepeatedRun& run, std::span<const Learn
   result.notes.push_back(fmt::format(
       "gamma = {:.8g}, largest at {:.4g} rad/s, from linearizations at the start and {}; {}", gain.largest,
       gain.angle / settings.step, whole.fitted == run.system().size() ? "the subsystems' own steps" : "exact steps",
-      gain.largest < 1.0 ? "every run is better than the one before"
-                         : "the error of some runs may grow before it falls"));
+      gain.largest < 1.0 && gain.radius < 1.0
+          ? "every run is better than the one before, as far as the system is linear"
+          : "the error of some runs may grow before it falls"));
   result.notes.push_back(
       fmt::format("without corrections the delayed loop has a spectral radius of {:.8g}", gain.radius));
   return result;

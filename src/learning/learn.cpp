@@ -17,12 +17,12 @@ namespace entrain {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-// Errors may grow for a few runs before they fall; beyond this they will not.
+// Errors may grow for a few runs before they fall, so a run that is better than the one before is never the end.
 constexpr double kHopeless = 1e3;  // times the error of the first run
 constexpr double kWorse = 10.0;    // times the best error ...
-constexpr int kWorseRuns = 3;      // ... in as many runs one after the other
-constexpr int kRunsWithoutProgress = 5;
-constexpr double kProgress = 0.99;  // a better run has at most this share of the best error
+constexpr int kWorseRuns = 3;      // ... in as many runs
+constexpr int kRunsWithoutProgress = 8;
+constexpr double kProgress = 0.99;  // a better run has at most this share of the other's error
 constexpr double kHorizons = 20.0;  // of a progressive horizon, unless told
 constexpr int kMostHalvings = 6;    // of the growth of a horizon that does not converge
 
@@ -36,8 +36,10 @@ class Verdict {
     ++runs_;
     if (error <= options_.tolerance) return LearnEnd::Converged;
     if (runs_ == 1) first_ = error;
-    worse_runs_ = error <= kWorse * best_ ? 0 : worse_runs_ + 1;
-    without_progress_ = error < kProgress * best_ ? 0 : without_progress_ + 1;
+    const bool better = error < kProgress * best_ || error < kProgress * previous_;
+    worse_runs_ = better || error <= kWorse * best_ ? 0 : worse_runs_ + 1;
+    without_progress_ = better ? 0 : without_progress_ + 1;
+    previous_ = error;
     if (error < best_) best_ = error;
     if (!std::isfinite(error) || !(error <= kHopeless * first_) || worse_runs_ >= kWorseRuns) return LearnEnd::Diverged;
     if (without_progress_ >= kRunsWithoutProgress) return LearnEnd::Stalled;
@@ -50,6 +52,7 @@ class Verdict {
   int runs_ = 0;
   double first_ = kInfinity;
   double best_ = kInfinity;
+  double previous_ = kInfinity;
   int worse_runs_ = 0;
   int without_progress_ = 0;
 };
@@ -167,8 +170,10 @@ SystemDescription prepared_for_learning(SystemDescription description, std::vect
   description.method.value = "jacobi";
   auto& options = description.method_options["jacobi"];
   options.insert({"feedthrough", {std::string("delay"), {}}});
-  for (const auto& [name, value] : std::map<std::string, OptionValue>{
-           {"degree", std::int64_t{0}}, {"energy_gain", 0.0}, {"loops", std::string("delay")}}) {
+  for (const auto& [name, value] : std::map<std::string, OptionValue>{{"degree", std::int64_t{0}},
+                                                                      {"energy_gain", 0.0},
+                                                                      {"loops", std::string("delay")},
+                                                                      {"step_control", std::string("fixed")}}) {
     const auto written = options.find(name);
     if (written != options.end() && written->second.value != value) {
       notes.push_back(fmt::format("the option {} is not learned with; the default is taken", name));

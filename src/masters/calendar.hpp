@@ -27,7 +27,10 @@ class Calendar {
   void start(const CoupledSystem& system, const RunSettings& settings);
 
   const Grid& grid() const { return grid_; }
-  Time time(std::uint64_t step) const { return grid_.time(step); }
+  Time time(std::uint64_t step) const { return chosen_ && step == window_.step + 1 ? window_.to : grid_.time(step); }
+  /// For methods that adapt the macro step: where this one goes. At most to the stop time, which is met to the last
+  /// bit.
+  void choose(std::uint64_t step, Time from, Duration size);
 
   /// True when everyone makes exactly one step per macro step.
   bool in_step() const { return in_step_; }
@@ -55,7 +58,9 @@ class Calendar {
  private:
   StepTask unusual_task(SubsystemId s, int degree) const;
 
-  Window window_;  // of the macro step asked for last
+  Window window_;        // of the macro step asked for last
+  bool chosen_ = false;  // window_ by the method, not by the grid
+  Time stop_ = 0.0;
   Grid grid_;
   bool in_step_ = true;
   std::vector<std::uint32_t> span_;  // macro steps per step of the subsystem

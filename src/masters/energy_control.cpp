@@ -24,10 +24,28 @@ void EnergyControlOptions::bind(OptionBinder& binder) {
       {1e-14, 1.0});
   binder.number("energy_absolute_tolerance", absolute_tolerance,
                 "of step_control = \"energy\": residual energy of a step that is allowed anyway, in J", {0.0, 1e300});
+  binder.number("energy_min_step", min_step, "of step_control = \"energy\": smallest step in s; 0 = step / 1000",
+                {0.0, 1e300});
+  binder.number("energy_max_step", max_step, "of step_control = \"energy\": largest step in s; 0 = 100 step",
+                {0.0, 1e300});
 }
 
-void EnergyControl::start(const EnergyControlOptions& options) {
+void EnergyControl::start(const CoupledSystem& system, const EnergyControlOptions& options,
+                          const RunSettings& settings) {
+  if (system.bonds().empty()) {
+    throw Error(ErrorCode::InvalidSystem, "step_control = \"energy\" needs power bonds; this system has none",
+                {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Write them in [bonds]"});
+  }
   options_ = options;
+  if (options_.min_step <= 0.0) options_.min_step = 1e-3 * settings.step;
+  if (options_.max_step <= 0.0) options_.max_step = 100.0 * settings.step;
+  for (std::size_t s = 0; s < system.size(); ++s) {
+    const auto& can = system.capabilities(SubsystemId{s});
+    if (can.min_step) options_.min_step = std::max(options_.min_step, *can.min_step);
+    if (can.max_step) options_.max_step = std::min(options_.max_step, *can.max_step);
+  }
+  now_ = settings.start;
+  step_ = settings.step;
   previous_error_ = 1.0;
   largest_power_ = 0.0;
 }
@@ -48,12 +66,21 @@ double EnergyControl::error_of_step(const CoupledSystem& system, Duration size) 
   return std::sqrt(squares / static_cast<double>(system.bonds().size()));
 }
 
-Duration EnergyControl::next(const CoupledSystem& system, Duration size) {
+void EnergyControl::take(const CoupledSystem& system, Time now) {
+  const Duration size = now - now_;
   const double error = std::max(error_of_step(system, size), kLeastError);
   const double change =
       kSafety * std::pow(error, -kIntegral - kProportional) * std::pow(previous_error_, kProportional);
   previous_error_ = error;
-  return size * std::clamp(change, kLeastChange, kMostChange);
+  now_ = now;
+  step_ = std::clamp(size * std::clamp(change, kLeastChange, kMostChange), options_.min_step, options_.max_step);
+}
+
+void EnergyControl::restore(std::span<const double> numbers) {
+  now_ = numbers[0];
+  step_ = numbers[1];
+  previous_error_ = numbers[2];
+  largest_power_ = numbers[3];
 }
 
 }  // namespace entrain

@@ -5,34 +5,39 @@
 
 #include "coupling/coupled_system.hpp"
 #include "description/options.hpp"
+#include "masters/method.hpp"
 
 namespace entrain {
 
 struct EnergyControlOptions {
   double relative_tolerance = 1e-4;
   double absolute_tolerance = 1e-6;  ///< J
+  double min_step = 0.0;             ///< s; 0 = a thousandth of the step of the run
+  double max_step = 0.0;             ///< s; 0 = a hundred times the step of the run
 
   void bind(OptionBinder& binder);
 };
 
 /// ECCO: the size of the next macro step from the residual energy of the power bonds in the last one
-/// (docs/theory/energy.md). A step is never repeated, so nothing is asked of the subsystems. At least one bond.
+/// (docs/theory/energy.md). A step is never repeated, so nothing is asked of the subsystems.
 class EnergyControl {
  public:
-  void start(const EnergyControlOptions& options);
-  /// After a step of this size: the size of the next one.
-  Duration next(const CoupledSystem& system, Duration size);
+  /// Throws Error{InvalidSystem} when there is no bond.
+  void start(const CoupledSystem& system, const EnergyControlOptions& options, const RunSettings& settings);
+  Time now() const { return now_; }
+  Duration step() const { return step_; }
+  /// After a step to this time: the size of the next one.
+  void take(const CoupledSystem& system, Time now);
 
-  std::vector<double> memory() const { return {previous_error_, largest_power_}; }
-  void restore(std::span<const double> numbers) {
-    previous_error_ = numbers[0];
-    largest_power_ = numbers[1];
-  }
+  std::vector<double> memory() const { return {now_, step_, previous_error_, largest_power_}; }
+  void restore(std::span<const double> numbers);
 
  private:
   double error_of_step(const CoupledSystem& system, Duration size);
 
   EnergyControlOptions options_;
+  Time now_ = 0.0;
+  Duration step_ = 0.0;
   double previous_error_ = 1.0;
   double largest_power_ = 0.0;  // that went through any bond, in W
 };

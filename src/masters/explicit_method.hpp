@@ -56,6 +56,9 @@ class ExplicitMethod : public Method {
   bool ends_step(SubsystemId s) const { return calendar_.ends(s, step_); }
   int degree_in_force(SubsystemId s) const { return degree_[s]; }
   Time next_time() const { return calendar_.time(step_ + 1); }
+  /// Before the inputs are fixed, for who adapts the macro step. Needs degree 0: histories count equal macro steps.
+  void choose_step(Time from, Duration size) { calendar_.choose(step_, from, size); }
+  int input_degree() const { return options_.degree; }
 
  private:
   std::size_t collect_tasks(std::span<const SubsystemId> batch);

@@ -29,6 +29,10 @@ void Jacobi::bind(OptionBinder& binder) {
                 "residual-power correction: the effort of every power bond is changed by -gain * residual energy * "
                 "flow; in units of effort / (J flow), 0 = none",
                 {0.0, 1e300});
+  binder.choice("step_control", step_control_,
+                "size of the macro steps: fixed; energy: by the residual energy of the power bonds (ECCO)",
+                {"fixed", "energy"});
+  control_options_.bind(binder);
   binder.names("delayed", delayed_, "\"subsystem.output\" to pass on late; empty = all with feedthrough");
 }
 
@@ -36,11 +40,16 @@ Requirements Jacobi::requirements() const {
   Requirements needs = ExplicitMethod::requirements();
   needs.refresh_all = feedthrough_ == "refresh";
   needs.steps_together = needs.refresh_all || energy_gain_ > 0.0;
+  needs.free_step = step_control_ == "energy";
   return needs;
 }
 
 void Jacobi::check(const Graph& graph, const WrittenOptions& written, std::vector<Problem>& problems) const {
   ExplicitMethod::check(graph, written, problems);
+  if (step_control_ == "energy" && input_degree() > 0) {
+    problems.push_back(
+        {"step_control = \"energy\" needs held inputs", "use degree = 0", position_of(written, "degree")});
+  }
   std::vector<std::string> known;
   for (std::size_t y = 0; y < graph.outputs(); ++y) known.push_back(graph.name(OutputId{y}));
   for (const auto& name : delayed_) {
@@ -73,6 +82,8 @@ void Jacobi::start(CoupledSystem& system, const RunSettings& settings) {
   late_.start(system, late_outputs(system));
   energy_.start(system, energy_gain_, settings.start);
   refresh_ = feedthrough_ == "refresh";
+  adapts_ = step_control_ == "energy";
+  if (adapts_) control_.start(system, control_options_, settings);
   first_values_.assign(system.inputs().begin(), system.inputs().end());
   starts_.assign(system.size(), 1);
   ends_.assign(system.size(), 1);
@@ -99,24 +110,32 @@ void Jacobi::step_everyone(CoupledSystem& system) {
 }
 
 void Jacobi::advance_subsystems(CoupledSystem& system) {
+  if (adapts_) choose_step(control_.now(), control_.step());
   if (energy_.any()) energy_.before_step(system);
   step_everyone(system);
   if (energy_.any()) energy_.after_step(system, next_time());
+  if (adapts_) control_.take(system, next_time());
   if (refresh_) system.refresh_signals(next_time());
 }
 
 std::vector<double> Jacobi::own_memory() const {
-  std::vector<double> numbers = late_.any() ? late_.memory() : std::vector<double>();
-  if (!energy_.any()) return numbers;
-  const auto energies = energy_.memory();
-  numbers.insert(numbers.end(), energies.begin(), energies.end());
+  std::vector<double> numbers;
+  const auto add = [&](const std::vector<double>& more) { numbers.insert(numbers.end(), more.begin(), more.end()); };
+  if (late_.any()) add(late_.memory());
+  if (energy_.any()) add(energy_.memory());
+  if (adapts_) add(control_.memory());
   return numbers;
 }
 
 void Jacobi::restore_own(std::span<const double> numbers) {
-  const std::size_t of_energies = energy_.any() ? energy_.memory().size() : 0;
-  if (energy_.any()) energy_.restore(numbers.last(of_energies));
-  if (late_.any()) late_.restore(numbers.first(numbers.size() - of_energies));
+  const auto take = [&](std::size_t count) {
+    const auto part = numbers.first(count);
+    numbers = numbers.subspan(count);
+    return part;
+  };
+  if (late_.any()) late_.restore(take(late_.memory().size()));
+  if (energy_.any()) energy_.restore(take(energy_.memory().size()));
+  if (adapts_) control_.restore(take(control_.memory().size()));
 }
 
 std::vector<std::string> Jacobi::notes(const CoupledSystem& system) const {

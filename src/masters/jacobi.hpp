@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "masters/energy_control.hpp"
 #include "masters/explicit_method.hpp"
 #include "masters/late_outputs.hpp"
 #include "masters/residual_power.hpp"
@@ -33,6 +34,10 @@ class Jacobi final : public ExplicitMethod {
   std::vector<std::string> delayed_;  // by "subsystem.output"; empty = all with feedthrough
   double energy_gain_ = 0.0;
   bool refresh_ = false;
+  std::string step_control_ = "fixed";
+  EnergyControlOptions control_options_;
+  bool adapts_ = false;
+  EnergyControl control_;
   LateOutputs late_;
   ResidualPowerCorrection energy_;
   std::vector<SubsystemId> everyone_;

@@ -35,7 +35,7 @@ class Matching {
       add(s,
           fmt::format("{} adapts the macro step, but '{}' imposes a step of {} s", method_.name(), graph_.name(s),
                       *can.imposed_step),
-          "use adaptive = false");
+          "keep the macro step fixed: adaptive = false, or step_control = \"fixed\" of jacobi");
     }
     if (needs.steps_together && can.imposed_step && !whole_ratio(settings_.step, *can.imposed_step)) {
       add(s,

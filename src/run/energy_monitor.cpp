@@ -8,7 +8,7 @@ namespace entrain {
 EnergyMonitor::EnergyMonitor(const CoupledSystem& system) : system_(&system) {
   const Graph& graph = system.graph();
   for (const auto& bond : system.bonds()) {
-    meters_.push_back({bond.effort.input, bond.flow.input, bond.flow.factor, bond.flow.offset,
+    meters_.push_back({bond.effort.input, bond.flow.input, bond.flow.offset, 1.0 / bond.flow.factor,
                        graph.owner(bond.effort.input), graph.owner(bond.flow.input), 0.0});
   }
 }
@@ -24,8 +24,8 @@ void EnergyMonitor::update(Time now, std::span<const double> arrived) {
   for (auto& meter : meters_) {
     if (times[meter.one] != now || times[meter.other] != now) continue;  // measured where both communicate
     // The flow in the unit of the side that tells it, so that both products are in one unit.
-    const double told_flow = (arrived[meter.flow] - meter.flow_offset) / meter.flow_factor;
-    const double used_flow = (inputs[meter.flow] - meter.flow_offset) / meter.flow_factor;
+    const double told_flow = (arrived[meter.flow] - meter.flow_offset) * meter.per_flow_factor;
+    const double used_flow = (inputs[meter.flow] - meter.flow_offset) * meter.per_flow_factor;
     const double received = inputs[meter.effort] * told_flow;
     meter.power = received - arrived[meter.effort] * used_flow;
     const Duration size = now - meter.measured;

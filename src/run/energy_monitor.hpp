@@ -25,7 +25,7 @@ class EnergyMonitor {
  private:
   struct Meter {
     std::size_t effort, flow;  // inputs
-    double flow_factor, flow_offset;
+    double flow_offset, per_flow_factor;
     SubsystemId one, other;
     Time measured;
     double power = 0.0;

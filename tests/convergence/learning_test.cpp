@@ -143,19 +143,21 @@ TEST(Learning, chain_of_three_has_two_connections_to_learn) {
   EXPECT_LT(distance_to_undelayed(chain, result.learned, "m2.F_left", "m1.right_F"), 1e-10);
 }
 
-TEST(Learning, subsystem_with_twice_the_step_tracks_its_reference_at_iteration_15) {
-  auto slow_force = example("learning");
-  slow_force.subsystems[0].step = {2e-3, {}};
-  const auto result = learn(slow_force, runs(16));
+class SlowSide : public testing::TestWithParam<std::size_t> {};
+
+TEST_P(SlowSide, with_twice_the_step_tracks_its_reference_at_iteration_15) {
+  auto description = example("learning");
+  description.subsystems[GetParam()].step = {2e-3, {}};
+  auto options = runs(16);
+  options.progressive = "never";
+  const auto result = learn(description, options);
   ASSERT_EQ(result.iterations.size(), 16U);
   for (const auto& connection : result.iterations[15].connections) {
     EXPECT_LT(connection.max_error, 1e-2) << connection.name;
   }
-  // Nothing lies between the runs and their reference, so the same file replays to the same numbers.
-  const auto once = recorded(with_learned(slow_force, result.learned), &result.learned);
-  const auto again = recorded(with_learned(slow_force, result.learned), &result.learned);
-  EXPECT_EQ(once.column("motion_side.F"), again.column("motion_side.F"));
 }
+
+INSTANTIATE_TEST_SUITE_P(, SlowSide, testing::Values(0U, 1U));
 
 TEST(Learning, replay_is_the_best_run_to_the_last_bit) {
   auto description = example("learning");
@@ -202,7 +204,8 @@ TEST(Learning, low_pass_filter_leaves_an_error_at_which_the_runs_stall) {
   EXPECT_EQ(result.end, LearnEnd::Stalled);
   const auto unfiltered = learn(example("learning"), runs(13));
   EXPECT_GT(result.learned.error, 100.0 * unfiltered.learned.error);
-  EXPECT_LT(result.learned.error, 0.5 * result.iterations[0].error);
+  // Where the filter passes the share Q, c = Q (c + e): what stays is (1 - Q) / Q of the correction, 7 % at 5.3 Hz.
+  EXPECT_LT(norm(result, static_cast<std::size_t>(result.best)), 0.15 * norm(result, 0));
 }
 
 }  // namespace

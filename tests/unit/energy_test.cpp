@@ -192,7 +192,49 @@ TEST_P(JacobiVariants, continue_from_a_checkpoint_to_the_same_bits) {
 }
 
 INSTANTIATE_TEST_SUITE_P(, JacobiVariants,
-                         testing::Values("feedthrough=delay", "feedthrough=refresh", "energy_gain=0.01"));
+                         testing::Values("feedthrough=delay", "feedthrough=refresh", "energy_gain=0.01",
+                                         "step_control=energy"));
+
+TEST(EnergyControl, takes_more_steps_and_makes_less_energy_the_smaller_the_tolerance) {
+  const auto run = [](const std::string& tolerance) {
+    return summary_of(
+        changed(example("mechanical"), {.options = {"step_control=energy", "energy_tolerance=" + tolerance}}));
+  };
+  const auto loose = run("1e-2");
+  const auto tight = run("1e-3");
+  EXPECT_EQ(loose.reached, 2.0);
+  EXPECT_LT(loose.smallest_step, loose.largest_step);
+  EXPECT_GT(tight.macro_steps, 2 * loose.macro_steps);
+  EXPECT_LT(std::abs(tight.residual_energy()), 0.5 * std::abs(loose.residual_energy()));
+}
+
+TEST(EnergyControl, stays_between_the_smallest_and_the_largest_step_and_meets_the_stop_time) {
+  const auto summary = summary_of(
+      changed(example("mechanical"),
+              {.stop = 0.3, .options = {"step_control=energy", "energy_min_step=4e-4", "energy_max_step=7e-4"}}));
+  EXPECT_GE(summary.smallest_step, 4e-4 * (1 - 1e-6) * 1e-3);  // the last one may be what is left
+  EXPECT_LE(summary.largest_step, 1e-3) << "the first one is the step of the run";
+  EXPECT_EQ(summary.reached, 0.3);
+}
+
+TEST(EnergyControl, without_bonds_or_with_extrapolated_inputs_or_imposed_steps_is_refused) {
+  Simulation no_bonds(changed(example("lotka_volterra"), {.options = {"step_control=energy"}}));
+  EXPECT_EQ(no_bonds.run().termination, Termination::Failed);
+  EXPECT_NE(no_bonds.summary().message.find("needs power bonds"), std::string::npos) << no_bonds.summary().message;
+  const auto message = [](const SystemDescription& description) -> std::string {
+    try {
+      Simulation simulation(description);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "nothing was thrown";
+  };
+  const auto of_degree_1 = message(changed(example("mechanical"), {.options = {"step_control=energy", "degree=1"}}));
+  EXPECT_NE(of_degree_1.find("needs held inputs"), std::string::npos) << of_degree_1;
+  auto imposed = changed(example("mechanical"), {.options = {"step_control=energy"}});
+  imposed.subsystems[0].step = {1e-3, {}};
+  EXPECT_NE(message(imposed).find("step_control = \"fixed\""), std::string::npos) << message(imposed);
+}
 
 TEST(LateOutputs, of_a_subsystem_that_is_only_linearized_are_those_of_one_that_is_evaluated) {
   const auto run = [](SystemDescription description) {
