@@ -6,6 +6,7 @@
 #include "models/car.hpp"
 #include "models/chain_mass.hpp"
 #include "models/cubic_pair.hpp"
+#include "models/drivetrain/drivetrain.hpp"
 #include "models/lotka_volterra.hpp"
 #include "models/mass_pair.hpp"
 #include "models/tough.hpp"
@@ -31,6 +32,13 @@ const std::vector<ModelEntry>& built_in_models() {
       {"cubic.force_side", "mass and coupling spring of the oscillator with hardening springs; tells a force",
        make_cubic_force_side},
       {"cubic.motion_side", "mass of the oscillator with hardening springs; tells its motion", make_cubic_motion_side},
+      {"drivetrain.driver", "driver who follows the urban driving cycle", make_drivetrain_driver},
+      {"drivetrain.controller", "supervisory controller: pedal to torque and brake", make_drivetrain_controller},
+      {"drivetrain.motor", "inverter and motor: draws power, turns a rotor", make_drivetrain_motor},
+      {"drivetrain.battery", "battery with inner resistance", make_drivetrain_battery},
+      {"drivetrain.gearbox", "reduction with elastic shafts", make_drivetrain_gearbox},
+      {"drivetrain.vehicle", "vehicle with drag, rolling resistance and brakes", make_drivetrain_vehicle},
+      {"drivetrain.cooling", "cooling circuit with a thermostat: state events", make_drivetrain_cooling},
       {"tough", "terms that depend on the time alone, invisible to a linearization (COSTARICA)", make_tough},
   };
   return table;

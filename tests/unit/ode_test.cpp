@@ -95,6 +95,26 @@ TEST_P(EachMethod, never_evaluates_beyond_the_end) {
   EXPECT_LE(latest, 1.0 + 1e-15);
 }
 
+// x' = (w - x) / T from 20 000 starts: each step must begin with the derivative of its own start.
+TEST(explicit_runge_kutta, needs_few_evaluations_for_a_relaxation_and_never_fails) {
+  constexpr double kTarget = -124.5;
+  constexpr double kRelaxation = 0.03;  // s
+  OdeSolver solver(1);
+  long evaluations = 0;
+  double worst = 0.0;
+  for (int k = 0; k < 20'000; ++k) {
+    const double start = 10.0 + 1e-3 * k;
+    std::vector<double> x = {start};
+    solver.integrate(0.0, 0.01, x, [&](Time, std::span<const double> at, std::span<double> dx) {
+      dx[0] = (kTarget - at[0]) / kRelaxation;
+      ++evaluations;
+    });
+    worst = std::max(worst, std::abs(x[0] - (kTarget + (start - kTarget) * std::exp(-0.01 / kRelaxation))));
+  }
+  EXPECT_LT(worst, 2e-13);
+  EXPECT_LT(evaluations / 20'000, 250);  // 215; 375 when the first stage is taken from the step before
+}
+
 TEST_P(EachMethod, ends_with_an_error_when_a_derivative_is_not_finite) {
   OdeSolver solver(1, options());
   testing::internal::CaptureStderr();
@@ -106,9 +126,10 @@ TEST_P(EachMethod, ends_with_an_error_when_a_derivative_is_not_finite) {
       });
     });
     EXPECT_EQ(error.code(), ErrorCode::SolverFailed);
-    EXPECT_NE(error.message().find("a derivative is not finite"), std::string::npos);
-    ASSERT_TRUE(error.context().time);
-    EXPECT_GE(*error.context().time, bad_from);
+    const std::string begin = "a derivative is not finite ";
+    ASSERT_EQ(error.message().substr(0, begin.size()), begin);
+    EXPECT_GE(std::stod(error.message().substr(begin.size())), bad_from);
+    EXPECT_FALSE(error.context().time) << "only the caller knows which time that is";
   }
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
 }
@@ -131,9 +152,10 @@ TEST_P(EachMethod, says_in_the_solver_s_words_why_it_gave_up) {
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
   EXPECT_EQ(error.code(), ErrorCode::SolverFailed);
   EXPECT_NE(error.message().find("mxstep steps taken before reaching tout"), std::string::npos) << error.what();
-  ASSERT_TRUE(error.context().time);
-  EXPECT_GT(*error.context().time, 0.0);
-  EXPECT_LT(*error.context().time, 1000.0);
+  const std::string begin = "the integrator gave up ";
+  ASSERT_EQ(error.message().substr(0, begin.size()), begin);
+  EXPECT_GT(std::stod(error.message().substr(begin.size())), 0.0);
+  EXPECT_LT(std::stod(error.message().substr(begin.size())), 1000.0);
 }
 
 TEST(Ode, bdf_takes_a_stiff_equation_in_few_evaluations) {
