@@ -45,7 +45,7 @@ std::vector<std::string> F3ornits::closing_notes(const CoupledSystem& system) co
   // Else no tolerance adds a step to anyone.
   const bool somebody_is_free =
       std::any_of(members_.begin(), members_.end(), [](const Member& member) { return !member.imposed; });
-  for (std::size_t s = 0; s < system.size(); ++s) {
+  for (std::size_t s = 0; s < members_.size(); ++s) {  // none when the run failed before it began
     const Member& member = members_[s];
     const auto& name = system.graph().name(SubsystemId{s});
     if (member.steps > 0 && system.size() <= kMostToldOneByOne) {
