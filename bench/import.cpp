@@ -1,0 +1,98 @@
+// What it takes to load a large system: 500 FMUs with 5000 connections between them, from the file to the first step.
+// The FMU does next to nothing, so nearly all of the time is ours. Once with one archive for all, once with 500
+// archives.
+#include <stdlib.h>
+#include <zip.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "budget.hpp"
+#include "entrain/entrain.hpp"
+
+namespace {
+
+namespace fs = std::filesystem;
+using namespace entrain;
+
+constexpr int kFmus = 500;
+constexpr int kPorts = 10;  // of each, inputs and outputs
+
+std::string description_text() {
+  std::string variables;
+  std::string outputs;
+  for (int k = 0; k < 2 * kPorts; ++k) {
+    const bool is_input = k < kPorts;
+    variables +=
+        fmt::format(R"(<ScalarVariable name="{}{}" valueReference="{}" causality="{}"><Real{}/></ScalarVariable>)",
+                    is_input ? 'u' : 'y', k % kPorts, k, is_input ? "input" : "output", is_input ? " start=\"1\"" : "");
+    if (!is_input) outputs += fmt::format(R"(<Unknown index="{}" dependencies=""/>)", k + 1);
+  }
+  return fmt::format(R"(<fmiModelDescription fmiVersion="2.0" modelName="wide" guid="wide">
+<CoSimulation modelIdentifier="wide" canHandleVariableCommunicationStepSize="true"/>
+<ModelVariables>{}</ModelVariables><ModelStructure><Outputs>{}</Outputs></ModelStructure></fmiModelDescription>)",
+                     variables, outputs);
+}
+
+void write_fmu(const fs::path& file) {
+  std::ifstream stream(ENTRAIN_WIDE_FMU, std::ios::binary);
+  const std::string library{std::istreambuf_iterator<char>(stream), {}};
+  const std::string description = description_text();
+  zip_t* archive = zip_open(file.c_str(), ZIP_CREATE | ZIP_TRUNCATE, nullptr);
+  const auto add = [&](const char* name, const std::string& content) {
+    zip_file_add(archive, name, zip_source_buffer(archive, content.data(), content.size(), 0), ZIP_FL_ENC_UTF_8);
+  };
+  add("modelDescription.xml", description);
+  add("binaries/linux64/wide.so", library);
+  if (zip_close(archive) != 0) std::exit(1);
+}
+
+/// Each FMU feeds the next ones, one output to each of the ten behind it.
+fs::path write_system(const fs::path& folder, bool one_archive) {
+  std::ofstream file(folder / "system.toml");
+  file << "[run]\nstop = 1.0\nstep = 0.1\n";
+  for (int i = 0; i < kFmus; ++i) {
+    file << fmt::format("[subsystems.s{}]\nfmu = \"{}.fmu\"\n", i, one_archive ? 0 : i);
+  }
+  file << "[connections]\n";
+  for (int i = 0; i < kFmus; ++i) {
+    for (int k = 0; k < kPorts; ++k) file << fmt::format("\"s{}.y{}\" = \"s{}.u{}\"\n", i, k, (i + k + 1) % kFmus, k);
+  }
+  return folder / "system.toml";
+}
+
+double seconds_to_load(const fs::path& system) {
+  return bench::seconds_of([&] {
+    Simulation simulation(load(system));
+    if (simulation.run_until(0.1).termination != Termination::Running) std::exit(1);
+  });
+}
+
+}  // namespace
+
+int main() {
+  std::string pattern = (fs::temp_directory_path() / "entrain-bench-XXXXXX").string();
+  if (::mkdtemp(pattern.data()) == nullptr) return 1;
+  const fs::path folder = pattern;
+  for (int i = 0; i < kFmus; ++i) {
+    if (i == 0)
+      write_fmu(folder / "0.fmu");
+    else
+      fs::copy_file(folder / "0.fmu", folder / fmt::format("{}.fmu", i));
+  }
+  bench::Budgets budgets;
+  for (const bool one_archive : {true, false}) {
+    const fs::path system = write_system(folder, one_archive);
+    double best = seconds_to_load(system);
+    for (int repetition = 1; repetition < bench::kRepetitions; ++repetition) {
+      best = std::min(best, seconds_to_load(system));
+    }
+    budgets.check(
+        fmt::format("{} FMUs, {} connections, {}", kFmus, kFmus * kPorts, one_archive ? "one archive" : "500 archives"),
+        best, 2.0, "s");
+  }
+  fs::remove_all(folder);
+  return budgets.exit_code();
+}

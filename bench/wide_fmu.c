@@ -1,0 +1,46 @@
+/* The cheapest FMU with ten inputs and ten outputs (FMI 2): y_k = 0.5 u_k. */
+#include <stdlib.h>
+
+#include "subsystem/fmi/fmi2_api.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+enum { kPorts = 10 };
+
+EXPORT fmi2Component fmi2Instantiate(fmi2String name, fmi2Type type, fmi2String guid, fmi2String resources,
+                                     const fmi2CallbackFunctions* outside, fmi2Boolean visible, fmi2Boolean logging) {
+  (void)name, (void)type, (void)guid, (void)resources, (void)outside, (void)visible, (void)logging;
+  return calloc(kPorts, sizeof(double));
+}
+EXPORT void fmi2FreeInstance(fmi2Component component) {
+  free(component);
+}
+EXPORT fmi2Status fmi2SetupExperiment(fmi2Component component, fmi2Boolean has_tolerance, fmi2Real tolerance,
+                                      fmi2Real start, fmi2Boolean has_stop, fmi2Real stop) {
+  (void)component, (void)has_tolerance, (void)tolerance, (void)start, (void)has_stop, (void)stop;
+  return fmi2OK;
+}
+EXPORT fmi2Status fmi2EnterInitializationMode(fmi2Component component) {
+  (void)component;
+  return fmi2OK;
+}
+EXPORT fmi2Status fmi2ExitInitializationMode(fmi2Component component) {
+  (void)component;
+  return fmi2OK;
+}
+EXPORT fmi2Status fmi2Terminate(fmi2Component component) {
+  (void)component;
+  return fmi2OK;
+}
+EXPORT fmi2Status fmi2SetReal(fmi2Component component, const fmi2ValueReference vr[], size_t n, const fmi2Real v[]) {
+  for (size_t i = 0; i < n; ++i) ((double*)component)[vr[i]] = v[i];
+  return fmi2OK;
+}
+EXPORT fmi2Status fmi2GetReal(fmi2Component component, const fmi2ValueReference vr[], size_t n, fmi2Real v[]) {
+  for (size_t i = 0; i < n; ++i) v[i] = 0.5 * ((double*)component)[vr[i] - kPorts];
+  return fmi2OK;
+}
+EXPORT fmi2Status fmi2DoStep(fmi2Component component, fmi2Real from, fmi2Real size, fmi2Boolean no_set) {
+  (void)component, (void)from, (void)size, (void)no_set;
+  return fmi2OK;
+}
