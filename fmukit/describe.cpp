@@ -142,6 +142,8 @@ class Writer2 final : public Writer {
       case ValueType::Real: return "Real";
       case ValueType::Integer: return "Integer";
       case ValueType::Boolean: return "Boolean";
+      case ValueType::Unsigned:  // no model has parameters of these two types
+      case ValueType::Binary:
       case ValueType::String: break;
     }
     return "String";
@@ -227,6 +229,8 @@ class Writer3 final : public Writer {
       case ValueType::Real: return "Float64";
       case ValueType::Integer: return variable.group == Group::Counter ? "Int32" : "Int64";
       case ValueType::Boolean: return "Boolean";
+      case ValueType::Unsigned:  // no model has parameters of these two types
+      case ValueType::Binary:
       case ValueType::String: break;
     }
     return "String";

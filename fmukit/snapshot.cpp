@@ -24,9 +24,13 @@ class Writer {
     put(static_cast<std::uint8_t>(value.index()));
     std::visit(
         [this](const auto& held) {
-          if constexpr (std::is_same_v<std::decay_t<decltype(held)>, std::string>) {
+          using Held = std::decay_t<decltype(held)>;
+          if constexpr (std::is_same_v<Held, std::string>) {
             put(static_cast<std::uint64_t>(held.size()));
             put(held.data(), held.size());
+          } else if constexpr (std::is_same_v<Held, Binary>) {
+            put(static_cast<std::uint64_t>(held.bytes.size()));
+            put(held.bytes.data(), held.bytes.size());
           } else {
             put(held);
           }
@@ -68,6 +72,11 @@ class Reader {
       case 3: {
         const auto text = take(count(1));
         return std::string(text.begin(), text.end());
+      }
+      case 4: return get<std::uint64_t>();
+      case 5: {
+        const auto bytes = take(count(1));
+        return Binary{{bytes.begin(), bytes.end()}};
       }
       default: fail();
     }

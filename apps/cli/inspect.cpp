@@ -4,10 +4,12 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "base/values.hpp"
 #include "cli/common.hpp"
 #include "entrain/entrain.hpp"
 #include "facade/inspection.hpp"
 #include "report/json_parts.hpp"
+#include "report/table.hpp"
 
 namespace entrain::cli {
 namespace {
@@ -46,12 +48,28 @@ std::string inspection_text(const SystemInspection& inspection) {
   return text;
 }
 
+std::string initial_text(const std::vector<InitialInput>& inputs) {
+  Table table({"input", "value at the start", "unit", "from"});
+  for (const auto& input : inputs) table.add_row({input.name, value_text(input.value), input.unit, input.from});
+  return table.empty() ? "no inputs\n" : table.text(0);
+}
+
+std::string initial_json(const std::vector<InitialInput>& inputs) {
+  auto list = nlohmann::ordered_json::array();
+  for (const auto& input : inputs) {
+    list.push_back(
+        {{"input", input.name}, {"value", value_text(input.value)}, {"unit", input.unit}, {"from", input.from}});
+  }
+  return json_text({{"initial_inputs", list}});
+}
+
 }  // namespace
 
 Command add_inspect(CLI::App& program) {
   struct Arguments {
     std::string system;
     bool json = false;
+    bool initial = false;
   };
   auto* command = add_subcommand(program, "inspect", "Show the variables, capabilities and loops of a system or an FMU",
                                  "entrain inspect examples/mechanical");
@@ -60,7 +78,13 @@ Command add_inspect(CLI::App& program) {
       ->required()
       ->type_name("");
   command->add_flag("--json", arguments->json, "Print JSON");
+  command->add_flag("--initial", arguments->initial, "Show what each input gets at the start, and from where");
   return {command, [arguments] {
+            if (arguments->initial) {
+              const auto inputs = inspect_initial(load(arguments->system));
+              print(arguments->json ? initial_json(inputs) : initial_text(inputs));
+              return kDone;
+            }
             const auto inspection = inspect(load(arguments->system));
             print(arguments->json ? inspection_json(inspection) : inspection_text(inspection));
             return kDone;

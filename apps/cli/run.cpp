@@ -17,6 +17,7 @@
 #include "report/run_page.hpp"
 #include "report/steps_json.hpp"
 #include "report/summary_json.hpp"
+#include "results/log_file.hpp"
 #include "results/recorder.hpp"
 #include "results/replace_file.hpp"
 #include "results/run_directory.hpp"
@@ -41,6 +42,7 @@ struct RunArguments {
   bool quiet = false;
   bool report = false;
   std::vector<std::string> watched;
+  bool verbose = false;
 };
 
 template <class T>
@@ -117,11 +119,18 @@ int run(const RunArguments& arguments) {
     learned = read_learned(*arguments.learned);
     description = with_learned(std::move(description), *learned);
   }
-  Simulation simulation(
-      description,
-      {.threads = arguments.threads, .interrupt = &catch_signals(), .learned = learned ? &*learned : nullptr});
+  std::optional<LogFile> log_file;  // its folder is made once the system is known to be sound
+  const auto log = [&](const LogMessage& message) {
+    if (log_file) log_file->add(message);
+    if (arguments.verbose) print_error(log_line(message));
+  };
+  Simulation simulation(description, {.threads = arguments.threads,
+                                      .interrupt = &catch_signals(),
+                                      .learned = learned ? &*learned : nullptr,
+                                      .log = log});
   const auto recorded = recorded_signals(simulation, description);
   const auto folder = make_run_directory(description.name, arguments.out);
+  log_file.emplace(folder / "fmu.log");
   replace_file(folder / "system.resolved.toml", write_system(resolved(description)));
   const std::string format = description.record.format ? description.record.format->value : std::string(kCsvFormat);
   RunFiles files(folder, folder / results_file_name(format), recorded);
@@ -185,6 +194,7 @@ Command add_run(CLI::App& program) {
   command->add_flag("--report", arguments->report, "Write report.html, a page to look at");
   command->add_flag("--json", arguments->json, "Print run.json and nothing else");
   command->add_flag("--quiet", arguments->quiet, "Print nothing but errors");
+  command->add_flag("--verbose", arguments->verbose, "Print what FMUs log, at once; it is kept in fmu.log anyway");
   return {command, [arguments] { return run(*arguments); }};
 }
 

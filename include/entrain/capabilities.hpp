@@ -24,6 +24,7 @@ class ENTRAIN_API Feedthrough {
   bool operator()(std::size_t output, std::size_t input) const { return depends_[output * inputs_ + input]; }
   void set(std::size_t output, std::size_t input, bool value) { depends_[output * inputs_ + input] = value; }
   bool any() const;
+  bool operator==(const Feedthrough&) const = default;
 
  private:
   std::size_t inputs_ = 0;

@@ -22,6 +22,8 @@ struct Signal {
   std::string description;
   Causality causality = Causality::Output;
   std::size_t subsystem = 0;  ///< index into RunSummary::subsystems
+  ValueType type = ValueType::Real;
+  std::optional<std::size_t> discrete = std::nullopt;  ///< where Sample::discrete has it exactly
 };
 
 /// What is known at one communication time. Spans are valid during the call only.
@@ -33,6 +35,8 @@ struct Sample {
   /// Per connection |input - output|, in the unit of the input; NaN where not both ends communicated at t; empty unless
   /// asked for.
   std::span<const double> differences = {};
+  /// The signals that are no real numbers. Among `values` they are the nearest number, texts and bytes NaN.
+  std::span<const Value> discrete = {};
 };
 
 /// Watches a run. Borrowed by the simulation; must outlive it. What it throws ends the run as failed.
@@ -49,11 +53,21 @@ class ENTRAIN_API Observer {
     bool states = false;
     bool slopes = false;
     bool differences = false;
+    bool discrete = false;  ///< signals that are no real numbers
   };
   virtual Needs needs() const { return {}; }
 };
 
 struct Learned;
+/// One line of what a subsystem logs, safe to be printed.
+struct LogMessage {
+  std::string subsystem;
+  Time time = 0.0;       ///< at which it was called
+  std::string category;  ///< its own word; may be empty
+  std::string text;
+};
+/// May be called from any thread, several at once.
+using LogHandler = std::function<void(const LogMessage&)>;
 
 struct RunOptions {
   int threads = 1;
@@ -61,6 +75,7 @@ struct RunOptions {
   const std::atomic<bool>* interrupt = nullptr;
   /// Corrections from repeated runs (entrain/learning.hpp); the description must be with_learned. Copied.
   const Learned* learned = nullptr;
+  LogHandler log = {};  ///< told what the subsystems log, at once
 };
 
 /// Makes a model from its name; nullptr when it does not know the name. Tried before the built-in models.

@@ -158,6 +158,24 @@ class Reset {
   virtual void reset() = 0;
 };
 
+/// Parameters that may change during a run.
+class Tuning {
+ public:
+  virtual ~Tuning() = default;
+  /// At the time reached; the type is the variable's. `parameter`: index in VariableTable::parameters, a tunable one.
+  virtual void set_parameter(std::size_t parameter, const Value& value) = 0;
+};
+
+/// Inputs and outputs that are no real numbers.
+class DiscreteValues {
+ public:
+  virtual ~DiscreteValues() = default;
+  /// At the time reached. One value per index in VariableTable::discrete_outputs; their storage is reused.
+  virtual void read(std::span<const std::size_t> outputs, std::span<Value> values) = 0;
+  /// From the time reached on. One value per index in VariableTable::discrete_inputs, of its type.
+  virtual void write(std::span<const std::size_t> inputs, std::span<const Value> values) = 0;
+};
+
 /// Optional abilities; null = this subsystem cannot. Same lifetime as the subsystem, and in line with its capabilities.
 struct Facets {
   Rollback* rollback = nullptr;
@@ -167,6 +185,8 @@ struct Facets {
   Equations* equations = nullptr;
   Events* events = nullptr;
   Reset* reset = nullptr;
+  Tuning* tuning = nullptr;
+  DiscreteValues* discrete = nullptr;
 };
 
 /// One participant of a co-simulation: a native model, an FMU, a remote worker.

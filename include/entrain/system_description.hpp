@@ -37,13 +37,19 @@ struct OptionalStart {
 inline constexpr std::string_view kCoSimulation = "co-simulation";
 inline constexpr std::string_view kModelExchange = "model-exchange";
 
+/// Values of `interpolation`.
+inline constexpr std::string_view kHold = "hold";
+inline constexpr std::string_view kLinear = "linear";
+
 struct SubsystemDescription {
   std::string name;
-  std::string model;                              ///< "pair.part", a built-in model; or
-  std::string fmu;                                ///< the path of an FMU, relative to the system file
-  std::optional<Written<std::string>> interface;  ///< of an FMU: "co-simulation" or "model-exchange"
-  std::optional<Written<double>> tolerance;       ///< of the integration of a model-exchange FMU
-  std::map<std::string, Written<Value>> start;    ///< parameters, states and inputs by name
+  std::string model;                                  ///< "pair.part", a built-in model; or
+  std::string fmu;                                    ///< the path of an FMU, relative to the system file
+  std::string csv;                                    ///< the path of a table over time, relative to the system file
+  std::optional<Written<std::string>> interpolation;  ///< of the table: "hold" (the default) or "linear"
+  std::optional<Written<std::string>> interface;      ///< of an FMU: "co-simulation" or "model-exchange"
+  std::optional<Written<double>> tolerance;           ///< of the integration of a model-exchange FMU
+  std::map<std::string, Written<Value>> start;        ///< parameters, states and inputs by name
   std::map<std::string, OptionalStart> optional_start;
   // Capabilities taken away for study; nullopt = as the subsystem says.
   std::optional<Written<bool>> rollback;
@@ -64,10 +70,11 @@ struct SubsystemDescription {
   SourcePosition where;
   SourcePosition model_where;
   SourcePosition fmu_where;
+  SourcePosition csv_where;
 };
 
 /// One output to one input; names are "subsystem.variable", the first dot ends the subsystem's name.
-/// input = factor * output + offset.
+/// input = factor * output + offset, where the output is in the unit of the input if units are converted.
 struct ConnectionDescription {
   std::string output;
   std::string input;
@@ -75,6 +82,19 @@ struct ConnectionDescription {
   SourcePosition output_where{};  ///< of the output
   double factor = 1.0;
   double offset = 0.0;
+  bool convert_units = true;  ///< where both units are known
+};
+
+/// Values that a tunable parameter takes during the run.
+struct ScheduleDescription {
+  std::string variable;  ///< "subsystem.variable"
+  struct Entry {
+    Time time = 0.0;  ///< s
+    Value value;
+    SourcePosition where;
+  };
+  std::vector<Entry> entries;  ///< in the order of time
+  SourcePosition where;
 };
 
 /// Two variables whose product is a power, and the connections between the same two subsystems that carry them.
@@ -104,6 +124,7 @@ struct SystemDescription {
   std::vector<SubsystemDescription> subsystems;  ///< in the order of the file
   std::vector<ConnectionDescription> connections;
   std::optional<std::vector<BondDescription>> bonds;  ///< nullopt = found from the units of the connected variables
+  std::vector<ScheduleDescription> schedule;
   RecordDescription record;
   std::vector<Problem> notes;  ///< what was ignored when it was read: warnings
 };

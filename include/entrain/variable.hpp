@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -15,10 +17,31 @@ namespace entrain {
 using Time = double;
 using Duration = double;
 
-/// A start value or parameter as the user wrote it.
-using Value = std::variant<double, std::int64_t, bool, std::string>;
+/// Bytes that mean something to the subsystems alone.
+struct Binary {
+  std::vector<std::uint8_t> bytes;
+  auto operator<=>(const Binary&) const = default;
+};
 
-enum class ValueType { Real, Integer, Boolean, String };
+/// A start value, a parameter or a discrete value.
+using Value = std::variant<double, std::int64_t, bool, std::string, std::uint64_t, Binary>;
+
+/// In the order of the alternatives of Value.
+enum class ValueType {
+  Real,
+  Integer,
+  Boolean,
+  String,
+  Unsigned,  ///< 64 bits without a sign; smaller ones are Integer
+  Binary,
+};
+
+/// What a unit means: value in SI base units = factor * value + offset.
+struct UnitMeaning {
+  std::array<int, 8> exponents{};  ///< of kg, m, s, A, K, mol, cd, rad
+  double factor = 1.0;
+  double offset = 0.0;
+};
 
 struct Variable {
   std::string name;
@@ -26,6 +49,10 @@ struct Variable {
   std::string description;
   ValueType type = ValueType::Real;
   std::optional<Value> start;  ///< the value without the user's word; nullopt = must be given or connected
+  /// Of the unit; nullopt = as the text says, if it is an SI unit.
+  std::optional<UnitMeaning> meaning = std::nullopt;
+  std::string declared_type = {};  ///< as the subsystem calls it: "UInt8", "Enumeration"; empty = as `type` says
+  bool tunable = true;             ///< of a parameter: it may change during a run
 };
 
 enum class Causality {
@@ -33,13 +60,15 @@ enum class Causality {
   Output,
   State,
   Parameter,
+  DiscreteInput,
+  DiscreteOutput,
   Method,  ///< of a recordable signal only: told by the coupling method, not by the subsystem
 };
 
-/// An input or output that no connection can carry yet.
+/// An input or output that no connection can carry.
 struct OtherPort {
   std::string name;
-  std::string type;  ///< as the subsystem calls it: "Boolean", "Float32", "array of Float64"
+  std::string type;  ///< as the subsystem calls it: "Clock"
 };
 
 /// The variables of one subsystem. The index inside a list is the number of the port.
@@ -48,16 +77,19 @@ struct ENTRAIN_API VariableTable {
   std::vector<Variable> outputs;
   std::vector<Variable> states;
   std::vector<Variable> parameters;
+  /// Inputs and outputs that are no real numbers: held between communication times (docs/system_file.md).
+  std::vector<Variable> discrete_inputs;
+  std::vector<Variable> discrete_outputs;
   std::vector<OtherPort> other_ports;  ///< so that a connection to one can be refused with its reason
 
   struct Place {
     Causality causality;
     std::size_t index;
   };
-  /// An output, else an input, else a state, else a parameter of this name. (An output that is a state has one name
-  /// in both lists.)
+  /// An output, else an input, else a state, else a parameter of this name, then the discrete ones. (An output that is
+  /// a state has one name in both lists.)
   std::optional<Place> find(std::string_view name) const;
-  /// What a start value can be given to: a parameter, else a state, else an input.
+  /// What a start value can be given to: a parameter, else a state, else an input, discrete ones included.
   std::optional<Place> find_startable(std::string_view name) const;
   const Variable& at(Place place) const;
 };

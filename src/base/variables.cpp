@@ -11,6 +11,8 @@ const std::vector<Variable>& list_of(const VariableTable& table, Causality causa
     case Causality::Input: return table.inputs;
     case Causality::Output: return table.outputs;
     case Causality::State: return table.states;
+    case Causality::DiscreteInput: return table.discrete_inputs;
+    case Causality::DiscreteOutput: return table.discrete_outputs;
     case Causality::Parameter:
     case Causality::Method: break;
   }
@@ -30,11 +32,14 @@ std::optional<VariableTable::Place> find_in_order(const VariableTable& table, st
 }  // namespace
 
 std::optional<VariableTable::Place> VariableTable::find(std::string_view name) const {
-  return find_in_order(*this, name, {Causality::Output, Causality::Input, Causality::State, Causality::Parameter});
+  return find_in_order(*this, name,
+                       {Causality::Output, Causality::Input, Causality::State, Causality::Parameter,
+                        Causality::DiscreteOutput, Causality::DiscreteInput});
 }
 
 std::optional<VariableTable::Place> VariableTable::find_startable(std::string_view name) const {
-  return find_in_order(*this, name, {Causality::Parameter, Causality::State, Causality::Input});
+  return find_in_order(*this, name,
+                       {Causality::Parameter, Causality::State, Causality::Input, Causality::DiscreteInput});
 }
 
 const Variable& VariableTable::at(Place place) const {

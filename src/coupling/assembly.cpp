@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <optional>
 #include <set>
+#include <tuple>
 
 #include "base/suggest.hpp"
+#include "base/units.hpp"
+#include "base/values.hpp"
+#include "coupling/schedule.hpp"
 #include "subsystem/restricted.hpp"
 
 namespace entrain {
@@ -43,41 +46,6 @@ Restrictions restrictions_of(const SubsystemDescription& description) {
   return restrictions;
 }
 
-std::string_view type_name(const Value& value) {
-  constexpr std::array<std::string_view, 4> kNames{"a number", "an integer", "a boolean", "a string"};
-  return kNames[value.index()];
-}
-
-/// The value in the type of the variable, if it fits; an integer is a number too.
-std::optional<Value> convert(const Value& value, ValueType type) {
-  switch (type) {
-    case ValueType::Real:
-      if (const auto* integer = std::get_if<std::int64_t>(&value)) return static_cast<double>(*integer);
-      if (std::holds_alternative<double>(value)) return value;
-      break;
-    case ValueType::Integer:
-      if (std::holds_alternative<std::int64_t>(value)) return value;
-      break;
-    case ValueType::Boolean:
-      if (std::holds_alternative<bool>(value)) return value;
-      break;
-    case ValueType::String:
-      if (std::holds_alternative<std::string>(value)) return value;
-      break;
-  }
-  return std::nullopt;
-}
-
-std::string_view expected_type(ValueType type) {
-  switch (type) {
-    case ValueType::Real: return "a number";
-    case ValueType::Integer: return "an integer";
-    case ValueType::Boolean: return "a boolean";
-    case ValueType::String: break;
-  }
-  return "a string";
-}
-
 std::vector<std::string> names_of(std::initializer_list<const std::vector<Variable>*> lists,
                                   const std::string& prefix) {
   std::vector<std::string> names;
@@ -85,6 +53,12 @@ std::vector<std::string> names_of(std::initializer_list<const std::vector<Variab
     for (const auto& variable : *list) names.push_back(prefix + variable.name);
   }
   return names;
+}
+
+std::optional<std::size_t> index_of(const std::string& name, const std::vector<Variable>& list) {
+  const auto found = std::find_if(list.begin(), list.end(), [&](const Variable& v) { return v.name == name; });
+  if (found == list.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - list.begin());
 }
 
 class Assembler {
@@ -95,6 +69,7 @@ class Assembler {
   Assembly run(const SubsystemFactory& factory) {
     for (const auto& subsystem : description_.subsystems) add(subsystem, factory);
     for (const auto& connection : description_.connections) connect(connection);
+    check_scheduled_subsystems(description_, problems_);
     check_unconnected();
     return std::move(assembly_);
   }
@@ -130,6 +105,7 @@ class Assembler {
 
     try {
       subsystem = restrict_as_written(std::move(subsystem), description);
+      subsystem = with_schedule(std::move(subsystem), description_, description, problems_);
       Graph::Node node{description.name, {}, {}, subsystem->capabilities().feedthrough};
       for (const auto& input : variables.inputs) node.inputs.push_back(input.name);
       for (const auto& output : variables.outputs) node.outputs.push_back(output.name);
@@ -167,20 +143,28 @@ class Assembler {
     const auto& variables = subsystem.variables();
     const auto place = variables.find_startable(name);
     if (!place) {
-      const auto known = names_of({&variables.parameters, &variables.states, &variables.inputs}, "");
+      const auto known =
+          names_of({&variables.parameters, &variables.states, &variables.inputs, &variables.discrete_inputs}, "");
       problem(written.where, fmt::format("'{}' has no parameter, state or input '{}' to start", description.name, name),
               suggestion(name, known));
       return;
     }
     const auto& variable = variables.at(*place);
-    const auto value = convert(written.value, variable.type);
+    const auto value = converted(written.value, variable.type);
     if (!value) {
-      problem(written.where, fmt::format("'{}.{}' takes {}, not {}", description.name, name,
-                                         expected_type(variable.type), type_name(written.value)));
+      problem(written.where, fmt::format("'{}.{}' takes {}, not {}", description.name, name, kind_of(variable.type),
+                                         kind_of(written.value)));
       return;
     }
     if (place->causality == Causality::Input) inputs[place->index] = std::get<double>(*value);
-    subsystem.set_start(*place, *value);
+    if (place->causality == Causality::DiscreteInput) {
+      assembly_.discrete_starts.push_back({assembly_.subsystems.size(), place->index, *value});
+    }
+    try {
+      subsystem.set_start(*place, *value);
+    } catch (const Error& error) {  // it would never reach the variable
+      problem(written.where, fmt::format("'{}.{}' {}", description.name, name, error.message()));
+    }
   }
 
   std::unique_ptr<Subsystem> restrict_as_written(std::unique_ptr<Subsystem> subsystem,
@@ -193,6 +177,9 @@ class Assembler {
     }
     return restricted(std::move(subsystem), restrictions);
   }
+
+  /// Index of the subsystem, kind and number of an input.
+  using InputKey = std::tuple<std::size_t, Causality, std::size_t>;
 
   struct End {
     const Entry* entry;
@@ -214,22 +201,24 @@ class Assembler {
       return std::nullopt;
     }
     const auto& variables = assembly_.subsystems[entry->second.index]->variables();
-    const auto& wanted_list = wanted == Causality::Output ? variables.outputs : variables.inputs;
-    for (std::size_t i = 0; i < wanted_list.size(); ++i) {
-      if (wanted_list[i].name == variable) return End{&entry->second, {wanted, i}};
+    const bool is_output = wanted == Causality::Output;
+    const auto& wanted_list = is_output ? variables.outputs : variables.inputs;
+    const auto& discrete_list = is_output ? variables.discrete_outputs : variables.discrete_inputs;
+    if (const auto index = index_of(variable, wanted_list)) return End{&entry->second, {wanted, *index}};
+    if (const auto index = index_of(variable, discrete_list)) {
+      return End{&entry->second, {is_output ? Causality::DiscreteOutput : Causality::DiscreteInput, *index}};
     }
-    const std::string_view kind = wanted == Causality::Output ? "an output" : "an input";
+    const std::string_view kind = is_output ? "an output" : "an input";
     const auto other = std::find_if(variables.other_ports.begin(), variables.other_ports.end(),
                                     [&](const OtherPort& port) { return port.name == variable; });
     if (other != variables.other_ports.end()) {
-      problem(where, fmt::format("'{}' is of type {}, which cannot be connected yet", name, other->type),
-              "only scalar Real (Float64) inputs and outputs can");
+      problem(where, fmt::format("'{}' is of type {}, which cannot be connected", name, other->type));
     } else if (variables.find(variable)) {
       problem(where, fmt::format("'{}' is not {}", name, kind),
               "a connection reads \"subsystem.output\" = \"subsystem.input\"");
     } else {
       problem(where, fmt::format("unknown variable '{}'", name),
-              suggestion(name, names_of({&wanted_list}, subsystem + ".")));
+              suggestion(name, names_of({&wanted_list, &discrete_list}, subsystem + ".")));
     }
     return std::nullopt;
   }
@@ -243,7 +232,7 @@ class Assembler {
     const auto& from = last_output_;
     const auto to = find(description.input, Causality::Input, description.where);
     if (to) {
-      const std::size_t input = to->entry->first_input + to->place.index;
+      const InputKey input{to->entry->index, to->place.causality, to->place.index};
       const auto [earlier, is_new] = fed_by_.insert({input, &description});
       if (!is_new) {
         problem(description.where,
@@ -254,9 +243,58 @@ class Assembler {
       }
     }
     if (!from || !to) return;
-    assembly_.connections.push_back({OutputId{from->entry->first_output + from->place.index},
-                                     InputId{to->entry->first_input + to->place.index}, description.factor,
-                                     description.offset});
+    if (from->place.causality == Causality::Output && to->place.causality == Causality::Input) {
+      connect_reals(description, *from, *to);
+    } else {
+      connect_discrete(description, *from, *to);
+    }
+  }
+
+  void connect_reals(const ConnectionDescription& description, const End& from, const End& to) {
+    Connection connection{OutputId{from.entry->first_output + from.place.index},
+                          InputId{to.entry->first_input + to.place.index}, description.factor, description.offset};
+    if (description.convert_units) convert_units(description, from, to, connection);
+    assembly_.connections.push_back(connection);
+  }
+
+  void connect_discrete(const ConnectionDescription& description, const End& from, const End& to) {
+    const Variable& output = variable(from);
+    const Variable& input = variable(to);
+    if (!can_feed(output.type, input.type)) {
+      problem(description.where, fmt::format("'{}' of type {} cannot feed '{}' of type {}", description.output,
+                                             type_name(output), description.input, type_name(input)));
+      return;
+    }
+    const bool scaled = description.factor != 1.0 || description.offset != 0.0;
+    if (scaled && to.place.causality != Causality::Input) {
+      problem(description.where, fmt::format("'{}' of type {} cannot be scaled", description.input, type_name(input)),
+              "leave factor and offset out");
+      return;
+    }
+    assembly_.discrete_connections.push_back(
+        {SubsystemId{from.entry->index}, from.place.index, SubsystemId{to.entry->index}, to.place.index,
+         to.place.causality == Causality::Input, description.factor, description.offset});
+  }
+
+  const Variable& variable(const End& end) const {
+    return assembly_.subsystems[end.entry->index]->variables().at(end.place);
+  }
+
+  /// A unit that is missing or not known is taken as it comes.
+  void convert_units(const ConnectionDescription& description, const End& from, const End& to, Connection& connection) {
+    const auto source = unit_meaning(variable(from));
+    const auto target = unit_meaning(variable(to));
+    if (!source || !target) return;
+    if (const auto conversion = unit_conversion(*source, *target)) {
+      // First the unit of the input, then what the user makes of it.
+      connection.offset += connection.factor * conversion->offset;
+      connection.factor *= conversion->factor;
+      return;
+    }
+    problem(description.where,
+            fmt::format("'{}' in {} cannot feed '{}' in {}", description.output, variable(from).unit, description.input,
+                        variable(to).unit),
+            "the units measure different things; who writes a factor converts by hand: { to = ..., factor = ... }");
   }
 
   void check_unconnected() {
@@ -266,7 +304,7 @@ class Assembler {
       for (std::size_t i = 0; i < inputs.size(); ++i) {
         const auto& given = given_inputs_[entry.first_input + i];
         assembly_.start_inputs[entry.first_input + i] = given.value_or(0.0);
-        if (given || fed_by_.contains(entry.first_input + i)) continue;
+        if (given || fed_by_.contains({entry.index, Causality::Input, i})) continue;
         problem(entry.description->where, fmt::format("input '{}.{}' is not connected", name, inputs[i].name),
                 fmt::format("connect it, or give it a value: start = {{ {} = ... }}", inputs[i].name));
       }
@@ -280,12 +318,19 @@ class Assembler {
   std::optional<End> last_output_;
   std::map<std::string, Entry> entries_;
   std::set<std::string> broken_;  // subsystems that could not be made: no follow-up problems about them
-  std::map<std::size_t, const ConnectionDescription*> fed_by_;
+  std::map<InputKey, const ConnectionDescription*> fed_by_;
   std::vector<std::optional<double>> given_inputs_;
   std::size_t outputs_ = 0;
 };
 
 }  // namespace
+
+bool Assembly::has_discrete() const {
+  return std::any_of(subsystems.begin(), subsystems.end(), [](const auto& subsystem) {
+    const auto& variables = subsystem->variables();
+    return !variables.discrete_inputs.empty() || !variables.discrete_outputs.empty();
+  });
+}
 
 Assembly assemble(const SystemDescription& description, const SubsystemFactory& factory,
                   std::vector<Problem>& problems) {

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "coupling/discrete_signals.hpp"
 #include "coupling/graph.hpp"
 #include "entrain/subsystem.hpp"
 #include "entrain/system_description.hpp"
@@ -21,6 +22,16 @@ struct Assembly {
   std::vector<Graph::Node> nodes;
   std::vector<Connection> connections;
   std::vector<double> start_inputs;  ///< one per input, in the order of the graph
+  std::vector<DiscreteConnection> discrete_connections;
+  /// Start values that the user gave to discrete inputs.
+  struct DiscreteStart {
+    std::size_t subsystem;
+    std::size_t input;
+    Value value;
+  };
+  std::vector<DiscreteStart> discrete_starts;
+
+  bool has_discrete() const;  ///< inputs or outputs that are no real numbers
 };
 
 /// Everything that is wrong goes to `problems`, all at once; the result is usable when none is an error.

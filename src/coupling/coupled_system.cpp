@@ -83,6 +83,7 @@ void CoupledSystem::initialize(Time start, Time stop) {
   evaluation_.all(start, input_end_, signals_, [this](SubsystemId s, std::span<const double> u, std::span<double> y) {
     participants_[s].subsystem->evaluate(u, y);
   });
+  if (discrete_) settle_discrete(start);
   for (std::size_t s = 0; s < size(); ++s) check_outputs(SubsystemId{s}, start);
 }
 
@@ -316,6 +317,7 @@ CoupledSystem::Saved CoupledSystem::save() {
   for (std::size_t s = 0; s < size(); ++s) everyone.emplace_back(s);
   Saved saved;
   save(everyone, saved);
+  if (discrete_) saved.discrete = discrete_->memory();
   return saved;
 }
 
@@ -351,6 +353,10 @@ void CoupledSystem::restore(const Saved& saved) {
       std::copy_n(next, values.size(), values.begin());
       next += values.size();
     }
+  }
+  if (discrete_ && saved.discrete) {
+    discrete_->restore(*saved.discrete);
+    exchange_reals();
   }
   stop_request_.clear();
 }

@@ -13,6 +13,7 @@
 #include "base/function_ref.hpp"
 #include "base/ids.hpp"
 #include "coupling/bonds.hpp"
+#include "coupling/discrete_signals.hpp"
 #include "coupling/evaluation.hpp"
 #include "coupling/graph.hpp"
 #include "coupling/transfer.hpp"
@@ -101,6 +102,12 @@ class CoupledSystem {
   void solve_loops(Time t);
   /// The next discontinuity this subsystem announces after `t`; kNever if none.
   Time next_event(SubsystemId s, Time t);
+  // Signals that are no real numbers; none unless connect_discrete was called.
+  void connect_discrete(const std::vector<DiscreteConnection>& connections);
+  DiscreteSignals* discrete() { return discrete_.get(); }
+  /// Passes them on at a communication time; all outputs are read, or those that are connected. True when real inputs
+  /// that no output feeds got other values.
+  bool exchange_discrete(Time now, bool read_all);
   /// For methods that integrate the equations themselves: what the signals are now.
   void publish(Time t, std::span<const double> all_inputs, std::span<const double> all_outputs);
 
@@ -146,6 +153,7 @@ class CoupledSystem {
     std::vector<Time> times;
     std::vector<Counters> counters;
     std::vector<double> numbers;  ///< outputs, inputs and input polynomials, one subsystem after the other
+    std::optional<DiscreteSignals::Memory> discrete;  ///< of a save of all
   };
   /// Before `initialize` again, as new: for another run. Every subsystem needs the facet Reset.
   void reset();
@@ -189,6 +197,8 @@ class CoupledSystem {
   void settle_trouble(std::span<const StepTask> tasks);
   /// What a saved state holds besides the subsystem's own: outputs, inputs, input polynomials.
   static std::array<std::span<double>, 3> numbers_of(const Participant& participant);
+  void settle_discrete(Time start);
+  bool exchange_reals();
 
   Graph graph_;
   TransferPlan transfer_;
@@ -205,6 +215,7 @@ class CoupledSystem {
   std::vector<TrialKind> trial_kinds_;
   std::vector<double> start_inputs_;
   std::vector<PowerBond> bonds_;
+  std::unique_ptr<DiscreteSignals> discrete_;
 };
 
 }  // namespace entrain

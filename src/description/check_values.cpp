@@ -30,6 +30,7 @@ class ValueChecker {
         add(subsystem.where, fmt::format("there are two subsystems named '{}'", subsystem.name));
     }
     check_connections(description.connections);
+    check_schedule(description);
     check_interval(description);
     check_format(description.record);
     if (const auto& recorded = description.record.variables; recorded && recorded->empty())
@@ -108,9 +109,7 @@ class ValueChecker {
   void check_subsystem(const SubsystemDescription& subsystem) {
     const std::string path = "subsystems." + subsystem.name;
     check_name(subsystem);
-    if (!subsystem.model.empty() && !subsystem.fmu.empty())
-      add(subsystem.fmu_where, fmt::format("subsystem '{}' has both a model and an fmu", subsystem.name),
-          "name one of them");
+    check_source(subsystem, path);
     for (const auto& [name, start] : subsystem.start)
       if (const auto* number = std::get_if<double>(&start.value))
         check_finite(fmt::format("{}.start.{}", path, name), {*number, start.where});
@@ -136,6 +135,44 @@ class ValueChecker {
     for (const double time : subsystem.events->value) check_finite(path + ".events", {time, subsystem.events->where});
   }
 
+  void check_source(const SubsystemDescription& subsystem, const std::string& path) {
+    if (!subsystem.model.empty() && !subsystem.fmu.empty())
+      add(subsystem.fmu_where, fmt::format("subsystem '{}' has both a model and an fmu", subsystem.name),
+          "name one of them");
+    if (!subsystem.csv.empty() && !(subsystem.model.empty() && subsystem.fmu.empty()))
+      add(subsystem.csv_where,
+          fmt::format("subsystem '{}' has both a csv and {}", subsystem.name,
+                      subsystem.fmu.empty() ? "a model" : "an fmu"),
+          "name one of them");
+    const auto& interpolation = subsystem.interpolation;
+    if (!interpolation) return;
+    if (subsystem.csv.empty())
+      add(interpolation->where, fmt::format("{}.interpolation is for csv tables only", path), "leave it out");
+    else if (interpolation->value != kHold && interpolation->value != kLinear)
+      add(interpolation->where, fmt::format("{}.interpolation cannot be '{}'", path, interpolation->value),
+          suggestion(interpolation->value, {std::string(kHold), std::string(kLinear)}));
+  }
+
+  void check_schedule(const SystemDescription& description) {
+    for (const auto& [variable, entries, where] : description.schedule) {
+      const std::string path = fmt::format("schedule.\"{}\"", variable);
+      check_endpoint("variable", variable, where, "a schedule");
+      if (entries.empty()) add(where, path + " is empty", "give [time, value] pairs, or leave it out");
+      const ScheduleDescription::Entry* previous = nullptr;
+      for (const auto& entry : entries) {
+        if (!check_finite(path, {entry.time, entry.where})) continue;
+        if (const auto* number = std::get_if<double>(&entry.value)) check_finite(path, {*number, entry.where});
+        if (previous != nullptr && !(entry.time > previous->time))
+          add(entry.where,
+              fmt::format("{}: the times must grow, but {} s follows {} s", path, entry.time, previous->time));
+        previous = &entry;
+        if (description.stop && entry.time > description.stop->value)
+          problems_.push_back({fmt::format("{}: {} s lies behind the end of the run", path, entry.time), "",
+                               entry.where, Problem::Severity::Warning});
+      }
+    }
+  }
+
   void check_name(const SubsystemDescription& subsystem) {
     if (!subsystem.name.empty() && subsystem_name(subsystem.name) == subsystem.name) return;
     add(subsystem.where, fmt::format("'{}' cannot be the name of a subsystem", subsystem.name),
@@ -143,7 +180,7 @@ class ValueChecker {
   }
 
   void check_interface(const SubsystemDescription& subsystem, const std::string& path) {
-    const bool is_model = !subsystem.model.empty() && subsystem.fmu.empty();
+    const bool is_model = !(subsystem.model.empty() && subsystem.csv.empty()) && subsystem.fmu.empty();
     const std::string remedy = is_model ? "only an FMU has it: leave it away" : "";
     if (const auto& interface = subsystem.interface) {
       const bool known = interface->value == kCoSimulation || interface->value == kModelExchange;
@@ -208,10 +245,11 @@ class ValueChecker {
     }
   }
 
-  void check_endpoint(std::string_view role, const std::string& name, const SourcePosition& where) {
+  void check_endpoint(std::string_view role, const std::string& name, const SourcePosition& where,
+                      std::string_view of = "a connection") {
     const auto dot = name.find('.');
     if (dot != std::string::npos && dot > 0 && dot + 1 < name.size()) return;
-    add(where, fmt::format("'{}' cannot be the {} of a connection", name, role), "write \"subsystem.variable\"");
+    add(where, fmt::format("'{}' cannot be the {} of {}", name, role, of), "write \"subsystem.variable\"");
   }
 
   std::vector<Problem>& problems_;

@@ -24,7 +24,8 @@ class Flattener {
     for (const auto& feed : feeds(root, problems_)) {
       if (feed.from_component) {
         description_.connections.push_back({text_of(feed.source), text_of(feed.target), feed.where, feed.where,
-                                            feed.transformation.factor, feed.transformation.offset});
+                                            feed.transformation.factor, feed.transformation.offset,
+                                            feed.convert_units});
       } else {
         start_from_system(feed);
       }

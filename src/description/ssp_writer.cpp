@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/values.hpp"
 #include "base/xml.hpp"
 #include "description/ssp_document.hpp"
 #include "description/system_file.hpp"
@@ -22,6 +23,8 @@ std::string_view type_name(ValueType type) {
     case ValueType::Real: return "Real";
     case ValueType::Integer: return "Integer";
     case ValueType::Boolean: return "Boolean";
+    case ValueType::Unsigned: return "Integer";
+    case ValueType::Binary: return "Binary";
     case ValueType::String: break;
   }
   return "String";
@@ -40,6 +43,8 @@ std::string typed(const Value& value, const std::string& unit) {
     std::string operator()(std::int64_t v) const { return fmt::format("Integer value=\"{}\"", v); }
     std::string operator()(bool v) const { return fmt::format("Boolean value=\"{}\"", v); }
     std::string operator()(const std::string& v) const { return fmt::format("String value=\"{}\"", xml_attribute(v)); }
+    std::string operator()(std::uint64_t v) const { return fmt::format("Integer value=\"{}\"", v); }
+    std::string operator()(const Binary& v) const { return fmt::format("Binary value=\"{}\"", value_text(v)); }
   };
   const std::string unit_text = unit.empty() ? "" : fmt::format(" unit=\"{}\"", xml_attribute(unit));
   return fmt::format("<ssv:{}{}/>", std::visit(Typed{}, value), unit_text);
@@ -69,10 +74,13 @@ void add_component(Text& text, const SubsystemDescription& subsystem, const SsdC
       "implementation=\"{}\">\n",
       xml_attribute(subsystem.name), xml_attribute(component.source), implementation);
   const auto& variables = component.variables;
-  if (!variables.inputs.empty() || !variables.outputs.empty()) {
+  const bool has_discrete = !variables.discrete_inputs.empty() || !variables.discrete_outputs.empty();
+  if (!variables.inputs.empty() || !variables.outputs.empty() || has_discrete) {
     add(text, "        <ssd:Connectors>\n");
     add_connectors(text, "input", variables.inputs);
+    add_connectors(text, "input", variables.discrete_inputs);
     add_connectors(text, "output", variables.outputs);
+    add_connectors(text, "output", variables.discrete_outputs);
     add(text, "        </ssd:Connectors>\n");
   }
   add_values(text, subsystem);
@@ -88,6 +96,7 @@ void add_connection(Text& text, const ConnectionDescription& connection) {
   const auto [to, input] = split(connection.input);
   add(text, "      <ssd:Connection startElement=\"{}\" startConnector=\"{}\" endElement=\"{}\" endConnector=\"{}\"",
       from, output, to, input);
+  if (!connection.convert_units) add(text, " suppressUnitConversion=\"true\"");
   if (connection.factor == 1.0 && connection.offset == 0.0) {
     add(text, "/>\n");
   } else {

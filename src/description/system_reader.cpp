@@ -39,6 +39,7 @@ class SystemReader {
                {"subsystems", table(&SystemReader::read_subsystems)},
                {"connections", table(&SystemReader::read_connections)},
                {"bonds", table(&SystemReader::read_bonds)},
+               {"schedule", table(&SystemReader::read_schedule)},
                {"record", table(&SystemReader::read_record)}});
   }
 
@@ -156,6 +157,7 @@ class SystemReader {
     bool has_source = false;
     Written<std::string> model;
     Written<std::string> fmu;
+    Written<std::string> csv;
     const auto source = [&](Written<std::string>& target) -> Action {
       return [this, &has_source, &target](const TomlNode& node, const std::string& path) {
         has_source = true;
@@ -165,6 +167,8 @@ class SystemReader {
     read_keys(content, "subsystems." + subsystem.name,
               {{"model", source(model)},
                {"fmu", source(fmu)},
+               {"csv", source(csv)},
+               {"interpolation", into(subsystem.interpolation)},
                {"interface", into(subsystem.interface)},
                {"tolerance", into(subsystem.tolerance)},
                {"start", [&](const TomlNode& node, const std::string& path) { read_start(node, path, subsystem); }},
@@ -189,9 +193,12 @@ class SystemReader {
     subsystem.model_where = model.where;
     subsystem.fmu = fmu.value;
     subsystem.fmu_where = fmu.where;
+    subsystem.csv = csv.value;
+    subsystem.csv_where = csv.where;
     if (!has_source)
       add(subsystem.where, fmt::format("subsystem '{}' has no model", subsystem.name),
-          "name one, such as model = \"lotka_volterra.prey\", or an FMU: fmu = \"prey.fmu\"");
+          "name one, such as model = \"lotka_volterra.prey\", an FMU: fmu = \"prey.fmu\", or a table: csv = "
+          "\"load.csv\"");
   }
 
   void read_start(const TomlNode& node, const std::string& path, SubsystemDescription& subsystem) {
@@ -253,19 +260,24 @@ class SystemReader {
   /// A table without any of these keys is a name whose dots were not quoted.
   static bool is_scaled_input(const TomlTable& table) {
     return std::any_of(table.entries.begin(), table.entries.end(), [](const TomlEntry& entry) {
-      return entry.key == "to" || entry.key == "factor" || entry.key == "offset";
+      return entry.key == "to" || entry.key == "factor" || entry.key == "offset" || entry.key == "units";
     });
   }
 
   void read_scaled_connection(const TomlEntry& output, const TomlNode& node, const std::string& path) {
     std::optional<Written<std::string>> to;
-    Written<double> factor{1.0, {}};
-    Written<double> offset{0.0, {}};
+    std::optional<Written<double>> factor;
+    std::optional<Written<double>> offset;
+    std::optional<Written<bool>> units;
     read_keys(std::get<TomlTable>(node.value), path,
-              {{"to", into(to)}, {"factor", into(factor)}, {"offset", into(offset)}});
+              {{"to", into(to)}, {"factor", into(factor)}, {"offset", into(offset)}, {"units", into(units)}});
     if (to) {
-      description_.connections.push_back(
-          {output.key, std::move(to->value), node.where, output.where, factor.value, offset.value});
+      ConnectionDescription connection{output.key, std::move(to->value), node.where, output.where};
+      if (factor) connection.factor = factor->value;
+      if (offset) connection.offset = offset->value;
+      // Who writes a factor converts by hand, unless he says that units are to be converted as well.
+      connection.convert_units = units ? units->value : !factor && !offset;
+      description_.connections.push_back(std::move(connection));
     } else {
       add(node.where, path + " names no input", "write { to = \"subsystem.input\", factor = ... }");
     }
@@ -287,6 +299,33 @@ class SystemReader {
       for (const auto& element : std::get<std::vector<TomlNode>>(entry.node.value)) {
         bond.variables.push_back({std::get<std::string>(element.value), element.where});
       }
+    }
+  }
+
+  void read_schedule(const TomlTable& schedule) {
+    for (const auto& entry : schedule.entries) {
+      const std::string path = fmt::format("schedule.\"{}\"", entry.key);
+      ScheduleDescription parameter{entry.key, {}, entry.where};
+      const auto* list = std::get_if<std::vector<TomlNode>>(&entry.node.value);
+      if (list == nullptr) {
+        add_wrong_type(entry.node, path, "a list of [time, value] pairs");
+        if (std::holds_alternative<TomlTable>(entry.node.value)) problems_.back().remedy = kQuoteDots;
+        continue;
+      }
+      for (const auto& pair : *list) read_scheduled(pair, path, parameter);
+      description_.schedule.push_back(std::move(parameter));
+    }
+  }
+
+  void read_scheduled(const TomlNode& node, const std::string& path, ScheduleDescription& parameter) {
+    const auto* pair = std::get_if<std::vector<TomlNode>>(&node.value);
+    const bool is_pair = pair != nullptr && pair->size() == 2;
+    const auto time = is_pair ? read_as<double>(pair->front()) : std::nullopt;
+    auto value = is_pair ? scalar(pair->back()) : std::nullopt;
+    if (time && value) {
+      parameter.entries.push_back({*time, std::move(*value), node.where});
+    } else {
+      add(node.where, path + " must hold [time, value] pairs", "such as [[2.0, 0.5], [4.0, 0.8]]");
     }
   }
 

@@ -3,6 +3,7 @@
 
 #include <map>
 
+#include "base/printable.hpp"
 #include "description/system_file.hpp"
 #include "description/toml_text.hpp"
 
@@ -21,11 +22,24 @@ void add_if(Text& text, std::string_view key, const std::optional<Written<T>>& w
   if (written) add(text, key, OptionValue(written->value));
 }
 
-void add_subsystem(Text& text, const SubsystemDescription& subsystem) {
+/// What was not written in the system file itself (--set, a parameter file) says where it comes from.
+void add_start(Text& text, const std::string& name, const Written<Value>& written, const std::string& file) {
+  const auto& origin = written.where.file;
+  const std::string comment = origin.empty() || origin == file ? "" : "  # " + printable(origin);
+  fmt::format_to(std::back_inserter(text), "{} = {}{}\n", toml_key(name), toml_text(written.value), comment);
+}
+
+void add_subsystem(Text& text, const SubsystemDescription& subsystem, const std::string& file) {
   const std::string table = "subsystems." + toml_key(subsystem.name);
   fmt::format_to(std::back_inserter(text), "\n[{}]\n", table);
-  const bool is_fmu = !subsystem.fmu.empty();
-  add(text, is_fmu ? "fmu" : "model", std::string_view(is_fmu ? subsystem.fmu : subsystem.model));
+  if (!subsystem.csv.empty()) {
+    add(text, "csv", std::string_view(subsystem.csv));
+  } else if (!subsystem.fmu.empty()) {
+    add(text, "fmu", std::string_view(subsystem.fmu));
+  } else {
+    add(text, "model", std::string_view(subsystem.model));
+  }
+  add_if(text, "interpolation", subsystem.interpolation);
   add_if(text, "interface", subsystem.interface);
   add_if(text, "tolerance", subsystem.tolerance);
   add_if(text, "rollback", subsystem.rollback);
@@ -44,7 +58,7 @@ void add_subsystem(Text& text, const SubsystemDescription& subsystem) {
   add_if(text, "events", subsystem.events);
   add_if(text, "timeout", subsystem.timeout);
   if (!subsystem.start.empty()) fmt::format_to(std::back_inserter(text), "[{}.start]\n", table);
-  for (const auto& [name, written] : subsystem.start) add(text, name, written.value);
+  for (const auto& [name, written] : subsystem.start) add_start(text, name, written, file);
   if (subsystem.optional_start.empty()) return;
   fmt::format_to(std::back_inserter(text), "[{}.optional_start]\n", table);
   for (const auto& [name, start] : subsystem.optional_start) {
@@ -58,10 +72,12 @@ void add_subsystem(Text& text, const SubsystemDescription& subsystem) {
 
 std::string input_text(const ConnectionDescription& connection) {
   const std::string input = toml_text(std::string_view(connection.input));
-  if (connection.factor == 1.0 && connection.offset == 0.0) return input;
+  const bool scaled = connection.factor != 1.0 || connection.offset != 0.0;
+  if (!scaled && connection.convert_units) return input;
   std::string text = "{ to = " + input;
   if (connection.factor != 1.0) text += ", factor = " + toml_text(connection.factor);
   if (connection.offset != 0.0) text += ", offset = " + toml_text(connection.offset);
+  if (scaled == connection.convert_units) text += fmt::format(", units = {}", connection.convert_units);
   return text + " }";
 }
 
@@ -93,6 +109,17 @@ void add_bonds(Text& text, const std::optional<std::vector<BondDescription>>& bo
   }
 }
 
+void add_schedule(Text& text, const std::vector<ScheduleDescription>& schedule) {
+  if (schedule.empty()) return;
+  fmt::format_to(std::back_inserter(text), "\n[schedule]\n");
+  for (const auto& [variable, entries, where] : schedule) {
+    std::vector<std::string> pairs;
+    for (const auto& entry : entries)
+      pairs.push_back(fmt::format("[{}, {}]", toml_text(entry.time), toml_text(entry.value)));
+    fmt::format_to(std::back_inserter(text), "{} = [{}]\n", toml_key(variable), fmt::join(pairs, ", "));
+  }
+}
+
 void add_record(Text& text, const RecordDescription& record) {
   if (!record.variables && !record.interval && !record.format) return;
   fmt::format_to(std::back_inserter(text), "\n[record]\n");
@@ -118,9 +145,10 @@ std::string write_system(const SystemDescription& description) {
     fmt::format_to(std::back_inserter(text), "\n[method.{}]\n", toml_key(method));
     for (const auto& [name, written] : options) add(text, name, written.value);
   }
-  for (const auto& subsystem : description.subsystems) add_subsystem(text, subsystem);
+  for (const auto& subsystem : description.subsystems) add_subsystem(text, subsystem, description.file.string());
   add_connections(text, description.connections);
   add_bonds(text, description.bonds);
+  add_schedule(text, description.schedule);
   add_record(text, description.record);
   return fmt::to_string(text);
 }

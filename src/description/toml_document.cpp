@@ -120,6 +120,15 @@ std::optional<std::vector<T>> list_of(const TomlNode& node) {
   return values;
 }
 
+template <class T>
+std::optional<T> any_scalar(const TomlNode& node) {
+  if (auto boolean = exactly<bool>(node)) return boolean;
+  if (auto integer = exactly<std::int64_t>(node)) return integer;
+  if (auto number = exactly<double>(node)) return number;
+  if (auto string = exactly<std::string>(node)) return string;
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<TomlTable> parse_toml(std::string_view text, const std::string& file, std::vector<Problem>& problems) {
@@ -172,15 +181,11 @@ std::optional<std::vector<std::string>> read_as(const TomlNode& node) {
 }
 
 std::optional<Value> scalar(const TomlNode& node) {
-  if (auto boolean = exactly<bool>(node)) return boolean;
-  if (auto integer = exactly<std::int64_t>(node)) return integer;
-  if (auto number = exactly<double>(node)) return number;
-  if (auto string = exactly<std::string>(node)) return string;
-  return std::nullopt;
+  return any_scalar<Value>(node);
 }
 
 std::optional<OptionValue> option_value(const TomlNode& node) {
-  if (const auto value = scalar(node)) return std::visit([](const auto& v) { return OptionValue(v); }, *value);
+  if (auto value = any_scalar<OptionValue>(node)) return value;
   // Strings first: an empty list is one of names, the only lists that options have so far.
   if (auto names = list_of<std::string>(node)) return names;
   if (auto numbers = list_of<double>(node)) return numbers;
@@ -196,7 +201,7 @@ std::optional<OptionValue> option_value(const TomlNode& node) {
 }
 
 std::string found(const TomlNode& node) {
-  if (const auto value = scalar(node)) return std::visit([](const auto& v) { return found(OptionValue(v)); }, *value);
+  if (const auto value = any_scalar<OptionValue>(node)) return found(*value);
   if (std::holds_alternative<TomlDate>(node.value)) return "a date or time";
   return std::holds_alternative<TomlTable>(node.value) ? "a table" : "a list";
 }

@@ -5,6 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
+
+#include "base/values.hpp"
 
 namespace entrain {
 namespace {
@@ -20,6 +23,15 @@ std::string text_of(double value) {
 }
 std::string text_of(const std::string& value) {
   return toml_text(std::string_view(value));
+}
+
+/// TOML has no integers beyond 63 bits; a text of digits is read back (base/values.hpp).
+std::string text_of(std::uint64_t value) {
+  const auto text = std::to_string(value);
+  return std::in_range<std::int64_t>(value) ? text : toml_text(std::string_view(text));
+}
+std::string text_of(const Binary& value) {
+  return toml_text(std::string_view(value_text(value)));
 }
 
 template <class T>

@@ -23,6 +23,41 @@ SystemDescription system_of_one_fmu(const std::filesystem::path& file) {
   return description;
 }
 
+/// Where a value comes from that the user has not written.
+SourcePosition experiment_of(const std::string& fmu) {
+  return {"default experiment of " + fmu, 0, 0};
+}
+
+/// What the file leaves open is as the FMUs propose: the smallest step, the latest stop, and with it their start if
+/// they agree.
+void take_default_experiments(SystemDescription& system) {
+  if (system.stop && system.step) return;
+  const bool start_is_open = system.start.where.file.empty() && !system.stop;
+  std::optional<Written<double>> start;
+  std::optional<Written<double>> stop;
+  std::optional<Written<double>> step;
+  bool starts_agree = true;
+  for (const auto& subsystem : system.subsystems) {
+    if (subsystem.fmu.empty()) continue;
+    DefaultExperiment proposed;
+    try {
+      proposed = fmu_experiment(system.file.parent_path() / subsystem.fmu);
+    } catch (const Error&) {  // told when the subsystem is made
+      continue;
+    }
+    const auto where = experiment_of(subsystem.fmu);
+    if (proposed.stop && (!stop || *proposed.stop > stop->value)) stop = {*proposed.stop, where};
+    if (proposed.step && (!step || *proposed.step < step->value)) step = {*proposed.step, where};
+    if (proposed.start) {
+      starts_agree = starts_agree && (!start || start->value == *proposed.start);
+      start = {*proposed.start, where};
+    }
+  }
+  if (start_is_open && start && starts_agree) system.start = *start;
+  if (!system.stop) system.stop = stop;
+  if (!system.step && step && system.stop && step->value < system.stop->value - system.start.value) system.step = step;
+}
+
 bool is_fmu(const std::filesystem::path& path) {
   auto extension = path.extension().string();
   for (char& c : extension) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
@@ -33,6 +68,7 @@ bool is_fmu(const std::filesystem::path& path) {
 SystemDescription read_and_check(const std::filesystem::path& path, bool always_check, std::vector<Problem>& problems) {
   const auto fmu = is_fmu(path) ? hold_fmu(path) : nullptr;
   auto description = fmu ? system_of_one_fmu(path) : read_system(find_system_file(path), problems);
+  if (!fmu) take_default_experiments(description);
   const bool wrong = has_errors(problems);
   if (wrong ? !description.subsystems.empty() : always_check) prepare(description, 1, {}, problems);
   return description;

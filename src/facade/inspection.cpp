@@ -1,5 +1,7 @@
 #include "facade/inspection.hpp"
 
+#include <fmt/format.h>
+
 #include "facade/prepare.hpp"
 #include "masters/registry.hpp"
 
@@ -22,14 +24,56 @@ std::vector<SystemInspection::Verdict> verdicts(const CoupledSystem& system, con
   return result;
 }
 
-}  // namespace
-
-SystemInspection inspect(const SystemDescription& written) {
-  SystemDescription description = written;
+Prepared prepared_for_show(SystemDescription description) {
   if (!description.stop) description.stop = {description.start.value + 1.0, {}};  // what is shown needs no run
   std::vector<Problem> problems;
-  const Prepared prepared = prepare(description, 1, {}, problems);
+  Prepared prepared = prepare(description, 1, {}, problems);
   if (!prepared.system) throw Error(std::move(problems));
+  return prepared;
+}
+
+/// Of a start value that the user gave, else of the subsystem's own.
+std::string origin_of_start(const SubsystemDescription& subsystem, const Variable& input) {
+  const auto written = subsystem.start.find(input.name);
+  if (written == subsystem.start.end()) return "its own start value";
+  const auto& where = written->second.where;
+  if (where.file.empty()) return "the program";
+  return where.line > 0 ? fmt::format("{}:{}", where.file, where.line) : where.file;
+}
+
+std::optional<std::string> origin_of_connection(const SystemDescription& description, const std::string& input) {
+  for (const auto& connection : description.connections) {
+    if (connection.input == input) return fmt::format("'{}'", connection.output);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<InitialInput> inspect_initial(const SystemDescription& description) {
+  const Prepared prepared = prepared_for_show(description);
+  CoupledSystem& system = *prepared.system;
+  system.initialize(prepared.settings.start, prepared.settings.stop);
+  std::vector<InitialInput> result;
+  std::size_t discrete = 0;  // discrete inputs lie behind all discrete outputs
+  for (std::size_t s = 0; s < system.size(); ++s) discrete += system.variables(SubsystemId{s}).discrete_outputs.size();
+  for (std::size_t s = 0; s < system.size(); ++s) {
+    const SubsystemId id{s};
+    const auto add = [&](const Variable& input, const Value& value) {
+      const std::string name = fmt::format("{}.{}", system.graph().name(id), input.name);
+      const auto source = origin_of_connection(description, name);
+      result.push_back({name, value, input.unit, source ? *source : origin_of_start(description.subsystems[s], input)});
+    };
+    const auto& variables = system.variables(id);
+    const auto inputs = system.graph().inputs_of(id);
+    for (std::size_t i = 0; i < inputs.count; ++i) add(variables.inputs[i], system.inputs()[inputs.first + i]);
+    for (const auto& input : variables.discrete_inputs) add(input, system.discrete()->values()[discrete++]);
+  }
+  return result;
+}
+
+SystemInspection inspect(const SystemDescription& written) {
+  const Prepared prepared = prepared_for_show(written);
   const CoupledSystem& system = *prepared.system;
   const Graph& graph = system.graph();
 

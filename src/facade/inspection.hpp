@@ -31,6 +31,17 @@ struct SystemInspection {
 /// Throws Error with every problem of the system.
 SystemInspection inspect(const SystemDescription& description);
 
+/// What an input got at the start, and from where.
+struct InitialInput {
+  std::string name;  ///< "subsystem.variable"
+  Value value;
+  std::string unit;
+  std::string from;  ///< "'left.x'", "system.toml:12", "--set left.u=1", "its own start value"
+};
+
+/// Initialises the system, as a run does before its first step. Throws Error with every problem of the system.
+std::vector<InitialInput> inspect_initial(const SystemDescription& description);
+
 struct MethodInfo {
   std::string name;
   std::string summary;

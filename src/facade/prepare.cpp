@@ -4,73 +4,19 @@
 
 #include <algorithm>
 
-#include "base/fault_watch.hpp"
 #include "base/suggest.hpp"
 #include "coupling/assembly.hpp"
 #include "description/check_values.hpp"
 #include "entrain/entrain.hpp"
 #include "facade/resolve.hpp"
+#include "facade/subsystem_factory.hpp"
 #include "masters/registry.hpp"
-#include "models/registry.hpp"
 #include "results/selection.hpp"
 #include "run/energy_monitor.hpp"
 #include "run/recordable.hpp"
-#include "subsystem/fmi/fmu_subsystem.hpp"
-#include "subsystem/native/native_subsystem.hpp"
 
 namespace entrain {
 namespace {
-
-/// `monolithic` needs the equations, which co-simulation hides.
-FmuChoice fmu_choice(const SubsystemDescription& description, const std::string& method) {
-  FmuChoice choice;
-  choice.prefer_model_exchange = method == "monolithic";
-  if (description.tolerance) choice.tolerance = description.tolerance->value;
-  // A value that makes no sense is told by the check of values; it must not end the loading before.
-  if (description.timeout && description.timeout->value > 0.0) choice.timeout = description.timeout->value;
-  if (!description.interface) return choice;
-  choice.interface =
-      description.interface->value == kModelExchange ? FmuInterface::ModelExchange : FmuInterface::CoSimulation;
-  return choice;
-}
-
-std::unique_ptr<Subsystem> fmu_subsystem(const SubsystemDescription& description, const std::string& method,
-                                         std::vector<Problem>& problems) {
-  try {
-    const auto& timeout = description.timeout;
-    if (timeout && !FaultWatch::active()) {
-      problems.push_back({fmt::format("the timeout of '{}' has no effect: nobody watches", description.name),
-                          "make an entrain::Watchdog", timeout->where, Problem::Severity::Warning});
-    }
-    return make_fmu_subsystem(description.name, description.fmu, fmu_choice(description, method));
-  } catch (const Error& error) {
-    problems.push_back({error.message(), error.context().remedy, description.fmu_where, Problem::Severity::Error});
-    return nullptr;
-  }
-}
-
-std::string source_of(const SubsystemDescription& description, const std::string& method) {
-  if (description.fmu.empty()) return "model " + description.model;
-  return "fmu " + fmu_title(description.fmu, fmu_choice(description, method));
-}
-
-SubsystemFactory subsystem_factory(const ModelFactory& models, const std::string& method) {
-  return [&models, &method](const SubsystemDescription& description,
-                            std::vector<Problem>& problems) -> std::unique_ptr<Subsystem> {
-    if (!description.fmu.empty()) return fmu_subsystem(description, method, problems);
-    if (description.model.empty()) return nullptr;  // said by the parser already
-    auto model = models ? models(description.model) : nullptr;
-    if (!model) model = make_built_in_model(description.model);
-    if (!model) {
-      std::vector<std::string> known;
-      for (const auto& entry : built_in_models()) known.push_back(entry.name);
-      problems.push_back({fmt::format("unknown model '{}'", description.model), suggestion(description.model, known),
-                          description.model_where, Problem::Severity::Error});
-      return nullptr;
-    }
-    return make_native_subsystem(description.name, std::move(model));
-  };
-}
 
 std::unique_ptr<Method> configured_method(const SystemDescription& description, std::vector<Problem>& problems) {
   std::vector<std::string> known;
@@ -209,7 +155,7 @@ bool has_errors(const std::vector<Problem>& problems) {
 }
 
 Prepared prepare(const SystemDescription& written, int threads, const ModelFactory& models,
-                 std::vector<Problem>& problems) {
+                 std::vector<Problem>& problems, const LogHandler& log) {
   Prepared prepared;
   problems.insert(problems.end(), written.notes.begin(), written.notes.end());
   check_values_again(written, problems);
@@ -223,7 +169,7 @@ Prepared prepare(const SystemDescription& written, int threads, const ModelFacto
   prepared.settings = {description.start.value, description.stop ? description.stop->value : description.start.value,
                        description.step ? description.step->value : 0.0};
   prepared.method = configured_method(description, problems);
-  auto assembly = assemble(description, subsystem_factory(models, description.method.value), problems);
+  auto assembly = assemble(description, subsystem_factory(description, models, log), problems);
   if (assembly.subsystems.size() != description.subsystems.size()) return prepared;
 
   Graph graph(std::move(assembly.nodes), std::move(assembly.connections));
@@ -236,10 +182,15 @@ Prepared prepare(const SystemDescription& written, int threads, const ModelFacto
   const bool times_known = prepared.settings.stop > prepared.settings.start && prepared.settings.step > 0.0;
   if (prepared.method && times_known) check_requirements(description, prepared, assembly, graph, problems);
   if (has_errors(problems) || !prepared.method) return prepared;
+  const bool has_discrete = assembly.has_discrete();
   prepared.system = std::make_unique<CoupledSystem>(std::move(assembly.subsystems), std::move(graph),
                                                     std::move(assembly.start_inputs), threads);
   prepared.system->set_trial_kinds(std::move(kinds));
   prepared.system->set_bonds(std::move(bonds));
+  if (has_discrete) prepared.system->connect_discrete(assembly.discrete_connections);
+  for (const auto& [subsystem, input, value] : assembly.discrete_starts) {
+    prepared.system->discrete()->set_start(subsystem, input, value);
+  }
   prepared.summary = summary_before_run(description, *prepared.system, *prepared.method);
   return prepared;
 }

@@ -6,10 +6,10 @@ namespace entrain {
 namespace {
 
 /// What is really run can be run again from another folder.
-std::string absolute_fmu(const std::filesystem::path& fmu, const std::filesystem::path& system_file) {
+std::string absolute_path(const std::filesystem::path& path, const std::filesystem::path& system_file) {
   std::error_code error;  // a working directory that is gone leaves the path as it is
-  const auto whole = std::filesystem::absolute(system_file.parent_path() / fmu, error);
-  return (error ? fmu : whole).lexically_normal().string();
+  const auto whole = std::filesystem::absolute(system_file.parent_path() / path, error);
+  return (error ? path : whole).lexically_normal().string();
 }
 
 }  // namespace
@@ -26,7 +26,8 @@ SystemDescription resolved(const SystemDescription& description) {
     for (auto& [name, value] : options_in_force(*method)) written.insert({name, {std::move(value), {}}});
   }
   for (auto& subsystem : result.subsystems) {
-    if (!subsystem.fmu.empty()) subsystem.fmu = absolute_fmu(subsystem.fmu, result.file);
+    if (!subsystem.fmu.empty()) subsystem.fmu = absolute_path(subsystem.fmu, result.file);
+    if (!subsystem.csv.empty()) subsystem.csv = absolute_path(subsystem.csv, result.file);
   }
   return result;
 }

@@ -42,7 +42,7 @@ class Simulation::Checkpoint {
 Simulation::Simulation(const SystemDescription& description, RunOptions options, const ModelFactory& models)
     : impl_(std::make_unique<Impl>()) {
   std::vector<Problem> problems;
-  impl_->prepared = prepare(description, options.threads, models, problems);
+  impl_->prepared = prepare(description, options.threads, models, problems, options.log);
   if (!impl_->prepared.system) throw Error(std::move(problems));
   auto& prepared = impl_->prepared;
   for (const auto& problem : problems) prepared.summary.warnings.push_back(to_string(problem));

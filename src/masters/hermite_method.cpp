@@ -64,6 +64,7 @@ void HermiteMethod::start(CoupledSystem& system, const RunSettings& settings) {
   }
   block_ = trials_->make_block();
   left_ = right_ = previous_ = {block_.signals, block_.slopes};
+  first_constant_ = system.graph().outputs();
   predicted_ = block_.signals;
   magnitude_.assign(block_.signals.size(), 0.0);
   steps_ = grid_step_ = 0;
@@ -176,6 +177,19 @@ void HermiteMethod::restart_inputs(CoupledSystem& system) {
   jumps_.forget_past();
 }
 
+/// They lie in all that holds signals.
+void HermiteMethod::take_constants(std::span<const double> signals) {
+  const auto first = static_cast<std::ptrdiff_t>(first_constant_);
+  for (auto* values : {&left_.values, &right_.values, &previous_.values, &block_.signals}) {
+    std::copy(signals.begin() + first, signals.end(), values->begin() + first);
+  }
+}
+
+void HermiteMethod::constants_changed(CoupledSystem& system) {
+  take_constants(system.signals());
+  restart_inputs(system);
+}
+
 void HermiteMethod::note_events(CoupledSystem& system) {
   for (std::size_t s = 0; s < next_event_.size(); ++s) {
     if (reached(now_, next_event_[s])) next_event_[s] = system.next_event(SubsystemId{s}, now_);
@@ -285,6 +299,8 @@ void HermiteMethod::restore(const MethodMemory& memory) {
     std::copy_n(next, values->size(), values->begin());
     next += values->size();
   }
+  const std::vector<double> signals = left_.values;
+  take_constants(signals);
   take_back(trials_->restore(jumps_.restore(next)));
 }
 

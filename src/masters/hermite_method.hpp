@@ -33,6 +33,7 @@ class HermiteMethod : public Method {
   void check(const Graph& graph, const WrittenOptions& written, std::vector<Problem>& problems) const override;
   void start(CoupledSystem& system, const RunSettings& settings) final;
   MacroStepReport advance(CoupledSystem& system) final;
+  void constants_changed(CoupledSystem& system) final;
   MethodMemory memory() const final;
   void restore(const MethodMemory& memory) final;
   std::vector<std::string> warnings(const CoupledSystem& system) const override;
@@ -93,11 +94,13 @@ class HermiteMethod : public Method {
   void cross(CoupledSystem& system, Time event);
   void accept(CoupledSystem& system, const Window& window);
   void restart_inputs(CoupledSystem& system);
+  void take_constants(std::span<const double> signals);
   void note_events(CoupledSystem& system);
 
   Grid grid_;
   std::vector<Duration> longest_part_;  // per subsystem: imposed or maximal step; infinite if none
   Duration shortest_ = 0.0;             // that everybody takes
+  std::size_t first_constant_ = 0;      // among the signals, behind the outputs
   std::vector<double> predicted_;       // signals: by a line from the left end, for the jump detector
 
   // Between macro steps, besides now_, left_ and slopes_known_.

@@ -60,6 +60,8 @@ class Method : public HasOptions {
   virtual void start(CoupledSystem& system, const RunSettings& settings) = 0;
   /// One macro step, at most to the stop time of the settings.
   virtual MacroStepReport advance(CoupledSystem& system) = 0;
+  /// Between two macro steps: inputs that no output feeds were given other values.
+  virtual void constants_changed(CoupledSystem&) {}
 
   virtual MethodMemory memory() const = 0;
   virtual void restore(const MethodMemory& memory) = 0;

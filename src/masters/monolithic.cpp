@@ -163,6 +163,12 @@ MacroStepReport Monolithic::advance(CoupledSystem& system) {
   return {.reached = to};
 }
 
+void Monolithic::constants_changed(CoupledSystem& system) {
+  const auto first = static_cast<std::ptrdiff_t>(system.graph().outputs());
+  std::copy(system.signals().begin() + first, system.signals().end(), signals_.begin() + first);
+  settle_events(system, grid_.time(step_));
+}
+
 // The inputs are the first guesses of the loops, so they decide the last bits of what follows.
 MethodMemory Monolithic::memory() const {
   MethodMemory memory{step_, x_};

@@ -26,6 +26,7 @@ class Monolithic final : public Method {
   Requirements requirements() const override;
   void start(CoupledSystem& system, const RunSettings& settings) override;
   MacroStepReport advance(CoupledSystem& system) override;
+  void constants_changed(CoupledSystem& system) override;
   MethodMemory memory() const override;
   void restore(const MethodMemory& memory) override;
   std::vector<std::string> notes(const CoupledSystem& system) const override;

@@ -2,17 +2,28 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/values.hpp"
+
 namespace entrain {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
+struct JsonValue {
+  Json operator()(const Binary& binary) const { return value_text(binary); }
+  template <class T>
+  Json operator()(const T& plain) const {
+    return plain;
+  }
+};
+
 Json list_of(const std::vector<Variable>& variables) {
   Json list = Json::array();
   for (const auto& variable : variables) {
     Json entry{{"name", variable.name}, {"unit", variable.unit}, {"start", nullptr}};
-    if (variable.start) std::visit([&](const auto& value) { entry["start"] = value; }, *variable.start);
+    if (variable.start) entry["start"] = std::visit(JsonValue{}, *variable.start);
     entry["description"] = variable.description;
+    entry["type"] = type_name(variable);
     list.push_back(std::move(entry));
   }
   return list;
@@ -57,7 +68,9 @@ Json json_of(const VariableTable& variables) {
   return {{"inputs", list_of(variables.inputs)},
           {"outputs", list_of(variables.outputs)},
           {"states", list_of(variables.states)},
-          {"parameters", list_of(variables.parameters)}};
+          {"parameters", list_of(variables.parameters)},
+          {"discrete_inputs", list_of(variables.discrete_inputs)},
+          {"discrete_outputs", list_of(variables.discrete_outputs)}};
 }
 
 Json json_of(const OptionValue& value) {

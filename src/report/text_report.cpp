@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/values.hpp"
 #include "report/table.hpp"
 
 namespace entrain {
@@ -24,9 +25,8 @@ std::string_view yes_or_no(bool value) {
   return value ? "yes" : "no";
 }
 
-std::string value_text(const std::optional<Value>& value) {
-  if (!value) return "-";
-  return std::visit([](const auto& plain) { return fmt::format("{}", plain); }, *value);
+std::string start_text(const std::optional<Value>& value) {
+  return value ? value_text(*value) : "-";
 }
 
 std::string speed_text(const RunSummary& summary) {
@@ -95,7 +95,7 @@ std::string subsystems_text(const RunSummary& summary) {
 void add_rows(Table& table, const std::vector<Variable>& variables, std::string_view causality) {
   for (const auto& variable : variables) {
     table.add_row(
-        {variable.name, std::string(causality), variable.unit, value_text(variable.start), variable.description});
+        {variable.name, std::string(causality), variable.unit, start_text(variable.start), variable.description});
   }
 }
 
@@ -156,6 +156,8 @@ std::string variables_text(const VariableTable& variables) {
   add_rows(table, variables.outputs, "output");
   add_rows(table, variables.states, "state");
   add_rows(table, variables.parameters, "parameter");
+  add_rows(table, variables.discrete_inputs, "discrete input");
+  add_rows(table, variables.discrete_outputs, "discrete output");
   return table.text(2);
 }
 

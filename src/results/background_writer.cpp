@@ -17,8 +17,8 @@ std::size_t rows_for(std::size_t columns) {
 
 }  // namespace
 
-BackgroundWriter::BackgroundWriter(ResultsFile& file, std::size_t columns, std::size_t groups)
-    : file_(file), blocks_(kBlocks, RowBlock(columns, groups, rows_for(columns))), thread_([this] { work(); }) {}
+BackgroundWriter::BackgroundWriter(ResultsFile& file, std::size_t columns, std::size_t groups, std::size_t texts)
+    : file_(file), blocks_(kBlocks, RowBlock(columns, groups, rows_for(columns), texts)), thread_([this] { work(); }) {}
 
 BackgroundWriter::~BackgroundWriter() {
   {

@@ -1,6 +1,8 @@
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
+#include "base/csv.hpp"
 #include "results/results_file.hpp"
 #include "results/row_file.hpp"
 
@@ -21,19 +23,8 @@ char* write_number(char* to, double value) {
   return std::to_chars(to, to + kLongestNumber, value).ptr;
 }
 
-/// Quoted where RFC 4180 asks for it.
-std::string csv_name(const std::string& name) {
-  if (name.find_first_of(",\"\r\n") == std::string::npos) return name;
-  std::string text = "\"";
-  for (const char c : name) {
-    if (c == '"') text += '"';
-    text += c;
-  }
-  return text + '"';
-}
-
-/// `time`, then one column per recorded signal, numbers as the shortest text that reads back to the same double; cells
-/// empty where a signal is not known.
+/// `time`, then one column per recorded signal, numbers as the shortest text that reads back to the same value, texts
+/// quoted, bytes as quoted hexadecimal digits; cells empty where a signal is not known.
 class CsvFile : public ResultsFile {
  public:
   explicit CsvFile(const std::filesystem::path& file) : file_(file) {}
@@ -41,8 +32,10 @@ class CsvFile : public ResultsFile {
   void write_header(const RecordedLayout& layout) override {
     std::string header = "time";
     for (const auto& column : layout.columns) {
-      header += ',' + csv_name(column.name);
+      header += ',' + csv_cell(column.name);
       groups_.push_back(column.group);
+      texts_.push_back(column.text);
+      if (column.text) text_columns_ = std::max(text_columns_, *column.text + 1);
     }
     file_.write_header(header + '\n');
   }
@@ -50,10 +43,16 @@ class CsvFile : public ResultsFile {
   void write(const RowBlock& block) override {
     const std::size_t row_bytes = kCellBytes * (block.columns() + 1);
     for (std::size_t row = 0; row < block.rows(); ++row) {
-      char* to = write_number(file_.begin_row(row_bytes), block.time(row));
+      char* to = write_number(file_.begin_row(row_bytes + text_bytes(block, row)), block.time(row));
       for (std::size_t column = 0; column < groups_.size(); ++column) {
         *to++ = ',';
-        if (block.known(row, groups_[column])) to = write_number(to, block.value(row, column));
+        if (!block.known(row, groups_[column])) continue;
+        if (texts_[column]) {
+          const std::string& text = block.text(row, *texts_[column]);
+          to = std::copy(text.begin(), text.end(), to);
+        } else {
+          to = write_number(to, block.value(row, column));
+        }
       }
       *to++ = '\n';
       file_.end_row(to);
@@ -62,8 +61,16 @@ class CsvFile : public ResultsFile {
   }
 
  private:
+  std::size_t text_bytes(const RowBlock& block, std::size_t row) const {
+    std::size_t bytes = 0;
+    for (std::size_t i = 0; i < text_columns_; ++i) bytes += block.text(row, i).size();
+    return bytes;
+  }
+
   RowFile file_;
-  std::vector<std::size_t> groups_;  // of each column
+  std::vector<std::size_t> groups_;                // of each column
+  std::vector<std::optional<std::size_t>> texts_;  // of each column that is no real number
+  std::size_t text_columns_ = 0;
 };
 
 }  // namespace

@@ -2,12 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
-#include <fstream>
-#include <iterator>
 #include <limits>
 #include <optional>
 
+#include "base/csv.hpp"
 #include "entrain/error.hpp"
 
 namespace entrain {
@@ -17,34 +15,6 @@ constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
 Error malformed(const std::filesystem::path& file, std::size_t line, const std::string& what) {
   return Error(ErrorCode::FileFailed, fmt::format("{}:{}: {}", file.string(), line, what));
-}
-
-/// The names from the front of `text`, which loses them; nothing when the line end is missing.
-std::optional<std::vector<std::string>> take_header(std::string_view& text) {
-  std::vector<std::string> cells(1);
-  bool quoted = false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (quoted) {
-      if (c != '"') {
-        cells.back() += c;
-      } else if (i + 1 < text.size() && text[i + 1] == '"') {
-        cells.back() += text[++i];
-      } else {
-        quoted = false;
-      }
-    } else if (c == '"') {
-      quoted = true;
-    } else if (c == ',') {
-      cells.emplace_back();
-    } else if (c == '\n') {
-      text.remove_prefix(i + 1);
-      return cells;
-    } else if (c != '\r') {
-      cells.back() += c;
-    }
-  }
-  return std::nullopt;
 }
 
 bool is_time(std::string_view name) {
@@ -60,9 +30,8 @@ std::string_view trimmed(std::string_view cell) {
 }
 
 double number(std::string_view cell, const std::filesystem::path& file, std::size_t line) {
-  double value = 0.0;
-  const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
-  if (error == std::errc{} && end == cell.data() + cell.size()) return value;
+  if (const auto value = csv_number(cell)) return *value;
+  if (cell == "true" || cell == "false") return cell == "true" ? 1.0 : 0.0;
   throw malformed(file, line, fmt::format("'{}' is not a number", cell));
 }
 
@@ -83,18 +52,31 @@ void read_row(std::string_view row, std::size_t line, const std::filesystem::pat
   if (cells != expected) throw malformed(file, line, fmt::format("{} cells where the header has {}", cells, expected));
 }
 
+/// A row with quoted cells, which may hold texts: those are no numbers.
+void read_row_with_texts(const std::vector<std::string>& cells, std::size_t line, const std::filesystem::path& file,
+                         CsvResults& results) {
+  const std::size_t expected = results.columns.size() + 1;
+  if (cells.size() != expected) {
+    throw malformed(file, line, fmt::format("{} cells where the header has {}", cells.size(), expected));
+  }
+  results.times.push_back(number(trimmed(cells[0]), file, line));
+  for (std::size_t i = 1; i < expected; ++i) {
+    const auto value = csv_number(trimmed(cells[i]));
+    const bool yes = cells[i] == "true";
+    results.columns[i - 1].push_back(value ? *value : yes ? 1.0 : cells[i] == "false" ? 0.0 : kUnknown);
+    results.known[i - 1].push_back(!cells[i].empty());
+  }
+}
+
 }  // namespace
 
 CsvResults read_csv(const std::filesystem::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(stream), {}};
-  if (!stream) throw Error(ErrorCode::FileFailed, fmt::format("cannot read '{}'", file.string()));
-  return parse_csv(text, file);
+  return parse_csv(read_csv_text(file), file);
 }
 
 CsvResults parse_csv(std::string_view text, const std::filesystem::path& file) {
   CsvResults results;
-  const auto header = take_header(text);
+  const auto header = take_csv_record(text);
   if (!header || !is_time(header->front())) throw malformed(file, 1, "no header that starts with 'time'");
   results.names.assign(header->begin() + 1, header->end());
   results.columns.resize(results.names.size());
@@ -103,6 +85,13 @@ CsvResults parse_csv(std::string_view text, const std::filesystem::path& file) {
     const auto end = text.find('\n');
     results.cut = end == std::string_view::npos;
     if (results.cut) break;
+    if (text.substr(0, end).find('"') != std::string_view::npos) {
+      const auto cells = take_csv_record(text);
+      results.cut = !cells;
+      if (results.cut) break;
+      read_row_with_texts(*cells, line, file, results);
+      continue;
+    }
     read_row(text.substr(0, end), line, file, results);
     text.remove_prefix(end + 1);
   }

@@ -22,6 +22,7 @@ class MemoryRecorder : public Observer, public SignalTable {
       names.push_back(signals[index].name);
       subsystems_.push_back(signals[index].subsystem);
       needs_.states = needs_.states || signals[index].causality == Causality::State;
+      needs_.discrete = needs_.discrete || signals[index].discrete;
     }
     columns.resize(chosen_.size());
   }

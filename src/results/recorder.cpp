@@ -4,6 +4,9 @@
 
 #include <algorithm>
 
+#include "base/csv.hpp"
+#include "base/values.hpp"
+
 namespace entrain {
 namespace {
 
@@ -35,6 +38,10 @@ RecordedLayout Recorder::layout_of(std::span<const Signal> signals, const RunSum
       layout.groups.push_back(signal.name.substr(0, signal.name.find('.')));
     }
     layout.columns.push_back({signal.name, signal.unit, signal.description, group});
+    if (!signal.discrete) continue;
+    layout.columns.back().text = discrete_.size();
+    discrete_.push_back(*signal.discrete);
+    discrete_columns_.push_back(column);
   }
   return layout;
 }
@@ -51,7 +58,8 @@ void Recorder::begin(std::span<const Signal> signals, const RunSummary& summary)
     needs_.slopes = true;
   }
   file_->write_header(layout_of(signals, summary));
-  writer_ = std::make_unique<BackgroundWriter>(*file_, chosen_.size(), group_subsystems_.size());
+  needs_.discrete = !discrete_.empty();
+  writer_ = std::make_unique<BackgroundWriter>(*file_, chosen_.size(), group_subsystems_.size(), discrete_.size());
   handed_over_at_ = coarse_now();
 }
 
@@ -67,6 +75,7 @@ RowBlock::Row Recorder::add_row(Time t) {
 void Recorder::communicated(const Sample& sample, const RunSummary&) {
   if (grid_) {
     grid_->add(sample);
+    if (!discrete_.empty()) held_.add(sample.t, chosen_discrete(sample));
     while (grid_->row_is_complete()) add_grid_row();
     return;
   }
@@ -76,6 +85,23 @@ void Recorder::communicated(const Sample& sample, const RunSummary&) {
   for (std::size_t g = 0; g < group_subsystems_.size(); ++g) {
     row.known[g] = sample.communicated.empty() ? 1 : sample.communicated[group_subsystems_[g]];
   }
+  if (!discrete_.empty()) write_discrete(chosen_discrete(sample), row);
+}
+
+std::vector<Value> Recorder::chosen_discrete(const Sample& sample) const {
+  std::vector<Value> values;
+  for (const auto index : discrete_) values.push_back(sample.discrete[index]);
+  return values;
+}
+
+/// Texts and bytes are always quoted: so a reader can tell them from numbers.
+void Recorder::write_discrete(std::span<const Value> values, const RowBlock::Row& row) const {
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const bool is_number = values[i].index() != static_cast<std::size_t>(ValueType::String) &&
+                           values[i].index() != static_cast<std::size_t>(ValueType::Binary);
+    row.values[discrete_columns_[i]] = number_of(values[i]);  // held, where numbers are interpolated
+    row.texts[i] = is_number ? value_text(values[i]) : csv_quoted(value_text(values[i]));
+  }
 }
 
 void Recorder::add_grid_row() {
@@ -83,6 +109,7 @@ void Recorder::add_grid_row() {
   const auto row = add_row(from.t);
   std::copy(from.values.begin(), from.values.end(), row.values);
   for (std::size_t g = 0; g < group_columns_.size(); ++g) row.known[g] = from.known[group_columns_[g]];
+  if (!discrete_.empty()) write_discrete(held_.at(from.t), row);
 }
 
 void Recorder::end(const RunSummary&) {

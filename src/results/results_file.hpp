@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,8 @@ struct RecordedLayout {
     std::string unit;
     std::string description;
     std::size_t group = 0;
+    /// Of a column that is no real number: which of the texts of a row has it exactly, as a cell of a CSV file.
+    std::optional<std::size_t> text = std::nullopt;
   };
   std::vector<Column> columns;
   std::vector<std::string> groups;  ///< names of the subsystems

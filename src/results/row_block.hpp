@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "entrain/variable.hpp"
@@ -11,12 +12,15 @@ namespace entrain {
 /// Rows of numbers on their way to a file. Has its full size from the start: adding a row allocates nothing.
 class RowBlock {
  public:
-  RowBlock(std::size_t columns, std::size_t groups, std::size_t most_rows)
+  /// `texts`: how many of the columns are no real numbers, and kept as texts as well.
+  RowBlock(std::size_t columns, std::size_t groups, std::size_t most_rows, std::size_t texts = 0)
       : columns_(columns),
         groups_(groups),
+        text_columns_(texts),
         times_(most_rows),
         values_(most_rows * columns),
-        known_(most_rows * groups) {}
+        known_(most_rows * groups),
+        texts_(most_rows * texts) {}
 
   std::size_t rows() const { return rows_; }
   std::size_t columns() const { return columns_; }
@@ -27,10 +31,12 @@ class RowBlock {
   struct Row {
     double* values;
     unsigned char* known;
+    std::string* texts;
   };
   Row add(Time t) {
     times_[rows_] = t;
-    const Row row{values_.data() + rows_ * columns_, known_.data() + rows_ * groups_};
+    const Row row{values_.data() + rows_ * columns_, known_.data() + rows_ * groups_,
+                  texts_.data() + rows_ * text_columns_};
     ++rows_;
     return row;
   }
@@ -38,14 +44,17 @@ class RowBlock {
   Time time(std::size_t row) const { return times_[row]; }
   double value(std::size_t row, std::size_t column) const { return values_[row * columns_ + column]; }
   bool known(std::size_t row, std::size_t group) const { return known_[row * groups_ + group] != 0; }
+  const std::string& text(std::size_t row, std::size_t index) const { return texts_[row * text_columns_ + index]; }
 
  private:
   std::size_t columns_;
   std::size_t groups_;
+  std::size_t text_columns_;
   std::size_t rows_ = 0;
   std::vector<Time> times_;
   std::vector<double> values_;
   std::vector<unsigned char> known_;
+  std::vector<std::string> texts_;
 };
 
 }  // namespace entrain

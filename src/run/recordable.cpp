@@ -36,6 +36,17 @@ Recordable recordable(std::span<const Subsystem* const> subsystems, std::vector<
       ++place;
     }
   }
+  const auto add_discrete = [&](std::size_t s, const Variable& variable, Causality causality) {
+    add(s, variable, causality);
+    result.signals.back().type = variable.type;
+    result.signals.back().discrete = result.discrete++;
+  };
+  for (std::size_t s = 0; s < subsystems.size(); ++s) {
+    for (const auto& output : subsystems[s]->variables().discrete_outputs) add_discrete(s, output, Causality::Output);
+  }
+  for (std::size_t s = 0; s < subsystems.size(); ++s) {
+    for (const auto& input : subsystems[s]->variables().discrete_inputs) add_discrete(s, input, Causality::Input);
+  }
   result.own_signals = own_signals.size();
   std::move(own_signals.begin(), own_signals.end(), std::back_inserter(result.signals));
   return result;

@@ -9,10 +9,12 @@
 namespace entrain {
 
 /// What can be recorded of a system, in the order of Sample::values: all outputs, all inputs, then the states that are
-/// not outputs (of subsystems that tell them), then the signals of the method.
+/// not outputs (of subsystems that tell them), then what is no real number (all outputs, all inputs), then the signals
+/// of the method.
 struct Recordable {
   std::vector<Signal> signals;
   std::vector<std::size_t> states;  ///< for each signal that is a state: its place among all states of the system
+  std::size_t discrete = 0;         ///< signals that are no real numbers
   std::size_t own_signals = 0;      ///< of the method
 };
 

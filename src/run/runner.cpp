@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "base/grid.hpp"
+#include "base/values.hpp"
 #include "entrain/error.hpp"
 
 namespace entrain {
@@ -71,10 +72,12 @@ void Runner::begin() {
     needs_.states = needs_.states || observer->needs().states;
     needs_.slopes = needs_.slopes || observer->needs().slopes;
     needs_.differences = needs_.differences || observer->needs().differences;
+    needs_.discrete = needs_.discrete || (observer->needs().discrete && recordable_.discrete > 0);
   }
   if (needs_.slopes) slopes_.assign(values_.size(), kUnknown);
   if (needs_.differences) differences_.assign(system_.graph().connections().size(), kUnknown);
   system_.initialize(settings_.start, settings_.stop);
+  if (needs_.discrete) system_.discrete()->read(true);
   collect_warnings();
   method_.start(system_, settings_);
   summary_.notes = method_.notes(system_);
@@ -108,6 +111,7 @@ void Runner::advance_while_before(Time t) {
     summary_.reached = report.reached;
     summary_.iterations += report.iterations;
     summary_.rejected_steps += report.rejected;
+    if (system_.discrete() != nullptr) exchange_discrete();
     residual_.update(summary_.reached);
     energy_.update(summary_.reached, residual_.arrived());
     tell_observers();
@@ -125,6 +129,10 @@ void Runner::note_macro_step(Duration size) {
   summary_.largest_step = std::max(summary_.largest_step, size);
 }
 
+void Runner::exchange_discrete() {
+  if (system_.exchange_discrete(summary_.reached, needs_.discrete)) method_.constants_changed(system_);
+}
+
 void Runner::fill_sample_values() {
   const auto outputs = system_.outputs();
   const auto inputs = system_.inputs();
@@ -134,6 +142,10 @@ void Runner::fill_sample_values() {
   const std::size_t of_bonds = 2 * system_.bonds().size();
   method_.own_values(own.first(own.size() - of_bonds));
   energy_.values(own.last(of_bonds));
+  if (needs_.discrete) {
+    const auto discrete = system_.discrete()->values();
+    std::transform(discrete.begin(), discrete.end(), next + std::ssize(recordable_.states), number_of);
+  }
   if (!needs_.states) return;
   system_.read_states(states_);
   for (const std::size_t index : recordable_.states) *next++ = states_[index];
@@ -155,14 +167,19 @@ void Runner::tell_observers() {
     communicated_[s] = system_.time_of(SubsystemId{s}) == summary_.reached ? 1 : 0;
   }
   if (needs_.differences) residual_.read_differences(summary_.reached, differences_);
-  const Sample sample{summary_.reached, values_, slopes_, communicated_, differences_};
+  const Sample sample{summary_.reached, values_,
+                      slopes_,          communicated_,
+                      differences_,     needs_.discrete ? system_.discrete()->values() : std::span<const Value>()};
   for (auto* observer : observers_) observer->communicated(sample, summary_);
 }
 
 double Runner::value(std::size_t signal) {
-  const bool states_asked = std::exchange(needs_.states, true);
+  const auto asked = needs_;
+  needs_.states = true;
+  needs_.discrete = recordable_.discrete > 0;
+  if (needs_.discrete) system_.discrete()->read(true);
   fill_sample_values();
-  needs_.states = states_asked;
+  needs_ = asked;
   return values_[signal];
 }
 

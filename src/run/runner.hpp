@@ -53,6 +53,7 @@ class Runner {
   void note_macro_step(Duration size);
   void fill_sample_values();
   void fill_slopes();
+  void exchange_discrete();
   void collect_warnings();
   void finish(Termination termination, std::string message);
   void refresh_summary();

@@ -41,6 +41,7 @@ std::string description(const std::string& flags, const std::string& input = "in
     <Int32 name="mode" valueReference="2" causality="parameter" variability="fixed" start="0"/>
     <Float64 name="integral" valueReference="4" causality="output"/>
     <Boolean name="on" valueReference="5" causality="output"/>
+    <Clock name="tick" valueReference="7" causality="output" intervalVariability="triggered"/>
     <UInt8 name="small" valueReference="6" causality="parameter" variability="fixed" start="1"/>
   </ModelVariables>
   <ModelStructure><Output valueReference="1" dependencies="0"/><Output valueReference="4" dependencies=""/></ModelStructure>
@@ -204,8 +205,8 @@ std::string problems_of(const SystemDescription& description) {
 
 TEST_F(Fmu3Events, connection_of_another_type_is_refused_with_its_type) {
   auto description = system(Normal, "");
-  description.connections.push_back({"part.on", "part.u", {}});
-  expect_text(problems_of(description), "'part.on' is of type Boolean, which cannot be connected yet");
+  description.connections.push_back({"part.tick", "part.u", {}});
+  expect_text(problems_of(description), "'part.tick' is of type Clock, which cannot be connected");
 }
 
 TEST_F(Fmu3Events, integer_beyond_its_type_is_refused) {

@@ -26,6 +26,12 @@ std::string scripted_fmu3_library() {
 std::string scripted_exchange_library() {
   return ENTRAIN_SCRIPTED_EXCHANGE;
 }
+std::string typed_fmu2_library() {
+  return ENTRAIN_TYPED_FMU2;
+}
+std::string typed_fmu3_library() {
+  return ENTRAIN_TYPED_FMU3;
+}
 std::string needy_fmu_library() {
   return ENTRAIN_NEEDY_FMU;
 }

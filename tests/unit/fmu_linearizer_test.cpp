@@ -29,7 +29,8 @@ class FmuLinearization : public testing::TestWithParam<Case> {};
 TEST_P(FmuLinearization, is_that_of_the_model_after_a_step) {
   const auto& [folder, name, model, source, tolerance] = GetParam();
   const auto file = test::fmu_file(folder, name);
-  EXPECT_EQ(Fmu::open(file)->abilities(FmuInterface::CoSimulation, {}, {"s"}).linearization, source);
+  const auto opened = Fmu::open(file);
+  EXPECT_EQ(opened->abilities(FmuInterface::CoSimulation, opened->ports(), {}, {"s"}).linearization, source);
   const auto fmu = make_fmu_subsystem("s", file);
   const auto native = make_native_subsystem("s", make_built_in_model(model));
   const std::vector<double> u{0.7, -0.3};
@@ -75,9 +76,8 @@ INSTANTIATE_TEST_SUITE_P(Ways, FmuLinearization,
                                               LinearizationSource::Differences, kDifferences}));
 
 TEST(FmuLinearization, is_not_there_when_states_cannot_be_set_and_nothing_else_is_offered) {
-  EXPECT_EQ(Fmu::open(test::fmu_file("test/bare/2", "mechanical_left"))
-                ->abilities(FmuInterface::CoSimulation, {}, {"s"})
-                .linearization,
+  const auto fmu = Fmu::open(test::fmu_file("test/bare/2", "mechanical_left"));
+  EXPECT_EQ(fmu->abilities(FmuInterface::CoSimulation, fmu->ports(), {}, {"s"}).linearization,
             LinearizationSource::None);
 }
 

@@ -18,12 +18,12 @@ constexpr std::array<double, 4> kCubic{1.0, -2.0, 30.0, 400.0};  // u(s) = 1 - 2
 
 TEST(InputSampling, holds_the_mean_of_a_cubic_over_the_next_internal_step) {
   const InputBlock cubic(kCubic.data(), 1, 3);
-  InputSampling known(0.25, 1);
+  InputSampling known(0.25);
   const auto primitive = [](double s) { return s - s * s + 10.0 * s * s * s + 100.0 * s * s * s * s; };
   EXPECT_NEAR(*known.held_from(cubic, 0.5, 1.0), (primitive(0.75) - primitive(0.5)) / 0.25, 1e-12);
   EXPECT_NEAR(*known.held_from(cubic, 0.9, 1.0), (primitive(1.0) - primitive(0.9)) / 0.1, 1e-12) << "not past the step";
   EXPECT_DOUBLE_EQ(*known.held_from(cubic, 1.0, 1.0), cubic.value(0, 1.0)) << "nothing is left of the step";
-  InputSampling unknown({}, 1);
+  InputSampling unknown(std::nullopt);
   EXPECT_DOUBLE_EQ(*unknown.held_from(cubic, 0.5, 1.0), cubic.value(0, 0.5));
   EXPECT_DOUBLE_EQ(*unknown.at(cubic, 1.0 + 1e-16, 1.0), cubic.value(0, 1.0));
 }

@@ -179,8 +179,9 @@ TEST(SystemReader, reports_unknown_keys_with_line_and_suggestion) {
             Texts{"system.toml:4: unknown key 'stpe' in [run]; did you mean 'step'?"});
   EXPECT_EQ(problems_beside_a_subsystem("[conections]\n\"a.y\" = \"a.u\""),
             Texts{"system.toml:2: unknown table [conections]; did you mean 'connections'?"});
-  EXPECT_EQ(problems_beside_a_subsystem("stop = 1"),
-            Texts{"system.toml:2: unknown key 'stop'; known: run, method, subsystems, connections, bonds, record"});
+  EXPECT_EQ(
+      problems_beside_a_subsystem("stop = 1"),
+      Texts{"system.toml:2: unknown key 'stop'; known: run, method, subsystems, connections, bonds, schedule, record"});
   EXPECT_EQ(problems_beside_a_subsystem("[record]\nvariabels = []"),
             Texts{"system.toml:3: unknown key 'variabels' in [record]; did you mean 'variables'?"});
   EXPECT_EQ(problems_of("[subsystems.a]\nmodel = \"tough\"\nrolback = false\n[subsystems.a.strat]\nx = 1"),
@@ -237,8 +238,8 @@ TEST(SystemReader, refuses_options_of_a_shape_that_no_option_has) {
 
 TEST(SystemReader, wants_a_model_and_a_subsystem) {
   EXPECT_EQ(problems_of("[run]\nstop = 1\n[subsystems.a]\n"),
-            Texts{"system.toml:3: subsystem 'a' has no model; name one, such as model = \"lotka_volterra.prey\", or an "
-                  "FMU: fmu = \"prey.fmu\""});
+            Texts{"system.toml:3: subsystem 'a' has no model; name one, such as model = \"lotka_volterra.prey\", an "
+                  "FMU: fmu = \"prey.fmu\", or a table: csv = \"load.csv\""});
   EXPECT_EQ(problems_of(""),
             Texts{"system.toml: the system has no subsystems; add one: [subsystems.NAME] with model = \"...\""});
 }
@@ -293,7 +294,7 @@ rollback = "no"
             (Texts{"system.toml:2: run.stop must lie after run.start (0 s), not at -1 s",
                    "system.toml:3: run.step must be greater than 0 s, not 0",
                    std::string("system.toml:4: subsystem 'a' has no model; name one, such as model = ") +
-                       "\"lotka_volterra.prey\", or an FMU: fmu = \"prey.fmu\"",
+                       "\"lotka_volterra.prey\", an FMU: fmu = \"prey.fmu\", or a table: csv = \"load.csv\"",
                    "system.toml:5: subsystems.a.rollback must be true or false, not the string \"no\"",
                    "system.toml:7: 'u' cannot be the input of a connection; write \"subsystem.variable\""}));
 }

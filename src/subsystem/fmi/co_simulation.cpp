@@ -17,17 +17,17 @@ constexpr int kMostHalvings = 20;  // a millionth of the step
 
 }  // namespace
 
-CoSimulation::CoSimulation(const Fmu& fmu, FmuReporter& reporter)
-    : ports_(fmu.ports()),
+CoSimulation::CoSimulation(const Fmu& fmu, const FmuPorts& ports, FmuReporter& reporter)
+    : ports_(ports),
       variable_step_(fmu.flags().variable_step),
       three_(fmu.description().version == FmiVersion::Three),
       reporter_(reporter),
-      end_slopes_(ports_.inputs.size()),
+      end_slopes_(ports_.table.inputs.size()),
       first_orders_(ports_.outputs.size(), 1),
       dx_(ports_.states.size()),
       linearizer_(ports_) {
-  call_.inputs = ports_.inputs;
-  call_.outputs = ports_.outputs;
+  call_.inputs = ports_.real_inputs();
+  call_.outputs = ports_.real_outputs();
 }
 
 void CoSimulation::start(FmuInstance& instance, const FmuAbilities& abilities, Time start, Time stop) {
@@ -36,7 +36,7 @@ void CoSimulation::start(FmuInstance& instance, const FmuAbilities& abilities, T
   initializing_ = true;
   const auto orders = static_cast<std::size_t>(abilities.input_degree + 1);
   derivatives_.start(ports_.inputs, abilities.input_degree);
-  end_ = {start, 0.0, 0, true, std::vector<double>(ports_.inputs.size() * orders), kNever};
+  end_ = {start, 0.0, 0, true, std::vector<double>(ports_.table.inputs.size() * orders), kNever};
   stop_requested_ = false;
   call_.derivative_inputs = {};
   stop_ = stop;
@@ -53,8 +53,17 @@ void CoSimulation::leave_initialization() {
 
 void CoSimulation::evaluate(std::span<const double> inputs, std::span<double> outputs) {
   end_.degree = 0;
-  if (!inputs.empty()) require(instance_->set_reals(ports_.inputs, inputs.data()));
-  if (!outputs.empty()) require(instance_->get_reals(ports_.outputs, outputs.data()));
+  if (!inputs.empty()) require(instance_->set_reals(call_.inputs, inputs.data()));
+  read_outputs(outputs);
+}
+
+void CoSimulation::read_outputs(std::span<double> outputs) {
+  if (!outputs.empty()) require(instance_->get_reals(call_.outputs, outputs.data()));
+}
+
+void CoSimulation::change(FunctionRef<FmuResult()> set) {
+  if (initializing_ || !abilities_->event_mode) return require(set());
+  handle_event(set);
 }
 
 StepReport CoSimulation::step(const Subsystem::Step& step, std::span<double> outputs) {
@@ -65,7 +74,7 @@ StepReport CoSimulation::step(const Subsystem::Step& step, std::span<double> out
   const Time latest = std::min(stop_, end_.next_event);
   if (step.from + step.size > latest && latest > step.from) call_.size = latest - step.from;
   call_.input_values = step.inputs.order(0).data();
-  const int degree = ports_.inputs.empty() ? 0 : step.inputs.degree();
+  const int degree = call_.inputs.empty() ? 0 : step.inputs.degree();
   if (three_) {
     call_.polynomials = degree > 0 ? &step.inputs : nullptr;
   } else if (degree > 0 || !call_.derivative_inputs.empty()) {
@@ -90,7 +99,10 @@ StepReport CoSimulation::unusual(const Subsystem::Step& step, const FmuStepResul
   if (status == FmuStatus::Discard) return discarded(step, result, outputs);
   const bool moved = result.reached > from && !same_time(result.reached, from);
   const bool at_event = result.event || reached(result.reached, end_.next_event);
-  if (at_event && !report.stop_requested) handle_event(outputs);
+  if (at_event && !report.stop_requested) {
+    handle_event([] { return FmuResult{}; });
+    read_outputs(outputs);
+  }
   report.stop_requested = report.stop_requested || stop_requested_;
   if (!moved && at_event && !report.stop_requested) {  // an event where the step began: now it can be made
     if (++events_in_place_ > kMostEventsInPlace) throw_endless_events();
@@ -128,13 +140,13 @@ StepReport CoSimulation::discarded(const Subsystem::Step& step, const FmuStepRes
 }
 
 /// What the outputs were before the event is not asked for: signals have one value per time.
-void CoSimulation::handle_event(std::span<double> outputs) {
+void CoSimulation::handle_event(FunctionRef<FmuResult()> in_event_mode) {
   require(instance_->enter_event_mode());
+  require(in_event_mode());
   const EventOutcome settled = settle_discrete_states(*instance_, reporter_.log(), reporter_.context(end_.time));
   end_.next_event = settled.next_event;
   stop_requested_ = stop_requested_ || settled.terminate;
   require(instance_->enter_step_mode());
-  if (!outputs.empty()) require(instance_->get_reals(ports_.outputs, outputs.data()));
 }
 
 void CoSimulation::throw_endless_events() {
@@ -160,7 +172,7 @@ void CoSimulation::tell_inputs_at_end() {
     std::fill(end_slopes_.begin(), end_slopes_.end(), 0.0);
     return;
   }
-  const InputBlock inputs(end_.coefficients.data(), ports_.inputs.size(), end_.degree);
+  const InputBlock inputs(end_.coefficients.data(), ports_.table.inputs.size(), end_.degree);
   for (std::size_t i = 0; i < inputs.count(); ++i) end_slopes_[i] = inputs.slope(i, end_.size);
   // In FMI 3 the FMU has asked; nothing may be read after an input was set in step mode.
   if (three_ || std::exchange(end_.told, true)) return;

@@ -12,14 +12,15 @@ namespace entrain {
 /// An FMU that makes its steps itself.
 class CoSimulation final : public FmuStepper {
  public:
-  /// Borrows both.
-  CoSimulation(const Fmu& fmu, FmuReporter& reporter);
+  /// Borrows all.
+  CoSimulation(const Fmu& fmu, const FmuPorts& ports, FmuReporter& reporter);
 
   void start(FmuInstance& instance, const FmuAbilities& abilities, Time start, Time stop) override;
   void evaluate(std::span<const double> inputs, std::span<double> outputs) override;
   StepReport step(const Subsystem::Step& step, std::span<double> outputs) override;
   void save(std::size_t slot) override;
   void restore(std::size_t slot) override;
+  void change(FunctionRef<FmuResult()> set) override;
 
   void states(std::span<double> x) override;
   void derivatives(std::span<double> dx) override;
@@ -43,7 +44,8 @@ class CoSimulation final : public FmuStepper {
   void keep_end(const InputBlock& inputs, Duration size);
   void tell_inputs_at_end();
   StepReport unusual(const Subsystem::Step& step, const FmuStepResult& result, std::span<double> outputs);
-  void handle_event(std::span<double> outputs);
+  void handle_event(FunctionRef<FmuResult()> in_event_mode);
+  void read_outputs(std::span<double> outputs);
   StepReport discarded(const Subsystem::Step& step, const FmuStepResult& result, std::span<double> outputs);
   [[noreturn]] void throw_endless_events();
 

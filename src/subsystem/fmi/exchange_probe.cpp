@@ -11,15 +11,16 @@ namespace {
 /// Tries what a model-exchange FMU claims; a new instance after each call that failed.
 class ExchangeProber {
  public:
-  ExchangeProber(Fmu& fmu, const std::vector<FmuStart>& starts, const FmuCaller& caller)
+  ExchangeProber(Fmu& fmu, const FmuPorts& ports, const std::vector<FmuStart>& starts, const FmuCaller& caller)
       : fmu_(fmu),
+        ports_(ports),
         starts_(starts),
         start_(fmu.description().experiment.start.value_or(0.0)),
         step_(trial_step(fmu.description(), start_)),
-        inputs_(start_inputs(fmu.ports(), starts)),
+        inputs_(start_inputs(ports, starts)),
         log_(fmu.name(), caller),
         reporter_(log_, caller.subsystem),
-        exchange_(fmu, kExchangeTolerance, reporter_) {}
+        exchange_(fmu, ports, kExchangeTolerance, reporter_) {}
 
   FmuAbilities run() {
     const auto& flags = fmu_.exchange_flags();
@@ -28,8 +29,8 @@ class ExchangeProber {
     const bool may_change =
         exchange_.event_indicator_count() > 0 || has_discrete_variables() || exchange_.next_event(start_) < kNever;
     fresh();
-    const bool directional =
-        flags.directional_derivatives && prove("providesDirectionalDerivative", [&] { differentiate(); });
+    const bool directional = flags.directional_derivatives && ports_.plain &&
+                             prove("providesDirectionalDerivative", [&] { differentiate(); });
     result_.linearization = directional ? LinearizationSource::Directional : LinearizationSource::Differences;
     fresh();
     result_.rollback = flags.rollback && prove("canGetAndSetFMUstate", [&] { save_and_restore(true); });
@@ -51,7 +52,7 @@ class ExchangeProber {
 
   void initialize() {
     const Time stop = std::max(fmu_.description().experiment.stop.value_or(start_), start_ + 10.0 * step_);
-    begin_initialization(*instance_, fmu_.description(), starts_, start_, stop, log_, {});
+    begin_initialization(*instance_, {fmu_.description(), ports_, starts_, start_, stop}, log_, {});
     exchange_.start(*instance_, result_, start_, kNever);
   }
 
@@ -90,13 +91,13 @@ class ExchangeProber {
   void differentiate() {
     Linearization result;
     exchange_.begin();
-    FmuLinearizer linearizer(fmu_.ports());
+    FmuLinearizer linearizer(ports_);
     require(linearizer.linearize(*instance_, LinearizationSource::Directional, result));
   }
 
   std::vector<double> step() {
-    std::vector<double> reached(fmu_.ports().outputs.size() + fmu_.ports().states.size());
-    const auto outputs = std::span(reached).first(fmu_.ports().outputs.size());
+    std::vector<double> reached(ports_.table.outputs.size() + ports_.states.size());
+    const auto outputs = std::span(reached).first(ports_.table.outputs.size());
     static_cast<void>(exchange_.step({start_, step_, {inputs_.data(), inputs_.size(), 0}}, outputs));
     exchange_.states(std::span(reached).subspan(outputs.size()));
     return reached;
@@ -118,7 +119,7 @@ class ExchangeProber {
   }
 
   void reset() {
-    std::vector<double> at_start(fmu_.ports().outputs.size());
+    std::vector<double> at_start(ports_.table.outputs.size());
     auto again = at_start;
     exchange_.evaluate(inputs_, at_start);
     step();
@@ -129,6 +130,7 @@ class ExchangeProber {
   }
 
   Fmu& fmu_;
+  const FmuPorts& ports_;
   const std::vector<FmuStart>& starts_;
   Time start_;
   Duration step_;
@@ -141,12 +143,12 @@ class ExchangeProber {
 };
 
 /// A second instance in the life of the process is what such an FMU does not allow: its flags must do.
-FmuAbilities claimed_abilities(const Fmu& fmu) {
+FmuAbilities claimed_abilities(const Fmu& fmu, const FmuPorts& ports) {
   const auto& flags = fmu.exchange_flags();
   FmuAbilities result;
   result.rollback = flags.rollback;
-  result.linearization =
-      flags.directional_derivatives ? LinearizationSource::Directional : LinearizationSource::Differences;
+  result.linearization = flags.directional_derivatives && ports.plain ? LinearizationSource::Directional
+                                                                      : LinearizationSource::Differences;
   result.warnings.push_back(fmt::format(
       "FMU '{}': it allows one instance per process, so what it claims was not tried before the run", fmu.name()));
   return result;
@@ -154,15 +156,16 @@ FmuAbilities claimed_abilities(const Fmu& fmu) {
 
 }  // namespace
 
-FmuAbilities proven_exchange_abilities(Fmu& fmu, const std::vector<FmuStart>& starts, const FmuCaller& caller) {
-  if (fmu.ports().states.size() != fmu.description().state_derivatives.size()) {
+FmuAbilities proven_exchange_abilities(Fmu& fmu, const FmuPorts& ports, const std::vector<FmuStart>& starts,
+                                       const FmuCaller& caller) {
+  if (ports.states.size() != fmu.description().state_derivatives.size()) {
     throw Error(
         ErrorCode::InvalidSystem,
         fmt::format("FMU '{}': it has states that are no scalar real numbers; model exchange needs those", fmu.name()),
         {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Use interface = \"co-simulation\""});
   }
-  FmuAbilities result =
-      fmu.exchange_flags().once_per_process ? claimed_abilities(fmu) : ExchangeProber(fmu, starts, caller).run();
+  FmuAbilities result = fmu.exchange_flags().once_per_process ? claimed_abilities(fmu, ports)
+                                                              : ExchangeProber(fmu, ports, starts, caller).run();
   result.states = true;
   result.event_mode = true;
   result.input_degree = kMaxInputDegree;

@@ -79,6 +79,9 @@ struct Functions {
   FmuSymbol<fmi2TerminateTYPE> terminate{library_, "fmi2Terminate"};
   FmuSymbol<fmi2ResetTYPE> reset{library_, "fmi2Reset"};
   FmuSymbol<fmi2GetRealTYPE> get_real{library_, "fmi2GetReal"};
+  FmuSymbol<fmi2GetIntegerTYPE> get_integer{library_, "fmi2GetInteger"};
+  FmuSymbol<fmi2GetBooleanTYPE> get_boolean{library_, "fmi2GetBoolean"};
+  FmuSymbol<fmi2GetStringTYPE> get_string{library_, "fmi2GetString"};
   FmuSymbol<fmi2SetRealTYPE> set_real{library_, "fmi2SetReal"};
   FmuSymbol<fmi2SetIntegerTYPE> set_integer{library_, "fmi2SetInteger"};
   FmuSymbol<fmi2SetBooleanTYPE> set_boolean{library_, "fmi2SetBoolean"};
@@ -121,8 +124,10 @@ class Instance final : public VersionedInstance<Functions, fmi2Component> {
     return handle_ != nullptr;
   }
 
-  FmuResult set_value(const FmuVariable& variable, const Value& value) override {
+  /// FMI 2 has scalars only.
+  FmuResult set_values(const FmuVariable& variable, std::span<const Value> values) override {
     const ValueReference* reference = &variable.reference;
+    const Value& value = values.front();
     switch (variable.type) {
       case FmuType::Float64: return call(functions_.set_real, reference, 1U, &std::get<double>(value));
       case FmuType::Boolean: {
@@ -139,17 +144,35 @@ class Instance final : public VersionedInstance<Functions, fmi2Component> {
       }
     }
   }
+  FmuResult get_values(const FmuVariable& variable, std::span<Value> values) override {
+    const auto get = [&](const auto& symbol, auto plain, const auto& as_value) {
+      const FmuResult result = call(symbol, &variable.reference, 1U, &plain);
+      values.front() = as_value(plain);
+      return result;
+    };
+    switch (variable.type) {
+      case FmuType::Float64: return get(functions_.get_real, fmi2Real{}, [](fmi2Real x) { return Value(x); });
+      case FmuType::Boolean:
+        return get(functions_.get_boolean, fmi2Boolean{}, [](fmi2Boolean flag) { return Value(flag != fmi2False); });
+      case FmuType::String:
+        return get(functions_.get_string, fmi2String{},
+                   [](fmi2String text) { return Value(std::string(text == nullptr ? "" : text)); });
+      default: return get(functions_.get_integer, fmi2Integer{}, [](fmi2Integer i) { return Value(std::int64_t{i}); });
+    }
+  }
+  FmuResult enter_configuration() override { return {FmuStatus::Error, "the configuration mode of FMI 2"}; }
+  FmuResult exit_configuration() override { return enter_configuration(); }
 
   FmuResult set_up(Time start, Time stop) override {
     code_.set_time(start);
     return call(functions_.setup_experiment, fmi2False, 0.0, start, fmi2True, stop);
   }
   FmuResult enter_initialization() override { return call(functions_.enter_initialization); }
-  FmuResult set_reals(std::span<const ValueReference> references, const double* values) override {
-    return call(functions_.set_real, references.data(), references.size(), values);
+  FmuResult set_reals(const FmuReals& reals, const double* values) override {
+    return call(functions_.set_real, reals.doubles.data(), reals.doubles.size(), values);
   }
-  FmuResult get_reals(std::span<const ValueReference> references, double* values) override {
-    return call(functions_.get_real, references.data(), references.size(), values);
+  FmuResult get_reals(const FmuReals& reals, double* values) override {
+    return call(functions_.get_real, reals.doubles.data(), reals.doubles.size(), values);
   }
   FmuResult set_input_derivatives(std::span<const ValueReference> references, const int* orders,
                                   const double* values) override {

@@ -2,6 +2,7 @@
 
 #include "base/finally.hpp"
 #include "subsystem/fmi/fmi3_api.h"
+#include "subsystem/fmi/fmi3_values.hpp"
 #include "subsystem/fmi/input_sampling.hpp"
 #include "subsystem/fmi/versioned_instance.hpp"
 
@@ -22,17 +23,11 @@ struct Functions {
   FmuSymbol<fmi3ResetTYPE> reset{library_, "fmi3Reset"};
   FmuSymbol<fmi3GetFloat64TYPE> get_float64{library_, "fmi3GetFloat64"};
   FmuSymbol<fmi3SetFloat64TYPE> set_float64{library_, "fmi3SetFloat64"};
+  FmuSymbol<fmi3GetFloat32TYPE> get_float32{library_, "fmi3GetFloat32"};
   FmuSymbol<fmi3SetFloat32TYPE> set_float32{library_, "fmi3SetFloat32"};
-  FmuSymbol<fmi3SetInt8TYPE> set_int8{library_, "fmi3SetInt8"};
-  FmuSymbol<fmi3SetUInt8TYPE> set_uint8{library_, "fmi3SetUInt8"};
-  FmuSymbol<fmi3SetInt16TYPE> set_int16{library_, "fmi3SetInt16"};
-  FmuSymbol<fmi3SetUInt16TYPE> set_uint16{library_, "fmi3SetUInt16"};
-  FmuSymbol<fmi3SetInt32TYPE> set_int32{library_, "fmi3SetInt32"};
-  FmuSymbol<fmi3SetUInt32TYPE> set_uint32{library_, "fmi3SetUInt32"};
-  FmuSymbol<fmi3SetInt64TYPE> set_int64{library_, "fmi3SetInt64"};
-  FmuSymbol<fmi3SetUInt64TYPE> set_uint64{library_, "fmi3SetUInt64"};
-  FmuSymbol<fmi3SetBooleanTYPE> set_boolean{library_, "fmi3SetBoolean"};
-  FmuSymbol<fmi3SetStringTYPE> set_string{library_, "fmi3SetString"};
+  Fmi3Values values{library_};
+  FmuSymbol<fmi3EnterConfigurationModeTYPE> enter_configuration{library_, "fmi3EnterConfigurationMode"};
+  FmuSymbol<fmi3ExitConfigurationModeTYPE> exit_configuration{library_, "fmi3ExitConfigurationMode"};
   FmuSymbol<fmi3GetFMUStateTYPE> get_state{library_, "fmi3GetFMUState"};
   FmuSymbol<fmi3SetFMUStateTYPE> set_state{library_, "fmi3SetFMUState"};
   FmuSymbol<fmi3FreeFMUStateTYPE> free_state{library_, "fmi3FreeFMUState"};
@@ -70,7 +65,7 @@ class Instance final : public VersionedInstance<Functions, fmi3Instance> {
                                                 static_cast<fmi3InstanceEnvironment>(this), log_message);
     } else {
       const auto intermediate = intermediate_inputs(description_);
-      sampling_ = InputSampling(description_.co_simulation->fixed_internal_step, intermediate.size());
+      sampling_ = InputSampling(description_.co_simulation->fixed_internal_step);
       // Early returns are always allowed: where one ends, the engine steps on.
       handle_ =
           functions_.instantiate(code_, name.c_str(), token, resources, fmi3False, fmi3True, use.event_mode, fmi3True,
@@ -81,27 +76,18 @@ class Instance final : public VersionedInstance<Functions, fmi3Instance> {
     return handle_ != nullptr;
   }
 
-  FmuResult set_value(const FmuVariable& variable, const Value& value) override {
-    const auto integer = [&](const auto& symbol, auto type) {
-      return set_one(symbol, variable, checked_integer<decltype(type)>(variable, value));
-    };
-    switch (variable.type) {
-      case FmuType::Float64: return set_one(functions_.set_float64, variable, std::get<double>(value));
-      case FmuType::Float32:
-        return set_one(functions_.set_float32, variable, static_cast<float>(std::get<double>(value)));
-      case FmuType::Int8: return integer(functions_.set_int8, fmi3Int8{});
-      case FmuType::UInt8: return integer(functions_.set_uint8, fmi3UInt8{});
-      case FmuType::Int16: return integer(functions_.set_int16, fmi3Int16{});
-      case FmuType::UInt16: return integer(functions_.set_uint16, fmi3UInt16{});
-      case FmuType::Int32: return integer(functions_.set_int32, fmi3Int32{});
-      case FmuType::UInt32: return integer(functions_.set_uint32, fmi3UInt32{});
-      case FmuType::UInt64: return integer(functions_.set_uint64, fmi3UInt64{});
-      case FmuType::Boolean: return set_one(functions_.set_boolean, variable, std::get<bool>(value));
-      case FmuType::String:
-        return set_one(functions_.set_string, variable, static_cast<fmi3String>(std::get<std::string>(value).c_str()));
-      default: return integer(functions_.set_int64, fmi3Int64{});
-    }
+  FmuResult set_values(const FmuVariable& variable, std::span<const Value> values) override {
+    if (worst_ == FmuStatus::Fatal) return {FmuStatus::Fatal, "setting a value"};  // no further call is allowed
+    const Fmi3Called called = functions_.values.set({code_, handle_}, variable, values);
+    return noted(static_cast<int>(called.status), called.function);
   }
+  FmuResult get_values(const FmuVariable& variable, std::span<Value> values) override {
+    if (worst_ == FmuStatus::Fatal) return {FmuStatus::Fatal, "getting a value"};
+    const Fmi3Called called = functions_.values.get({code_, handle_}, variable, values);
+    return noted(static_cast<int>(called.status), called.function);
+  }
+  FmuResult enter_configuration() override { return call(functions_.enter_configuration); }
+  FmuResult exit_configuration() override { return call(functions_.exit_configuration); }
 
   /// FMI 3 says it together with the initialization mode.
   FmuResult set_up(Time start, Time stop) override {
@@ -114,11 +100,19 @@ class Instance final : public VersionedInstance<Functions, fmi3Instance> {
     return call(functions_.enter_initialization, fmi3False, 0.0, start_, fmi3True, stop_);
   }
 
-  FmuResult set_reals(std::span<const ValueReference> references, const double* values) override {
-    return call(functions_.set_float64, references.data(), references.size(), values, references.size());
+  FmuResult set_reals(const FmuReals& reals, const double* values) override {
+    FmuResult result;
+    if (!reals.doubles.empty()) {
+      result = call(functions_.set_float64, reals.doubles.data(), reals.doubles.size(), values, reals.double_values);
+    }
+    return reals.floats.empty() || !result.done() ? result : graver(result, set_floats(reals, values));
   }
-  FmuResult get_reals(std::span<const ValueReference> references, double* values) override {
-    return call(functions_.get_float64, references.data(), references.size(), values, references.size());
+  FmuResult get_reals(const FmuReals& reals, double* values) override {
+    FmuResult result;
+    if (!reals.doubles.empty()) {
+      result = call(functions_.get_float64, reals.doubles.data(), reals.doubles.size(), values, reals.double_values);
+    }
+    return reals.floats.empty() || !result.done() ? result : graver(result, get_floats(reals, values));
   }
   /// FMI 3 has no such function; inputs change inside a step by intermediate update.
   FmuResult set_input_derivatives(std::span<const ValueReference>, const int*, const double*) override {
@@ -234,9 +228,17 @@ class Instance final : public VersionedInstance<Functions, fmi3Instance> {
     intermediate_ = intermediate_.done() ? graver(intermediate_, result) : intermediate_;
   }
 
-  template <class Symbol, class T>
-  FmuResult set_one(const Symbol& symbol, const FmuVariable& variable, const T& value) {
-    return call(symbol, &variable.reference, 1U, &value, 1U);
+  FmuResult set_floats(const FmuReals& reals, const double* values) {
+    floats_.resize(reals.float_values);
+    for (std::size_t i = 0; i < floats_.size(); ++i) floats_[i] = static_cast<float>(values[reals.double_values + i]);
+    return call(functions_.set_float32, reals.floats.data(), reals.floats.size(), floats_.data(), floats_.size());
+  }
+  FmuResult get_floats(const FmuReals& reals, double* values) {
+    floats_.resize(reals.float_values);
+    const FmuResult result =
+        call(functions_.get_float32, reals.floats.data(), reals.floats.size(), floats_.data(), floats_.size());
+    std::copy(floats_.begin(), floats_.end(), values + reals.double_values);
+    return result;
   }
 
   const FmuDescription& description_;
@@ -247,6 +249,7 @@ class Instance final : public VersionedInstance<Functions, fmi3Instance> {
   const FmuStepCall* under_way_ = nullptr;  ///< the step being made
   int input_requests_ = 0;                  ///< in it
   FmuResult intermediate_;                  ///< of a call inside it that failed
+  std::vector<float> floats_;               ///< for variables of type Float32
 };
 
 }  // namespace

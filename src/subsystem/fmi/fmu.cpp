@@ -68,8 +68,16 @@ std::shared_ptr<Fmu> Fmu::open(const fs::path& file) {
 Fmu::Fmu(const fs::path& file)
     : name_(file.string()),
       archive_(LocatedFile(file).path()),
-      description_(checked_description(archive_.folder(), name_)),
-      ports_(ports_of(description_, name_)) {}
+      description_(checked_description(archive_.folder(), name_)) {
+  ports();
+}
+
+const FmuPorts& Fmu::ports(const FmuStructure& structure) {
+  const std::lock_guard lock(mutex_);
+  const auto known = ports_.find(structure);
+  if (known != ports_.end()) return known->second;
+  return ports_.emplace(structure, ports_of(description_, name_, structure)).first->second;
+}
 
 bool Fmu::offers(FmuInterface interface) const noexcept {
   return interface == FmuInterface::CoSimulation ? description_.co_simulation.has_value()
@@ -131,17 +139,17 @@ std::unique_ptr<FmuInstance> Fmu::instantiate(const std::string& instance, const
               {.subsystem = instance, .variable = {}, .time = {}, .remedy = refusal_remedy(two, needs_tool)});
 }
 
-const FmuAbilities& Fmu::abilities(FmuInterface interface, const std::vector<FmuStart>& starts,
+const FmuAbilities& Fmu::abilities(FmuInterface interface, const FmuPorts& ports, const std::vector<FmuStart>& starts,
                                    const FmuCaller& caller) {
   Selection selecting{interface, {}};
-  for (const auto& start : starts) {
-    if (!std::holds_alternative<double>(start.value)) selecting.second[start.variable] = start.value;
+  for (const auto& [origin, value] : starts) {
+    if (!std::holds_alternative<double>(value)) selecting.second[{origin.variable, origin.element}] = value;
   }
   const std::lock_guard lock(proof_);
   const auto known = abilities_.find(selecting);
   if (known != abilities_.end()) return known->second;
-  auto proven = interface == FmuInterface::CoSimulation ? proven_abilities(*this, starts, caller)
-                                                        : proven_exchange_abilities(*this, starts, caller);
+  auto proven = interface == FmuInterface::CoSimulation ? proven_abilities(*this, ports, starts, caller)
+                                                        : proven_exchange_abilities(*this, ports, starts, caller);
   return abilities_.emplace(std::move(selecting), std::move(proven)).first->second;
 }
 
@@ -151,25 +159,6 @@ void require_done(const FmuResult& result, FmuLog& log, const ErrorContext& cont
   throw Error(ErrorCode::SubsystemFailed,
               fmt::format("{} returned {}{}{}", result.function, prefix, status_name(result.status), log.take_text()),
               context);
-}
-
-void begin_initialization(FmuInstance& instance, const FmuDescription& description, const std::vector<FmuStart>& starts,
-                          Time start, Time stop, FmuLog& log, const std::string& subsystem) {
-  const auto require = [&](const FmuResult& result, const std::string& variable = {}) {
-    require_done(result, log, {.subsystem = subsystem, .variable = variable, .time = start, .remedy = {}});
-  };
-  // Some FMUs take parameters back to their defaults on entering the initialization mode: set before and in it.
-  const auto set_starts = [&](bool in_initialization) {
-    for (const auto& [index, value] : starts) {
-      const auto& variable = description.variables[index];
-      if (in_initialization && variable.initial == FmuInitial::Approximate) continue;
-      require(instance.set_value(variable, value), variable.name);
-    }
-  };
-  require(instance.set_up(start, stop));
-  set_starts(false);
-  require(instance.enter_initialization());
-  set_starts(true);
 }
 
 std::vector<const char*> trouble_categories(const FmuDescription& description) {

@@ -7,32 +7,56 @@
 #include <string>
 #include <vector>
 
+#include "base/archive.hpp"
 #include "entrain/capabilities.hpp"
 #include "entrain/error.hpp"
-#include "base/archive.hpp"
 #include "subsystem/fmi/fmu_instance.hpp"
 #include "subsystem/fmi/fmu_linearizer.hpp"
 
 namespace entrain {
 
-/// What of an FMU takes part in a coupling. Index inside a list = number of the port.
+/// Where a port comes from: a variable of the description, and which element of it.
+struct PortOrigin {
+  std::size_t variable = 0;
+  std::size_t element = 0;  ///< 0 of a scalar; arrays are counted row by row
+  bool operator==(const PortOrigin&) const = default;
+};
+
+/// Values of structural parameters, by their index in the description.
+using FmuStructure = std::map<std::size_t, std::uint64_t>;
+
+/// What of an FMU takes part in a coupling. Index inside a list = number of the port. Real inputs and outputs are those
+/// of type Float64 first, then those of type Float32, each element of an array a port of its own.
 struct FmuPorts {
   VariableTable table;
-  std::vector<ValueReference> inputs, outputs, states, derivatives;
-  std::vector<std::size_t> input_variables, state_variables, parameter_variables;  ///< indices in the description
-  /// Derivatives, then those outputs that are no states: what directional derivatives are asked for.
+  std::vector<ValueReference> inputs, outputs;              ///< of type Float64; an array has one
+  std::vector<ValueReference> float_inputs, float_outputs;  ///< of type Float32
+  std::size_t double_inputs = 0;                            ///< ports among table.inputs that are of type Float64
+  std::size_t double_outputs = 0;
+  std::vector<ValueReference> states, derivatives;  ///< scalars
+  std::vector<PortOrigin> input_origins, output_origins, parameter_origins;
+  std::vector<PortOrigin> discrete_input_origins, discrete_output_origins;
+  std::vector<std::size_t> state_variables;  ///< indices in the description
+  std::vector<std::size_t> elements;         ///< by variable of the description: how many, 1 of a scalar
+  bool plain = true;                         ///< all real inputs and outputs are scalars of type Float64
+  /// Derivatives, then those outputs that are no states: what directional derivatives are asked for. Only if plain.
   std::vector<ValueReference> unknowns;
   std::vector<std::optional<std::size_t>> state_of_output;  ///< set for an output that is a state
   Feedthrough feedthrough;
   std::vector<std::string> warnings;
 
-  std::size_t variable_of(VariableTable::Place place) const;  ///< index in the description
+  PortOrigin origin(VariableTable::Place place) const;
+  FmuReals real_inputs() const { return {inputs, double_inputs, float_inputs, table.inputs.size() - double_inputs}; }
+  FmuReals real_outputs() const {
+    return {outputs, double_outputs, float_outputs, table.outputs.size() - double_outputs};
+  }
 };
-FmuPorts ports_of(const FmuDescription& description, const std::string& fmu);
+/// Throws Error{InvalidSystem} for arrays of a size that makes no sense.
+FmuPorts ports_of(const FmuDescription& description, const std::string& fmu, const FmuStructure& structure = {});
 
 /// A value that the user gave.
 struct FmuStart {
-  std::size_t variable;  ///< index in the description
+  PortOrigin origin;
   Value value;
 };
 
@@ -66,7 +90,8 @@ class Fmu {
   const CoSimulationFlags& flags() const noexcept { return *description_.co_simulation; }
   const ModelExchangeFlags& exchange_flags() const noexcept { return *description_.model_exchange; }
   bool once_per_process(FmuInterface interface) const noexcept;
-  const FmuPorts& ports() const noexcept { return ports_; }
+  /// With structural parameters as the user wants them; the same object for the same values.
+  const FmuPorts& ports(const FmuStructure& structure = {});
 
   /// Held while an instance may exist. Throws Error{InvalidSystem} for a second one of an FMU that allows just one.
   std::shared_ptr<const std::string> claim(const std::string& instance, FmuInterface interface);
@@ -74,22 +99,23 @@ class Fmu {
   std::unique_ptr<FmuInstance> instantiate(const std::string& instance, const FmuUse& use, FmuLog& log);
   /// Proven once for each choice of start values that are no real numbers (integers, booleans, texts): these select
   /// solvers and modes, and with them what an FMU can do; numbers do not.
-  const FmuAbilities& abilities(FmuInterface interface, const std::vector<FmuStart>& starts, const FmuCaller& caller);
+  const FmuAbilities& abilities(FmuInterface interface, const FmuPorts& ports, const std::vector<FmuStart>& starts,
+                                const FmuCaller& caller);
 
  private:
   struct Loaded {
     std::unique_ptr<FmuLibrary> library;
     std::unique_ptr<FmuFunctions> functions;
   };
-  using Selection = std::pair<FmuInterface, std::map<std::size_t, Value>>;
+  using Selection = std::pair<FmuInterface, std::map<std::pair<std::size_t, std::size_t>, Value>>;
 
   const FmuFunctions& functions(FmuInterface interface, std::optional<Duration> timeout);
 
   std::string name_;
   UnpackedArchive archive_;
   FmuDescription description_;
-  FmuPorts ports_;
   std::mutex mutex_;
+  std::map<FmuStructure, FmuPorts> ports_;
   std::map<std::string, Loaded> loaded_;  ///< by the model identifier
   std::weak_ptr<const std::string> claimed_;
   std::mutex proof_;
@@ -99,12 +125,22 @@ class Fmu {
 /// Throws Error{SubsystemFailed} with the call and the last words of the FMU, unless the call succeeded.
 void require_done(const FmuResult& result, FmuLog& log, const ErrorContext& context);
 
+/// How an instance begins: what is set before and in its initialization mode.
+struct FmuBeginning {
+  const FmuDescription& description;
+  const FmuPorts& ports;
+  const std::vector<FmuStart>& starts;
+  Time start = 0.0;
+  Time stop = 0.0;
+};
 /// From a new (or reset) instance into its initialization mode. Throws as require_done.
-void begin_initialization(FmuInstance& instance, const FmuDescription& description, const std::vector<FmuStart>& starts,
-                          Time start, Time stop, FmuLog& log, const std::string& subsystem);
+void begin_initialization(FmuInstance& instance, const FmuBeginning& beginning, FmuLog& log,
+                          const std::string& subsystem);
 
 /// Tries the flags on an instance of its own, which is gone afterwards. Throws when it cannot be initialised.
-FmuAbilities proven_abilities(Fmu& fmu, const std::vector<FmuStart>& starts, const FmuCaller& caller);
-FmuAbilities proven_exchange_abilities(Fmu& fmu, const std::vector<FmuStart>& starts, const FmuCaller& caller);
+FmuAbilities proven_abilities(Fmu& fmu, const FmuPorts& ports, const std::vector<FmuStart>& starts,
+                              const FmuCaller& caller);
+FmuAbilities proven_exchange_abilities(Fmu& fmu, const FmuPorts& ports, const std::vector<FmuStart>& starts,
+                                       const FmuCaller& caller);
 
 }  // namespace entrain

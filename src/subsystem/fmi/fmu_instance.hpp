@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "entrain/error.hpp"
 #include "entrain/subsystem.hpp"
@@ -29,18 +30,37 @@ inline FmuResult graver(const FmuResult& first, const FmuResult& second) {
   return second.done() && first.status > second.status ? first : second;
 }
 
+/// Which real variables a call is about; the values lie in their order, those of type Float64 first. Borrowed.
+struct FmuReals {
+  std::span<const ValueReference> doubles;
+  std::size_t double_values = 0;  ///< more than references where there are arrays
+  std::span<const ValueReference> floats = {};
+  std::size_t float_values = 0;
+
+  FmuReals() = default;
+  FmuReals(std::span<const ValueReference> d, std::size_t dn, std::span<const ValueReference> f, std::size_t fn)
+      : doubles(d), double_values(dn), floats(f), float_values(fn) {}
+  // Scalars of type Float64, which most calls are about, without a word more.
+  // NOLINTNEXTLINE(google-explicit-constructor)
+  FmuReals(std::span<const ValueReference> scalars) : doubles(scalars), double_values(scalars.size()) {}
+  // NOLINTNEXTLINE(google-explicit-constructor)
+  FmuReals(const std::vector<ValueReference>& scalars) : FmuReals(std::span(scalars)) {}
+  FmuReals(const ValueReference* first, std::size_t count) : FmuReals(std::span(first, count)) {}
+  bool empty() const { return doubles.empty() && floats.empty(); }
+};
+
 /// One communication step with everything that belongs to it.
 struct FmuStepCall {
   Time from = 0.0;
   Duration size = 0.0;
   bool may_go_back = false;  ///< the state may be set to one before `from` later
-  std::span<const ValueReference> inputs;
+  FmuReals inputs;
   const double* input_values = nullptr;
   /// Derivatives of the inputs at `from`, p-th ones in unit/s^p; none = empty.
   std::span<const ValueReference> derivative_inputs;
   const int* derivative_orders = nullptr;
   const double* derivative_values = nullptr;
-  std::span<const ValueReference> outputs;
+  FmuReals outputs;
   /// FMI 3: inputs of degree 1 and more, from which the FMU's questions inside the step are answered.
   const InputBlock* polynomials = nullptr;
 };
@@ -84,15 +104,20 @@ class FmuInstance {
 
   virtual ~FmuInstance() = default;
 
-  virtual FmuResult set_value(const FmuVariable& variable, const Value& value) = 0;
+  /// All elements of one variable, of its type. Throws Error{InvalidSystem} for a number that does not fit its type.
+  virtual FmuResult set_values(const FmuVariable& variable, std::span<const Value> values) = 0;
+  virtual FmuResult get_values(const FmuVariable& variable, std::span<Value> values) = 0;
+  /// Between the two structural parameters may be set; before anything else. FMI 3 only.
+  virtual FmuResult enter_configuration() = 0;
+  virtual FmuResult exit_configuration() = 0;
   /// Says when the run starts and ends; before the initialization mode.
   virtual FmuResult set_up(Time start, Time stop) = 0;
   virtual FmuResult enter_initialization() = 0;
   virtual FmuResult exit_initialization() = 0;
   virtual FmuResult reset() = 0;
 
-  virtual FmuResult set_reals(std::span<const ValueReference> references, const double* values) = 0;
-  virtual FmuResult get_reals(std::span<const ValueReference> references, double* values) = 0;
+  virtual FmuResult set_reals(const FmuReals& reals, const double* values) = 0;
+  virtual FmuResult get_reals(const FmuReals& reals, double* values) = 0;
   virtual FmuResult set_input_derivatives(std::span<const ValueReference> references, const int* orders,
                                           const double* values) = 0;
   virtual FmuResult get_output_derivatives(std::span<const ValueReference> references, const int* orders,

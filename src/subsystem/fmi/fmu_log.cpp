@@ -14,7 +14,9 @@ constexpr std::size_t kLongest = 1000;  // bytes of one message
 }  // namespace
 
 FmuLog::FmuLog(const std::string& fmu, const FmuCaller& caller)
-    : code_({.code = fmt::format("FMU '{}'", printable(fmu)),
+    : subsystem_(caller.subsystem),
+      handler_(caller.log),
+      code_({.code = fmt::format("FMU '{}'", printable(fmu)),
              .subsystem = caller.subsystem,
              .timeout = caller.timeout,
              .last_words = [this] {
@@ -30,7 +32,10 @@ void FmuLog::add(const char* category, const char* message) {
   while (!line.empty() && (line.back() == '\n' || line.back() == '\r' || line.back() == ' ')) line.pop_back();
   line = printable(line);
   if (length > kLongest) line += "...";
-  if (category != nullptr && *category != '\0') line = fmt::format("[{}] {}", printable(category), line);
+  const std::string kind =
+      category == nullptr ? "" : printable(std::string_view(category, ::strnlen(category, kLongest)));
+  if (handler_) handler_({subsystem_, code_.time().value_or(0.0), kind, line});
+  if (!kind.empty()) line = fmt::format("[{}] {}", kind, line);
   const std::lock_guard lock(mutex_);
   last_.push_back(std::move(line));
   if (last_.size() > kKept) last_.pop_front();

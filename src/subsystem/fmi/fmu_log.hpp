@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/foreign_code.hpp"
+#include "entrain/simulation.hpp"
 
 namespace entrain {
 
@@ -12,6 +13,7 @@ namespace entrain {
 struct FmuCaller {
   std::string subsystem;
   std::optional<Duration> timeout{};  ///< wall clock, in s
+  LogHandler log{};                   ///< is told every message
 };
 
 /// What one FMU instance finds outside itself: the watch over its calls, and a place for its messages, of which the
@@ -32,6 +34,8 @@ class FmuLog {
  private:
   std::string text() const;
 
+  const std::string subsystem_;
+  const LogHandler handler_;
   std::mutex mutex_;
   std::deque<std::string> last_;
   ForeignCode code_;

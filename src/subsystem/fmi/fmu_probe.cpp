@@ -32,8 +32,8 @@ std::vector<double> start_inputs(const FmuPorts& ports, const std::vector<FmuSta
   std::vector<double> inputs;
   for (const auto& input : ports.table.inputs) inputs.push_back(input.start ? std::get<double>(*input.start) : 0.0);
   for (const auto& start : starts) {
-    const auto& list = ports.input_variables;
-    const auto place = std::find(list.begin(), list.end(), start.variable);
+    const auto& list = ports.input_origins;
+    const auto place = std::find(list.begin(), list.end(), start.origin);
     if (place != list.end()) inputs[static_cast<std::size_t>(place - list.begin())] = std::get<double>(start.value);
   }
   return inputs;
@@ -44,13 +44,14 @@ namespace {
 /// Tries one ability after the other; a new instance after each call that failed, because an FMU need not work on.
 class Prober {
  public:
-  Prober(Fmu& fmu, const std::vector<FmuStart>& starts, const FmuCaller& caller)
+  Prober(Fmu& fmu, const FmuPorts& ports, const std::vector<FmuStart>& starts, const FmuCaller& caller)
       : fmu_(fmu),
+        ports_(ports),
         starts_(starts),
         start_(fmu.description().experiment.start.value_or(0.0)),
         step_(trial_step(fmu.description(), start_)),
         log_(fmu.name(), caller),
-        inputs_(start_inputs(ports(), starts)) {}
+        inputs_(start_inputs(ports_, starts)) {}
 
   FmuAbilities run() {
     const auto& flags = fmu_.flags();
@@ -62,13 +63,13 @@ class Prober {
     result_.linearization = linearization();
     result_.reset = can_reset();
     result_.input_degree = input_degree();
-    result_.output_derivatives = flags.output_derivative_order > 0 && !ports().outputs.empty() &&
+    result_.output_derivatives = flags.output_derivative_order > 0 && !ports().outputs.empty() && ports().plain &&
                                  prove("maxOutputDerivativeOrder", &Prober::read_output_derivatives);
     return std::move(result_);
   }
 
  private:
-  const FmuPorts& ports() const { return fmu_.ports(); }
+  const FmuPorts& ports() const { return ports_; }
 
   /// An FMU that cannot be initialised is an error, not a missing ability, unless its event mode is to blame.
   void begin() {
@@ -91,7 +92,7 @@ class Prober {
   void initialize() {
     const auto& experiment = fmu_.description().experiment;
     const Time stop = std::max(experiment.stop.value_or(start_), start_ + 10.0 * step_);
-    begin_initialization(*instance_, fmu_.description(), starts_, start_, stop, log_, {});
+    begin_initialization(*instance_, {fmu_.description(), ports_, starts_, start_, stop}, log_, {});
     static_cast<void>(begin_stepping(*instance_, result_.event_mode, log_, {}));
   }
 
@@ -142,7 +143,7 @@ class Prober {
 
   /// The adjoint way takes fewer calls when there are fewer unknowns than knowns.
   LinearizationSource linearization() {
-    if (!result_.states) return LinearizationSource::None;
+    if (!result_.states || !ports_.plain) return LinearizationSource::None;
     const auto& flags = fmu_.flags();
     const bool few_rows = ports().unknowns.size() < ports().states.size() + ports().inputs.size();
     const bool rows_first = flags.adjoint_derivatives && (few_rows || !flags.directional_derivatives);
@@ -211,8 +212,8 @@ class Prober {
   }
 
   std::vector<double> outputs() {
-    std::vector<double> values(ports().outputs.size());
-    if (!values.empty() && !instance_->get_reals(ports().outputs, values.data()).done()) values.clear();
+    std::vector<double> values(ports().table.outputs.size());
+    if (!values.empty() && !instance_->get_reals(ports().real_outputs(), values.data()).done()) values.clear();
     return values;
   }
 
@@ -226,6 +227,7 @@ class Prober {
 
   /// One step from the start under polynomials of this degree; each order adds 0.1 of an input in that step.
   FmuStepResult step(int degree) {
+    const bool two = fmu_.description().version == FmiVersion::Two;
     const std::size_t count = inputs_.size();
     std::vector<double> coefficients = inputs_;
     std::vector<ValueReference> references;
@@ -234,6 +236,7 @@ class Prober {
     for (int p = 1; p <= degree; ++p) {
       for (std::size_t i = 0; i < count; ++i) {
         coefficients.push_back(0.1 * std::max(1.0, std::abs(inputs_[i])) / std::pow(step_, p));
+        if (!two) continue;
         references.push_back(ports().inputs[i]);
         orders.push_back(p);
         derivatives.push_back(std::tgamma(p + 1.0) * coefficients.back());
@@ -244,20 +247,21 @@ class Prober {
     call.from = start_;
     call.size = step_;
     call.may_go_back = true;
-    call.inputs = ports().inputs;
+    call.inputs = ports().real_inputs();
     call.input_values = inputs_.data();
-    if (fmu_.description().version == FmiVersion::Two) {
+    if (two) {
       call.derivative_inputs = references;
       call.derivative_orders = orders.data();
       call.derivative_values = derivatives.data();
     } else if (degree > 0) {
       call.polynomials = &polynomials;
     }
-    call.outputs = ports().outputs;
-    reached_.assign(ports().outputs.size() + ports().states.size(), 0.0);
+    call.outputs = ports().real_outputs();
+    const std::size_t outputs = ports().table.outputs.size();
+    reached_.assign(outputs + ports().states.size(), 0.0);
     FmuStepResult result = instance_->step(call, reached_.data());
     if (result.result.done() && result_.states && !ports().states.empty()) {
-      result.result = instance_->get_reals(ports().states, reached_.data() + ports().outputs.size());
+      result.result = instance_->get_reals(ports().states, reached_.data() + outputs);
     }
     return result;
   }
@@ -322,6 +326,7 @@ class Prober {
   }
 
   Fmu& fmu_;
+  const FmuPorts& ports_;
   const std::vector<FmuStart>& starts_;
   Time start_;
   Duration step_;
@@ -335,14 +340,15 @@ class Prober {
 };
 
 /// A second instance in the life of the process is what such an FMU does not allow: its flags must do.
-FmuAbilities claimed_abilities(const Fmu& fmu) {
+FmuAbilities claimed_abilities(const Fmu& fmu, const FmuPorts& ports) {
   const auto& flags = fmu.flags();
   FmuAbilities result;
   result.rollback = flags.rollback;
-  result.states = !fmu.ports().states.empty();
-  if (result.states && flags.directional_derivatives) result.linearization = LinearizationSource::Directional;
+  result.states = !ports.states.empty();
+  if (result.states && ports.plain && flags.directional_derivatives)
+    result.linearization = LinearizationSource::Directional;
   result.event_mode = flags.event_mode;
-  result.output_derivatives = flags.output_derivative_order > 0;
+  result.output_derivatives = flags.output_derivative_order > 0 && ports.plain;
   const bool asks = !intermediate_inputs(fmu.description()).empty();
   result.input_degree = asks ? kMaxInputDegree : flags.input_derivatives ? 1 : 0;
   result.warnings.push_back(fmt::format(
@@ -352,8 +358,10 @@ FmuAbilities claimed_abilities(const Fmu& fmu) {
 
 }  // namespace
 
-FmuAbilities proven_abilities(Fmu& fmu, const std::vector<FmuStart>& starts, const FmuCaller& caller) {
-  FmuAbilities result = fmu.flags().once_per_process ? claimed_abilities(fmu) : Prober(fmu, starts, caller).run();
+FmuAbilities proven_abilities(Fmu& fmu, const FmuPorts& ports, const std::vector<FmuStart>& starts,
+                              const FmuCaller& caller) {
+  FmuAbilities result =
+      fmu.flags().once_per_process ? claimed_abilities(fmu, ports) : Prober(fmu, ports, starts, caller).run();
   result.imposed_step = imposed_step_of(fmu.description());
   if (fmu.description().version == FmiVersion::Three && result.input_degree > 0) {
     result.internal_step = fmu.flags().fixed_internal_step;

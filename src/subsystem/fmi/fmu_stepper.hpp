@@ -1,5 +1,6 @@
 #pragma once
 
+#include "base/function_ref.hpp"
 #include "entrain/subsystem.hpp"
 #include "subsystem/fmi/fmu.hpp"
 
@@ -43,6 +44,9 @@ class FmuStepper : public States, public Linearizer, public OutputDerivatives, p
   virtual void save(std::size_t slot) = 0;
   virtual void restore(std::size_t slot) = 0;
   virtual Equations* equations() noexcept { return nullptr; }
+  /// Calls `set` where the standard allows discrete inputs and tunable parameters to be set, and lets the FMU settle
+  /// what follows from them.
+  virtual void change(FunctionRef<FmuResult()> set) = 0;
 };
 
 }  // namespace entrain

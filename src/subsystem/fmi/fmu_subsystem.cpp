@@ -6,6 +6,7 @@
 #include <cassert>
 #include <utility>
 
+#include "base/values.hpp"
 #include "entrain/error.hpp"
 #include "subsystem/fmi/co_simulation.hpp"
 #include "subsystem/fmi/fmu.hpp"
@@ -32,14 +33,23 @@ double chosen_tolerance(const Fmu& fmu, const FmuChoice& choice) {
   return choice.tolerance.value_or(proposed && *proposed > 0.0 ? *proposed : kExchangeTolerance);
 }
 
-std::unique_ptr<FmuStepper> make_stepper(const Fmu& fmu, FmuInterface interface, const FmuChoice& choice,
-                                         FmuReporter& reporter) {
-  if (interface == FmuInterface::CoSimulation) return std::make_unique<CoSimulation>(fmu, reporter);
-  return std::make_unique<ModelExchange>(fmu, chosen_tolerance(fmu, choice), reporter);
+/// The structural parameters that the user sets; one of a wrong type is told when it is set.
+FmuStructure chosen_structure(const FmuDescription& description, const FmuChoice& choice) {
+  FmuStructure structure;
+  if (choice.start == nullptr) return structure;
+  for (std::size_t i = 0; i < description.variables.size(); ++i) {
+    const auto& variable = description.variables[i];
+    if (variable.causality != FmuCausality::StructuralParameter) continue;
+    const auto written = choice.start->find(variable.name);
+    if (written == choice.start->end()) continue;
+    const auto value = converted(written->second.value, ValueType::Unsigned);
+    if (value) structure[i] = std::get<std::uint64_t>(*value);
+  }
+  return structure;
 }
 
 /// The one adapter of FMUs: start values, proven abilities, saved states. Steps are made by its stepper.
-class FmuSubsystem final : public Subsystem, private Rollback, private Reset {
+class FmuSubsystem final : public Subsystem, private Rollback, private Reset, private Tuning, private DiscreteValues {
  public:
   FmuSubsystem(std::string name, std::shared_ptr<Fmu> fmu, const FmuChoice& choice);
   ~FmuSubsystem() override;
@@ -60,7 +70,14 @@ class FmuSubsystem final : public Subsystem, private Rollback, private Reset {
   void restore(StateId id) override;
   void release(StateId id) override { free_.push_back(id); }
   void reset() override;
+  void set_parameter(std::size_t parameter, const Value& value) override;
+  void read(std::span<const std::size_t> outputs, std::span<Value> values) override;
+  void write(std::span<const std::size_t> inputs, std::span<const Value> values) override;
 
+  std::unique_ptr<FmuStepper> make_stepper(const FmuChoice& choice);
+  void note_start(const PortOrigin& origin, const Value& value);
+  Time now() const { return log_.code().time().value_or(start_); }  ///< for messages
+  void change(FunctionRef<FmuResult()> set);
   const FmuAbilities& proven() const;
   void require(const FmuResult& result);
   void free_saved();
@@ -81,6 +98,7 @@ class FmuSubsystem final : public Subsystem, private Rollback, private Reset {
   Time start_ = 0.0;
   std::vector<FmuInstance::State> saved_;
   std::vector<StateId> free_;
+  std::map<std::size_t, std::vector<Value>> discrete_;  ///< all elements, by variable of a discrete port
 };
 
 FmuSubsystem::FmuSubsystem(std::string name, std::shared_ptr<Fmu> fmu, const FmuChoice& choice)
@@ -88,10 +106,25 @@ FmuSubsystem::FmuSubsystem(std::string name, std::shared_ptr<Fmu> fmu, const Fmu
       fmu_(std::move(fmu)),
       interface_(chosen_interface(*fmu_, choice)),
       claim_(fmu_->claim(name_, interface_)),
-      ports_(fmu_->ports()),
-      log_(fmu_->name(), {name_, choice.timeout}),
+      ports_(fmu_->ports(chosen_structure(fmu_->description(), choice))),
+      log_(fmu_->name(), {name_, choice.timeout, choice.log}),
       reporter_(log_, name_),
-      stepper_(make_stepper(*fmu_, interface_, choice, reporter_)) {}
+      stepper_(make_stepper(choice)) {
+  const auto make_room = [&](const std::vector<PortOrigin>& origins, const std::vector<Variable>& table) {
+    for (std::size_t i = 0; i < origins.size(); ++i) {
+      auto& elements = discrete_[origins[i].variable];
+      elements.resize(ports_.elements[origins[i].variable]);
+      if (table[i].start) elements[origins[i].element] = *table[i].start;
+    }
+  };
+  make_room(ports_.discrete_input_origins, variables().discrete_inputs);
+  make_room(ports_.discrete_output_origins, variables().discrete_outputs);
+}
+
+std::unique_ptr<FmuStepper> FmuSubsystem::make_stepper(const FmuChoice& choice) {
+  if (interface_ == FmuInterface::CoSimulation) return std::make_unique<CoSimulation>(*fmu_, ports_, reporter_);
+  return std::make_unique<ModelExchange>(*fmu_, ports_, chosen_tolerance(*fmu_, choice), reporter_);
+}
 
 FmuSubsystem::~FmuSubsystem() {
   free_saved();
@@ -124,7 +157,7 @@ const Capabilities& FmuSubsystem::capabilities() const {
 /// Proven on a scratch instance; what goes wrong there is told as ours.
 const FmuAbilities& FmuSubsystem::proven() const {
   try {
-    return fmu_->abilities(interface_, starts_, {name_, log_.code().owner().timeout});
+    return fmu_->abilities(interface_, ports_, starts_, {name_, log_.code().owner().timeout});
   } catch (const Error& error) {
     ErrorContext context = error.context();
     context.subsystem = name_;
@@ -143,6 +176,8 @@ Facets FmuSubsystem::facets() noexcept {
   facets.equations = stepper_->equations();
   if (can.announces_events) facets.events = stepper_.get();
   if (can.reset) facets.reset = this;
+  facets.tuning = this;
+  facets.discrete = this;
   return facets;
 }
 
@@ -156,14 +191,71 @@ std::vector<std::string> FmuSubsystem::warnings() const {
 
 void FmuSubsystem::set_start(VariableTable::Place place, const Value& value) {
   assert(place.causality != Causality::Output);
-  const std::size_t variable = ports_.variable_of(place);
+  const PortOrigin origin = ports_.origin(place);
+  if (fmu_->description().variables[origin.variable].initial == FmuInitial::Calculated) {
+    throw Error(ErrorCode::InvalidSystem,
+                "cannot be given a start value: the FMU calculates it (initial=\"calculated\")");
+  }
+  note_start(origin, value);
+  if (place.causality == Causality::DiscreteInput) discrete_[origin.variable][origin.element] = value;
+}
+
+void FmuSubsystem::note_start(const PortOrigin& origin, const Value& value) {
   const auto known =
-      std::find_if(starts_.begin(), starts_.end(), [&](const FmuStart& start) { return start.variable == variable; });
+      std::find_if(starts_.begin(), starts_.end(), [&](const FmuStart& start) { return start.origin == origin; });
   if (known != starts_.end()) {
     known->value = value;
   } else {
-    starts_.push_back({variable, value});
+    starts_.push_back({origin, value});
   }
+}
+
+void FmuSubsystem::set_parameter(std::size_t parameter, const Value& value) {
+  const auto& variable = fmu_->description().variables[ports_.parameter_origins[parameter].variable];
+  change([&] { return instance_->set_values(variable, {&value, 1}); });
+}
+
+/// A number that does not fit its type is told as ours.
+void FmuSubsystem::change(FunctionRef<FmuResult()> set) {
+  try {
+    stepper_->change(set);
+  } catch (const Error& error) {
+    ErrorContext context = error.context();
+    context.subsystem = name_;
+    context.time = now();
+    throw Error(error.code(), error.message(), context);
+  }
+}
+
+void FmuSubsystem::read(std::span<const std::size_t> outputs, std::span<Value> values) {
+  std::optional<std::size_t> latest;  // the elements of an array follow each other
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const PortOrigin& origin = ports_.discrete_output_origins[outputs[i]];
+    auto& elements = discrete_[origin.variable];
+    if (latest != origin.variable) {
+      reporter_.require(instance_->get_values(fmu_->description().variables[origin.variable], elements), now());
+    }
+    latest = origin.variable;
+    values[i] = elements[origin.element];
+  }
+}
+
+/// An array is set as a whole, with the elements that nobody feeds as they were.
+void FmuSubsystem::write(std::span<const std::size_t> inputs, std::span<const Value> values) {
+  std::vector<std::size_t> changed;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const PortOrigin& origin = ports_.discrete_input_origins[inputs[i]];
+    discrete_[origin.variable][origin.element] = values[i];
+    if (std::find(changed.begin(), changed.end(), origin.variable) == changed.end()) changed.push_back(origin.variable);
+  }
+  change([&] {
+    FmuResult result;
+    for (const std::size_t variable : changed) {
+      if (!result.done()) break;
+      result = graver(result, instance_->set_values(fmu_->description().variables[variable], discrete_[variable]));
+    }
+    return result;
+  });
 }
 
 void FmuSubsystem::require(const FmuResult& result) {
@@ -174,7 +266,7 @@ void FmuSubsystem::initialize(Time start, Time stop) {
   capabilities();
   start_ = start;
   if (!instance_) instance_ = fmu_->instantiate(name_, {interface_, proven_->event_mode}, log_);
-  begin_initialization(*instance_, fmu_->description(), starts_, start, stop, log_, name_);
+  begin_initialization(*instance_, {fmu_->description(), ports_, starts_, start, stop}, log_, name_);
   stepper_->start(*instance_, *proven_, start, stop);
 }
 

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 
+#include "entrain/simulation.hpp"
 #include "entrain/subsystem.hpp"
 #include "subsystem/fmi/model_description.hpp"
 
@@ -16,6 +18,9 @@ struct FmuChoice {
   bool prefer_model_exchange = false;              ///< when both are offered and none is named
   std::optional<double> tolerance = std::nullopt;  ///< of the integration in model exchange
   std::optional<Duration> timeout = std::nullopt;  ///< s of wall clock time that one call may take
+  /// What the user wants to start it with, by name: structural parameters decide which variables there are.
+  const std::map<std::string, Written<Value>>* start = nullptr;
+  LogHandler log = {};  ///< is told what the FMU logs
 };
 
 /// An FMU (FMI 2.0 or 3.0) as a subsystem. Throws Error when the file is no FMU, or does not offer what is chosen.

@@ -12,8 +12,7 @@ namespace entrain {
 class InputSampling {
  public:
   InputSampling() = default;
-  InputSampling(std::optional<Duration> internal_step, std::size_t inputs)
-      : internal_step_(internal_step), values_(inputs) {}
+  explicit InputSampling(std::optional<Duration> internal_step) : internal_step_(internal_step) {}
 
   /// Values at the local time s of a step. Valid until the next call, as for held_from.
   const double* at(const InputBlock& inputs, Duration s, Duration size);

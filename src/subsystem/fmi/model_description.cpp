@@ -9,52 +9,20 @@
 #include <set>
 #include <string_view>
 
-#include "base/text_file.hpp"
 #include "base/xml.hpp"
 #include "entrain/error.hpp"
+#include "subsystem/fmi/fmi_text.hpp"
 
 namespace entrain {
 namespace {
 
 using Node = pugi::xml_node;
 
-constexpr std::array<std::string_view, 15> kTypeNames{"Float32", "Float64", "Int8",        "UInt8",  "Int16",
-                                                      "UInt16",  "Int32",   "UInt32",      "Int64",  "UInt64",
-                                                      "Boolean", "String",  "Enumeration", "Binary", "Clock"};
-
-template <class Enum, std::size_t N>
-std::optional<Enum> named(const std::array<std::pair<std::string_view, Enum>, N>& names, std::string_view name) {
-  for (const auto& [text, value] : names) {
-    if (text == name) return value;
-  }
-  return std::nullopt;
-}
-
-constexpr std::array<std::pair<std::string_view, FmuCausality>, 7> kCausalities{
-    {{"parameter", FmuCausality::Parameter},
-     {"calculatedParameter", FmuCausality::CalculatedParameter},
-     {"structuralParameter", FmuCausality::StructuralParameter},
-     {"input", FmuCausality::Input},
-     {"output", FmuCausality::Output},
-     {"local", FmuCausality::Local},
-     {"independent", FmuCausality::Independent}}};
-constexpr std::array<std::pair<std::string_view, FmuVariability>, 5> kVariabilities{
-    {{"constant", FmuVariability::Constant},
-     {"fixed", FmuVariability::Fixed},
-     {"tunable", FmuVariability::Tunable},
-     {"discrete", FmuVariability::Discrete},
-     {"continuous", FmuVariability::Continuous}}};
-constexpr std::array<std::pair<std::string_view, FmuInitial>, 3> kInitials{
-    {{"exact", FmuInitial::Exact}, {"approx", FmuInitial::Approximate}, {"calculated", FmuInitial::Calculated}}};
 constexpr std::array<std::pair<std::string_view, FmuType>, 5> kTypesOfFmi2{{{"Real", FmuType::Float64},
                                                                             {"Integer", FmuType::Int32},
                                                                             {"Boolean", FmuType::Boolean},
                                                                             {"String", FmuType::String},
                                                                             {"Enumeration", FmuType::Enumeration}}};
-
-bool is_float(FmuType type) {
-  return type == FmuType::Float64 || type == FmuType::Float32;
-}
 
 class Reader {
  public:
@@ -72,6 +40,7 @@ class Reader {
       if (variable.type() == pugi::node_element) read_variable(variable);
     }
     resolve_derivatives();
+    resolve_dimensions();
     check_references();
     read_structure(root.child("ModelStructure"));
     return std::move(result_);
@@ -189,16 +158,17 @@ class Reader {
         const std::string element = fmt::format("unit '{}'", unit.name);
         unit.factor = optional_number<double>(base, "factor", element).value_or(1.0);
         unit.offset = optional_number<double>(base, "offset", element).value_or(0.0);
+        if (unit.factor == 0.0) fail(fmt::format("{} has the factor 0", element));
       }
       result_.units.push_back(std::move(unit));
     }
   }
 
-  /// Units that variables take over from their declared type.
+  /// What variables take over from their declared type.
   void read_types(Node root) {
     for (const Node node : root.child("TypeDefinitions")) {
       const Node holder = three() ? node : node.child("Real");
-      unit_of_type_[node.attribute("name").value()] = holder.attribute("unit").value();
+      types_[node.attribute("name").value()] = {holder.attribute("unit").value(), flag(holder, "relativeQuantity")};
     }
   }
 
@@ -214,13 +184,14 @@ class Reader {
     variable.intermediate_update = flag(node, "intermediateUpdate");
 
     variable.unit = type.attribute("unit").value();
-    if (const auto declared = type.attribute("declaredType"); variable.unit.empty() && declared) {
-      if (const auto found = unit_of_type_.find(declared.value()); found != unit_of_type_.end()) {
-        variable.unit = found->second;
-      }
+    variable.relative_quantity = flag(type, "relativeQuantity");
+    const auto declared = types_.find(type.attribute("declaredType").value());
+    if (declared != types_.end()) {
+      if (variable.unit.empty()) variable.unit = declared->second.unit;
+      if (!type.attribute("relativeQuantity")) variable.relative_quantity = declared->second.relative_quantity;
     }
-    variable.is_array = !node.child("Dimension").empty();
-    if (!variable.is_array) variable.start = read_start(node, type, variable.type, element);
+    read_dimensions(node, element);
+    read_start(node, type, variable, element);
     derivatives_.push_back(optional_number<std::uint32_t>(type, "derivative", element));
     result_.variables.push_back(std::move(variable));
     read_aliases(node);
@@ -229,9 +200,8 @@ class Reader {
   /// The element that carries the attributes of the type.
   Node read_type(Node node, FmuVariable& variable, const std::string& element) const {
     if (three()) {
-      for (std::size_t i = 0; i < kTypeNames.size(); ++i) {
-        if (kTypeNames[i] != node.name()) continue;
-        variable.type = static_cast<FmuType>(i);
+      if (const auto known = type_named(node.name())) {
+        variable.type = *known;
         return node;
       }
       fail(fmt::format("{} has the unknown type '{}'", element, node.name()));
@@ -244,40 +214,66 @@ class Reader {
   }
 
   void read_role(Node node, FmuVariable& variable, const std::string& element) const {
-    const auto read = [&](const char* attribute, const auto& names, auto& target) {
+    const auto read = [&](const char* attribute, const auto& named, auto& target) {
       const auto text = node.attribute(attribute);
       if (!text) return;
-      const auto value = named(names, text.value());
+      const auto value = named(text.value());
       if (!value) fail(fmt::format("{}: '{}' is no {}", element, text.value(), attribute));
       target = *value;
     };
-    read("causality", kCausalities, variable.causality);
-    variable.variability = is_float(variable.type) ? FmuVariability::Continuous : FmuVariability::Discrete;
-    read("variability", kVariabilities, variable.variability);
-    read("initial", kInitials, variable.initial);
+    read("causality", causality_named, variable.causality);
+    const bool is_float = variable.type == FmuType::Float64 || variable.type == FmuType::Float32;
+    variable.variability = is_float ? FmuVariability::Continuous : FmuVariability::Discrete;
+    read("variability", variability_named, variable.variability);
+    read("initial", initial_named, variable.initial);
   }
 
-  std::optional<Value> read_start(Node node, Node type, FmuType kind, const std::string& element) const {
-    // FMI 3 writes the start of a string as an element of its own.
-    const Node holder = three() && kind == FmuType::String ? node.child("Start") : type;
-    const auto text = holder.attribute(holder == node.child("Start") ? "value" : "start");
-    if (!text) return std::nullopt;
-    switch (kind) {
-      case FmuType::String: return text.value();
-      case FmuType::Boolean: return text.as_bool();
-      case FmuType::Binary:
-      case FmuType::Clock: return std::nullopt;
-      case FmuType::Float32:
-      case FmuType::Float64:
-        if (const auto value = xml_number<double>(text.value())) return *value;
-        break;
-      case FmuType::UInt64:  // held bit by bit, as it is passed on
-        if (const auto value = xml_number<std::uint64_t>(text.value())) return static_cast<std::int64_t>(*value);
-        break;
-      default:
-        if (const auto value = xml_number<std::int64_t>(text.value())) return *value;
+  /// Sizes that a structural parameter tells are resolved once all variables are known.
+  void read_dimensions(Node node, const std::string& element) {
+    auto& dimensions = dimensions_.emplace_back();
+    for (const Node dimension : node.children("Dimension")) {
+      const auto size = optional_number<std::uint64_t>(dimension, "start", element + ", Dimension");
+      if (size && *size == 0) fail(fmt::format("{} has a dimension of size 0", element));
+      dimensions.push_back(
+          {size, size ? 0 : required_number<ValueReference>(dimension, "valueReference", element + ", Dimension")});
     }
-    fail(fmt::format("{}: '{}' is no start value for {}", element, text.value(), to_string(kind)));
+  }
+
+  void read_start(Node node, Node type, FmuVariable& variable, const std::string& element) const {
+    if (variable.type == FmuType::Clock) return;
+    const bool is_array = !dimensions_.back().empty();
+    std::vector<Value>& values = variable.array_start;
+    const auto add = [&](std::string_view text) {
+      auto value = value_in(text, variable.type);
+      if (!value) fail(fmt::format("{}: '{}' is no start value for {}", element, text, to_string(variable.type)));
+      values.push_back(std::move(*value));
+    };
+    // FMI 3 writes the starts of strings and bytes as elements of their own.
+    const bool as_elements = three() && (variable.type == FmuType::String || variable.type == FmuType::Binary);
+    if (as_elements) {
+      for (const Node start : node.children("Start")) add(start.attribute("value").value());
+    } else if (const auto text = type.attribute("start"); text && is_array) {
+      for (const auto word : words_in(text.value())) add(word);
+    } else if (text) {
+      add(text.value());
+    }
+    if (is_array || values.empty()) return;
+    variable.start = std::move(values.front());
+    values.clear();
+  }
+
+  void resolve_dimensions() {
+    for (std::size_t i = 0; i < dimensions_.size(); ++i) {
+      for (const auto& [size, reference] : dimensions_[i]) {
+        const std::string element = fmt::format("a dimension of '{}'", result_.variables[i].name);
+        const std::size_t variable = size ? 0 : variable_behind(static_cast<std::uint32_t>(reference), element);
+        if (!size && result_.variables[variable].causality != FmuCausality::StructuralParameter) {
+          fail(fmt::format("{} is told by '{}', which is no structural parameter", element,
+                           result_.variables[variable].name));
+        }
+        result_.variables[i].dimensions.push_back({size, variable});
+      }
+    }
   }
 
   /// FMI 3: other names of the same variable, usable like it.
@@ -290,6 +286,7 @@ class Reader {
       variable.causality = FmuCausality::Local;  // one port is enough
       if (const auto text = alias.attribute("description")) variable.description = text.value();
       derivatives_.emplace_back();
+      dimensions_.push_back(dimensions_[original]);
       result_.variables.push_back(std::move(variable));
     }
   }
@@ -356,30 +353,28 @@ class Reader {
     const auto dependencies = node.attribute("dependencies");
     if (!dependencies) return result;
     result.dependencies.emplace();
-    const std::string_view text = dependencies.value();
-    for (std::size_t begin = text.find_first_not_of(" \t\n"); begin < text.size();) {
-      const std::size_t end = std::min(text.find_first_of(" \t\n", begin), text.size());
-      const auto index = xml_number<std::uint32_t>(text.substr(begin, end - begin));
-      if (!index) fail(fmt::format("{}: dependencies=\"{}\" is no list of numbers", element, text));
+    for (const auto word : words_in(dependencies.value())) {
+      const auto index = xml_number<std::uint32_t>(word);
+      if (!index) fail(fmt::format("{}: dependencies=\"{}\" is no list of numbers", element, dependencies.value()));
       result.dependencies->push_back(variable_behind(*index, element));
-      begin = text.find_first_not_of(" \t\n", end);
     }
     return result;
   }
 
   const std::string& fmu_;
   FmuDescription result_;
-  std::map<std::string, std::string> unit_of_type_;
+  struct DeclaredType {
+    std::string unit;
+    bool relative_quantity;
+  };
+  std::map<std::string, DeclaredType> types_;
   std::set<std::string> names_;
   std::vector<std::optional<std::uint32_t>> derivatives_;  ///< as written, one per variable
+  std::vector<std::vector<FmuDimension>> dimensions_;      ///< one per variable, with value references for variables
   std::map<ValueReference, std::size_t> by_reference_;
 };
 
 }  // namespace
-
-std::string_view to_string(FmuType type) {
-  return kTypeNames[static_cast<std::size_t>(type)];
-}
 
 std::string_view to_string(FmuInterface interface) {
   return interface == FmuInterface::CoSimulation ? "co-simulation" : "model exchange";
@@ -387,23 +382,6 @@ std::string_view to_string(FmuInterface interface) {
 
 FmuDescription parse_model_description(std::string_view xml, const std::string& fmu) {
   return Reader(fmu).read(xml);
-}
-
-FmuDescription read_model_description(const std::filesystem::path& file, const std::string& fmu) {
-  std::error_code error;
-  const auto size = std::filesystem::file_size(file, error);
-  if (error) {
-    throw Error(ErrorCode::InvalidSystem, fmt::format("FMU '{}': it has no modelDescription.xml", fmu),
-                {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Check that the file is an FMU"});
-  }
-  constexpr std::uintmax_t kMostBytes = 256U << 20U;  // parsing takes many times the size of the text
-  if (size > kMostBytes) {
-    throw Error(ErrorCode::InvalidSystem,
-                fmt::format("FMU '{}': its modelDescription.xml has {} bytes, more than {}", fmu, size, kMostBytes));
-  }
-  const std::string text =
-      read_text_file(file, {"a modelDescription.xml", "Check that the file is an FMU", kMostBytes});
-  return parse_model_description(text, fmu);
 }
 
 }  // namespace entrain

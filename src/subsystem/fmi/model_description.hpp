@@ -42,6 +42,12 @@ enum class FmuCausality { Parameter, CalculatedParameter, StructuralParameter, I
 enum class FmuVariability { Constant, Fixed, Tunable, Discrete, Continuous };
 enum class FmuInitial { Exact, Approximate, Calculated };
 
+/// One dimension of an array: a size, or the structural parameter that tells it.
+struct FmuDimension {
+  std::optional<std::uint64_t> size;
+  std::size_t variable = 0;  ///< index, without a size
+};
+
 struct FmuVariable {
   std::string name;
   ValueReference reference = 0;
@@ -50,11 +56,13 @@ struct FmuVariable {
   FmuVariability variability = FmuVariability::Continuous;
   std::optional<FmuInitial> initial;  ///< as written; nullopt = the default of the standard
   std::optional<Value> start;         ///< of a scalar
+  std::vector<Value> array_start;     ///< of an array, as many as written
   std::string unit;
+  bool relative_quantity = false;  ///< a difference: the offset of the unit does not count
   std::string description;
   std::optional<std::size_t> derivative_of;  ///< index of the state it is the time derivative of
-  bool is_array = false;
-  bool intermediate_update = false;  ///< FMI 3: may be set or read inside a step
+  std::vector<FmuDimension> dimensions;      ///< none of a scalar
+  bool intermediate_update = false;          ///< FMI 3: may be set or read inside a step
 };
 
 /// One line of the model structure.
@@ -97,13 +105,9 @@ struct DefaultExperiment {
   std::optional<double> tolerance;
 };
 
-/// value in SI base units = factor * value + offset.
-struct FmuUnit {
+struct FmuUnit : UnitMeaning {
   std::string name;
-  std::array<int, 8> exponents{};  ///< of kg, m, s, A, K, mol, cd, rad
-  double factor = 1.0;
-  double offset = 0.0;
-  bool has_base = false;
+  bool has_base = false;  ///< the file says what it means
 };
 
 /// A modelDescription.xml of either version, in the terms both share.

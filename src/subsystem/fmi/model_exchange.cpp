@@ -20,31 +20,39 @@ constexpr double kAbsolutePart = 0.01;
 
 }  // namespace
 
-ModelExchange::ModelExchange(const Fmu& fmu, double tolerance, FmuReporter& reporter)
-    : ports_(fmu.ports()),
+ModelExchange::ModelExchange(const Fmu& fmu, const FmuPorts& ports, double tolerance, FmuReporter& reporter)
+    : ports_(ports),
       description_(fmu.description()),
       tolerance_(tolerance),
       reporter_(reporter),
-      u_(ports_.inputs.size()),
+      u_(ports_.table.inputs.size()),
       dx_(ports_.states.size()),
-      up_(dx_.size() + ports_.outputs.size()),
+      up_(dx_.size() + ports_.table.outputs.size()),
       down_(up_.size()),
-      y_(ports_.outputs.size()),
+      y_(ports_.table.outputs.size()),
       linearizer_(ports_) {
   here_.x.resize(ports_.states.size());
-  here_.u.resize(ports_.inputs.size());
-  here_.du.resize(ports_.inputs.size());
-  for (std::size_t i = 0; i < ports_.inputs.size(); ++i) {
-    const auto& variable = description_.variables[ports_.input_variables[i]];
+  here_.u.resize(u_.size());
+  here_.du.resize(u_.size());
+  for (const auto& origin : ports_.input_origins) {
+    const auto& variable = description_.variables[origin.variable];
     discrete_.push_back(variable.variability == FmuVariability::Discrete);
-    if (!discrete_.back()) continuous_inputs_.push_back(ports_.inputs[i]);
+    has_discrete_ = has_discrete_ || discrete_.back();
+    if (!discrete_.back()) continuous_inputs_.push_back(variable.reference);
+  }
+  if (has_discrete_ && !ports_.plain) {
+    throw Error(
+        ErrorCode::InvalidSystem,
+        fmt::format("FMU '{}': it has both arrays and discrete real inputs; model exchange takes one of the two",
+                    fmu.name()),
+        {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Use interface = \"co-simulation\""});
   }
   continuous_values_.resize(continuous_inputs_.size());
 }
 
 FmuResult ModelExchange::set_continuous_inputs(std::span<const double> u) {
+  if (!has_discrete_) return instance_->set_reals(ports_.real_inputs(), u.data());
   if (continuous_inputs_.empty()) return {};
-  if (continuous_inputs_.size() == u.size()) return instance_->set_reals(continuous_inputs_, u.data());
   auto next = continuous_values_.begin();
   for (std::size_t i = 0; i < u.size(); ++i) {
     if (!discrete_[i]) *next++ = u[i];
@@ -65,7 +73,7 @@ void ModelExchange::start(FmuInstance& instance, const FmuAbilities& abilities, 
 
 void ModelExchange::begin() {
   if (std::exchange(begun_, true)) return;
-  if (!here_.u.empty()) require(instance_->get_reals(ports_.inputs, here_.u.data()));
+  if (!here_.u.empty()) require(instance_->get_reals(ports_.real_inputs(), here_.u.data()));
   const EventOutcome outcome = begin_stepping(*instance_, true, reporter_.log(), reporter_.context(here_.t));
   here_.next_event = outcome.next_event;
   terminate_ = outcome.terminate;
@@ -142,7 +150,7 @@ StepReport ModelExchange::step(const Subsystem::Step& step, std::span<double> ou
   if (whole) here_.t = end;
   put_inputs(step.inputs, whole ? step.size : here_.t - step.from);
   tell();
-  if (!outputs.empty()) require(instance_->get_reals(ports_.outputs, outputs.data()));
+  if (!outputs.empty()) require(instance_->get_reals(ports_.real_outputs(), outputs.data()));
   return {.reached = here_.t,
           .outcome = whole ? StepOutcome::Completed : StepOutcome::EndedEarly,
           .stop_requested = std::exchange(terminate_, false)};
@@ -233,11 +241,21 @@ bool ModelExchange::complete_step() {
   return event_wanted_ || terminate_;
 }
 
-/// Inputs may jump in event mode only, so they are told there once more.
 void ModelExchange::handle_event_here() {
+  handle_event_here([] { return FmuResult{}; });
+}
+
+void ModelExchange::change(FunctionRef<FmuResult()> set) {
+  if (!begun_) return require(set());
+  handle_event_here(set);
+}
+
+/// Inputs may jump in event mode only, so they are told there once more.
+void ModelExchange::handle_event_here(FunctionRef<FmuResult()> in_event_mode) {
   tell();
   require(instance_->enter_event_mode());
-  if (!here_.u.empty()) require(instance_->set_reals(ports_.inputs, here_.u.data()));
+  require(in_event_mode());
+  if (!here_.u.empty()) require(instance_->set_reals(ports_.real_inputs(), here_.u.data()));
   const EventOutcome outcome = settle_discrete_states(*instance_, reporter_.log(), reporter_.context(here_.t));
   terminate_ = terminate_ || outcome.terminate;
   here_.next_event = outcome.next_event;
@@ -256,8 +274,8 @@ void ModelExchange::throw_unforeseen_event() const {
 
 void ModelExchange::evaluate(std::span<const double> inputs, std::span<double> outputs) {
   if (!begun_) {
-    if (!inputs.empty()) require(instance_->set_reals(ports_.inputs, inputs.data()));
-    if (!outputs.empty()) require(instance_->get_reals(ports_.outputs, outputs.data()));
+    if (!inputs.empty()) require(instance_->set_reals(ports_.real_inputs(), inputs.data()));
+    if (!outputs.empty()) require(instance_->get_reals(ports_.real_outputs(), outputs.data()));
     return;
   }
   bool discrete_changed = false;
@@ -271,7 +289,7 @@ void ModelExchange::evaluate(std::span<const double> inputs, std::span<double> o
   told_ = false;
   if (discrete_changed) handle_event_here();
   tell();
-  if (!outputs.empty()) require(instance_->get_reals(ports_.outputs, outputs.data()));
+  if (!outputs.empty()) require(instance_->get_reals(ports_.real_outputs(), outputs.data()));
 }
 
 void ModelExchange::save(std::size_t slot) {

@@ -17,8 +17,8 @@ namespace entrain {
 /// continuous-time mode between calls.
 class ModelExchange final : public FmuStepper, public Equations {
  public:
-  /// Borrows `fmu` and `reporter`. `tolerance`: relative; the absolute one is 0.01 tolerance * nominal value.
-  ModelExchange(const Fmu& fmu, double tolerance, FmuReporter& reporter);
+  /// Borrows `fmu`, `ports` and `reporter`. `tolerance`: relative; the absolute one is 0.01 tolerance * nominal value.
+  ModelExchange(const Fmu& fmu, const FmuPorts& ports, double tolerance, FmuReporter& reporter);
 
   void start(FmuInstance& instance, const FmuAbilities& abilities, Time start, Time stop) override;
   /// Leaves the initialization mode if it is still there.
@@ -27,6 +27,7 @@ class ModelExchange final : public FmuStepper, public Equations {
   void evaluate(std::span<const double> inputs, std::span<double> outputs) override;
   void save(std::size_t slot) override;
   void restore(std::size_t slot) override;
+  void change(FunctionRef<FmuResult()> set) override;
   Equations* equations() noexcept override { return this; }
   Time next_event(Time t) override;
 
@@ -67,6 +68,7 @@ class ModelExchange final : public FmuStepper, public Equations {
   OdeReached integrate(const Subsystem::Step& step, Time stop);
   bool complete_step();
   void handle_event_here();
+  void handle_event_here(FunctionRef<FmuResult()> in_event_mode);
   [[noreturn]] void throw_unforeseen_event() const;
   void linearize_by_differences(Linearization& result);
   void differentiate(double& argument, double nominal, std::size_t column, Matrix& to_dx, Matrix& to_y);
@@ -93,7 +95,8 @@ class ModelExchange final : public FmuStepper, public Equations {
   std::optional<FmuResult> discarded_;  ///< the last call that the FMU could not do at the point asked for
 
   std::vector<bool> discrete_;                     ///< by input: it may change in event mode only, so it is held
-  std::vector<ValueReference> continuous_inputs_;  ///< the others
+  bool has_discrete_ = false;                      ///< among the real inputs
+  std::vector<ValueReference> continuous_inputs_;  ///< the others, when there are discrete ones too
   std::vector<double> continuous_values_;          ///< of them, when there are discrete ones too
   std::vector<double> nominals_;
   std::vector<double> state_;  ///< of the solver: x, or one that rests when there are indicators but no states

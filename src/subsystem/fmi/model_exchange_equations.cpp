@@ -29,7 +29,7 @@ void ModelExchange::right_hand_side(const Point& at, std::span<double> dx) {
 
 void ModelExchange::outputs(const Point& at, std::span<double> y) {
   set_point(at.t, at.x, at.u);
-  if (!y.empty()) require(instance_->get_reals(ports_.outputs, y.data()));
+  if (!y.empty()) require(instance_->get_reals(ports_.real_outputs(), y.data()));
 }
 
 void ModelExchange::event_indicators(const Point& at, std::span<double> z) {
@@ -55,8 +55,8 @@ void ModelExchange::linearize(Linearization& result) {
 void ModelExchange::linearize_by_differences(Linearization& result) {
   result.A.resize(here_.x.size(), here_.x.size());
   result.B.resize(here_.x.size(), here_.u.size());
-  result.C.resize(ports_.outputs.size(), here_.x.size());
-  result.D.resize(ports_.outputs.size(), here_.u.size());
+  result.C.resize(y_.size(), here_.x.size());
+  result.D.resize(y_.size(), here_.u.size());
   for (std::size_t j = 0; j < here_.x.size(); ++j) differentiate(here_.x[j], nominals_[j], j, result.A, result.C);
   for (std::size_t j = 0; j < here_.u.size(); ++j) differentiate(here_.u[j], 1.0, j, result.B, result.D);
   told_ = false;

@@ -72,16 +72,19 @@ class VersionedInstance : public FmuInstance {
     static_cast<void>(call(functions_.set_debug_logging, yes, categories.size(), categories.data()));
   }
 
-  /// A status that the standard does not know is an error; so is fmi2Pending: the engine asks for no asynchronous
-  /// steps.
   template <class Symbol, class... Arguments>
   FmuResult call(const Symbol& symbol, Arguments... arguments) {
     if (worst_ == FmuStatus::Fatal) return {FmuStatus::Fatal, symbol.name()};  // no further call is allowed
-    const auto returned = static_cast<int>(symbol(code_, handle_, arguments...));
+    return noted(static_cast<int>(symbol(code_, handle_, arguments...)), symbol.name());
+  }
+
+  /// A status that the standard does not know is an error; so is fmi2Pending: the engine asks for no asynchronous
+  /// steps.
+  FmuResult noted(int returned, const char* function) {
     const bool known = returned >= 0 && returned <= static_cast<int>(FmuStatus::Fatal);
     const FmuStatus status = known ? static_cast<FmuStatus>(returned) : FmuStatus::Error;
     if (status > worst_) worst_ = status;
-    return {status, symbol.name()};
+    return {status, function};
   }
 
   /// A discarded get or set is no discarded step: there is nothing to repeat.

@@ -29,7 +29,8 @@ class NativeSubsystem final : public Subsystem,
                               private OutputDerivatives,
                               private Equations,
                               private Events,
-                              private Reset {
+                              private Reset,
+                              private Tuning {
  public:
   NativeSubsystem(std::string name, std::unique_ptr<Model> model);
 
@@ -63,6 +64,7 @@ class NativeSubsystem final : public Subsystem,
   Time next_discontinuity(Time t) const override { return model_->next_discontinuity(t); }
   Time next_event(Time t) override { return model_->next_discontinuity(t); }
   void reset() override;
+  void set_parameter(std::size_t parameter, const Value& value) override;
 
   void configure_if_changed() const;
   void keep_inputs_at_end(const InputBlock& inputs, Duration size);
@@ -142,6 +144,7 @@ Facets NativeSubsystem::facets() noexcept {
   facets.equations = this;
   if (capabilities().announces_events) facets.events = this;
   facets.reset = this;
+  facets.tuning = this;
   return facets;
 }
 
@@ -155,6 +158,8 @@ void NativeSubsystem::set_start(VariableTable::Place place, const Value& value) 
     case Causality::State: start_states_[place.index] = std::get<double>(value); break;
     case Causality::Input: start_inputs_[place.index] = std::get<double>(value); break;
     case Causality::Output:
+    case Causality::DiscreteInput:
+    case Causality::DiscreteOutput:
     case Causality::Method: assert(false); break;
   }
 }
@@ -275,6 +280,19 @@ void NativeSubsystem::reset() {
   saved_.clear();
   free_.clear();
   std::fill(now_.begin(), now_.end(), 0.0);
+}
+
+/// The discrete state stays, though `configure` puts it back to its start.
+void NativeSubsystem::set_parameter(std::size_t parameter, const Value& value) {
+  parameters_[parameter] = value;
+  const auto kept = model_->memory();
+  std::copy(kept.begin(), kept.end(), memory());
+  guarded(now_[0], [&] { model_->configure(parameters_); });
+  const auto emptied = model_->memory();
+  std::copy(memory(), memory() + emptied.size(), emptied.begin());
+  if (model_->feedthrough() == capabilities_.feedthrough) return;
+  throw Error(ErrorCode::SubsystemFailed, "the new value changes which outputs depend directly on which inputs",
+              {name_, variables().parameters[parameter].name, now_[0], "Give it this value from the start"});
 }
 
 /// Whatever a model throws leaves as an Error that names this subsystem.

@@ -1,0 +1,63 @@
+#include "base/csv.hpp"
+
+#include <charconv>
+#include <cstdint>
+#include <system_error>
+
+#include "base/text_file.hpp"
+
+namespace entrain {
+
+std::string read_csv_text(const std::filesystem::path& file) {
+  constexpr std::uintmax_t kMostBytes = std::uintmax_t{1} << 30U;  // takes several times as much in memory
+  return read_text_file(file, {"a CSV file", "Name a CSV file", kMostBytes});
+}
+
+std::optional<std::vector<std::string>> take_csv_record(std::string_view& text) {
+  std::vector<std::string> cells(1);
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (quoted) {
+      if (c != '"') {
+        cells.back() += c;
+      } else if (i + 1 < text.size() && text[i + 1] == '"') {
+        cells.back() += text[++i];
+      } else {
+        quoted = false;
+      }
+    } else if (c == '"') {
+      quoted = true;
+    } else if (c == ',') {
+      cells.emplace_back();
+    } else if (c == '\n') {
+      text.remove_prefix(i + 1);
+      return cells;
+    } else if (c != '\r') {
+      cells.back() += c;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<double> csv_number(std::string_view cell) {
+  double value = 0.0;
+  const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
+  if (error != std::errc{} || end != cell.data() + cell.size()) return std::nullopt;
+  return value;
+}
+
+std::string csv_quoted(std::string_view text) {
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '"') quoted += '"';
+    quoted += c;
+  }
+  return quoted + '"';
+}
+
+std::string csv_cell(std::string_view text) {
+  return text.find_first_of(",\"\r\n") == std::string_view::npos ? std::string(text) : csv_quoted(text);
+}
+
+}  // namespace entrain

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace entrain {
+
+/// The whole file. Throws Error{FileFailed}; also for what is no regular file, and for more than a gigabyte.
+std::string read_csv_text(const std::filesystem::path& file);
+
+/// One record (RFC 4180) from the front of `text`, which loses it; nothing when its line end is missing.
+std::optional<std::vector<std::string>> take_csv_record(std::string_view& text);
+
+/// The whole cell as a number; nothing if it is something else or empty.
+std::optional<double> csv_number(std::string_view cell);
+
+/// In quotes, those inside doubled.
+std::string csv_quoted(std::string_view text);
+/// Quoted where RFC 4180 asks for it.
+std::string csv_cell(std::string_view text);
+
+}  // namespace entrain

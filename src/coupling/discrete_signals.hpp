@@ -1,0 +1,91 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "base/ids.hpp"
+#include "entrain/subsystem.hpp"
+
+namespace entrain {
+
+/// A connection whose source is no real number.
+struct DiscreteConnection {
+  SubsystemId from;
+  std::size_t output = 0;  ///< index in VariableTable::discrete_outputs
+  SubsystemId to;
+  std::size_t input = 0;  ///< index in VariableTable::discrete_inputs, or of the real input
+  bool to_real = false;   ///< input = factor * number + offset; factor and offset mean nothing else
+  double factor = 1.0;
+  double offset = 0.0;
+};
+
+/// Whether a value of the one type can be passed on as one of the other: integers of all sizes to each other (each
+/// value must fit), booleans as 0 and 1, both to real numbers; texts and bytes to their like.
+bool can_feed(ValueType output, ValueType input);
+
+/// The values that are no real numbers: integers, booleans, texts, bytes. They have one value per communication time
+/// and are held between: an input takes, at a communication time of its subsystem, what its source had at its own
+/// latest one (ADR 0019). Nothing of this touches the steps.
+class DiscreteSignals {
+ public:
+  /// Borrows the subsystems, all of the system.
+  DiscreteSignals(const std::vector<Subsystem*>& subsystems, const std::vector<DiscreteConnection>& connections);
+
+  /// A start value that the user gave to an input.
+  void set_start(std::size_t subsystem, std::size_t input, const Value& value);
+
+  /// Reads those outputs that are connected, or all.
+  void read(bool all);
+  /// Passes on what was read, to subsystems whose time is `now`. True when a discrete input changed.
+  bool write(Time now, std::span<const Time> times);
+  /// Numbers for real inputs. `receive(connection, value)` is called for those whose source changed.
+  template <class Receive>
+  void write_reals(Receive&& receive) {
+    for (std::size_t c = 0; c < real_connections_.size(); ++c) {
+      const auto& connection = real_connections_[c];
+      const double value = number(connection);
+      if (value == sent_[c]) continue;
+      sent_[c] = value;
+      receive(connection, value);
+    }
+  }
+
+  /// All outputs in the order of the subsystems, then all inputs.
+  std::span<const Value> values() const { return values_; }
+
+  /// All there is to be remembered: what is written follows from it.
+  using Memory = std::vector<Value>;
+  const Memory& memory() const { return values_; }
+  /// Real inputs are all sent anew afterwards.
+  void restore(const Memory& memory);
+  /// Before the start of a run: every value counts as changed.
+  void forget();
+
+ private:
+  /// What one subsystem has to do with it.
+  struct Member {
+    Subsystem* subsystem = nullptr;
+    std::size_t index = 0;         ///< of the subsystem
+    std::size_t first_output = 0;  ///< in values_
+    std::size_t first_input = 0;   ///< in values_
+    std::vector<std::size_t> all_outputs, connected_outputs;
+    std::vector<DiscreteConnection> incoming;
+    std::vector<std::size_t> changed_inputs;
+    std::vector<Value> buffer;
+  };
+
+  const Value& source(const DiscreteConnection& connection) const {
+    return values_[first_output_[connection.from] + connection.output];
+  }
+  double number(const DiscreteConnection& connection) const;
+  bool write_to(Member& member);
+
+  std::vector<Member> members_;            ///< those with discrete inputs or outputs
+  std::vector<std::size_t> first_output_;  ///< by subsystem, in values_
+  std::vector<Value> values_;
+  std::vector<unsigned char> written_;  ///< by value: the subsystem has been told it
+  std::vector<DiscreteConnection> real_connections_;
+  std::vector<double> sent_;  ///< by real connection
+};
+
+}  // namespace entrain

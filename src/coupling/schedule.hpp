@@ -1,0 +1,18 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "entrain/subsystem.hpp"
+#include "entrain/system_description.hpp"
+
+namespace entrain {
+
+/// The subsystem with what the schedule says of it; itself if that is nothing. Everything wrong goes to `problems`.
+std::unique_ptr<Subsystem> with_schedule(std::unique_ptr<Subsystem> subsystem, const SystemDescription& system,
+                                         const SubsystemDescription& description, std::vector<Problem>& problems);
+
+/// Adds a problem for each scheduled variable of a subsystem that there is not.
+void check_scheduled_subsystems(const SystemDescription& description, std::vector<Problem>& problems);
+
+}  // namespace entrain

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <deque>
+#include <span>
+#include <vector>
+
+#include "base/grid.hpp"
+#include "entrain/variable.hpp"
+
+namespace entrain {
+
+/// Values that hold until they change, asked for at times that lie behind: kept from one change to the next.
+class HeldValues {
+ public:
+  void add(Time t, std::vector<Value> values) {
+    if (changes_.empty() || changes_.back().values != values) changes_.push_back({t, std::move(values)});
+  }
+  /// At `t`, which never goes back.
+  std::span<const Value> at(Time t) {
+    while (changes_.size() > 1 && reached(t, changes_[1].time)) changes_.pop_front();
+    return changes_.front().values;
+  }
+
+ private:
+  struct Change {
+    Time time;
+    std::vector<Value> values;
+  };
+  std::deque<Change> changes_;
+};
+
+}  // namespace entrain

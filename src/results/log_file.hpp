@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <mutex>
+
+#include "entrain/simulation.hpp"
+
+namespace entrain {
+
+/// "0.25 motor [logStatusWarning] text": time, subsystem, category if there is one, and what it said.
+std::string log_line(const LogMessage& message);
+
+/// What subsystems log, one line for each message, on the disk at once: an FMU may crash right after. May be used from
+/// several threads.
+class LogFile {
+ public:
+  /// The file is created with the first message; one that is there is removed.
+  explicit LogFile(std::filesystem::path path);
+  ~LogFile();
+  LogFile(const LogFile&) = delete;
+  LogFile& operator=(const LogFile&) = delete;
+
+  /// What cannot be written is dropped: a full disk is told by the results.
+  void add(const LogMessage& message);
+
+ private:
+  std::filesystem::path path_;
+  std::mutex mutex_;
+  int descriptor_ = -1;
+  bool closed_ = false;  ///< nothing more can or may be written
+  std::uint64_t bytes_ = 0;
+};
+
+}  // namespace entrain

@@ -1,0 +1,110 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "subsystem/fmi/fmu.hpp"
+
+namespace entrain {
+namespace {
+
+/// The values of one variable, all its elements: an array can be set as a whole only.
+struct WholeStart {
+  std::size_t variable;
+  std::vector<Value> values;
+};
+
+class Beginning {
+ public:
+  Beginning(FmuInstance& instance, const FmuBeginning& how, FmuLog& log, const std::string& subsystem)
+      : instance_(instance), how_(how), log_(log), subsystem_(subsystem) {
+    for (const auto& start : how.starts) add(start);
+  }
+
+  void run() {
+    configure();
+    require(instance_.set_up(how_.start, how_.stop));
+    // Some FMUs take parameters back to their defaults on entering the initialization mode: set before and in it.
+    set_starts(false);
+    require(instance_.enter_initialization());
+    set_starts(true);
+  }
+
+ private:
+  const FmuVariable& variable_of(const WholeStart& start) const { return how_.description.variables[start.variable]; }
+  bool is_structural(const WholeStart& start) const {
+    return variable_of(start).causality == FmuCausality::StructuralParameter;
+  }
+
+  void require(const FmuResult& result, const std::string& variable = {}) {
+    require_done(result, log_, {.subsystem = subsystem_, .variable = variable, .time = how_.start, .remedy = {}});
+  }
+
+  void add(const FmuStart& start) {
+    auto known = std::find_if(starts_.begin(), starts_.end(),
+                              [&](const WholeStart& whole) { return whole.variable == start.origin.variable; });
+    if (known == starts_.end()) known = starts_.insert(starts_.end(), initial_elements(start.origin.variable));
+    known->values[start.origin.element] = start.value;
+  }
+
+  /// What the description says of the elements that the user does not.
+  WholeStart initial_elements(std::size_t index) const {
+    const auto& variable = how_.description.variables[index];
+    const std::size_t count = how_.ports.elements[index];
+    WholeStart whole{index, variable.array_start};
+    if (variable.dimensions.empty()) {
+      whole.values.resize(1);
+      return whole;
+    }
+    const auto is_given = [&](std::size_t element) {
+      return std::any_of(how_.starts.begin(), how_.starts.end(), [&](const FmuStart& start) {
+        return start.origin == PortOrigin{index, element};
+      });
+    };
+    whole.values.resize(count);
+    for (std::size_t element = variable.array_start.size(); element < count; ++element) {
+      if (is_given(element)) continue;
+      throw Error(ErrorCode::InvalidSystem,
+                  fmt::format("an array is set as a whole, but neither you nor the FMU give all {} elements of '{}' a "
+                              "start value",
+                              count, variable.name),
+                  {.subsystem = subsystem_, .variable = {}, .time = {}, .remedy = "Give all of them"});
+    }
+    return whole;
+  }
+
+  void configure() {
+    if (std::none_of(starts_.begin(), starts_.end(), [&](const auto& start) { return is_structural(start); })) return;
+    require(instance_.enter_configuration());
+    for (const auto& start : starts_) {
+      if (is_structural(start)) set(start);
+    }
+    require(instance_.exit_configuration());
+  }
+
+  void set(const WholeStart& start) {
+    require(instance_.set_values(variable_of(start), start.values), variable_of(start).name);
+  }
+
+  void set_starts(bool in_initialization) {
+    for (const auto& start : starts_) {
+      if (is_structural(start)) continue;
+      if (in_initialization && variable_of(start).initial == FmuInitial::Approximate) continue;
+      set(start);
+    }
+  }
+
+  FmuInstance& instance_;
+  const FmuBeginning& how_;
+  FmuLog& log_;
+  const std::string& subsystem_;
+  std::vector<WholeStart> starts_;
+};
+
+}  // namespace
+
+void begin_initialization(FmuInstance& instance, const FmuBeginning& beginning, FmuLog& log,
+                          const std::string& subsystem) {
+  Beginning(instance, beginning, log, subsystem).run();
+}
+
+}  // namespace entrain

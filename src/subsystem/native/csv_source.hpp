@@ -1,0 +1,31 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string_view>
+
+#include "entrain/model.hpp"
+
+namespace entrain {
+
+enum class TableInterpolation {
+  Hold,    ///< each row holds until the next: every change is an event
+  Linear,  ///< straight lines between the rows; two rows with one time make a jump, which is an event
+};
+
+/// A table over time as a model without inputs and states. Before its first and behind its last row it keeps the values
+/// of that row.
+class CsvSource : public Model {
+ public:
+  virtual Time first_time() const = 0;
+  virtual Time last_time() const = 0;
+};
+
+/// The first line names the columns: "time", then the outputs, each with a unit if need be: "torque [N.m]".
+/// Throws Error{FileFailed} or Error{InvalidSystem}, naming the line that makes no sense.
+std::unique_ptr<CsvSource> read_csv_source(const std::filesystem::path& file, TableInterpolation interpolation);
+/// The same from text; `file` is for the messages.
+std::unique_ptr<CsvSource> parse_csv_source(std::string_view text, const std::filesystem::path& file,
+                                            TableInterpolation interpolation);
+
+}  // namespace entrain

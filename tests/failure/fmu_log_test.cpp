@@ -1,0 +1,108 @@
+#include <gtest/gtest.h>
+
+#include "support/program.hpp"
+#include "support/typed_fmus.hpp"
+
+namespace entrain::test {
+namespace {
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+void write_system(const TemporaryFolder& folder, const std::string& run) {
+  write_text(folder / "system.toml", run + R"(
+[subsystems.motor]
+fmu = "typed2.fmu"
+[subsystems.gear]
+fmu = "typed2.fmu"
+start = { gain = 0.5 }
+)");
+}
+
+TEST(FmuLog, has_a_line_for_each_message_with_time_subsystem_and_category) {
+  const TemporaryFolder folder;
+  write_typed2(folder);
+  write_system(folder, "[run]\nstart = 0.0\nstop = 0.3\nstep = 0.1");
+  const auto result = run_program(folder, {"run", "system.toml", "--quiet", "--out", "out"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(result.err, "");
+  // "%n" would write to memory: what is no harmless format is taken as text.
+  EXPECT_EQ(text_of(folder / "out/fmu.log"),
+            "0 motor [logStatusWarning] gain of gain at 100%\n"
+            "0 motor [logStatusWarning] wrote %n bytes\n"
+            "0 gear [logStatusWarning] gain of gain at 50%\n"
+            "0 gear [logStatusWarning] wrote %n bytes\n");
+}
+
+TEST(FmuLog, is_shown_at_once_when_asked_for) {
+  const TemporaryFolder folder;
+  write_typed2(folder);
+  write_system(folder, "[run]\nstart = 0.0\nstop = 0.3\nstep = 0.1");
+  const auto result = run_program(folder, {"run", "system.toml", "--quiet", "--verbose", "--out", "out"});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_TRUE(contains(result.err, "entrain: 0 motor [logStatusWarning] gain of gain at 100%\n")) << result.err;
+}
+
+TEST(DefaultExperiments, give_what_the_file_leaves_open_and_are_shown_in_the_resolved_file) {
+  const TemporaryFolder folder;
+  write_typed2(folder);
+  write_system(folder, "");
+  const auto result = run_program(folder, {"run", "system.toml", "--quiet", "--out", "out", "--set", "motor.i=7"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  const auto resolved = text_of(folder / "out/system.resolved.toml");
+  EXPECT_TRUE(contains(resolved, "start = 0.5\nstop = 3.0\nstep = 0.25\n")) << resolved;
+  EXPECT_TRUE(contains(resolved, "i = 7  # --set motor.i=7\n")) << resolved;
+  EXPECT_TRUE(contains(resolved, "gain = 0.5\n")) << resolved;  // of the file itself
+}
+
+TEST(InitialValues, of_all_inputs_are_shown_with_their_origin) {
+  const TemporaryFolder folder;
+  write_typed2(folder);
+  write_text(folder / "system.toml", R"([subsystems.a]
+fmu = "typed2.fmu"
+start = { x = 20.0, s = "hello, world" }
+[subsystems.b]
+fmu = "typed2.fmu"
+start = { gain = 2.0 }
+[connections]
+"a.y" = "b.x"
+"a.t" = "b.s"
+)");
+  const auto result = run_program(folder, {"inspect", "system.toml", "--initial"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_TRUE(contains(result.out, "a.x    20")) << result.out;
+  EXPECT_TRUE(contains(result.out, "system.toml:3")) << result.out;
+  EXPECT_TRUE(contains(result.out, "b.x    20")) << result.out;
+  EXPECT_TRUE(contains(result.out, "'a.y'")) << result.out;
+  EXPECT_TRUE(contains(result.out, "b.s    hello, world")) << result.out;
+  EXPECT_TRUE(contains(result.out, "its own start value")) << result.out;
+}
+
+TEST(StartValues, that_would_never_reach_an_fmu_are_refused) {
+  const TemporaryFolder folder;
+  write_typed2(folder);
+  write_system(folder, "");
+  for (const char* variable : {"y", "nothing"}) {
+    const auto result = run_program(folder, {"run", "system.toml", "--set", std::string("motor.") + variable + "=1.0"});
+    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_TRUE(contains(result.err, fmt::format("'motor' has no parameter, state or input '{}' to start", variable)))
+        << result.err;
+  }
+}
+
+TEST(StartValues, that_the_fmu_calculates_are_refused_where_they_stand) {
+  const TemporaryFolder folder;
+  std::string xml = kTyped2;
+  const std::string parameter = "<ScalarVariable name=\"fixed\" valueReference=\"9\" causality=\"parameter\" ";
+  xml.insert(xml.find(parameter) + parameter.size(), "initial=\"calculated\" ");
+  write_typed2(folder, "typed2.fmu", xml);
+  write_text(folder / "system.toml", "[subsystems.a]\nfmu = \"typed2.fmu\"\nstart = { fixed = 2.0 }\n");
+  const auto result = run_program(folder, {"check", "system.toml"});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_TRUE(contains(result.err, "system.toml:3: 'a.fixed' cannot be given a start value: the FMU calculates it"))
+      << result.err;
+}
+
+}  // namespace
+}  // namespace entrain::test

@@ -1,0 +1,151 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "facade/resolve.hpp"
+#include "results/memory_recorder.hpp"
+#include "support/systems.hpp"
+
+namespace entrain {
+namespace {
+
+/// Without predation p' = alpha p, so ln p is the integral of alpha: 0.3 * 1 + 0.7 * -1 + 1 * 0.5 = 0.1 at t = 2.
+constexpr std::string_view kPrey = R"(
+[run]
+stop = 2.0
+step = 0.125
+[subsystems.prey]
+model = "lotka_volterra.prey"
+start = { p = 1.0, alpha = 1.0, beta = 0.0 }
+[subsystems.predator]
+model = "lotka_volterra.predator"
+[connections]
+"prey.p" = "predator.u"
+"predator.P" = "prey.u"
+[schedule]
+"prey.alpha" = [[0.3, -1.0], [1.0, 0.5]]
+)";
+
+class Schedule : public testing::TestWithParam<test::Change> {};
+
+TEST_P(Schedule, changes_a_parameter_at_its_time_to_the_last_rounding) {
+  Simulation simulation(test::changed(test::system_from(kPrey), GetParam()));
+  ASSERT_EQ(simulation.run().termination, Termination::Completed) << simulation.summary().message;
+  // The relative tolerance of the integrators that are in the game is 1e-10.
+  EXPECT_NEAR(std::log(simulation.value("prey.p")), 0.1, 1e-8);
+}
+
+TEST_P(Schedule, goes_back_with_a_checkpoint) {
+  Simulation simulation(test::changed(test::system_from(kPrey), GetParam()));
+  simulation.run_until(0.25);
+  const auto before = simulation.checkpoint();
+  simulation.run_until(2.0);
+  const double first = simulation.value("prey.p");
+  simulation.restore(*before);
+  simulation.run_until(2.0);
+  EXPECT_EQ(simulation.value("prey.p"), first);
+}
+
+INSTANTIATE_TEST_SUITE_P(Methods, Schedule,
+                         testing::Values(test::Change{"jacobi"}, test::Change{"gauss-seidel"},
+                                         test::Change{"ifosmondi"}, test::Change{"missiles"}, test::Change{"f3ornits"},
+                                         test::Change{"monolithic"}));
+
+TEST(ScheduleOfAModel, shows_at_once_in_an_output_that_depends_on_the_parameter) {
+  Simulation simulation(test::system_from(R"(
+[run]
+stop = 2.0
+step = 0.5
+[subsystems.mass]
+model = "chain.mass"
+start = { x = 1.0, c = 10.0, d = 0.0, c_0 = 0.0, d_0 = 0.0 }
+[schedule]
+"mass.c" = [[1.0, 20.0]]
+)"));
+  simulation.run_until(1.0);
+  const double x = std::cos(std::sqrt(10.0));
+  EXPECT_NEAR(simulation.value("mass.x"), x, 1e-12);
+  EXPECT_NEAR(simulation.value("mass.F_left"), 20.0 * x, 1e-11);
+  EXPECT_TRUE(simulation.run().warnings.empty());
+}
+
+TEST(ScheduleOfAModel, waits_for_the_end_of_an_imposed_step) {
+  auto system = test::system_from(kPrey);
+  system.subsystems[0].step = {0.5, {}};
+  Simulation simulation(system);
+  simulation.run();
+  EXPECT_NEAR(std::log(simulation.value("prey.p")), 0.5 * 1.0 + 0.5 * -1.0 + 1.0 * 0.5, 1e-12);
+}
+
+TEST(ScheduleOfAModel, at_the_start_or_before_gives_start_values) {
+  auto system = test::system_from(kPrey);
+  system.schedule[0].entries = {{-1.0, 7.0, {}}, {0.0, 0.25, {}}};
+  Simulation simulation(system);
+  simulation.run();
+  EXPECT_NEAR(std::log(simulation.value("prey.p")), 0.5, 1e-12);
+}
+
+TEST(ScheduleOfAModel, ends_a_run_whose_new_value_makes_no_sense) {
+  Simulation simulation(test::system_from(R"(
+[run]
+stop = 2.0
+[subsystems.mass]
+model = "chain.mass"
+[schedule]
+"mass.m" = [[1.0, -1.0]]
+)"));
+  EXPECT_EQ(simulation.run().termination, Termination::Failed);
+  EXPECT_NE(simulation.summary().message.find("parameter 'm' must be greater than 0, not -1"), std::string::npos)
+      << simulation.summary().message;
+}
+
+TEST(ScheduleInASystemFile, is_checked) {
+  const auto message = [](const std::string& line) {
+    std::vector<Problem> problems;
+    std::string text(kPrey);
+    text.resize(text.find("\"prey.alpha\""));
+    const auto system = parse_system(text + line, "test.toml", problems);
+    if (!problems.empty()) return to_string(problems.front());
+    try {
+      const Simulation simulation(system);
+    } catch (const Error& error) {
+      return to_string(error.problems().front());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(message("\"prey.alpha\" = 3.0"),
+            "test.toml:14: schedule.\"prey.alpha\" must be a list of [time, value] pairs, not the number 3.0");
+  EXPECT_EQ(message("\"prey.alpha\" = [1.0, 2.0]"),
+            "test.toml:14: schedule.\"prey.alpha\" must hold [time, value] pairs; such as [[2.0, 0.5], [4.0, 0.8]]");
+  EXPECT_EQ(message("\"prey.alpha\" = []"),
+            "test.toml:14: schedule.\"prey.alpha\" is empty; give [time, value] pairs, or leave it out");
+  EXPECT_EQ(message("\"prey.alpha\" = [[1.0, 1.0], [1.0, 2.0]]"),
+            "test.toml:14: schedule.\"prey.alpha\": the times must grow, but 1 s follows 1 s");
+  EXPECT_EQ(message("\"prey.alpha\" = [[nan, 1.0]]"), "test.toml:14: schedule.\"prey.alpha\" must be finite, not nan");
+  EXPECT_EQ(message("\"prey.alpha\" = [[1.0, \"x\"]]"), "test.toml:14: 'prey.alpha' takes a number, not a string");
+  EXPECT_EQ(message("\"prey.alhpa\" = [[1.0, 1.0]]"),
+            "test.toml:14: unknown variable 'prey.alhpa'; did you mean 'prey.alpha'?");
+  EXPECT_EQ(message("\"pray.alpha\" = [[1.0, 1.0]]"),
+            "test.toml:14: unknown subsystem 'pray' in 'pray.alpha'; did you mean 'prey'?");
+  EXPECT_EQ(message("alpha = [[1.0, 1.0]]"),
+            "test.toml:14: 'alpha' cannot be the variable of a schedule; write \"subsystem.variable\"");
+  EXPECT_EQ(
+      message("\"prey.p\" = [[1.0, 1.0]]"),
+      "test.toml:14: 'prey.p' is no tunable parameter: it cannot change during the run; known: prey.alpha, prey.beta");
+  EXPECT_EQ(message("\"prey.alpha\" = [[9.0, 1.0]]"),
+            "test.toml:14: warning: schedule.\"prey.alpha\": 9 s lies behind the end of the run");
+  EXPECT_EQ(message("\"prey.alpha\" = [[1.0, 1]]"), "");
+}
+
+TEST(ScheduleInASystemFile, is_written_back) {
+  const auto system = test::system_from(kPrey);
+  const auto again = test::system_from(write_system(resolved(system)));
+  ASSERT_EQ(again.schedule.size(), 1U);
+  EXPECT_EQ(again.schedule[0].variable, "prey.alpha");
+  ASSERT_EQ(again.schedule[0].entries.size(), 2U);
+  EXPECT_EQ(again.schedule[0].entries[1].time, 1.0);
+  EXPECT_EQ(again.schedule[0].entries[1].value, Value(0.5));
+}
+
+}  // namespace
+}  // namespace entrain
