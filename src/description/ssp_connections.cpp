@@ -9,6 +9,9 @@
 namespace entrain {
 namespace {
 
+/// Twice the depth of nesting that a tree may have.
+constexpr std::size_t kLongestWay = 400;
+
 /// Which way data flow on an end of a connection, seen from the system that holds the connection.
 enum class Role { Source, Target, Unknown };
 
@@ -32,13 +35,12 @@ class Tracer {
  public:
   explicit Tracer(std::vector<Problem>& problems) : problems_(problems) {}
 
-  std::vector<SspFeed> run(const SspScope& root) {
+  void run(const SspScope& root, FunctionRef<void(const SspFeed&)> use) {
     collect(root);
-    std::vector<SspFeed> result;
     for (const auto& edge : edges_) {
-      if (edge.to_component) trace(edge, result);
+      if (!edge.to_component) continue;
+      if (const auto feed = trace(edge)) use(*feed);
     }
-    return result;
   }
 
  private:
@@ -98,16 +100,18 @@ class Tracer {
           {fmt::format("'{}' is fed twice", text_of(target.port)), "a connector takes one source", connection.where});
   }
 
-  void trace(const Edge& last, std::vector<SspFeed>& result) {
+  /// nullopt when a problem was added.
+  std::optional<SspFeed> trace(const Edge& last) {
     SspFeed feed;
     feed.target = last.target;
     feed.where = last.connection->where;
     const Edge* edge = &last;
-    for (std::size_t steps = 0;; ++steps) {
-      if (steps > edges_.size()) {
-        problems_.push_back(
-            {fmt::format("'{}' is fed by a circle of connectors", text_of(feed.target)), "", feed.where});
-        return;
+    while (true) {
+      if (feed.between.size() > kLongestWay) {
+        problems_.push_back({fmt::format("'{}' is fed by a circle of connectors, or through more than {}",
+                                         text_of(feed.target), kLongestWay),
+                             "", feed.where});
+        return std::nullopt;
       }
       // This edge comes before those already passed: f2 (f1 y + o1) + o2.
       const SspTransformation& by = edge->connection->transformation;
@@ -122,7 +126,7 @@ class Tracer {
       if (before == into_system_.end()) break;
       edge = &edges_[before->second];
     }
-    result.push_back(std::move(feed));
+    return feed;
   }
 
   std::vector<Problem>& problems_;
@@ -133,8 +137,8 @@ class Tracer {
 
 }  // namespace
 
-std::vector<SspFeed> feeds(const SspScope& root, std::vector<Problem>& problems) {
-  return Tracer(problems).run(root);
+void for_each_feed(const SspScope& root, std::vector<Problem>& problems, FunctionRef<void(const SspFeed&)> use) {
+  Tracer(problems).run(root, use);
 }
 
 }  // namespace entrain

@@ -21,7 +21,7 @@ class Flattener {
   void flatten(const SspScope& root) {
     add_subsystems(root);
     values_ = bound_values(root, problems_);
-    for (const auto& feed : feeds(root, problems_)) {
+    for_each_feed(root, problems_, [this](const SspFeed& feed) {
       if (feed.from_component) {
         description_.connections.push_back({text_of(feed.source), text_of(feed.target), feed.where, feed.where,
                                             feed.transformation.factor, feed.transformation.offset,
@@ -29,7 +29,7 @@ class Flattener {
       } else {
         start_from_system(feed);
       }
-    }
+    });
     for (auto& subsystem : description_.subsystems) {
       for (auto value = values_.lower_bound({subsystem.name, ""});
            value != values_.end() && value->first.first == subsystem.name; ++value)

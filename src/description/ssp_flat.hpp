@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/function_ref.hpp"
 #include "description/ssp_tree.hpp"
 
 namespace entrain {
@@ -39,6 +40,8 @@ struct SspFeed {
   bool convert_units = true;
   SourcePosition where;
 };
-std::vector<SspFeed> feeds(const SspScope& root, std::vector<Problem>& problems);
+/// One after the other: all together they may need more memory than there is. A circle of connectors is a problem, and
+/// so is a way longer than through all levels of nesting and back.
+void for_each_feed(const SspScope& root, std::vector<Problem>& problems, FunctionRef<void(const SspFeed&)> use);
 
 }  // namespace entrain

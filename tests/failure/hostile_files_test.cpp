@@ -134,6 +134,15 @@ std::vector<std::pair<std::string, std::string>> doubling_files() {
   files.push_back({"d41.ssd", ssd_with("")});
   return files;
 }
+std::string connectors_in_a_circle() {
+  return "<SystemStructureDescription version=\"1.0\" name=\"x\"><System name=\"s\"><Elements><System name=\"t\">"
+         "<Connectors><Connector name=\"i\" kind=\"input\"/><Connector name=\"o\" kind=\"output\"/></Connectors>"
+         "<Connections><Connection startConnector=\"i\" endConnector=\"o\"/></Connections></System>"
+         "<Component name=\"c\" source=\"c.fmu\"/></Elements><Connections>"
+         "<Connection startElement=\"t\" startConnector=\"o\" endElement=\"t\" endConnector=\"i\"/>"
+         "<Connection startElement=\"t\" startConnector=\"o\" endElement=\"c\" endConnector=\"u\"/>"
+         "</Connections></System></SystemStructureDescription>";
+}
 std::string package_that_leads_out() {
   return archive_of({"SystemStructure.ssd", ssd_with("<Component name=\"c\" source=\"../../etc/passwd\"/>")});
 }
@@ -182,6 +191,7 @@ std::vector<Hostile> hostile_files() {
        "contains itself",
        {{"b.ssd", ssd_with("<Component name=\"c\" type=\"application/x-ssp-definition\" source=\"a.ssd\"/>")}}},
       {"ssds_that_double_each_time", "a.ssd", ssd_that_doubles, "more than 100000 elements", doubling_files()},
+      {"connectors_in_a_circle", "a.ssd", connectors_in_a_circle, "'c.u' is fed by a circle of connectors"},
       {"package_that_leads_out", "a.ssp", package_that_leads_out, "leads out of the package"},
       {"package_that_contains_itself", "a.ssp", package_that_contains_itself, "contains itself"},
       {"endless_key", "a.toml", endless_key, "a key has more than 64 parts"},
