@@ -203,7 +203,7 @@ class ArchiveReader {
   }
 
   fs::path shown_;
-  const ArchiveLimits& limits_;
+  ArchiveLimits limits_;
   std::unique_ptr<zip_t, Discard> zip_;
   std::map<std::string, Entry> entries_;  ///< by their path in the folder
   std::uint64_t total_ = 0;
@@ -220,6 +220,10 @@ UnpackedArchive::UnpackedArchive(const fs::path& archive, const ArchiveLimits& l
   ArchiveReader(archive, archive, limits).unpack(folder_.content());
 }
 
+UnpackedArchive::UnpackedArchive(const LocatedFile& archive) {
+  ArchiveReader(archive.path(), archive.shown(), ArchiveLimits{}).unpack(folder_.content());
+}
+
 fs::path outermost_file(const fs::path& path) {
   for (fs::path part = path; part.has_relative_path(); part = part.parent_path()) {
     if (is_file(part)) return part;
@@ -227,7 +231,8 @@ fs::path outermost_file(const fs::path& path) {
   return path;
 }
 
-LocatedFile::LocatedFile(const fs::path& path, const ArchiveLimits& limits) : path_(outermost_file(path)) {
+LocatedFile::LocatedFile(const fs::path& path, const ArchiveLimits& limits)
+    : path_(outermost_file(path)), shown_(path) {
   fs::path inside = path.lexically_relative(path_).lexically_normal();
   fs::path shown = path_;
   while (!inside.empty() && inside != ".") {

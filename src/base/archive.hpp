@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -17,33 +18,38 @@ struct ArchiveLimits {
   std::uint64_t ratio_free_bytes = std::uint64_t{1} << 20U;  ///< ... above this size
 };
 
+/// A file that may lie inside archives: "system.ssp/resources/part.fmu" names the entry resources/part.fmu of
+/// system.ssp. It is taken out into a private folder, as long as this object lives; a file of its own stays where it
+/// is. An archive in an archive works the same.
+class LocatedFile {
+ public:
+  /// Throws Error{InvalidSystem} for an archive that is refused, Error{FileFailed} when one cannot be read and for an
+  /// entry that is not there. A path that leads into no archive is not checked.
+  explicit LocatedFile(const std::filesystem::path& path, const ArchiveLimits& limits = {});
+
+  const std::filesystem::path& path() const noexcept { return path_; }
+  /// As it was named.
+  const std::filesystem::path& shown() const noexcept { return shown_; }
+
+ private:
+  std::filesystem::path path_;
+  std::filesystem::path shown_;
+  std::vector<std::unique_ptr<PrivateFolder>> folders_;
+};
+
 /// The content of a zip archive in a private folder, as long as this object lives.
 class UnpackedArchive {
  public:
   /// Throws Error{FileFailed} when it cannot be read or written, Error{InvalidSystem} for an archive that is broken or
   /// wants to write outside its folder; both name archive and entry.
   explicit UnpackedArchive(const std::filesystem::path& archive, const ArchiveLimits& limits = {});
+  /// One that lies inside another; messages name it by its path there.
+  explicit UnpackedArchive(const LocatedFile& archive);
 
   const std::filesystem::path& folder() const noexcept { return folder_.content(); }
 
  private:
   PrivateFolder folder_;
-};
-
-/// A file that may lie inside archives: "system.ssp/resources/part.fmu" names the entry resources/part.fmu of
-/// system.ssp. It is taken out into a private folder, as long as this object lives; a file of its own stays where it
-/// is. An archive in an archive works the same.
-class LocatedFile {
- public:
-  /// Throws as UnpackedArchive, and Error{FileFailed} for an entry that is not there. A path that leads into no archive
-  /// is not checked.
-  explicit LocatedFile(const std::filesystem::path& path, const ArchiveLimits& limits = {});
-
-  const std::filesystem::path& path() const noexcept { return path_; }
-
- private:
-  std::filesystem::path path_;
-  std::vector<std::unique_ptr<PrivateFolder>> folders_;
 };
 
 /// The part of `path` that is a file: the outermost archive, or `path` itself.

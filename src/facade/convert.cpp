@@ -38,6 +38,7 @@ void check_all_fmus(const SystemDescription& description) {
 
 std::vector<SsdComponent> components_of(const SystemDescription& description) {
   std::vector<SsdComponent> components;
+  components.reserve(description.subsystems.size());
   for (const auto& subsystem : description.subsystems)
     components.push_back({{}, make_fmu_subsystem(subsystem.name, absolute_fmu(description, subsystem))->variables()});
   return components;

@@ -115,6 +115,7 @@ class SystemMaker {
   static std::string listed(std::string_view what, const std::vector<Variable>& variables) {
     if (variables.empty()) return {};
     std::vector<std::string> names;
+    names.reserve(variables.size());
     for (const auto& variable : variables)
       names.push_back(variable.unit.empty() ? variable.name : fmt::format("{} ({})", variable.name, variable.unit));
     return comment(fmt::format("{}: {}", what, fmt::join(names, ", ")));
