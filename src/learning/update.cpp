@@ -17,7 +17,7 @@ void smooth_one_way(Iterator first, Iterator last, double share) {
 
 }  // namespace
 
-void smooth(std::vector<double>& values, double cutoff, Duration interval) {
+void smooth(std::span<double> values, double cutoff, Duration interval) {
   if (values.empty()) return;
   const double share = -std::expm1(-2.0 * std::numbers::pi * cutoff * interval);
   smooth_one_way(values.begin(), values.end(), share);
@@ -35,7 +35,10 @@ void update_corrections(std::vector<double>& corrections, const WireRecord& reco
     for (std::size_t k = 0; k < record.steps(); k += stride) {
       next.push_back(corrections[k * wires + w] + options.gain * record.error(w, k));
     }
-    if (options.cutoff > 0.0) smooth(next, options.cutoff, step * static_cast<double>(stride));
+    // The start is consistent and needs no correction; the next step does, and the filter must not smear that jump.
+    if (options.cutoff > 0.0 && !next.empty()) {
+      smooth(std::span(next).subspan(1), options.cutoff, step * static_cast<double>(stride));
+    }
     for (std::size_t n = 0; n < next.size(); ++n) corrections[n * stride * wires + w] = next[n];
   }
 }

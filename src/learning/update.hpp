@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "entrain/learning.hpp"
@@ -13,6 +14,6 @@ void update_corrections(std::vector<double>& corrections, const WireRecord& reco
                         Duration step);
 
 /// A low-pass filter without phase: the same first-order filter forwards and backwards.
-void smooth(std::vector<double>& values, double cutoff, Duration interval);
+void smooth(std::span<double> values, double cutoff, Duration interval);
 
 }  // namespace entrain

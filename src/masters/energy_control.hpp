@@ -10,7 +10,7 @@
 namespace entrain {
 
 struct EnergyControlOptions {
-  double relative_tolerance = 1e-4;
+  double relative_tolerance = 1e-2;
   double absolute_tolerance = 1e-6;  ///< J
   double min_step = 0.0;             ///< s; 0 = a thousandth of the step of the run
   double max_step = 0.0;             ///< s; 0 = a hundred times the step of the run
