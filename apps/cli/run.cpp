@@ -61,18 +61,25 @@ SystemDescription described(const RunArguments& arguments) {
   return description;
 }
 
-/// The files of a run besides its results: run.json, at its start and at its end, and steps.json.
-class RunFiles : public Observer {
+/// The files of a run besides its results: run.json, at its start and at its end, and steps.json at its end.
+class RunFiles : public StepHistory {
  public:
   RunFiles(std::filesystem::path folder, std::filesystem::path results, std::vector<Signal> recorded)
       : folder_(std::move(folder)), results_(std::move(results)), recorded_(std::move(recorded)) {}
-  void begin(std::span<const Signal>, const RunSummary& summary) override { write(summary); }
-  void communicated(const Sample&, const RunSummary&) override {}
 
   const std::filesystem::path& folder() const { return folder_; }
   const std::filesystem::path& results() const { return results_; }
   std::string json(const RunSummary& summary) const { return summary_json(summary, recorded_); }
-  void write(const RunSummary& summary) const { write_summary(folder_ / "run.json", summary, recorded_); }
+
+  void begin(std::span<const Signal> signals, const RunSummary& summary) override {
+    StepHistory::begin(signals, summary);
+    std::filesystem::remove(folder_ / "steps.json");  // of an earlier run into this folder
+    write_summary(folder_ / "run.json", summary, recorded_);
+  }
+  void write(const RunSummary& summary) const {
+    write_summary(folder_ / "run.json", summary, recorded_);
+    write_steps(folder_ / "steps.json", *this, summary);
+  }
 
  private:
   std::filesystem::path folder_;
@@ -135,11 +142,10 @@ int run(const RunArguments& arguments) {
   const std::string format = description.record.format ? description.record.format->value : std::string(kCsvFormat);
   RunFiles files(folder, folder / results_file_name(format), recorded);
   Recorder recorder(make_results_file(format, files.results()), description.record);
-  StepHistory history;
   Watch watch(arguments.watched);
   Progress progress(watch);
-  for (Observer* observer : std::initializer_list<Observer*>{&files, &recorder, &history})
-    simulation.observe(*observer);
+  simulation.observe(files);
+  simulation.observe(recorder);
   if (!arguments.quiet && !arguments.json) {
     simulation.observe(watch);
     simulation.observe(progress);
@@ -155,7 +161,6 @@ int run(const RunArguments& arguments) {
   for (const auto& line : watch.lines()) print(line + '\n');
   // Last, because it can fail too, when the disk is full; what happened has been told by then.
   files.write(summary);
-  write_steps(folder / "steps.json", history, summary);
   if (arguments.report) write_report(arguments, folder);
   return summary.termination == Termination::Completed ? kDone : kFailed;
 }

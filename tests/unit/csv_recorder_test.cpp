@@ -44,7 +44,7 @@ class PlayedRun {
   }
   void at(Time t, const std::vector<double>& values, const std::vector<unsigned char>& communicated,
           const std::vector<double>& slopes = {}) {
-    observer_.communicated({t, values, slopes, communicated}, summary_);
+    observer_.communicated({t, values, slopes, communicated, {}}, summary_);
   }
   void end() { observer_.end(summary_); }
 

@@ -49,10 +49,11 @@ function nearest(chart: uPlot, series: number, hovered: number, x: number): numb
   return x - times[left] <= times[right] - x ? left : right;
 }
 
-function axis(extra: Partial<uPlot.Axis>): uPlot.Axis {
+function axis({ filter = (_chart: uPlot, splits: number[]) => splits, ...extra }: Partial<uPlot.Axis>): uPlot.Axis {
   return {
     stroke: () => colour("muted"),
-    grid: { stroke: () => colour("grid"), width: 1 },
+    filter,
+    grid: { stroke: () => colour("grid"), width: 1, filter },
     ticks: { show: false },
     font: FONT,
     ...extra,
@@ -68,9 +69,14 @@ function values(_chart: uPlot, splits: (number | null)[]): string[] {
   return splits.map((value) => (value === null ? "" : number(Number(value.toPrecision(9)))));
 }
 
-/** Powers of ten only: the lines between them would fill the chart. */
+const MOST_DECADES = 5;
+
+/** Powers of ten only, and not all of many: the lines between them would fill the chart. */
 function decades(_chart: uPlot, splits: number[]): (number | null)[] {
-  return splits.map((value) => (Number.isInteger(Number(Math.log10(value).toFixed(6))) ? value : null));
+  const exponents = splits.map((value) => Number(Math.log10(value).toFixed(6)));
+  const whole = exponents.filter(Number.isInteger).length;
+  const stride = Math.ceil(whole / MOST_DECADES);
+  return splits.map((value, i) => (Number.isInteger(exponents[i]) && exponents[i] % stride === 0 ? value : null));
 }
 
 function lineSeries(line: Line): uPlot.Series[] {

@@ -25,7 +25,7 @@ export function errorOverCost(page: ComparisonPage): Section | null {
   const points = page.runs.flatMap((run, i) => i !== page.reference && run.error !== null && run.error > 0 &&
     run.wall_seconds !== null && run.wall_seconds > 0 ? [{ label: run.label, x: run.wall_seconds, y: run.error, colour: i }] : []);
   if (points.length < 2) return null;
-  return { id: "cost", title: "Error over cost", note: "lower left is better", content: [
+  return { id: "cost", title: "Error over cost", note: "further down is more exact, further left is cheaper", content: [
     h("div", { class: "graph-frame" }, scatter(points, "wall time in s", "worst relative rms error"))] };
 }
 
@@ -57,7 +57,7 @@ function overlay(page: ComparisonPage, name: string, all: Signal[], view: TimeVi
   return h("div", { class: "overlay" }, h("h3", {}, name), chart({ view, height: 210, lines: curves.map(line) }),
     distances.length === 0 ? h("p", { class: "note" }, "All runs agree to the last bit.") :
       h("div", {}, h("p", { class: "note" }, "Distance from the reference"),
-        chart({ view, height: 130, logarithmic: true, lines: distances.map(line) })));
+        chart({ view, height: 150, logarithmic: true, lines: distances.map(line) })));
 }
 
 export function overlays(page: ComparisonPage, view: TimeView): Section | null {
