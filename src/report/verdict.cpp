@@ -105,17 +105,25 @@ class Judge {
   }
 
   void judge_residual(const Json& run, const Residuals& residuals) {
-    if (run.value("connections", Json::array()).empty() && run.value("coupling_residuals", Json::object()).empty()) {
-      return add(Level::Good, "Nothing is connected, so nothing can be coupled wrongly");
+    const auto connections = run.value("connections", Json::array());
+    if (connections.empty()) return add(Level::Good, "Nothing is connected, so nothing can be coupled wrongly");
+    const auto unmeasured = std::count_if(connections.begin(), connections.end(), [](const Json& connection) {
+      return std::isnan(number_of(connection, "max_residual"));
+    });
+    if (!std::isfinite(residuals.worst)) {
+      return add(Level::Caution,
+                 "The coupling residual is not measured: no connection had both ends at one time after the start");
+    }
+    if (unmeasured > 0) {
+      add(Level::Good, fmt::format("{} of {} connections are not measured: their ends never met after the start",
+                                   unmeasured, connections.size()));
     }
     const auto worst = text_of(run, "worst_connection");
     const auto where = worst.empty() ? std::string() : fmt::format(", worst at {}", worst);
-    if (!(residuals.worst > kSmallResidual)) {
-      return std::isfinite(residuals.worst)
-                 ? add(Level::Good,
-                       fmt::format("Inputs and outputs agree at the end of every step to {} of the output's range",
-                                   rough(residuals.worst)))
-                 : add(Level::Bad, "The coupling residual is not a number");
+    if (residuals.worst <= kSmallResidual) {
+      return add(Level::Good,
+                 fmt::format("Inputs and outputs agree at the end of every step to {} of the output's range",
+                             rough(residuals.worst)));
     }
     if (!(residuals.usual <= kLargeResidual)) {
       return add(Level::Bad,

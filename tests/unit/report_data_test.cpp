@@ -200,7 +200,7 @@ TEST(Verdict, follows_the_residual) {
   EXPECT_EQ(verdict_of(completed(0.1), {}, evidence).level, Verdict::Level::Bad);
   auto unknown = completed(0.0);
   unknown["max_coupling_residual"] = nullptr;
-  EXPECT_EQ(verdict_of(unknown, {}, evidence).level, Verdict::Level::Bad) << "NaN is null in JSON, and never good";
+  EXPECT_EQ(verdict_of(unknown, {}, evidence).level, Verdict::Level::Caution) << "not measured is null, and never good";
 }
 
 TEST(Verdict, a_jump_alone_asks_for_a_look_and_tells_its_time) {

@@ -24,9 +24,10 @@ interface Bundle {
   inLoop: boolean;
 }
 
-/** As in the verdict: what a residual says of a connection. */
+/** As in the verdict: what a residual says of a connection; null = its ends never met, it was not measured. */
 export function residualLevel(residual: number | null): string {
-  if (residual === null || residual > 1e-2) return "bad";
+  if (residual === null) return "unknown";
+  if (residual > 1e-2) return "bad";
   return residual > 1e-4 ? "caution" : "good";
 }
 
@@ -130,10 +131,10 @@ function edge(bundle: Bundle, boxes: Map<string, Box>, lowest: number): SVGEleme
   const from = boxes.get(bundle.from);
   const to = boxes.get(bundle.to);
   if (from === undefined || to === undefined) return svg("g");
-  const worst = bundle.connections.reduce((a, b) => ((b.max_residual ?? Infinity) > (a.max_residual ?? Infinity) ? b : a));
+  const worst = bundle.connections.reduce((a, b) => ((b.max_residual ?? -1) > (a.max_residual ?? -1) ? b : a));
   const level = residualLevel(worst.max_residual);
   const { path, x, y } = route(from, to, lowest);
-  const lines = bundle.connections.map((c) => `${c.output} → ${c.input}, residual ${number(c.max_residual)}`);
+  const lines = bundle.connections.map((c) => `${c.output} → ${c.input}, residual ${c.max_residual === null ? "not measured" : number(c.max_residual)}`);
   return svg("g", { class: `edge ${level}${bundle.inLoop ? " in-loop" : ""}` }, svg("title", {}, lines.join("\n")),
     svg("path", { class: "reach", d: path }), svg("path", { class: "line", d: path, "marker-end": `url(#arrow-${level})` }),
     svg("text", { x, y, "text-anchor": "middle" }, label(bundle)));
@@ -163,6 +164,6 @@ export function graph(run: Run): SVGElement {
   const height = lowest + MARGIN + (below ? 34 : 0);
   return svg("svg", { class: "graph", viewBox: `0 0 ${right + MARGIN} ${height}`, role: "img",
     "aria-label": "subsystems and their connections", style: fitted(right + MARGIN) },
-  svg("defs", {}, ...["good", "caution", "bad"].map(arrow)), ...edges.map((e) => edge(e, boxes, lowest)),
+  svg("defs", {}, ...["unknown", "good", "caution", "bad"].map(arrow)), ...edges.map((e) => edge(e, boxes, lowest)),
   ...names.map((name) => node(boxes.get(name)!, run.subsystems[name], inLoop.has(name))));
 }

@@ -10,11 +10,11 @@ const DECADES = 10; // the bar is logarithmic, from 1e-10 to 1
 export function coupling(page: RunPage): Section | null {
   const connections = [...(page.run.connections ?? [])];
   if (connections.length === 0) return null;
-  connections.sort((a, b) => (b.max_residual ?? Infinity) - (a.max_residual ?? Infinity));
+  connections.sort((a, b) => (b.max_residual ?? -1) - (a.max_residual ?? -1));
   const rows = connections.map((connection) => {
     const residual = connection.max_residual;
-    const part = residual === null ? 1 : residual > 0 ? 1 + Math.log10(residual) / DECADES : 0;
-    return [connection.output, connection.input, bar(part, residualLevel(residual)), number(residual)];
+    const part = residual !== null && residual > 0 ? 1 + Math.log10(residual) / DECADES : 0;
+    return [connection.output, connection.input, bar(part, residualLevel(residual)), residual === null ? "not measured" : number(residual)];
   });
   const header = ["output", "input", "", "residual"];
   const rest = rows.length > SHOWN ? h("details", {}, h("summary", {}, `${rows.length - SHOWN} more connections`),

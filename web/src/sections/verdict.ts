@@ -37,7 +37,7 @@ export function verdict(page: RunPage): HTMLElement {
         h("ul", {}, ...page.verdict.reasons.map((reason) => h("li", {}, reason)),
           ...run.notes.map((note) => h("li", { class: "quiet" }, note))))),
     h("dl", { class: "stats" },
-      stat("Coupling residual", number(run.max_coupling_residual),
+      stat("Coupling residual", run.max_coupling_residual === null ? "not measured" : number(run.max_coupling_residual),
         run.worst_connection === "" ? "of the output’s range" : `worst at ${run.worst_connection}`),
       stat("Macro steps", count(run.macro_steps), run.macro_steps > 0 ? stepDetail(run) : "none was made"),
       effort(run), stat("Wall time", seconds(run.wall_seconds), speed)));
