@@ -1,5 +1,6 @@
 // How missiles grows with the number of subsystems: time per macro step and memory on chains, rings and grids, with the
-// factors kept (linear cells) and computed anew in every step (nonlinear cells, linearized every step).
+// factors kept (linear cells) and computed anew in every step (nonlinear cells, linearized every step); and on a chain
+// of FMUs.
 #include <malloc.h>
 
 #include <cmath>
@@ -9,6 +10,8 @@
 #include "budget.hpp"
 #include "description/system_file.hpp"
 #include "entrain/entrain.hpp"
+#include "models/chain_system.hpp"
+#include "reproduce/measure.hpp"
 
 namespace {
 
@@ -111,15 +114,8 @@ struct Cost {
   double bytes;
 };
 
-Cost measured(Shape shape, std::size_t count, bool linear) {
-  auto description = cells(shape, count);
-  if (!linear) {
-    apply_option(description, "linearize=\"every-step\"");
-    apply_option(description, "reconstruction=0");
-  }
-  const ModelFactory models = [&](std::string_view name) -> std::unique_ptr<Model> {
-    return std::make_unique<Cell>(name == "cell4" ? 4 : 2, linear ? 0.0 : 1.0);
-  };
+/// Over a few steps, when the first ones are made.
+Cost cost_of(const SystemDescription& description, std::size_t count, const ModelFactory& models = {}) {
   const auto before = mallinfo2().uordblks;
   Simulation simulation(description, {}, models);
   simulation.run_until(0.05);
@@ -135,6 +131,17 @@ Cost measured(Shape shape, std::size_t count, bool linear) {
     std::exit(1);
   }
   return {best, static_cast<double>(mallinfo2().uordblks - before)};
+}
+
+Cost measured(Shape shape, std::size_t count, bool linear) {
+  auto description = cells(shape, count);
+  if (!linear) {
+    apply_option(description, "linearize=\"every-step\"");
+    apply_option(description, "reconstruction=0");
+  }
+  return cost_of(description, count, [&](std::string_view name) -> std::unique_ptr<Model> {
+    return std::make_unique<Cell>(name == "cell4" ? 4 : 2, linear ? 0.0 : 1.0);
+  });
 }
 
 /// Slope of the line through (log count, log value).
@@ -175,10 +182,25 @@ void measure(const Growth& of, bench::Budgets& budgets) {
   }
 }
 
+void measure_fmus(bench::Budgets& budgets) {
+  const std::vector<std::size_t> counts{50, 100, 200, 400};
+  std::vector<double> seconds;
+  for (const std::size_t count : counts) {
+    auto description = with_fmus(chain_system(count), ENTRAIN_FMUS);
+    description.method = {"missiles", {}};
+    description.step = Written<double>{0.01, {}};
+    description.stop = Written<double>{1e3, {}};
+    seconds.push_back(cost_of(description, count).seconds);
+    fmt::print("  chain of FMUs       {:>6} subsystems: {:8.1f} us per macro step\n", count, 1e6 * seconds.back());
+  }
+  budgets.check("chain of FMUs, factors kept: exponent of time", exponent(counts, seconds), 1.1, "");
+}
+
 }  // namespace
 
 int main() {
   bench::Budgets budgets;
+  measure_fmus(budgets);
   for (const auto& growth : {Growth{"chain", Shape::Chain, 1.1, 1.25, 1.1}, Growth{"ring", Shape::Ring, 1.1, 1.25, 1.1},
                              Growth{"grid", Shape::Grid, 1.45, 1.7, 1.45}}) {
     measure(growth, budgets);

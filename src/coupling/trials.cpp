@@ -34,7 +34,7 @@ struct Trials::Own {
   // Rollback.
   std::optional<StateId> saved;
   bool moved = false;                                // a trial has left the saved state
-  bool refused = false;                              // and was rejected
+  std::string refusal;                               // why it was rejected; empty if it was not
   bool stop_requested = false;                       // and asked to end the run
   std::vector<double> outputs_before, input_before;  // at the start of the step
   std::vector<double> tried, input_after;            // polynomials of the last trial; inputs as it ended
@@ -56,9 +56,6 @@ struct Trials::Own {
   std::size_t inputs() const { return participant->input_end.size(); }
   std::size_t outputs() const { return participant->outputs.size(); }
 };
-
-Trials::Trials(CoupledSystem& system, const EstimatorOptions& options)
-    : Trials(system, system.trial_kinds(), options) {}
 
 Trials::Trials(CoupledSystem& system, std::vector<TrialKind> kinds, const EstimatorOptions& options)
     : system_(system), kinds_(std::move(kinds)), own_(system.size()), everyone_(system.size()) {
@@ -171,7 +168,7 @@ void Trials::run(std::span<const StepTask> tasks, TrialBlock& result) {
   for_each(tasks, [&](const StepTask& task) {
     Own& own = own_[task.subsystem];
     if (!own.estimator) return trial_by_rollback(own, task, result);
-    ++own.participant->counters.trials;
+    if (counted_) ++own.participant->counters.trials;
     own.estimator->set_step(task.size);
     const auto range = system_.graph().outputs_of(own.id);
     own.estimator->estimate(InputBlock(polynomials(task).data(), own.inputs(), task.degree),
@@ -196,7 +193,7 @@ void Trials::trial_by_rollback(Own& own, const StepTask& task, TrialBlock& resul
   own.tried_degree = task.degree;
   go_back(own);
   own.moved = true;
-  own.refused = false;
+  own.refusal.clear();
   const auto early_before = participant.counters.early_returns;
   const auto range = system_.graph().outputs_of(own.id);
   const auto signals = std::span(result.signals).subspan(range.first, range.count);
@@ -206,14 +203,17 @@ void Trials::trial_by_rollback(Own& own, const StepTask& task, TrialBlock& resul
     std::copy(participant.outputs.begin(), participant.outputs.end(), signals.begin());
     read_slopes(own, task, std::span(result.slopes).subspan(range.first, range.count));
     std::copy(signals.begin(), signals.end(), own.tried_outputs.begin());
-  } catch (const StepRejected&) {
-    own.refused = true;
+  } catch (const Error& error) {
+    const bool rejected = dynamic_cast<const StepRejected*>(&error) != nullptr;
+    if (!rejected && error.code() != ErrorCode::SolverFailed)
+      throw;  // where an integrator gave up, less may do as well
+    own.refusal = error.what();
   }
   own.stop_requested = std::exchange(participant.stop_requested, false);
   const bool early = participant.counters.early_returns > early_before;
-  result.outcomes[task.subsystem] = own.refused ? StepOutcome::Rejected
-                                    : early     ? StepOutcome::EndedEarly
-                                                : StepOutcome::Completed;
+  result.outcomes[task.subsystem] = !own.refusal.empty() ? StepOutcome::Rejected
+                                    : early              ? StepOutcome::EndedEarly
+                                                         : StepOutcome::Completed;
   std::copy(participant.input_end.begin(), participant.input_end.end(), own.input_after.begin());
   std::copy(own.outputs_before.begin(), own.outputs_before.end(), participant.outputs.begin());
   std::copy(own.input_before.begin(), own.input_before.end(), participant.input_end.begin());
@@ -275,7 +275,7 @@ void Trials::read_slopes(Own& own, const StepTask& task, std::span<double> slope
 
 bool Trials::is_last_trial(const Own& own, const StepTask& task) const {
   const auto given = polynomials(task);
-  return own.moved && !own.refused && own.tried_size == task.size && own.tried_degree == task.degree &&
+  return own.moved && own.refusal.empty() && own.tried_size == task.size && own.tried_degree == task.degree &&
          std::equal(given.begin(), given.end(), own.tried.begin());
 }
 
@@ -308,6 +308,18 @@ void Trials::commit_one(Own& own, const StepTask& task, TrialBlock& result) {
   }
   if (own.saved) own.facets.rollback->release(*std::exchange(own.saved, std::nullopt));
   own.moved = false;
+}
+
+std::string Trials::refusal() const {
+  const auto who = std::find_if(own_.begin(), own_.end(), [](const Own& own) { return !own.refusal.empty(); });
+  return who == own_.end() ? std::string() : who->refusal;
+}
+
+void Trials::follow(const Trials& others) {
+  for (std::size_t s = 0; s < own_.size(); ++s) {
+    own_[s].gap = others.own_[s].gap;
+    own_[s].input_slopes = others.own_[s].input_slopes;
+  }
 }
 
 void Trials::forget_past() {

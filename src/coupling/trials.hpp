@@ -26,7 +26,6 @@ struct TrialBlock {
 /// result does not depend on the number of threads.
 class Trials {
  public:
-  Trials(CoupledSystem& system, const EstimatorOptions& options);
   Trials(CoupledSystem& system, std::vector<TrialKind> kinds, const EstimatorOptions& options);
   ~Trials();
   Trials(const Trials&) = delete;
@@ -43,9 +42,15 @@ class Trials {
   void begin(Time from, Duration expected, std::span<double> slopes);
   /// All subsystems, under the polynomials in CoupledSystem::coefficients. One task per subsystem, in their order.
   void run(std::span<const StepTask> tasks, TrialBlock& result);
+  /// Why the first who did refused the latest trials: rejected, or its integrator gave up. Empty if nobody did.
+  std::string refusal() const;
   /// Makes the step for good. A trial that was just made with the same inputs becomes the step. `result` receives the
   /// outputs as they are; slopes of estimated subsystems stay as they were.
   void commit(std::span<const StepTask> tasks, TrialBlock& result);
+  /// These estimates only predict what others try out and commit: not told as trials.
+  void only_predict() { counted_ = false; }
+  /// What the latest commit, made by `others`, leaves to be known: how its inputs ended.
+  void follow(const Trials& others);
   /// The signals jump here: no history is continued across.
   void forget_past();
 
@@ -79,6 +84,7 @@ class Trials {
   std::vector<TrialKind> kinds_;
   std::vector<Own> own_;
   std::vector<StepTask> everyone_;
+  bool counted_ = true;
 };
 
 }  // namespace entrain

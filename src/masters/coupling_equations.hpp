@@ -71,4 +71,18 @@ class CouplingEquations {
   std::vector<double> pivot_values_;  // of the matrix whose pivots are in use
 };
 
+/// The coupling equations, the estimates they are made of and room for one solution.
+struct EstimatedCoupling {
+  EstimatedCoupling(const CoupledSystem& system, Trials& estimates, std::span<const OutputId> unknowns)
+      : trials(estimates),
+        equations(system, unknowns),
+        magnitudes(unknowns.size()),
+        values(unknowns.size()),
+        slopes(unknowns.size()) {}
+
+  Trials& trials;
+  CouplingEquations equations;
+  std::vector<double> magnitudes, values, slopes;  // of the unknowns
+};
+
 }  // namespace entrain

@@ -55,7 +55,7 @@ void HermiteMethod::check(const Graph&, const WrittenOptions& written, std::vect
 void HermiteMethod::start(CoupledSystem& system, const RunSettings& settings) {
   settings_ = settings;
   grid_ = Grid(settings.start, settings.stop, settings.step);
-  trials_.emplace(system, trial_kinds(system), common_.estimator);
+  trials_.emplace(system, trial_kinds(system), estimator_options());
   unknowns_.clear();
   std::vector<bool> connected(system.graph().outputs(), false);
   for (const auto& connection : system.graph().connections()) connected[connection.output] = true;
@@ -175,6 +175,7 @@ void HermiteMethod::restart_inputs(CoupledSystem& system) {
   previous_size_ = 0.0;
   trials_->forget_past();
   jumps_.forget_past();
+  begin_anew();
 }
 
 /// They lie in all that holds signals.
@@ -208,6 +209,15 @@ void HermiteMethod::write_inputs(CoupledSystem& system, const Window& window) {
   write_hermite_inputs(system, left_.view(), right_.view(), window.size, slopes_known_);
 }
 
+std::vector<TrialKind> HermiteMethod::estimated_kinds(const CoupledSystem& system) {
+  std::vector<TrialKind> kinds;
+  for (std::size_t s = 0; s < system.size(); ++s) {
+    const auto& can = system.capabilities(SubsystemId{s});
+    kinds.push_back(can.states && can.linearization ? TrialKind::Costarica : TrialKind::Continued);
+  }
+  return kinds;
+}
+
 void HermiteMethod::predict(std::string_view predictor, Duration size) {
   const bool extrapolates = predictor == "hermite" && previous_size_ > 0.0;
   for (const OutputId y : unknowns_) {
@@ -225,6 +235,25 @@ void HermiteMethod::predict(std::string_view predictor, Duration size) {
       right_.slopes[y] = slope + size * (2.0 * c2 + 3.0 * size * c3);
     }
     magnitude_[y] = std::max({magnitude_[y], std::abs(left), std::abs(size * slope)});
+  }
+}
+
+void HermiteMethod::solve_estimated(CoupledSystem& system, const Window& window, EstimatedCoupling& coupling) {
+  predict("hermite", window.size);
+  set_tasks(window);
+  write_inputs(system, window);
+  coupling.trials.run(tasks_, block_);
+  for (std::size_t k = 0; k < unknowns_.size(); ++k) {
+    const OutputId y = unknowns_[k];
+    coupling.magnitudes[k] = magnitude(y);
+    coupling.values[k] = block_.signals[y] - right_.values[y];
+    coupling.slopes[k] = block_.slopes[y] - right_.slopes[y];
+  }
+  coupling.equations.update(coupling.trials, {now_, window.size, slopes_known_}, coupling.magnitudes);
+  coupling.equations.solve(coupling.values, coupling.slopes);
+  for (std::size_t k = 0; k < unknowns_.size(); ++k) {
+    right_.values[unknowns_[k]] += coupling.values[k];
+    right_.slopes[unknowns_[k]] += coupling.slopes[k];
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/grid.hpp"
 #include "coupling/trials.hpp"
+#include "masters/coupling_equations.hpp"
 #include "masters/hermite_inputs.hpp"
 #include "masters/jump_detector.hpp"
 #include "masters/method.hpp"
@@ -45,6 +46,7 @@ class HermiteMethod : public Method {
   };
 
   virtual std::vector<TrialKind> trial_kinds(const CoupledSystem& system) const { return system.trial_kinds(); }
+  virtual EstimatorOptions estimator_options() const { return common_.estimator; }
   /// Called once, when the unknowns are known.
   virtual void start_solving(CoupledSystem& system) = 0;
   /// Finds `right_` and leaves its inputs written and its tasks set. The window may be cut, by cut().
@@ -53,9 +55,15 @@ class HermiteMethod : public Method {
   virtual void look_back(const CoupledSystem&, const Window&) {}
   virtual void save(std::vector<double>&) const {}
   virtual const double* take_back(const double* numbers) { return numbers; }
+  /// The signals jump here.
+  virtual void begin_anew() {}
 
+  /// Estimates for everyone, from what each can tell.
+  static std::vector<TrialKind> estimated_kinds(const CoupledSystem& system);
   /// First guess of `right_`: the last values held, their slopes followed, or the last polynomials continued.
   void predict(std::string_view predictor, Duration size);
+  /// `right_` as it is when everyone is estimated: one linear system. Leaves the estimates in `block_` and tasks set.
+  void solve_estimated(CoupledSystem& system, const Window& window, EstimatedCoupling& coupling);
   void set_tasks(const Window& window);
   /// The inputs of everyone over the window, from `left_` to `right_`.
   void write_inputs(CoupledSystem& system, const Window& window);

@@ -27,9 +27,11 @@ void IfosmondiOptions::bind(OptionBinder& binder) {
   binder.number("epsilon", epsilon, "converged when |residual| <= epsilon (|output| + 1), values and slopes alike",
                 {1e-14, 1.0});
   binder.integer("max_iterations", max_iterations, "evaluations per attempt; then the step is cut in two", {2, 100000});
-  binder.choice("predictor", predictor,
-                "first guess: hold the last values, follow their slopes, or continue the last Hermite polynomials",
-                {"hold", "linear", "hermite"});
+  binder.choice(
+      "predictor", predictor,
+      "first guess: hold the last values, follow their slopes, continue the last Hermite polynomials, or solve "
+      "the coupling of estimates (missiles), whose matrix then speeds up the iteration too",
+      {"hold", "linear", "hermite", "missiles"});
 }
 
 void Ifosmondi::bind(OptionBinder& binder) {
@@ -43,9 +45,32 @@ Requirements Ifosmondi::requirements() const {
   return needs;
 }
 
-void Ifosmondi::start_solving(CoupledSystem&) {
+void Ifosmondi::start_solving(CoupledSystem& system) {
   solver_.emplace(2 * unknowns_.size(), method_of(options_.solver));
   for (auto* values : {&z_, &image_, &scale_}) values->assign(2 * unknowns_.size(), 0.0);
+  if (options_.predictor != "missiles") return;
+  EstimatorOptions estimator = common_.estimator;
+  estimator.reconstruction = 2;  // as missiles itself
+  estimator.linearize = "when-needed";
+  estimates_.emplace(system, estimated_kinds(system), estimator);
+  estimates_->only_predict();
+  coupling_.emplace(system, *estimates_, unknowns_);
+  estimated_slopes_.assign(block_.slopes.size(), 0.0);
+}
+
+/// The first guess of `right_`. True when the coupling equations of the estimates hold for this step: their matrix is
+/// about that of the real equations.
+bool Ifosmondi::guess(CoupledSystem& system, const Window& window) {
+  if (coupling_) {
+    try {
+      solve_estimated(system, window, *coupling_);
+      return true;
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::SolverFailed) throw;  // else the estimates leave a loop undetermined
+    }
+  }
+  predict(coupling_ ? "hermite" : options_.predictor, window.size);
+  return false;
 }
 
 bool Ifosmondi::evaluate(CoupledSystem& system, const Window& window, std::span<const double> z,
@@ -66,7 +91,7 @@ bool Ifosmondi::evaluate(CoupledSystem& system, const Window& window, std::span<
 }
 
 FixedPointSolver::Result Ifosmondi::solve(CoupledSystem& system, const Window& window) {
-  predict(options_.predictor, window.size);
+  const bool solved = guess(system, window);
   set_tasks(window);
   const std::size_t count = unknowns_.size();
   for (std::size_t k = 0; k < count; ++k) {
@@ -75,13 +100,25 @@ FixedPointSolver::Result Ifosmondi::solve(CoupledSystem& system, const Window& w
     scale_[k] = magnitude(unknowns_[k]);
     scale_[count + k] = scale_[k] / window.size;
   }
-  const FixedPointSolver::Settings settings{options_.epsilon, options_.max_iterations, scale_};
+  const auto correct = [&](std::span<double> difference) {
+    coupling_->equations.solve(difference.first(count), difference.last(count));
+  };
+  const FixedPointSolver::Correction correction(correct);
+  FixedPointSolver::Settings settings{options_.epsilon, options_.max_iterations, scale_};
+  if (solved) {
+    settings.correction = &correction;
+    settings.least_evaluations = 1;
+  }
   return solver_->solve(z_, image_, settings, [&](std::span<const double> z, std::span<double> image) {
     return evaluate(system, window, z, image);
   });
 }
 
 void Ifosmondi::find_right_end(CoupledSystem& system, Window& window, MacroStepReport& report) {
+  if (estimates_) {
+    estimates_->follow(*trials_);
+    estimates_->begin(now_, window.size, estimated_slopes_);
+  }
   auto result = solve(system, window);
   report.iterations += static_cast<std::uint64_t>(result.evaluations);
   const auto rejected_before = report.rejected;
@@ -122,6 +159,7 @@ void Ifosmondi::throw_not_converged(const CoupledSystem& system, Duration size) 
       break;
     }
   }
+  if (const auto refusal = trials_->refusal(); !refusal.empty()) text += "; the last trial failed: " + refusal;
   throw Error(
       ErrorCode::SolverFailed,
       fmt::format("ifosmondi did not converge to epsilon = {:g} in a step of {:g} s; residuals of value or slope by "
@@ -133,6 +171,20 @@ void Ifosmondi::throw_not_converged(const CoupledSystem& system, Duration size) 
        .remedy = rigid_ ? "Choose a smaller step, another solver or a larger epsilon: a subsystem imposes its "
                           "step, so this one cannot be cut"
                         : "Choose another solver, more max_iterations, a larger epsilon or a smaller min_step"});
+}
+
+void Ifosmondi::begin_anew() {
+  if (estimates_) estimates_->forget_past();
+}
+
+void Ifosmondi::save(std::vector<double>& numbers) const {
+  if (!estimates_) return;
+  estimates_->save(numbers);
+  coupling_->equations.save(numbers);
+}
+
+const double* Ifosmondi::take_back(const double* numbers) {
+  return estimates_ ? coupling_->equations.restore(estimates_->restore(numbers)) : numbers;
 }
 
 std::vector<std::string> Ifosmondi::notes(const CoupledSystem&) const {

@@ -30,6 +30,11 @@ class Ifosmondi final : public HermiteMethod {
  private:
   void start_solving(CoupledSystem& system) override;
   void find_right_end(CoupledSystem& system, Window& window, MacroStepReport& report) override;
+  void begin_anew() override;
+  void save(std::vector<double>& numbers) const override;
+  const double* take_back(const double* numbers) override;
+
+  bool guess(CoupledSystem& system, const Window& window);
   FixedPointSolver::Result solve(CoupledSystem& system, const Window& window);
   bool evaluate(CoupledSystem& system, const Window& window, std::span<const double> z, std::span<double> image);
   void adapt(const Window& window, int evaluations, bool was_cut);
@@ -38,6 +43,11 @@ class Ifosmondi final : public HermiteMethod {
   IfosmondiOptions options_;
   std::optional<FixedPointSolver> solver_;
   std::vector<double> z_, image_, scale_;
+
+  // predictor = "missiles": everyone is estimated as well, whatever its trials are.
+  std::optional<Trials> estimates_;
+  std::optional<EstimatedCoupling> coupling_;
+  std::vector<double> estimated_slopes_;  // at the start of the step; not used
 };
 
 }  // namespace entrain

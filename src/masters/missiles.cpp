@@ -13,6 +13,11 @@ constexpr double kSafety = 0.8;
 constexpr double kGrowth = 1.5;     // at most, from one step to the next
 constexpr double kShrinkage = 0.2;  // at most
 constexpr double kWorthIt = 1.1;    // a step that could grow by less stays: gains and factors can be kept
+// Of the largest magnitude so far: what the tolerance is relative to where a signal is small. A tenth, because an error
+// made while all is quiet is a relative one when the signal has grown; less would chase signals that pass through zero.
+constexpr double kLeastSize = 0.1;
+// Of the tolerance: an old linearization must not be what makes the steps small.
+constexpr double kUrgencyShare = 0.1;
 
 /// The step that brings an error of this order from `error` down to 1, as a factor.
 double step_factor(double error, int order) {
@@ -31,24 +36,21 @@ Missiles::Missiles() {
 void Missiles::bind(OptionBinder& binder) {
   common_.bind(binder, "the macro step follows the estimated error");
   binder.number("tolerance", tolerance_,
-                "adaptive: error of a coupling signal per step, relative to its largest magnitude so far",
+                "adaptive: error of a coupling signal per step, relative to its size there, at least a tenth of its "
+                "largest so far",
                 {1e-14, 1.0});
 }
 
-std::vector<TrialKind> Missiles::trial_kinds(const CoupledSystem& system) const {
-  std::vector<TrialKind> kinds;
-  for (std::size_t s = 0; s < system.size(); ++s) {
-    const auto& can = system.capabilities(SubsystemId{s});
-    kinds.push_back(can.states && can.linearization ? TrialKind::Costarica : TrialKind::Continued);
-  }
-  return kinds;
+EstimatorOptions Missiles::estimator_options() const {
+  EstimatorOptions options = common_.estimator;
+  if (common_.adaptive) options.urgency = std::min(options.urgency, kUrgencyShare * tolerance_);
+  return options;
 }
 
 void Missiles::start_solving(CoupledSystem& system) {
-  equations_.emplace(system, unknowns_);
+  coupling_.emplace(system, *trials_, unknowns_);
   middle_ = trials_->make_block();
   steps_missed_ = 0;
-  for (auto* values : {&magnitudes_, &values_, &slopes_}) values->assign(unknowns_.size(), 0.0);
   gap_.assign(system.graph().connections().size(), 0.0);
 }
 
@@ -87,36 +89,26 @@ double Missiles::midpoint_defect(CoupledSystem& system, const Window& window) {
     } else {
       defect = left + 0.75 * (right - left) - 0.25 * h * right_.slopes[y] - middle_.signals[y];
     }
-    largest = std::max(largest, std::abs(defect) / (tolerance_ * magnitude(y)));
+    largest = std::max(largest, std::abs(defect) / (tolerance_ * size_of(y)));
   }
   return largest;
 }
 
 void Missiles::solve(CoupledSystem& system, const Window& window) {
-  predict("hermite", window.size);
-  set_tasks(window);
+  solve_estimated(system, window, *coupling_);
   write_inputs(system, window);
-  trials_->run(tasks_, block_);
-  for (std::size_t k = 0; k < unknowns_.size(); ++k) {
-    const OutputId y = unknowns_[k];
-    magnitudes_[k] = magnitude(y);
-    values_[k] = block_.signals[y] - right_.values[y];
-    slopes_[k] = block_.slopes[y] - right_.slopes[y];
-  }
-  equations_->update(*trials_, {now_, window.size, slopes_known_}, magnitudes_);
-  equations_->solve(values_, slopes_);
-  for (std::size_t k = 0; k < unknowns_.size(); ++k) {
-    right_.values[unknowns_[k]] += values_[k];
-    right_.slopes[unknowns_[k]] += slopes_[k];
-  }
-  write_inputs(system, window);
+}
+
+/// Of a signal over the step under way.
+double Missiles::size_of(OutputId y) const {
+  return std::max({std::abs(left_.values[y]), std::abs(right_.values[y]), kLeastSize * magnitude(y)});
 }
 
 double Missiles::largest_gap() const {
   double largest = 0.0;
   for (const OutputId y : unknowns_) {
     const double gap = std::abs(block_.signals[y] - right_.values[y]);
-    largest = std::max(largest, gap / (tolerance_ * magnitude(y)));
+    largest = std::max(largest, gap / (tolerance_ * size_of(y)));
   }
   return largest;
 }
@@ -161,7 +153,7 @@ std::vector<std::string> Missiles::notes(const CoupledSystem&) const {
 
 std::vector<std::string> Missiles::closing_notes(const CoupledSystem&) const {
   return {fmt::format("coupling equations: {} unknowns, factored {} times", 2 * unknowns_.size(),
-                      equations_->factorizations())};
+                      coupling_->equations.factorizations())};
 }
 
 std::vector<std::string> Missiles::warnings(const CoupledSystem& system) const {
@@ -176,13 +168,13 @@ std::vector<std::string> Missiles::warnings(const CoupledSystem& system) const {
 void Missiles::save(std::vector<double>& numbers) const {
   numbers.push_back(static_cast<double>(steps_missed_));
   numbers.insert(numbers.end(), gap_.begin(), gap_.end());
-  equations_->save(numbers);
+  coupling_->equations.save(numbers);
 }
 
 const double* Missiles::take_back(const double* numbers) {
   steps_missed_ = static_cast<std::uint64_t>(*numbers++);
   std::copy_n(numbers, gap_.size(), gap_.begin());
-  return equations_->restore(numbers + gap_.size());
+  return coupling_->equations.restore(numbers + gap_.size());
 }
 
 }  // namespace entrain

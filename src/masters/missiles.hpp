@@ -3,7 +3,6 @@
 #include <optional>
 #include <vector>
 
-#include "masters/coupling_equations.hpp"
 #include "masters/hermite_method.hpp"
 
 namespace entrain {
@@ -23,7 +22,8 @@ class Missiles final : public HermiteMethod {
   void own_values(std::span<double> values) const override;
 
  private:
-  std::vector<TrialKind> trial_kinds(const CoupledSystem& system) const override;
+  std::vector<TrialKind> trial_kinds(const CoupledSystem& system) const override { return estimated_kinds(system); }
+  EstimatorOptions estimator_options() const override;
   void start_solving(CoupledSystem& system) override;
   void find_right_end(CoupledSystem& system, Window& window, MacroStepReport& report) override;
   void look_back(const CoupledSystem& system, const Window& window) override;
@@ -32,15 +32,15 @@ class Missiles final : public HermiteMethod {
 
   void solve(CoupledSystem& system, const Window& window);
   double midpoint_defect(CoupledSystem& system, const Window& window);
+  double size_of(OutputId y) const;
   double largest_gap() const;
   void adapt(const Window& window);
 
   double tolerance_ = 1e-6;
-  std::optional<CouplingEquations> equations_;
+  std::optional<EstimatedCoupling> coupling_;
   TrialBlock middle_;    // adaptive: estimates at half the step
   double defect_ = 0.0;  // of the step under way, in units of the tolerance
   bool was_cut_ = false;
-  std::vector<double> magnitudes_, values_, slopes_;  // of the unknowns
 
   // Between macro steps.
   std::vector<double> gap_;         // per connection, in the unit of the input

@@ -22,7 +22,7 @@ constexpr int kNoValue = 1;
 
 /// KINSOL works on z / scale. It proposes, the rule in `judge` decides: when it holds, KINSOL is made to leave.
 struct FixedPointSolver::Impl {
-  Impl(std::size_t unknowns, FixedPointMethod chosen) : n(unknowns), method(chosen) {
+  Impl(std::size_t unknowns, FixedPointMethod chosen) : n(unknowns), method(chosen), step(unknowns, 0.0) {
     if (n == 0 || method == FixedPointMethod::Plain) return;
     const auto length = static_cast<sunindextype>(n);
     SUNContext_Create(nullptr, &context);
@@ -68,9 +68,17 @@ struct FixedPointSolver::Impl {
   bool evaluate() {
     if (result.evaluations >= settings->max_evaluations) return false;
     ++result.evaluations;
-    const bool has_value = (*map)(z, image);
-    return has_value && std::all_of(image.begin(), image.end(), [](double v) { return std::isfinite(v); });
+    const bool has_value =
+        (*map)(z, image) && std::all_of(image.begin(), image.end(), [](double v) { return std::isfinite(v); });
+    if (has_value && settings->correction != nullptr) {
+      for (std::size_t i = 0; i < n; ++i) step[i] = image[i] - z[i];
+      (*settings->correction)(step);
+    }
+    return has_value;
   }
+  /// Where the iteration without acceleration goes from z.
+  double next(std::size_t i) const { return settings->correction != nullptr ? z[i] + step[i] : image[i]; }
+  bool may_be_converged() const { return result.evaluations >= settings->least_evaluations && within_tolerance(); }
 
   bool within_tolerance() const {
     for (std::size_t i = 0; i < n; ++i) {
@@ -94,7 +102,7 @@ struct FixedPointSolver::Impl {
   /// Evaluates an iterate and decides whether it is the solution.
   int judge(N_Vector at) {
     if (const int trouble = evaluate_at(N_VGetArrayPointer(at)); trouble != 0) return trouble;
-    result.converged = result.evaluations >= 2 && within_tolerance();
+    result.converged = may_be_converged();
     return result.converged ? kStop : 0;
   }
 
@@ -103,7 +111,7 @@ struct FixedPointSolver::Impl {
     const int verdict = impl.judge(at);
     if (verdict == kNoValue) return kStop;  // KINSOL would mix what is no value into its next iterate
     double* values = N_VGetArrayPointer(value);
-    for (std::size_t i = 0; i < impl.n; ++i) values[i] = impl.image[i] / impl.settings->scale[i];
+    for (std::size_t i = 0; i < impl.n; ++i) values[i] = impl.next(i) / impl.settings->scale[i];
     return verdict;
   }
   static int on_residual(N_Vector at, N_Vector value, void* self) {
@@ -138,14 +146,14 @@ struct FixedPointSolver::Impl {
   }
   /// Of the last evaluation, scaled.
   void write_residual(double* residual) const {
-    for (std::size_t i = 0; i < n; ++i) residual[i] = (z[i] - image[i]) / settings->scale[i];
+    for (std::size_t i = 0; i < n; ++i) residual[i] = (z[i] - next(i)) / settings->scale[i];
   }
 
   void iterate_plainly() {
     while (evaluate()) {
-      result.converged = result.evaluations >= 2 && within_tolerance();
+      result.converged = may_be_converged();
       if (result.converged) return;
-      std::copy(image.begin(), image.end(), z.begin());
+      for (std::size_t i = 0; i < n; ++i) z[i] = next(i);
     }
   }
 
@@ -158,6 +166,7 @@ struct FixedPointSolver::Impl {
 
   std::size_t n;
   FixedPointMethod method;
+  std::vector<double> step;  // the corrected difference of the last evaluation
   SUNContext context = nullptr;
   N_Vector scaled = nullptr;
   N_Vector ones = nullptr;

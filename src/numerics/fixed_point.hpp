@@ -18,10 +18,14 @@ class FixedPointSolver {
  public:
   /// Writes g(z); false when g has no value there.
   using Map = FunctionRef<bool(std::span<const double> z, std::span<double> image)>;
+  /// Turns g(z) - z, in place, into about the step to the solution: a cheap inverse of I - dg/dz.
+  using Correction = FunctionRef<void(std::span<double> difference)>;
   struct Settings {
     double tolerance = 1e-6;
     int max_evaluations = 50;
-    std::span<const double> scale;  ///< size of each unknown: what makes them comparable; > 0
+    std::span<const double> scale;           ///< size of each unknown: what makes them comparable; > 0
+    const Correction* correction = nullptr;  ///< then z <- z + correction(g(z) - z) is what is iterated
+    int least_evaluations = 2;  ///< 1 where a first guess that meets the tolerance is no mere continuation of the past
   };
   struct Result {
     bool converged = false;
@@ -33,9 +37,9 @@ class FixedPointSolver {
   FixedPointSolver(FixedPointSolver&&) noexcept;
   FixedPointSolver& operator=(FixedPointSolver&&) noexcept;
 
-  /// Starts from z. Converged: |z_i - image_i| <= tolerance (|image_i| + 1) for all i, at the second evaluation at the
-  /// earliest (else the first guess is simply accepted). Then the last evaluation was that of z, and `image` is g(z);
-  /// otherwise both are the last iterate. What `map` throws is passed on.
+  /// Starts from z. Converged: |z_i - image_i| <= tolerance (|image_i| + 1) for all i, with or without a correction, at
+  /// the second evaluation at the earliest (else the first guess is simply accepted). Then the last evaluation was that
+  /// of z, and `image` is g(z); otherwise both are the last iterate. What `map` throws is passed on.
   Result solve(std::span<double> z, std::span<double> image, const Settings& settings, Map map);
 
  private:

@@ -146,7 +146,18 @@ double gain_of_adaptivity(int reconstruction) {
 
 TEST(MissilesAdaptive, is_far_more_accurate_on_a_peaked_orbit_than_as_many_fixed_steps) {
   EXPECT_GE(gain_of_adaptivity(0), 50.0);
-  EXPECT_GE(gain_of_adaptivity(2), 8.0);
+  EXPECT_GE(gain_of_adaptivity(2), 25.0);
+}
+
+TEST(MissilesAdaptive, asks_for_a_linearization_rather_than_for_small_steps) {
+  const auto steps = [](const std::string& linearize) {
+    return recorded(test::changed(peaked_orbit(), {.method = "missiles",
+                                                   .step = 0.01,
+                                                   .options = {"adaptive=true", "reconstruction=0", linearize}}),
+                    "prey.p")
+        .summary.macro_steps;
+  };
+  EXPECT_LT(steps("linearize=\"when-needed\""), 2 * steps(kEveryStep));
 }
 
 TEST(MissilesAdaptive, follows_the_midpoint_defect_where_the_gap_is_zero) {

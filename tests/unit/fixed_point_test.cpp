@@ -53,6 +53,26 @@ TEST_P(FixedPoint, a_guess_within_tolerance_is_improved_once_all_the_same) {
   EXPECT_NEAR(solved.image[0], 0.9 / 0.99, 2e-3);
 }
 
+TEST_P(FixedPoint, with_a_correction_is_reached_where_the_plain_iteration_runs_away) {
+  const auto map = [](std::span<const double> z, std::span<double> g) {
+    g[0] = 5.0 * z[0] - 8.0;  // fixed at 2
+    return true;
+  };
+  const auto correct = [](std::span<double> difference) { difference[0] /= 1.0 - 5.0; };
+  const FixedPointSolver::Correction correction(correct);
+  const std::vector<double> scale{1.0};
+  FixedPointSolver solver(1, GetParam());
+  std::vector<double> z{3.0};
+  std::vector<double> image{0.0};
+  const auto result = solver.solve(z, image, {1e-12, 20, scale, &correction}, map);
+  EXPECT_TRUE(result.converged);
+  EXPECT_LE(result.evaluations, 4);  // newton-krylov spends one or two on the direction
+  EXPECT_NEAR(z[0], 2.0, 1e-12);
+  const auto at_once = solver.solve(z, image, {1e-12, 20, scale, &correction, 1}, map);
+  EXPECT_TRUE(at_once.converged);
+  EXPECT_EQ(at_once.evaluations, 1);
+}
+
 TEST_P(FixedPoint, that_is_not_there_is_not_found_and_the_limit_of_evaluations_is_kept) {
   const auto solved = solve(
       GetParam(), {1.0}, 1e-9,
