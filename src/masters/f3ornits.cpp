@@ -13,6 +13,9 @@ namespace {
 constexpr double kMinStepShare = 0.01;
 // An error of so many tolerances that no order foresaw is a jump, not a step that was a little too long.
 constexpr double kJumpError = 10.0;
+// Nor does an order foresee a jump that leaves more than this share of the error of a held value: what a slope adds
+// happens to have the sign of the jump in every second case.
+constexpr double kNotForeseen = 0.9;
 constexpr double kRounding = 1e-9;
 
 }  // namespace
@@ -209,7 +212,7 @@ F3ornits::Verdict F3ornits::judge_outputs(const CoupledSystem& system, Subsystem
     verdict.dilatation = std::min(verdict.dilatation, dilatation(output.error, surprise.order));
     verdict.beyond_tolerance = verdict.beyond_tolerance || !(output.error <= 1.0);
     const bool no_order_foresaw_it =
-        surprise.highest > 0 && estimates_[y].order() == 0 && !(output.error <= kJumpError);
+        surprise.highest > 0 && surprise.left > kNotForeseen && !(output.error <= kJumpError);
     if (options_.detect_jumps && no_order_foresaw_it) {
       estimates_[y].begin(now_, value);
       verdict.jumped = true;

@@ -19,9 +19,10 @@ OutputEstimate::Surprise OutputEstimate::take(Time t, double value, const Settin
   double foreseen = 0.0;
   for (std::size_t p = polynomial().size(); p-- > 0;) foreseen = foreseen * (t - time()) + polynomial_[p];
   const int highest = std::min(settings.max_order, static_cast<int>(count_) - 1);
-  const Surprise surprise{std::abs(value - foreseen), order_, highest};
+  const auto [best, left] = best_order(t, value, highest);
+  const Surprise surprise{std::abs(value - foreseen), order_, highest, left};
 
-  order_ = best_order(t, value, highest);
+  order_ = best;
   count_ = std::min(count_ + 1, kSamples);
   std::copy_backward(times_.begin(), times_.end() - 1, times_.end());
   std::copy_backward(values_.begin(), values_.end() - 1, values_.end());
@@ -32,17 +33,19 @@ OutputEstimate::Surprise OutputEstimate::take(Time t, double value, const Settin
 }
 
 /// The order whose extrapolation from the samples before comes nearest to the new one; of equals the lowest (18)-(20).
-int OutputEstimate::best_order(Time t, double value, int highest) const {
+OutputEstimate::Choice OutputEstimate::best_order(Time t, double value, int highest) const {
   std::array<double, kSamples> difference = values_;  // divided differences, level by level
   double extrapolated = 0.0;
   double product = 1.0;
   double smallest = 0.0;
+  double of_order_0 = 0.0;
   int best = 0;
   for (int q = 0; q <= highest; ++q) {
     const auto level = static_cast<std::size_t>(q);
     extrapolated += difference[0] * product;
     product *= t - times_[level];
     const double error = std::abs(value - extrapolated);
+    if (q == 0) of_order_0 = error;
     if (q == 0 || error < smallest) {
       smallest = error;
       best = q;
@@ -51,7 +54,7 @@ int OutputEstimate::best_order(Time t, double value, int highest) const {
       difference[j] = (difference[j] - difference[j + 1]) / (times_[j] - times_[j + level + 1]);
     }
   }
-  return best;
+  return {best, smallest < of_order_0 ? smallest / of_order_0 : 1.0};
 }
 
 void OutputEstimate::carry_on(const Settings& settings) {

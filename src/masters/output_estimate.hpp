@@ -22,6 +22,7 @@ class OutputEstimate {
     double error = 0.0;  ///< |sample - estimate in force|
     int order = 0;       ///< of that estimate
     int highest = 0;     ///< order that the past allowed to try on this sample
+    double left = 1.0;   ///< what the best order leaves of the error of order 0, as a share: 1 where none helps
   };
 
   /// A past of one sample: at the start, and where the output has jumped.
@@ -43,7 +44,11 @@ class OutputEstimate {
   void restore(const double*& next);
 
  private:
-  int best_order(Time t, double value, int highest) const;
+  struct Choice {
+    int order = 0;
+    double left = 1.0;  // as in Surprise
+  };
+  Choice best_order(Time t, double value, int highest) const;
   void carry_on(const Settings& settings);
 
   std::array<Time, kSamples> times_{};
