@@ -96,8 +96,8 @@ TEST(StableRanges, radius_that_is_not_a_number_counts_as_unstable) {
 }
 
 TEST(SpectralRadius, of_a_large_network_is_that_of_the_dense_matrix) {
-  const LinearNetwork network = ring(150);
-  const auto choice = parallel_choice(150, 1, 0.4);
+  const LinearNetwork network = ring(90);
+  const auto choice = parallel_choice(90, 1, 0.4);
   const auto steps = subsystem_steps(network, choice.step, choice.degree);
   const StepProgram program(network, steps, choice);
   ASSERT_GT(program.size(), kLargestDense);  // so it is found from products

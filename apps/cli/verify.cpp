@@ -1,0 +1,121 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "cli/common.hpp"
+#include "cli/interrupt.hpp"
+#include "entrain/entrain.hpp"
+#include "facade/verification.hpp"
+#include "report/json_parts.hpp"
+#include "report/table.hpp"
+
+namespace entrain::cli {
+namespace {
+
+struct VerifyArguments {
+  std::string system;
+  std::optional<std::string> method;
+  std::optional<double> step;
+  std::optional<double> stop;
+  std::optional<double> tolerance;
+  int threads = 1;
+  bool json = false;
+};
+
+using Verdict = OutputVerification::Verdict;
+
+std::string_view verdict_of(const OutputVerification& output) {
+  switch (output.verdict) {
+    case Verdict::Converging: return "converging";
+    case Verdict::AtRounding: return "at rounding";
+    case Verdict::NotConverging: break;
+  }
+  return "not converging";
+}
+
+std::string verification_json(const Verification& of, bool confirmed) {
+  auto outputs = nlohmann::ordered_json::object();
+  for (const auto& output : of.outputs) {
+    nlohmann::ordered_json entry{
+        {"verdict", verdict_of(output)}, {"order", nullptr},
+        {"error_bar", nullptr},          {"relative_error", nullptr},
+        {"range", output.range},         {"differences", {output.first_difference, output.second_difference}}};
+    if (output.order) entry["order"] = *output.order;
+    if (output.error_bar) {
+      entry["error_bar"] = *output.error_bar;
+      entry["relative_error"] = Verification::relative_error(output);
+    }
+    outputs[output.name] = std::move(entry);
+  }
+  nlohmann::ordered_json json{{"system", of.system},    {"method", of.method},       {"step", of.step},
+                              {"confirmed", confirmed}, {"unrefined", of.unrefined}, {"failure", nullptr},
+                              {"remarks", of.remarks},  {"outputs", outputs}};
+  if (of.failure) json["failure"] = *of.failure;
+  return json_text(json);
+}
+
+std::string verification_text(const Verification& of) {
+  Table table({"output", "order", "error bar", "of its range", "verdict"});
+  for (std::size_t column = 1; column < 4; ++column) table.align_right(column);
+  bool all_converge = true;
+  for (const auto& output : of.outputs) {
+    all_converge = all_converge && output.verdict != Verdict::NotConverging;
+    table.add_row({output.name, output.order ? fmt::format("{:.2f}", *output.order) : "-",
+                   output.error_bar ? short_number(*output.error_bar) : "-",
+                   output.error_bar ? fmt::format("{:.2g} %", 100.0 * Verification::relative_error(output)) : "-",
+                   std::string(verdict_of(output))});
+  }
+  auto text = fmt::format("{} with {}: runs at {} s, {} s and {} s\n{}", of.system, of.method, short_number(of.step),
+                          short_number(of.step / 2), short_number(of.step / 4), table.text(2));
+  if (!all_converge) {
+    text +=
+        "  not converging: the differences between the runs do not fall with the step as an order would have it.\n"
+        "  The step is too long for an error bar, or something jumps at a time that depends on it. Try a smaller "
+        "step.\n";
+  }
+  for (const auto& remark : of.remarks) text += "  " + remark + "\n";
+  return text;
+}
+
+int run(const VerifyArguments& arguments) {
+  auto description = load(arguments.system);
+  if (arguments.method) description.method = {*arguments.method, {"--method", 0, 0}};
+  if (arguments.step) description.step = {*arguments.step, {"--step", 0, 0}};
+  if (arguments.stop) description.stop = {*arguments.stop, {"--stop", 0, 0}};
+  const auto result = verify(description, {.threads = arguments.threads, .interrupt = &catch_signals()});
+  const bool confirmed = result.confirmed(arguments.tolerance.value_or(std::numeric_limits<double>::infinity()));
+  if (arguments.json) {
+    print(verification_json(result, confirmed));
+  } else if (!result.failure) {
+    print(verification_text(result));
+  }
+  if (result.failure) print_error(*result.failure);
+  return confirmed ? kDone : kFailed;
+}
+
+}  // namespace
+
+Command add_verify(CLI::App& program) {
+  auto* command =
+      add_subcommand(program, "verify", "Run at h, h/2 and h/4: observed order and error bar of every output",
+                     "entrain verify examples/mechanical --method ifosmondi");
+  const auto arguments = std::make_shared<VerifyArguments>();
+  command->add_option("SYSTEM", arguments->system, "System file (.toml), a folder holding one, or an FMU")
+      ->required()
+      ->type_name("");
+  command->add_option("--method", arguments->method, "Coupling method (see 'entrain methods')")->type_name("M");
+  command->add_option("--step", arguments->step, "Macro step h in s")->type_name("H");
+  command->add_option("--stop", arguments->stop, "Stop time in s")->type_name("T");
+  command->add_option("--tolerance", arguments->tolerance, "Fail when an error bar exceeds this share of its range")
+      ->type_name("R");
+  command->add_option("--threads", arguments->threads, "Threads; the results do not depend on them")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1024));
+  command->add_flag("--json", arguments->json, "Print JSON");
+  return {command, [arguments] { return run(*arguments); }};
+}
+
+}  // namespace entrain::cli

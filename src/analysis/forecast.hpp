@@ -1,0 +1,44 @@
+#pragma once
+
+#include <vector>
+
+#include "analysis/step_program.hpp"
+
+namespace entrain {
+
+/// A system on its way: linear around `time`, where its states change by `rates` (dx/dt).
+struct OperatingPoint {
+  Time time = 0.0;
+  LinearNetwork network;
+  std::vector<double> rates;
+};
+
+/// What a forecast needs of a run: at least one operating point, the first at the start.
+struct RunPath {
+  std::vector<OperatingPoint> points;  ///< each stands for the time up to the next
+  Time stop = 0.0;
+  std::vector<double> ranges;  ///< of every output: max - min, or its size when it does not move
+};
+
+struct Forecast {
+  double radius = 0.0;        ///< spectral radius per macro step, the largest over the points
+  double exact_radius = 0.0;  ///< that of the motion itself: a coupling cannot be asked for less growth
+  double error = 0.0;  ///< rms over the run of the worst output, relative to its range; infinite when it overflows
+  std::size_t worst_output = 0;
+
+  /// Nothing grows that does not grow by itself.
+  bool stable() const;
+};
+
+/// Beyond this length of z no forecast is made: the powers of the step matrix are dense.
+inline constexpr std::size_t kLargestForecast = 300;
+bool can_forecast(const LinearNetwork& network, int degree);
+
+/// The error of a run: e <- Phi e + tau, where tau is what one step misses of the exact motion when it starts from it.
+/// For a linear system this is the error itself, first steps included; else that of the system linearized along the
+/// path.
+Forecast forecast_explicit(const RunPath& path, const CouplingChoice& choice);
+/// The same for implicit methods with Hermite inputs (hermite_step.hpp).
+Forecast forecast_implicit(const RunPath& path, Duration step);
+
+}  // namespace entrain

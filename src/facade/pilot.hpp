@@ -1,0 +1,29 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/forecast.hpp"
+#include "coupling/coupled_system.hpp"
+#include "masters/method.hpp"
+
+namespace entrain {
+
+/// What a first run tells: operating points for a forecast, or why there are none.
+struct Pilot {
+  std::optional<RunPath> path;
+  bool rates_known = false;            ///< else the path tells of stability, not of errors
+  std::vector<std::string> obstacles;  ///< to a linear picture, naming the subsystems
+  std::vector<std::string> remarks;    ///< a pilot that failed on its way, ...
+};
+
+struct PilotSettings {
+  double share = 1.0;  ///< of the run
+  int points = 16;     ///< at most; alike ones are left out, a linear system has one
+};
+
+/// Initialises the system and lets the method take it through the first part of its run. Both are used up by it.
+Pilot fly_pilot(CoupledSystem& system, Method& method, const RunSettings& run, const PilotSettings& settings);
+
+}  // namespace entrain

@@ -1,0 +1,99 @@
+// The error that is foretold against the error of real runs.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "facade/pilot.hpp"
+#include "facade/prepare.hpp"
+#include "results/memory_recorder.hpp"
+#include "support/systems.hpp"
+
+namespace entrain {
+namespace {
+
+MemoryRecorder recorded(const SystemDescription& description) {
+  Simulation simulation(description);
+  MemoryRecorder recorder;
+  simulation.observe(recorder);
+  EXPECT_EQ(simulation.run().termination, Termination::Completed) << simulation.summary().message;
+  return recorder;
+}
+
+/// rms over the run of the worst output, relative to its range, against the equations solved as one.
+double measured_error(const SystemDescription& description) {
+  auto exact_description = description;
+  exact_description.method.value = "monolithic";
+  const auto run = recorded(description);
+  const auto exact = recorded(exact_description);
+  double worst = 0.0;
+  for (const auto& name : run.names) {
+    const auto& ours = run.column(name);
+    const auto& reference = exact.column(name);
+    double sum = 0.0;
+    for (std::size_t k = 0; k < ours.size(); ++k) sum += (ours[k] - reference[k]) * (ours[k] - reference[k]);
+    const auto [low, high] = std::minmax_element(reference.begin(), reference.end());
+    worst = std::max(worst, std::sqrt(sum / static_cast<double>(ours.size())) / (*high - *low));
+  }
+  return worst;
+}
+
+Pilot pilot_of(const SystemDescription& description) {
+  auto with_missiles = description;
+  with_missiles.method.value = "missiles";
+  std::vector<Problem> problems;
+  const auto prepared = prepare(with_missiles, 1, {}, problems);
+  return fly_pilot(*prepared.system, *prepared.method, prepared.settings, {});
+}
+
+struct Case {
+  std::string example;
+  test::Change change;
+  double factor;  // how near
+};
+
+Forecast forecast_of(const Case& of) {
+  const auto description = test::changed(test::example(of.example), of.change);
+  const auto path = *pilot_of(description).path;
+  if (of.change.method == "missiles" || of.change.method == "ifosmondi") return forecast_implicit(path, of.change.step);
+  const int degree = of.change.options.empty() ? 0 : of.change.options.front().back() - '0';
+  const std::size_t size = path.points.front().network.subsystems.size();
+  if (of.change.method == "jacobi") return forecast_explicit(path, parallel_choice(size, degree, of.change.step));
+  const std::vector<std::size_t> sequence{0, 1};
+  return forecast_explicit(path, sequential_choice(sequence, degree, of.change.step));
+}
+
+TEST(Forecast, is_the_error_of_a_linear_system) {
+  for (const auto& of :
+       {Case{"mechanical", {"jacobi", 1e-3, 0.5}, 1.02}, Case{"mechanical", {"jacobi", 1e-3, 0.5, {"degree=2"}}, 1.02},
+        Case{"mechanical", {"gauss-seidel", 1e-3, 0.5, {"degree=1"}}, 1.02},
+        Case{"mechanical", {"missiles", 2e-3, 0.5}, 1.3},
+        Case{"mechanical", {"ifosmondi", 2e-3, 0.5, {"epsilon=1e-9"}}, 1.3},
+        Case{"oscillator", {"gauss-seidel", 0.5, 40.0, {"degree=0"}}, 1.02},
+        Case{"oscillator", {"jacobi", 0.25, 40.0, {"degree=3"}}, 1.05}}) {
+    const double measured = measured_error(test::changed(test::example(of.example), of.change));
+    const double forecast = forecast_of(of).error;
+    EXPECT_LT(std::max(forecast / measured, measured / forecast), of.factor)
+        << of.example << " " << of.change.method << ": foretold " << forecast << ", measured " << measured;
+  }
+}
+
+TEST(Forecast, is_near_the_error_of_a_nonlinear_system) {
+  for (const auto& of : {Case{"lotka_volterra", {"jacobi", 1e-2, 10.0}, 2.0},
+                         Case{"lotka_volterra", {"jacobi", 1e-2, 10.0, {"degree=1"}}, 3.0},
+                         Case{"lotka_volterra", {"gauss-seidel", 1e-2, 10.0, {"degree=2"}}, 3.0}}) {
+    const double measured = measured_error(test::changed(test::example(of.example), of.change));
+    const double forecast = forecast_of(of).error;
+    EXPECT_LT(std::max(forecast / measured, measured / forecast), of.factor)
+        << of.change.method << ": foretold " << forecast << ", measured " << measured;
+  }
+}
+
+TEST(Forecast, coupling_that_grows_is_not_called_stable) {
+  EXPECT_TRUE(forecast_of({"oscillator", {"gauss-seidel", 9.0, 900.0, {"degree=0"}}, 0.0}).stable());
+  const auto beyond = forecast_of({"oscillator", {"gauss-seidel", 9.2, 920.0, {"degree=0"}}, 0.0});
+  EXPECT_FALSE(beyond.stable());
+  EXPECT_GT(beyond.radius, 1.0);
+}
+
+}  // namespace
+}  // namespace entrain

@@ -1,0 +1,125 @@
+// Runs at h, h/2 and h/4 as a proof of a result.
+#include "facade/verification.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "results/memory_recorder.hpp"
+#include "support/systems.hpp"
+#include "support/test_models.hpp"
+
+namespace entrain {
+namespace {
+
+constexpr double kAnyError = std::numeric_limits<double>::infinity();
+
+const OutputVerification& output(const Verification& of, const std::string& name) {
+  for (const auto& entry : of.outputs) {
+    if (entry.name == name) return entry;
+  }
+  throw std::runtime_error("no output " + name);
+}
+
+/// The largest error of an output against the equations solved as one.
+double true_error(const SystemDescription& description, const std::string& name) {
+  const auto column = [&](const std::string& method) {
+    auto changed = description;
+    changed.method.value = method;
+    Simulation simulation(changed);
+    MemoryRecorder recorder;
+    simulation.observe(recorder);
+    simulation.run();
+    return recorder.column(name);
+  };
+  const auto ours = column(description.method.value);
+  const auto exact = column("monolithic");
+  double worst = 0.0;
+  for (std::size_t k = 0; k < ours.size(); ++k) worst = std::max(worst, std::abs(ours[k] - exact[k]));
+  return worst;
+}
+
+TEST(Verify, error_bar_is_the_true_error_to_ten_per_cent) {
+  const auto held = test::changed(test::example("mechanical"), {.step = 1e-4, .stop = 0.5});
+  const auto result = verify(held);
+  ASSERT_TRUE(result.confirmed(kAnyError));
+  const auto& x = output(result, "left.x");
+  EXPECT_NEAR(*x.order, 1.0, 0.05);
+  EXPECT_NEAR(*x.error_bar / true_error(held, "left.x"), 1.0, 0.1);
+}
+
+TEST(Verify, sees_the_order_of_an_implicit_method) {
+  const auto result =
+      verify(test::changed(test::example("mechanical"), {.method = "missiles", .step = 4e-3, .stop = 0.5}));
+  EXPECT_NEAR(*output(result, "left.x").order, 4.0, 0.3);
+}
+
+TEST(Verify, black_box_without_any_capability) {
+  auto description = test::changed(test::example("lotka_volterra"), {.step = 1e-2, .stop = 2.0});
+  for (auto& subsystem : description.subsystems) {
+    subsystem.rollback = subsystem.states = subsystem.linearization = Written<bool>{false, {}};
+    subsystem.input_degree = Written<std::int64_t>{0, {}};
+  }
+  EXPECT_NEAR(*output(verify(description), "prey.p").order, 1.0, 0.1);
+}
+
+TEST(Verify, imposed_step_that_stays_is_not_confirmed) {
+  auto description = test::changed(test::example("lotka_volterra"), {.step = 0.01, .stop = 2.0});
+  description.subsystems[0].step = {0.04, {}};
+  const auto result = verify(description);
+  // The prey talks every 0.04 s whatever the macro step: the runs may agree and still be wrong.
+  EXPECT_EQ(result.unrefined, std::vector<std::string>{"prey"});
+  EXPECT_FALSE(result.confirmed(kAnyError));
+}
+
+TEST(Verify, step_beyond_stability_is_not_confirmed) {
+  // Stable to 9.1 s; the differences grow instead of falling.
+  auto description =
+      test::changed(test::example("oscillator"), {.method = "gauss-seidel", .step = 12.0, .stop = 480.0});
+  const auto result = verify(description);
+  ASSERT_FALSE(result.failure) << *result.failure;
+  EXPECT_EQ(output(result, "motion_side.x").verdict, OutputVerification::Verdict::Converging)
+      << "the finer runs are stable: what is left is the error of the first";
+  description.step = {40.0, {}};
+  EXPECT_FALSE(verify(description).confirmed(0.1));
+}
+
+TEST(Verify, exact_coupling_agrees_to_rounding) {
+  const auto result =
+      verify(test::changed(test::example("mechanical"), {.method = "monolithic", .step = 1e-2, .stop = 0.2}));
+  EXPECT_EQ(output(result, "left.x").verdict, OutputVerification::Verdict::AtRounding);
+}
+
+TEST(Verify, failing_run_is_told_with_its_step) {
+  const auto description = test::system_from(R"(
+    [run]
+    stop = 1.0
+    step = 0.1
+    method = "jacobi"
+    [subsystems.a]
+    model = "late"
+    [subsystems.b]
+    model = "late"
+    [connections]
+    "a.y" = "b.u"
+    "b.y" = "a.u"
+  )");
+  const auto result = verify(description, {}, [](std::string_view) -> std::unique_ptr<Model> {
+    return std::make_unique<test::StaticModel>([](Time t, double) { return t > 0.5 ? std::nan("") : 1.0; });
+  });
+  ASSERT_TRUE(result.failure);
+  EXPECT_NE(result.failure->find("the run with a step of 0.1 s failed: subsystem 'a'"), std::string::npos)
+      << *result.failure;
+  EXPECT_FALSE(result.confirmed(kAnyError));
+}
+
+TEST(Verify, method_that_chooses_its_steps_says_that_halving_tells_little) {
+  const auto result =
+      verify(test::changed(test::example("lotka_volterra"), {.method = "f3ornits", .step = 0.01, .stop = 2.0}));
+  ASSERT_EQ(result.remarks.size(), 1U);
+  EXPECT_NE(result.remarks[0].find("chooses its own steps"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace entrain
