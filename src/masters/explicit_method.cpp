@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "masters/input_notes.hpp"
 
 namespace entrain {
@@ -13,11 +15,17 @@ void ExplicitOptions::bind(OptionBinder& binder) {
                 {"grow", "constant"});
   binder.choice("loops", loops, "algebraic loops at communication times: one macro step late, or solved by Newton",
                 {"delay", "solve"});
+  binder.boolean("adaptive", adaptive, "macro steps by the connection defect; the macro step is the first one");
+  binder.number("tolerance", tolerance, "adaptive: defect allowed at the end of a step, relative to the output's range",
+                {1e-12, 1.0});
+  binder.number("min_step", min_step, "adaptive: s; 0 = a thousandth of the macro step", {0.0});
+  binder.number("max_step", max_step, "adaptive: s; 0 = a hundred macro steps", {0.0});
 }
 
 Requirements ExplicitMethod::requirements() const {
   Requirements needs;
   needs.refresh_in_loops = options_.loops == "solve";
+  needs.free_step = options_.adaptive;
   return needs;
 }
 
@@ -26,10 +34,10 @@ void ExplicitMethod::start(CoupledSystem& system, const RunSettings& settings) {
   calendar_.start(system, settings);
   inputs_.start(system, {.degree = options_.degree,
                          .constant_history = options_.start == "constant",
-                         .macro_step = settings.step,
+                         .unit = options_.adaptive ? 1.0 : settings.step,
                          .gains = gains(system.graph())});
   degree_.assign(system.size(), 0);
-  sample_step_.assign(system.size(), 0);
+  sample_at_.assign(system.size(), 0.0);
   next_event_.assign(system.size(), kNever);
   events_announced_ = false;
   events_seen_late_ = 0;
@@ -39,6 +47,13 @@ void ExplicitMethod::start(CoupledSystem& system, const RunSettings& settings) {
   }
   solve_loops_ = options_.loops == "solve" && !system.graph().loops().empty();
   tasks_.resize(system.size());
+  if (options_.adaptive) {
+    control_.start(system, settings,
+                   {.tolerance = options_.tolerance,
+                    .min_step = options_.min_step,
+                    .max_step = options_.max_step,
+                    .degree = options_.degree});
+  }
 }
 
 void ExplicitMethod::prepare_all(CoupledSystem& system) {
@@ -51,7 +66,7 @@ void ExplicitMethod::prepare_all(CoupledSystem& system) {
 
 void ExplicitMethod::prepare(CoupledSystem& system, SubsystemId s) {
   if (!calendar_.starts(s, step_)) return;
-  degree_[s] = inputs_.prepare(system, s, step_, sample_step_);
+  degree_[s] = inputs_.prepare(system, s, clock(), sample_at_);
 }
 
 void ExplicitMethod::commit(CoupledSystem& system, std::span<const SubsystemId> batch) {
@@ -70,18 +85,27 @@ void ExplicitMethod::commit(CoupledSystem& system, std::span<const SubsystemId> 
 /// The steps of the batch that end with this macro step, in tasks_; how many.
 std::size_t ExplicitMethod::collect_tasks(std::span<const SubsystemId> batch) {
   std::size_t count = 0;
+  if (options_.adaptive) {
+    const double end = control_.elapsed() + window_.size;
+    for (const SubsystemId s : batch) {
+      tasks_[count++] = {s, window_.from, window_.size, degree_[s], 1, window_.to};
+      sample_at_[s] = end;
+    }
+    return count;
+  }
+  const auto after = static_cast<double>(step_ + 1);
   if (calendar_.in_step()) {  // the common case, kept free of questions
     const Calendar::Window window = calendar_.window_of(step_);
     for (const SubsystemId s : batch) {
       tasks_[count++] = {s, window.from, window.size, degree_[s], 1, window.to};
-      sample_step_[s] = step_ + 1;
+      sample_at_[s] = after;
     }
     return count;
   }
   for (const SubsystemId s : batch) {
     if (!calendar_.ends(s, step_)) continue;
     tasks_[count++] = calendar_.task(s, step_, degree_[s]);
-    sample_step_[s] = step_ + 1;
+    sample_at_[s] = after;
   }
   return count;
 }
@@ -96,10 +120,18 @@ void ExplicitMethod::notice_event(CoupledSystem& system, const StepTask& task) {
   event = system.next_event(task.subsystem, task.to);
 }
 
+/// Announced events are met: no step leads across one.
+void ExplicitMethod::begin_window() {
+  const auto first = std::min_element(next_event_.begin(), next_event_.end());
+  window_ = control_.next(first == next_event_.end() ? kNever : *first);
+}
+
 MacroStepReport ExplicitMethod::advance(CoupledSystem& system) {
+  if (options_.adaptive) begin_window();
   advance_subsystems(system);
   ++step_;
-  const Time now = calendar_.time(step_);
+  const Time now = options_.adaptive ? window_.to : calendar_.time(step_);
+  if (options_.adaptive) control_.judge(system);
   if (solve_loops_) system.solve_loops(now);
   return {.reached = now};
 }
@@ -110,8 +142,12 @@ MethodMemory ExplicitMethod::memory() const {
   memory.numbers.insert(memory.numbers.end(), own.begin(), own.end());
   for (std::size_t s = 0; s < degree_.size(); ++s) {
     memory.numbers.push_back(degree_[s]);
-    memory.numbers.push_back(static_cast<double>(sample_step_[s]));
+    memory.numbers.push_back(sample_at_[s]);
     memory.numbers.push_back(next_event_[s]);
+  }
+  if (options_.adaptive) {
+    const auto control = control_.memory();
+    memory.numbers.insert(memory.numbers.end(), control.begin(), control.end());
   }
   return memory;
 }
@@ -120,14 +156,16 @@ void ExplicitMethod::restore(const MethodMemory& memory) {
   step_ = memory.step;
   inputs_.restore(memory.numbers);
   const std::size_t before_own = inputs_.memory().size();
-  const std::size_t own = memory.numbers.size() - before_own - 3 * degree_.size();
+  const std::size_t of_control = options_.adaptive ? control_.memory().size() : 0;
+  const std::size_t own = memory.numbers.size() - before_own - of_control - 3 * degree_.size();
   restore_own(std::span(memory.numbers).subspan(before_own, own));
   const double* next = memory.numbers.data() + before_own + own;
   for (std::size_t s = 0; s < degree_.size(); ++s) {
     degree_[s] = static_cast<int>(*next++);
-    sample_step_[s] = static_cast<std::uint64_t>(*next++);
+    sample_at_[s] = *next++;
     next_event_[s] = *next++;
   }
+  if (options_.adaptive) control_.restore({next, of_control});
 }
 
 std::vector<std::string> ExplicitMethod::notes(const CoupledSystem& system) const {
@@ -143,12 +181,19 @@ std::vector<std::string> ExplicitMethod::notes(const CoupledSystem& system) cons
 }
 
 std::vector<std::string> ExplicitMethod::warnings(const CoupledSystem& system) const {
-  if (events_seen_late_ == 0) return {};
-  return {
+  std::vector<std::string> warnings;
+  if (options_.adaptive && control_.beyond_tolerance() > 0) {
+    warnings.push_back(fmt::format(
+        "after {} of {} macro steps an input was further from its output than the tolerance; steps are not taken back",
+        control_.beyond_tolerance(), step_));
+  }
+  if (events_seen_late_ == 0) return warnings;
+  warnings.push_back(
       fmt::format("{} announced event{} between two communication times, so seen late; the first: '{}' at t = {} s. "
                   "Choose a step that divides {}",
                   events_seen_late_, events_seen_late_ > 1 ? "s lie" : " lies", system.graph().name(first_late_),
-                  first_late_event_, events_seen_late_ > 1 ? "their times" : "its time")};
+                  first_late_event_, events_seen_late_ > 1 ? "their times" : "its time"));
+  return warnings;
 }
 
 }  // namespace entrain

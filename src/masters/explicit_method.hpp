@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "masters/calendar.hpp"
+#include "masters/defect_control.hpp"
 #include "masters/extrapolated_inputs.hpp"
 #include "masters/method.hpp"
 
@@ -14,12 +15,17 @@ struct ExplicitOptions {
   int degree = 0;
   std::string start = "grow";
   std::string loops = "delay";
+  bool adaptive = false;
+  double tolerance = 1e-3;
+  double min_step = 0.0;
+  double max_step = 0.0;
 
   void bind(OptionBinder& binder);
 };
 
-/// What jacobi, gauss-seidel and nepce share: one step of every subsystem per macro step on a common grid, under
-/// inputs extrapolated from the history. They differ in the order of the calls and in the filter of the samples.
+/// What jacobi, gauss-seidel and nepce share: one step of every subsystem per macro step on a common grid (or,
+/// adaptive, of a size by the connection defect), under inputs extrapolated from the history. They differ in the order
+/// of the calls and in the filter of the samples.
 class ExplicitMethod : public Method {
  public:
   void bind(OptionBinder& binder) override { options_.bind(binder); }
@@ -62,15 +68,21 @@ class ExplicitMethod : public Method {
 
  private:
   std::size_t collect_tasks(std::span<const SubsystemId> batch);
+  void begin_window();
+  /// The start of the macro step, in the unit of the samples.
+  double clock() const { return options_.adaptive ? control_.elapsed() : static_cast<double>(step_); }
   void notice_event(CoupledSystem& system, const StepTask& task);
 
   ExplicitOptions options_;
   Calendar calendar_;
+  DefectControl control_;         // of the step, when it is adaptive
+  DefectControl::Window window_;  // the macro step under way, then
   ExtrapolatedInputs inputs_;
   std::uint64_t step_ = 0;
-  std::vector<int> degree_;                 // per subsystem: of the polynomials in force
-  std::vector<std::uint64_t> sample_step_;  // per subsystem: macro step its outputs belong to
-  std::vector<Time> next_event_;            // per subsystem: announced; kNever if none
+  std::vector<int> degree_;  // per subsystem: of the polynomials in force
+  std::vector<double>
+      sample_at_;  // per subsystem: when its outputs were, in macro steps; in s since the start when adaptive
+  std::vector<Time> next_event_;  // per subsystem: announced; kNever if none
   bool events_announced_ = false;
   std::uint64_t events_seen_late_ = 0;  // announced between two communication times
   SubsystemId first_late_;              // whose was the first of them ...

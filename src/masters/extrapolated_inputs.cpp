@@ -18,7 +18,7 @@ void ExtrapolatedInputs::start(const CoupledSystem& system, Settings settings) {
     history.value.fill(system.incoming(InputId{i}));
     // From the start on: who is called after its source gets a sample one macro step later than these, the others
     // replace the newest.
-    for (std::size_t m = 0; m < history.count; ++m) history.step[m] = -static_cast<double>(m);
+    for (std::size_t m = 0; m < history.count; ++m) history.at[m] = -static_cast<double>(m);
   }
 }
 
@@ -28,27 +28,26 @@ void ExtrapolatedInputs::seed(const std::function<double(InputId, int)>& value) 
     history.count = static_cast<std::size_t>(settings_.degree);
     for (std::size_t m = 0; m < history.count; ++m) {
       history.value[m] = value(InputId{i}, static_cast<int>(m) + 1);
-      history.step[m] = -static_cast<double>(m + 1);
+      history.at[m] = -static_cast<double>(m + 1);
     }
   }
 }
 
-void ExtrapolatedInputs::take_sample(History& history, double value, double step, double gain) const {
+void ExtrapolatedInputs::take_sample(History& history, double value, double at, double gain) const {
   if (history.count > 0) value = gain * history.value[0] + (1.0 - gain) * value;
-  if (history.count == 0 || step > history.step[0]) {  // else the source has not moved: the sample is replaced
+  if (history.count == 0 || at > history.at[0]) {  // else the source has not moved: the sample is replaced
     const std::size_t kept = std::min(history.count, static_cast<std::size_t>(settings_.degree));
     for (std::size_t m = kept; m > 0; --m) {
       history.value[m] = history.value[m - 1];
-      history.step[m] = history.step[m - 1];
+      history.at[m] = history.at[m - 1];
     }
     history.count = kept + 1;
   }
   history.value[0] = value;
-  history.step[0] = step;
+  history.at[0] = at;
 }
 
-int ExtrapolatedInputs::prepare(CoupledSystem& system, SubsystemId s, std::uint64_t step,
-                                std::span<const std::uint64_t> sample_step) {
+int ExtrapolatedInputs::prepare(CoupledSystem& system, SubsystemId s, double now, std::span<const double> sample_at) {
   const auto inputs = system.graph().inputs_of(s);
   if (plain_hold_) {
     const auto held = system.coefficients(s, 0, 0);
@@ -58,19 +57,19 @@ int ExtrapolatedInputs::prepare(CoupledSystem& system, SubsystemId s, std::uint6
   int degree = 0;
   for (const InputId input : inputs) {
     const Connection* connection = system.graph().source(input);
-    const auto at = connection != nullptr ? sample_step[system.graph().owner(connection->output)] : step;
+    const double at = connection != nullptr ? sample_at[system.graph().owner(connection->output)] : now;
     const double gain = settings_.gains.empty() ? 0.0 : settings_.gains[input];
-    take_sample(histories_[input], system.incoming(input), static_cast<double>(at), gain);
+    take_sample(histories_[input], system.incoming(input), at, gain);
     degree = std::max(degree, static_cast<int>(histories_[input].count) - 1);
   }
   for (const InputId input : inputs) {
     const auto& history = histories_[input];
-    std::array<double, kSamples> nodes{};  // in macro steps from the start of this step
-    for (std::size_t m = 0; m < history.count; ++m) nodes[m] = history.step[m] - static_cast<double>(step);
+    std::array<double, kSamples> nodes{};  // in units from the start of this step
+    for (std::size_t m = 0; m < history.count; ++m) nodes[m] = history.at[m] - now;
     std::array<double, kSamples> by_steps{};
     interpolate({nodes.data(), history.count}, {history.value.data(), history.count}, {by_steps.data(), history.count});
     double scale = 1.0;
-    for (int p = 0; p <= degree; ++p, scale /= settings_.macro_step) {
+    for (int p = 0; p <= degree; ++p, scale /= settings_.unit) {
       system.coefficients(s, degree, p)[input - inputs.first] = by_steps[static_cast<std::size_t>(p)] * scale;
     }
   }
@@ -89,7 +88,7 @@ std::vector<double> ExtrapolatedInputs::memory() const {
   for (const auto& history : histories_) {
     numbers.push_back(static_cast<double>(history.count));
     numbers.insert(numbers.end(), history.value.begin(), history.value.end());
-    numbers.insert(numbers.end(), history.step.begin(), history.step.end());
+    numbers.insert(numbers.end(), history.at.begin(), history.at.end());
   }
   return numbers;
 }
@@ -99,7 +98,7 @@ void ExtrapolatedInputs::restore(std::span<const double> numbers) {
   for (auto& history : histories_) {
     history.count = static_cast<std::size_t>(*next++);
     for (auto& value : history.value) value = *next++;
-    for (auto& step : history.step) step = *next++;
+    for (auto& at : history.at) at = *next++;
   }
 }
 

@@ -11,22 +11,21 @@
 namespace entrain {
 
 /// Input polynomials of the explicit methods: through the latest samples that each connection delivered
-/// (docs/theory/inputs.md). Samples lie on whole macro steps, so their distances are exact integers.
+/// (docs/theory/inputs.md). On a grid samples lie on whole macro steps, so their distances are exact integers.
 class ExtrapolatedInputs {
  public:
   struct Settings {
     int degree = 0;
     bool constant_history = false;  ///< fill the history with the start value instead of growing into the degree
-    Duration macro_step = 0.0;
+    Duration unit = 0.0;  ///< of the times that samples are given with, in s: the macro step, or 1 where it varies
     std::vector<double> gains;  ///< per input: w <- gain w + (1 - gain) y (NEPCE); empty = none
   };
 
   void start(const CoupledSystem& system, Settings settings);
 
-  /// Takes the samples that the connections of `s` deliver now and writes the polynomials of its step that starts
-  /// with macro step `step`. `sample_step` tells for each subsystem the macro step its outputs belong to. Returns the
-  /// degree.
-  int prepare(CoupledSystem& system, SubsystemId s, std::uint64_t step, std::span<const std::uint64_t> sample_step);
+  /// Takes the samples that the connections of `s` deliver now and writes the polynomials of its step that starts at
+  /// `now`. `sample_at` tells for each subsystem when its outputs were. Both in units. Returns the degree.
+  int prepare(CoupledSystem& system, SubsystemId s, double now, std::span<const double> sample_at);
 
   /// Degree 0, no gains: an input is what its connection delivers now, and nothing is remembered.
   bool plain_hold() const { return plain_hold_; }
@@ -44,10 +43,10 @@ class ExtrapolatedInputs {
   static constexpr std::size_t kSamples = kMaxInputDegree + 1;
   struct History {
     std::array<double, kSamples> value{};  // newest first
-    std::array<double, kSamples> step{};   // macro step of each sample; whole numbers, negative before the start
+    std::array<double, kSamples> at{};     // when each was, in units; negative before the start
     std::size_t count = 0;
   };
-  void take_sample(History& history, double value, double step, double gain) const;
+  void take_sample(History& history, double value, double at, double gain) const;
 
   Settings settings_;
   std::vector<History> histories_;  // per input

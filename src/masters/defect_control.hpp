@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "coupling/coupled_system.hpp"
+#include "masters/method.hpp"
+#include "masters/step_control.hpp"
+
+namespace entrain {
+
+/// Macro steps of an explicit method chosen by the connection defect (paper 003, (53)): the distance between an input
+/// as it ended its step and the output there. Nothing is taken back: a step that was too long is followed by a shorter
+/// one (docs/theory/jacobi.md).
+class DefectControl {
+ public:
+  struct Settings {
+    double tolerance = 1e-3;  ///< defect allowed, relative to the range of the output so far
+    Duration min_step = 0.0;  ///< s; 0 = a thousandth of the macro step
+    Duration max_step = 0.0;  ///< s; 0 = a hundred macro steps
+    int degree = 0;           ///< of the inputs: the defect falls with the power degree + 1 of the step
+  };
+
+  void start(const CoupledSystem& system, const RunSettings& run, const Settings& settings);
+  /// The next step, at most to `until`.
+  struct Window {
+    Time from = 0.0;
+    Duration size = 0.0;
+    Time to = 0.0;
+  };
+  const Window& next(Time until);
+  /// After everybody made the step: judges it and proposes the next.
+  void judge(const CoupledSystem& system);
+
+  Duration elapsed() const { return now_ - start_; }
+  std::uint64_t beyond_tolerance() const { return beyond_tolerance_; }  ///< steps with a larger defect than allowed
+
+  std::vector<double> memory() const;
+  void restore(std::span<const double> numbers);
+
+ private:
+  Settings settings_;
+  StepControlSettings control_;
+  Time start_ = 0.0;
+  Time now_ = 0.0;
+  Time stop_ = 0.0;
+  Duration proposed_ = 0.0;
+  Window window_;
+  std::vector<OutputRange> ranges_;  // by output
+  std::uint64_t beyond_tolerance_ = 0;
+};
+
+}  // namespace entrain
