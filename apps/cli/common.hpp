@@ -28,6 +28,7 @@ Command add_inspect(CLI::App& program);
 Command add_new(CLI::App& program);
 Command add_convert(CLI::App& program);
 Command add_methods(CLI::App& program);
+Command add_advise(CLI::App& program);
 Command add_verify(CLI::App& program);
 Command add_reproduce(CLI::App& program);
 Command add_report(CLI::App& program);

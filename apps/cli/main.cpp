@@ -33,11 +33,10 @@ int dispatch(int argc, char** argv) {
   CLI::App program("Entrain couples simulators and advances them together in time.", "entrain");
   program.require_subcommand(1);
   program.footer("Example:\n  entrain run examples/mechanical");
-  const std::vector<Command> commands = {add_run(program),        add_check(program),     add_inspect(program),
-                                         add_methods(program),    add_reproduce(program), add_version(program),
-                                         add_completion(program), add_new(program),       add_convert(program),
-                                         add_learn(program),      add_report(program),    add_compare(program),
-                                         add_verify(program)};
+  const std::vector<Command> commands = {
+      add_run(program),     add_check(program),      add_inspect(program), add_methods(program), add_reproduce(program),
+      add_version(program), add_completion(program), add_new(program),     add_convert(program), add_learn(program),
+      add_report(program),  add_compare(program),    add_verify(program),  add_advise(program)};
   if (argc < 2) return wrong_usage("a command is missing");
   if (const auto what = unknown_command(program, argv[1]); !what.empty()) return wrong_usage(what);
   try {

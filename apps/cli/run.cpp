@@ -95,6 +95,16 @@ std::vector<Signal> recorded_signals(const Simulation& simulation, const SystemD
   return recorded;
 }
 
+/// What is really run: with every default, and a method in place of "auto".
+SystemDescription really_run(SystemDescription description, const RunSummary& summary) {
+  if (description.method.value != summary.method) {
+    description.method = from_command_line("auto", summary.method);
+    auto& options = description.method_options[summary.method];
+    for (const auto& [name, value] : summary.parameters) options[name] = {value, {}};
+  }
+  return resolved(description);
+}
+
 void report_end(const RunArguments& arguments, const RunSummary& summary, const RunFiles& files) {
   const bool completed = summary.termination == Termination::Completed;
   if (!completed) {
@@ -138,7 +148,7 @@ int run(const RunArguments& arguments) {
   const auto recorded = recorded_signals(simulation, description);
   const auto folder = make_run_directory(description.name, arguments.out);
   log_file.emplace(folder / "fmu.log");
-  replace_file(folder / "system.resolved.toml", write_system(resolved(description)));
+  replace_file(folder / "system.resolved.toml", write_system(really_run(description, simulation.summary())));
   const std::string format = description.record.format ? description.record.format->value : std::string(kCsvFormat);
   RunFiles files(folder, folder / results_file_name(format), recorded);
   Recorder recorder(make_results_file(format, files.results()), description.record);

@@ -1,6 +1,7 @@
 #include "entrain/entrain.hpp"
 
 #include "description/system_file.hpp"
+#include "facade/choose_method.hpp"
 #include "facade/prepare.hpp"
 #include "subsystem/fmi/fmu_subsystem.hpp"
 
@@ -70,7 +71,7 @@ SystemDescription read_and_check(const std::filesystem::path& path, bool always_
   auto description = fmu ? system_of_one_fmu(path) : read_system(find_system_file(path), problems);
   if (!fmu) take_default_experiments(description);
   const bool wrong = has_errors(problems);
-  if (wrong ? !description.subsystems.empty() : always_check) prepare(description, 1, {}, problems);
+  if (wrong ? !description.subsystems.empty() : always_check) prepare(to_look_at(description), 1, {}, problems);
   return description;
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "facade/choose_method.hpp"
 #include "facade/prepare.hpp"
 #include "masters/registry.hpp"
 
@@ -24,7 +25,8 @@ std::vector<SystemInspection::Verdict> verdicts(const CoupledSystem& system, con
   return result;
 }
 
-Prepared prepared_for_show(SystemDescription description) {
+Prepared prepared_for_show(const SystemDescription& written) {
+  SystemDescription description = to_look_at(written);
   if (!description.stop) description.stop = {description.start.value + 1.0, {}};  // what is shown needs no run
   std::vector<Problem> problems;
   Prepared prepared = prepare(description, 1, {}, problems);

@@ -8,6 +8,7 @@
 #include "coupling/assembly.hpp"
 #include "description/check_values.hpp"
 #include "entrain/entrain.hpp"
+#include "facade/choose_method.hpp"
 #include "facade/resolve.hpp"
 #include "facade/subsystem_factory.hpp"
 #include "masters/registry.hpp"
@@ -21,6 +22,7 @@ namespace {
 std::unique_ptr<Method> configured_method(const SystemDescription& description, std::vector<Problem>& problems) {
   std::vector<std::string> known;
   for (const auto& entry : methods()) known.emplace_back(entry.name);
+  known.emplace_back(kAuto);
   const auto problem = [&](const SourcePosition& where, const std::string& name) {
     problems.push_back(
         {fmt::format("unknown method '{}'", name), suggestion(name, known), where, Problem::Severity::Error});
@@ -156,6 +158,12 @@ bool has_errors(const std::vector<Problem>& problems) {
 
 Prepared prepare(const SystemDescription& written, int threads, const ModelFactory& models,
                  std::vector<Problem>& problems, const LogHandler& log) {
+  if (written.method.value == kAuto) {
+    auto [description, note] = choose_method(written, models);
+    Prepared chosen = prepare(description, threads, models, problems, log);
+    if (!note.empty()) chosen.summary.notes.push_back(std::move(note));
+    return chosen;
+  }
   Prepared prepared;
   problems.insert(problems.end(), written.notes.begin(), written.notes.end());
   check_values_again(written, problems);

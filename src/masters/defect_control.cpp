@@ -29,23 +29,19 @@ void DefectControl::start(const CoupledSystem& system, const RunSettings& run, c
   for (std::size_t y = 0; y < ranges_.size(); ++y) ranges_[y].begin(system.outputs()[y]);
 }
 
-const DefectControl::Window& DefectControl::next(Time until) {
+Duration DefectControl::next(Time until) {
   const Time end = std::min(stop_, until);
   const Duration left = end - now_;
-  Duration size = std::clamp(proposed_, settings_.min_step, std::max(settings_.min_step, settings_.max_step));
+  const Duration size = std::clamp(proposed_, settings_.min_step, std::max(settings_.min_step, settings_.max_step));
   // Not a crumb at the end: what is left is made in one step, or in two halves.
-  if (size >= left || same_time(now_ + size, end)) {
-    size = left;
-  } else if (2.0 * size > left) {
-    size = 0.5 * left;
-  }
-  window_ = {now_, size, size == left ? end : now_ + size};
-  return window_;
+  if (size >= left || same_time(now_ + size, end)) return left;
+  return 2.0 * size > left ? 0.5 * left : size;
 }
 
-void DefectControl::judge(const CoupledSystem& system) {
+void DefectControl::judge(const CoupledSystem& system, Time reached) {
+  const Duration size = reached - now_;
   const auto outputs = system.outputs();
-  for (std::size_t y = 0; y < ranges_.size(); ++y) ranges_[y].take(outputs[y], window_.size, control_);
+  for (std::size_t y = 0; y < ranges_.size(); ++y) ranges_[y].take(outputs[y], size, control_);
   double worst = 0.0;
   for (const auto& connection : system.graph().connections()) {
     const double defect = std::abs(system.inputs()[connection.input] - system.incoming(connection.input));
@@ -54,9 +50,9 @@ void DefectControl::judge(const CoupledSystem& system) {
         worst, normalised_error(in_output_units, outputs[connection.output], ranges_[connection.output], control_));
   }
   if (!(worst <= 1.0)) ++beyond_tolerance_;
-  const bool cut = window_.size < proposed_;
-  proposed_ = proposed_step(window_.size, dilatation(worst, settings_.degree), cut ? proposed_ : 0.0, control_);
-  now_ = window_.to;
+  const bool cut = size < proposed_;
+  proposed_ = proposed_step(size, dilatation(worst, settings_.degree), cut ? proposed_ : 0.0, control_);
+  now_ = reached;
 }
 
 std::vector<double> DefectControl::memory() const {

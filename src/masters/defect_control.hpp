@@ -23,16 +23,12 @@ class DefectControl {
   };
 
   void start(const CoupledSystem& system, const RunSettings& run, const Settings& settings);
-  /// The next step, at most to `until`.
-  struct Window {
-    Time from = 0.0;
-    Duration size = 0.0;
-    Time to = 0.0;
-  };
-  const Window& next(Time until);
-  /// After everybody made the step: judges it and proposes the next.
-  void judge(const CoupledSystem& system);
+  /// The size of the next step, at most to `until`.
+  Duration next(Time until);
+  /// After everybody made the step, to `reached`: judges it and proposes the next.
+  void judge(const CoupledSystem& system, Time reached);
 
+  Time now() const { return now_; }
   Duration elapsed() const { return now_ - start_; }
   std::uint64_t beyond_tolerance() const { return beyond_tolerance_; }  ///< steps with a larger defect than allowed
 
@@ -46,7 +42,6 @@ class DefectControl {
   Time now_ = 0.0;
   Time stop_ = 0.0;
   Duration proposed_ = 0.0;
-  Window window_;
   std::vector<OutputRange> ranges_;  // by output
   std::uint64_t beyond_tolerance_ = 0;
 };

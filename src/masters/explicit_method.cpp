@@ -85,15 +85,7 @@ void ExplicitMethod::commit(CoupledSystem& system, std::span<const SubsystemId> 
 /// The steps of the batch that end with this macro step, in tasks_; how many.
 std::size_t ExplicitMethod::collect_tasks(std::span<const SubsystemId> batch) {
   std::size_t count = 0;
-  if (options_.adaptive) {
-    const double end = control_.elapsed() + window_.size;
-    for (const SubsystemId s : batch) {
-      tasks_[count++] = {s, window_.from, window_.size, degree_[s], 1, window_.to};
-      sample_at_[s] = end;
-    }
-    return count;
-  }
-  const auto after = static_cast<double>(step_ + 1);
+  const double after = options_.adaptive ? control_.elapsed() + calendar_.window_of(step_).size : clock() + 1.0;
   if (calendar_.in_step()) {  // the common case, kept free of questions
     const Calendar::Window window = calendar_.window_of(step_);
     for (const SubsystemId s : batch) {
@@ -120,18 +112,18 @@ void ExplicitMethod::notice_event(CoupledSystem& system, const StepTask& task) {
   event = system.next_event(task.subsystem, task.to);
 }
 
-/// Announced events are met: no step leads across one.
-void ExplicitMethod::begin_window() {
+/// No step leads across an announced event.
+void ExplicitMethod::adapt_step() {
   const auto first = std::min_element(next_event_.begin(), next_event_.end());
-  window_ = control_.next(first == next_event_.end() ? kNever : *first);
+  choose_step(control_.now(), control_.next(first == next_event_.end() ? kNever : *first));
 }
 
 MacroStepReport ExplicitMethod::advance(CoupledSystem& system) {
-  if (options_.adaptive) begin_window();
+  if (options_.adaptive) adapt_step();
   advance_subsystems(system);
   ++step_;
-  const Time now = options_.adaptive ? window_.to : calendar_.time(step_);
-  if (options_.adaptive) control_.judge(system);
+  const Time now = calendar_.time(step_);
+  if (options_.adaptive) control_.judge(system, now);
   if (solve_loops_) system.solve_loops(now);
   return {.reached = now};
 }

@@ -62,27 +62,27 @@ class ExplicitMethod : public Method {
   bool ends_step(SubsystemId s) const { return calendar_.ends(s, step_); }
   int degree_in_force(SubsystemId s) const { return degree_[s]; }
   Time next_time() const { return calendar_.time(step_ + 1); }
-  /// Before the inputs are fixed, for who adapts the macro step. Needs degree 0: histories count equal macro steps.
+  /// Before the inputs are fixed, for who adapts the macro step. Needs degree 0, unless this class does it: histories
+  /// count equal macro steps.
   void choose_step(Time from, Duration size) { calendar_.choose(step_, from, size); }
   int input_degree() const { return options_.degree; }
+  bool adaptive() const { return options_.adaptive; }
 
  private:
   std::size_t collect_tasks(std::span<const SubsystemId> batch);
-  void begin_window();
-  /// The start of the macro step, in the unit of the samples.
+  void adapt_step();
+  /// The start of the macro step: in macro steps; in s since the start of the run when they are adaptive.
   double clock() const { return options_.adaptive ? control_.elapsed() : static_cast<double>(step_); }
   void notice_event(CoupledSystem& system, const StepTask& task);
 
   ExplicitOptions options_;
   Calendar calendar_;
-  DefectControl control_;         // of the step, when it is adaptive
-  DefectControl::Window window_;  // the macro step under way, then
+  DefectControl control_;  // of the step, when it is adaptive
   ExtrapolatedInputs inputs_;
   std::uint64_t step_ = 0;
-  std::vector<int> degree_;  // per subsystem: of the polynomials in force
-  std::vector<double>
-      sample_at_;  // per subsystem: when its outputs were, in macro steps; in s since the start when adaptive
-  std::vector<Time> next_event_;  // per subsystem: announced; kNever if none
+  std::vector<int> degree_;        // per subsystem: of the polynomials in force
+  std::vector<double> sample_at_;  // per subsystem: when its outputs were, in the unit of clock()
+  std::vector<Time> next_event_;   // per subsystem: announced; kNever if none
   bool events_announced_ = false;
   std::uint64_t events_seen_late_ = 0;  // announced between two communication times
   SubsystemId first_late_;              // whose was the first of them ...

@@ -40,7 +40,7 @@ Requirements Jacobi::requirements() const {
   Requirements needs = ExplicitMethod::requirements();
   needs.refresh_all = feedthrough_ == "refresh";
   needs.steps_together = needs.refresh_all || energy_gain_ > 0.0;
-  needs.free_step = step_control_ == "energy";
+  needs.free_step = needs.free_step || step_control_ == "energy";
   return needs;
 }
 
@@ -49,6 +49,12 @@ void Jacobi::check(const Graph& graph, const WrittenOptions& written, std::vecto
   if (step_control_ == "energy" && input_degree() > 0) {
     problems.push_back(
         {"step_control = \"energy\" needs held inputs", "use degree = 0", position_of(written, "degree")});
+  }
+  if (adaptive() && (step_control_ == "energy" || feedthrough_ == "refresh")) {
+    problems.push_back(
+        {"adaptive = true looks at the connection defect, which feedthrough = \"refresh\" removes, and "
+         "step_control = \"energy\" chooses the step itself",
+         "use one of them", position_of(written, "adaptive")});
   }
   std::vector<std::string> known;
   for (std::size_t y = 0; y < graph.outputs(); ++y) known.push_back(graph.name(OutputId{y}));

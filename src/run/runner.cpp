@@ -80,7 +80,7 @@ void Runner::begin() {
   if (needs_.discrete) system_.discrete()->read(true);
   collect_warnings();
   method_.start(system_, settings_);
-  summary_.notes = method_.notes(system_);
+  for (auto& note : method_.notes(system_)) summary_.notes.push_back(std::move(note));
   for (std::size_t loop = 0; loop < system_.graph().loops().size(); ++loop) {
     LoopSummary entry;
     for (const OutputId output : system_.graph().loops()[loop].outputs) {

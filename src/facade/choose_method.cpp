@@ -1,0 +1,129 @@
+#include "facade/choose_method.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "entrain/error.hpp"
+#include "facade/candidates.hpp"
+#include "facade/pilot.hpp"
+#include "facade/prepare.hpp"
+#include "masters/registry.hpp"
+
+namespace entrain {
+namespace {
+
+struct Chosen {
+  Candidate candidate;
+  std::string reason;
+};
+
+/// Calls of the subsystems per macro step, in units of an explicit method's: what brief runs show for typical systems.
+double usual_cost(const Candidate& candidate) {
+  if (candidate.method == "ifosmondi") return 4.0;
+  return candidate.method == "missiles" ? 1.5 : 1.0;
+}
+
+bool usable(const Candidate& candidate) {
+  return candidate.obstacles.empty();
+}
+
+const Candidate* find(const std::vector<Candidate>& candidates, std::string_view method, int degree = 0) {
+  const auto found = std::find_if(candidates.begin(), candidates.end(), [&](const Candidate& of) {
+    return usable(of) && of.method == method && of.degree == degree;
+  });
+  return found == candidates.end() ? nullptr : &*found;
+}
+
+/// By the errors foretold, each at the step that costs as much as the others.
+std::optional<Chosen> by_forecast(const std::vector<Candidate>& candidates, const RunPath& path,
+                                  const std::vector<std::size_t>& sequence, Duration step) {
+  std::optional<Chosen> best;
+  double least = std::numeric_limits<double>::infinity();
+  for (const auto& candidate : candidates) {
+    if (!usable(candidate)) continue;
+    const auto here = forecast_of(candidate, path, sequence, step);
+    if (!here || !std::isfinite(here->error)) continue;
+    const double error = forecast_of(candidate, path, sequence, step * usual_cost(candidate))->error;
+    if (!(error < least)) continue;
+    least = error;
+    best =
+        Chosen{candidate, fmt::format("smallest foretold error for its cost: {:.2g} of the range of the worst output "
+                                      "at this step, spectral radius {:.6g}",
+                                      here->error, here->radius)};
+  }
+  return best;
+}
+
+/// By capabilities alone.
+Chosen by_rules(const std::vector<Candidate>& candidates, const std::string& why_no_forecast) {
+  if (const auto* iterative = find(candidates, "ifosmondi")) {
+    return {*iterative, why_no_forecast + "; every subsystem can be tried, so iterations make the coupling consistent"};
+  }
+  if (const auto* linear = find(candidates, "gauss-seidel", 1)) {
+    return {*linear, why_no_forecast + "; not everybody can be tried, and inputs of degree 1 are taken"};
+  }
+  if (const auto* held = find(candidates, "gauss-seidel")) {
+    return {*held, why_no_forecast + "; not everybody can be tried, and only constant inputs are taken"};
+  }
+  const auto jacobi =
+      std::find_if(candidates.begin(), candidates.end(), [](const Candidate& of) { return of.method == "jacobi"; });
+  return {*find(candidates, kUndemanding), "no other method can: " + jacobi->obstacles.front()};
+}
+
+Chosen choose(Prepared& look) {
+  CoupledSystem& system = *look.system;
+  const auto candidates = candidates_for(system, look.settings);
+  if (find(candidates, "missiles") == nullptr) {
+    return by_rules(candidates, "missiles, whose motion a forecast needs, cannot run this system");
+  }
+  for (std::size_t s = 0; s < system.size(); ++s) {
+    if (system.capabilities(SubsystemId{s}).linearization) continue;
+    return by_rules(candidates, fmt::format("'{}' tells no linearization", system.graph().name(SubsystemId{s})));
+  }
+  // A forecast costs the cube of this; beyond, it would take more than the run deserves.
+  constexpr std::size_t kMostSignals = 60;
+  if (system.states() + system.graph().outputs() + system.graph().inputs() > kMostSignals) {
+    return {*find(candidates, "missiles"), "every subsystem tells its linearization; too large for a forecast"};
+  }
+  const auto pilot_method = make_method("missiles");
+  const auto pilot = fly_pilot(system, *pilot_method, look.settings, {.share = 0.02, .points = 2});
+  if (!pilot.path) return by_rules(candidates, pilot.obstacles.front());
+  if (!pilot.rates_known) return by_rules(candidates, "not everybody tells the rates of its states");
+  auto chosen = by_forecast(candidates, *pilot.path, found_sequence(system), look.settings.step);
+  return chosen ? *chosen : by_rules(candidates, "no error could be foretold");
+}
+
+}  // namespace
+
+SystemDescription to_look_at(SystemDescription description) {
+  if (description.method.value == kAuto) description.method.value = kUndemanding;
+  return description;
+}
+
+MethodChoice choose_method(const SystemDescription& written, const ModelFactory& models) {
+  MethodChoice choice{to_look_at(written), {}};
+  std::vector<Problem> problems;
+  Prepared look = prepare(choice.description, 1, models, problems);
+  if (!look.system) return choice;
+  Chosen chosen;
+  try {
+    chosen = choose(look);
+  } catch (const Error& error) {  // an initialisation or a loop that fails: the run will say so, with all its means
+    choice.note = fmt::format("auto: {}, because nothing could be foretold: {}", kUndemanding, error.what());
+    return choice;
+  }
+  const auto& [candidate, reason] = chosen;
+  choice.description.method.value = candidate.method;
+  if (candidate.explicit_method()) {
+    choice.description.method_options[candidate.method]["degree"] = {std::int64_t{candidate.degree}, {}};
+  }
+  choice.note = fmt::format("auto: {}{}, because: {}", candidate.method,
+                            candidate.explicit_method() ? fmt::format(" of degree {}", candidate.degree) : "", reason);
+  return choice;
+}
+
+}  // namespace entrain

@@ -1,0 +1,128 @@
+// advise, verify and method = "auto" from the command line: messages, exit codes, files.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "support/places.hpp"
+#include "support/program.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace entrain {
+namespace {
+
+using test::run_program;
+using test::TemporaryFolder;
+
+constexpr const char* kPair = R"(
+[run]
+stop = 2.0
+step = 0.01
+method = "auto"
+[subsystems.prey]
+model = "lotka_volterra.prey"
+EXTRA
+[subsystems.predator]
+model = "lotka_volterra.predator"
+[connections]
+"prey.p" = "predator.u"
+"predator.P" = "prey.u"
+)";
+
+std::filesystem::path pair_in(const TemporaryFolder& folder, const std::string& extra) {
+  std::string text = kPair;
+  text.replace(text.find("EXTRA"), 5, extra);
+  std::ofstream(folder.path() / "pair.toml") << text;
+  return folder.path() / "pair.toml";
+}
+
+nlohmann::json json_of(const test::ProgramResult& run) {
+  return nlohmann::json::parse(run.out);
+}
+
+TEST(Advise, choice_has_a_reason_and_can_be_applied_and_run) {
+  const TemporaryFolder folder;
+  const auto file = pair_in(folder, "");
+  const auto advice = run_program(folder, {"advise", file.string(), "--json", "--apply"});
+  ASSERT_EQ(advice.exit_code, 0) << advice.err;
+  const auto json = json_of(advice);
+  EXPECT_FALSE(json["reason"].get<std::string>().empty());
+  EXPECT_EQ(json["candidates"].size(), 11U);
+  const auto run = run_program(
+      folder, {"run", (folder / "pair.advised.toml").string(), "--json", "--out", (folder / "out").string()});
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_EQ(json_of(run)["method"], json["method"]);
+  EXPECT_EQ(json_of(run)["step"], json["recommended_step"]);
+}
+
+TEST(Advise, without_linearization_says_so_and_probes) {
+  const TemporaryFolder folder;
+  const auto advice = run_program(folder, {"advise", pair_in(folder, "linearization = false").string(), "--json"});
+  ASSERT_EQ(advice.exit_code, 0) << advice.err;
+  const auto json = json_of(advice);
+  EXPECT_NE(json["remarks"].dump().find("'prey' tells no linearization"), std::string::npos) << json["remarks"];
+  EXPECT_NE(json["missing"].dump().find("'prey' tells no linearization"), std::string::npos) << json["missing"];
+  EXPECT_NE(json["reason"].get<std::string>().find("short runs"), std::string::npos) << json["reason"];
+  EXPECT_TRUE(json["candidates"][0]["error"].is_null());
+  EXPECT_FALSE(json["candidates"][0]["probed_error"].is_null());
+}
+
+TEST(Advise, imposed_step_that_fits_no_grid_leaves_f3ornits_and_says_why) {
+  const TemporaryFolder folder;
+  const auto advice = run_program(folder, {"advise", pair_in(folder, "step = 0.013").string(), "--json"});
+  ASSERT_EQ(advice.exit_code, 0) << advice.err;
+  EXPECT_EQ(json_of(advice)["method"], "f3ornits");
+  EXPECT_FALSE(json_of(advice)["reason"].get<std::string>().empty());
+  EXPECT_NE(json_of(advice)["candidates"][0]["obstacles"].dump().find("imposes a step of 0.013 s"), std::string::npos);
+}
+
+TEST(Verify, exit_code_tells_whether_the_tolerance_is_kept) {
+  const TemporaryFolder folder;
+  const auto verified = [&](const std::string& option, const std::string& value) {
+    std::vector<std::string> arguments{"verify", test::examples_folder() + "/oscillator", "--stop", "4", option};
+    if (!value.empty()) arguments.push_back(value);
+    return run_program(folder, arguments);
+  };
+  EXPECT_EQ(verified("--tolerance", "0.5").exit_code, 0);
+  EXPECT_EQ(verified("--tolerance", "1e-9").exit_code, 1);
+  EXPECT_NEAR(json_of(verified("--json", ""))["outputs"]["motion_side.x"]["order"].get<double>(), 1.0, 0.2);
+}
+
+TEST(Auto, runs_a_real_method_and_says_why) {
+  const TemporaryFolder folder;
+  const auto run = run_program(folder, {"run", pair_in(folder, "").string(), "--json", "--out", "out"});
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const auto json = json_of(run);
+  EXPECT_EQ(json["method"], "missiles");
+  EXPECT_NE(json["notes"].dump().find("auto: missiles, because: smallest foretold error"), std::string::npos)
+      << json["notes"];
+  // What was really run can be run again, to the same bits.
+  const auto again = run_program(folder, {"run", "out/system.resolved.toml", "--quiet", "--out", "again"});
+  ASSERT_EQ(again.exit_code, 0) << again.err;
+  EXPECT_EQ(test::text_of(folder / "out/results.csv"), test::text_of(folder / "again/results.csv"));
+}
+
+TEST(Auto, falls_back_to_capabilities) {
+  const auto note = [&](const std::string& extra) {
+    const TemporaryFolder folder;
+    const auto run = run_program(folder, {"run", pair_in(folder, extra).string(), "--json", "--out", "out"});
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+    return json_of(run)["notes"].dump();
+  };
+  EXPECT_NE(note("linearization = false").find("auto: ifosmondi, because: 'prey' tells no linearization"),
+            std::string::npos);
+  EXPECT_NE(note("linearization = false\nrollback = false").find("auto: gauss-seidel of degree 1"), std::string::npos);
+  EXPECT_NE(note("step = 0.013").find("auto: f3ornits, because: no other method can"), std::string::npos);
+}
+
+TEST(Auto, is_checked_without_a_run_and_suggested_when_mistyped) {
+  const TemporaryFolder folder;
+  const auto file = pair_in(folder, "");
+  EXPECT_EQ(run_program(folder, {"check", file.string()}).exit_code, 0);
+  const auto wrong = run_program(folder, {"run", file.string(), "--method", "aut"});
+  EXPECT_EQ(wrong.exit_code, 1);
+  EXPECT_NE(wrong.err.find("did you mean 'auto'?"), std::string::npos) << wrong.err;
+}
+
+}  // namespace
+}  // namespace entrain
