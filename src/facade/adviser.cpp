@@ -73,7 +73,7 @@ SystemDescription Adviser::shortened(SystemDescription description, double steps
 }
 
 void Adviser::describe() {
-  const CoupledSystem& system = *prepared_.system;
+  CoupledSystem& system = *prepared_.system;
   advice_.system = description_.name;
   advice_.start = prepared_.settings.start;
   advice_.stop = prepared_.settings.stop;
@@ -170,11 +170,12 @@ void Adviser::measure_cost(Candidate& candidate) {
 
 /// Who calls the subsystems twice as often in a macro step is compared with a step twice as long.
 void Adviser::compare_at_equal_cost() {
-  const auto& plain = advice_.candidates.front();  // jacobi of degree 0
-  if (!plain.calls_per_step || longest_imposed_step() > 0.0) return;
+  const auto plain = std::find_if(advice_.candidates.begin(), advice_.candidates.end(),
+                                  [](const Candidate& of) { return of.method == "jacobi" && of.calls_per_step; });
+  if (plain == advice_.candidates.end() || longest_imposed_step() > 0.0) return;
   for (auto& candidate : advice_.candidates) {
     if (!candidate.error || !candidate.calls_per_step) continue;
-    candidate.equal_cost_step = advice_.step * *candidate.calls_per_step / *plain.calls_per_step;
+    candidate.equal_cost_step = advice_.step * *candidate.calls_per_step / *plain->calls_per_step;
     candidate.equal_cost_error = forecast_of(candidate, *pilot_.path, sequence_, candidate.equal_cost_step)->error;
   }
 }
@@ -206,7 +207,7 @@ void Adviser::probe() {
       double worst = 0.0;
       for (const auto& output : result.outputs) {
         const double range = output.range > 0.0 ? output.range : 1.0;
-        worst = std::max(worst, output.error_bar.value_or(output.first_difference + output.second_difference) / range);
+        worst = std::max(worst, output.rms_error / range);
       }
       if (std::isfinite(worst)) candidate.probed_error = worst;
     } catch (const Error& error) {

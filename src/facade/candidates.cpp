@@ -1,5 +1,9 @@
 #include "facade/candidates.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "masters/registry.hpp"
 
 namespace entrain {
@@ -12,6 +16,18 @@ int highest_degree(const CoupledSystem& system) {
     degree = std::max(degree, system.capabilities(SubsystemId{s}).input_degree);
   }
   return std::min(degree, kMaxInputDegree);
+}
+
+/// Held inputs have no slope: who differentiates one is told zero, and a smaller step does not mend that.
+std::vector<std::string> wrong_with_held_inputs(CoupledSystem& system) {
+  std::vector<std::string> reasons;
+  for (std::size_t s = 0; s < system.size(); ++s) {
+    const Equations* equations = system.facets(SubsystemId{s}).equations;
+    if (equations == nullptr || !equations->reads_input_derivatives()) continue;
+    reasons.push_back(fmt::format("'{}' differentiates an input, and held inputs have no slope",
+                                  system.graph().name(SubsystemId{s})));
+  }
+  return reasons;
 }
 
 bool steps_span_macro_steps(const RunPath& path, Duration step) {
@@ -33,7 +49,7 @@ bool Candidate::explicit_method() const {
   return method == "jacobi" || method == "gauss-seidel";
 }
 
-std::vector<Candidate> candidates_for(const CoupledSystem& system, const RunSettings& settings) {
+std::vector<Candidate> candidates_for(CoupledSystem& system, const RunSettings& settings) {
   std::vector<const Capabilities*> capabilities;
   for (std::size_t s = 0; s < system.size(); ++s) capabilities.push_back(&system.capabilities(SubsystemId{s}));
   std::vector<Candidate> result;
@@ -47,6 +63,7 @@ std::vector<Candidate> candidates_for(const CoupledSystem& system, const RunSett
     for (int degree = 0; degree <= (degrees ? highest_degree(system) : 0); ++degree) {
       candidate.degree = degree;
       result.push_back(candidate);
+      if (degrees && degree == 0) result.back().obstacles = wrong_with_held_inputs(system);
     }
   }
   return result;

@@ -10,7 +10,7 @@ namespace entrain {
 
 /// Every method and degree worth considering, with what hinders it. `monolithic` is not among them: it is a reference,
 /// not a coupling.
-std::vector<Candidate> candidates_for(const CoupledSystem& system, const RunSettings& settings);
+std::vector<Candidate> candidates_for(CoupledSystem& system, const RunSettings& settings);
 
 /// The sequence that gauss-seidel finds by itself.
 std::vector<std::size_t> found_sequence(const CoupledSystem& system);
