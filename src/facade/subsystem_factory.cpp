@@ -50,7 +50,8 @@ class Factory {
                             "make an entrain::Watchdog", timeout->where, Problem::Severity::Warning});
       }
       FmuChoice choice = fmu_choice(description, system_.method.value);
-      choice.start = &description.start;
+      for (const auto& [name, start] : description.optional_start) choice.start[name] = start.value;
+      for (const auto& [name, written] : description.start) choice.start[name] = written.value;
       choice.log = log_;
       return make_fmu_subsystem(description.name, description.fmu, choice);
     } catch (const Error& error) {

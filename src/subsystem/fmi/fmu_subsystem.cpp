@@ -36,13 +36,12 @@ double chosen_tolerance(const Fmu& fmu, const FmuChoice& choice) {
 /// The structural parameters that the user sets; one of a wrong type is told when it is set.
 FmuStructure chosen_structure(const FmuDescription& description, const FmuChoice& choice) {
   FmuStructure structure;
-  if (choice.start == nullptr) return structure;
   for (std::size_t i = 0; i < description.variables.size(); ++i) {
     const auto& variable = description.variables[i];
     if (variable.causality != FmuCausality::StructuralParameter) continue;
-    const auto written = choice.start->find(variable.name);
-    if (written == choice.start->end()) continue;
-    const auto value = converted(written->second.value, ValueType::Unsigned);
+    const auto wanted = choice.start.find(variable.name);
+    if (wanted == choice.start.end()) continue;
+    const auto value = converted(wanted->second, ValueType::Unsigned);
     if (value) structure[i] = std::get<std::uint64_t>(*value);
   }
   return structure;

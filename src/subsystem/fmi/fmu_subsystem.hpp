@@ -19,7 +19,7 @@ struct FmuChoice {
   std::optional<double> tolerance = std::nullopt;  ///< of the integration in model exchange
   std::optional<Duration> timeout = std::nullopt;  ///< s of wall clock time that one call may take
   /// What the user wants to start it with, by name: structural parameters decide which variables there are.
-  const std::map<std::string, Written<Value>>* start = nullptr;
+  std::map<std::string, Value> start = {};
   LogHandler log = {};  ///< is told what the FMU logs
 };
 
