@@ -11,7 +11,8 @@
 namespace entrain {
 namespace {
 
-constexpr std::size_t kMostStates = 200;  // beyond, the eigenvalues cost more than the runs
+constexpr std::size_t kMostStates = 40;  // beyond, the estimate costs more than the runs
+constexpr std::size_t kMostWires = 10;
 constexpr std::size_t kPilotSteps = 400;  // enough for a few periods of what the step resolves
 constexpr double kFitTolerance = 1e-9;    // of a step that is called linear
 
@@ -151,6 +152,7 @@ std::string obstacle(const CoupledSystem& system, std::span<const LearnedWire> w
     return "steps of several sizes are not estimated";
   }
   if (system.states() > kMostStates) return fmt::format("more than {} states", kMostStates);
+  if (wires.size() > kMostWires) return fmt::format("more than {} learned connections", kMostWires);
   return {};
 }
 

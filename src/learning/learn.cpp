@@ -57,6 +57,14 @@ class Verdict {
   int without_progress_ = 0;
 };
 
+/// Where signals grow without bound so does their range, and an error relative to it says nothing.
+bool exploded(const LearnIteration& first, const LearnIteration& now) {
+  for (std::size_t c = 0; c < now.connections.size(); ++c) {
+    if (now.connections[c].norm > kHopeless * first.connections[c].norm) return true;
+  }
+  return false;
+}
+
 class Learner {
  public:
   Learner(RepeatedRun& run, const LearnOptions& options, const LearnProgress& progress, std::vector<LearnedWire> wires)
@@ -79,9 +87,11 @@ class Learner {
   /// Repeats the run to this time until the error is small enough or will not become so.
   LearnEnd learn_up_to(Time horizon) {
     Verdict verdict(options_);
+    const std::size_t first = result_.iterations.size();
     while (true) {
       const double error = iterate(horizon);
       if (interrupted_) return LearnEnd::Interrupted;
+      if (exploded(result_.iterations[first], result_.iterations.back())) return LearnEnd::Diverged;
       if (const auto end = verdict.take(error)) return *end;
       update_corrections(corrections_, record_, options_, run_.settings().step);
     }
