@@ -116,6 +116,19 @@ TEST_F(Ssp, connections_are_followed_through_systems_with_their_transformations)
   EXPECT_EQ(system.connections[0].offset, 11.0);
 }
 
+TEST_F(Ssp, units_are_left_alone_where_one_connection_on_the_way_says_so) {
+  const auto system = read(
+      document("<Elements><Component name=\"a\" source=\"a.fmu\"/><System name=\"in\"><Connectors>"
+               "<Connector name=\"i\" kind=\"input\"/></Connectors><Elements><Component name=\"b\" source=\"b.fmu\"/>"
+               "</Elements><Connections><Connection startConnector=\"i\" endElement=\"b\" endConnector=\"u\"/>"
+               "</Connections></System></Elements><Connections><Connection startElement=\"a\" startConnector=\"y\" "
+               "endElement=\"in\" endConnector=\"i\" suppressUnitConversion=\"true\"/><Connection startElement=\"a\" "
+               "startConnector=\"y\" endElement=\"a\" endConnector=\"w\"/></Connections>"));
+  ASSERT_EQ(system.connections.size(), 2U);
+  for (const auto& connection : system.connections)
+    EXPECT_EQ(connection.convert_units, connection.input == "a.w") << connection.input;
+}
+
 TEST_F(Ssp, direction_comes_from_the_kind_of_the_connectors) {
   const std::string components =
       "<Elements><Component name=\"a\" source=\"a.fmu\"><Connectors><Connector name=\"x\" kind=\"input\"/></Connectors>"
