@@ -35,6 +35,7 @@ Cost record(std::string_view format, const std::filesystem::path& file) {
   }
   RunSummary summary;
   summary.stop = 1e-3 * kRows;
+  summary.step = 1e-3;
   const std::vector<unsigned char> communicated(kSubsystems, 1);
   std::vector<double> values(kSignals);
   Recorder recorder(make_results_file(format, file));

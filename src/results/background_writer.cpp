@@ -10,6 +10,7 @@ constexpr std::size_t kBlocks = 3;  // one is filled, one is written, one lies b
 constexpr std::size_t kNumbers = std::size_t{1} << 18U;
 constexpr std::size_t kFewestRows = 256;  // a write has a cost of its own for each column of some formats
 constexpr std::size_t kMostRows = 4096;
+constexpr std::chrono::milliseconds kFlushPeriod{900};  // blocks come once a second at least
 
 std::size_t rows_for(std::size_t columns) {
   return std::clamp(kNumbers / (columns + 1), kFewestRows, kMostRows);
@@ -45,6 +46,10 @@ void BackgroundWriter::finish() {
   std::unique_lock lock(mutex_);
   written_block_.wait(lock, [&] { return waiting_ == 0; });
   throw_failure(lock);
+  flush_ = true;
+  handed_over_.notify_one();
+  written_block_.wait(lock, [&] { return !flush_; });
+  throw_failure(lock);
 }
 
 void BackgroundWriter::throw_failure(std::unique_lock<std::mutex>& lock) {
@@ -57,14 +62,16 @@ void BackgroundWriter::throw_failure(std::unique_lock<std::mutex>& lock) {
 void BackgroundWriter::work() {
   std::unique_lock lock(mutex_);
   while (true) {
-    handed_over_.wait(lock, [&] { return waiting_ > 0 || stop_; });
-    if (waiting_ == 0) return;
-    RowBlock& next = blocks_[written_];
+    handed_over_.wait(lock, [&] { return waiting_ > 0 || flush_ || stop_; });
+    const bool has_block = waiting_ > 0;
+    const auto now = std::chrono::steady_clock::now();
+    const bool flushes = !has_block || now - flushed_at_ >= kFlushPeriod;
     if (!failed_) {
       lock.unlock();
       std::exception_ptr failure;
       try {
-        file_.write(next);
+        if (has_block) file_.write(blocks_[written_]);
+        if (flushes) file_.flush();
       } catch (...) {
         failure = std::current_exception();
       }
@@ -72,10 +79,16 @@ void BackgroundWriter::work() {
       failure_ = failure;
       failed_ = failure != nullptr;
     }
-    next.clear();
-    written_ = (written_ + 1) % kBlocks;
-    --waiting_;
+    if (flushes) flushed_at_ = now;
+    if (has_block) {
+      blocks_[written_].clear();
+      written_ = (written_ + 1) % kBlocks;
+      --waiting_;
+    } else {
+      flush_ = false;
+    }
     written_block_.notify_one();
+    if (!has_block && stop_) return;
   }
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <exception>
 #include <mutex>
@@ -40,9 +41,11 @@ class BackgroundWriter {
   std::condition_variable handed_over_, written_block_;
   std::size_t written_ = 0;
   std::size_t waiting_ = 0;  // blocks handed over and not yet written
+  bool flush_ = false;       // asked for
   bool stop_ = false;
   std::exception_ptr failure_;
   bool failed_ = false;
+  std::chrono::steady_clock::time_point flushed_at_ = std::chrono::steady_clock::now();
   std::thread thread_;
 };
 

@@ -57,8 +57,9 @@ class CsvFile : public ResultsFile {
       *to++ = '\n';
       file_.end_row(to);
     }
-    file_.flush();
   }
+
+  void flush() override { file_.flush(); }
 
  private:
   std::size_t text_bytes(const RowBlock& block, std::size_t row) const {

@@ -1,6 +1,8 @@
 // results.h5: a group per subsystem with its own `time`, and a data set per variable with the attributes name, unit and
 // description. All are one-dimensional and grow.
+#include <algorithm>
 #include <cerrno>
+#include <span>
 
 #include "results/file_error.hpp"
 #include "results/hdf5_support.hpp"
@@ -9,7 +11,14 @@
 namespace entrain {
 namespace {
 
-constexpr hsize_t kChunk = 1024;  // numbers; what a short run takes of the disk per variable
+// Numbers of a variable that lie together. Each such chunk has a cost; the last one takes its room of the disk whole.
+constexpr double kSmallestChunk = 64;
+constexpr double kLargestChunk = 16384;
+constexpr double kUnknownLength = 1024;
+
+hsize_t chunk_for(double rows) {
+  return static_cast<hsize_t>(std::clamp(rows > 0.0 ? rows : kUnknownLength, kSmallestChunk, kLargestChunk));
+}
 
 constexpr unsigned kInOrder = H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED;  // links are listed as they were made
 
@@ -25,6 +34,7 @@ class Hdf5File : public ResultsFile {
   }
 
   void write_header(const RecordedLayout& layout) override {
+    chunk_ = chunk_for(layout.expected_rows);
     const Hdf5Object in_order(H5Pcreate(H5P_GROUP_CREATE), H5Pclose);
     H5Pset_link_creation_order(in_order.id(), kInOrder);
     for (const auto& name : layout.groups) {
@@ -53,6 +63,10 @@ class Hdf5File : public ResultsFile {
   void write(const RowBlock& block) override {
     silence_hdf5();
     for (std::size_t g = 0; g < groups_.size(); ++g) write_group(block, g);
+  }
+
+  void flush() override {
+    silence_hdf5();
     require(H5Fflush(file_.id(), H5F_SCOPE_LOCAL) >= 0);
   }
 
@@ -77,7 +91,7 @@ class Hdf5File : public ResultsFile {
     const hsize_t unlimited = H5S_UNLIMITED;
     const Hdf5Object space(H5Screate_simple(1, &none, &unlimited), H5Sclose);
     const Hdf5Object properties(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
-    H5Pset_chunk(properties.id(), 1, &kChunk);
+    H5Pset_chunk(properties.id(), 1, &chunk_);
     Hdf5Object set(H5Dcreate2(group, name, H5T_IEEE_F64LE, space.id(), H5P_DEFAULT, properties.id(), H5P_DEFAULT),
                    H5Dclose);
     require(set.valid());
@@ -100,19 +114,33 @@ class Hdf5File : public ResultsFile {
       if (block.known(row, g)) rows_.push_back(row);
     }
     if (rows_.empty()) return;
-    numbers_.resize(rows_.size());
-    for (std::size_t i = 0; i < rows_.size(); ++i) numbers_[i] = block.time(rows_[i]);
+    const std::size_t count = rows_.size();
+    transpose(block, group);
     // The times last: a reader of a killed run never finds a time without its values.
-    const auto times = numbers_;
-    for (const auto& column : group.columns) {
-      for (std::size_t i = 0; i < rows_.size(); ++i) numbers_[i] = block.value(rows_[i], column.index);
-      append(column.set, group.rows, numbers_);
+    for (std::size_t c = 0; c < group.columns.size(); ++c) {
+      append(group.columns[c].set, group.rows, {numbers_.data() + c * count, count});
     }
-    append(group.time, group.rows, times);
-    group.rows += rows_.size();
+    append(group.time, group.rows, {numbers_.data() + group.columns.size() * count, count});
+    group.rows += count;
   }
 
-  void append(const Hdf5Object& set, hsize_t before, const std::vector<double>& numbers) const {
+  /// Rows become columns, the times last. A few rows at a time, so that they stay in the cache.
+  void transpose(const RowBlock& block, const Group& group) {
+    constexpr std::size_t kTile = 32;
+    const std::size_t count = rows_.size();
+    numbers_.resize(count * (group.columns.size() + 1));
+    for (std::size_t first = 0; first < count; first += kTile) {
+      const std::size_t end = std::min(count, first + kTile);
+      double* to = numbers_.data();
+      for (const auto& column : group.columns) {
+        for (std::size_t i = first; i < end; ++i) to[i] = block.value(rows_[i], column.index);
+        to += count;
+      }
+      for (std::size_t i = first; i < end; ++i) to[i] = block.time(rows_[i]);
+    }
+  }
+
+  void append(const Hdf5Object& set, hsize_t before, std::span<const double> numbers) const {
     const hsize_t count = numbers.size();
     const hsize_t size = before + count;
     errno = 0;
@@ -126,9 +154,10 @@ class Hdf5File : public ResultsFile {
 
   std::filesystem::path path_;
   Hdf5Object file_;
+  hsize_t chunk_ = 0;
   std::vector<Group> groups_;
-  std::vector<std::size_t> rows_;
-  std::vector<double> numbers_;
+  std::vector<std::size_t> rows_;  // of the block, in which the group is known
+  std::vector<double> numbers_;    // column by column
 };
 
 }  // namespace

@@ -84,6 +84,9 @@ class MatFile : public ResultsFile {
       throw file_error("cannot write", path_, EFBIG);
     append({reinterpret_cast<const char*>(buffer_.data()), buffer_.size() * sizeof(double)});
     rows_ += block.rows();
+  }
+
+  void flush() override {
     const auto columns = static_cast<std::int32_t>(rows_);
     if (::pwrite(descriptor_, &columns, sizeof columns, columns_at_) != sizeof columns) {
       throw file_error("cannot write", path_, errno);

@@ -28,6 +28,8 @@ RecordedLayout Recorder::layout_of(std::span<const Signal> signals, const RunSum
   RecordedLayout layout;
   layout.start = summary.start;
   layout.stop = summary.stop;
+  const Duration apart = record_.interval ? record_.interval->value : summary.step;
+  if (apart > 0.0) layout.expected_rows = (summary.stop - summary.start) / apart + 1.0;
   for (std::size_t column = 0; column < chosen_.size(); ++column) {
     const Signal& signal = signals[chosen_[column]];
     const auto known = std::find(group_subsystems_.begin(), group_subsystems_.end(), signal.subsystem);

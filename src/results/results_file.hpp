@@ -26,6 +26,7 @@ struct RecordedLayout {
   std::vector<std::string> groups;  ///< names of the subsystems
   Time start = 0.0;
   Time stop = 0.0;
+  double expected_rows = 0.0;  ///< if the macro step stays what was asked for; 0 = unknown
 };
 
 /// A file that results are written to, block by block. Used by one thread at a time. Every call may throw
@@ -35,8 +36,9 @@ class ResultsFile {
   virtual ~ResultsFile() = default;
   /// Called once, before the blocks.
   virtual void write_header(const RecordedLayout& layout) = 0;
-  /// Afterwards the block is on the disk, whatever ends the program.
   virtual void write(const RowBlock& block) = 0;
+  /// Afterwards what was written can be read, whatever ends the program. Called about once a second and at the end.
+  virtual void flush() = 0;
 };
 
 /// Of a value of `record.format`.
