@@ -21,9 +21,9 @@ inline constexpr double kLargeResidual = 1e-2;
 
 /// What is known of a run besides its summary.
 struct Evidence {
-  bool results_cut = false;             ///< the file of the results ends in the middle of a row
-  std::size_t samples = 0;              ///< recorded
-  std::size_t not_finite = 0;           ///< of the recorded numbers
+  bool results_cut = false;                  ///< the file of the results ends in the middle of a row
+  std::size_t samples = 0;                   ///< recorded
+  std::size_t not_finite = 0;                ///< of the recorded numbers
   std::vector<std::string> taken_away = {};  ///< capabilities that the system file denies: "left: rollback"
 };
 

@@ -1,6 +1,7 @@
 // MAT version 4 in the layout of Dymola and OpenModelica ("binTrans"): matrices Aclass, name, description, dataInfo,
 // data_1 (what never changes) and data_2 (one column per time). The format has no way to append, but data_2 comes last:
-// rows are added behind it and each flush mends its number of columns in the header, so the file can be read at any time.
+// rows are added behind it and each flush mends its number of columns in the header, so the file can be read at any
+// time.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
