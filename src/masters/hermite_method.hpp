@@ -75,8 +75,9 @@ class HermiteMethod : public Method {
   void set_next_step(Duration size);
   /// Of all signals, as they really are at the start of the step; left_.slopes unless restart = "c1".
   std::span<const double> real_slopes() const { return common_.restart == "real" ? left_.slopes : predicted_; }
-  /// The size of a connected signal so far, 1 if it was always zero.
-  double magnitude(std::size_t signal) const { return magnitude_[signal] > 0.0 ? magnitude_[signal] : 1.0; }
+  /// The size of a connected signal so far, 1 if it was always zero or next to it: sizes are divided by each other, and
+  /// a signal that an excitation far away has hardly reached may be as small as numbers get.
+  double magnitude(std::size_t signal) const { return magnitude_[signal] > 1e-100 ? magnitude_[signal] : 1.0; }
 
   struct End {
     std::vector<double> values, slopes;  // of all signals

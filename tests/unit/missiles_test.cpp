@@ -35,6 +35,13 @@ TEST(Missiles, linearizes_a_linear_system_once_and_makes_the_first_step_in_piece
   EXPECT_EQ(summary.subsystems[0].steps, 99U + 5U);
 }
 
+// The last masses of a long chain move by less than the smallest number, then by next to nothing.
+TEST(Missiles, couples_signals_that_an_excitation_has_hardly_reached) {
+  Simulation simulation(changed(chain_system(250), {.method = "missiles", .step = 0.01, .stop = 0.4}));
+  const auto& summary = simulation.run();
+  EXPECT_EQ(summary.termination, Termination::Completed) << summary.message;
+}
+
 TEST(Missiles, records_the_gap_of_every_connection) {
   Simulation simulation(prey_and_predator());
   MemoryRecorder recorder({"prey.p", "predator.u", "predator.u:gap", "prey.u:gap"});
