@@ -58,6 +58,15 @@ struct [[nodiscard]] StepReport {
   bool stop_requested = false;
 };
 
+/// A step under held inputs, made without the words around it: what light subsystems are stepped by, millions of times.
+struct HeldStep {
+  /// Null when the step was completed; else what happened, valid until the next call. Throws as Subsystem::step does.
+  using Function = const StepReport* (*)(void* context, Time from, Duration size, const double* inputs,
+                                         double* outputs);
+  Function function = nullptr;
+  void* context = nullptr;
+};
+
 /// A matrix, row by row. Public headers carry no linear algebra library.
 struct Matrix {
   std::size_t rows = 0;
@@ -139,6 +148,12 @@ class Equations {
   /// Called where an indicator changed its sign and at announced times: may change `x` (the numbers of at.x) and what
   /// the subsystem remembers, and does nothing when nothing has happened. True when it must be called again.
   virtual bool handle_event(const Point&, std::span<double>) { return false; }
+  /// Whether every internal step of the integrator outside must be told by `complete_step`.
+  virtual bool wants_completed_steps() const { return false; }
+  /// An internal step ended at `at`. True when an event must be handled there.
+  virtual bool complete_step(const Point&) { return false; }
+  /// True when the subsystem wants the run to end where it is.
+  virtual bool stop_requested() const { return false; }
   /// Where the integrator outside has got to: from now on the other facets speak of this point. The calls above, but
   /// for handle_event, do not change what the subsystem has reached.
   virtual void move_to(const Point& at) = 0;
@@ -217,6 +232,8 @@ class Subsystem {
   virtual void evaluate(std::span<const double> inputs, std::span<double> outputs) = 0;
   /// Advances and returns the outputs at the time reached, evaluated with the inputs as they ended there.
   virtual StepReport step(const Step& step, std::span<double> outputs) = 0;
+  /// The same as `step` with inputs of degree 0, by a shorter way where there is one. As long-lived as the subsystem.
+  virtual HeldStep held_step() noexcept { return {}; }
 };
 
 }  // namespace entrain

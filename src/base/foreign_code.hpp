@@ -35,6 +35,7 @@ class ForeignCode {
     // By hand, not by a guard object: GCC keeps one in memory because of the exceptions.
     const ForeignCode* const outer_code = innermost;
     const char* const outer_function = this->function();
+    innermost = this;
     enter(name);
     try {
       if constexpr (std::is_void_v<std::invoke_result_t<Function, Arguments...>>) {
@@ -50,6 +51,26 @@ class ForeignCode {
       explain_exception(name);
     }
   }
+  /// Several calls in a row, each announced by `enter` inside `calls`: cheaper than `call` for each. Never from within
+  /// a call.
+  template <class Calls>
+  auto visit(Calls&& calls) {
+    innermost = this;
+    try {
+      const auto result = calls();
+      leave(nullptr, nullptr);
+      return result;
+    } catch (...) {
+      const char* const culprit = function();
+      leave(nullptr, nullptr);
+      explain_exception(culprit);
+    }
+  }
+  /// Only inside `visit`; `name` as for `call`.
+  void enter(const char* name) noexcept {
+    calls_.store(calls() + 1, std::memory_order_relaxed);
+    function_.store(name, std::memory_order_relaxed);
+  }
   bool usable() const noexcept { return usable_; }
 
   /// The simulated time that messages name.
@@ -64,11 +85,6 @@ class ForeignCode {
   static const ForeignCode* current() noexcept { return innermost; }
 
  private:
-  void enter(const char* name) noexcept {
-    calls_.store(calls() + 1, std::memory_order_relaxed);
-    function_.store(name, std::memory_order_relaxed);
-    innermost = this;
-  }
   /// Calls nest: an FMU in its step calls back, and is asked for values from there.
   void leave(const ForeignCode* outer_code, const char* outer_function) noexcept {
     innermost = outer_code;

@@ -62,6 +62,7 @@ CoupledSystem::CoupledSystem(std::vector<std::unique_ptr<Subsystem>> subsystems,
     participant.substeps = subsystem->capabilities().substeps;
     first_state_.push_back(first_state_.back() + subsystem->variables().states.size());
     participant.part_coefficients.resize(kOrders * subsystem->variables().inputs.size());
+    participant.held_step = subsystem->held_step();
     participant.subsystem = std::move(subsystem);
   }
 }
@@ -124,25 +125,38 @@ void CoupledSystem::publish(Time t, std::span<const double> all_inputs, std::spa
 }
 
 void CoupledSystem::commit_all(std::span<const StepTask> tasks) {
-  executor_.for_each(tasks.size(), [&](std::size_t i) {
+  commit_each(
+      tasks.size(), [&](std::size_t i) { return tasks[i].subsystem; }, [&](std::size_t i) { commit_one(tasks[i]); });
+}
+
+void CoupledSystem::commit_together(std::span<const SubsystemId> batch, const StepTask& common) {
+  commit_each(
+      batch.size(), [&](std::size_t i) { return batch[i]; },
+      [&](std::size_t i) {
+        if (!commit_quickly(batch[i], common)) commit_at_length(batch[i], common);
+      });
+}
+
+/// If several fail, the first in the order of the batch speaks, whichever thread was first.
+template <class SubsystemAt, class Commit>
+inline void CoupledSystem::commit_each(std::size_t count, const SubsystemAt& subsystem_at, const Commit& commit) {
+  executor_.for_each(count, [&](std::size_t i) {
     try {
-      commit_one(tasks[i]);
+      commit(i);
     } catch (...) {
-      participants_[tasks[i].subsystem].failure = std::current_exception();
+      participants_[subsystem_at(i)].failure = std::current_exception();
       trouble_.store(true, std::memory_order_relaxed);
     }
   });
-  if (trouble_.load(std::memory_order_relaxed)) settle_trouble(tasks);
+  if (!trouble_.load(std::memory_order_relaxed)) return;
+  trouble_ = false;
+  for (std::size_t i = 0; i < count; ++i) settle_trouble(subsystem_at(i));
 }
 
-/// The first in the order of the batch speaks, whichever thread was first.
-void CoupledSystem::settle_trouble(std::span<const StepTask> tasks) {
-  trouble_ = false;
-  for (const auto& task : tasks) {
-    auto& participant = participants_[task.subsystem];
-    if (participant.failure) std::rethrow_exception(std::exchange(participant.failure, nullptr));
-    if (participant.stop_requested && stop_request_.empty()) stop_request_ = graph_.name(task.subsystem);
-  }
+void CoupledSystem::settle_trouble(SubsystemId s) {
+  auto& participant = participants_[s];
+  if (participant.failure) std::rethrow_exception(std::exchange(participant.failure, nullptr));
+  if (participant.stop_requested) request_stop(s);
 }
 
 double CoupledSystem::Counters::seconds() const {
@@ -153,9 +167,14 @@ double CoupledSystem::Counters::seconds() const {
          sampled_seconds * static_cast<double>(steps - 1) / static_cast<double>(sampled_steps);
 }
 
-inline void CoupledSystem::step(const StepTask& task, Participant& participant) {
+void CoupledSystem::step(const StepTask& task, Participant& participant) {
   if (task.parts != 1 || task.degree > participant.input_degree) {
     step_in_parts(task, participant, task.from);
+    return;
+  }
+  if (task.degree == 0 && participant.held_step.function != nullptr) {
+    const StepReport* unusual = held_step(participant, task);
+    if (unusual != nullptr) continue_step(task, participant, *unusual);
     return;
   }
   const bool held = task.degree == 0;
@@ -167,6 +186,32 @@ inline void CoupledSystem::step(const StepTask& task, Participant& participant) 
   if (report.outcome != StepOutcome::Completed || report.stop_requested) continue_step(task, participant, report);
 }
 
+inline const StepReport* CoupledSystem::held_step(const Participant& participant, const StepTask& task) {
+  const auto& [function, context] = participant.held_step;
+  return function(context, task.from, task.size, participant.input_end.data(), participant.outputs.data());
+}
+
+/// The most frequent step: held inputs, a short way, not timed, nothing unusual. False, with nothing done, when it is
+/// not like that.
+[[gnu::always_inline]] inline bool CoupledSystem::commit_quickly(SubsystemId s, const StepTask& common) {
+  auto& participant = participants_[s];
+  if (participant.held_step.function == nullptr || (participant.counters.steps & kTimingMask) == 0) return false;
+  const StepReport* unusual = held_step(participant, common);
+  if (unusual != nullptr) continue_at_length(s, common, *unusual);
+  note_step(participant, s, common.to);
+  return true;
+}
+
+void CoupledSystem::commit_at_length(SubsystemId s, StepTask task) {
+  task.subsystem = s;
+  commit_one(task);
+}
+
+void CoupledSystem::continue_at_length(SubsystemId s, StepTask task, const StepReport& report) {
+  task.subsystem = s;
+  continue_step(task, participants_[s], report);
+}
+
 void CoupledSystem::commit_one(const StepTask& task) {
   auto& participant = participants_[task.subsystem];
   if ((participant.counters.steps & kTimingMask) == 0) {
@@ -174,9 +219,13 @@ void CoupledSystem::commit_one(const StepTask& task) {
   } else {
     step(task, participant);
   }
+  note_step(participant, task.subsystem, task.to);
+}
+
+inline void CoupledSystem::note_step(Participant& participant, SubsystemId s, Time reached_time) {
   ++participant.counters.steps;
-  times_[task.subsystem] = task.to;
-  if (!all_finite(participant.outputs)) throw_not_finite(task.subsystem, task.to);
+  times_[s] = reached_time;
+  if (!all_finite(participant.outputs)) throw_not_finite(s, reached_time);
 }
 
 void CoupledSystem::step_timed(const StepTask& task, Participant& participant) {

@@ -90,6 +90,8 @@ class CoupledSystem {
 
   // Batches.
   void commit_all(std::span<const StepTask> tasks);
+  /// The same step for all of them, with held inputs: `common` but for the subsystem.
+  void commit_together(std::span<const SubsystemId> batch, const StepTask& common);
   /// Outputs of these subsystems where they are, with these inputs (of all subsystems), into `all_outputs`. Needs
   /// output_refresh; the steps that follow must be made with the same inputs at their start.
   void evaluate_all(std::span<const SubsystemId> batch, std::span<const double> all_inputs,
@@ -137,6 +139,10 @@ class CoupledSystem {
   const std::vector<double>& loop_residuals() const { return evaluation_.loop_residuals(); }
   /// The subsystem that asked to stop, if one did.
   const std::string& stop_request() const { return stop_request_; }
+  /// For methods that integrate the equations themselves: `s` wants the run to end. The first one counts.
+  void request_stop(SubsystemId s) {
+    if (stop_request_.empty()) stop_request_ = graph_.name(s);
+  }
 
   /// How each subsystem is tried out; natural_trial_kind unless told otherwise.
   const std::vector<TrialKind>& trial_kinds() const { return trial_kinds_; }
@@ -169,6 +175,7 @@ class CoupledSystem {
   /// What a step touches comes first, so that it lies in one or two cache lines.
   struct Participant {
     std::unique_ptr<Subsystem> subsystem;
+    HeldStep held_step;
     std::span<double> outputs;       // in signals_
     std::span<double> input_end;     // in input_end_
     double* coefficients = nullptr;  // in coefficients_; polynomials of degree 1 and more
@@ -181,10 +188,17 @@ class CoupledSystem {
     Duration last_part = 0.0;               // size of the part that was made last
   };
 
+  template <class SubsystemAt, class Commit>
+  void commit_each(std::size_t count, const SubsystemAt& subsystem_at, const Commit& commit);
+  bool commit_quickly(SubsystemId s, const StepTask& common);
+  [[gnu::noinline]] void commit_at_length(SubsystemId s, StepTask task);
+  [[gnu::noinline]] void continue_at_length(SubsystemId s, StepTask task, const StepReport& report);
   void commit_one(const StepTask& task);
   /// Runs the work of each task of a batch, on any thread; the first failure in the order of the batch is thrown.
   void for_each(std::span<const SubsystemId> batch, FunctionRef<void(std::size_t)> work);
-  void step(const StepTask& task, Participant& participant);
+  static const StepReport* held_step(const Participant& participant, const StepTask& task);
+  void note_step(Participant& participant, SubsystemId s, Time reached_time);
+  [[gnu::noinline]] void step(const StepTask& task, Participant& participant);
   [[gnu::noinline]] void step_timed(const StepTask& task, Participant& participant);
   /// Counted and timed as a trial, not as a step.
   void step_in_trial(const StepTask& task, Participant& participant);
@@ -194,7 +208,7 @@ class CoupledSystem {
   static void keep_end(Participant& participant, const InputBlock& inputs, Duration size);
   void check_outputs(SubsystemId s, Time t) const;
   [[noreturn]] void throw_not_finite(SubsystemId s, Time t) const;
-  void settle_trouble(std::span<const StepTask> tasks);
+  void settle_trouble(SubsystemId s);
   /// What a saved state holds besides the subsystem's own: outputs, inputs, input polynomials.
   static std::array<std::span<double>, 3> numbers_of(const Participant& participant);
   void settle_discrete(Time start);

@@ -281,7 +281,8 @@ bool Trials::is_last_trial(const Own& own, const StepTask& task) const {
 
 void Trials::commit(std::span<const StepTask> tasks, TrialBlock& result) {
   for_each(tasks, [&](const StepTask& task) { commit_one(own_[task.subsystem], task, result); });
-  if (system_.trouble_.load()) system_.settle_trouble(tasks);
+  if (!system_.trouble_.exchange(false)) return;
+  for (const StepTask& task : tasks) system_.settle_trouble(task.subsystem);
 }
 
 void Trials::commit_one(Own& own, const StepTask& task, TrialBlock& result) {

@@ -70,6 +70,10 @@ void ExplicitMethod::prepare(CoupledSystem& system, SubsystemId s) {
 }
 
 void ExplicitMethod::commit(CoupledSystem& system, std::span<const SubsystemId> batch) {
+  if (inputs_.plain_hold() && calendar_.in_step() && !events_announced_) {  // the common case, kept free of questions
+    const Calendar::Window& window = calendar_.window_of(step_);
+    return system.commit_together(batch, {{}, window.from, window.size, 0, 1, window.to});
+  }
   const std::span<const StepTask> tasks(tasks_.data(), collect_tasks(batch));
   system.commit_all(tasks);
   if (!events_announced_) return;
@@ -86,7 +90,7 @@ void ExplicitMethod::commit(CoupledSystem& system, std::span<const SubsystemId> 
 std::size_t ExplicitMethod::collect_tasks(std::span<const SubsystemId> batch) {
   std::size_t count = 0;
   const double after = options_.adaptive ? control_.elapsed() + calendar_.window_of(step_).size : clock() + 1.0;
-  if (calendar_.in_step()) {  // the common case, kept free of questions
+  if (calendar_.in_step()) {
     const Calendar::Window window = calendar_.window_of(step_);
     for (const SubsystemId s : batch) {
       tasks_[count++] = {s, window.from, window.size, degree_[s], 1, window.to};

@@ -32,10 +32,12 @@ void Monolithic::start(CoupledSystem& system, const RunSettings& settings) {
   output_rates_.assign(signals_.size(), 0.0);  // those of the constants stay zero
   equations_.clear();
   differentiates_inputs_ = false;
+  tells_steps_ = false;
   indicators_ = 0;
   for (std::size_t s = 0; s < system.size(); ++s) {
     equations_.push_back(system.facets(SubsystemId{s}).equations);
     differentiates_inputs_ = differentiates_inputs_ || equations_[s]->reads_input_derivatives();
+    tells_steps_ = tells_steps_ || equations_[s]->wants_completed_steps();
     const auto range = system.states_of(SubsystemId{s});
     equations_[s]->state(std::span(x_).subspan(range.first, range.count));
     indicators_ += equations_[s]->event_indicator_count();  // an FMU knows it once it has begun
@@ -90,34 +92,63 @@ bool Monolithic::update_input_slopes(CoupledSystem& system, Time t, std::span<co
   return changed;
 }
 
-void Monolithic::integrate(CoupledSystem& system, Time from, Time to) {
+Time Monolithic::integrate(CoupledSystem& system, Time from, Time to) {
   while (!reached(from, to)) {
-    Time smooth_until = kNever;
-    for (const auto* equations : equations_) smooth_until = std::min(smooth_until, equations->next_discontinuity(from));
-    const bool stops_at_event = reached(to, smooth_until);
-    const Time end = stops_at_event ? std::min(smooth_until, to) : to;
-    const Time last_smooth = stops_at_event ? just_before(end) : kNever;
-    const auto derivatives = [&](Time t, std::span<const double> x, std::span<double> dx) {
-      const Time at_time = std::min(t, last_smooth);
-      evaluate_signals(system, at_time, x);
-      for (std::size_t s = 0; s < equations_.size(); ++s) {
-        const auto range = system.states_of(SubsystemId{s});
-        equations_[s]->right_hand_side(point(system, SubsystemId{s}, at_time, x), dx.subspan(range.first, range.count));
-      }
-    };
-    const auto indicators = [&](Time t, std::span<const double> x, std::span<double> z) {
-      indicate(system, std::min(t, last_smooth), x, z);
-    };
-    bool happened = stops_at_event;
-    if (solver_) {
-      const auto at = solver_->advance(from, end, x_, {.derivatives = derivatives, .indicators = indicators});
-      happened = happened || at.cause == OdeReached::Cause::Indicator;
-      from = at.time;
-    } else {
-      from = end;
-    }
-    if (happened) settle_events(system, from);
+    from = integrate_to_event(system, from, to);
+    if (stop_requested(system)) return from;
   }
+  return to;
+}
+
+Time Monolithic::integrate_to_event(CoupledSystem& system, Time from, Time to) {
+  Time smooth_until = kNever;
+  for (const auto* equations : equations_) smooth_until = std::min(smooth_until, equations->next_discontinuity(from));
+  const bool stops_at_event = reached(to, smooth_until);
+  const Time end = stops_at_event ? std::min(smooth_until, to) : to;
+  const Time last_smooth = stops_at_event ? just_before(end) : kNever;
+  const auto derivatives = [&](Time t, std::span<const double> x, std::span<double> dx) {
+    const Time at_time = std::min(t, last_smooth);
+    evaluate_signals(system, at_time, x);
+    for (std::size_t s = 0; s < equations_.size(); ++s) {
+      const auto range = system.states_of(SubsystemId{s});
+      equations_[s]->right_hand_side(point(system, SubsystemId{s}, at_time, x), dx.subspan(range.first, range.count));
+    }
+  };
+  const auto indicators = [&](Time t, std::span<const double> x, std::span<double> z) {
+    indicate(system, std::min(t, last_smooth), x, z);
+  };
+  const auto completed = [&](Time t, std::span<const double> x) {
+    return complete_step(system, std::min(t, last_smooth), x);
+  };
+  OdeReached at{end, OdeReached::Cause::End};
+  if (solver_) {
+    OdeProblem problem{.derivatives = derivatives, .indicators = indicators};
+    if (tells_steps_) problem.step_completed = completed;
+    at = solver_->advance(from, end, x_, problem);
+  } else if (tells_steps_ && complete_step(system, end, x_)) {
+    at.cause = OdeReached::Cause::Stopped;
+  }
+  const bool event = stops_at_event || at.cause != OdeReached::Cause::End;
+  if (event && !stop_requested(system)) settle_events(system, at.time);
+  return at.time;
+}
+
+bool Monolithic::complete_step(CoupledSystem& system, Time t, std::span<const double> x) {
+  evaluate_signals(system, t, x);
+  bool stop = false;
+  for (std::size_t s = 0; s < equations_.size(); ++s) {
+    if (!equations_[s]->wants_completed_steps()) continue;
+    const bool event = equations_[s]->complete_step(point(system, SubsystemId{s}, t, x));
+    stop = stop || event || equations_[s]->stop_requested();
+  }
+  return stop;
+}
+
+bool Monolithic::stop_requested(CoupledSystem& system) {
+  for (std::size_t s = 0; s < equations_.size(); ++s) {
+    if (equations_[s]->stop_requested()) system.request_stop(SubsystemId{s});
+  }
+  return !system.stop_request().empty();
 }
 
 void Monolithic::indicate(CoupledSystem& system, Time t, std::span<const double> x, std::span<double> z) {
@@ -154,8 +185,7 @@ void Monolithic::settle_events(CoupledSystem& system, Time t) {
 }
 
 MacroStepReport Monolithic::advance(CoupledSystem& system) {
-  const Time to = grid_.time(step_ + 1);
-  integrate(system, grid_.time(step_), to);
+  const Time to = integrate(system, grid_.time(step_), grid_.time(step_ + 1));
   ++step_;
   evaluate_signals(system, to, x_);
   for (std::size_t s = 0; s < system.size(); ++s) equations_[s]->move_to(point(system, SubsystemId{s}, to, x_));

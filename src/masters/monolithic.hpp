@@ -36,7 +36,13 @@ class Monolithic final : public Method {
   /// All signals at (t, x); with subsystems that differentiate inputs, also the slopes of the inputs.
   void evaluate_signals(CoupledSystem& system, Time t, std::span<const double> x);
   bool update_input_slopes(CoupledSystem& system, Time t, std::span<const double> x);
-  void integrate(CoupledSystem& system, Time from, Time to);
+  /// Returns the time reached: `to`, unless a subsystem asked to end the run.
+  Time integrate(CoupledSystem& system, Time from, Time to);
+  /// To `to` or to the first event, which is handled there.
+  Time integrate_to_event(CoupledSystem& system, Time from, Time to);
+  /// Tells those who want to know. True when one of them wants an event handled here, or the run ended.
+  bool complete_step(CoupledSystem& system, Time t, std::span<const double> x);
+  bool stop_requested(CoupledSystem& system);
   void indicate(CoupledSystem& system, Time t, std::span<const double> x, std::span<double> z);
   /// All subsystems handle what happens at t, until nothing more does.
   void settle_events(CoupledSystem& system, Time t);
@@ -46,6 +52,7 @@ class Monolithic final : public Method {
   std::uint64_t step_ = 0;
   std::vector<Equations*> equations_;
   bool differentiates_inputs_ = false;
+  bool tells_steps_ = false;    ///< a subsystem wants to be told every internal step
   std::size_t indicators_ = 0;  ///< of all subsystems
   std::optional<SignalEvaluation> evaluation_;
   std::optional<OdeSolver> solver_;  // none without states

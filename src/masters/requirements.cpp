@@ -114,7 +114,7 @@ class Matching {
     const Duration h = settings_.step;
     const auto& name = graph_.name(s);
     const double parts = std::max<double>(can.substeps, can.max_step ? std::ceil(h / *can.max_step - 1e-9) : 1.0);
-    if (parts > kMostParts) {
+    if (can.max_step && parts > kMostParts) {
       add(s,
           fmt::format("the maximal step of '{}', {} s, cuts the macro step of {} s into {:g} parts", name,
                       *can.max_step, h, parts),

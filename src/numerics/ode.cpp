@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <exception>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -90,6 +91,12 @@ struct OdeSolver::Impl {
     N_VConst(options.absolute_tolerance, tolerances.get());
     std::copy(options.absolute_tolerances.begin(), options.absolute_tolerances.end(),
               entries(tolerances.get()).begin());
+    if (watching()) {
+      directions.assign(options.indicators, 0);
+      z.assign(options.indicators, 0.0);
+      slopes.assign(states, 0.0);
+      x_of_step.assign(states, 0.0);
+    }
     if (bdf()) {
       set_up_bdf();
     } else {
@@ -159,20 +166,124 @@ struct OdeSolver::Impl {
 
   OdeReached run(Time from, Time to) {
     start(from, to);
-    const bool one_step = problem->step_completed.has_value();
+    const bool told = problem->step_completed.has_value();
+    const bool one_step = told || watching();
     Time reached = from;
     for (long steps = 0;; ++steps) {
-      int flag = evolve(to, one_step, reached);
-      if (one_step && flag == CV_SUCCESS && steps >= options.max_steps) {
-        message = fmt::format("more than {} steps", options.max_steps);
-        flag = CV_TOO_MUCH_WORK;
-      }
-      if (flag < 0) give_up(from, reached);
-      const bool stopped = one_step && (*problem->step_completed)(reached, entries(x.get()));
+      if (watching()) keep_start_of_step(reached);
+      const int flag = evolve(to, one_step, reached);
+      if (flag < 0) return given_up(from, reached);
+      if (flag == CV_ROOT_RETURN) reached = settle_on_root(reached, to);
+      const bool stopped = told && (*problem->step_completed)(reached, entries(x.get()));
       if (flag == CV_ROOT_RETURN) return {reached, OdeReached::Cause::Indicator};
       if (stopped) return {reached, OdeReached::Cause::Stopped};
       if (!one_step || flag == CV_TSTOP_RETURN) return {to, OdeReached::Cause::End};
+      if (steps + 1 < options.max_steps) continue;
+      message = fmt::format("more than {} steps", options.max_steps);
+      return given_up(from, reached);
     }
+  }
+
+  bool watching() const { return options.indicators > 0; }
+
+  void keep_start_of_step(Time t) {
+    step_start = t;
+    std::copy(entries(x.get()).begin(), entries(x.get()).end(), x_of_step.begin());
+  }
+
+  // Roots. The integrators look for them on an interpolant of the last step. That of ARKODE has degree 5, far less than
+  // its method of order 8: there the root is found again on the solution itself.
+  Time settle_on_root(Time root, Time to) {
+    const int flag =
+        bdf() ? CVodeGetRootInfo(memory.get(), directions.data()) : ERKStepGetRootInfo(memory.get(), directions.data());
+    require(flag);
+    if (!bdf()) root = refined_root(root, to);
+    return past_the_root(root, to);
+  }
+
+  /// The indicator that changed its sign first in the list.
+  std::size_t culprit() const {
+    const auto first = std::find_if(directions.begin(), directions.end(), [](int direction) { return direction != 0; });
+    return first == directions.end() ? 0 : static_cast<std::size_t>(first - directions.begin());
+  }
+
+  void indicate_here(Time t) { (*problem->indicators)(t, entries(x.get()), z); }
+
+  void differentiate_here(Time t) { problem->derivatives(t, entries(x.get()), slopes); }
+
+  /// The state moved along its slope, for times so short that nothing else can be seen.
+  void shift(Duration by) {
+    const auto state = entries(x.get());
+    for (std::size_t i = 0; i < state.size(); ++i) state[i] += by * slopes[i];
+  }
+
+  /// Newton's method on the solution: from the start of the internal step to the root, and a correction of the root.
+  Time refined_root(Time root, Time to) {
+    constexpr int kMostCorrections = 4;
+    const std::size_t which = culprit();
+    for (int k = 0;; ++k) {
+      integrate_from_start_of_step(root);
+      indicate_here(root);
+      const double value = z[which];
+      const Duration probe = 1e-6 * (root - step_start);
+      differentiate_here(root);
+      shift(-probe);
+      indicate_here(root - probe);
+      shift(probe);
+      const double rate = (value - z[which]) / probe;
+      const Time corrected = root - value / rate;
+      const bool sane = std::isfinite(corrected) && corrected > step_start && corrected <= to;
+      if (!sane || k == kMostCorrections || std::abs(corrected - root) <= resolution(root)) return root;
+      root = corrected;
+    }
+  }
+
+  /// Too near for a step of its own, the interpolant serves.
+  void integrate_from_start_of_step(Time to) {
+    if (to - step_start <= 64.0 * resolution(to)) return;
+    std::copy(x_of_step.begin(), x_of_step.end(), entries(x.get()).begin());
+    blind = true;
+    start(step_start, to);
+    Time reached = step_start;
+    const int flag = evolve(to, false, reached);
+    blind = false;
+    if (flag < 0) give_up(step_start, reached);
+  }
+
+  static Duration resolution(Time t) {
+    return 4.0 * std::numeric_limits<double>::epsilon() * std::max(std::abs(t), std::numeric_limits<double>::min());
+  }
+
+  /// To where the indicators that changed really have their new signs, so that whoever handles the event sees it, and
+  /// the next integration does not find it again. Where one only touches zero nothing is moved.
+  Time past_the_root(Time root, Time to) {
+    constexpr int kMostDoublings = 24;
+    if (changed(root)) return root;
+    differentiate_here(root);
+    Duration moved = 0.0;
+    for (int k = 0; k < kMostDoublings; ++k) {
+      const Duration wanted = std::ldexp(resolution(root), k);
+      if (root + wanted > to) break;
+      shift(wanted - moved);
+      moved = wanted;
+      if (changed(root + moved)) return root + moved;
+    }
+    shift(-moved);
+    return root;
+  }
+
+  bool changed(Time t) {
+    indicate_here(t);
+    for (std::size_t i = 0; i < directions.size(); ++i) {
+      if (directions[i] != 0 && !(directions[i] * z[i] > 0.0)) return false;
+    }
+    return true;
+  }
+
+  /// The state is that of the last step that was made.
+  OdeReached given_up(Time from, Time reached) const {
+    if (options.may_give_up && !exception) return {reached, OdeReached::Cause::GaveUp};
+    give_up(from, reached);
   }
 
   /// The times are told from the start of the integration: only its caller knows whether they are local ones.
@@ -219,7 +330,11 @@ struct OdeSolver::Impl {
   static int indicators(double t, N_Vector x, double* z, void* user_data) {
     auto& self = *static_cast<Impl*>(user_data);
     return self.guarded([&] {
-      (*self.problem->indicators)(t, entries(x), {z, self.options.indicators});
+      if (self.blind) {
+        std::fill(z, z + self.options.indicators, 1.0);
+      } else {
+        (*self.problem->indicators)(t, entries(x), {z, self.options.indicators});
+      }
       return 0;
     });
   }
@@ -257,6 +372,13 @@ struct OdeSolver::Impl {
   Memory memory{nullptr, free_erk};
   std::vector<std::vector<std::size_t>> groups;  ///< columns of the Jacobian that one product tells
   std::vector<double> seed, product;
+
+  std::vector<int> directions;  ///< of the indicators at a root: 1 rising, -1 falling, 0 no root
+  std::vector<double> z;
+  std::vector<double> slopes;
+  std::vector<double> x_of_step;  ///< at the start of the internal step under way ...
+  Time step_start = 0.0;          ///< ... and when that is
+  bool blind = false;             ///< roots are not looked for
 
   const OdeProblem* problem = nullptr;
   std::exception_ptr exception;

@@ -22,7 +22,9 @@ struct OdeOptions {
   double absolute_tolerance = 1e-13;
   std::vector<double> absolute_tolerances = {};  ///< one per state, in place of the common one; empty = none
   long max_steps = 200'000;                      ///< per call of integrate
-  std::size_t indicators = 0;                    ///< how many functions are watched for a change of sign
+  /// What it cannot integrate ends with Cause::GaveUp, not with an error: another integrator may go on from there.
+  bool may_give_up = false;
+  std::size_t indicators = 0;  ///< how many functions are watched for a change of sign
   /// Bdf only: where the Jacobian can be other than zero, when OdeProblem::jacobian_product is given.
   std::optional<SparsityPattern> jacobian = std::nullopt;
 };
@@ -43,7 +45,7 @@ struct OdeProblem {
 };
 
 struct [[nodiscard]] OdeReached {
-  enum class Cause { End, Indicator, Stopped };
+  enum class Cause { End, Indicator, Stopped, GaveUp };
   Time time = 0.0;
   Cause cause = Cause::End;
 };
@@ -60,8 +62,9 @@ class OdeSolver {
   /// Moves x from `from` to `to` > `from`. Throws Error{SolverFailed} with the solver's own words, or what the function
   /// throws. A derivative that is not finite counts as a failure.
   void integrate(Time from, Time to, std::span<double> x, OdeProblem::RightHandSide function);
-  /// As integrate, but ends where an indicator has just changed its sign, or where `step_completed` says so. An
-  /// indicator that is zero at `from` counts from where it leaves zero.
+  /// As integrate, but ends where an indicator has just changed its sign, or where `step_completed` says so. There it
+  /// has its new sign, and is not zero, unless it only touches zero. An indicator that is zero at `from` counts from
+  /// where it leaves zero.
   OdeReached advance(Time from, Time to, std::span<double> x, const OdeProblem& problem);
 
  private:

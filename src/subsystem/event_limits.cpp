@@ -2,14 +2,13 @@
 
 #include <fmt/format.h>
 
-#include "entrain/error.hpp"
-
 namespace entrain {
 
-void require_few_events(int events, Time t) {
+void require_few_events(int events, const ErrorContext& where) {
   if (events <= kMostEventsInAStep) return;
-  throw Error(ErrorCode::SubsystemFailed, fmt::format("more than {} events in one step", kMostEventsInAStep),
-              {"", "", t, "Let the model end its bouncing or switching"});
+  ErrorContext remedied = where;
+  remedied.remedy = "Let the model end its bouncing or switching";
+  throw Error(ErrorCode::SubsystemFailed, fmt::format("more than {} events in one step", kMostEventsInAStep), remedied);
 }
 
 }  // namespace entrain

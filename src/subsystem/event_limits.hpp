@@ -1,6 +1,6 @@
 #pragma once
 
-#include "entrain/variable.hpp"
+#include "entrain/error.hpp"
 
 namespace entrain {
 
@@ -11,6 +11,6 @@ inline constexpr int kMostEventRounds = 100;
 inline constexpr int kMostEventsInAStep = 10'000;
 
 /// Throws Error{SubsystemFailed} once there are too many.
-void require_few_events(int events, Time t);
+void require_few_events(int events, const ErrorContext& where);
 
 }  // namespace entrain

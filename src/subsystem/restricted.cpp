@@ -54,6 +54,7 @@ class Restricted final : public Subsystem, private States, private Events {
     inner_->evaluate(inputs, outputs);
   }
   StepReport step(const Step& step, std::span<double> outputs) override { return inner_->step(step, outputs); }
+  HeldStep held_step() noexcept override { return inner_->held_step(); }
 
  private:
   void states(std::span<double> x) override { inner_->facets().states->states(x); }

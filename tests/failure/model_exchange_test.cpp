@@ -67,7 +67,7 @@ TEST_F(ScriptedExchange, fmu_that_offers_model_exchange_only_runs) {
   const auto summary = run(Normal);
   EXPECT_EQ(summary.termination, Termination::Completed) << summary.message;
   EXPECT_NEAR(x().back(), 1.0, 1e-9);
-  EXPECT_EQ(summary.subsystems[0].source, "fmu part1.fmu (FMI 2.0 model exchange by CVODE, tolerance 1e-10)");
+  EXPECT_EQ(summary.subsystems[0].source, "fmu part1.fmu (FMI 2.0 model exchange by Runge-Kutta, BDF where stiff, tolerance 1e-10)");
 }
 
 TEST_F(ScriptedExchange, discrete_inputs_are_told_in_event_mode_and_held) {
@@ -96,7 +96,7 @@ TEST_F(ScriptedExchange, fmu_that_asks_to_stop_after_a_step_stops_the_run) {
   EXPECT_EQ(summary.termination, Termination::Interrupted);
   expect_text(summary.message, "subsystem 'part' asked to end the run");
   EXPECT_GE(x().back(), 0.5);
-  EXPECT_LT(x().back(), 0.75);
+  EXPECT_LE(x().back(), 0.75);  // it asks after an internal step, and a step may be one
 }
 
 TEST_F(ScriptedExchange, fmu_that_asks_to_stop_in_an_event_stops_the_run) {

@@ -14,7 +14,7 @@
 
 typedef struct {
   fmi2CallbackFunctions callbacks;
-  double u, last, offset;
+  double u, last, offset, tolerance;
   int mode, terminated, halved;
 } Component;
 
@@ -72,7 +72,8 @@ EXPORT void fmi2FreeInstance(fmi2Component component) {
 }
 EXPORT fmi2Status fmi2SetupExperiment(fmi2Component c, fmi2Boolean has_tolerance, fmi2Real tolerance, fmi2Real start,
                                       fmi2Boolean has_stop, fmi2Real stop) {
-  (void)c, (void)has_tolerance, (void)tolerance, (void)start, (void)has_stop, (void)stop;
+  (void)start, (void)has_stop, (void)stop;
+  ((Component*)c)->tolerance = has_tolerance ? tolerance : -1.0;
   return fmi2OK;
 }
 EXPORT fmi2Status fmi2EnterInitializationMode(fmi2Component component) {
@@ -91,7 +92,12 @@ EXPORT fmi2Status fmi2Terminate(fmi2Component c) {
 }
 EXPORT fmi2Status fmi2GetReal(fmi2Component component, const fmi2ValueReference vr[], size_t n, fmi2Real value[]) {
   const Component* c = component;
+  if (c->mode == CrashInGet && c->last > 0.5 + 1e-9) use_memory_that_is_not_there();
   for (size_t i = 0; i < n; ++i) {
+    if (c->mode == TellTolerance) {
+      value[i] = c->tolerance;
+      continue;
+    }
     value[i] = c->mode == ReturnNan && c->last >= 0.5 ? NAN : c->u + (vr[i] == 1 ? c->offset : 0.0);
   }
   return fmi2OK;
@@ -99,6 +105,7 @@ EXPORT fmi2Status fmi2GetReal(fmi2Component component, const fmi2ValueReference 
 EXPORT fmi2Status fmi2SetReal(fmi2Component component, const fmi2ValueReference vr[], size_t n,
                               const fmi2Real value[]) {
   Component* c = component;
+  if (c->mode == CrashInSet && c->last >= 0.5 - 1e-9) use_memory_that_is_not_there();
   for (size_t i = 0; i < n; ++i) *(vr[i] == 3 ? &c->offset : &c->u) = value[i];
   return fmi2OK;
 }

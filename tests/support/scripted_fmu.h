@@ -20,7 +20,10 @@ enum ScriptedMode {
   Throw,
   LogNothing,
   OwnSymbols,
-  CrashWhenFreed
+  CrashWhenFreed,
+  TellTolerance, /* y is the tolerance told in fmi2SetupExperiment, -1 if none was */
+  CrashInSet,
+  CrashInGet
 };
 
 #ifdef __cplusplus

@@ -14,7 +14,7 @@
 #include "support/places.hpp"
 #include "support/systems.hpp"
 
-// Our models as FMUs for model exchange, integrated by CVODE, beside the same models as they are.
+// Our models as FMUs for model exchange, integrated by ours, beside the same models as they are.
 
 namespace entrain {
 namespace {
@@ -53,7 +53,7 @@ INSTANTIATE_TEST_SUITE_P(All, ExchangeTwin, testing::ValuesIn(all_cases()), [](c
 TEST_P(ExchangeTwin, moves_like_the_model_under_cubic_inputs) {
   const auto& [version, model] = GetParam();
   const auto native = make_native_subsystem("s", make_built_in_model(model));
-  const auto fmu = exchange_fmu(model, std::to_string(version));
+  const auto fmu = exchange_fmu(model, fmt::format("test/strict/{}", version));
   const std::size_t inputs = native->variables().inputs.size();
   std::vector<double> coefficients;
   for (std::size_t i = 0; i < 4 * inputs; ++i) coefficients.push_back(std::cos(1.0 + 2.0 * static_cast<double>(i)));
@@ -75,7 +75,7 @@ TEST_P(ExchangeTwin, moves_like_the_model_under_cubic_inputs) {
 }
 
 TEST(ModelExchangeFmu, can_do_everything) {
-  for (const char* folder : {"2", "3"}) {
+  for (const char* folder : {"test/strict/2", "test/strict/3"}) {
     const Capabilities can = exchange_fmu("mechanical.right", folder)->capabilities();
     EXPECT_TRUE(can.rollback && can.states && can.state_derivatives && can.linearization && can.output_refresh);
     EXPECT_TRUE(can.equations && can.announces_events && can.reset);
@@ -150,8 +150,9 @@ TEST(ModelExchangeFmu, title_tells_both_interfaces_and_the_integrator) {
   EXPECT_EQ(fmu_title(fmu_file("tough", "3"), choice), "tough.fmu (FMI 3.0 co-simulation; offers model exchange)");
   choice.interface = FmuInterface::ModelExchange;
   choice.tolerance = 1e-8;
-  EXPECT_EQ(fmu_title(fmu_file("tough", "3"), choice),
-            "tough.fmu (FMI 3.0 model exchange by CVODE, tolerance 1e-08; offers co-simulation)");
+  EXPECT_EQ(
+      fmu_title(fmu_file("tough", "3"), choice),
+      "tough.fmu (FMI 3.0 model exchange by Runge-Kutta, BDF where stiff, tolerance 1e-08; offers co-simulation)");
 }
 
 TEST(ModelExchangeFmu, jacobian_pattern_comes_from_the_model_structure) {
@@ -168,7 +169,7 @@ TEST(ModelExchangeFmu, jacobian_pattern_comes_from_the_model_structure) {
 /// The example with its models replaced by their FMUs for model exchange.
 SystemDescription with_fmus(SystemDescription system, int version) {
   for (auto& subsystem : system.subsystems) {
-    subsystem.fmu = fmu_file(subsystem.model, std::to_string(version));
+    subsystem.fmu = fmu_file(subsystem.model, fmt::format("test/strict/{}", version));
     subsystem.model.clear();
     subsystem.interface = {std::string(kModelExchange), {}};
   }

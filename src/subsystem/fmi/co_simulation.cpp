@@ -28,6 +28,9 @@ CoSimulation::CoSimulation(const Fmu& fmu, const FmuPorts& ports, FmuReporter& r
       linearizer_(ports_) {
   call_.inputs = ports_.real_inputs();
   call_.outputs = ports_.real_outputs();
+  way_.inputs = ports_.inputs;
+  way_.outputs = ports_.outputs;
+  way_.owner = this;
 }
 
 void CoSimulation::start(FmuInstance& instance, const FmuAbilities& abilities, Time start, Time stop) {
@@ -39,11 +42,17 @@ void CoSimulation::start(FmuInstance& instance, const FmuAbilities& abilities, T
   end_ = {start, 0.0, 0, true, std::vector<double>(ports_.table.inputs.size() * orders), kNever};
   stop_requested_ = false;
   call_.derivative_inputs = {};
+  way_.until = way_.reached = -kNever;
+  way_.step = nullptr;
   stop_ = stop;
   call_.may_go_back = false;
 }
 
-void CoSimulation::leave_initialization() {
+void CoSimulation::settle() {
+  if (const Time reached = std::exchange(way_.reached, -kNever); reached != -kNever) {
+    end_.time = reached;
+    end_.degree = 0;
+  }
   if (!std::exchange(initializing_, false)) return;
   const EventOutcome begun =
       begin_stepping(*instance_, abilities_->event_mode, reporter_.log(), reporter_.context(end_.time));
@@ -66,8 +75,38 @@ void CoSimulation::change(FunctionRef<FmuResult()> set) {
   handle_event(set);
 }
 
+const StepReport* CoSimulation::step_at_length(const Subsystem::Step& step, double* outputs) {
+  return unless_completed(this->step(step, {outputs, ports_.table.outputs.size()}));
+}
+
+const StepReport* CoSimulation::resume(const FmuHalt& halt, const Subsystem::Step& step, double* outputs) {
+  settle();
+  way_.until = -kNever;
+  call_.from = step.from;
+  call_.size = step.size;
+  call_.input_values = step.inputs.order(0).data();
+  const FmuStepResult result = instance_->resumed(halt, call_, outputs);
+  end_.time = result.reached;
+  return unless_completed(unusual(step, result, {outputs, ports_.table.outputs.size()}));
+}
+
+const StepReport* CoSimulation::unless_completed(const StepReport& report) {
+  report_ = report;
+  return report.outcome == StepOutcome::Completed && !report.stop_requested ? nullptr : &report_;
+}
+
+/// After a step like any other: what can make the next one special are the times at which this must be left.
+void CoSimulation::open_short_way() {
+  const bool plain = !initializing_ && !stop_requested_ && call_.derivative_inputs.empty() && !call_.polynomials;
+  const Time before_event = end_.next_event < kNever ? just_before(end_.next_event) : kNever;
+  way_.until = plain ? std::min(stop_, before_event) : -kNever;
+  way_.may_go_back = call_.may_go_back;
+  if (way_.step == nullptr) instance_->open(way_);
+}
+
 StepReport CoSimulation::step(const Subsystem::Step& step, std::span<double> outputs) {
-  leave_initialization();
+  settle();
+  way_.until = -kNever;
   call_.from = step.from;
   call_.size = step.size;
   // An FMU refuses to pass the stop time, be it by a rounding; at an event that it announced it must be stopped.
@@ -86,6 +125,7 @@ StepReport CoSimulation::step(const Subsystem::Step& step, std::span<double> out
   if (degree > 0) keep_end(step.inputs, result.reached - step.from);
   const bool usual = result.result.status == FmuStatus::Ok && !result.terminated && !result.event && !stop_requested_;
   if (usual && result.reached == call_.from + call_.size && result.reached < end_.next_event) {
+    open_short_way();
     return {result.reached};
   }
   return unusual(step, result, outputs);
@@ -167,7 +207,7 @@ void CoSimulation::keep_end(const InputBlock& inputs, Duration size) {
 /// The standard leaves open whether an FMU that was given derivatives holds, after the step, the inputs of its start or
 /// of its end. What follows (derivatives, linearization) must belong to the end.
 void CoSimulation::tell_inputs_at_end() {
-  leave_initialization();
+  settle();
   if (end_.degree == 0) {
     std::fill(end_slopes_.begin(), end_slopes_.end(), 0.0);
     return;
@@ -180,18 +220,20 @@ void CoSimulation::tell_inputs_at_end() {
 }
 
 void CoSimulation::save(std::size_t slot) {
-  leave_initialization();
-  call_.may_go_back = true;
+  settle();
+  call_.may_go_back = way_.may_go_back = true;
   if (saved_.size() <= slot) saved_.resize(slot + 1);
   saved_[slot] = end_;
 }
 
 void CoSimulation::restore(std::size_t slot) {
   end_ = saved_[slot];
+  way_.reached = -kNever;
+  open_short_way();
 }
 
 void CoSimulation::states(std::span<double> x) {
-  leave_initialization();
+  settle();
   if (!x.empty()) require(instance_->get_reals(ports_.states, x.data()));
 }
 
@@ -223,7 +265,7 @@ void CoSimulation::output_derivatives(std::span<double> dy) {
 }
 
 Time CoSimulation::next_event(Time t) {
-  leave_initialization();
+  settle();
   return entrain::reached(t, end_.next_event) ? kNever : end_.next_event;
 }
 

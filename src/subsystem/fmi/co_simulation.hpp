@@ -10,7 +10,7 @@
 namespace entrain {
 
 /// An FMU that makes its steps itself.
-class CoSimulation final : public FmuStepper {
+class CoSimulation final : public FmuStepper, private FmuStepOwner {
  public:
   /// Borrows all.
   CoSimulation(const Fmu& fmu, const FmuPorts& ports, FmuReporter& reporter);
@@ -18,6 +18,10 @@ class CoSimulation final : public FmuStepper {
   void start(FmuInstance& instance, const FmuAbilities& abilities, Time start, Time stop) override;
   void evaluate(std::span<const double> inputs, std::span<double> outputs) override;
   StepReport step(const Subsystem::Step& step, std::span<double> outputs) override;
+  HeldStep held_step() noexcept override {
+    if (!ports_.plain) return {};  // arrays and numbers of 32 bits go the long way
+    return {three_ ? step_fmi3_held : step_fmi2_held, &way_};
+  }
   void save(std::size_t slot) override;
   void restore(std::size_t slot) override;
   void change(FunctionRef<FmuResult()> set) override;
@@ -40,9 +44,14 @@ class CoSimulation final : public FmuStepper {
   };
 
   void require(const FmuResult& result) { reporter_.require(result, end_.time); }
-  void leave_initialization();
+  /// Ready to be asked: the initialization is left, and what the short way did is taken note of.
+  void settle();
   void keep_end(const InputBlock& inputs, Duration size);
   void tell_inputs_at_end();
+  const StepReport* step_at_length(const Subsystem::Step& step, double* outputs) override;
+  const StepReport* resume(const FmuHalt& halt, const Subsystem::Step& step, double* outputs) override;
+  const StepReport* unless_completed(const StepReport& report);
+  void open_short_way();
   StepReport unusual(const Subsystem::Step& step, const FmuStepResult& result, std::span<double> outputs);
   void handle_event(FunctionRef<FmuResult()> in_event_mode);
   void read_outputs(std::span<double> outputs);
@@ -61,6 +70,8 @@ class CoSimulation final : public FmuStepper {
   int events_in_place_ = 0;      ///< since the last one that advanced
   int halvings_ = 0;             ///< of a step that was discarded
   FmuStepCall call_;
+  FmuShortWay way_;
+  StepReport report_;
   End end_;
   std::vector<End> saved_;
   InputDerivatives derivatives_;

@@ -52,8 +52,8 @@ class ExchangeProber {
 
   void initialize() {
     const Time stop = std::max(fmu_.description().experiment.stop.value_or(start_), start_ + 10.0 * step_);
-    begin_initialization(*instance_, {fmu_.description(), ports_, starts_, start_, stop}, log_, {});
-    exchange_.start(*instance_, result_, start_, kNever);
+    begin_initialization(*instance_, {fmu_.description(), ports_, starts_, {start_, stop}}, log_, {});
+    exchange_.start(*instance_, result_, start_, stop);
   }
 
   /// A fresh instance afterwards.

@@ -163,9 +163,10 @@ class Instance final : public VersionedInstance<Functions, fmi2Component> {
   FmuResult enter_configuration() override { return {FmuStatus::Error, "the configuration mode of FMI 2"}; }
   FmuResult exit_configuration() override { return enter_configuration(); }
 
-  FmuResult set_up(Time start, Time stop) override {
-    code_.set_time(start);
-    return call(functions_.setup_experiment, fmi2False, 0.0, start, fmi2True, stop);
+  FmuResult set_up(const FmuExperiment& experiment) override {
+    code_.set_time(experiment.start);
+    return call(functions_.setup_experiment, experiment.tolerance ? fmi2True : fmi2False,
+                experiment.tolerance.value_or(0.0), experiment.start, fmi2True, experiment.stop);
   }
   FmuResult enter_initialization() override { return call(functions_.enter_initialization); }
   FmuResult set_reals(const FmuReals& reals, const double* values) override {
@@ -202,22 +203,24 @@ class Instance final : public VersionedInstance<Functions, fmi2Component> {
   FmuResult enter_step_mode() override { return call(functions_.enter_continuous_time); }
 
   FmuStepResult step(const FmuStepCall& arguments, double* outputs) override {
-    FmuStepResult result{{}, arguments.from + arguments.size, false};
     code_.set_time(arguments.from);
-    if (!arguments.inputs.empty()) {
-      result.result = set_reals(arguments.inputs, arguments.input_values);
-      if (!result.result.done()) return failed(result);
+    FmuResult told;
+    if (!arguments.inputs.empty()) told = set_reals(arguments.inputs, arguments.input_values);
+    return made_once_told(told, arguments, outputs);
+  }
+
+  void open(FmuShortWay& way) const override {
+    open_with(way, functions_.set_real, functions_.do_step, functions_.get_real);
+  }
+  FmuStepResult resumed(const FmuHalt& halt, const FmuStepCall& arguments, double* outputs) override {
+    const auto status = static_cast<fmi2Status>(halt.status);
+    if (halt.call == FmuHalt::Call::Set) {
+      return made_once_told(noted(functions_.set_real, status), arguments, outputs);
     }
-    if (!arguments.derivative_inputs.empty()) {
-      result.result = graver(
-          result.result,
-          set_input_derivatives(arguments.derivative_inputs, arguments.derivative_orders, arguments.derivative_values));
-      if (!result.result.done()) return failed(result);
+    if (halt.call == FmuHalt::Call::Step) {
+      return ended(noted(functions_.do_step, status), arguments, outputs);
     }
-    result.result = graver(result.result, call(functions_.do_step, arguments.from, arguments.size,
-                                               arguments.may_go_back ? fmi2False : fmi2True));
-    if (result.result.status == FmuStatus::Discard) ask_how_far(result, arguments.from);
-    return with_outputs(result, arguments, outputs);
+    return with_outcome_of_get({{}, arguments.from + arguments.size}, noted(functions_.get_real, status));
   }
 
   FmuResult count_event_indicators(std::size_t&) override { return {}; }
@@ -234,6 +237,25 @@ class Instance final : public VersionedInstance<Functions, fmi2Component> {
   }
 
  private:
+  /// The rest of a step after the call that told the inputs.
+  FmuStepResult made_once_told(FmuResult told, const FmuStepCall& arguments, double* outputs) {
+    const Time end = arguments.from + arguments.size;
+    if (!told.done()) return failed({told, end});
+    if (!arguments.derivative_inputs.empty()) {
+      told = graver(told, set_input_derivatives(arguments.derivative_inputs, arguments.derivative_orders,
+                                                arguments.derivative_values));
+      if (!told.done()) return failed({told, end});
+    }
+    const FmuResult made =
+        call(functions_.do_step, arguments.from, arguments.size, arguments.may_go_back ? fmi2False : fmi2True);
+    return ended(graver(told, made), arguments, outputs);
+  }
+  FmuStepResult ended(const FmuResult& made, const FmuStepCall& arguments, double* outputs) {
+    FmuStepResult result{made, arguments.from + arguments.size};
+    if (made.status == FmuStatus::Discard) ask_how_far(result, arguments.from);
+    return with_outputs(result, arguments, outputs);
+  }
+
   void ask_how_far(FmuStepResult& result, Time from) const {
     fmi2Real reached = from;
     fmi2Boolean terminated = fmi2False;
@@ -254,6 +276,36 @@ class Instance final : public VersionedInstance<Functions, fmi2Component> {
 };
 
 }  // namespace
+
+const StepReport* step_fmi2_held(void* context, Time from, Duration size, const double* inputs, double* outputs) {
+  using Call = FmuHalt::Call;
+  auto& way = *static_cast<FmuShortWay*>(context);
+  const Time end = from + size;
+  if (!(end <= way.until))
+    return way.owner->step_at_length({from, size, InputBlock(inputs, way.inputs.size(), 0)}, outputs);
+  way.reached = end;
+  way.code->set_time(from);
+  fmi2Status status = fmi2OK;
+  const Call halt = way.code->visit([&] {
+    if (!way.inputs.empty()) {
+      way.code->enter("fmi2SetReal");
+      const auto set = reinterpret_cast<fmi2SetRealTYPE*>(way.set);
+      status = set(way.handle, way.inputs.data(), way.inputs.size(), inputs);
+      if (status != fmi2OK) return Call::Set;
+    }
+    way.code->enter("fmi2DoStep");
+    const auto step = reinterpret_cast<fmi2DoStepTYPE*>(way.step);
+    status = step(way.handle, from, size, way.may_go_back ? fmi2False : fmi2True);
+    if (status != fmi2OK) return Call::Step;
+    if (way.outputs.empty()) return Call::None;
+    way.code->enter("fmi2GetReal");
+    const auto get = reinterpret_cast<fmi2GetRealTYPE*>(way.get);
+    status = get(way.handle, way.outputs.data(), way.outputs.size(), outputs);
+    return status == fmi2OK ? Call::None : Call::Get;
+  });
+  if (halt == Call::None) return nullptr;
+  return way.owner->resume({halt, status, {}}, {from, size, InputBlock(inputs, way.inputs.size(), 0)}, outputs);
+}
 
 std::unique_ptr<FmuFunctions> make_fmi2_functions(const FmuLibrary& library, const FmuDescription& description) {
   return std::make_unique<VersionedFunctions<Functions, Instance>>(library, description);

@@ -90,14 +90,14 @@ class Instance final : public VersionedInstance<Functions, fmi3Instance> {
   FmuResult exit_configuration() override { return call(functions_.exit_configuration); }
 
   /// FMI 3 says it together with the initialization mode.
-  FmuResult set_up(Time start, Time stop) override {
-    code_.set_time(start);
-    start_ = start;
-    stop_ = stop;
+  FmuResult set_up(const FmuExperiment& experiment) override {
+    code_.set_time(experiment.start);
+    experiment_ = experiment;
     return {};
   }
   FmuResult enter_initialization() override {
-    return call(functions_.enter_initialization, fmi3False, 0.0, start_, fmi3True, stop_);
+    return call(functions_.enter_initialization, static_cast<fmi3Boolean>(experiment_.tolerance.has_value()),
+                experiment_.tolerance.value_or(0.0), experiment_.start, fmi3True, experiment_.stop);
   }
 
   FmuResult set_reals(const FmuReals& reals, const double* values) override {
@@ -152,33 +152,30 @@ class Instance final : public VersionedInstance<Functions, fmi3Instance> {
   }
 
   FmuStepResult step(const FmuStepCall& arguments, double* outputs) override {
-    FmuStepResult result{{}, arguments.from + arguments.size, false};
     code_.set_time(arguments.from);
     input_requests_ = 0;
     intermediate_ = {};
+    FmuResult told;
     if (!arguments.inputs.empty()) {
-      const double* values = arguments.polynomials == nullptr
-                                 ? arguments.input_values
-                                 : sampling_.held_from(*arguments.polynomials, 0.0, arguments.size);
-      result.result = set_reals(arguments.inputs, values);
-      if (!result.result.done()) return failed(result);
+      told = set_reals(arguments.inputs, arguments.polynomials == nullptr
+                                             ? arguments.input_values
+                                             : sampling_.held_from(*arguments.polynomials, 0.0, arguments.size));
     }
-    fmi3Boolean event = fmi3False;
-    fmi3Boolean terminate = fmi3False;
-    fmi3Boolean early = fmi3False;
-    fmi3Float64 last = arguments.from;  // for FMUs that end early without a word where
-    under_way_ = &arguments;
-    const Finally forget([this] { under_way_ = nullptr; });
-    result.result = graver(result.result,
-                           call(functions_.do_step, arguments.from, arguments.size,
-                                static_cast<fmi3Boolean>(!arguments.may_go_back), &event, &terminate, &early, &last));
-    result.input_requests = input_requests_;
-    if (result.result.done()) result.result = graver(result.result, std::exchange(intermediate_, {}));
-    if (!result.result.done() && result.result.status != FmuStatus::Discard) return result;
-    result.terminated = terminate;
-    result.event = event;
-    if (early || result.result.status == FmuStatus::Discard) result.reached = last;
-    return with_outputs(result, arguments, outputs);
+    return made_once_told(told, arguments, outputs);
+  }
+
+  void open(FmuShortWay& way) const override {
+    open_with(way, functions_.set_float64, functions_.do_step, functions_.get_float64);
+  }
+  FmuStepResult resumed(const FmuHalt& halt, const FmuStepCall& arguments, double* outputs) override {
+    const auto status = static_cast<fmi3Status>(halt.status);
+    if (halt.call == FmuHalt::Call::Set) {
+      return made_once_told(noted(functions_.set_float64, status), arguments, outputs);
+    }
+    if (halt.call == FmuHalt::Call::Step) {
+      return ended(noted(functions_.do_step, status), halt.ending, arguments, outputs);
+    }
+    return with_outcome_of_get({{}, arguments.from + arguments.size}, noted(functions_.get_float64, status));
   }
 
   FmuResult count_event_indicators(std::size_t& count) override {
@@ -198,6 +195,29 @@ class Instance final : public VersionedInstance<Functions, fmi3Instance> {
   }
 
  private:
+  /// The rest of a step after the call that told the inputs.
+  FmuStepResult made_once_told(const FmuResult& told, const FmuStepCall& arguments, double* outputs) {
+    if (!told.done()) return failed({told, arguments.from + arguments.size});
+    FmuEnding ending{arguments.from};
+    under_way_ = &arguments;
+    const Finally forget([this] { under_way_ = nullptr; });
+    const FmuResult made =
+        call(functions_.do_step, arguments.from, arguments.size, static_cast<fmi3Boolean>(!arguments.may_go_back),
+             &ending.event, &ending.terminate, &ending.early, &ending.last);
+    return ended(graver(told, made), ending, arguments, outputs);
+  }
+
+  FmuStepResult ended(const FmuResult& made, const FmuEnding& ending, const FmuStepCall& arguments, double* outputs) {
+    FmuStepResult result{made, arguments.from + arguments.size};
+    result.input_requests = input_requests_;
+    if (made.done()) result.result = graver(made, std::exchange(intermediate_, {}));
+    if (result.result.status > FmuStatus::Discard) return result;
+    result.terminated = ending.terminate;
+    result.event = ending.event;
+    if (ending.early || result.result.status == FmuStatus::Discard) result.reached = ending.last;
+    return with_outputs(result, arguments, outputs);
+  }
+
   static void log_message(fmi3InstanceEnvironment environment, fmi3Status, fmi3String category, fmi3String message) {
     if (environment == nullptr || message == nullptr) return;
     static_cast<Instance*>(environment)->log_.add(category, message);
@@ -218,8 +238,9 @@ class Instance final : public VersionedInstance<Functions, fmi3Instance> {
 
   /// The FMU asks from inside its step. Held inputs stay as they are.
   void tell_inputs(Time time, bool step_finished) {
+    if (under_way_ == nullptr) return;
     ++input_requests_;
-    if (under_way_ == nullptr || under_way_->polynomials == nullptr) return;
+    if (under_way_->polynomials == nullptr) return;
     const FmuStepCall& call_under_way = *under_way_;
     const Duration s = time - call_under_way.from;
     const double* values = step_finished ? sampling_.held_from(*call_under_way.polynomials, s, call_under_way.size)
@@ -243,8 +264,7 @@ class Instance final : public VersionedInstance<Functions, fmi3Instance> {
 
   const FmuDescription& description_;
   bool exchange_ = false;
-  Time start_ = 0.0;
-  Time stop_ = 0.0;
+  FmuExperiment experiment_;
   InputSampling sampling_;
   const FmuStepCall* under_way_ = nullptr;  ///< the step being made
   int input_requests_ = 0;                  ///< in it
@@ -253,6 +273,40 @@ class Instance final : public VersionedInstance<Functions, fmi3Instance> {
 };
 
 }  // namespace
+
+const StepReport* step_fmi3_held(void* context, Time from, Duration size, const double* inputs, double* outputs) {
+  using Call = FmuHalt::Call;
+  auto& way = *static_cast<FmuShortWay*>(context);
+  const Time end = from + size;
+  if (!(end <= way.until))
+    return way.owner->step_at_length({from, size, InputBlock(inputs, way.inputs.size(), 0)}, outputs);
+  way.reached = end;
+  way.code->set_time(from);
+  fmi3Status status = fmi3OK;
+  FmuEnding ending{from};
+  const Call halt = way.code->visit([&] {
+    const std::size_t count = way.inputs.size();
+    if (count > 0) {
+      way.code->enter("fmi3SetFloat64");
+      const auto set = reinterpret_cast<fmi3SetFloat64TYPE*>(way.set);
+      status = set(way.handle, way.inputs.data(), count, inputs, count);
+      if (status != fmi3OK) return Call::Set;
+    }
+    way.code->enter("fmi3DoStep");
+    const auto step = reinterpret_cast<fmi3DoStepTYPE*>(way.step);
+    status =
+        step(way.handle, from, size, !way.may_go_back, &ending.event, &ending.terminate, &ending.early, &ending.last);
+    if (status != fmi3OK || ending.event || ending.terminate || ending.early) return Call::Step;
+    const std::size_t read = way.outputs.size();
+    if (read == 0) return Call::None;
+    way.code->enter("fmi3GetFloat64");
+    const auto get = reinterpret_cast<fmi3GetFloat64TYPE*>(way.get);
+    status = get(way.handle, way.outputs.data(), read, outputs, read);
+    return status == fmi3OK ? Call::None : Call::Get;
+  });
+  if (halt == Call::None) return nullptr;
+  return way.owner->resume({halt, status, ending}, {from, size, InputBlock(inputs, way.inputs.size(), 0)}, outputs);
+}
 
 std::unique_ptr<FmuFunctions> make_fmi3_functions(const FmuLibrary& library, const FmuDescription& description) {
   return std::make_unique<VersionedFunctions<Functions, Instance>>(library, description);

@@ -66,9 +66,7 @@ std::shared_ptr<Fmu> Fmu::open(const fs::path& file) {
 }
 
 Fmu::Fmu(const fs::path& file)
-    : name_(file.string()),
-      archive_(LocatedFile(file)),
-      description_(checked_description(archive_.folder(), name_)) {
+    : name_(file.string()), archive_(LocatedFile(file)), description_(checked_description(archive_.folder(), name_)) {
   ports();
 }
 

@@ -130,8 +130,7 @@ struct FmuBeginning {
   const FmuDescription& description;
   const FmuPorts& ports;
   const std::vector<FmuStart>& starts;
-  Time start = 0.0;
-  Time stop = 0.0;
+  FmuExperiment experiment;
 };
 /// From a new (or reset) instance into its initialization mode. Throws as require_done.
 void begin_initialization(FmuInstance& instance, const FmuBeginning& beginning, FmuLog& log,

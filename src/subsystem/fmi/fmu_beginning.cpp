@@ -22,7 +22,7 @@ class Beginning {
 
   void run() {
     configure();
-    require(instance_.set_up(how_.start, how_.stop));
+    require(instance_.set_up(how_.experiment));
     // Some FMUs take parameters back to their defaults on entering the initialization mode: set before and in it.
     set_starts(false);
     require(instance_.enter_initialization());
@@ -36,7 +36,8 @@ class Beginning {
   }
 
   void require(const FmuResult& result, const std::string& variable = {}) {
-    require_done(result, log_, {.subsystem = subsystem_, .variable = variable, .time = how_.start, .remedy = {}});
+    require_done(result, log_,
+                 {.subsystem = subsystem_, .variable = variable, .time = how_.experiment.start, .remedy = {}});
   }
 
   void add(const FmuStart& start) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -73,6 +74,51 @@ struct [[nodiscard]] FmuStepResult {
   int input_requests = 0;  ///< how often the FMU asked for inputs inside the step
 };
 
+/// What fmi3DoStep tells about its end.
+struct FmuEnding {
+  Time last = 0.0;  ///< set to the start before: for FMUs that end early without a word where
+  bool event = false;
+  bool terminate = false;
+  bool early = false;
+};
+
+/// Where a step left the short way: a call that did not simply succeed.
+struct FmuHalt {
+  enum class Call : std::uint8_t { None, Set, Step, Get };
+  Call call = Call::None;
+  int status = 0;  ///< of the version
+  FmuEnding ending;
+};
+
+/// Who makes the steps that the short way cannot make, or not to the end.
+class FmuStepOwner {
+ public:
+  virtual const StepReport* step_at_length(const Subsystem::Step& step, double* outputs) = 0;
+  virtual const StepReport* resume(const FmuHalt& halt, const Subsystem::Step& step, double* outputs) = 0;
+
+ protected:
+  ~FmuStepOwner() = default;
+};
+
+/// The short way of steps under held inputs, the hot path: all it reads and writes lies together.
+struct FmuShortWay {
+  Time until = -kNever;    ///< steps that end later have something special about them
+  Time reached = -kNever;  ///< by the last step of it, until that has been taken note of
+  ForeignCode* code = nullptr;
+  void* handle = nullptr;
+  void (*set)() = nullptr;  ///< of the version's own types
+  void (*step)() = nullptr;
+  void (*get)() = nullptr;
+  std::span<const ValueReference> inputs;
+  std::span<const ValueReference> outputs;
+  bool may_go_back = false;
+  FmuStepOwner* owner = nullptr;
+};
+
+/// HeldStep::Function of each version; the context is an FmuShortWay.
+const StepReport* step_fmi2_held(void* way, Time from, Duration size, const double* inputs, double* outputs);
+const StepReport* step_fmi3_held(void* way, Time from, Duration size, const double* inputs, double* outputs);
+
 /// What one pass of an event iteration told.
 struct [[nodiscard]] FmuEventUpdate {
   FmuResult result;
@@ -86,6 +132,13 @@ struct [[nodiscard]] FmuCompletedStep {
   FmuResult result;
   bool enter_event_mode = false;
   bool terminate = false;
+};
+
+/// What an FMU is told about the run before its initialization.
+struct FmuExperiment {
+  Time start = 0.0;
+  Time stop = kNever;
+  std::optional<double> tolerance = std::nullopt;  ///< relative, for a solver inside the FMU
 };
 
 /// How an instance is to be used.
@@ -110,8 +163,8 @@ class FmuInstance {
   /// Between the two structural parameters may be set; before anything else. FMI 3 only.
   virtual FmuResult enter_configuration() = 0;
   virtual FmuResult exit_configuration() = 0;
-  /// Says when the run starts and ends; before the initialization mode.
-  virtual FmuResult set_up(Time start, Time stop) = 0;
+  /// Before the initialization mode.
+  virtual FmuResult set_up(const FmuExperiment& experiment) = 0;
   virtual FmuResult enter_initialization() = 0;
   virtual FmuResult exit_initialization() = 0;
   virtual FmuResult reset() = 0;
@@ -139,6 +192,10 @@ class FmuInstance {
   virtual FmuResult enter_step_mode() = 0;
 
   virtual FmuStepResult step(const FmuStepCall& call, double* outputs) = 0;
+  /// Fills in what the short way needs of this instance.
+  virtual void open(FmuShortWay& way) const = 0;
+  /// The rest of a step that left the short way.
+  virtual FmuStepResult resumed(const FmuHalt& halt, const FmuStepCall& call, double* outputs) = 0;
 
   // Model exchange only.
   virtual FmuResult set_time(Time t) = 0;

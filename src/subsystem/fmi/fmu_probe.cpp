@@ -57,9 +57,9 @@ class Prober {
     const auto& flags = fmu_.flags();
     result_.event_mode = flags.event_mode;
     begin();
-    result_.rollback = flags.rollback && prove("canGetAndSetFMUstate", &Prober::save_and_restore);
     // An FMU that lists no states may have none or may hide them; only listed ones can be trusted.
     result_.states = !ports().states.empty() && prove("continuous states", &Prober::read_states);
+    result_.rollback = flags.rollback && prove("canGetAndSetFMUstate", &Prober::save_and_restore);
     result_.linearization = linearization();
     result_.reset = can_reset();
     result_.input_degree = input_degree();
@@ -92,7 +92,7 @@ class Prober {
   void initialize() {
     const auto& experiment = fmu_.description().experiment;
     const Time stop = std::max(experiment.stop.value_or(start_), start_ + 10.0 * step_);
-    begin_initialization(*instance_, {fmu_.description(), ports_, starts_, start_, stop}, log_, {});
+    begin_initialization(*instance_, {fmu_.description(), ports_, starts_, {start_, stop}}, log_, {});
     static_cast<void>(begin_stepping(*instance_, result_.event_mode, log_, {}));
   }
 
@@ -116,19 +116,23 @@ class Prober {
         fmt::format("FMU '{}': it claims '{}', but {}: this is not used", fmu_.name(), claim, why));
   }
 
-  /// Proven when the same step from the restored state ends in the same bits: a function that does nothing returns OK
-  /// as well.
+  /// Proven when the same two steps from the restored state end in the same bits, outputs and states: a function that
+  /// does nothing returns OK as well, and a state that is not told shows in the outputs of the second step.
   FmuResult save_and_restore() {
     FmuInstance::State state = nullptr;
     FmuResult result = instance_->get_state(state);
     if (!result.done()) return result;
     std::vector<double> first;
+    std::vector<double> second;
     for (int round = 0; round < 2 && result.done(); ++round) {
       result = step(0).result;
-      if (round == 0) first = reached_;
+      std::vector<double> both = reached_;
+      if (result.done()) result = step(0, 1).result;
+      both.insert(both.end(), reached_.begin(), reached_.end());
+      (round == 0 ? first : second) = std::move(both);
       if (result.done()) result = instance_->set_state(state);
     }
-    const bool same = reached_ == first;
+    const bool same = second == first;
     const FmuResult freed = instance_->free_state(state);
     if (!result.done()) return result;
     if (!same) throw Error(ErrorCode::SubsystemFailed, "the same step from the restored state ends elsewhere");
@@ -225,8 +229,8 @@ class Prober {
     return instance_->get_output_derivatives(ports().outputs, orders.data(), rates.data());
   }
 
-  /// One step from the start under polynomials of this degree; each order adds 0.1 of an input in that step.
-  FmuStepResult step(int degree) {
+  /// A step under polynomials of this degree; each order adds 0.1 of an input in that step. `made`: steps before it.
+  FmuStepResult step(int degree, int made = 0) {
     const bool two = fmu_.description().version == FmiVersion::Two;
     const std::size_t count = inputs_.size();
     std::vector<double> coefficients = inputs_;
@@ -244,7 +248,7 @@ class Prober {
     }
     const InputBlock polynomials(coefficients.data(), count, degree);
     FmuStepCall call;
-    call.from = start_;
+    call.from = start_ + made * step_;
     call.size = step_;
     call.may_go_back = true;
     call.inputs = ports().real_inputs();

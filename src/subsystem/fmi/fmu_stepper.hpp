@@ -40,6 +40,7 @@ class FmuStepper : public States, public Linearizer, public OutputDerivatives, p
   virtual void start(FmuInstance& instance, const FmuAbilities& abilities, Time start, Time stop) = 0;
   virtual void evaluate(std::span<const double> inputs, std::span<double> outputs) = 0;
   virtual StepReport step(const Subsystem::Step& step, std::span<double> outputs) = 0;
+  virtual HeldStep held_step() noexcept { return {}; }
   /// What a step depends on besides the state inside the FMU, kept under a number: small ones, used again.
   virtual void save(std::size_t slot) = 0;
   virtual void restore(std::size_t slot) = 0;

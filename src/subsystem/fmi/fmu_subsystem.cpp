@@ -63,6 +63,7 @@ class FmuSubsystem final : public Subsystem, private Rollback, private Reset, pr
   void initialize(Time start, Time stop) override;
   void evaluate(std::span<const double> inputs, std::span<double> outputs) override;
   StepReport step(const Step& step, std::span<double> outputs) override;
+  HeldStep held_step() noexcept override { return stepper_->held_step(); }
 
  private:
   StateId save() override;
@@ -86,6 +87,7 @@ class FmuSubsystem final : public Subsystem, private Rollback, private Reset, pr
   FmuInterface interface_;
   std::shared_ptr<const std::string> claim_;
   const FmuPorts& ports_;
+  const std::optional<double> tolerance_;  ///< as the user wrote
   std::vector<FmuStart> starts_;
   mutable std::optional<Capabilities> capabilities_;
   mutable const FmuAbilities* proven_ = nullptr;  ///< once capabilities_ is known
@@ -106,6 +108,7 @@ FmuSubsystem::FmuSubsystem(std::string name, std::shared_ptr<Fmu> fmu, const Fmu
       interface_(chosen_interface(*fmu_, choice)),
       claim_(fmu_->claim(name_, interface_)),
       ports_(fmu_->ports(chosen_structure(fmu_->description(), choice))),
+      tolerance_(choice.tolerance),
       log_(fmu_->name(), {name_, choice.timeout, choice.log}),
       reporter_(log_, name_),
       stepper_(make_stepper(choice)) {
@@ -265,7 +268,7 @@ void FmuSubsystem::initialize(Time start, Time stop) {
   capabilities();
   start_ = start;
   if (!instance_) instance_ = fmu_->instantiate(name_, {interface_, proven_->event_mode}, log_);
-  begin_initialization(*instance_, {fmu_->description(), ports_, starts_, start, stop}, log_, name_);
+  begin_initialization(*instance_, {fmu_->description(), ports_, starts_, {start, stop, tolerance_}}, log_, name_);
   stepper_->start(*instance_, *proven_, start, stop);
 }
 
@@ -331,7 +334,12 @@ std::string fmu_title(const std::filesystem::path& file, const FmuChoice& choice
   const auto fmu = Fmu::open(file);
   const FmuInterface interface = chosen_interface(*fmu, choice);
   const bool exchange = interface == FmuInterface::ModelExchange;
-  return fmu->title(interface, exchange ? integrator_text(chosen_tolerance(*fmu, choice)) : "");
+  const bool ours = exchange && !choice.prefer_model_exchange;
+  return fmu->title(interface, ours ? integrator_text(chosen_tolerance(*fmu, choice)) : "");
+}
+
+bool fmu_offers(const std::filesystem::path& file, FmuInterface interface) {
+  return Fmu::open(file)->offers(interface);
 }
 
 DefaultExperiment fmu_experiment(const std::filesystem::path& file) {

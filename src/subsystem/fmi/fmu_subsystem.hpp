@@ -15,8 +15,9 @@ namespace entrain {
 /// How the user wants an FMU to be used; what is left open is decided by what the FMU offers.
 struct FmuChoice {
   std::optional<FmuInterface> interface = std::nullopt;
-  bool prefer_model_exchange = false;              ///< when both are offered and none is named
-  std::optional<double> tolerance = std::nullopt;  ///< of the integration in model exchange
+  bool prefer_model_exchange = false;  ///< when both are offered and none is named: the method integrates the equations
+  /// Relative: of our integration in model exchange, and told to the FMU for the solver inside it.
+  std::optional<double> tolerance = std::nullopt;
   std::optional<Duration> timeout = std::nullopt;  ///< s of wall clock time that one call may take
   /// What the user wants to start it with, by name: structural parameters decide which variables there are.
   std::map<std::string, Value> start = {};
@@ -34,6 +35,8 @@ std::shared_ptr<Fmu> hold_fmu(const std::filesystem::path& file);
 
 /// "prey.fmu (FMI 2.0 co-simulation)". The file is read anew unless a subsystem holds it.
 std::string fmu_title(const std::filesystem::path& file, const FmuChoice& choice);
+
+bool fmu_offers(const std::filesystem::path& file, FmuInterface interface);
 
 /// The run an FMU proposes, as far as it does.
 DefaultExperiment fmu_experiment(const std::filesystem::path& file);

@@ -48,12 +48,16 @@ class FmuSymbol {
   /// `code`: the instance that is called.
   template <class... Arguments>
   auto operator()(ForeignCode& code, Arguments... arguments) const {
-    Function* function = known_.load(std::memory_order_relaxed);
-    if (function == nullptr) {
-      function = reinterpret_cast<Function*>(library_.require(name_));
-      known_.store(function, std::memory_order_relaxed);
+    return code.call(name_, function(), arguments...);
+  }
+  /// Throws Error{SubsystemFailed} when the library does not have it.
+  Function* function() const {
+    Function* known = known_.load(std::memory_order_relaxed);
+    if (known == nullptr) {
+      known = reinterpret_cast<Function*>(library_.require(name_));
+      known_.store(known, std::memory_order_relaxed);
     }
-    return code.call(name_, function, arguments...);
+    return known;
   }
 
  private:

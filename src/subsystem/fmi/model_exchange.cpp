@@ -18,6 +18,9 @@ namespace {
 // The standard's proposal (FMI 2.0, section 2.2.7): 0.01 of the relative tolerance times the nominal value.
 constexpr double kAbsolutePart = 0.01;
 
+// Of the explicit integrator in one step, 13 evaluations each; beyond, BDF with its few hundred evaluations is quicker.
+constexpr long kMostExplicitSteps = 200;
+
 }  // namespace
 
 ModelExchange::ModelExchange(const Fmu& fmu, const FmuPorts& ports, double tolerance, FmuReporter& reporter)
@@ -60,8 +63,9 @@ FmuResult ModelExchange::set_continuous_inputs(std::span<const double> u) {
   return instance_->set_reals(continuous_inputs_, continuous_values_.data());
 }
 
-void ModelExchange::start(FmuInstance& instance, const FmuAbilities& abilities, Time start, Time) {
+void ModelExchange::start(FmuInstance& instance, const FmuAbilities& abilities, Time start, Time stop) {
   instance_ = &instance;
+  stop_ = stop;
   directional_ = abilities.linearization == LinearizationSource::Directional;
   by_states_ = abilities.rollback_by_states;
   begun_ = false;
@@ -86,13 +90,14 @@ void ModelExchange::begin() {
 
 void ModelExchange::make_solver() {
   const std::size_t states = here_.x.size();
-  solver_.reset();
+  explicit_.reset();
+  stiff_.reset();
+  here_.stiff_from = kNever;
   if (states == 0 && indicators_ == 0) return;
   state_.assign(std::max<std::size_t>(states, 1), 0.0);
   nominals_.assign(states, 1.0);
   if (states > 0) require(instance_->get_nominals(nominals_));
   OdeOptions options;
-  options.method = OdeMethod::Bdf;
   options.relative_tolerance = tolerance_;
   options.absolute_tolerance = kAbsolutePart * tolerance_;
   options.indicators = indicators_;
@@ -101,12 +106,17 @@ void ModelExchange::make_solver() {
     if (!(nominal > 0.0)) nominal = 1.0;  // the standard wants it positive
     options.absolute_tolerances.push_back(options.absolute_tolerance * nominal);
   }
+  OdeOptions stiff = options;
+  options.max_steps = kMostExplicitSteps;
+  options.may_give_up = true;
+  explicit_.emplace(state_.size(), std::move(options));
+  stiff.method = OdeMethod::Bdf;
   if (directional_ && states > 0) {
-    options.jacobian = jacobian_pattern(description_, ports_);
+    stiff.jacobian = jacobian_pattern(description_, ports_);
     seed_.reserve(states);
     seeded_.reserve(states);
   }
-  solver_.emplace(state_.size(), std::move(options));
+  stiff_.emplace(state_.size(), std::move(stiff));
 }
 
 void ModelExchange::set_point(Time t, std::span<const double> x, std::span<const double> u) {
@@ -142,13 +152,14 @@ StepReport ModelExchange::step(const Subsystem::Step& step, std::span<double> ou
   here_.t = step.from;
   const bool jumped = put_inputs(step.inputs, 0.0) || std::exchange(here_.inputs_changed, false);
   if (jumped || reached(here_.t, here_.next_event)) handle_event_here();
+  Duration s = 0.0;
   for (int events = 0; !terminate_ && !reached(here_.t, end); ++events) {
-    require_few_events(events, here_.t);
-    advance(step, end);
+    require_few_events(events, reporter_.context(here_.t));
+    s = advance(step, s, end);
   }
   const bool whole = reached(here_.t, end);
   if (whole) here_.t = end;
-  put_inputs(step.inputs, whole ? step.size : here_.t - step.from);
+  put_inputs(step.inputs, whole ? step.size : s);
   tell();
   if (!outputs.empty()) require(instance_->get_reals(ports_.real_outputs(), outputs.data()));
   return {.reached = here_.t,
@@ -156,23 +167,28 @@ StepReport ModelExchange::step(const Subsystem::Step& step, std::span<double> ou
           .stop_requested = std::exchange(terminate_, false)};
 }
 
-/// To the end or to the next event, which is handled there.
-void ModelExchange::advance(const Subsystem::Step& step, Time end) {
+/// From the local time `s` to the end or to the next event, which is handled there. Returns the local time reached: a
+/// sum of times would round it, and an indicator that depends on the inputs would not be where the root was found.
+Duration ModelExchange::advance(const Subsystem::Step& step, Duration s, Time end) {
   const bool announced = reached(end, here_.next_event);
   const Time stop = announced ? std::min(here_.next_event, end) : end;
-  if (reached(here_.t, stop)) return handle_event_here();  // announced again for now
+  if (reached(here_.t, stop)) {  // announced again for now
+    handle_event_here();
+    return s;
+  }
   event_wanted_ = false;
-  const OdeReached at = integrate(step, stop);
+  const OdeReached at = integrate(step, s, stop);
   const bool at_stop = at.cause == OdeReached::Cause::End;
   here_.t = at_stop ? stop : std::min(step.from + at.time, stop);
-  put_inputs(step.inputs, here_.t - step.from);
-  if (terminate_) return;
+  put_inputs(step.inputs, at.time);
+  if (terminate_) return at.time;
   const bool found = at.cause == OdeReached::Cause::Indicator;
   if (found || event_wanted_ || (announced && at_stop)) handle_event_here();
+  return at.time;
 }
 
 /// In the local time s of the step, so that small steps at large times lose no digits.
-OdeReached ModelExchange::integrate(const Subsystem::Step& step, Time stop) {
+OdeReached ModelExchange::integrate(const Subsystem::Step& step, Duration s0, Time stop) {
   tell();
   const std::size_t varying = step.inputs.degree() > 0 ? u_.size() : 0;  // held inputs have been told
   const auto put = [&](Duration s, std::span<const double> x) {
@@ -204,22 +220,22 @@ OdeReached ModelExchange::integrate(const Subsystem::Step& step, Time stop) {
   };
   const auto completed = [&](Duration s, std::span<const double> x) {
     put(s, x);
-    return complete_step();
+    return tell_completed_step();
   };
   OdeProblem problem{.derivatives = derivatives};
   if (indicators_ > 0) problem.indicators = indicators;
   if (directional_ && !here_.x.empty()) problem.jacobian_product = product;
-  if (description_.model_exchange->needs_completed_step) problem.step_completed = completed;
-  if (!solver_) {
+  if (wants_completed_steps()) problem.step_completed = completed;
+  if (!explicit_) {
     here_.t = stop;
     put(stop - step.from, {});
-    if (problem.step_completed) complete_step();
+    if (problem.step_completed) tell_completed_step();
     return {stop - step.from, OdeReached::Cause::End};
   }
   std::copy(here_.x.begin(), here_.x.end(), state_.begin());
   discarded_.reset();
   try {
-    const OdeReached at = solver_->advance(here_.t - step.from, stop - step.from, state_, problem);
+    const OdeReached at = solve(s0, stop - step.from, problem);
     std::copy_n(state_.begin(), here_.x.size(), here_.x.begin());
     return at;
   } catch (const Error& error) {
@@ -232,8 +248,18 @@ OdeReached ModelExchange::integrate(const Subsystem::Step& step, Time stop) {
   }
 }
 
+/// Explicit as long as it is quick: BDF begins every step anew with order 1, which costs accuracy where steps are
+/// short. What is found to be stiff is remembered with the state, so that a restored one replays to the same bits.
+OdeReached ModelExchange::solve(Duration s, Duration end, const OdeProblem& problem) {
+  if (end - s >= here_.stiff_from) return stiff_->advance(s, end, state_, problem);
+  const OdeReached at = explicit_->advance(s, end, state_, problem);
+  if (at.cause != OdeReached::Cause::GaveUp) return at;
+  if (!discarded_ && at.time > s) here_.stiff_from = at.time - s;
+  return stiff_->advance(at.time, end, state_, problem);
+}
+
 /// True when the integration must stop for what the FMU asks.
-bool ModelExchange::complete_step() {
+bool ModelExchange::tell_completed_step() {
   const FmuCompletedStep completed = instance_->complete_integrator_step(may_go_back_);
   require(completed.result);
   event_wanted_ = event_wanted_ || completed.enter_event_mode;
@@ -323,7 +349,7 @@ void ModelExchange::states(std::span<double> x) {
 }
 
 std::string integrator_text(double tolerance) {
-  return fmt::format("CVODE, tolerance {:g}", tolerance);
+  return fmt::format("Runge-Kutta, BDF where stiff, tolerance {:g}", tolerance);
 }
 
 }  // namespace entrain

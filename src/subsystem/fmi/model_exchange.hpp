@@ -46,14 +46,18 @@ class ModelExchange final : public FmuStepper, public Equations {
   std::size_t event_indicator_count() const override { return indicators_; }
   void event_indicators(const Point& at, std::span<double> z) override;
   bool handle_event(const Point& at, std::span<double> x) override;
+  bool wants_completed_steps() const override { return description_.model_exchange->needs_completed_step; }
+  bool complete_step(const Point& at) override;
+  bool stop_requested() const override { return terminate_; }
   void move_to(const Point& at) override;
 
  private:
   /// With what is inside the FMU, everything a step depends on: the point reached, and the inputs as they ended there.
   struct Here {
     Time t = 0.0;
-    Time next_event = kNever;     ///< announced
-    bool inputs_changed = false;  ///< without event mode, since the last step: the next one begins with it
+    Time next_event = kNever;      ///< announced
+    bool inputs_changed = false;   ///< without event mode, since the last step: the next one begins with it
+    Duration stiff_from = kNever;  ///< a step of this size took the explicit integrator too long
     std::vector<double> x, u, du;
   };
 
@@ -64,9 +68,10 @@ class ModelExchange final : public FmuStepper, public Equations {
   void set_point(Time t, std::span<const double> x, std::span<const double> u);
   void tell();
   bool put_inputs(const InputBlock& inputs, Duration s);
-  void advance(const Subsystem::Step& step, Time end);
-  OdeReached integrate(const Subsystem::Step& step, Time stop);
-  bool complete_step();
+  Duration advance(const Subsystem::Step& step, Duration s, Time end);
+  OdeReached integrate(const Subsystem::Step& step, Duration s, Time stop);
+  OdeReached solve(Duration s, Duration end, const OdeProblem& problem);
+  bool tell_completed_step();
   void handle_event_here();
   void handle_event_here(FunctionRef<FmuResult()> in_event_mode);
   [[noreturn]] void throw_unforeseen_event() const;
@@ -83,8 +88,10 @@ class ModelExchange final : public FmuStepper, public Equations {
   bool directional_ = false;
   bool begun_ = false;
   std::size_t indicators_ = 0;
-  std::optional<OdeSolver> solver_;  ///< none when there is nothing to integrate and nothing to watch
+  std::optional<OdeSolver> explicit_;  ///< none when there is nothing to integrate and nothing to watch
+  std::optional<OdeSolver> stiff_;     ///< as well
 
+  Time stop_ = kNever;
   Here here_;
   std::vector<Here> saved_;
   bool told_ = false;  ///< the FMU is where here_ is
@@ -109,7 +116,7 @@ class ModelExchange final : public FmuStepper, public Equations {
 /// The tolerance when neither the user nor the FMU names one.
 inline constexpr double kExchangeTolerance = 1e-10;
 
-/// "CVODE, tolerance 1e-10": how it is integrated, in words.
+/// "Runge-Kutta, BDF where stiff, tolerance 1e-10": how it is integrated, in words.
 std::string integrator_text(double tolerance);
 
 }  // namespace entrain

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "subsystem/fmi/model_exchange.hpp"
 
@@ -42,6 +43,14 @@ bool ModelExchange::handle_event(const Point& at, std::span<double> x) {
   handle_event_here();
   std::copy(here_.x.begin(), here_.x.end(), x.begin());
   return false;
+}
+
+/// What the FMU wants besides an event is told by stop_requested.
+bool ModelExchange::complete_step(const Point& at) {
+  set_point(at.t, at.x, at.u);
+  event_wanted_ = false;
+  tell_completed_step();
+  return std::exchange(event_wanted_, false);
 }
 
 void ModelExchange::linearize(Linearization& result) {
@@ -105,8 +114,9 @@ void ModelExchange::rates(std::span<const double> du, std::span<double> dy) {
 /// What the outputs change with the time alone, by a one-sided difference of second order: an FMU need not go back in
 /// time. Exactly zero for outputs that do not depend on the time.
 void ModelExchange::add_explicit_rates(std::span<double> dy) {
-  const Duration width = std::cbrt(std::numeric_limits<double>::epsilon()) * std::max(1.0, std::abs(here_.t));
-  if (here_.t + 2.0 * width >= here_.next_event) return;
+  const Duration best = std::cbrt(std::numeric_limits<double>::epsilon()) * std::max(1.0, std::abs(here_.t));
+  const Duration width = std::min(best, 0.49 * (std::min(here_.next_event, stop_) - here_.t));
+  if (width < 1e-3 * best) return;  // rounding would be all there is
   const auto at = [&](Duration ahead) { return Point{here_.t + ahead, here_.x, here_.u, here_.du}; };
   const std::size_t count = dy.size();
   const auto now = std::span(y_).first(count);

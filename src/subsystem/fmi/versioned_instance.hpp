@@ -75,7 +75,12 @@ class VersionedInstance : public FmuInstance {
   template <class Symbol, class... Arguments>
   FmuResult call(const Symbol& symbol, Arguments... arguments) {
     if (worst_ == FmuStatus::Fatal) return {FmuStatus::Fatal, symbol.name()};  // no further call is allowed
-    return noted(static_cast<int>(symbol(code_, handle_, arguments...)), symbol.name());
+    return noted(symbol, symbol(code_, handle_, arguments...));
+  }
+  /// What `symbol` returned, in our terms.
+  template <class Symbol, class Status>
+  FmuResult noted(const Symbol& symbol, Status status_of_version) {
+    return noted(static_cast<int>(status_of_version), symbol.name());
   }
 
   /// A status that the standard does not know is an error; so is fmi2Pending: the engine asks for no asynchronous
@@ -87,6 +92,15 @@ class VersionedInstance : public FmuInstance {
     return {status, function};
   }
 
+  /// `set`, `do_step` and `get` are looked up, as far as they will be called.
+  void open_with(FmuShortWay& way, const auto& set, const auto& do_step, const auto& get) const {
+    way.code = &code_;
+    way.handle = handle_;
+    if (!way.inputs.empty()) way.set = reinterpret_cast<void (*)()>(set.function());
+    way.step = reinterpret_cast<void (*)()>(do_step.function());
+    if (!way.outputs.empty()) way.get = reinterpret_cast<void (*)()>(get.function());
+  }
+
   /// A discarded get or set is no discarded step: there is nothing to repeat.
   static FmuStepResult failed(FmuStepResult result) {
     result.result.status = std::max(result.result.status, FmuStatus::Error);
@@ -96,7 +110,9 @@ class VersionedInstance : public FmuInstance {
   /// The end of a step that was made, or discarded: the outputs.
   FmuStepResult with_outputs(FmuStepResult result, const FmuStepCall& arguments, double* outputs) {
     if (result.result.status > FmuStatus::Discard || outputs == nullptr || arguments.outputs.empty()) return result;
-    const FmuResult got = get_reals(arguments.outputs, outputs);
+    return with_outcome_of_get(result, get_reals(arguments.outputs, outputs));
+  }
+  static FmuStepResult with_outcome_of_get(FmuStepResult result, const FmuResult& got) {
     if (!got.done()) return failed({got, result.reached, result.terminated});
     if (result.result.done()) result.result = graver(result.result, got);
     return result;

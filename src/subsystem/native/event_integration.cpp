@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/grid.hpp"
 #include "entrain/error.hpp"
 #include "subsystem/event_limits.hpp"
@@ -9,8 +11,10 @@
 namespace entrain {
 namespace {
 
-OdeOptions options_for(const Model& model) {
+OdeOptions options_for(const Model& model, OdeMethod method, double tolerance) {
   OdeOptions options;
+  options.method = method;
+  options.relative_tolerance = options.absolute_tolerance = tolerance;
   options.indicators = model.event_indicator_count();
   return options;
 }
@@ -26,8 +30,8 @@ void settle_events(Model& model, const Model::Point& at, std::span<double> x) {
               {"", "", at.t, ""});
 }
 
-EventIntegration::EventIntegration(const Model& model)
-    : solver_(model.variables().states.size(), options_for(model)),
+EventIntegration::EventIntegration(const Model& model, OdeMethod method, double tolerance)
+    : solver_(model.variables().states.size(), options_for(model, method, tolerance)),
       u_(model.variables().inputs.size()),
       du_(u_.size()),
       ddu_(u_.size()) {}
@@ -43,18 +47,30 @@ Model::Point EventIntegration::point(Time from, Duration s, const InputBlock& in
 
 void EventIntegration::integrate(Model& model, Time from, Duration size, const InputBlock& inputs,
                                  std::span<double> x) {
-  const auto derivatives = [&](Duration s, std::span<const double> at, std::span<double> dx) {
-    model.derivatives(point(from, s, inputs, at), dx);
-  };
-  const auto indicators = [&](Duration s, std::span<const double> at, std::span<double> z) {
-    model.event_indicators(point(from, s, inputs, at), z);
-  };
   // In the local time, so that small steps at large times lose no digits.
   Duration s = 0.0;
+  Time smooth_until = kNever;  // up to there the model is what it was before the discontinuity
+  const auto smooth_point = [&](Duration at_time, std::span<const double> at) {
+    Model::Point result = point(from, at_time, inputs, at);
+    result.t = std::min(result.t, smooth_until);
+    return result;
+  };
+  const auto derivatives = [&](Duration at_time, std::span<const double> at, std::span<double> dx) {
+    model.derivatives(smooth_point(at_time, at), dx);
+  };
+  const auto indicators = [&](Duration at_time, std::span<const double> at, std::span<double> z) {
+    model.event_indicators(smooth_point(at_time, at), z);
+  };
   settle_events(model, point(from, s, inputs, x), x);  // the inputs may have jumped
   for (int events = 0; !reached(s, size); ++events) {
-    require_few_events(events, from + s);
-    s = solver_.advance(s, size, x, {.derivatives = derivatives, .indicators = indicators}).time;
+    require_few_events(events, {"", "", from + s, ""});
+    Time announced = model.next_discontinuity(from + s);
+    if (reached(from + s, announced))
+      announced = model.next_discontinuity(announced);  // there already, but for rounding
+    const bool inside = !reached(announced, from + size);
+    smooth_until = announced < kNever ? just_before(announced) : kNever;
+    const Duration end = inside ? announced - from : size;
+    s = solver_.advance(s, end, x, {.derivatives = derivatives, .indicators = indicators}).time;
     settle_events(model, point(from, s, inputs, x), x);
   }
 }

@@ -11,11 +11,13 @@ namespace entrain {
 /// kMostEventRounds.
 void settle_events(Model& model, const Model::Point& at, std::span<double> x);
 
-/// Integrates a model with state events from event to event. A model holds one and calls it in its `integrate`.
+/// Integrates a model from its derivatives, from event to event: those it announces and those of its state. A model
+/// holds one and calls it in its `integrate`; an FMU holds one when it is exported with a solver.
 class EventIntegration {
  public:
   /// As many states, inputs and indicators as the model has; at least one state.
-  explicit EventIntegration(const Model& model);
+  explicit EventIntegration(const Model& model, OdeMethod method = OdeMethod::ExplicitRungeKutta,
+                            double tolerance = OdeOptions().relative_tolerance);
   void integrate(Model& model, Time from, Duration size, const InputBlock& inputs, std::span<double> x);
 
  private:

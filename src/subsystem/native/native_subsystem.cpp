@@ -43,8 +43,11 @@ class NativeSubsystem final : public Subsystem,
   void initialize(Time start, Time stop) override;
   void evaluate(std::span<const double> inputs, std::span<double> outputs) override;
   StepReport step(const Step& step, std::span<double> outputs) override;
+  HeldStep held_step() noexcept override { return {step_held, this}; }
 
  private:
+  static const StepReport* step_held(void* context, Time from, Duration size, const double* inputs, double* outputs);
+  void advance(const Step& step, std::span<double> outputs);
   StateId save() override;
   void restore(StateId id) override;
   void release(StateId id) override;
@@ -83,6 +86,7 @@ class NativeSubsystem final : public Subsystem,
   std::unique_ptr<Model> model_;
   std::size_t states_;
   std::size_t inputs_;
+  std::size_t outputs_;
   std::vector<Value> parameters_;
   std::vector<double> start_states_;
   std::vector<double> start_inputs_;
@@ -102,6 +106,7 @@ NativeSubsystem::NativeSubsystem(std::string name, std::unique_ptr<Model> model)
       model_(std::move(model)),
       states_(variables().states.size()),
       inputs_(variables().inputs.size()),
+      outputs_(variables().outputs.size()),
       start_states_(start_numbers(variables().states)),
       start_inputs_(start_numbers(variables().inputs)),
       now_(1 + states_ + 3 * inputs_ + model_->memory().size()),
@@ -181,13 +186,24 @@ void NativeSubsystem::evaluate(std::span<const double> inputs, std::span<double>
 }
 
 StepReport NativeSubsystem::step(const Step& step, std::span<double> outputs) {
+  advance(step, outputs);
+  return {now_[0]};
+}
+
+const StepReport* NativeSubsystem::step_held(void* context, Time from, Duration size, const double* inputs,
+                                             double* outputs) {
+  auto& self = *static_cast<NativeSubsystem*>(context);
+  self.advance({from, size, InputBlock(inputs, self.inputs_, 0)}, {outputs, self.outputs_});
+  return nullptr;
+}
+
+void NativeSubsystem::advance(const Step& step, std::span<double> outputs) {
   guarded(step.from, [&] {
     model_->integrate(step.from, step.size, step.inputs, {x(), states_});
     now_[0] = step.from + step.size;
     keep_inputs_at_end(step.inputs, step.size);
     model_->outputs(here(), outputs);
   });
-  return {now_[0]};
 }
 
 void NativeSubsystem::keep_inputs_at_end(const InputBlock& inputs, Duration size) {

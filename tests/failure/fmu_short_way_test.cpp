@@ -1,0 +1,48 @@
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "entrain/entrain.hpp"
+#include "support/scripted_fmus.hpp"
+#include "support/systems.hpp"
+
+// Steps under held inputs make their calls in one go. Each call must still be named when it takes the process along.
+
+namespace entrain {
+namespace {
+
+using test::expect_text;
+
+class FmuShortWay : public test::ScriptedFmus {
+ protected:
+  std::string system(ScriptedMode mode, const std::string& keys = "") const {
+    return fmt::format(
+        "run = {{ stop = 1.0, step = 0.1 }}\n[subsystems.part]\nfmu = \"{}\"\nstart = {{ mode = {} }}\n{}\n",
+        write(test::scripted_description("")).string(), static_cast<int>(mode), keys);
+  }
+  std::string message(ScriptedMode mode) const {
+    test::write_text(folder_ / "s.toml", system(mode));
+    const auto result = run_here({"run", "s.toml", "--out", "out"});
+    EXPECT_EQ(result.exit_code, 1);
+    return result.err;
+  }
+};
+
+TEST_F(FmuShortWay, crash_while_inputs_are_set_names_that_call) {
+  expect_text(message(CrashInSet), "crashed in fmi2SetReal (SIGSEGV");
+}
+
+TEST_F(FmuShortWay, crash_while_outputs_are_read_names_that_call) {
+  expect_text(message(CrashInGet), "crashed in fmi2GetReal (SIGSEGV");
+}
+
+TEST_F(FmuShortWay, tolerance_in_the_system_file_is_told_to_the_fmu) {
+  Simulation with(test::system_from(system(TellTolerance, "tolerance = 1e-5")));
+  with.run();
+  EXPECT_EQ(with.value("part.y"), 1e-5);
+  Simulation without(test::system_from(system(TellTolerance)));
+  without.run();
+  EXPECT_EQ(without.value("part.y"), -1.0);
+}
+
+}  // namespace
+}  // namespace entrain

@@ -1,0 +1,82 @@
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "results/memory_recorder.hpp"
+#include "support/archives.hpp"
+#include "support/places.hpp"
+#include "support/program.hpp"
+#include "support/scripted_exchange.h"
+#include "support/systems.hpp"
+#include "support/temporary_folder.hpp"
+
+// What a model-exchange FMU wants of an integrator outside must be done by `monolithic` as well. The FMU is
+// tests/support/scripted_exchange.c: x' = 1 from x = 0, and something happens from x = 0.5 on.
+
+namespace entrain {
+namespace {
+
+constexpr const char* kDescription = R"xml(<fmiModelDescription fmiVersion="2.0" modelName="scripted" guid="scripted"
+    numberOfEventIndicators="{}">
+  <ModelExchange modelIdentifier="scripted"/>
+  <ModelVariables>
+    <ScalarVariable name="x" valueReference="0" causality="output" initial="exact"><Real start="0"/></ScalarVariable>
+    <ScalarVariable name="der(x)" valueReference="1"><Real derivative="1"/></ScalarVariable>
+    <ScalarVariable name="mode" valueReference="2" causality="parameter" variability="fixed"><Integer start="0"/></ScalarVariable>
+  </ModelVariables>
+  <ModelStructure><Outputs><Unknown index="1"/></Outputs><Derivatives><Unknown index="2"/></Derivatives></ModelStructure>
+</fmiModelDescription>)xml";
+
+class MonolithicExchange : public testing::Test {
+ protected:
+  RunSummary run(int mode, int indicators) {
+    const auto file = folder_ / "part.fmu";
+    test::write_archive(file, {{"modelDescription.xml", fmt::format(kDescription, indicators)},
+                               {"binaries/linux64/scripted.so", test::text_of(test::scripted_exchange_library())}});
+    Simulation simulation(test::system_from(fmt::format(R"(
+run = {{ stop = 1.0, step = 0.2, method = "monolithic" }}
+[subsystems.part]
+fmu = "{}"
+start = {{ mode = {} }}
+)",
+                                                        file.string(), mode)));
+    simulation.observe(recorder_);
+    return simulation.run();
+  }
+  double last() const { return recorder_.column("part.x").back(); }
+
+  test::TemporaryFolder folder_;
+  MemoryRecorder recorder_;
+};
+
+void expect_stop(const RunSummary& summary) {
+  EXPECT_EQ(summary.termination, Termination::Interrupted);
+  EXPECT_NE(summary.message.find("subsystem 'part' asked to end the run"), std::string::npos) << summary.message;
+}
+
+TEST_F(MonolithicExchange, fmu_that_asks_to_stop_after_an_internal_step_ends_the_run_there) {
+  expect_stop(run(TerminateInStep, 0));
+  EXPECT_GE(last(), 0.5);
+  EXPECT_LE(last(), 0.6);  // inside the macro step that passes 0.5
+}
+
+TEST_F(MonolithicExchange, fmu_that_asks_to_stop_in_an_event_ends_the_run_there) {
+  const auto summary = run(TerminateInEvent, 1);
+  expect_stop(summary);
+  EXPECT_NEAR(last(), 0.5, 1e-9);
+  EXPECT_NEAR(summary.reached, 0.5, 1e-9);
+}
+
+TEST_F(MonolithicExchange, event_wanted_after_an_internal_step_is_handled) {
+  const auto summary = run(StepEvent, 0);
+  EXPECT_EQ(summary.termination, Termination::Completed) << summary.message;
+  EXPECT_GT(last(), 10.2);  // it jumps to 10 at the end of the internal step that passes 0.5, and goes on
+  EXPECT_LE(last(), 10.5);
+}
+
+TEST_F(MonolithicExchange, summary_says_that_the_method_integrates) {
+  const auto summary = run(Normal, 0);
+  EXPECT_EQ(summary.subsystems[0].source, "fmu part.fmu (FMI 2.0 model exchange)");
+}
+
+}  // namespace
+}  // namespace entrain
