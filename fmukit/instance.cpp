@@ -9,7 +9,6 @@
 
 #include "fmukit/describe.hpp"
 #include "fmukit/guard.hpp"
-#include "subsystem/native/event_integration.hpp"
 
 namespace entrain::fmukit {
 namespace {
@@ -48,6 +47,11 @@ Instance::Instance(const FmuDefinition& definition, Kind kind)
       dy_(y_.size()),
       z_(indicators_),
       coefficients_((kMaxInputDegree + 1) * inputs_) {
+  const auto& options = definition.options;
+  if (options.solver != InnerSolver::Exact && states_ > 0) {
+    const bool stiff = options.solver == InnerSolver::Cvode;
+    integration_.emplace(*model_, stiff ? OdeMethod::Bdf : OdeMethod::ExplicitRungeKutta, options.tolerance);
+  }
   reset();
 }
 

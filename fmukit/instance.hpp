@@ -11,6 +11,7 @@
 #include "fmukit/fmu_definition.hpp"
 #include "fmukit/references.hpp"
 #include "fmukit/snapshot.hpp"
+#include "subsystem/native/event_integration.hpp"
 
 namespace entrain::fmukit {
 
@@ -120,6 +121,7 @@ class Instance {
   bool asked(const InputRequest& ask, Time t, bool finished);
   int coefficients_from_derivatives();
   int coefficients_from_samples(Time from, Duration size, const InputRequest& ask);
+  void integrate(Time from, Duration size, const InputBlock& inputs);
   void advance_with_polynomials(Time from, Duration size, int degree);
   Time advance_in_internal_steps(Time from, Duration size, const InputRequest* ask);
   void count(Counter counter) { ++calls_[static_cast<std::size_t>(counter)]; }
@@ -139,6 +141,7 @@ class Instance {
   const FmuDefinition& definition_;
   Kind kind_;
   std::unique_ptr<Model> model_;
+  std::optional<EventIntegration> integration_;  ///< when the steps are not the model's own
   const VariableTable& variables_;
   References references_;
   std::size_t states_;

@@ -96,7 +96,7 @@ Time Instance::advance_in_internal_steps(Time from, Duration size, const InputRe
   for (long k = 0; k < count; ++k) {
     const Duration begin = inner * static_cast<double>(k);
     const Duration end = k + 1 == count ? size : inner * static_cast<double>(k + 1);
-    model_->integrate(from + begin, end - begin, InputBlock(u(), inputs_, 0), {x(), states_});
+    integrate(from + begin, end - begin, InputBlock(u(), inputs_, 0));
     if (ask != nullptr && asked(*ask, from + end, true)) return from + end;
   }
   return from + size;
@@ -118,9 +118,17 @@ int Instance::coefficients_from_derivatives() {
   return std::exchange(ahead_degree_, 0);
 }
 
+void Instance::integrate(Time from, Duration size, const InputBlock& inputs) {
+  if (integration_) {
+    integration_->integrate(*model_, from, size, inputs, {x(), states_});
+  } else {
+    model_->integrate(from, size, inputs, {x(), states_});
+  }
+}
+
 void Instance::advance_with_polynomials(Time from, Duration size, int degree) {
   const InputBlock inputs(coefficients_.data(), inputs_, degree);
-  model_->integrate(from, size, inputs, {x(), states_});
+  integrate(from, size, inputs);
   if (degree == 0) {
     std::fill(du(), du() + 2 * inputs_, 0.0);
     return;

@@ -27,7 +27,7 @@ void PrintTo(const Case& c, std::ostream* out) {
   if (c.fmi > 0) *out << " as FMU " << c.fmi;
 }
 
-// As sharp as CVODE gets, to find errors of the adapter and not of the integrator.
+// Sharp, to find errors of the adapter and not of the integrator.
 constexpr double kTolerance = 1e-12;
 
 std::unique_ptr<Subsystem> subsystem_of(const Case& c) {

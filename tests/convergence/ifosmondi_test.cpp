@@ -89,7 +89,7 @@ TEST(IfosmondiOrder, with_rollback_here_and_estimates_there_is_3_and_nearly_as_g
 /// The same system of FMUs: one folder below ENTRAIN_FMUS per subsystem.
 SystemDescription as_fmus(const SystemDescription& native, const std::vector<std::string>& folders) {
   const std::string root = test::fmu_folder();
-  auto description = with_fmus(native, root + "/2");
+  auto description = with_fmus(native, {root + "/2"});
   for (std::size_t s = 0; s < folders.size(); ++s) {
     auto& fmu = description.subsystems[s].fmu;
     fmu = root + folders[s] + "/2/" + std::filesystem::path(fmu).filename().string();
@@ -106,7 +106,7 @@ double fmu_error(const Arrangement& native, const std::vector<std::string>& fold
   return percent_error(recorded(run, native), recorded(reference, native));
 }
 
-const std::string kRollback;  // the plain FMUs
+const std::string kRollback = "/test/strict";
 const std::string kNoRollback = "/test/no_rollback";
 
 TEST(IfosmondiFmus, a_mixed_pair_has_order_3_and_is_nearly_as_good_as_with_estimates_alone) {

@@ -363,7 +363,8 @@ TEST(F3ornitsFmus, bare_ones_with_imposed_steps_beat_held_inputs_fivefold) {
 
 // In its first 10 s the controller ignores its input, so that no step there can prove which input derivatives it takes.
 TEST(F3ornitsFmus, an_input_that_has_no_effect_yet_keeps_the_degree_that_is_claimed) {
-  Simulation simulation(changed(with_fmus("car", "2", {"body", "controller"}), {.method = "f3ornits", .step = 0.01}));
+  Simulation simulation(
+      changed(with_fmus("car", "test/strict/2", {"body", "controller"}), {.method = "f3ornits", .step = 0.01}));
   EXPECT_EQ(simulation.run().termination, Termination::Completed) << simulation.summary().message;
   EXPECT_EQ(simulation.summary().subsystems[1].capabilities.input_degree, 1);
   EXPECT_NEAR(simulation.value("body.v"), 16.09, 0.05);
@@ -377,7 +378,7 @@ TEST(F3ornitsFmus, run_as_the_native_models_do) {
       for (auto& subsystem : native.subsystems) subsystem.input_degree = Written<std::int64_t>{0, {}};
     }
     auto imported = native;
-    const auto fmus = with_fmus("two_mass", version, {"left", "right"});
+    const auto fmus = with_fmus("two_mass", "test/strict/" + version, {"left", "right"});
     for (std::size_t s = 0; s < 2; ++s) {
       imported.subsystems[s].model.clear();
       imported.subsystems[s].fmu = fmus.subsystems[s].fmu;

@@ -66,7 +66,7 @@ TEST_P(FmuLinearization, is_that_of_the_model_after_a_step) {
 constexpr double kDifferences = 1e-9;
 
 INSTANTIATE_TEST_SUITE_P(Ways, FmuLinearization,
-                         testing::Values(Case{"2", "oscillator_force_side", "oscillator.force_side",
+                         testing::Values(Case{"test/strict/2", "oscillator_force_side", "oscillator.force_side",
                                               LinearizationSource::Directional, 0.0},
                                          Case{"test/adjoint/3", "oscillator_force_side", "oscillator.force_side",
                                               LinearizationSource::Adjoint, 0.0},

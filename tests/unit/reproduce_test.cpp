@@ -48,7 +48,7 @@ TEST(Reproduce, an_unknown_id_gets_a_suggestion) {
 
 TEST(Reproduce, models_are_swapped_for_their_fmus_and_nothing_else_changes) {
   const auto native = load(test::examples_folder() + "/lotka_volterra");
-  const auto swapped = with_fmus(native, test::fmu_folder() + "/2");
+  const auto swapped = with_fmus(native, {test::fmu_folder() + "/2"});
   ASSERT_EQ(swapped.subsystems.size(), 2U);
   EXPECT_EQ(swapped.subsystems[0].name, "prey");
   EXPECT_EQ(swapped.subsystems[0].fmu, test::fmu_folder() + "/2/lotka_volterra_prey.fmu");
@@ -58,7 +58,7 @@ TEST(Reproduce, models_are_swapped_for_their_fmus_and_nothing_else_changes) {
 
 TEST(Reproduce, missing_fmu_is_named_with_the_way_to_get_it) {
   try {
-    with_fmus(load(test::examples_folder() + "/mechanical"), "nowhere");
+    with_fmus(load(test::examples_folder() + "/mechanical"), {"nowhere"});
     FAIL() << "no error";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::FileFailed);

@@ -68,7 +68,7 @@ TEST_F(SystemFile, search_tells_what_it_looked_for) {
   const std::string folder = folder_.string();
   EXPECT_EQ(search_error(folder_ / "none.toml"),
             "no such file or folder: '" + folder +
-                "/none.toml'. Name a system file (.toml, .ssp), or a folder that holds one");
+                "/none.toml'. Name a system file (.toml, .ssp), a folder that holds one, or an FMU (.fmu)");
   EXPECT_EQ(search_error(folder_), "no system file in the folder '" + folder +
                                        "': looked for system.toml and SystemStructure.ssd, then for a single .toml, "
                                        ".ssp or .ssd. Name a system file, or a "
