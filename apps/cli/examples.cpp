@@ -45,8 +45,8 @@ fs::path find_examples() {
 fs::path find_fmus() {
   return find({"FMUs of the models",
                "ENTRAIN_FMUS",
-               {"fmus/2", "../share/entrain/fmus/2"},
-               "Build them (make build), or name their folder in"});
+               {"fmus", "../share/entrain/fmus"},
+               "Build them (make build), or name the folder with '2' and '3' in it in"});
 }
 
 }  // namespace entrain::cli

@@ -8,8 +8,8 @@ namespace entrain::cli {
 /// installation). Throws Error{FileFailed}.
 std::filesystem::path find_examples();
 
-/// The FMUs of the built-in models, for FMI 2.0: $ENTRAIN_FMUS, else beside the program (build folder or installation).
-/// Throws Error{FileFailed}.
+/// The FMUs of the built-in models, in folders '2' and '3' for the versions of FMI: $ENTRAIN_FMUS, else beside the
+/// program (build folder or installation). Throws Error{FileFailed}.
 std::filesystem::path find_fmus();
 
 }  // namespace entrain::cli

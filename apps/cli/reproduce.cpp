@@ -16,11 +16,11 @@ namespace {
 
 struct ReproduceArguments {
   std::vector<std::string> ids;
-  bool fmu = false;
+  std::string fmu;  ///< empty = the models
   bool json = false;
 };
 
-nlohmann::ordered_json json_of_result(const ReproduceResult& result, bool fmu) {
+nlohmann::ordered_json json_of_result(const ReproduceResult& result, const std::string& fmu) {
   auto rows = nlohmann::ordered_json::array();
   for (const auto& row : result.rows) {
     nlohmann::ordered_json entry{{"quantity", row.quantity},
@@ -33,7 +33,8 @@ nlohmann::ordered_json json_of_result(const ReproduceResult& result, bool fmu) {
     if (row.paper) entry["paper"] = *row.paper;
     rows.push_back(std::move(entry));
   }
-  return {{"id", result.id}, {"title", result.title}, {"models", fmu ? "fmu" : "native"}, {"rows", rows}};
+  return {
+      {"id", result.id}, {"title", result.title}, {"models", fmu.empty() ? "native" : "fmu " + fmu}, {"rows", rows}};
 }
 
 std::string result_text(const ReproduceResult& result) {
@@ -73,10 +74,16 @@ std::vector<std::string> wanted_ids(const std::vector<std::string>& asked) {
   return asked;
 }
 
+/// "2", "3": the version of FMI; "2-me", "3-me": by model exchange.
+FmuSet fmus_asked_for(const std::string& which) {
+  if (which.empty()) return {};
+  return {find_fmus() / which.substr(0, 1), which.size() > 1};
+}
+
 int reproduce_ids(const ReproduceArguments& arguments) {
   if (arguments.ids.empty()) return list_entries(arguments.json);
   const auto ids = wanted_ids(arguments.ids);
-  const Examples examples{find_examples(), arguments.fmu ? find_fmus() : std::filesystem::path()};
+  const Examples examples{find_examples(), fmus_asked_for(arguments.fmu)};
   bool ok = true;
   auto list = nlohmann::ordered_json::array();
   for (const auto& id : ids) {
@@ -99,7 +106,11 @@ Command add_reproduce(CLI::App& program) {
                                  "entrain reproduce missiles.table4");
   const auto arguments = std::make_shared<ReproduceArguments>();
   command->add_option("ID", arguments->ids, "What to reproduce, or 'all'; without: the list")->type_name("");
-  command->add_flag("--fmu", arguments->fmu, "Run the FMUs of the models instead; 'monolithic' stays as it is");
+  command
+      ->add_flag("--fmu{2}", arguments->fmu,
+                 "Run the FMUs of the models instead: FMI 2, or --fmu=3, 2-me, 3-me (by model exchange); 'monolithic' "
+                 "stays as it is")
+      ->check(CLI::IsMember({"2", "3", "2-me", "3-me"}));
   command->add_flag("--json", arguments->json, "Print JSON");
   return {command, [arguments] { return reproduce_ids(*arguments); }};
 }

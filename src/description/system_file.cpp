@@ -99,7 +99,7 @@ fs::path find_system_file(const fs::path& path) {
   const auto status = fs::status(path, error);
   if (status.type() == fs::file_type::not_found)
     fail(fmt::format("no such file or folder: '{}'", path.string()),
-         "Name a system file (.toml, .ssp), or a folder that holds one");
+         "Name a system file (.toml, .ssp), a folder that holds one, or an FMU (.fmu)");
   if (error) fail_to_read(path, error);
   if (fs::is_directory(status)) return system_file_in(path);
   if (path.extension() == ".toml" || is_ssp(path)) return path;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "facade/choose_method.hpp"
 #include "facade/prepare.hpp"
 #include "masters/registry.hpp"
@@ -10,17 +12,39 @@ namespace entrain {
 
 namespace {
 
-/// With its default options, for the times of this run.
-std::vector<SystemInspection::Verdict> verdicts(const CoupledSystem& system, const RunSettings& settings) {
+std::vector<std::string> obstacles(const Method& method, const CoupledSystem& system, const RunSettings& settings) {
   std::vector<const Capabilities*> capabilities;
   for (std::size_t s = 0; s < system.size(); ++s) capabilities.push_back(&system.capabilities(SubsystemId{s}));
+  std::vector<std::string> messages;
+  for (auto& unmet : unmet_requirements(method, system.graph(), capabilities, settings)) {
+    messages.push_back(std::move(unmet.message));
+  }
+  return messages;
+}
+
+/// An FMU that offers both is used by co-simulation, but by a method that needs equations by model exchange: that one
+/// must be asked about the system as it would run it.
+std::vector<std::string> obstacles_when_chosen(SystemDescription description, std::string_view method) {
+  description.method = {std::string(method), {}};
+  std::vector<Problem> problems;
+  const Prepared prepared = prepare(description, 1, {}, problems);
+  std::vector<std::string> messages;
+  for (auto& problem : problems) {
+    if (problem.severity == Problem::Severity::Error) messages.push_back(std::move(problem.message));
+  }
+  return messages;
+}
+
+/// With its default options, for the times of this run.
+std::vector<SystemInspection::Verdict> verdicts(const SystemDescription& description, const Prepared& prepared) {
+  const bool has_fmus = std::any_of(description.subsystems.begin(), description.subsystems.end(),
+                                    [](const SubsystemDescription& subsystem) { return !subsystem.fmu.empty(); });
   std::vector<SystemInspection::Verdict> result;
   for (const auto& entry : methods()) {
-    auto& verdict = result.emplace_back();
-    verdict.method = entry.name;
-    for (auto& unmet : unmet_requirements(*entry.make(), system.graph(), capabilities, settings)) {
-      verdict.obstacles.push_back(std::move(unmet.message));
-    }
+    const auto method = entry.make();
+    const bool another_way = has_fmus && method->requirements().equations;
+    result.push_back({std::string(entry.name), another_way ? obstacles_when_chosen(description, entry.name)
+                                                           : obstacles(*method, *prepared.system, prepared.settings)});
   }
   return result;
 }
@@ -95,7 +119,7 @@ SystemInspection inspect(const SystemDescription& written) {
     for (const SubsystemId s : component) names.push_back(graph.name(s));
   }
   for (const SubsystemId s : graph.calling_sequence()) result.sequence.push_back(graph.name(s));
-  result.methods = verdicts(system, prepared.settings);
+  result.methods = verdicts(description, prepared);
   return result;
 }
 

@@ -18,7 +18,7 @@ const Tolerance kOrder{0.04, "an order measured from two step sizes"};
 
 /// With the FMUs of the models if they are to be used.
 SystemDescription as_asked(SystemDescription description, const Examples& examples) {
-  return examples.fmus.empty() ? std::move(description) : with_fmus(std::move(description), examples.fmus);
+  return !examples.fmus.used() ? std::move(description) : with_fmus(std::move(description), examples.fmus);
 }
 
 SystemDescription one_subsystem(const Examples& examples, const std::string& model,

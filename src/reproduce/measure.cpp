@@ -8,6 +8,7 @@
 
 #include "description/system_file.hpp"
 #include "entrain/entrain.hpp"
+#include "subsystem/fmi/fmu_subsystem.hpp"
 
 namespace entrain {
 namespace {
@@ -26,7 +27,7 @@ CompletedRun run_to_the_end(const SystemDescription& description, const std::vec
 
 SystemDescription load_example(const Example& example, std::string_view method) {
   SystemDescription description = load(example.file);
-  if (!example.fmus.empty() && method != "monolithic") description = with_fmus(std::move(description), example.fmus);
+  if (example.fmus.used() && method != "monolithic") description = with_fmus(std::move(description), example.fmus);
   description.method = {std::string(method), {}};
   return description;
 }
@@ -58,12 +59,12 @@ MemoryRecorder run_system(SystemDescription description, const std::vector<std::
   return run_to_the_end(description, signals).record;
 }
 
-SystemDescription with_fmus(SystemDescription description, const std::filesystem::path& folder) {
+SystemDescription with_fmus(SystemDescription description, const FmuSet& fmus) {
   for (auto& subsystem : description.subsystems) {
     if (subsystem.model.empty()) continue;
     std::string name = std::exchange(subsystem.model, {});
     std::replace(name.begin(), name.end(), '.', '_');
-    const auto file = folder / (name + ".fmu");
+    const auto file = fmus.folder / (name + ".fmu");
     if (!std::filesystem::is_regular_file(file)) {
       throw Error(ErrorCode::FileFailed, fmt::format("no such file: '{}'", file.string()),
                   {.subsystem = subsystem.name,
@@ -73,6 +74,9 @@ SystemDescription with_fmus(SystemDescription description, const std::filesystem
     }
     subsystem.fmu = file.string();
     subsystem.fmu_where = subsystem.model_where;
+    if (!fmus.model_exchange || !fmu_offers(file, FmuInterface::ModelExchange)) continue;
+    subsystem.interface = {std::string(kModelExchange), {}};
+    subsystem.tolerance = {kReproducedExchangeTolerance, {}};
   }
   return description;
 }

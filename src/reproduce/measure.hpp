@@ -1,6 +1,5 @@
 #pragma once
 
-#include <filesystem>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -34,9 +33,12 @@ CompletedRun run_changed(const Example& example, std::string_view method,
                          const std::function<void(SystemDescription&)>& change,
                          const std::vector<std::string>& signals);
 
+/// Of our integration where the FMUs are used by model exchange.
+inline constexpr double kReproducedExchangeTolerance = 1e-12;
+
 /// The same system with the FMU of each built-in model in its place: "a.b" is FOLDER/a_b.fmu. Throws Error{FileFailed}
 /// when one is missing.
-SystemDescription with_fmus(SystemDescription description, const std::filesystem::path& folder);
+SystemDescription with_fmus(SystemDescription description, const FmuSet& fmus);
 
 /// The error metric of the papers' tables: 100 rms(values - reference) / (max - min of the reference).
 double percent_error(const std::vector<double>& values, const std::vector<double>& reference);

@@ -9,6 +9,7 @@
 #include "entrain/error.hpp"
 #include "numerics/ode.hpp"
 #include "reproduce/entry.hpp"
+#include "reproduce/measure.hpp"
 
 namespace entrain {
 namespace {
@@ -27,13 +28,13 @@ const std::vector<ReproduceEntry>& all_entries() {
 
 /// What an FMU computes is exact to the tolerance of the solver inside it; a row that asks for more must allow for
 /// that.
-void allow_inner_tolerance(std::vector<ReproduceRow>& rows) {
-  constexpr double kAllowed = 100 * OdeOptions{}.relative_tolerance;
+void allow_inner_tolerance(std::vector<ReproduceRow>& rows, double inner_tolerance) {
+  const double allowed = 100 * inner_tolerance;
   for (auto& row : rows) {
-    if (row.tolerance >= kAllowed) continue;
-    row.tolerance = kAllowed;
+    if (row.tolerance >= allowed) continue;
+    row.tolerance = allowed;
     row.reason += "; with FMUs 100 times the tolerance of their solvers";
-    row.ok = row.ok || std::abs(row.ours - row.reference) <= kAllowed * std::abs(row.reference);
+    row.ok = row.ok || std::abs(row.ours - row.reference) <= allowed * std::abs(row.reference);
   }
 }
 
@@ -61,7 +62,9 @@ ReproduceResult reproduce(std::string_view id, const Examples& examples) {
   for (const auto& entry : all_entries()) {
     if (entry.id == id) {
       ReproduceResult result{entry.id, entry.title, entry.rows(examples)};
-      if (!examples.fmus.empty()) allow_inner_tolerance(result.rows);
+      const double inner =
+          examples.fmus.model_exchange ? kReproducedExchangeTolerance : OdeOptions{}.relative_tolerance;
+      if (examples.fmus.used()) allow_inner_tolerance(result.rows, inner);
       return result;
     }
     known.push_back(entry.id);

@@ -27,18 +27,26 @@ struct ReproduceResult {
   bool ok() const;
 };
 
+/// The FMUs of the models, in place of the models.
+struct FmuSet {
+  std::filesystem::path folder;  ///< empty = the models themselves
+  /// By model exchange where it is offered (car.controller reads u' and does not), else by co-simulation.
+  bool model_exchange = false;
+
+  bool used() const { return !folder.empty(); }
+};
+
 /// A shipped system.
 struct Example {
   std::filesystem::path file;
-  std::filesystem::path fmus;  ///< see Examples
+  FmuSet fmus;  ///< see Examples
 };
 
 /// The shipped systems; `examples / "mechanical"` is one of them.
 struct Examples {
   std::filesystem::path folder;
-  /// Where the FMUs of the models are. If given, every method but `monolithic`, which needs their equations, runs on
-  /// them instead of on the models.
-  std::filesystem::path fmus{};
+  /// If given, every method but `monolithic`, which is the reference, runs on them instead of on the models.
+  FmuSet fmus{};
 
   Example operator/(const std::string& name) const { return {folder / name, fmus}; }
 };
