@@ -35,7 +35,7 @@ class Oscillator {
     reference_forces_ = reference_.column("force_side.F");
   }
 
-  SystemDescription asked() const { return example_.fmus.empty() ? native() : with_fmus(native(), example_.fmus); }
+  SystemDescription asked() const { return !example_.fmus.used() ? native() : with_fmus(native(), example_.fmus); }
   SystemDescription native() const {
     SystemDescription description = load(example_.file);
     if (damped_) return description;
