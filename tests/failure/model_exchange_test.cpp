@@ -67,7 +67,8 @@ TEST_F(ScriptedExchange, fmu_that_offers_model_exchange_only_runs) {
   const auto summary = run(Normal);
   EXPECT_EQ(summary.termination, Termination::Completed) << summary.message;
   EXPECT_NEAR(x().back(), 1.0, 1e-9);
-  EXPECT_EQ(summary.subsystems[0].source, "fmu part1.fmu (FMI 2.0 model exchange by Runge-Kutta, BDF where stiff, tolerance 1e-10)");
+  EXPECT_EQ(summary.subsystems[0].source,
+            "fmu part1.fmu (FMI 2.0 model exchange by Runge-Kutta, BDF where stiff, tolerance 1e-10)");
 }
 
 TEST_F(ScriptedExchange, discrete_inputs_are_told_in_event_mode_and_held) {

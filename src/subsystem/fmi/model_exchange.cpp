@@ -243,7 +243,7 @@ OdeReached ModelExchange::integrate(const Subsystem::Step& step, Duration s0, Ti
     if (discarded_) require(*discarded_);
     ErrorContext context = error.context();
     context.subsystem = reporter_.context(here_.t).subsystem;
-    if (context.time) context.time = step.from + *context.time;  // the solver knows the local time only
+    context.time = here_.t;  // the solver knows the local time only, and tells it in its words
     throw Error(error.code(), error.message(), context);
   }
 }
