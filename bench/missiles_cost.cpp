@@ -51,7 +51,7 @@ const std::vector<double>& exact_motion(double step) {
 }
 
 void measure(const Method& method, double step, Cost& cost) {
-  auto description = with_fmus(pair(method.name, step), ENTRAIN_FMUS);
+  auto description = with_fmus(pair(method.name, step), FmuSet{ENTRAIN_FMUS});
   for (const auto& option : method.options) apply_option(description, option);
   Simulation simulation(description);
   MemoryRecorder recorder({kSignal});

@@ -186,7 +186,7 @@ void measure_fmus(bench::Budgets& budgets) {
   const std::vector<std::size_t> counts{50, 100, 200, 400};
   std::vector<double> seconds;
   for (const std::size_t count : counts) {
-    auto description = with_fmus(chain_system(count), ENTRAIN_FMUS);
+    auto description = with_fmus(chain_system(count), FmuSet{ENTRAIN_FMUS});
     description.method = {"missiles", {}};
     description.step = Written<double>{0.01, {}};
     description.stop = Written<double>{1e3, {}};

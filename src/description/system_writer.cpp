@@ -114,6 +114,7 @@ void add_schedule(Text& text, const std::vector<ScheduleDescription>& schedule) 
   fmt::format_to(std::back_inserter(text), "\n[schedule]\n");
   for (const auto& [variable, entries, where] : schedule) {
     std::vector<std::string> pairs;
+    pairs.reserve(entries.size());
     for (const auto& entry : entries)
       pairs.push_back(fmt::format("[{}, {}]", toml_text(entry.time), toml_text(entry.value)));
     fmt::format_to(std::back_inserter(text), "{} = [{}]\n", toml_key(variable), fmt::join(pairs, ", "));

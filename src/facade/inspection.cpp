@@ -49,9 +49,13 @@ std::vector<SystemInspection::Verdict> verdicts(const SystemDescription& descrip
   return result;
 }
 
-Prepared prepared_for_show(const SystemDescription& written) {
+SystemDescription description_for_show(const SystemDescription& written) {
   SystemDescription description = to_look_at(written);
   if (!description.stop) description.stop = {description.start.value + 1.0, {}};  // what is shown needs no run
+  return description;
+}
+
+Prepared prepared_for_show(const SystemDescription& description) {
   std::vector<Problem> problems;
   Prepared prepared = prepare(description, 1, {}, problems);
   if (!prepared.system) throw Error(std::move(problems));
@@ -76,7 +80,8 @@ std::optional<std::string> origin_of_connection(const SystemDescription& descrip
 
 }  // namespace
 
-std::vector<InitialInput> inspect_initial(const SystemDescription& description) {
+std::vector<InitialInput> inspect_initial(const SystemDescription& written) {
+  const SystemDescription description = description_for_show(written);
   const Prepared prepared = prepared_for_show(description);
   CoupledSystem& system = *prepared.system;
   system.initialize(prepared.settings.start, prepared.settings.stop);
@@ -99,7 +104,8 @@ std::vector<InitialInput> inspect_initial(const SystemDescription& description) 
 }
 
 SystemInspection inspect(const SystemDescription& written) {
-  const Prepared prepared = prepared_for_show(written);
+  const SystemDescription description = description_for_show(written);
+  const Prepared prepared = prepared_for_show(description);
   const CoupledSystem& system = *prepared.system;
   const Graph& graph = system.graph();
 

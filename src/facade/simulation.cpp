@@ -39,6 +39,7 @@ class Simulation::Checkpoint {
   Runner::Position position_;
 };
 
+// NOLINTNEXTLINE(performance-unnecessary-value-param): the signature is public
 Simulation::Simulation(const SystemDescription& description, RunOptions options, const ModelFactory& models)
     : impl_(std::make_unique<Impl>()) {
   std::vector<Problem> problems;

@@ -1,4 +1,7 @@
 // Of numerics/eigenvalues.hpp, by itself because of its headers.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wuse-after-free"  // GCC 12 sees one in Eigen where Spectra assigns a product
+#endif
 #include <Spectra/GenEigsSolver.h>
 
 #include <algorithm>

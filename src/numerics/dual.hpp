@@ -40,8 +40,8 @@ struct Dual {
     return chain(a, root, 0.5 / root);
   }
   friend Dual tanh(const Dual& a) {
-    const double value = std::tanh(a.value);
-    return chain(a, value, 1.0 - value * value);
+    const double height = std::tanh(a.value);
+    return chain(a, height, 1.0 - height * height);
   }
 
  private:

@@ -16,15 +16,15 @@ const std::string kLearning = test::examples_folder() + "/learning";
 
 TEST(LearnCommand, writes_a_correction_that_run_replays_to_the_same_bits) {
   const TemporaryFolder folder;
-  const auto learned = run_program(folder, {"learn", kLearning, "--stop", "1", "--iterations", "8", "--out", "l"});
+  const auto learned = run_program(folder, {"learn", kLearning, "--stop", "1", "--iterations", "4", "--out", "l"});
   ASSERT_EQ(learned.exit_code, 0) << learned.err;
   expect_text(learned.out, "delayed  force_side.F");
   expect_text(learned.out, "gamma = 0.984354");
-  expect_text(learned.out, "run   7  to t = 1 s  error ");
+  expect_text(learned.out, "run   3  to t = 1 s  error ");
   expect_text(learned.out, "--learned l/learned.json");
   const auto how = Json::parse(text_of(folder / "l/learning.json"));
-  EXPECT_EQ(how["iterations"].size(), 8U);
-  EXPECT_EQ(how["full_runs"], 8.0);
+  EXPECT_EQ(how["iterations"].size(), 4U);
+  EXPECT_EQ(how["full_runs"], 4.0);
 
   for (const char* out : {"once", "again"}) {
     const auto result =

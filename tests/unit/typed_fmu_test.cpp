@@ -100,7 +100,7 @@ TEST(TypesOfFmi3, cross_a_connection_and_a_recording_unchanged) {
     test::write_typed3(folder, flags);
     Simulation simulation(in_folder(folder, all_types_system()));
     RecordDescription everything;
-    everything.variables = {{"*", {}}};
+    everything.variables = {Written<std::string>{"*", {}}};
     Recorder recorder(csv_file(folder / "results.csv"), everything);
     simulation.observe(recorder);
     ASSERT_EQ(simulation.run().termination, Termination::Completed) << simulation.summary().message;
