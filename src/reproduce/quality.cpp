@@ -25,12 +25,14 @@ struct Spring {
 /// As numpy.logspace(low, high, count).
 std::vector<double> logspace(double low, double high, int count) {
   std::vector<double> values;
+  values.reserve(static_cast<std::size_t>(count));
   for (int k = 0; k < count; ++k) values.push_back(std::pow(10.0, low + (high - low) * k / (count - 1)));
   return values;
 }
 
 std::vector<double> linspace(double low, double high, int count) {
   std::vector<double> values;
+  values.reserve(static_cast<std::size_t>(count));
   for (int k = 0; k < count; ++k) values.push_back(low + (high - low) * k / (count - 1));
   return values;
 }

@@ -33,6 +33,9 @@ class Hdf5Object {
 
 /// HDF5 prints its errors unless told not to; each thread must be told.
 inline void silence_hdf5() {
+  // Its own cleaning up at the end of the program tries once more what a full disk refused, and crashes.
+  static const herr_t no_cleaning_up = H5dont_atexit();
+  static_cast<void>(no_cleaning_up);
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
 }
 

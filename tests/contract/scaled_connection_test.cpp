@@ -46,8 +46,8 @@ class ScaledConnection : public testing::TestWithParam<std::string> {
   }
 };
 
-// The two differ by rounding, and by what depends on the size of an output: where an iteration ends, and in f3ornits the
-// steps that the tolerance allows (2e-6 here). A slope or a start that is not scaled makes 1e-2 and more.
+// The two differ by rounding, and by what depends on the size of an output: where an iteration ends, and in f3ornits
+// the steps that the tolerance allows (2e-6 here). A slope or a start that is not scaled makes 1e-2 and more.
 constexpr double kAlike = 1e-5;
 
 TEST_P(ScaledConnection, equals_a_model_that_scales_its_output) {

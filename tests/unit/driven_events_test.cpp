@@ -85,7 +85,7 @@ start = {{ F = 19.62, m1 = 1.0, c1 = 0.0, d1 = 0.0, x = 0.0 }}
 {}
 start = {{ h = 0.0 }}
 [connections]
-"mass.x" = "ball.a"
+"mass.x" = {{ to = "ball.a", factor = 1.0 }}
 )",
                                                       ball));
     Simulation simulation(system);

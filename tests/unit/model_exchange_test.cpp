@@ -227,7 +227,7 @@ start = { x2 = 0.0, v2 = 0.0, x = 0.0, v = 0.0, change_time = 5.0, change_force 
 model = "ball.bounce"
 start = { e = 0.3 }
 [connections]
-"right.F" = "ball.a"
+"right.F" = { to = "ball.a", factor = 1.0 }
 )");
   for (const char* method : {"ifosmondi", "missiles", "monolithic"}) {
     for (const int version : {2, 3}) {

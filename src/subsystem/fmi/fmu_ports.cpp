@@ -96,7 +96,8 @@ class PortMaker {
     const auto unit = std::find_if(description_.units.begin(), description_.units.end(),
                                    [&](const FmuUnit& candidate) { return candidate.name == variable.unit; });
     if (unit == description_.units.end() || !unit->has_base) return std::nullopt;
-    UnitMeaning meaning = *unit;
+    const UnitMeaning& whole = *unit;
+    UnitMeaning meaning = whole;
     if (variable.relative_quantity) meaning.offset = 0.0;
     return meaning;
   }

@@ -13,6 +13,7 @@ class VersionedInstance : public FmuInstance {
  public:
   VersionedInstance(const VersionedInstance&) = delete;  // the FMU keeps the address of its environment
   VersionedInstance& operator=(const VersionedInstance&) = delete;
+  ~VersionedInstance() override = default;
 
   FmuResult exit_initialization() override {
     stepping_ = true;
@@ -52,7 +53,6 @@ class VersionedInstance : public FmuInstance {
 
  protected:
   VersionedInstance(const Functions& functions, FmuLog& log) : functions_(functions), code_(log.code()), log_(log) {}
-  ~VersionedInstance() override = default;
 
   /// For the destructors: the FMU may log while it is freed, so what it logs to must still be there.
   void end() noexcept {
