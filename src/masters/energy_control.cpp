@@ -6,8 +6,7 @@
 namespace entrain {
 namespace {
 
-// A proportional-integral controller of the logarithm of the step (Sadjina et al. 2017; the values are those that
-// libcosim ships).
+// A proportional-integral controller of the logarithm of the step (Sadjina et al. 2017), with usual constants.
 constexpr double kSafety = 0.99;
 constexpr double kIntegral = 0.15;
 constexpr double kProportional = 0.2;
