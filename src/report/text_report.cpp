@@ -46,8 +46,8 @@ std::string steps_text(const RunSummary& summary) {
   const auto largest = short_number(summary.largest_step);
   if (smallest != largest) {
     text += fmt::format(" of {} .. {} s", smallest, largest);
-  } else if (summary.step > 0.0) {
-    text += fmt::format(" of {} s", short_number(summary.step));
+  } else if (const double size = summary.largest_step > 0.0 ? summary.largest_step : summary.step; size > 0.0) {
+    text += fmt::format(" of {} s", short_number(size));
   }
   if (summary.rejected_steps > 0) text += fmt::format(", {} rejected", summary.rejected_steps);
   if (summary.iterations > 0) text += fmt::format(", {} iterations", summary.iterations);
