@@ -11,7 +11,8 @@ namespace {
 
 // Shortest step by default, as a share of the initial one: the control must be able to go well below a first guess.
 constexpr double kMinStepShare = 0.01;
-// An error of so many tolerances that no order foresaw is a jump, not a step that was a little too long.
+// An error of so many tolerances that no order foresaw is a jump, not a step that was a little too long; nor is it one
+// when the step before had an error like it: so it is in the first steps, and where an imposed step is too coarse.
 constexpr double kJumpError = 10.0;
 // Nor does an order foresee a jump that leaves more than this share of the error of a held value: what a slope adds
 // happens to have the sign of the jump in every second case.
@@ -64,7 +65,7 @@ Rendezvous::Constraints F3ornits::join(CoupledSystem& system, SubsystemId s) {
   const Duration resolution =
       64 * std::numeric_limits<double>::epsilon() * std::max(std::abs(settings_.start), std::abs(settings_.stop));
   Rendezvous::Constraints limits{can.imposed_step, can.step_offset, 0.0, 0.0, can.min_step.value_or(0.0)};
-  limits.max_step = std::max(std::min(most, can.max_step.value_or(kNever)), can.min_step.value_or(0.0));
+  limits.max_step = std::max({std::min(most, can.max_step.value_or(kNever)), can.min_step.value_or(0.0), resolution});
   limits.min_step = std::max({std::min(least, limits.max_step), can.min_step.value_or(0.0), resolution});
 
   member.min_step = limits.min_step;
@@ -178,7 +179,7 @@ void F3ornits::take_outputs(CoupledSystem& system, SubsystemId s) {
   if (verdict.beyond_tolerance) ++member.beyond_tolerance;
   if (verdict.jumped) {
     ++member.jumps;
-    if (!member.at_its_shortest()) ++member.late_jumps;
+    if (member.imposed || !member.at_its_shortest()) ++member.late_jumps;
     jumped_.push_back(s);
   }
   propose(s, verdict);
@@ -206,13 +207,14 @@ F3ornits::Verdict F3ornits::judge_outputs(const CoupledSystem& system, Subsystem
     auto& output = outputs_[y];
     const auto surprise = estimates_[y].take(now_, value, calibration_);
     output.range.take(value, member.size, step_control_);
+    const double usual_error = std::max(1.0, output.error);
     output.error = normalised_error(surprise.error, value, output.range, step_control_);
     ++member.orders[static_cast<std::size_t>(estimates_[y].order())];
     if (!output.controls) continue;
     verdict.dilatation = std::min(verdict.dilatation, dilatation(output.error, surprise.order));
     verdict.beyond_tolerance = verdict.beyond_tolerance || !(output.error <= 1.0);
     const bool no_order_foresaw_it =
-        surprise.highest > 0 && surprise.left > kNotForeseen && !(output.error <= kJumpError);
+        surprise.highest > 0 && surprise.left > kNotForeseen && !(output.error <= kJumpError * usual_error);
     if (options_.detect_jumps && no_order_foresaw_it) {
       estimates_[y].begin(now_, value);
       verdict.jumped = true;

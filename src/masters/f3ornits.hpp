@@ -89,7 +89,7 @@ class F3ornits final : public Method {
     std::uint64_t at_min_step = 0;
     std::uint64_t reads_past_validity = 0;
     std::uint64_t jumps = 0;
-    std::uint64_t late_jumps = 0;  // on a step that could have been shorter
+    std::uint64_t late_jumps = 0;  // on a step that is imposed, or could have been shorter
 
     bool at_its_shortest() const;
     /// Whatever changes in the run.

@@ -50,6 +50,18 @@ TEST(F3ornitsLimits, a_subsystem_without_room_for_a_step_ends_before_the_others_
   EXPECT_TRUE(mentions(summary.notes, "no room for another minimal step"));
 }
 
+TEST(F3ornitsSummary, equal_macro_steps_are_told_as_they_were_made) {
+  auto description = prey_and_predator(2.0);
+  for (auto& subsystem : description.subsystems) subsystem.step = Written<double>{0.25, {}};
+  EXPECT_NE(brief_summary(summary_of(description)).find("8 macro steps of 0.25 s"), std::string::npos);
+}
+
+// The errors of the first, held steps are no jumps.
+TEST(F3ornitsEvents, none_are_seen_while_two_masses_move_smoothly) {
+  const auto masses = changed(test::example("two_mass"), {.method = "f3ornits", .step = 0.1, .stop = 50.0});
+  EXPECT_FALSE(mentions(summary_of(masses).notes, "unannounced"));
+}
+
 TEST(F3ornitsSummary, no_floor_is_named_where_no_tolerance_could_add_a_step) {
   auto description =
       changed(prey_and_predator(3.0), {.method = "f3ornits", .options = {"tol_rel=1e-9", "tol_abs=1e-9"}});
