@@ -93,7 +93,7 @@ void estimate_many_states(bench::Budgets& budgets) {
   constexpr std::size_t kStates = 1000;
   Estimator estimator({kStates, 1, 2}, true, {});
   const auto fill = [&] {
-    EstimatorPoint& point = estimator.point();
+    const EstimatorPoint point = estimator.point();
     for (std::size_t i = 0; i < kStates; ++i) point.x[i] = std::sin(static_cast<double>(i));
     estimator.moved();
   };

@@ -23,65 +23,75 @@ double row_times(const Matrix& matrix, std::size_t i, std::span<const double> ve
 
 }  // namespace
 
-/// One subsystem's part of the trials.
+/// One subsystem's part of the trials. What a step by estimates touches comes first, so that it lies in few cache
+/// lines.
 struct Trials::Own {
-  SubsystemId id;
   CoupledSystem::Participant* participant = nullptr;
-  Facets facets;
   std::unique_ptr<Estimator> estimator;
-  std::exception_ptr failure;
+  SubsystemId id;
+  std::optional<StateId> saved;
+  bool moved = false;                // a trial has left the saved state
+  bool stop_requested = false;       // and asked to end the run
+  bool corrects_lowered = false;     // `here` is used to bring outputs to the end values of the inputs
+  bool slopes_from_outputs = false;  // for want of anything better
+  std::vector<double> input_slopes;  // of the polynomials at the end of the last step
+  Facets facets;
+
+  // What lower input degrees need; empty without.
+  std::vector<double> gap;  // end of the polynomial - what the subsystem held there
+  std::vector<double> slope_gap;
 
   // Rollback.
-  std::optional<StateId> saved;
-  bool moved = false;                                // a trial has left the saved state
   std::string refusal;                               // why it was rejected; empty if it was not
-  bool stop_requested = false;                       // and asked to end the run
   std::vector<double> outputs_before, input_before;  // at the start of the step
   std::vector<double> tried, input_after;            // polynomials of the last trial; inputs as it ended
   std::vector<double> tried_outputs;
   Duration tried_size = 0.0;
   int tried_degree = 0;
-
-  // What lower input degrees and missing derivatives need.
-  Linearization here;                // at the start of the step
-  bool corrects_lowered = false;     // `here` is used to bring outputs to the end values of the inputs
-  std::vector<double> gap;           // end of the polynomial - what the subsystem held there
-  std::vector<double> input_slopes;  // of the polynomials at the end of the last step
-  std::vector<double> slope_gap, dx;
-  bool slopes_from_outputs = false;
+  Linearization here;  // at the start of the step
+  std::vector<double> dx;
   std::array<Time, kPastOutputs> past_times{};  // the newest first
   std::vector<double> past_outputs;
   std::size_t past = 0;
+
+  std::exception_ptr failure;
 
   std::size_t inputs() const { return participant->input_end.size(); }
   std::size_t outputs() const { return participant->outputs.size(); }
 };
 
 Trials::Trials(CoupledSystem& system, std::vector<TrialKind> kinds, const EstimatorOptions& options)
-    : system_(system), kinds_(std::move(kinds)), own_(system.size()), everyone_(system.size()) {
-  for (std::size_t s = 0; s < system.size(); ++s) {
-    Own& own = own_[s];
-    own.id = SubsystemId{s};
-    own.participant = &system.participants_[s];
-    own.facets = system.facets(own.id);
-    const Capabilities& can = system.capabilities(own.id);
-    const std::size_t states = system.variables(own.id).states.size();
-    for (auto* values : {&own.gap, &own.slope_gap, &own.input_slopes, &own.input_before, &own.input_after}) {
-      values->assign(own.inputs(), 0.0);
-    }
+    : system_(system), kinds_(std::move(kinds)), own_(system.size()) {
+  for (std::size_t s = 0; s < system.size(); ++s) join(SubsystemId{s}, options);
+}
+
+void Trials::join(SubsystemId s, const EstimatorOptions& options) {
+  Own& own = own_[s];
+  own.id = s;
+  own.participant = &system_.participants_[s];
+  own.facets = system_.facets(s);
+  const Capabilities& can = system_.capabilities(s);
+  const std::size_t states = system_.variables(s).states.size();
+  own.input_slopes.assign(own.inputs(), 0.0);
+  if (can.input_degree < kMaxInputDegree) {
+    own.gap.assign(own.inputs(), 0.0);
+    own.slope_gap.assign(own.inputs(), 0.0);
+  }
+  own.corrects_lowered = can.input_degree < kMaxInputDegree && can.linearization && own.inputs() > 0;
+  own.slopes_from_outputs = own.facets.output_derivatives == nullptr && !(can.linearization && can.state_derivatives);
+  if (kinds_[s] == TrialKind::Costarica) {
+    own.estimator = std::make_unique<Estimator>(Estimator::Sizes{states, own.inputs(), own.outputs()},
+                                                can.state_derivatives, options);
+  } else if (kinds_[s] == TrialKind::Continued) {
+    own.estimator = estimator_without_linearization(system_.variables(s), can.state_derivatives, options);
+  } else {
+    own.input_before.assign(own.inputs(), 0.0);
+    own.input_after.assign(own.inputs(), 0.0);
     own.outputs_before.assign(own.outputs(), 0.0);
     own.tried_outputs.assign(own.outputs(), 0.0);
     own.past_outputs.assign(kPastOutputs * own.outputs(), 0.0);
     own.dx.assign(states, 0.0);
     own.tried.assign((kMaxInputDegree + 1) * own.inputs(), 0.0);
-    if (kinds_[s] == TrialKind::Costarica) {
-      own.estimator = std::make_unique<Estimator>(Estimator::Sizes{states, own.inputs(), own.outputs()},
-                                                  can.state_derivatives, options);
-    } else if (kinds_[s] == TrialKind::Continued) {
-      own.estimator = estimator_without_linearization(system.variables(own.id), can.state_derivatives, options);
-    }
-    own.corrects_lowered = can.input_degree < kMaxInputDegree && can.linearization && own.inputs() > 0;
-    own.slopes_from_outputs = own.facets.output_derivatives == nullptr && !(can.linearization && can.state_derivatives);
   }
 }
 
@@ -100,29 +110,26 @@ TrialBlock Trials::make_block() const {
 }
 
 /// The first in the order of the system speaks, whichever thread was first.
-void Trials::for_each(std::span<const StepTask> tasks, FunctionRef<void(const StepTask&)> work) {
-  system_.executor_.for_each(tasks.size(), [&](std::size_t i) {
+void Trials::for_all(FunctionRef<void(SubsystemId)> work) {
+  system_.executor_.for_each(own_.size(), [&](std::size_t s) {
     try {
-      work(tasks[i]);
+      work(SubsystemId{s});
     } catch (...) {
-      own_[tasks[i].subsystem].failure = std::current_exception();
+      own_[s].failure = std::current_exception();
+      failed_.store(true, std::memory_order_relaxed);
     }
   });
+  if (!failed_.exchange(false, std::memory_order_relaxed)) return;
   for (auto& own : own_) {
     if (own.failure) std::rethrow_exception(std::exchange(own.failure, nullptr));
   }
 }
 
-void Trials::for_all(FunctionRef<void(SubsystemId)> work) {
-  system_.executor_.for_each(own_.size(), [&](std::size_t s) { work(SubsystemId{s}); });
-}
-
 void Trials::begin(Time from, Duration expected, std::span<double> slopes) {
-  for (std::size_t s = 0; s < own_.size(); ++s) everyone_[s] = {SubsystemId{s}, from, expected, 0, 1, from};
-  for_each(everyone_, [&](const StepTask& task) {
-    Own& own = own_[task.subsystem];
+  for_all([&](SubsystemId s) {
+    Own& own = own_[s];
     if (own.estimator) {
-      const auto range = system_.graph().outputs_of(own.id);
+      const auto range = system_.graph().outputs_of(s);
       begin_estimate(own, from, expected, slopes.subspan(range.first, range.count));
     } else {
       begin_rollback(own, from);
@@ -165,8 +172,9 @@ std::span<const double> Trials::polynomials(const StepTask& task) const {
 }
 
 void Trials::run(std::span<const StepTask> tasks, TrialBlock& result) {
-  for_each(tasks, [&](const StepTask& task) {
-    Own& own = own_[task.subsystem];
+  for_all([&](SubsystemId s) {
+    Own& own = own_[s];
+    const StepTask& task = tasks[s];
     if (!own.estimator) return trial_by_rollback(own, task, result);
     if (counted_) ++own.participant->counters.trials;
     own.estimator->set_step(task.size);
@@ -280,7 +288,7 @@ bool Trials::is_last_trial(const Own& own, const StepTask& task) const {
 }
 
 void Trials::commit(std::span<const StepTask> tasks, TrialBlock& result) {
-  for_each(tasks, [&](const StepTask& task) { commit_one(own_[task.subsystem], task, result); });
+  for_all([&](SubsystemId s) { commit_one(own_[s], tasks[s], result); });
   if (!system_.trouble_.exchange(false)) return;
   for (const StepTask& task : tasks) system_.settle_trouble(task.subsystem);
 }

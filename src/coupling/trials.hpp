@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <span>
@@ -68,7 +69,7 @@ class Trials {
  private:
   struct Own;
 
-  void for_each(std::span<const StepTask> tasks, FunctionRef<void(const StepTask&)> work);
+  void join(SubsystemId s, const EstimatorOptions& options);
   void begin_rollback(Own& own, Time from);
   void begin_estimate(Own& own, Time from, Duration expected, std::span<double> slopes);
   void go_back(Own& own);
@@ -83,7 +84,7 @@ class Trials {
   CoupledSystem& system_;
   std::vector<TrialKind> kinds_;
   std::vector<Own> own_;
-  std::vector<StepTask> everyone_;
+  std::atomic<bool> failed_{false};  // somebody, in the batch under way
   bool counted_ = true;
 };
 

@@ -10,44 +10,52 @@
 namespace entrain {
 namespace {
 
-constexpr int kPropagators = kMaxInputDegree + 2;  // Q_0 .. Q_4
 constexpr std::array<double, kMaxInputDegree + 1> kFactorial{1.0, 1.0, 2.0, 6.0};
 
-double row_times(const Matrix& matrix, std::size_t row, std::span<const double> vector) {
-  const double* entries = matrix.values.data() + row * matrix.cols;
+double product(const double* a, const double* b, std::size_t count) {
   double sum = 0.0;
-  for (std::size_t j = 0; j < vector.size(); ++j) sum += entries[j] * vector[j];
+  for (std::size_t j = 0; j < count; ++j) sum += a[j] * b[j];
   return sum;
-}
-
-bool equal(const Linearization& a, const Linearization& b) {
-  return a.A.values == b.A.values && a.B.values == b.B.values && a.C.values == b.C.values && a.D.values == b.D.values;
 }
 
 }  // namespace
 
 Estimator::Estimator(Sizes sizes, bool state_derivatives, const EstimatorOptions& options)
     : sizes_(sizes),
+      urgency_(options.urgency),
       state_derivatives_(state_derivatives),
-      options_(options),
-      free_values_(sizes.outputs),
-      free_slopes_(sizes.outputs),
-      rate_(sizes.states),
-      missed_(sizes.states) {
-  for (auto& gains : gains_) {
-    gains.value.resize(sizes.outputs * kOrders * sizes.inputs);
-    gains.slope.resize(gains.value.size());
-  }
-  for (auto* point : {&points_[0], &points_[1], &points_[2], &points_[3], &base_}) {
-    point->x.resize(sizes.states);
-    point->dx.resize(sizes.states);
-    point->u.resize(sizes.inputs);
-    point->y.resize(sizes.outputs);
-  }
+      reconstructs_(options.reconstruction == 2),
+      control_(options.control == "hold"    ? Control::Hold
+               : options.control == "first" ? Control::First
+                                            : Control::Flexible),
+      renewal_(options.linearize == "every-step"    ? Renewal::EveryStep
+               : options.linearize == "when-needed" ? Renewal::WhenNeeded
+                                                    : Renewal::Once),
+      exact_(options.laplace == "exact"),
+      stehfest_terms_(options.stehfest_terms) {
+  lay_out();
 }
 
-EstimatorPoint& Estimator::point() {
-  return points_[(newest_ + 1) % kKept];
+void Estimator::lay_out() {
+  const auto [states, inputs, outputs] = sizes_;
+  std::size_t end = (kKept + 1) * point_size();
+  const auto room_for = [&end](std::size_t count) { return std::exchange(end, end + count); };
+  at_.a = room_for(states * states);
+  at_.b = room_for(states * inputs);
+  at_.c = room_for(outputs * states);
+  at_.d = room_for(outputs * inputs);
+  at_.free_values = room_for(outputs);
+  at_.free_slopes = room_for(outputs);
+  at_.missed = room_for(states);
+  for (auto& gains : gains_) gains.first = room_for(kPropagators * propagator_size() + 2 * gains_size());
+  numbers_.assign(end, 0.0);
+}
+
+EstimatorPoint Estimator::view(std::size_t place) {
+  double* next = numbers_.data() + place * point_size();
+  Time& t = *next++;
+  const auto part = [&next](std::size_t count) { return std::span(std::exchange(next, next + count), count); };
+  return {t, part(sizes_.states), part(sizes_.states), part(sizes_.inputs), part(sizes_.outputs)};
 }
 
 void Estimator::moved() {
@@ -56,38 +64,46 @@ void Estimator::moved() {
   h_ = 0.0;
 }
 
+double Estimator::by_a(std::size_t state, const double* point) const {
+  return product(numbers_.data() + at_.a + state * sizes_.states, x(point), sizes_.states);
+}
+
+double Estimator::by_b(std::size_t state, const double* point) const {
+  return product(numbers_.data() + at_.b + state * sizes_.inputs, u(point), sizes_.inputs);
+}
+
 /// Paper 001, future work: the error that the old linearization makes of the outputs over the next step,
 /// dt^2 |C delta| / (t_N - t_M), where delta is what it misses of the change of f since it was taken. Behind a jump
 /// the equations may be others.
 bool Estimator::needs_linearization(Duration next_step) {
-  if (!has_linearization_ || options_.linearize == "every-step") return true;
-  const EstimatorPoint& now = kept(0);
-  const Duration age = now.t - base_.t;
+  if (!has_linearization_ || renewal_ == Renewal::EveryStep) return true;
+  const double* const now = kept(0);
+  const Duration age = *now - *base();
   if (!(age > 0.0)) return false;
   if (known_ == 1) return true;
-  if (options_.linearize == "once") return false;
+  if (renewal_ == Renewal::Once) return false;
   if (!state_derivatives_) return true;  // the test below needs them
-  const auto& [A, B, C, D] = in_force_;
+  double* const missed = numbers_.data() + at_.missed;
   for (std::size_t i = 0; i < sizes_.states; ++i) {
-    missed_[i] = now.dx[i] - base_.dx[i] - row_times(A, i, now.x) + row_times(A, i, base_.x) - row_times(B, i, now.u) +
-                 row_times(B, i, base_.u);
+    missed[i] = dx(now)[i] - dx(base())[i] - by_a(i, now) + by_a(i, base()) - by_b(i, now) + by_b(i, base());
   }
   for (std::size_t i = 0; i < sizes_.outputs; ++i) {
-    const double missed = next_step * next_step * std::abs(row_times(C, i, missed_)) / age;
-    if (!(missed <= options_.urgency * (1.0 + std::abs(now.y[i])))) return true;
+    const double missed_output = product(numbers_.data() + at_.c + i * sizes_.states, missed, sizes_.states);
+    const double error = next_step * next_step * std::abs(missed_output) / age;
+    if (!(error <= urgency_ * (1.0 + std::abs(y(now)[i])))) return true;
   }
   return false;
 }
 
 void Estimator::linearized() {
-  const EstimatorPoint& now = kept(0);
-  base_.t = now.t;
-  base_.x = now.x;
-  base_.dx = now.dx;
-  base_.u = now.u;
-  base_.y = now.y;
-  if (has_linearization_ && equal(given_, in_force_)) return;  // a linear subsystem: everything stays
-  std::swap(in_force_, given_);                                // its storage is filled anew
+  std::copy_n(kept(0), point_size(), numbers_.data() + kBase * point_size());
+  bool same = has_linearization_;
+  double* next = numbers_.data() + at_.a;
+  for (const Matrix* matrix : given_matrices()) {
+    same = same && std::equal(matrix->values.begin(), matrix->values.end(), next);
+    next = std::copy(matrix->values.begin(), matrix->values.end(), next);
+  }
+  if (same) return;  // a linear subsystem: everything stays
   has_linearization_ = true;
   drop_gains();
 }
@@ -109,11 +125,16 @@ void Estimator::set_step(Duration h) {
 }
 
 /// G_V[p] = p! Q_{p+1} B + D h^p and G_D[p] = p! Q_p B + p D h^(p-1).
-void Estimator::compute(Gains& gains, Duration h) const {
-  const auto& [A, B, C, D] = in_force_;
+void Estimator::compute(Gains& gains, Duration h) {
+  const auto& [A, B, C, D] = given_;
+  constexpr int kCount = static_cast<int>(kPropagators);
   gains.step = h;
-  gains.q = options_.laplace == "exact" ? propagators(A, C, h, kPropagators)
-                                        : propagators_by_stehfest(A, C, h, kPropagators, options_.stehfest_terms);
+  const std::vector<Matrix> q =
+      exact_ ? propagators(A, C, h, kCount) : propagators_by_stehfest(A, C, h, kCount, stehfest_terms_);
+  double* next = numbers_.data() + gains.first;
+  for (const Matrix& propagator : q) next = std::copy(propagator.values.begin(), propagator.values.end(), next);
+  double* const of_value = next;
+  double* const of_slope = next + gains_size();
   for (std::size_t i = 0; i < sizes_.outputs; ++i) {
     double power = 1.0;  // h^p
     double lower = 0.0;  // p h^(p-1)
@@ -123,11 +144,11 @@ void Estimator::compute(Gains& gains, Duration h) const {
         double value = 0.0;
         double slope = 0.0;
         for (std::size_t k = 0; k < sizes_.states; ++k) {
-          value += gains.q[order + 1](i, k) * B(k, j);
-          slope += gains.q[order](i, k) * B(k, j);
+          value += q[order + 1](i, k) * B(k, j);
+          slope += q[order](i, k) * B(k, j);
         }
-        gains.value[place(i, p, j)] = kFactorial[order] * value + D(i, j) * power;
-        gains.slope[place(i, p, j)] = kFactorial[order] * slope + D(i, j) * lower;
+        of_value[place(i, p, j)] = kFactorial[order] * value + D(i, j) * power;
+        of_slope[place(i, p, j)] = kFactorial[order] * slope + D(i, j) * lower;
       }
       lower = (p + 1) * power;
       power *= h;
@@ -136,18 +157,19 @@ void Estimator::compute(Gains& gains, Duration h) const {
 }
 
 /// y_C, with the C and D in force at whatever time: an old y_C with its old C would cost the order.
-double Estimator::rest_of_output(std::size_t output, const EstimatorPoint& at) const {
-  return at.y[output] - row_times(in_force_.C, output, at.x) - row_times(in_force_.D, output, at.u);
+double Estimator::rest_of_output(std::size_t output, const double* point) const {
+  return y(point)[output] - product(numbers_.data() + at_.c + output * sizes_.states, x(point), sizes_.states) -
+         product(numbers_.data() + at_.d + output * sizes_.inputs, u(point), sizes_.inputs);
 }
 
-double Estimator::rest_of_rate(std::size_t state, const EstimatorPoint& at) const {
-  return at.dx[state] - row_times(in_force_.A, state, at.x) - row_times(in_force_.B, state, at.u);
+double Estimator::rest_of_rate(std::size_t state, const double* point) const {
+  return dx(point)[state] - by_a(state, point) - by_b(state, point);
 }
 
 /// The polynomial through values at the newest points, in local time of the step that begins at the newest.
 Estimator::Parabola Estimator::through_newest(std::span<const double> values) const {
   std::array<double, 3> nodes{};
-  for (std::size_t age = 0; age < values.size(); ++age) nodes[age] = kept(age).t - kept(0).t;
+  for (std::size_t age = 0; age < values.size(); ++age) nodes[age] = age_of(age);
   Parabola result{};
   interpolate(std::span(nodes).first(values.size()), values, std::span(result).first(values.size()));
   return result;
@@ -156,15 +178,15 @@ Estimator::Parabola Estimator::through_newest(std::span<const double> values) co
 Estimator::Parabola Estimator::continuation_of_output(std::size_t output) const {
   std::array<double, kKept> rest{};
   for (std::size_t age = 0; age < known_; ++age) rest[age] = rest_of_output(output, kept(age));
-  std::size_t degree = options_.control == "hold" ? 0 : options_.control == "first" ? 1 : 2;
+  std::size_t degree = control_ == Control::Hold ? 0 : control_ == Control::First ? 1 : 2;
   degree = std::min(degree, known_ - 1);
-  if (options_.control == "flexible" && known_ == kKept) {
+  if (control_ == Control::Flexible && known_ == kKept) {
     // The degree whose polynomial through the points before would have met the newest best.
     double best = HUGE_VAL;
     for (std::size_t candidate = 0; candidate < kKept - 1; ++candidate) {
       std::array<double, 3> nodes{};
       Parabola polynomial{};
-      for (std::size_t k = 0; k <= candidate; ++k) nodes[k] = kept(k + 1).t - kept(0).t;
+      for (std::size_t k = 0; k <= candidate; ++k) nodes[k] = age_of(k + 1);
       interpolate(std::span(nodes).first(candidate + 1), std::span(rest).subspan(1, candidate + 1),
                   std::span(polynomial).first(candidate + 1));
       const double miss = std::abs(polynomial[0] - rest[0]);
@@ -179,7 +201,7 @@ Estimator::Parabola Estimator::continuation_of_output(std::size_t output) const 
 
 Estimator::Parabola Estimator::continuation_of_rate(std::size_t state) const {
   if (!state_derivatives_) return {};
-  const std::size_t points = options_.reconstruction == 2 && known_ >= 3 ? 3 : 1;
+  const std::size_t points = reconstructs_ && known_ >= 3 ? 3 : 1;
   std::array<double, 3> rest{};
   for (std::size_t age = 0; age < points; ++age) rest[age] = rest_of_rate(state, kept(age));
   return through_newest(std::span(rest).first(points));
@@ -188,23 +210,23 @@ Estimator::Parabola Estimator::continuation_of_rate(std::size_t state) const {
 /// P_V x + R_V f_C + y_C and its derivative, with f_C = c_0 + c_1 s + c_2 s^2:
 /// Q_0 x + Q_1 c_0 + Q_2 c_1 + 2 Q_3 c_2, and Q_0 (A x + c_0) + Q_1 c_1 + 2 Q_2 c_2.
 void Estimator::update_free_terms() {
-  const EstimatorPoint& now = kept(0);
-  const auto& q = gains().q;
-  for (std::size_t k = 0; k < sizes_.states; ++k) rate_[k] = continuation_of_rate(k);
-  std::fill(free_slopes_.begin(), free_slopes_.end(), 0.0);
+  const double* const now = kept(0);
+  const auto q = [this](std::size_t j) { return numbers_.data() + gains().first + j * propagator_size(); };
+  double* const values = numbers_.data() + at_.free_values;
+  double* const slopes = numbers_.data() + at_.free_slopes;
   for (std::size_t i = 0; i < sizes_.outputs; ++i) {
     const Parabola rest = continuation_of_output(i);
-    free_values_[i] = row_times(q[0], i, now.x) + rest[0] + h_ * (rest[1] + h_ * rest[2]);
-    free_slopes_[i] = rest[1] + 2.0 * h_ * rest[2];
+    values[i] = product(q(0) + i * sizes_.states, x(now), sizes_.states) + rest[0] + h_ * (rest[1] + h_ * rest[2]);
+    slopes[i] = rest[1] + 2.0 * h_ * rest[2];
   }
   for (std::size_t k = 0; k < sizes_.states; ++k) {
-    const auto& [c0, c1, c2] = rate_[k];
+    const auto [c0, c1, c2] = continuation_of_rate(k);
     // A x + f_C: what the rest of f is taken from cancels.
-    const double rate =
-        state_derivatives_ ? now.dx[k] - row_times(in_force_.B, k, now.u) : row_times(in_force_.A, k, now.x);
+    const double rate = state_derivatives_ ? dx(now)[k] - by_b(k, now) : by_a(k, now);
     for (std::size_t i = 0; i < sizes_.outputs; ++i) {
-      free_values_[i] += q[1](i, k) * c0 + q[2](i, k) * c1 + 2.0 * q[3](i, k) * c2;
-      free_slopes_[i] += q[0](i, k) * rate + q[1](i, k) * c1 + 2.0 * q[2](i, k) * c2;
+      const std::size_t ik = i * sizes_.states + k;
+      values[i] += q(1)[ik] * c0 + q(2)[ik] * c1 + 2.0 * q(3)[ik] * c2;
+      slopes[i] += q(0)[ik] * rate + q(1)[ik] * c1 + 2.0 * q(2)[ik] * c2;
     }
   }
 }
@@ -214,10 +236,10 @@ void Estimator::estimate(const InputBlock& inputs, std::span<double> y, std::spa
   const double* coefficients = inputs.order(0).data();
   const std::size_t count = inputs.count() * static_cast<std::size_t>(inputs.degree() + 1);
   for (std::size_t i = 0; i < sizes_.outputs; ++i) {
-    const double* value = gains().value.data() + place(i, 0, 0);
-    const double* slope = gains().slope.data() + place(i, 0, 0);
-    double value_sum = free_values_[i];
-    double slope_sum = free_slopes_[i];
+    const double* value = value_gains() + place(i, 0, 0);
+    const double* slope = slope_gains() + place(i, 0, 0);
+    double value_sum = numbers_[at_.free_values + i];
+    double slope_sum = numbers_[at_.free_slopes + i];
     for (std::size_t k = 0; k < count; ++k) {
       value_sum += value[k] * coefficients[k];
       slope_sum += slope[k] * coefficients[k];
@@ -229,46 +251,45 @@ void Estimator::estimate(const InputBlock& inputs, std::span<double> y, std::spa
 
 void Estimator::slopes_at_point(std::span<const double> input_slopes, std::span<double> dy) const {
   for (std::size_t i = 0; i < sizes_.outputs; ++i) {
-    dy[i] =
-        row_times(in_force_.C, i, kept(0).dx) + row_times(in_force_.D, i, input_slopes) + continuation_of_output(i)[1];
+    const double* const c = numbers_.data() + at_.c + i * sizes_.states;
+    const double* const d = numbers_.data() + at_.d + i * sizes_.inputs;
+    dy[i] = product(c, dx(kept(0)), sizes_.states) + product(d, input_slopes.data(), sizes_.inputs) +
+            continuation_of_output(i)[1];
   }
 }
 
 void Estimator::save(std::vector<double>& numbers) const {
-  const auto add = [&](std::span<const double> values) { numbers.insert(numbers.end(), values.begin(), values.end()); };
-  const auto add_point = [&](const EstimatorPoint& point) {
-    numbers.push_back(point.t);
-    for (const auto* values : {&point.x, &point.dx, &point.u, &point.y}) add(*values);
-  };
+  const auto add_point = [&](const double* point) { numbers.insert(numbers.end(), point, point + point_size()); };
   numbers.push_back(static_cast<double>(known_));
   for (std::size_t age = kKept; age-- > 0;) add_point(kept(age));
   numbers.push_back(has_linearization_ ? 1.0 : 0.0);
   if (!has_linearization_) return;
-  add_point(base_);
-  for (const auto* matrix : {&in_force_.A, &in_force_.B, &in_force_.C, &in_force_.D}) add(matrix->values);
+  add_point(base());
+  for (const Matrix* matrix : given_matrices()) {
+    numbers.insert(numbers.end(), matrix->values.begin(), matrix->values.end());
+  }
 }
 
 const double* Estimator::restore(const double* numbers) {
-  const auto take = [&](std::vector<double>& values) {
-    std::copy_n(numbers, values.size(), values.begin());
-    numbers += values.size();
-  };
-  const auto take_point = [&](EstimatorPoint& point) {
-    point.t = *numbers++;
-    for (auto* values : {&point.x, &point.dx, &point.u, &point.y}) take(*values);
-  };
   known_ = static_cast<std::size_t>(*numbers++);
-  for (std::size_t k = 0; k < kKept; ++k) take_point(points_[k]);
+  std::copy_n(numbers, kKept * point_size(), numbers_.data());
+  numbers += kKept * point_size();
   newest_ = kKept - 1;
   has_linearization_ = *numbers++ != 0.0;
   drop_gains();
   if (!has_linearization_) return numbers;
-  take_point(base_);
-  in_force_.A.resize(sizes_.states, sizes_.states);
-  in_force_.B.resize(sizes_.states, sizes_.inputs);
-  in_force_.C.resize(sizes_.outputs, sizes_.states);
-  in_force_.D.resize(sizes_.outputs, sizes_.inputs);
-  for (auto* matrix : {&in_force_.A, &in_force_.B, &in_force_.C, &in_force_.D}) take(matrix->values);
+  std::copy_n(numbers, point_size(), numbers_.data() + kBase * point_size());
+  numbers += point_size();
+  given_.A.resize(sizes_.states, sizes_.states);
+  given_.B.resize(sizes_.states, sizes_.inputs);
+  given_.C.resize(sizes_.outputs, sizes_.states);
+  given_.D.resize(sizes_.outputs, sizes_.inputs);
+  double* next = numbers_.data() + at_.a;
+  for (auto* matrix : {&given_.A, &given_.B, &given_.C, &given_.D}) {
+    std::copy_n(numbers, matrix->values.size(), matrix->values.begin());
+    next = std::copy_n(numbers, matrix->values.size(), next);
+    numbers += matrix->values.size();
+  }
   return numbers;
 }
 

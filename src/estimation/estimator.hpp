@@ -10,10 +10,10 @@
 
 namespace entrain {
 
-/// What is known of a subsystem at a communication time.
+/// What is known of a subsystem at a communication time; a view of numbers that the estimator keeps.
 struct EstimatorPoint {
-  Time t = 0.0;
-  std::vector<double> x, dx, u, y;  ///< dx is unused when the subsystem does not tell it
+  Time& t;
+  std::span<double> x, dx, u, y;  ///< dx is unused when the subsystem does not tell it
 };
 
 /// COSTARICA (docs/theory/costarica.md): the outputs and their slopes at the end of a step, from states and
@@ -21,6 +21,8 @@ struct EstimatorPoint {
 ///
 /// Three levels, each done only when something changed: a new point (`point`, `moved`, perhaps `linearized`), a new
 /// step size (`set_step`; two are kept), new inputs (`estimate`: one product, nothing allocated).
+///
+/// With thousands of subsystems a step is as fast as memory is: all numbers that it reads lie in one piece.
 class Estimator {
  public:
   struct Sizes {
@@ -30,7 +32,7 @@ class Estimator {
   Estimator(Sizes sizes, bool state_derivatives, const EstimatorOptions& options);
 
   /// Where the new point goes; `moved` must follow. The three points before are kept.
-  EstimatorPoint& point();
+  EstimatorPoint point() { return view((newest_ + 1) % kKept); }
   void moved();
   /// True when the linearization must be renewed at this point, looking at a step of this size.
   bool needs_linearization(Duration next_step);
@@ -38,7 +40,7 @@ class Estimator {
   Linearization& linearization() { return given_; }
   void linearized();
   bool has_linearization() const { return has_linearization_; }
-  const Linearization& in_force() const { return in_force_; }
+  const Linearization& in_force() const { return given_; }
   /// The points so far lie on the other side of a jump: nothing is continued across it.
   void forget_past() { known_ = 0; }
 
@@ -48,14 +50,15 @@ class Estimator {
 
   // The estimate as y = sum_p value_gain(p) xi_p + free_values, dy = sum_p slope_gain(p) xi_p + free_slopes.
   double value_gain(std::size_t output, int p, std::size_t input) const {
-    return gains().value[place(output, p, input)];
+    return value_gains()[place(output, p, input)];
   }
   double slope_gain(std::size_t output, int p, std::size_t input) const {
-    return gains().slope[place(output, p, input)];
+    return slope_gains()[place(output, p, input)];
   }
-  std::span<const double> free_values() const { return free_values_; }
-  std::span<const double> free_slopes() const { return free_slopes_; }
-  const Matrix& propagator(std::size_t j) const { return gains().q[j]; }  ///< Q_j of the step size set last
+  /// Q_j of the step size set last, row by row: outputs over states.
+  std::span<const double> propagator(std::size_t j) const {
+    return numbers().subspan(gains().first + j * propagator_size(), propagator_size());
+  }
   /// Equal numbers, equal gains: what was made of them still holds.
   std::uint64_t gains_revision() const { return gains().revision; }
 
@@ -69,47 +72,81 @@ class Estimator {
 
  private:
   static constexpr std::size_t kKept = 4;  // points, the newest first
+  static constexpr std::size_t kBase = kKept;
   static constexpr std::size_t kOrders = kMaxInputDegree + 1;
+  static constexpr std::size_t kPropagators = kMaxInputDegree + 2;  // Q_0 .. Q_4
   using Parabola = std::array<double, 3>;
+
+  /// Options, read once: a step compares no text.
+  enum class Control : std::uint8_t { Hold, First, Flexible };
+  enum class Renewal : std::uint8_t { EveryStep, WhenNeeded, Once };
 
   struct Gains {
     Duration step = 0.0;         // 0: of an older linearization
     std::uint64_t revision = 0;  // counts how often gains were computed
-    std::vector<Matrix> q;
-    std::vector<double> value, slope;  // rows of outputs: [order 0 | .. | order 3], each over the inputs
+    std::size_t first = 0;       // of its numbers: Q_0 .. Q_4, then the gains of values and of slopes
+  };
+  /// Where the numbers of a kind begin.
+  struct Layout {
+    std::size_t a = 0, b = 0, c = 0, d = 0;
+    std::size_t free_values = 0, free_slopes = 0;
+    std::size_t missed = 0;  // of the change of f, by the linearization in force
   };
 
+  std::span<const double> numbers() const { return numbers_; }
   const Gains& gains() const { return gains_[in_use_]; }
+  std::size_t propagator_size() const { return sizes_.outputs * sizes_.states; }
+  std::size_t gains_size() const { return sizes_.outputs * kOrders * sizes_.inputs; }
+  const double* value_gains() const { return numbers_.data() + gains().first + kPropagators * propagator_size(); }
+  const double* slope_gains() const { return value_gains() + gains_size(); }
   std::size_t place(std::size_t output, int p, std::size_t input) const {
     return (output * kOrders + static_cast<std::size_t>(p)) * sizes_.inputs + input;
   }
-  const EstimatorPoint& kept(std::size_t age) const { return points_[(newest_ + kKept - age) % kKept]; }
-  double rest_of_output(std::size_t output, const EstimatorPoint& at) const;
-  double rest_of_rate(std::size_t state, const EstimatorPoint& at) const;
+  std::size_t point_size() const { return 1 + 2 * sizes_.states + sizes_.inputs + sizes_.outputs; }
+
+  // Numbers of a kept point, by its age; and of the point where the linearization in force was taken.
+  const double* kept(std::size_t age) const { return kept_at((newest_ + kKept - age) % kKept); }
+  const double* base() const { return kept_at(kBase); }
+  const double* kept_at(std::size_t place) const { return numbers_.data() + place * point_size(); }
+  const double* x(const double* point) const { return point + 1; }
+  const double* dx(const double* point) const { return x(point) + sizes_.states; }
+  const double* u(const double* point) const { return dx(point) + sizes_.states; }
+  const double* y(const double* point) const { return u(point) + sizes_.inputs; }
+  EstimatorPoint view(std::size_t place);
+  double age_of(std::size_t age) const { return *kept(age) - *kept(0); }
+
+  double by_a(std::size_t state, const double* point) const;
+  double by_b(std::size_t state, const double* point) const;
+  double rest_of_output(std::size_t output, const double* point) const;
+  double rest_of_rate(std::size_t state, const double* point) const;
   Parabola continuation_of_output(std::size_t output) const;
   Parabola continuation_of_rate(std::size_t state) const;
   Parabola through_newest(std::span<const double> values) const;
-  void compute(Gains& gains, Duration h) const;
+  void lay_out();
+  std::array<const Matrix*, 4> given_matrices() const { return {&given_.A, &given_.B, &given_.C, &given_.D}; }
+  void compute(Gains& gains, Duration h);
   void drop_gains();
   void update_free_terms();
 
   Sizes sizes_;
-  bool state_derivatives_;
-  EstimatorOptions options_;
-  std::array<EstimatorPoint, kKept> points_;
-  std::size_t newest_ = 0;
-  std::size_t known_ = 0;   // points that may be used, at most kKept
-  Linearization given_;     // as the subsystem wrote it
-  Linearization in_force_;  // what the gains belong to
-  EstimatorPoint base_;     // where in_force_ was taken
-  bool has_linearization_ = false;
-  std::array<Gains, 2> gains_;  // of the two step sizes set last
+  Layout at_;
+  std::vector<double> numbers_;  // kept points, base; then as `at_` and the gains say
+  std::array<Gains, 2> gains_;   // of the two step sizes set last
   std::size_t in_use_ = 0;
+  std::size_t newest_ = 0;
+  std::size_t known_ = 0;  // points that may be used, at most kKept
+  Duration h_ = 0.0;       // 0: the free terms belong to an older point
+  double urgency_;
+  bool state_derivatives_;
+  bool has_linearization_ = false;
+  bool reconstructs_;
+  Control control_;
+  Renewal renewal_;
+  // What only a new linearization or step size asks for.
+  bool exact_;
+  int stehfest_terms_;
   std::uint64_t revisions_ = 0;
-  Duration h_ = 0.0;  // 0: the free terms belong to an older point
-  std::vector<double> free_values_, free_slopes_;
-  std::vector<Parabola> rate_;  // of the rest of each state's derivative
-  std::vector<double> missed_;  // of the change of f, by the linearization in force
+  Linearization given_;  // as the subsystem wrote it; `numbers_` holds a copy to compute with
 };
 
 }  // namespace entrain

@@ -5,7 +5,7 @@
 namespace entrain {
 
 bool observe(Estimator& estimator, const Facets& facets, const Observation& at) {
-  EstimatorPoint& point = estimator.point();
+  const EstimatorPoint point = estimator.point();
   point.t = at.t;
   if (!point.x.empty()) facets.states->states(point.x);
   if (!point.x.empty() && !estimator.degraded()) {

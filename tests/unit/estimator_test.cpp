@@ -60,15 +60,15 @@ TEST(Estimator, has_the_check_values_of_the_mechanical_pair) {
   left.estimator.set_step(1e-3);
   const double expected_left[] = {-1.99733539886, 0.997003497457, 0.999000832856, 9.98667699432e-4};
   for (std::size_t i = 0; i < 4; ++i) {
-    EXPECT_NEAR(left.estimator.propagator(0).values[i], expected_left[i], 1e-11 * std::abs(expected_left[i]));
+    EXPECT_NEAR(left.estimator.propagator(0)[i], expected_left[i], 1e-11 * std::abs(expected_left[i]));
   }
   Pair right("mechanical.right", {0.0, 1.0});
   right.begin();
   right.estimator.set_step(1e-3);
-  EXPECT_NEAR(right.estimator.propagator(0)(0, 0), 9979.38466542, 1e-8);
-  EXPECT_NEAR(right.estimator.propagator(0)(0, 1), 19.9814654618, 1e-10);
-  EXPECT_NEAR(right.estimator.propagator(1)(0, 0), 9.99083606847, 1e-11);
-  EXPECT_NEAR(right.estimator.propagator(1)(0, 1), 0.0149929706066, 1e-13);
+  EXPECT_NEAR(right.estimator.propagator(0)[0], 9979.38466542, 1e-8);
+  EXPECT_NEAR(right.estimator.propagator(0)[1], 19.9814654618, 1e-10);
+  EXPECT_NEAR(right.estimator.propagator(1)[0], 9.99083606847, 1e-11);
+  EXPECT_NEAR(right.estimator.propagator(1)[1], 0.0149929706066, 1e-13);
 }
 
 TEST(Estimator, is_exact_for_a_linear_subsystem_under_cubic_inputs) {
@@ -127,13 +127,13 @@ TEST(Estimator, keeps_its_matrices_while_the_linearization_and_the_step_stay) {
   Pair pair("mechanical.left", {20000.0});
   pair.begin();
   pair.estimator.set_step(1e-3);
-  const double* matrices = pair.estimator.propagator(0).values.data();
+  const auto matrices = pair.estimator.gains_revision();
   const std::vector<double> held{20000.0};
   pair.step(InputBlock(held.data(), 1, 0), 1e-3);
   pair.estimator.set_step(1e-3);
-  EXPECT_EQ(pair.estimator.propagator(0).values.data(), matrices);
+  EXPECT_EQ(pair.estimator.gains_revision(), matrices);
   pair.estimator.set_step(2e-3);
-  EXPECT_NEAR(pair.estimator.propagator(0)(1, 1), 2e-3, 1e-5);
+  EXPECT_NEAR(pair.estimator.propagator(0)[3], 2e-3, 1e-5);
 }
 
 TEST(Estimator, linearizes_when_the_urgency_test_asks) {
