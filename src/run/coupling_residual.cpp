@@ -5,6 +5,12 @@
 #include <limits>
 
 namespace entrain {
+namespace {
+
+// Of the signals around a subsystem: what its outputs may move by without meaning anything.
+constexpr double kNoise = 64 * std::numeric_limits<double>::epsilon();
+
+}  // namespace
 
 CouplingResidual::CouplingResidual(const CoupledSystem& system)
     : system_(&system),
@@ -12,6 +18,7 @@ CouplingResidual::CouplingResidual(const CoupledSystem& system)
       difference_(system.graph().inputs(), 0.0),
       low_(system.graph().outputs(), std::numeric_limits<double>::infinity()),
       high_(system.graph().outputs(), -std::numeric_limits<double>::infinity()),
+      around_(system.size(), 0.0),
       met_(system.graph().inputs(), 0) {}
 
 void CouplingResidual::begin(Time start) {
@@ -62,8 +69,26 @@ double CouplingResidual::of(const Connection& connection) const {
 }
 
 double CouplingResidual::range(const Connection& connection) const {
-  const double range = std::abs(connection.factor) * (high_[connection.output] - low_[connection.output]);
-  return range == 0.0 ? std::abs(connection.factor * high_[connection.output]) : range;
+  const OutputId output = connection.output;
+  const double around = around_[system_->graph().owner(output)];
+  const double noise = kNoise * around;
+  double range = high_[output] - low_[output];
+  if (range <= noise) range = magnitude(output) > noise ? magnitude(output) : around;
+  return std::abs(connection.factor) * range;
+}
+
+double CouplingResidual::magnitude(OutputId output) const {
+  return std::max(std::abs(low_[output]), std::abs(high_[output]));
+}
+
+void CouplingResidual::look_back() {
+  const auto& graph = system_->graph();
+  std::fill(around_.begin(), around_.end(), 0.0);
+  const auto take = [&](SubsystemId s, double size) { around_[s] = std::max(around_[s], size); };
+  for (std::size_t y = 0; y < low_.size(); ++y) take(graph.owner(OutputId{y}), magnitude(OutputId{y}));
+  for (const auto& connection : graph.connections()) {
+    take(graph.owner(connection.input), std::abs(connection.factor) * magnitude(connection.output));
+  }
 }
 
 void CouplingResidual::read_differences(Time now, std::span<double> all) const {

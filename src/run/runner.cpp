@@ -205,6 +205,7 @@ void Runner::refresh_summary() {
 void Runner::refresh_residuals() {
   const auto& connections = system_.graph().connections();
   bool measured = connections.empty();
+  residual_.look_back();
   summary_.max_coupling_residual = 0.0;
   summary_.worst_connection.clear();
   for (std::size_t c = 0; c < summary_.connections.size(); ++c) {
