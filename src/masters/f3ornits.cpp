@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "base/grid.hpp"
 
@@ -171,6 +172,7 @@ void F3ornits::take_outputs(CoupledSystem& system, SubsystemId s) {
       estimates_[y].begin(now_, system.outputs()[y]);
       outputs_[y].range.take(system.outputs()[y], member.size, step_control_);
       outputs_[y].error = 0.0;
+      outputs_[y].doubted = false;
     }
     wishes_[s].proposal = system.graph().outputs_of(s).count > 0 ? member.min_step : kNever;
     return;
@@ -207,20 +209,34 @@ F3ornits::Verdict F3ornits::judge_outputs(const CoupledSystem& system, Subsystem
     auto& output = outputs_[y];
     const auto surprise = estimates_[y].take(now_, value, calibration_);
     output.range.take(value, member.size, step_control_);
-    const double usual_error = std::max(1.0, output.error);
+    const double error_before = output.error;
     output.error = normalised_error(surprise.error, value, output.range, step_control_);
     ++member.orders[static_cast<std::size_t>(estimates_[y].order())];
     if (!output.controls) continue;
     verdict.dilatation = std::min(verdict.dilatation, dilatation(output.error, surprise.order));
     verdict.beyond_tolerance = verdict.beyond_tolerance || !(output.error <= 1.0);
-    const bool no_order_foresaw_it =
-        surprise.highest > 0 && surprise.left > kNotForeseen && !(output.error <= kJumpError * usual_error);
-    if (options_.detect_jumps && no_order_foresaw_it) {
-      estimates_[y].begin(now_, value);
-      verdict.jumped = true;
-    }
+    if (options_.detect_jumps && jumped(y, surprise, error_before, member.imposed)) verdict.jumped = true;
   }
   return verdict;
+}
+
+/// Cuts the past of an output that jumped. Where the step is imposed, nothing can be done but that, and to cut the past
+/// of one that only moves fast costs its order: the next sample decides.
+bool F3ornits::jumped(OutputId y, const OutputEstimate::Surprise& surprise, double error_before, bool imposed) {
+  Output& output = outputs_[y];
+  const bool not_foreseen = surprise.highest > 0 && surprise.left > kNotForeseen;
+  if (std::exchange(output.doubted, false)) {
+    if (not_foreseen) estimates_[y].confirm_doubt();
+    return not_foreseen;
+  }
+  if (!not_foreseen || output.error <= kJumpError * std::max(1.0, error_before)) return false;
+  if (imposed) {
+    estimates_[y].doubt();
+    output.doubted = true;
+    return false;
+  }
+  estimates_[y].begin(estimates_[y].time(), estimates_[y].value());
+  return true;
 }
 
 void F3ornits::propose(SubsystemId s, const Verdict& verdict) {

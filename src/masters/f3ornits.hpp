@@ -61,6 +61,7 @@ class F3ornits final : public Method {
     OutputRange range;
     double error = 0.0;     // of the latest sample, in units of the tolerance
     bool controls = false;  // the step size: somebody reads it, or nobody reads the subsystem at all
+    bool doubted = false;   // imposed steps: the latest sample may lie behind a jump, the next will tell
   };
   struct Member {
     // Fixed.
@@ -119,6 +120,7 @@ class F3ornits final : public Method {
   void take_outputs(CoupledSystem& system, SubsystemId s);
   bool something_happened(CoupledSystem& system, SubsystemId s);
   Verdict judge_outputs(const CoupledSystem& system, SubsystemId s);
+  bool jumped(OutputId y, const OutputEstimate::Surprise& surprise, double error_before, bool imposed);
   void propose(SubsystemId s, const Verdict& verdict);
 
   void save_member(SubsystemId s, std::vector<double>& numbers) const;

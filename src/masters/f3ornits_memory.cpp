@@ -67,7 +67,8 @@ void F3ornits::save_member(SubsystemId s, std::vector<double>& numbers) const {
   inputs_.save(member.inputs, numbers);
   for (const OutputId y : member.outputs) {
     estimates_[y].save(numbers);
-    numbers.insert(numbers.end(), {outputs_[y].range.low(), outputs_[y].range.high(), outputs_[y].error});
+    numbers.insert(numbers.end(), {outputs_[y].range.low(), outputs_[y].range.high(), outputs_[y].error,
+                                   outputs_[y].doubted ? 1.0 : 0.0});
   }
 }
 
@@ -82,6 +83,7 @@ void F3ornits::restore_member(SubsystemId s, const double*& next) {
     const double high = *next++;
     outputs_[y].range.set(low, high);
     outputs_[y].error = *next++;
+    outputs_[y].doubted = *next++ != 0.0;
   }
 }
 

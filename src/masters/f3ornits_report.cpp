@@ -42,7 +42,6 @@ std::vector<std::string> F3ornits::notes(const CoupledSystem& system) const {
 
 std::vector<std::string> F3ornits::closing_notes(const CoupledSystem& system) const {
   std::vector<std::string> notes;
-  // Else no tolerance adds a step to anyone.
   const bool somebody_is_free =
       std::any_of(members_.begin(), members_.end(), [](const Member& member) { return !member.imposed; });
   for (std::size_t s = 0; s < members_.size(); ++s) {  // none when the run failed before it began
@@ -57,11 +56,11 @@ std::vector<std::string> F3ornits::closing_notes(const CoupledSystem& system) co
       notes.push_back(fmt::format("'{}' ends at t = {} s: no room for another {} step", name, last,
                                   member.imposed ? "imposed" : "minimal"));
     }
-    if (member.imposed && somebody_is_free && share(member.beyond_tolerance, member.steps) > kFloorShare) {
-      notes.push_back(
-          fmt::format("'{}': its imposed step is the floor of the error ({} of {} steps beyond the "
-                      "tolerance): a tighter tolerance only adds steps",
-                      name, member.beyond_tolerance, member.steps));
+    if (member.imposed && share(member.beyond_tolerance, member.steps) > kFloorShare) {
+      notes.push_back(fmt::format(
+          "'{}': its imposed step is the floor of the error ({} of {} steps beyond the tolerance): {}", name,
+          member.beyond_tolerance, member.steps,
+          somebody_is_free ? "a tighter tolerance only adds steps" : "all steps are imposed, no tolerance changes it"));
     }
     if (member.at_min_step > 0 && !member.imposed) {
       notes.push_back(fmt::format("'{}': {} steps at the minimal one, {} s, wanted shorter", name, member.at_min_step,

@@ -15,6 +15,16 @@ void OutputEstimate::begin(Time t, double value) {
   polynomial_ = {value};
 }
 
+void OutputEstimate::doubt() {
+  order_ = 0;
+  polynomial_ = {values_[0]};
+}
+
+void OutputEstimate::confirm_doubt() {
+  doubt();
+  count_ = 2;
+}
+
 OutputEstimate::Surprise OutputEstimate::take(Time t, double value, const Settings& settings) {
   double foreseen = 0.0;
   for (std::size_t p = polynomial().size(); p-- > 0;) foreseen = foreseen * (t - time()) + polynomial_[p];

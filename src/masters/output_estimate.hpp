@@ -27,6 +27,11 @@ class OutputEstimate {
 
   /// A past of one sample: at the start, and where the output has jumped.
   void begin(Time t, double value);
+  /// The latest sample may lie behind a jump: it is held from here, but what came before is tried once more on the
+  /// next.
+  void doubt();
+  /// It did: the past begins with the sample before the latest.
+  void confirm_doubt();
   /// The next sample, later than those before: judges the estimate, chooses the order of the next one and makes it.
   Surprise take(Time t, double value, const Settings& settings);
 

@@ -9,6 +9,7 @@
 #include "report/summary_json.hpp"
 #include "report/text_report.hpp"
 #include "results/memory_recorder.hpp"
+#include "support/mentions.hpp"
 #include "support/systems.hpp"
 #include "support/test_models.hpp"
 
@@ -16,11 +17,7 @@ namespace entrain {
 namespace {
 
 using test::changed;
-
-bool mentions(const std::vector<std::string>& texts, const std::string& part) {
-  return std::any_of(texts.begin(), texts.end(),
-                     [&](const std::string& text) { return text.find(part) != std::string::npos; });
-}
+using test::mentions;
 
 RunSummary summary_of(const SystemDescription& description, const ModelFactory& models = {}) {
   Simulation simulation(description, {}, models);
@@ -62,13 +59,16 @@ TEST(F3ornitsEvents, none_are_seen_while_two_masses_move_smoothly) {
   EXPECT_FALSE(mentions(summary_of(masses).notes, "unannounced"));
 }
 
-TEST(F3ornitsSummary, no_floor_is_named_where_no_tolerance_could_add_a_step) {
+TEST(F3ornitsSummary, the_floor_says_what_a_tolerance_can_do) {
   auto description =
       changed(prey_and_predator(3.0), {.method = "f3ornits", .options = {"tol_rel=1e-9", "tol_abs=1e-9"}});
   description.subsystems[0].step = Written<double>{0.1, {}};
-  EXPECT_TRUE(mentions(summary_of(description).notes, "is the floor of the error"));
+  EXPECT_TRUE(mentions(summary_of(description).notes, "'prey': its imposed step is the floor of the error (30 of 30"));
+  EXPECT_TRUE(mentions(summary_of(description).notes, "a tighter tolerance only adds steps"));
   description.subsystems[1].step = Written<double>{0.1, {}};
-  EXPECT_FALSE(mentions(summary_of(description).notes, "is the floor of the error"));
+  EXPECT_TRUE(mentions(summary_of(description).notes, "'predator': its imposed step is the floor of the error"));
+  EXPECT_TRUE(mentions(summary_of(description).notes, "all steps are imposed, no tolerance changes it"));
+  EXPECT_FALSE(mentions(summary_of(description).notes, "a tighter tolerance only adds steps"));
 }
 
 TEST(F3ornitsSummary, a_residual_is_not_measured_where_connected_subsystems_never_meet) {
