@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/values.hpp"
+#include "report/note_groups.hpp"
 #include "report/table.hpp"
 
 namespace entrain {
@@ -142,7 +143,7 @@ std::string brief_summary(const RunSummary& summary, TextStyle style) {
     text += fmt::format("  algebraic loop     {} (residual at the start {})\n", fmt::join(loop.variables, ", "),
                         short_number(loop.initial_residual));
   }
-  for (const auto& note : summary.notes) text += fmt::format("  note               {}\n", note);
+  for (const auto& note : grouped_notes(summary.notes)) text += fmt::format("  note               {}\n", note);
   for (const auto& warning : summary.warnings) {
     text += fmt::format("  {}            {}\n", painted("warning", kYellow, style), warning);
   }
