@@ -23,13 +23,10 @@ struct ReproduceArguments {
 nlohmann::ordered_json json_of_result(const ReproduceResult& result, const std::string& fmu) {
   auto rows = nlohmann::ordered_json::array();
   for (const auto& row : result.rows) {
-    nlohmann::ordered_json entry{{"quantity", row.quantity},
-                                 {"paper", nullptr},
-                                 {"reference", row.reference},
-                                 {"ours", row.ours},
-                                 {"tolerance", row.tolerance},
-                                 {"reason", row.reason},
-                                 {"ok", row.ok}};
+    nlohmann::ordered_json entry{{"quantity", row.quantity},   {"paper", nullptr},
+                                 {"reference", row.reference}, {"reference_is_ours", row.reference_is_ours},
+                                 {"ours", row.ours},           {"tolerance", row.tolerance},
+                                 {"reason", row.reason},       {"ok", row.ok}};
     if (row.paper) entry["paper"] = *row.paper;
     rows.push_back(std::move(entry));
   }
@@ -41,8 +38,9 @@ std::string result_text(const ReproduceResult& result) {
   Table table({"quantity", "paper", "reference", "ours", "verdict"});
   for (std::size_t column = 1; column < 4; ++column) table.align_right(column);
   for (const auto& row : result.rows) {
-    table.add_row({row.quantity, row.paper ? short_number(*row.paper) : "-", short_number(row.reference),
-                   short_number(row.ours), verdict_text(row.ok, stdout_style())});
+    const auto reference = short_number(row.reference) + (row.reference_is_ours ? " (ours)" : "");
+    table.add_row({row.quantity, row.paper ? short_number(*row.paper) : "-", reference, short_number(row.ours),
+                   verdict_text(row.ok, stdout_style())});
   }
   auto text = fmt::format("{}: {}\n{}", result.id, result.title, table.text(2));
   for (const auto& row : result.rows) {

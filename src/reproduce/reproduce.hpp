@@ -18,6 +18,7 @@ struct ReproduceRow {
   double tolerance = 0.0;  ///< relative to the reference
   std::string reason;      ///< why this tolerance
   bool ok = false;
+  bool reference_is_ours = false;  ///< a bound that we computed, for want of a verified value
 };
 
 struct ReproduceResult {
