@@ -7,6 +7,7 @@
 
 #include "report/summary_json.hpp"
 #include "results/memory_recorder.hpp"
+#include "support/mentions.hpp"
 #include "support/places.hpp"
 #include "support/systems.hpp"
 #include "support/test_models.hpp"
@@ -15,6 +16,7 @@ namespace entrain {
 namespace {
 
 using test::changed;
+using test::mentions;
 
 std::string problems_of(const SystemDescription& description) {
   try {
@@ -23,11 +25,6 @@ std::string problems_of(const SystemDescription& description) {
     return error.what();
   }
   return "";
-}
-
-bool mentions(const std::vector<std::string>& texts, const std::string& part) {
-  return std::any_of(texts.begin(), texts.end(),
-                     [&](const std::string& text) { return text.find(part) != std::string::npos; });
 }
 
 /// Keeps the polynomial of its input on every step.

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "support/systems.hpp"
-#include "support/test_models.hpp"
+#include "support/undetermined_loop.hpp"
 
 namespace entrain {
 namespace {
@@ -94,23 +94,9 @@ TEST(MissilesPredictorOf, a_restored_run_is_the_same_to_the_last_bit) {
 }
 
 TEST(MissilesPredictorOf, a_loop_that_the_estimates_leave_undetermined_is_left_to_the_iteration) {
-  const ModelFactory models = [](std::string_view) {
-    return std::make_unique<test::StaticModel>([](Time, double u) { return u; });
-  };
-  const auto description = changed(test::system_from(R"(
-    [run]
-    stop = 1.0
-    [subsystems.a]
-    model = "same"
-    [subsystems.b]
-    model = "same"
-    [connections]
-    "a.y" = "b.u"
-    "b.y" = "a.u"
-  )"),
-                                   {.method = "ifosmondi", .step = 0.1, .options = {"predictor=\"missiles\""}});
-  Simulation simulation(description, {}, models);
-  EXPECT_EQ(simulation.run().termination, Termination::Completed) << simulation.summary().message;
+  test::UndeterminedLoop loop({.method = "ifosmondi", .step = 0.1, .options = {"predictor=\"missiles\""}});
+  const auto& summary = loop.run();
+  EXPECT_EQ(summary.termination, Termination::Completed) << summary.message;
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "masters/jump_detector.hpp"
 #include "models/chain_system.hpp"
 #include "results/memory_recorder.hpp"
+#include "support/mentions.hpp"
 #include "support/systems.hpp"
 #include "support/test_models.hpp"
 
@@ -16,11 +17,7 @@ namespace {
 
 using test::changed;
 using test::example;
-
-bool mentions(const std::vector<std::string>& sentences, const std::string& words) {
-  return std::any_of(sentences.begin(), sentences.end(),
-                     [&](const std::string& s) { return s.find(words) != std::string::npos; });
-}
+using test::mentions;
 
 SystemDescription prey_and_predator(const std::vector<std::string>& options = {}) {
   return changed(example("lotka_volterra"), {.method = "ifosmondi", .step = 0.1, .stop = 1.0, .options = options});

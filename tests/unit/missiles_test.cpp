@@ -6,19 +6,16 @@
 
 #include "models/chain_system.hpp"
 #include "results/memory_recorder.hpp"
+#include "support/mentions.hpp"
 #include "support/systems.hpp"
-#include "support/test_models.hpp"
+#include "support/undetermined_loop.hpp"
 
 namespace entrain {
 namespace {
 
 using test::changed;
 using test::example;
-
-bool mentions(const std::vector<std::string>& sentences, const std::string& words) {
-  return std::any_of(sentences.begin(), sentences.end(),
-                     [&](const std::string& s) { return s.find(words) != std::string::npos; });
-}
+using test::mentions;
 
 SystemDescription prey_and_predator(const std::vector<std::string>& options = {}) {
   return changed(example("lotka_volterra"), {.method = "missiles", .step = 0.1, .stop = 2.0, .options = options});
@@ -93,23 +90,8 @@ TEST(Missiles, continues_from_a_checkpoint_before_the_first_step_without_lineari
 }
 
 TEST(Missiles, names_an_output_that_the_coupling_leaves_undetermined) {
-  const ModelFactory models = [](std::string_view) {
-    return std::make_unique<test::StaticModel>([](Time, double u) { return u; });
-  };
-  const auto description = changed(test::system_from(R"(
-    [run]
-    stop = 1.0
-    [subsystems.a]
-    model = "same"
-    [subsystems.b]
-    model = "same"
-    [connections]
-    "a.y" = "b.u"
-    "b.y" = "a.u"
-  )"),
-                                   {.method = "missiles", .step = 0.1});
-  Simulation simulation(description, {}, models);
-  const auto& summary = simulation.run();
+  test::UndeterminedLoop loop({.method = "missiles", .step = 0.1});
+  const auto& summary = loop.run();
   EXPECT_EQ(summary.termination, Termination::Failed);
   EXPECT_NE(summary.message.find("the coupling equations leave"), std::string::npos) << summary.message;
   EXPECT_NE(summary.message.find("algebraic loop"), std::string::npos) << summary.message;
