@@ -280,21 +280,36 @@ class Assembler {
     return assembly_.subsystems[end.entry->index]->variables().at(end.place);
   }
 
-  /// A unit that is missing or not known is taken as it comes.
+  /// A unit that is not told is taken as it comes; so is one that is not known, but with a warning.
   void convert_units(const ConnectionDescription& description, const End& from, const End& to, Connection& connection) {
-    const auto source = unit_meaning(variable(from));
-    const auto target = unit_meaning(variable(to));
-    if (!source || !target) return;
-    if (const auto conversion = unit_conversion(*source, *target)) {
+    const auto [kind, conversion] = match_units(variable(from), variable(to));
+    if (kind == UnitMatch::Kind::Fits) {
       // First the unit of the input, then what the user makes of it.
-      connection.offset += connection.factor * conversion->offset;
-      connection.factor *= conversion->factor;
+      connection.offset += connection.factor * conversion.offset;
+      connection.factor *= conversion.factor;
       return;
     }
-    problem(description.where,
-            fmt::format("'{}' in {} cannot feed '{}' in {}", description.output, variable(from).unit, description.input,
-                        variable(to).unit),
-            "the units measure different things; who writes a factor converts by hand: { to = ..., factor = ... }");
+    const bool is_warning = kind == UnitMatch::Kind::NotKnown;
+    problems_.push_back({fmt::format("'{}' in {} {} '{}' in {}{}", description.output, variable(from).unit,
+                                     is_warning ? "feeds" : "cannot feed", description.input, variable(to).unit,
+                                     is_warning ? " unconverted" : ""),
+                         fmt::format("{}; who writes a factor converts by hand: {{ to = ..., factor = ... }}",
+                                     reason_of(kind, variable(from), variable(to))),
+                         description.where, is_warning ? Problem::Severity::Warning : Problem::Severity::Error});
+  }
+
+  static std::string reason_of(UnitMatch::Kind kind, const Variable& output, const Variable& input) {
+    const bool from_is_known = unit_meaning(output).has_value();
+    const bool neither = !from_is_known && !unit_meaning(input);
+    switch (kind) {
+      case UnitMatch::Kind::NotKnown:
+        return neither ? "neither unit is known"
+                       : fmt::format("the unit '{}' is not known", from_is_known ? input.unit : output.unit);
+      case UnitMatch::Kind::Difference: return "one is a temperature, the other a difference of temperatures";
+      default: break;
+    }
+    return output.unit == input.unit ? "their subsystems define the unit differently"
+                                     : "the units measure different things";
   }
 
   void check_unconnected() {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/units.hpp"
 #include "subsystem/fmi/fmi_text.hpp"
 #include "subsystem/fmi/fmu.hpp"
 
@@ -95,11 +96,14 @@ class PortMaker {
   std::optional<UnitMeaning> meaning_of(const FmuVariable& variable) const {
     const auto unit = std::find_if(description_.units.begin(), description_.units.end(),
                                    [&](const FmuUnit& candidate) { return candidate.name == variable.unit; });
-    if (unit == description_.units.end() || !unit->has_base) return std::nullopt;
-    const UnitMeaning& whole = *unit;
-    UnitMeaning meaning = whole;
-    if (variable.relative_quantity) meaning.offset = 0.0;
-    return meaning;
+    std::optional<UnitMeaning> meaning;
+    if (unit != description_.units.end() && unit->has_base) {
+      const UnitMeaning& defined = *unit;
+      meaning = defined;
+    }
+    if (!variable.relative_quantity) return meaning;  // as the text says, if there is none
+    if (!meaning) meaning = unit_meaning(variable.unit);
+    return meaning ? std::optional(as_difference(*meaning)) : std::nullopt;
   }
 
   /// The variable as a port, or each of its elements.
