@@ -10,6 +10,8 @@
 #include "entrain/entrain.hpp"
 #include "entrain/learning.hpp"
 #include "report/learned_json.hpp"
+#include "report/learning_page.hpp"
+#include "report/page.hpp"
 #include "results/replace_file.hpp"
 #include "results/run_directory.hpp"
 
@@ -25,6 +27,7 @@ struct LearnArguments {
   std::optional<std::string> out;
   bool json = false;
   bool quiet = false;
+  bool report = false;
 };
 
 void print_plan(const LearnPlan& plan) {
@@ -51,6 +54,7 @@ void print_iteration(const LearnIteration& iteration) {
 }
 
 int learn_system(const LearnArguments& arguments) {
+  if (arguments.report) require_pages();
   auto description = load(arguments.system);
   if (arguments.step) description.step = {*arguments.step, {"--step", 0, 0}};
   if (arguments.stop) description.stop = {*arguments.stop, {"--stop", 0, 0}};
@@ -64,6 +68,7 @@ int learn_system(const LearnArguments& arguments) {
   const auto file = folder / "learned.json";
   replace_file(file, learned_json(result.learned));
   replace_file(folder / "learning.json", learn_result_json(result));
+  if (arguments.report) replace_file(folder / "report.html", learning_page(result, options));
   if (arguments.json) {
     print(learn_result_json(result));
   } else if (!arguments.quiet) {
@@ -71,6 +76,7 @@ int learn_system(const LearnArguments& arguments) {
                       to_string(result.end), result.iterations.size(), result.full_runs,
                       short_number(result.learned.error), result.best));
     print(fmt::format("learned: {}   (entrain run {} --learned {})\n", file.string(), arguments.system, file.string()));
+    if (arguments.report) print(fmt::format("report: {}\n", (folder / "report.html").string()));
   }
   if (result.end == LearnEnd::Diverged) {
     print_error("the runs got worse; the best one is kept. Try a smaller --gain, a --cutoff, or a shorter step");
@@ -120,6 +126,7 @@ Command add_learn(CLI::App& program) {
   command->add_option("--threads", options.threads, "Threads; the results do not depend on them")
       ->type_name("N")
       ->check(CLI::Range(1, 1024));
+  command->add_flag("--report", arguments->report, "Write report.html: error per run, and the inputs before and after");
   command->add_flag("--json", arguments->json, "Print how it went as JSON and nothing else");
   command->add_flag("--quiet", arguments->quiet, "Print nothing but errors");
   return {command, [arguments] { return learn_system(*arguments); }};

@@ -64,15 +64,6 @@ enum class LearnEnd {
 };
 ENTRAIN_API std::string_view to_string(LearnEnd end);
 
-struct LearnResult {
-  Learned learned;  ///< of the best run
-  LearnEnd end = LearnEnd::Iterations;
-  std::vector<LearnIteration> iterations;
-  int best = 0;            ///< its place in `iterations`
-  double full_runs = 0.0;  ///< the cost: time simulated in all runs, in runs from start to stop
-  std::vector<std::string> notes;
-};
-
 /// What is known before the first run.
 struct LearnPlan {
   std::vector<std::string> connections;  ///< that are learned: "a.y -> b.u"
@@ -82,6 +73,27 @@ struct LearnPlan {
   std::optional<double> gamma;
   std::optional<double> radius;  ///< spectral radius of the loop with its delay and without corrections
   std::vector<std::string> notes;
+};
+
+/// What a learned input was in one run, and what it should have been, at the times its subsystem took it.
+struct LearnedCourse {
+  std::string connection;  ///< "a.y -> b.u"
+  std::string unit;        ///< of the input
+  std::vector<Time> times;
+  std::vector<double> received;
+  std::vector<double> meant;
+};
+
+struct LearnResult {
+  Learned learned;  ///< of the best run
+  LearnEnd end = LearnEnd::Iterations;
+  std::vector<LearnIteration> iterations;
+  int best = 0;            ///< its place in `iterations`
+  double full_runs = 0.0;  ///< the cost: time simulated in all runs, in runs from start to stop
+  LearnPlan plan;
+  std::vector<LearnedCourse> before;  ///< of the first run, a course per learned connection
+  std::vector<LearnedCourse> after;   ///< of the best run
+  std::vector<std::string> notes;     ///< those of the plan first
 };
 
 /// Watches repeated runs; each function may be empty.

@@ -112,6 +112,7 @@ class Learner {
     }
     const Duration whole = run_.settings().stop - run_.settings().start;
     result_.full_runs += (summary.reached - run_.settings().start) / whole;
+    if (result_.iterations.empty()) result_.before = record_.courses(run_.system().graph());
     keep_if_best(iteration, summary.reached);
     result_.iterations.push_back(iteration);
     if (progress_.iterated) progress_.iterated(iteration);
@@ -126,6 +127,7 @@ class Learner {
     }
     if (!best_.empty() && !std::isfinite(iteration.error)) return;
     best_ = corrections_;
+    result_.after = record_.courses(run_.system().graph());
     best_horizon_ = reached_time;
     result_.learned.error = iteration.error;
     result_.best = iteration.number;
@@ -228,7 +230,7 @@ LearnPlan planned(RepeatedRun& run, const FoundFeedthrough& found, std::span<con
   const Graph& graph = run.system().graph();
   for (const OutputId output : found.outputs) plan.delayed.push_back(graph.name(output));
   for (const auto& wire : wires) {
-    plan.connections.push_back(graph.name(wire.connection.output) + " -> " + graph.name(wire.connection.input));
+    plan.connections.push_back(name_of(wire, graph));
   }
   return plan;
 }
@@ -270,6 +272,7 @@ LearnResult learn(const SystemDescription& description, const LearnOptions& opti
   const RunSettings settings = run.settings();
   LearnResult result = Learner(run, options, progress, wires).learn();
   result.notes.insert(result.notes.begin(), plan.notes.begin(), plan.notes.end());
+  result.plan = std::move(plan);
   Learned& learned = result.learned;
   learned.system = description.name;
   learned.start = settings.start;

@@ -39,12 +39,23 @@ std::vector<LearnedWire> learned_wires(const CoupledSystem& system, std::span<co
 WireRecord::WireRecord(std::vector<LearnedWire> wires, std::size_t outputs_of_all)
     : wires_(std::move(wires)), first_input_(outputs_of_all), received_(wires_.size()), told_(wires_.size()) {}
 
+std::string name_of(const LearnedWire& wire, const Graph& graph) {
+  return graph.name(wire.connection.output) + " -> " + graph.name(wire.connection.input);
+}
+
 void WireRecord::clear() {
+  times_.clear();
   for (auto& values : received_) values.clear();
   for (auto& values : told_) values.clear();
 }
 
+void WireRecord::begin(std::span<const Signal> signals, const RunSummary&) {
+  units_.clear();
+  for (const auto& wire : wires_) units_.push_back(signals[first_input_ + wire.connection.input].unit);
+}
+
 void WireRecord::communicated(const Sample& sample, const RunSummary& summary) {
+  times_.push_back(sample.t);
   for (std::size_t w = 0; w < wires_.size(); ++w) {
     const Connection& connection = wires_[w].connection;
     told_[w].push_back(sample.values[connection.output]);
@@ -72,11 +83,26 @@ double WireRecord::error(std::size_t w, std::size_t k) const {
   return k % wires_[w].consumer_span == 0 ? meant(w, k) - received(w, k) : 0.0;
 }
 
+std::vector<LearnedCourse> WireRecord::courses(const Graph& graph) const {
+  std::vector<LearnedCourse> courses;
+  for (std::size_t w = 0; w < wires_.size(); ++w) {
+    LearnedCourse course;
+    course.connection = name_of(wires_[w], graph);
+    if (w < units_.size()) course.unit = units_[w];
+    for (std::size_t k = 0; k < steps(); k += wires_[w].consumer_span) {
+      course.times.push_back(times_[k]);
+      course.received.push_back(received(w, k));
+      course.meant.push_back(meant(w, k));
+    }
+    courses.push_back(std::move(course));
+  }
+  return courses;
+}
+
 LearnIteration judged(const WireRecord& record, const Graph& graph) {
   LearnIteration result;
   for (std::size_t w = 0; w < record.wires().size(); ++w) {
-    const Connection& connection = record.wires()[w].connection;
-    LearnedConnection entry{graph.name(connection.output) + " -> " + graph.name(connection.input), 0.0, 0.0};
+    LearnedConnection entry{name_of(record.wires()[w], graph), 0.0, 0.0};
     double low = std::numeric_limits<double>::infinity();
     double high = -low;
     double squares = 0.0;

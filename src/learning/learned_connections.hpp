@@ -21,12 +21,16 @@ struct LearnedWire {
 /// Connections from outputs that come late, or from a subsystem with longer steps than the one it feeds.
 std::vector<LearnedWire> learned_wires(const CoupledSystem& system, std::span<const OutputId> late, Duration step);
 
+/// "a.y -> b.u"
+std::string name_of(const LearnedWire& wire, const Graph& graph);
+
 /// Keeps what the learned inputs and their outputs were in a run.
 class WireRecord : public Observer {
  public:
   WireRecord(std::vector<LearnedWire> wires, std::size_t outputs_of_all);
 
   void clear();
+  void begin(std::span<const Signal> signals, const RunSummary& summary) override;
   void communicated(const Sample& sample, const RunSummary& summary) override;
   /// Macro steps recorded.
   std::size_t steps() const { return received_.empty() ? 0 : received_[0].size(); }
@@ -39,6 +43,8 @@ class WireRecord : public Observer {
   double meant(std::size_t w, std::size_t k) const;
   /// meant - received; zero where the consumer takes nothing because it is in the middle of a step.
   double error(std::size_t w, std::size_t k) const;
+  /// Of every wire, over the steps of its consumer.
+  std::vector<LearnedCourse> courses(const Graph& graph) const;
 
  private:
   double output_at(std::size_t w, std::size_t k) const;
@@ -47,6 +53,8 @@ class WireRecord : public Observer {
   std::size_t first_input_;                    // in Sample::values
   std::vector<std::vector<double>> received_;  // by wire: in macro step k
   std::vector<std::vector<double>> told_;      // by wire: the output as passed on at communication time k
+  std::vector<Time> times_;                    // communication times
+  std::vector<std::string> units_;             // by wire: of the input
 };
 
 /// How far the run was from consistent, per connection and as a whole.

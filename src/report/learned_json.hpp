@@ -1,5 +1,7 @@
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
+
 #include <filesystem>
 #include <string>
 
@@ -13,6 +15,7 @@ std::string learned_json(const Learned& learned);
 Learned read_learned(const std::filesystem::path& file);
 
 /// How the repeated runs went; the corrections themselves are not in it.
+nlohmann::ordered_json learn_result_data(const LearnResult& result);
 std::string learn_result_json(const LearnResult& result);
 
 }  // namespace entrain

@@ -19,7 +19,11 @@ std::size_t rows_for(std::size_t columns) {
 }  // namespace
 
 BackgroundWriter::BackgroundWriter(ResultsFile& file, std::size_t columns, std::size_t groups, std::size_t texts)
-    : file_(file), blocks_(kBlocks, RowBlock(columns, groups, rows_for(columns), texts)), thread_([this] { work(); }) {}
+    : file_(file) {
+  blocks_.reserve(kBlocks);
+  for (std::size_t i = 0; i < kBlocks; ++i) blocks_.emplace_back(columns, groups, rows_for(columns), texts);
+  thread_ = std::thread([this] { work(); });
+}
 
 BackgroundWriter::~BackgroundWriter() {
   {

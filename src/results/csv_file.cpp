@@ -1,27 +1,14 @@
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 
 #include "base/csv.hpp"
 #include "results/results_file.hpp"
 #include "results/row_file.hpp"
+#include "results/shortest_decimal.hpp"
 
 namespace entrain {
 namespace {
 
-// "-2.2250738585072014e-308" is the longest double in shortest form; then a comma or the line's end.
-constexpr std::size_t kLongestNumber = 24;
-constexpr std::size_t kCellBytes = kLongestNumber + 1;
-
-char* write_number(char* to, double value) {
-  if (std::isnan(value)) {
-    *to++ = 'N';
-    *to++ = 'a';
-    *to++ = 'N';
-    return to;
-  }
-  return std::to_chars(to, to + kLongestNumber, value).ptr;
-}
+constexpr std::size_t kCellBytes = kNumberRoom + 1;  // with a comma or the line's end
 
 /// `time`, then one column per recorded signal, numbers as the shortest text that reads back to the same value, texts
 /// quoted, bytes as quoted hexadecimal digits; cells empty where a signal is not known.
@@ -42,8 +29,14 @@ class CsvFile : public ResultsFile {
 
   void write(const RowBlock& block) override {
     const std::size_t row_bytes = kCellBytes * (block.columns() + 1);
+    decimals_.resize(block.columns());
     for (std::size_t row = 0; row < block.rows(); ++row) {
-      char* to = write_number(file_.begin_row(row_bytes + text_bytes(block, row)), block.time(row));
+      const double* values = block.values(row);
+      for (std::size_t column = 0; column < decimals_.size(); ++column) {
+        decimals_[column] = shortest_decimal(values[column]);
+      }
+      char* to = file_.begin_row(row_bytes + text_bytes(block, row));
+      to = write_number(to, shortest_decimal(block.time(row)));
       for (std::size_t column = 0; column < groups_.size(); ++column) {
         *to++ = ',';
         if (!block.known(row, groups_[column])) continue;
@@ -51,7 +44,7 @@ class CsvFile : public ResultsFile {
           const std::string& text = block.text(row, *texts_[column]);
           to = std::copy(text.begin(), text.end(), to);
         } else {
-          to = write_number(to, block.value(row, column));
+          to = write_number(to, decimals_[column]);
         }
       }
       *to++ = '\n';
@@ -72,6 +65,7 @@ class CsvFile : public ResultsFile {
   std::vector<std::size_t> groups_;                // of each column
   std::vector<std::optional<std::size_t>> texts_;  // of each column that is no real number
   std::size_t text_columns_ = 0;
+  std::vector<ShortestDecimal> decimals_;  // of the row being written
 };
 
 }  // namespace

@@ -1,7 +1,14 @@
 // results.h5: a group per subsystem with its own `time`, and a data set per variable with the attributes name, unit and
 // description. All are one-dimensional and grow.
+//
+// Numbers are collected column by column and written as whole chunks, past HDF5's own cache, which would copy them once
+// more. What HDF5 knows of them goes to the disk with a flush only: in between a killed run leaves the file as it was
+// then.
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cerrno>
+#include <cmath>
 #include <span>
 
 #include "results/file_error.hpp"
@@ -11,13 +18,20 @@
 namespace entrain {
 namespace {
 
+static_assert(std::endian::native == std::endian::little,
+              "chunks are written as they are; their type is little-endian");
+
 // Numbers of a variable that lie together. Each such chunk has a cost; the last one takes its room of the disk whole.
 constexpr double kSmallestChunk = 64;
 constexpr double kLargestChunk = 16384;
 constexpr double kUnknownLength = 1024;
+constexpr double kMostCollected = 1 << 20;  // numbers of all columns together
 
-hsize_t chunk_for(double rows) {
-  return static_cast<hsize_t>(std::clamp(rows > 0.0 ? rows : kUnknownLength, kSmallestChunk, kLargestChunk));
+/// Chunks of one size that the expected rows just fill.
+hsize_t chunk_for(double rows, std::size_t columns) {
+  const double most = std::clamp(kMostCollected / static_cast<double>(columns + 1), kSmallestChunk, kLargestChunk);
+  if (!(rows > 0.0)) return static_cast<hsize_t>(std::min(kUnknownLength, most));
+  return static_cast<hsize_t>(std::max(kSmallestChunk, std::ceil(rows / std::ceil(rows / most))));
 }
 
 constexpr unsigned kInOrder = H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED;  // links are listed as they were made
@@ -29,12 +43,13 @@ class Hdf5File : public ResultsFile {
     errno = 0;
     const Hdf5Object in_order(H5Pcreate(H5P_FILE_CREATE), H5Pclose);
     H5Pset_link_creation_order(in_order.id(), kInOrder);
-    file_ = {H5Fcreate(path_.c_str(), H5F_ACC_TRUNC, in_order.id(), H5P_DEFAULT), H5Fclose};
+    const auto access = written_by_flush_only();
+    file_ = {H5Fcreate(path_.c_str(), H5F_ACC_TRUNC, in_order.id(), access.id()), H5Fclose};
     if (!file_.valid()) throw file_error("cannot create", path_, errno == 0 ? EIO : errno);
   }
 
   void write_header(const RecordedLayout& layout) override {
-    chunk_ = chunk_for(layout.expected_rows);
+    chunk_ = chunk_for(layout.expected_rows, layout.columns.size());
     const Hdf5Object in_order(H5Pcreate(H5P_GROUP_CREATE), H5Pclose);
     H5Pset_link_creation_order(in_order.id(), kInOrder);
     for (const auto& name : layout.groups) {
@@ -57,17 +72,25 @@ class Hdf5File : public ResultsFile {
       describe(set.id(), "description", column.description);
       group.columns.push_back({i, std::move(set)});
     }
-    require(H5Fflush(file_.id(), H5F_SCOPE_LOCAL) >= 0);
+    for (auto& group : groups_) group.collected.resize(chunk_ * (group.columns.size() + 1));
+    to_disk();
   }
 
   void write(const RowBlock& block) override {
     silence_hdf5();
-    for (std::size_t g = 0; g < groups_.size(); ++g) write_group(block, g);
+    for (std::size_t g = 0; g < groups_.size(); ++g) collect(block, g);
   }
 
+  /// First the numbers, then how many there are: whatever ends the program, what is counted is there.
   void flush() override {
     silence_hdf5();
-    require(H5Fflush(file_.id(), H5F_SCOPE_LOCAL) >= 0);
+    for (const auto& group : groups_) {
+      if (group.rows == 0) extend(group);  // HDF5 takes no chunk of what is empty
+      write_chunks(group);
+    }
+    to_disk();
+    for (const auto& group : groups_) extend(group);
+    to_disk();
   }
 
  private:
@@ -79,8 +102,26 @@ class Hdf5File : public ResultsFile {
     Hdf5Object object;
     Hdf5Object time;
     std::vector<Column> columns;
-    hsize_t rows = 0;
+    hsize_t rows = 0;               // in complete chunks
+    hsize_t count = 0;              // of the rows collected for the next one
+    std::vector<double> collected;  // a chunk of each column, the times last
   };
+
+  /// What lies where is kept in memory until a flush.
+  static Hdf5Object written_by_flush_only() {
+    Hdf5Object access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
+    H5AC_cache_config_t config{};
+    config.version = H5AC__CURR_CACHE_CONFIG_VERSION;
+    H5Pget_mdc_config(access.id(), &config);
+    config.evictions_enabled = false;
+    config.incr_mode = H5C_incr__off;
+    config.flash_incr_mode = H5C_flash_incr__off;
+    config.decr_mode = H5C_decr__off;
+    H5Pset_mdc_config(access.id(), &config);
+    return access;
+  }
+
+  void to_disk() const { require(H5Fflush(file_.id(), H5F_SCOPE_LOCAL) >= 0); }
 
   void require(bool good) const {
     if (!good) throw file_error("cannot write", path_, errno == 0 ? EIO : errno);
@@ -92,6 +133,7 @@ class Hdf5File : public ResultsFile {
     const Hdf5Object space(H5Screate_simple(1, &none, &unlimited), H5Sclose);
     const Hdf5Object properties(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
     H5Pset_chunk(properties.id(), 1, &chunk_);
+    H5Pset_fill_time(properties.id(), H5D_FILL_TIME_NEVER);
     Hdf5Object set(H5Dcreate2(group, name, H5T_IEEE_F64LE, space.id(), H5P_DEFAULT, properties.id(), H5P_DEFAULT),
                    H5Dclose);
     require(set.valid());
@@ -107,49 +149,64 @@ class Hdf5File : public ResultsFile {
   }
 
   /// Only the rows in which the subsystem communicated: each has its own time axis.
-  void write_group(const RowBlock& block, std::size_t g) {
+  void collect(const RowBlock& block, std::size_t g) {
     auto& group = groups_[g];
-    rows_.clear();
+    rows_.resize(block.rows());
+    std::size_t known = 0;
     for (std::size_t row = 0; row < block.rows(); ++row) {
-      if (block.known(row, g)) rows_.push_back(row);
+      rows_[known] = row;
+      known += block.known(row, g) ? 1 : 0;
     }
-    if (rows_.empty()) return;
-    const std::size_t count = rows_.size();
-    transpose(block, group);
-    // The times last: a reader of a killed run never finds a time without its values.
-    for (std::size_t c = 0; c < group.columns.size(); ++c) {
-      append(group.columns[c].set, group.rows, {numbers_.data() + c * count, count});
+    rows_.resize(known);
+    for (std::span<const std::size_t> rest = rows_; !rest.empty();) {
+      const auto now = rest.first(std::min<std::size_t>(rest.size(), chunk_ - group.count));
+      rest = rest.subspan(now.size());
+      transpose(block, now, group);
+      group.count += now.size();
+      if (group.count < chunk_) continue;
+      extend(group);
+      write_chunks(group);
+      group.rows += chunk_;
+      group.count = 0;
     }
-    append(group.time, group.rows, {numbers_.data() + group.columns.size() * count, count});
-    group.rows += count;
   }
 
-  /// Rows become columns, the times last. A few rows at a time, so that they stay in the cache.
-  void transpose(const RowBlock& block, const Group& group) {
+  /// Rows become columns. A few rows at a time, so that they stay in the cache.
+  void transpose(const RowBlock& block, std::span<const std::size_t> rows, Group& group) const {
     constexpr std::size_t kTile = 32;
-    const std::size_t count = rows_.size();
-    numbers_.resize(count * (group.columns.size() + 1));
-    for (std::size_t first = 0; first < count; first += kTile) {
-      const std::size_t end = std::min(count, first + kTile);
-      double* to = numbers_.data();
+    std::array<const double*, kTile> from{};
+    double* first = group.collected.data() + group.count;
+    for (; !rows.empty(); rows = rows.subspan(std::min(kTile, rows.size()))) {
+      const std::size_t count = std::min(kTile, rows.size());
+      for (std::size_t i = 0; i < count; ++i) from[i] = block.values(rows[i]);
+      double* to = first;
       for (const auto& column : group.columns) {
-        for (std::size_t i = first; i < end; ++i) to[i] = block.value(rows_[i], column.index);
-        to += count;
+        for (std::size_t i = 0; i < count; ++i) to[i] = from[i][column.index];
+        to += chunk_;
       }
-      for (std::size_t i = first; i < end; ++i) to[i] = block.time(rows_[i]);
+      for (std::size_t i = 0; i < count; ++i) to[i] = block.time(rows[i]);
+      first += count;
     }
   }
 
-  void append(const Hdf5Object& set, hsize_t before, std::span<const double> numbers) const {
-    const hsize_t count = numbers.size();
-    const hsize_t size = before + count;
+  void write_chunks(const Group& group) const {
+    if (group.count == 0) return;
+    const double* from = group.collected.data();
+    const auto write_chunk = [&](const Hdf5Object& set) {
+      require(H5Dwrite_chunk(set.id(), H5P_DEFAULT, 0, &group.rows, chunk_ * sizeof(double), from) >= 0);
+      from += chunk_;
+    };
     errno = 0;
-    require(H5Dset_extent(set.id(), &size) >= 0);
-    const Hdf5Object file_space(H5Dget_space(set.id()), H5Sclose);
-    const Hdf5Object memory_space(H5Screate_simple(1, &count, nullptr), H5Sclose);
-    H5Sselect_hyperslab(file_space.id(), H5S_SELECT_SET, &before, nullptr, &count, nullptr);
-    require(H5Dwrite(set.id(), H5T_NATIVE_DOUBLE, memory_space.id(), file_space.id(), H5P_DEFAULT, numbers.data()) >=
-            0);
+    for (const auto& column : group.columns) write_chunk(column.set);
+    write_chunk(group.time);
+  }
+
+  /// The times last: a reader of a killed run never finds a time without its values.
+  void extend(const Group& group) const {
+    const hsize_t size = group.rows + group.count;
+    errno = 0;
+    for (const auto& column : group.columns) require(H5Dset_extent(column.set.id(), &size) >= 0);
+    require(H5Dset_extent(group.time.id(), &size) >= 0);
   }
 
   std::filesystem::path path_;
@@ -157,7 +214,6 @@ class Hdf5File : public ResultsFile {
   hsize_t chunk_ = 0;
   std::vector<Group> groups_;
   std::vector<std::size_t> rows_;  // of the block, in which the group is known
-  std::vector<double> numbers_;    // column by column
 };
 
 }  // namespace

@@ -42,7 +42,8 @@ class RowBlock {
   }
 
   Time time(std::size_t row) const { return times_[row]; }
-  double value(std::size_t row, std::size_t column) const { return values_[row * columns_ + column]; }
+  const double* values(std::size_t row) const { return values_.data() + row * columns_; }
+  double value(std::size_t row, std::size_t column) const { return values(row)[column]; }
   bool known(std::size_t row, std::size_t group) const { return known_[row * groups_ + group] != 0; }
   const std::string& text(std::size_t row, std::size_t index) const { return texts_[row * text_columns_ + index]; }
 

@@ -1,4 +1,5 @@
 // Chromium, the program, and the runs that the tests open.
+import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import { createRequire } from "node:module";
@@ -41,6 +42,16 @@ export function changedRun(run, name, change) {
   return copy;
 }
 
+/** A page of the program with other data in it; `report` is any page that it wrote. */
+export function pageWith(data, report, name) {
+  const page = fs.readFileSync(report, "utf8");
+  const begin = '<script type="application/json" id="entrain-data">';
+  const from = page.indexOf(begin) + begin.length;
+  const file = path.join(folder, name);
+  fs.writeFileSync(file, page.slice(0, from) + JSON.stringify(data).replaceAll("<", "\\u003c") + page.slice(page.indexOf("</script>", from)));
+  return file;
+}
+
 /** Columns of a results.csv by name, as the texts that stand there. */
 export function csvOf(run) {
   const [header, ...rows] = fs.readFileSync(path.join(run, "results.csv"), "utf8").trim().split("\n").map((line) => line.split(","));
@@ -62,6 +73,28 @@ export async function open(file, options = {}) {
   page.on("request", (request) => /^(file|data|blob):/.test(request.url()) || problems.push(`request: ${request.url()}`));
   if (file !== null) await page.goto(pathToFileURL(file).href);
   return { page, problems, close: () => context.close() };
+}
+
+/** Opens a page, waits until `drawn` is there, and insists that the page had nothing to complain about. */
+export async function withPage(file, work, options = {}, drawn = "canvas") {
+  const opened = await open(file, options);
+  try {
+    await opened.page.waitForSelector(drawn, { timeout: 10_000 });
+    await work(opened.page);
+    assert.deepEqual(opened.problems, []);
+  } finally {
+    await opened.close();
+  }
+}
+
+/** How bright the page itself is, 0 to 255. */
+export function brightness(page) {
+  return page.evaluate(() => getComputedStyle(document.body).backgroundColor.match(/\d+/g).map(Number).reduce((a, b) => a + b) / 3);
+}
+
+/** Whether the page is wider than the screen: sections scroll by themselves, the page does not. */
+export function overflows(page) {
+  return page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth + 1);
 }
 
 /** How many pixels of the first chart of a section have about the colour of its line i. */

@@ -4,21 +4,11 @@ import { spawn } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import test from "node:test";
-import { areaOf, changedRun, colouredPixels, csvOf, entrain, examples, folder, open, program, runOf, shownTimes } from "./browser.mjs";
+import { areaOf, brightness, changedRun, colouredPixels, csvOf, entrain, examples, folder, open, overflows, program, runOf, shownTimes,
+  withPage } from "./browser.mjs";
 
 const prey = runOf(path.join(examples, "lotka_volterra"), "prey", "--step", "0.01", "--option", "degree=2");
 const report = (run) => path.join(run, "report.html");
-
-async function withPage(file, work, options) {
-  const opened = await open(file, options);
-  try {
-    await opened.page.waitForSelector("canvas", { timeout: 10_000 });
-    await work(opened.page);
-    assert.deepEqual(opened.problems, []);
-  } finally {
-    await opened.close();
-  }
-}
 
 test("curves_are_drawn_without_a_word_on_the_console_and_without_network", () => withPage(report(prey), async (page) => {
   for (const line of [0, 1]) assert.ok(await colouredPixels(page, "signals", line) > 1000);
@@ -71,12 +61,10 @@ test("dragging_zooms_all_charts_shift_pans_and_double_click_goes_back", () => wi
 }));
 
 test("dark_is_what_the_system_says_until_the_reader_says_otherwise", () => withPage(report(prey), async (page) => {
-  const brightness = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor.match(/\d+/g).map(Number)
-    .reduce((a, b) => a + b) / 3);
-  assert.ok(await brightness() < 60);
+  assert.ok(await brightness(page) < 60);
   assert.ok(await colouredPixels(page, "signals") > 1000);
   await page.locator("button.theme").click();
-  assert.ok(await brightness() > 200);
+  assert.ok(await brightness(page) > 200);
   await page.waitForTimeout(100);
   assert.ok(await colouredPixels(page, "signals") > 1000);
 }, { colorScheme: "dark" }));
@@ -136,6 +124,30 @@ test("a_killed_run_shows_what_it_recorded_and_is_not_trusted", async () => {
     assert.equal(await page.locator(".edge .line").count(), 2);
   });
 });
+
+test("many_notes_are_folded_and_few_are_not", async () => {
+  const noted = (name, count) => changedRun(prey, name, { "run.json": (text) => {
+    const run = JSON.parse(text);
+    run.notes = Array.from({ length: count }, (_, i) => `note number ${i}`);
+    return JSON.stringify(run);
+  } });
+  await withPage(report(noted("many", 30)), async (page) => {
+    assert.equal(await page.locator(".verdict > div > ul .quiet").count(), 0);
+    assert.equal(await page.locator(".verdict summary").textContent(), "30 notes");
+    assert.equal(await page.locator(".verdict details li").first().isVisible(), false);
+    await page.locator(".verdict summary").click();
+    assert.equal(await page.locator(".verdict details li").nth(29).isVisible(), true);
+  });
+  await withPage(report(noted("few", 2)), async (page) => {
+    assert.equal(await page.locator(".verdict > div > ul .quiet").count(), 2);
+    assert.equal(await page.locator(".verdict details").count(), 0);
+  });
+});
+
+test("a_phone_shows_the_page_without_scrolling_sideways", () => withPage(report(prey), async (page) => {
+  assert.equal(await overflows(page), false);
+  assert.ok(await colouredPixels(page, "signals") > 300);
+}, { viewport: { width: 390, height: 844 } }));
 
 test("a_method_with_steps_of_its_own_shows_orders_and_steps", async () => {
   const run = runOf(path.join(examples, "car"), "car", "--method", "f3ornits");

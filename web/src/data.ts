@@ -1,4 +1,5 @@
 // What the program writes into the page. Names are those of run.json.
+import type { Heat } from "./heat_map";
 
 export type Level = "good" | "caution" | "bad";
 
@@ -132,7 +133,56 @@ export interface ComparisonPage {
   results: PackedSignals;
 }
 
-export type Page = RunPage | ComparisonPage;
+/** One of the repeated runs of `entrain learn`. */
+export interface LearnIteration {
+  iteration: number;
+  horizon: number;
+  error: number | null; // of the signal's range; null where the run failed
+  connections?: Record<string, { norm: number | null; max_error: number | null }>;
+  failure?: string;
+}
+
+/** Signals of run 0: what the inputs should have been; of run 1: what they were in the first run; of run 2: in the best one. */
+export interface LearningPage {
+  kind: "learning";
+  title: string;
+  end: string;
+  best_iteration: number;
+  error: number | null;
+  full_runs: number;
+  gamma: number | null;
+  radius: number | null;
+  tolerance: number;
+  delayed: string[];
+  connections: string[];
+  labels: string[]; // of the runs of the signals
+  span: [number, number];
+  iterations: LearnIteration[];
+  notes: string[];
+  results: PackedSignals;
+}
+
+export interface AdvisedMethod {
+  name: string;
+  usable: boolean;
+  why_not?: string;
+  radius?: number | null;
+  error?: number | null;
+  cost?: number | null;
+}
+
+/** What is not known is absent or null. */
+export interface AdvicePage {
+  kind: "advice";
+  system: string;
+  recommendation?: { method: string; step?: number | null; why: string[] };
+  methods?: AdvisedMethod[];
+  curves?: { method: string; step: number[]; radius?: (number | null)[]; consistency?: (number | null)[] }[];
+  front?: { step?: number | null; radius?: number | null; consistency?: number | null; choice?: string }[];
+  heat?: Heat;
+}
+
+export type Page = RunPage | ComparisonPage | LearningPage | AdvicePage;
 
 export interface Signal {
   name: string;

@@ -1,13 +1,15 @@
 import "uplot/dist/uPlot.min.css";
 import "./style.css";
-import type { ComparisonPage, Page, RunPage } from "./data";
+import type { AdvicePage, ComparisonPage, LearningPage, Page, RunPage } from "./data";
 import { readPage } from "./data";
 import { h, svg } from "./dom";
 import { number, plural } from "./format";
+import { consistency, front, heat, methods, recommendation, stability } from "./sections/advice";
 import { differences, errorOverCost, overlays, runs } from "./sections/comparison";
 import { cost } from "./sections/cost";
 import { coupling } from "./sections/coupling";
 import { energy } from "./sections/energy";
+import { corrected, errors, horizons, learning, repeatedRuns } from "./sections/learning";
 import { options } from "./sections/options";
 import type { Section, SectionOf } from "./sections/section";
 import { rendered } from "./sections/section";
@@ -20,6 +22,8 @@ import { TimeView } from "./time_view";
 
 const RUN_SECTIONS: SectionOf<RunPage>[] = [system, signals, steps, coupling, energy, cost, options];
 const COMPARISON_SECTIONS: SectionOf<ComparisonPage>[] = [runs, errorOverCost, differences, overlays];
+const LEARNING_SECTIONS: SectionOf<LearningPage>[] = [errors, horizons, corrected, repeatedRuns];
+const ADVICE_SECTIONS: SectionOf<AdvicePage>[] = [methods, stability, consistency, front, heat];
 
 function sectionsOf<Data>(builders: SectionOf<Data>[], data: Data, view: TimeView): Section[] {
   return builders.map((build) => build(data, view)).filter((section) => section !== null);
@@ -38,29 +42,43 @@ function topBar(sections: Section[]): HTMLElement {
         svg("path", { d: "M12 3.5a8.5 8.5 0 0 1 0 17z" })))));
 }
 
-function heading(page: Page): HTMLElement {
-  if (page.kind === "comparison") {
-    return h("header", { class: "hero" }, h("h1", {}, page.title),
-      h("p", {}, `${plural(page.runs.length - 1, "run")} against ${page.runs[page.reference].label}`));
-  }
-  const { run } = page;
-  return h("header", { class: "hero" }, h("h1", {}, run.system),
-    h("p", {}, h("span", { class: "pill" }, run.method), h("span", {}, `t = ${number(run.start)} … ${number(run.reached)} s`),
-      h("span", {}, page.folder)));
+/** What a kind of page is made of. */
+interface Parts {
+  title: string;
+  heading: (HTMLElement | string)[];
+  span: [number, number]; // the time that all charts cover at first
+  verdict: HTMLElement | null;
+  sections: (view: TimeView) => Section[];
 }
 
-/** The time that all charts cover at first. */
-function wholeTime(page: Page): [number, number] {
-  const [start, stop] = page.kind === "run" ? [page.run.start, Math.max(page.run.reached, page.run.start)] : page.span;
-  return stop > start ? [start, stop] : [start, start + 1];
+function parts(page: Page): Parts {
+  switch (page.kind) {
+    case "run": {
+      const { run } = page;
+      return { title: run.system, span: [run.start, run.reached], verdict: verdict(page),
+        heading: [h("span", { class: "pill" }, run.method), h("span", {}, `t = ${number(run.start)} … ${number(run.reached)} s`), h("span", {}, page.folder)],
+        sections: (view) => sectionsOf(RUN_SECTIONS, page, view) };
+    }
+    case "comparison":
+      return { title: page.title, span: page.span, verdict: null,
+        heading: [`${plural(page.runs.length - 1, "run")} against ${page.runs[page.reference].label}`],
+        sections: (view) => sectionsOf(COMPARISON_SECTIONS, page, view) };
+    case "learning":
+      return { title: page.title, span: page.span, verdict: learning(page),
+        heading: [h("span", { class: "pill" }, "learning"), plural(page.connections.length, "learned connection")],
+        sections: (view) => sectionsOf(LEARNING_SECTIONS, page, view) };
+    case "advice":
+      return { title: page.system, span: [0, 1], verdict: recommendation(page), heading: [h("span", { class: "pill" }, "advice")],
+        sections: (view) => sectionsOf(ADVICE_SECTIONS, page, view) };
+  }
 }
 
 function show(page: Page): void {
-  const view = new TimeView(wholeTime(page));
-  const sections = page.kind === "run" ? sectionsOf(RUN_SECTIONS, page, view) : sectionsOf(COMPARISON_SECTIONS, page, view);
-  document.title = `${page.title} – Entrain`;
-  document.getElementById("page")!.append(topBar(sections), h("main", {}, heading(page),
-    page.kind === "run" ? verdict(page) : null, ...sections.map(rendered)));
+  const { title, heading, span: [start, stop], verdict: answer, sections: build } = parts(page);
+  const sections = build(new TimeView(stop > start ? [start, stop] : [start, start + 1]));
+  document.title = `${title} – Entrain`;
+  document.getElementById("page")!.append(topBar(sections), h("main", {},
+    h("header", { class: "hero" }, h("h1", {}, title), h("p", {}, ...heading)), answer, ...sections.map(rendered)));
 }
 
 startTheme();

@@ -1,11 +1,13 @@
 // The sections of a page that compares runs.
-import { chart, chartTools } from "../chart";
-import type { ComparisonPage, Signal } from "../data";
+import { chartTools } from "../chart";
+import type { ComparisonPage } from "../data";
 import { unpackedSignals } from "../data";
 import { bar, h, table } from "../dom";
 import { count, number, percent, seconds, withUnit } from "../format";
-import { scatter } from "../scatter";
+import { plane } from "../plane";
 import type { TimeView } from "../time_view";
+import { figure } from "./figure";
+import { overlay } from "./overlay";
 import type { Section } from "./section";
 import { drawnNote } from "./signals";
 
@@ -24,9 +26,10 @@ export function runs(page: ComparisonPage): Section {
 export function errorOverCost(page: ComparisonPage): Section | null {
   const points = page.runs.flatMap((run, i) => i !== page.reference && run.error !== null && run.error > 0 &&
     run.wall_seconds !== null && run.wall_seconds > 0 ? [{ label: run.label, x: run.wall_seconds, y: run.error, colour: i }] : []);
-  if (points.length < 2) return null;
-  return { id: "cost", title: "Error over cost", note: "further down is more exact, further left is cheaper", content: [
-    h("div", { class: "graph-frame" }, scatter(points, "wall time in s", "worst relative rms error"))] };
+  const drawing = points.length < 2 ? null : plane({ x: { title: "wall time in s", logarithmic: true },
+    y: { title: "worst relative rms error", logarithmic: true }, marks: points });
+  if (drawing === null) return null;
+  return { id: "cost", title: "Error over cost", note: "further down is more exact, further left is cheaper", content: [figure(drawing)] };
 }
 
 export function differences(page: ComparisonPage): Section | null {
@@ -42,28 +45,12 @@ export function differences(page: ComparisonPage): Section | null {
     content: [table(header, rows.slice(0, SHOWN), 3), ...more] };
 }
 
-const size = (value: number | null) => (value === null || value === 0 ? null : Math.abs(value));
-
-/** Two charts per variable, worst first: the curves of all runs, the reference dashed on top, and how far they are from it. */
-function overlay(page: ComparisonPage, name: string, all: Signal[], view: TimeView): HTMLElement | null {
-  const line = (signal: Signal) => ({ ...signal, name: page.runs[signal.run].label, colour: signal.run,
-    dashed: signal.run === page.reference });
-  const signals = all.filter((signal) => signal.name === name);
-  const curves = signals.filter((signal) => !signal.difference)
-    .sort((a, b) => Number(a.run === page.reference) - Number(b.run === page.reference));
-  const distances = signals.filter((signal) => signal.difference).map((signal) => ({ ...signal, y: signal.y.map(size) }))
-    .filter((signal) => signal.y.some((value) => value !== null));
-  if (curves.length === 0) return null;
-  return h("div", { class: "overlay" }, h("h3", {}, name), chart({ view, height: 210, lines: curves.map(line) }),
-    distances.length === 0 ? h("p", { class: "note" }, "All runs agree to the last bit.") :
-      h("div", {}, h("p", { class: "note" }, "Distance from the reference"),
-        chart({ view, height: 150, logarithmic: true, lines: distances.map(line) })));
-}
-
 export function overlays(page: ComparisonPage, view: TimeView): Section | null {
   const all = unpackedSignals(page.results);
   const names = [...new Set(page.differences.map((difference) => difference.name))];
-  const charts = names.map((name) => overlay(page, name, all, view)).filter((element) => element !== null);
+  const charts = names.map((name) => overlay(name, all, view, {
+    labels: page.runs.map((run) => run.label), reference: page.reference, agree: "All runs agree to the last bit.",
+    distance: "Distance from the reference" })).filter((element) => element !== null);
   if (charts.length === 0) return null;
   return { id: "signals", title: "Signals", note: drawnNote(page.results), tools: chartTools(view), content: charts };
 }

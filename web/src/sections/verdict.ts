@@ -9,7 +9,7 @@ function icon(level: keyof typeof ICONS): SVGElement {
     svg("circle", { cx: 12, cy: 12, r: 11.5 }), svg("path", { d: ICONS[level] }));
 }
 
-function stat(label: string, value: string, detail: string): HTMLElement {
+export function stat(label: string, value: string, detail: string): HTMLElement {
   return h("div", { class: "stat" }, h("dt", {}, label), h("dd", {}, value), h("p", { title: detail }, detail));
 }
 
@@ -27,15 +27,27 @@ function effort(run: Run): HTMLElement {
   return stat("Iterations", "none", parts.length > 0 ? parts.join(", ") : "every step is made once");
 }
 
+const SHOWN_NOTES = 3;
+
+/** What decided, then the notes; many notes are folded away, because the first ones are read only where they are few. */
+export function reasons(decisive: string[], notes: string[] = []): HTMLElement[] {
+  const item = (note: string) => h("li", { class: "quiet" }, note);
+  const open = notes.length <= SHOWN_NOTES ? notes : [];
+  const folded = notes.slice(open.length);
+  return [h("ul", {}, ...decisive.map((reason) => h("li", {}, reason)), ...open.map(item)),
+    ...(folded.length === 0 ? [] : [h("details", {}, h("summary", {}, plural(folded.length, "note")), h("ul", {}, ...folded.map(item)))])];
+}
+
+export function verdictBox(level: keyof typeof ICONS, headline: string, content: HTMLElement[]): HTMLElement {
+  return h("div", { class: `verdict ${level}`, role: "status" }, icon(level), h("div", {}, h("h2", {}, headline), ...content));
+}
+
 export function verdict(page: RunPage): HTMLElement {
   const { run } = page;
   const simulated = run.reached - run.start;
   const speed = run.wall_seconds > 0 ? `${number(simulated / run.wall_seconds)} simulated s per s` : "";
   return h("div", { class: "verdict-block" },
-    h("div", { class: `verdict ${page.verdict.level}`, role: "status" }, icon(page.verdict.level),
-      h("div", {}, h("h2", {}, page.verdict.headline),
-        h("ul", {}, ...page.verdict.reasons.map((reason) => h("li", {}, reason)),
-          ...run.notes.map((note) => h("li", { class: "quiet" }, note))))),
+    verdictBox(page.verdict.level, page.verdict.headline, reasons(page.verdict.reasons, run.notes)),
     h("dl", { class: "stats" },
       stat("Coupling residual", run.max_coupling_residual === null ? "not measured" : number(run.max_coupling_residual),
         run.worst_connection === "" ? "of the output’s range" : `worst at ${run.worst_connection}`),

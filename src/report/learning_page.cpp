@@ -1,0 +1,95 @@
+#include "report/learning_page.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "report/learned_json.hpp"
+#include "report/packed_signals.hpp"
+#include "report/page.hpp"
+
+namespace entrain {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// The runs that the page tells apart.
+constexpr std::size_t kMeant = 0;
+constexpr std::size_t kBefore = 1;
+constexpr std::size_t kAfter = 2;
+
+constexpr double kDrawnRanges = 3.0;  // a first run that leaves the others by more ranges than this is cut there
+
+/// Curves for the page. Borrowed by `drawn`, so everything is added before the first is drawn.
+class Curves {
+ public:
+  void add(const LearnedCourse& course, const std::vector<double>& values, std::size_t run, bool difference = false) {
+    results_.columns.push_back({course.connection, course.unit, "", results_.axes.size(), values});
+    results_.axes.push_back(course.times);
+    runs_.push_back(run);
+    differences_.push_back(difference);
+  }
+
+  Json packed() const {
+    std::vector<DrawnSignal> drawn;
+    for (std::size_t i = 0; i < runs_.size(); ++i) drawn.push_back({&results_, i, runs_[i], differences_[i]});
+    return packed_signals(drawn);
+  }
+
+ private:
+  RecordedResults results_;
+  std::vector<std::size_t> runs_;
+  std::vector<bool> differences_;
+};
+
+std::vector<double> error_of(const LearnedCourse& course) {
+  std::vector<double> error(course.times.size());
+  for (std::size_t k = 0; k < error.size(); ++k) error[k] = course.meant[k] - course.received[k];
+  return error;
+}
+
+/// An unstable first run would hide the others: it is drawn until it leaves them.
+std::vector<double> cut_where_it_leaves(std::vector<double> values, const std::vector<double>& others) {
+  if (others.empty()) return values;
+  const auto [low, high] = std::minmax_element(others.begin(), others.end());
+  const double room = kDrawnRanges * (*high - *low);
+  const auto left = std::find_if(values.begin(), values.end(),
+                                 [&](double value) { return !(value >= *low - room && value <= *high + room); });
+  std::fill(left, values.end(), std::numeric_limits<double>::quiet_NaN());
+  return values;
+}
+
+Json packed_courses(const LearnResult& result) {
+  Curves curves;
+  for (std::size_t i = 0; i < result.after.size(); ++i) {
+    const LearnedCourse& before = result.before[i];
+    const LearnedCourse& after = result.after[i];
+    curves.add(after, after.meant, kMeant);
+    if (result.best > 0) {
+      curves.add(before, cut_where_it_leaves(before.received, after.meant), kBefore);
+      curves.add(before, error_of(before), kBefore, true);
+    }
+    curves.add(after, after.received, kAfter);
+    curves.add(after, error_of(after), kAfter, true);
+  }
+  return curves.packed();
+}
+
+}  // namespace
+
+std::string learning_page(const LearnResult& result, const LearnOptions& options) {
+  Json data = learn_result_data(result);
+  const Learned& learned = result.learned;
+  data["kind"] = "learning";
+  data["title"] = learned.system;
+  data["tolerance"] = options.tolerance;
+  data["labels"] = {"what it should be", "run 0, without correction", fmt::format("run {}, learned", result.best)};
+  data["span"] = {learned.start, learned.start + static_cast<double>(learned.steps) * learned.step};
+  data["results"] = packed_courses(result);
+  return page_with(data);
+}
+
+}  // namespace entrain

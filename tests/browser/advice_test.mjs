@@ -1,0 +1,57 @@
+// The report of an advice: curves over the step, the line radius = 1, the Pareto front and the heat map.
+import assert from "node:assert/strict";
+import path from "node:path";
+import test from "node:test";
+import { brightness, examples, overflows, pageWith, runOf, withPage } from "./browser.mjs";
+
+const anyPage = path.join(runOf(path.join(examples, "lotka_volterra"), "any"), "report.html");
+const steps = [1e-3, 2e-3, 5e-3, 1e-2, 2e-2];
+const advice = {
+  kind: "advice", system: "two <masses>",
+  recommendation: { method: "gauss-seidel", step: 2e-3, why: ["stable up to 8 ms", "half the error of jacobi at the same cost"] },
+  methods: [{ name: "jacobi", usable: true, radius: 1.02, error: 0.05, cost: 1 }, { name: "gauss-seidel", usable: true, radius: 0.999, error: 0.02, cost: 1 },
+    { name: "missiles", usable: false, why_not: "'right' tells no linearization", radius: null, error: null, cost: null }],
+  curves: [{ method: "jacobi", step: steps, radius: [0.99, 0.999, 1.02, 1.4, null], consistency: [1e-5, 4e-5, 2.5e-4, 1e-3, null] },
+    { method: "gauss-seidel", step: steps, radius: [0.98, 0.99, 0.999, 1.01, 2.5], consistency: [5e-6, 2e-5, 1.2e-4, 5e-4, 2e-3] }],
+  front: [{ step: 1e-3, radius: 0.98, consistency: 5e-6, choice: "left, right" }, { step: 2e-3, radius: 0.97, consistency: 2e-5, choice: "right, left" }],
+  heat: { x: { name: "step in s", values: steps }, y: { name: "gain", values: [0.5, 1, 1.5] },
+    radius: [[0.9, 0.95, 0.99, 1.01, 1.2], [0.8, 0.9, 0.98, 1.1, 3], [0.9, 1.1, 1.3, 4, null]] },
+};
+
+test("curves_over_the_step_have_the_border_of_stability_and_gaps_where_nothing_is_known", () =>
+  withPage(pageWith(advice, anyPage, "advice.html"), async (page) => {
+    assert.equal(await page.locator("h1").textContent(), "two <masses>");
+    assert.equal(await page.locator(".verdict h2").textContent(), "Take gauss-seidel with a macro step of 2 ms");
+    assert.deepEqual(await page.locator(".verdict li").allTextContents(), advice.recommendation.why);
+    assert.equal(await page.locator("#methods tbody tr").nth(2).locator("td").nth(1).textContent(), "'right' tells no linearization");
+    assert.equal(await page.locator("#stability .trace").count(), 2);
+    assert.equal(await page.locator("#stability .trace").first().locator("circle").count(), 4);
+    assert.equal(await page.locator("#stability .guide text").textContent(), "radius = 1");
+    // Logarithmic: from 1 to 2 ms is as far as from 10 to 20 ms; and what is above the line is unstable.
+    const dots = await page.locator("#stability .trace").nth(1).locator("circle").evaluateAll((all) =>
+      all.map((dot) => [Number(dot.getAttribute("cx")), Number(dot.getAttribute("cy"))]));
+    assert.ok(Math.abs((dots[1][0] - dots[0][0]) - (dots[4][0] - dots[3][0])) < 0.01);
+    const border = Number(await page.locator("#stability .guide line").getAttribute("y1"));
+    assert.deepEqual(dots.map(([, y]) => y < border), [false, false, false, true, true]);
+    assert.equal(await page.locator("#consistency .trace").count(), 2);
+  }, {}, "#stability"));
+
+test("front_and_heat_map_tell_choices_and_the_border_between_stable_and_unstable_cells", () =>
+  withPage(pageWith(advice, anyPage, "advice.html"), async (page) => {
+    assert.ok(await brightness(page) < 60);
+    assert.deepEqual(await page.locator("#front .mark text").allTextContents(), ["1 ms", "2 ms"]);
+    assert.equal(await page.locator("#front tbody tr").first().locator("td").first().textContent(), "left, right");
+    assert.equal(await page.locator("#heat .cell").count(), 15);
+    assert.equal(await page.locator("#heat .cell title").nth(9).textContent(), "step in s 0.02, gain 1: radius 3");
+    // 0.99 | 1.01, 0.98 | 1.1, 0.9 | 1.1 side by side; 0.9 over 1.1 and 0.98 over 1.3 above each other.
+    assert.equal((await page.locator("#heat .border").getAttribute("d")).match(/M/g).length, 5);
+    const fills = await page.locator("#heat .cell").evaluateAll((cells) => cells.map((cell) => getComputedStyle(cell).fill));
+    assert.notEqual(fills[0], fills[4]);
+    assert.equal(await overflows(page), false);
+  }, { colorScheme: "dark", viewport: { width: 390, height: 844 } }, "#heat"));
+
+test("an_advice_with_nothing_but_reasons_against_says_so", () =>
+  withPage(pageWith({ kind: "advice", system: "s", methods: [advice.methods[2]] }, anyPage, "bare.html"), async (page) => {
+    assert.equal(await page.locator(".verdict h2").textContent(), "No method can be recommended");
+    assert.equal(await page.locator("section").count(), 1);
+  }, {}, "#methods"));
