@@ -36,6 +36,8 @@ class Trials {
   TrialKind kind(SubsystemId s) const { return kinds_[s]; }
   /// Null unless the trials of `s` are estimates.
   Estimator* estimator(SubsystemId s);
+  /// Of the estimators, as the latest `run` used them (Estimator::gains_revision); 0 for others.
+  std::span<const std::uint64_t> gains_revisions() const { return gains_revisions_; }
 
   /// Remembers where everyone is; estimated subsystems are asked for states and, if need be, linearized, with a step of
   /// about this size in view. `slopes` (of all outputs) receives those of estimated subsystems, as they really are
@@ -67,6 +69,7 @@ class Trials {
   const double* restore(const double* numbers);
 
  private:
+  struct ByRollback;
   struct Own;
 
   void join(SubsystemId s, const EstimatorOptions& options);
@@ -77,14 +80,17 @@ class Trials {
   void finish_lowered(Own& own, const StepTask& task);
   void read_slopes(Own& own, const StepTask& task, std::span<double> slopes);
   void commit_one(Own& own, const StepTask& task, TrialBlock& result);
+  void become_step(Own& own, const StepTask& task);
   std::string loss(const Own& own) const;
-  bool is_last_trial(const Own& own, const StepTask& task) const;
+  bool is_last_trial(const ByRollback& kept, const StepTask& task) const;
   std::span<const double> polynomials(const StepTask& task) const;
 
   CoupledSystem& system_;
   std::vector<TrialKind> kinds_;
   std::vector<Own> own_;
-  std::atomic<bool> failed_{false};  // somebody, in the batch under way
+  std::vector<double> input_slopes_;            // of the polynomials of all inputs, where the last step ended
+  std::vector<std::uint64_t> gains_revisions_;  // per estimated subsystem, after the latest `run`
+  std::atomic<bool> failed_{false};             // somebody, in the batch under way
   bool counted_ = true;
 };
 

@@ -108,15 +108,12 @@ void CouplingEquations::update(Trials& trials, const Step& step, std::span<const
   if (rescaled) std::copy(magnitudes.begin(), magnitudes.end(), scale_.begin());
   const bool all = rescaled || step.size != step_.size || step.slopes_known != step_.slopes_known;
   step_ = step;
-  bool any = all;
-  for (std::size_t s = 0; s < revision_.size(); ++s) {
-    any = any || trials.estimator(SubsystemId{s})->gains_revision() != revision_[s];
-  }
-  if (!any) return;
+  const auto revisions = trials.gains_revisions();
+  if (!all && std::equal(revisions.begin(), revisions.end(), revision_.begin())) return;
   trials.for_all([&](SubsystemId s) {
+    if (!all && revisions[s] == revision_[s]) return;
+    revision_[s] = revisions[s];
     const Estimator& estimator = *trials.estimator(s);
-    if (!all && estimator.gains_revision() == revision_[s]) return;
-    revision_[s] = estimator.gains_revision();
     for (std::size_t b = first_block_[s]; b < first_block_[s + 1]; ++b) compute_block(estimator, blocks_[b]);
   });
   ++factorizations_;

@@ -22,7 +22,7 @@ class CouplingEquations {
 
   struct Step {
     Time from = 0.0;
-    Duration size = 0.0;  ///< set in all estimators
+    Duration size = 0.0;  ///< as in the latest Trials::run
     bool slopes_known = false;
   };
   /// The matrix for estimates over this step. `magnitudes`: of the unknowns.

@@ -102,6 +102,7 @@ std::vector<ReproduceRow> table4(const Examples& examples) {
   rows.missiles({1e-3, 7.82e-3, 7.73e-7}, kPaperScheme, kVerified);
   rows.missiles({1e-3, 7.82e-3, 7.73e-7}, kAsItComes, kAtMostVerified);
   rows.missiles({1e-4, 1.34e-3, 1e-9}, kPaperScheme, kRounding);
+  rows.missiles({1e-4, 1.34e-3, 1e-9}, kAsItComes, kRounding);
   rows.missiles({1e-3, 7.82e-3, 8.2e-4}, stehfest(8), kExactSlopes);
   rows.missiles({1e-3, 7.82e-3, 1.5e-6}, stehfest(14), kExactSlopes);
   rows.missiles({1e-3, std::nullopt, 1.1e-6}, limited<1>(), kVerified);
@@ -121,6 +122,7 @@ std::vector<ReproduceRow> table6(const Examples& examples) {
   rows.missiles({1e-3, std::nullopt, 5.53e-9}, kPaperScheme, kVerified);
   rows.missiles({1e-3, std::nullopt, 5.53e-9}, kAsItComes, kAtMostVerified);
   rows.missiles({1e-4, std::nullopt, 1e-9}, kPaperScheme, kRounding);
+  rows.missiles({1e-4, std::nullopt, 1e-9}, kAsItComes, kRounding);
   return rows.take();
 }
 

@@ -82,34 +82,34 @@ class NativeSubsystem final : public Subsystem,
   Model::Point here() { return {now_[0], {x(), states_}, {u(), inputs_}, {du(), inputs_}, {ddu(), inputs_}}; }
   Model::Point model_point(const Equations::Point& at) const { return {at.t, at.x, at.u, at.du, no_curvature_}; }
 
-  std::string name_;
+  // What a step touches comes first, so that it lies in few cache lines.
   std::unique_ptr<Model> model_;
   std::size_t states_;
   std::size_t inputs_;
   std::size_t outputs_;
+  /// Everything a step depends on: time reached, states, the inputs, their slopes and curvatures as they ended, and
+  /// room for the model's memory when it is saved. In one piece, so that saving is one copy.
+  std::vector<double> now_;
+  std::string name_;
   std::vector<Value> parameters_;
   std::vector<double> start_states_;
   std::vector<double> start_inputs_;
   mutable bool parameters_changed_ = true;
   mutable Capabilities capabilities_;
-
-  /// Everything a step depends on: time reached, states, the inputs, their slopes and curvatures as they ended, and
-  /// room for the model's memory when it is saved. In one piece, so that saving is one copy.
-  std::vector<double> now_;
   std::vector<double> saved_;  ///< saved states one after the other, each of the size of now_
   std::vector<StateId> free_;
   std::vector<double> no_curvature_;  ///< Equations tell no second derivatives of the inputs
 };
 
 NativeSubsystem::NativeSubsystem(std::string name, std::unique_ptr<Model> model)
-    : name_(std::move(name)),
-      model_(std::move(model)),
+    : model_(std::move(model)),
       states_(variables().states.size()),
       inputs_(variables().inputs.size()),
       outputs_(variables().outputs.size()),
+      now_(1 + states_ + 3 * inputs_ + model_->memory().size()),
+      name_(std::move(name)),
       start_states_(start_numbers(variables().states)),
       start_inputs_(start_numbers(variables().inputs)),
-      now_(1 + states_ + 3 * inputs_ + model_->memory().size()),
       no_curvature_(inputs_) {
   for (const auto& parameter : variables().parameters) parameters_.push_back(parameter.start.value_or(Value(0.0)));
   capabilities_.rollback = true;

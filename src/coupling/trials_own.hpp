@@ -1,0 +1,63 @@
+#pragma once
+
+#include <array>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "coupling/trials.hpp"
+
+namespace entrain {
+
+/// What trials by rollback remember of a subsystem.
+struct Trials::ByRollback {
+  static constexpr std::size_t kPastOutputs = 3;  // with the new one: a cubic
+
+  ByRollback(std::size_t inputs, std::size_t outputs, std::size_t states)
+      : outputs_before(outputs),
+        input_before(inputs),
+        tried((kMaxInputDegree + 1) * inputs),
+        input_after(inputs),
+        tried_outputs(outputs),
+        dx(states),
+        past_outputs(kPastOutputs * outputs) {}
+
+  std::optional<StateId> saved;
+  bool moved = false;                                // a trial has left the saved state
+  bool stop_requested = false;                       // and asked to end the run
+  std::string refusal;                               // why it was rejected; empty if it was not
+  std::vector<double> outputs_before, input_before;  // at the start of the step
+  std::vector<double> tried, input_after;            // polynomials of the last trial; inputs as it ended
+  std::vector<double> tried_outputs;
+  Duration tried_size = 0.0;
+  int tried_degree = 0;
+  Linearization here;  // at the start of the step
+  std::vector<double> dx;
+  bool slopes_from_outputs = false;             // for want of anything better
+  std::array<Time, kPastOutputs> past_times{};  // the newest first
+  std::vector<double> past_outputs;
+  std::size_t past = 0;
+};
+
+/// One subsystem's part of the trials: by estimates or by rollback. Short, since every step reads it for everyone.
+struct Trials::Own {
+  SubsystemId id;
+  CoupledSystem::Participant* participant = nullptr;
+  std::unique_ptr<Estimator> estimator;
+  std::unique_ptr<ByRollback> rollback;
+  std::span<double> input_slopes;  // in input_slopes_
+  bool corrects_lowered = false;   // outputs are brought to the end values of inputs of a lower degree
+  Facets facets;
+  // Where inputs of a lower degree are given; else empty.
+  std::vector<double> gap;  // end of the polynomial - what the subsystem held there
+  std::vector<double> slope_gap;
+  std::exception_ptr failure;
+
+  std::size_t inputs() const { return participant->input_end.size(); }
+  std::size_t outputs() const { return participant->outputs.size(); }
+};
+
+}  // namespace entrain
