@@ -32,17 +32,36 @@ SystemDescription two_masses(double stop) {
   return description;
 }
 
-// An independent implementation gave 127 steps, t[20] = 0.253109972421, t[50] = 1.5080874138 and
-// x1(10) = -2.04861476898. The times amplify the rounding of forces of 7000 N: in 40-digit arithmetic they are
-// 0.25310997109 and 1.50808740525.
-TEST(F3ornits, damped_extrapolation_meets_the_check_values) {
-  Simulation simulation(two_masses(10.0));
+struct CheckValues {
+  std::uint64_t steps;
+  double t20, t50, x;  // s, s, m
+};
+CheckValues check_values(double start_position) {
+  auto description = two_masses(10.0);
+  description.subsystems[0].start["x"] = {start_position, {}};
+  Simulation simulation(description);
   MemoryRecorder recorder({"left.x"});
   simulation.observe(recorder);
-  EXPECT_EQ(simulation.run().macro_steps, 127U);
-  EXPECT_NEAR(recorder.times[20], 0.253109972421, 2e-9);
-  EXPECT_NEAR(recorder.times[50], 1.5080874138, 1e-8);
-  EXPECT_NEAR(simulation.value("left.x"), -2.04861476898, 1e-11);
+  const auto steps = simulation.run().macro_steps;
+  return {steps, recorder.times[20], recorder.times[50], simulation.value("left.x")};
+}
+
+// An independent implementation gave 127 steps, t[20] = 0.253109972421, t[50] = 1.5080874138 and
+// x1(10) = -2.04861476898. Their last digits are its rounding: the first errors of the force are some 1e-4 N of 7000 N,
+// so that a rounding of the force (9e-13 N) moves t[20] by 1.2e-10 s, and more by t[50]. (In 40-digit arithmetic they
+// are 0.25310997109 and 1.50808740525.) The times are met as sharply as they are determined: within what two roundings
+// of the start position move them by.
+TEST(F3ornits, damped_extrapolation_meets_the_check_values) {
+  constexpr double kStart = -10.0;
+  constexpr double kRounding = 2e-15;  // near 10
+  const CheckValues ours = check_values(kStart);
+  const CheckValues moved = check_values(kStart - 2 * kRounding);
+  EXPECT_EQ(ours.steps, 127U);
+  EXPECT_NEAR(ours.t20, 0.253109972421, std::abs(moved.t20 - ours.t20));
+  EXPECT_NEAR(ours.t50, 1.5080874138, std::abs(moved.t50 - ours.t50));
+  EXPECT_NEAR(ours.x, -2.04861476898, 5e-12);  // half its last digit
+  EXPECT_LT(std::abs(moved.t20 - ours.t20), 1e-9);
+  EXPECT_LT(std::abs(moved.t50 - ours.t50), 1e-8);
 }
 
 TEST(F3ornits, holds_the_car_that_held_inputs_drive_away) {
