@@ -1,5 +1,6 @@
 // What an iterative coupling costs and what it buys: evaluations and time per macro step and error on the mechanical
-// pair, by solver and kind of trial, beside jacobi; and one estimate of a subsystem with 1000 states.
+// pair, by solver and kind of trial, beside jacobi; what the first guess saves; and one estimate of a subsystem with
+// 1000 states.
 #include <cmath>
 #include <map>
 #include <string>
@@ -89,6 +90,28 @@ void compare_solvers(bench::Budgets& budgets) {
   budgets.check("ifosmondi, predictor missiles, evaluations", evaluations(anderson["missiles"]), 1.1, "");
 }
 
+/// Evaluations per macro step from each first guess, where the linearizations change along the way.
+void compare_predictors(bench::Budgets& budgets) {
+  fmt::print("Lotka-Volterra, step 0.05 s, epsilon 1e-8: evaluations per macro step\n");
+  for (const std::string solver : {"anderson", "newton-krylov", "fixed-point"}) {
+    std::map<std::string, double> by_predictor;
+    for (const std::string predictor : {"hold", "linear", "hermite", "missiles"}) {
+      SystemDescription description = load(std::string(ENTRAIN_EXAMPLES) + "/lotka_volterra");
+      description.method = {"ifosmondi", {}};
+      description.step = {0.05, {}};
+      apply_option(description, "epsilon=1e-8");
+      apply_option(description, fmt::format("solver=\"{}\"", solver));
+      apply_option(description, fmt::format("predictor=\"{}\"", predictor));
+      Simulation simulation(description);
+      by_predictor[predictor] = evaluations({0.0, 0.0, simulation.run()});
+    }
+    fmt::print("  {:<14} hold {:5.2f}, linear {:5.2f}, hermite {:5.2f}, missiles {:5.2f}\n", solver,
+               by_predictor["hold"], by_predictor["linear"], by_predictor["hermite"], by_predictor["missiles"]);
+    budgets.check(fmt::format("{}: predictor missiles beside hermite", solver),
+                  by_predictor["missiles"] / by_predictor["hermite"], 0.8, "x");
+  }
+}
+
 void estimate_many_states(bench::Budgets& budgets) {
   constexpr std::size_t kStates = 1000;
   Estimator estimator({kStates, 1, 2}, true, {});
@@ -124,6 +147,7 @@ void estimate_many_states(bench::Budgets& budgets) {
 int main() {
   bench::Budgets budgets;
   compare_solvers(budgets);
+  compare_predictors(budgets);
   estimate_many_states(budgets);
   return budgets.exit_code();
 }
