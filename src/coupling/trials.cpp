@@ -123,6 +123,7 @@ void Trials::begin_estimate(Own& own, Time from, Duration expected, std::span<do
   if (own.corrects_lowered) at.input_gap = own.gap;
   if (observe(*own.estimator, own.facets, at)) ++own.participant->counters.linearizations;
   if (!own.estimator->degraded()) own.estimator->slopes_at_point(own.input_slopes, slopes);
+  own.estimator->set_step(expected);  // now, while its past is at hand
 }
 
 std::span<const double> Trials::polynomials(const StepTask& task) const {

@@ -44,9 +44,10 @@ void Estimator::lay_out() {
   at_.b = room_for(states * inputs);
   at_.c = room_for(outputs * states);
   at_.d = room_for(outputs * inputs);
+  at_.missed = room_for(states);
+  // Beside the gains: an estimate reads both and nothing else.
   at_.free_values = room_for(outputs);
   at_.free_slopes = room_for(outputs);
-  at_.missed = room_for(states);
   for (auto& gains : gains_) gains.first = room_for(kPropagators * propagator_size() + 2 * gains_size());
   numbers_.assign(end, 0.0);
 }
