@@ -1,12 +1,14 @@
 #include "facade/prepare.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
 #include "base/suggest.hpp"
 #include "coupling/assembly.hpp"
 #include "description/check_values.hpp"
+#include "description/record_formats.hpp"
 #include "entrain/entrain.hpp"
 #include "facade/choose_method.hpp"
 #include "facade/resolve.hpp"
@@ -60,12 +62,27 @@ void check_values_again(const SystemDescription& description, std::vector<Proble
   }
 }
 
+/// MAT files of version 4 hold numbers alone.
+void warn_of_losses(const Written<std::string>& format, const std::vector<Signal>& signals,
+                    const std::vector<std::size_t>& chosen, std::vector<Problem>& problems) {
+  std::vector<std::string> lost;
+  for (const std::size_t index : chosen) {
+    const Signal& signal = signals[index];
+    if (signal.type == ValueType::String || signal.type == ValueType::Binary) lost.push_back(signal.name);
+  }
+  if (lost.empty()) return;
+  problems.push_back({fmt::format("MAT files hold no texts and no bytes: {} will be NaN", fmt::join(lost, ", ")),
+                      "record as \"hdf5\" or \"csv\"", format.where, Problem::Severity::Warning});
+}
+
 void check_recorded_names(const RecordDescription& record, const Assembly& assembly, std::vector<Signal> own_signals,
                           std::vector<Problem>& problems) {
   std::vector<const Subsystem*> subsystems;
   for (const auto& subsystem : assembly.subsystems) subsystems.push_back(subsystem.get());
+  const auto signals = recordable(subsystems, std::move(own_signals)).signals;
   try {
-    select_signals(recordable(subsystems, std::move(own_signals)).signals, record.variables);
+    const auto chosen = select_signals(signals, record.variables);
+    if (record.format && record.format->value == kMatFormat) warn_of_losses(*record.format, signals, chosen, problems);
   } catch (const Error& error) {
     problems.insert(problems.end(), error.problems().begin(), error.problems().end());
   }

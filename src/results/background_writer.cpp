@@ -18,10 +18,10 @@ std::size_t rows_for(std::size_t columns) {
 
 }  // namespace
 
-BackgroundWriter::BackgroundWriter(ResultsFile& file, std::size_t columns, std::size_t groups, std::size_t texts)
+BackgroundWriter::BackgroundWriter(ResultsFile& file, std::size_t columns, std::size_t groups, std::size_t discrete)
     : file_(file) {
   blocks_.reserve(kBlocks);
-  for (std::size_t i = 0; i < kBlocks; ++i) blocks_.emplace_back(columns, groups, rows_for(columns), texts);
+  for (std::size_t i = 0; i < kBlocks; ++i) blocks_.emplace_back(columns, groups, rows_for(columns), discrete);
   thread_ = std::thread([this] { work(); });
 }
 

@@ -16,8 +16,8 @@ namespace entrain {
 class BackgroundWriter {
  public:
   /// The header has been written. `file` is used by the other thread until `finish` or the destructor has returned.
-  /// `texts`: columns that are no real numbers.
-  BackgroundWriter(ResultsFile& file, std::size_t columns, std::size_t groups, std::size_t texts = 0);
+  /// `discrete`: columns that are no real numbers.
+  BackgroundWriter(ResultsFile& file, std::size_t columns, std::size_t groups, std::size_t discrete = 0);
   /// Writes what is left, without telling of a failure: call `finish` to be told.
   ~BackgroundWriter();
   BackgroundWriter(const BackgroundWriter&) = delete;

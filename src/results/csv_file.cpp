@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "base/csv.hpp"
+#include "base/values.hpp"
 #include "results/results_file.hpp"
 #include "results/row_file.hpp"
 #include "results/shortest_decimal.hpp"
@@ -9,6 +10,13 @@ namespace entrain {
 namespace {
 
 constexpr std::size_t kCellBytes = kNumberRoom + 1;  // with a comma or the line's end
+
+/// Texts and bytes are always quoted: so a reader can tell them from numbers.
+std::string cell_of(const Value& value) {
+  const auto type = static_cast<ValueType>(value.index());
+  const bool is_number = type != ValueType::String && type != ValueType::Binary;
+  return is_number ? value_text(value) : csv_quoted(value_text(value));
+}
 
 /// `time`, then one column per recorded signal, numbers as the shortest text that reads back to the same value, texts
 /// quoted, bytes as quoted hexadecimal digits; cells empty where a signal is not known.
@@ -21,8 +29,8 @@ class CsvFile : public ResultsFile {
     for (const auto& column : layout.columns) {
       header += ',' + csv_cell(column.name);
       groups_.push_back(column.group);
-      texts_.push_back(column.text);
-      if (column.text) text_columns_ = std::max(text_columns_, *column.text + 1);
+      discrete_.push_back(column.discrete);
+      if (column.discrete) cells_.resize(std::max(cells_.size(), *column.discrete + 1));
     }
     file_.write_header(header + '\n');
   }
@@ -35,14 +43,14 @@ class CsvFile : public ResultsFile {
       for (std::size_t column = 0; column < decimals_.size(); ++column) {
         decimals_[column] = shortest_decimal(values[column]);
       }
-      char* to = file_.begin_row(row_bytes + text_bytes(block, row));
+      char* to = file_.begin_row(row_bytes + make_cells(block, row));
       to = write_number(to, shortest_decimal(block.time(row)));
       for (std::size_t column = 0; column < groups_.size(); ++column) {
         *to++ = ',';
         if (!block.known(row, groups_[column])) continue;
-        if (texts_[column]) {
-          const std::string& text = block.text(row, *texts_[column]);
-          to = std::copy(text.begin(), text.end(), to);
+        if (discrete_[column]) {
+          const std::string& cell = cells_[*discrete_[column]];
+          to = std::copy(cell.begin(), cell.end(), to);
         } else {
           to = write_number(to, decimals_[column]);
         }
@@ -55,17 +63,21 @@ class CsvFile : public ResultsFile {
   void flush() override { file_.flush(); }
 
  private:
-  std::size_t text_bytes(const RowBlock& block, std::size_t row) const {
+  /// Those of the row that are no real numbers; returns how many characters they have.
+  std::size_t make_cells(const RowBlock& block, std::size_t row) {
     std::size_t bytes = 0;
-    for (std::size_t i = 0; i < text_columns_; ++i) bytes += block.text(row, i).size();
+    for (std::size_t i = 0; i < cells_.size(); ++i) {
+      cells_[i] = cell_of(block.discrete(row, i));
+      bytes += cells_[i].size();
+    }
     return bytes;
   }
 
   RowFile file_;
-  std::vector<std::size_t> groups_;                // of each column
-  std::vector<std::optional<std::size_t>> texts_;  // of each column that is no real number
-  std::size_t text_columns_ = 0;
-  std::vector<ShortestDecimal> decimals_;  // of the row being written
+  std::vector<std::size_t> groups_;                   // of each column
+  std::vector<std::optional<std::size_t>> discrete_;  // of each column that is no real number
+  std::vector<std::string> cells_;                    // of the row being written: those that are no real numbers
+  std::vector<ShortestDecimal> decimals_;             // of the row being written
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
 // results.h5: a group per subsystem with its own `time`, and a data set per variable with the attributes name, unit and
-// description. All are one-dimensional and grow.
+// description, in its own type. All are one-dimensional and grow.
 //
 // Numbers are collected column by column and written as whole chunks, past HDF5's own cache, which would copy them once
 // more. What HDF5 knows of them goes to the disk with a flush only: in between a killed run leaves the file as it was
@@ -13,6 +13,7 @@
 
 #include "results/file_error.hpp"
 #include "results/hdf5_support.hpp"
+#include "results/hdf5_values.hpp"
 #include "results/results_file.hpp"
 
 namespace entrain {
@@ -58,7 +59,7 @@ class Hdf5File : public ResultsFile {
                       H5Gclose};
       require(group.object.valid());
       describe(group.object.id(), "name", name);
-      group.time = data_set(group.object.id(), kHdf5Time);
+      group.time = data_set(group.object.id(), kHdf5Time, H5T_IEEE_F64LE);
       describe(group.time.id(), "unit", "s");
       groups_.push_back(std::move(group));
     }
@@ -66,11 +67,17 @@ class Hdf5File : public ResultsFile {
       const auto& column = layout.columns[i];
       auto& group = groups_[column.group];
       const auto variable = column.name.substr(column.name.find('.') + 1);
-      auto set = data_set(group.object.id(), hdf5_link(variable).c_str());
+      Hdf5Values values(column.type);
+      auto set = data_set(group.object.id(), hdf5_link(variable).c_str(), values.type().id());
       describe(set.id(), "name", column.name);
       describe(set.id(), "unit", column.unit);
       describe(set.id(), "description", column.description);
-      group.columns.push_back({i, std::move(set)});
+      if (column.type == ValueType::Binary) describe(set.id(), "encoding", "hexadecimal");
+      if (column.discrete) {
+        group.discrete.push_back({*column.discrete, std::move(set), std::move(values)});
+      } else {
+        group.columns.push_back({i, std::move(set)});
+      }
     }
     for (auto& group : groups_) group.collected.resize(chunk_ * (group.columns.size() + 1));
     to_disk();
@@ -84,12 +91,12 @@ class Hdf5File : public ResultsFile {
   /// First the numbers, then how many there are: whatever ends the program, what is counted is there.
   void flush() override {
     silence_hdf5();
-    for (const auto& group : groups_) {
+    for (auto& group : groups_) {
       if (group.rows == 0) extend(group);  // HDF5 takes no chunk of what is empty
       write_chunks(group);
     }
     to_disk();
-    for (const auto& group : groups_) extend(group);
+    for (auto& group : groups_) extend(group);
     to_disk();
   }
 
@@ -98,10 +105,16 @@ class Hdf5File : public ResultsFile {
     std::size_t index;
     Hdf5Object set;
   };
+  struct DiscreteColumn {
+    std::size_t index;  // among the discrete values of a row
+    Hdf5Object set;
+    Hdf5Values collected;  // since the set was extended
+  };
   struct Group {
     Hdf5Object object;
     Hdf5Object time;
     std::vector<Column> columns;
+    std::vector<DiscreteColumn> discrete;
     hsize_t rows = 0;               // in complete chunks
     hsize_t count = 0;              // of the rows collected for the next one
     std::vector<double> collected;  // a chunk of each column, the times last
@@ -127,15 +140,14 @@ class Hdf5File : public ResultsFile {
     if (!good) throw file_error("cannot write", path_, errno == 0 ? EIO : errno);
   }
 
-  Hdf5Object data_set(hid_t group, const char* name) const {
+  Hdf5Object data_set(hid_t group, const char* name, hid_t type) const {
     const hsize_t none = 0;
     const hsize_t unlimited = H5S_UNLIMITED;
     const Hdf5Object space(H5Screate_simple(1, &none, &unlimited), H5Sclose);
     const Hdf5Object properties(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
     H5Pset_chunk(properties.id(), 1, &chunk_);
-    H5Pset_fill_time(properties.id(), H5D_FILL_TIME_NEVER);
-    Hdf5Object set(H5Dcreate2(group, name, H5T_IEEE_F64LE, space.id(), H5P_DEFAULT, properties.id(), H5P_DEFAULT),
-                   H5Dclose);
+    if (H5Tget_class(type) != H5T_STRING) H5Pset_fill_time(properties.id(), H5D_FILL_TIME_NEVER);
+    Hdf5Object set(H5Dcreate2(group, name, type, space.id(), H5P_DEFAULT, properties.id(), H5P_DEFAULT), H5Dclose);
     require(set.valid());
     return set;
   }
@@ -162,6 +174,9 @@ class Hdf5File : public ResultsFile {
       const auto now = rest.first(std::min<std::size_t>(rest.size(), chunk_ - group.count));
       rest = rest.subspan(now.size());
       transpose(block, now, group);
+      for (auto& column : group.discrete) {
+        for (const std::size_t row : now) column.collected.add(block.discrete(row, column.index));
+      }
       group.count += now.size();
       if (group.count < chunk_) continue;
       extend(group);
@@ -202,11 +217,26 @@ class Hdf5File : public ResultsFile {
   }
 
   /// The times last: a reader of a killed run never finds a time without its values.
-  void extend(const Group& group) const {
+  void extend(Group& group) const {
     const hsize_t size = group.rows + group.count;
     errno = 0;
     for (const auto& column : group.columns) require(H5Dset_extent(column.set.id(), &size) >= 0);
+    for (auto& column : group.discrete) append(column, size);
     require(H5Dset_extent(group.time.id(), &size) >= 0);
+  }
+
+  /// What has been collected, so that the set has this size. By HDF5 itself: texts have no fixed size.
+  void append(DiscreteColumn& column, hsize_t size) const {
+    const hsize_t count = column.collected.count();
+    const hsize_t before = size - count;
+    require(H5Dset_extent(column.set.id(), &size) >= 0);
+    if (count == 0) return;
+    const Hdf5Object file_space(H5Dget_space(column.set.id()), H5Sclose);
+    const Hdf5Object memory_space(H5Screate_simple(1, &count, nullptr), H5Sclose);
+    H5Sselect_hyperslab(file_space.id(), H5S_SELECT_SET, &before, nullptr, &count, nullptr);
+    require(H5Dwrite(column.set.id(), column.collected.type().id(), memory_space.id(), file_space.id(), H5P_DEFAULT,
+                     column.collected.data()) >= 0);
+    column.collected.clear();
   }
 
   std::filesystem::path path_;

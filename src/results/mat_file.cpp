@@ -15,6 +15,8 @@
 #include <cstring>
 #include <limits>
 
+#include "base/values.hpp"
+#include "entrain/error.hpp"
 #include "results/file_error.hpp"
 #include "results/mat_layout.hpp"
 #include "results/posix_write.hpp"
@@ -24,6 +26,9 @@ namespace entrain {
 namespace {
 
 static_assert(std::endian::native == std::endian::little, "the type number of a matrix says little-endian");
+
+// Doubles hold all integers up to here.
+constexpr std::int64_t kLargestExact = std::int64_t{1} << 53;
 
 void append_bytes(std::string& to, const void* data, std::size_t size) {
   to.append(static_cast<const char*>(data), size);
@@ -64,7 +69,11 @@ class MatFile : public ResultsFile {
   MatFile& operator=(const MatFile&) = delete;
 
   void write_header(const RecordedLayout& layout) override {
-    for (const auto& column : layout.columns) groups_.push_back(column.group);
+    for (const auto& column : layout.columns) {
+      groups_.push_back(column.group);
+      names_.push_back(column.name);
+      discrete_.push_back(column.discrete);
+    }
     std::string text = tables(layout);
     columns_at_ = static_cast<off_t>(text.size() + offsetof(mat::Header, columns));
     append_header(text, mat::Type::Double, layout.columns.size() + 1, 0, "data_2");
@@ -78,7 +87,9 @@ class MatFile : public ResultsFile {
     for (std::size_t row = 0; row < block.rows(); ++row) {
       *to++ = block.time(row);
       for (std::size_t column = 0; column < groups_.size(); ++column) {
-        *to++ = block.known(row, groups_[column]) ? block.value(row, column) : std::numeric_limits<double>::quiet_NaN();
+        const bool known = block.known(row, groups_[column]);
+        *to++ = known ? block.value(row, column) : std::numeric_limits<double>::quiet_NaN();
+        if (known && discrete_[column]) require_exact(block, row, column);
       }
     }
     if (rows_ + block.rows() > std::size_t{std::numeric_limits<std::int32_t>::max()})
@@ -95,6 +106,24 @@ class MatFile : public ResultsFile {
   }
 
  private:
+  /// The format has doubles only. An integer that it would round ends the run: the file must not lie.
+  void require_exact(const RowBlock& block, std::size_t row, std::size_t column) const {
+    const Value& value = block.discrete(row, *discrete_[column]);
+    const auto* integer = std::get_if<std::int64_t>(&value);
+    const auto* natural = std::get_if<std::uint64_t>(&value);
+    const bool fits = integer != nullptr ? -kLargestExact <= *integer && *integer <= kLargestExact
+                                         : natural == nullptr || *natural <= std::uint64_t{kLargestExact};
+    if (fits) return;
+    throw Error(ErrorCode::FileFailed,
+                fmt::format("cannot write '{}': '{}' is {} at t = {} s, and MAT files of version 4 hold integers up to "
+                            "2^53 only",
+                            path_.string(), names_[column], value_text(value), block.time(row)),
+                {.subsystem = {},
+                 .variable = {},
+                 .time = {},
+                 .remedy = "Use format = \"hdf5\" or \"csv\" in [record], or leave it out of the recorded variables"});
+  }
+
   static std::string tables(const RecordedLayout& layout) {
     std::vector<std::string> names{"time"};
     std::vector<std::string> descriptions{"Time in [s]"};
@@ -141,7 +170,9 @@ class MatFile : public ResultsFile {
   off_t columns_at_ = 0;  // where the header of data_2 has its number of columns
   off_t complete_bytes_ = 0;
   std::size_t rows_ = 0;
-  std::vector<std::size_t> groups_;  // of each column
+  std::vector<std::size_t> groups_;                   // of each column
+  std::vector<std::string> names_;                    // of each column
+  std::vector<std::optional<std::size_t>> discrete_;  // of each column that is no real number
   std::vector<double> buffer_;
 };
 

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "entrain/error.hpp"
 #include "results/hdf5_support.hpp"
@@ -47,12 +48,16 @@ class Hdf5Reader {
     return links;
   }
 
+  /// Of data sets of other types the nearest numbers.
   std::vector<double> numbers(hid_t group, const std::string& link) const {
     const Hdf5Object set(H5Dopen2(group, link.c_str(), H5P_DEFAULT), H5Dclose);
     if (!set.valid()) throw unreadable(fmt::format("no data set '{}'", link));
     const Hdf5Object space(H5Dget_space(set.id()), H5Sclose);
     std::vector<double> values(
-        static_cast<std::size_t>(std::max<hssize_t>(0, H5Sget_simple_extent_npoints(space.id()))));
+        static_cast<std::size_t>(std::max<hssize_t>(0, H5Sget_simple_extent_npoints(space.id()))),
+        std::numeric_limits<double>::quiet_NaN());
+    const Hdf5Object type(H5Dget_type(set.id()), H5Tclose);
+    if (H5Tget_class(type.id()) == H5T_STRING) return values;  // texts are no numbers
     if (H5Dread(set.id(), H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0) {
       throw unreadable(fmt::format("data set '{}' is damaged", link));
     }

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "base/csv.hpp"
 #include "base/values.hpp"
 
 namespace entrain {
@@ -39,9 +38,9 @@ RecordedLayout Recorder::layout_of(std::span<const Signal> signals, const RunSum
       group_columns_.push_back(column);
       layout.groups.push_back(signal.name.substr(0, signal.name.find('.')));
     }
-    layout.columns.push_back({signal.name, signal.unit, signal.description, group});
+    layout.columns.push_back({signal.name, signal.unit, signal.description, group, signal.type});
     if (!signal.discrete) continue;
-    layout.columns.back().text = discrete_.size();
+    layout.columns.back().discrete = discrete_.size();
     discrete_.push_back(*signal.discrete);
     discrete_columns_.push_back(column);
   }
@@ -96,13 +95,10 @@ std::vector<Value> Recorder::chosen_discrete(const Sample& sample) const {
   return values;
 }
 
-/// Texts and bytes are always quoted: so a reader can tell them from numbers.
 void Recorder::write_discrete(std::span<const Value> values, const RowBlock::Row& row) const {
   for (std::size_t i = 0; i < values.size(); ++i) {
-    const bool is_number = values[i].index() != static_cast<std::size_t>(ValueType::String) &&
-                           values[i].index() != static_cast<std::size_t>(ValueType::Binary);
     row.values[discrete_columns_[i]] = number_of(values[i]);  // held, where numbers are interpolated
-    row.texts[i] = is_number ? value_text(values[i]) : csv_quoted(value_text(values[i]));
+    row.discrete[i] = values[i];
   }
 }
 

@@ -19,8 +19,9 @@ struct RecordedLayout {
     std::string unit;
     std::string description;
     std::size_t group = 0;
-    /// Of a column that is no real number: which of the texts of a row has it exactly, as a cell of a CSV file.
-    std::optional<std::size_t> text = std::nullopt;
+    ValueType type = ValueType::Real;
+    /// Of a column that is no real number: which of the discrete values of a row has it exactly.
+    std::optional<std::size_t> discrete = std::nullopt;
   };
   std::vector<Column> columns;
   std::vector<std::string> groups;  ///< names of the subsystems

@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "entrain/variable.hpp"
@@ -12,15 +11,15 @@ namespace entrain {
 /// Rows of numbers on their way to a file. Has its full size from the start: adding a row allocates nothing.
 class RowBlock {
  public:
-  /// `texts`: how many of the columns are no real numbers, and kept as texts as well.
-  RowBlock(std::size_t columns, std::size_t groups, std::size_t most_rows, std::size_t texts = 0)
+  /// `discrete`: how many of the columns are no real numbers, and kept exactly as well.
+  RowBlock(std::size_t columns, std::size_t groups, std::size_t most_rows, std::size_t discrete = 0)
       : columns_(columns),
         groups_(groups),
-        text_columns_(texts),
+        discrete_columns_(discrete),
         times_(most_rows),
         values_(most_rows * columns),
         known_(most_rows * groups),
-        texts_(most_rows * texts) {}
+        discrete_(most_rows * discrete) {}
 
   std::size_t rows() const { return rows_; }
   std::size_t columns() const { return columns_; }
@@ -31,12 +30,12 @@ class RowBlock {
   struct Row {
     double* values;
     unsigned char* known;
-    std::string* texts;
+    Value* discrete;
   };
   Row add(Time t) {
     times_[rows_] = t;
     const Row row{values_.data() + rows_ * columns_, known_.data() + rows_ * groups_,
-                  texts_.data() + rows_ * text_columns_};
+                  discrete_.data() + rows_ * discrete_columns_};
     ++rows_;
     return row;
   }
@@ -45,17 +44,17 @@ class RowBlock {
   const double* values(std::size_t row) const { return values_.data() + row * columns_; }
   double value(std::size_t row, std::size_t column) const { return values(row)[column]; }
   bool known(std::size_t row, std::size_t group) const { return known_[row * groups_ + group] != 0; }
-  const std::string& text(std::size_t row, std::size_t index) const { return texts_[row * text_columns_ + index]; }
+  const Value& discrete(std::size_t row, std::size_t index) const { return discrete_[row * discrete_columns_ + index]; }
 
  private:
   std::size_t columns_;
   std::size_t groups_;
-  std::size_t text_columns_;
+  std::size_t discrete_columns_;
   std::size_t rows_ = 0;
   std::vector<Time> times_;
   std::vector<double> values_;
   std::vector<unsigned char> known_;
-  std::vector<std::string> texts_;
+  std::vector<Value> discrete_;
 };
 
 }  // namespace entrain

@@ -32,6 +32,9 @@ std::string typed_fmu2_library() {
 std::string typed_fmu3_library() {
   return ENTRAIN_TYPED_FMU3;
 }
+std::string array_fmu3_library() {
+  return ENTRAIN_ARRAY_FMU3;
+}
 std::string needy_fmu_library() {
   return ENTRAIN_NEEDY_FMU;
 }

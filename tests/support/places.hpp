@@ -16,6 +16,7 @@ std::string scripted_fmu3_library();
 std::string scripted_exchange_library();
 std::string typed_fmu2_library();
 std::string typed_fmu3_library();
+std::string array_fmu3_library();
 std::string needy_fmu_library();
 std::string absent_library();
 
