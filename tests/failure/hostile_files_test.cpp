@@ -114,6 +114,41 @@ std::string same_reference_of_two_inputs() {
 std::string same_name_twice() {
   return fmu_with(variable("Float64", "a", 1) + variable("Float64", "a", 2));
 }
+std::string array_of(const std::string& dimensions) {
+  return fmu_with(variable("Float64", "a", 7, dimensions));
+}
+std::string array_of_size_zero() {
+  return array_of("<Dimension start=\"0\"/>");
+}
+std::string array_of_half_the_address_space() {
+  return array_of("<Dimension start=\"9223372036854775808\"/>");
+}
+std::string array_whose_size_overflows() {
+  return array_of("<Dimension start=\"4294967296\"/><Dimension start=\"4294967296\"/>");
+}
+std::string array_of_a_structural_size() {
+  return fmu_with(
+      "<UInt64 name=\"n\" valueReference=\"1\" causality=\"structuralParameter\" variability=\"fixed\" "
+      "start=\"9223372036854775808\"/>" +
+      variable("Float64", "a", 7, "<Dimension valueReference=\"1\"/>"));
+}
+std::string many_large_arrays() {
+  std::string variables;
+  for (int i = 0; i < 1000; ++i)
+    variables += variable("Float64", "a" + std::to_string(i), i, "<Dimension start=\"100000\"/>");
+  return fmu_with(variables);
+}
+std::string as_many_outputs_as_inputs() {
+  return fmu_with(
+      variable("Float64", "a", 7, "<Dimension start=\"50000\"/>") +
+      "<Float64 name=\"y\" valueReference=\"8\" causality=\"output\"><Dimension start=\"50000\"/></Float64>");
+}
+std::string system_with_a_table() {
+  return "[run]\nstop = 1.0\n[subsystems.load]\ncsv = \"load.csv\"\n";
+}
+std::string table_of_endless_columns() {
+  return "time," + repeated("x,", 1'000'000) + "\n0\n";
+}
 std::string ssd_that_contains_itself() {
   return ssd_with("<Component name=\"c\" type=\"application/x-ssp-definition\" source=\"self.ssd\"/>");
 }
@@ -184,6 +219,37 @@ std::vector<Hostile> hostile_files() {
       {"one_reference_for_two_inputs", "a.fmu", same_reference_of_two_inputs,
        "inputs 'a' and 'b' have the same value reference 7"},
       {"one_name_twice", "a.fmu", same_name_twice, "variable 'a' is there twice"},
+      {"array_of_size_0", "a.fmu", array_of_size_zero, "variable 'a' has a dimension of size 0"},
+      {"array_of_size_2_to_the_63", "a.fmu", array_of_half_the_address_space,
+       "the array 'a' has more than 100000 elements"},
+      {"array_whose_size_overflows", "a.fmu", array_whose_size_overflows,
+       "the array 'a' has more than 100000 elements"},
+      {"array_of_a_structural_size_of_2_to_the_63", "a.fmu", array_of_a_structural_size,
+       "the array 'a' has more than 100000 elements"},
+      {"a_thousand_large_arrays", "a.fmu", many_large_arrays,
+       "its arrays up to 'a1' have 200000 elements, more than 100000"},
+      {"as_many_outputs_as_inputs", "a.fmu", as_many_outputs_as_inputs,
+       "it has 50000 outputs and 50000 inputs, more than 400000000 pairs"},
+      {"time_going_backwards",
+       "a.toml",
+       system_with_a_table,
+       "load.csv:4: the time goes back from 2 to 1 s",
+       {{"load.csv", "time,x\n0,1\n2,1\n1,1\n"}}},
+      {"time_that_is_no_number",
+       "a.toml",
+       system_with_a_table,
+       "load.csv:2: 'nan' in column 1 is no number",
+       {{"load.csv", "time,x\nnan,1\n"}}},
+      {"table_of_a_million_columns",
+       "a.toml",
+       system_with_a_table,
+       "load.csv:1: there are two columns 'x'",
+       {{"load.csv", table_of_endless_columns()}}},
+      {"table_with_a_quote_that_never_ends",
+       "a.toml",
+       system_with_a_table,
+       "a quoted cell has no end",
+       {{"load.csv", "time,x\n0,\"" + repeated("1\n", 1'000'000)}}},
       {"ssd_that_contains_itself", "self.ssd", ssd_that_contains_itself, "contains itself"},
       {"ssds_in_a_circle",
        "a.ssd",

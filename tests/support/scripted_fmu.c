@@ -98,6 +98,10 @@ EXPORT fmi2Status fmi2GetReal(fmi2Component component, const fmi2ValueReference 
       value[i] = c->tolerance;
       continue;
     }
+    if (vr[i] == 3) {
+      value[i] = c->offset;
+      continue;
+    }
     value[i] = c->mode == ReturnNan && c->last >= 0.5 ? NAN : c->u + (vr[i] == 1 ? c->offset : 0.0);
   }
   return fmi2OK;

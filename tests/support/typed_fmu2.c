@@ -7,6 +7,9 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
+/* A parameter that is always 1, whatever it is set to. */
+enum { kIgnored = 9 };
+
 typedef struct {
   double x;
   int integer, boolean, enumeration;
@@ -66,12 +69,17 @@ EXPORT fmi2Status fmi2DoStep(fmi2Component component, fmi2Real from, fmi2Real si
 }
 EXPORT fmi2Status fmi2SetReal(fmi2Component component, const fmi2ValueReference vr[], size_t n, const fmi2Real v[]) {
   Component* c = component;
-  for (size_t i = 0; i < n; ++i) *(vr[i] == 2 ? &c->gain : &c->in.x) = v[i];
+  for (size_t i = 0; i < n; ++i) {
+    if (vr[i] == kIgnored) continue;
+    *(vr[i] == 2 ? &c->gain : &c->in.x) = v[i];
+  }
   return fmi2OK;
 }
 EXPORT fmi2Status fmi2GetReal(fmi2Component component, const fmi2ValueReference vr[], size_t n, fmi2Real v[]) {
   Component* c = component;
-  for (size_t i = 0; i < n; ++i) v[i] = vr[i] == 0 ? c->in.x : c->gain * outputs(c)->x;
+  for (size_t i = 0; i < n; ++i) {
+    v[i] = vr[i] == 0 ? c->in.x : vr[i] == 2 ? c->gain : vr[i] == kIgnored ? 1.0 : c->gain * outputs(c)->x;
+  }
   return fmi2OK;
 }
 EXPORT fmi2Status fmi2SetInteger(fmi2Component component, const fmi2ValueReference vr[], size_t n,
@@ -82,7 +90,7 @@ EXPORT fmi2Status fmi2SetInteger(fmi2Component component, const fmi2ValueReferen
 }
 EXPORT fmi2Status fmi2GetInteger(fmi2Component component, const fmi2ValueReference vr[], size_t n, fmi2Integer v[]) {
   const Values* out = outputs(component);
-  for (size_t i = 0; i < n; ++i) v[i] = vr[i] == 1 ? out->integer : out->enumeration;
+  for (size_t i = 0; i < n; ++i) v[i] = vr[i] < 2 ? out->integer : out->enumeration;
   return fmi2OK;
 }
 EXPORT fmi2Status fmi2SetBoolean(fmi2Component component, const fmi2ValueReference vr[], size_t n,

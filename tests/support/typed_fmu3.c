@@ -161,8 +161,15 @@ EXPORT fmi3Status fmi3GetFloat64(fmi3Instance instance, const fmi3ValueReference
   double* next = values;
   for (size_t i = 0; i < n; ++i) {
     const double y = c->gain * out->x;
-    const double* from = vr[i] == kY ? &y : vr[i] == kX ? &c->in.x : vr[i] == kMatrixOut ? out->matrix : out->vector;
-    const size_t length = vr[i] == kMatrixOut ? kMatrix : vr[i] == kVectorOut ? c->size : 1;
+    const int is_matrix = vr[i] == kMatrixOut || vr[i] == kMatrixIn;
+    const int is_vector = vr[i] == kVectorOut || vr[i] == kVectorIn;
+    const Values* of = vr[i] == kMatrixIn || vr[i] == kVectorIn ? &c->in : out;
+    const double* from = vr[i] == kY      ? &y
+                         : vr[i] == kX    ? &c->in.x
+                         : vr[i] == kGain ? &c->gain
+                         : is_matrix      ? of->matrix
+                                          : of->vector;
+    const size_t length = is_matrix ? kMatrix : is_vector ? c->size : 1;
     if (next + length > values + count) return fail(c, "too few values");
     memcpy(next, from, length * sizeof(double));
     next += length;
@@ -223,7 +230,7 @@ EXPORT fmi3Status fmi3GetInt32(fmi3Instance instance, const fmi3ValueReference v
   (void)n, (void)count;
   if (vr[0] == kCalls) {
     values[0] = c->calls;
-  } else if (vr[0] == kPairOut) {
+  } else if (vr[0] == kPairOut || vr[0] == kPairIn) {
     memcpy(values, outputs(c)->pair, sizeof c->out.pair);
   } else {
     values[0] = (fmi3Int32)outputs(c)->number[kInt32];
@@ -242,7 +249,7 @@ EXPORT fmi3Status fmi3GetInt64(fmi3Instance instance, const fmi3ValueReference v
                                size_t count) {
   (void)n, (void)count;
   const Values* out = outputs(instance);
-  values[0] = vr[0] == kEnumOut ? out->enumeration : out->number[kInt64];
+  values[0] = vr[0] == kEnumOut || vr[0] == kEnumIn ? out->enumeration : out->number[kInt64];
   return fmi3OK;
 }
 EXPORT fmi3Status fmi3SetUInt64(fmi3Instance instance, const fmi3ValueReference vr[], size_t n,
@@ -261,8 +268,9 @@ EXPORT fmi3Status fmi3SetUInt64(fmi3Instance instance, const fmi3ValueReference 
 }
 EXPORT fmi3Status fmi3GetUInt64(fmi3Instance instance, const fmi3ValueReference vr[], size_t n, fmi3UInt64 values[],
                                 size_t count) {
-  (void)vr, (void)n, (void)count;
-  values[0] = (fmi3UInt64)outputs(instance)->number[kUInt64];
+  const Component* c = instance;
+  (void)n, (void)count;
+  values[0] = vr[0] == kSize ? c->size : (fmi3UInt64)outputs(instance)->number[kUInt64];
   return fmi3OK;
 }
 EXPORT fmi3Status fmi3SetString(fmi3Instance instance, const fmi3ValueReference vr[], size_t n,

@@ -158,12 +158,14 @@ TEST(ModelExchangeFmu, title_tells_both_interfaces_and_the_integrator) {
 TEST(ModelExchangeFmu, jacobian_pattern_comes_from_the_model_structure) {
   FmuDescription description;
   FmuPorts ports;
-  ports.states = {10, 11, 12};
-  ports.state_variables = {4, 5, 6};
+  ports.state_origins = {{4, 0}, {5, 0}, {6, 0}};
   description.state_derivatives = {
       {7, std::vector<std::size_t>{4, 0}}, {8, std::nullopt}, {9, std::vector<std::size_t>{6, 5}}};
   const auto pattern = jacobian_pattern(description, ports);
   EXPECT_EQ(pattern.rows_of_column, (std::vector<std::vector<std::size_t>>{{0, 1}, {1, 2}, {1, 2}}));
+  ports.state_origins = {{4, 0}, {4, 1}, {5, 0}, {6, 0}};  // the first is an array
+  EXPECT_EQ(jacobian_pattern(description, ports).rows_of_column,
+            (std::vector<std::vector<std::size_t>>{{0, 1, 2}, {0, 1, 2}, {2, 3}, {2, 3}}));
 }
 
 /// The example with its models replaced by their FMUs for model exchange.

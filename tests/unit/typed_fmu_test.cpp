@@ -51,26 +51,32 @@ std::map<std::string, std::string> last_row(const std::filesystem::path& file) {
   return cells;
 }
 
-const std::map<std::string, std::string> kExtremes{
-    {"Int8", "-128"},
-    {"UInt8", "255"},
-    {"Int16", "-32768"},
-    {"UInt16", "65535"},
-    {"Int32", "-2147483648"},
-    {"UInt32", "4294967295"},
-    {"Int64", "-9223372036854775808"},
-    {"UInt64", "\"18446744073709551615\""},
-    {"Boolean", "true"},
-    {"String", R"("a, \"b\"\n\u00fc\u732b")"},
-    {"Binary", "\"00ff10\""},
-    {"Enumeration", "3"},
+struct Extreme {
+  std::string type;
+  std::string written;   ///< in TOML
+  std::string recorded;  ///< in a cell
+};
+
+const std::vector<Extreme> kExtremes{
+    {"Int8", "-128", "-128"},
+    {"UInt8", "255", "255"},
+    {"Int16", "-32768", "-32768"},
+    {"UInt16", "65535", "65535"},
+    {"Int32", "-2147483648", "-2147483648"},
+    {"UInt32", "4294967295", "4294967295"},
+    {"Int64", "-9223372036854775808", "-9223372036854775808"},
+    {"UInt64", "\"18446744073709551615\"", "18446744073709551615"},
+    {"Boolean", "true", "true"},
+    {"String", R"("a, \"b\"\n\u00fc\u732b")", "a, \"b\"\n\u00fc\u732b"},
+    {"Binary", "\"00ff10\"", "00ff10"},
+    {"Enumeration", "3", "3"},
 };
 
 std::string all_types_system(const std::string& flags_of_run = "") {
   std::string start;
   std::string connections;
-  for (const auto& [type, value] : kExtremes) {
-    start += fmt::format("\"in.{}\" = {}\n", type, value);
+  for (const auto& [type, written, recorded] : kExtremes) {
+    start += fmt::format("\"in.{}\" = {}\n", type, written);
     connections += fmt::format("\"a.out.{0}\" = \"b.in.{0}\"\n", type);
   }
   return fmt::format(R"(
@@ -106,18 +112,7 @@ TEST(TypesOfFmi3, cross_a_connection_and_a_recording_unchanged) {
     ASSERT_EQ(simulation.run().termination, Termination::Completed) << simulation.summary().message;
     const auto cells = last_row(folder / "results.csv");
     for (const auto* end : {"a.out.", "b.in.", "b.out."}) {
-      EXPECT_EQ(cells.at(std::string(end) + "Int64"), "-9223372036854775808");
-      EXPECT_EQ(cells.at(std::string(end) + "UInt64"), "18446744073709551615");
-      EXPECT_EQ(cells.at(std::string(end) + "UInt8"), "255");
-      EXPECT_EQ(cells.at(std::string(end) + "Int8"), "-128");
-      EXPECT_EQ(cells.at(std::string(end) + "Int16"), "-32768");
-      EXPECT_EQ(cells.at(std::string(end) + "UInt16"), "65535");
-      EXPECT_EQ(cells.at(std::string(end) + "Int32"), "-2147483648");
-      EXPECT_EQ(cells.at(std::string(end) + "UInt32"), "4294967295");
-      EXPECT_EQ(cells.at(std::string(end) + "Boolean"), "true");
-      EXPECT_EQ(cells.at(std::string(end) + "String"), "a, \"b\"\n\u00fc\u732b");
-      EXPECT_EQ(cells.at(std::string(end) + "Binary"), "00ff10");
-      EXPECT_EQ(cells.at(std::string(end) + "Enumeration"), "3");
+      for (const auto& extreme : kExtremes) EXPECT_EQ(cells.at(end + extreme.type), extreme.recorded);
       EXPECT_EQ(std::stof(cells.at(std::string(end) + "Float32")), 0.1F);
     }
     EXPECT_EQ(cells.at("b.in.pair[1]"), "7");  // nobody feeds it
@@ -289,7 +284,7 @@ TEST(StructuralParameters, that_make_no_sense_are_refused) {
     return std::string();
   };
   EXPECT_NE(message("{ n = 0 }").find("the array 'v' has a dimension of size 0"), std::string::npos);
-  EXPECT_NE(message("{ n = 9000000000000000000 }").find("the array 'v' has more than 1000000 elements"),
+  EXPECT_NE(message("{ n = 9000000000000000000 }").find("the array 'v' has more than 100000 elements"),
             std::string::npos);
   EXPECT_NE(message("{ n = -1 }").find("'a.n' takes an integer that is not negative, not an integer"),
             std::string::npos);

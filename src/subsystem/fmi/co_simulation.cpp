@@ -24,7 +24,7 @@ CoSimulation::CoSimulation(const Fmu& fmu, const FmuPorts& ports, FmuReporter& r
       reporter_(reporter),
       end_slopes_(ports_.table.inputs.size()),
       first_orders_(ports_.outputs.size(), 1),
-      dx_(ports_.states.size()),
+      dx_(ports_.table.states.size()),
       linearizer_(ports_) {
   call_.inputs = ports_.real_inputs();
   call_.outputs = ports_.real_outputs();
@@ -234,12 +234,12 @@ void CoSimulation::restore(std::size_t slot) {
 
 void CoSimulation::states(std::span<double> x) {
   settle();
-  if (!x.empty()) require(instance_->get_reals(ports_.states, x.data()));
+  if (!x.empty()) require(instance_->get_reals(ports_.real_states(), x.data()));
 }
 
 void CoSimulation::derivatives(std::span<double> dx) {
   tell_inputs_at_end();
-  if (!dx.empty()) require(instance_->get_reals(ports_.derivatives, dx.data()));
+  if (!dx.empty()) require(instance_->get_reals(ports_.real_derivatives(), dx.data()));
 }
 
 void CoSimulation::linearize(Linearization& result) {

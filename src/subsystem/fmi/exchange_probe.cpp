@@ -29,8 +29,8 @@ class ExchangeProber {
     const bool may_change =
         exchange_.event_indicator_count() > 0 || has_discrete_variables() || exchange_.next_event(start_) < kNever;
     fresh();
-    const bool directional = flags.directional_derivatives && ports_.plain &&
-                             prove("providesDirectionalDerivative", [&] { differentiate(); });
+    const bool directional =
+        flags.directional_derivatives && prove("providesDirectionalDerivative", [&] { differentiate(); });
     result_.linearization = directional ? LinearizationSource::Directional : LinearizationSource::Differences;
     fresh();
     result_.rollback = flags.rollback && prove("canGetAndSetFMUstate", [&] { save_and_restore(true); });
@@ -96,7 +96,7 @@ class ExchangeProber {
   }
 
   std::vector<double> step() {
-    std::vector<double> reached(ports_.table.outputs.size() + ports_.states.size());
+    std::vector<double> reached(ports_.table.outputs.size() + ports_.table.states.size());
     const auto outputs = std::span(reached).first(ports_.table.outputs.size());
     static_cast<void>(exchange_.step({start_, step_, {inputs_.data(), inputs_.size(), 0}}, outputs));
     exchange_.states(std::span(reached).subspan(outputs.size()));
@@ -143,12 +143,12 @@ class ExchangeProber {
 };
 
 /// A second instance in the life of the process is what such an FMU does not allow: its flags must do.
-FmuAbilities claimed_abilities(const Fmu& fmu, const FmuPorts& ports) {
+FmuAbilities claimed_abilities(const Fmu& fmu) {
   const auto& flags = fmu.exchange_flags();
   FmuAbilities result;
   result.rollback = flags.rollback;
-  result.linearization = flags.directional_derivatives && ports.plain ? LinearizationSource::Directional
-                                                                      : LinearizationSource::Differences;
+  result.linearization =
+      flags.directional_derivatives ? LinearizationSource::Directional : LinearizationSource::Differences;
   result.warnings.push_back(fmt::format(
       "FMU '{}': it allows one instance per process, so what it claims was not tried before the run", fmu.name()));
   return result;
@@ -158,14 +158,25 @@ FmuAbilities claimed_abilities(const Fmu& fmu, const FmuPorts& ports) {
 
 FmuAbilities proven_exchange_abilities(Fmu& fmu, const FmuPorts& ports, const std::vector<FmuStart>& starts,
                                        const FmuCaller& caller) {
-  if (ports.states.size() != fmu.description().state_derivatives.size()) {
+  if (const auto& clocks = fmu.description().clocks_to_tick; !clocks.empty()) {
     throw Error(
         ErrorCode::InvalidSystem,
-        fmt::format("FMU '{}': it has states that are no scalar real numbers; model exchange needs those", fmu.name()),
-        {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Use interface = \"co-simulation\""});
+        fmt::format("FMU '{}': in model exchange its input clock '{}' must be ticked from outside, which is not "
+                    "supported",
+                    fmu.name(), clocks.front()),
+        {.subsystem = {},
+         .variable = {},
+         .time = {},
+         .remedy = "Use interface = \"co-simulation\", or export it without clocks"});
   }
-  FmuAbilities result = fmu.exchange_flags().once_per_process ? claimed_abilities(fmu, ports)
-                                                              : ExchangeProber(fmu, ports, starts, caller).run();
+  if (ports.states.size() != fmu.description().state_derivatives.size()) {
+    throw Error(ErrorCode::InvalidSystem,
+                fmt::format("FMU '{}': it has states that are no numbers of type Float64; model exchange needs those",
+                            fmu.name()),
+                {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Use interface = \"co-simulation\""});
+  }
+  FmuAbilities result =
+      fmu.exchange_flags().once_per_process ? claimed_abilities(fmu) : ExchangeProber(fmu, ports, starts, caller).run();
   result.states = true;
   result.event_mode = true;
   result.input_degree = kMaxInputDegree;

@@ -183,13 +183,13 @@ class Instance final : public VersionedInstance<Functions, fmi2Component> {
                                    double* values) override {
     return call(functions_.get_output_derivatives, references.data(), references.size(), orders, values);
   }
-  FmuResult directional_derivative(std::span<const ValueReference> unknowns, ValueReference known,
-                                   double* column) override {
-    const double seed = 1.0;
-    return call(functions_.directional_derivative, unknowns.data(), unknowns.size(), &known, 1U, &seed, column);
+  FmuResult directional_product(std::span<const ValueReference> unknowns, std::span<const ValueReference> knowns,
+                                std::span<const double> seed, std::span<double> product) override {
+    return call(functions_.directional_derivative, unknowns.data(), unknowns.size(), knowns.data(), knowns.size(),
+                seed.data(), product.data());
   }
-
-  FmuResult adjoint_derivative(ValueReference, std::span<const ValueReference>, double*) override {
+  FmuResult adjoint_product(std::span<const ValueReference>, std::span<const ValueReference>, std::span<const double>,
+                            std::span<double>) override {
     return {FmuStatus::Error, "an adjoint derivative of FMI 2"};
   }
 
@@ -229,11 +229,6 @@ class Instance final : public VersionedInstance<Functions, fmi2Component> {
     fmi2Boolean terminate = fmi2False;
     const FmuResult result = call(functions_.completed_step, may_go_back ? fmi2False : fmi2True, &event, &terminate);
     return {result, event != fmi2False, terminate != fmi2False};
-  }
-  FmuResult directional_product(std::span<const ValueReference> unknowns, std::span<const ValueReference> knowns,
-                                const double* seed, double* product) override {
-    return call(functions_.directional_derivative, unknowns.data(), unknowns.size(), knowns.data(), knowns.size(), seed,
-                product);
   }
 
  private:

@@ -123,17 +123,15 @@ class Instance final : public VersionedInstance<Functions, fmi3Instance> {
     return call(functions_.get_output_derivatives, references.data(), references.size(), orders, values,
                 references.size());
   }
-  FmuResult directional_derivative(std::span<const ValueReference> unknowns, ValueReference known,
-                                   double* column) override {
-    const double seed = 1.0;
-    return call(functions_.directional_derivative, unknowns.data(), unknowns.size(), &known, 1U, &seed, 1U, column,
-                unknowns.size());
+  FmuResult directional_product(std::span<const ValueReference> unknowns, std::span<const ValueReference> knowns,
+                                std::span<const double> seed, std::span<double> product) override {
+    return call(functions_.directional_derivative, unknowns.data(), unknowns.size(), knowns.data(), knowns.size(),
+                seed.data(), seed.size(), product.data(), product.size());
   }
-
-  FmuResult adjoint_derivative(ValueReference unknown, std::span<const ValueReference> knowns, double* row) override {
-    const double seed = 1.0;
-    return call(functions_.adjoint_derivative, &unknown, 1U, knowns.data(), knowns.size(), &seed, 1U, row,
-                knowns.size());
+  FmuResult adjoint_product(std::span<const ValueReference> unknowns, std::span<const ValueReference> knowns,
+                            std::span<const double> seed, std::span<double> product) override {
+    return call(functions_.adjoint_derivative, unknowns.data(), unknowns.size(), knowns.data(), knowns.size(),
+                seed.data(), seed.size(), product.data(), product.size());
   }
 
   FmuEventUpdate update_discrete_states() override {
@@ -187,11 +185,6 @@ class Instance final : public VersionedInstance<Functions, fmi3Instance> {
     const FmuResult result =
         call(functions_.completed_step, static_cast<fmi3Boolean>(!may_go_back), &event, &terminate);
     return {result, event, terminate};
-  }
-  FmuResult directional_product(std::span<const ValueReference> unknowns, std::span<const ValueReference> knowns,
-                                const double* seed, double* product) override {
-    return call(functions_.directional_derivative, unknowns.data(), unknowns.size(), knowns.data(), knowns.size(), seed,
-                knowns.size(), product, unknowns.size());
   }
 
  private:

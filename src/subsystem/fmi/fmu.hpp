@@ -22,6 +22,12 @@ struct PortOrigin {
   bool operator==(const PortOrigin&) const = default;
 };
 
+/// A variable as calls name it, and how many numbers it stands for.
+struct FmuArray {
+  ValueReference reference = 0;
+  std::size_t elements = 1;
+};
+
 /// Values of structural parameters, by their index in the description.
 using FmuStructure = std::map<std::size_t, std::uint64_t>;
 
@@ -33,19 +39,22 @@ struct FmuPorts {
   std::vector<ValueReference> float_inputs, float_outputs;  ///< of type Float32
   std::size_t double_inputs = 0;                            ///< ports among table.inputs that are of type Float64
   std::size_t double_outputs = 0;
-  std::vector<ValueReference> states, derivatives;  ///< scalars
+  std::vector<ValueReference> states, derivatives;  ///< of type Float64; an array has one
   std::vector<PortOrigin> input_origins, output_origins, parameter_origins;
   std::vector<PortOrigin> discrete_input_origins, discrete_output_origins;
-  std::vector<std::size_t> state_variables;  ///< indices in the description
-  std::vector<std::size_t> elements;         ///< by variable of the description: how many, 1 of a scalar
-  bool plain = true;                         ///< all real inputs and outputs are scalars of type Float64
-  /// Derivatives, then those outputs that are no states: what directional derivatives are asked for. Only if plain.
-  std::vector<ValueReference> unknowns;
+  std::vector<PortOrigin> state_origins;
+  std::vector<std::size_t> elements;  ///< by variable of the description: how many, 1 of a scalar
+  bool plain = true;                  ///< all real inputs and outputs are scalars of type Float64
+  /// States, then real inputs; derivatives, then those real outputs that are no states: what directional derivatives
+  /// are asked for.
+  std::vector<FmuArray> knowns, unknowns;
   std::vector<std::optional<std::size_t>> state_of_output;  ///< set for an output that is a state
   Feedthrough feedthrough;
   std::vector<std::string> warnings;
 
   PortOrigin origin(VariableTable::Place place) const;
+  FmuReals real_states() const { return {states, table.states.size(), {}, 0}; }
+  FmuReals real_derivatives() const { return {derivatives, table.states.size(), {}, 0}; }
   FmuReals real_inputs() const { return {inputs, double_inputs, float_inputs, table.inputs.size() - double_inputs}; }
   FmuReals real_outputs() const {
     return {outputs, double_outputs, float_outputs, table.outputs.size() - double_outputs};

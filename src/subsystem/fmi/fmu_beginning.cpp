@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/values.hpp"
 #include "subsystem/fmi/fmu.hpp"
 
 namespace entrain {
@@ -27,6 +28,7 @@ class Beginning {
     set_starts(false);
     require(instance_.enter_initialization());
     set_starts(true);
+    for (const auto& start : starts_) verify(start);
   }
 
  private:
@@ -92,6 +94,38 @@ class Beginning {
       if (in_initialization && variable_of(start).initial == FmuInitial::Approximate) continue;
       set(start);
     }
+  }
+
+  /// What was set must be there, where the FMU lets it be read. (An approximate value is its to change.)
+  void verify(const WholeStart& start) {
+    const auto& variable = variable_of(start);
+    std::vector<Value> arrived = start.values;
+    if (variable.initial == FmuInitial::Approximate || !read(variable, arrived)) return;
+    for (std::size_t i = 0; i < arrived.size(); ++i) {
+      if (arrived[i] == as_stored(variable, start.values[i])) continue;
+      const std::string element = arrived.size() > 1 ? fmt::format(" of element {}", i + 1) : "";
+      throw Error(ErrorCode::InvalidSystem,
+                  fmt::format("the start value{} did not reach the FMU: {} was set, {} is read back", element,
+                              value_text(start.values[i]), value_text(arrived[i])),
+                  {.subsystem = subsystem_,
+                   .variable = variable.name,
+                   .time = how_.experiment.start,
+                   .remedy = "The FMU ignores or changes it: leave it out, or give a value that the FMU takes"});
+    }
+  }
+
+  bool read(const FmuVariable& variable, std::vector<Value>& values) {
+    try {
+      if (instance_.get_values(variable, values).done()) return true;
+    } catch (const Error&) {  // the function is not in the library
+    }
+    log_.take_text();  // what it says of our question is no fault of the user's
+    return false;
+  }
+
+  static Value as_stored(const FmuVariable& variable, const Value& value) {
+    if (variable.type != FmuType::Float32) return value;
+    return static_cast<double>(static_cast<float>(std::get<double>(value)));
   }
 
   FmuInstance& instance_;

@@ -175,12 +175,13 @@ class FmuInstance {
                                           const double* values) = 0;
   virtual FmuResult get_output_derivatives(std::span<const ValueReference> references, const int* orders,
                                            double* values) = 0;
-  /// d(unknowns)/d(known), one column of a Jacobian.
-  virtual FmuResult directional_derivative(std::span<const ValueReference> unknowns, ValueReference known,
-                                           double* column) = 0;
-
-  /// d(unknown)/d(knowns), one row of a Jacobian. FMI 3 only.
-  virtual FmuResult adjoint_derivative(ValueReference unknown, std::span<const ValueReference> knowns, double* row) = 0;
+  /// d(unknowns)/d(knowns) times `seed`: one number for each element of a known, one out of each of an unknown.
+  virtual FmuResult directional_product(std::span<const ValueReference> unknowns,
+                                        std::span<const ValueReference> knowns, std::span<const double> seed,
+                                        std::span<double> product) = 0;
+  /// `seed` times d(unknowns)/d(knowns), the other way round. FMI 3 only.
+  virtual FmuResult adjoint_product(std::span<const ValueReference> unknowns, std::span<const ValueReference> knowns,
+                                    std::span<const double> seed, std::span<double> product) = 0;
 
   virtual FmuResult get_state(State& state) = 0;
   virtual FmuResult set_state(State state) = 0;
@@ -207,10 +208,6 @@ class FmuInstance {
   /// Leaves `count` as it is when the description has told it.
   virtual FmuResult count_event_indicators(std::size_t& count) = 0;
   virtual FmuCompletedStep complete_integrator_step(bool may_go_back) = 0;
-  /// d(unknowns)/d(knowns) times `seed`.
-  virtual FmuResult directional_product(std::span<const ValueReference> unknowns,
-                                        std::span<const ValueReference> knowns, const double* seed,
-                                        double* product) = 0;
 };
 
 /// Makes instances; holds the functions of the library that they share.

@@ -8,16 +8,26 @@
 
 namespace entrain {
 
-FmuLinearizer::FmuLinearizer(const FmuPorts& ports) : ports_(ports), knowns_(ports.states) {
-  knowns_.insert(knowns_.end(), ports.inputs.begin(), ports.inputs.end());
-  line_.resize(std::max(knowns_.size(), ports.unknowns.size()));
-  below_.resize(ports.unknowns.size());
+FmuLinearizer::FmuLinearizer(const FmuPorts& ports) : ports_(ports) {
+  for (const auto& known : ports.knowns) {
+    knowns_.push_back(known.reference);
+    known_values_ += known.elements;
+  }
+  for (const auto& unknown : ports.unknowns) {
+    unknowns_.push_back(unknown.reference);
+    unknown_values_ += unknown.elements;
+  }
+  for (std::size_t i = 0; i < ports.state_of_output.size(); ++i) {
+    if (!ports.state_of_output[i]) unknown_outputs_.push_back(i);
+  }
+  line_.resize(std::max(known_values_, unknown_values_));
+  below_.resize(unknown_values_);
 }
 
 FmuResult FmuLinearizer::linearize(FmuInstance& instance, LinearizationSource source, Linearization& result) {
-  const std::size_t states = ports_.states.size();
-  const std::size_t inputs = ports_.inputs.size();
-  const std::size_t outputs = ports_.outputs.size();
+  const std::size_t states = ports_.table.states.size();
+  const std::size_t inputs = ports_.table.inputs.size();
+  const std::size_t outputs = ports_.table.outputs.size();
   result.A.resize(states, states);
   result.B.resize(states, inputs);
   result.C.resize(outputs, states);
@@ -25,7 +35,7 @@ FmuResult FmuLinearizer::linearize(FmuInstance& instance, LinearizationSource so
   for (std::size_t i = 0; i < outputs; ++i) {
     if (ports_.state_of_output[i]) result.C(i, *ports_.state_of_output[i]) = 1.0;
   }
-  if (ports_.unknowns.empty() || knowns_.empty()) return {};
+  if (unknowns_.empty() || knowns_.empty()) return {};
   switch (source) {
     case LinearizationSource::Directional: return by_columns(instance, result);
     case LinearizationSource::Adjoint: return by_rows(instance, result);
@@ -35,43 +45,57 @@ FmuResult FmuLinearizer::linearize(FmuInstance& instance, LinearizationSource so
   return {FmuStatus::Error, "linearization"};
 }
 
-/// Unknowns are the derivatives, then those outputs that are no states.
+/// Unknowns are the derivatives, then those outputs that are no states; knowns the states, then the inputs.
 void FmuLinearizer::put_column(std::size_t known, Linearization& result) const {
-  const std::size_t states = ports_.states.size();
+  const std::size_t states = ports_.table.states.size();
   const bool is_state = known < states;
   const std::size_t j = is_state ? known : known - states;
   const double* next = line_.data();
   for (std::size_t i = 0; i < states; ++i) (is_state ? result.A : result.B)(i, j) = *next++;
-  for (std::size_t i = 0; i < ports_.outputs.size(); ++i) {
-    if (!ports_.state_of_output[i]) (is_state ? result.C : result.D)(i, j) = *next++;
+  for (const std::size_t output : unknown_outputs_) (is_state ? result.C : result.D)(output, j) = *next++;
+}
+
+void FmuLinearizer::put_row(std::size_t unknown, Linearization& result) const {
+  const std::size_t states = ports_.table.states.size();
+  const bool is_derivative = unknown < states;
+  const std::size_t i = is_derivative ? unknown : unknown_outputs_[unknown - states];
+  for (std::size_t j = 0; j < states; ++j) (is_derivative ? result.A : result.C)(i, j) = line_[j];
+  for (std::size_t j = 0; j < ports_.table.inputs.size(); ++j) {
+    (is_derivative ? result.B : result.D)(i, j) = line_[states + j];
   }
 }
 
+/// Whole arrays are seeded, one of their elements with 1.
 FmuResult FmuLinearizer::by_columns(FmuInstance& instance, Linearization& result) {
   FmuResult called;
-  for (std::size_t known = 0; known < knowns_.size() && called.done(); ++known) {
-    called = instance.directional_derivative(ports_.unknowns, knowns_[known], line_.data());
-    put_column(known, result);
-  }
-  return called;
-}
-
-FmuResult FmuLinearizer::by_rows(FmuInstance& instance, Linearization& result) {
-  const std::size_t states = ports_.states.size();
-  std::size_t output = 0;
-  FmuResult called;
-  for (std::size_t row = 0; row < ports_.unknowns.size() && called.done(); ++row) {
-    called = instance.adjoint_derivative(ports_.unknowns[row], knowns_, line_.data());
-    while (row >= states && ports_.state_of_output[output]) ++output;
-    const std::size_t i = row < states ? row : output++;
-    for (std::size_t j = 0; j < states; ++j) (row < states ? result.A : result.C)(i, j) = line_[j];
-    for (std::size_t j = 0; j < ports_.inputs.size(); ++j) {
-      (row < states ? result.B : result.D)(i, j) = line_[states + j];
+  std::size_t column = 0;
+  for (const auto& known : ports_.knowns) {
+    for (std::size_t element = 0; element < known.elements && called.done(); ++element) {
+      seed_.assign(known.elements, 0.0);
+      seed_[element] = 1.0;
+      called = instance.directional_product(unknowns_, {&known.reference, 1}, seed_,
+                                            std::span(line_).first(unknown_values_));
+      put_column(column++, result);
     }
   }
   return called;
 }
 
+FmuResult FmuLinearizer::by_rows(FmuInstance& instance, Linearization& result) {
+  FmuResult called;
+  std::size_t row = 0;
+  for (const auto& unknown : ports_.unknowns) {
+    for (std::size_t element = 0; element < unknown.elements && called.done(); ++element) {
+      seed_.assign(unknown.elements, 0.0);
+      seed_[element] = 1.0;
+      called = instance.adjoint_product({&unknown.reference, 1}, knowns_, seed_, std::span(line_).first(known_values_));
+      put_row(row++, result);
+    }
+  }
+  return called;
+}
+
+/// Of FMI 2 only, which has no arrays.
 FmuResult FmuLinearizer::by_differences(FmuInstance& instance, Linearization& result) {
   FmuInstance::State here = nullptr;
   FmuResult called = instance.get_state(here);
@@ -94,9 +118,9 @@ FmuResult FmuLinearizer::difference(FmuInstance& instance, ValueReference known)
   const double above = value + distance;
   const double below = value - distance;
   if (called.done()) called = instance.set_reals({&known, 1}, &below);
-  if (called.done()) called = instance.get_reals(ports_.unknowns, below_.data());
+  if (called.done()) called = instance.get_reals(unknowns_, below_.data());
   if (called.done()) called = instance.set_reals({&known, 1}, &above);
-  if (called.done()) called = instance.get_reals(ports_.unknowns, line_.data());
+  if (called.done()) called = instance.get_reals(unknowns_, line_.data());
   for (std::size_t i = 0; i < below_.size(); ++i) line_[i] = (line_[i] - below_[i]) / (above - below);
   return called;
 }

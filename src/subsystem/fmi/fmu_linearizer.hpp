@@ -32,11 +32,15 @@ class FmuLinearizer {
   FmuResult by_differences(FmuInstance& instance, Linearization& result);
   FmuResult difference(FmuInstance& instance, ValueReference known);
   void put_column(std::size_t known, Linearization& result) const;
+  void put_row(std::size_t unknown, Linearization& result) const;
 
   const FmuPorts& ports_;
-  std::vector<ValueReference> knowns_;  ///< states, then inputs
-  std::vector<double> line_;            ///< a column or a row
-  std::vector<double> below_;           ///< the unknowns a little below the point
+  std::vector<ValueReference> knowns_, unknowns_;  ///< as calls name them
+  std::size_t known_values_ = 0, unknown_values_ = 0;
+  std::vector<std::size_t> unknown_outputs_;  ///< those that are no states, in the order of the unknowns
+  std::vector<double> seed_;                  ///< all but one are zero
+  std::vector<double> line_;                  ///< a column or a row
+  std::vector<double> below_;                 ///< the unknowns a little below the point
 };
 
 }  // namespace entrain

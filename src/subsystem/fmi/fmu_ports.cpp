@@ -2,6 +2,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include "base/units.hpp"
 #include "subsystem/fmi/fmi_text.hpp"
@@ -10,8 +12,11 @@
 namespace entrain {
 namespace {
 
-/// More are a mistake, or an attack: each element is a port with a name of its own.
-constexpr std::uint64_t kMostElements = 1'000'000;
+/// Of all arrays together. More are a mistake, or an attack: each element is a port with a name of its own.
+constexpr std::uint64_t kMostElements = 100'000;
+
+/// Pairs of an output and an input: which depends on which is kept for each.
+constexpr std::size_t kMostPairs = 400'000'000;
 
 bool is_real(const FmuVariable& variable) {
   return variable.type == FmuType::Float64 || variable.type == FmuType::Float32;
@@ -47,6 +52,7 @@ class PortMaker {
       ports_.warnings.push_back(
           fmt::format("FMU '{}': it needs the tool that made it on this machine (needsExecutionTool)", fmu_));
     }
+    add_clock_warnings();
     for (const auto& variable : description_.variables) ports_.elements.push_back(element_count(variable));
     for (std::size_t i = 0; i < description_.variables.size(); ++i) {
       const auto& variable = description_.variables[i];
@@ -57,7 +63,7 @@ class PortMaker {
     add_discrete();
     add_states();
     add_feedthrough();
-    add_unknowns();
+    add_knowns_and_unknowns();
     return std::move(ports_);
   }
 
@@ -78,19 +84,39 @@ class PortMaker {
     return sizes;
   }
 
-  std::size_t element_count(const FmuVariable& variable) const {
+  std::size_t element_count(const FmuVariable& variable) {
     std::uint64_t count = 1;
     for (const std::uint64_t size : sizes_of(variable)) {
-      if (size == 0) fail(variable, "a dimension of size 0");
-      if (size > kMostElements / count) fail(variable, fmt::format("more than {} elements", kMostElements));
+      if (size == 0) fail(fmt::format("the array '{}' has a dimension of size 0", variable.name));
+      if (size > kMostElements / count)
+        fail(fmt::format("the array '{}' has more than {} elements", variable.name, kMostElements));
       count *= size;
     }
+    if (!variable.dimensions.empty()) array_elements_ += count;
+    if (array_elements_ > kMostElements)
+      fail(fmt::format("its arrays up to '{}' have {} elements, more than {}", variable.name, array_elements_,
+                       kMostElements));
     return count;
   }
 
-  [[noreturn]] void fail(const FmuVariable& variable, const std::string& what) const {
-    throw Error(ErrorCode::InvalidSystem, fmt::format("FMU '{}': the array '{}' has {}", fmu_, variable.name, what),
+  [[noreturn]] void fail(const std::string& what) const {
+    throw Error(ErrorCode::InvalidSystem, fmt::format("FMU '{}': {}", fmu_, what),
                 {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Check its structural parameters"});
+  }
+
+  void add_clock_warnings() {
+    std::vector<std::string_view> clocks;
+    for (const auto& variable : description_.variables) {
+      if (variable.type == FmuType::Clock) clocks.push_back(variable.name);
+    }
+    if (clocks.empty()) return;
+    const auto& to_tick = description_.clocks_to_tick;
+    const std::string inside = to_tick.empty()
+                                   ? ""
+                                   : fmt::format(", and as nobody outside ticks {}, its events are handled inside it",
+                                                 fmt::join(to_tick, ", "));
+    ports_.warnings.push_back(
+        fmt::format("FMU '{}': its clocks are not used ({}){}", fmu_, fmt::join(clocks, ", "), inside));
   }
 
   std::optional<UnitMeaning> meaning_of(const FmuVariable& variable) const {
@@ -163,27 +189,30 @@ class PortMaker {
       const auto& derivative = description_.variables[unknown.variable];
       const FmuVariable* state =
           derivative.derivative_of ? &description_.variables[*derivative.derivative_of] : nullptr;
-      if (state == nullptr || !is_plain(*state) || !is_plain(derivative)) {
+      const auto is_double = [](const FmuVariable& variable) { return variable.type == FmuType::Float64; };
+      if (state == nullptr || !is_double(*state) || !is_double(derivative) ||
+          sizes_of(*state) != sizes_of(derivative)) {
         ports_.warnings.push_back(
-            fmt::format("FMU '{}': '{}' is listed as a state derivative, but not of which scalar state: its states are "
-                        "not used",
+            fmt::format("FMU '{}': '{}' is listed as a state derivative, but not of which state of type Float64 and of "
+                        "its size: its states are not used",
                         fmu_, derivative.name));
         ports_.states.clear();
         ports_.derivatives.clear();
-        ports_.state_variables.clear();
+        ports_.state_origins.clear();
         ports_.table.states.clear();
         return;
       }
       ports_.states.push_back(state->reference);
       ports_.derivatives.push_back(derivative.reference);
-      ports_.state_variables.push_back(*derivative.derivative_of);
-      std::vector<PortOrigin> origins;
-      add(*derivative.derivative_of, ports_.table.states, origins);
+      add(*derivative.derivative_of, ports_.table.states, ports_.state_origins);
     }
   }
 
   /// Dependencies that are not told are all there can be. Those of an array are those of all its elements.
   void add_feedthrough() {
+    if (!ports_.input_origins.empty() && ports_.output_origins.size() > kMostPairs / ports_.input_origins.size())
+      fail(fmt::format("it has {} outputs and {} inputs, more than {} pairs", ports_.output_origins.size(),
+                       ports_.input_origins.size(), kMostPairs));
     ports_.feedthrough = Feedthrough(ports_.output_origins.size(), ports_.input_origins.size(), true);
     const auto reference = [&](const PortOrigin& origin) { return description_.variables[origin.variable].reference; };
     for (std::size_t o = 0; o < ports_.output_origins.size(); ++o) {
@@ -203,15 +232,31 @@ class PortMaker {
     }
   }
 
-  void add_unknowns() {
-    if (!ports_.plain) return;
-    ports_.unknowns = ports_.derivatives;
-    for (const ValueReference output : ports_.outputs) {
-      const auto state = std::find(ports_.states.begin(), ports_.states.end(), output);
-      ports_.state_of_output.push_back(state == ports_.states.end()
-                                           ? std::nullopt
-                                           : std::optional(static_cast<std::size_t>(state - ports_.states.begin())));
-      if (!ports_.state_of_output.back()) ports_.unknowns.push_back(output);
+  FmuArray array_of(const PortOrigin& origin) const {
+    return {description_.variables[origin.variable].reference, ports_.elements[origin.variable]};
+  }
+
+  void add_knowns_and_unknowns() {
+    // The first element stands for the array.
+    for (const auto* origins : {&ports_.state_origins, &ports_.input_origins}) {
+      for (const auto& origin : *origins) {
+        if (origin.element == 0) ports_.knowns.push_back(array_of(origin));
+      }
+    }
+    for (std::size_t i = 0; i < ports_.derivatives.size(); ++i) {
+      ports_.unknowns.push_back({ports_.derivatives[i], ports_.knowns[i].elements});
+    }
+    std::map<std::pair<ValueReference, std::size_t>, std::size_t> state_at;
+    for (std::size_t i = 0; i < ports_.state_origins.size(); ++i) {
+      const auto& origin = ports_.state_origins[i];
+      state_at[{array_of(origin).reference, origin.element}] = i;
+    }
+    for (std::size_t i = 0; i < ports_.output_origins.size(); ++i) {
+      const auto& origin = ports_.output_origins[i];
+      const auto state = state_at.find({array_of(origin).reference, origin.element});
+      const bool is_state = i < ports_.double_outputs && state != state_at.end();
+      ports_.state_of_output.push_back(is_state ? std::optional(state->second) : std::nullopt);
+      if (!is_state && origin.element == 0) ports_.unknowns.push_back(array_of(origin));
     }
   }
 
@@ -219,6 +264,7 @@ class PortMaker {
   const std::string& fmu_;
   const FmuStructure& structure_;
   FmuPorts ports_;
+  std::uint64_t array_elements_ = 0;
 };
 
 }  // namespace
@@ -230,7 +276,7 @@ FmuPorts ports_of(const FmuDescription& description, const std::string& fmu, con
 PortOrigin FmuPorts::origin(VariableTable::Place place) const {
   switch (place.causality) {
     case Causality::Input: return input_origins[place.index];
-    case Causality::State: return {state_variables[place.index], 0};
+    case Causality::State: return state_origins[place.index];
     case Causality::DiscreteInput: return discrete_input_origins[place.index];
     default: return parameter_origins[place.index];
   }

@@ -140,16 +140,19 @@ class Prober {
   }
 
   FmuResult read_states() {
-    std::vector<double> values(ports().states.size());
-    const FmuResult result = instance_->get_reals(ports().states, values.data());
-    return result.done() ? instance_->get_reals(ports().derivatives, values.data()) : result;
+    std::vector<double> values(ports().table.states.size());
+    const FmuResult result = instance_->get_reals(ports().real_states(), values.data());
+    return result.done() ? instance_->get_reals(ports().real_derivatives(), values.data()) : result;
   }
 
   /// The adjoint way takes fewer calls when there are fewer unknowns than knowns.
   LinearizationSource linearization() {
-    if (!result_.states || !ports_.plain) return LinearizationSource::None;
+    if (!result_.states) return LinearizationSource::None;
     const auto& flags = fmu_.flags();
-    const bool few_rows = ports().unknowns.size() < ports().states.size() + ports().inputs.size();
+    // A row for each state and each output that is none, a column for each state and each input.
+    const auto& state_of_output = ports().state_of_output;
+    const auto outputs = std::count(state_of_output.begin(), state_of_output.end(), std::nullopt);
+    const bool few_rows = static_cast<std::size_t>(outputs) < ports().table.inputs.size();
     const bool rows_first = flags.adjoint_derivatives && (few_rows || !flags.directional_derivatives);
     for (const bool rows : {rows_first, !rows_first}) {
       if (!(rows ? flags.adjoint_derivatives : flags.directional_derivatives)) continue;
@@ -179,8 +182,10 @@ class Prober {
   }
 
   std::vector<double> read_unknowns() {
-    std::vector<double> values(ports().unknowns.size());
-    if (!instance_->get_reals(ports().unknowns, values.data()).done()) values.clear();
+    std::vector<ValueReference> references;
+    for (const auto& unknown : ports().unknowns) references.push_back(unknown.reference);
+    std::vector<double> values(references.size());
+    if (!instance_->get_reals(references, values.data()).done()) values.clear();
     return values;
   }
 
@@ -262,10 +267,10 @@ class Prober {
     }
     call.outputs = ports().real_outputs();
     const std::size_t outputs = ports().table.outputs.size();
-    reached_.assign(outputs + ports().states.size(), 0.0);
+    reached_.assign(outputs + ports().table.states.size(), 0.0);
     FmuStepResult result = instance_->step(call, reached_.data());
     if (result.result.done() && result_.states && !ports().states.empty()) {
-      result.result = instance_->get_reals(ports().states, reached_.data() + outputs);
+      result.result = instance_->get_reals(ports().real_states(), reached_.data() + outputs);
     }
     return result;
   }
@@ -349,8 +354,7 @@ FmuAbilities claimed_abilities(const Fmu& fmu, const FmuPorts& ports) {
   FmuAbilities result;
   result.rollback = flags.rollback;
   result.states = !ports.states.empty();
-  if (result.states && ports.plain && flags.directional_derivatives)
-    result.linearization = LinearizationSource::Directional;
+  if (result.states && flags.directional_derivatives) result.linearization = LinearizationSource::Directional;
   result.event_mode = flags.event_mode;
   result.output_derivatives = flags.output_derivative_order > 0 && ports.plain;
   const bool asks = !intermediate_inputs(fmu.description()).empty();

@@ -342,8 +342,10 @@ bool fmu_offers(const std::filesystem::path& file, FmuInterface interface) {
   return Fmu::open(file)->offers(interface);
 }
 
+/// Takes the description out of the archive and nothing else: whoever asks need not go on to make an instance.
 DefaultExperiment fmu_experiment(const std::filesystem::path& file) {
-  return Fmu::open(file)->description().experiment;
+  const LocatedFile description(file / "modelDescription.xml");
+  return read_model_description(description.path(), file.string()).experiment;
 }
 
 }  // namespace entrain

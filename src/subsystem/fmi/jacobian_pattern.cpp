@@ -4,20 +4,38 @@
 
 namespace entrain {
 
+/// Dependencies of an array are those of all its elements.
 SparsityPattern jacobian_pattern(const FmuDescription& description, const FmuPorts& ports) {
-  std::map<std::size_t, std::size_t> state_of_variable;
-  for (std::size_t i = 0; i < ports.state_variables.size(); ++i) state_of_variable[ports.state_variables[i]] = i;
+  struct Range {
+    std::size_t first = 0;
+    std::size_t end = 0;
+  };
+  std::vector<Range> states_of_line;  // the lines of the structure are in the order of the states
+  std::map<std::size_t, std::size_t> line_of_variable;
+  for (std::size_t i = 0; i < ports.state_origins.size(); ++i) {
+    const PortOrigin& origin = ports.state_origins[i];
+    if (origin.element == 0) {
+      line_of_variable[origin.variable] = states_of_line.size();
+      states_of_line.push_back({i, i});
+    }
+    states_of_line.back().end = i + 1;
+  }
   SparsityPattern pattern;
-  pattern.rows_of_column.resize(ports.states.size());
-  for (std::size_t row = 0; row < ports.states.size(); ++row) {
-    const auto& dependencies = description.state_derivatives[row].dependencies;
+  pattern.rows_of_column.resize(ports.state_origins.size());
+  const auto add = [&](const Range& rows, const Range& columns) {
+    for (std::size_t column = columns.first; column < columns.end; ++column) {
+      for (std::size_t row = rows.first; row < rows.end; ++row) pattern.rows_of_column[column].push_back(row);
+    }
+  };
+  for (std::size_t line = 0; line < states_of_line.size(); ++line) {
+    const auto& dependencies = description.state_derivatives[line].dependencies;
     if (!dependencies) {
-      for (auto& rows : pattern.rows_of_column) rows.push_back(row);
+      add(states_of_line[line], {0, ports.state_origins.size()});
       continue;
     }
     for (const std::size_t variable : *dependencies) {
-      const auto state = state_of_variable.find(variable);
-      if (state != state_of_variable.end()) pattern.rows_of_column[state->second].push_back(row);
+      const auto known = line_of_variable.find(variable);
+      if (known != line_of_variable.end()) add(states_of_line[line], states_of_line[known->second]);
     }
   }
   return pattern;

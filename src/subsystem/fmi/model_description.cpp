@@ -43,6 +43,8 @@ class Reader {
     resolve_dimensions();
     check_references();
     read_structure(root.child("ModelStructure"));
+    // Without event mode an FMU keeps the times of its clocks itself; nobody would tick them otherwise.
+    if (!result_.clocks_to_tick.empty() && result_.co_simulation) result_.co_simulation->event_mode = false;
     return std::move(result_);
   }
 
@@ -190,6 +192,9 @@ class Reader {
       if (variable.unit.empty()) variable.unit = declared->second.unit;
       if (!type.attribute("relativeQuantity")) variable.relative_quantity = declared->second.relative_quantity;
     }
+    const bool is_input_clock = variable.type == FmuType::Clock && variable.causality == FmuCausality::Input;
+    if (is_input_clock && std::string_view(node.attribute("intervalVariability").value()) != "triggered")
+      result_.clocks_to_tick.push_back(variable.name);
     read_dimensions(node, element);
     read_start(node, type, variable, element);
     derivatives_.push_back(optional_number<std::uint32_t>(type, "derivative", element));

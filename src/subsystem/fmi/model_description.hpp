@@ -124,6 +124,7 @@ struct FmuDescription {
   std::vector<FmuVariable> variables;
   std::vector<FmuUnknown> outputs;            ///< may be empty or partial
   std::vector<FmuUnknown> state_derivatives;  ///< may be empty
+  std::vector<std::string> clocks_to_tick;    ///< input clocks whose times the importer would have to keep
 };
 
 /// "co-simulation" or "model exchange".

@@ -29,28 +29,27 @@ ModelExchange::ModelExchange(const Fmu& fmu, const FmuPorts& ports, double toler
       tolerance_(tolerance),
       reporter_(reporter),
       u_(ports_.table.inputs.size()),
-      dx_(ports_.states.size()),
+      dx_(ports_.table.states.size()),
       up_(dx_.size() + ports_.table.outputs.size()),
       down_(up_.size()),
       y_(ports_.table.outputs.size()),
       linearizer_(ports_) {
-  here_.x.resize(ports_.states.size());
+  here_.x.resize(ports_.table.states.size());
   here_.u.resize(u_.size());
   here_.du.resize(u_.size());
-  for (const auto& origin : ports_.input_origins) {
+  std::size_t doubles = 0;
+  for (std::size_t i = 0; i < ports_.input_origins.size(); ++i) {
+    const PortOrigin& origin = ports_.input_origins[i];
     const auto& variable = description_.variables[origin.variable];
     discrete_.push_back(variable.variability == FmuVariability::Discrete);
     has_discrete_ = has_discrete_ || discrete_.back();
-    if (!discrete_.back()) continuous_inputs_.push_back(variable.reference);
+    if (discrete_.back()) continue;
+    const bool is_double = i < ports_.double_inputs;
+    if (origin.element == 0) (is_double ? continuous_doubles_ : continuous_floats_).push_back(variable.reference);
+    continuous_values_.push_back(0.0);
+    if (is_double) ++doubles;
   }
-  if (has_discrete_ && !ports_.plain) {
-    throw Error(
-        ErrorCode::InvalidSystem,
-        fmt::format("FMU '{}': it has both arrays and discrete real inputs; model exchange takes one of the two",
-                    fmu.name()),
-        {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Use interface = \"co-simulation\""});
-  }
-  continuous_values_.resize(continuous_inputs_.size());
+  continuous_inputs_ = {continuous_doubles_, doubles, continuous_floats_, continuous_values_.size() - doubles};
 }
 
 FmuResult ModelExchange::set_continuous_inputs(std::span<const double> u) {
@@ -211,12 +210,15 @@ OdeReached ModelExchange::integrate(const Subsystem::Step& step, Duration s0, Ti
     put(s, x);
     seeded_.clear();
     seed_.clear();
-    for (std::size_t j = 0; j < seed.size(); ++j) {
-      if (seed[j] == 0.0) continue;
-      seeded_.push_back(ports_.states[j]);
-      seed_.push_back(seed[j]);
+    std::size_t first = 0;
+    for (std::size_t i = 0; i < ports_.states.size(); ++i) {
+      const auto of_variable = seed.subspan(first, ports_.knowns[i].elements);
+      first += of_variable.size();
+      if (std::all_of(of_variable.begin(), of_variable.end(), [](double each) { return each == 0.0; })) continue;
+      seeded_.push_back(ports_.states[i]);
+      seed_.insert(seed_.end(), of_variable.begin(), of_variable.end());
     }
-    require(instance_->directional_product(ports_.derivatives, seeded_, seed_.data(), dx.data()));
+    require(instance_->directional_product(ports_.derivatives, seeded_, seed_, dx));
   };
   const auto completed = [&](Duration s, std::span<const double> x) {
     put(s, x);

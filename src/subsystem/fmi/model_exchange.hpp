@@ -101,10 +101,11 @@ class ModelExchange final : public FmuStepper, public Equations {
   bool terminate_ = false;              ///< the FMU asks to end the run
   std::optional<FmuResult> discarded_;  ///< the last call that the FMU could not do at the point asked for
 
-  std::vector<bool> discrete_;                     ///< by input: it may change in event mode only, so it is held
-  bool has_discrete_ = false;                      ///< among the real inputs
-  std::vector<ValueReference> continuous_inputs_;  ///< the others, when there are discrete ones too
-  std::vector<double> continuous_values_;          ///< of them, when there are discrete ones too
+  std::vector<bool> discrete_;  ///< by input: it may change in event mode only, so it is held
+  bool has_discrete_ = false;   ///< among the real inputs
+  std::vector<ValueReference> continuous_doubles_, continuous_floats_;  ///< the others, by their type
+  FmuReals continuous_inputs_;                                          ///< both
+  std::vector<double> continuous_values_;                               ///< of them
   std::vector<double> nominals_;
   std::vector<double> state_;  ///< of the solver: x, or one that rests when there are indicators but no states
   std::vector<double> u_, seed_, dx_, up_, down_, y_;
