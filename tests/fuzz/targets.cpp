@@ -15,6 +15,7 @@
 #include "entrain/error.hpp"
 #include "results/csv_reader.hpp"
 #include "subsystem/fmi/model_description.hpp"
+#include "subsystem/native/csv_source.hpp"
 
 namespace entrain::fuzz {
 namespace {
@@ -115,13 +116,36 @@ void csv(std::string_view bytes) {
   }
 }
 
+/// A table over time as a source, in both ways of reading it between its rows.
+void csv_source(std::string_view bytes) {
+  for (const auto interpolation : {TableInterpolation::Hold, TableInterpolation::Linear}) {
+    try {
+      const auto source = parse_csv_source(bytes, "fuzz.csv", interpolation);
+      require(source->first_time() <= source->last_time(), "a table whose time goes back");
+      std::vector<double> values(source->variables().outputs.size());
+      for (const Time t : {source->first_time() - 1.0, source->first_time(),
+                           0.5 * source->first_time() + 0.5 * source->last_time(), source->last_time() + 1.0}) {
+        source->outputs({t, {}, {}, {}, {}}, values);
+        source->output_rates({t, {}, {}, {}, {}}, values);
+        require(source->next_discontinuity(t) > t, "an event that lies behind");
+      }
+    } catch (const Error&) {
+    }
+  }
+}
+
 }  // namespace
 
 const std::vector<Target>& targets() {
-  static const std::vector<Target> all{{"archive", archive}, {"model_description", model_description},
-                                       {"toml", toml},       {"ssd", ssd},
-                                       {"ssv", ssv},         {"ssm", ssm},
-                                       {"uri", uri},         {"csv", csv}};
+  static const std::vector<Target> all{{"archive", archive},
+                                       {"model_description", model_description},
+                                       {"toml", toml},
+                                       {"ssd", ssd},
+                                       {"ssv", ssv},
+                                       {"ssm", ssm},
+                                       {"uri", uri},
+                                       {"csv", csv},
+                                       {"csv_source", csv_source}};
   return all;
 }
 
