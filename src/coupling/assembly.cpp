@@ -99,8 +99,9 @@ class Assembler {
     }
     for (const auto& [name, written] : description.start) set_start(*subsystem, description, name, written, inputs);
     for (const auto& [name, start] : description.optional_start) {
-      if (description.start.contains(name) || !is_known(variables, description, name, start)) continue;
-      set_start(*subsystem, description, name, {start.value, start.where}, inputs);
+      if (description.start.contains(name)) continue;
+      const auto value = in_own_unit(variables, description, name, start);
+      if (value) set_start(*subsystem, description, name, {*value, start.where}, inputs);
     }
 
     try {
@@ -121,21 +122,30 @@ class Assembler {
     }
   }
 
-  /// Parameter sets may hold more than a subsystem knows.
-  bool is_known(const VariableTable& variables, const SubsystemDescription& description, const std::string& name,
-                const OptionalStart& start) {
+  /// The value in the unit of its variable; nullopt for what the subsystem does not know, which parameter sets may
+  /// hold, and for a unit that measures something else, which is a problem.
+  std::optional<Value> in_own_unit(const VariableTable& variables, const SubsystemDescription& description,
+                                   const std::string& name, const OptionalStart& start) {
     const auto place = variables.find_startable(name);
     if (!place) {
       problems_.push_back(
           {fmt::format("'{}' has no variable '{}' to start: its value is ignored", description.name, name), "",
            start.where, Problem::Severity::Warning});
-      return false;
+      return std::nullopt;
     }
-    const std::string& unit = variables.at(*place).unit;
-    if (start.unit.empty() || unit.empty() || start.unit == unit) return true;
-    problem(start.where,
-            fmt::format("'{}.{}' takes a value in '{}', not in '{}'", description.name, name, unit, start.unit));
-    return false;
+    const Variable& variable = variables.at(*place);
+    if (start.unit.empty() || variable.unit.empty() || start.unit == variable.unit) return start.value;
+    const auto source = unit_meaning(start.unit);
+    const auto target = unit_meaning(variable);
+    const auto conversion = source && target ? unit_conversion(*source, *target) : std::nullopt;
+    const auto number = converted(start.value, ValueType::Real);
+    if (conversion && number && variable.type == ValueType::Real)
+      return conversion->factor * std::get<double>(*number) + conversion->offset;
+    problem(
+        start.where,
+        fmt::format("'{}.{}' takes a value in '{}', not in '{}'", description.name, name, variable.unit, start.unit),
+        source && target ? "the units measure different things" : "one of the units is not known: convert by hand");
+    return std::nullopt;
   }
 
   void set_start(Subsystem& subsystem, const SubsystemDescription& description, const std::string& name,

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/values.hpp"
 #include "description/ssp_file.hpp"
 #include "description/ssp_flat.hpp"
 
@@ -63,6 +64,7 @@ class Binder {
       parameter.name = mapping.target;
       if (!mapping.convert_units) parameter.unit.clear();
       if (mapping.transformation) transform_mapped(parameter, mapping);
+      if (mapping.table && !look_up(parameter, mapping)) continue;
       mapped.push_back(std::move(parameter));
     }
     return mapped;
@@ -77,6 +79,20 @@ class Binder {
                          "write suppressUnitConversion=\"true\" if this is meant, else convert in the transformation",
                          mapping.where, Problem::Severity::Warning});
     parameter.unit.clear();
+  }
+
+  /// False, and a problem, when the table does not know the value.
+  bool look_up(SspParameter& parameter, const SspMapping& mapping) {
+    const auto entry = std::find_if(mapping.table->begin(), mapping.table->end(),
+                                    [&](const auto& candidate) { return candidate.first == parameter.value; });
+    if (entry == mapping.table->end()) {
+      problems_.push_back({fmt::format("the mapping of '{}' to '{}' has no entry for its value {}", mapping.source,
+                                       mapping.target, value_text(parameter.value)),
+                           "add a MapEntry", mapping.where});
+      return false;
+    }
+    parameter.value = entry->second;
+    return true;
   }
 
   struct Origin {

@@ -73,6 +73,8 @@ class Tracer {
                            suggestion(element, names), where});
       return std::nullopt;
     }
+    // A signal of a dictionary is written by one and read by the others: the other end tells which.
+    if (child->is_dictionary) return End{{child->path, connector}, Role::Unknown, false};
     const SspFlow flow = flow_of(*child->element, connector);
     const Role role = flow == SspFlow::Out ? Role::Source : flow == SspFlow::In ? Role::Target : Role::Unknown;
     return End{{child->path, connector}, role, child->element->is_component};

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "entrain/system_description.hpp"
@@ -42,9 +43,13 @@ struct SspParameter {
   SourcePosition where;
 };
 
+/// A table of values: what a Boolean-, Integer- or EnumerationMappingTransformation tells.
+using SspValueTable = std::vector<std::pair<Value, Value>>;
+
 struct SspMapping {
   std::string source, target;
   std::optional<SspTransformation> transformation;
+  std::optional<SspValueTable> table;
   bool convert_units = true;
   SourcePosition where;
 };
@@ -64,6 +69,8 @@ struct SspBinding {
 
 struct SspElement {
   bool is_component = false;
+  std::string dictionary;                 ///< of a reference to a signal dictionary: its name
+  std::vector<std::string> dictionaries;  ///< of a system: the signal dictionaries that it defines
   std::string name;
   std::string id;
   std::string type;                   ///< MIME type of a component

@@ -3,7 +3,7 @@
 
 #include <set>
 
-#include "description/ssp_xml.hpp"
+#include "description/ssp_units.hpp"
 
 namespace entrain {
 namespace {
@@ -28,6 +28,7 @@ class SsdReader {
     document.name = root.attribute("name").value();
     read_experiment(child_named(root, "DefaultExperiment"), document);
     read_annotations(root, document);
+    units_ = read_units(xml_, root);
     const Node system = child_named(root, "System");
     if (!system) {
       xml_.add(root, "there is no element System");
@@ -84,6 +85,8 @@ class SsdReader {
       element.type = node.attribute("type").value();
       if (const auto source = node.attribute("source")) element.source = source.value();
       element.implementation = node.attribute("implementation").value();
+    } else if (local_name(node) == "SignalDictionaryReference") {
+      element.dictionary = xml_.required(node, "dictionary");
     } else {
       read_content(node, element);
     }
@@ -91,17 +94,14 @@ class SsdReader {
   }
 
   void read_content(const Node& node, SspElement& element) {
-    if (const Node dictionaries = child_named(node, "SignalDictionaries");
-        child_named(dictionaries, "SignalDictionary"))
-      xml_.add(dictionaries,
-               fmt::format("the system '{}' has signal dictionaries, which are not supported", element.name),
-               "connect the components directly");
+    for (const Node dictionary : child_named(node, "SignalDictionaries")) {
+      if (local_name(dictionary) == "SignalDictionary")
+        element.dictionaries.push_back(xml_.required(dictionary, "name"));
+    }
     std::set<std::string> names;
     for (const Node child : child_named(node, "Elements")) {
       const std::string_view kind = local_name(child);
-      if (kind == "SignalDictionaryReference")
-        xml_.add(child, "SignalDictionaryReference is not supported", "connect the components directly");
-      if (kind != "Component" && kind != "System") continue;
+      if (kind != "Component" && kind != "System" && kind != "SignalDictionaryReference") continue;
       element.elements.push_back(read_element(child));
       if (!names.insert(element.elements.back().name).second)
         xml_.add(child, fmt::format("there are two elements named '{}'", element.elements.back().name));
@@ -133,7 +133,7 @@ class SsdReader {
     binding.values_in_component = in_component(node);
     if (const auto source = node.attribute("source")) binding.source = source.value();
     if (const Node values = child_named(node, "ParameterValues"); values && !binding.source)
-      binding.parameters = read_parameter_set(xml_, child_named(values, "ParameterSet"));
+      binding.parameters = read_parameter_set(xml_, child_named(values, "ParameterSet"), units_);
     const Node mapping = child_named(node, "ParameterMapping");
     if (!mapping) return binding;
     binding.has_mapping = true;
@@ -152,6 +152,7 @@ class SsdReader {
   }
 
   SspXml xml_;
+  SspUnits units_;  ///< of the document
 };
 
 }  // namespace

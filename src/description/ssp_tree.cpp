@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/suggest.hpp"
 #include "base/unique_name.hpp"
 #include "description/check_values.hpp"
 
@@ -66,23 +67,47 @@ void SspTreeBuilder::add_children(SspScope& scope) {
     problems_.push_back({fmt::format("systems are nested deeper than {}", kDeepest), "", scope.element->where});
     return;
   }
+  const std::size_t dictionaries_around = dictionaries_.size();
+  for (const auto& name : scope.element->dictionaries)
+    dictionaries_.push_back({name, fmt::format("{}#{}", scope.path, name)});
   for (const auto& child : scope.element->elements) {
     if (++elements_ > kMostElements) {
       if (elements_ == kMostElements + 1)
         problems_.push_back({fmt::format("the system has more than {} elements", kMostElements), "", child.where});
-      return;
+      break;
     }
     scope.children.push_back(scope_of(child, *scope.file, scope));
   }
+  dictionaries_.resize(dictionaries_around);
+}
+
+/// All references to one dictionary are one place: what is written to a signal by one is read by the others.
+void SspTreeBuilder::enter_dictionary(SspScope& scope) {
+  scope.is_dictionary = true;
+  const auto found = std::find_if(dictionaries_.rbegin(), dictionaries_.rend(),
+                                  [&](const auto& known) { return known.first == scope.element->dictionary; });
+  if (found != dictionaries_.rend()) {
+    scope.path = found->second;
+    return;
+  }
+  std::vector<std::string> known;
+  for (const auto& [name, path] : dictionaries_) known.push_back(name);
+  problems_.push_back({fmt::format("no system around '{}' has the signal dictionary '{}'", scope.element->name,
+                                   scope.element->dictionary),
+                       suggestion(scope.element->dictionary, known), scope.element->where});
 }
 
 SspScope SspTreeBuilder::scope_of(const SspElement& element, const SspFile& file, const SspScope& around) {
   SspScope scope;
   scope.name = element.name;
-  scope.path = unique_path(around, element);
   scope.element = &element;
   scope.file = &file;
   scope.level = around.level + 1;
+  if (!element.dictionary.empty()) {
+    enter_dictionary(scope);
+    return scope;
+  }
+  scope.path = unique_path(around, element);
   for (const auto& binding : element.bindings) scope.bindings.push_back({&binding, &file});
   if (element.is_component) {
     open_component(scope);

@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "description/ssp_library.hpp"
@@ -24,8 +25,9 @@ struct SspScope {
   };
   std::vector<Binding> bindings;
   std::vector<SspScope> children;
-  std::filesystem::path fmu;  ///< of a component that is one
-  int level = 0;              ///< 0 for the root
+  std::filesystem::path fmu;   ///< of a component that is one
+  int level = 0;               ///< 0 for the root
+  bool is_dictionary = false;  ///< a reference to a signal dictionary: its path is that of the dictionary
 };
 
 /// Opens all files and makes the tree. Problems: what a component refers to cannot be used, or refers to itself.
@@ -42,12 +44,15 @@ class SspTreeBuilder {
   void open_same_document(SspScope& scope, const std::string& id);
   void enter(SspScope& scope, const SspElement& system, const SspFile& file, const std::string& key);
   void add_children(SspScope& scope);
+  void enter_dictionary(SspScope& scope);
   std::string unique_path(const SspScope& around, const SspElement& element);
 
   SspLibrary& library_;
   std::vector<Problem>& problems_;
   std::vector<std::string> open_;  ///< what is being opened up, to find circles
   std::set<std::string> paths_;
+  /// Signal dictionaries of the systems being opened up, innermost last: name, and the path of their signals.
+  std::vector<std::pair<std::string, std::string>> dictionaries_;
   std::size_t elements_ = 0;
 };
 

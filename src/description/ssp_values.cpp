@@ -5,7 +5,7 @@
 #include <array>
 #include <set>
 
-#include "description/ssp_xml.hpp"
+#include "description/ssp_units.hpp"
 
 namespace entrain {
 namespace {
@@ -32,11 +32,7 @@ std::optional<Value> value_of(SspXml& xml, const pugi::xml_node& typed, const st
   // SSP 2.0 may spell texts as elements of their own.
   const auto element = child_named(typed, "Value");
   const std::string text = element ? element.child_value() : typed.attribute("value").value();
-  if (is_one_of(type, kTexts)) return text;
-  std::optional<Value> value;
-  if (type == "Boolean") value = boolean(text);
-  if (is_one_of(type, kReals)) value = xml_number<double>(text);
-  if (is_one_of(type, kIntegers)) value = xml_number<std::int64_t>(text);
+  auto value = ssp_value(type, text);
   if (!value) xml.add(typed, fmt::format("'{}' is no value of type {} for '{}'", text, type, name));
   return value;
 }
@@ -66,7 +62,16 @@ std::optional<SspParameter> read_parameter(SspXml& xml, const pugi::xml_node& no
 
 }  // namespace
 
-std::vector<SspParameter> read_parameter_set(SspXml& xml, const pugi::xml_node& set) {
+std::optional<Value> ssp_value(std::string_view type, const std::string& text) {
+  if (is_one_of(type, kTexts)) return text;
+  if (type == "Boolean") return boolean(text);
+  if (is_one_of(type, kReals)) return xml_number<double>(text);
+  if (const auto integer = xml_number<std::int64_t>(text)) return integer;
+  return xml_number<std::uint64_t>(text);
+}
+
+std::vector<SspParameter> read_parameter_set(SspXml& xml, const pugi::xml_node& set, const SspUnits& around) {
+  const SspUnits units = read_units(xml, set, around);
   std::vector<SspParameter> parameters;
   std::set<std::string> names;
   for (const pugi::xml_node node : child_named(set, "Parameters")) {
@@ -75,6 +80,7 @@ std::vector<SspParameter> read_parameter_set(SspXml& xml, const pugi::xml_node& 
     if (!parameter) continue;
     if (!names.insert(parameter->name).second)
       xml.add(node, fmt::format("the parameter '{}' is there twice", parameter->name));
+    express_in_si(*parameter, units);
     parameters.push_back(std::move(*parameter));
   }
   return parameters;
@@ -88,7 +94,8 @@ std::vector<SspMapping> read_parameter_mapping(SspXml& xml, const pugi::xml_node
     SspMapping entry;
     entry.source = xml.required(node, "source");
     entry.target = xml.required(node, "target");
-    entry.transformation = xml.transformation(node);
+    entry.transformation = xml.linear_transformation(node);
+    entry.table = xml.value_table(node);
     entry.convert_units = !xml.flag(node, "suppressUnitConversion");
     entry.where = xml.where(node);
     if (!targets.insert(entry.target).second)
@@ -100,7 +107,7 @@ std::vector<SspMapping> read_parameter_mapping(SspXml& xml, const pugi::xml_node
 
 std::vector<SspParameter> parse_ssv(std::string_view text, const std::string& file, std::vector<Problem>& problems) {
   SspXml xml(text, file, problems);
-  return read_parameter_set(xml, xml.root("ParameterSet"));
+  return read_parameter_set(xml, xml.root("ParameterSet"), {});
 }
 
 std::vector<SspMapping> parse_ssm(std::string_view text, const std::string& file, std::vector<Problem>& problems) {

@@ -2,7 +2,19 @@
 
 #include <fmt/format.h>
 
+#include <array>
+#include <utility>
+
 namespace entrain {
+namespace {
+
+/// Transformations by a table of values, and the type of its values.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kTables{
+    {{"BooleanMappingTransformation", "Boolean"},
+     {"IntegerMappingTransformation", "Integer"},
+     {"EnumerationMappingTransformation", "Enumeration"}}};
+
+}  // namespace
 
 SspXml::SspXml(std::string_view text, const std::string& file, std::vector<Problem>& problems)
     : file_(file), problems_(problems), lines_(text) {
@@ -52,11 +64,35 @@ bool SspXml::flag(const pugi::xml_node& node, const char* attribute) {
 }
 
 std::optional<SspTransformation> SspXml::transformation(const pugi::xml_node& node) {
-  for (const char* unsupported :
-       {"BooleanMappingTransformation", "IntegerMappingTransformation", "EnumerationMappingTransformation"}) {
-    if (const auto found = child_named(node, unsupported))
-      add(found, fmt::format("{} is not supported", unsupported), "only LinearTransformation is");
+  for (const auto& [element, type] : kTables) {
+    if (const auto found = child_named(node, element))
+      add(found, fmt::format("{} is not supported on connections", element), "only LinearTransformation is");
   }
+  return linear_transformation(node);
+}
+
+std::optional<SspValueTable> SspXml::value_table(const pugi::xml_node& node) {
+  for (const auto& [element, type] : kTables) {
+    const auto found = child_named(node, element);
+    if (!found) continue;
+    SspValueTable table;
+    for (const pugi::xml_node entry : found) {
+      if (local_name(entry) != "MapEntry") continue;
+      const auto source = ssp_value(type, required(entry, "source"));
+      const auto target = ssp_value(type, required(entry, "target"));
+      if (source && target) {
+        table.push_back({*source, *target});
+      } else {
+        add(entry, fmt::format("an entry of {} maps '{}' to '{}', which are no values of type {}", element,
+                               entry.attribute("source").value(), entry.attribute("target").value(), type));
+      }
+    }
+    return table;
+  }
+  return std::nullopt;
+}
+
+std::optional<SspTransformation> SspXml::linear_transformation(const pugi::xml_node& node) {
   const auto linear = child_named(node, "LinearTransformation");
   if (!linear) return std::nullopt;
   return SspTransformation{number(linear, "factor").value_or(1.0), number(linear, "offset").value_or(0.0)};

@@ -27,8 +27,11 @@ class SspXml {
   std::optional<double> number(const pugi::xml_node& node, const char* attribute);
   bool flag(const pugi::xml_node& node, const char* attribute);
 
-  /// Of a connection or a mapping; nullopt when there is none. Tables of values are a problem.
+  /// Of a connection; nullopt when there is none. Tables of values are a problem.
   std::optional<SspTransformation> transformation(const pugi::xml_node& node);
+  /// Of a mapping of parameters.
+  std::optional<SspTransformation> linear_transformation(const pugi::xml_node& node);
+  std::optional<SspValueTable> value_table(const pugi::xml_node& node);
 
  private:
   std::string file_;
@@ -38,8 +41,10 @@ class SspXml {
   bool parsed_ = false;
 };
 
-/// The parameters of a ParameterSet and the entries of a ParameterMapping, inline or of a file.
-std::vector<SspParameter> read_parameter_set(SspXml& xml, const pugi::xml_node& set);
+/// A value of this type as XML spells it; nullopt when it is none.
+std::optional<Value> ssp_value(std::string_view type, const std::string& text);
+
+/// The entries of a ParameterMapping, inline or of a file.
 std::vector<SspMapping> read_parameter_mapping(SspXml& xml, const pugi::xml_node& mapping);
 
 }  // namespace entrain

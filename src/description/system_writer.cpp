@@ -23,10 +23,10 @@ void add_if(Text& text, std::string_view key, const std::optional<Written<T>>& w
 }
 
 /// What was not written in the system file itself (--set, a parameter file) says where it comes from.
-void add_start(Text& text, const std::string& name, const Written<Value>& written, const std::string& file) {
-  const auto& origin = written.where.file;
-  const std::string comment = origin.empty() || origin == file ? "" : "  # " + printable(origin);
-  fmt::format_to(std::back_inserter(text), "{} = {}{}\n", toml_key(name), toml_text(written.value), comment);
+void add_start(Text& text, const std::string& name, const std::string& value, const SourcePosition& where,
+               const std::string& file) {
+  const std::string comment = where.file.empty() || where.file == file ? "" : "  # " + printable(where.file);
+  fmt::format_to(std::back_inserter(text), "{} = {}{}\n", toml_key(name), value, comment);
 }
 
 void add_subsystem(Text& text, const SubsystemDescription& subsystem, const std::string& file) {
@@ -58,15 +58,16 @@ void add_subsystem(Text& text, const SubsystemDescription& subsystem, const std:
   add_if(text, "events", subsystem.events);
   add_if(text, "timeout", subsystem.timeout);
   if (!subsystem.start.empty()) fmt::format_to(std::back_inserter(text), "[{}.start]\n", table);
-  for (const auto& [name, written] : subsystem.start) add_start(text, name, written, file);
+  for (const auto& [name, written] : subsystem.start)
+    add_start(text, name, toml_text(written.value), written.where, file);
   if (subsystem.optional_start.empty()) return;
   fmt::format_to(std::back_inserter(text), "[{}.optional_start]\n", table);
   for (const auto& [name, start] : subsystem.optional_start) {
     const std::string value = toml_text(start.value);
-    fmt::format_to(std::back_inserter(text), "{} = {}\n", toml_key(name),
-                   start.unit.empty()
-                       ? value
-                       : fmt::format("{{ value = {}, unit = {} }}", value, toml_text(std::string_view(start.unit))));
+    const std::string with_unit =
+        start.unit.empty() ? value
+                           : fmt::format("{{ value = {}, unit = {} }}", value, toml_text(std::string_view(start.unit)));
+    add_start(text, name, with_unit, start.where, file);
   }
 }
 

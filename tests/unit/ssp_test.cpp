@@ -160,8 +160,6 @@ TEST_F(Ssp, what_is_ignored_is_noted) {
 }
 
 TEST_F(Ssp, what_is_not_supported_is_named) {
-  EXPECT_EQ(problem(document("<SignalDictionaries><SignalDictionary name=\"bus\"/></SignalDictionaries>")),
-            "the system 's' has signal dictionaries, which are not supported; connect the components directly");
   EXPECT_EQ(problem(document("<Elements><Component name=\"m\" type=\"text/x-modelica\" source=\"m.mo\"/></Elements>")),
             "the component 'm' is of type 'text/x-modelica', which is not supported; export it as an FMU");
   EXPECT_EQ(problem(document("<Elements><Component name=\"m\"/></Elements>")),
@@ -174,7 +172,7 @@ TEST_F(Ssp, what_is_not_supported_is_named) {
       "startElement=\"a\" startConnector=\"y\" endElement=\"";
   EXPECT_EQ(
       problem(document(pair + "a\" endConnector=\"u\"><BooleanMappingTransformation/></Connection></Connections>")),
-      "BooleanMappingTransformation is not supported; only LinearTransformation is");
+      "BooleanMappingTransformation is not supported on connections; only LinearTransformation is");
   EXPECT_EQ(problem(document(pair + "aa\" endConnector=\"u\"/></Connections>")),
             "a connection names the element 'aa', which is not there; did you mean 'a'?");
   EXPECT_NE(problem(document(pair + "a\" endConnector=\"u\" endIndices=\"1\"/></Connections>")).find("endIndices"),

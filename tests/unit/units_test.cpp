@@ -36,6 +36,11 @@ TEST(Units, are_converted_by_factor_and_offset) {
   EXPECT_DOUBLE_EQ(conversion("degC", "K").factor, 1.0);
   EXPECT_DOUBLE_EQ(conversion("degC", "K").offset, 273.15);
   EXPECT_DOUBLE_EQ(conversion("K", "degC").offset, -273.15);
+  EXPECT_DOUBLE_EQ(conversion("bar", "Pa").factor, 1e5);
+  EXPECT_DOUBLE_EQ(conversion("rev/min", "rad/s").factor, 2.0 * std::numbers::pi / 60.0);
+  EXPECT_DOUBLE_EQ(conversion("rpm", "rev/min").factor, 1.0);
+  EXPECT_DOUBLE_EQ(conversion("degF", "degC").factor * 212.0 + conversion("degF", "degC").offset, 100.0);
+  EXPECT_DOUBLE_EQ(conversion("A.s/V", "F").factor, 1.0);
 }
 
 TEST(Units, that_measure_different_things_are_not_converted) {

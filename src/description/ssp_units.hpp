@@ -1,0 +1,23 @@
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "description/ssp_xml.hpp"
+
+namespace entrain {
+
+/// The units that a file of SSP defines, by name.
+using SspUnits = std::map<std::string, UnitMeaning>;
+
+/// The Units element of a description or a parameter set, added to those around it.
+SspUnits read_units(SspXml& xml, const pugi::xml_node& node, SspUnits around = {});
+
+/// A number in a unit that only this file knows, in SI base units instead: whoever takes it knows those. One in a unit
+/// that means the same everywhere stays as it is written.
+void express_in_si(SspParameter& parameter, const SspUnits& units);
+
+/// The parameters of a ParameterSet, inline or of a file. `around`: units defined by what holds it.
+std::vector<SspParameter> read_parameter_set(SspXml& xml, const pugi::xml_node& set, const SspUnits& around);
+
+}  // namespace entrain
