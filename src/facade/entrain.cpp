@@ -1,5 +1,8 @@
 #include "entrain/entrain.hpp"
 
+#include <set>
+#include <string>
+
 #include "description/system_file.hpp"
 #include "facade/choose_method.hpp"
 #include "facade/prepare.hpp"
@@ -38,8 +41,9 @@ void take_default_experiments(SystemDescription& system) {
   std::optional<Written<double>> stop;
   std::optional<Written<double>> step;
   bool starts_agree = true;
+  std::set<std::string> asked;
   for (const auto& subsystem : system.subsystems) {
-    if (subsystem.fmu.empty()) continue;
+    if (subsystem.fmu.empty() || !asked.insert(subsystem.fmu).second) continue;
     DefaultExperiment proposed;
     try {
       proposed = fmu_experiment(system.file.parent_path() / subsystem.fmu);

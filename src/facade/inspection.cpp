@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/values.hpp"
 #include "facade/choose_method.hpp"
 #include "facade/prepare.hpp"
 #include "masters/registry.hpp"
@@ -62,13 +63,36 @@ Prepared prepared_for_show(const SystemDescription& description) {
   return prepared;
 }
 
+/// ", 2 kN there": what a value was where it comes from, if it is told in another unit.
+std::string before_conversion(const Value& value, const std::string& unit, const Variable& input) {
+  if (unit.empty() || unit == input.unit) return {};
+  return fmt::format(", {} {} there", value_text(value), unit);
+}
+
 /// Of a start value that the user gave, else of the subsystem's own.
 std::string origin_of_start(const SubsystemDescription& subsystem, const Variable& input) {
-  const auto written = subsystem.start.find(input.name);
-  if (written == subsystem.start.end()) return "its own start value";
-  const auto& where = written->second.where;
-  if (where.file.empty()) return "the program";
-  return where.line > 0 ? fmt::format("{}:{}", where.file, where.line) : where.file;
+  const auto text_of = [](const SourcePosition& where) {
+    if (where.file.empty()) return std::string("the program");
+    return where.line > 0 ? fmt::format("{}:{}", where.file, where.line) : where.file;
+  };
+  if (const auto written = subsystem.start.find(input.name); written != subsystem.start.end())
+    return text_of(written->second.where);
+  const auto given = subsystem.optional_start.find(input.name);
+  if (given == subsystem.optional_start.end()) return "its own start value";
+  const OptionalStart& start = given->second;
+  return text_of(start.where) + before_conversion(start.value, start.unit, input);
+}
+
+/// With the value that the output has there, if units or the user's factor make another one of it.
+std::string origin_of_signal(const CoupledSystem& system, const Connection& connection, const Variable& input) {
+  const Graph& graph = system.graph();
+  const SubsystemId from = graph.owner(connection.output);
+  const auto& output = system.variables(from).outputs[connection.output - graph.outputs_of(from).first];
+  const double value = system.outputs()[connection.output];
+  const bool is_scaled = connection.factor != 1.0 || connection.offset != 0.0;
+  const std::string there = is_scaled && output.unit == input.unit ? fmt::format(", {} there", value)
+                                                                   : before_conversion(value, output.unit, input);
+  return fmt::format("'{}'{}", graph.name(connection.output), there);
 }
 
 std::optional<std::string> origin_of_connection(const SystemDescription& description, const std::string& input) {
@@ -90,15 +114,19 @@ std::vector<InitialInput> inspect_initial(const SystemDescription& written) {
   for (std::size_t s = 0; s < system.size(); ++s) discrete += system.variables(SubsystemId{s}).discrete_outputs.size();
   for (std::size_t s = 0; s < system.size(); ++s) {
     const SubsystemId id{s};
-    const auto add = [&](const Variable& input, const Value& value) {
+    const auto add = [&](const Variable& input, const Value& value, const Connection* connection) {
       const std::string name = fmt::format("{}.{}", system.graph().name(id), input.name);
-      const auto source = origin_of_connection(description, name);
+      const auto source = connection == nullptr ? origin_of_connection(description, name)
+                                                : std::optional(origin_of_signal(system, *connection, input));
       result.push_back({name, value, input.unit, source ? *source : origin_of_start(description.subsystems[s], input)});
     };
     const auto& variables = system.variables(id);
     const auto inputs = system.graph().inputs_of(id);
-    for (std::size_t i = 0; i < inputs.count; ++i) add(variables.inputs[i], system.inputs()[inputs.first + i]);
-    for (const auto& input : variables.discrete_inputs) add(input, system.discrete()->values()[discrete++]);
+    for (std::size_t i = 0; i < inputs.count; ++i) {
+      const InputId input{inputs.first + i};
+      add(variables.inputs[i], system.inputs()[input], system.graph().source(input));
+    }
+    for (const auto& input : variables.discrete_inputs) add(input, system.discrete()->values()[discrete++], nullptr);
   }
   return result;
 }

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/unique_name.hpp"
+#include "base/values.hpp"
 #include "description/check_values.hpp"
 #include "description/toml_text.hpp"
 #include "entrain/error.hpp"
@@ -106,18 +107,21 @@ class SystemMaker {
       const auto& variables = parts_[i].variables;
       text += fmt::format("\n[subsystems.{}]  # {}\n", toml_key(parts_[i].name), placed_[i].title);
       text += fmt::format("fmu = {}\n", toml_text(std::string_view(placed_[i].file)));
-      text += listed("inputs", variables.inputs) + listed("outputs", variables.outputs);
+      text += listed("inputs", variables.inputs, variables.discrete_inputs);
+      text += listed("outputs", variables.outputs, variables.discrete_outputs);
       text += parameters(variables.parameters);
     }
     return text;
   }
 
-  static std::string listed(std::string_view what, const std::vector<Variable>& variables) {
-    if (variables.empty()) return {};
+  /// Real ones with their unit, the others with their type.
+  static std::string listed(std::string_view what, const std::vector<Variable>& real,
+                            const std::vector<Variable>& discrete) {
     std::vector<std::string> names;
-    names.reserve(variables.size());
-    for (const auto& variable : variables)
+    for (const auto& variable : real)
       names.push_back(variable.unit.empty() ? variable.name : fmt::format("{} ({})", variable.name, variable.unit));
+    for (const auto& variable : discrete) names.push_back(fmt::format("{} ({})", variable.name, type_name(variable)));
+    if (names.empty()) return {};
     return comment(fmt::format("{}: {}", what, fmt::join(names, ", ")));
   }
 

@@ -4,6 +4,9 @@
 #include <array>
 #include <string_view>
 
+#include "base/values.hpp"
+#include "coupling/discrete_signals.hpp"
+
 namespace entrain {
 namespace {
 
@@ -50,8 +53,8 @@ class Proposer {
  public:
   explicit Proposer(const std::vector<Part>& parts) {
     for (const auto& part : parts)
-      for (const auto& output : part.variables.outputs)
-        outputs_.push_back({part.name + "." + output.name, &part, &output});
+      for (const auto* outputs : {&part.variables.outputs, &part.variables.discrete_outputs})
+        for (const auto& output : *outputs) outputs_.push_back({part.name + "." + output.name, &part, &output});
   }
 
   Proposal proposal(const Part& part, const Variable& input) const {
@@ -60,7 +63,7 @@ class Proposer {
     const auto try_match = [&](std::string_view reason, const auto& matches) {
       if (!result.outputs.empty()) return;
       for (const auto& output : outputs_) {
-        const bool fits = output.part != &part && output.variable->type == input.type &&
+        const bool fits = output.part != &part && can_feed(output.variable->type, input.type) &&
                           units_fit(*output.variable, input) && matches(output);
         if (fits) result.outputs.push_back(output.name);
       }
@@ -75,9 +78,12 @@ class Proposer {
       return with_owner == words;
     });
     result.sure = result.outputs.size() == 1;
-    try_match(kSameUnit,
-              [&](const Candidate& output) { return !input.unit.empty() && output.variable->unit == input.unit; });
-    try_match(kTypeFits, [](const Candidate&) { return true; });
+    // What has neither name nor unit in common is a guess, and one of another type would be a bad one.
+    const auto same_type = [&](const Candidate& output) { return type_name(*output.variable) == type_name(input); };
+    try_match(kSameUnit, [&](const Candidate& output) {
+      return !input.unit.empty() && output.variable->unit == input.unit && same_type(output);
+    });
+    try_match(kTypeFits, same_type);
     return result;
   }
 
@@ -92,7 +98,8 @@ std::vector<Proposal> propose_connections(const std::vector<Part>& parts) {
   std::vector<Proposal> proposals;
   for (const auto& part : parts) {
     const auto first = static_cast<std::ptrdiff_t>(proposals.size());
-    for (const auto& input : part.variables.inputs) proposals.push_back(proposer.proposal(part, input));
+    for (const auto* inputs : {&part.variables.inputs, &part.variables.discrete_inputs})
+      for (const auto& input : *inputs) proposals.push_back(proposer.proposal(part, input));
     for (auto each = proposals.begin() + first; each != proposals.end(); ++each) {
       const auto rivals = std::count_if(proposals.begin() + first, proposals.end(),
                                         [&](const Proposal& other) { return other.outputs == each->outputs; });

@@ -26,6 +26,7 @@ SystemDescription resolved(const SystemDescription& description) {
     for (auto& [name, value] : options_in_force(*method)) written.insert({name, {std::move(value), {}}});
   }
   for (auto& subsystem : result.subsystems) {
+    for (const auto& [name, written] : subsystem.start) subsystem.optional_start.erase(name);  // it wins
     if (!subsystem.fmu.empty()) subsystem.fmu = absolute_path(subsystem.fmu, result.file);
     if (!subsystem.csv.empty()) subsystem.csv = absolute_path(subsystem.csv, result.file);
   }
