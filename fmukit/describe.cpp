@@ -51,7 +51,7 @@ const char* causality_of(Group group) {
 }
 
 const char* variability_of(const ListedVariable& variable) {
-  if (variable.group == Group::Parameter) return "fixed";
+  if (variable.group == Group::Parameter) return variable.tunable ? "tunable" : "fixed";
   return variable.group == Group::Counter ? "discrete" : "continuous";
 }
 

@@ -20,6 +20,7 @@ struct FmuOptions {
   bool adjoint_derivatives = false;  ///< FMI 3
   bool states = true;                ///< states and derivatives are listed in ModelStructure
   int output_derivative_order = 1;
+  bool tunable_parameters = true;  ///< those that are numbers may change during a run
   bool co_simulation = true;
   bool model_exchange = true;    ///< of a model whose states are listed and that does not read u'
   Duration internal_step = 0.0;  ///< FMI 3: inputs held over internal steps of this size; 0 = no such steps

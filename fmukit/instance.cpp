@@ -103,10 +103,19 @@ void Instance::exit_initialization() {
   phase_ = begins_with_events ? kEvent : kStep;
 }
 
+/// A new value during the run leaves the discrete state of the model as it is.
 void Instance::configure_if_changed() {
   if (!parameters_changed_) return;
-  model_->configure(*parameters_);
   parameters_changed_ = false;
+  if (before_the_run()) return model_->configure(*parameters_);
+  const Feedthrough feedthrough = model_->feedthrough();
+  const auto kept = model_->memory();
+  std::copy(kept.begin(), kept.end(), memory());
+  model_->configure(*parameters_);
+  const auto emptied = model_->memory();
+  std::copy(memory(), memory() + emptied.size(), emptied.begin());
+  if (model_->feedthrough() == feedthrough) return;
+  refuse("the new value of a parameter changes which outputs depend directly on which inputs: give it from the start");
 }
 
 Place Instance::place_of(Reference reference) const {
@@ -184,9 +193,16 @@ void Instance::require_settable(Place place, Reference reference) const {
   if (!has_start) {
     refuse(fmt::format("the variable with the value reference {} is calculated and cannot be set", reference));
   }
-  if (definition_.options.strict && (phase_ & (kInstantiated | kInitialization)) == 0) {
+  if (definition_.options.strict && !before_the_run() && !may_tune(place)) {
     refuse(fmt::format("the variable with the value reference {} can be set before the first step only", reference));
   }
+}
+
+/// With event mode only there; without, between two steps.
+bool Instance::may_tune(Place place) const {
+  if (place.group != Group::Parameter) return false;
+  const bool in_time = phase_ == kEvent || (phase_ == kStep && !event_mode_used_);
+  return in_time && is_tunable(variables_.parameters[place.index], definition_.options);
 }
 
 const Value& Instance::value(Reference reference, ValueType type) {

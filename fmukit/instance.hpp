@@ -106,6 +106,8 @@ class Instance {
   double real(Reference reference);
   void set_real(Reference reference, double value);
   void require_settable(Place place, Reference reference) const;
+  bool may_tune(Place place) const;
+  bool before_the_run() const { return (phase_ & (kInstantiated | kInitialization)) != 0; }
   void require_rollback() const;
   void require_step(Time from, Duration size);
   void configure_if_changed();

@@ -32,8 +32,15 @@ class Lister {
 
  private:
   std::size_t add(const Variable& variable, Group group, Reference reference, std::optional<Value> start) {
-    listing_.variables.push_back(
-        {variable.name, reference, group, variable.unit, variable.description, variable.type, std::move(start), {}});
+    listing_.variables.push_back({variable.name,
+                                  reference,
+                                  group,
+                                  variable.unit,
+                                  variable.description,
+                                  variable.type,
+                                  std::move(start),
+                                  {},
+                                  false});
     return listing_.variables.size() - 1;
   }
 
@@ -81,6 +88,7 @@ class Lister {
     for (std::size_t i = 0; i < variables_.parameters.size(); ++i) {
       const auto& parameter = variables_.parameters[i];
       add(parameter, Group::Parameter, references_.of(Group::Parameter, i), parameter.start.value_or(Value(0.0)));
+      listing_.variables.back().tunable = is_tunable(parameter, definition_.options);
     }
     if (!definition_.options.strict) return;
     for (std::size_t i = 0; i < kCounterNames.size(); ++i) {

@@ -17,6 +17,7 @@ struct ListedVariable {
   ValueType type = ValueType::Real;
   std::optional<Value> start;                ///< none for what is calculated
   std::optional<std::size_t> derivative_of;  ///< place of the state in the list
+  bool tunable = false;                      ///< of a parameter: it may change during a run
 };
 
 /// An entry of ModelStructure; places in the list of variables.

@@ -10,6 +10,11 @@
 
 namespace entrain::fmukit {
 
+/// Of a parameter of the model: whether the FMU lets it change during a run. Texts choose between equations.
+inline bool is_tunable(const Variable& parameter, const FmuOptions& options) {
+  return options.tunable_parameters && parameter.tunable && parameter.type == ValueType::Real;
+}
+
 using Reference = std::uint32_t;
 
 /// What a value reference can stand for. A state that is an output is the output; it has no reference of its own.
