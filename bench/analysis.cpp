@@ -1,41 +1,24 @@
 // How many couplings are judged per second, and what an automatic choice costs.
 #include <numeric>
-#include <random>
 
 #include "analysis/measures.hpp"
 #include "analysis/search.hpp"
 #include "budget.hpp"
+#include "support/ring_network.hpp"
 
 namespace entrain::bench {
 namespace {
 
-/// A ring of damped oscillators, each pulled by the next.
-LinearNetwork ring(std::size_t size) {
-  LinearNetwork network;
-  for (std::size_t s = 0; s < size; ++s) {
-    auto& subsystem = network.subsystems.emplace_back();
-    subsystem.name = "o" + std::to_string(s);
-    subsystem.matrices = {Matrix(2, 2), Matrix(2, 1), Matrix(1, 2), Matrix(1, 1)};
-    subsystem.matrices.A.values = {0.0, 1.0, -1.0, -0.4};
-    subsystem.matrices.B.values = {0.0, 0.3};
-    subsystem.matrices.C.values = {1.0, 0.0};
-    subsystem.inputs = {{subsystem.name + ".u", (s + 1) % size, 1.0}};
-    subsystem.capabilities.input_degree = kMaxInputDegree;
-    network.outputs.push_back(subsystem.name + ".x");
-  }
-  return network;
-}
-
 /// Seconds per choice; every choice has another step, so no exponential is shared.
 double seconds_per_choice(std::size_t subsystems, int degree) {
-  const LinearNetwork network = ring(subsystems);
+  const LinearNetwork network = test::ring(subsystems);
   std::vector<std::size_t> sequence(subsystems);
   std::iota(sequence.begin(), sequence.end(), std::size_t{0});
   std::vector<CouplingChoice> choices;
   for (int k = 1; k <= 500; ++k) choices.push_back(sequential_choice(sequence, degree, 0.01 * k));
   double best = 1e9;
   for (int repetition = 0; repetition < kRepetitions; ++repetition) {
-    best = std::min(best, seconds_of([&] { evaluate_all(network, choices, 1); }));
+    best = std::min(best, seconds_of([&] { evaluate_all({&network, 1}, choices, 1); }));
   }
   return best / static_cast<double>(choices.size());
 }

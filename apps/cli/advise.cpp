@@ -2,15 +2,16 @@
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
-#include <cmath>
-#include <nlohmann/json.hpp>
+#include <charconv>
 #include <optional>
 
+#include "cli/advice_sentences.hpp"
 #include "cli/common.hpp"
 #include "description/system_file.hpp"
 #include "entrain/entrain.hpp"
 #include "facade/advice.hpp"
-#include "report/json_parts.hpp"
+#include "report/advice_json.hpp"
+#include "report/page.hpp"
 #include "report/table.hpp"
 #include "results/replace_file.hpp"
 
@@ -21,63 +22,36 @@ struct AdviseArguments {
   std::string system;
   std::optional<double> step;
   std::optional<double> stop;
-  double tolerance = AdviceSettings{}.tolerance;
+  AdviceSettings settings;
+  std::vector<std::string> parameters;
+  std::optional<std::string> report;
   bool apply = false;
-  bool verify = false;
   bool json = false;
 };
 
-std::string title_of(const Candidate& candidate) {
-  return candidate.explicit_method() ? fmt::format("{}, degree {}", candidate.method, candidate.degree)
-                                     : candidate.method;
+std::optional<double> number_in(std::string_view text) {
+  double value = 0.0;
+  const auto [stopped, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && stopped == text.data() + text.size() ? std::optional(value) : std::nullopt;
 }
 
-template <class T>
-nlohmann::ordered_json optional_json(const std::optional<T>& value) {
-  return value && std::isfinite(static_cast<double>(*value)) ? nlohmann::ordered_json(*value) : nullptr;
+/// "sub.var" or "sub.var=LOW..HIGH"; nullopt when it is neither.
+std::optional<ParameterQuestion> question_of(const std::string& text) {
+  const auto equals = text.find('=');
+  ParameterQuestion question{text.substr(0, equals), {}, {}};
+  if (equals == std::string::npos) return question;
+  const auto dots = text.find("..", equals);
+  if (dots == std::string::npos) return std::nullopt;
+  question.low = number_in(std::string_view(text).substr(equals + 1, dots - equals - 1));
+  question.high = number_in(std::string_view(text).substr(dots + 2));
+  return question.low && question.high ? std::optional(question) : std::nullopt;
 }
 
-std::string advice_json(const Advice& advice) {
-  auto candidates = nlohmann::ordered_json::array();
-  for (const auto& of : advice.candidates) {
-    candidates.push_back({{"method", of.method},
-                          {"degree", of.degree},
-                          {"obstacles", of.obstacles},
-                          {"radius", optional_json(of.radius)},
-                          {"stable", of.radius ? nlohmann::ordered_json(of.stable) : nullptr},
-                          {"longest_stable_step", optional_json(of.longest_step)},
-                          {"error", optional_json(of.error)},
-                          {"equal_cost_error", optional_json(of.equal_cost_error)},
-                          {"probed_error", optional_json(of.probed_error)},
-                          {"calls_per_step", optional_json(of.calls_per_step)},
-                          {"wall_seconds_per_second", optional_json(of.wall_seconds)}});
-  }
-  auto measured = nlohmann::ordered_json::array();
-  for (const auto& of : advice.measured) {
-    measured.push_back({{"method", advice.candidates[of.candidate].method},
-                        {"degree", advice.candidates[of.candidate].degree},
-                        {"foretold", of.foretold},
-                        {"measured", of.measured}});
-  }
-  nlohmann::ordered_json json{{"system", advice.system},
-                              {"step", advice.step},
-                              {"capabilities", advice.capabilities},
-                              {"algebraic_loops", advice.loops},
-                              {"fastest_rate", optional_json(advice.fastest_rate)},
-                              {"operating_points", advice.operating_points},
-                              {"candidates", candidates},
-                              {"method", nullptr},
-                              {"degree", nullptr},
-                              {"recommended_step", optional_json(advice.recommended_step)},
-                              {"reason", advice.reason},
-                              {"remarks", advice.remarks},
-                              {"missing", advice.missing},
-                              {"measured", measured}};
-  if (advice.choice) {
-    json["method"] = advice.candidates[*advice.choice].method;
-    if (advice.candidates[*advice.choice].explicit_method()) json["degree"] = advice.candidates[*advice.choice].degree;
-  }
-  return json_text(json);
+CLI::Validator question_validator() {
+  return {[](const std::string& text) {
+            return question_of(text) ? std::string() : "'" + text + "' is not of the form SUB.VAR or SUB.VAR=LOW..HIGH";
+          },
+          ""};
 }
 
 std::string number_or_dash(const std::optional<double>& value) {
@@ -89,6 +63,11 @@ std::string stability_of(const Candidate& of) {
   return fmt::format("{} ({:.6g})", of.stable ? "stable" : "grows", *of.radius);
 }
 
+std::string stable_to(const Candidate& of) {
+  if (of.stable_steps.empty()) return "-";
+  return fmt::format("{:.2g}{}", of.stable_steps.front().high, of.stable_steps.size() > 1 ? " *" : "");
+}
+
 std::string candidates_text(const Advice& advice) {
   Table table(
       {"method", "stability", "stable to, s", "error", "at equal cost", "in short runs", "calls/step", "s per s"});
@@ -97,12 +76,12 @@ std::string candidates_text(const Advice& advice) {
   for (std::size_t i = 0; i < advice.candidates.size(); ++i) {
     const auto& of = advice.candidates[i];
     if (!of.obstacles.empty()) {
-      hindered += fmt::format("  {}: {}\n", title_of(of), fmt::join(of.obstacles, "; "));
+      hindered += fmt::format("  {}: {}\n", of.title(), fmt::join(of.obstacles, "; "));
       continue;
     }
     const bool chosen = advice.choice && *advice.choice == i;
-    table.add_row({title_of(of) + (chosen ? " <-" : ""), stability_of(of), number_or_dash(of.longest_step),
-                   number_or_dash(of.error), number_or_dash(of.equal_cost_error), number_or_dash(of.probed_error),
+    table.add_row({of.title() + (chosen ? " <-" : ""), stability_of(of), stable_to(of), number_or_dash(of.error),
+                   number_or_dash(of.equal_cost_error), number_or_dash(of.probed_error),
                    number_or_dash(of.calls_per_step), number_or_dash(of.wall_seconds)});
   }
   auto text = fmt::format("methods at a step of {} s (errors: rms relative to the range of the worst output)\n{}",
@@ -118,6 +97,18 @@ std::string list_text(const std::string& heading, const std::vector<std::string>
   return text;
 }
 
+std::string measured_text(const Advice& advice) {
+  if (advice.measured.empty()) return {};
+  Table table({"in a short run", "foretold", "measured"});
+  table.align_right(1);
+  table.align_right(2);
+  for (const auto& of : advice.measured) {
+    table.add_row({advice.candidates[of.candidate].title(), fmt::format("{:.3g}", of.foretold),
+                   fmt::format("{:.3g}", of.measured)});
+  }
+  return table.text(2);
+}
+
 std::string advice_text(const Advice& advice) {
   std::string text = list_text("subsystems", advice.capabilities);
   text += "algebraic loops\n" + groups_text(advice.loops, "none");
@@ -126,22 +117,15 @@ std::string advice_text(const Advice& advice) {
                         *advice.fastest_rate, 1.0 / *advice.fastest_rate, advice.operating_points,
                         advice.operating_points == 1 ? "" : "s");
   }
-  text += candidates_text(advice);
-  if (!advice.measured.empty()) {
-    Table table({"in a short run", "foretold", "measured"});
-    table.align_right(1);
-    table.align_right(2);
-    for (const auto& of : advice.measured) {
-      table.add_row({title_of(advice.candidates[of.candidate]), fmt::format("{:.3g}", of.foretold),
-                     fmt::format("{:.3g}", of.measured)});
-    }
-    text += table.text(2);
-  }
+  text += candidates_text(advice) + measured_text(advice);
+  text += list_text("how robust it is", robustness_sentences(advice));
+  text += list_text("parameters", parameter_sentences(advice));
+  text += front_text(advice);
   text += list_text("remarks", advice.remarks);
   text += list_text("missing for a better answer", advice.missing);
   if (!advice.choice) return text + "no recommendation: " + advice.reason + "\n";
   text += fmt::format(
-      "recommended: {}{}\n  because: {}\n", title_of(advice.candidates[*advice.choice]),
+      "recommended: {}{}\n  because: {}\n", advice.candidates[*advice.choice].title(),
       advice.recommended_step ? fmt::format(" with a step of {} s", short_number(*advice.recommended_step)) : "",
       advice.reason);
   return text;
@@ -151,8 +135,16 @@ int run(const AdviseArguments& arguments) {
   auto description = load(arguments.system);
   if (arguments.step) description.step = {*arguments.step, {"--step", 0, 0}};
   if (arguments.stop) description.stop = {*arguments.stop, {"--stop", 0, 0}};
-  const auto advice = advise(description, {.tolerance = arguments.tolerance, .verify = arguments.verify});
+  AdviceSettings settings = arguments.settings;
+  for (const auto& text : arguments.parameters) settings.parameters.push_back(*question_of(text));
+  settings.curves = arguments.report.has_value();
+  if (arguments.report) require_pages();
+  const auto advice = advise(description, settings);
   print(arguments.json ? advice_json(advice) : advice_text(advice));
+  if (arguments.report) {
+    replace_file(*arguments.report, advice_page(advice));
+    if (!arguments.json) print(fmt::format("report: {}\n", *arguments.report));
+  }
   if (arguments.apply) {
     auto file = description.file;
     file.replace_extension(".advised.toml");
@@ -174,10 +166,32 @@ Command add_advise(CLI::App& program) {
   command->add_option("--step", arguments->step, "Macro step in s that the methods are compared at")->type_name("H");
   command->add_option("--stop", arguments->stop, "Stop time in s")->type_name("T");
   command
-      ->add_option("--tolerance", arguments->tolerance, "Error that the recommended step keeps, relative to the range")
+      ->add_option("--tolerance", arguments->settings.tolerance,
+                   "Error that the recommended step keeps, relative to the range")
       ->type_name("R")
       ->check(CLI::PositiveNumber);
-  command->add_flag("--verify", arguments->verify, "Run the best briefly: foretold beside measured");
+  command->add_flag("--verify", arguments->settings.verify, "Run the best briefly: foretold beside measured");
+  command->add_flag(
+      "--search", arguments->settings.search,
+      "Search sequence, gains, degree and step: the best compromises, and the best of them as candidates");
+  command->add_option("--gain", arguments->settings.gains, "Input that the search may give a gain (default: all)")
+      ->type_name("SUB.VAR")
+      ->allow_extra_args(false);
+  command
+      ->add_option("--parameter", arguments->parameters,
+                   "Parameter whose limits of stability are told; may be repeated")
+      ->type_name("SUB.VAR[=LOW..HIGH]")
+      ->allow_extra_args(false)
+      ->check(question_validator());
+  command
+      ->add_option("--threads", arguments->settings.threads,
+                   "Threads of the search; the advice does not depend on them")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1024));
+  command->add_option("--report", arguments->report, "Write a page to look at (default: advice.html)")
+      ->type_name("FILE")
+      ->expected(0, 1)
+      ->default_str("advice.html");
   command->add_flag("--apply", arguments->apply, "Write the choice into a copy, NAME.advised.toml beside the file");
   command->add_flag("--json", arguments->json, "Print JSON");
   return {command, [arguments] { return run(*arguments); }};

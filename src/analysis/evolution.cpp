@@ -4,29 +4,34 @@
 #include <numeric>
 #include <pagmo/algorithm.hpp>
 #include <pagmo/algorithms/nsga2.hpp>
+#include <pagmo/bfe.hpp>
 #include <pagmo/population.hpp>
 #include <pagmo/problem.hpp>
 
-#include "analysis/measures.hpp"
 #include "analysis/search.hpp"
 
 namespace entrain {
 namespace {
 
-/// What a vector of numbers means: a key per subsystem (called in ascending order of the keys), a gain per input, the
-/// logarithm of the step; then, as the integer part, the degree.
+/// What a vector of numbers means: a key per subsystem (called in ascending order of the keys), a gain per input that
+/// may have one, the logarithm of the step; then, as the integer part, the degree.
 class Decoder {
  public:
   Decoder(const LinearNetwork& network, const EvolutionSettings& settings)
       : subsystems_(network.subsystems.size()),
-        gains_(settings.largest_gain > 0.0 ? network.input_count() : 0),
-        settings_(&settings) {}
+        inputs_(settings.largest_gain > 0.0 ? network.input_count() : 0),
+        gained_(settings.gained),
+        settings_(&settings) {
+    if (!gained_.empty() || inputs_ == 0) return;
+    gained_.resize(inputs_);
+    std::iota(gained_.begin(), gained_.end(), std::size_t{0});
+  }
 
   std::pair<pagmo::vector_double, pagmo::vector_double> bounds() const {
     pagmo::vector_double low(subsystems_, 0.0);
     pagmo::vector_double high(subsystems_, 1.0);
-    low.insert(low.end(), gains_, 0.0);
-    high.insert(high.end(), gains_, settings_->largest_gain);
+    low.insert(low.end(), gained_.size(), 0.0);
+    high.insert(high.end(), gained_.size(), settings_->largest_gain);
     low.push_back(std::log10(settings_->shortest_step));
     high.push_back(std::log10(settings_->longest_step));
     low.push_back(0.0);
@@ -39,51 +44,89 @@ class Decoder {
     std::iota(sequence.begin(), sequence.end(), std::size_t{0});
     std::stable_sort(sequence.begin(), sequence.end(), [&](std::size_t a, std::size_t b) { return x[a] < x[b]; });
     auto result = sequential_choice(sequence, static_cast<int>(std::lround(x.back())), std::pow(10.0, x[x.size() - 2]));
-    const auto gains = x.begin() + static_cast<std::ptrdiff_t>(subsystems_);
-    result.gains.assign(gains, gains + static_cast<std::ptrdiff_t>(gains_));
+    result.gains.assign(inputs_, 0.0);
+    // To a hundredth: nobody writes down more, and alike choices become the same.
+    for (std::size_t i = 0; i < gained_.size(); ++i)
+      result.gains[gained_[i]] = std::round(100.0 * x[subsystems_ + i]) / 100.0;
     return result;
   }
 
  private:
   std::size_t subsystems_;
-  std::size_t gains_;
+  std::size_t inputs_;               // 0 = no gains
+  std::vector<std::size_t> gained_;  // the inputs with a gain
   const EvolutionSettings* settings_;
+};
+
+/// Many at once, so that they share the threads.
+class Judge {
+ public:
+  Judge(OperatingNetworks networks, const EvolutionSettings& settings)
+      : networks_(networks), settings_(settings), decoder_(networks.front(), settings) {}
+
+  const Decoder& decoder() const { return decoder_; }
+  std::vector<Quality> qualities(std::span<const CouplingChoice> choices) const {
+    return evaluate_all(networks_, choices, settings_.threads);
+  }
+  /// The objectives of each choice, one after the other; what cannot be judged is worse than anything.
+  pagmo::vector_double objectives(const std::vector<CouplingChoice>& choices) const {
+    constexpr double kWorst = 1e30;
+    pagmo::vector_double result;
+    const auto judged = qualities(choices);
+    for (std::size_t i = 0; i < choices.size(); ++i) {
+      const bool known = std::isfinite(judged[i].radius) && std::isfinite(judged[i].consistency);
+      result.push_back(known ? judged[i].radius : kWorst);
+      result.push_back(known ? judged[i].consistency : kWorst);
+      result.push_back(-std::log10(choices[i].step));
+    }
+    return result;
+  }
+
+ private:
+  OperatingNetworks networks_;
+  const EvolutionSettings& settings_;
+  Decoder decoder_;
 };
 
 /// The problem as pagmo asks for it: copied at will, so it borrows.
 struct Problem3 {
-  const LinearNetwork* network = nullptr;
-  const ExactCoupling* exact = nullptr;
-  const EvolutionSettings* settings = nullptr;
+  const Judge* judge = nullptr;
 
   pagmo::vector_double fitness(const pagmo::vector_double& x) const {
-    const CouplingChoice choice = Decoder(*network, *settings).choice(x);
-    const auto steps = subsystem_steps(*network, choice.step, choice.degree);
-    const StepProgram program(*network, steps, choice);
-    return {spectral_radius(program), relative_consistency(program, *exact), -std::log10(choice.step)};
+    return judge->objectives({judge->decoder().choice(x)});
   }
-  std::pair<pagmo::vector_double, pagmo::vector_double> get_bounds() const {
-    return Decoder(*network, *settings).bounds();
-  }
+  std::pair<pagmo::vector_double, pagmo::vector_double> get_bounds() const { return judge->decoder().bounds(); }
   static pagmo::vector_double::size_type get_nobj() { return 3; }
   static pagmo::vector_double::size_type get_nix() { return 1; }
 };
 
+/// A generation at a time, as pagmo asks for it.
+struct Batch {
+  const Judge* judge = nullptr;
+
+  pagmo::vector_double operator()(const pagmo::problem& problem, const pagmo::vector_double& all) const {
+    const auto length = static_cast<std::ptrdiff_t>(problem.get_nx());
+    std::vector<CouplingChoice> choices;
+    for (auto at = all.begin(); at != all.end(); at += length) {
+      choices.push_back(judge->decoder().choice(pagmo::vector_double(at, at + length)));
+    }
+    return judge->objectives(choices);
+  }
+};
+
 }  // namespace
 
-std::vector<FoundChoice> evolve_choices(const LinearNetwork& network, const EvolutionSettings& settings) {
-  const ExactCoupling exact = exact_coupling(network);
-  const pagmo::problem problem(Problem3{&network, &exact, &settings});
-  pagmo::population population(problem, settings.population, settings.seed);
-  const pagmo::algorithm algorithm(pagmo::nsga2(settings.generations, 0.95, 10.0, 0.05, 50.0, settings.seed));
-  population = algorithm.evolve(population);
-  std::vector<std::vector<double>> objectives(population.get_f());
-  std::vector<FoundChoice> front;
-  const Decoder decoder(network, settings);
-  for (const std::size_t member : pareto_front(objectives)) {
-    front.push_back({decoder.choice(population.get_x()[member]), {objectives[member][0], objectives[member][1]}});
-  }
-  return front;
+std::vector<FoundChoice> evolve_choices(OperatingNetworks networks, const EvolutionSettings& settings,
+                                        std::span<const CouplingChoice> seeds) {
+  const Judge judge(networks, settings);
+  const pagmo::bfe batch(Batch{&judge});
+  pagmo::population population(pagmo::problem(Problem3{&judge}), batch, settings.population, settings.seed);
+  pagmo::nsga2 nsga2(settings.generations, 0.95, 10.0, 0.05, 50.0, settings.seed);
+  nsga2.set_bfe(batch);
+  population = pagmo::algorithm(std::move(nsga2)).evolve(population);
+  std::vector<CouplingChoice> choices(seeds.begin(), seeds.end());
+  for (const auto& x : population.get_x()) choices.push_back(judge.decoder().choice(x));
+  return front_of(choices, judge.qualities(choices));
 }
 
 }  // namespace entrain

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "analysis/coupled_motion.hpp"
 #include "analysis/hermite_step.hpp"
 #include "analysis/measures.hpp"
 #include "numerics/dense.hpp"
@@ -276,9 +277,7 @@ VectorXd vector_of(const std::vector<double>& values) {
 void note_radius(const LinearNetwork& network, const ErrorStep& steady, Duration step, Forecast& forecast) {
   forecast.radius =
       std::max(forecast.radius, std::pow(spectral_radius(to_matrix(steady.map)), 1.0 / steady.macro_steps));
-  for (const auto& value : eigenvalues(exact_coupling(network).dynamics)) {
-    forecast.exact_radius = std::max(forecast.exact_radius, std::exp(value.real() * step));
-  }
+  forecast.exact_radius = std::max(forecast.exact_radius, own_growth(network, step));
 }
 
 Time end_of(const RunPath& path, std::size_t point) {
@@ -333,6 +332,15 @@ Forecast forecast_implicit(const RunPath& path, Duration step) {
   }
   run.finish(forecast);
   return forecast;
+}
+
+double explicit_radius(const LinearNetwork& network, const CouplingChoice& choice) {
+  const auto steps = subsystem_steps(network, choice.step, choice.degree);
+  return spectral_radius(StepProgram(network, steps, choice));
+}
+
+double implicit_radius(const LinearNetwork& network, Duration step) {
+  return spectral_radius(hermite_step_matrix(network, subsystem_steps(network, step, kMaxInputDegree), step));
 }
 
 }  // namespace entrain

@@ -41,4 +41,8 @@ Forecast forecast_explicit(const RunPath& path, const CouplingChoice& choice);
 /// The same for implicit methods with Hermite inputs (hermite_step.hpp).
 Forecast forecast_implicit(const RunPath& path, Duration step);
 
+/// The spectral radius per macro step alone.
+double explicit_radius(const LinearNetwork& network, const CouplingChoice& choice);
+double implicit_radius(const LinearNetwork& network, Duration step);
+
 }  // namespace entrain

@@ -35,12 +35,15 @@ struct StableRange {
   double low = 0.0;
   double high = 0.0;
 };
-/// All ranges in [low, high] where the radius is below 1: a grid of `points`, evenly spaced by ratio, and bisection
-/// between a stable and an unstable neighbour. A range narrower than the grid can be missed.
+/// All ranges in [low, high] where the radius is below 1: a grid of `points`, evenly spaced by ratio (by difference
+/// when `low` is not above 0), and bisection between a stable and an unstable neighbour. A range narrower than the grid
+/// can be missed.
 struct SearchRange {
   double low = 0.0;
   double high = 0.0;
   int points = 200;
+
+  double at(int point) const;
 };
 std::vector<StableRange> stable_ranges(const SearchRange& search, FunctionRef<double(double)> radius);
 

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
+#include <limits>
+#include <set>
 
 #include "analysis/measures.hpp"
 #include "base/executor.hpp"
+#include "entrain/error.hpp"
 
 namespace entrain {
 namespace {
@@ -39,17 +41,26 @@ bool dominates(const std::vector<double>& a, const std::vector<double>& b) {
 
 }  // namespace
 
-std::vector<Quality> evaluate_all(const LinearNetwork& network, std::span<const CouplingChoice> choices, int threads) {
+std::vector<Quality> evaluate_all(OperatingNetworks networks, std::span<const CouplingChoice> choices, int threads) {
+  constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
   std::vector<Quality> result(choices.size());
-  const ExactCoupling exact = exact_coupling(network);
+  std::vector<ExactCoupling> exact;
+  for (const auto& network : networks) exact.push_back(exact_coupling(network));
   const auto groups = groups_of(choices);
   Executor executor(threads);
   executor.for_each(groups.size(), [&](std::size_t g) {
     const auto& first = choices[groups[g].first];
-    const auto steps = subsystem_steps(network, first.step, first.degree);
-    for (std::size_t i = groups[g].first; i < groups[g].end; ++i) {
-      const StepProgram program(network, steps, choices[i]);
-      result[i] = {spectral_radius(program), relative_consistency(program, exact)};
+    for (std::size_t n = 0; n < networks.size(); ++n) {
+      const auto steps = subsystem_steps(networks[n], first.step, first.degree);
+      for (std::size_t i = groups[g].first; i < groups[g].end; ++i) {
+        try {
+          const StepProgram program(networks[n], steps, choices[i]);
+          result[i].radius = std::max(result[i].radius, spectral_radius(program));
+          result[i].consistency = std::max(result[i].consistency, relative_consistency(program, exact[n]));
+        } catch (const Error&) {
+          result[i] = {kUnknown, kUnknown};
+        }
+      }
     }
   });
   return result;
@@ -73,6 +84,45 @@ std::vector<std::size_t> pareto_front(std::span<const std::vector<double>> objec
   }
   std::sort(front.begin(), front.end());
   return front;
+}
+
+std::vector<FoundChoice> front_of(std::span<const CouplingChoice> choices, std::span<const Quality> qualities) {
+  std::vector<std::vector<double>> objectives;
+  std::set<std::vector<double>> seen;
+  std::vector<std::size_t> numbers;
+  for (std::size_t i = 0; i < choices.size(); ++i) {
+    std::vector<double> of{qualities[i].radius, qualities[i].consistency, -choices[i].step};
+    if (std::isnan(of[0]) || std::isnan(of[1]) || !seen.insert(of).second) continue;
+    objectives.push_back(std::move(of));
+    numbers.push_back(i);
+  }
+  std::vector<FoundChoice> front;
+  for (const std::size_t member : pareto_front(objectives)) {
+    front.push_back({choices[numbers[member]], qualities[numbers[member]]});
+  }
+  return front;
+}
+
+std::size_t knee_of(std::span<const FoundChoice> front) {
+  constexpr double kNothing = 1e-300;  // a consistency of 0 has no logarithm
+  const auto scaled = [&](const auto& objective) {
+    std::vector<double> values;
+    for (const auto& of : front) values.push_back(objective(of));
+    const auto [low, high] = std::minmax_element(values.begin(), values.end());
+    const double least = *low;
+    const double extent = *high > *low ? *high - *low : 1.0;
+    for (double& value : values) value = (value - least) / extent;
+    return values;
+  };
+  const auto radius = scaled([](const FoundChoice& of) { return of.quality.radius; });
+  const auto consistency = scaled([](const FoundChoice& of) { return std::log(of.quality.consistency + kNothing); });
+  const auto step = scaled([](const FoundChoice& of) { return -std::log(of.choice.step); });
+  std::size_t knee = 0;
+  const auto distance = [&](std::size_t i) { return std::hypot(radius[i], consistency[i], step[i]); };
+  for (std::size_t i = 1; i < front.size(); ++i) {
+    if (distance(i) < distance(knee)) knee = i;
+  }
+  return knee;
 }
 
 }  // namespace entrain

@@ -1,10 +1,13 @@
 #pragma once
 
-#include <memory>
+#include <optional>
+#include <vector>
 
 #include "facade/advice.hpp"
+#include "facade/insight.hpp"
 #include "facade/pilot.hpp"
 #include "facade/prepare.hpp"
+#include "facade/short_runs.hpp"
 
 namespace entrain {
 
@@ -20,27 +23,43 @@ class Adviser {
   void fly();
   void foretell();
   void foretell(Candidate& candidate);
+  void search();
   void measure_cost(Candidate& candidate);
+  bool everything_foretold() const;
   void compare_at_equal_cost();
+  Duration time_to_probe();
   void probe();
-  double steps_to_probe();
+  void probe_those_below(double error);
+  void match();
+  std::vector<std::size_t> ranking() const;
   void choose();
+  void choose_undemanding();
   void choose_step();
   void confirm_step();
+  void doubt_the_choice();
   void tell_what_is_missing();
   void measure_the_best();
+  void look_closer();
 
-  SystemDescription with(const Candidate& candidate) const;
-  /// A description of the first `steps` macro steps.
-  SystemDescription shortened(SystemDescription description, double steps) const;
+  Picture picture() const { return {*pilot_.path, sequence_, advice_.step}; }
+  Duration whole_run() const { return advice_.stop - advice_.start; }
   Duration longest_imposed_step() const;
+  /// At least `steps` macro steps, and a whole number of every imposed step.
+  Duration length_of(double steps) const;
+  /// The step nearest to this one that fits the imposed ones.
+  Duration fitting(Duration step) const;
+  /// Foretold, also between steps that fit.
+  double error_at(const Candidate& candidate, Duration step) const;
 
   SystemDescription description_;
   AdviceSettings settings_;
   const ModelFactory& models_;
   Prepared prepared_;  // with a method that asks for nothing: to look at
   std::vector<std::size_t> sequence_;
+  std::vector<Duration> imposed_;
   Pilot pilot_;
+  std::optional<ShortRuns> runs_;  // long enough to see something
+  bool has_reference_ = false;
   Advice advice_;
 };
 

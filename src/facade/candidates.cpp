@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
+#include "analysis/coupled_motion.hpp"
+#include "masters/calendar.hpp"
 #include "masters/registry.hpp"
 
 namespace entrain {
@@ -30,24 +33,16 @@ std::vector<std::string> wrong_with_held_inputs(CoupledSystem& system) {
   return reasons;
 }
 
-bool steps_span_macro_steps(const RunPath& path, Duration step) {
-  for (const auto& subsystem : path.points.front().network.subsystems) {
-    if (rhythm_of(subsystem.capabilities, step).span > 1) return true;
-  }
-  return false;
+bool is_implicit(const Way& way) {
+  return way.method == "missiles" || way.method == "ifosmondi";
+}
+
+bool fits(const std::vector<Duration>& imposed, Duration step) {
+  return std::all_of(imposed.begin(), imposed.end(),
+                     [&](Duration of) { return whole_ratio(of, step) || whole_ratio(step, of); });
 }
 
 }  // namespace
-
-std::optional<double> Candidate::merit() const {
-  if (equal_cost_error) return equal_cost_error;
-  if (error) return error;
-  return probed_error;
-}
-
-bool Candidate::explicit_method() const {
-  return method == "jacobi" || method == "gauss-seidel";
-}
 
 std::vector<Candidate> candidates_for(CoupledSystem& system, const RunSettings& settings) {
   std::vector<const Capabilities*> capabilities;
@@ -75,22 +70,76 @@ std::vector<std::size_t> found_sequence(const CoupledSystem& system) {
   return sequence;
 }
 
-std::optional<Forecast> forecast_of(const Candidate& candidate, const RunPath& path,
-                                    const std::vector<std::size_t>& sequence, Duration step) {
-  const bool is_implicit = candidate.method == "missiles" || candidate.method == "ifosmondi";
+CouplingChoice choice_of(const Way& way, const LinearNetwork& network, const std::vector<std::size_t>& found,
+                         Duration step) {
+  const auto& subsystems = network.subsystems;
+  if (way.method == "jacobi") return parallel_choice(subsystems.size(), way.degree, step);
+  std::vector<std::size_t> sequence = way.sequence.empty() ? found : std::vector<std::size_t>();
+  for (const auto& name : way.sequence) {
+    const auto at = std::find_if(subsystems.begin(), subsystems.end(), [&](const auto& of) { return of.name == name; });
+    sequence.push_back(static_cast<std::size_t>(at - subsystems.begin()));
+  }
+  auto choice = sequential_choice(sequence, way.degree, step);
+  if (way.gains.empty()) return choice;
+  for (const auto& subsystem : subsystems) {
+    for (const auto& input : subsystem.inputs) {
+      const auto gain = way.gains.find(input.name);
+      choice.gains.push_back(gain == way.gains.end() ? 0.0 : gain->second);
+    }
+  }
+  return choice;
+}
+
+std::optional<Forecast> forecast_of(const Way& way, const RunPath& path, const std::vector<std::size_t>& found,
+                                    Duration step) {
   const auto& network = path.points.front().network;
-  if (!can_forecast(network, is_implicit ? kMaxInputDegree : candidate.degree)) return std::nullopt;
-  if (is_implicit) {
-    if (steps_span_macro_steps(path, step)) return std::nullopt;
-    return forecast_implicit(path, step);
+  if (!can_forecast(network, is_implicit(way) ? kMaxInputDegree : way.degree)) return std::nullopt;
+  if (is_implicit(way)) return forecast_implicit(path, step);
+  if (!way.explicit_method()) return std::nullopt;
+  return forecast_explicit(path, choice_of(way, network, found, step));
+}
+
+std::optional<Forecast> stability_of(const Way& way, const RunPath& path, const std::vector<std::size_t>& found,
+                                     Duration step) {
+  if (is_implicit(way) && !can_forecast(path.points.front().network, kMaxInputDegree)) return std::nullopt;
+  if (!is_implicit(way) && !way.explicit_method()) return std::nullopt;
+  Forecast result;
+  for (const auto& point : path.points) {
+    const double radius = is_implicit(way) ? implicit_radius(point.network, step)
+                                           : explicit_radius(point.network, choice_of(way, point.network, found, step));
+    result.radius = std::max(result.radius, radius);
+    // What does not grow need not be compared with the motion itself.
+    if (radius > 1.0) result.exact_radius = std::max(result.exact_radius, own_growth(point.network, step));
   }
-  if (candidate.method == "jacobi") {
-    return forecast_explicit(path, parallel_choice(sequence.size(), candidate.degree, step));
+  return result;
+}
+
+SystemDescription with_way(SystemDescription description, const Way& way) {
+  description.method = {way.method, {}};
+  if (!way.explicit_method()) return description;
+  auto& options = description.method_options[way.method];
+  options["degree"] = {std::int64_t{way.degree}, {}};
+  options.erase("sequence");  // that of the file was judged as little as the one found
+  if (!way.sequence.empty()) options["sequence"] = {way.sequence, {}};
+  if (way.method == "nepce") options["gains"] = {way.gains, {}};
+  return description;
+}
+
+std::vector<Duration> fitting_steps(const std::vector<Duration>& imposed, Duration low, Duration high) {
+  constexpr int kMost = 64;
+  std::set<Duration> steps;
+  for (const Duration of : imposed) {
+    for (int k = 1; k <= kMost; ++k) {
+      for (const Duration step : {of * k, of / k}) {
+        if (step >= low && step <= high && fits(imposed, step)) steps.insert(step);
+      }
+    }
   }
-  if (candidate.method == "gauss-seidel") {
-    return forecast_explicit(path, sequential_choice(sequence, candidate.degree, step));
+  std::vector<Duration> result;
+  for (const Duration step : steps) {
+    if (result.empty() || step > result.back() * (1 + 1e-9)) result.push_back(step);
   }
-  return std::nullopt;
+  return result;
 }
 
 }  // namespace entrain

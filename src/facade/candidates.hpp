@@ -15,9 +15,24 @@ std::vector<Candidate> candidates_for(CoupledSystem& system, const RunSettings& 
 /// The sequence that gauss-seidel finds by itself.
 std::vector<std::size_t> found_sequence(const CoupledSystem& system);
 
-/// The error and the stability of a candidate over a run; nullopt when it cannot be foretold (f3ornits chooses its own
-/// steps).
-std::optional<Forecast> forecast_of(const Candidate& candidate, const RunPath& path,
-                                    const std::vector<std::size_t>& sequence, Duration step);
+/// An explicit way as what it does to a network; `found` is the sequence where the way names none.
+CouplingChoice choice_of(const Way& way, const LinearNetwork& network, const std::vector<std::size_t>& found,
+                         Duration step);
+
+/// The error and the stability of a way over a run; nullopt when they cannot be foretold: f3ornits chooses its own
+/// steps, and the matrices of large networks are too large (can_forecast).
+std::optional<Forecast> forecast_of(const Way& way, const RunPath& path, const std::vector<std::size_t>& found,
+                                    Duration step);
+
+/// The stability alone; `error` stays empty of meaning. For explicit ways on networks of any size.
+std::optional<Forecast> stability_of(const Way& way, const RunPath& path, const std::vector<std::size_t>& found,
+                                     Duration step);
+
+/// The description with the method, the degree, the sequence and the gains of a way in place of its own.
+SystemDescription with_way(SystemDescription description, const Way& way);
+
+/// The steps from `low` to `high` that fit the imposed ones: each divides the macro step or is a multiple of it.
+/// Ascending; up to 64 steps in one either way. Without imposed steps there is nothing to fit.
+std::vector<Duration> fitting_steps(const std::vector<Duration>& imposed, Duration low, Duration high);
 
 }  // namespace entrain

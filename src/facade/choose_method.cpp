@@ -117,12 +117,8 @@ MethodChoice choose_method(const SystemDescription& written, const ModelFactory&
     return choice;
   }
   const auto& [candidate, reason] = chosen;
-  choice.description.method.value = candidate.method;
-  if (candidate.explicit_method()) {
-    choice.description.method_options[candidate.method]["degree"] = {std::int64_t{candidate.degree}, {}};
-  }
-  choice.note = fmt::format("auto: {}{}, because: {}", candidate.method,
-                            candidate.explicit_method() ? fmt::format(" of degree {}", candidate.degree) : "", reason);
+  choice.description = with_way(std::move(choice.description), candidate);
+  choice.note = fmt::format("auto: {}, because: {}", candidate.title(), reason);
   return choice;
 }
 

@@ -42,7 +42,7 @@ class PilotRun {
   bool take_point(Time t) {
     auto linear = linearized(system_);
     if (!linear.network) {
-      pilot_.obstacles = std::move(linear.obstacles);
+      if (pilot_.obstacles.empty()) pilot_.obstacles = std::move(linear.obstacles);
       return false;
     }
     if (!path_.points.empty() && alike(path_.points.back().network, *linear.network)) return true;
@@ -60,21 +60,43 @@ class PilotRun {
       high_[y] = std::max(high_[y], outputs[y]);
     }
   }
+  /// How far the outputs have moved by now.
+  void note_extents(Time t) {
+    extents_.push_back({t, {}});
+    for (std::size_t y = 0; y < low_.size(); ++y) extents_.back().of_outputs.push_back(high_[y] - low_[y]);
+  }
   void remark(std::string text) { pilot_.remarks.push_back(std::move(text)); }
   Pilot take(Time stop, bool linear) {
-    if (!linear) return std::move(pilot_);
-    path_.stop = stop;
     for (std::size_t y = 0; y < low_.size(); ++y) {
       const double range = high_[y] - low_[y];
-      path_.ranges.push_back(range > 0.0 ? range : std::abs(high_[y]));
+      pilot_.ranges.push_back(range > 0.0 ? range : std::abs(high_[y]));
     }
+    pilot_.lively = lively();
+    if (!linear) return std::move(pilot_);
+    path_.stop = stop;
+    path_.ranges = pilot_.ranges;
     pilot_.path = std::move(path_);
     pilot_.rates_known = rates_known_;
     return std::move(pilot_);
   }
 
  private:
+  Time lively() const {
+    constexpr double kMoved = 0.1;
+    for (const auto& [time, moved] : extents_) {
+      bool all = true;
+      for (std::size_t y = 0; y < moved.size(); ++y) all = all && moved[y] >= kMoved * (high_[y] - low_[y]);
+      if (all) return time;
+    }
+    return extents_.empty() ? 0.0 : extents_.back().time;
+  }
+
+  struct Extents {
+    Time time;
+    std::vector<double> of_outputs;
+  };
   CoupledSystem& system_;
+  std::vector<Extents> extents_;
   Pilot pilot_;
   RunPath path_;
   bool rates_known_ = true;
@@ -89,15 +111,22 @@ Pilot fly_pilot(CoupledSystem& system, Method& method, const RunSettings& run, c
   PilotRun pilot(system);
   bool linear = pilot.take_point(run.start);
   const Time end = run.start + settings.share * (run.stop - run.start);
+  // Enough to see when something begins to happen.
+  constexpr int kExtents = 128;
   const Duration between = (end - run.start) / settings.points;
-  Time next_point = run.start + between;
+  int points = 1;
+  int extents = 1;
   try {
-    for (Time t = run.start; linear && t < end && t < run.stop;) {
+    for (Time t = run.start; t < end && t < run.stop;) {
       t = method.advance(system).reached;
       pilot.take_outputs();
-      if (t < next_point || t >= run.stop) continue;
+      if (t >= run.start + (end - run.start) / kExtents * extents) {
+        pilot.note_extents(t);
+        ++extents;
+      }
+      if (!linear || t < run.start + between * points || t >= run.stop) continue;
       linear = pilot.take_point(t);
-      next_point += between;
+      ++points;
     }
   } catch (const std::exception& error) {
     pilot.remark(fmt::format("the pilot run with {} failed: {}", method.name(), error.what()));

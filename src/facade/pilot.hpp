@@ -14,6 +14,8 @@ namespace entrain {
 struct Pilot {
   std::optional<RunPath> path;
   bool rates_known = false;            ///< else the path tells of stability, not of errors
+  std::vector<double> ranges;          ///< of every output, as in RunPath; known without a path, too
+  Time lively = 0.0;                   ///< by then every output has covered a tenth of its range
   std::vector<std::string> obstacles;  ///< to a linear picture, naming the subsystems
   std::vector<std::string> remarks;    ///< a pilot that failed on its way, ...
 };

@@ -173,7 +173,7 @@ struct Front {
 Front front_of(const LinearNetwork& network, std::vector<CouplingChoice> choices) {
   Front front{std::move(choices), {}, {}};
   const int threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-  front.qualities = evaluate_all(network, front.choices, threads);
+  front.qualities = evaluate_all({&network, 1}, front.choices, threads);
   std::vector<std::vector<double>> objectives;
   for (const auto& of : front.qualities) objectives.push_back({of.radius, of.consistency});
   front.members = pareto_front(objectives);

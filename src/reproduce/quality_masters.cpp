@@ -43,7 +43,7 @@ LinearNetwork oscillator_network(const Examples& examples) {
 }
 
 Quality quality(const LinearNetwork& network, const CouplingChoice& of) {
-  return evaluate_all(network, {&of, 1}, 1).front();
+  return evaluate_all({&network, 1}, {&of, 1}, 1).front();
 }
 
 double radius(const LinearNetwork& network, const CouplingChoice& of) {

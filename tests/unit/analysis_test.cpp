@@ -8,6 +8,7 @@
 #include "analysis/search.hpp"
 #include "facade/prepare.hpp"
 #include "numerics/eigenvalues.hpp"
+#include "support/ring_network.hpp"
 #include "support/systems.hpp"
 
 namespace entrain {
@@ -35,22 +36,7 @@ LinearNetwork oscillator() {
   return *linearized(*prepared.system).network;
 }
 
-/// A ring of lightly damped oscillators, each pulled by the next: x'' = -x - 0.4 x' + 0.3 x_next.
-LinearNetwork ring(std::size_t size) {
-  LinearNetwork network;
-  for (std::size_t s = 0; s < size; ++s) {
-    auto& subsystem = network.subsystems.emplace_back();
-    subsystem.name = "o" + std::to_string(s);
-    subsystem.matrices = {Matrix(2, 2), Matrix(2, 1), Matrix(1, 2), Matrix(1, 1)};
-    subsystem.matrices.A.values = {0, 1, -1, -0.4};
-    subsystem.matrices.B.values = {0, 0.3};
-    subsystem.matrices.C.values = {1, 0};
-    subsystem.inputs = {{subsystem.name + ".u", (s + 1) % size, 1.0}};
-    subsystem.capabilities.input_degree = kMaxInputDegree;
-    network.outputs.push_back(subsystem.name + ".x");
-  }
-  return network;
-}
+using test::ring;
 
 double radius(const LinearNetwork& network, const CouplingChoice& choice) {
   const auto steps = subsystem_steps(network, choice.step, choice.degree);
@@ -121,8 +107,8 @@ TEST(Evolution, finds_masters_as_robust_as_the_highlighted_one_of_the_paper) {
   const LinearNetwork network = oscillator();
   const EvolutionSettings settings{
       .shortest_step = 1e-3, .longest_step = 10.0, .highest_degree = 1, .largest_gain = 0.99};
-  const auto front = evolve_choices(network, settings);
-  const auto again = evolve_choices(network, settings);
+  const auto front = evolve_choices({&network, 1}, settings);
+  const auto again = evolve_choices({&network, 1}, settings);
   ASSERT_EQ(front.size(), again.size());
   double least = 1.0;
   for (std::size_t i = 0; i < front.size(); ++i) {

@@ -1,0 +1,100 @@
+#include "cli/advice_sentences.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+
+#include "report/table.hpp"
+
+namespace entrain::cli {
+namespace {
+
+std::string ranges_text(const std::vector<StableRange>& ranges) {
+  std::vector<std::string> parts;
+  for (const auto& range : ranges) parts.push_back(fmt::format("from {:.4g} to {:.4g}", range.low, range.high));
+  return fmt::format("{}", fmt::join(parts, ", and again "));
+}
+
+std::string decay_text(double radius) {
+  if (radius <= 0.0) return "a disturbance is gone after a step";
+  if (radius >= 1.0) return "a disturbance does not die out";
+  return fmt::format("a disturbance falls to a half in {:.3g} macro steps", std::log(0.5) / std::log(radius));
+}
+
+}  // namespace
+
+std::vector<std::string> robustness_sentences(const Advice& advice) {
+  std::vector<std::string> lines;
+  if (!advice.robustness) return lines;
+  const auto& of = *advice.robustness;
+  const auto& candidate = advice.candidates[of.candidate];
+  lines.push_back(fmt::format("{} at {:.4g} s: spectral radius {:.6g}, {}", candidate.title(), advice.step,
+                              *candidate.radius, decay_text(*candidate.radius)));
+  if (candidate.stable_steps.size() > 1) {
+    lines.push_back(
+        fmt::format("it is stable with steps {} s: longer is not always worse", ranges_text(candidate.stable_steps)));
+  } else if (!candidate.stable_steps.empty()) {
+    lines.push_back(
+        fmt::format("it is stable with steps {} s, as far as was searched", ranges_text(candidate.stable_steps)));
+  } else if (candidate.error) {
+    lines.emplace_back("no step was found at which it is stable");
+  }
+  if (of.consistency) {
+    lines.push_back(fmt::format(
+        "after two steps from any state of length 1 inputs and outputs differ by {:.3g} at most (relative consistency)",
+        *of.consistency));
+  }
+  for (const auto& [subsystem, margin] : of.margins) {
+    lines.push_back(
+        margin > 0.0
+            ? fmt::format("the step of '{}' may be off by {:.3g} (2-norm) before the coupling is unstable "
+                          "(structured stability radius)",
+                          subsystem, margin)
+            : fmt::format("no change of the step of '{}' is needed: the coupling is unstable as it is", subsystem));
+  }
+  if (of.initialisation) {
+    lines.push_back(
+        fmt::format("initialisation by going round the loops {}: what goes round is multiplied by {:.3g} "
+                    "(conditions (50), (51))",
+                    of.initialisation->converges ? "converges" : "does not converge", of.initialisation->radius));
+  }
+  return lines;
+}
+
+std::vector<std::string> parameter_sentences(const Advice& advice) {
+  std::vector<std::string> lines;
+  for (const auto& of : advice.parameters) {
+    const auto searched = fmt::format("searched from {:.4g} to {:.4g}", of.low, of.high);
+    lines.push_back(of.stable.empty() ? fmt::format("{}, now {:.4g}: nowhere stable ({})", of.name, of.value, searched)
+                                      : fmt::format("{}, now {:.4g}: stable {} ({})", of.name, of.value,
+                                                    ranges_text(of.stable), searched));
+  }
+  if (advice.joint_factor) {
+    lines.push_back(
+        fmt::format("all together may change by a factor of {:.4g}, each up or down, before a combination is "
+                    "unstable",
+                    *advice.joint_factor));
+  }
+  return lines;
+}
+
+std::string front_text(const Advice& advice) {
+  if (!advice.front) return {};
+  constexpr std::size_t kMostRows = 16;
+  const auto& points = advice.front->points;
+  Table table({"step, s", "radius", "consistency", "coupling"});
+  for (std::size_t column = 0; column < 3; ++column) table.align_right(column);
+  const std::size_t stride = points.size() / kMostRows + 1;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const bool knee = i == advice.front->knee;
+    if (i % stride != 0 && !knee) continue;
+    const auto& of = points[i];
+    table.add_row({fmt::format("{:.3g}", of.step), fmt::format("{:.4f}", of.quality.radius),
+                   fmt::format("{:.3g}", of.quality.consistency), of.way.title() + (knee ? " <- gives up least" : "")});
+  }
+  return fmt::format("best compromises of radius, consistency and step: {} found, {}\n{}", points.size(),
+                     advice.front->how, table.text(2));
+}
+
+}  // namespace entrain::cli

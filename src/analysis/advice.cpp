@@ -1,0 +1,27 @@
+#include "analysis/advice.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace entrain {
+
+bool Way::explicit_method() const {
+  return method == "jacobi" || method == "gauss-seidel" || method == "nepce";
+}
+
+std::string Way::title() const {
+  if (!explicit_method()) return method;
+  auto text = fmt::format("{} of degree {}", method, degree);
+  if (!sequence.empty()) text += fmt::format(", first {}", fmt::join(sequence, ", then "));
+  std::vector<std::string> parts;
+  for (const auto& [input, gain] : gains) parts.push_back(fmt::format("{} {:.3g}", input, gain));
+  if (!parts.empty()) text += fmt::format(", gains {}", fmt::join(parts, ", "));
+  return text;
+}
+
+std::optional<double> Candidate::merit() const {
+  if (probed_error) return probed_error;
+  return equal_cost_error ? equal_cost_error : error;
+}
+
+}  // namespace entrain

@@ -1,0 +1,143 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analysis/measures.hpp"
+#include "analysis/search.hpp"
+
+namespace entrain {
+
+/// A method with what matters of its options.
+struct Way {
+  std::string method;
+  int degree = 0;                       ///< of the explicit methods
+  std::vector<std::string> sequence;    ///< of gauss-seidel and nepce; empty = as the method finds it
+  std::map<std::string, double> gains;  ///< of nepce, by "subsystem.input"; left out = 0
+
+  bool explicit_method() const;
+  /// "nepce of degree 1, first b, then a, gains a.u 0.25".
+  std::string title() const;
+  bool operator==(const Way&) const = default;
+};
+
+/// One way to run a system, and what is known of it.
+struct Candidate : Way {
+  std::vector<std::string> obstacles;  ///< empty = it can run this system
+
+  std::optional<double> radius;           ///< spectral radius per macro step
+  bool stable = false;                    ///< nothing grows that does not grow by itself; meaningless without a radius
+  std::vector<StableRange> stable_steps;  ///< as far as was searched; several when there are islands
+  std::optional<double> error;  ///< foretold: rms of the worst output relative to its range, at the step asked for
+  /// The same with the step at which it calls the subsystems as often as jacobi.
+  std::optional<double> equal_cost_error;
+  Duration equal_cost_step = 0.0;
+  std::optional<double> probed_error;  ///< from short runs at that step, its half and its quarter
+  /// Of all subsystems together, per macro step: steps, rollbacks, linearizations.
+  std::optional<double> calls_per_step;
+  std::optional<double> wall_seconds;  ///< per simulated second, in a brief run
+  bool searched = false;               ///< it comes from a search, not from the methods' own defaults
+
+  /// What it is chosen by: the smaller the better; nullopt = nothing is known.
+  std::optional<double> merit() const;
+};
+
+/// Two ways that cost the same, in real runs over the same time.
+struct Match {
+  std::size_t candidate = 0;  ///< the one of which nothing can be foretold
+  std::size_t rival = 0;      ///< the best of the others
+  double error = 0.0;         ///< rms of the worst output relative to its range, against a refined run of the rival
+  double rival_error = 0.0;
+  Duration rival_step = 0.0;  ///< at which it calls the subsystems as often as the candidate
+  double doubt = 0.0;         ///< what refining the reference once more changes
+  Duration length = 0.0;      ///< of the runs, s
+
+  /// Better beyond doubt.
+  bool won() const { return error + doubt < rival_error; }
+};
+
+struct Measured {
+  std::size_t candidate = 0;
+  double foretold = 0.0;  ///< over the part that was run
+  double measured = 0.0;
+};
+
+/// The best compromises of a search.
+struct FrontPoint {
+  Way way;
+  Duration step = 0.0;
+  Quality quality;
+};
+struct Front {
+  std::vector<FrontPoint> points;  ///< by ascending step
+  std::size_t knee = 0;            ///< the one that gives up least
+  std::string how;                 ///< "NSGA-II over ...", "a grid of ..."
+};
+
+/// How far a parameter can change before the coupling is unstable.
+struct ParameterLimits {
+  std::string name;    ///< "subsystem.parameter"
+  double value = 0.0;  ///< as it is
+  double low = 0.0;    ///< where was searched
+  double high = 0.0;
+  std::vector<StableRange> stable;
+};
+
+/// The measures of paper 003 for one explicit way at the step asked for.
+struct Robustness {
+  std::size_t candidate = 0;
+  std::optional<double> consistency;                    ///< relative consistency
+  std::vector<std::pair<std::string, double>> margins;  ///< structured stability radius, by subsystem
+  std::optional<Initialisation> initialisation;         ///< conditions (50), (51)
+};
+
+/// Radius and consistency over the step.
+struct QualityCurve {
+  Way way;
+  std::vector<Duration> steps;
+  std::vector<double> radius;
+  std::vector<double> consistency;  ///< empty for implicit methods
+};
+
+/// The radius over two quantities.
+struct HeatMap {
+  struct Axis {
+    std::string name;
+    std::vector<double> values;
+  };
+  std::string way;
+  Axis x, y;
+  std::vector<std::vector<double>> radius;  ///< a row for each y; NaN where there is none
+};
+
+/// Which method, which step, and why.
+struct Advice {
+  std::string system;
+  Time start = 0.0;
+  Time stop = 0.0;
+  Duration step = 0.0;                    ///< as asked for, or the default
+  std::vector<std::string> capabilities;  ///< a line for each subsystem
+  std::vector<std::vector<std::string>> loops;
+  std::optional<double> fastest_rate;  ///< largest |eigenvalue| of the coupled system, 1/s
+  std::size_t operating_points = 0;    ///< 0 = no linear picture
+  std::vector<Candidate> candidates;
+  std::optional<Match> match;
+  std::optional<std::size_t> choice;
+  std::optional<Duration> recommended_step;
+  std::string reason;                ///< of the choice, or of there being none
+  std::vector<std::string> remarks;  ///< what limits the answer
+  std::vector<std::string> missing;  ///< what would allow a better one
+  std::vector<Measured> measured;    ///< when asked to verify
+  std::optional<Robustness> robustness;
+  std::vector<ParameterLimits> parameters;  ///< those asked for, with the method that is recommended
+  std::optional<double>
+      joint_factor;            ///< by which all of them can change, up or down, before one combination is unstable
+  std::optional<Front> front;  ///< when asked to search
+  std::vector<QualityCurve> curves;  ///< when asked for
+  std::optional<HeatMap> heat;       ///< when asked for
+};
+
+}  // namespace entrain

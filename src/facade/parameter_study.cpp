@@ -1,0 +1,157 @@
+#include "facade/parameter_study.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "analysis/linearize.hpp"
+#include "base/suggest.hpp"
+#include "entrain/error.hpp"
+#include "facade/candidates.hpp"
+#include "facade/choose_method.hpp"
+
+namespace entrain {
+namespace {
+
+constexpr double kWidest = 100.0;  // where nothing else is asked for: from a hundredth to a hundred times the value
+
+}  // namespace
+
+ParameterStudy::ParameterStudy(const SystemDescription& description, const ModelFactory& models,
+                               const Prepared& prepared, const std::vector<ParameterQuestion>& questions)
+    : description_(description), models_(models) {
+  std::vector<Problem> problems;
+  for (const auto& question : questions) add(question, prepared, problems);
+  if (!problems.empty()) throw Error(std::move(problems));
+}
+
+void ParameterStudy::add(const ParameterQuestion& question, const Prepared& prepared, std::vector<Problem>& problems) {
+  std::vector<std::string> known;
+  const SourcePosition where{"--parameter", 0, 0};
+  for (std::size_t s = 0; s < prepared.system->size(); ++s) {
+    for (const auto& parameter : prepared.system->variables(SubsystemId{s}).parameters) {
+      const auto& subsystem = description_.subsystems[s];
+      known.push_back(subsystem.name + "." + parameter.name);
+      if (known.back() != question.name) continue;
+      const auto written = subsystem.start.find(parameter.name);
+      const Value value = written != subsystem.start.end() ? written->second.value : parameter.start.value_or(0.0);
+      const auto* number = std::get_if<double>(&value);
+      const auto* whole = std::get_if<std::int64_t>(&value);
+      if (parameter.type != ValueType::Real || (number == nullptr && whole == nullptr)) {
+        problems.push_back({fmt::format("'{}' is no real number", question.name), "name a real parameter", where});
+        return;
+      }
+      const double now = number != nullptr ? *number : static_cast<double>(*whole);
+      const double low = question.low.value_or(std::min(now / kWidest, now * kWidest));
+      const double high = question.high.value_or(std::max(now / kWidest, now * kWidest));
+      if (!(high > low)) {
+        problems.push_back({fmt::format("no range to search for '{}', which is {}", question.name, now),
+                            fmt::format("give one: --parameter {}=LOW..HIGH", question.name), where});
+        return;
+      }
+      parameters_.push_back({s, parameter.name, now, low, high});
+      return;
+    }
+  }
+  problems.push_back(
+      {fmt::format("there is no parameter '{}'", question.name), suggestion(question.name, known), where});
+}
+
+std::vector<double> ParameterStudy::values() const {
+  std::vector<double> result;
+  for (const auto& parameter : parameters_) result.push_back(parameter.value);
+  return result;
+}
+
+std::optional<RunPath> ParameterStudy::path_with(const std::vector<double>& values) const {
+  auto description = to_look_at(description_);
+  description.method.value = kUndemanding;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const auto& of = parameters_[i];
+    description.subsystems[of.subsystem].start[of.variable] = {values[i], {"--parameter", 0, 0}};
+  }
+  try {
+    std::vector<Problem> problems;
+    const auto prepared = prepare(description, 1, models_, problems);
+    if (!prepared.system) return std::nullopt;
+    prepared.system->initialize(prepared.settings.start, prepared.settings.stop);
+    auto linear = linearized(*prepared.system);
+    if (!linear.network) return std::nullopt;
+    RunPath path;
+    path.points.push_back({prepared.settings.start, std::move(*linear.network), {}});
+    return path;
+  } catch (const Error&) {  // a value that the model refuses, a loop that has no solution then
+    return std::nullopt;
+  }
+}
+
+bool ParameterStudy::stable(const Way& way, const std::vector<std::size_t>& found, Duration step,
+                            const std::vector<double>& values) const {
+  const auto path = path_with(values);
+  if (!path) return false;
+  const auto stability = stability_of(way, *path, found, step);
+  return stability && stability->stable();
+}
+
+std::vector<ParameterLimits> ParameterStudy::limits(const Way& way, const std::vector<std::size_t>& found,
+                                                    Duration step) const {
+  constexpr int kPoints = 48;
+  std::vector<ParameterLimits> result;
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    const auto& of = parameters_[i];
+    ParameterLimits limits{
+        description_.subsystems[of.subsystem].name + "." + of.variable, of.value, of.low, of.high, {}};
+    limits.stable = stable_ranges({of.low, of.high, kPoints}, [&](double value) {
+      auto changed = values();
+      changed[i] = value;
+      return stable(way, found, step, changed) ? 0.0 : 2.0;
+    });
+    result.push_back(std::move(limits));
+  }
+  return result;
+}
+
+std::optional<double> ParameterStudy::joint_factor(const Way& way, const std::vector<std::size_t>& found,
+                                                   Duration step) const {
+  constexpr std::size_t kMost = 5;
+  constexpr int kPoints = 24;
+  if (parameters_.empty() || parameters_.size() > kMost) return std::nullopt;
+  if (!stable(way, found, step, values())) return 1.0;
+  double smallest = kWidest;
+  for (unsigned corner = 0; corner < (1U << parameters_.size()); ++corner) {
+    const auto ranges = stable_ranges({1.0, smallest, kPoints}, [&](double factor) {
+      auto changed = values();
+      for (std::size_t i = 0; i < changed.size(); ++i) changed[i] *= (corner >> i) % 2 == 1 ? factor : 1.0 / factor;
+      return stable(way, found, step, changed) ? 0.0 : 2.0;
+    });
+    smallest = ranges.front().high;
+  }
+  return smallest;
+}
+
+HeatMap ParameterStudy::heat(const Way& way, const std::vector<std::size_t>& found, Duration step) const {
+  constexpr int kPoints = 20;
+  constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+  const auto axis = [&](const Parameter& of) {
+    HeatMap::Axis result{description_.subsystems[of.subsystem].name + "." + of.variable, {}};
+    for (int k = 0; k < kPoints; ++k) result.values.push_back(SearchRange{of.low, of.high, kPoints}.at(k));
+    return result;
+  };
+  HeatMap map{way.title(), axis(parameters_[0]), axis(parameters_[1]), {}};
+  for (const double y : map.y.values) {
+    auto& row = map.radius.emplace_back();
+    for (const double x : map.x.values) {
+      auto changed = values();
+      changed[0] = x;
+      changed[1] = y;
+      const auto path = path_with(changed);
+      const auto stability = path ? stability_of(way, *path, found, step) : std::nullopt;
+      row.push_back(stability ? stability->radius : kUnknown);
+    }
+  }
+  return map;
+}
+
+}  // namespace entrain

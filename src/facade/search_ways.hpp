@@ -1,0 +1,12 @@
+#pragma once
+
+#include "facade/insight.hpp"
+
+namespace entrain {
+
+/// The Pareto front of radius, consistency and step over sequence, gains, degree and step: a grid where at most one
+/// gain and few sequences are to be tried, NSGA-II elsewhere. The worst of the operating points counts. Throws Error
+/// naming an input in settings.gains that is not there.
+Front search_ways(const Picture& picture, const AdviceSettings& settings, int highest_degree, Duration longest_step);
+
+}  // namespace entrain

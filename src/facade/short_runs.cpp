@@ -1,0 +1,97 @@
+#include "facade/short_runs.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "facade/candidates.hpp"
+#include "results/difference.hpp"
+#include "results/memory_recorder.hpp"
+
+namespace entrain {
+
+struct ShortRuns::Recorded {
+  std::vector<Output> outputs;
+  RunSummary summary;
+
+  bool completed() const { return summary.termination == Termination::Completed; }
+  double per_second(double total) const { return total / (summary.reached - summary.start); }
+  double calls() const {
+    double calls = static_cast<double>(summary.linearizations);
+    for (const auto& subsystem : summary.subsystems) {
+      calls += static_cast<double>(subsystem.steps + subsystem.rollbacks);
+    }
+    return per_second(calls);
+  }
+};
+
+ShortRuns::ShortRuns(const SystemDescription& description, const ModelFactory& models, Duration length,
+                     std::map<std::string, double> ranges)
+    : description_(description),
+      models_(models),
+      length_(std::min(length, description.stop->value - description.start.value)),
+      ranges_(std::move(ranges)) {}
+
+ShortRuns::Recorded ShortRuns::run(const Way& way, Duration step) const {
+  auto description = with_way(description_, way);
+  description.step = {step, {}};
+  description.stop->value = description.start.value + length_;
+  description.record = {};
+  Simulation simulation(description, {}, models_);
+  MemoryRecorder recorder;
+  simulation.observe(recorder);
+  Recorded result{{}, simulation.run()};
+  for (std::size_t y = 0; y < recorder.names.size(); ++y) {
+    auto& output = result.outputs.emplace_back(Output{recorder.names[y], {}, {}});
+    for (std::size_t row = 0; row < recorder.times.size(); ++row) {
+      if (std::isnan(recorder.columns[y][row])) continue;  // it did not communicate
+      output.times.push_back(recorder.times[row]);
+      output.values.push_back(recorder.columns[y][row]);
+    }
+  }
+  return result;
+}
+
+ShortRuns::Cost ShortRuns::cost(const Way& way, Duration step) const {
+  const auto made = run(way, step);
+  if (!made.completed()) return {0.0, 0.0, made.summary.message};
+  return {made.calls(), made.per_second(made.summary.wall_seconds), {}};
+}
+
+bool ShortRuns::refine(const Way& way, Duration step) {
+  const Recorded finer = run(way, step / 4);
+  Recorded finest = run(way, step / 8);
+  if (!finest.completed() || !finer.completed()) return false;
+  std::swap(reference_, finest.outputs);
+  const double changed = distance(finer);
+  if (std::isfinite(changed)) {
+    doubt_ = changed;
+    return true;
+  }
+  std::swap(reference_, finest.outputs);
+  return false;
+}
+
+std::optional<ShortRuns::Outcome> ShortRuns::error(const Way& way, Duration step) const {
+  const Recorded made = run(way, step);
+  const Outcome outcome{distance(made), made.calls()};
+  if (!made.completed() || !std::isfinite(outcome.error)) return std::nullopt;
+  return outcome;
+}
+
+double ShortRuns::distance(const Recorded& from) const {
+  double worst = 0.0;
+  for (std::size_t y = 0; y < reference_.size() && y < from.outputs.size(); ++y) {
+    const auto& exact = reference_[y];
+    const auto& ours = from.outputs[y];
+    const auto apart = difference({ours.times, ours.values}, {exact.times, exact.values});
+    if (!apart) return std::numeric_limits<double>::infinity();
+    const auto range = ranges_.find(exact.name);
+    const double relative =
+        range == ranges_.end() || !(range->second > 0.0) ? apart->relative : apart->rms / range->second;
+    if (!(relative <= worst)) worst = relative;  // NaN is the worst there is
+  }
+  return worst;
+}
+
+}  // namespace entrain

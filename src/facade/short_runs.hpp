@@ -1,0 +1,61 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/advice.hpp"
+#include "entrain/simulation.hpp"
+
+namespace entrain {
+
+/// Real runs over the first part of a system's time: they tell what no matrix foretells.
+class ShortRuns {
+ public:
+  /// `description` is resolved; it, and `models`, are borrowed. Runs end `length` after the start, or at the stop.
+  /// `ranges` of outputs over the whole run, by name: errors are relative to them; else to what the short run shows.
+  ShortRuns(const SystemDescription& description, const ModelFactory& models, Duration length,
+            std::map<std::string, double> ranges = {});
+
+  Duration length() const { return length_; }
+
+  struct Cost {
+    double calls = 0.0;         ///< of the subsystems, per simulated second: steps, rollbacks, linearizations
+    double wall_seconds = 0.0;  ///< per simulated second
+    std::string failure;        ///< why the run did not complete; then nothing else is known
+  };
+  /// Throws Error when the system cannot be run so.
+  Cost cost(const Way& way, Duration step) const;
+
+  /// What the others are measured against: this way with an eighth of `step`. False when it does not complete; then the
+  /// reference stays as it was.
+  bool refine(const Way& way, Duration step);
+  /// What the last refinement of the reference changed, measured as `error` is.
+  double doubt() const { return doubt_; }
+  struct Outcome {
+    double error = 0.0;  ///< rms over time of the worst output, relative to its range
+    double calls = 0.0;  ///< as Cost::calls
+  };
+  /// Against the reference; nullopt when the run did not complete or told no number.
+  std::optional<Outcome> error(const Way& way, Duration step) const;
+
+ private:
+  struct Recorded;
+  Recorded run(const Way& way, Duration step) const;
+  double distance(const Recorded& from) const;
+
+  const SystemDescription& description_;
+  const ModelFactory& models_;
+  Duration length_;
+  std::map<std::string, double> ranges_;
+  struct Output {
+    std::string name;
+    std::vector<Time> times;
+    std::vector<double> values;
+  };
+  std::vector<Output> reference_;
+  double doubt_ = 0.0;
+};
+
+}  // namespace entrain

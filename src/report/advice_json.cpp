@@ -1,0 +1,199 @@
+#include "report/advice_json.hpp"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "report/json_parts.hpp"
+#include "report/page.hpp"
+
+namespace entrain {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json number(double value) {
+  return std::isfinite(value) ? Json(value) : Json();
+}
+
+Json number(const std::optional<double>& value) {
+  return value ? number(*value) : Json();
+}
+
+Json numbers(const std::vector<double>& values) {
+  Json list = Json::array();
+  for (const double value : values) list.push_back(number(value));
+  return list;
+}
+
+Json ranges(const std::vector<StableRange>& of) {
+  Json list = Json::array();
+  for (const auto& range : of) list.push_back({number(range.low), number(range.high)});
+  return list;
+}
+
+Json json_of(const Way& way) {
+  Json json{{"method", way.method}};
+  if (way.explicit_method()) json["degree"] = way.degree;
+  if (!way.sequence.empty()) json["sequence"] = way.sequence;
+  if (!way.gains.empty()) json["gains"] = way.gains;
+  return json;
+}
+
+Json json_of(const Candidate& of) {
+  Json json = json_of(static_cast<const Way&>(of));
+  json["searched"] = of.searched;
+  json["obstacles"] = of.obstacles;
+  json["radius"] = number(of.radius);
+  json["stable"] = of.radius ? Json(of.stable) : Json();
+  json["stable_steps"] = ranges(of.stable_steps);
+  json["error"] = number(of.error);
+  json["equal_cost_error"] = number(of.equal_cost_error);
+  json["equal_cost_step"] = of.equal_cost_step > 0.0 ? number(of.equal_cost_step) : Json();
+  json["probed_error"] = number(of.probed_error);
+  json["calls_per_step"] = number(of.calls_per_step);
+  json["wall_seconds_per_second"] = number(of.wall_seconds);
+  return json;
+}
+
+Json json_of(const Robustness& of, const Advice& advice) {
+  Json margins = Json::object();
+  for (const auto& [subsystem, margin] : of.margins) margins[subsystem] = number(margin);
+  Json json{{"of", advice.candidates[of.candidate].title()},
+            {"consistency", number(of.consistency)},
+            {"structured_radius", std::move(margins)}};
+  if (of.initialisation) {
+    json["initialisation"] = {{"radius", number(of.initialisation->radius)},
+                              {"converges", of.initialisation->converges}};
+  }
+  return json;
+}
+
+Json json_of(const Front& front) {
+  Json points = Json::array();
+  for (const auto& of : front.points) {
+    Json point = json_of(of.way);
+    point["step"] = number(of.step);
+    point["radius"] = number(of.quality.radius);
+    point["consistency"] = number(of.quality.consistency);
+    points.push_back(std::move(point));
+  }
+  return {
+      {"how", front.how}, {"knee", front.points.empty() ? Json() : Json(front.knee)}, {"points", std::move(points)}};
+}
+
+Json json_of(const HeatMap& of) {
+  Json rows = Json::array();
+  for (const auto& row : of.radius) rows.push_back(numbers(row));
+  return {{"way", of.way},
+          {"x", {{"name", of.x.name}, {"values", numbers(of.x.values)}}},
+          {"y", {{"name", of.y.name}, {"values", numbers(of.y.values)}}},
+          {"radius", std::move(rows)}};
+}
+
+Json curves_of(const Advice& advice) {
+  Json list = Json::array();
+  for (const auto& curve : advice.curves) {
+    Json entry{{"method", curve.way.title()}, {"step", numbers(curve.steps)}, {"radius", numbers(curve.radius)}};
+    if (!curve.consistency.empty()) entry["consistency"] = numbers(curve.consistency);
+    list.push_back(std::move(entry));
+  }
+  return list;
+}
+
+Json parameters_of(const Advice& advice) {
+  Json list = Json::object();
+  for (const auto& of : advice.parameters) {
+    list[of.name] = {
+        {"value", number(of.value)}, {"searched", {number(of.low), number(of.high)}}, {"stable", ranges(of.stable)}};
+  }
+  return list;
+}
+
+Json json_of(const Match& of, const Advice& advice) {
+  return {{"method", advice.candidates[of.candidate].title()},
+          {"error", number(of.error)},
+          {"rival", advice.candidates[of.rival].title()},
+          {"rival_error", number(of.rival_error)},
+          {"rival_step", number(of.rival_step)},
+          {"doubt", number(of.doubt)},
+          {"length", number(of.length)}};
+}
+
+Json page_data(const Advice& advice) {
+  Json why = Json::array({advice.reason});
+  for (const auto& remark : advice.remarks) why.push_back(remark);
+  Json data{{"kind", "advice"}, {"title", advice.system}, {"system", advice.system}};
+  data["recommendation"] = {{"method", advice.choice ? Json(advice.candidates[*advice.choice].title()) : Json()},
+                            {"step", advice.choice ? number(advice.recommended_step.value_or(advice.step)) : Json()},
+                            {"why", std::move(why)}};
+  Json methods = Json::array();
+  for (const auto& of : advice.candidates) {
+    Json entry{{"name", of.title()}, {"usable", of.obstacles.empty()}};
+    if (!of.obstacles.empty()) entry["why_not"] = of.obstacles.front();
+    entry["radius"] = number(of.radius);
+    entry["error"] = number(of.merit());
+    entry["cost"] = number(of.calls_per_step);
+    methods.push_back(std::move(entry));
+  }
+  data["methods"] = std::move(methods);
+  if (!advice.curves.empty()) data["curves"] = curves_of(advice);
+  if (advice.front) {
+    Json points = Json::array();
+    for (const auto& of : advice.front->points) {
+      points.push_back({{"step", number(of.step)},
+                        {"radius", number(of.quality.radius)},
+                        {"consistency", number(of.quality.consistency)},
+                        {"choice", of.way.title()}});
+    }
+    data["front"] = std::move(points);
+  }
+  if (advice.heat) data["heat"] = json_of(*advice.heat);
+  return data;
+}
+
+}  // namespace
+
+std::string advice_json(const Advice& advice) {
+  Json candidates = Json::array();
+  for (const auto& of : advice.candidates) candidates.push_back(json_of(of));
+  Json measured = Json::array();
+  for (const auto& of : advice.measured) {
+    Json entry = json_of(static_cast<const Way&>(advice.candidates[of.candidate]));
+    entry["foretold"] = number(of.foretold);
+    entry["measured"] = number(of.measured);
+    measured.push_back(std::move(entry));
+  }
+  Json json{{"system", advice.system},
+            {"step", number(advice.step)},
+            {"capabilities", advice.capabilities},
+            {"algebraic_loops", advice.loops},
+            {"fastest_rate", number(advice.fastest_rate)},
+            {"operating_points", advice.operating_points},
+            {"candidates", std::move(candidates)},
+            {"method", nullptr},
+            {"degree", nullptr},
+            {"recommended_step", number(advice.recommended_step)},
+            {"reason", advice.reason},
+            {"remarks", advice.remarks},
+            {"missing", advice.missing},
+            {"measured", std::move(measured)}};
+  if (advice.choice) json.update(json_of(static_cast<const Way&>(advice.candidates[*advice.choice])));
+  if (advice.match) json["match"] = json_of(*advice.match, advice);
+  if (advice.robustness) json["robustness"] = json_of(*advice.robustness, advice);
+  if (!advice.parameters.empty()) json["parameters"] = parameters_of(advice);
+  if (advice.joint_factor) json["joint_factor"] = number(*advice.joint_factor);
+  if (advice.front) json["front"] = json_of(*advice.front);
+  if (!advice.curves.empty()) json["curves"] = curves_of(advice);
+  if (advice.heat) json["heat"] = json_of(*advice.heat);
+  return json_text(json);
+}
+
+std::string advice_page_json(const Advice& advice) {
+  return json_text(page_data(advice));
+}
+
+std::string advice_page(const Advice& advice) {
+  return page_with(page_data(advice));
+}
+
+}  // namespace entrain

@@ -1,0 +1,226 @@
+// What an advice says of a system: measures, limits, search; for small and large networks.
+#include "facade/advice.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "analysis/coupled_motion.hpp"
+#include "report/advice_json.hpp"
+#include "support/ring_network.hpp"
+#include "support/systems.hpp"
+
+namespace entrain {
+namespace {
+
+SystemDescription oscillator(Duration step, Time stop) {
+  return test::changed(test::example("oscillator"), {.step = step, .stop = stop});
+}
+
+const Candidate* find(const Advice& advice, const std::string& method, int degree) {
+  for (const auto& of : advice.candidates) {
+    if (of.method == method && of.degree == degree && !of.searched) return &of;
+  }
+  return nullptr;
+}
+
+/// A chain of masses; each is pulled by the next only, so that no loop closes over the whole.
+SystemDescription long_chain(std::size_t size) {
+  SystemDescription description;
+  description.name = "long chain";
+  description.stop = {1.0, {}};
+  description.step = {0.01, {}};
+  for (std::size_t s = 0; s < size; ++s) {
+    auto& subsystem = description.subsystems.emplace_back();
+    subsystem.name = "m" + std::to_string(s);
+    subsystem.model = "chain.mass";
+    if (s == 0) {
+      subsystem.start["x"] = {1.0, {}};
+      continue;
+    }
+    const std::string left = "m" + std::to_string(s - 1);
+    description.connections.push_back({left + ".x", subsystem.name + ".left_x", {}});
+    description.connections.push_back({left + ".v", subsystem.name + ".left_v", {}});
+    description.connections.push_back({subsystem.name + ".F_left", left + ".right_F", {}});
+  }
+  return description;
+}
+
+TEST(Advice, tells_the_stable_steps_of_the_paper_with_their_island) {
+  const Advice advice = advise(oscillator(0.1, 40.0));
+  const Candidate* seidel = find(advice, "gauss-seidel", 0);
+  ASSERT_NE(seidel, nullptr);
+  ASSERT_GE(seidel->stable_steps.size(), 2U);
+  EXPECT_NEAR(seidel->stable_steps.front().high, 9.10130403, 1e-6);  // quality.beyond
+  EXPECT_GT(seidel->stable_steps[1].low, 9.2);
+}
+
+TEST(Advice, measures_of_the_paper_for_the_best_explicit_way) {
+  const Advice advice = advise(oscillator(1.0, 40.0));
+  ASSERT_TRUE(advice.robustness);
+  const auto& of = *advice.robustness;
+  EXPECT_TRUE(advice.candidates[of.candidate].explicit_method());
+  ASSERT_TRUE(of.consistency);
+  EXPECT_GT(*of.consistency, 0.0);
+  ASSERT_EQ(of.margins.size(), 2U);
+  for (const auto& [subsystem, margin] : of.margins) {
+    EXPECT_GT(margin, 0.0) << subsystem;
+    EXPECT_LT(margin, 1.0) << subsystem;
+  }
+  ASSERT_TRUE(of.initialisation);  // the spring passes on x and v at once, the mass answers with its states
+  EXPECT_TRUE(of.initialisation->converges);
+}
+
+TEST(Advice, limit_of_a_parameter_is_that_of_the_paper) {
+  // quality.numbers: Seidel at 8.9 s is stable up to c_k = 1.1230369 and d_k = 2.6844177.
+  auto description = oscillator(8.9, 890.0);
+  for (auto& subsystem : description.subsystems) subsystem.input_degree = Written<std::int64_t>{0, {}};
+  for (auto& subsystem : description.subsystems) {  // only the explicit methods are left
+    subsystem.states = {false, {}};
+    subsystem.rollback = {false, {}};
+  }
+  AdviceSettings settings;
+  settings.parameters = {{"force_side.c_k", {}, {}}, {"force_side.d_k", 0.1, 100.0}};
+  const Advice advice = advise(description, settings);
+  ASSERT_EQ(advice.parameters.size(), 2U) << advice.reason;
+  const auto limit_above = [](const ParameterLimits& of) {
+    for (const auto& range : of.stable) {
+      if (range.low <= of.value && of.value <= range.high) return range.high;
+    }
+    return 0.0;
+  };
+  EXPECT_NEAR(limit_above(advice.parameters[0]), 1.1230369, 1e-6);
+  EXPECT_NEAR(limit_above(advice.parameters[1]), 2.6844177, 1e-6);
+  // Both at once: less than each alone allows, and the limit itself is on the border.
+  ASSERT_TRUE(advice.joint_factor);
+  EXPECT_GT(*advice.joint_factor, 1.0);
+  EXPECT_LE(*advice.joint_factor, 1.1230369);
+}
+
+TEST(Advice, parameter_that_is_not_there_is_named_with_a_suggestion) {
+  AdviceSettings settings;
+  settings.parameters = {{"force_side.ck", {}, {}}, {"motion_side.m2", 2.0, 1.0}};
+  try {
+    advise(oscillator(0.1, 4.0), settings);
+    FAIL() << "it advised";
+  } catch (const Error& error) {
+    ASSERT_EQ(error.problems().size(), 2U);
+    EXPECT_EQ(error.problems()[0].message, "there is no parameter 'force_side.ck'");
+    EXPECT_NE(error.problems()[0].remedy.find("force_side.c_k"), std::string::npos) << error.problems()[0].remedy;
+    EXPECT_NE(error.problems()[1].message.find("motion_side.m2"), std::string::npos);
+  }
+}
+
+TEST(Advice, search_finds_gains_that_carry_the_step_beyond_every_plain_method) {
+  // At 9.5 s no plain explicit coupling of the oscillator is stable; the paper's gains are (nepce.md).
+  auto description = oscillator(9.5, 950.0);
+  AdviceSettings settings;
+  settings.search = true;
+  const Advice advice = advise(description, settings);
+  ASSERT_TRUE(advice.front);
+  const auto& front = *advice.front;
+  ASSERT_FALSE(front.points.empty());
+  EXPECT_NE(front.how.find("NSGA-II"), std::string::npos) << front.how;
+  bool searched = false;
+  for (const auto& of : advice.candidates) {
+    if (!of.searched) continue;
+    searched = true;
+    if (of.method != "nepce") continue;
+    EXPECT_FALSE(of.gains.empty());
+  }
+  EXPECT_TRUE(searched);
+  EXPECT_LT(front.knee, front.points.size());
+  for (std::size_t i = 1; i < front.points.size(); ++i) EXPECT_LE(front.points[i - 1].step, front.points[i].step);
+  const bool far = std::any_of(front.points.begin(), front.points.end(), [](const FrontPoint& of) {
+    return of.step > 9.2 && of.way.method == "nepce" && of.quality.radius < 0.9;
+  });
+  EXPECT_TRUE(far);
+}
+
+TEST(Advice, search_with_one_gain_is_a_grid_and_does_not_depend_on_the_threads) {
+  AdviceSettings settings;
+  settings.search = true;
+  settings.gains = {"motion_side.F"};
+  const Advice alone = advise(oscillator(1.0, 100.0), settings);
+  settings.threads = 3;
+  const Advice together = advise(oscillator(1.0, 100.0), settings);
+  ASSERT_TRUE(alone.front && together.front);
+  EXPECT_NE(alone.front->how.find("grid"), std::string::npos) << alone.front->how;
+  ASSERT_EQ(alone.front->points.size(), together.front->points.size());
+  for (std::size_t i = 0; i < alone.front->points.size(); ++i) {
+    EXPECT_EQ(alone.front->points[i].quality.radius, together.front->points[i].quality.radius);
+    for (const auto& [input, gain] : alone.front->points[i].way.gains) EXPECT_EQ(input, "motion_side.F");
+  }
+}
+
+TEST(Advice, applied_search_runs_with_its_sequence_and_gains) {
+  Advice advice;
+  Candidate found;
+  found.method = "nepce";
+  found.degree = 0;
+  found.sequence = {"motion_side", "force_side"};
+  found.gains = {{"motion_side.F", 0.6}};
+  advice.candidates = {found};
+  advice.choice = 0;
+  advice.step = 9.5;
+  const auto description = applied(oscillator(0.1, 950.0), advice);
+  Simulation simulation(description);
+  const auto& summary = simulation.run();
+  ASSERT_EQ(summary.termination, Termination::Completed) << summary.message;
+  EXPECT_EQ(summary.method, "nepce");
+  EXPECT_LT(std::abs(simulation.value("motion_side.x")), 1e-20);  // nepce.md: it dies away
+}
+
+TEST(Advice, chain_of_a_thousand_gets_a_radius_and_a_choice) {
+  const Advice advice = advise(long_chain(1000));
+  const Candidate* jacobi = find(advice, "jacobi", 0);
+  ASSERT_NE(jacobi, nullptr);
+  ASSERT_TRUE(jacobi->radius) << testing::PrintToString(advice.remarks);
+  EXPECT_GT(*jacobi->radius, 0.9);
+  EXPECT_TRUE(advice.fastest_rate);
+  ASSERT_TRUE(advice.choice) << advice.reason;
+  EXPECT_NE(advice.reason.find("measured"), std::string::npos) << advice.reason;
+}
+
+TEST(CoupledMotion, products_give_the_eigenvalues_of_the_matrix) {
+  const LinearNetwork network = test::ring(30);
+  CoupledMotion motion(network);
+  EXPECT_NEAR(motion.fastest_rate(), fastest_rate(network), 1e-4 * fastest_rate(network));
+  EXPECT_NEAR(motion.growth(0.5), own_growth(network, 0.5), 1e-5);
+}
+
+TEST(AdvicePage, data_has_the_agreed_fields) {
+  AdviceSettings settings;
+  settings.search = true;
+  settings.gains = {"motion_side.F"};
+  settings.curves = true;
+  const auto json = nlohmann::json::parse(advice_page_json(advise(oscillator(1.0, 40.0), settings)));
+  EXPECT_EQ(json["kind"], "advice");
+  EXPECT_EQ(json["system"], "oscillator");
+  EXPECT_TRUE(json["recommendation"]["method"].is_string());
+  EXPECT_TRUE(json["recommendation"]["step"].is_number());
+  EXPECT_TRUE(json["recommendation"]["why"].is_array());
+  for (const auto& method : json["methods"]) {
+    EXPECT_TRUE(method["name"].is_string());
+    EXPECT_TRUE(method["usable"].is_boolean());
+    for (const char* field : {"radius", "error", "cost"}) {
+      EXPECT_TRUE(method[field].is_number() || method[field].is_null()) << field;
+    }
+  }
+  ASSERT_FALSE(json["curves"].empty());
+  for (const auto& curve : json["curves"]) {
+    EXPECT_EQ(curve["step"].size(), curve["radius"].size());
+    if (curve.contains("consistency")) {
+      EXPECT_EQ(curve["step"].size(), curve["consistency"].size());
+    }
+  }
+  ASSERT_FALSE(json["front"].empty());
+  EXPECT_TRUE(json["front"][0]["choice"].is_string());
+  ASSERT_TRUE(json.contains("heat"));
+  EXPECT_EQ(json["heat"]["radius"].size(), json["heat"]["y"]["values"].size());
+  EXPECT_EQ(json["heat"]["radius"][0].size(), json["heat"]["x"]["values"].size());
+}
+
+}  // namespace
+}  // namespace entrain

@@ -1,0 +1,51 @@
+// What an automatic choice asks of the subsystems.
+#include <gtest/gtest.h>
+
+#include "facade/choose_method.hpp"
+#include "support/test_models.hpp"
+
+namespace entrain {
+namespace {
+
+/// Two subsystems that answer each other, of which every step is counted.
+struct Counted {
+  std::uint64_t steps = 0;
+
+  ModelFactory models() {
+    return [this](std::string_view name) -> std::unique_ptr<Model> {
+      const double gain = name == "a" ? 0.5 : -0.5;
+      return std::make_unique<test::StaticModel>([gain](Time t, double u) { return gain * u + t; },
+                                                 [this](Time) { ++steps; });
+    };
+  }
+};
+
+SystemDescription pair() {
+  SystemDescription description;
+  description.name = "pair";
+  description.method.value = kAuto;
+  description.stop = {10.0, {}};
+  description.step = {0.01, {}};
+  for (const std::string name : {"a", "b"}) {
+    auto& subsystem = description.subsystems.emplace_back();
+    subsystem.name = name;
+    subsystem.model = name;
+  }
+  description.connections = {{"a.y", "b.u", {}}, {"b.y", "a.u", {}}};
+  return description;
+}
+
+TEST(Auto, choice_steps_the_subsystems_at_most_a_twentieth_as_often_as_the_run) {
+  Counted choice;
+  const auto chosen = choose_method(pair(), choice.models());
+  EXPECT_NE(chosen.note.find("because"), std::string::npos) << chosen.note;
+  Counted run;
+  Simulation simulation(chosen.description, {}, run.models());
+  ASSERT_EQ(simulation.run().termination, Termination::Completed) << simulation.summary().message;
+  ASSERT_GT(run.steps, 1000U);
+  EXPECT_GT(choice.steps, 0U);
+  EXPECT_LE(choice.steps, run.steps / 20);
+}
+
+}  // namespace
+}  // namespace entrain
