@@ -169,7 +169,7 @@ Command add_advise(CLI::App& program) {
       ->add_option("--tolerance", arguments->settings.tolerance,
                    "Error that the recommended step keeps, relative to the range")
       ->type_name("R")
-      ->check(CLI::PositiveNumber);
+      ->check(positive_number());
   command->add_flag("--verify", arguments->settings.verify, "Run the best briefly: foretold beside measured");
   command->add_flag(
       "--search", arguments->settings.search,

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 
@@ -19,6 +20,16 @@ CLI::Validator assignment_validator() {
       [](std::string& text) {
         const auto equals = text.find('=');
         return equals == 0 || equals == std::string::npos ? "'" + text + "' is not NAME=VALUE" : std::string();
+      },
+      "");
+}
+
+CLI::Validator positive_number() {
+  return CLI::Validator(
+      [](std::string& text) {
+        double value = 0.0;
+        const bool fits = CLI::detail::lexical_cast(text, value) && value > 0.0 && std::isfinite(value);
+        return fits ? std::string() : "'" + text + "' is not a number above 0";
       },
       "");
 }

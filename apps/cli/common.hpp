@@ -43,6 +43,9 @@ CLI::App* add_subcommand(CLI::App& program, const std::string& name, const std::
 /// For options of the form NAME=VALUE.
 CLI::Validator assignment_validator();
 
+/// Above zero and finite; CLI11's own takes "nan" too.
+CLI::Validator positive_number();
+
 void print(std::string_view text);
 /// To stderr, every line prefixed by "entrain: ".
 void print_error(std::string_view text);

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -31,6 +32,8 @@ std::string_view verdict_of(const OutputVerification& output) {
   switch (output.verdict) {
     case Verdict::Converging: return "converging";
     case Verdict::AtRounding: return "at rounding";
+    case Verdict::Negligible: return "negligible";
+    case Verdict::Unstable: return "unstable at h";
     case Verdict::NotConverging: break;
   }
   return "not converging";
@@ -39,14 +42,17 @@ std::string_view verdict_of(const OutputVerification& output) {
 std::string verification_json(const Verification& of, bool confirmed) {
   auto outputs = nlohmann::ordered_json::object();
   for (const auto& output : of.outputs) {
-    nlohmann::ordered_json entry{
-        {"verdict", verdict_of(output)}, {"order", nullptr},
-        {"error_bar", nullptr},          {"relative_error", nullptr},
-        {"range", output.range},         {"differences", {output.first_difference, output.second_difference}}};
+    nlohmann::ordered_json entry{{"verdict", verdict_of(output)},
+                                 {"unit", output.unit},
+                                 {"order", nullptr},
+                                 {"error_bar", nullptr},
+                                 {"relative_error", nullptr},
+                                 {"range", output.range},
+                                 {"differences", {output.first_difference, output.second_difference}}};
     if (output.order) entry["order"] = *output.order;
     if (output.error_bar) {
       entry["error_bar"] = *output.error_bar;
-      entry["relative_error"] = Verification::relative_error(output);
+      entry["relative_error"] = output.relative_error();
     }
     outputs[output.name] = std::move(entry);
   }
@@ -60,23 +66,44 @@ std::string verification_json(const Verification& of, bool confirmed) {
 std::string verification_text(const Verification& of) {
   Table table({"output", "order", "error bar", "of its range", "verdict"});
   for (std::size_t column = 1; column < 4; ++column) table.align_right(column);
-  bool all_converge = true;
   for (const auto& output : of.outputs) {
-    all_converge = all_converge && output.verdict != Verdict::NotConverging;
     table.add_row({output.name, output.order ? fmt::format("{:.2f}", *output.order) : "-",
                    output.error_bar ? short_number(*output.error_bar) : "-",
-                   output.error_bar ? fmt::format("{:.2g} %", 100.0 * Verification::relative_error(output)) : "-",
+                   output.error_bar ? fmt::format("{:.2g} %", 100.0 * output.relative_error()) : "-",
                    std::string(verdict_of(output))});
   }
   auto text = fmt::format("{} with {}: runs at {} s, {} s and {} s\n{}", of.system, of.method, short_number(of.step),
                           short_number(of.step / 2), short_number(of.step / 4), table.text(2));
-  if (!all_converge) {
+  const auto any = [&](Verdict verdict) {
+    return std::any_of(of.outputs.begin(), of.outputs.end(),
+                       [&](const auto& output) { return output.verdict == verdict; });
+  };
+  if (any(Verdict::NotConverging)) {
     text +=
         "  not converging: the differences between the runs do not fall with the step as an order would have it.\n"
         "  The step is too long for an error bar, or something jumps at a time that depends on it. Try a smaller "
         "step.\n";
   }
+  if (any(Verdict::Unstable)) {
+    text +=
+        fmt::format("  unstable at h: with {} s the error outgrows what the output itself does. Try a smaller step.\n",
+                    short_number(of.step));
+  }
+  if (any(Verdict::Negligible)) {
+    text += "  negligible: moves less than 1e-9 of what others of the same unit do.\n";
+  }
   for (const auto& remark : of.remarks) text += "  " + remark + "\n";
+  return text;
+}
+
+/// Why the exit code is 1 although every run completed and every output has a bar.
+std::string beyond_tolerance_text(const Verification& of, double tolerance) {
+  std::string text;
+  for (const auto& output : of.outputs) {
+    if (!output.error_bar || output.relative_error() <= tolerance) continue;
+    text += fmt::format("{} exceeds the tolerance: {:.2g} % > {:.2g} % of its range\n", output.name,
+                        100.0 * output.relative_error(), 100.0 * tolerance);
+  }
   return text;
 }
 
@@ -93,6 +120,9 @@ int run(const VerifyArguments& arguments) {
     print(verification_text(result));
   }
   if (result.failure) print_error(*result.failure);
+  if (arguments.tolerance) {
+    if (const auto beyond = beyond_tolerance_text(result, *arguments.tolerance); !beyond.empty()) print_error(beyond);
+  }
   return confirmed ? kDone : kFailed;
 }
 
@@ -110,7 +140,8 @@ Command add_verify(CLI::App& program) {
   command->add_option("--step", arguments->step, "Macro step h in s")->type_name("H");
   command->add_option("--stop", arguments->stop, "Stop time in s")->type_name("T");
   command->add_option("--tolerance", arguments->tolerance, "Fail when an error bar exceeds this share of its range")
-      ->type_name("R");
+      ->type_name("R")
+      ->check(positive_number());
   command->add_option("--threads", arguments->threads, "Threads; the results do not depend on them")
       ->type_name("N")
       ->check(CLI::Range(1, 1024));

@@ -6,6 +6,16 @@
 #include "base/grid.hpp"
 
 namespace entrain {
+namespace {
+
+/// What a defect is relative to: the range of the output so far. Of one that rests, a millionth of its size, because
+/// its range is but rounding.
+double size_of(const OutputRange& range) {
+  constexpr double kLeastShare = 1e-6;
+  return std::max(range.high() - range.low(), kLeastShare * std::max(std::abs(range.low()), std::abs(range.high())));
+}
+
+}  // namespace
 
 void DefectControl::start(const CoupledSystem& system, const RunSettings& run, const Settings& settings) {
   settings_ = settings;
@@ -17,8 +27,6 @@ void DefectControl::start(const CoupledSystem& system, const RunSettings& run, c
     if (can.max_step) settings_.max_step = std::min(settings_.max_step, *can.max_step);
   }
   control_.normalisation = Normalisation::Amplitude;
-  control_.relative_tolerance = settings_.tolerance;
-  control_.absolute_tolerance = 0.0;
   control_.least_dilatation = 0.2;
   control_.most_dilatation = 1.5;
   start_ = now_ = run.start;
@@ -46,8 +54,9 @@ void DefectControl::judge(const CoupledSystem& system, Time reached) {
   for (const auto& connection : system.graph().connections()) {
     const double defect = std::abs(system.inputs()[connection.input] - system.incoming(connection.input));
     const double in_output_units = connection.factor == 0.0 ? 0.0 : defect / std::abs(connection.factor);
-    worst = std::max(
-        worst, normalised_error(in_output_units, outputs[connection.output], ranges_[connection.output], control_));
+    if (in_output_units == 0.0) continue;  // also where nothing is allowed
+    const double allowed = settings_.absolute_tolerance + settings_.tolerance * size_of(ranges_[connection.output]);
+    worst = std::max(worst, in_output_units / allowed);
   }
   if (!(worst <= 1.0)) ++beyond_tolerance_;
   const bool cut = size < proposed_;

@@ -18,6 +18,8 @@ void ExplicitOptions::bind(OptionBinder& binder) {
   binder.boolean("adaptive", adaptive, "macro steps by the connection defect; the macro step is the first one");
   binder.number("tolerance", tolerance, "adaptive: defect allowed at the end of a step, relative to the output's range",
                 {1e-12, 1.0});
+  binder.number("absolute_tolerance", absolute_tolerance,
+                "adaptive: defect that is allowed anyway, in the unit of the output", {0.0});
   binder.number("min_step", min_step, "adaptive: s; 0 = a thousandth of the macro step", {0.0});
   binder.number("max_step", max_step, "adaptive: s; 0 = a hundred macro steps", {0.0});
 }
@@ -27,6 +29,31 @@ Requirements ExplicitMethod::requirements() const {
   needs.refresh_in_loops = options_.loops == "solve";
   needs.free_step = options_.adaptive;
   return needs;
+}
+
+void ExplicitMethod::check(const Graph&, const WrittenOptions& written, std::vector<Problem>& problems) const {
+  if (options_.max_step > 0.0 && options_.min_step > options_.max_step) {
+    problems.push_back({fmt::format("method.{}.min_step ({} s) must be at most max_step ({} s)", name(),
+                                    options_.min_step, options_.max_step),
+                        "", position_of(written, "min_step")});
+  }
+  if (options_.adaptive) return;
+  const ExplicitOptions defaults;
+  const auto note_idle = [&](const std::string& option, double value, double default_value) {
+    if (value == default_value) return;
+    problems.push_back({fmt::format("method.{}.{} does nothing: the macro step is fixed", name(), option),
+                        "add adaptive = true, or leave it out", position_of(written, option),
+                        Problem::Severity::Warning});
+  };
+  note_idle("tolerance", options_.tolerance, defaults.tolerance);
+  note_idle("absolute_tolerance", options_.absolute_tolerance, defaults.absolute_tolerance);
+  note_idle("min_step", options_.min_step, defaults.min_step);
+  note_idle("max_step", options_.max_step, defaults.max_step);
+}
+
+std::vector<std::string> ExplicitMethod::step_tolerances() const {
+  if (!options_.adaptive) return {};
+  return {"tolerance", "absolute_tolerance"};
 }
 
 void ExplicitMethod::start(CoupledSystem& system, const RunSettings& settings) {
@@ -50,6 +77,7 @@ void ExplicitMethod::start(CoupledSystem& system, const RunSettings& settings) {
   if (options_.adaptive) {
     control_.start(system, settings,
                    {.tolerance = options_.tolerance,
+                    .absolute_tolerance = options_.absolute_tolerance,
                     .min_step = options_.min_step,
                     .max_step = options_.max_step,
                     .degree = options_.degree});

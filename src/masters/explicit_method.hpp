@@ -17,6 +17,7 @@ struct ExplicitOptions {
   std::string loops = "delay";
   bool adaptive = false;
   double tolerance = 1e-3;
+  double absolute_tolerance = 1e-9;
   double min_step = 0.0;
   double max_step = 0.0;
 
@@ -30,6 +31,8 @@ class ExplicitMethod : public Method {
  public:
   void bind(OptionBinder& binder) override { options_.bind(binder); }
   Requirements requirements() const override;
+  void check(const Graph& graph, const WrittenOptions& written, std::vector<Problem>& problems) const override;
+  std::vector<std::string> step_tolerances() const override;
   void start(CoupledSystem& system, const RunSettings& settings) override;
   MacroStepReport advance(CoupledSystem& system) final;
   MethodMemory memory() const final;

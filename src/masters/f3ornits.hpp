@@ -45,6 +45,7 @@ class F3ornits final : public Method {
   void check(const Graph& graph, const WrittenOptions& written, std::vector<Problem>& problems) const override;
   void check_times(const RunSettings& settings, const WrittenOptions& written,
                    std::vector<Problem>& problems) const override;
+  std::vector<std::string> step_tolerances() const override { return {"tol_rel", "tol_abs"}; }
   void start(CoupledSystem& system, const RunSettings& settings) override;
   MacroStepReport advance(CoupledSystem& system) override;
   MethodMemory memory() const override;

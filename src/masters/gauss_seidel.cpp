@@ -24,6 +24,7 @@ void GaussSeidel::bind(OptionBinder& binder) {
 }
 
 void GaussSeidel::check(const Graph& graph, const WrittenOptions& written, std::vector<Problem>& problems) const {
+  ExplicitMethod::check(graph, written, problems);
   if (written_sequence_.empty()) return;
   const auto known = subsystem_names(graph);
   const auto problem = [&](std::string message, std::string remedy) {

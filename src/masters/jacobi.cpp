@@ -65,6 +65,11 @@ void Jacobi::check(const Graph& graph, const WrittenOptions& written, std::vecto
   }
 }
 
+std::vector<std::string> Jacobi::step_tolerances() const {
+  if (step_control_ == "energy") return {"energy_tolerance", "energy_absolute_tolerance"};
+  return ExplicitMethod::step_tolerances();
+}
+
 /// A subsystem that can neither be evaluated nor linearized keeps its outputs as its steps return them.
 std::vector<OutputId> Jacobi::late_outputs(const CoupledSystem& system) const {
   std::vector<OutputId> late;

@@ -17,6 +17,7 @@ class Jacobi final : public ExplicitMethod {
   void bind(OptionBinder& binder) override;
   Requirements requirements() const override;
   void check(const Graph& graph, const WrittenOptions& written, std::vector<Problem>& problems) const override;
+  std::vector<std::string> step_tolerances() const override;
   void start(CoupledSystem& system, const RunSettings& settings) override;
   std::vector<std::string> notes(const CoupledSystem& system) const override;
 

@@ -56,6 +56,9 @@ class Method : public HasOptions {
   /// The same for options that make no sense for these times; asked of the method in use.
   virtual void check_times(const RunSettings&, const WrittenOptions& /*written*/, std::vector<Problem>&) const {}
 
+  /// The options whose numbers decide on the steps, to be made smaller for finer ones; none: the step of the run does.
+  virtual std::vector<std::string> step_tolerances() const { return {}; }
+
   /// Called once, after consistent initialisation at settings.start.
   virtual void start(CoupledSystem& system, const RunSettings& settings) = 0;
   /// One macro step, at most to the stop time of the settings.

@@ -41,6 +41,11 @@ void Missiles::bind(OptionBinder& binder) {
                 {1e-14, 1.0});
 }
 
+std::vector<std::string> Missiles::step_tolerances() const {
+  if (!common_.adaptive) return {};
+  return {"tolerance"};
+}
+
 EstimatorOptions Missiles::estimator_options() const {
   EstimatorOptions options = common_.estimator;
   if (common_.adaptive) options.urgency = std::min(options.urgency, kUrgencyShare * tolerance_);

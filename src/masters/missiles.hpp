@@ -14,6 +14,7 @@ class Missiles final : public HermiteMethod {
   Missiles();
   std::string_view name() const noexcept override { return "missiles"; }
   void bind(OptionBinder& binder) override;
+  std::vector<std::string> step_tolerances() const override;
   std::vector<std::string> warnings(const CoupledSystem& system) const override;
   std::vector<std::string> notes(const CoupledSystem& system) const override;
   std::vector<std::string> closing_notes(const CoupledSystem& system) const override;
