@@ -8,6 +8,7 @@
 #include <cstdio>
 
 #include "cli/common.hpp"
+#include "cli/terminal.hpp"
 
 namespace entrain::cli {
 namespace {
@@ -15,7 +16,8 @@ namespace {
 constexpr std::chrono::milliseconds kBarPeriod{100};
 constexpr std::chrono::milliseconds kLinePeriod{10'000};
 constexpr unsigned kMostCallsBetweenLooks = 64;
-constexpr int kBarWidth = 30;
+constexpr std::size_t kBarWidth = 30;
+constexpr std::size_t kLeastBar = 4;
 
 double part_done(const ProgressState& state) {
   const double span = state.stop - state.start;
@@ -41,12 +43,15 @@ std::string speed_text(const ProgressState& state) {
 
 }  // namespace
 
-std::string progress_bar(const ProgressState& state) {
+std::string progress_bar(const ProgressState& state, std::size_t columns) {
   const double done = part_done(state);
-  const auto filled = static_cast<std::size_t>(done * kBarWidth);
-  return fmt::format("[{}{}] {:3.0f} %  t = {} / {} s  {} simulated s per s  {} left", std::string(filled, '#'),
-                     std::string(kBarWidth - filled, '-'), std::floor(100.0 * done), short_number(state.now),
-                     short_number(state.stop), speed_text(state), left_text(state));
+  const auto numbers =
+      fmt::format("] {:3.0f} %  t = {} / {} s  {} simulated s per s  {} left", std::floor(100.0 * done),
+                  short_number(state.now), short_number(state.stop), speed_text(state), left_text(state));
+  const std::size_t others = std::min(columns, numbers.size() + 1);
+  const std::size_t width = std::clamp(columns - others, kLeastBar, kBarWidth);
+  const auto filled = static_cast<std::size_t>(done * static_cast<double>(width));
+  return cut_to(columns, "[" + std::string(filled, '#') + std::string(width - filled, '-') + numbers);
 }
 
 std::string progress_line(const ProgressState& state) {
@@ -74,8 +79,10 @@ void Progress::communicated(const Sample& sample, const RunSummary& summary) {
   if (now < next_update_) return;
   next_update_ = now + period_;
   const ProgressState state{summary.start, summary.stop, sample.t, std::chrono::duration<double>(now - began_).count()};
-  auto lines = watch_.lines();
-  lines.insert(lines.begin(), terminal_ ? progress_bar(state) : progress_line(state));
+  // The last column stays free: some terminals wrap a row that is just full.
+  const std::size_t columns = terminal_ ? terminal_columns() - 1 : kAnyWidth;
+  auto lines = watch_.lines(columns);
+  lines.insert(lines.begin(), terminal_ ? progress_bar(state, columns) : progress_line(state));
   show(lines);
 }
 

@@ -41,8 +41,8 @@ struct ProgressState {
   Time now = 0.0;
   double wall_seconds = 0.0;
 };
-/// "[#####-----]  50 %  t = 1 / 2 s  0.5 simulated s per s  2 s left"
-std::string progress_bar(const ProgressState& state);
+/// "[#####-----]  50 %  t = 1 / 2 s  0.5 simulated s per s  2 s left", the bar shortened to fit into so many columns
+std::string progress_bar(const ProgressState& state, std::size_t columns);
 /// "t = 1 / 2 s (50 %), 0.5 simulated s per s, 2 s left"
 std::string progress_line(const ProgressState& state);
 

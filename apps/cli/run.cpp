@@ -146,13 +146,17 @@ int run(const RunArguments& arguments) {
                                       .learned = learned ? &*learned : nullptr,
                                       .log = log});
   const auto recorded = recorded_signals(simulation, description);
+  Watch watch(arguments.watched);
+  if (const auto problems = watch.problems(simulation.signals()); !problems.empty()) {
+    for (const auto& problem : problems) print_error(to_string(problem));
+    return kWrongUsage;
+  }
   const auto folder = make_run_directory(description.name, arguments.out);
   log_file.emplace(folder / "fmu.log");
   replace_file(folder / "system.resolved.toml", write_system(really_run(description, simulation.summary())));
   const std::string format = description.record.format ? description.record.format->value : std::string(kCsvFormat);
   RunFiles files(folder, folder / results_file_name(format), recorded);
   Recorder recorder(make_results_file(format, files.results()), description.record);
-  Watch watch(arguments.watched);
   Progress progress(watch);
   simulation.observe(files);
   simulation.observe(recorder);

@@ -33,7 +33,7 @@ std::string_view verdict_of(const OutputVerification& output) {
     case Verdict::Converging: return "converging";
     case Verdict::AtRounding: return "at rounding";
     case Verdict::Negligible: return "negligible";
-    case Verdict::Unstable: return "unstable at h";
+    case Verdict::StepTooLong: return "step too long";
     case Verdict::NotConverging: break;
   }
   return "not converging";
@@ -84,10 +84,12 @@ std::string verification_text(const Verification& of) {
         "  The step is too long for an error bar, or something jumps at a time that depends on it. Try a smaller "
         "step.\n";
   }
-  if (any(Verdict::Unstable)) {
-    text +=
-        fmt::format("  unstable at h: with {} s the error outgrows what the output itself does. Try a smaller step.\n",
-                    short_number(of.step));
+  if (any(Verdict::StepTooLong)) {
+    text += fmt::format(
+        "  step too long: with {} s the error outgrows what the output itself does, as it does when a coupling is "
+        "unstable. "
+        "Try a smaller step.\n",
+        short_number(of.step));
   }
   if (any(Verdict::Negligible)) {
     text += "  negligible: moves less than 1e-9 of what others of the same unit do.\n";

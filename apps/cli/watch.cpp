@@ -15,23 +15,37 @@ namespace {
 
 constexpr std::size_t kSparklineWidth = 48;
 
-std::size_t place_of(const std::string& name, std::span<const Signal> signals) {
-  std::vector<std::string> known;
-  for (std::size_t i = 0; i < signals.size(); ++i) {
-    if (signals[i].name == name) return i;
-    known.push_back(signals[i].name);
-  }
-  throw Error({Problem{fmt::format("no signal '{}' to watch", name), suggestion(name, known), {"--watch", 0, 0}}});
+constexpr std::size_t kLeastSparkline = 4;
+
+const Signal* find(const std::string& name, std::span<const Signal> signals) {
+  const auto found = std::find_if(signals.begin(), signals.end(), [&](const Signal& of) { return of.name == name; });
+  return found == signals.end() ? nullptr : &*found;
 }
 
 }  // namespace
 
+std::vector<Problem> Watch::problems(std::span<const Signal> signals) const {
+  std::vector<Problem> problems;
+  std::vector<std::string> known;
+  for (const auto& signal : signals) known.push_back(signal.name);
+  for (const auto& name : names_) {
+    const auto* signal = find(name, signals);
+    if (signal == nullptr) {
+      problems.push_back({fmt::format("no signal '{}' to watch", name), suggestion(name, known), {"--watch", 0, 0}});
+    } else if (signal->type == ValueType::String || signal->type == ValueType::Binary) {
+      problems.push_back({fmt::format("'{}' is no number and cannot be watched", name), "", {"--watch", 0, 0}});
+    }
+  }
+  return problems;
+}
+
 void Watch::begin(std::span<const Signal> signals, const RunSummary&) {
   for (const auto& name : names_) {
-    const std::size_t place = place_of(name, signals);
-    followed_.push_back({place, signals[place].subsystem});
-    units_.push_back(signals[place].unit);
-    needs_.states = needs_.states || signals[place].causality == Causality::State;
+    const auto* signal = find(name, signals);
+    followed_.push_back({static_cast<std::size_t>(signal - signals.data()), signal->subsystem});
+    units_.push_back(signal->unit);
+    needs_.states = needs_.states || signal->causality == Causality::State;
+    needs_.discrete = needs_.discrete || signal->discrete.has_value();
   }
   values_.assign(names_.size(), std::numeric_limits<double>::quiet_NaN());
   course_.emplace(names_.size(), 2 * kSparklineWidth);
@@ -46,7 +60,7 @@ void Watch::communicated(const Sample& sample, const RunSummary&) {
   course_->add(sample.t, values_);
 }
 
-std::vector<std::string> Watch::lines() const {
+std::vector<std::string> Watch::lines(std::size_t columns) const {
   std::vector<std::string> lines;
   if (!course_) return lines;
   std::size_t widest = 0;
@@ -58,9 +72,12 @@ std::vector<std::string> Watch::lines() const {
       low = std::fmin(low, course_->low(span, i));
       high = std::fmax(high, course_->high(span, i));
     }
-    lines.push_back(fmt::format("{:<{}}  {}  {}{}{}  ({} .. {})", names_[i], widest,
-                                sparkline(*course_, i, kSparklineWidth), short_number(values_[i]),
-                                units_[i].empty() ? "" : " ", units_[i], short_number(low), short_number(high)));
+    const auto name = fmt::format("{:<{}}  ", names_[i], widest);
+    const auto values = fmt::format("  {}{}{}  ({} .. {})", short_number(values_[i]), units_[i].empty() ? "" : " ",
+                                    units_[i], short_number(low), short_number(high));
+    const std::size_t others = std::min(columns, columns_of(name) + columns_of(values));
+    const std::size_t width = std::clamp(columns - others, kLeastSparkline, kSparklineWidth);
+    lines.push_back(cut_to(columns, name + sparkline(*course_, i, width) + values));
   }
   return lines;
 }

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/terminal.hpp"
 #include "entrain/simulation.hpp"
 #include "results/envelope.hpp"
 
@@ -14,13 +15,17 @@ class Watch : public Observer {
  public:
   explicit Watch(std::vector<std::string> names) : names_(std::move(names)) {}
 
-  /// Throws Error{InvalidSystem} with a suggestion for a name that is no signal.
+  /// What is wrong with the names, with suggestions; one line for each, none when all can be watched.
+  std::vector<Problem> problems(std::span<const Signal> signals) const;
+
+  /// All names must be signals.
   void begin(std::span<const Signal> signals, const RunSummary& summary) override;
   void communicated(const Sample& sample, const RunSummary& summary) override;
   Needs needs() const override { return needs_; }
 
-  /// One per name: "prey.p  ▁▂▅█▆▃  0.79  (0.46 .. 1.78)"; none before the run began.
-  std::vector<std::string> lines() const;
+  /// One per name: "prey.p  ▁▂▅█▆▃  0.79  (0.46 .. 1.78)", the course shortened to fit into so many columns; none
+  /// before the run began.
+  std::vector<std::string> lines(std::size_t columns = kAnyWidth) const;
 
  private:
   struct Followed {

@@ -10,7 +10,10 @@ namespace entrain {
 
 std::string read_csv_text(const std::filesystem::path& file) {
   constexpr std::uintmax_t kMostBytes = std::uintmax_t{1} << 30U;  // takes several times as much in memory
-  return read_text_file(file, {"a CSV file", "Name a CSV file", kMostBytes});
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  auto text = read_text_file(file, {"a CSV file", "Name a CSV file", kMostBytes});
+  if (text.starts_with(kByteOrderMark)) text.erase(0, kByteOrderMark.size());
+  return text;
 }
 
 std::optional<std::vector<std::string>> take_csv_record(std::string_view& text) {

@@ -8,7 +8,8 @@
 
 namespace entrain {
 
-/// The whole file. Throws Error{FileFailed}; also for what is no regular file, and for more than a gigabyte.
+/// The whole file, without the byte order mark that some tools put first. Throws Error{FileFailed}; also for what is no
+/// regular file, and for more than a gigabyte.
 std::string read_csv_text(const std::filesystem::path& file);
 
 /// One record (RFC 4180) from the front of `text`, which loses it; nothing when its line end is missing.

@@ -93,7 +93,7 @@ void judge(OutputVerification& output, const Differences& first, const Differenc
   const double relative = *output.error_bar / std::max(output.range, std::numeric_limits<double>::min());
   const bool grew =
       output.range > 0.0 && (relative > 1.0 || (!far_below && *output.order > kMostOrder && relative > kLarge));
-  output.verdict = grew ? Verdict::Unstable : Verdict::Converging;
+  output.verdict = grew ? Verdict::StepTooLong : Verdict::Converging;
 }
 
 OutputVerification verified(const std::vector<OutputCourses>& runs, std::size_t index, double least_range) {

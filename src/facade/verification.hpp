@@ -14,7 +14,7 @@ struct OutputVerification {
     Converging,     ///< the differences fall as an order says: the error bar can be trusted
     AtRounding,     ///< the runs agree to rounding
     Negligible,     ///< moves so much less than others of its unit that its own digits mean nothing
-    Unstable,       ///< the run at h is off by more than the output moves; the refined ones are not
+    StepTooLong,    ///< the run at h is off by more than the output moves, as unstable runs are
     NotConverging,  ///< no order to be seen: the step is too long, or something is not smooth
   };
   std::string name;
@@ -30,7 +30,7 @@ struct OutputVerification {
   double second_difference = 0.0;  ///< largest |y_h/2 - y_h/4|
 
   /// The error bar is as good as it looks, and the run at h not useless.
-  bool sound() const { return verdict != Verdict::NotConverging && verdict != Verdict::Unstable; }
+  bool sound() const { return verdict != Verdict::NotConverging && verdict != Verdict::StepTooLong; }
   /// error_bar / range; of an output that does not move, the bar itself.
   double relative_error() const;
 };

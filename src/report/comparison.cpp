@@ -6,8 +6,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
 
+#include "base/grid.hpp"
+#include "base/units.hpp"
 #include "entrain/error.hpp"
 #include "report/run_page.hpp"
 
@@ -20,6 +23,15 @@ using Json = nlohmann::ordered_json;
 std::optional<double> number_of(const Json& json, const char* key) {
   const auto found = json.find(key);
   return found != json.end() && found->is_number() ? std::optional(found->get<double>()) : std::nullopt;
+}
+
+/// Empty when the run got to its stop time, or does not tell.
+std::string how_unfinished(const Json& json) {
+  const auto termination = json.value("termination", "completed");
+  if (termination == "completed") return {};
+  if (termination == "running") return "was killed, or is not done yet";
+  const auto message = json.value("message", "");
+  return termination + (message.empty() ? "" : ": " + message);
 }
 
 ComparedRun read_run(const std::string& path) {
@@ -37,6 +49,7 @@ ComparedRun read_run(const std::string& path) {
   run.step = number_of(json, "step");
   run.wall_seconds = number_of(json, "wall_seconds");
   run.max_coupling_residual = number_of(json, "max_coupling_residual");
+  run.unfinished = how_unfinished(json);
   std::uint64_t steps = 0;
   for (const auto& subsystem : json.at("subsystems")) {
     steps += subsystem.value("steps", std::uint64_t{0}) + subsystem.value("trials", std::uint64_t{0});
@@ -54,38 +67,124 @@ void make_labels_unique(std::vector<ComparedRun>& runs, const std::vector<std::s
   }
 }
 
-/// NaN is worse than anything.
+/// NaN is worse than anything; what has no measure comes last.
 bool worse(const VariableDifference& a, const VariableDifference& b) {
   const auto badness = [](const VariableDifference& entry) {
-    return std::isnan(entry.difference.relative) ? std::numeric_limits<double>::infinity() : entry.difference.relative;
+    const double relative = entry.difference.relative.value_or(-1.0);
+    return std::isnan(relative) ? std::numeric_limits<double>::infinity() : relative;
   };
   return badness(a) > badness(b);
 }
 
+/// Of each unit, the size below which a signal of the reference is no measure: what is left of one that is 0.
+std::map<std::string, double> least_sizes(const RecordedResults& reference) {
+  constexpr double kLeastShare = 1e-9;
+  std::map<std::string, double> least;
+  for (const auto& column : reference.columns) {
+    if (column.unit.empty()) continue;  // may be anything
+    auto& size = least[column.unit];
+    size = std::max(size, kLeastShare * size_of(column.values));
+  }
+  return least;
+}
+
+/// Into the unit of the reference; false when that cannot be. One that is not told is taken for the same.
+bool convert(RecordedResults::Column& column, const std::string& unit) {
+  if (column.unit.empty() || unit.empty() || column.unit == unit) return true;
+  const auto from = unit_meaning(column.unit);
+  const auto to = unit_meaning(unit);
+  const auto conversion = from && to ? unit_conversion(*from, *to) : std::nullopt;
+  if (!conversion) return false;
+  for (double& value : column.values) value = conversion->factor * value + conversion->offset;
+  column.unit = unit;
+  return true;
+}
+
+std::size_t place_of(const RecordedResults::Column& column, const RecordedResults& results) {
+  return static_cast<std::size_t>(&column - results.columns.data());
+}
+
+/// Notes of one run against the reference: the names of the variables behind each of its shortcomings.
+struct Shortcomings {
+  std::vector<std::string> missing;
+  std::vector<std::string> other_units;
+  std::vector<std::string> no_measure;
+
+  void tell(const std::string& label, std::vector<std::string>& notes) const {
+    const auto add = [&](const std::vector<std::string>& names, std::string_view what) {
+      if (!names.empty()) notes.push_back(fmt::format("{} {} {}", label, what, fmt::join(names, ", ")));
+    };
+    add(missing, "has nothing to compare for");
+    add(other_units, "cannot be compared, because the units do not go together, for");
+    add(no_measure, "differs where the reference is 0 throughout, so no relative difference is told, in");
+  }
+};
+
 void compare_one(Comparison& comparison, std::size_t index) {
   auto& run = comparison.runs[index];
   const auto& reference = comparison.runs[comparison.reference].results;
-  std::vector<std::string> missing;
+  const auto least = least_sizes(reference);
+  Shortcomings shortcomings;
   run.error = 0.0;
   for (const auto& expected : reference.columns) {
     const auto* column = run.results.find(expected.name);
-    const auto found =
-        column == nullptr ? std::nullopt : difference(course_of(run.results, *column), course_of(reference, expected));
+    if (column != nullptr && !convert(run.results.columns[place_of(*column, run.results)], expected.unit)) {
+      shortcomings.other_units.push_back(fmt::format("{} ({} | {})", expected.name, column->unit, expected.unit));
+      continue;
+    }
+    const auto least_size = least.find(expected.unit);
+    const auto found = column == nullptr ? std::nullopt
+                                         : difference(course_of(run.results, *column), course_of(reference, expected),
+                                                      least_size == least.end() ? 0.0 : least_size->second);
     if (!found) {
-      missing.push_back(expected.name);
+      shortcomings.missing.push_back(expected.name);
       continue;
     }
     comparison.differences.push_back({expected.name, expected.unit, index, *found});
-    if (!(found->relative <= *run.error)) run.error = found->relative;
+    if (!found->relative) {
+      shortcomings.no_measure.push_back(expected.name);
+    } else if (!(*found->relative <= *run.error)) {
+      run.error = *found->relative;
+    }
   }
-  if (!missing.empty()) {
-    comparison.notes.push_back(fmt::format("{} has nothing to compare for {}", run.label, fmt::join(missing, ", ")));
+  shortcomings.tell(run.label, comparison.notes);
+}
+
+std::pair<Time, Time> span_of(const RecordedResults& results) {
+  std::pair span{std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()};
+  for (const auto& axis : results.axes) {
+    if (axis.empty()) continue;
+    span.first = std::min(span.first, axis.front());
+    span.second = std::max(span.second, axis.back());
+  }
+  return span;
+}
+
+/// A run is compared only where the reference is known too, and a run that ended early may look better than it is.
+void note_spans_and_ends(Comparison& comparison) {
+  const auto [from, to] = span_of(comparison.runs[comparison.reference].results);
+  for (std::size_t i = 0; i < comparison.runs.size(); ++i) {
+    const auto& run = comparison.runs[i];
+    if (!run.unfinished.empty()) comparison.notes.push_back(fmt::format("{} {}", run.label, run.unfinished));
+    if (run.results.cut) {
+      comparison.notes.push_back(fmt::format("{} ends in the middle of a row, which is left out", run.label));
+    }
+    const auto [run_from, run_to] = span_of(run.results);
+    if (i == comparison.reference || (same_time(run_from, from) && same_time(run_to, to))) continue;
+    comparison.notes.push_back(
+        fmt::format("{} is compared over t = {} .. {} s: it has {} .. {} s, the reference {} .. {} s", run.label,
+                    std::max(from, run_from), std::min(to, run_to), run_from, run_to, from, to));
   }
 }
 
 std::size_t reference_among(const std::vector<ComparedRun>& runs) {
   const auto found = std::find_if(runs.begin(), runs.end(), [](const auto& run) { return run.method == "monolithic"; });
   return found == runs.end() ? 0 : static_cast<std::size_t>(found - runs.begin());
+}
+
+Error nothing_to_compare(const std::string& message, const std::string& remedy) {
+  return Error(ErrorCode::InvalidSystem, message,
+               {.subsystem = {}, .variable = {}, .time = std::nullopt, .remedy = remedy});
 }
 
 Json json_of(const ComparedRun& run) {
@@ -102,10 +201,20 @@ Json json_of(const ComparedRun& run) {
 }  // namespace
 
 Comparison compare_runs(const std::vector<std::string>& named, const std::optional<std::string>& reference) {
+  const auto same_place = [](const std::string& a, const std::string& b) {
+    std::error_code ignored;  // what does not exist is told when it is read
+    return a == b || fs::equivalent(a, b, ignored);
+  };
   auto paths = named;
-  const auto place = reference ? std::find(paths.begin(), paths.end(), *reference) : paths.end();
+  const auto place = reference ? std::find_if(paths.begin(), paths.end(),
+                                              [&](const std::string& path) { return same_place(path, *reference); })
+                               : paths.end();
   const auto reference_place = static_cast<std::size_t>(place - paths.begin());
   if (reference && place == paths.end()) paths.push_back(*reference);
+  if (paths.size() < 2) {
+    throw nothing_to_compare(fmt::format("there is nothing to compare '{}' with but itself", paths.front()),
+                             "Name another run beside it");
+  }
   Comparison comparison;
   for (const auto& path : paths) comparison.runs.push_back(read_run(path));
   make_labels_unique(comparison.runs, paths);
@@ -113,12 +222,11 @@ Comparison compare_runs(const std::vector<std::string>& named, const std::option
   for (std::size_t i = 0; i < comparison.runs.size(); ++i) {
     if (i != comparison.reference) compare_one(comparison, i);
   }
+  note_spans_and_ends(comparison);
   if (comparison.differences.empty()) {
-    throw Error(ErrorCode::InvalidSystem, "the runs have no variable in common at any time",
-                {.subsystem = {},
-                 .variable = {},
-                 .time = std::nullopt,
-                 .remedy = "Compare runs of the same system, and record the same variables"});
+    throw nothing_to_compare(
+        fmt::format("the runs have no variable in common at any time: {}", fmt::join(comparison.notes, "; ")),
+        "Compare runs of the same system, and record the same variables");
   }
   std::stable_sort(comparison.differences.begin(), comparison.differences.end(), worse);
   return comparison;
@@ -129,13 +237,14 @@ Json comparison_data(const Comparison& comparison) {
   for (const auto& run : comparison.runs) runs.push_back(json_of(run));
   Json differences = Json::array();
   for (const auto& entry : comparison.differences) {
+    const auto& relative = entry.difference.relative;
     differences.push_back({{"name", entry.name},
                            {"unit", entry.unit},
                            {"run", entry.run},
                            {"rms", entry.difference.rms},
                            {"max", entry.difference.max},
                            {"at", entry.difference.at},
-                           {"relative", entry.difference.relative}});
+                           {"relative", relative ? Json(*relative) : Json()}});
   }
   return {{"reference", comparison.reference},
           {"runs", std::move(runs)},

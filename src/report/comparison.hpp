@@ -21,6 +21,7 @@ struct ComparedRun {
   std::optional<std::uint64_t> subsystem_steps;
   std::optional<double> max_coupling_residual;
   std::optional<double> error;  ///< worst relative rms difference of a variable; nothing for the reference
+  std::string unfinished;       ///< how the run ended, if not with its stop time
   RecordedResults results;
 };
 
@@ -35,11 +36,12 @@ struct Comparison {
   std::vector<ComparedRun> runs;
   std::size_t reference = 0;
   std::vector<VariableDifference> differences;  ///< worst first
-  std::vector<std::string> notes;               ///< variables that could not be compared
+  std::vector<std::string> notes;               ///< what could not be compared, and what limits the answer
 };
 
 /// Reads runs (folders) and files of results, and compares all with the reference: the one named, else the first
-/// monolithic run, else the first. Throws Error{FileFailed}, and Error{InvalidSystem} when nothing can be compared.
+/// monolithic run, else the first. Values are converted to the units of the reference. Throws Error{FileFailed}, and
+/// Error{InvalidSystem} when nothing can be compared.
 Comparison compare_runs(const std::vector<std::string>& runs, const std::optional<std::string>& reference);
 
 /// All of it but the curves.

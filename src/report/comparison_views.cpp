@@ -94,8 +94,8 @@ std::string comparison_text(const Comparison& comparison) {
   const std::size_t shown = std::min(comparison.differences.size(), kMostRows);
   for (std::size_t i = 0; i < shown; ++i) {
     const auto& [name, unit, run, difference] = comparison.differences[i];
-    table.add_row({name, comparison.runs[run].label, fmt::format("{:.3g}", difference.relative),
-                   with_unit(difference.rms, unit), with_unit(difference.max, unit), short_number(difference.at)});
+    table.add_row({name, comparison.runs[run].label, text_or_dash(difference.relative), with_unit(difference.rms, unit),
+                   with_unit(difference.max, unit), short_number(difference.at)});
   }
   auto text = runs_text(comparison) + '\n' + table.text();
   if (const auto more = comparison.differences.size() - shown; more > 0) {

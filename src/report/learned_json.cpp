@@ -2,9 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
+#include <limits>
 #include <nlohmann/json.hpp>
 
+#include "base/text_file.hpp"
 #include "report/json_parts.hpp"
 
 namespace entrain {
@@ -42,18 +43,25 @@ Learned learned_of(const Json& json) {
   learned.system = json.at("system").get<std::string>();
   learned.start = json.at("start").get<double>();
   learned.step = json.at("step").get<double>();
-  learned.steps = json.at("steps").get<std::uint64_t>();
-  learned.error = json.at("error").is_null() ? 0.0 : json.at("error").get<double>();
+  const auto& steps = json.at("steps");
+  if (!steps.is_number_unsigned()) {
+    throw Error(ErrorCode::InvalidSystem, fmt::format("steps = {} is no number of macro steps", steps.dump()));
+  }
+  learned.steps = steps.get<std::uint64_t>();
+  // JSON knows no infinity: null is the error of runs that all diverged.
+  const auto& error = json.at("error");
+  learned.error = error.is_null() ? std::numeric_limits<double>::infinity() : error.get<double>();
   for (const auto& [name, value] : json.at("options").items()) learned.options[name] = option_of(value);
-  std::size_t i = 0;
   const auto& corrections = json.at("corrections");
+  for (const auto& [name, values] : corrections.items()) {  // before memory is taken for as many as it says
+    if (values.size() == learned.steps) continue;
+    throw Error(ErrorCode::InvalidSystem,
+                fmt::format("{} corrections of '{}' instead of {}", values.size(), name, learned.steps));
+  }
   learned.corrections.resize(learned.steps * corrections.size());
+  std::size_t i = 0;
   for (const auto& [name, values] : corrections.items()) {
     learned.inputs.push_back(name);
-    if (values.size() != learned.steps) {
-      throw Error(ErrorCode::InvalidSystem,
-                  fmt::format("{} corrections of '{}' instead of {}", values.size(), name, learned.steps));
-    }
     for (std::size_t k = 0; k < learned.steps; ++k) {
       learned.corrections[k * corrections.size() + i] = values[k].get<double>();
     }
@@ -87,15 +95,17 @@ std::string learned_json(const Learned& learned) {
          "\n";
 }
 
-Learned read_learned(const std::filesystem::path& file) {
-  std::ifstream stream(file);
-  if (!stream) throw Error(ErrorCode::FileFailed, fmt::format("cannot read '{}'", file.string()));
+Learned read_learned(const std::filesystem::path& path) {
+  constexpr std::uintmax_t kMostBytes = std::uintmax_t{1} << 30U;
+  const auto file = std::filesystem::is_directory(path) ? path / "learned.json" : path;
+  const auto text = read_text_file(
+      file, {"a learned correction", "Name learned.json, or the folder that 'entrain learn' wrote it to", kMostBytes});
   const auto refuse = [&](const std::string& why) {
     throw Error(ErrorCode::InvalidSystem, fmt::format("'{}' is no learned correction: {}", file.string(), why),
                 {.subsystem = {}, .variable = {}, .time = {}, .remedy = "'entrain learn' writes one: learned.json"});
   };
   try {
-    const Json json = Json::parse(stream);
+    const Json json = Json::parse(text);
     if (!json.is_object() || json.value("format", "") != kFormat) refuse("the format is another one");
     return learned_of(json);
   } catch (const Json::exception& error) {

@@ -11,8 +11,9 @@ namespace entrain {
 
 /// learned.json: every number is written so that it reads back to the same double.
 std::string learned_json(const Learned& learned);
-/// Throws Error{FileFailed} when there is no such file, Error{InvalidSystem} when it holds something else.
-Learned read_learned(const std::filesystem::path& file);
+/// `path`: the file, or the folder that holds learned.json. Throws Error{FileFailed} when there is no such file,
+/// Error{InvalidSystem} when it holds something else.
+Learned read_learned(const std::filesystem::path& path);
 
 /// How the repeated runs went; the corrections themselves are not in it.
 nlohmann::ordered_json learn_result_data(const LearnResult& result);

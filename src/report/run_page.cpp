@@ -73,6 +73,16 @@ Json json_of(const Verdict& verdict) {
           {"reasons", verdict.reasons}};
 }
 
+/// The files may be of another program, or changed by hand.
+Verdict judged(const fs::path& folder, const Json& run, const Json& steps, const Evidence& evidence) {
+  try {
+    return verdict_of(run, steps, evidence);
+  } catch (const Json::exception& error) {
+    throw unreadable(folder / "steps.json",
+                     fmt::format("it, or run.json beside it, is not what 'entrain run' writes ({})", error.what()));
+  }
+}
+
 /// A killed run knows of its end only what it recorded.
 void mend_reached(Json& run, const RecordedResults& results) {
   if (run.value("termination", "") != "running") return;
@@ -110,11 +120,11 @@ std::string run_page(const fs::path& folder) {
   mend_reached(run, results);
   const auto system = text_of(folder / "system.resolved.toml");
   auto steps = optional_json(folder / "steps.json");
-  const auto verdict = verdict_of(run, steps,
-                                  {.results_cut = results.cut,
-                                   .samples = results.samples(),
-                                   .not_finite = not_finite(results),
-                                   .taken_away = taken_away(system, folder / "system.resolved.toml")});
+  const auto verdict = judged(folder, run, steps,
+                              {.results_cut = results.cut,
+                               .samples = results.samples(),
+                               .not_finite = not_finite(results),
+                               .taken_away = taken_away(system, folder / "system.resolved.toml")});
   std::vector<DrawnSignal> drawn;
   for (std::size_t i = 0; i < results.columns.size(); ++i) {
     drawn.push_back({&results, i, std::nullopt});

@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <limits>
 #include <optional>
+#include <string>
+#include <utility>
 
 #include "base/csv.hpp"
 #include "entrain/error.hpp"
@@ -68,32 +71,74 @@ void read_row_with_texts(const std::vector<std::string>& cells, std::size_t line
   }
 }
 
-}  // namespace
-
-CsvResults read_csv(const std::filesystem::path& file) {
-  return parse_csv(read_csv_text(file), file);
+/// What a file is whose first line does not begin with the time.
+std::string no_header(std::string_view text) {
+  const auto first_line = text.substr(0, text.find('\n'));
+  if (text.empty()) return "the file is empty";
+  if (is_time(trimmed(first_line.substr(0, first_line.find(','))))) return "the file ends within its header";
+  for (const auto& [separator, name] : {std::pair{';', "semicolons"}, std::pair{'\t', "tabs"}}) {
+    if (is_time(trimmed(first_line.substr(0, first_line.find(separator))))) {
+      return fmt::format("the cells are separated by {}; write commas, and points in the numbers", name);
+    }
+  }
+  return fmt::format("no header that starts with 'time', but '{}'", trimmed(first_line.substr(0, 40)));
 }
 
-CsvResults parse_csv(std::string_view text, const std::filesystem::path& file) {
+void check_time(const CsvResults& results, std::size_t line, const std::filesystem::path& file) {
+  const auto& times = results.times;
+  if (std::isnan(times.back())) throw malformed(file, line, "a row without a time");
+  if (times.size() > 1 && times.back() < times[times.size() - 2]) {
+    throw malformed(file, line, fmt::format("the time falls, from {} to {}", times[times.size() - 2], times.back()));
+  }
+}
+
+/// Takes the row at the front of `text`; false when it is incomplete.
+bool take_row(std::string_view& text, std::size_t line, const std::filesystem::path& file, CsvResults& results) {
+  const auto end = text.find('\n');
+  const auto row = text.substr(0, end);
+  if (row.find('"') != std::string_view::npos) {
+    const auto cells = take_csv_record(text);
+    if (!cells) return false;
+    read_row_with_texts(*cells, line, file, results);
+  } else {
+    text.remove_prefix(end + 1);
+    if (trimmed(row).empty()) return true;
+    read_row(row, line, file, results);
+  }
+  check_time(results, line, file);
+  return true;
+}
+
+/// A row without a line end, as if it had one, when it has all its cells.
+bool take_open_row(std::string_view text, std::size_t line, const std::filesystem::path& file, CsvResults& results) {
+  const std::string closed = std::string(text) + '\n';
+  std::string_view row = closed;
+  std::string_view counted = closed;
+  const auto cells = take_csv_record(counted);
+  if (trimmed(text).empty()) return true;
+  return cells && cells->size() == results.columns.size() + 1 && take_row(row, line, file, results);
+}
+
+}  // namespace
+
+CsvResults read_csv(const std::filesystem::path& file, OpenEnd end) {
+  return parse_csv(read_csv_text(file), file, end);
+}
+
+CsvResults parse_csv(std::string_view text, const std::filesystem::path& file, OpenEnd end) {
   CsvResults results;
+  const auto whole = text;
   const auto header = take_csv_record(text);
-  if (!header || !is_time(header->front())) throw malformed(file, 1, "no header that starts with 'time'");
+  if (!header || !is_time(trimmed(header->front()))) throw malformed(file, 1, no_header(whole));
   results.names.assign(header->begin() + 1, header->end());
   results.columns.resize(results.names.size());
   results.known.resize(results.names.size());
-  for (std::size_t line = 2; !text.empty(); ++line) {
-    const auto end = text.find('\n');
-    results.cut = end == std::string_view::npos;
-    if (results.cut) break;
-    if (text.substr(0, end).find('"') != std::string_view::npos) {
-      const auto cells = take_csv_record(text);
-      results.cut = !cells;
-      if (results.cut) break;
-      read_row_with_texts(*cells, line, file, results);
-      continue;
+  for (std::size_t line = 2; !text.empty() && !results.cut; ++line) {
+    if (text.find('\n') == std::string_view::npos) {
+      results.cut = end == OpenEnd::Cut || !take_open_row(text, line, file, results);
+      break;
     }
-    read_row(text.substr(0, end), line, file, results);
-    text.remove_prefix(end + 1);
+    results.cut = !take_row(text, line, file, results);
   }
   return results;
 }

@@ -12,10 +12,14 @@ struct CsvResults : SignalTable {
   bool cut = false;                      ///< the last line was incomplete (the program was killed) and left out
 };
 
-/// Reads a results.csv, or one of another tool whose first column is the time. Empty cells are NaN. Throws
-/// Error{FileFailed} naming the line that makes no sense.
-CsvResults read_csv(const std::filesystem::path& file);
+/// A last row without a line end: of our own files it is what a killed program left, and its last number may lack
+/// digits. Others end so on purpose, when the row has all its cells.
+enum class OpenEnd { Cut, Complete };
+
+/// Reads a results.csv, or one of another tool whose first column is the time. Empty cells are NaN, empty lines
+/// nothing. Throws Error{FileFailed} naming the line that makes no sense; also for times that fall.
+CsvResults read_csv(const std::filesystem::path& file, OpenEnd end = OpenEnd::Cut);
 /// The same from text; `file` is for the messages.
-CsvResults parse_csv(std::string_view text, const std::filesystem::path& file);
+CsvResults parse_csv(std::string_view text, const std::filesystem::path& file, OpenEnd end = OpenEnd::Cut);
 
 }  // namespace entrain

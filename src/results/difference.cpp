@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace entrain {
 namespace {
@@ -33,13 +34,18 @@ class Interpolation {
   std::size_t next_ = 0;  // the first sample after the time asked for
 };
 
-/// What an error is measured by.
-double size_of(std::span<const double> values) {
-  const auto [low, high] = std::minmax_element(values.begin(), values.end());
-  return *high > *low ? *high - *low : std::abs(*high);
-}
-
 }  // namespace
+
+double size_of(std::span<const double> values) {
+  double low = std::numeric_limits<double>::infinity();
+  double high = -low;
+  for (const double value : values) {
+    low = std::fmin(low, value);
+    high = std::fmax(high, value);
+  }
+  if (!(low <= high)) return 0.0;  // no number among them
+  return high > low ? high - low : std::abs(high);
+}
 
 DifferenceCourse difference_course(const Course& run, const Course& reference) {
   if (run.times.empty() || reference.times.empty()) return {};
@@ -59,7 +65,7 @@ DifferenceCourse difference_course(const Course& run, const Course& reference) {
   return course;
 }
 
-std::optional<Difference> difference(const Course& run, const Course& reference) {
+std::optional<Difference> difference(const Course& run, const Course& reference, double least_size) {
   const auto [times, values] = difference_course(run, reference);
   if (times.empty()) return std::nullopt;
   Difference result;
@@ -76,7 +82,12 @@ std::optional<Difference> difference(const Course& run, const Course& reference)
   }
   const double length = times.back() - times.front();
   result.rms = length > 0.0 ? std::sqrt(integral / length) : result.max;
-  result.relative = result.rms == 0.0 ? 0.0 : result.rms / size_of(reference.values);
+  const double size = std::max(size_of(reference.values), least_size);
+  if (result.rms == 0.0) {
+    result.relative = 0.0;
+  } else if (size > 0.0 || std::isnan(result.rms)) {
+    result.relative = result.rms / size;
+  }
   return result;
 }
 

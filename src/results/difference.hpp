@@ -20,10 +20,11 @@ inline Course course_of(const RecordedResults& results, const RecordedResults::C
 
 /// How far two courses of a signal are from each other.
 struct Difference {
-  double rms = 0.0;       ///< root of the mean over time of the squared difference
-  double max = 0.0;       ///< largest |difference|; NaN as soon as one value is not a number
-  Time at = 0.0;          ///< where that was
-  double relative = 0.0;  ///< rms as part of the range of the reference; of its magnitude when it never changes
+  double rms = 0.0;  ///< root of the mean over time of the squared difference
+  double max = 0.0;  ///< largest |difference|; NaN as soon as one value is not a number
+  Time at = 0.0;     ///< where that was
+  /// rms as part of the size of the reference; nothing when that is 0 and the runs differ.
+  std::optional<double> relative;
 };
 
 struct DifferenceCourse {
@@ -35,7 +36,10 @@ struct DifferenceCourse {
 /// is the steps of the runs that are seen and not those of the interpolation. Empty when they have no time in common.
 DifferenceCourse difference_course(const Course& run, const Course& reference);
 
-/// Of that course; nothing when it is empty.
-std::optional<Difference> difference(const Course& run, const Course& reference);
+/// The range of a signal; of one that never changes, its magnitude. What errors are measured by.
+double size_of(std::span<const double> values);
+
+/// Of that course; nothing when it is empty. `least_size`: of the reference, where its own is less.
+std::optional<Difference> difference(const Course& run, const Course& reference, double least_size = 0.0);
 
 }  // namespace entrain

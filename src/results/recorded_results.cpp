@@ -61,7 +61,9 @@ RecordedResults read_results(const fs::path& file) {
   const auto extension = file.extension();
   if (extension == ".h5" || extension == ".hdf5") return read_hdf5(file);
   if (extension == ".mat") return read_mat(file);
-  return from_csv(read_csv(file));
+  // Beside a run.json it is ours, and ends in the middle of a row when the program was killed.
+  const bool ours = fs::exists(file.parent_path() / "run.json");
+  return from_csv(read_csv(file, ours ? OpenEnd::Cut : OpenEnd::Complete));
 }
 
 fs::path find_results(const fs::path& folder) {

@@ -51,10 +51,10 @@ TEST(Difference, does_not_see_the_interpolation_of_the_coarser_run) {
 TEST(Difference, is_relative_to_the_range_of_the_reference_or_to_its_size) {
   const auto wave = sampled(0.0, 1.0, 100, [](double t) { return 5.0 + 2.0 * t; });
   const auto shifted = sampled(0.0, 1.0, 100, [](double t) { return 5.5 + 2.0 * t; });
-  EXPECT_NEAR(difference(shifted.course(), wave.course())->relative, 0.25, 1e-12);
+  EXPECT_NEAR(*difference(shifted.course(), wave.course())->relative, 0.25, 1e-12);
   const auto constant = sampled(0.0, 1.0, 100, [](double) { return 5.0; });
   const auto other = sampled(0.0, 1.0, 100, [](double) { return 5.5; });
-  EXPECT_NEAR(difference(other.course(), constant.course())->relative, 0.1, 1e-12);
+  EXPECT_NEAR(*difference(other.course(), constant.course())->relative, 0.1, 1e-12);
 }
 
 TEST(Difference, is_taken_where_both_are_known_only) {
@@ -71,7 +71,7 @@ TEST(Difference, with_a_value_that_is_not_a_number_is_not_a_number) {
   broken.values[4] = std::numeric_limits<double>::quiet_NaN();
   const auto whole = sampled(0.0, 1.0, 10, [](double t) { return t; });
   const auto found = difference(broken.course(), whole.course());
-  EXPECT_TRUE(std::isnan(found->max) && std::isnan(found->rms) && std::isnan(found->relative));
+  EXPECT_TRUE(std::isnan(found->max) && std::isnan(found->rms) && std::isnan(*found->relative));
   EXPECT_EQ(found->at, broken.times[4]);
 }
 
@@ -90,7 +90,7 @@ TEST_F(CompareRuns, lists_the_worst_variable_first_and_names_what_is_missing) {
   const auto comparison = compare_runs({a, b}, std::nullopt);
   ASSERT_EQ(comparison.differences.size(), 2U);
   EXPECT_EQ(comparison.differences[0].name, "m.y");
-  EXPECT_NEAR(comparison.differences[0].difference.relative, 0.5, 1e-15);
+  EXPECT_NEAR(*comparison.differences[0].difference.relative, 0.5, 1e-15);
   EXPECT_NEAR(*comparison.runs[1].error, 0.5, 1e-15);
   ASSERT_EQ(comparison.notes.size(), 1U);
   EXPECT_NE(comparison.notes[0].find("m.z"), std::string::npos);

@@ -1,0 +1,54 @@
+// entrain verify from the command line: messages and exit codes.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "support/places.hpp"
+#include "support/program.hpp"
+
+namespace entrain::test {
+namespace {
+
+class VerifyCommand : public testing::Test {
+ protected:
+  ProgramResult verify(const std::vector<std::string>& more) {
+    std::vector<std::string> arguments{"verify", examples_folder() + "/mechanical", "--stop", "0.1"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run_program(folder_, arguments);
+  }
+  TemporaryFolder folder_;
+};
+
+TEST_F(VerifyCommand, output_beyond_the_tolerance_is_named) {
+  const auto result = verify({"--step", "1e-4", "--tolerance", "1e-9"});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_NE(result.err.find("left.x exceeds the tolerance: "), std::string::npos) << result.err;
+  EXPECT_NE(result.err.find(" % > 1e-07 % of its range"), std::string::npos) << result.err;
+  EXPECT_EQ(verify({"--step", "1e-4", "--tolerance", "0.5"}).err, "");
+}
+
+TEST_F(VerifyCommand, tolerance_is_a_number_above_zero) {
+  for (const char* wrong : {"-1", "0", "nan", "inf", "small"}) {
+    const auto result = verify({"--tolerance", wrong});
+    EXPECT_EQ(result.exit_code, 2) << wrong;
+    EXPECT_NE(result.err.find("is not a number above 0"), std::string::npos) << result.err;
+  }
+}
+
+TEST_F(VerifyCommand, step_beyond_stability_fails_and_says_so) {
+  const auto result = run_program(folder_, {"verify", examples_folder() + "/oscillator", "--method", "gauss-seidel",
+                                            "--step", "12", "--stop", "480"});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_NE(result.out.find("step too long: with 12 s the error outgrows"), std::string::npos) << result.out;
+}
+
+TEST_F(VerifyCommand, method_chosen_by_auto_is_told) {
+  const auto result = verify({"--method", "auto", "--step", "1e-3", "--json"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const auto json = nlohmann::json::parse(result.out);
+  EXPECT_NE(json["method"], "auto");
+  EXPECT_EQ(json["outputs"]["left.x"]["unit"], "m");
+}
+
+}  // namespace
+}  // namespace entrain::test

@@ -1,0 +1,138 @@
+// Verification of runs whose steps are not simply those of the run: chosen by the method, imposed, or unstable.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "facade/verification.hpp"
+#include "results/memory_recorder.hpp"
+#include "support/mentions.hpp"
+#include "support/systems.hpp"
+
+namespace entrain {
+namespace {
+
+using Verdict = OutputVerification::Verdict;
+
+constexpr double kAnyError = std::numeric_limits<double>::infinity();
+
+const OutputVerification& output(const Verification& of, const std::string& name) {
+  for (const auto& entry : of.outputs) {
+    if (entry.name == name) return entry;
+  }
+  throw std::runtime_error("no output " + name);
+}
+
+/// The largest error at the communication times of the run, against the equations solved as one on a grid so fine that
+/// straight lines between its points add less than a thousandth to it.
+double true_error(const SystemDescription& description, const std::string& name) {
+  constexpr Duration kFine = 1e-4;
+  Simulation simulation(description);
+  MemoryRecorder ours;
+  simulation.observe(ours);
+  simulation.run();
+  Simulation exact(test::changed(description, {.method = "monolithic", .step = kFine}));
+  MemoryRecorder reference;
+  exact.observe(reference);
+  exact.run();
+  const auto values = ours.column(name);
+  const auto fine = reference.column(name);
+  double worst = 0.0;
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    const double at = ours.times[k] / kFine;
+    const auto before = std::min(static_cast<std::size_t>(at), fine.size() - 2);
+    const double share = at - static_cast<double>(before);
+    worst = std::max(worst, std::abs(values[k] - (1.0 - share) * fine[before] - share * fine[before + 1]));
+  }
+  return worst;
+}
+
+std::string error_of(const SystemDescription& description) {
+  try {
+    verify(description);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return {};
+}
+
+TEST(VerifySteps, error_bar_of_a_method_that_chooses_its_steps_is_the_true_error) {
+  // Halving the step alone changes but the first steps: the bar would be a hundredth of the error.
+  for (const auto& change : {test::Change{"f3ornits", 0.01, 0.5}, test::Change{"jacobi", 1e-3, 0.5, {"adaptive=true"}},
+                             test::Change{"missiles", 1e-2, 0.5, {"adaptive=true", "tolerance=1e-4"}}}) {
+    const auto description = test::changed(test::example("mechanical"), change);
+    const auto result = verify(description);
+    ASSERT_FALSE(result.failure) << *result.failure;
+    const auto& x = output(result, "left.x");
+    ASSERT_EQ(x.verdict, Verdict::Converging) << change.method;
+    const double ratio = *x.error_bar / true_error(description, "left.x");
+    EXPECT_GT(ratio, 0.7) << change.method;
+    EXPECT_LT(ratio, 1.5) << change.method;
+    EXPECT_TRUE(test::mentions(result.remarks, change.method + " chooses its steps by tol")) << change.method;
+  }
+}
+
+TEST(VerifySteps, event_on_the_way_is_no_choice_of_steps) {
+  const auto result = verify(test::changed(test::example("two_mass"), {.method = "missiles", .step = 0.5}));
+  EXPECT_FALSE(test::mentions(result.remarks, "chooses its steps"));
+}
+
+TEST(VerifySteps, steps_by_the_iterations_that_stay_as_they_are_are_not_confirmed) {
+  const auto result = verify(
+      test::changed(test::example("mechanical"), {.method = "ifosmondi",
+                                                  .step = 1e-3,
+                                                  .stop = 0.5,
+                                                  .options = {"adaptive=true", "min_step=1e-3", "max_step=1e-3"}}));
+  EXPECT_EQ(result.unrefined, std::vector<std::string>{"ifosmondi"});
+  EXPECT_TRUE(test::mentions(result.remarks, "ifosmondi made 500, 500, 500 macro steps"));
+  EXPECT_FALSE(result.confirmed(kAnyError));
+}
+
+TEST(VerifySteps, auto_is_decided_once_and_named_with_its_reason) {
+  const auto result = verify(test::changed(test::example("oscillator"), {.method = "auto", .step = 2.0, .stop = 40.0}));
+  EXPECT_NE(result.method, "auto");
+  EXPECT_TRUE(test::mentions(result.remarks, "auto: " + result.method));
+}
+
+TEST(VerifySteps, imposed_step_that_fits_h_but_not_its_half_is_told_with_one_that_fits) {
+  auto description = test::changed(test::example("oscillator"), {.method = "jacobi", .step = 0.01, .stop = 2.0});
+  description.subsystems[0].step = {0.002, {}};
+  const auto what = error_of(description);
+  const auto& name = description.subsystems[0].name;
+  EXPECT_NE(what.find("h/2 = 0.005 s is no multiple of the 0.002 s that '" + name + "' imposes"), std::string::npos)
+      << what;
+  EXPECT_NE(what.find("verify with --step 0.008"), std::string::npos) << what;
+  description.step = {0.008, {}};
+  EXPECT_EQ(error_of(description), "");
+}
+
+TEST(VerifySteps, shortest_step_of_a_subsystem_is_met_beforehand) {
+  auto description = test::changed(test::example("oscillator"), {.method = "jacobi", .step = 0.01, .stop = 2.0});
+  description.subsystems[0].min_step = {0.004, {}};
+  const auto what = error_of(description);
+  EXPECT_NE(what.find("no run at h/4 = 0.0025 s: a step of 0.0025 s is below the minimal step"), std::string::npos)
+      << what;
+}
+
+TEST(VerifySteps, output_that_hardly_moves_beside_others_of_its_unit_is_not_judged) {
+  // Twelve masses in a row, the first pushed, for so short a time that the last moves by the power 22 of it.
+  std::string text = "[run]\nstop = 0.05\nstep = 0.01\nmethod = \"missiles\"\n";
+  std::string connections = "[connections]\n";
+  for (int i = 1; i <= 12; ++i) {
+    text += "[subsystems.m" + std::to_string(i) + "]\nmodel = \"chain.mass\"\n";
+    if (i == 1) text += "start = { x = 1.0 }\n";
+    if (i == 12) break;
+    const auto here = "m" + std::to_string(i);
+    const auto next = "m" + std::to_string(i + 1);
+    connections += "\"" + here + ".x\" = \"" + next + ".left_x\"\n\"" + here + ".v\" = \"" + next + ".left_v\"\n\"" +
+                   next + ".F_left\" = \"" + here + ".right_F\"\n";
+  }
+  const auto result = verify(test::system_from(text + connections));
+  EXPECT_EQ(output(result, "m1.x").verdict, Verdict::Converging);
+  const auto& last = output(result, "m12.x");
+  EXPECT_TRUE(last.verdict == Verdict::Negligible || last.verdict == Verdict::AtRounding);
+  EXPECT_LT(last.relative_error(), 1e-6);
+}
+
+}  // namespace
+}  // namespace entrain
