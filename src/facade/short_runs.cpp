@@ -87,9 +87,10 @@ double ShortRuns::distance(const Recorded& from) const {
     const auto apart = difference({ours.times, ours.values}, {exact.times, exact.values});
     if (!apart) return std::numeric_limits<double>::infinity();
     const auto range = ranges_.find(exact.name);
-    const double relative =
-        range == ranges_.end() || !(range->second > 0.0) ? apart->relative : apart->rms / range->second;
-    if (!(relative <= worst)) worst = relative;  // NaN is the worst there is
+    const auto relative =
+        range == ranges_.end() || !(range->second > 0.0) ? apart->relative : std::optional(apart->rms / range->second);
+    if (!relative) continue;                       // 0 all along: it has no size that an error could be related to
+    if (!(*relative <= worst)) worst = *relative;  // NaN is the worst there is
   }
   return worst;
 }
