@@ -56,7 +56,7 @@ double error_of(const Made& run, const MemoryRecorder& exact) {
     const auto ours = told(run.recorder.times, run.recorder.column(name), times, values);
     const auto reference = told(exact.times, exact.column(name), reference_times, reference_values);
     const auto apart = difference(ours, reference);
-    if (apart) worst = std::max(worst, apart->relative);
+    if (apart) worst = std::max(worst, apart->relative.value_or(0.0));
   }
   return worst;
 }

@@ -88,7 +88,7 @@ std::size_t widest_row(const std::string& shown) {
 
 TEST(Watch, no_row_of_the_progress_wraps_on_a_narrow_terminal) {
   const TemporaryFolder folder;
-  for (const unsigned short columns : {20, 60, 80, 200}) {
+  for (const unsigned short columns : std::initializer_list<unsigned short>{20, 60, 80, 200}) {
     // Long enough that the bar is drawn, once in 0.1 s.
     const auto shown = on_terminal(folder, columns,
                                    {"run", kPair, "--step", "2e-5", "--out", "out", "--option", "degree=1", "--watch",
