@@ -16,9 +16,12 @@ std::string ranges_text(const std::vector<StableRange>& ranges) {
   return fmt::format("{}", fmt::join(parts, ", and again "));
 }
 
-std::string decay_text(double radius) {
+/// What the radius means for a disturbance.
+std::string decay_text(const Candidate& of) {
+  const double radius = *of.radius;
+  if (radius >= 1.0)
+    return of.stable ? "a disturbance grows, but no faster than the motion itself" : "a disturbance grows";
   if (radius <= 0.0) return "a disturbance is gone after a step";
-  if (radius >= 1.0) return "a disturbance does not die out";
   return fmt::format("a disturbance falls to a half in {:.3g} macro steps", std::log(0.5) / std::log(radius));
 }
 
@@ -30,7 +33,7 @@ std::vector<std::string> robustness_sentences(const Advice& advice) {
   const auto& of = *advice.robustness;
   const auto& candidate = advice.candidates[of.candidate];
   lines.push_back(fmt::format("{} at {:.4g} s: spectral radius {:.6g}, {}", candidate.title(), advice.step,
-                              *candidate.radius, decay_text(*candidate.radius)));
+                              *candidate.radius, decay_text(candidate)));
   if (candidate.stable_steps.size() > 1) {
     lines.push_back(
         fmt::format("it is stable with steps {} s: longer is not always worse", ranges_text(candidate.stable_steps)));
@@ -46,12 +49,10 @@ std::vector<std::string> robustness_sentences(const Advice& advice) {
         *of.consistency));
   }
   for (const auto& [subsystem, margin] : of.margins) {
-    lines.push_back(
-        margin > 0.0
-            ? fmt::format("the step of '{}' may be off by {:.3g} (2-norm) before the coupling is unstable "
-                          "(structured stability radius)",
-                          subsystem, margin)
-            : fmt::format("no change of the step of '{}' is needed: the coupling is unstable as it is", subsystem));
+    if (margin == 0.0) continue;  // what grows as it is has no margin, and that is said above
+    lines.push_back(fmt::format(
+        "the step of '{}' may be off by {:.3g} (2-norm) before the coupling is unstable (structured stability radius)",
+        subsystem, margin));
   }
   if (of.initialisation) {
     lines.push_back(

@@ -24,7 +24,7 @@ class CoupledMotion {
   /// x <- e^(time M) x, by Taylor series in parts.
   void advance(Duration time, std::span<double> x);
 
-  /// The largest |eigenvalue| of M, 1/s, to about 1e-5.
+  /// The largest |eigenvalue| of M, 1/s, to a few percent.
   double fastest_rate();
   /// The largest e^(step Re(eigenvalue)): how much the motion itself grows over a step.
   double growth(Duration step);

@@ -71,21 +71,13 @@ Duration Adviser::length_of(double steps) const {
   return whole_run();
 }
 
-Duration Adviser::fitting(Duration step) const {
-  if (imposed_.empty()) return step;
-  Duration best = advice_.step;
-  for (const Duration of : fitting_steps(imposed_, step / 64.0, step * 64.0)) {
-    if (std::abs(std::log(of / step)) < std::abs(std::log(best / step))) best = of;
-  }
-  return best;
-}
-
 double Adviser::error_at(const Candidate& candidate, Duration step) const {
   const auto foretold = [&](Duration at) { return forecast_of(candidate, *pilot_.path, sequence_, at)->error; };
   if (imposed_.empty()) return foretold(step);
   const auto steps = fitting_steps(imposed_, step / 64.0, step * 64.0);
   const auto above = std::lower_bound(steps.begin(), steps.end(), step * (1 - 1e-9));
-  if (above == steps.end() || above == steps.begin() || *above <= step * (1 + 1e-9)) return foretold(fitting(step));
+  if (above == steps.end() || above == steps.begin() || *above <= step * (1 + 1e-9))
+    return foretold(nearest_fitting(imposed_, step));
   const double low = foretold(*(above - 1));
   const double high = foretold(*above);
   const double share = std::log(step / *(above - 1)) / std::log(*above / *(above - 1));
@@ -138,12 +130,17 @@ void Adviser::foretell() {
     double fastest = 0.0;
     for (const auto& point : pilot_.path->points) fastest = std::max(fastest, fastest_rate(point.network));
     advice_.fastest_rate = fastest;
-    advice_.operating_points = pilot_.path->points.size();
-    for (auto& candidate : advice_.candidates) {
-      if (usable(candidate)) foretell(candidate);
-    }
-  } catch (const Error& error) {  // a loop without solution, imposed steps that hardly ever meet
+  } catch (const Error& error) {
     advice_.remarks.emplace_back(error.what());
+    if (error.code() == ErrorCode::LoopNotSolved) return;  // a loop without solution: nothing follows from it
+  }
+  advice_.operating_points = pilot_.path->points.size();
+  for (auto& candidate : advice_.candidates) {
+    try {
+      if (usable(candidate)) foretell(candidate);
+    } catch (const Error& error) {  // imposed steps that hardly ever meet, an eigenvalue that is not found
+      advice_.remarks.push_back(fmt::format("{}: {}", candidate.title(), error.what()));
+    }
   }
 }
 
@@ -160,7 +157,7 @@ void Adviser::foretell(Candidate& candidate) {
 
 /// What a search found becomes a candidate: the compromise, and what is most accurate at the step asked for.
 void Adviser::search() {
-  if (!pilot_.path || !advice_.fastest_rate) {
+  if (advice_.operating_points == 0 || !advice_.fastest_rate) {
     advice_.remarks.emplace_back("nothing to search: no step matrix is known");
     return;
   }

@@ -46,8 +46,6 @@ class Adviser {
   Duration longest_imposed_step() const;
   /// At least `steps` macro steps, and a whole number of every imposed step.
   Duration length_of(double steps) const;
-  /// The step nearest to this one that fits the imposed ones.
-  Duration fitting(Duration step) const;
   /// Foretold, also between steps that fit.
   double error_at(const Candidate& candidate, Duration step) const;
 

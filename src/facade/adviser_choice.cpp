@@ -60,7 +60,8 @@ void Adviser::probe_those_below(double error) {
   for (auto& candidate : advice_.candidates) {
     if (!candidate.obstacles.empty() || !candidate.calls_per_step || candidate.method == kUndemanding) continue;
     if (candidate.probed_error && *candidate.probed_error > error) continue;
-    const Duration step = candidate.equal_cost_step > 0.0 ? fitting(candidate.equal_cost_step) : advice_.step;
+    const Duration step =
+        candidate.equal_cost_step > 0.0 ? nearest_fitting(imposed_, candidate.equal_cost_step) : advice_.step;
     const auto outcome = runs_->error(candidate, step);
     candidate.probed_error.reset();
     if (outcome) candidate.probed_error = std::max(outcome->error, runs_->doubt());
@@ -93,12 +94,14 @@ void Adviser::match() {
   constexpr double kFewest = 8.0;  // steps of the rival in the run
   try {
     if (!has_reference_) {
-      const Duration step = rival.equal_cost_step > 0.0 ? fitting(rival.equal_cost_step) : advice_.step;
+      const Duration step =
+          rival.equal_cost_step > 0.0 ? nearest_fitting(imposed_, rival.equal_cost_step) : advice_.step;
       has_reference_ = runs_->refine(rival, std::min(step, runs_->length() / kFewest));
     }
     const auto ours = has_reference_ ? runs_->error(*own, advice_.step) : std::nullopt;
     if (!ours) return;
-    const Duration equal = fitting(std::min(*rival.calls_per_step / ours->calls, runs_->length() / kFewest));
+    const Duration equal =
+        nearest_fitting(imposed_, std::min(*rival.calls_per_step / ours->calls, runs_->length() / kFewest));
     const auto theirs = runs_->error(rival, equal);
     advice_.match = Match{.candidate = static_cast<std::size_t>(own - advice_.candidates.begin()),
                           .rival = order.front(),
@@ -231,12 +234,22 @@ void Adviser::doubt_the_choice() {
                                                 advice_.step / 64.0));
   }
   if (!advice_.choice || advice_.recommended_step) return;
-  const auto merit = advice_.candidates[*advice_.choice].merit();
-  if (!merit || *merit < 1.0) return;
-  advice_.reason = fmt::format(
-      "the best, {}, errs by {:.2g} times the range of the worst output; no step was found that "
-      "keeps less",
-      advice_.candidates[*advice_.choice].title(), *merit);
+  const auto& best = advice_.candidates[*advice_.choice];
+  // By so much rounding grows to the size of the signals.
+  constexpr double kHopeless = 1e15;
+  const bool grows = best.radius && !best.stable && best.stable_steps.empty() &&
+                     std::log(*best.radius) * whole_run() / advice_.step > std::log(kHopeless);
+  if (grows) {
+    advice_.reason = fmt::format(
+        "it grows at every step; with the best, {}, a disturbance is multiplied by {:.4g} in every macro step",
+        best.title(), *best.radius);
+  } else if (best.merit() && *best.merit() >= 1.0) {
+    advice_.reason = fmt::format(
+        "the best, {}, errs by {:.2g} times the range of the worst output; no step was found that keeps less",
+        best.title(), *best.merit());
+  } else {
+    return;
+  }
   advice_.choice.reset();
 }
 
@@ -268,10 +281,12 @@ void Adviser::measure_the_best() {
 
 /// Measures of the choice, or of the best explicit way where the choice has none.
 void Adviser::look_closer() {
-  if (!settings_.parameters.empty() && !pilot_.path) {
-    advice_.remarks.emplace_back("no limits of parameters: no step matrix is known");
+  if (advice_.operating_points == 0) {
+    if (!settings_.parameters.empty()) {
+      advice_.remarks.emplace_back("no limits of parameters: no step matrix is known");
+    }
+    return;
   }
-  if (!pilot_.path || !advice_.fastest_rate) return;
   std::vector<std::size_t> order = ranking();
   if (advice_.choice) order.insert(order.begin(), *advice_.choice);
   const auto judged = std::find_if(order.begin(), order.end(), [&](std::size_t i) {

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <set>
 
 #include "analysis/coupled_motion.hpp"
@@ -140,6 +142,18 @@ std::vector<Duration> fitting_steps(const std::vector<Duration>& imposed, Durati
     if (result.empty() || step > result.back() * (1 + 1e-9)) result.push_back(step);
   }
   return result;
+}
+
+Duration nearest_fitting(const std::vector<Duration>& imposed, Duration step) {
+  constexpr double kFar = 64.0;
+  Duration best = step;
+  double least = std::numeric_limits<double>::infinity();
+  for (const Duration of : fitting_steps(imposed, step / kFar, step * kFar)) {
+    if (!(std::abs(std::log(of / step)) < least)) continue;
+    least = std::abs(std::log(of / step));
+    best = of;
+  }
+  return best;
 }
 
 }  // namespace entrain

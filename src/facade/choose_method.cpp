@@ -41,13 +41,18 @@ const Candidate* find(const std::vector<Candidate>& candidates, std::string_view
 /// By the errors foretold, each at the step that costs as much as the others.
 std::optional<Chosen> by_forecast(const std::vector<Candidate>& candidates, const RunPath& path,
                                   const std::vector<std::size_t>& sequence, Duration step) {
+  std::vector<Duration> imposed;
+  for (const auto& subsystem : path.points.front().network.subsystems) {
+    if (subsystem.capabilities.imposed_step) imposed.push_back(*subsystem.capabilities.imposed_step);
+  }
   std::optional<Chosen> best;
   double least = std::numeric_limits<double>::infinity();
   for (const auto& candidate : candidates) {
     if (!usable(candidate)) continue;
     const auto here = forecast_of(candidate, path, sequence, step);
     if (!here || !std::isfinite(here->error)) continue;
-    const double error = forecast_of(candidate, path, sequence, step * usual_cost(candidate))->error;
+    const Duration equal_cost_step = nearest_fitting(imposed, step * usual_cost(candidate));
+    const double error = forecast_of(candidate, path, sequence, equal_cost_step)->error;
     if (!(error < least)) continue;
     least = error;
     best =

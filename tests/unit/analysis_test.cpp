@@ -105,11 +105,8 @@ TEST(ParetoFront, keeps_what_nobody_dominates) {
 
 TEST(Evolution, finds_masters_as_robust_as_the_highlighted_one_of_the_paper) {
   const LinearNetwork network = oscillator();
-  EvolutionSettings settings;
-  settings.shortest_step = 1e-3;
-  settings.longest_step = 10.0;
-  settings.highest_degree = 1;
-  settings.largest_gain = 0.99;
+  const EvolutionSettings settings{
+      .shortest_step = 1e-3, .longest_step = 10.0, .highest_degree = 1, .largest_gain = 0.99, .gained = {}};
   const auto front = evolve_choices({&network, 1}, settings);
   const auto again = evolve_choices({&network, 1}, settings);
   ASSERT_EQ(front.size(), again.size());
