@@ -31,7 +31,7 @@ enum Mode {
   AskNothing
 };
 
-std::string description(const std::string& flags, const std::string& input = "intermediateUpdate=\"true\"") {
+std::string description(const std::string& flags, const std::string& input, const std::string& more) {
   return fmt::format(R"(<fmiModelDescription fmiVersion="3.0" modelName="scripted" instantiationToken="scripted">
   <CoSimulation modelIdentifier="scripted" canHandleVariableCommunicationStepSize="true" {}/>
   <LogCategories><Category name="logStatusError"/></LogCategories>
@@ -41,21 +41,21 @@ std::string description(const std::string& flags, const std::string& input = "in
     <Int32 name="mode" valueReference="2" causality="parameter" variability="fixed" start="0"/>
     <Float64 name="integral" valueReference="4" causality="output"/>
     <Boolean name="on" valueReference="5" causality="output"/>
-    <Clock name="tick" valueReference="7" causality="output" intervalVariability="triggered"/>
+    {}
     <UInt8 name="small" valueReference="6" causality="parameter" variability="fixed" start="1"/>
   </ModelVariables>
   <ModelStructure><Output valueReference="1" dependencies="0"/><Output valueReference="4" dependencies=""/></ModelStructure>
 </fmiModelDescription>)",
-                     flags, input);
+                     flags, input, more);
 }
 
 class Fmu3Events : public testing::Test {
  protected:
-  SystemDescription system(int mode, const std::string& flags,
-                           const std::string& input = "intermediateUpdate=\"true\"") {
+  SystemDescription system(int mode, const std::string& flags, const std::string& input = "intermediateUpdate=\"true\"",
+                           const std::string& more = {}) {
     const fs::path file = folder_ / fmt::format("part{}.fmu", ++written_);
     std::vector<test::ArchiveEntry> entries;
-    entries.push_back({"modelDescription.xml", description(flags, input)});
+    entries.push_back({"modelDescription.xml", description(flags, input, more)});
     entries.push_back({"binaries/x86_64-linux/scripted.so", test::text_of(test::scripted_fmu3_library())});
     test::write_archive(file, entries);
     return test::system_from(fmt::format(R"(
@@ -204,7 +204,9 @@ std::string problems_of(const SystemDescription& description) {
 }
 
 TEST_F(Fmu3Events, connection_of_another_type_is_refused_with_its_type) {
-  auto description = system(Normal, "");
+  auto description =
+      system(Normal, "", "",
+             "<Clock name=\"tick\" valueReference=\"7\" causality=\"output\" intervalVariability=\"triggered\"/>");
   description.connections.push_back({"part.tick", "part.u", {}});
   expect_text(problems_of(description), "'part.tick' is of type Clock, which cannot be connected");
 }

@@ -1,0 +1,90 @@
+// What is read of an FMU before it is used: its default experiment, its clocks.
+#include <gtest/gtest.h>
+
+#include "support/systems.hpp"
+#include "support/typed_fmus.hpp"
+#include "support/zip_bytes.hpp"
+
+namespace entrain {
+namespace {
+
+using test::TemporaryFolder;
+
+SystemDescription with_fmu(const TemporaryFolder& folder, const std::string& fmu, const std::string& more = {}) {
+  auto system = test::system_from("[run]\nstop = 0.2\nstep = 0.1\n[subsystems.a]\nfmu = \"" + fmu + "\"\n" + more);
+  system.file = folder / "system.toml";
+  return system;
+}
+
+TEST(DefaultExperimentOfAnFmu, is_read_without_unpacking_the_rest) {
+  const TemporaryFolder folder;
+  test::ZipBytes zip;
+  zip.add({"modelDescription.xml", test::kTyped2});
+  zip.add({"binaries/linux64/typed.so", "no deflated bytes", true, 100});  // whoever unpacks it fails
+  test::write_text(folder / "a.fmu", zip.finished());
+  test::write_text(folder / "system.toml", "[subsystems.a]\nfmu = \"a.fmu\"\n[subsystems.b]\nfmu = \"a.fmu\"\n");
+  const auto system = load(folder / "system.toml");
+  EXPECT_EQ(system.start.value, 0.5);
+  EXPECT_EQ(system.stop->value, 3.0);
+  EXPECT_EQ(system.step->value, 0.25);
+  EXPECT_THROW(Simulation{system}, Error);
+}
+
+/// typed3 with this clock.
+void write_clocked(const TemporaryFolder& folder, const std::string& clock) {
+  std::string xml = test::typed3("hasEventMode=\"true\"");
+  xml.insert(xml.find("</ModelVariables>"), clock);
+  const std::string exchange = "<ModelExchange modelIdentifier=\"typed\"/>";
+  xml.insert(xml.find("<CoSimulation"), exchange);
+  test::write_archive(
+      folder / "clocked.fmu",
+      {{"modelDescription.xml", xml}, {"binaries/x86_64-linux/typed.so", test::text_of(test::typed_fmu3_library())}});
+}
+
+constexpr const char* kTicked =
+    "<Clock name=\"sampling\" valueReference=\"90\" causality=\"input\" intervalVariability=\"constant\" "
+    "intervalDecimal=\"0.1\"/>";
+constexpr const char* kTriggered =
+    "<Clock name=\"alarm\" valueReference=\"91\" causality=\"output\" intervalVariability=\"triggered\"/>";
+
+std::string warning_of(const SystemDescription& system) {
+  Simulation simulation(system);
+  EXPECT_EQ(simulation.run().termination, Termination::Completed) << simulation.summary().message;
+  return simulation.summary().warnings.empty() ? "none" : simulation.summary().warnings.front();
+}
+
+TEST(ClocksOfAnFmu, are_named_in_a_warning) {
+  const TemporaryFolder folder;
+  write_clocked(folder, kTriggered);
+  const std::string warning = warning_of(with_fmu(folder, "clocked.fmu"));
+  EXPECT_NE(warning.find("its clocks are not used (alarm)"), std::string::npos) << warning;
+  EXPECT_EQ(warning.find("inside it"), std::string::npos) << warning;
+}
+
+TEST(ClocksOfAnFmu, that_must_be_ticked_from_outside_leave_its_events_to_itself) {
+  const TemporaryFolder folder;
+  write_clocked(folder, kTicked);
+  const auto system = with_fmu(folder, "clocked.fmu");
+  const std::string warning = warning_of(system);
+  EXPECT_NE(warning.find("its clocks are not used (sampling), and as nobody outside ticks sampling, its events are "
+                         "handled inside it"),
+            std::string::npos)
+      << warning;
+  EXPECT_FALSE(Simulation(system).summary().subsystems[0].capabilities.announces_events);
+}
+
+TEST(ClocksOfAnFmu, that_must_be_ticked_from_outside_are_refused_in_model_exchange) {
+  const TemporaryFolder folder;
+  write_clocked(folder, kTicked);
+  try {
+    const Simulation simulation(with_fmu(folder, "clocked.fmu", "interface = \"model-exchange\"\n"));
+    FAIL() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("its input clock 'sampling' must be ticked from outside"),
+              std::string::npos)
+        << error.what();
+  }
+}
+
+}  // namespace
+}  // namespace entrain
