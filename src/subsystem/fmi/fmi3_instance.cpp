@@ -1,8 +1,10 @@
+#include <algorithm>
 #include <utility>
 
 #include "base/finally.hpp"
 #include "subsystem/fmi/fmi3_api.h"
 #include "subsystem/fmi/fmi3_values.hpp"
+#include "subsystem/fmi/fmi_text.hpp"
 #include "subsystem/fmi/input_sampling.hpp"
 #include "subsystem/fmi/versioned_instance.hpp"
 
@@ -244,8 +246,24 @@ class Instance final : public VersionedInstance<Functions, fmi3Instance> {
 
   FmuResult set_floats(const FmuReals& reals, const double* values) {
     floats_.resize(reals.float_values);
-    for (std::size_t i = 0; i < floats_.size(); ++i) floats_[i] = static_cast<float>(values[reals.double_values + i]);
+    for (std::size_t i = 0; i < floats_.size(); ++i) {
+      const double number = values[reals.double_values + i];
+      if (!fits_float32(number)) refuse_float(reals, i, number);
+      floats_[i] = static_cast<float>(number);
+    }
     return call(functions_.set_float32, reals.floats.data(), reals.floats.size(), floats_.data(), floats_.size());
+  }
+  /// References do not say how many numbers they stand for: among several arrays the culprit has no name.
+  [[noreturn]] void refuse_float(const FmuReals& reals, std::size_t index, double number) const {
+    const bool scalars = reals.floats.size() == reals.float_values;
+    const bool known = scalars || reals.floats.size() == 1;
+    const auto culprit = std::find_if(
+        description_.variables.begin(), description_.variables.end(),
+        [&](const FmuVariable& variable) { return known && variable.reference == reals.floats[scalars ? index : 0]; });
+    refuse_float32(number, {code_.owner().subsystem,
+                            culprit == description_.variables.end() ? std::string() : culprit->name,
+                            code_.time(),
+                            {}});
   }
   FmuResult get_floats(const FmuReals& reals, double* values) {
     floats_.resize(reals.float_values);

@@ -5,14 +5,20 @@
 #include <type_traits>
 #include <vector>
 
+#include "subsystem/fmi/fmi_text.hpp"
+
 namespace entrain {
 namespace {
 
 /// One element in the FMU's own type.
 template <class T>
 T plain(const FmuVariable& variable, const Value& value) {
-  if constexpr (std::is_floating_point_v<T>) {
-    return static_cast<T>(std::get<double>(value));
+  if constexpr (std::is_same_v<T, fmi3Float64>) {
+    return std::get<double>(value);
+  } else if constexpr (std::is_same_v<T, fmi3Float32>) {
+    const double number = std::get<double>(value);
+    if (!fits_float32(number)) refuse_float32(number, {{}, variable.name, {}, {}});
+    return static_cast<fmi3Float32>(number);
   } else if constexpr (std::is_same_v<T, fmi3Boolean>) {
     return std::get<bool>(value);
   } else if constexpr (std::is_same_v<T, fmi3UInt64>) {

@@ -1,7 +1,10 @@
 #include "subsystem/fmi/fmi_text.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <utility>
 
 #include "base/values.hpp"
@@ -39,6 +42,33 @@ constexpr std::array<std::pair<std::string_view, FmuVariability>, 5> kVariabilit
      {"continuous", FmuVariability::Continuous}}};
 constexpr std::array<std::pair<std::string_view, FmuInitial>, 3> kInitials{
     {{"exact", FmuInitial::Exact}, {"approx", FmuInitial::Approximate}, {"calculated", FmuInitial::Calculated}}};
+// xs:boolean has the first four; Python tools write the others.
+constexpr std::array<std::pair<std::string_view, bool>, 6> kBooleans{
+    {{"true", true}, {"false", false}, {"1", true}, {"0", false}, {"True", true}, {"False", false}}};
+
+std::optional<Value> boolean_in(std::string_view text) {
+  const auto words = words_in(text);  // blanks around it are allowed
+  const auto value = words.size() == 1 ? named(kBooleans, words.front()) : std::nullopt;
+  return value ? std::optional<Value>(*value) : std::nullopt;
+}
+
+bool fits(double number, FmuType type) {
+  return type != FmuType::Float32 || fits_float32(number);
+}
+bool fits(std::uint64_t, FmuType) {
+  return true;
+}
+bool fits(std::int64_t number, FmuType type) {
+  switch (type) {
+    case FmuType::Int8: return std::in_range<std::int8_t>(number);
+    case FmuType::UInt8: return std::in_range<std::uint8_t>(number);
+    case FmuType::Int16: return std::in_range<std::int16_t>(number);
+    case FmuType::UInt16: return std::in_range<std::uint16_t>(number);
+    case FmuType::Int32: return std::in_range<std::int32_t>(number);
+    case FmuType::UInt32: return std::in_range<std::uint32_t>(number);
+    default: return true;
+  }
+}
 
 }  // namespace
 
@@ -87,13 +117,27 @@ std::optional<ValueType> value_type(FmuType type) {
   }
 }
 
+void refuse_float32(double number, ErrorContext context) {
+  context.remedy = "Keep it in the range of that type";
+  throw Error(ErrorCode::InvalidSystem, fmt::format("the value {} does not fit its type, Float32", number),
+              std::move(context));
+}
+
+const Value* start_of(const FmuVariable& array, std::size_t element) {
+  const auto& told = array.array_start;
+  if (told.size() == 1) return &told.front();
+  return element < told.size() ? &told[element] : nullptr;
+}
+
 std::optional<Value> value_in(std::string_view text, FmuType type) {
-  const auto in_variant = [](const auto& number) { return number ? std::optional<Value>(*number) : std::nullopt; };
+  const auto in_variant = [&](const auto& number) {
+    return number && fits(*number, type) ? std::optional<Value>(*number) : std::nullopt;
+  };
   switch (value_type(type).value_or(ValueType::String)) {
     case ValueType::Real: return in_variant(xml_number<double>(text));
     case ValueType::Integer: return in_variant(xml_number<std::int64_t>(text));
     case ValueType::Unsigned: return in_variant(xml_number<std::uint64_t>(text));
-    case ValueType::Boolean: return text.starts_with('t') || text.starts_with('T') || text.starts_with('1');
+    case ValueType::Boolean: return boolean_in(text);
     case ValueType::Binary: return converted(std::string(text), ValueType::Binary);
     case ValueType::String: break;
   }

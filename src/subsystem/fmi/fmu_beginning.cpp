@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/values.hpp"
+#include "subsystem/fmi/fmi_text.hpp"
 #include "subsystem/fmi/fmu.hpp"
 
 namespace entrain {
@@ -53,19 +54,17 @@ class Beginning {
   WholeStart initial_elements(std::size_t index) const {
     const auto& variable = how_.description.variables[index];
     const std::size_t count = how_.ports.elements[index];
-    WholeStart whole{index, variable.array_start};
-    if (variable.dimensions.empty()) {
-      whole.values.resize(1);
-      return whole;
-    }
+    WholeStart whole{index, std::vector<Value>(count)};
+    if (variable.dimensions.empty()) return whole;
     const auto is_given = [&](std::size_t element) {
       return std::any_of(how_.starts.begin(), how_.starts.end(), [&](const FmuStart& start) {
         return start.origin == PortOrigin{index, element};
       });
     };
-    whole.values.resize(count);
-    for (std::size_t element = variable.array_start.size(); element < count; ++element) {
-      if (is_given(element)) continue;
+    for (std::size_t element = 0; element < count; ++element) {
+      const Value* told = start_of(variable, element);
+      if (told != nullptr) whole.values[element] = *told;
+      if (told != nullptr || is_given(element)) continue;
       throw Error(ErrorCode::InvalidSystem,
                   fmt::format("an array is set as a whole, but neither you nor the FMU give all {} elements of '{}' a "
                               "start value",

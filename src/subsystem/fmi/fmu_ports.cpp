@@ -61,6 +61,7 @@ class PortMaker {
     add_reals(FmuCausality::Input);
     add_reals(FmuCausality::Output);
     add_discrete();
+    add_aliases();
     add_states();
     add_feedthrough();
     add_knowns_and_unknowns();
@@ -139,15 +140,14 @@ class PortMaker {
                    value_type(variable.type).value_or(ValueType::Real), variable.start};
     entry.meaning = meaning_of(variable);
     entry.declared_type = to_string(variable.type);
-    entry.tunable = variable.variability == FmuVariability::Tunable && variable.causality == FmuCausality::Parameter &&
-                    variable.dimensions.empty();
+    entry.tunable = variable.variability == FmuVariability::Tunable && variable.causality == FmuCausality::Parameter;
     const auto sizes = sizes_of(variable);
     for (std::size_t element = 0; element < ports_.elements[index]; ++element) {
       table.push_back(entry);
       origins.push_back({index, element});
       if (sizes.empty()) return;
       table.back().name += index_text(element, sizes);
-      if (element < variable.array_start.size()) table.back().start = variable.array_start[element];
+      if (const Value* start = start_of(variable, element)) table.back().start = *start;
     }
   }
 
@@ -181,6 +181,17 @@ class PortMaker {
       } else {
         add(i, ports_.table.discrete_outputs, ports_.discrete_output_origins);
       }
+    }
+  }
+
+  /// So that who uses such a name is told the right one. In FMI 3 nothing but another name shares a reference.
+  void add_aliases() {
+    std::map<ValueReference, const FmuVariable*> originals;
+    for (const auto& variable : description_.variables) {
+      const auto [original, is_new] = originals.insert({variable.reference, &variable});
+      if (is_new || description_.version == FmiVersion::Two) continue;
+      ports_.table.other_ports.push_back(
+          {variable.name, fmt::format("{}, another name of '{}'", to_string(variable.type), original->second->name)});
     }
   }
 

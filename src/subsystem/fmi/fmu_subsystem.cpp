@@ -212,9 +212,14 @@ void FmuSubsystem::note_start(const PortOrigin& origin, const Value& value) {
   }
 }
 
+/// An array is set as a whole, with its other elements as they are.
 void FmuSubsystem::set_parameter(std::size_t parameter, const Value& value) {
-  const auto& variable = fmu_->description().variables[ports_.parameter_origins[parameter].variable];
-  change([&] { return instance_->set_values(variable, {&value, 1}); });
+  const PortOrigin& origin = ports_.parameter_origins[parameter];
+  const auto& variable = fmu_->description().variables[origin.variable];
+  std::vector<Value> elements(ports_.elements[origin.variable]);
+  if (!variable.dimensions.empty()) reporter_.require(instance_->get_values(variable, elements), now());
+  elements[origin.element] = value;
+  change([&] { return instance_->set_values(variable, elements); });
 }
 
 /// A number that does not fit its type is told as ours.

@@ -12,6 +12,7 @@
 #include "base/xml.hpp"
 #include "entrain/error.hpp"
 #include "subsystem/fmi/fmi_text.hpp"
+#include "subsystem/fmi/variable_faults.hpp"
 
 namespace entrain {
 namespace {
@@ -41,7 +42,7 @@ class Reader {
     }
     resolve_derivatives();
     resolve_dimensions();
-    check_references();
+    if (const auto fault = fault_of_variables(result_.variables); !fault.empty()) fail(fault);
     read_structure(root.child("ModelStructure"));
     // Without event mode an FMU keeps the times of its clocks itself; nobody would tick them otherwise.
     if (!result_.clocks_to_tick.empty() && result_.co_simulation) result_.co_simulation->event_mode = false;
@@ -178,10 +179,11 @@ class Reader {
     FmuVariable variable;
     variable.name = required(node, "name", fmt::format("variable number {}", result_.variables.size() + 1));
     const std::string element = fmt::format("variable '{}'", variable.name);
-    if (!names_.insert(variable.name).second) fail(fmt::format("{} is there twice", element));
+    note_name(variable.name);
     variable.reference = required_number<ValueReference>(node, "valueReference", element);
     variable.description = node.attribute("description").value();
     const Node type = read_type(node, variable, element);
+    if (three()) note_reference(variable);
     read_role(node, variable, element);
     variable.intermediate_update = flag(node, "intermediateUpdate");
 
@@ -200,6 +202,20 @@ class Reader {
     derivatives_.push_back(optional_number<std::uint32_t>(type, "derivative", element));
     result_.variables.push_back(std::move(variable));
     read_aliases(node);
+  }
+
+  void note_name(const std::string& name) {
+    if (name.empty()) fail(fmt::format("variable number {} has an empty name", result_.variables.size() + 1));
+    if (!names_.insert(name).second) fail(fmt::format("variable '{}' is there twice", name));
+  }
+
+  /// In FMI 3 no two variables share one; other names are elements of their variable.
+  void note_reference(const FmuVariable& variable) {
+    const auto [first, is_new] = by_reference_.insert({variable.reference, result_.variables.size()});
+    if (is_new) return;
+    const auto& other = result_.variables[first->second];
+    fail(fmt::format("variables '{}' ({}) and '{}' ({}) have the same value reference {}", other.name,
+                     to_string(other.type), variable.name, to_string(variable.type), variable.reference));
   }
 
   /// The element that carries the attributes of the type.
@@ -263,6 +279,7 @@ class Reader {
       add(text.value());
     }
     if (is_array || values.empty()) return;
+    if (values.size() > 1) fail(fmt::format("{} is a scalar with {} start values", element, values.size()));
     variable.start = std::move(values.front());
     values.clear();
   }
@@ -276,19 +293,23 @@ class Reader {
           fail(fmt::format("{} is told by '{}', which is no structural parameter", element,
                            result_.variables[variable].name));
         }
+        if (!size && result_.variables[variable].type != FmuType::UInt64) {
+          fail(fmt::format("{} is told by '{}', which is of type {}, not UInt64", element,
+                           result_.variables[variable].name, to_string(result_.variables[variable].type)));
+        }
         result_.variables[i].dimensions.push_back({size, variable});
       }
     }
   }
 
-  /// FMI 3: other names of the same variable, usable like it.
+  /// FMI 3: other names of the same variable. They are no ports: nothing may be set twice.
   void read_aliases(Node node) {
     const std::size_t original = result_.variables.size() - 1;
     for (const Node alias : node.children("Alias")) {
       FmuVariable variable = result_.variables[original];
       variable.name = required(alias, "name", fmt::format("an alias of '{}'", variable.name));
-      if (!names_.insert(variable.name).second) fail(fmt::format("variable '{}' is there twice", variable.name));
-      variable.causality = FmuCausality::Local;  // one port is enough
+      note_name(variable.name);
+      variable.causality = FmuCausality::Local;
       if (const auto text = alias.attribute("description")) variable.description = text.value();
       derivatives_.emplace_back();
       dimensions_.push_back(dimensions_[original]);
@@ -310,28 +331,10 @@ class Reader {
 
   void resolve_derivatives() {
     auto& variables = result_.variables;
-    for (std::size_t i = variables.size(); i-- > 0;) by_reference_[variables[i].reference] = i;  // the first one stays
     for (std::size_t i = 0; i < variables.size(); ++i) {
       if (!derivatives_[i]) continue;
       variables[i].derivative_of =
           variable_behind(*derivatives_[i], fmt::format("the derivative of variable '{}'", variables[i].name));
-    }
-  }
-
-  /// In FMI 2 each type counts its own references, in FMI 3 they are unique; aliases share one, but no two inputs can.
-  void check_references() const {
-    std::map<std::pair<FmuType, ValueReference>, const FmuVariable*> inputs;
-    for (const auto& variable : result_.variables) {
-      const auto& first = result_.variables[by_reference_.at(variable.reference)];
-      if (three() && first.type != variable.type) {
-        fail(fmt::format("variables '{}' ({}) and '{}' ({}) have the same value reference {}", first.name,
-                         to_string(first.type), variable.name, to_string(variable.type), variable.reference));
-      }
-      if (variable.causality != FmuCausality::Input) continue;
-      const auto [other, is_new] = inputs.insert({{variable.type, variable.reference}, &variable});
-      if (is_new) continue;
-      fail(fmt::format("inputs '{}' and '{}' have the same value reference {}", other->second->name, variable.name,
-                       variable.reference));
     }
   }
 
@@ -376,7 +379,7 @@ class Reader {
   std::set<std::string> names_;
   std::vector<std::optional<std::uint32_t>> derivatives_;  ///< as written, one per variable
   std::vector<std::vector<FmuDimension>> dimensions_;      ///< one per variable, with value references for variables
-  std::map<ValueReference, std::size_t> by_reference_;
+  std::map<ValueReference, std::size_t> by_reference_;     ///< of FMI 3
 };
 
 }  // namespace
