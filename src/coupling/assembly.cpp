@@ -9,9 +9,10 @@
 #include <tuple>
 
 #include "base/suggest.hpp"
-#include "base/units.hpp"
 #include "base/values.hpp"
 #include "coupling/schedule.hpp"
+#include "coupling/unit_problem.hpp"
+#include "description/toml_text.hpp"
 #include "subsystem/restricted.hpp"
 
 namespace entrain {
@@ -59,6 +60,12 @@ std::optional<std::size_t> index_of(const std::string& name, const std::vector<V
   const auto found = std::find_if(list.begin(), list.end(), [&](const Variable& v) { return v.name == name; });
   if (found == list.end()) return std::nullopt;
   return static_cast<std::size_t>(found - list.begin());
+}
+
+const OtherPort* other_port(const VariableTable& variables, const std::string& name) {
+  const auto found = std::find_if(variables.other_ports.begin(), variables.other_ports.end(),
+                                  [&](const OtherPort& port) { return port.name == name; });
+  return found == variables.other_ports.end() ? nullptr : &*found;
 }
 
 class Assembler {
@@ -152,6 +159,11 @@ class Assembler {
                  const Written<Value>& written, std::vector<std::optional<double>>& inputs) {
     const auto& variables = subsystem.variables();
     const auto place = variables.find_startable(name);
+    if (const auto* other = place ? nullptr : other_port(variables, name)) {
+      problem(written.where,
+              fmt::format("'{}.{}' is of type {}, which takes no start value", description.name, name, other->type));
+      return;
+    }
     if (!place) {
       const auto known =
           names_of({&variables.parameters, &variables.states, &variables.inputs, &variables.discrete_inputs}, "");
@@ -162,8 +174,17 @@ class Assembler {
     const auto& variable = variables.at(*place);
     const auto value = converted(written.value, variable.type);
     if (!value) {
-      problem(written.where, fmt::format("'{}.{}' takes {}, not {}", description.name, name, kind_of(variable.type),
-                                         kind_of(written.value)));
+      std::string remedy;
+      if (variable.type == ValueType::String) {
+        const bool is_typed = written.where.file.starts_with("--set");
+        const std::string quoted = toml_text(std::string_view(value_text(written.value)));
+        remedy = "write it in quotes: " +
+                 (is_typed ? fmt::format("--set '{}.{}={}'", description.name, name, quoted) : quoted);
+      }
+      problem(written.where,
+              fmt::format("'{}.{}' takes {}, not {}", description.name, name, kind_of(variable.type),
+                          kind_of(written.value)),
+              std::move(remedy));
       return;
     }
     if (place->causality == Causality::Input) inputs[place->index] = std::get<double>(*value);
@@ -219,9 +240,7 @@ class Assembler {
       return End{&entry->second, {is_output ? Causality::DiscreteOutput : Causality::DiscreteInput, *index}};
     }
     const std::string_view kind = is_output ? "an output" : "an input";
-    const auto other = std::find_if(variables.other_ports.begin(), variables.other_ports.end(),
-                                    [&](const OtherPort& port) { return port.name == variable; });
-    if (other != variables.other_ports.end()) {
+    if (const auto* other = other_port(variables, variable)) {
       problem(where, fmt::format("'{}' is of type {}, which cannot be connected", name, other->type));
     } else if (variables.find(variable)) {
       problem(where, fmt::format("'{}' is not {}", name, kind),
@@ -299,41 +318,35 @@ class Assembler {
       connection.factor *= conversion.factor;
       return;
     }
-    const bool is_warning = kind == UnitMatch::Kind::NotKnown;
-    problems_.push_back({fmt::format("'{}' in {} {} '{}' in {}{}", description.output, variable(from).unit,
-                                     is_warning ? "feeds" : "cannot feed", description.input, variable(to).unit,
-                                     is_warning ? " unconverted" : ""),
-                         fmt::format("{}; who writes a factor converts by hand: {{ to = ..., factor = ... }}",
-                                     reason_of(kind, variable(from), variable(to))),
-                         description.where, is_warning ? Problem::Severity::Warning : Problem::Severity::Error});
-  }
-
-  static std::string reason_of(UnitMatch::Kind kind, const Variable& output, const Variable& input) {
-    const bool from_is_known = unit_meaning(output).has_value();
-    const bool neither = !from_is_known && !unit_meaning(input);
-    switch (kind) {
-      case UnitMatch::Kind::NotKnown:
-        return neither ? "neither unit is known"
-                       : fmt::format("the unit '{}' is not known", from_is_known ? input.unit : output.unit);
-      case UnitMatch::Kind::Difference: return "one is a temperature, the other a difference of temperatures";
-      default: break;
-    }
-    return output.unit == input.unit ? "their subsystems define the unit differently"
-                                     : "the units measure different things";
+    problems_.push_back(unit_problem(kind, description, variable(from), variable(to)));
   }
 
   void check_unconnected() {
     assembly_.start_inputs.resize(given_inputs_.size(), 0.0);
     for (const auto& [name, entry] : entries_) {
-      const auto& inputs = assembly_.subsystems[entry.index]->variables().inputs;
-      for (std::size_t i = 0; i < inputs.size(); ++i) {
+      const auto& variables = assembly_.subsystems[entry.index]->variables();
+      for (std::size_t i = 0; i < variables.inputs.size(); ++i) {
         const auto& given = given_inputs_[entry.first_input + i];
         assembly_.start_inputs[entry.first_input + i] = given.value_or(0.0);
-        if (given || fed_by_.contains({entry.index, Causality::Input, i})) continue;
-        problem(entry.description->where, fmt::format("input '{}.{}' is not connected", name, inputs[i].name),
-                fmt::format("connect it, or give it a value: start = {{ {} = ... }}", inputs[i].name));
+        if (!given) require_source(entry, {Causality::Input, i}, variables.inputs[i]);
+      }
+      for (std::size_t i = 0; i < variables.discrete_inputs.size(); ++i) {
+        const auto is_this = [&, &index = entry.index](const Assembly::DiscreteStart& start) {
+          return start.subsystem == index && start.input == i;
+        };
+        const bool given = variables.discrete_inputs[i].start ||
+                           std::any_of(assembly_.discrete_starts.begin(), assembly_.discrete_starts.end(), is_this);
+        if (!given) require_source(entry, {Causality::DiscreteInput, i}, variables.discrete_inputs[i]);
       }
     }
+  }
+
+  /// Of an input that has no value of its own.
+  void require_source(const Entry& entry, VariableTable::Place place, const Variable& input) {
+    if (fed_by_.contains({entry.index, place.causality, place.index})) return;
+    problem(entry.description->where,
+            fmt::format("input '{}.{}' is not connected", entry.description->name, input.name),
+            fmt::format("connect it, or give it a value: start = {{ {} = ... }}", toml_key(input.name)));
   }
 
   const SystemDescription& description_;

@@ -10,7 +10,7 @@ void CoupledSystem::connect_discrete(const std::vector<DiscreteConnection>& conn
 }
 
 /// At the start values run through all subsystems that one after the other depend on them; a ring of them settles, or
-/// is left where it is after as many rounds as there are subsystems.
+/// is left where it is after as many rounds as there are subsystems, which the summary tells.
 void CoupledSystem::settle_discrete(Time start) {
   discrete_->forget();
   for (std::size_t round = 0; round <= size(); ++round) {
@@ -21,6 +21,7 @@ void CoupledSystem::settle_discrete(Time start) {
       participants_[s].subsystem->evaluate(u, y);
     });
   }
+  discrete_->note_unsettled();
 }
 
 /// A real input that is fed by an integer or a boolean is a constant to everybody else.

@@ -39,6 +39,19 @@ std::optional<Value> whole_as(const Value& value) {
   return std::in_range<To>(number) ? std::optional<Value>(static_cast<To>(number)) : std::nullopt;
 }
 
+[[noreturn]] void refuse(const Subsystem& from, const Subsystem& to, const DiscreteConnection& connection,
+                         const Value& value) {
+  const auto& output = from.variables().discrete_outputs[connection.output];
+  const auto& input = to.variables().discrete_inputs[connection.input];
+  throw Error(ErrorCode::SubsystemFailed,
+              fmt::format("the value {} of '{}.{}' does not fit its type, {}", value_text(value), from.name(),
+                          output.name, type_name(input)),
+              {.subsystem = std::string(to.name()),
+               .variable = input.name,
+               .time = {},
+               .remedy = fmt::format("Keep the output in that range, or feed an input of type {}", type_name(output))});
+}
+
 /// nullopt when the value does not fit. Expects can_feed.
 std::optional<Value> passed_on(const Value& value, ValueType type) {
   if (value.index() == static_cast<std::size_t>(type)) return value;
@@ -82,6 +95,8 @@ DiscreteSignals::DiscreteSignals(const std::vector<Subsystem*>& subsystems,
     }
     if (connection.to_real) {
       real_connections_.push_back(connection);
+      const Subsystem& to = *subsystems[connection.to];
+      real_inputs_.push_back(fmt::format("{}.{}", to.name(), to.variables().inputs[connection.input].name));
     } else {
       members_[member_of[connection.to]].incoming.push_back(connection);
     }
@@ -89,7 +104,18 @@ DiscreteSignals::DiscreteSignals(const std::vector<Subsystem*>& subsystems,
   forget();
 }
 
+std::vector<std::string> DiscreteSignals::changed_inputs() const {
+  std::vector<std::string> names;
+  for (const auto& member : members_) {
+    const auto& inputs = member.subsystem->variables().discrete_inputs;
+    for (const std::size_t input : member.changed_inputs)
+      names.push_back(fmt::format("{}.{}", member.subsystem->name(), inputs[input].name));
+  }
+  return names.empty() ? real_inputs_ : names;
+}
+
 void DiscreteSignals::forget() {
+  unsettled_.clear();
   written_.assign(values_.size(), 0);
   sent_.assign(real_connections_.size(), std::numeric_limits<double>::quiet_NaN());
 }
@@ -118,8 +144,14 @@ void DiscreteSignals::read(bool all) {
 
 bool DiscreteSignals::write(Time now, std::span<const Time> times) {
   bool changed = false;
-  for (auto& member : members_) {
-    if (!member.incoming.empty() && times[member.index] == now) changed = write_to(member) || changed;
+  try {
+    for (auto& member : members_) {
+      if (!member.incoming.empty() && times[member.index] == now) changed = write_to(member) || changed;
+    }
+  } catch (const Error& error) {
+    ErrorContext context = error.context();
+    context.time = now;
+    throw Error(error.code(), error.message(), context);
   }
   return changed;
 }
@@ -130,9 +162,9 @@ bool DiscreteSignals::write_to(Member& member) {
   for (const auto& connection : member.incoming) {
     auto value = passed_on(source(connection), inputs[connection.input].type);
     if (!value) {
-      throw Error(ErrorCode::SubsystemFailed,
-                  fmt::format("the value {} that it is given does not fit its type", value_text(source(connection))),
-                  {std::string(member.subsystem->name()), inputs[connection.input].name, std::nullopt, ""});
+      const auto from = std::find_if(members_.begin(), members_.end(),
+                                     [&](const Member& other) { return other.index == connection.from; });
+      refuse(*from->subsystem, *member.subsystem, connection, source(connection));
     }
     const std::size_t slot = member.first_input + connection.input;
     if (written_[slot] != 0 && values_[slot] == *value) continue;

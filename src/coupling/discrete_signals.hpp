@@ -1,6 +1,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <vector>
 
 #include "base/ids.hpp"
@@ -50,6 +51,12 @@ class DiscreteSignals {
     }
   }
 
+  /// Those that the last write changed, "subsystem.variable"; without any, the real inputs that discrete outputs feed.
+  std::vector<std::string> changed_inputs() const;
+  /// Inputs that still changed when the search for consistent values at the start was given up.
+  const std::vector<std::string>& unsettled() const { return unsettled_; }
+  void note_unsettled() { unsettled_ = changed_inputs(); }
+
   /// All outputs in the order of the subsystems, then all inputs.
   std::span<const Value> values() const { return values_; }
 
@@ -85,7 +92,9 @@ class DiscreteSignals {
   std::vector<Value> values_;
   std::vector<unsigned char> written_;  ///< by value: the subsystem has been told it
   std::vector<DiscreteConnection> real_connections_;
-  std::vector<double> sent_;  ///< by real connection
+  std::vector<double> sent_;              ///< by real connection
+  std::vector<std::string> real_inputs_;  ///< by real connection
+  std::vector<std::string> unsettled_;
 };
 
 }  // namespace entrain

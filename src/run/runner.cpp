@@ -1,6 +1,7 @@
 #include "run/runner.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -222,13 +223,19 @@ void Runner::refresh_residuals() {
 
 /// Instances of one FMU say the same; once is enough.
 void Runner::collect_warnings() {
+  const auto add = [this](std::string warning) {
+    const auto& known = summary_.warnings;
+    if (std::find(known.begin(), known.end(), warning) == known.end()) summary_.warnings.push_back(std::move(warning));
+  };
   for (std::size_t s = 0; s < system_.size(); ++s) {
-    for (auto& warning : system_.warnings(SubsystemId{s})) {
-      const auto& known = summary_.warnings;
-      if (std::find(known.begin(), known.end(), warning) == known.end())
-        summary_.warnings.push_back(std::move(warning));
-    }
+    for (auto& warning : system_.warnings(SubsystemId{s})) add(std::move(warning));
   }
+  const auto* discrete = system_.discrete();
+  if (discrete == nullptr || discrete->unsettled().empty()) return;
+  add(fmt::format(
+      "discrete values do not settle at the start: after {} rounds {} still change, and the run begins with "
+      "what they have then",
+      system_.size() + 1, fmt::join(discrete->unsettled(), ", ")));
 }
 
 void Runner::finish(Termination termination, std::string message) {

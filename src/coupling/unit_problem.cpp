@@ -1,0 +1,32 @@
+#include "coupling/unit_problem.hpp"
+
+#include <fmt/format.h>
+
+namespace entrain {
+namespace {
+
+std::string reason_of(UnitMatch::Kind kind, const Variable& output, const Variable& input) {
+  const bool output_is_known = unit_meaning(output).has_value();
+  const bool neither = !output_is_known && !unit_meaning(input);
+  if (kind == UnitMatch::Kind::Difference) return "one is a temperature, the other a difference of temperatures";
+  if (kind == UnitMatch::Kind::NotKnown) {
+    return neither ? "neither unit is known"
+                   : fmt::format("the unit '{}' is not known", output_is_known ? input.unit : output.unit);
+  }
+  return output.unit == input.unit ? "their subsystems define the unit differently"
+                                   : "the units measure different things";
+}
+
+}  // namespace
+
+Problem unit_problem(UnitMatch::Kind kind, const ConnectionDescription& connection, const Variable& output,
+                     const Variable& input) {
+  const bool passes = kind == UnitMatch::Kind::NotKnown;
+  return {fmt::format("'{}' in {} {} '{}' in {}{}", connection.output, output.unit, passes ? "feeds" : "cannot feed",
+                      connection.input, input.unit, passes ? " unconverted" : ""),
+          fmt::format("{}; who writes a factor converts by hand: {{ to = ..., factor = ... }}",
+                      reason_of(kind, output, input)),
+          connection.where, passes ? Problem::Severity::Warning : Problem::Severity::Error};
+}
+
+}  // namespace entrain

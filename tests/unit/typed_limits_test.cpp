@@ -1,0 +1,116 @@
+// What typed values cannot do, and how it is told: by culprit, time and remedy.
+#include <gtest/gtest.h>
+
+#include "support/systems.hpp"
+#include "support/typed_fmus.hpp"
+
+namespace entrain {
+namespace {
+
+std::string replaced(std::string text, const std::string& what, const std::string& by) {
+  const auto at = text.find(what);
+  EXPECT_NE(at, std::string::npos) << what;
+  return at == std::string::npos ? text : text.replace(at, what.size(), by);
+}
+
+class TypedLimits : public testing::Test {
+ protected:
+  void write_typed3(const std::string& what, const std::string& by) {
+    test::write_archive(folder_ / "typed3.fmu",
+                        {{"modelDescription.xml", replaced(test::typed3(), what, by)},
+                         {"binaries/x86_64-linux/typed.so", test::text_of(test::typed_fmu3_library())}});
+  }
+  /// Two instances, a and b.
+  SystemDescription two(const std::string& fmu, const std::string& start, const std::string& connections) {
+    auto system =
+        test::system_from("[run]\nstop = 0.2\nstep = 0.1\n[subsystems.a]\nfmu = \"" + fmu + "\"\nstart = " + start +
+                          "\n[subsystems.b]\nfmu = \"" + fmu + "\"\n[connections]\n" + connections);
+    system.file = folder_ / "system.toml";
+    return system;
+  }
+  static std::string problem(const SystemDescription& system) {
+    try {
+      const Simulation simulation(system);
+    } catch (const Error& error) {
+      return to_string(error.problems().at(0));
+    }
+    return "accepted";
+  }
+  test::TemporaryFolder folder_;
+};
+
+TEST_F(TypedLimits, an_unsigned_number_beyond_63_bits_cannot_feed_a_signed_input) {
+  test::write_typed3(folder_);
+  Simulation simulation(
+      two("typed3.fmu", R"({ "in.UInt64" = "18446744073709551615" })", "\"a.out.UInt64\" = \"b.in.Int64\"\n"));
+  EXPECT_EQ(simulation.run().termination, Termination::Failed);
+  const std::string& message = simulation.summary().message;
+  for (const char* part :
+       {"'b'", "'in.Int64'", "t = 0 s", "the value 18446744073709551615 of 'a.out.UInt64' does not fit its type, Int64",
+        "feed an input of type UInt64"}) {
+    EXPECT_NE(message.find(part), std::string::npos) << part << ": " << message;
+  }
+}
+
+TEST_F(TypedLimits, a_number_beyond_the_range_of_float32_is_blamed_on_the_input) {
+  test::write_typed3(folder_);
+  Simulation simulation(two("typed3.fmu", "{ x = 1e300 }", "\"a.y\" = \"b.in.Float32\"\n"));
+  EXPECT_EQ(simulation.run().termination, Termination::Failed);
+  const std::string& message = simulation.summary().message;
+  for (const char* part : {"'b'", "'in.Float32'", "the value 1e+300 does not fit its type, Float32"})
+    EXPECT_NE(message.find(part), std::string::npos) << part << ": " << message;
+}
+
+// Two that pass their values to each other have none in common: each round swaps them.
+TEST_F(TypedLimits, values_that_do_not_settle_at_the_start_are_told) {
+  test::write_typed2(folder_);
+  Simulation ring(two("typed2.fmu", "{ i = 1 }", "\"a.j\" = \"b.i\"\n\"b.j\" = \"a.i\"\n"));
+  ASSERT_EQ(ring.run().termination, Termination::Completed) << ring.summary().message;
+  ASSERT_EQ(ring.summary().warnings.size(), 1U);
+  EXPECT_EQ(ring.summary().warnings[0],
+            "discrete values do not settle at the start: after 3 rounds a.i, b.i still change, and the run begins with "
+            "what they have then");
+  Simulation chain(two("typed2.fmu", "{ i = 1 }", "\"a.j\" = \"b.i\"\n"));
+  chain.run();
+  EXPECT_TRUE(chain.summary().warnings.empty());
+}
+
+TEST_F(TypedLimits, a_discrete_input_without_a_value_is_an_error_like_a_real_one) {
+  write_typed3("variability=\"discrete\" start=\"7 8\"", "variability=\"discrete\"");
+  EXPECT_EQ(problem(two("typed3.fmu", R"({ "in.pair[1]" = 1, "in.pair[2]" = 2 })", "")),
+            "test.toml:7: input 'b.in.pair[1]' is not connected; connect it, or give it a value: start = { "
+            "\"in.pair[1]\" = ... }");
+  EXPECT_EQ(problem(two("typed3.fmu", R"({ "in.pair[1]" = 1, "in.pair[2]" = 2 })",
+                        "\"a.out.pair[1]\" = \"b.in.pair[1]\"\n\"a.out.pair[2]\" = \"b.in.pair[2]\"\n")),
+            "accepted");
+}
+
+TEST_F(TypedLimits, another_name_of_a_variable_is_no_port_and_the_right_one_is_told) {
+  write_typed3("causality=\"input\" start=\"0\"/>",
+               "causality=\"input\" start=\"0\"><Alias name=\"force\"/></Float64>");
+  EXPECT_EQ(problem(two("typed3.fmu", "{}", "\"a.y\" = \"b.force\"\n")),
+            "test.toml:10: 'b.force' is of type Float64, another name of 'x', which cannot be connected");
+  EXPECT_EQ(problem(two("typed3.fmu", "{ force = 1.0 }", "")),
+            "test.toml:6: 'a.force' is of type Float64, another name of 'x', which takes no start value");
+}
+
+TEST_F(TypedLimits, one_start_value_for_an_array_reaches_every_element) {
+  write_typed3("start=\"1 2 3 4 5 6\"", "start=\"9\"");
+  Simulation simulation(two("typed3.fmu", R"({ "a[1,1]" = 3.0 })", ""));
+  ASSERT_EQ(simulation.run().termination, Termination::Completed) << simulation.summary().message;
+  EXPECT_EQ(simulation.value("a.m[1,1]"), 3.0);
+  for (const char* element : {"a.m[1,2]", "a.m[2,3]"}) EXPECT_EQ(simulation.value(element), 9.0) << element;
+}
+
+TEST_F(TypedLimits, a_text_is_wanted_in_quotes) {
+  test::write_typed2(folder_);
+  auto system = two("typed2.fmu", "{}", "");
+  apply_set(system, "a.s=12");
+  EXPECT_EQ(problem(system),
+            "--set a.s=12: 'a.s' takes a string, not an integer; write it in quotes: --set 'a.s=\"12\"'");
+  EXPECT_EQ(problem(two("typed2.fmu", "{ s = 12 }", "")),
+            "test.toml:6: 'a.s' takes a string, not an integer; write it in quotes: \"12\"");
+}
+
+}  // namespace
+}  // namespace entrain
