@@ -5,6 +5,7 @@
 #include "cli/common.hpp"
 #include "entrain/entrain.hpp"
 #include "facade/new_system.hpp"
+#include "facade/prepare.hpp"
 
 namespace entrain::cli {
 namespace {
@@ -12,8 +13,9 @@ namespace {
 int make_new(const std::string& folder, const std::vector<std::string>& fmus) {
   const auto file = make_system_folder(folder, {fmus.begin(), fmus.end()});
   print(fmt::format("wrote {}\n", file.string()));
-  for (const auto& problem : check(file)) print_error(to_string(problem));
-  return kDone;
+  const auto problems = check(file);
+  for (const auto& problem : problems) print_error(to_string(problem));
+  return has_errors(problems) ? kFailed : kDone;
 }
 
 }  // namespace

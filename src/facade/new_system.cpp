@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "base/printable.hpp"
 #include "base/unique_name.hpp"
 #include "base/values.hpp"
 #include "description/check_values.hpp"
@@ -105,7 +106,7 @@ class SystemMaker {
     std::string text;
     for (std::size_t i = 0; i < parts_.size(); ++i) {
       const auto& variables = parts_[i].variables;
-      text += fmt::format("\n[subsystems.{}]  # {}\n", toml_key(parts_[i].name), placed_[i].title);
+      text += fmt::format("\n[subsystems.{}]  # {}\n", toml_key(parts_[i].name), printable(placed_[i].title));
       text += fmt::format("fmu = {}\n", toml_text(std::string_view(placed_[i].file)));
       text += listed("inputs", variables.inputs, variables.discrete_inputs);
       text += listed("outputs", variables.outputs, variables.discrete_outputs);
@@ -137,34 +138,35 @@ class SystemMaker {
   }
 
   /// Names come from files of others: a line break in one must not end the comment.
-  static std::string comment(std::string text) {
-    std::replace(text.begin(), text.end(), '\n', ' ');
-    return "# " + text + "\n";
-  }
+  static std::string comment(std::string_view text) { return "# " + printable(text) + "\n"; }
 
+  /// TOML has no key twice: an output has one line. Those that are not clear have a comment with all they could feed.
   std::string connections() const {
-    std::map<std::string, std::vector<Input>> sure;  // TOML has no key twice
-    std::string open;
+    std::map<std::string, std::vector<Input>> sure;
+    std::map<std::string, std::vector<Input>> possible;
+    std::string alone;
     for (const auto& proposal : propose_connections(parts_)) {
-      const std::string input = toml_text(std::string_view(proposal.input));
-      if (proposal.sure)
-        sure[proposal.outputs.front()].push_back({proposal.input, proposal.reason});
-      else if (proposal.outputs.empty())
-        open += comment(fmt::format("{} keeps its start value: no output fits", input));
-      else
-        for (const auto& output : proposal.outputs)
-          open += comment(fmt::format("{} = {}  # {}", toml_key(output), input, proposal.reason));
+      if (proposal.outputs.empty())
+        alone += comment(
+            fmt::format("{} keeps its start value: no output fits", toml_text(std::string_view(proposal.input))));
+      for (const auto& output : proposal.outputs)
+        (proposal.sure ? sure : possible)[output].push_back({proposal.input, proposal.reason});
     }
     std::string text =
         "\n# \"output\" = \"input\", or a list of inputs; { to = \"input\", factor = 2.0, offset = 0.0 } scales.\n";
     text += "[connections]\n";
-    for (const auto& [output, inputs] : sure) text += connection(output, inputs);
-    if (!open.empty())
+    for (const auto& [output, inputs] : sure) text += connection(output, inputs) + "\n";
+    if (!possible.empty())
       text +=
-          "# Not clear. Inputs without a connection keep their start value; choose one line for each and remove its "
-          "'#'.\n" +
-          open;
-    return text;
+          "# Not clear. Inputs without a connection keep their start value. Remove the '#' of a line and the inputs in "
+          "it "
+          "that\n# the output does not feed: an input has one output, and an output one line.\n";
+    for (auto& [output, inputs] : possible) {
+      const auto known = sure.find(output);
+      if (known != sure.end()) inputs.insert(inputs.begin(), known->second.begin(), known->second.end());
+      text += comment(connection(output, inputs) + (known == sure.end() ? "" : "; instead of its line above"));
+    }
+    return text + alone;
   }
 
   struct Input {
@@ -179,7 +181,7 @@ class SystemMaker {
       if (std::find(reasons.begin(), reasons.end(), reason) == reasons.end()) reasons.push_back(reason);
     }
     const auto value = names.size() == 1 ? names.front() : fmt::format("[{}]", fmt::join(names, ", "));
-    return fmt::format("{} = {}  # {}\n", toml_key(output), value, fmt::join(reasons, ", "));
+    return fmt::format("{} = {}  # {}", toml_key(output), value, fmt::join(reasons, ", "));
   }
 
   fs::path folder_;

@@ -4,6 +4,7 @@
 #include <array>
 #include <string_view>
 
+#include "base/units.hpp"
 #include "base/values.hpp"
 #include "coupling/discrete_signals.hpp"
 
@@ -37,11 +38,11 @@ std::vector<std::string> words_of(std::string_view name) {
 }
 
 bool units_fit(const Variable& output, const Variable& input) {
-  return output.unit.empty() || input.unit.empty() || output.unit == input.unit;
+  return match_units(output, input).kind == UnitMatch::Kind::Fits;
 }
 
 constexpr std::string_view kSameUnit = "same unit";
-constexpr std::string_view kTypeFits = "the type fits";
+constexpr std::string_view kTypeFits = "the type fits";  // a guess: never sure
 
 struct Candidate {
   std::string name;  ///< "subsystem.variable"
@@ -103,7 +104,7 @@ std::vector<Proposal> propose_connections(const std::vector<Part>& parts) {
     for (auto each = proposals.begin() + first; each != proposals.end(); ++each) {
       const auto rivals = std::count_if(proposals.begin() + first, proposals.end(),
                                         [&](const Proposal& other) { return other.outputs == each->outputs; });
-      each->sure = each->sure || (each->outputs.size() == 1 && rivals == 1);
+      each->sure = each->sure || (each->outputs.size() == 1 && rivals == 1 && each->reason == kSameUnit);
     }
   }
   return proposals;
