@@ -1,6 +1,6 @@
 // What it takes to load a large system: 500 FMUs with 5000 connections between them, from the file to the first step.
 // The FMU does next to nothing, so nearly all of the time is ours. Once with one archive for all, once with 500
-// archives.
+// archives, and once with these in a package of SSP.
 #include <stdlib.h>
 #include <zip.h>
 
@@ -11,6 +11,7 @@
 
 #include "budget.hpp"
 #include "entrain/entrain.hpp"
+#include "facade/convert.hpp"
 
 namespace {
 
@@ -83,16 +84,18 @@ int main() {
       fs::copy_file(folder / "0.fmu", folder / fmt::format("{}.fmu", i));
   }
   bench::Budgets budgets;
-  for (const bool one_archive : {true, false}) {
-    const fs::path system = write_system(folder, one_archive);
+  const auto check = [&](std::string_view what, const fs::path& system) {
     double best = seconds_to_load(system);
     for (int repetition = 1; repetition < bench::kRepetitions; ++repetition) {
       best = std::min(best, seconds_to_load(system));
     }
-    budgets.check(
-        fmt::format("{} FMUs, {} connections, {}", kFmus, kFmus * kPorts, one_archive ? "one archive" : "500 archives"),
-        best, 2.0, "s");
-  }
+    budgets.check(fmt::format("{} FMUs, {} connections, {}", kFmus, kFmus * kPorts, what), best, 2.0, "s");
+  };
+  check("one archive", write_system(folder, true));
+  const fs::path system = write_system(folder, false);
+  check("500 archives", system);
+  convert(system, folder / "system.ssp");
+  check("500 archives in one .ssp", folder / "system.ssp");
   fs::remove_all(folder);
   return budgets.exit_code();
 }

@@ -10,11 +10,13 @@
 #include <cerrno>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <system_error>
 
 #include "base/archive_directory.hpp"
+#include "base/open_archives.hpp"
 #include "base/printable.hpp"
 #include "entrain/error.hpp"
 
@@ -214,7 +216,42 @@ bool is_file(const fs::path& path) {
   return fs::is_regular_file(path, error);
 }
 
+/// The archives that are kept open while somebody wants it so.
+struct KeptArchives {
+  std::mutex mutex;  ///< also held while a file is taken out
+  int keepers = 0;
+  std::map<std::string, std::shared_ptr<ArchiveReader>> readers;
+
+  static KeptArchives& instance() {
+    static KeptArchives kept;
+    return kept;
+  }
+
+  std::shared_ptr<ArchiveReader> open(const fs::path& archive, const fs::path& shown, const ArchiveLimits& limits) {
+    // One that was taken out of another lies elsewhere each time.
+    if (keepers == 0 || archive != shown) return std::make_shared<ArchiveReader>(archive, shown, limits);
+    std::error_code missing;  // then the reader says so
+    const auto changed = fs::last_write_time(archive, missing).time_since_epoch().count();
+    const std::string key = fmt::format("{}\n{}\n{}", archive.string(), changed, fs::file_size(archive, missing));
+    auto& reader = readers[key];
+    if (!reader) reader = std::make_shared<ArchiveReader>(archive, shown, limits);
+    return reader;
+  }
+};
+
 }  // namespace
+
+OpenArchives::OpenArchives() {
+  auto& kept = KeptArchives::instance();
+  const std::lock_guard lock(kept.mutex);
+  ++kept.keepers;
+}
+
+OpenArchives::~OpenArchives() {
+  auto& kept = KeptArchives::instance();
+  const std::lock_guard lock(kept.mutex);
+  if (--kept.keepers == 0) kept.readers.clear();
+}
 
 UnpackedArchive::UnpackedArchive(const fs::path& archive, const ArchiveLimits& limits) {
   ArchiveReader(archive, archive, limits).unpack(folder_.content());
@@ -235,8 +272,11 @@ LocatedFile::LocatedFile(const fs::path& path, const ArchiveLimits& limits)
     : path_(outermost_file(path)), shown_(path) {
   fs::path inside = path.lexically_relative(path_).lexically_normal();
   fs::path shown = path_;
+  auto& kept = KeptArchives::instance();
+  const std::lock_guard lock(kept.mutex);
   while (!inside.empty() && inside != ".") {
-    ArchiveReader archive(path_, shown, limits);
+    const auto reader = kept.open(path_, shown, limits);
+    ArchiveReader& archive = *reader;
     fs::path entry;
     auto part = inside.begin();
     while (part != inside.end() && !archive.has_file(entry.string())) entry /= *part++;

@@ -3,6 +3,7 @@
 #include <set>
 #include <string>
 
+#include "base/open_archives.hpp"
 #include "description/system_file.hpp"
 #include "facade/choose_method.hpp"
 #include "facade/prepare.hpp"
@@ -71,6 +72,7 @@ bool is_fmu(const std::filesystem::path& path) {
 
 /// Reading and everything that can be said without running. A file that could not be parsed at all says just that.
 SystemDescription read_and_check(const std::filesystem::path& path, bool always_check, std::vector<Problem>& problems) {
+  const OpenArchives kept;
   const auto fmu = is_fmu(path) ? hold_fmu(path) : nullptr;
   auto description = fmu ? system_of_one_fmu(path) : read_system(find_system_file(path), problems);
   if (!fmu) take_default_experiments(description);
