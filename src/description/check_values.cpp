@@ -22,7 +22,9 @@ class ValueChecker {
     check_run(description);
     if (description.subsystems.empty())
       add({description.file.string()}, "the system has no subsystems",
-          "add one: [subsystems.NAME] with model = \"...\"");
+          description.file.extension() == ".toml" || description.file.empty()
+              ? "add one: [subsystems.NAME] with model = \"...\""
+              : "add a Component with an FMU as its source");
     std::set<std::string> names;
     for (const auto& subsystem : description.subsystems) {
       check_subsystem(subsystem);

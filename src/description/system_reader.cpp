@@ -162,6 +162,8 @@ class SystemReader {
       return [this, &has_source, &target](const TomlNode& node, const std::string& path) {
         has_source = true;
         into(target)(node, path);
+        const auto* text = std::get_if<std::string>(&node.value);
+        if (text != nullptr && text->empty()) add(node.where, path + " is empty", "name one");
       };
     };
     read_keys(content, "subsystems." + subsystem.name,

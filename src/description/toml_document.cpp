@@ -143,6 +143,14 @@ std::optional<TomlTable> parse_toml(std::string_view text, const std::string& fi
   try {
     return converted(toml::parse(text), file, 0);
   } catch (const toml::parse_error& error) {
+    const auto said = error.description();
+    if (said.find("redefine existing") != std::string_view::npos && said.find("table") == std::string_view::npos) {
+      // toml++ garbles the name; the position tells it.
+      problems.push_back({"not readable as TOML: a key is there twice",
+                          "keep one; an output that feeds several inputs has a list: \"a.y\" = [\"b.u\", \"c.u\"]",
+                          position(error.source(), file)});
+      return std::nullopt;
+    }
     problems.push_back(
         {fmt::format("not readable as TOML: {}", error.description()), "", position(error.source(), file)});
     return std::nullopt;

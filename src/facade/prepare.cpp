@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/open_archives.hpp"
 #include "base/suggest.hpp"
 #include "coupling/assembly.hpp"
 #include "description/check_values.hpp"
@@ -143,6 +144,15 @@ std::vector<PowerBond> bonds_of(const SystemDescription& description, const Asse
   return power_bonds(description.bonds, graph, variables, problems);
 }
 
+/// Of a description that no reader has checked.
+void report_missing_sources(const SystemDescription& description, std::vector<Problem>& problems) {
+  for (const auto& subsystem : description.subsystems) {
+    if (subsystem.model.empty() && subsystem.fmu.empty() && subsystem.csv.empty())
+      problems.push_back({fmt::format("subsystem '{}' has no model, no fmu and no csv", subsystem.name), "name one",
+                          subsystem.where, Problem::Severity::Error});
+  }
+}
+
 RunSummary summary_before_run(const SystemDescription& description, const CoupledSystem& system, Method& method) {
   RunSummary summary;
   summary.version = version();
@@ -181,6 +191,7 @@ Prepared prepare(const SystemDescription& written, int threads, const ModelFacto
     if (!note.empty()) chosen.summary.notes.push_back(std::move(note));
     return chosen;
   }
+  const OpenArchives kept;
   Prepared prepared;
   problems.insert(problems.end(), written.notes.begin(), written.notes.end());
   check_values_again(written, problems);
@@ -195,7 +206,10 @@ Prepared prepare(const SystemDescription& written, int threads, const ModelFacto
                        description.step ? description.step->value : 0.0};
   prepared.method = configured_method(description, problems);
   auto assembly = assemble(description, subsystem_factory(description, models, log), problems);
-  if (assembly.subsystems.size() != description.subsystems.size()) return prepared;
+  if (assembly.subsystems.size() != description.subsystems.size()) {
+    if (!has_errors(problems)) report_missing_sources(description, problems);
+    return prepared;
+  }
 
   Graph graph(std::move(assembly.nodes), std::move(assembly.connections));
   auto bonds = bonds_of(description, assembly, graph, problems);

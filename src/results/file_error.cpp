@@ -12,15 +12,15 @@ namespace {
 std::string remedy_for(int error_number) {
   switch (error_number) {
     case ENOSPC:
-    case EDQUOT:
-      return "Free some space, record fewer variables or a longer interval, or choose another folder with --out";
+    case EDQUOT: return "Free some space, record fewer variables or a longer interval, or choose another folder";
     case EACCES:
     case EPERM:
-    case EROFS: return "Make the folder writable or choose another one with --out";
+    case EROFS: return "Make the folder writable or choose another one";
     case ENOTDIR:
     case EEXIST:
     case EISDIR: return "Something else has this name: choose another folder with --out";
-    default: return "Choose another folder with --out";
+    case ENOENT: return "Make its folder first, or name another place";
+    default: return "Choose another folder";
   }
 }
 
