@@ -84,7 +84,6 @@ struct SspElement {
 };
 
 struct SspDocument {
-  std::string name;
   std::optional<Written<double>> start;
   std::optional<Written<double>> stop;
   std::string settings;  ///< what Entrain itself has noted in an annotation: TOML

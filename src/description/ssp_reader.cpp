@@ -25,7 +25,6 @@ class SsdReader {
     const Node root = xml_.root("SystemStructureDescription");
     if (!root) return std::nullopt;
     SspDocument document;
-    document.name = root.attribute("name").value();
     read_experiment(child_named(root, "DefaultExperiment"), document);
     read_annotations(root, document);
     units_ = read_units(xml_, root);

@@ -217,7 +217,7 @@ std::vector<Hostile> hostile_files() {
       {"one_reference_for_two_types", "a.fmu", same_reference_of_two_types,
        "variables 'a' (Float64) and 'b' (Int32) have the same value reference 7"},
       {"one_reference_for_two_inputs", "a.fmu", same_reference_of_two_inputs,
-       "inputs 'a' and 'b' have the same value reference 7"},
+       "variables 'a' (Float64) and 'b' (Float64) have the same value reference 7"},
       {"one_name_twice", "a.fmu", same_name_twice, "variable 'a' is there twice"},
       {"array_of_size_0", "a.fmu", array_of_size_zero, "variable 'a' has a dimension of size 0"},
       {"array_of_size_2_to_the_63", "a.fmu", array_of_half_the_address_space,

@@ -102,6 +102,19 @@ TEST_F(TypedLimits, one_start_value_for_an_array_reaches_every_element) {
   for (const char* element : {"a.m[1,2]", "a.m[2,3]"}) EXPECT_EQ(simulation.value(element), 9.0) << element;
 }
 
+TEST_F(TypedLimits, an_element_of_a_tunable_array_changes_by_schedule_and_the_others_stay) {
+  write_typed3("valueReference=\"5\" causality=\"input\"",
+               "valueReference=\"5\" causality=\"parameter\" variability=\"tunable\"");
+  auto system = two("typed3.fmu", "{}", "[schedule]\n\"a.a[1,2]\" = [[0.1, 50.0]]\n");
+  Simulation simulation(system);
+  simulation.run_until(0.1);
+  EXPECT_EQ(simulation.value("a.m[1,2]"), 2.0);
+  ASSERT_EQ(simulation.run().termination, Termination::Completed) << simulation.summary().message;
+  EXPECT_EQ(simulation.value("a.m[1,2]"), 50.0);
+  EXPECT_EQ(simulation.value("a.m[1,1]"), 1.0);
+  EXPECT_EQ(simulation.value("a.m[2,3]"), 6.0);
+}
+
 TEST_F(TypedLimits, a_text_is_wanted_in_quotes) {
   test::write_typed2(folder_);
   auto system = two("typed2.fmu", "{}", "");
