@@ -7,12 +7,12 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <map>
 
 #include "facade/choose_method.hpp"
 #include "facade/output_courses.hpp"
 #include "facade/prepare.hpp"
 #include "facade/resolve.hpp"
+#include "results/unit_sizes.hpp"
 
 namespace entrain {
 namespace {
@@ -53,18 +53,6 @@ double range_of(const OutputCourses::Course& course) {
     high = std::fmax(high, value);
   }
   return high > low ? high - low : 0.0;
-}
-
-/// Of each unit, the range below which the motion of an output means nothing.
-std::map<std::string, double> least_ranges(const std::vector<OutputCourses::Course>& outputs) {
-  constexpr double kLeastShare = 1e-9;
-  std::map<std::string, double> least;
-  for (const auto& course : outputs) {
-    auto& range = least[course.unit];
-    // Without a unit they may be anything, and not be compared with each other.
-    if (!course.unit.empty()) range = std::max(range, kLeastShare * range_of(course));
-  }
-  return least;
 }
 
 /// From the differences of the three runs; `end`: the value of the finest at the end.
@@ -275,9 +263,10 @@ Verification verify(const SystemDescription& written, const RunOptions& options,
     if (result.failure) return result;
     macro_steps[static_cast<std::size_t>(k)] = summary.macro_steps;
   }
-  const auto least = least_ranges(runs[2].outputs);
+  UnitSizes sizes;
+  for (const auto& course : runs[2].outputs) sizes.take(course.unit, range_of(course));
   for (std::size_t i = 0; i < runs[0].outputs.size(); ++i) {
-    result.outputs.push_back(verified(runs, i, least.at(runs[2].outputs[i].unit)));
+    result.outputs.push_back(verified(runs, i, sizes.least(runs[2].outputs[i].unit)));
   }
   note_imposed_steps(summary.subsystems, !tolerances.empty(), result);
   note_steps_that_stay(macro_steps, result);

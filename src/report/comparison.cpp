@@ -6,13 +6,13 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
 #include <nlohmann/json.hpp>
 
 #include "base/grid.hpp"
 #include "base/units.hpp"
 #include "entrain/error.hpp"
 #include "report/run_page.hpp"
+#include "results/unit_sizes.hpp"
 
 namespace entrain {
 namespace {
@@ -76,18 +76,6 @@ bool worse(const VariableDifference& a, const VariableDifference& b) {
   return badness(a) > badness(b);
 }
 
-/// Of each unit, the size below which a signal of the reference is no measure: what is left of one that is 0.
-std::map<std::string, double> least_sizes(const RecordedResults& reference) {
-  constexpr double kLeastShare = 1e-9;
-  std::map<std::string, double> least;
-  for (const auto& column : reference.columns) {
-    if (column.unit.empty()) continue;  // may be anything
-    auto& size = least[column.unit];
-    size = std::max(size, kLeastShare * size_of(column.values));
-  }
-  return least;
-}
-
 /// Into the unit of the reference; false when that cannot be. One that is not told is taken for the same.
 bool convert(RecordedResults::Column& column, const std::string& unit) {
   if (column.unit.empty() || unit.empty() || column.unit == unit) return true;
@@ -123,7 +111,8 @@ struct Shortcomings {
 void compare_one(Comparison& comparison, std::size_t index) {
   auto& run = comparison.runs[index];
   const auto& reference = comparison.runs[comparison.reference].results;
-  const auto least = least_sizes(reference);
+  UnitSizes sizes;
+  for (const auto& column : reference.columns) sizes.take(column.unit, size_of(column.values));
   Shortcomings shortcomings;
   run.error = 0.0;
   for (const auto& expected : reference.columns) {
@@ -132,10 +121,9 @@ void compare_one(Comparison& comparison, std::size_t index) {
       shortcomings.other_units.push_back(fmt::format("{} ({} | {})", expected.name, column->unit, expected.unit));
       continue;
     }
-    const auto least_size = least.find(expected.unit);
     const auto found = column == nullptr ? std::nullopt
                                          : difference(course_of(run.results, *column), course_of(reference, expected),
-                                                      least_size == least.end() ? 0.0 : least_size->second);
+                                                      sizes.least(expected.unit));
     if (!found) {
       shortcomings.missing.push_back(expected.name);
       continue;
