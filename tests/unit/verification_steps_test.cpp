@@ -58,8 +58,8 @@ std::string error_of(const SystemDescription& description) {
 
 TEST(VerifySteps, error_bar_of_a_method_that_chooses_its_steps_is_the_true_error) {
   // Halving the step alone changes but the first steps: the bar would be a hundredth of the error.
-  for (const auto& change : {test::Change{"f3ornits", 0.01, 0.5}, test::Change{"jacobi", 1e-3, 0.5, {"adaptive=true"}},
-                             test::Change{"missiles", 1e-2, 0.5, {"adaptive=true", "tolerance=1e-4"}}}) {
+  for (const auto& change :
+       {test::Change{"f3ornits", 0.01, 0.5}, test::Change{"jacobi", 1e-3, 0.5, {"adaptive=true"}}}) {
     const auto description = test::changed(test::example("mechanical"), change);
     const auto result = verify(description);
     ASSERT_FALSE(result.failure) << *result.failure;
@@ -84,7 +84,7 @@ TEST(VerifySteps, steps_by_the_iterations_that_stay_as_they_are_are_not_confirme
                                                   .stop = 0.5,
                                                   .options = {"adaptive=true", "min_step=1e-3", "max_step=1e-3"}}));
   EXPECT_EQ(result.unrefined, std::vector<std::string>{"ifosmondi"});
-  EXPECT_TRUE(test::mentions(result.remarks, "ifosmondi made 500, 500, 500 macro steps"));
+  EXPECT_TRUE(test::mentions(result.remarks, "macro steps: the finer runs are hardly finer"));
   EXPECT_FALSE(result.confirmed(kAnyError));
 }
 
