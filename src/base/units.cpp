@@ -17,7 +17,8 @@ struct Symbol {
 };
 
 constexpr double kDegree = std::numbers::pi / 180.0;
-constexpr double kFahrenheit = 5.0 / 9.0;  // K
+constexpr double kFahrenheit = 5.0 / 9.0;               // K
+constexpr double kZeroFahrenheit = 459.67 * 5.0 / 9.0;  // K
 constexpr bool kPrefixed = true;
 
 // kg, m, s, A, K, mol, cd, rad. A symbol as it stands wins over one with a prefix: "min" are no milli-inches. Those
@@ -45,8 +46,8 @@ constexpr auto kSymbols = std::to_array<Symbol>({
     {"K", {{0, 0, 0, 0, 1}, 1.0, 0.0}, kPrefixed},
     {"degC", {{0, 0, 0, 0, 1}, 1.0, 273.15}},
     {"°C", {{0, 0, 0, 0, 1}, 1.0, 273.15}},
-    {"degF", {{0, 0, 0, 0, 1}, kFahrenheit, 459.67 * kFahrenheit}},
-    {"°F", {{0, 0, 0, 0, 1}, kFahrenheit, 459.67 * kFahrenheit}},
+    {"degF", {{0, 0, 0, 0, 1}, kFahrenheit, kZeroFahrenheit}},
+    {"°F", {{0, 0, 0, 0, 1}, kFahrenheit, kZeroFahrenheit}},
     {"mol", {{0, 0, 0, 0, 0, 1}, 1.0, 0.0}, kPrefixed},
     {"cd", {{0, 0, 0, 0, 0, 0, 1}, 1.0, 0.0}, kPrefixed},
     {"rad", {{0, 0, 0, 0, 0, 0, 0, 1}, 1.0, 0.0}, kPrefixed},
