@@ -13,8 +13,13 @@ namespace entrain {
 
 enum class OdeMethod {
   ExplicitRungeKutta,  ///< ARKODE, Fehlberg 13-7-8: non-stiff, to rounding level
-  Bdf,                 ///< CVODE, dense, Jacobian by differences unless given: stiff; 1e-13 is out of its reach
+  Bdf,                 ///< CVODE, Jacobian by differences unless given: stiff; 1e-13 is out of its reach
 };
+
+// What solves the linear equations of Bdf (numerics/ode_linear_solver.hpp).
+class OdeLinearSolver;
+struct OdeLinearSetup;
+std::unique_ptr<OdeLinearSolver> dense_linear_solver(const OdeLinearSetup& setup);
 
 struct OdeOptions {
   OdeMethod method = OdeMethod::ExplicitRungeKutta;
@@ -27,6 +32,8 @@ struct OdeOptions {
   std::size_t indicators = 0;  ///< how many functions are watched for a change of sign
   /// Bdf only: where the Jacobian can be other than zero, when OdeProblem::jacobian_product is given.
   std::optional<SparsityPattern> jacobian = std::nullopt;
+  /// Bdf only: dense_linear_solver, or with a `jacobian` also sparse_linear_solver (numerics/sparse_ode.hpp).
+  std::unique_ptr<OdeLinearSolver> (*linear_solver)(const OdeLinearSetup& setup) = dense_linear_solver;
 };
 
 /// dx/dt = f(t, x) and what belongs to its integration. Borrowed functions.

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/grid.hpp"
+#include "numerics/sparse_ode.hpp"
 #include "subsystem/event_limits.hpp"
 #include "subsystem/fmi/event_iteration.hpp"
 #include "subsystem/fmi/jacobian_pattern.hpp"
@@ -112,6 +113,7 @@ void ModelExchange::make_solver() {
   stiff.method = OdeMethod::Bdf;
   if (directional_ && states > 0) {
     stiff.jacobian = jacobian_pattern(description_, ports_);
+    if (is_sparse(*stiff.jacobian)) stiff.linear_solver = sparse_linear_solver;
     seed_.reserve(states);
     seeded_.reserve(states);
   }

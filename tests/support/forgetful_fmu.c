@@ -1,0 +1,85 @@
+/* An FMI 2.0 co-simulation FMU whose output comes two steps late. Its state is the step under way and the two before.
+   With the guid "forgetful" fmi2SetFMUstate leaves the newest of them as it is: no output of the next step shows it,
+   only the one after. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "subsystem/fmi/fmi2_api.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+typedef struct {
+  double y, late, later;
+} State;
+
+typedef struct {
+  State state;
+  double u;
+  int forgets;
+} Component;
+
+EXPORT fmi2Component fmi2Instantiate(fmi2String name, fmi2Type type, fmi2String guid, fmi2String resources,
+                                     const fmi2CallbackFunctions* callbacks, fmi2Boolean visible, fmi2Boolean logging) {
+  (void)name, (void)type, (void)resources, (void)callbacks, (void)visible, (void)logging;
+  Component* c = calloc(1, sizeof(Component));
+  c->forgets = strcmp(guid, "forgetful") == 0;
+  return c;
+}
+EXPORT void fmi2FreeInstance(fmi2Component c) {
+  free(c);
+}
+EXPORT fmi2Status fmi2SetupExperiment(fmi2Component c, fmi2Boolean has_tolerance, fmi2Real tolerance, fmi2Real start,
+                                      fmi2Boolean has_stop, fmi2Real stop) {
+  (void)c, (void)has_tolerance, (void)tolerance, (void)start, (void)has_stop, (void)stop;
+  return fmi2OK;
+}
+EXPORT fmi2Status fmi2EnterInitializationMode(fmi2Component c) {
+  (void)c;
+  return fmi2OK;
+}
+EXPORT fmi2Status fmi2ExitInitializationMode(fmi2Component c) {
+  (void)c;
+  return fmi2OK;
+}
+EXPORT fmi2Status fmi2Terminate(fmi2Component c) {
+  (void)c;
+  return fmi2OK;
+}
+EXPORT fmi2Status fmi2SetReal(fmi2Component c, const fmi2ValueReference references[], size_t count,
+                              const fmi2Real values[]) {
+  (void)references;
+  if (count > 0) ((Component*)c)->u = values[0];
+  return fmi2OK;
+}
+EXPORT fmi2Status fmi2GetReal(fmi2Component c, const fmi2ValueReference references[], size_t count, fmi2Real values[]) {
+  const Component* component = c;
+  for (size_t i = 0; i < count; ++i) values[i] = references[i] == 0 ? component->u : component->state.y;
+  return fmi2OK;
+}
+EXPORT fmi2Status fmi2DoStep(fmi2Component c, fmi2Real from, fmi2Real size, fmi2Boolean forward) {
+  (void)forward;
+  Component* component = c;
+  State* state = &component->state;
+  state->y = state->late;
+  state->late = state->later;
+  state->later = component->u + from + size;
+  return fmi2OK;
+}
+EXPORT fmi2Status fmi2GetFMUstate(fmi2Component c, fmi2FMUstate* state) {
+  if (*state == NULL) *state = malloc(sizeof(State));
+  memcpy(*state, &((Component*)c)->state, sizeof(State));
+  return fmi2OK;
+}
+EXPORT fmi2Status fmi2SetFMUstate(fmi2Component c, fmi2FMUstate state) {
+  Component* component = c;
+  const double later = component->state.later;
+  memcpy(&component->state, state, sizeof(State));
+  if (component->forgets) component->state.later = later;
+  return fmi2OK;
+}
+EXPORT fmi2Status fmi2FreeFMUstate(fmi2Component c, fmi2FMUstate* state) {
+  (void)c;
+  free(*state);
+  *state = NULL;
+  return fmi2OK;
+}

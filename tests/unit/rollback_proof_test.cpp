@@ -1,0 +1,50 @@
+// Going back is believed when two steps from the restored state are those of before: tests/support/forgetful_fmu.c.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "subsystem/fmi/fmu_subsystem.hpp"
+#include "support/archives.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace entrain {
+namespace {
+
+class RollbackProof : public testing::Test {
+ protected:
+  std::unique_ptr<Subsystem> subsystem(const std::string& guid) const {
+    const std::string xml = fmt::format(R"(<fmiModelDescription fmiVersion="2.0" modelName="late" guid="{}">
+  <CoSimulation modelIdentifier="late" canHandleVariableCommunicationStepSize="true" canGetAndSetFMUstate="true"/>
+  <ModelVariables>
+    <ScalarVariable name="u" valueReference="0" causality="input"><Real start="1"/></ScalarVariable>
+    <ScalarVariable name="y" valueReference="1" causality="output"><Real/></ScalarVariable>
+  </ModelVariables>
+  <ModelStructure><Outputs><Unknown index="2" dependencies=""/></Outputs></ModelStructure>
+</fmiModelDescription>)",
+                                        guid);
+    const auto file = folder_ / (guid + ".fmu");
+    test::write_archive(
+        file, {{"modelDescription.xml", xml}, {"binaries/linux64/late.so", test::text_of(ENTRAIN_FORGETFUL_FMU)}});
+    return make_fmu_subsystem("part", file);
+  }
+
+  test::TemporaryFolder folder_;
+};
+
+TEST_F(RollbackProof, is_given_by_an_fmu_that_restores_everything) {
+  const auto part = subsystem("faithful");
+  EXPECT_TRUE(part->capabilities().rollback);
+  EXPECT_TRUE(part->warnings().empty());
+}
+
+TEST_F(RollbackProof, takes_a_second_step_to_fail_for_what_is_forgotten_in_secret) {
+  const auto part = subsystem("forgetful");
+  EXPECT_FALSE(part->capabilities().rollback);
+  ASSERT_EQ(part->warnings().size(), 1U);
+  EXPECT_NE(part->warnings()[0].find("it claims 'canGetAndSetFMUstate', but the same step from the restored state ends "
+                                     "elsewhere: this is not used"),
+            std::string::npos)
+      << part->warnings()[0];
+}
+
+}  // namespace
+}  // namespace entrain

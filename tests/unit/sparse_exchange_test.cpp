@@ -1,0 +1,132 @@
+// Stiff model-exchange FMUs with many states: their Jacobian by directional derivatives, as sparse as ModelStructure
+// says (tests/support/rod_fmu.c).
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "entrain/simulation.hpp"
+#include "numerics/ode.hpp"
+#include "numerics/sparse_ode.hpp"
+#include "support/archives.hpp"
+#include "support/rod_fmu.h"
+#include "support/systems.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace entrain {
+namespace {
+
+constexpr double kPoints = kRodPoints;
+
+std::string variable(const std::string& name, int reference, const std::string& attributes, const std::string& real) {
+  return fmt::format("<ScalarVariable name=\"{}\" valueReference=\"{}\" {}><Real {}/></ScalarVariable>\n", name,
+                     reference, attributes, real);
+}
+
+/// Variables from 1 on: the states, their derivatives, the input, the outputs.
+std::string rod_description() {
+  std::string variables;
+  std::string derivatives;
+  for (int i = 0; i < kRodPoints; ++i)
+    variables += variable(fmt::format("x{}", i), i, "initial=\"exact\"", "start=\"0\"");
+  for (int i = 0; i < kRodPoints; ++i) {
+    variables += variable(fmt::format("der(x{})", i), 1000 + i, "", fmt::format("derivative=\"{}\"", i + 1));
+    std::string neighbours = i == 0 ? std::to_string(2 * kRodPoints + 1) : std::to_string(i);
+    neighbours += fmt::format(" {}", i + 1);
+    if (i + 1 < kRodPoints) neighbours += fmt::format(" {}", i + 2);
+    derivatives += fmt::format("<Unknown index=\"{}\" dependencies=\"{}\"/>", kRodPoints + i + 1, neighbours);
+  }
+  variables += variable("u", 2000, "causality=\"input\"", "start=\"0\"");
+  variables += variable("middle", kRodPoints / 2 - 1, "causality=\"output\"", "");
+  variables += variable("products", 2001, "causality=\"output\"", "");
+  return fmt::format(R"(<fmiModelDescription fmiVersion="2.0" modelName="rod" guid="rod" numberOfEventIndicators="0">
+  <ModelExchange modelIdentifier="rod" completedIntegratorStepNotNeeded="true" providesDirectionalDerivative="true"/>
+  <ModelVariables>{}</ModelVariables>
+  <ModelStructure>
+    <Outputs><Unknown index="{}" dependencies="{}"/><Unknown index="{}" dependencies=""/></Outputs>
+    <Derivatives>{}</Derivatives>
+  </ModelStructure>
+</fmiModelDescription>)",
+                     variables, 2 * kRodPoints + 2, kRodPoints / 2, 2 * kRodPoints + 3, derivatives);
+}
+
+// The rod is as stiff as 8 n^2 = 320 000 / s. In the end its temperatures lie on a straight line.
+TEST(SparseExchange, rod_reaches_its_steady_state_with_three_products_per_jacobian) {
+  const test::TemporaryFolder folder;
+  test::write_archive(folder / "rod.fmu", {{"modelDescription.xml", rod_description()},
+                                           {"binaries/linux64/rod.so", test::text_of(ENTRAIN_ROD_FMU)}});
+  Simulation simulation(test::system_from(fmt::format(R"(
+run = {{ stop = 2.0, step = 1.0 }}
+[subsystems.rod]
+fmu = "{}"
+tolerance = 1e-8
+start = {{ u = 1.0 }}
+)",
+                                                      (folder / "rod.fmu").string())));
+  const auto& summary = simulation.run();
+  ASSERT_EQ(summary.termination, Termination::Completed) << summary.message;
+  EXPECT_NEAR(simulation.value("rod.middle"), 1.0 - 0.5 * kPoints / (kPoints + 1.0), 1e-6);
+  const auto products = static_cast<int>(simulation.value("rod.products"));
+  EXPECT_GT(products, 0);
+  EXPECT_EQ(products % 3, 0);       // every third point in one group
+  EXPECT_LT(products, kRodPoints);  // fewer than one dense Jacobian takes
+}
+
+/// x_i' = 100 x_{i+1} (- 150 x_i) in a ring: not symmetric, and a pattern with or without its diagonal.
+struct Ring {
+  static constexpr std::size_t kSize = 60;
+  bool diagonal;
+
+  void derivatives(std::span<const double> x, std::span<double> dx) const {
+    for (std::size_t i = 0; i < kSize; ++i) dx[i] = 100.0 * x[(i + 1) % kSize] - (diagonal ? 150.0 * x[i] : 0.0);
+  }
+  SparsityPattern pattern() const {
+    SparsityPattern result;
+    for (std::size_t j = 0; j < kSize; ++j) {
+      std::vector<std::size_t> rows{(j + kSize - 1) % kSize};
+      if (diagonal) rows.push_back(j);
+      std::sort(rows.begin(), rows.end());
+      result.rows_of_column.push_back(std::move(rows));
+    }
+    return result;
+  }
+  std::vector<double> solved(bool sparse) const {
+    OdeOptions options;
+    options.method = OdeMethod::Bdf;
+    options.relative_tolerance = 1e-9;
+    options.absolute_tolerance = 1e-11;
+    options.jacobian = pattern();
+    EXPECT_TRUE(is_sparse(*options.jacobian));
+    if (sparse) options.linear_solver = sparse_linear_solver;
+    OdeSolver solver(kSize, options);
+    std::vector<double> x(kSize);
+    for (std::size_t i = 0; i < kSize; ++i) x[i] = 1.0 + 0.1 * static_cast<double>(i % 7);
+    const auto f = [&](Time, std::span<const double> at, std::span<double> dx) { derivatives(at, dx); };
+    const auto product = [&](Time, std::span<const double>, std::span<const double> seed, std::span<double> dx) {
+      derivatives(seed, dx);  // linear
+    };
+    OdeProblem problem{.derivatives = f};
+    problem.jacobian_product = product;
+    EXPECT_EQ(solver.advance(0.0, 0.05, x, problem).cause, OdeReached::Cause::End);
+    return x;
+  }
+};
+
+TEST(SparseSolver, goes_where_the_dense_one_goes) {
+  for (const bool diagonal : {true, false}) {
+    const Ring ring{diagonal};
+    const auto dense = ring.solved(false);
+    const auto sparse = ring.solved(true);
+    for (std::size_t i = 0; i < Ring::kSize; ++i) EXPECT_NEAR(sparse[i], dense[i], 1e-9 * std::abs(dense[i]));
+  }
+}
+
+TEST(SparseSolver, is_for_many_states_with_few_dependencies) {
+  SparsityPattern full;
+  full.rows_of_column.assign(60, std::vector<std::size_t>(60, 0));
+  EXPECT_FALSE(is_sparse(full));
+  SparsityPattern small;
+  small.rows_of_column.assign(10, {0});
+  EXPECT_FALSE(is_sparse(small));
+}
+
+}  // namespace
+}  // namespace entrain
