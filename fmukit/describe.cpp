@@ -41,6 +41,19 @@ std::string text_of(const Value& value) {
   return fmt::format("{}", std::get<double>(value));
 }
 
+/// The versions name numbers differently.
+const char* type_name(ValueType type, const char* real, const char* integer) {
+  switch (type) {
+    case ValueType::Real: return real;
+    case ValueType::Integer: return integer;
+    case ValueType::Boolean: return "Boolean";
+    case ValueType::Unsigned:  // no model has parameters of these two types
+    case ValueType::Binary:
+    case ValueType::String: break;
+  }
+  return "String";
+}
+
 const char* causality_of(Group group) {
   switch (group) {
     case Group::Input: return "input";
@@ -93,16 +106,38 @@ class Writer {
 
  protected:
   virtual std::string opening() const = 0;
-  virtual std::string model_exchange() const = 0;
-  virtual std::string co_simulation() const = 0;
+  // Attributes: of both kinds, and those that only one of them has.
+  virtual std::string for_both_kinds() const = 0;
+  virtual std::string for_model_exchange() const { return {}; }
+  virtual std::string for_co_simulation() const = 0;
   virtual std::string variables() const = 0;
   virtual std::string structure() const = 0;
+
+  /// The words are those that the versions spell differently.
+  std::string attributes_for_both_kinds(const char* state, const char* derivative) const {
+    return fmt::format(
+        " modelIdentifier=\"{0}\" canGetAndSetFMU{1}=\"{2}\" canSerializeFMU{1}=\"{2}\" providesDirectional{3}=\"{4}\"",
+        definition_.identifier, state, text_of(options_.rollback), derivative,
+        text_of(options_.directional_derivatives));
+  }
 
   const FmuDefinition& definition_;
   const FmuOptions& options_;
   const Listing listing_;
   const std::string token_;
   const bool offers_model_exchange_;
+
+ private:
+  std::string model_exchange() const {
+    if (!offers_model_exchange_) return {};
+    return "  <ModelExchange" + for_both_kinds() + for_model_exchange() + "/>\n";
+  }
+  std::string co_simulation() const {
+    if (!options_.co_simulation) return {};
+    return fmt::format(
+        "  <CoSimulation{} canHandleVariableCommunicationStepSize=\"true\" maxOutputDerivativeOrder=\"{}\"{}/>\n",
+        for_both_kinds(), options_.output_derivative_order, for_co_simulation());
+  }
 };
 
 class Writer2 final : public Writer {
@@ -118,41 +153,15 @@ class Writer2 final : public Writer {
         listing_.structure.event_indicators.size());
   }
 
-  std::string model_exchange() const override {
-    if (!offers_model_exchange_) return {};
-    return fmt::format(
-        "  <ModelExchange modelIdentifier=\"{}\" canGetAndSetFMUstate=\"{}\" canSerializeFMUstate=\"{}\" "
-        "providesDirectionalDerivative=\"{}\"/>\n",
-        definition_.identifier, text_of(options_.rollback), text_of(options_.rollback),
-        text_of(options_.directional_derivatives));
-  }
-
-  std::string co_simulation() const override {
-    if (!options_.co_simulation) return {};
-    return fmt::format(
-        "  <CoSimulation modelIdentifier=\"{}\" canHandleVariableCommunicationStepSize=\"true\" "
-        "canInterpolateInputs=\"{}\" maxOutputDerivativeOrder=\"{}\" canGetAndSetFMUstate=\"{}\" "
-        "canSerializeFMUstate=\"{}\" providesDirectionalDerivative=\"{}\"/>\n",
-        definition_.identifier, text_of(options_.input_degree > 0), options_.output_derivative_order,
-        text_of(options_.rollback), text_of(options_.rollback), text_of(options_.directional_derivatives));
-  }
-
-  static const char* type_of(ValueType type) {
-    switch (type) {
-      case ValueType::Real: return "Real";
-      case ValueType::Integer: return "Integer";
-      case ValueType::Boolean: return "Boolean";
-      case ValueType::Unsigned:  // no model has parameters of these two types
-      case ValueType::Binary:
-      case ValueType::String: break;
-    }
-    return "String";
+  std::string for_both_kinds() const override { return attributes_for_both_kinds("state", "Derivative"); }
+  std::string for_co_simulation() const override {
+    return fmt::format(" canInterpolateInputs=\"{}\"", text_of(options_.input_degree > 0));
   }
 
   std::string variables() const override {
     std::string text;
     for (const auto& variable : listing_.variables) {
-      std::string content = type_of(variable.type) + attribute("unit", variable.unit);
+      std::string content = type_name(variable.type, "Real", "Integer") + attribute("unit", variable.unit);
       if (variable.derivative_of) content += fmt::format(" derivative=\"{}\"", *variable.derivative_of + 1);
       if (variable.start) content += fmt::format(" start=\"{}\"", escaped(text_of(*variable.start)));
       text += fmt::format(
@@ -196,25 +205,12 @@ class Writer3 final : public Writer {
         escaped(definition_.model), token_, attribute("description", definition_.description));
   }
 
-  std::string model_exchange() const override {
-    if (!offers_model_exchange_) return {};
-    return fmt::format(
-        "  <ModelExchange modelIdentifier=\"{}\" canGetAndSetFMUState=\"{}\" canSerializeFMUState=\"{}\" "
-        "providesDirectionalDerivatives=\"{}\" needsCompletedIntegratorStep=\"true\"/>\n",
-        definition_.identifier, text_of(options_.rollback), text_of(options_.rollback),
-        text_of(options_.directional_derivatives));
-  }
-
-  std::string co_simulation() const override {
-    if (!options_.co_simulation) return {};
-    return fmt::format(
-        "  <CoSimulation modelIdentifier=\"{}\" canHandleVariableCommunicationStepSize=\"true\" "
-        "maxOutputDerivativeOrder=\"{}\" canGetAndSetFMUState=\"{}\" canSerializeFMUState=\"{}\" "
-        "providesDirectionalDerivatives=\"{}\" providesAdjointDerivatives=\"{}\" "
-        "providesIntermediateUpdate=\"{}\" hasEventMode=\"{}\"{}/>\n",
-        definition_.identifier, options_.output_derivative_order, text_of(options_.rollback),
-        text_of(options_.rollback), text_of(options_.directional_derivatives), text_of(options_.adjoint_derivatives),
-        text_of(options_.input_degree > 0), text_of(listing_.announces_events), early_returns());
+  std::string for_both_kinds() const override { return attributes_for_both_kinds("State", "Derivatives"); }
+  std::string for_model_exchange() const override { return " needsCompletedIntegratorStep=\"true\""; }
+  std::string for_co_simulation() const override {
+    return fmt::format(" providesAdjointDerivatives=\"{}\" providesIntermediateUpdate=\"{}\" hasEventMode=\"{}\"{}",
+                       text_of(options_.adjoint_derivatives), text_of(options_.input_degree > 0),
+                       text_of(listing_.announces_events), early_returns());
   }
 
   std::string early_returns() const {
@@ -224,23 +220,11 @@ class Writer3 final : public Writer {
                               options_.internal_step);
   }
 
-  static const char* type_of(const ListedVariable& variable) {
-    switch (variable.type) {
-      case ValueType::Real: return "Float64";
-      case ValueType::Integer: return variable.group == Group::Counter ? "Int32" : "Int64";
-      case ValueType::Boolean: return "Boolean";
-      case ValueType::Unsigned:  // no model has parameters of these two types
-      case ValueType::Binary:
-      case ValueType::String: break;
-    }
-    return "String";
-  }
-
   std::string variables() const override {
     std::string text =
         "    <Float64 name=\"time\" valueReference=\"1\" causality=\"independent\" variability=\"continuous\"/>\n";
     for (const auto& variable : listing_.variables) {
-      const char* type = type_of(variable);
+      const char* type = type_name(variable.type, "Float64", variable.group == Group::Counter ? "Int32" : "Int64");
       std::string attributes = attribute("unit", variable.unit);
       if (variable.derivative_of) {
         attributes += fmt::format(" derivative=\"{}\"", listing_.variables[*variable.derivative_of].reference);

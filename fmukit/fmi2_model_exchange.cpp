@@ -1,22 +1,14 @@
 // The functions of FMI 2.0 for model exchange.
-#include <algorithm>
+#include <span>
 
 #include "fmukit/fmi2_component.hpp"
 #include "fmukit/fmi2_functions.hpp"
 
-namespace {
-
 using namespace entrain;
 using namespace entrain::fmukit;
 
-constexpr unsigned kModes = kEvent | kContinuous;
-constexpr unsigned kReadable = kInitialization | kModes | kTerminated | kFailed;
-
-}  // namespace
-
 fmi2Status fmi2EnterEventMode(fmi2Component c) {
-  return guarded(c, "fmi2EnterEventMode", kModes,
-                 [](Fmi2Component& component) { component.instance.enter_event_mode(); });
+  return guarded(c, "fmi2EnterEventMode", kExchangeModes, on_instance(&Instance::enter_event_mode));
 }
 
 fmi2Status fmi2NewDiscreteStates(fmi2Component c, fmi2EventInfo* info) {
@@ -32,48 +24,40 @@ fmi2Status fmi2NewDiscreteStates(fmi2Component c, fmi2EventInfo* info) {
 }
 
 fmi2Status fmi2EnterContinuousTimeMode(fmi2Component c) {
-  return guarded(c, "fmi2EnterContinuousTimeMode", kEvent,
-                 [](Fmi2Component& component) { component.instance.enter_continuous_time(); });
+  return guarded(c, "fmi2EnterContinuousTimeMode", kEvent, on_instance(&Instance::enter_continuous_time));
 }
 
 fmi2Status fmi2CompletedIntegratorStep(fmi2Component c, fmi2Boolean, fmi2Boolean* enter_event_mode,
                                        fmi2Boolean* terminate) {
-  return guarded(c, "fmi2CompletedIntegratorStep", kContinuous, [&](Fmi2Component&) {
-    *enter_event_mode = fmi2False;
-    *terminate = fmi2False;
-  });
+  return guarded(c, "fmi2CompletedIntegratorStep", kContinuous,
+                 [&](auto&) { *enter_event_mode = *terminate = fmi2False; });
 }
 
 fmi2Status fmi2SetTime(fmi2Component c, fmi2Real time) {
-  return guarded(c, "fmi2SetTime", kModes, [&](Fmi2Component& component) { component.instance.set_time(time); });
+  return guarded(c, "fmi2SetTime", kExchangeModes, on_instance(&Instance::set_time, time));
 }
 
 fmi2Status fmi2SetContinuousStates(fmi2Component c, const fmi2Real x[], size_t nx) {
-  return guarded(c, "fmi2SetContinuousStates", kContinuous, [&](Fmi2Component& component) {
-    component.instance.set_continuous_states({x, nx});
-  });
+  return guarded(c, "fmi2SetContinuousStates", kContinuous,
+                 on_instance(&Instance::set_continuous_states, std::span(x, nx)));
 }
 
 fmi2Status fmi2GetDerivatives(fmi2Component c, fmi2Real derivatives[], size_t nx) {
-  return guarded(c, "fmi2GetDerivatives", kReadable, [&](Fmi2Component& component) {
-    component.instance.get_derivatives({derivatives, nx});
-  });
+  return guarded(c, "fmi2GetDerivatives", kExchangeReadable,
+                 on_instance(&Instance::get_derivatives, std::span(derivatives, nx)));
 }
 
 fmi2Status fmi2GetEventIndicators(fmi2Component c, fmi2Real indicators[], size_t count) {
-  return guarded(c, "fmi2GetEventIndicators", kReadable, [&](Fmi2Component& component) {
-    component.instance.get_event_indicators({indicators, count});
-  });
+  return guarded(c, "fmi2GetEventIndicators", kExchangeReadable,
+                 on_instance(&Instance::get_event_indicators, std::span(indicators, count)));
 }
 
 fmi2Status fmi2GetContinuousStates(fmi2Component c, fmi2Real x[], size_t nx) {
-  return guarded(c, "fmi2GetContinuousStates", kReadable, [&](Fmi2Component& component) {
-    component.instance.get_continuous_states({x, nx});
-  });
+  return guarded(c, "fmi2GetContinuousStates", kExchangeReadable,
+                 on_instance(&Instance::get_continuous_states, std::span(x, nx)));
 }
 
-// The models tell no nominal values: 1 is the default of the standard.
 fmi2Status fmi2GetNominalsOfContinuousStates(fmi2Component c, fmi2Real nominals[], size_t nx) {
-  return guarded(c, "fmi2GetNominalsOfContinuousStates", kInstantiated | kReadable,
-                 [&](Fmi2Component&) { std::fill(nominals, nominals + nx, 1.0); });
+  return guarded(c, "fmi2GetNominalsOfContinuousStates", kInstantiated | kExchangeReadable,
+                 on_instance(&Instance::get_nominals, std::span(nominals, nx)));
 }

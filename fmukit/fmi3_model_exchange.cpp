@@ -1,19 +1,12 @@
 // The functions of FMI 3.0 for model exchange. Those of the event mode serve co-simulation too.
-#include <algorithm>
+#include <span>
 
 #include "fmukit/describe.hpp"
 #include "fmukit/fmi3_component.hpp"
 #include "fmukit/fmi3_functions.hpp"
 
-namespace {
-
 using namespace entrain;
 using namespace entrain::fmukit;
-
-constexpr unsigned kModes = kEvent | kContinuous;
-constexpr unsigned kReadable = kInitialization | kModes | kTerminated | kFailed;
-
-}  // namespace
 
 fmi3Instance fmi3InstantiateModelExchange(fmi3String, fmi3String token, fmi3String, fmi3Boolean, fmi3Boolean logging_on,
                                           fmi3InstanceEnvironment environment, fmi3LogMessageCallback logger) {
@@ -29,8 +22,7 @@ fmi3Instance fmi3InstantiateModelExchange(fmi3String, fmi3String token, fmi3Stri
 }
 
 fmi3Status fmi3EnterEventMode(fmi3Instance c) {
-  return guarded(c, "fmi3EnterEventMode", kContinuous | kStep,
-                 [](Fmi3Component& component) { component.instance.enter_event_mode(); });
+  return guarded(c, "fmi3EnterEventMode", kContinuous | kStep, on_instance(&Instance::enter_event_mode));
 }
 
 fmi3Status fmi3UpdateDiscreteStates(fmi3Instance c, fmi3Boolean* again, fmi3Boolean* terminate,
@@ -48,50 +40,42 @@ fmi3Status fmi3UpdateDiscreteStates(fmi3Instance c, fmi3Boolean* again, fmi3Bool
 }
 
 fmi3Status fmi3EnterContinuousTimeMode(fmi3Instance c) {
-  return guarded(c, "fmi3EnterContinuousTimeMode", kEvent,
-                 [](Fmi3Component& component) { component.instance.enter_continuous_time(); });
+  return guarded(c, "fmi3EnterContinuousTimeMode", kEvent, on_instance(&Instance::enter_continuous_time));
 }
 
 fmi3Status fmi3CompletedIntegratorStep(fmi3Instance c, fmi3Boolean, fmi3Boolean* enter_event_mode,
                                        fmi3Boolean* terminate) {
-  return guarded(c, "fmi3CompletedIntegratorStep", kContinuous, [&](Fmi3Component&) {
-    *enter_event_mode = fmi3False;
-    *terminate = fmi3False;
-  });
+  return guarded(c, "fmi3CompletedIntegratorStep", kContinuous,
+                 [&](auto&) { *enter_event_mode = *terminate = fmi3False; });
 }
 
 fmi3Status fmi3SetTime(fmi3Instance c, fmi3Float64 time) {
-  return guarded(c, "fmi3SetTime", kModes, [&](Fmi3Component& component) { component.instance.set_time(time); });
+  return guarded(c, "fmi3SetTime", kExchangeModes, on_instance(&Instance::set_time, time));
 }
 
 fmi3Status fmi3SetContinuousStates(fmi3Instance c, const fmi3Float64 x[], size_t nx) {
-  return guarded(c, "fmi3SetContinuousStates", kContinuous, [&](Fmi3Component& component) {
-    component.instance.set_continuous_states({x, nx});
-  });
+  return guarded(c, "fmi3SetContinuousStates", kContinuous,
+                 on_instance(&Instance::set_continuous_states, std::span(x, nx)));
 }
 
 fmi3Status fmi3GetContinuousStateDerivatives(fmi3Instance c, fmi3Float64 derivatives[], size_t nx) {
-  return guarded(c, "fmi3GetContinuousStateDerivatives", kReadable, [&](Fmi3Component& component) {
-    component.instance.get_derivatives({derivatives, nx});
-  });
+  return guarded(c, "fmi3GetContinuousStateDerivatives", kExchangeReadable,
+                 on_instance(&Instance::get_derivatives, std::span(derivatives, nx)));
 }
 
 fmi3Status fmi3GetEventIndicators(fmi3Instance c, fmi3Float64 indicators[], size_t count) {
-  return guarded(c, "fmi3GetEventIndicators", kReadable, [&](Fmi3Component& component) {
-    component.instance.get_event_indicators({indicators, count});
-  });
+  return guarded(c, "fmi3GetEventIndicators", kExchangeReadable,
+                 on_instance(&Instance::get_event_indicators, std::span(indicators, count)));
 }
 
 fmi3Status fmi3GetContinuousStates(fmi3Instance c, fmi3Float64 x[], size_t nx) {
-  return guarded(c, "fmi3GetContinuousStates", kReadable, [&](Fmi3Component& component) {
-    component.instance.get_continuous_states({x, nx});
-  });
+  return guarded(c, "fmi3GetContinuousStates", kExchangeReadable,
+                 on_instance(&Instance::get_continuous_states, std::span(x, nx)));
 }
 
-// The models tell no nominal values: 1 is the default of the standard.
 fmi3Status fmi3GetNominalsOfContinuousStates(fmi3Instance c, fmi3Float64 nominals[], size_t nx) {
-  return guarded(c, "fmi3GetNominalsOfContinuousStates", kInstantiated | kReadable,
-                 [&](Fmi3Component&) { std::fill(nominals, nominals + nx, 1.0); });
+  return guarded(c, "fmi3GetNominalsOfContinuousStates", kInstantiated | kExchangeReadable,
+                 on_instance(&Instance::get_nominals, std::span(nominals, nx)));
 }
 
 fmi3Status fmi3GetNumberOfEventIndicators(fmi3Instance c, size_t* count) {

@@ -26,4 +26,10 @@ bool completes(Call&& call, Report&& report) noexcept {
   return false;
 }
 
+/// For `guarded`: a member function of the instance is the whole of the call.
+template <class Member, class... Arguments>
+auto on_instance(Member member, Arguments... arguments) {
+  return [=](auto& component) { (component.instance.*member)(arguments...); };
+}
+
 }  // namespace entrain::fmukit

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <optional>
@@ -26,6 +27,10 @@ inline constexpr unsigned kEvent = 64;
 inline constexpr unsigned kContinuous = 128;  ///< model exchange between events
 inline constexpr unsigned kAnyPhase =
     kInstantiated | kInitialization | kStep | kTerminated | kFailed | kEvent | kContinuous;
+
+// Where most functions of model exchange may be called.
+inline constexpr unsigned kExchangeModes = kEvent | kContinuous;
+inline constexpr unsigned kExchangeReadable = kInitialization | kExchangeModes | kTerminated | kFailed;
 
 enum class Kind { CoSimulation, ModelExchange };
 
@@ -79,6 +84,8 @@ class Instance {
   void get_continuous_states(std::span<double> result);
   void get_derivatives(std::span<double> result);
   void get_event_indicators(std::span<double> result);
+  /// The models tell no nominal values: 1 is the default of the standard.
+  void get_nominals(std::span<double> result) const { std::fill(result.begin(), result.end(), 1.0); }
   std::size_t states() const { return states_; }
   std::size_t indicators() const { return indicators_; }
 
