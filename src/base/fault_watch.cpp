@@ -64,8 +64,9 @@ struct Shared {
   const char* function = "";
 
   sem_t parked{};
-  std::atomic<const ForeignCode*> late = nullptr;  ///< the code to be parked, if it still is in the call number ...
+  std::atomic<const ForeignCode*> late = nullptr;  ///< the code to be parked, if it still is in this call ...
   std::atomic<std::uint64_t> late_call = 0;
+  std::atomic<const char*> late_function = nullptr;  ///< ... of this function
   std::array<struct sigaction, kFaultSignals.size()> before{};
   struct sigaction park_before {};
 };
@@ -146,6 +147,7 @@ void on_fault(int signal, siginfo_t* info, void* context) {
 void on_park(int) {
   const ForeignCode* code = ForeignCode::current();
   if (code == nullptr || code != shared.late.load() || code->calls() != shared.late_call.load()) return;
+  if (code->function() != shared.late_function.load()) return;
   ::sem_post(&shared.parked);
   park();
 }
@@ -222,7 +224,7 @@ class Watcher {
   void time(const ForeignCode& code) {
     {
       const std::lock_guard lock(mutex_);
-      timed_.push_back({&code, code.calls(), Clock::now()});
+      timed_.push_back({&code, code.calls(), code.function(), Clock::now()});
     }
     if (active()) ::sem_post(&shared.wake);
   }
@@ -239,7 +241,8 @@ class Watcher {
   };
   struct Timed {
     const ForeignCode* code;
-    std::uint64_t call;       ///< as last seen ...
+    std::uint64_t call;  ///< as last seen ...
+    const char* function;
     Clock::time_point since;  ///< ... since then
   };
 
@@ -305,11 +308,13 @@ class Watcher {
     const auto now = Clock::now();
     for (auto& timed : timed_) {
       const std::uint64_t call = timed.code->calls();
-      if (timed.code->function() == nullptr || call != timed.call) {
+      const char* function = timed.code->function();
+      if (function == nullptr || call != timed.call || function != timed.function) {
         timed.call = call;
+        timed.function = function;
         timed.since = now;
       } else if (std::chrono::duration<double>(now - timed.since).count() > *timed.code->owner().timeout) {
-        if (stop_thread_in(*timed.code, call)) claim(Fault::Timeout, *timed.code);
+        if (stop_thread_in(timed)) claim(Fault::Timeout, *timed.code);
         if (shared.claimed.load()) ::sem_post(&shared.wake);
         return;
       }
@@ -317,13 +322,14 @@ class Watcher {
   }
 
   /// The thread must not come back while its run is being ended. False when it has come back just now.
-  static bool stop_thread_in(const ForeignCode& code, std::uint64_t call) {
+  static bool stop_thread_in(const Timed& timed) {
     constexpr Duration kAnswer = 1.0;  // no answer by then: the code has blocked the signal
-    shared.late_call.store(call);
-    shared.late.store(&code);
+    shared.late_call.store(timed.call);
+    shared.late_function.store(timed.function);
+    shared.late.store(timed.code);
     signal_all_threads(kParkSignal);
     const bool parked = wait_for(shared.parked, kAnswer);
-    return parked || (code.function() != nullptr && code.calls() == call);
+    return parked || (timed.code->function() == timed.function && timed.code->calls() == timed.call);
   }
 
   [[noreturn]] void finish() {

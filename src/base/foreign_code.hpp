@@ -36,6 +36,7 @@ class ForeignCode {
     const ForeignCode* const outer_code = innermost;
     const char* const outer_function = this->function();
     innermost = this;
+    count_call();
     enter(name);
     try {
       if constexpr (std::is_void_v<std::invoke_result_t<Function, Arguments...>>) {
@@ -51,11 +52,12 @@ class ForeignCode {
       explain_exception(name);
     }
   }
-  /// Several calls in a row, each announced by `enter` inside `calls`: cheaper than `call` for each. Never from within
-  /// a call.
+  /// Several calls in a row of different functions, each announced by `enter` inside `calls`: cheaper than `call` for
+  /// each. Never from within a call.
   template <class Calls>
   auto visit(Calls&& calls) {
     innermost = this;
+    count_call();
     try {
       const auto result = calls();
       leave(nullptr, nullptr);
@@ -67,10 +69,7 @@ class ForeignCode {
     }
   }
   /// Only inside `visit`; `name` as for `call`.
-  void enter(const char* name) noexcept {
-    calls_.store(calls() + 1, std::memory_order_relaxed);
-    function_.store(name, std::memory_order_relaxed);
-  }
+  void enter(const char* name) noexcept { function_.store(name, std::memory_order_relaxed); }
   bool usable() const noexcept { return usable_; }
 
   /// The simulated time that messages name.
@@ -79,12 +78,14 @@ class ForeignCode {
   // For the watch, from other threads and signal handlers.
   const Owner& owner() const noexcept { return owner_; }
   const char* function() const noexcept { return function_.load(std::memory_order_relaxed); }  ///< null = outside
+  /// Calls and visits begun: with `function`, which call it is in.
   std::uint64_t calls() const noexcept { return calls_.load(std::memory_order_relaxed); }
   std::optional<Time> time() const noexcept;
   /// What the calling thread is in; null = our own code.
   static const ForeignCode* current() noexcept { return innermost; }
 
  private:
+  void count_call() noexcept { calls_.store(calls() + 1, std::memory_order_relaxed); }
   /// Calls nest: an FMU in its step calls back, and is asked for values from there.
   void leave(const ForeignCode* outer_code, const char* outer_function) noexcept {
     innermost = outer_code;
@@ -96,11 +97,12 @@ class ForeignCode {
   // initial-exec: a signal handler must reach it without the allocation that the general model may need.
   [[gnu::tls_model("initial-exec")]] static inline constinit thread_local const ForeignCode* innermost = nullptr;
 
-  Owner owner_;
-  std::atomic<const char*> function_ = nullptr;
+  // What a call writes first, in one cache line.
+  alignas(32) std::atomic<const char*> function_ = nullptr;
   std::atomic<std::uint64_t> calls_ = 0;
   std::atomic<double> time_ = std::numeric_limits<double>::quiet_NaN();
   bool usable_ = true;
+  Owner owner_;
 };
 
 }  // namespace entrain

@@ -38,6 +38,7 @@ bool CoupledSystem::exchange_reals() {
 
 bool CoupledSystem::exchange_discrete(Time now, bool read_all) {
   discrete_->read(read_all);
+  spread_common_steps();
   discrete_->write(now, times_);
   return exchange_reals();
 }

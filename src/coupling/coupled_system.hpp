@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -75,14 +76,18 @@ class CoupledSystem {
   std::span<const double> outputs() const { return {signals_.data(), graph_.outputs()}; }
   std::span<const double> signals() const { return signals_; }   ///< outputs, then constants: what is transferred
   std::span<const double> inputs() const { return input_end_; }  ///< as they ended their last step
-  Time time_of(SubsystemId s) const { return times_[s]; }
-  std::span<const Time> times() const { return times_; }  ///< per subsystem: its latest communication time
+  Time time_of(SubsystemId s) const { return common_steps_ > 0 ? common_time_ : times_[s]; }
+  /// True when this is the latest communication time of everyone.
+  bool all_at(Time t) const {
+    if (common_steps_ > 0) return common_time_ == t;
+    return std::all_of(times_.begin(), times_.end(), [t](Time of_one) { return of_one == t; });
+  }
   double incoming(InputId input) const { return transfer_.incoming(input, signals_); }
   /// Where coefficient p of the input polynomials of a step goes, in local time of the step. Held inputs (degree 0) are
   /// their own polynomials: they lie where `inputs` does.
   std::span<double> coefficients(SubsystemId s, int degree, int p);
   /// Held inputs for everyone: each is what its connection delivers now.
-  void hold_all_inputs();
+  void hold_all_inputs() { transfer_.deliver(signals_, input_end_); }
   /// What the connections add from now on, one number per input in its unit (learned, or found by the method).
   void set_corrections(std::span<const double> by_input) { transfer_.set_corrections(by_input); }
   /// For methods that pass outputs on late: what the output is from now on.
@@ -90,8 +95,8 @@ class CoupledSystem {
 
   // Batches.
   void commit_all(std::span<const StepTask> tasks);
-  /// The same step for all of them, with held inputs: `common` but for the subsystem.
-  void commit_together(std::span<const SubsystemId> batch, const StepTask& common);
+  /// The same step for all subsystems, with held inputs: `common` but for the subsystem.
+  void commit_everyone(const StepTask& common);
   /// Outputs of these subsystems where they are, with these inputs (of all subsystems), into `all_outputs`. Needs
   /// output_refresh; the steps that follow must be made with the same inputs at their start.
   void evaluate_all(std::span<const SubsystemId> batch, std::span<const double> all_inputs,
@@ -135,7 +140,11 @@ class CoupledSystem {
     std::uint64_t sampled_trials = 0;
     double seconds() const;  ///< extrapolated from the samples
   };
-  const Counters& counters(SubsystemId s) const { return participants_[s].counters; }
+  Counters counters(SubsystemId s) const {
+    Counters counters = participants_[s].counters;
+    counters.steps = steps_[s] + common_steps_;
+    return counters;
+  }
   const std::vector<double>& loop_residuals() const { return evaluation_.loop_residuals(); }
   /// The subsystem that asked to stop, if one did.
   const std::string& stop_request() const { return stop_request_; }
@@ -172,14 +181,12 @@ class CoupledSystem {
  private:
   friend class Trials;
 
-  /// What a step touches comes first, so that it lies in one or two cache lines.
   struct Participant {
     std::unique_ptr<Subsystem> subsystem;
-    HeldStep held_step;
     std::span<double> outputs;       // in signals_
     std::span<double> input_end;     // in input_end_
     double* coefficients = nullptr;  // in coefficients_; polynomials of degree 1 and more
-    Counters counters;
+    Counters counters;               // but for the steps, which are in steps_
     int input_degree = 0;
     int substeps = 1;
     bool stop_requested = false;
@@ -187,17 +194,33 @@ class CoupledSystem {
     std::vector<double> part_coefficients;  // polynomials re-expanded for one part of a step
     Duration last_part = 0.0;               // size of the part that was made last
   };
+  /// What a step under held inputs touches of a participant, apart from it so that many fit into a cache.
+  struct HeldPart {
+    HeldStep step;
+    const double* inputs;
+    double* outputs;
+
+    const StepReport* make(const StepTask& task) const {
+      return step.function(step.context, task.from, task.size, inputs, outputs);
+    }
+  };
 
   template <class SubsystemAt, class Commit>
   void commit_each(std::size_t count, const SubsystemAt& subsystem_at, const Commit& commit);
-  bool commit_quickly(SubsystemId s, const StepTask& common);
-  [[gnu::noinline]] void commit_at_length(SubsystemId s, StepTask task);
-  [[gnu::noinline]] void continue_at_length(SubsystemId s, StepTask task, const StepReport& report);
-  void commit_one(const StepTask& task);
+  [[gnu::noinline]] void commit_everyone_at_length(const StepTask& common);
+  void make_held_steps(const HeldPart* first, const HeldPart* end, const StepTask& common);
+  [[gnu::noinline]] void continue_held_step(const HeldPart& part, StepTask task, const StepReport& report);
+  [[gnu::noinline]] void settle_common_step(Time reached_time);
+  SubsystemId subsystem_of(const HeldPart& part) const {
+    return SubsystemId{static_cast<std::size_t>(&part - held_parts_.data())};
+  }
+  void spread_common_steps();
+  void commit_one(const StepTask& task, bool timed);
   /// Runs the work of each task of a batch, on any thread; the first failure in the order of the batch is thrown.
   void for_each(std::span<const SubsystemId> batch, FunctionRef<void(std::size_t)> work);
-  static const StepReport* held_step(const Participant& participant, const StepTask& task);
-  void note_step(Participant& participant, SubsystemId s, Time reached_time);
+  bool is_timed(SubsystemId s) const;
+  void note_step(SubsystemId s, Time reached_time);
+  void note_failure(SubsystemId s);
   [[gnu::noinline]] void step(const StepTask& task, Participant& participant);
   [[gnu::noinline]] void step_timed(const StepTask& task, Participant& participant);
   /// Counted and timed as a trial, not as a step.
@@ -220,7 +243,12 @@ class CoupledSystem {
   Executor executor_;
   std::vector<Participant> participants_;
   std::vector<std::size_t> first_state_{0};
-  std::vector<Time> times_;           // latest communication times
+  std::vector<HeldPart> held_parts_;  // of everyone
+  bool all_held_ = true;              // every one of them has a function
+  std::vector<Time> times_;           // latest communication times ...
+  std::vector<std::uint64_t> steps_;  // ... and steps made up to there
+  std::uint64_t common_steps_ = 0;    // made by everyone since ...
+  Time common_time_ = 0.0;            // ... and the time they led to
   std::vector<double> signals_;       // outputs, then constants
   std::vector<double> input_end_;     // inputs at the end of their last step
   std::vector<double> coefficients_;  // per subsystem: (kMaxInputDegree + 1) orders of all its inputs

@@ -52,6 +52,8 @@ void CoupledSystem::reset() {
   std::copy(start_inputs_.begin(), start_inputs_.end(), input_end_.begin());
   std::fill(coefficients_.begin(), coefficients_.end(), 0.0);
   std::fill(times_.begin(), times_.end(), 0.0);
+  std::fill(steps_.begin(), steps_.end(), 0);
+  common_steps_ = 0;
   trouble_ = false;
   stop_request_.clear();
 }

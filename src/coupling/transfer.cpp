@@ -19,22 +19,8 @@ TransferPlan::TransferPlan(const Graph& graph, std::span<const double> constants
   for (const Wire& wire : wires_) plain_sources_.push_back(static_cast<std::uint32_t>(wire.source));
 }
 
-void TransferPlan::deliver(std::span<const double> signals, std::span<double> inputs) const {
-  if (!corrected_) return deliver_uncorrected(signals, inputs);
+void TransferPlan::deliver_corrected(std::span<const double> signals, std::span<double> inputs) const {
   for (std::size_t i = 0; i < inputs.size(); ++i) inputs[i] = incoming(InputId{i}, signals);
-}
-
-void TransferPlan::deliver_uncorrected(std::span<const double> signals, std::span<double> inputs) const {
-  if (!plain_sources_.empty()) {
-    const double* from = signals.data();
-    double* to = inputs.data();
-    for (const std::uint32_t source : plain_sources_) *to++ = from[source];
-    return;
-  }
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    const Wire& wire = wires_[i];
-    inputs[i] = wire.factor * signals[wire.source] + wire.offset;
-  }
 }
 
 void TransferPlan::set_corrections(std::span<const double> by_input) {

@@ -26,9 +26,18 @@ class TransferPlan {
     return wire.factor * value + wire.offset + wire.correction;
   }
   /// Every input as it comes in now.
-  void deliver(std::span<const double> signals, std::span<double> inputs) const;
-  /// Every input as it would come in without corrections: what it stands for.
-  void deliver_uncorrected(std::span<const double> signals, std::span<double> inputs) const;
+  void deliver(std::span<const double> signals, std::span<double> inputs) const {
+    if (corrected_) return deliver_corrected(signals, inputs);
+    each_uncorrected(signals, [to = inputs.data()](std::size_t i, double value) { to[i] = value; });
+  }
+  /// An input as it would come in without a correction: what it stands for.
+  double uncorrected(InputId input, std::span<const double> signals) const {
+    const Wire& wire = wires_[input];
+    return wire.factor * signals[wire.source] + wire.offset;
+  }
+  /// The same for every input, in their order: take(index, value).
+  template <class Take>
+  void each_uncorrected(std::span<const double> signals, const Take& take) const;
   /// The corrections from now on, one per input, in the unit of the input. A plan never corrected pays nothing for
   /// them.
   void set_corrections(std::span<const double> by_input);
@@ -37,6 +46,8 @@ class TransferPlan {
   std::size_t source(InputId input) const { return wires_[input].source; }
 
  private:
+  void deliver_corrected(std::span<const double> signals, std::span<double> inputs) const;
+
   struct Wire {
     double factor = 1.0;
     double offset = 0.0;
@@ -49,5 +60,13 @@ class TransferPlan {
   bool corrected_ = false;
   std::vector<double> constants_;
 };
+
+template <class Take>
+inline void TransferPlan::each_uncorrected(std::span<const double> signals, const Take& take) const {
+  const double* values = signals.data();
+  for (std::size_t i = 0; i < plain_sources_.size(); ++i) take(i, values[plain_sources_[i]]);
+  if (!plain_sources_.empty()) return;
+  for (std::size_t i = 0; i < wires_.size(); ++i) take(i, uncorrected(InputId{i}, signals));
+}
 
 }  // namespace entrain

@@ -253,6 +253,7 @@ bool Trials::is_last_trial(const ByRollback& kept, const StepTask& task) const {
 }
 
 void Trials::commit(std::span<const StepTask> tasks, TrialBlock& result) {
+  system_.spread_common_steps();
   for_all([&](SubsystemId s) { commit_one(own_[s], tasks[s], result); });
   if (!system_.trouble_.exchange(false)) return;
   for (const StepTask& task : tasks) system_.settle_trouble(task.subsystem);
@@ -266,7 +267,7 @@ void Trials::commit_one(Own& own, const StepTask& task, TrialBlock& result) {
     const auto range = system_.graph().outputs_of(own.id);
     if (own.rollback) go_back(own);
     const auto early_before = participant.counters.early_returns;
-    system_.commit_one(task);
+    system_.commit_one(task, system_.is_timed(task.subsystem));
     const bool early = participant.counters.early_returns > early_before;
     result.outcomes[task.subsystem] = early ? StepOutcome::EndedEarly : StepOutcome::Completed;
     finish_lowered(own, task);
@@ -287,9 +288,7 @@ void Trials::become_step(Own& own, const StepTask& task) {
   std::copy(kept.input_after.begin(), kept.input_after.end(), participant.input_end.begin());
   participant.stop_requested = kept.stop_requested;
   if (kept.stop_requested) system_.trouble_.store(true, std::memory_order_relaxed);
-  ++participant.counters.steps;
-  system_.times_[task.subsystem] = task.to;
-  system_.check_outputs(task.subsystem, task.to);
+  system_.note_step(task.subsystem, task.to);
 }
 
 std::string Trials::refusal() const {

@@ -27,7 +27,7 @@ class Calendar {
   void start(const CoupledSystem& system, const RunSettings& settings);
 
   const Grid& grid() const { return grid_; }
-  Time time(std::uint64_t step) const { return chosen_ && step == window_.step + 1 ? window_.to : grid_.time(step); }
+  Time time(std::uint64_t step) const { return step == window_.step + 1 ? window_.to : grid_.time(step); }
   /// For methods that adapt the macro step: where this one goes. At most to the stop time, which is met to the last
   /// bit.
   void choose(std::uint64_t step, Time from, Duration size);
@@ -51,15 +51,14 @@ class Calendar {
     Time to = 0.0;
   };
   const Window& window_of(std::uint64_t step) {
-    if (step != window_.step) window_ = {step, grid_.time(step), grid_.size(step), grid_.time(step + 1)};
+    if (step != window_.step) window_ = {step, time(step), grid_.size(step), grid_.time(step + 1)};
     return window_;
   }
 
  private:
   StepTask unusual_task(SubsystemId s, int degree) const;
 
-  Window window_;        // of the macro step asked for last
-  bool chosen_ = false;  // window_ by the method, not by the grid
+  Window window_;  // of the macro step asked for last
   Time stop_ = 0.0;
   Grid grid_;
   bool in_step_ = true;

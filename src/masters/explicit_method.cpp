@@ -73,6 +73,8 @@ void ExplicitMethod::start(CoupledSystem& system, const RunSettings& settings) {
     events_announced_ = events_announced_ || system.capabilities(SubsystemId{s}).announces_events;
   }
   solve_loops_ = options_.loops == "solve" && !system.graph().loops().empty();
+  one_step_for_all_ = steps_all_at_once() && inputs_.plain_hold() && calendar_.in_step() && !events_announced_ &&
+                      !solve_loops_ && !options_.adaptive;
   tasks_.resize(system.size());
   if (options_.adaptive) {
     control_.start(system, settings,
@@ -98,10 +100,6 @@ void ExplicitMethod::prepare(CoupledSystem& system, SubsystemId s) {
 }
 
 void ExplicitMethod::commit(CoupledSystem& system, std::span<const SubsystemId> batch) {
-  if (inputs_.plain_hold() && calendar_.in_step() && !events_announced_) {  // the common case, kept free of questions
-    const Calendar::Window& window = calendar_.window_of(step_);
-    return system.commit_together(batch, {{}, window.from, window.size, 0, 1, window.to});
-  }
   const std::span<const StepTask> tasks(tasks_.data(), collect_tasks(batch));
   system.commit_all(tasks);
   if (!events_announced_) return;
@@ -151,6 +149,13 @@ void ExplicitMethod::adapt_step() {
 }
 
 MacroStepReport ExplicitMethod::advance(CoupledSystem& system) {
+  if (one_step_for_all_) {  // the common case, kept free of questions
+    system.hold_all_inputs();
+    const Calendar::Window& window = calendar_.window_of(step_);
+    system.commit_everyone({{}, window.from, window.size, 0, 1, window.to});
+    ++step_;
+    return {.reached = window.to};
+  }
   if (options_.adaptive) adapt_step();
   advance_subsystems(system);
   ++step_;

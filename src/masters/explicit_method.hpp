@@ -50,6 +50,8 @@ class ExplicitMethod : public Method {
   /// What the method itself remembers between macro steps; always as many numbers.
   virtual std::vector<double> own_memory() const { return {}; }
   virtual void restore_own(std::span<const double>) {}
+  /// True when advance_subsystems gives everyone one step under the outputs before it, and does nothing else.
+  virtual bool steps_all_at_once() const { return false; }
   /// Per input, empty = none.
   virtual std::vector<double> gains(const Graph&) const { return {}; }
 
@@ -87,6 +89,7 @@ class ExplicitMethod : public Method {
   std::vector<double> sample_at_;  // per subsystem: when its outputs were, in the unit of clock()
   std::vector<Time> next_event_;   // per subsystem: announced; kNever if none
   bool events_announced_ = false;
+  bool one_step_for_all_ = false;       // under held inputs, and nothing else happens in a macro step
   std::uint64_t events_seen_late_ = 0;  // announced between two communication times
   SubsystemId first_late_;              // whose was the first of them ...
   Time first_late_event_ = 0.0;         // ... and when

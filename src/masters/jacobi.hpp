@@ -23,6 +23,9 @@ class Jacobi final : public ExplicitMethod {
 
  protected:
   void advance_subsystems(CoupledSystem& system) override;
+  bool steps_all_at_once() const override {
+    return feedthrough_ == "hold" && energy_gain_ == 0.0 && step_control_ == "fixed";
+  }
   std::vector<double> own_memory() const override;
   void restore_own(std::span<const double> numbers) override;
 

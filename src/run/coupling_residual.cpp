@@ -9,15 +9,14 @@ namespace {
 
 // Of the signals around a subsystem: what its outputs may move by without meaning anything.
 constexpr double kNoise = 64 * std::numeric_limits<double>::epsilon();
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
 CouplingResidual::CouplingResidual(const CoupledSystem& system)
     : system_(&system),
-      arrived_(system.graph().inputs(), 0.0),
       difference_(system.graph().inputs(), 0.0),
-      low_(system.graph().outputs(), std::numeric_limits<double>::infinity()),
-      high_(system.graph().outputs(), -std::numeric_limits<double>::infinity()),
+      ranges_(system.graph().outputs(), {kInfinity, -kInfinity}),
       around_(system.size(), 0.0),
       met_(system.graph().inputs(), 0) {}
 
@@ -26,31 +25,27 @@ void CouplingResidual::begin(Time start) {
   all_met_ = false;
 }
 
+// Few of these numbers change once a run has seen its extremes: comparing costs less than storing.
 void CouplingResidual::update(Time now) {
-  const auto outputs = system_->outputs();
-  double* low = low_.data();
-  double* high = high_.data();
-  for (std::size_t y = 0; y < outputs.size(); ++y) {
-    low[y] = std::min(low[y], outputs[y]);
-    high[y] = std::max(high[y], outputs[y]);
+  const double* output = system_->outputs().data();
+  for (Range& range : ranges_) {
+    if (*output < range.low) range.low = *output;
+    if (*output > range.high) range.high = *output;
+    ++output;
   }
-  std::size_t elsewhere = 0;
-  for (const Time t : system_->times()) elsewhere += t == now ? 0U : 1U;
-  all_met_ = all_met_ || elsewhere == 0;
-  system_->transfer().deliver_uncorrected(system_->signals(), arrived_);
+  const bool all_here = system_->all_at(now);
+  all_met_ = all_met_ || all_here;
   const double* inputs = system_->inputs().data();
-  const double* arrived = arrived_.data();
   double* difference = difference_.data();
-  if (elsewhere == 0) {
-    for (std::size_t i = 0; i < difference_.size(); ++i) {
-      difference[i] = std::max(difference[i], std::abs(inputs[i] - arrived[i]));
-    }
-    return;
-  }
+  const auto compare = [inputs, difference](std::size_t i, double arrived) {
+    const double here = std::abs(inputs[i] - arrived);
+    if (here > difference[i]) difference[i] = here;
+  };
+  if (all_here) return system_->transfer().each_uncorrected(system_->signals(), compare);
   for (std::size_t i = 0; i < difference_.size(); ++i) {
     if (!both_ends_communicated(InputId{i}, now)) continue;
     met_[i] = 1;
-    difference[i] = std::max(difference[i], std::abs(inputs[i] - arrived[i]));
+    compare(i, system_->transfer().uncorrected(InputId{i}, system_->signals()));
   }
 }
 
@@ -72,20 +67,20 @@ double CouplingResidual::range(const Connection& connection) const {
   const OutputId output = connection.output;
   const double around = around_[system_->graph().owner(output)];
   const double noise = kNoise * around;
-  double range = high_[output] - low_[output];
+  double range = ranges_[output].high - ranges_[output].low;
   if (range <= noise) range = magnitude(output) > noise ? magnitude(output) : around;
   return std::abs(connection.factor) * range;
 }
 
 double CouplingResidual::magnitude(OutputId output) const {
-  return std::max(std::abs(low_[output]), std::abs(high_[output]));
+  return std::max(std::abs(ranges_[output].low), std::abs(ranges_[output].high));
 }
 
 void CouplingResidual::look_back() {
   const auto& graph = system_->graph();
   std::fill(around_.begin(), around_.end(), 0.0);
   const auto take = [&](SubsystemId s, double size) { around_[s] = std::max(around_[s], size); };
-  for (std::size_t y = 0; y < low_.size(); ++y) take(graph.owner(OutputId{y}), magnitude(OutputId{y}));
+  for (std::size_t y = 0; y < ranges_.size(); ++y) take(graph.owner(OutputId{y}), magnitude(OutputId{y}));
   for (const auto& connection : graph.connections()) {
     take(graph.owner(connection.input), std::abs(connection.factor) * magnitude(connection.output));
   }
@@ -95,7 +90,8 @@ void CouplingResidual::read_differences(Time now, std::span<double> all) const {
   const auto& connections = system_->graph().connections();
   for (std::size_t c = 0; c < connections.size(); ++c) {
     const InputId input = connections[c].input;
-    all[c] = both_ends_communicated(input, now) ? std::abs(system_->inputs()[input] - arrived_[input])
+    const double arrived = system_->transfer().uncorrected(input, system_->signals());
+    all[c] = both_ends_communicated(input, now) ? std::abs(system_->inputs()[input] - arrived)
                                                 : std::numeric_limits<double>::quiet_NaN();
   }
 }

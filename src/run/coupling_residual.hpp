@@ -18,9 +18,6 @@ class CouplingResidual {
   /// Call after every macro step, with the time reached.
   void update(Time now);
 
-  /// At the latest update, per input: what its output was, in the unit of the input, without corrections.
-  std::span<const double> arrived() const { return arrived_; }
-
   /// What is told below holds for the signals as they were when this was called.
   void look_back();
   /// Relative to the range so far. NaN when its ends have not communicated at the same time since the start.
@@ -28,17 +25,20 @@ class CouplingResidual {
   /// What `of` is relative to, in the unit of the input. Of an output that has moved by no more than rounding: its
   /// magnitude, or that of the signals around its subsystem.
   double range(const Connection& connection) const;
-  /// |input - output| of every connection at the latest update alone; NaN where not both ends communicated.
+  /// |input - output| of every connection as it is now; NaN where not both ends communicated.
   void read_differences(Time now, std::span<double> all) const;
 
  private:
+  struct Range {
+    double low, high;
+  };
+
   bool both_ends_communicated(InputId input, Time now) const;
   double magnitude(OutputId output) const;
 
   const CoupledSystem* system_;
-  std::vector<double> arrived_;     // per input: what its output is now
   std::vector<double> difference_;  // per input: largest |input - output| so far
-  std::vector<double> low_, high_;  // per output
+  std::vector<Range> ranges_;       // per output
   std::vector<double> around_;      // per subsystem: largest magnitude of its outputs and connected inputs
   bool all_met_ = false;            // everyone, at the same time
   std::vector<unsigned char> met_;  // per input: it and its source, at the same time

@@ -17,17 +17,18 @@ void EnergyMonitor::begin(Time start) {
   for (auto& meter : meters_) meter.measured = start;
 }
 
-void EnergyMonitor::update(Time now, std::span<const double> arrived) {
-  if (meters_.empty()) return;
+void EnergyMonitor::measure(Time now) {
+  // What an input's output is now, in the unit of the input.
+  const auto arrived = [this](InputId input) { return system_->transfer().uncorrected(input, system_->signals()); };
   const auto inputs = system_->inputs();
-  const auto times = system_->times();
   for (auto& meter : meters_) {
-    if (times[meter.one] != now || times[meter.other] != now) continue;  // measured where both communicate
+    if (system_->time_of(meter.one) != now || system_->time_of(meter.other) != now)
+      continue;  // measured where both communicate
     // The flow in the unit of the side that tells it, so that both products are in one unit.
-    const double told_flow = (arrived[meter.flow] - meter.flow_offset) * meter.per_flow_factor;
+    const double told_flow = (arrived(meter.flow) - meter.flow_offset) * meter.per_flow_factor;
     const double used_flow = (inputs[meter.flow] - meter.flow_offset) * meter.per_flow_factor;
     const double received = inputs[meter.effort] * told_flow;
-    meter.power = received - arrived[meter.effort] * used_flow;
+    meter.power = received - arrived(meter.effort) * used_flow;
     const Duration size = now - meter.measured;
     meter.measured = now;
     meter.energy += size * meter.power;

@@ -15,8 +15,10 @@ class EnergyMonitor {
   explicit EnergyMonitor(const CoupledSystem& system);
 
   void begin(Time start);
-  /// After a macro step. `arrived`: what each input's output is now, in the unit of the input.
-  void update(Time now, std::span<const double> arrived);
+  /// After a macro step.
+  void update(Time now) {
+    if (!meters_.empty()) measure(now);
+  }
 
   std::vector<BondSummary> summary() const;
   /// Residual power and energy of each bond, as in `bond_signals`.
@@ -24,7 +26,7 @@ class EnergyMonitor {
 
  private:
   struct Meter {
-    std::size_t effort, flow;  // inputs
+    InputId effort, flow;
     double flow_offset, per_flow_factor;
     SubsystemId one, other;
     Time measured;
@@ -33,6 +35,8 @@ class EnergyMonitor {
     double most_power = 0.0;
     double transferred = 0.0;
   };
+
+  void measure(Time now);
 
   const CoupledSystem* system_;
   std::vector<Meter> meters_;

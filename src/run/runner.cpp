@@ -95,7 +95,7 @@ void Runner::begin() {
   }
   residual_.begin(settings_.start);
   energy_.begin(settings_.start);
-  tell_observers();
+  if (!observers_.empty()) tell_observers();
 }
 
 void Runner::advance_while_before(Time t) {
@@ -114,8 +114,8 @@ void Runner::advance_while_before(Time t) {
     summary_.rejected_steps += report.rejected;
     if (system_.discrete() != nullptr) exchange_discrete();
     residual_.update(summary_.reached);
-    energy_.update(summary_.reached, residual_.arrived());
-    tell_observers();
+    energy_.update(summary_.reached);
+    if (!observers_.empty()) tell_observers();
     if (!system_.stop_request().empty()) {
       finish(Termination::Interrupted,
              fmt::format("subsystem '{}' asked to end the run at t = {} s", system_.stop_request(), summary_.reached));
@@ -161,7 +161,6 @@ void Runner::fill_slopes() {
 }
 
 void Runner::tell_observers() {
-  if (observers_.empty()) return;
   fill_sample_values();
   if (needs_.slopes) fill_slopes();
   for (std::size_t s = 0; s < system_.size(); ++s) {

@@ -132,6 +132,37 @@ TEST_F(Faults, calls_that_return_in_time_may_take_long_together) {
   EXPECT_EQ(code.calls(), 15U);
 }
 
+void enter_and_wait(ForeignCode& code, const char* name, std::chrono::milliseconds time) {
+  code.enter(name);
+  std::this_thread::sleep_for(time);
+}
+
+TEST_F(Faults, calls_of_one_visit_that_return_in_time_may_take_long_together) {
+  const FaultWatch watch(print);
+  ForeignCode code({.code = "library", .timeout = 1.0});
+  const int result = code.visit([&] {
+    for (const char* name : {"f", "g", "h"}) enter_and_wait(code, name, std::chrono::milliseconds(500));
+    return 7;
+  });
+  EXPECT_EQ(result, 7);
+  EXPECT_EQ(code.calls(), 1U);
+  EXPECT_EQ(code.function(), nullptr);
+}
+
+TEST_F(Faults, call_of_a_visit_that_takes_too_long_is_named) {
+  EXPECT_EXIT(
+      {
+        const FaultWatch watch(print);
+        ForeignCode code({.code = "library", .timeout = 0.1});
+        code.visit([&] {
+          enter_and_wait(code, "f", std::chrono::milliseconds(1));
+          enter_and_wait(code, "g", std::chrono::hours(1));
+          return 0;
+        });
+      },
+      testing::ExitedWithCode(1), "library did not return from g within 0.1 s");
+}
+
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // which catch signals themselves
 TEST_F(Faults, crash_of_our_own_is_not_touched) {
   EXPECT_EXIT(

@@ -20,7 +20,7 @@ class CoSimulation final : public FmuStepper, private FmuStepOwner {
   StepReport step(const Subsystem::Step& step, std::span<double> outputs) override;
   HeldStep held_step() noexcept override {
     if (!ports_.plain) return {};  // arrays and numbers of 32 bits go the long way
-    return {three_ ? step_fmi3_held : step_fmi2_held, &way_};
+    return {three_ ? fmi3_held_step() : fmi2_held_step(), &way_};
   }
   void save(std::size_t slot) override;
   void restore(std::size_t slot) override;

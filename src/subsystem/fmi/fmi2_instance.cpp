@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "subsystem/fmi/fmi2_api.h"
+#include "subsystem/fmi/held_step.hpp"
 #include "subsystem/fmi/log_references.hpp"
 #include "subsystem/fmi/versioned_instance.hpp"
 
@@ -78,11 +79,11 @@ struct Functions {
   FmuSymbol<fmi2ExitInitializationModeTYPE> exit_initialization{library_, "fmi2ExitInitializationMode"};
   FmuSymbol<fmi2TerminateTYPE> terminate{library_, "fmi2Terminate"};
   FmuSymbol<fmi2ResetTYPE> reset{library_, "fmi2Reset"};
-  FmuSymbol<fmi2GetRealTYPE> get_real{library_, "fmi2GetReal"};
+  FmuSymbol<fmi2GetRealTYPE> get_reals{library_, "fmi2GetReal"};
   FmuSymbol<fmi2GetIntegerTYPE> get_integer{library_, "fmi2GetInteger"};
   FmuSymbol<fmi2GetBooleanTYPE> get_boolean{library_, "fmi2GetBoolean"};
   FmuSymbol<fmi2GetStringTYPE> get_string{library_, "fmi2GetString"};
-  FmuSymbol<fmi2SetRealTYPE> set_real{library_, "fmi2SetReal"};
+  FmuSymbol<fmi2SetRealTYPE> set_reals{library_, "fmi2SetReal"};
   FmuSymbol<fmi2SetIntegerTYPE> set_integer{library_, "fmi2SetInteger"};
   FmuSymbol<fmi2SetBooleanTYPE> set_boolean{library_, "fmi2SetBoolean"};
   FmuSymbol<fmi2SetStringTYPE> set_string{library_, "fmi2SetString"};
@@ -129,7 +130,7 @@ class Instance final : public VersionedInstance<Functions, fmi2Component> {
     const ValueReference* reference = &variable.reference;
     const Value& value = values.front();
     switch (variable.type) {
-      case FmuType::Float64: return call(functions_.set_real, reference, 1U, &std::get<double>(value));
+      case FmuType::Float64: return call(functions_.set_reals, reference, 1U, &std::get<double>(value));
       case FmuType::Boolean: {
         const fmi2Boolean boolean = std::get<bool>(value) ? fmi2True : fmi2False;
         return call(functions_.set_boolean, reference, 1U, &boolean);
@@ -151,7 +152,7 @@ class Instance final : public VersionedInstance<Functions, fmi2Component> {
       return result;
     };
     switch (variable.type) {
-      case FmuType::Float64: return get(functions_.get_real, fmi2Real{}, [](fmi2Real x) { return Value(x); });
+      case FmuType::Float64: return get(functions_.get_reals, fmi2Real{}, [](fmi2Real x) { return Value(x); });
       case FmuType::Boolean:
         return get(functions_.get_boolean, fmi2Boolean{}, [](fmi2Boolean flag) { return Value(flag != fmi2False); });
       case FmuType::String:
@@ -170,10 +171,10 @@ class Instance final : public VersionedInstance<Functions, fmi2Component> {
   }
   FmuResult enter_initialization() override { return call(functions_.enter_initialization); }
   FmuResult set_reals(const FmuReals& reals, const double* values) override {
-    return call(functions_.set_real, reals.doubles.data(), reals.doubles.size(), values);
+    return call(functions_.set_reals, reals.doubles.data(), reals.doubles.size(), values);
   }
   FmuResult get_reals(const FmuReals& reals, double* values) override {
-    return call(functions_.get_real, reals.doubles.data(), reals.doubles.size(), values);
+    return call(functions_.get_reals, reals.doubles.data(), reals.doubles.size(), values);
   }
   FmuResult set_input_derivatives(std::span<const ValueReference> references, const int* orders,
                                   const double* values) override {
@@ -209,20 +210,6 @@ class Instance final : public VersionedInstance<Functions, fmi2Component> {
     return made_once_told(told, arguments, outputs);
   }
 
-  void open(FmuShortWay& way) const override {
-    open_with(way, functions_.set_real, functions_.do_step, functions_.get_real);
-  }
-  FmuStepResult resumed(const FmuHalt& halt, const FmuStepCall& arguments, double* outputs) override {
-    const auto status = static_cast<fmi2Status>(halt.status);
-    if (halt.call == FmuHalt::Call::Set) {
-      return made_once_told(noted(functions_.set_real, status), arguments, outputs);
-    }
-    if (halt.call == FmuHalt::Call::Step) {
-      return ended(noted(functions_.do_step, status), arguments, outputs);
-    }
-    return with_outcome_of_get({{}, arguments.from + arguments.size}, noted(functions_.get_real, status));
-  }
-
   FmuResult count_event_indicators(std::size_t&) override { return {}; }
   FmuCompletedStep complete_integrator_step(bool may_go_back) override {
     fmi2Boolean event = fmi2False;
@@ -232,8 +219,7 @@ class Instance final : public VersionedInstance<Functions, fmi2Component> {
   }
 
  private:
-  /// The rest of a step after the call that told the inputs.
-  FmuStepResult made_once_told(FmuResult told, const FmuStepCall& arguments, double* outputs) {
+  FmuStepResult made_once_told(FmuResult told, const FmuStepCall& arguments, double* outputs) override {
     const Time end = arguments.from + arguments.size;
     if (!told.done()) return failed({told, end});
     if (!arguments.derivative_inputs.empty()) {
@@ -243,9 +229,9 @@ class Instance final : public VersionedInstance<Functions, fmi2Component> {
     }
     const FmuResult made =
         call(functions_.do_step, arguments.from, arguments.size, arguments.may_go_back ? fmi2False : fmi2True);
-    return ended(graver(told, made), arguments, outputs);
+    return ended(graver(told, made), {}, arguments, outputs);
   }
-  FmuStepResult ended(const FmuResult& made, const FmuStepCall& arguments, double* outputs) {
+  FmuStepResult ended(const FmuResult& made, const FmuEnding&, const FmuStepCall& arguments, double* outputs) override {
     FmuStepResult result{made, arguments.from + arguments.size};
     if (made.status == FmuStatus::Discard) ask_how_far(result, arguments.from);
     return with_outputs(result, arguments, outputs);
@@ -270,36 +256,27 @@ class Instance final : public VersionedInstance<Functions, fmi2Component> {
   fmi2CallbackFunctions callbacks_;
 };
 
+struct HeldCalls {
+  static constexpr fmi2Status kOk = fmi2OK;
+  static constexpr const char* kSet = "fmi2SetReal";
+  static constexpr const char* kStep = "fmi2DoStep";
+  static constexpr const char* kGet = "fmi2GetReal";
+
+  static fmi2Status set(const FmuShortWay& way, const double* values) {
+    return reinterpret_cast<fmi2SetRealTYPE*>(way.set)(way.handle, way.inputs.data(), way.inputs.size(), values);
+  }
+  static fmi2Status step(const FmuShortWay& way, Time from, Duration size, FmuEnding&) {
+    return reinterpret_cast<fmi2DoStepTYPE*>(way.step)(way.handle, from, size, way.may_go_back ? fmi2False : fmi2True);
+  }
+  static fmi2Status get(const FmuShortWay& way, double* values) {
+    return reinterpret_cast<fmi2GetRealTYPE*>(way.get)(way.handle, way.outputs.data(), way.outputs.size(), values);
+  }
+};
+
 }  // namespace
 
-const StepReport* step_fmi2_held(void* context, Time from, Duration size, const double* inputs, double* outputs) {
-  using Call = FmuHalt::Call;
-  auto& way = *static_cast<FmuShortWay*>(context);
-  const Time end = from + size;
-  if (!(end <= way.until))
-    return way.owner->step_at_length({from, size, InputBlock(inputs, way.inputs.size(), 0)}, outputs);
-  way.reached = end;
-  way.code->set_time(from);
-  fmi2Status status = fmi2OK;
-  const Call halt = way.code->visit([&] {
-    if (!way.inputs.empty()) {
-      way.code->enter("fmi2SetReal");
-      const auto set = reinterpret_cast<fmi2SetRealTYPE*>(way.set);
-      status = set(way.handle, way.inputs.data(), way.inputs.size(), inputs);
-      if (status != fmi2OK) return Call::Set;
-    }
-    way.code->enter("fmi2DoStep");
-    const auto step = reinterpret_cast<fmi2DoStepTYPE*>(way.step);
-    status = step(way.handle, from, size, way.may_go_back ? fmi2False : fmi2True);
-    if (status != fmi2OK) return Call::Step;
-    if (way.outputs.empty()) return Call::None;
-    way.code->enter("fmi2GetReal");
-    const auto get = reinterpret_cast<fmi2GetRealTYPE*>(way.get);
-    status = get(way.handle, way.outputs.data(), way.outputs.size(), outputs);
-    return status == fmi2OK ? Call::None : Call::Get;
-  });
-  if (halt == Call::None) return nullptr;
-  return way.owner->resume({halt, status, {}}, {from, size, InputBlock(inputs, way.inputs.size(), 0)}, outputs);
+HeldStep::Function fmi2_held_step() {
+  return step_held<HeldCalls>;
 }
 
 std::unique_ptr<FmuFunctions> make_fmi2_functions(const FmuLibrary& library, const FmuDescription& description) {

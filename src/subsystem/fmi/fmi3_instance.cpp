@@ -5,6 +5,7 @@
 #include "subsystem/fmi/fmi3_api.h"
 #include "subsystem/fmi/fmi3_values.hpp"
 #include "subsystem/fmi/fmi_text.hpp"
+#include "subsystem/fmi/held_step.hpp"
 #include "subsystem/fmi/input_sampling.hpp"
 #include "subsystem/fmi/versioned_instance.hpp"
 
@@ -23,8 +24,8 @@ struct Functions {
   FmuSymbol<fmi3ExitInitializationModeTYPE> exit_initialization{library_, "fmi3ExitInitializationMode"};
   FmuSymbol<fmi3TerminateTYPE> terminate{library_, "fmi3Terminate"};
   FmuSymbol<fmi3ResetTYPE> reset{library_, "fmi3Reset"};
-  FmuSymbol<fmi3GetFloat64TYPE> get_float64{library_, "fmi3GetFloat64"};
-  FmuSymbol<fmi3SetFloat64TYPE> set_float64{library_, "fmi3SetFloat64"};
+  FmuSymbol<fmi3GetFloat64TYPE> get_reals{library_, "fmi3GetFloat64"};
+  FmuSymbol<fmi3SetFloat64TYPE> set_reals{library_, "fmi3SetFloat64"};
   FmuSymbol<fmi3GetFloat32TYPE> get_float32{library_, "fmi3GetFloat32"};
   FmuSymbol<fmi3SetFloat32TYPE> set_float32{library_, "fmi3SetFloat32"};
   Fmi3Values values{library_};
@@ -105,14 +106,14 @@ class Instance final : public VersionedInstance<Functions, fmi3Instance> {
   FmuResult set_reals(const FmuReals& reals, const double* values) override {
     FmuResult result;
     if (!reals.doubles.empty()) {
-      result = call(functions_.set_float64, reals.doubles.data(), reals.doubles.size(), values, reals.double_values);
+      result = call(functions_.set_reals, reals.doubles.data(), reals.doubles.size(), values, reals.double_values);
     }
     return reals.floats.empty() || !result.done() ? result : graver(result, set_floats(reals, values));
   }
   FmuResult get_reals(const FmuReals& reals, double* values) override {
     FmuResult result;
     if (!reals.doubles.empty()) {
-      result = call(functions_.get_float64, reals.doubles.data(), reals.doubles.size(), values, reals.double_values);
+      result = call(functions_.get_reals, reals.doubles.data(), reals.doubles.size(), values, reals.double_values);
     }
     return reals.floats.empty() || !result.done() ? result : graver(result, get_floats(reals, values));
   }
@@ -164,20 +165,6 @@ class Instance final : public VersionedInstance<Functions, fmi3Instance> {
     return made_once_told(told, arguments, outputs);
   }
 
-  void open(FmuShortWay& way) const override {
-    open_with(way, functions_.set_float64, functions_.do_step, functions_.get_float64);
-  }
-  FmuStepResult resumed(const FmuHalt& halt, const FmuStepCall& arguments, double* outputs) override {
-    const auto status = static_cast<fmi3Status>(halt.status);
-    if (halt.call == FmuHalt::Call::Set) {
-      return made_once_told(noted(functions_.set_float64, status), arguments, outputs);
-    }
-    if (halt.call == FmuHalt::Call::Step) {
-      return ended(noted(functions_.do_step, status), halt.ending, arguments, outputs);
-    }
-    return with_outcome_of_get({{}, arguments.from + arguments.size}, noted(functions_.get_float64, status));
-  }
-
   FmuResult count_event_indicators(std::size_t& count) override {
     return call(functions_.count_event_indicators, &count);
   }
@@ -190,8 +177,7 @@ class Instance final : public VersionedInstance<Functions, fmi3Instance> {
   }
 
  private:
-  /// The rest of a step after the call that told the inputs.
-  FmuStepResult made_once_told(const FmuResult& told, const FmuStepCall& arguments, double* outputs) {
+  FmuStepResult made_once_told(FmuResult told, const FmuStepCall& arguments, double* outputs) override {
     if (!told.done()) return failed({told, arguments.from + arguments.size});
     FmuEnding ending{arguments.from};
     under_way_ = &arguments;
@@ -202,7 +188,8 @@ class Instance final : public VersionedInstance<Functions, fmi3Instance> {
     return ended(graver(told, made), ending, arguments, outputs);
   }
 
-  FmuStepResult ended(const FmuResult& made, const FmuEnding& ending, const FmuStepCall& arguments, double* outputs) {
+  FmuStepResult ended(const FmuResult& made, const FmuEnding& ending, const FmuStepCall& arguments,
+                      double* outputs) override {
     FmuStepResult result{made, arguments.from + arguments.size};
     result.input_requests = input_requests_;
     if (made.done()) result.result = graver(made, std::exchange(intermediate_, {}));
@@ -283,40 +270,30 @@ class Instance final : public VersionedInstance<Functions, fmi3Instance> {
   std::vector<float> floats_;               ///< for variables of type Float32
 };
 
+struct HeldCalls {
+  static constexpr fmi3Status kOk = fmi3OK;
+  static constexpr const char* kSet = "fmi3SetFloat64";
+  static constexpr const char* kStep = "fmi3DoStep";
+  static constexpr const char* kGet = "fmi3GetFloat64";
+
+  static fmi3Status set(const FmuShortWay& way, const double* values) {
+    const std::size_t count = way.inputs.size();
+    return reinterpret_cast<fmi3SetFloat64TYPE*>(way.set)(way.handle, way.inputs.data(), count, values, count);
+  }
+  static fmi3Status step(const FmuShortWay& way, Time from, Duration size, FmuEnding& ending) {
+    return reinterpret_cast<fmi3DoStepTYPE*>(way.step)(way.handle, from, size, !way.may_go_back, &ending.event,
+                                                       &ending.terminate, &ending.early, &ending.last);
+  }
+  static fmi3Status get(const FmuShortWay& way, double* values) {
+    const std::size_t count = way.outputs.size();
+    return reinterpret_cast<fmi3GetFloat64TYPE*>(way.get)(way.handle, way.outputs.data(), count, values, count);
+  }
+};
+
 }  // namespace
 
-const StepReport* step_fmi3_held(void* context, Time from, Duration size, const double* inputs, double* outputs) {
-  using Call = FmuHalt::Call;
-  auto& way = *static_cast<FmuShortWay*>(context);
-  const Time end = from + size;
-  if (!(end <= way.until))
-    return way.owner->step_at_length({from, size, InputBlock(inputs, way.inputs.size(), 0)}, outputs);
-  way.reached = end;
-  way.code->set_time(from);
-  fmi3Status status = fmi3OK;
-  FmuEnding ending{from};
-  const Call halt = way.code->visit([&] {
-    const std::size_t count = way.inputs.size();
-    if (count > 0) {
-      way.code->enter("fmi3SetFloat64");
-      const auto set = reinterpret_cast<fmi3SetFloat64TYPE*>(way.set);
-      status = set(way.handle, way.inputs.data(), count, inputs, count);
-      if (status != fmi3OK) return Call::Set;
-    }
-    way.code->enter("fmi3DoStep");
-    const auto step = reinterpret_cast<fmi3DoStepTYPE*>(way.step);
-    status =
-        step(way.handle, from, size, !way.may_go_back, &ending.event, &ending.terminate, &ending.early, &ending.last);
-    if (status != fmi3OK || ending.event || ending.terminate || ending.early) return Call::Step;
-    const std::size_t read = way.outputs.size();
-    if (read == 0) return Call::None;
-    way.code->enter("fmi3GetFloat64");
-    const auto get = reinterpret_cast<fmi3GetFloat64TYPE*>(way.get);
-    status = get(way.handle, way.outputs.data(), read, outputs, read);
-    return status == fmi3OK ? Call::None : Call::Get;
-  });
-  if (halt == Call::None) return nullptr;
-  return way.owner->resume({halt, status, ending}, {from, size, InputBlock(inputs, way.inputs.size(), 0)}, outputs);
+HeldStep::Function fmi3_held_step() {
+  return step_held<HeldCalls>;
 }
 
 std::unique_ptr<FmuFunctions> make_fmi3_functions(const FmuLibrary& library, const FmuDescription& description) {

@@ -100,8 +100,8 @@ class FmuStepOwner {
   ~FmuStepOwner() = default;
 };
 
-/// The short way of steps under held inputs, the hot path: all it reads and writes lies together.
-struct FmuShortWay {
+/// The short way of steps under held inputs, the hot path: all it reads and writes lies in two cache lines.
+struct alignas(64) FmuShortWay {
   Time until = -kNever;    ///< steps that end later have something special about them
   Time reached = -kNever;  ///< by the last step of it, until that has been taken note of
   ForeignCode* code = nullptr;
@@ -115,9 +115,9 @@ struct FmuShortWay {
   FmuStepOwner* owner = nullptr;
 };
 
-/// HeldStep::Function of each version; the context is an FmuShortWay.
-const StepReport* step_fmi2_held(void* way, Time from, Duration size, const double* inputs, double* outputs);
-const StepReport* step_fmi3_held(void* way, Time from, Duration size, const double* inputs, double* outputs);
+/// Of each version; the context is an FmuShortWay.
+HeldStep::Function fmi2_held_step();
+HeldStep::Function fmi3_held_step();
 
 /// What one pass of an event iteration told.
 struct [[nodiscard]] FmuEventUpdate {

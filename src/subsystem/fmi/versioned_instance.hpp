@@ -51,8 +51,32 @@ class VersionedInstance : public FmuInstance {
     return call(functions_.get_event_indicators, z.data(), z.size());
   }
 
+  /// The functions are looked up, as far as they will be called.
+  void open(FmuShortWay& way) const override {
+    way.code = &code_;
+    way.handle = handle_;
+    if (!way.inputs.empty()) way.set = reinterpret_cast<void (*)()>(functions_.set_reals.function());
+    way.step = reinterpret_cast<void (*)()>(functions_.do_step.function());
+    if (!way.outputs.empty()) way.get = reinterpret_cast<void (*)()>(functions_.get_reals.function());
+  }
+  FmuStepResult resumed(const FmuHalt& halt, const FmuStepCall& arguments, double* outputs) override {
+    if (halt.call == FmuHalt::Call::Set) {
+      return made_once_told(noted(halt.status, functions_.set_reals.name()), arguments, outputs);
+    }
+    if (halt.call == FmuHalt::Call::Step) {
+      return ended(noted(halt.status, functions_.do_step.name()), halt.ending, arguments, outputs);
+    }
+    return with_outcome_of_get({{}, arguments.from + arguments.size}, noted(halt.status, functions_.get_reals.name()));
+  }
+
  protected:
   VersionedInstance(const Functions& functions, FmuLog& log) : functions_(functions), code_(log.code()), log_(log) {}
+
+  /// The rest of a step after the call that told the inputs.
+  virtual FmuStepResult made_once_told(FmuResult told, const FmuStepCall& arguments, double* outputs) = 0;
+  /// The rest of it after the step itself.
+  virtual FmuStepResult ended(const FmuResult& made, const FmuEnding& ending, const FmuStepCall& arguments,
+                              double* outputs) = 0;
 
   /// For the destructors: the FMU may log while it is freed, so what it logs to must still be there.
   void end() noexcept {
@@ -90,15 +114,6 @@ class VersionedInstance : public FmuInstance {
     const FmuStatus status = known ? static_cast<FmuStatus>(returned) : FmuStatus::Error;
     if (status > worst_) worst_ = status;
     return {status, function};
-  }
-
-  /// `set`, `do_step` and `get` are looked up, as far as they will be called.
-  void open_with(FmuShortWay& way, const auto& set, const auto& do_step, const auto& get) const {
-    way.code = &code_;
-    way.handle = handle_;
-    if (!way.inputs.empty()) way.set = reinterpret_cast<void (*)()>(set.function());
-    way.step = reinterpret_cast<void (*)()>(do_step.function());
-    if (!way.outputs.empty()) way.get = reinterpret_cast<void (*)()>(get.function());
   }
 
   /// A discarded get or set is no discarded step: there is nothing to repeat.
