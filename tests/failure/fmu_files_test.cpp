@@ -65,9 +65,11 @@ TEST_F(FmuFiles, runs_when_nothing_is_wrong) {
 TEST_F(FmuFiles, error_and_fatal_name_call_time_and_last_words) {
   const auto failed = run(ReturnError);
   EXPECT_EQ(failed.termination, Termination::Failed);
-  EXPECT_EQ(
-      failed.message,
-      "subsystem 'part', at t = 0.5 s: fmi2DoStep returned fmi2Error; it said: '[logStatusError] the boiler burst'");
+  EXPECT_EQ(failed.message,
+            fmt::format("subsystem 'part', at t = 0.5 s: FMU '{}': fmi2DoStep returned fmi2Error; it said: "
+                        "'[logStatusError] the boiler burst'. Look at its start values and inputs at that time, else "
+                        "tell who made it",
+                        (folder_ / "part 1.fmu").string()));
   EXPECT_EQ(failed.macro_steps, 5U);
   const auto fatal = run(ReturnFatal);
   EXPECT_EQ(fatal.termination, Termination::Failed);

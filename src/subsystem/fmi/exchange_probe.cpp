@@ -76,8 +76,7 @@ class ExchangeProber {
   bool prove(std::string_view claim, Attempt&& attempt) {
     std::string why;
     if (works(attempt, &why)) return true;
-    result_.warnings.push_back(
-        fmt::format("FMU '{}': it claims '{}', but {}: this is not used", fmu_.name(), claim, why));
+    result_.warnings.push_back(withdrawn_claim(fmu_, claim, why));
     return false;
   }
 

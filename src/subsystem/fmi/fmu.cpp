@@ -154,9 +154,16 @@ const FmuAbilities& Fmu::abilities(FmuInterface interface, const FmuPorts& ports
 void require_done(const FmuResult& result, FmuLog& log, const ErrorContext& context) {
   if (result.done()) return;
   const std::string prefix(result.function, std::min<std::size_t>(4, std::string_view(result.function).size()));
+  ErrorContext with_remedy = context;
+  if (with_remedy.remedy.empty()) {
+    with_remedy.remedy = result.status == FmuStatus::Fatal
+                             ? "After that no call of it is allowed: tell who made it"
+                             : "Look at its start values and inputs at that time, else tell who made it";
+  }
   throw Error(ErrorCode::SubsystemFailed,
-              fmt::format("{} returned {}{}{}", result.function, prefix, status_name(result.status), log.take_text()),
-              context);
+              fmt::format("{}: {} returned {}{}{}", log.code().owner().code, result.function, prefix,
+                          status_name(result.status), log.take_text()),
+              with_remedy);
 }
 
 std::vector<const char*> trouble_categories(const FmuDescription& description) {

@@ -112,8 +112,7 @@ class Prober {
   }
 
   void withdraw(std::string_view claim, std::string_view why) {
-    result_.warnings.push_back(
-        fmt::format("FMU '{}': it claims '{}', but {}: this is not used", fmu_.name(), claim, why));
+    result_.warnings.push_back(withdrawn_claim(fmu_, claim, why));
   }
 
   /// Proven when the same two steps from the restored state end in the same bits, outputs and states: a function that
@@ -365,6 +364,12 @@ FmuAbilities claimed_abilities(const Fmu& fmu, const FmuPorts& ports) {
 }
 
 }  // namespace
+
+std::string withdrawn_claim(const Fmu& fmu, std::string_view claim, std::string_view why) {
+  const std::string who = fmt::format("FMU '{}': ", fmu.name());
+  if (why.starts_with(who)) why.remove_prefix(who.size());
+  return fmt::format("{}it claims '{}', but {}: this is not used", who, claim, why);
+}
 
 FmuAbilities proven_abilities(Fmu& fmu, const FmuPorts& ports, const std::vector<FmuStart>& starts,
                               const FmuCaller& caller) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "subsystem/fmi/fmu.hpp"
@@ -11,5 +13,8 @@ Duration trial_step(const FmuDescription& description, Time start);
 
 /// The inputs an FMU starts with: its own, or those that the user gave.
 std::vector<double> start_inputs(const FmuPorts& ports, const std::vector<FmuStart>& starts);
+
+/// The warning about an ability that the FMU claims and that failed when it was tried.
+std::string withdrawn_claim(const Fmu& fmu, std::string_view claim, std::string_view why);
 
 }  // namespace entrain

@@ -6,6 +6,7 @@
 #include <cassert>
 #include <utility>
 
+#include "base/printable.hpp"
 #include "base/values.hpp"
 #include "entrain/error.hpp"
 #include "subsystem/fmi/co_simulation.hpp"
@@ -341,6 +342,15 @@ std::string fmu_title(const std::filesystem::path& file, const FmuChoice& choice
   const bool exchange = interface == FmuInterface::ModelExchange;
   const bool ours = exchange && !choice.prefer_model_exchange;
   return fmu->title(interface, ours ? integrator_text(chosen_tolerance(*fmu, choice)) : "");
+}
+
+std::string fmu_about(const std::filesystem::path& file) {
+  const auto fmu = Fmu::open(file);
+  const FmuDescription& description = fmu->description();
+  std::string text = description.model_name;
+  if (!description.about.empty()) text += ": " + description.about;
+  if (!description.tool.empty()) text += "; made by " + description.tool;
+  return printable(text);
 }
 
 bool fmu_offers(const std::filesystem::path& file, FmuInterface interface) {

@@ -36,6 +36,9 @@ std::shared_ptr<Fmu> hold_fmu(const std::filesystem::path& file);
 /// "prey.fmu (FMI 2.0 co-simulation)". The file is read anew unless a subsystem holds it.
 std::string fmu_title(const std::filesystem::path& file, const FmuChoice& choice);
 
+/// "two masses: a spring between two masses; made by X": what the file says of itself, safe to show.
+std::string fmu_about(const std::filesystem::path& file);
+
 bool fmu_offers(const std::filesystem::path& file, FmuInterface interface);
 
 /// The run an FMU proposes, as far as it does.

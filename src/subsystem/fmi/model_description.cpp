@@ -95,6 +95,8 @@ class Reader {
       fail(fmt::format("it is made for FMI {}; FMI 2.0 and 3.0 can be used", result_.version_text));
     }
     result_.model_name = root.attribute("modelName").value();
+    result_.about = root.attribute("description").value();
+    result_.tool = root.attribute("generationTool").value();
     result_.token = required(root, three() ? "instantiationToken" : "guid", "fmiModelDescription");
     if (const Node node = root.child("ModelExchange")) read_model_exchange(node, root);
     if (const Node node = root.child("CoSimulation")) read_co_simulation(node);

@@ -115,6 +115,8 @@ struct FmuDescription {
   FmiVersion version = FmiVersion::Two;
   std::string version_text;  ///< "2.0", "3.0.1"
   std::string model_name;
+  std::string about;  ///< what its maker says of it; may be empty
+  std::string tool;   ///< that made it; may be empty
   std::string token;  ///< guid or instantiationToken
   std::optional<CoSimulationFlags> co_simulation;
   std::optional<ModelExchangeFlags> model_exchange;

@@ -1,0 +1,182 @@
+// Every way in which an FMU can be bad that we know of, through the real program: a message of its own that names file
+// or call, time and remedy; exit code 1; nothing left in the temporary folder; the results up to there.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <map>
+
+#include "support/loaded_fmu.hpp"
+#include "support/scripted_fmus.hpp"
+
+namespace entrain {
+namespace {
+
+namespace fs = std::filesystem;
+
+class BadFmu;
+
+struct BadInput {
+  std::string name;
+  ScriptedMode mode;
+  std::function<fs::path(const BadFmu&)> make;  ///< none: the scripted FMU, which fails at t = 0.5 s
+  std::vector<std::string> message;             ///< all of these are in it
+  std::string keys{};                           ///< in the table of the subsystem
+
+  bool before_the_run() const { return static_cast<bool>(make); }
+};
+
+class BadFmu : public test::ScriptedFmus {
+ public:
+  using ScriptedFmus::write;
+  using ScriptedFmus::write_library;
+  fs::path archive(const std::vector<test::ArchiveEntry>& entries) const {
+    fs::path file = folder_ / "part 1.fmu";
+    test::write_archive(file, entries);
+    return file;
+  }
+  fs::path library_with(const std::string& from, const std::string& to) const {
+    std::string library = library_;
+    for (auto at = library.find(from); at != std::string::npos; at = library.find(from, at)) {
+      library.replace(at, from.size(), to);
+    }
+    return write_library(library);
+  }
+
+  /// What the program says of it, once everything else about its end was found in order.
+  std::string message_of(const BadInput& input) const {
+    const fs::path fmu = input.before_the_run() ? input.make(*this) : write(test::scripted_description(""));
+    const std::string start =
+        input.before_the_run() ? "" : fmt::format("start = {{ mode = {} }}\n", static_cast<int>(input.mode));
+    test::write_text(folder_ / "s.toml",
+                     fmt::format("[run]\nstop = 1\nstep = 0.1\n[subsystems.part]\nfmu = \"{}\"\n{}{}\n",
+                                 fmu.filename().string(), start, input.keys));
+    const auto result = run_here({"run", "s.toml", "--out", "out"});
+    EXPECT_EQ(result.exit_code, 1) << input.name << ": " << result.err;
+    EXPECT_TRUE(fs::is_empty(temporary_)) << input.name;
+    if (input.before_the_run()) {
+      EXPECT_FALSE(fs::exists(folder_ / "out" / "results.csv")) << input.name;
+    } else {
+      const std::string table = test::text_of(folder_ / "out" / "results.csv");
+      EXPECT_TRUE(table.ends_with(input.mode == ReturnNan ? "\n0.4,1\n" : "\n0.5,1\n")) << input.name << ": " << table;
+    }
+    fs::remove_all(folder_ / "out");
+    fs::remove(fmu);
+    return result.err;
+  }
+};
+
+std::string half_of(const std::string& text) {
+  return text.substr(0, text.size() / 2);
+}
+
+/// An FMU 3 of ours under another token.
+fs::path with_another_token(const BadFmu& here) {
+  const std::string original = test::fmu_file("3", "chain_mass");
+  std::string xml = test::text_in_archive(original, "modelDescription.xml");
+  const std::string binary = "binaries/x86_64-linux/" + test::matched(xml, "modelIdentifier=\"([^\"]+)\"") + ".so";
+  const std::string token = test::matched(xml, "instantiationToken=\"([^\"]+)\"");
+  xml.replace(xml.find(token), token.size(), "another");
+  return here.archive({{"modelDescription.xml", xml}, {binary, test::text_in_archive(original, binary)}});
+}
+
+fs::path truncated(const BadFmu& here) {
+  const fs::path file = here.write(test::scripted_description(""));
+  test::write_text(file, half_of(test::text_of(file)));
+  return file;
+}
+
+fs::path bomb(const BadFmu& here) {
+  return here.archive({{"modelDescription.xml", test::scripted_description("")},
+                       {"resources/zeros", std::string(std::size_t{3} << 20U, '\0')}});
+}
+
+fs::path climbing(const BadFmu& here) {
+  return here.archive({{"modelDescription.xml", test::scripted_description("")}, {"../../evil", "x"}});
+}
+
+std::vector<BadInput> bad_inputs() {
+  const std::string file = "part 1.fmu'";
+  const std::string in_step = "subsystem 'part', at t = 0.5 s: ";
+  return {
+      {"no binary",
+       Normal,
+       [](const BadFmu& here) { return here.write(test::scripted_description(""), "binaries/win64/scripted.dll"); },
+       {file, "no binary for this platform (linux64), only for: win64"}},
+      {"missing library",
+       Normal,
+       [](const BadFmu& here) { return here.write_library(test::text_of(test::needy_fmu_library())); },
+       {file, "needs the shared library 'libabsent.so', which is not there. Install the library"}},
+      {"newer C library",
+       Normal,
+       [](const BadFmu& here) { return here.library_with("GLIBC_2.2.5", "GLIBC_9.9.5"); },
+       {file, "needs GLIBC 9.9.5; this system has 2.", "Use a newer system"}},
+      {"missing symbol",
+       Normal,
+       [](const BadFmu& here) { return here.library_with(std::string("\0sleep\0", 7), std::string("\0slee?\0", 7)); },
+       {file, "uses the symbol 'slee?', which nothing defines", "linked without a library that it uses"}},
+      {"missing function",
+       Normal,
+       [](const BadFmu& here) {
+         return here.library_with("fmi2EnterInitializationMode", "fmi2EnterInitializationMude");
+       },
+       {file, "has no function 'fmi2EnterInitializationMode', which the standard wants"}},
+      {"wrong guid",
+       Normal,
+       [](const BadFmu& here) { return here.write(test::scripted_description("", "another")); },
+       {file, "fmi2Instantiate returned no instance; it said: '[logStatusError] unknown guid another'",
+        "Often the guid in modelDescription.xml is not the one of the binary"}},
+      {"wrong token",
+       Normal,
+       with_another_token,
+       {file, "fmi3InstantiateCoSimulation returned no instance", "Often the instantiation token"}},
+      {"broken XML",
+       Normal,
+       [](const BadFmu& here) { return here.write(half_of(test::scripted_description(""))); },
+       {file, "modelDescription.xml, line "}},
+      {"truncated archive", Normal, truncated, {file, "truncated"}},
+      {"bomb", Normal, bomb, {file, "'resources/zeros' is more than 1000 times larger"}},
+      {"way out of the archive", Normal, climbing, {file, "its entry '../../evil' leads out of the archive"}},
+      {"error",
+       ReturnError,
+       {},
+       {in_step, file, "fmi2DoStep returned fmi2Error; it said: '[logStatusError] the boiler burst'",
+        "Look at its start values and inputs at that time"}},
+      {"fatal",
+       ReturnFatal,
+       {},
+       {in_step, file, "fmi2DoStep returned fmi2Fatal; it said: '[logStatusError] out of memory'",
+        "After that no call of it is allowed: tell who made it"}},
+      {"NaN",
+       ReturnNan,
+       {},
+       {"subsystem 'part', 'part.y', at t = 0.5 s: the output became nan", "the fault is in this subsystem"}},
+      {"discard", DiscardAll, {}, {in_step, "rejected a step of 0.1 s. Choose a smaller step"}},
+      {"null in the log", LogNothing, {}, {in_step, file, "fmi2DoStep returned fmi2Error; it said: '\\x1b[2J%n100%'"}},
+      {"segmentation fault",
+       Segfault,
+       {},
+       {in_step, file, "crashed in fmi2DoStep (SIGSEGV: it used memory that is not there)", "tell who made it"}},
+      {"abort", Abort, {}, {in_step, file, "gave up in fmi2DoStep (SIGABRT: it called abort()", "The fault"}},
+      {"hang",
+       Hang,
+       {},
+       {in_step, file, "did not return from fmi2DoStep within 0.3 s. Raise 'timeout' of the subsystem"},
+       "timeout = 0.3"},
+  };
+}
+
+TEST_F(BadFmu, ends_with_a_message_of_its_own_and_leaves_nothing_but_results_behind) {
+  std::map<std::string, std::string> input_of_message;
+  for (const auto& input : bad_inputs()) {
+    const std::string message = message_of(input);
+    for (const auto& part : input.message) {
+      EXPECT_NE(message.find(part), std::string::npos) << input.name << ": '" << part << "' is not in " << message;
+    }
+    const auto [other, is_new] = input_of_message.emplace(message, input.name);
+    EXPECT_TRUE(is_new) << input.name << " and " << other->second << " have the same message";
+  }
+}
+
+}  // namespace
+}  // namespace entrain
