@@ -18,23 +18,30 @@ std::string inspection_json(const SystemInspection& inspection) {
   auto subsystems = nlohmann::ordered_json::object();
   for (const auto& subsystem : inspection.subsystems) {
     subsystems[subsystem.name] = {{"source", subsystem.source},
+                                  {"about", subsystem.about},
                                   {"variables", json_of(subsystem.variables)},
                                   {"capabilities", json_of(subsystem.capabilities)}};
   }
   auto methods = nlohmann::ordered_json::object();
-  for (const auto& verdict : inspection.methods) methods[verdict.method] = verdict.obstacles;
+  auto notes = nlohmann::ordered_json::object();
+  for (const auto& verdict : inspection.methods) {
+    methods[verdict.method] = verdict.obstacles;
+    notes[verdict.method] = verdict.notes;
+  }
   return json_text({{"subsystems", subsystems},
                     {"algebraic_loops", inspection.loops},
                     {"components", inspection.components},
                     {"sequence", inspection.sequence},
-                    {"obstacles_by_method", methods}});
+                    {"obstacles_by_method", methods},
+                    {"notes_by_method", notes}});
 }
 
 std::string inspection_text(const SystemInspection& inspection) {
   std::string text;
   for (const auto& subsystem : inspection.subsystems) {
-    text += fmt::format("{} ({})\n{}{}\n", subsystem.name, subsystem.source, variables_text(subsystem.variables),
-                        capabilities_text(subsystem.capabilities, subsystem.variables));
+    text += fmt::format("{} ({})\n", subsystem.name, subsystem.source);
+    if (!subsystem.about.empty()) text += fmt::format("  {}\n", subsystem.about);
+    text += variables_text(subsystem.variables) + capabilities_text(subsystem.capabilities, subsystem.variables) + "\n";
   }
   text += "strongly connected subsystems\n" + groups_text(inspection.components, "none: the data flow one way");
   text += "algebraic loops\n" + groups_text(inspection.loops, "none");
@@ -44,6 +51,7 @@ std::string inspection_text(const SystemInspection& inspection) {
     text +=
         fmt::format("  {}: {}\n", verdict.method,
                     verdict.obstacles.empty() ? "can run it" : fmt::format("{}", fmt::join(verdict.obstacles, "; ")));
+    for (const auto& note : verdict.notes) text += fmt::format("    {}\n", note);
   }
   return text;
 }

@@ -8,6 +8,7 @@
 #include "facade/choose_method.hpp"
 #include "facade/prepare.hpp"
 #include "masters/registry.hpp"
+#include "subsystem/fmi/fmu_subsystem.hpp"
 
 namespace entrain {
 
@@ -36,16 +37,42 @@ std::vector<std::string> obstacles_when_chosen(SystemDescription description, st
   return messages;
 }
 
+/// What the method would make of the subsystems, in the words of a run's summary. None where the system cannot be
+/// initialised: whoever runs it is told why.
+std::vector<std::string> notes_at_start(Method& method, const Prepared& prepared) {
+  try {
+    method.start(*prepared.system, prepared.settings);
+    return method.notes(*prepared.system);
+  } catch (const Error&) {
+    return {};
+  }
+}
+
+bool initializes(const Prepared& prepared) {
+  try {
+    prepared.system->initialize(prepared.settings.start, prepared.settings.stop);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 /// With its default options, for the times of this run.
 std::vector<SystemInspection::Verdict> verdicts(const SystemDescription& description, const Prepared& prepared) {
   const bool has_fmus = std::any_of(description.subsystems.begin(), description.subsystems.end(),
                                     [](const SubsystemDescription& subsystem) { return !subsystem.fmu.empty(); });
+  const bool initialized = initializes(prepared);
   std::vector<SystemInspection::Verdict> result;
   for (const auto& entry : methods()) {
     const auto method = entry.make();
-    const bool another_way = has_fmus && method->requirements().equations;
-    result.push_back({std::string(entry.name), another_way ? obstacles_when_chosen(description, entry.name)
-                                                           : obstacles(*method, *prepared.system, prepared.settings)});
+    auto& verdict = result.emplace_back();
+    verdict.method = entry.name;
+    if (has_fmus && method->requirements().equations) {
+      verdict.obstacles = obstacles_when_chosen(description, entry.name);
+    } else {
+      verdict.obstacles = obstacles(*method, *prepared.system, prepared.settings);
+      if (verdict.obstacles.empty() && initialized) verdict.notes = notes_at_start(*method, prepared);
+    }
   }
   return result;
 }
@@ -140,8 +167,10 @@ SystemInspection inspect(const SystemDescription& written) {
   SystemInspection result;
   for (std::size_t s = 0; s < system.size(); ++s) {
     const SubsystemId id{s};
-    result.subsystems.push_back(
-        {graph.name(id), prepared.summary.subsystems[s].source, system.variables(id), system.capabilities(id)});
+    const std::string& fmu = description.subsystems[s].fmu;
+    result.subsystems.push_back({graph.name(id), prepared.summary.subsystems[s].source,
+                                 fmu.empty() ? "" : fmu_about(description.file.parent_path() / fmu),
+                                 system.variables(id), system.capabilities(id)});
   }
   for (const auto& loop : graph.loops()) {
     auto& names = result.loops.emplace_back();

@@ -11,6 +11,7 @@ namespace entrain {
 struct SubsystemInspection {
   std::string name;
   std::string source;
+  std::string about;  ///< what an FMU says of itself
   VariableTable variables;
   Capabilities capabilities;
 };
@@ -24,6 +25,7 @@ struct SystemInspection {
   struct Verdict {
     std::string method;
     std::vector<std::string> obstacles;  ///< empty = the method can run this system
+    std::vector<std::string> notes;      ///< what it would make of it
   };
   std::vector<Verdict> methods;
 };

@@ -1,0 +1,64 @@
+// What `entrain inspect` says of an FMU: what it is, its variables, what it can do and what each method makes of it.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "support/places.hpp"
+#include "support/program.hpp"
+#include "support/scripted_fmus.hpp"
+
+namespace entrain {
+namespace {
+
+using test::expect_text;
+
+std::string inspected(const std::string& fmu) {
+  const test::TemporaryFolder folder;
+  const auto result = test::run_program(folder, {"inspect", test::fmu_folder() + "/" + fmu});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  return result.out;
+}
+
+TEST(InspectedFmu, says_what_it_is_with_its_variables) {
+  const std::string text = inspected("2/mechanical_left.fmu");
+  expect_text(text, "mechanical_left.fmu (FMI 2.0 co-simulation; offers model exchange)");
+  expect_text(text, "mechanical.left");
+  expect_text(text, "; made by Entrain fmukit\n");
+  expect_text(text, "  F         input      N          0  force of the coupling spring and damper on this mass\n");
+  expect_text(text, "  x         output     m          1  position\n");
+  expect_text(text, "  m1        parameter  kg         5  mass\n");
+}
+
+TEST(InspectedFmu, that_can_do_everything_says_so_in_plain_words) {
+  const std::string text = inspected("2/mechanical_left.fmu");
+  for (const char* line :
+       {"  can be rolled back: yes\n", "  inputs inside a step: cubics\n", "  tells its linearization: yes\n",
+        "  ifosmondi: can run it\n", "  monolithic: can run it\n"}) {
+    expect_text(text, line);
+  }
+}
+
+TEST(InspectedFmu, that_can_do_nothing_says_what_each_method_makes_of_it) {
+  const std::string text = inspected("test/bare/2/mechanical_left.fmu");
+  for (const char* line :
+       {"  can be rolled back: no\n", "  inputs inside a step: constant\n", "  tells its linearization: no\n",
+        "  jacobi: can run it\n", "  missiles: can run it\n",
+        "    'fmu' tells neither linearization nor state derivatives: its outputs are continued from their past\n",
+        "  ifosmondi: ifosmondi needs trials: rollback, or states and a linearization; 'fmu' has neither\n",
+        "  monolithic: monolithic needs the equations of every subsystem; 'fmu' keeps them to itself\n"}) {
+    expect_text(text, line);
+  }
+}
+
+TEST(InspectedFmu, is_told_in_json_as_well) {
+  const test::TemporaryFolder folder;
+  const auto result = test::run_program(folder, {"inspect", test::fmu_folder() + "/3/mechanical_left.fmu", "--json"});
+  const auto json = nlohmann::json::parse(result.out);
+  EXPECT_EQ(json["subsystems"]["fmu"]["capabilities"]["rollback"], true);
+  expect_text(json["subsystems"]["fmu"]["about"], "made by Entrain fmukit");
+  EXPECT_TRUE(json["obstacles_by_method"]["ifosmondi"].empty());
+  EXPECT_TRUE(json["notes_by_method"].contains("missiles"));
+}
+
+}  // namespace
+}  // namespace entrain
