@@ -9,22 +9,27 @@
 #include <utility>
 
 #include "base/suggest.hpp"
+#include "base/units.hpp"
 
 namespace entrain {
 namespace {
 
-/// Units whose product is the watt, in the spellings that models use.
+/// Units of an effort and a flow whose product is the watt. Not the temperature and the entropy flow: W/K is also the
+/// unit of a conductance.
 struct UnitPair {
-  std::array<std::string_view, 4> effort;
-  std::array<std::string_view, 4> flow;
+  std::string_view effort;
+  std::string_view flow;
 };
-constexpr std::array<UnitPair, 4> kUnitPairs{{{{"N", "kg.m/s2", "", ""}, {"m/s", "m.s-1", "m s-1", "m*s-1"}},
-                                              {{"N.m", "N*m", "Nm", "N m"}, {"rad/s", "rad.s-1", "1/s", ""}},
-                                              {{"V", "", "", ""}, {"A", "", "", ""}},
-                                              {{"Pa", "N/m2", "", ""}, {"m3/s", "m3.s-1", "m^3/s", ""}}}};
+constexpr std::array<UnitPair, 5> kUnitPairs{
+    {{"N", "m/s"}, {"N.m", "rad/s"}, {"N.m", "1/s"}, {"V", "A"}, {"Pa", "m3/s"}}};
 
-bool is_one_of(std::string_view unit, const std::array<std::string_view, 4>& units) {
-  return !unit.empty() && std::find(units.begin(), units.end(), unit) != units.end();
+/// However it is written; kN is not N, because the product would be no watt.
+bool has_unit(const Variable& variable, std::string_view unit) {
+  const auto meaning = unit_meaning(variable);
+  const auto wanted = unit_meaning(unit);
+  if (!meaning || !wanted) return variable.unit == unit;
+  const auto conversion = unit_conversion(*meaning, *wanted);
+  return conversion && conversion->factor == 1.0 && conversion->offset == 0.0;
 }
 
 class Finder {
@@ -75,14 +80,14 @@ class Finder {
            graph_.owner(one.input) == graph_.owner(other.output) && graph_.owner(one.output) != graph_.owner(one.input);
   }
 
-  const std::string& unit(const Connection& connection) const {
+  const Variable& variable(const Connection& connection) const {
     const SubsystemId owner = graph_.owner(connection.input);
-    return variables_[owner]->inputs[connection.input - graph_.inputs_of(owner).first].unit;
+    return variables_[owner]->inputs[connection.input - graph_.inputs_of(owner).first];
   }
 
   bool multiply_to_power(const Connection& effort, const Connection& flow) const {
     return std::any_of(kUnitPairs.begin(), kUnitPairs.end(), [&](const UnitPair& pair) {
-      return is_one_of(unit(effort), pair.effort) && is_one_of(unit(flow), pair.flow);
+      return has_unit(variable(effort), pair.effort) && has_unit(variable(flow), pair.flow);
     });
   }
 

@@ -10,17 +10,17 @@
 namespace entrain {
 namespace {
 
-std::size_t span_of(const CoupledSystem& system, SubsystemId s, Duration step) {
-  const auto& imposed = system.capabilities(s).imposed_step;
-  return imposed ? static_cast<std::size_t>(whole_ratio(*imposed, step).value_or(1)) : 1;
-}
-
 /// As it comes in without a correction.
 double transferred(const Connection& connection, double output) {
   return connection.factor * output + connection.offset;
 }
 
 }  // namespace
+
+std::size_t span_of(const CoupledSystem& system, SubsystemId s, Duration step) {
+  const auto& imposed = system.capabilities(s).imposed_step;
+  return imposed ? static_cast<std::size_t>(whole_ratio(*imposed, step).value_or(1)) : 1;
+}
 
 std::vector<LearnedWire> learned_wires(const CoupledSystem& system, std::span<const OutputId> late, Duration step) {
   std::vector<LearnedWire> wires;

@@ -18,6 +18,9 @@ struct LearnedWire {
   std::size_t consumer_span = 1;  ///< and of the one that takes it
 };
 
+/// Macro steps per step of this subsystem; 1 also where it makes several in one.
+std::size_t span_of(const CoupledSystem& system, SubsystemId s, Duration step);
+
 /// Connections from outputs that come late, or from a subsystem with longer steps than the one it feeds.
 std::vector<LearnedWire> learned_wires(const CoupledSystem& system, std::span<const OutputId> late, Duration step);
 

@@ -15,29 +15,32 @@ using Complex = std::complex<double>;
 
 class Response {
  public:
-  Response(const DelayedLoop& loop, const LearningFilter& filter)
-      : a_(view(loop.A)), b_(view(loop.B)), c_(view(loop.C)), d_(view(loop.D)), filter_(filter) {}
+  Response(const LearningLoop& loop, const LearningFilter& filter) : filter_(filter) {
+    // In triangular form every frequency costs one substitution; its diagonal are the poles.
+    const Eigen::ComplexSchur<Eigen::MatrixXcd> schur(Eigen::MatrixXcd(view(loop.A).cast<Complex>()));
+    triangle_ = schur.matrixT();
+    right_ = schur.matrixU().adjoint() * view(loop.B).cast<Complex>();
+    for (const auto& c : loop.C) left_.emplace_back(view(c).cast<Complex>() * schur.matrixU());
+    for (const auto& d : loop.D) direct_.emplace_back(view(d).cast<Complex>());
+  }
 
   double at(double angle) const {
     const Complex z = std::polar(1.0, angle);
-    Eigen::MatrixXcd shifted = -a_.cast<Complex>();
+    Eigen::MatrixXcd shifted = -triangle_;
     shifted.diagonal().array() += z;
-    const Eigen::MatrixXcd l =
-        c_.cast<Complex>() * shifted.partialPivLu().solve(b_.cast<Complex>()) + d_.cast<Complex>();
-    const Eigen::MatrixXcd one = Eigen::MatrixXcd::Identity(l.rows(), l.cols());
-    const Eigen::MatrixXcd applied = (one - l / z).partialPivLu().inverse();
-    const Eigen::MatrixXcd factor = filtered(z) * (one + filter_.gain * (l - one) * applied);
+    const Eigen::MatrixXcd states = shifted.triangularView<Eigen::Upper>().solve(right_);
+    Eigen::MatrixXcd error = Eigen::MatrixXcd::Zero(right_.cols(), right_.cols());
+    Complex power = 1.0;
+    for (std::size_t p = 0; p < left_.size(); ++p, power *= z) error += power * (left_[p] * states + direct_[p]);
+    const Eigen::MatrixXcd one = Eigen::MatrixXcd::Identity(error.rows(), error.cols());
+    const Eigen::MatrixXcd factor = filtered(z) * (one + filter_.gain * error);
     return factor.jacobiSvd().singularValues()(0);
   }
 
-  Eigen::MatrixXd delayed_loop() const {
-    const auto n = a_.rows();
-    const auto m = d_.rows();
-    Eigen::MatrixXd whole(n + m, n + m);
-    whole << a_, b_, c_, d_;
-    return whole;
+  std::vector<Complex> poles() const {
+    const Eigen::VectorXcd diagonal = triangle_.diagonal();
+    return {diagonal.begin(), diagonal.end()};
   }
-  const Eigen::MatrixXd& open_loop() const { return a_; }
 
  private:
   double filtered(Complex z) const {
@@ -46,15 +49,10 @@ class Response {
     return std::norm(share / (1.0 - (1.0 - share) / z));
   }
 
-  Eigen::MatrixXd a_, b_, c_, d_;
+  Eigen::MatrixXcd triangle_, right_;
+  std::vector<Eigen::MatrixXcd> left_, direct_;
   LearningFilter filter_;
 };
-
-std::vector<Complex> eigenvalues(const Eigen::MatrixXd& matrix) {
-  if (matrix.rows() == 0) return {};
-  const Eigen::VectorXcd values = matrix.eigenvalues();
-  return {values.begin(), values.end()};
-}
 
 /// Peaks are as narrow as the damping is small: they are looked for where poles lie, and between on a logarithmic grid.
 std::vector<double> angles_to_try(const std::vector<Complex>& poles) {
@@ -80,12 +78,11 @@ std::vector<double> angles_to_try(const std::vector<Complex>& poles) {
 
 }  // namespace
 
-LearningGain learning_gain(const DelayedLoop& loop, const LearningFilter& filter) {
+LearningGain learning_gain(const LearningLoop& loop, const LearningFilter& filter) {
   const Response response(loop, filter);
-  auto poles = eigenvalues(response.delayed_loop());
+  const auto poles = response.poles();
   LearningGain result;
   for (const Complex& pole : poles) result.radius = std::max(result.radius, std::abs(pole));
-  for (const Complex& pole : eigenvalues(response.open_loop())) poles.push_back(pole);
 
   const auto angles = angles_to_try(poles);
   std::size_t best = 0;

@@ -1,6 +1,6 @@
 // MAT version 4 in the layout of Dymola and OpenModelica ("binTrans"): matrices Aclass, name, description, dataInfo,
 // data_1 (what never changes) and data_2 (one column per time). The format has no way to append, but data_2 comes last:
-// rows are added behind it and each flush mends its number of columns in the header, so the file can be read at any
+// rows are added behind it and its number of columns in the header is mended at once, so the file can be read at any
 // time.
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -96,16 +96,19 @@ class MatFile : public ResultsFile {
       throw file_error("cannot write", path_, EFBIG);
     append({reinterpret_cast<const char*>(buffer_.data()), buffer_.size() * sizeof(double)});
     rows_ += block.rows();
+    write_count();
   }
 
-  void flush() override {
+  void flush() override { write_count(); }
+
+ private:
+  void write_count() const {
     const auto columns = static_cast<std::int32_t>(rows_);
     if (::pwrite(descriptor_, &columns, sizeof columns, columns_at_) != sizeof columns) {
       throw file_error("cannot write", path_, errno);
     }
   }
 
- private:
   /// The format has doubles only. An integer that it would round ends the run: the file must not lie.
   void require_exact(const RowBlock& block, std::size_t row, std::size_t column) const {
     const Value& value = block.discrete(row, *discrete_[column]);

@@ -27,7 +27,8 @@ class MatReader {
     std::ifstream stream(file, std::ios::binary);
     bytes_.assign(std::istreambuf_iterator<char>(stream), {});
     if (!stream) throw unreadable("it is missing");
-    while (position_ < bytes_.size() && !cut_) read_matrix();
+    // The trajectories come last; behind them may lie rows that a killed run had not counted yet.
+    while (position_ < bytes_.size() && !cut_ && matrices_.count("data_2") == 0) read_matrix();
   }
 
   RecordedResults read() {

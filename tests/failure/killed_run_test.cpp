@@ -1,0 +1,76 @@
+// A run that is killed leaves results that can be read, in the binary formats as well (CSV: cli_test.cpp).
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+
+#include "report/page.hpp"
+#include "results/recorded_results.hpp"
+#include "support/program.hpp"
+
+namespace entrain::test {
+namespace {
+
+struct Format {
+  const char* name;
+  const char* file;
+};
+
+class KilledRun : public testing::TestWithParam<Format> {
+ protected:
+  /// A run of millions of rows, killed some time after its first rows were on the disk for good.
+  void run_and_kill(int more_milliseconds) {
+    std::filesystem::remove_all(folder_ / "out");
+    Program program(folder_, {"run", "system.toml", "--out", "out", "--quiet"});
+    const auto file = folder_ / "out" / GetParam().file;
+    std::error_code missing;
+    ASSERT_TRUE(eventually([&] { return std::filesystem::file_size(file, missing) > 2'000'000 && !missing; }));
+    // Files are flushed about once a second.
+    std::this_thread::sleep_for(std::chrono::milliseconds(1500 + more_milliseconds));
+    program.send(SIGKILL);
+    ASSERT_EQ(program.wait().end_signal, SIGKILL) << "the run was over before it could be killed";
+  }
+  void write_system() {
+    write_text(folder_ / "system.toml", std::string(R"([run]
+stop = 1000.0
+step = 1e-5
+[subsystems.prey]
+model = "lotka_volterra.prey"
+[subsystems.predator]
+model = "lotka_volterra.predator"
+[connections]
+"predator.P" = "prey.u"
+"prey.p" = "predator.u"
+[record]
+format = ")") + GetParam().name + "\"\n");
+  }
+  TemporaryFolder folder_;
+};
+
+TEST_P(KilledRun, leaves_whole_rows_that_a_report_shows) {
+  write_system();
+  for (const int later : {0, 137}) {
+    run_and_kill(later);
+    const auto results = read_results(folder_ / "out" / GetParam().file);
+    ASSERT_GT(results.samples(), 1000U);
+    for (const auto& axis : results.axes) {
+      for (std::size_t k = 0; k < axis.size(); ++k) ASSERT_NEAR(axis[k], 1e-5 * static_cast<double>(k), 1e-12);
+    }
+    for (const auto& column : results.columns) {
+      ASSERT_EQ(column.values.size(), results.axes[column.axis].size());
+      // Both populations are positive: a row that was counted but not written would be zero.
+      for (const double value : column.values) ASSERT_TRUE(std::isfinite(value) && value > 0.0) << column.name;
+    }
+  }
+  if (page_template().empty()) return;
+  const auto report = run_program(folder_, {"report", "out"});
+  EXPECT_EQ(report.exit_code, 0) << report.err;
+  EXPECT_NE(text_of(folder_ / "out/report.html").find("The run was killed"), std::string::npos);
+}
+
+INSTANTIATE_TEST_SUITE_P(, KilledRun, testing::Values(Format{"hdf5", "results.h5"}, Format{"mat", "results.mat"}),
+                         [](const auto& format) { return std::string(format.param.name); });
+
+}  // namespace
+}  // namespace entrain::test
