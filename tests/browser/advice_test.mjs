@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import path from "node:path";
 import test from "node:test";
-import { brightness, examples, overflows, pageWith, runOf, withPage } from "./browser.mjs";
+import { brightness, entrain, examples, folder, overflows, pageWith, runOf, withPage } from "./browser.mjs";
 
 const anyPage = path.join(runOf(path.join(examples, "lotka_volterra"), "any"), "report.html");
 const steps = [1e-3, 2e-3, 5e-3, 1e-2, 2e-2];
@@ -51,7 +51,21 @@ test("front_and_heat_map_tell_choices_and_the_border_between_stable_and_unstable
   }, { colorScheme: "dark", viewport: { width: 390, height: 844 } }, "#heat"));
 
 test("an_advice_with_nothing_but_reasons_against_says_so", () =>
-  withPage(pageWith({ kind: "advice", system: "s", methods: [advice.methods[2]] }, anyPage, "bare.html"), async (page) => {
+  withPage(pageWith({ kind: "advice", system: "s", recommendation: { method: null, step: null, why: ["unstable"] }, methods: [advice.methods[2]] },
+    anyPage, "bare.html"), async (page) => {
     assert.equal(await page.locator(".verdict h2").textContent(), "No method can be recommended");
+    assert.equal(await page.locator(".verdict li").textContent(), "unstable");
     assert.equal(await page.locator("section").count(), 1);
   }, {}, "#methods"));
+
+test("the_command_draws_what_it_found", async () => {
+  const file = path.join(folder, "advise.html");
+  entrain("advise", path.join(examples, "mechanical"), "--report", file);
+  await withPage(file, async (page) => {
+    assert.match(await page.locator(".verdict h2").textContent(), /^Take /);
+    assert.ok(await page.locator(".verdict li").count() > 0);
+    assert.ok(await page.locator("#stability .trace").count() > 1);
+    assert.ok(await page.locator("#consistency .trace").count() > 1);
+    assert.ok(await page.locator("#methods tbody tr").count() > 3);
+  }, {}, "#stability");
+});

@@ -175,7 +175,7 @@ export interface AdvisedMethod {
 export interface AdvicePage {
   kind: "advice";
   system: string;
-  recommendation?: { method: string; step?: number | null; why: string[] };
+  recommendation?: { method: string | null; step?: number | null; why: string[] };
   methods?: AdvisedMethod[];
   curves?: { method: string; step: number[]; radius?: (number | null)[]; consistency?: (number | null)[] }[];
   front?: { step?: number | null; radius?: number | null; consistency?: number | null; choice?: string }[];

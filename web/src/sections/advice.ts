@@ -9,10 +9,11 @@ import type { Section } from "./section";
 import { figure, keys } from "./figure";
 import { reasons, verdictBox } from "./verdict";
 
-export function recommendation(page: AdvicePage): HTMLElement | null {
+export function recommendation(page: AdvicePage): HTMLElement {
   const advice = page.recommendation;
-  if (advice === undefined) {
-    return verdictBox("bad", "No method can be recommended", reasons(["Every method that was looked at is listed below with what stands against it"]));
+  if (advice?.method == null) {
+    const why = advice?.why ?? ["Every method that was looked at is listed below with what stands against it"];
+    return verdictBox("bad", "No method can be recommended", reasons(why));
   }
   const step = advice.step == null ? "" : ` with a macro step of ${seconds(advice.step)}`;
   return verdictBox("good", `Take ${advice.method}${step}`, reasons(advice.why));
@@ -31,7 +32,7 @@ export function methods(page: AdvicePage): Section | null {
       number(method.radius), percent(method.error), number(method.cost)]), 2)] };
 }
 
-/** Curves over the macro step, both axes logarithmic; the method that was chosen is drawn whole, the others as well but thinner. */
+/** Curves over the macro step, one per method. */
 function overStep(page: AdvicePage, quantity: "radius" | "consistency"): Trace[] {
   return (page.curves ?? []).flatMap((curve, i) => {
     const values = curve[quantity];
