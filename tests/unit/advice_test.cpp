@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/coupled_motion.hpp"
+#include "analysis/forecast.hpp"
+#include "analysis/linearize.hpp"
 #include "facade/parameter_study.hpp"
 #include "report/advice_json.hpp"
 #include "support/ring_network.hpp"
@@ -176,15 +178,30 @@ TEST(Advice, applied_search_runs_with_its_sequence_and_gains) {
   EXPECT_LT(std::abs(simulation.value("motion_side.x")), 1e-20);  // nepce.md: it dies away
 }
 
-TEST(Advice, chain_of_a_thousand_gets_a_radius_and_a_choice) {
-  const Advice advice = advise(long_chain(1000));
+TEST(Advice, large_network_gets_radii_and_a_measured_choice) {
+  const Advice advice = advise(long_chain(70));  // beyond a vector of 300: no forecast of errors
   const Candidate* jacobi = find(advice, "jacobi", 0);
   ASSERT_NE(jacobi, nullptr);
   ASSERT_TRUE(jacobi->radius) << testing::PrintToString(advice.remarks);
   EXPECT_GT(*jacobi->radius, 0.9);
+  EXPECT_FALSE(jacobi->error);
   EXPECT_TRUE(advice.fastest_rate);
   ASSERT_TRUE(advice.choice) << advice.reason;
   EXPECT_NE(advice.reason.find("measured"), std::string::npos) << advice.reason;
+}
+
+TEST(Advice, chain_of_a_thousand_has_a_radius) {
+  std::vector<Problem> problems;
+  auto description = long_chain(1000);
+  const auto prepared = prepare(description, 1, {}, problems);
+  ASSERT_TRUE(prepared.system);
+  prepared.system->initialize(0.0, 1.0);
+  const auto linear = linearized(*prepared.system);
+  ASSERT_TRUE(linear.network);
+  const double radius = explicit_radius(*linear.network, parallel_choice(1000, 0, 0.01));
+  EXPECT_GT(radius, 0.9);
+  EXPECT_LT(radius, 1.1);
+  EXPECT_GT(fastest_rate(*linear.network), 1.0);
 }
 
 TEST(CoupledMotion, products_give_the_eigenvalues_of_the_matrix) {
