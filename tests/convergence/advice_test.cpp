@@ -81,7 +81,7 @@ class Advised : public ::testing::TestWithParam<Case> {
   MemoryRecorder exact() const {
     const auto& [example, step, stop, name, imposed] = GetParam();
     if (imposed) {
-      const test::Change fine{.method = "gauss-seidel", .step = step / 16, .stop = stop, .options = {"degree=1"}};
+      const test::Change fine{.method = "gauss-seidel", .step = step / 8, .stop = stop, .options = {"degree=1"}};
       return made(test::changed(description_, fine)).recorder;
     }
     auto reference = name.empty() ? description_ : load(test::examples_folder() + "/" + name);
