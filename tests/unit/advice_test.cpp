@@ -7,8 +7,6 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/coupled_motion.hpp"
-#include "analysis/forecast.hpp"
-#include "analysis/linearize.hpp"
 #include "facade/parameter_study.hpp"
 #include "report/advice_json.hpp"
 #include "support/ring_network.hpp"
@@ -188,20 +186,6 @@ TEST(Advice, large_network_gets_radii_and_a_measured_choice) {
   EXPECT_TRUE(advice.fastest_rate);
   ASSERT_TRUE(advice.choice) << advice.reason;
   EXPECT_NE(advice.reason.find("measured"), std::string::npos) << advice.reason;
-}
-
-TEST(Advice, chain_of_a_thousand_has_a_radius) {
-  std::vector<Problem> problems;
-  auto description = long_chain(1000);
-  const auto prepared = prepare(description, 1, {}, problems);
-  ASSERT_TRUE(prepared.system);
-  prepared.system->initialize(0.0, 1.0);
-  const auto linear = linearized(*prepared.system);
-  ASSERT_TRUE(linear.network);
-  const double radius = explicit_radius(*linear.network, parallel_choice(1000, 0, 0.01));
-  EXPECT_GT(radius, 0.9);
-  EXPECT_LT(radius, 1.1);
-  EXPECT_GT(fastest_rate(*linear.network), 1.0);
 }
 
 TEST(CoupledMotion, products_give_the_eigenvalues_of_the_matrix) {
