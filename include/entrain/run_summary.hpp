@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cmath>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -50,7 +52,8 @@ struct ConnectionSummary {
   double range = 0.0;         ///< of the output over the run, in the unit of the input
 };
 
-/// Energy that a power bond lost or made in the coupling (docs/theory/energy.md).
+/// Energy that a power bond lost or made in the coupling (docs/theory/energy.md). Measured where both ends communicate;
+/// NaN when they never did together.
 struct BondSummary {
   std::string name;
   std::string effort;               ///< the connection that carries it: "a.F -> b.F"
@@ -58,6 +61,14 @@ struct BondSummary {
   double residual_energy = 0.0;     ///< J: the sum over all macro steps
   double max_residual_power = 0.0;  ///< W: the largest size
   double transferred_energy = 0.0;  ///< J: what went through the bond, sizes added
+  std::uint64_t measurements = 0;   ///< macro steps at whose end both ends communicated
+};
+
+/// The learned correction that a run was made with (entrain/learning.hpp).
+struct CorrectionSummary {
+  std::string file;                 ///< where it was read; empty when a program made it
+  std::vector<std::string> inputs;  ///< that are corrected: "subsystem.input"
+  double error = 0.0;  ///< that learning left, relative to the range of the signals; infinite: no run ended
 };
 
 /// How a run went. Always exists, also after a failure.
@@ -90,11 +101,14 @@ struct RunSummary {
   std::vector<std::string> warnings;  ///< what may spoil the result
   std::vector<SubsystemSummary> subsystems;
   std::map<std::string, OptionValue> parameters;  ///< every option in force
+  std::optional<CorrectionSummary> correction;
 
-  /// Of all bonds together, in J.
+  /// Of all bonds that were measured, in J; NaN when there are bonds and none was.
   double residual_energy() const {
-    double total = 0.0;
-    for (const auto& bond : bonds) total += bond.residual_energy;
+    double total = bonds.empty() ? 0.0 : std::numeric_limits<double>::quiet_NaN();
+    for (const auto& bond : bonds) {
+      if (bond.measurements > 0) total = bond.residual_energy + (std::isnan(total) ? 0.0 : total);
+    }
     return total;
   }
 };

@@ -1,11 +1,12 @@
 #include "coupling/bonds.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <set>
-#include <string_view>
 #include <utility>
 
 #include "base/suggest.hpp"
@@ -14,22 +15,33 @@
 namespace entrain {
 namespace {
 
-/// Units of an effort and a flow whose product is the watt. Not the temperature and the entropy flow: W/K is also the
-/// unit of a conductance.
-struct UnitPair {
-  std::string_view effort;
-  std::string_view flow;
-};
-constexpr std::array<UnitPair, 5> kUnitPairs{
-    {{"N", "m/s"}, {"N.m", "rad/s"}, {"N.m", "1/s"}, {"V", "A"}, {"Pa", "m3/s"}}};
+using Exponents = decltype(UnitMeaning::exponents);  // kg, m, s, A, ...
 
-/// However it is written; kN is not N, because the product would be no watt.
-bool has_unit(const Variable& variable, std::string_view unit) {
+struct Domain {
+  Exponents effort;
+  Exponents flow;
+};
+// A product alone would not do: a power and a number without a unit multiply to watts as well.
+constexpr std::array<Domain, 4> kDomains{{{{1, 1, -2}, {0, 1, -1}},        // N, m/s
+                                          {{1, 2, -2}, {0, 0, -1}},        // N.m, rad/s
+                                          {{1, 2, -3, -1}, {0, 0, 0, 1}},  // V, A
+                                          {{1, -1, -2}, {0, 3, -1}}}};     // Pa, m3/s
+constexpr Exponents kWatt{1, 2, -3};
+
+/// The unit of the values of one end of a bond.
+struct Unit {
+  Exponents exponents;  ///< without the radian, which torques lack and some tools leave out of speeds
+  double to_si = 1.0;
+  std::string text;
+};
+
+std::optional<Unit> unit_of(const Variable& variable) {
   const auto meaning = unit_meaning(variable);
-  const auto wanted = unit_meaning(unit);
-  if (!meaning || !wanted) return variable.unit == unit;
-  const auto conversion = unit_conversion(*meaning, *wanted);
-  return conversion && conversion->factor == 1.0 && conversion->offset == 0.0;
+  // Revolutions per second are no angular velocity, and what has an offset cannot be multiplied.
+  if (!meaning || meaning->offset != 0.0 || variable.unit.ends_with("Hz")) return std::nullopt;
+  Unit unit{meaning->exponents, meaning->factor, variable.unit};
+  unit.exponents.back() = 0;
+  return unit;
 }
 
 class Finder {
@@ -37,19 +49,21 @@ class Finder {
   Finder(const Graph& graph, std::span<const VariableTable* const> variables, std::vector<Problem>& problems)
       : graph_(graph), variables_(variables), problems_(problems) {}
 
-  /// Every pair of opposite connections whose units tell a power. A connection serves one bond.
-  std::vector<PowerBond> by_units() const {
-    std::vector<PowerBond> bonds;
-    std::set<std::size_t> taken;  // inputs of flow connections
+  /// Every pair of opposite connections whose units tell a power, where nothing else can be meant.
+  FoundBonds by_units() const {
+    FoundBonds found;
+    std::set<std::pair<std::size_t, std::size_t>> noted;
     for (const auto& effort : graph_.connections()) {
-      for (const auto& flow : graph_.connections()) {
-        if (!opposite(effort, flow) || !multiply_to_power(effort, flow) || taken.count(flow.input) > 0) continue;
-        taken.insert(flow.input);
-        bonds.push_back({graph_.name(effort.output), effort, flow});
-        break;
+      const auto flows = partners(effort, [&](const Connection& flow) { return tell_a_power(effort, flow); });
+      if (flows.empty()) continue;
+      const auto efforts = partners(flows[0], [&](const Connection& other) { return tell_a_power(other, flows[0]); });
+      if (flows.size() == 1 && efforts.size() == 1) {
+        found.bonds.push_back(bond(graph_.name(effort.output), effort, flows[0]));
+      } else if (noted.insert({graph_.owner(effort.output), graph_.owner(effort.input)}).second) {
+        found.notes.push_back(several_ways(efforts, flows));
       }
     }
-    return bonds;
+    return found;
   }
 
   void add_written(const BondDescription& written, std::vector<PowerBond>& bonds) {
@@ -70,8 +84,8 @@ class Finder {
       return;
     }
     // By units if they tell; else the first is the effort. Only the correction by `jacobi` makes a difference.
-    if (multiply_to_power(found[1], found[0])) std::swap(found[0], found[1]);
-    bonds.push_back({written.name, found[0], found[1]});
+    if (tell_a_power(found[1], found[0])) std::swap(found[0], found[1]);
+    if (can_be_bond(written, found[0], found[1])) bonds.push_back(bond(written.name, found[0], found[1]));
   }
 
  private:
@@ -80,15 +94,85 @@ class Finder {
            graph_.owner(one.input) == graph_.owner(other.output) && graph_.owner(one.output) != graph_.owner(one.input);
   }
 
-  const Variable& variable(const Connection& connection) const {
-    const SubsystemId owner = graph_.owner(connection.input);
-    return variables_[owner]->inputs[connection.input - graph_.inputs_of(owner).first];
+  template <class Fits>
+  std::vector<Connection> partners(const Connection& one, const Fits& fits) const {
+    std::vector<Connection> result;
+    for (const auto& other : graph_.connections()) {
+      if (opposite(one, other) && fits(other)) result.push_back(other);
+    }
+    return result;
   }
 
-  bool multiply_to_power(const Connection& effort, const Connection& flow) const {
-    return std::any_of(kUnitPairs.begin(), kUnitPairs.end(), [&](const UnitPair& pair) {
-      return has_unit(variable(effort), pair.effort) && has_unit(variable(flow), pair.flow);
-    });
+  const Variable& variable(InputId input) const {
+    const SubsystemId owner = graph_.owner(input);
+    return variables_[owner]->inputs[input - graph_.inputs_of(owner).first];
+  }
+  const Variable& variable(OutputId output) const {
+    const SubsystemId owner = graph_.owner(output);
+    return variables_[owner]->outputs[output - graph_.outputs_of(owner).first];
+  }
+
+  /// Of one end of a connection; a connection that changes nothing lends it the unit of the other end.
+  template <class Here, class There>
+  std::optional<Unit> unit_at(const Connection& connection, Here here, There there) const {
+    if (const auto unit = unit_of(variable(here))) return unit;
+    const bool plain = connection.factor == 1.0 && connection.offset == 0.0;
+    return plain && variable(here).unit.empty() ? unit_of(variable(there)) : std::nullopt;
+  }
+  std::optional<Unit> effort_unit(const Connection& effort) const {
+    return unit_at(effort, effort.input, effort.output);
+  }
+  std::optional<Unit> flow_unit(const Connection& flow) const { return unit_at(flow, flow.output, flow.input); }
+
+  bool tell_a_power(const Connection& effort, const Connection& flow) const {
+    const auto of_effort = effort_unit(effort);
+    const auto of_flow = flow_unit(flow);
+    return of_effort && of_flow && flow.factor != 0.0 &&
+           std::any_of(kDomains.begin(), kDomains.end(), [&](const Domain& domain) {
+             return of_effort->exponents == domain.effort && of_flow->exponents == domain.flow;
+           });
+  }
+
+  PowerBond bond(std::string name, const Connection& effort, const Connection& flow) const {
+    const auto of_effort = effort_unit(effort);
+    const auto of_flow = flow_unit(flow);
+    return {std::move(name), effort, flow, of_effort ? of_effort->to_si : 1.0, of_flow ? of_flow->to_si : 1.0};
+  }
+
+  std::string several_ways(std::span<const Connection> efforts, std::span<const Connection> flows) const {
+    std::vector<std::string> effort_names, flow_names;
+    for (const auto& effort : efforts) effort_names.push_back(graph_.name(effort.input));
+    for (const auto& flow : flows) flow_names.push_back(graph_.name(flow.output));
+    return fmt::format(
+        "units do not tell which power bonds there are between '{}' and '{}': {} with {}; write them in "
+        "[bonds]",
+        graph_.name(graph_.owner(flows[0].output)), graph_.name(graph_.owner(flows[0].input)),
+        fmt::join(effort_names, ", "), fmt::join(flow_names, ", "));
+  }
+
+  bool can_be_bond(const BondDescription& written, const Connection& effort, const Connection& flow) {
+    const auto refuse = [&](const std::string& why, const std::string& remedy) {
+      problems_.push_back({fmt::format("bond '{}': {}", written.name, why), remedy, written.where});
+      return false;
+    };
+    for (const Connection* connection : {&effort, &flow}) {
+      const auto [known, first] = bond_of_.emplace(connection->input, written.name);
+      if (first) continue;
+      return refuse(fmt::format("'{}' belongs to the bond '{}' already, and its energy would count twice",
+                                graph_.name(connection->input), known->second),
+                    "leave one of them out");
+    }
+    if (flow.factor == 0.0) {
+      return refuse(fmt::format("'{}' is connected with a factor of 0", graph_.name(flow.input)), "leave the bond out");
+    }
+    const auto of_effort = effort_unit(effort);
+    const auto of_flow = flow_unit(flow);
+    if (!of_effort || !of_flow) return true;
+    Exponents product = of_effort->exponents;
+    for (std::size_t i = 0; i < product.size(); ++i) product[i] += of_flow->exponents[i];
+    return product == kWatt || refuse(fmt::format("{} ('{}') times {} ('{}') is no power", of_effort->text,
+                                                  graph_.name(effort.input), of_flow->text, graph_.name(flow.output)),
+                                      "name a force and a velocity, a voltage and a current, ...");
   }
 
   /// The connection that carries this variable; nullptr after telling why there is none.
@@ -121,17 +205,18 @@ class Finder {
   const Graph& graph_;
   std::span<const VariableTable* const> variables_;
   std::vector<Problem>& problems_;
+  std::map<std::size_t, std::string> bond_of_;  // by the input of a connection
 };
 
 }  // namespace
 
-std::vector<PowerBond> power_bonds(const std::optional<std::vector<BondDescription>>& written, const Graph& graph,
-                                   std::span<const VariableTable* const> variables, std::vector<Problem>& problems) {
+FoundBonds power_bonds(const std::optional<std::vector<BondDescription>>& written, const Graph& graph,
+                       std::span<const VariableTable* const> variables, std::vector<Problem>& problems) {
   Finder finder(graph, variables, problems);
   if (!written) return finder.by_units();
-  std::vector<PowerBond> bonds;
-  for (const auto& bond : *written) finder.add_written(bond, bonds);
-  return bonds;
+  FoundBonds found;
+  for (const auto& bond : *written) finder.add_written(bond, found.bonds);
+  return found;
 }
 
 }  // namespace entrain

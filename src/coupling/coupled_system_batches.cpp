@@ -46,6 +46,7 @@ void CoupledSystem::reset() {
     participant.stop_requested = false;
     participant.failure = nullptr;
   }
+  transfer_.clear_corrections();  // the start is solved with the connections as they are
   // Copied, because the participants' spans point to the storage.
   const auto signals = transfer_.make_signals();
   std::copy(signals.begin(), signals.end(), signals_.begin());

@@ -28,6 +28,11 @@ void TransferPlan::set_corrections(std::span<const double> by_input) {
   for (std::size_t i = 0; i < wires_.size(); ++i) wires_[i].correction = by_input[i];
 }
 
+void TransferPlan::clear_corrections() {
+  corrected_ = false;
+  for (Wire& wire : wires_) wire.correction = 0.0;
+}
+
 std::vector<double> TransferPlan::make_signals() const {
   std::vector<double> signals(outputs_, 0.0);
   signals.insert(signals.end(), constants_.begin(), constants_.end());

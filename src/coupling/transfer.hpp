@@ -41,6 +41,8 @@ class TransferPlan {
   /// The corrections from now on, one per input, in the unit of the input. A plan never corrected pays nothing for
   /// them.
   void set_corrections(std::span<const double> by_input);
+  /// As if never corrected.
+  void clear_corrections();
   double factor(InputId input) const { return wires_[input].factor; }
   /// Index of the signal behind an input; below the number of outputs it is an output.
   std::size_t source(InputId input) const { return wires_[input].source; }

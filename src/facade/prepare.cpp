@@ -100,6 +100,17 @@ void check_options(const SystemDescription& description, const Graph& graph, std
   }
 }
 
+/// What the method in use cannot do without them.
+void check_bonds(const SystemDescription& description, const Method& method, const FoundBonds& found,
+                 std::vector<Problem>& problems) {
+  const auto needs = method.requirements();
+  const bool written = description.bonds && !description.bonds->empty();  // what is wrong with them has been told
+  if (needs.power_bonds.empty() || !found.bonds.empty() || written) return;
+  problems.push_back({fmt::format("{} needs power bonds; this system has none", needs.power_bonds),
+                      "write them in [bonds]", description.method.where});
+  for (const auto& note : found.notes) problems.back().remedy += "; " + note;
+}
+
 void check_requirements(const SystemDescription& description, const Prepared& prepared, const Assembly& assembly,
                         const Graph& graph, std::vector<Problem>& problems) {
   std::vector<const Capabilities*> capabilities;
@@ -137,8 +148,8 @@ std::vector<TrialKind> trial_kinds(const SystemDescription& description, const A
   return kinds;
 }
 
-std::vector<PowerBond> bonds_of(const SystemDescription& description, const Assembly& assembly, const Graph& graph,
-                                std::vector<Problem>& problems) {
+FoundBonds bonds_of(const SystemDescription& description, const Assembly& assembly, const Graph& graph,
+                    std::vector<Problem>& problems) {
   std::vector<const VariableTable*> variables;
   for (const auto& subsystem : assembly.subsystems) variables.push_back(&subsystem->variables());
   return power_bonds(description.bonds, graph, variables, problems);
@@ -212,11 +223,13 @@ Prepared prepare(const SystemDescription& written, int threads, const ModelFacto
   }
 
   Graph graph(std::move(assembly.nodes), std::move(assembly.connections));
-  auto bonds = bonds_of(description, assembly, graph, problems);
+  auto found_bonds = bonds_of(description, assembly, graph, problems);
+  auto& bonds = found_bonds.bonds;
   auto own_signals = prepared.method ? prepared.method->own_signals(graph) : std::vector<Signal>();
   for (auto& signal : bond_signals(bonds, graph)) own_signals.push_back(std::move(signal));
   check_recorded_names(description.record, assembly, std::move(own_signals), problems);
   check_options(description, graph, problems);
+  if (prepared.method) check_bonds(description, *prepared.method, found_bonds, problems);
   auto kinds = trial_kinds(description, assembly, problems);
   const bool times_known = prepared.settings.stop > prepared.settings.start && prepared.settings.step > 0.0;
   if (prepared.method && times_known) check_requirements(description, prepared, assembly, graph, problems);
@@ -231,6 +244,7 @@ Prepared prepare(const SystemDescription& written, int threads, const ModelFacto
     prepared.system->discrete()->set_start(subsystem, input, value);
   }
   prepared.summary = summary_before_run(description, *prepared.system, *prepared.method);
+  prepared.summary.notes = std::move(found_bonds.notes);
   return prepared;
 }
 

@@ -1,5 +1,7 @@
 #include "masters/energy_control.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -29,22 +31,37 @@ void EnergyControlOptions::bind(OptionBinder& binder) {
                 {0.0, 1e300});
 }
 
+EnergyControlOptions EnergyControlOptions::in_force(const RunSettings& settings) const {
+  EnergyControlOptions result = *this;
+  if (min_step <= 0.0) result.min_step = 1e-3 * settings.step;
+  if (max_step <= 0.0) result.max_step = 100.0 * settings.step;
+  return result;
+}
+
+void EnergyControlOptions::check_times(const RunSettings& settings, const WrittenOptions& written,
+                                       std::vector<Problem>& problems) const {
+  const auto [relative, absolute, smallest, largest] = in_force(settings);
+  if (smallest > largest) {
+    problems.push_back({fmt::format("the smallest step, {} s, is above the largest, {} s", smallest, largest),
+                        "change energy_min_step or energy_max_step (0: step / 1000 and 100 step)",
+                        position_of(written, min_step > 0.0 ? "energy_min_step" : "energy_max_step")});
+  } else if (const Duration whole = settings.stop - settings.start; smallest > whole) {
+    problems.push_back({fmt::format("energy_min_step = {} s is longer than the run, {} s", smallest, whole),
+                        "choose a smaller one", position_of(written, "energy_min_step")});
+  }
+}
+
 void EnergyControl::start(const CoupledSystem& system, const EnergyControlOptions& options,
                           const RunSettings& settings) {
-  if (system.bonds().empty()) {
-    throw Error(ErrorCode::InvalidSystem, "step_control = \"energy\" needs power bonds; this system has none",
-                {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Write them in [bonds]"});
-  }
-  options_ = options;
-  if (options_.min_step <= 0.0) options_.min_step = 1e-3 * settings.step;
-  if (options_.max_step <= 0.0) options_.max_step = 100.0 * settings.step;
+  options_ = options.in_force(settings);
   for (std::size_t s = 0; s < system.size(); ++s) {
     const auto& can = system.capabilities(SubsystemId{s});
     if (can.min_step) options_.min_step = std::max(options_.min_step, *can.min_step);
     if (can.max_step) options_.max_step = std::min(options_.max_step, *can.max_step);
   }
+  options_.max_step = std::max(options_.max_step, options_.min_step);  // who takes less is stepped in parts
   now_ = settings.start;
-  step_ = settings.step;
+  step_ = std::clamp(settings.step, options_.min_step, options_.max_step);
   previous_error_ = 1.0;
   largest_power_ = 0.0;
 }
@@ -53,13 +70,10 @@ void EnergyControl::start(const CoupledSystem& system, const EnergyControlOption
 double EnergyControl::error_of_step(const CoupledSystem& system, Duration size) {
   double squares = 0.0;
   for (const auto& bond : system.bonds()) {
-    const auto told = [&](const Connection& c) { return c.factor * system.outputs()[c.output] + c.offset; };
-    const double to_flow = 1.0 / bond.flow.factor;
-    const double received = system.inputs()[bond.effort.input] * (told(bond.flow) - bond.flow.offset) * to_flow;
-    const double given = told(bond.effort) * (system.inputs()[bond.flow.input] - bond.flow.offset) * to_flow;
-    largest_power_ = std::max({largest_power_, std::abs(received), std::abs(given)});
+    const BondPowers powers = powers_of(bond, system.inputs(), system.outputs());
+    largest_power_ = std::max({largest_power_, std::abs(powers.received), std::abs(powers.given)});
     const double allowed = options_.absolute_tolerance + options_.relative_tolerance * largest_power_ * size;
-    const double error = allowed > 0.0 ? (received - given) * size / allowed : 0.0;
+    const double error = allowed > 0.0 ? powers.residual() * size / allowed : 0.0;
     squares += error * error;
   }
   return std::sqrt(squares / static_cast<double>(system.bonds().size()));

@@ -16,13 +16,16 @@ struct EnergyControlOptions {
   double max_step = 0.0;             ///< s; 0 = a hundred times the step of the run
 
   void bind(OptionBinder& binder);
+  void check_times(const RunSettings& settings, const WrittenOptions& written, std::vector<Problem>& problems) const;
+  /// With numbers in place of 0.
+  EnergyControlOptions in_force(const RunSettings& settings) const;
 };
 
 /// ECCO: the size of the next macro step from the residual energy of the power bonds in the last one
 /// (docs/theory/energy.md). A step is never repeated, so nothing is asked of the subsystems.
 class EnergyControl {
  public:
-  /// Throws Error{InvalidSystem} when there is no bond.
+  /// The system has power bonds (Requirements).
   void start(const CoupledSystem& system, const EnergyControlOptions& options, const RunSettings& settings);
   Time now() const { return now_; }
   Duration step() const { return step_; }

@@ -27,7 +27,7 @@ void Jacobi::bind(OptionBinder& binder) {
                 {"hold", "delay", "refresh"});
   binder.number("energy_gain", energy_gain_,
                 "residual-power correction: the effort of every power bond is changed by -gain * residual energy * "
-                "flow; in units of effort / (J flow), 0 = none",
+                "flow; in SI units of effort / (J flow), 0 = none",
                 {0.0, 1e300});
   binder.choice("step_control", step_control_,
                 "size of the macro steps: fixed; energy: by the residual energy of the power bonds (ECCO)",
@@ -41,6 +41,8 @@ Requirements Jacobi::requirements() const {
   needs.refresh_all = feedthrough_ == "refresh";
   needs.steps_together = needs.refresh_all || energy_gain_ > 0.0;
   needs.free_step = needs.free_step || step_control_ == "energy";
+  if (energy_gain_ > 0.0) needs.power_bonds = "energy_gain";
+  if (step_control_ == "energy") needs.power_bonds = "step_control = \"energy\"";
   return needs;
 }
 
@@ -68,6 +70,12 @@ void Jacobi::check(const Graph& graph, const WrittenOptions& written, std::vecto
 std::vector<std::string> Jacobi::step_tolerances() const {
   if (step_control_ == "energy") return {"energy_tolerance", "energy_absolute_tolerance"};
   return ExplicitMethod::step_tolerances();
+}
+
+void Jacobi::check_times(const RunSettings& settings, const WrittenOptions& written,
+                         std::vector<Problem>& problems) const {
+  ExplicitMethod::check_times(settings, written, problems);
+  if (step_control_ == "energy") control_options_.check_times(settings, written, problems);
 }
 
 /// A subsystem that can neither be evaluated nor linearized keeps its outputs as its steps return them.
@@ -159,7 +167,7 @@ std::vector<std::string> Jacobi::notes(const CoupledSystem& system) const {
   std::vector<std::string> names;
   for (const OutputId output : late_outputs(system)) names.push_back(system.graph().name(output));
   notes.push_back(names.empty() ? "no output has feedthrough from a connected input: nothing is delayed"
-                                : fmt::format("delayed by one step: {}", fmt::join(names, ", ")));
+                                : fmt::format("delayed by one step, and recorded so: {}", fmt::join(names, ", ")));
   return notes;
 }
 

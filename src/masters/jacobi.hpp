@@ -18,6 +18,8 @@ class Jacobi final : public ExplicitMethod {
   Requirements requirements() const override;
   void check(const Graph& graph, const WrittenOptions& written, std::vector<Problem>& problems) const override;
   std::vector<std::string> step_tolerances() const override;
+  void check_times(const RunSettings& settings, const WrittenOptions& written,
+                   std::vector<Problem>& problems) const override;
   void start(CoupledSystem& system, const RunSettings& settings) override;
   std::vector<std::string> notes(const CoupledSystem& system) const override;
 

@@ -30,6 +30,7 @@ struct Requirements {
   bool trials = false;            ///< steps that can be taken back, or estimated
   bool steps_together = false;    ///< nobody may impose a step longer than the macro step
   bool free_step = false;         ///< nobody may impose a step at all
+  std::string power_bonds = {};   ///< the option that needs power bonds in the system; empty = none does
 };
 
 struct [[nodiscard]] MacroStepReport {

@@ -12,7 +12,8 @@ void ResidualPowerCorrection::start(const CoupledSystem& system, double gain, Ti
 void ResidualPowerCorrection::before_step(CoupledSystem& system) {
   for (std::size_t b = 0; b < energies_.size(); ++b) {
     const PowerBond& bond = system.bonds()[b];
-    corrections_[bond.effort.input] = -gain_ * energies_[b] * system.outputs()[bond.flow.output];
+    const double flow = bond.flow_to_si * system.outputs()[bond.flow.output];
+    corrections_[bond.effort.input] = -gain_ * energies_[b] * flow / bond.effort_to_si;
   }
   system.set_corrections(corrections_);
 }
@@ -20,9 +21,8 @@ void ResidualPowerCorrection::before_step(CoupledSystem& system) {
 void ResidualPowerCorrection::after_step(const CoupledSystem& system, Time now) {
   for (std::size_t b = 0; b < energies_.size(); ++b) {
     const PowerBond& bond = system.bonds()[b];
-    const double told = bond.effort.factor * system.outputs()[bond.effort.output] + bond.effort.offset;
-    const double used = system.inputs()[bond.effort.input];
-    energies_[b] += (now - now_) * (used - told) * system.outputs()[bond.flow.output];
+    const double wrong_effort = system.inputs()[bond.effort.input] - bond.told_effort(system.outputs());
+    energies_[b] += (now - now_) * bond.power(wrong_effort, system.outputs()[bond.flow.output]);
   }
   now_ = now;
 }

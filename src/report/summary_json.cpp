@@ -40,7 +40,8 @@ Json bonds_of(const RunSummary& summary) {
                         {"flow", bond.flow},
                         {"residual_energy", bond.residual_energy},
                         {"max_residual_power", bond.max_residual_power},
-                        {"transferred_energy", bond.transferred_energy}};
+                        {"transferred_energy", bond.transferred_energy},
+                        {"measurements", bond.measurements}};
   }
   return bonds;
 }
@@ -72,6 +73,13 @@ Json subsystems_of(const RunSummary& summary) {
     if (subsystem.own_steps) subsystems[subsystem.name]["own_steps"] = own_steps_of(*subsystem.own_steps);
   }
   return subsystems;
+}
+
+/// null for a run without.
+Json correction_of(const RunSummary& summary) {
+  if (!summary.correction) return nullptr;
+  const auto& correction = *summary.correction;
+  return {{"file", correction.file}, {"inputs", correction.inputs}, {"error", correction.error}};
 }
 
 Json parameters_of(const RunSummary& summary) {
@@ -111,7 +119,8 @@ std::string summary_json(const RunSummary& summary, std::span<const Signal> reco
                     {"warnings", summary.warnings},
                     {"subsystems", subsystems_of(summary)},
                     {"signals", signals_of(recorded)},
-                    {"parameters", parameters_of(summary)}});
+                    {"parameters", parameters_of(summary)},
+                    {"learned_correction", correction_of(summary)}});
 }
 
 void write_summary(const std::filesystem::path& file, const RunSummary& summary, std::span<const Signal> recorded) {

@@ -70,15 +70,24 @@ std::string residual_text(const RunSummary& summary) {
 /// The total, and who made most of it.
 std::string energy_text(const RunSummary& summary) {
   double transferred = 0.0;
-  const BondSummary* worst = &summary.bonds.front();
+  const BondSummary* worst = nullptr;
+  std::uint64_t fewest = summary.macro_steps;
   for (const auto& bond : summary.bonds) {
+    fewest = std::min(fewest, bond.measurements);
+    if (bond.measurements == 0) continue;
     transferred += bond.transferred_energy;
-    if (std::abs(bond.residual_energy) > std::abs(worst->residual_energy)) worst = &bond;
+    if (worst == nullptr || std::abs(bond.residual_energy) > std::abs(worst->residual_energy)) worst = &bond;
   }
+  if (worst == nullptr) return "not measured: no macro step ended with both ends of a power bond";
   auto text = fmt::format("{} J of {} J through {} power bond{}", short_number(summary.residual_energy()),
                           short_number(transferred), summary.bonds.size(), summary.bonds.size() > 1 ? "s" : "");
   if (summary.bonds.size() > 1)
     text += fmt::format(", most at {}: {} J", worst->name, short_number(worst->residual_energy));
+  // Between two measurements the power is taken as that at the second.
+  if (fewest < summary.macro_steps) {
+    text += fmt::format("; measured at {}{} of {} macro steps", summary.bonds.size() > 1 ? "as few as " : "", fewest,
+                        summary.macro_steps);
+  }
   return text;
 }
 

@@ -2,14 +2,19 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace entrain {
+namespace {
+
+constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+
+}  // namespace
 
 EnergyMonitor::EnergyMonitor(const CoupledSystem& system) : system_(&system) {
   const Graph& graph = system.graph();
   for (const auto& bond : system.bonds()) {
-    meters_.push_back({bond.effort.input, bond.flow.input, bond.flow.offset, 1.0 / bond.flow.factor,
-                       graph.owner(bond.effort.input), graph.owner(bond.flow.input), 0.0});
+    meters_.push_back({graph.owner(bond.effort.input), graph.owner(bond.flow.input), 0.0});
   }
 }
 
@@ -18,21 +23,17 @@ void EnergyMonitor::begin(Time start) {
 }
 
 void EnergyMonitor::measure(Time now) {
-  // What an input's output is now, in the unit of the input.
-  const auto arrived = [this](InputId input) { return system_->transfer().uncorrected(input, system_->signals()); };
-  const auto inputs = system_->inputs();
-  for (auto& meter : meters_) {
+  for (std::size_t b = 0; b < meters_.size(); ++b) {
+    Meter& meter = meters_[b];
     if (system_->time_of(meter.one) != now || system_->time_of(meter.other) != now)
       continue;  // measured where both communicate
-    // The flow in the unit of the side that tells it, so that both products are in one unit.
-    const double told_flow = (arrived(meter.flow) - meter.flow_offset) * meter.per_flow_factor;
-    const double used_flow = (inputs[meter.flow] - meter.flow_offset) * meter.per_flow_factor;
-    const double received = inputs[meter.effort] * told_flow;
-    meter.power = received - arrived(meter.effort) * used_flow;
+    const BondPowers powers = powers_of(system_->bonds()[b], system_->inputs(), system_->outputs());
     const Duration size = now - meter.measured;
     meter.measured = now;
+    ++meter.measurements;
+    meter.power = powers.residual();
     meter.energy += size * meter.power;
-    meter.transferred += size * std::abs(received);
+    meter.transferred += size * std::abs(powers.received);
     meter.most_power = std::max(meter.most_power, std::abs(meter.power));
   }
 }
@@ -44,8 +45,9 @@ std::vector<BondSummary> EnergyMonitor::summary() const {
   for (std::size_t b = 0; b < meters_.size(); ++b) {
     const PowerBond& bond = system_->bonds()[b];
     const Meter& meter = meters_[b];
-    result.push_back(
-        {bond.name, name(bond.effort), name(bond.flow), meter.energy, meter.most_power, meter.transferred});
+    const auto measured = [&](double value) { return meter.measurements > 0 ? value : kUnknown; };
+    result.push_back({bond.name, name(bond.effort), name(bond.flow), measured(meter.energy), measured(meter.most_power),
+                      measured(meter.transferred), meter.measurements});
   }
   return result;
 }

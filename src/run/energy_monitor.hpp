@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -26,10 +27,9 @@ class EnergyMonitor {
 
  private:
   struct Meter {
-    InputId effort, flow;
-    double flow_offset, per_flow_factor;
     SubsystemId one, other;
     Time measured;
+    std::uint64_t measurements = 0;
     double power = 0.0;
     double energy = 0.0;
     double most_power = 0.0;

@@ -213,14 +213,11 @@ TEST(EnergyControl, stays_between_the_smallest_and_the_largest_step_and_meets_th
       changed(example("mechanical"),
               {.stop = 0.3, .options = {"step_control=energy", "energy_min_step=4e-4", "energy_max_step=7e-4"}}));
   EXPECT_GE(summary.smallest_step, 4e-4 * (1 - 1e-6) * 1e-3);  // the last one may be what is left
-  EXPECT_LE(summary.largest_step, 1e-3) << "the first one is the step of the run";
+  EXPECT_LE(summary.largest_step, 7e-4 * (1 + 1e-6));
   EXPECT_EQ(summary.reached, 0.3);
 }
 
 TEST(EnergyControl, without_bonds_or_with_extrapolated_inputs_or_imposed_steps_is_refused) {
-  Simulation no_bonds(changed(example("lotka_volterra"), {.options = {"step_control=energy"}}));
-  EXPECT_EQ(no_bonds.run().termination, Termination::Failed);
-  EXPECT_NE(no_bonds.summary().message.find("needs power bonds"), std::string::npos) << no_bonds.summary().message;
   const auto message = [](const SystemDescription& description) -> std::string {
     try {
       Simulation simulation(description);
@@ -229,6 +226,8 @@ TEST(EnergyControl, without_bonds_or_with_extrapolated_inputs_or_imposed_steps_i
     }
     return "nothing was thrown";
   };
+  const auto no_bonds = message(changed(example("lotka_volterra"), {.options = {"step_control=energy"}}));
+  EXPECT_NE(no_bonds.find("needs power bonds"), std::string::npos) << no_bonds;
   const auto of_degree_1 = message(changed(example("mechanical"), {.options = {"step_control=energy", "degree=1"}}));
   EXPECT_NE(of_degree_1.find("needs held inputs"), std::string::npos) << of_degree_1;
   auto imposed = changed(example("mechanical"), {.options = {"step_control=energy"}});
