@@ -2,6 +2,10 @@
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cctype>
+#include <cstring>
+#include <limits>
 #include <optional>
 
 #include "cli/common.hpp"
@@ -53,6 +57,58 @@ void print_iteration(const LearnIteration& iteration) {
   std::fflush(stdout);  // runs take long; a pipe is to see them as they end
 }
 
+/// As a shell takes it for one word.
+std::string shell_word(const std::string& text) {
+  const auto plain = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || std::strchr("_./=-+,:@%", c) != nullptr;
+  };
+  if (!text.empty() && std::all_of(text.begin(), text.end(), plain)) return text;
+  std::string word = "'";
+  for (const char c : text) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return word + "'";
+}
+
+/// The run that the correction belongs to; its method and step come with it.
+std::string replay_command(const LearnArguments& arguments, const LearnResult& result, const std::string& file) {
+  std::string command = "entrain run " + shell_word(arguments.system);
+  for (const auto& assignment : arguments.sets) command += " --set " + shell_word(assignment);
+  const bool cut = result.learned_to < result.stop;
+  if (arguments.stop || cut) command += fmt::format(" --stop {}", cut ? result.learned_to : *arguments.stop);
+  return command + " --learned " + shell_word(file);
+}
+
+void print_result(const LearnArguments& arguments, const LearnResult& result, const std::string& file) {
+  print(fmt::format("{} after {} runs, as long as {:.1f} full ones; error {} of the signal's range in run {}\n",
+                    to_string(result.end), result.iterations.size(), result.full_runs,
+                    short_number(result.learned.error), result.best));
+  if (result.learned.steps == 0) return;
+  print(fmt::format("learned: {}   ({})\n", file, replay_command(arguments, result, file)));
+}
+
+/// Tells what is not as asked; the exit code.
+int judge_end(const LearnResult& result) {
+  if (result.end == LearnEnd::Diverged) {
+    print_error("the runs got worse; the best one is kept. Try a smaller --gain, a --cutoff, or a shorter step");
+  }
+  const bool cut = result.learned_to < result.stop;
+  if (cut) {
+    print_error(fmt::format("learned to t = {} s of {} s{}", short_number(result.learned_to), short_number(result.stop),
+                            result.end == LearnEnd::Iterations ? "; allow more --iterations" : ""));
+  }
+  return cut || result.end == LearnEnd::Diverged || result.end == LearnEnd::Interrupted ? kFailed : kDone;
+}
+
+/// Written before the first run, so that hours of them are not lost for a folder that cannot be written; and what is
+/// left if the program is killed.
+void write_beginning(const std::filesystem::path& file, const std::string& system, const LearnPlan& plan) {
+  LearnResult nothing_yet;
+  nothing_yet.end = LearnEnd::Interrupted;
+  nothing_yet.learned.system = system;
+  nothing_yet.learned.error = std::numeric_limits<double>::infinity();
+  nothing_yet.plan = plan;
+  replace_file(file, learn_result_json(nothing_yet));
+}
+
 int learn_system(const LearnArguments& arguments) {
   if (arguments.report) require_pages();
   auto description = load(arguments.system);
@@ -61,27 +117,24 @@ int learn_system(const LearnArguments& arguments) {
   for (const auto& assignment : arguments.sets) apply_set(description, assignment);
   LearnOptions options = arguments.options;
   options.interrupt = &catch_signals();
+  std::filesystem::path folder;
   LearnProgress progress;
-  if (!arguments.json && !arguments.quiet) progress = {print_plan, print_iteration};
+  const bool prints = !arguments.json && !arguments.quiet;
+  progress.planned = [&](const LearnPlan& plan) {
+    folder = make_run_directory(description.name, arguments.out);
+    write_beginning(folder / "learning.json", description.name, plan);
+    if (prints) print_plan(plan);
+  };
+  if (prints) progress.iterated = print_iteration;
   const LearnResult result = learn(description, options, progress);
-  const auto folder = make_run_directory(description.name, arguments.out);
   const auto file = folder / "learned.json";
   replace_file(file, learned_json(result.learned));
   replace_file(folder / "learning.json", learn_result_json(result));
   if (arguments.report) replace_file(folder / "report.html", learning_page(result, options));
-  if (arguments.json) {
-    print(learn_result_json(result));
-  } else if (!arguments.quiet) {
-    print(fmt::format("{} after {} runs, as long as {:.1f} full ones; error {} of the signal's range in run {}\n",
-                      to_string(result.end), result.iterations.size(), result.full_runs,
-                      short_number(result.learned.error), result.best));
-    print(fmt::format("learned: {}   (entrain run {} --learned {})\n", file.string(), arguments.system, file.string()));
-    if (arguments.report) print(fmt::format("report: {}\n", (folder / "report.html").string()));
-  }
-  if (result.end == LearnEnd::Diverged) {
-    print_error("the runs got worse; the best one is kept. Try a smaller --gain, a --cutoff, or a shorter step");
-  }
-  return result.end == LearnEnd::Diverged || result.end == LearnEnd::Interrupted ? kFailed : kDone;
+  if (arguments.json) print(learn_result_json(result));
+  if (prints) print_result(arguments, result, file.string());
+  if (prints && arguments.report) print(fmt::format("report: {}\n", (folder / "report.html").string()));
+  return judge_end(result);
 }
 
 }  // namespace

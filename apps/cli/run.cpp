@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/printable.hpp"
 #include "cli/common.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/progress.hpp"
@@ -11,6 +12,7 @@
 #include "description/system_file.hpp"
 #include "entrain/entrain.hpp"
 #include "entrain/learning.hpp"
+#include "facade/learned.hpp"
 #include "facade/resolve.hpp"
 #include "report/learned_json.hpp"
 #include "report/page.hpp"
@@ -59,6 +61,15 @@ SystemDescription described(const RunArguments& arguments) {
   for (const auto& assignment : arguments.sets) apply_set(description, assignment);
   for (const auto& assignment : arguments.options) apply_option(description, assignment);
   return description;
+}
+
+/// With the method, step and options of the correction; whoever asks for others on the command line is told.
+SystemDescription corrected(SystemDescription description, const RunArguments& arguments, const Learned& learned) {
+  SystemDescription asked;  // jacobi, nothing else
+  for (const auto& assignment : arguments.options) apply_option(asked, assignment);
+  auto problems = contradictions(learned, {arguments.method, arguments.step, asked.method_options["jacobi"]});
+  if (!problems.empty()) throw Error(std::move(problems));
+  return with_learned(std::move(description), learned);
 }
 
 /// The files of a run besides its results: run.json, at its start and at its end, and steps.json at its end.
@@ -134,7 +145,7 @@ int run(const RunArguments& arguments) {
   std::optional<Learned> learned;
   if (arguments.learned) {
     learned = read_learned(*arguments.learned);
-    description = with_learned(std::move(description), *learned);
+    description = corrected(std::move(description), arguments, *learned);
   }
   std::optional<LogFile> log_file;  // its folder is made once the system is known to be sound
   const auto log = [&](const LogMessage& message) {
@@ -153,7 +164,9 @@ int run(const RunArguments& arguments) {
   }
   const auto folder = make_run_directory(description.name, arguments.out);
   log_file.emplace(folder / "fmu.log");
-  replace_file(folder / "system.resolved.toml", write_system(really_run(description, simulation.summary())));
+  replace_file(folder / "system.resolved.toml",
+               (learned ? fmt::format("# corrected by --learned {}\n", printable(*arguments.learned)) : std::string()) +
+                   write_system(really_run(description, simulation.summary())));
   const std::string format = description.record.format ? description.record.format->value : std::string(kCsvFormat);
   RunFiles files(folder, folder / results_file_name(format), recorded);
   Recorder recorder(make_results_file(format, files.results()), description.record);

@@ -24,6 +24,10 @@ struct Learned {
   std::vector<std::string> inputs;             ///< "subsystem.input"
   std::vector<double> corrections;             ///< macro step by macro step, one per input, in its unit
   double error = 0.0;                          ///< as LearnIteration::error, of the run with these corrections
+  /// What was run, line by line: subsystems with their start values, connections, schedule. A run of something else is
+  /// refused; empty = not compared.
+  std::vector<std::string> description;
+  std::string file;  ///< where it was read; empty = made by this program
 };
 
 struct LearnOptions {
@@ -85,7 +89,11 @@ struct LearnedCourse {
 };
 
 struct LearnResult {
-  Learned learned;  ///< of the best run
+  /// Of the best run. Of a progressive horizon: of the longest one that was learned to its end; of the first one if
+  /// none was.
+  Learned learned;
+  Time learned_to = 0.0;  ///< where its macro steps end
+  Time stop = 0.0;        ///< where they were to end
   LearnEnd end = LearnEnd::Iterations;
   std::vector<LearnIteration> iterations;
   int best = 0;            ///< its place in `iterations`
@@ -109,6 +117,7 @@ ENTRAIN_API LearnResult learn(const SystemDescription& description, const LearnO
                               const LearnProgress& progress = {}, const ModelFactory& models = {});
 
 /// The description as the learned correction needs it: method, options and step. To be run with RunOptions::learned.
+/// Throws Error{InvalidSystem} when no run with these options could be corrected.
 ENTRAIN_API SystemDescription with_learned(SystemDescription description, const Learned& learned);
 
 }  // namespace entrain

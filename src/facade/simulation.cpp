@@ -1,6 +1,7 @@
 #include "entrain/simulation.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/suggest.hpp"
 #include "facade/learned.hpp"
@@ -19,6 +20,15 @@ std::string_view to_string(Termination termination) {
   }
   return "interrupted";
 }
+
+namespace {
+
+std::string correction_note(const CorrectionSummary& correction) {
+  return fmt::format("{} corrected by {}, learned to {:.2g} of the range", fmt::join(correction.inputs, ", "),
+                     correction.file.empty() ? "a learned correction" : correction.file, correction.error);
+}
+
+}  // namespace
 
 struct Simulation::Impl {
   Prepared prepared;
@@ -47,11 +57,15 @@ Simulation::Simulation(const SystemDescription& description, RunOptions options,
   if (!impl_->prepared.system) throw Error(std::move(problems));
   auto& prepared = impl_->prepared;
   for (const auto& problem : problems) prepared.summary.warnings.push_back(to_string(problem));
+  if (options.learned != nullptr) {
+    const Learned& learned = *options.learned;
+    impl_->corrections = scheduled(learned, description, prepared.system->graph(), prepared.settings);
+    prepared.summary.correction = {learned.file, learned.inputs, learned.error};
+    prepared.summary.notes.push_back(correction_note(*prepared.summary.correction));
+  }
   impl_->runner = std::make_unique<Runner>(*prepared.system, *prepared.method, prepared.settings,
                                            std::move(prepared.summary), options.interrupt);
-  if (options.learned == nullptr) return;
-  impl_->corrections = scheduled(*options.learned, prepared.system->graph(), prepared.settings);
-  impl_->runner->correct(&*impl_->corrections);
+  if (impl_->corrections) impl_->runner->correct(&*impl_->corrections);
 }
 
 Simulation::~Simulation() = default;

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "base/grid.hpp"
 #include "entrain/learning.hpp"
+#include "facade/learned.hpp"
 #include "learning/convergence.hpp"
 #include "learning/feedthrough.hpp"
 #include "learning/learned_connections.hpp"
@@ -77,16 +79,37 @@ class Learner {
 
   LearnResult learn() {
     result_.end = LearnEnd::Diverged;
-    if (options_.progressive != "always") result_.end = learn_up_to(run_.settings().stop);
+    if (options_.progressive != "always") {
+      result_.end = learn_up_to(run_.settings().stop);
+      kept_ = std::move(best_);
+    }
     if (result_.end == LearnEnd::Diverged && options_.progressive != "never") learn_step_by_step();
-    result_.learned.corrections = std::move(best_);
+    result_.stop = run_.settings().stop;
+    result_.learned_to = kept_->reached;
+    result_.best = kept_->number;
+    result_.after = std::move(kept_->courses);
+    result_.learned.error = kept_->error;
+    result_.learned.steps = kept_->steps;
+    result_.learned.corrections = std::move(kept_->corrections);
+    result_.learned.corrections.resize(kept_->steps * record_.wires().size());
     return std::move(result_);
   }
 
  private:
+  /// A run worth keeping.
+  struct Kept {
+    std::vector<double> corrections;
+    std::size_t steps = 0;
+    Time reached = 0.0;
+    double error = kInfinity;
+    int number = 0;
+    std::vector<LearnedCourse> courses = {};
+  };
+
   /// Repeats the run to this time until the error is small enough or will not become so.
   LearnEnd learn_up_to(Time horizon) {
     Verdict verdict(options_);
+    best_.reset();
     const std::size_t first = result_.iterations.size();
     while (true) {
       const double error = iterate(horizon);
@@ -102,6 +125,10 @@ class Learner {
     record_.clear();
     CorrectionSchedule schedule(run_.system().graph(), learned_inputs(), corrections_);
     const RunSummary summary = run_.run(horizon, &schedule, record_);
+    if (record_.steps() > grid_.steps()) {
+      throw Error(ErrorCode::SolverFailed,
+                  fmt::format("a run made {} macro steps where {} were foreseen", record_.steps(), grid_.steps()));
+    }
     interrupted_ = summary.termination == Termination::Interrupted;
     LearnIteration iteration = judged(record_, run_.system().graph());
     iteration.number = static_cast<int>(result_.iterations.size());
@@ -113,32 +140,29 @@ class Learner {
     const Duration whole = run_.settings().stop - run_.settings().start;
     result_.full_runs += (summary.reached - run_.settings().start) / whole;
     if (result_.iterations.empty()) result_.before = record_.courses(run_.system().graph());
-    keep_if_best(iteration, summary.reached);
+    keep_if_best(iteration);
     result_.iterations.push_back(iteration);
     if (progress_.iterated) progress_.iterated(iteration);
     return iteration.error;
   }
 
-  /// Who went further is better; of those who went as far, who was nearer.
-  void keep_if_best(const LearnIteration& iteration, Time reached_time) {
-    if (!best_.empty() && !(reached_time > best_horizon_) &&
-        !(reached_time == best_horizon_ && iteration.error < result_.learned.error)) {
+  /// Of the runs to one horizon who went further is better; of those who went as far, who was nearer.
+  void keep_if_best(const LearnIteration& iteration) {
+    if (best_ && (!std::isfinite(iteration.error) || iteration.horizon < best_->reached ||
+                  (iteration.horizon == best_->reached && !(iteration.error < best_->error)))) {
       return;
     }
-    if (!best_.empty() && !std::isfinite(iteration.error)) return;
-    best_ = corrections_;
-    result_.after = record_.courses(run_.system().graph());
-    best_horizon_ = reached_time;
-    result_.learned.error = iteration.error;
-    result_.best = iteration.number;
+    best_ = {corrections_,    record_.steps(),  iteration.horizon,
+             iteration.error, iteration.number, record_.courses(run_.system().graph())};
   }
 
   void learn_step_by_step() {
     const auto& settings = run_.settings();
     Duration growth = options_.horizon > 0.0 ? options_.horizon : (settings.stop - settings.start) / kHorizons;
+    growth = std::max(growth, settings.step);
     result_.notes.push_back(fmt::format("progressive horizon, growing by {} s", growth));
     std::fill(corrections_.begin(), corrections_.end(), 0.0);
-    best_.clear();
+    kept_.reset();
     int halvings = 0;
     Time learned = settings.start;
     while (learned < settings.stop) {
@@ -146,13 +170,16 @@ class Learner {
       const auto before = corrections_;
       result_.end = learn_up_to(horizon);
       // What rounding leaves is as good as it gets; the next horizon is learned all the same.
-      if (result_.end == LearnEnd::Converged || result_.end == LearnEnd::Stalled) {
-        learned = horizon;
+      const bool finished = result_.end == LearnEnd::Converged || result_.end == LearnEnd::Stalled;
+      // A longer horizon that is only half learned is worse than a shorter one that is.
+      if (finished || !kept_) kept_ = std::move(best_);
+      if (finished) {
+        learned = kept_->reached;
         continue;
       }
       if (result_.end != LearnEnd::Diverged || ++halvings > kMostHalvings) return;
       corrections_ = before;
-      growth *= 0.5;
+      growth = std::max(0.5 * growth, settings.step);
     }
   }
 
@@ -168,24 +195,26 @@ class Learner {
   Grid grid_;
   WireRecord record_;
   std::vector<double> corrections_;  // of the next run
-  std::vector<double> best_;
-  Time best_horizon_ = -kInfinity;
+  std::optional<Kept> best_;         // of the runs to this horizon
+  std::optional<Kept> kept_;         // of all
   bool interrupted_ = false;
   LearnResult result_;
 };
 
-/// jacobi, held inputs, fixed step; outputs with feedthrough late unless the file says otherwise.
+/// jacobi, held inputs, fixed step; outputs with feedthrough late, or held if the file says so.
 SystemDescription prepared_for_learning(SystemDescription description, std::vector<std::string>& notes) {
   if (description.method.value != "jacobi") {
     notes.push_back(fmt::format("learned with jacobi instead of {}", description.method.value));
   }
   description.method.value = "jacobi";
   auto& options = description.method_options["jacobi"];
-  options.insert({"feedthrough", {std::string("delay"), {}}});
-  for (const auto& [name, value] : std::map<std::string, OptionValue>{{"degree", std::int64_t{0}},
-                                                                      {"energy_gain", 0.0},
-                                                                      {"loops", std::string("delay")},
-                                                                      {"step_control", std::string("fixed")}}) {
+  const Written<OptionValue> late{std::string("delay"), {}};
+  const auto feedthrough = options.insert({"feedthrough", late}).first;
+  if (feedthrough->second.value == OptionValue(std::string("refresh"))) {
+    notes.emplace_back("feedthrough = \"refresh\" leaves nothing to learn; learned with \"delay\"");
+    feedthrough->second = late;
+  }
+  for (const auto& [name, value] : options_of_learning()) {
     const auto written = options.find(name);
     if (written != options.end() && written->second.value != value) {
       notes.push_back(fmt::format("the option {} is not learned with; the default is taken", name));
@@ -277,8 +306,8 @@ LearnResult learn(const SystemDescription& description, const LearnOptions& opti
   learned.system = description.name;
   learned.start = settings.start;
   learned.step = settings.step;
-  learned.steps = learned.corrections.size() / wires.size();
   learned.options = run.options();
+  learned.description = description_lines(description);
   for (const auto& wire : wires) learned.inputs.push_back(run.system().graph().name(wire.connection.input));
   return result;
 }

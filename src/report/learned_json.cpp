@@ -13,7 +13,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::string_view kFormat = "entrain learned correction 1";
+constexpr std::string_view kFormat = "entrain learned correction 2";
 
 OptionValue option_of(const Json& json) {
   if (json.is_boolean()) return json.get<bool>();
@@ -52,6 +52,7 @@ Learned learned_of(const Json& json) {
   const auto& error = json.at("error");
   learned.error = error.is_null() ? std::numeric_limits<double>::infinity() : error.get<double>();
   for (const auto& [name, value] : json.at("options").items()) learned.options[name] = option_of(value);
+  learned.description = json.at("description").get<std::vector<std::string>>();
   const auto& corrections = json.at("corrections");
   for (const auto& [name, values] : corrections.items()) {  // before memory is taken for as many as it says
     if (values.size() == learned.steps) continue;
@@ -90,6 +91,7 @@ std::string learned_json(const Learned& learned) {
               {"steps", learned.steps},
               {"error", learned.error},
               {"options", std::move(options)},
+              {"description", learned.description},
               {"corrections", std::move(corrections)}}
              .dump() +
          "\n";
@@ -107,7 +109,9 @@ Learned read_learned(const std::filesystem::path& path) {
   try {
     const Json json = Json::parse(text);
     if (!json.is_object() || json.value("format", "") != kFormat) refuse("the format is another one");
-    return learned_of(json);
+    Learned learned = learned_of(json);
+    learned.file = file.string();
+    return learned;
   } catch (const Json::exception& error) {
     refuse(error.what());
   } catch (const Error& error) {
@@ -121,6 +125,7 @@ Json learn_result_data(const LearnResult& result) {
   const auto or_null = [](const std::optional<double>& value) { return value ? Json(*value) : Json(); };
   return {{"system", result.learned.system},        {"end", std::string(to_string(result.end))},
           {"error", result.learned.error},          {"best_iteration", result.best},
+          {"learned_to", result.learned_to},        {"stop", result.stop},
           {"full_runs", result.full_runs},          {"gamma", or_null(result.plan.gamma)},
           {"radius", or_null(result.plan.radius)},  {"learned", result.learned.inputs},
           {"connections", result.plan.connections}, {"delayed", result.plan.delayed},

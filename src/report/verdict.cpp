@@ -66,6 +66,7 @@ class Judge {
   Verdict judge(const Json& run, const Json& steps, const Evidence& evidence) {
     judge_end(run);
     judge_numbers(evidence);
+    judge_correction(run);
     judge_residual(run, residuals_of(run, steps));
     judge_loops(run);
     for (const auto& warning : run.value("warnings", Json::array())) add(Level::Caution, warning.get<std::string>());
@@ -104,6 +105,24 @@ class Judge {
     if (evidence.samples == 0) add(Level::Caution, "Nothing was recorded");
   }
 
+  /// A learned run is judged by what learning left, in the inputs that it corrects.
+  void judge_correction(const Json& run) {
+    const auto correction = run.find("learned_correction");
+    if (correction == run.end() || !correction->is_object()) return;
+    for (const auto& input : correction->value("inputs", Json::array())) corrected_.push_back(input.get<std::string>());
+    const double error = number_of(*correction, "error");
+    const auto text = fmt::format("Learned inputs ({}) are what they stand for to {} of the range",
+                                  fmt::join(corrected_, ", "), rough(error));
+    add(error <= kSmallResidual ? Level::Good : error <= kLargeResidual ? Level::Caution : Level::Bad, text);
+  }
+
+  /// Of a learned run: an input that is not corrected is exact where it is taken, and held from there on.
+  bool is_held_in_learned_run(const std::string& connection) const {
+    return !corrected_.empty() && std::none_of(corrected_.begin(), corrected_.end(), [&](const std::string& input) {
+      return connection.ends_with(" -> " + input);
+    });
+  }
+
   void judge_residual(const Json& run, const Residuals& residuals) {
     const auto connections = run.value("connections", Json::array());
     if (connections.empty()) return add(Level::Good, "Nothing is connected, so nothing can be coupled wrongly");
@@ -124,6 +143,12 @@ class Judge {
       return add(Level::Good,
                  fmt::format("Inputs and outputs agree at the end of every step to {} of the output's range",
                              rough(residuals.worst)));
+    }
+    if (residuals.worst > kSmallResidual && is_held_in_learned_run(worst)) {
+      return add(Level::Caution,
+                 fmt::format("Inputs that are held change by up to {} of the output's range in a step{}; "
+                             "learn with half the step to see what that does",
+                             rough(residuals.worst), where));
     }
     if (!(residuals.usual <= kLargeResidual)) {
       return add(Level::Bad,
@@ -164,6 +189,7 @@ class Judge {
   }
 
   std::vector<Reason> reasons_;
+  std::vector<std::string> corrected_;  // inputs of a learned run
 };
 
 }  // namespace

@@ -68,7 +68,7 @@ TEST(LearnedFile, that_is_something_else_is_refused_with_its_name) {
   expect_part(read("no JSON"), "learned.json' is no learned correction");
   expect_part(read("[1, 2]"), "the format is another one");
   expect_part(read(R"({"format": "something"})"), "the format is another one");
-  expect_part(read(R"({"format": "entrain learned correction 1"})"), "is no learned correction");
+  expect_part(read(R"({"format": "entrain learned correction 2"})"), "is no learned correction");
   auto cut = learned_json(short_correction());
   cut.replace(cut.find("\"steps\":3"), 9, "\"steps\":4");
   expect_part(read(cut), "3 corrections of 'motion_side.F' instead of 4");

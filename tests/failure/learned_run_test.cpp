@@ -1,0 +1,99 @@
+// 'entrain learn' and 'run --learned' when things do not fit.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "support/places.hpp"
+#include "support/program.hpp"
+#include "support/scripted_fmus.hpp"
+
+namespace entrain::test {
+namespace {
+
+using Json = nlohmann::json;
+
+const std::string kSystem = test::examples_folder() + "/learning";
+
+class LearnedRun : public testing::Test {
+ protected:
+  ProgramResult learn(std::vector<std::string> more) {
+    std::vector<std::string> arguments{"learn", kSystem, "--out", "l"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run_program(folder_, arguments);
+  }
+  ProgramResult replay(std::vector<std::string> more) {
+    std::vector<std::string> arguments{"run", kSystem, "--learned", "l/learned.json", "--out", "r"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run_program(folder_, arguments);
+  }
+  void expect_refused(const std::vector<std::string>& more, const std::string& why) {
+    const auto result = replay(more);
+    EXPECT_EQ(result.exit_code, 1) << result.out;
+    expect_text(result.err, why);
+    EXPECT_FALSE(std::filesystem::exists(folder_ / "r")) << "nothing is made for a run that is refused";
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(LearnedRun, that_contradicts_the_correction_is_refused_with_both_values) {
+  ASSERT_EQ(learn({"--stop", "0.1", "--iterations", "2", "--set", "force_side.d1=0"}).exit_code, 0);
+  const std::vector<std::string> same{"--stop", "0.1", "--set", "force_side.d1=0.0"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.end(), same.begin(), same.end());
+    return more;
+  };
+  expect_refused(with({"--step", "0.01"}), "--step: the correction was learned in steps of 0.001 s, not 0.01 s");
+  expect_refused(with({"--method", "missiles"}), "--method: the correction was learned with jacobi");
+  expect_refused(with({"--option", "degree=1"}), "--option: the correction was learned with degree = 0, not 1");
+  expect_refused(with({"--option", "feedthrough=hold"}), "learned with feedthrough = \"delay\", not \"hold\"");
+  expect_refused({"--stop", "0.1"},
+                 "[subsystems.force_side.start] d1 = 0.0; this run has: "
+                 "[subsystems.force_side.start] d1 = 0.1");
+  expect_refused(with({"--set", "motion_side.m2=2"}),
+                 "m2 = 1.0; this run has: [subsystems.motion_side.start] m2 = 2.0");
+  ASSERT_EQ(replay(with({"--step", "0.001", "--method", "jacobi", "--option", "energy_gain=0"})).exit_code, 0)
+      << "what the correction says itself may be said again";
+}
+
+TEST_F(LearnedRun, says_what_corrected_it) {
+  ASSERT_EQ(learn({"--stop", "0.1", "--iterations", "3"}).exit_code, 0);
+  const auto result = replay({"--stop", "0.1"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  expect_text(result.out, "motion_side.F corrected by l/learned.json, learned to ");
+  const auto run = Json::parse(text_of(folder_ / "r/run.json"));
+  const auto learned = Json::parse(text_of(folder_ / "l/learned.json"));
+  EXPECT_EQ(run["learned_correction"]["file"], "l/learned.json");
+  EXPECT_EQ(run["learned_correction"]["error"], learned["error"]);
+  EXPECT_EQ(run["learned_correction"]["inputs"], Json({"motion_side.F"}));
+  expect_text(text_of(folder_ / "r/system.resolved.toml"), "# corrected by --learned l/learned.json\n");
+}
+
+TEST_F(LearnedRun, command_that_is_printed_is_the_whole_of_it) {
+  const auto result = learn({"--stop", "0.1", "--iterations", "2", "--set", "force_side.d1=0"});
+  expect_text(result.out, "(entrain run " + kSystem + " --set force_side.d1=0 --stop 0.1 --learned l/learned.json)");
+}
+
+TEST_F(LearnedRun, of_which_only_a_part_was_learned_fails_and_says_how_far) {
+  const auto result = learn({"--stop", "4", "--iterations", "2", "--progressive", "always"});
+  EXPECT_EQ(result.exit_code, 1);
+  const auto how = Json::parse(text_of(folder_ / "l/learning.json"));
+  const double learned_to = how["learned_to"];
+  EXPECT_LT(learned_to, 4.0);
+  EXPECT_EQ(how["stop"], 4.0);
+  expect_text(result.err, "of 4 s; allow more --iterations");
+  expect_text(result.out, " --stop " + how["learned_to"].dump() + " --learned l/learned.json");
+  expect_refused({"--stop", "4"}, "this run has 4000");
+  EXPECT_EQ(replay({"--stop", how["learned_to"].dump()}).exit_code, 0);
+}
+
+TEST_F(LearnedRun, folder_that_cannot_be_written_is_told_before_the_first_run) {
+  write_text(folder_ / "l", "a file where the folder should be");
+  const auto result = learn({"--stop", "0.1"});
+  EXPECT_EQ(result.exit_code, 1);
+  expect_text(result.err, "cannot create the folder");
+  EXPECT_EQ(result.out.find("run   0"), std::string::npos) << result.out;
+}
+
+}  // namespace
+}  // namespace entrain::test
