@@ -37,7 +37,9 @@ Duration Adviser::time_to_probe() {
 /// Without a linear picture of everybody: all are run briefly at equal cost, against one of them with finer steps.
 void Adviser::probe() {
   const Candidate* reference = nullptr;
-  for (const auto& [method, degree] : {std::pair{"missiles", 0}, {"ifosmondi", 0}, {"jacobi", 1}, {"jacobi", 0}}) {
+  // Explicit ways first: who iterates on estimates can settle, at every step, on a motion that a subsystem does not
+  // make.
+  for (const auto& [method, degree] : {std::pair{"jacobi", 1}, {"jacobi", 0}, {"missiles", 0}, {"ifosmondi", 0}}) {
     const auto finest = std::find_if(advice_.candidates.begin(), advice_.candidates.end(), [&](const Candidate& of) {
       return of.method == method && of.degree == degree && of.obstacles.empty() && of.calls_per_step;
     });
