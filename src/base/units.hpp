@@ -26,8 +26,8 @@ struct UnitConversion {
   double offset = 0.0;
 };
 
-/// nullopt when the units measure different things. Angles are dimensions of their own: rad/s is not 1/s. Offsets do not
-/// count when one of both is a difference.
+/// nullopt when the units measure different things. Angles are dimensions of their own: rad/s is not 1/s. Offsets do
+/// not count when one of both is a difference.
 std::optional<UnitConversion> unit_conversion(const UnitMeaning& from, const UnitMeaning& to);
 
 /// How the units of an output and an input go together.
