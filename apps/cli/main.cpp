@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <vector>
 
@@ -60,19 +61,27 @@ bool output_was_written() {
   return false;
 }
 
+/// Without exit handlers: the loader keeps the libraries of some FMUs for good, and what their destructors do at the
+/// exit (those of PythonFMU read what they freed) must not turn a finished run into a crash.
+[[noreturn]] void leave(int code) {
+  std::fflush(nullptr);
+  std::_Exit(code);
+}
+
 }  // namespace
 }  // namespace entrain::cli
 
 int main(int argc, char** argv) {
   using namespace entrain::cli;
   ::signal(SIGPIPE, SIG_IGN);
+  int code = kFailed;
   try {
     const entrain::Watchdog watchdog([](const entrain::Error& fault) { print_error(fault.what()); });
-    const int code = dispatch(argc, argv);
-    return output_was_written() ? code : kFailed;
+    code = dispatch(argc, argv);
+    if (!output_was_written()) code = kFailed;
   } catch (const std::exception& error) {
     std::fflush(stdout);
     print_error(error.what());
-    return kFailed;
   }
+  leave(code);
 }

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <map>
+#include <regex>
 
 #include "support/loaded_fmu.hpp"
 #include "support/scripted_fmus.hpp"
@@ -96,7 +97,7 @@ fs::path climbing(const BadFmu& here) {
 }
 
 std::vector<BadInput> bad_inputs() {
-  const std::string file = "part 1.fmu'";
+  const std::string file = "part.fmu'";
   const std::string in_step = "subsystem 'part', at t = 0.5 s: ";
   return {
       {"no binary",
@@ -133,7 +134,7 @@ std::vector<BadInput> bad_inputs() {
       {"broken XML",
        Normal,
        [](const BadFmu& here) { return here.write(half_of(test::scripted_description(""))); },
-       {file, "modelDescription.xml, line "}},
+       {file, "modelDescription.xml: line "}},
       {"truncated archive", Normal, truncated, {file, "truncated"}},
       {"bomb", Normal, bomb, {file, "'resources/zeros' is more than 1000 times larger"}},
       {"way out of the archive", Normal, climbing, {file, "its entry '../../evil' leads out of the archive"}},
@@ -169,7 +170,8 @@ std::vector<BadInput> bad_inputs() {
 TEST_F(BadFmu, ends_with_a_message_of_its_own_and_leaves_nothing_but_results_behind) {
   std::map<std::string, std::string> input_of_message;
   for (const auto& input : bad_inputs()) {
-    const std::string message = message_of(input);
+    // Each has a file of its own; messages must differ without that.
+    const std::string message = std::regex_replace(message_of(input), std::regex("part [0-9]+[.]fmu"), "part.fmu");
     for (const auto& part : input.message) {
       EXPECT_NE(message.find(part), std::string::npos) << input.name << ": '" << part << "' is not in " << message;
     }

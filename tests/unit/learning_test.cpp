@@ -72,7 +72,7 @@ TEST(LearnedFile, that_is_something_else_is_refused_with_its_name) {
   auto cut = learned_json(short_correction());
   cut.replace(cut.find("\"steps\":3"), 9, "\"steps\":4");
   expect_part(read(cut), "3 corrections of 'motion_side.F' instead of 4");
-  expect_part(message_of([&] { read_learned(folder / "absent.json"); }), "cannot read");
+  expect_part(message_of([&] { read_learned(folder / "absent.json"); }), "no such file");
 }
 
 TEST(LearnedRun, of_another_grid_or_system_is_refused) {
