@@ -60,6 +60,7 @@ std::vector<std::string> taken_away(const std::string& system, const fs::path& f
 std::size_t not_finite(const RecordedResults& results) {
   std::size_t count = 0;
   for (const auto& column : results.columns) {
+    if (column.text) continue;
     count += static_cast<std::size_t>(
         std::count_if(column.values.begin(), column.values.end(), [](double value) { return !std::isfinite(value); }));
   }

@@ -66,8 +66,10 @@ void read_row_with_texts(const std::vector<std::string>& cells, std::size_t line
   for (std::size_t i = 1; i < expected; ++i) {
     const auto value = csv_number(trimmed(cells[i]));
     const bool yes = cells[i] == "true";
-    results.columns[i - 1].push_back(value ? *value : yes ? 1.0 : cells[i] == "false" ? 0.0 : kUnknown);
+    const bool no = cells[i] == "false";
+    results.columns[i - 1].push_back(value ? *value : yes ? 1.0 : no ? 0.0 : kUnknown);
     results.known[i - 1].push_back(!cells[i].empty());
+    if (!value && !yes && !no && !cells[i].empty()) results.text[i - 1] = true;
   }
 }
 
@@ -133,6 +135,7 @@ CsvResults parse_csv(std::string_view text, const std::filesystem::path& file, O
   results.names.assign(header->begin() + 1, header->end());
   results.columns.resize(results.names.size());
   results.known.resize(results.names.size());
+  results.text.resize(results.names.size());
   for (std::size_t line = 2; !text.empty() && !results.cut; ++line) {
     if (text.find('\n') == std::string_view::npos) {
       results.cut = end == OpenEnd::Cut || !take_open_row(text, line, file, results);

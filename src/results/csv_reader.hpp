@@ -9,6 +9,7 @@ namespace entrain {
 
 struct CsvResults : SignalTable {
   std::vector<std::vector<bool>> known;  ///< per column and row: was there anything in the cell?
+  std::vector<bool> text;                ///< per column: was there anything that is no number?
   bool cut = false;                      ///< the last line was incomplete (the program was killed) and left out
 };
 

@@ -4,6 +4,8 @@
 // Numbers are collected column by column and written as whole chunks, past HDF5's own cache, which would copy them once
 // more. What HDF5 knows of them goes to the disk with a flush only: in between a killed run leaves the file as it was
 // then.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -35,6 +37,11 @@ hsize_t chunk_for(double rows, std::size_t columns) {
   return static_cast<hsize_t>(std::max(kSmallestChunk, std::ceil(rows / std::ceil(rows / most))));
 }
 
+/// "x" of "left.x" in the group "left"; what has another prefix, as "bonds.shaft.residual_power", keeps it.
+std::string name_within(const std::string& name, const std::string& group) {
+  return name.starts_with(group + '.') ? name.substr(group.size() + 1) : name;
+}
+
 constexpr unsigned kInOrder = H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED;  // links are listed as they were made
 
 class Hdf5File : public ResultsFile {
@@ -46,10 +53,11 @@ class Hdf5File : public ResultsFile {
     H5Pset_link_creation_order(in_order.id(), kInOrder);
     const auto access = written_by_flush_only();
     file_ = {H5Fcreate(path_.c_str(), H5F_ACC_TRUNC, in_order.id(), access.id()), H5Fclose};
-    if (!file_.valid()) throw file_error("cannot create", path_, errno == 0 ? EIO : errno);
+    if (!file_.valid()) throw refused("cannot create");
   }
 
   void write_header(const RecordedLayout& layout) override {
+    errno = 0;
     chunk_ = chunk_for(layout.expected_rows, layout.columns.size());
     const Hdf5Object in_order(H5Pcreate(H5P_GROUP_CREATE), H5Pclose);
     H5Pset_link_creation_order(in_order.id(), kInOrder);
@@ -66,7 +74,7 @@ class Hdf5File : public ResultsFile {
     for (std::size_t i = 0; i < layout.columns.size(); ++i) {
       const auto& column = layout.columns[i];
       auto& group = groups_[column.group];
-      const auto variable = column.name.substr(column.name.find('.') + 1);
+      const auto variable = name_within(column.name, layout.groups[column.group]);
       Hdf5Values values(column.type);
       auto set = data_set(group.object.id(), hdf5_link(variable).c_str(), values.type().id());
       describe(set.id(), "name", column.name);
@@ -136,8 +144,19 @@ class Hdf5File : public ResultsFile {
 
   void to_disk() const { require(H5Fflush(file_.id(), H5F_SCOPE_LOCAL) >= 0); }
 
+  /// Of a call that failed. What the system said, if it was the system: errno is cleared after each call that did not.
+  Error refused(std::string_view action) const {
+    if (errno != 0) return file_error(action, path_, errno);
+    return Error(ErrorCode::FileFailed, fmt::format("{} '{}': HDF5 refused", action, path_.string()),
+                 {.subsystem = {},
+                  .variable = {},
+                  .time = std::nullopt,
+                  .remedy = "Record other variables, or in another format (record.format)"});
+  }
+
   void require(bool good) const {
-    if (!good) throw file_error("cannot write", path_, errno == 0 ? EIO : errno);
+    if (!good) throw refused("cannot write");
+    errno = 0;
   }
 
   Hdf5Object data_set(hid_t group, const char* name, hid_t type) const {

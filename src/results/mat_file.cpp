@@ -88,7 +88,7 @@ class MatFile : public ResultsFile {
       *to++ = block.time(row);
       for (std::size_t column = 0; column < groups_.size(); ++column) {
         const bool known = block.known(row, groups_[column]);
-        *to++ = known ? block.value(row, column) : std::numeric_limits<double>::quiet_NaN();
+        *to++ = known ? block.value(row, column) : mat::unknown();
         if (known && discrete_[column]) require_exact(block, row, column);
       }
     }

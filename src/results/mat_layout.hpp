@@ -1,8 +1,19 @@
 #pragma once
 
+#include <bit>
 #include <cstdint>
 
 namespace entrain::mat {
+
+/// Where a subsystem did not communicate. The format has one time axis for all, so the cell must hold something: a NaN
+/// for every other tool, and one that no calculation makes, so that it is not taken for a value that is not a number.
+inline constexpr std::uint64_t kUnknownBits = 0x7FF8'656E'7472'6169;
+inline double unknown() {
+  return std::bit_cast<double>(kUnknownBits);
+}
+inline bool is_unknown(double value) {
+  return std::bit_cast<std::uint64_t>(value) == kUnknownBits;
+}
 
 /// Type of a matrix of MAT version 4: little-endian, full.
 enum class Type : std::int32_t { Double = 0, Float = 10, Integer = 20, Text = 51 };

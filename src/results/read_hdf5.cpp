@@ -48,8 +48,13 @@ class Hdf5Reader {
     return links;
   }
 
+  struct Numbers {
+    std::vector<double> values;
+    bool text = false;
+  };
+
   /// Of data sets of other types the nearest numbers.
-  std::vector<double> numbers(hid_t group, const std::string& link) const {
+  Numbers numbers(hid_t group, const std::string& link) const {
     const Hdf5Object set(H5Dopen2(group, link.c_str(), H5P_DEFAULT), H5Dclose);
     if (!set.valid()) throw unreadable(fmt::format("no data set '{}'", link));
     const Hdf5Object space(H5Dget_space(set.id()), H5Sclose);
@@ -57,11 +62,11 @@ class Hdf5Reader {
         static_cast<std::size_t>(std::max<hssize_t>(0, H5Sget_simple_extent_npoints(space.id()))),
         std::numeric_limits<double>::quiet_NaN());
     const Hdf5Object type(H5Dget_type(set.id()), H5Tclose);
-    if (H5Tget_class(type.id()) == H5T_STRING) return values;  // texts are no numbers
+    if (H5Tget_class(type.id()) == H5T_STRING) return {std::move(values), true};  // texts are no numbers
     if (H5Dread(set.id(), H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0) {
       throw unreadable(fmt::format("data set '{}' is damaged", link));
     }
-    return values;
+    return {std::move(values)};
   }
 
   static std::string text(hid_t group, const std::string& link, const char* name) {
@@ -77,17 +82,17 @@ class Hdf5Reader {
 
   void read_group(hid_t group, RecordedResults& results) const {
     const std::size_t axis = results.axes.size();
-    results.axes.push_back(numbers(group, kHdf5Time));
+    results.axes.push_back(numbers(group, kHdf5Time).values);
     for (const auto& link : links_of(group)) {
       if (link == kHdf5Time) continue;
-      auto values = numbers(group, link);
+      auto [values, is_text] = numbers(group, link);
       // Of a run that was killed between a column and its times.
       const std::size_t rows = std::min(values.size(), results.axes[axis].size());
       results.cut = results.cut || values.size() != results.axes[axis].size();
       results.axes[axis].resize(rows);
       values.resize(rows);
       results.columns.push_back({text(group, link, "name"), text(group, link, "unit"), text(group, link, "description"),
-                                 axis, std::move(values)});
+                                 axis, std::move(values), is_text});
     }
     for (auto& column : results.columns) {
       if (column.axis == axis) column.values.resize(results.axes[axis].size());

@@ -40,20 +40,23 @@ class MatReader {
     if (info.columns < names.size() || info.rows < 2 || data.rows == 0) throw unreadable("it holds no trajectories");
     RecordedResults results;
     results.cut = cut_;
-    results.axes.push_back(row_of(data, 0));
+    const auto times = row_of(data, 0);
+    std::vector<std::vector<bool>> known_on_axis;
     for (std::size_t i = 0; i < names.size(); ++i) {
       if (static_cast<int>(info.at(0, i)) != 2) continue;  // the time itself, and what never changes
       const double place = info.at(1, i);
       const auto row = static_cast<std::size_t>(std::abs(place)) - 1;
       if (!(row < data.rows)) throw unreadable(fmt::format("'{}' lies outside data_2", names[i]));
-      auto values = row_of(data, row);
-      if (place < 0.0) {
-        for (double& value : values) value = -value;
-      }
-      auto& column = results.columns.emplace_back();
+      RecordedResults::Column column;
       column.name = names[i];
-      column.values = std::move(values);
+      column.values = row_of(data, row);
       if (i < descriptions.size()) split_unit(descriptions[i], column);
+      std::vector<bool> known(times.size());
+      for (std::size_t k = 0; k < known.size(); ++k) known[k] = !mat::is_unknown(column.values[k]);
+      if (place < 0.0) {
+        for (double& value : column.values) value = -value;
+      }
+      add_where_known(results, known_on_axis, times, std::move(known), std::move(column));
     }
     return results;
   }

@@ -18,33 +18,40 @@ namespace fs = std::filesystem;
 RecordedResults from_csv(CsvResults table) {
   RecordedResults results;
   results.cut = table.cut;
-  std::vector<std::size_t> first_of_axis;  // a column that has the axis
-  for (std::size_t column = 0; column < table.names.size(); ++column) {
-    const auto& known = table.known[column];
-    const auto same = std::find_if(first_of_axis.begin(), first_of_axis.end(),
-                                   [&](std::size_t other) { return table.known[other] == known; });
-    const auto axis = static_cast<std::size_t>(same - first_of_axis.begin());
-    if (same == first_of_axis.end()) {
-      first_of_axis.push_back(column);
-      auto& times = results.axes.emplace_back();
-      for (std::size_t row = 0; row < known.size(); ++row) {
-        if (known[row]) times.push_back(table.times[row]);
-      }
-    }
-    auto& values = table.columns[column];
-    if (results.axes[axis].size() != values.size()) {
-      std::size_t kept = 0;
-      for (std::size_t row = 0; row < known.size(); ++row) {
-        if (known[row]) values[kept++] = values[row];
-      }
-      values.resize(kept);
-    }
-    results.columns.push_back({table.names[column], "", "", axis, std::move(values)});
+  std::vector<std::vector<bool>> known_on_axis;
+  for (std::size_t i = 0; i < table.names.size(); ++i) {
+    RecordedResults::Column column;
+    column.name = table.names[i];
+    column.values = std::move(table.columns[i]);
+    column.text = table.text[i];
+    add_where_known(results, known_on_axis, table.times, std::move(table.known[i]), std::move(column));
   }
   return results;
 }
 
 }  // namespace
+
+void add_where_known(RecordedResults& results, std::vector<std::vector<bool>>& known_on_axis,
+                     const std::vector<Time>& times, std::vector<bool> known, RecordedResults::Column column) {
+  const auto same = std::find(known_on_axis.begin(), known_on_axis.end(), known);
+  column.axis = static_cast<std::size_t>(same - known_on_axis.begin());
+  if (same == known_on_axis.end()) {
+    auto& axis = results.axes.emplace_back();
+    for (std::size_t row = 0; row < known.size(); ++row) {
+      if (known[row]) axis.push_back(times[row]);
+    }
+  }
+  auto& values = column.values;
+  if (results.axes[column.axis].size() != values.size()) {
+    std::size_t kept = 0;
+    for (std::size_t row = 0; row < known.size(); ++row) {
+      if (known[row]) values[kept++] = values[row];
+    }
+    values.resize(kept);
+  }
+  if (same == known_on_axis.end()) known_on_axis.push_back(std::move(known));
+  results.columns.push_back(std::move(column));
+}
 
 const RecordedResults::Column* RecordedResults::find(const std::string& name) const {
   const auto found = std::find_if(columns.begin(), columns.end(), [&](const Column& c) { return c.name == name; });

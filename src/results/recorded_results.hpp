@@ -16,6 +16,7 @@ struct RecordedResults {
     std::string description;  ///< empty where the file does not tell
     std::size_t axis = 0;
     std::vector<double> values;  ///< NaN = a value that is not a number, not an unknown one
+    bool text = false;           ///< texts or bytes, whose values are NaN
   };
   std::vector<std::vector<Time>> axes;
   std::vector<Column> columns;

@@ -18,6 +18,13 @@ std::int64_t coarse_now() {
   return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
+/// Its own signals come before those of methods and bonds, which may have another prefix.
+std::string subsystem_name(std::span<const Signal> signals, std::size_t subsystem) {
+  const auto own =
+      std::find_if(signals.begin(), signals.end(), [=](const Signal& signal) { return signal.subsystem == subsystem; });
+  return own->name.substr(0, own->name.find('.'));
+}
+
 }  // namespace
 
 Recorder::Recorder(std::unique_ptr<ResultsFile> file, RecordDescription record)
@@ -36,7 +43,7 @@ RecordedLayout Recorder::layout_of(std::span<const Signal> signals, const RunSum
     if (known == group_subsystems_.end()) {
       group_subsystems_.push_back(signal.subsystem);
       group_columns_.push_back(column);
-      layout.groups.push_back(signal.name.substr(0, signal.name.find('.')));
+      layout.groups.push_back(subsystem_name(signals, signal.subsystem));
     }
     layout.columns.push_back({signal.name, signal.unit, signal.description, group, signal.type});
     if (!signal.discrete) continue;

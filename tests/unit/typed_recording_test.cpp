@@ -121,6 +121,8 @@ TEST(TypedRecording, in_hdf5_is_read_back_as_the_nearest_numbers_and_texts_as_no
   EXPECT_EQ(results.find("a.n")->values[1], 18446744073709551616.0);
   EXPECT_EQ(results.find("a.b")->values[2], 1.0);
   EXPECT_TRUE(std::isnan(results.find("a.s")->values[0]));
+  EXPECT_TRUE(results.find("a.s")->text && results.find("a.x")->text);
+  EXPECT_FALSE(results.find("a.y")->text || results.find("a.i")->text);
   EXPECT_EQ(results.find("a.y")->values, (std::vector<double>{0.5, 0.5, 0.5}));
 }
 
