@@ -45,8 +45,7 @@ std::vector<double> taken(std::span<const double> numbers, const std::vector<std
 
 class Packer {
  public:
-  explicit Packer(const std::vector<DrawnSignal>& signals)
-      : drawn_(std::min(signals.size(), kMostNumbers / 2 / kFewestPerSignal)), signals_(signals) {
+  explicit Packer(const std::vector<DrawnSignal>& signals) : drawn_(whole_variables(signals)), signals_(signals) {
     std::size_t numbers = 0;
     std::map<const void*, bool> counted;
     for (std::size_t i = 0; i < drawn_; ++i) {
@@ -66,6 +65,17 @@ class Packer {
   }
 
  private:
+  static const std::string& name_of(const DrawnSignal& signal) { return signal.results->columns[signal.column].name; }
+
+  /// How many can be drawn, without leaving out some curves of a variable and showing others.
+  static std::size_t whole_variables(const std::vector<DrawnSignal>& signals) {
+    constexpr std::size_t kMost = kMostNumbers / 2 / kFewestPerSignal;
+    if (signals.size() <= kMost) return signals.size();
+    std::size_t drawn = kMost;
+    while (drawn > 0 && name_of(signals[drawn]) == name_of(signals[drawn - 1])) --drawn;
+    return drawn > 0 ? drawn : kMost;
+  }
+
   static const std::vector<double>& axis_of(const DrawnSignal& signal) {
     return signal.results->axes[signal.results->columns[signal.column].axis];
   }

@@ -45,6 +45,16 @@ Json channel_of(const StepHistory& history, std::size_t channel) {
   return entry;
 }
 
+/// Of the connection where it is largest: the residual that `kUsualPart` of the steps do not exceed.
+double usual_residual(const StepHistory& history, const RunSummary& summary) {
+  double usual = 0.0;
+  for (std::size_t c = 0; c < summary.connections.size(); ++c) {
+    const double difference = history.difference_counts().quantile(c, kUsualPart);
+    if (difference > 0.0) usual = std::max(usual, difference / summary.connections[c].range);
+  }
+  return std::min(usual, summary.max_coupling_residual);  // the quantile is exact to the octave only
+}
+
 Json residual_of(const StepHistory& history, const RunSummary& summary) {
   const Envelope& differences = history.differences();
   Json low = Json::array();
@@ -61,7 +71,10 @@ Json residual_of(const StepHistory& history, const RunSummary& summary) {
     low.push_back(rounded(lowest));
     high.push_back(rounded(highest));
   }
-  Json entry{{"name", "residual"}, {"unit", ""}, {"time", times_of(differences)}};
+  Json entry{{"name", "residual"},
+             {"unit", ""},
+             {"usual", rounded(usual_residual(history, summary))},
+             {"time", times_of(differences)}};
   add_course(entry, std::move(low), std::move(high));
   return entry;
 }

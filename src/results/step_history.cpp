@@ -33,6 +33,7 @@ void StepHistory::begin(std::span<const Signal> signals, const RunSummary& summa
   steps_ = Envelope(channels_.size(), kMostSpans);
   const std::size_t connections = summary.connections.size();
   differences_ = Envelope(connections, std::clamp(kMostNumbers / (connections + 1), kFewestSpans, kMostSpans));
+  difference_counts_ = OctaveCounts(connections);
   last_time_ = summary.start;
   last_iterations_ = last_rejected_ = 0;
 }
@@ -51,6 +52,7 @@ void StepHistory::communicated(const Sample& sample, const RunSummary& summary) 
   }
   steps_.add(sample.t, values_);
   differences_.add(sample.t, sample.differences);
+  difference_counts_.add(sample.differences);
 }
 
 }  // namespace entrain

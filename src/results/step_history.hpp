@@ -5,6 +5,7 @@
 
 #include "entrain/simulation.hpp"
 #include "results/envelope.hpp"
+#include "results/octave_counts.hpp"
 
 namespace entrain {
 
@@ -22,8 +23,9 @@ class StepHistory : public Observer {
   Needs needs() const override { return {.states = false, .slopes = false, .differences = true}; }
 
   const std::vector<Channel>& channels() const { return channels_; }
-  const Envelope& steps() const { return steps_; }              ///< a channel each
-  const Envelope& differences() const { return differences_; }  ///< a channel for each connection
+  const Envelope& steps() const { return steps_; }                              ///< a channel each
+  const Envelope& differences() const { return differences_; }                  ///< a channel for each connection
+  const OctaveCounts& difference_counts() const { return difference_counts_; }  ///< of the same, step by step
 
  private:
   struct OwnSignal {
@@ -35,6 +37,7 @@ class StepHistory : public Observer {
   std::vector<OwnSignal> own_signals_;
   Envelope steps_{0};
   Envelope differences_{0};
+  OctaveCounts difference_counts_{0};
   std::vector<double> values_;
   Time last_time_ = 0.0;
   std::uint64_t last_iterations_ = 0;

@@ -24,6 +24,12 @@ Recordable recordable_signals(const CoupledSystem& system, const Method& method)
   return recordable(subsystems, std::move(own_signals));
 }
 
+/// Before the first step nothing is measured: a summary written then must not look as if all inputs were exact.
+void forget_residuals(RunSummary& summary) {
+  if (!summary.connections.empty()) summary.max_coupling_residual = kUnknown;
+  for (auto& connection : summary.connections) connection.max_residual = kUnknown;
+}
+
 }  // namespace
 
 Runner::Runner(CoupledSystem& system, Method& method, const RunSettings& settings, RunSummary summary,
@@ -68,6 +74,7 @@ void Runner::begin() {
   summary_.start = summary_.reached = settings_.start;
   summary_.stop = settings_.stop;
   summary_.step = settings_.step;
+  forget_residuals(summary_);
   for (auto* observer : observers_) {
     observer->begin(recordable_.signals, summary_);
     needs_.states = needs_.states || observer->needs().states;

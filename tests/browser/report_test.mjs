@@ -170,3 +170,18 @@ test("a_comparison_shows_curves_distances_and_error_over_cost", async () => {
     assert.deepEqual(await page.locator("#signals .readout").nth(1).locator(".name").allTextContents(), ["held", "degree2"]);
   });
 });
+
+test("a_comparison_says_that_runs_agree_only_where_that_was_measured", async () => {
+  const table = (name, column) => {
+    const file = path.join(folder, name);
+    fs.writeFileSync(file, `time,a.same,a.broken\n0,1,${column[0]}\n1,2,${column[1]}\n`);
+    return file;
+  };
+  const file = path.join(folder, "agree.html");
+  entrain("compare", table("whole.csv", ["1", "2"]), table("broken.csv", ["NaN", "NaN"]), "--report", file);
+  await withPage(file, async (page) => {
+    const note = (name) => page.locator("#signals .overlay", { has: page.locator("h3", { hasText: name }) }).locator("p.note").textContent();
+    assert.equal(await note("a.same"), "All runs agree to the last bit.");
+    assert.match(await note("a.broken"), /^Not all distances are known/);
+  });
+});

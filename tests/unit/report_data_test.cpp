@@ -185,10 +185,10 @@ Json completed(double residual) {
           {"warnings", Json::array()}};
 }
 
-Json steps_with(const std::vector<double>& residuals) {
+Json steps_with(const std::vector<double>& residuals, double usual) {
   Json time = Json::array();
   for (std::size_t i = 0; i < residuals.size(); ++i) time.push_back(i);
-  return {{"channels", {{{"name", "residual"}, {"time", time}, {"low", residuals}}}}};
+  return {{"channels", {{{"name", "residual"}, {"usual", usual}, {"time", time}, {"low", residuals}}}}};
 }
 
 constexpr std::size_t kSome = 100;
@@ -206,7 +206,7 @@ TEST(Verdict, follows_the_residual) {
 TEST(Verdict, a_jump_alone_asks_for_a_look_and_tells_its_time) {
   std::vector<double> residuals(100, 1e-6);
   residuals[40] = 0.9;
-  const auto verdict = verdict_of(completed(0.9), steps_with(residuals), {.samples = kSome});
+  const auto verdict = verdict_of(completed(0.9), steps_with(residuals, 1e-6), {.samples = kSome});
   EXPECT_EQ(verdict.level, Verdict::Level::Caution);
   EXPECT_NE(verdict.reasons[0].find("near t = 40 s"), std::string::npos) << verdict.reasons[0];
 }

@@ -1,0 +1,122 @@
+// What a report may say of a run: of a long one, of one that was killed, and of columns that are no numbers.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "report/packed_signals.hpp"
+#include "report/page.hpp"
+#include "report/run_page.hpp"
+#include "report/steps_json.hpp"
+#include "report/verdict.hpp"
+#include "support/systems.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace entrain::test {
+namespace {
+
+using Json = nlohmann::ordered_json;
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+TEST(OctaveCounts, tell_what_a_part_of_the_sizes_does_not_exceed) {
+  OctaveCounts counts(3);
+  for (int i = 0; i < 1000; ++i) {
+    const double sizes[] = {i < 900 ? 1.5e-7 : 3e4, i == 0 ? kInfinity : 0.0, kNaN};
+    counts.add(sizes);
+  }
+  // 1.5e-7 lies between 2^-23 and 2^-22, 3e4 between 2^14 and 2^15.
+  EXPECT_DOUBLE_EQ(counts.quantile(0, 0.9), 0x1p-22);
+  EXPECT_DOUBLE_EQ(counts.quantile(0, 0.45), std::exp2(-22.5));
+  EXPECT_DOUBLE_EQ(counts.quantile(0, 1.0), 0x1p15);
+  EXPECT_EQ(counts.quantile(1, 0.999), 0.0);
+  EXPECT_EQ(counts.quantile(1, 1.0), kInfinity);
+  EXPECT_TRUE(std::isnan(counts.quantile(2, 0.5))) << "nothing was known";
+}
+
+/// Of a run with one connection whose residual is 1e-6, but `high` on every n-th step.
+Verdict verdict_of_steps(int steps, int nth, double high) {
+  RunSummary summary;
+  summary.connections.emplace_back();
+  summary.connections[0].range = 2.0;
+  summary.max_coupling_residual = high;
+  StepHistory history;
+  history.begin({}, summary);
+  for (int i = 1; i <= steps; ++i) {
+    const double difference[] = {2.0 * (i % nth == 0 ? high : 1e-6)};
+    history.communicated({static_cast<double>(i), {}, {}, {}, difference}, summary);
+  }
+  const Json run{{"termination", "completed"},
+                 {"max_coupling_residual", high},
+                 {"connections", {{{"output", "a.y"}, {"input", "b.u"}, {"max_residual", high}}}}};
+  return verdict_of(run, Json::parse(steps_json(history, summary)), {.samples = 100});
+}
+
+TEST(Verdict, of_rare_jumps_is_the_same_however_long_the_run_is) {
+  for (const int steps : {1'000, 100'000}) {
+    // Every point of the long run's steps.json has such a step.
+    EXPECT_EQ(verdict_of_steps(steps, 25, 0.5).level, Verdict::Level::Caution) << steps;
+    EXPECT_EQ(verdict_of_steps(steps, 10, 0.5).level, Verdict::Level::Bad) << steps;
+  }
+}
+
+/// Keeps the summary that a killed run leaves.
+struct FirstSummary : Observer {
+  void begin(std::span<const Signal>, const RunSummary& summary) override { first = summary; }
+  void communicated(const Sample&, const RunSummary&) override {}
+  RunSummary first;
+};
+
+TEST(Summary, before_the_first_step_has_no_residual) {
+  FirstSummary observer;
+  Simulation simulation(changed(example("lotka_volterra"), {.step = 0.01, .stop = 0.1}));
+  simulation.observe(observer);
+  const auto last = simulation.run();
+  EXPECT_TRUE(std::isnan(observer.first.max_coupling_residual));
+  ASSERT_EQ(observer.first.connections.size(), 2U);
+  EXPECT_TRUE(std::isnan(observer.first.connections[0].max_residual));
+  EXPECT_GT(last.max_coupling_residual, 0.0);
+}
+
+TEST(Verdict, of_a_killed_run_does_not_speak_of_its_residual) {
+  const Json run{{"termination", "running"},
+                 {"max_coupling_residual", 0.0},
+                 {"connections", {{{"output", "a.y"}, {"input", "b.u"}, {"max_residual", 0.0}}}}};
+  const auto verdict = verdict_of(run, {}, {.samples = 100});
+  ASSERT_EQ(verdict.reasons.size(), 1U) << verdict.reasons.back();
+  EXPECT_NE(verdict.reasons[0].find("killed"), std::string::npos);
+}
+
+TEST(RunPage, counts_no_text_as_a_number_that_is_not_finite) {
+  const TemporaryFolder folder;
+  write_text(folder / "run.json", R"({"subsystems": {}, "termination": "completed"})");
+  write_text(folder / "system.resolved.toml", "");
+  write_text(folder / "results.csv", "time,a.s,a.x\n0,\"one\",1\n1,\"two\",2\n");
+  EXPECT_TRUE(read_results(folder / "results.csv").find("a.s")->text);
+  EXPECT_FALSE(read_results(folder / "results.csv").find("a.x")->text);
+  if (page_template().empty()) return;
+  EXPECT_EQ(run_page(folder.path()).find("not finite"), std::string::npos);
+  write_text(folder / "results.csv", "time,a.s,a.x\n0,\"one\",1\n1,\"two\",NaN\n");
+  EXPECT_NE(run_page(folder.path()).find("1 recorded numbers are not finite"), std::string::npos);
+}
+
+TEST(PackedSignals, of_a_variable_are_drawn_all_or_none) {
+  RecordedResults results;
+  results.axes.push_back({0.0, 1.0});
+  std::vector<DrawnSignal> drawn;
+  constexpr std::size_t kCurves = 7;  // of each variable
+  for (std::size_t i = 0; i < 40 * kCurves; ++i) {
+    auto& column = results.columns.emplace_back();
+    column.name = "a.x" + std::to_string(i / kCurves);
+    column.values = {0.0, 1.0};
+  }
+  for (std::size_t i = 0; i < results.columns.size(); ++i) drawn.push_back({&results, i, i % kCurves});
+  const auto packed = packed_signals(drawn);
+  EXPECT_EQ(packed["signals"].size() % kCurves, 0U);
+  EXPECT_GT(packed["signals"].size(), 100U);
+  EXPECT_EQ(packed["signals"].size() + packed["left_out"].get<std::size_t>(), drawn.size());
+}
+
+}  // namespace
+}  // namespace entrain::test
