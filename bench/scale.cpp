@@ -116,11 +116,17 @@ struct Cost {
   double bytes = 0.0;
 };
 
+/// Blocks that the system gave apart included: those of large factors are.
+std::size_t allocated_bytes() {
+  const auto use = mallinfo2();
+  return use.uordblks + use.hblkhd;
+}
+
 /// Over some steps, when the first ones are made: enough of them that the summary, which each call of run_until brings
 /// up to date, does not count.
 Cost cost_of(const SystemDescription& description, std::size_t count, const ModelFactory& models = {},
              int threads = 1) {
-  const auto before = mallinfo2().uordblks;
+  const auto before = allocated_bytes();
   RunOptions options;
   options.threads = threads;
   Simulation simulation(description, options, models);
@@ -139,7 +145,7 @@ Cost cost_of(const SystemDescription& description, std::size_t count, const Mode
     fmt::print("{}\n", simulation.summary().message);
     std::exit(1);
   }
-  best.bytes = static_cast<double>(mallinfo2().uordblks - before);
+  best.bytes = static_cast<double>(allocated_bytes() - before);
   return best;
 }
 

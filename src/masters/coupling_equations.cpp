@@ -148,8 +148,12 @@ void CouplingEquations::compute_block(const Estimator& estimator, const Block& b
 }
 
 void CouplingEquations::factor_anew() {
+  if (!lu_->factor(values_)) {
+    const Step failed = step_;
+    step_ = {};  // whatever comes next is factored again
+    throw_singular(lu_->singular_column() / 2, failed);
+  }
   pivot_values_ = values_;
-  if (!lu_->factor(values_)) throw_singular(lu_->singular_column() / 2);
 }
 
 void CouplingEquations::solve(std::span<double> values, std::span<double> slopes) {
@@ -165,15 +169,14 @@ void CouplingEquations::solve(std::span<double> values, std::span<double> slopes
   }
 }
 
-void CouplingEquations::throw_singular(std::size_t unknown) const {
+void CouplingEquations::throw_singular(std::size_t unknown, const Step& step) const {
   const OutputId output = unknowns_[unknown];
   throw Error(
       ErrorCode::SolverFailed,
-      fmt::format("the coupling equations leave '{}' undetermined over a step of {} s", graph_.name(output),
-                  step_.size),
+      fmt::format("the coupling equations leave '{}' undetermined over a step of {} s", graph_.name(output), step.size),
       {.subsystem = graph_.name(graph_.owner(output)),
        .variable = {},
-       .time = step_.from,
+       .time = step.from,
        .remedy = "An algebraic loop through it has no unique solution: check the connections, or choose another "
                  "step"});
 }

@@ -31,7 +31,6 @@ class CouplingEquations {
   void solve(std::span<double> values, std::span<double> slopes);
 
   std::uint64_t factorizations() const { return factorizations_; }  ///< with new pivots or kept ones
-  std::size_t bytes() const { return lu_ ? lu_->bytes() : 0; }
 
   void save(std::vector<double>& numbers) const;
   const double* restore(const double* numbers);
@@ -53,7 +52,7 @@ class CouplingEquations {
   void place_blocks();
   void compute_block(const Estimator& estimator, const Block& block);
   void factor_anew();
-  [[noreturn]] void throw_singular(std::size_t unknown) const;
+  [[noreturn]] void throw_singular(std::size_t unknown, const Step& step) const;
 
   const Graph& graph_;
   std::vector<OutputId> unknowns_;

@@ -125,7 +125,12 @@ void HermiteMethod::step_in_pieces(CoupledSystem& system, MacroStepReport& repor
 }
 
 void HermiteMethod::step_once(CoupledSystem& system, Window window, MacroStepReport& report) {
-  trials_->begin(now_, window.size, common_.restart == "real" ? left_.slopes : predicted_);
+  if (common_.restart == "real") {
+    trials_->begin(now_, window.size, left_.slopes);
+  } else {  // the polynomials go on with their own slopes; who tells no other keeps those
+    told_slopes_ = left_.slopes;
+    trials_->begin(now_, window.size, told_slopes_);
+  }
   find_right_end(system, window, report);
   accept(system, window);
 }

@@ -74,7 +74,7 @@ class HermiteMethod : public Method {
   bool was_shortened(const Window& window) const { return window.size < step_; }
   void set_next_step(Duration size);
   /// Of all signals, as they really are at the start of the step; left_.slopes unless restart = "c1".
-  std::span<const double> real_slopes() const { return common_.restart == "real" ? left_.slopes : predicted_; }
+  std::span<const double> real_slopes() const { return common_.restart == "real" ? left_.slopes : told_slopes_; }
   /// The size of a connected signal so far, 1 if it was always zero or next to it: sizes are divided by each other, and
   /// a signal that an excitation far away has hardly reached may be as small as numbers get.
   double magnitude(std::size_t signal) const { return magnitude_[signal] > 1e-100 ? magnitude_[signal] : 1.0; }
@@ -111,6 +111,7 @@ class HermiteMethod : public Method {
   Duration shortest_ = 0.0;             // that everybody takes
   std::size_t first_constant_ = 0;      // among the signals, behind the outputs
   std::vector<double> predicted_;       // signals: by a line from the left end, for the jump detector
+  std::vector<double> told_slopes_;     // restart = "c1": of the signals, as they really are at the left end
 
   // Between macro steps, besides now_, left_ and slopes_known_.
   std::uint64_t steps_ = 0;

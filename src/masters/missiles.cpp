@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace entrain {
 namespace {
@@ -60,17 +61,31 @@ void Missiles::start_solving(CoupledSystem& system) {
 }
 
 void Missiles::find_right_end(CoupledSystem& system, Window& window, MacroStepReport& report) {
-  solve(system, window);
-  if (!common_.adaptive) return;
+  if (!common_.adaptive) {
+    solve(system, window);
+    return;
+  }
   was_cut_ = false;
-  for (defect_ = midpoint_defect(system, window); defect_ > 1.0 && window.size > least_step();
-       defect_ = midpoint_defect(system, window)) {
+  for (defect_ = tried_defect(system, window); defect_ > 1.0 && window.size > least_step();
+       defect_ = tried_defect(system, window)) {
     const double factor = std::clamp(step_factor(defect_, kDefectOrder), kShrinkage, kSafety);
     cut(window, std::max(least_step(), factor * window.size));
-    solve(system, window);
     was_cut_ = true;
     ++report.rejected;
   }
+}
+
+/// The defect of the solution over this step; infinite if there is none while the step can still be cut: estimates of
+/// fast motion grow beyond all bounds over steps that are far too long.
+double Missiles::tried_defect(CoupledSystem& system, const Window& window) {
+  try {
+    solve(system, window);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::SolverFailed || window.size <= least_step()) throw;
+    return std::numeric_limits<double>::infinity();
+  }
+  const double defect = midpoint_defect(system, window);
+  return std::isnan(defect) ? std::numeric_limits<double>::infinity() : defect;
 }
 
 /// How far the inputs are from the estimated outputs in the middle of the step, beyond what both differ at its start
@@ -94,7 +109,9 @@ double Missiles::midpoint_defect(CoupledSystem& system, const Window& window) {
     } else {
       defect = left + 0.75 * (right - left) - 0.25 * h * right_.slopes[y] - middle_.signals[y];
     }
-    largest = std::max(largest, std::abs(defect) / (tolerance_ * size_of(y)));
+    const double relative = std::abs(defect) / (tolerance_ * size_of(y));
+    if (!(relative <= largest)) largest = relative;  // NaN stays
+    if (std::isnan(largest)) break;
   }
   return largest;
 }

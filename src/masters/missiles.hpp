@@ -32,6 +32,7 @@ class Missiles final : public HermiteMethod {
   const double* take_back(const double* numbers) override;
 
   void solve(CoupledSystem& system, const Window& window);
+  double tried_defect(CoupledSystem& system, const Window& window);
   double midpoint_defect(CoupledSystem& system, const Window& window);
   double size_of(OutputId y) const;
   double largest_gap() const;

@@ -84,13 +84,4 @@ std::size_t SparseLu::singular_column() const {
   return static_cast<std::size_t>(klu_->common.singular_col);
 }
 
-std::size_t SparseLu::bytes() const {
-  const std::size_t entry = sizeof(double) + sizeof(int);
-  const std::size_t pattern = klu_->values.size() * entry + klu_->first.size() * sizeof(int);
-  const klu_numeric* numeric = klu_->numeric;
-  if (numeric == nullptr) return pattern;
-  return pattern + static_cast<std::size_t>(numeric->lnz + numeric->unz) * entry +
-         static_cast<std::size_t>(numeric->nzoff) * entry;
-}
-
 }  // namespace entrain

@@ -28,8 +28,6 @@ class SparseLu {
   std::size_t size() const;
   /// The column that had no pivot when `factor` failed.
   std::size_t singular_column() const;
-  /// Of the pattern and the factors.
-  std::size_t bytes() const;
 
  private:
   struct Klu;

@@ -1,0 +1,52 @@
+// Adaptive missiles where its estimates are poor. How accurate it is stands in tests/convergence.
+#include <gtest/gtest.h>
+
+#include "results/memory_recorder.hpp"
+#include "support/systems.hpp"
+
+namespace entrain {
+namespace {
+
+using test::changed;
+using test::example;
+
+std::uint64_t steps_of_pair_without_derivatives(const std::string& restart) {
+  auto pair =
+      changed(example("mechanical"), {.method = "missiles",
+                                      .step = 1e-3,
+                                      .stop = 2.0,
+                                      .options = {"adaptive=true", "tolerance=1e-4", "restart=\"" + restart + "\""}});
+  for (auto& subsystem : pair.subsystems) subsystem.state_derivatives = {false, {}};
+  Simulation simulation(pair);
+  const auto& summary = simulation.run();
+  EXPECT_EQ(summary.termination, Termination::Completed) << summary.message;
+  return summary.macro_steps;
+}
+
+TEST(MissilesAdaptive, steps_alike_from_real_and_from_smooth_starts_when_nobody_tells_derivatives) {
+  const auto real = steps_of_pair_without_derivatives("real");
+  const auto smooth = steps_of_pair_without_derivatives("c1");
+  EXPECT_LT(smooth, 2 * real);
+  EXPECT_LT(real, 2 * smooth);
+}
+
+// Over 0.1 s and 1 s the estimates of this prey, 1e6 times as fast as usual, grow beyond all numbers.
+TEST(MissilesAdaptive, cuts_a_first_step_over_which_the_estimates_overflow) {
+  for (const double step : {1.0, 0.1}) {
+    auto pair =
+        changed(example("lotka_volterra"),
+                {.method = "missiles", .step = step, .stop = step, .options = {"adaptive=true", "min_step=1e-9"}});
+    pair.subsystems[0].start["alpha"] = {1e6, {}};
+    pair.subsystems[0].start["beta"] = {1e6, {}};
+    pair.subsystems[1].start["P"] = {0.999, {}};
+    Simulation simulation(pair);
+    simulation.run_until(1e-5);
+    const auto& summary = simulation.summary();
+    EXPECT_EQ(summary.termination, Termination::Running) << summary.message;
+    EXPECT_GT(summary.macro_steps, 0U);
+    EXPECT_NEAR(simulation.value("predator.P"), 0.999, 1e-3);
+  }
+}
+
+}  // namespace
+}  // namespace entrain
