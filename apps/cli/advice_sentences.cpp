@@ -12,6 +12,7 @@ namespace {
 
 std::string ranges_text(const std::vector<StableRange>& ranges) {
   std::vector<std::string> parts;
+  parts.reserve(ranges.size());
   for (const auto& range : ranges) parts.push_back(fmt::format("from {:.4g} to {:.4g}", range.low, range.high));
   return fmt::format("{}", fmt::join(parts, ", and again "));
 }
