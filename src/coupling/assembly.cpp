@@ -11,8 +11,8 @@
 #include "base/suggest.hpp"
 #include "base/values.hpp"
 #include "coupling/schedule.hpp"
-#include "coupling/unit_problem.hpp"
 #include "description/toml_text.hpp"
+#include "description/unit_problem.hpp"
 #include "subsystem/restricted.hpp"
 
 namespace entrain {
@@ -104,16 +104,12 @@ class Assembler {
     for (const auto& input : variables.inputs) {
       inputs.push_back(input.start ? std::optional(std::get<double>(*input.start)) : std::nullopt);
     }
-    for (const auto& [name, written] : description.start) set_start(*subsystem, description, name, written, inputs);
-    for (const auto& [name, start] : description.optional_start) {
-      if (description.start.contains(name)) continue;
-      const auto value = in_own_unit(variables, description, name, start);
-      if (value) set_start(*subsystem, description, name, {*value, start.where}, inputs);
-    }
+    const WrittenStarts starts = starts_of(description, variables);
+    for (const auto& [name, written] : starts) set_start(*subsystem, description, name, written, inputs);
 
     try {
       subsystem = restrict_as_written(std::move(subsystem), description);
-      subsystem = with_schedule(std::move(subsystem), description_, description, problems_);
+      subsystem = with_schedule(std::move(subsystem), description_, description.name, starts, problems_);
       Graph::Node node{description.name, {}, {}, subsystem->capabilities().feedthrough};
       for (const auto& input : variables.inputs) node.inputs.push_back(input.name);
       for (const auto& output : variables.outputs) node.outputs.push_back(output.name);
@@ -123,10 +119,21 @@ class Assembler {
       assembly_.nodes.push_back(std::move(node));
       assembly_.subsystems.push_back(std::move(subsystem));
     } catch (const Error& error) {  // a parameter that makes no sense
-      const auto written = description.start.find(error.context().variable);
-      problem(written == description.start.end() ? description.where : written->second.where, error.what());
+      const auto written = starts.find(error.context().variable);
+      problem(written == starts.end() ? description.where : written->second.where, error.what());
       broken_.insert(description.name);
     }
+  }
+
+  /// What the user wrote, and what parameter sets say of the rest.
+  WrittenStarts starts_of(const SubsystemDescription& description, const VariableTable& variables) {
+    WrittenStarts starts = description.start;
+    for (const auto& [name, start] : description.optional_start) {
+      if (starts.contains(name)) continue;
+      if (auto value = in_own_unit(variables, description, name, start))
+        starts.insert({name, {std::move(*value), start.where}});
+    }
+    return starts;
   }
 
   /// The value in the unit of its variable; nullopt for what the subsystem does not know, which parameter sets may

@@ -57,15 +57,14 @@ std::vector<ScheduledValue> scheduled_values(const SystemDescription& descriptio
   return values;
 }
 
-/// What they have without the schedule: as the user says, else as the subsystem does.
+/// What they have without the schedule: as `written`, else as the subsystem says.
 std::map<std::size_t, Value> start_values(const std::vector<ScheduledValue>& values, const VariableTable& variables,
-                                          const SubsystemDescription& description) {
+                                          const WrittenStarts& written) {
   std::map<std::size_t, Value> starts;
   for (const auto& scheduled : values) {
     const auto& parameter = variables.parameters[scheduled.parameter];
-    const auto written = description.start.find(parameter.name);
-    const auto value =
-        written == description.start.end() ? parameter.start : converted(written->second.value, parameter.type);
+    const auto found = written.find(parameter.name);
+    const auto value = found == written.end() ? parameter.start : converted(found->second.value, parameter.type);
     if (value) starts.insert({scheduled.parameter, *value});
   }
   return starts;
@@ -74,10 +73,11 @@ std::map<std::size_t, Value> start_values(const std::vector<ScheduledValue>& val
 }  // namespace
 
 std::unique_ptr<Subsystem> with_schedule(std::unique_ptr<Subsystem> subsystem, const SystemDescription& system,
-                                         const SubsystemDescription& description, std::vector<Problem>& problems) {
-  auto values = scheduled_values(system, description.name, subsystem->variables(), problems);
+                                         const std::string& name, const WrittenStarts& written,
+                                         std::vector<Problem>& problems) {
+  auto values = scheduled_values(system, name, subsystem->variables(), problems);
   if (values.empty()) return subsystem;
-  auto starts = start_values(values, subsystem->variables(), description);
+  auto starts = start_values(values, subsystem->variables(), written);
   return scheduled(std::move(subsystem), std::move(values), std::move(starts));
 }
 

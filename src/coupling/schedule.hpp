@@ -1,6 +1,8 @@
 #pragma once
 
+#include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "entrain/subsystem.hpp"
@@ -8,9 +10,14 @@
 
 namespace entrain {
 
-/// The subsystem with what the schedule says of it; itself if that is nothing. Everything wrong goes to `problems`.
+/// Start values of a subsystem by name, in the units of its variables.
+using WrittenStarts = std::map<std::string, Written<Value>>;
+
+/// The subsystem with what the schedule says of it; itself if that is nothing. `written`: what its parameters have
+/// until then. Everything wrong goes to `problems`.
 std::unique_ptr<Subsystem> with_schedule(std::unique_ptr<Subsystem> subsystem, const SystemDescription& system,
-                                         const SubsystemDescription& description, std::vector<Problem>& problems);
+                                         const std::string& name, const WrittenStarts& written,
+                                         std::vector<Problem>& problems);
 
 /// Adds a problem for each scheduled variable of a subsystem that there is not.
 void check_scheduled_subsystems(const SystemDescription& description, std::vector<Problem>& problems);

@@ -69,6 +69,17 @@ start = { x = 1.0, c = 10.0, d = 0.0, c_0 = 0.0, d_0 = 0.0 }
   EXPECT_TRUE(simulation.run().warnings.empty());
 }
 
+/// ln p is 0.3 * 2 + 0.7 * -1 + 1 * 0.5, as when the same value stands in `start`.
+TEST(ScheduleOfAModel, leaves_the_value_of_a_parameter_set_until_its_first_time) {
+  auto system = test::system_from(kPrey);
+  auto& prey = system.subsystems[0];
+  prey.start.erase("alpha");
+  prey.optional_start["alpha"] = {Value(2.0), "", {}};
+  Simulation simulation(system);
+  simulation.run();
+  EXPECT_NEAR(std::log(simulation.value("prey.p")), 0.4, 1e-8);
+}
+
 TEST(ScheduleOfAModel, waits_for_the_end_of_an_imposed_step) {
   auto system = test::system_from(kPrey);
   system.subsystems[0].step = {0.5, {}};

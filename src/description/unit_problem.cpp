@@ -1,4 +1,4 @@
-#include "coupling/unit_problem.hpp"
+#include "description/unit_problem.hpp"
 
 #include <fmt/format.h>
 
