@@ -107,14 +107,19 @@ class Binder {
   template <class Entry>
   std::vector<Entry> parsed(Parse<Entry> parse, const SspScope& scope, const std::string& uri, const Origin& origin) {
     try {
-      std::string fragment;
-      const auto file = origin.in_component ? scope.fmu / path_of_uri(uri, fragment)
-                                            : SspLibrary::resolved(origin.file, uri, fragment);
+      const auto file = path_of(scope, uri, origin);
       return parse(SspLibrary::text(file), file.string(), problems_);
     } catch (const Error& error) {
       problems_.push_back({error.message(), error.context().remedy, origin.binding.where});
       return {};
     }
+  }
+
+  /// A component that is an SSD or a package has been opened: its file is where its own URIs lead.
+  static std::filesystem::path path_of(const SspScope& scope, const std::string& uri, const Origin& origin) {
+    if (origin.in_component && !scope.fmu.empty()) return SspLibrary::inside_fmu(scope.fmu, uri);
+    std::string fragment;
+    return SspLibrary::resolved(origin.in_component ? *scope.file : origin.file, uri, fragment);
   }
 
   /// To everything that has this name: the standard allows several. False when nothing has.

@@ -16,6 +16,13 @@ constexpr const char* kDefaultDocument = "SystemStructure.ssd";
 /// Parsing XML takes many times the size of the text.
 constexpr TextFileKind kSspText{"a file of SSP", "Name a file of SSP", std::uintmax_t{64} << 20U};
 
+void require_inside(const fs::path& archive, const fs::path& target, const std::string& uri, std::string_view kind) {
+  const fs::path inside = target.lexically_relative(archive);
+  if (!inside.empty() && *inside.begin() != "..") return;
+  throw Error(ErrorCode::InvalidSystem, fmt::format("the source '{}' leads out of the {}", uri, kind),
+              {.subsystem = {}, .variable = {}, .time = {}, .remedy = fmt::format("Put the file into the {}", kind)});
+}
+
 }  // namespace
 
 const SspFile* SspLibrary::open(const fs::path& file, const std::string& variant) {
@@ -35,11 +42,15 @@ const SspFile* SspLibrary::open(const fs::path& file, const std::string& variant
 fs::path SspLibrary::resolved(const SspFile& from, const std::string& uri, std::string& fragment) {
   const fs::path path = path_of_uri(uri, fragment);
   const fs::path target = (from.base / path).lexically_normal();
-  if (!from.in_package || path.is_absolute()) return target;
-  const fs::path inside = target.lexically_relative(outermost_file(from.path));
-  if (!inside.empty() && *inside.begin() != "..") return target;
-  throw Error(ErrorCode::InvalidSystem, fmt::format("the source '{}' leads out of the package", uri),
-              {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Put the file into the package"});
+  if (from.in_package) require_inside(outermost_file(from.path), target, uri, "package");
+  return target;
+}
+
+fs::path SspLibrary::inside_fmu(const fs::path& fmu, const std::string& uri) {
+  std::string fragment;
+  const fs::path target = (fmu / path_of_uri(uri, fragment)).lexically_normal();
+  require_inside(fmu.lexically_normal(), target, uri, "FMU");
+  return target;
 }
 
 std::string SspLibrary::text(const fs::path& file) {

@@ -29,6 +29,8 @@ class SspLibrary {
 
   /// The path that a URI of `from` means. Throws Error{InvalidSystem}, also when it leads out of a package.
   static std::filesystem::path resolved(const SspFile& from, const std::string& uri, std::string& fragment);
+  /// The path that a URI means inside an FMU. Throws as `resolved`.
+  static std::filesystem::path inside_fmu(const std::filesystem::path& fmu, const std::string& uri);
   /// The text of another file. Throws as `open`.
   static std::string text(const std::filesystem::path& file);
 
