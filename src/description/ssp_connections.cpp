@@ -5,6 +5,7 @@
 
 #include "base/suggest.hpp"
 #include "description/ssp_flat.hpp"
+#include "description/unit_problem.hpp"
 
 namespace entrain {
 namespace {
@@ -19,16 +20,45 @@ struct End {
   SspPort port;
   Role role = Role::Unknown;
   bool of_component = false;
+  const SspConnector* connector = nullptr;  ///< nullptr when the document does not list it
 };
 
 struct Edge {
   SspPort source, target;
   bool to_component = false;
   const SspConnection* connection = nullptr;
+  const SspConnector* from = nullptr;
+  const SspConnector* to = nullptr;
 };
+/// From the target back to the source.
+using Way = std::vector<const Edge*>;
 
 std::string text_of(const SspPort& port) {
   return port.first.empty() ? port.second : fmt::format("{}.{}", port.first, port.second);
+}
+
+bool has_unit(const SspConnector* connector) {
+  return connector != nullptr && !connector->unit.empty();
+}
+
+/// What the units of two connectors are compared by.
+Variable as_variable(const SspConnector& connector) {
+  Variable variable;
+  variable.name = connector.name;
+  variable.unit = connector.unit;
+  variable.meaning = connector.meaning;
+  return variable;
+}
+
+void apply_after(SspTransformation& sum, double factor, double offset) {
+  sum.factor *= factor;
+  sum.offset = factor * sum.offset + offset;
+}
+
+/// Not the same before and after a conversion of units.
+bool depends_on_unit(const SspTransformation& by, const SspConnector& connector) {
+  const auto meaning = unit_meaning(as_variable(connector));
+  return by.offset != 0.0 || (by.factor != 1.0 && meaning && meaning->offset != 0.0);
 }
 
 class Tracer {
@@ -49,10 +79,13 @@ class Tracer {
     for (const auto& child : scope.children) collect(child);
   }
 
-  static SspFlow flow_of(const SspElement& element, const std::string& connector) {
+  static const SspConnector* find_connector(const SspElement& element, const std::string& name) {
     const auto found = std::find_if(element.connectors.begin(), element.connectors.end(),
-                                    [&](const SspConnector& candidate) { return candidate.name == connector; });
-    return found == element.connectors.end() ? SspFlow::Unknown : found->flow;
+                                    [&](const SspConnector& candidate) { return candidate.name == name; });
+    return found == element.connectors.end() ? nullptr : &*found;
+  }
+  static SspFlow flow_of(const SspConnector* connector) {
+    return connector == nullptr ? SspFlow::Unknown : connector->flow;
   }
 
   /// nullopt when a problem was added.
@@ -60,9 +93,10 @@ class Tracer {
                             const SourcePosition& where) {
     if (element.empty()) {
       // Inside, what a system takes in is a source.
-      const SspFlow flow = flow_of(*scope.element, connector);
+      const SspConnector* listed = find_connector(*scope.element, connector);
+      const SspFlow flow = flow_of(listed);
       const Role role = flow == SspFlow::In ? Role::Source : flow == SspFlow::Out ? Role::Target : Role::Unknown;
-      return End{{scope.path, connector}, role, false};
+      return End{{scope.path, connector}, role, false, listed};
     }
     const auto child = std::find_if(scope.children.begin(), scope.children.end(),
                                     [&](const SspScope& candidate) { return candidate.name == element; });
@@ -74,10 +108,11 @@ class Tracer {
       return std::nullopt;
     }
     // A signal of a dictionary is written by one and read by the others: the other end tells which.
-    if (child->is_dictionary) return End{{child->path, connector}, Role::Unknown, false};
-    const SspFlow flow = flow_of(*child->element, connector);
+    const SspConnector* listed = find_connector(*child->element, connector);
+    if (child->is_dictionary) return End{{child->path, connector}, Role::Unknown, false, listed};
+    const SspFlow flow = flow_of(listed);
     const Role role = flow == SspFlow::Out ? Role::Source : flow == SspFlow::In ? Role::Target : Role::Unknown;
-    return End{{child->path, connector}, role, child->element->is_component};
+    return End{{child->path, connector}, role, child->element->is_component, listed};
   }
 
   void add(const SspScope& scope, const SspConnection& connection) {
@@ -94,7 +129,7 @@ class Tracer {
     const bool forward = start->role == Role::Source || end->role == Role::Target || start->role == end->role;
     const End& source = forward ? *start : *end;
     const End& target = forward ? *end : *start;
-    edges_.push_back({source.port, target.port, target.of_component, &connection});
+    edges_.push_back({source.port, target.port, target.of_component, &connection, source.connector, target.connector});
     sources_.insert({source.port, source.of_component});
     if (target.of_component) return;  // fed twice is told by the assembly
     if (!into_system_.insert({target.port, edges_.size() - 1}).second)
@@ -107,8 +142,9 @@ class Tracer {
     SspFeed feed;
     feed.target = last.target;
     feed.where = last.connection->where;
-    const Edge* edge = &last;
+    Way way{&last};
     while (true) {
+      const Edge* edge = way.back();
       if (feed.between.size() > kLongestWay) {
         problems_.push_back({fmt::format("'{}' is fed by a circle of connectors, or through more than {}",
                                          text_of(feed.target), kLongestWay),
@@ -126,9 +162,57 @@ class Tracer {
       feed.between.push_back({edge->source, feed.transformation});
       const auto before = into_system_.find(edge->source);
       if (before == into_system_.end()) break;
-      edge = &edges_[before->second];
+      way.push_back(&edges_[before->second]);
     }
+    if (feed.from_component) convert_along(way, feed);
     return feed;
+  }
+
+  /// Where the document tells the units of both ends, each connection converts before it transforms. Where it does not,
+  /// those of the variables count, which are not known here: the assembly converts first, and everything else follows.
+  void convert_along(const Way& way, SspFeed& feed) {
+    const SspConnector* current = way.back()->from;
+    if (!has_unit(current) || !has_unit(way.front()->to)) return require_units_of_ends(way);
+    SspTransformation sum;
+    SspPort told_by = way.back()->source;
+    for (auto edge = way.rbegin(); edge != way.rend(); ++edge) {
+      const SspConnection& connection = *(*edge)->connection;
+      if (has_unit((*edge)->to)) {
+        if (connection.convert_units) convert(told_by, *current, **edge, sum);
+        current = (*edge)->to;
+        told_by = (*edge)->target;
+      }
+      apply_after(sum, connection.transformation.factor, connection.transformation.offset);
+    }
+    feed.transformation = sum;
+    feed.convert_units = false;
+  }
+
+  void convert(const SspPort& source, const SspConnector& from, const Edge& edge, SspTransformation& sum) {
+    const Variable output = as_variable(from);
+    const Variable input = as_variable(*edge.to);
+    const auto [kind, conversion] = match_units(output, input);
+    if (kind == UnitMatch::Kind::Fits) return apply_after(sum, conversion.factor, conversion.offset);
+    problems_.push_back(
+        unit_problem(kind, {text_of(source), text_of(edge.target), edge.connection->where}, output, input));
+  }
+
+  /// A system's connector with a unit between ends without: what is transformed there may be in another unit.
+  void require_units_of_ends(const Way& way) {
+    for (const Edge* edge : way) {
+      for (const SspConnector* connector : {edge->from, edge->to}) {
+        const bool at_end = connector == way.back()->from || connector == way.front()->to;
+        if (at_end || !has_unit(connector) || !depends_on_unit(edge->connection->transformation, *connector)) continue;
+        const bool source_lacks = !has_unit(way.back()->from);
+        const SspPort& lacking = source_lacks ? way.back()->source : way.front()->target;
+        problems_.push_back(
+            {fmt::format("'{}' is fed through '{}' in {}, but '{}' tells no unit", text_of(way.front()->target),
+                         connector->name, connector->unit, text_of(lacking)),
+             "write the unit of its connector, so that the transformation is applied in the right one",
+             edge->connection->where});
+        return;
+      }
+    }
   }
 
   std::vector<Problem>& problems_;

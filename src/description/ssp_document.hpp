@@ -26,6 +26,8 @@ enum class SspFlow { In, Out, Unknown };
 struct SspConnector {
   std::string name;
   SspFlow flow = SspFlow::Unknown;
+  std::string unit = {};                              ///< empty = of a component: that of its variable; else none
+  std::optional<UnitMeaning> meaning = std::nullopt;  ///< of the unit, where the document defines it
 };
 
 struct SspConnection {

@@ -75,7 +75,7 @@ class SsdReader {
     element.where = xml_.where(node);
     for (const Node connector : child_named(node, "Connectors")) {
       if (local_name(connector) != "Connector") continue;
-      element.connectors.push_back({xml_.required(connector, "name"), flow_of(connector.attribute("kind").value())});
+      element.connectors.push_back(read_connector(connector));
     }
     for (const Node binding : child_named(node, "ParameterBindings")) {
       if (local_name(binding) == "ParameterBinding") element.bindings.push_back(read_binding(binding));
@@ -90,6 +90,15 @@ class SsdReader {
       read_content(node, element);
     }
     return element;
+  }
+
+  SspConnector read_connector(const Node& node) {
+    SspConnector connector{xml_.required(node, "name"), flow_of(node.attribute("kind").value())};
+    for (const Node type : node) {
+      if (const auto unit = type.attribute("unit")) connector.unit = unit.value();
+    }
+    if (const auto defined = units_.find(connector.unit); defined != units_.end()) connector.meaning = defined->second;
+    return connector;
   }
 
   void read_content(const Node& node, SspElement& element) {
