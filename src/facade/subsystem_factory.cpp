@@ -53,6 +53,7 @@ class Factory {
       for (const auto& [name, start] : description.optional_start) choice.start[name] = start.value;
       for (const auto& [name, written] : description.start) choice.start[name] = written.value;
       choice.log = log_;
+      if (system_.step && system_.step->value > 0.0) choice.step = system_.step->value;
       return make_fmu_subsystem(description.name, description.fmu, choice);
     } catch (const Error& error) {
       problems.push_back({error.message(), error.context().remedy, description.fmu_where, Problem::Severity::Error});

@@ -1,6 +1,6 @@
 /* An FMI 2.0 co-simulation FMU whose output comes two steps late. Its state is the step under way and the two before.
    With the guid "forgetful" fmi2SetFMUstate leaves the newest of them as it is: no output of the next step shows it,
-   only the one after. */
+   only the one after. With the guid "at most <s>" it refuses longer steps, which stand for those that take for ever. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@ typedef struct {
 
 typedef struct {
   State state;
-  double u;
+  double u, longest;
   int forgets;
 } Component;
 
@@ -23,6 +23,7 @@ EXPORT fmi2Component fmi2Instantiate(fmi2String name, fmi2Type type, fmi2String 
   (void)name, (void)type, (void)resources, (void)callbacks, (void)visible, (void)logging;
   Component* c = calloc(1, sizeof(Component));
   c->forgets = strcmp(guid, "forgetful") == 0;
+  c->longest = strncmp(guid, "at most ", 8) == 0 ? strtod(guid + 8, NULL) : 1e300;
   return c;
 }
 EXPORT void fmi2FreeInstance(fmi2Component c) {
@@ -60,6 +61,7 @@ EXPORT fmi2Status fmi2DoStep(fmi2Component c, fmi2Real from, fmi2Real size, fmi2
   (void)forward;
   Component* component = c;
   State* state = &component->state;
+  if (size > component->longest) return fmi2Error;
   state->y = state->late;
   state->late = state->later;
   state->later = component->u + from + size;

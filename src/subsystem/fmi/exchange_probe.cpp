@@ -16,7 +16,7 @@ class ExchangeProber {
         ports_(ports),
         starts_(starts),
         start_(fmu.description().experiment.start.value_or(0.0)),
-        step_(trial_step(fmu.description(), start_)),
+        step_(trial_step(fmu.description(), start_, caller.step)),
         inputs_(start_inputs(ports, starts)),
         log_(fmu.name(), caller),
         reporter_(log_, caller.subsystem),

@@ -14,6 +14,7 @@ struct FmuCaller {
   std::string subsystem;
   std::optional<Duration> timeout{};  ///< wall clock, in s
   LogHandler log{};                   ///< is told every message
+  std::optional<Duration> step{};     ///< the macro step of the run, if there is one
 };
 
 /// What one FMU instance finds outside itself: the watch over its calls, and a place for its messages, of which the

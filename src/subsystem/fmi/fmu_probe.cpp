@@ -11,6 +11,8 @@
 namespace entrain {
 namespace {
 
+constexpr Duration kBoldestTrial = 1e-3;  ///< s, of an FMU that tells nothing of its steps
+
 std::optional<Duration> imposed_step_of(const FmuDescription& description) {
   const auto& flags = description.co_simulation;
   if (!flags || flags->variable_step) return std::nullopt;
@@ -19,13 +21,16 @@ std::optional<Duration> imposed_step_of(const FmuDescription& description) {
 
 }  // namespace
 
-Duration trial_step(const FmuDescription& description, Time start) {
+Duration trial_step(const FmuDescription& description, Time start, std::optional<Duration> macro_step) {
   if (const auto imposed = imposed_step_of(description)) return *imposed;
-  if (description.experiment.step) return *description.experiment.step;  // positive, like all steps read
-  if (description.experiment.stop && *description.experiment.stop > start) {
-    return (*description.experiment.stop - start) / 1000.0;
-  }
-  return 1e-3;
+  const auto& experiment = description.experiment;
+  if (experiment.step) return std::min(*experiment.step, macro_step.value_or(*experiment.step));
+  // A far stop says nothing of the steps inside: a share of it may be more of them than anyone can wait for.
+  const auto& flags = description.co_simulation;
+  const Duration inside = flags && flags->fixed_internal_step ? *flags->fixed_internal_step : kBoldestTrial;
+  const Duration step = macro_step.value_or(inside);
+  if (!experiment.stop || *experiment.stop <= start) return step;
+  return std::min(step, (*experiment.stop - start) / 1000.0);
 }
 
 std::vector<double> start_inputs(const FmuPorts& ports, const std::vector<FmuStart>& starts) {
@@ -49,7 +54,7 @@ class Prober {
         ports_(ports),
         starts_(starts),
         start_(fmu.description().experiment.start.value_or(0.0)),
-        step_(trial_step(fmu.description(), start_)),
+        step_(trial_step(fmu.description(), start_, caller.step)),
         log_(fmu.name(), caller),
         inputs_(start_inputs(ports_, starts)) {}
 

@@ -8,8 +8,8 @@
 
 namespace entrain {
 
-/// Some step that the FMU should be able to do.
-Duration trial_step(const FmuDescription& description, Time start);
+/// Some step that the FMU should be able to do, and soon: none longer than the macro step of the run, if that is known.
+Duration trial_step(const FmuDescription& description, Time start, std::optional<Duration> macro_step);
 
 /// The inputs an FMU starts with: its own, or those that the user gave.
 std::vector<double> start_inputs(const FmuPorts& ports, const std::vector<FmuStart>& starts);

@@ -89,6 +89,7 @@ class FmuSubsystem final : public Subsystem, private Rollback, private Reset, pr
   std::shared_ptr<const std::string> claim_;
   const FmuPorts& ports_;
   const std::optional<double> tolerance_;  ///< as the user wrote
+  const std::optional<Duration> macro_step_;
   std::vector<FmuStart> starts_;
   mutable std::optional<Capabilities> capabilities_;
   mutable const FmuAbilities* proven_ = nullptr;  ///< once capabilities_ is known
@@ -110,6 +111,7 @@ FmuSubsystem::FmuSubsystem(std::string name, std::shared_ptr<Fmu> fmu, const Fmu
       claim_(fmu_->claim(name_, interface_)),
       ports_(fmu_->ports(chosen_structure(fmu_->description(), choice))),
       tolerance_(choice.tolerance),
+      macro_step_(choice.step),
       log_(fmu_->name(), {name_, choice.timeout, choice.log}),
       reporter_(log_, name_),
       stepper_(make_stepper(choice)) {
@@ -160,7 +162,7 @@ const Capabilities& FmuSubsystem::capabilities() const {
 /// Proven on a scratch instance; what goes wrong there is told as ours.
 const FmuAbilities& FmuSubsystem::proven() const {
   try {
-    return fmu_->abilities(interface_, ports_, starts_, {name_, log_.code().owner().timeout});
+    return fmu_->abilities(interface_, ports_, starts_, {name_, log_.code().owner().timeout, {}, macro_step_});
   } catch (const Error& error) {
     ErrorContext context = error.context();
     context.subsystem = name_;
