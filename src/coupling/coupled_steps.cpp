@@ -7,6 +7,7 @@
 
 #include "coupling/coupled_system.hpp"
 #include "numerics/polynomial.hpp"
+#include "subsystem/foreign_calls.hpp"
 
 namespace entrain {
 namespace {
@@ -18,10 +19,16 @@ bool all_finite(std::span<const double> values) {
   return std::all_of(values.begin(), values.end(), [](double value) { return std::isfinite(value); });
 }
 
-StepRejected rejected_step(const std::string& subsystem, Time from, Duration size) {
-  return {ErrorCode::SubsystemFailed,
-          fmt::format("rejected a step of {} s", size),
-          {.subsystem = subsystem, .variable = {}, .time = from, .remedy = "Choose a smaller step"}};
+/// " (FMU 'prey.fmu', by fmi2GetReal)", or nothing.
+std::string in_brackets(const std::string& call) {
+  return call.empty() ? call : " (" + call + ")";
+}
+
+StepRejected rejected_step(const Subsystem& subsystem, Time from, Duration size) {
+  return {
+      ErrorCode::SubsystemFailed,
+      fmt::format("rejected a step of {} s{}", size, in_brackets(refusal_of(subsystem))),
+      {.subsystem = std::string(subsystem.name()), .variable = {}, .time = from, .remedy = "Choose a smaller step"}};
 }
 
 }  // namespace
@@ -213,7 +220,7 @@ void CoupledSystem::continue_step(const StepTask& task, Participant& participant
     ++participant.counters.early_returns;
     step_in_parts(task, participant, report.reached);
   } else {
-    throw rejected_step(graph_.name(task.subsystem), task.from, task.size);
+    throw rejected_step(*participant.subsystem, task.from, task.size);
   }
 }
 
@@ -258,7 +265,7 @@ void CoupledSystem::step_in_parts(const StepTask& task, Participant& participant
       ++participant.counters.early_returns;
       done = report.reached - task.from;
     } else {
-      throw rejected_step(graph_.name(task.subsystem), from, size);
+      throw rejected_step(*participant.subsystem, from, size);
     }
   }
 }
@@ -273,7 +280,8 @@ void CoupledSystem::throw_not_finite(SubsystemId s, Time t) const {
   for (const OutputId output : outputs) {
     if (!std::isfinite(signals_[output])) culprit = output;
   }
-  throw Error(ErrorCode::SubsystemFailed, fmt::format("the output became {}", signals_[culprit]),
+  const std::string call = reading_of(*participants_[s].subsystem, culprit - outputs.first);
+  throw Error(ErrorCode::SubsystemFailed, fmt::format("the output became {}{}", signals_[culprit], in_brackets(call)),
               {.subsystem = graph_.name(s),
                .variable = graph_.name(culprit),
                .time = t,

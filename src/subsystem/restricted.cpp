@@ -7,6 +7,7 @@
 
 #include "base/grid.hpp"
 #include "entrain/error.hpp"
+#include "subsystem/foreign_calls.hpp"
 
 namespace entrain {
 namespace {
@@ -28,7 +29,7 @@ Capabilities reduced(Capabilities result, const Restrictions& restrictions) {
   return result;
 }
 
-class Restricted final : public Subsystem, private States, private Events {
+class Restricted final : public Subsystem, public ForeignCalls, private States, private Events {
  public:
   Restricted(std::unique_ptr<Subsystem> inner, const Restrictions& restrictions)
       : inner_(std::move(inner)), restrictions_(restrictions) {
@@ -55,6 +56,9 @@ class Restricted final : public Subsystem, private States, private Events {
   }
   StepReport step(const Step& step, std::span<double> outputs) override { return inner_->step(step, outputs); }
   HeldStep held_step() noexcept override { return inner_->held_step(); }
+
+  std::string refusal() const override { return refusal_of(*inner_); }
+  std::string reading(std::size_t output) const override { return reading_of(*inner_, output); }
 
  private:
   void states(std::span<double> x) override { inner_->facets().states->states(x); }

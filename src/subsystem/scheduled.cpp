@@ -4,11 +4,17 @@
 #include <utility>
 
 #include "base/grid.hpp"
+#include "subsystem/foreign_calls.hpp"
 
 namespace entrain {
 namespace {
 
-class Scheduled final : public Subsystem, private Rollback, private Equations, private Events, private Reset {
+class Scheduled final : public Subsystem,
+                        public ForeignCalls,
+                        private Rollback,
+                        private Equations,
+                        private Events,
+                        private Reset {
  public:
   Scheduled(std::unique_ptr<Subsystem> inner, std::vector<ScheduledValue> values, std::map<std::size_t, Value> starts);
 
@@ -24,6 +30,9 @@ class Scheduled final : public Subsystem, private Rollback, private Equations, p
     inner_->evaluate(inputs, outputs);
   }
   StepReport step(const Step& step, std::span<double> outputs) override;
+
+  std::string refusal() const override { return refusal_of(*inner_); }
+  std::string reading(std::size_t output) const override { return reading_of(*inner_, output); }
 
  private:
   StateId save() override;

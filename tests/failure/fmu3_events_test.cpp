@@ -154,7 +154,8 @@ TEST_F(Fmu3Events, discarded_step_is_made_in_shorter_ones) {
 TEST_F(Fmu3Events, step_that_is_always_discarded_is_rejected_with_a_remedy) {
   const auto summary = run(DiscardAll, "");
   EXPECT_EQ(summary.termination, Termination::Failed);
-  expect_text(summary.message, "subsystem 'part', at t = 0.5 s: rejected a step of 0.1 s. Choose a smaller step");
+  expect_text(summary.message, "subsystem 'part', at t = 0.5 s: rejected a step of 0.1 s (FMU '");
+  expect_text(summary.message, "fmi3DoStep returned fmi3Discard). Choose a smaller step");
 }
 
 TEST_F(Fmu3Events, warning_of_a_set_call_reaches_the_summary) {

@@ -266,8 +266,14 @@ TEST_F(FmuFiles, problems_stand_at_the_line_of_the_system_file) {
 
 TEST_F(FmuFiles, neither_co_simulation_nor_model_exchange_is_told) {
   std::string xml = test::scripted_description("");
-  xml.replace(xml.find("<CoSimulation"), 13, "<ScheduledExecution");
+  xml.replace(xml.find("<CoSimulation"), 13, "<Unheard");
   expect_text(refusal(write(xml)), "it offers neither co-simulation nor model exchange");
+}
+
+TEST_F(FmuFiles, scheduled_execution_alone_is_told) {
+  std::string xml = test::scripted_description("");
+  xml.replace(xml.find("<CoSimulation"), 13, "<ScheduledExecution");
+  expect_text(refusal(write(xml)), "it offers scheduled execution only, which Entrain does not run");
 }
 
 TEST_F(FmuFiles, second_instance_of_a_once_per_process_fmu_names_both) {

@@ -152,6 +152,7 @@ StepReport CoSimulation::unusual(const Subsystem::Step& step, const FmuStepResul
   const Time end = std::min(from + step.size, std::max(stop_, from));
   if (!moved) {
     report.outcome = StepOutcome::Rejected;
+    reporter_.note_refusal(result.result);
   } else if (!reached(result.reached, end)) {
     report.outcome = StepOutcome::EndedEarly;
   } else {
@@ -164,6 +165,7 @@ StepReport CoSimulation::unusual(const Subsystem::Step& step, const FmuStepResul
 /// be asked for a shorter step.
 StepReport CoSimulation::discarded(const Subsystem::Step& step, const FmuStepResult& result,
                                    std::span<double> outputs) {
+  reporter_.note_refusal(result.result);
   if (!three_) {
     const bool ended = result.terminated && result.reached > step.from;
     return {result.reached, ended ? StepOutcome::EndedEarly : StepOutcome::Rejected, result.terminated};

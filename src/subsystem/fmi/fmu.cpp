@@ -25,7 +25,9 @@ FmuDescription checked_description(const fs::path& folder, const std::string& fm
   auto description = read_model_description(folder / "modelDescription.xml", fmu);
   if (description.co_simulation || description.model_exchange) return description;
   throw Error(ErrorCode::InvalidSystem,
-              fmt::format("FMU '{}': it offers neither co-simulation nor model exchange", fmu),
+              fmt::format("FMU '{}': it offers {}", fmu,
+                          description.scheduled_execution ? "scheduled execution only, which Entrain does not run"
+                                                          : "neither co-simulation nor model exchange"),
               {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Export it again for co-simulation"});
 }
 
@@ -151,19 +153,21 @@ const FmuAbilities& Fmu::abilities(FmuInterface interface, const FmuPorts& ports
   return abilities_.emplace(std::move(selecting), std::move(proven)).first->second;
 }
 
+std::string call_text(const FmuResult& result, FmuLog& log) {
+  const std::string_view prefix = std::string_view(result.function).substr(0, 4);
+  return fmt::format("{}: {} returned {}{}{}", log.code().owner().code, result.function, prefix,
+                     status_name(result.status), log.take_text());
+}
+
 void require_done(const FmuResult& result, FmuLog& log, const ErrorContext& context) {
   if (result.done()) return;
-  const std::string prefix(result.function, std::min<std::size_t>(4, std::string_view(result.function).size()));
   ErrorContext with_remedy = context;
   if (with_remedy.remedy.empty()) {
     with_remedy.remedy = result.status == FmuStatus::Fatal
                              ? "After that no call of it is allowed: tell who made it"
                              : "Look at its start values and inputs at that time, else tell who made it";
   }
-  throw Error(ErrorCode::SubsystemFailed,
-              fmt::format("{}: {} returned {}{}{}", log.code().owner().code, result.function, prefix,
-                          status_name(result.status), log.take_text()),
-              with_remedy);
+  throw Error(ErrorCode::SubsystemFailed, call_text(result, log), with_remedy);
 }
 
 std::vector<const char*> trouble_categories(const FmuDescription& description) {

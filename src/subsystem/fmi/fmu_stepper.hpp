@@ -20,6 +20,9 @@ class FmuReporter {
   void note_warning(const FmuResult& result, Time t);
   /// "'s' returned a warning 3 times, first from ..."; empty when there was none.
   std::string warning() const;
+  void note_refusal(const FmuResult& result) { refusal_ = result; }
+  /// The call that refused the last step, and what the FMU said.
+  std::string refusal() const { return call_text(refusal_, log_) + (refusal_.done() ? " without advancing" : ""); }
   bool failed() const { return failed_; }  ///< a call has; no other may follow
 
  private:
@@ -29,6 +32,7 @@ class FmuReporter {
   std::string subsystem_;
   std::uint64_t warnings_ = 0;
   std::string first_warning_;
+  FmuResult refusal_;
   bool failed_ = false;
 };
 

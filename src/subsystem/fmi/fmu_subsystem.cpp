@@ -12,6 +12,7 @@
 #include "subsystem/fmi/co_simulation.hpp"
 #include "subsystem/fmi/fmu.hpp"
 #include "subsystem/fmi/model_exchange.hpp"
+#include "subsystem/foreign_calls.hpp"
 
 namespace entrain {
 namespace {
@@ -49,7 +50,12 @@ FmuStructure chosen_structure(const FmuDescription& description, const FmuChoice
 }
 
 /// The one adapter of FMUs: start values, proven abilities, saved states. Steps are made by its stepper.
-class FmuSubsystem final : public Subsystem, private Rollback, private Reset, private Tuning, private DiscreteValues {
+class FmuSubsystem final : public Subsystem,
+                           public ForeignCalls,
+                           private Rollback,
+                           private Reset,
+                           private Tuning,
+                           private DiscreteValues {
  public:
   FmuSubsystem(std::string name, std::shared_ptr<Fmu> fmu, const FmuChoice& choice);
   ~FmuSubsystem() override;
@@ -65,6 +71,9 @@ class FmuSubsystem final : public Subsystem, private Rollback, private Reset, pr
   void evaluate(std::span<const double> inputs, std::span<double> outputs) override;
   StepReport step(const Step& step, std::span<double> outputs) override;
   HeldStep held_step() noexcept override { return stepper_->held_step(); }
+
+  std::string refusal() const override { return reporter_.refusal(); }
+  std::string reading(std::size_t output) const override;
 
  private:
   StateId save() override;
@@ -286,6 +295,15 @@ void FmuSubsystem::evaluate(std::span<const double> inputs, std::span<double> ou
 
 StepReport FmuSubsystem::step(const Step& step, std::span<double> outputs) {
   return stepper_->step(step, outputs);
+}
+
+std::string FmuSubsystem::reading(std::size_t output) const {
+  const auto& description = fmu_->description();
+  const bool narrow = description.variables[ports_.output_origins[output].variable].type == FmuType::Float32;
+  return fmt::format("{}, by {}", log_.code().owner().code,
+                     description.version == FmiVersion::Two ? "fmi2GetReal"
+                     : narrow                               ? "fmi3GetFloat32"
+                                                            : "fmi3GetFloat64");
 }
 
 StateId FmuSubsystem::save() {

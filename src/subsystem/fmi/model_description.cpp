@@ -100,6 +100,7 @@ class Reader {
     result_.token = required(root, three() ? "instantiationToken" : "guid", "fmiModelDescription");
     if (const Node node = root.child("ModelExchange")) read_model_exchange(node, root);
     if (const Node node = root.child("CoSimulation")) read_co_simulation(node);
+    result_.scheduled_execution = !root.child("ScheduledExecution").empty();
     for (const Node category : root.child("LogCategories").children("Category")) {
       result_.log_categories.emplace_back(category.attribute("name").value());
     }

@@ -127,6 +127,7 @@ struct FmuDescription {
   std::vector<FmuUnknown> outputs;            ///< may be empty or partial
   std::vector<FmuUnknown> state_derivatives;  ///< may be empty
   std::vector<std::string> clocks_to_tick;    ///< input clocks whose times the importer would have to keep
+  bool scheduled_execution = false;
 };
 
 /// "co-simulation" or "model exchange".
