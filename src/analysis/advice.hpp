@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <string>
@@ -23,6 +24,11 @@ struct Way {
   std::string title() const;
   bool operator==(const Way&) const = default;
 };
+
+/// Where the stable steps of a way are searched, for the step asked for.
+inline StableRange searched_steps(Duration step, Duration run) {
+  return {step / 64.0, std::min(1024.0 * step, run)};
+}
 
 /// One way to run a system, and what is known of it.
 struct Candidate : Way {

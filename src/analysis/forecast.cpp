@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "analysis/coupled_motion.hpp"
-#include "analysis/hermite_step.hpp"
 #include "analysis/measures.hpp"
 #include "numerics/dense.hpp"
 #include "numerics/eigenvalues.hpp"
@@ -174,16 +173,13 @@ MatrixXd exact_hermite_vector(const LinearNetwork& network, ExactMotion& motion,
   return z;
 }
 
-ErrorStep implicit_errors(const LinearNetwork& network, Duration step) {
+ErrorStep implicit_errors(const LinearNetwork& network, Duration step, StepEnd from) {
   const LinearNetwork drifting = with_drift(network);
-  const auto steps = subsystem_steps(network, step, kMaxInputDegree);
-  const auto drifting_steps = subsystem_steps(drifting, step, kMaxInputDegree);
   ExactMotion motion(network, step);
-  const MatrixXd missed =
-      view(hermite_step_matrix(drifting, drifting_steps, step)) * exact_hermite_vector(drifting, motion, 0) -
-      exact_hermite_vector(drifting, motion, 1);
+  const MatrixXd missed = view(hermite_step_matrix(drifting, step, from)) * exact_hermite_vector(drifting, motion, 0) -
+                          exact_hermite_vector(drifting, motion, 1);
   ErrorStep result;
-  result.map = view(hermite_step_matrix(network, steps, step));
+  result.map = view(hermite_step_matrix(network, step, from));
   result.missed = missed(rows_without_drift(network, static_cast<std::size_t>(missed.rows())), Eigen::all);
   result.outputs = MatrixXd::Zero(index(network.outputs.size()), result.map.cols());
   Index x = 0;
@@ -196,6 +192,17 @@ ErrorStep implicit_errors(const LinearNetwork& network, Duration step) {
     x += index(m.A.rows);
     y += index(m.C.rows);
     u += index(m.B.cols);
+  }
+  // What is connected is known as it is passed on.
+  u = index(network.state_count());
+  for (const auto& subsystem : network.subsystems) {
+    for (const auto& input : subsystem.inputs) {
+      if (input.factor != 0.0) {
+        result.outputs.row(index(input.source)).setZero();
+        result.outputs(index(input.source), u) = 1.0 / input.factor;
+      }
+      ++u;
+    }
   }
   return result;
 }
@@ -237,6 +244,8 @@ class ErrorRun {
     rates_ = both.tail(rates_.size());
   }
   void finish(Forecast& forecast) const {
+    forecast.steps = (path_.stop - path_.points.front().time) / step_;
+    if (weight_ == 0.0) forecast.error = std::numeric_limits<double>::infinity();
     for (std::size_t y = 0; y < squares_.size(); ++y) {
       const double mean = std::sqrt(squares_[y] / std::max(1.0, weight_));
       double relative = path_.ranges[y] > 0.0 ? mean / path_.ranges[y] : mean;
@@ -275,9 +284,8 @@ VectorXd vector_of(const std::vector<double>& values) {
 }
 
 void note_radius(const LinearNetwork& network, const ErrorStep& steady, Duration step, Forecast& forecast) {
-  forecast.radius =
-      std::max(forecast.radius, std::pow(spectral_radius(to_matrix(steady.map)), 1.0 / steady.macro_steps));
-  forecast.exact_radius = std::max(forecast.exact_radius, own_growth(network, step));
+  forecast.take_point(std::pow(spectral_radius(to_matrix(steady.map)), 1.0 / steady.macro_steps),
+                      own_growth(network, step));
 }
 
 Time end_of(const RunPath& path, std::size_t point) {
@@ -287,8 +295,16 @@ Time end_of(const RunPath& path, std::size_t point) {
 }  // namespace
 
 bool Forecast::stable() const {
-  constexpr double kRounding = 1e-9;
-  return radius <= std::max(1.0, exact_radius) * (1.0 + kRounding);
+  // A double eigenvalue 1, as free motion has it, is known to the root of rounding; over the run that must not matter.
+  constexpr double kRootOfRounding = 1e-7;
+  constexpr double kNoMatter = 1e-2;
+  return growth <= std::min(kRootOfRounding, kNoMatter / std::max(1.0, steps));
+}
+
+void Forecast::take_point(double radius_here, double own_radius) {
+  radius = std::max(radius, radius_here);
+  const double beyond = std::log(radius_here / std::max(1.0, own_radius));
+  growth = std::isfinite(radius_here) ? std::max(growth, beyond) : std::numeric_limits<double>::infinity();
 }
 
 bool can_forecast(const LinearNetwork& network, int degree) {
@@ -320,12 +336,12 @@ Forecast forecast_explicit(const RunPath& path, const CouplingChoice& choice) {
   return forecast;
 }
 
-Forecast forecast_implicit(const RunPath& path, Duration step) {
+Forecast forecast_implicit(const RunPath& path, Duration step, StepEnd from) {
   Forecast forecast;
   ErrorRun run(path, step);
   for (std::size_t point = 0; point < path.points.size(); ++point) {
     const auto& at = path.points[point];
-    const ErrorStep steady = implicit_errors(at.network, step);
+    const ErrorStep steady = implicit_errors(at.network, step, from);
     run.begin(vector_of(at.rates));
     run.go(steady, view(exponential(exact_coupling(at.network).dynamics, step)), end_of(path, point));
     note_radius(at.network, steady, step, forecast);
@@ -339,8 +355,8 @@ double explicit_radius(const LinearNetwork& network, const CouplingChoice& choic
   return spectral_radius(StepProgram(network, steps, choice));
 }
 
-double implicit_radius(const LinearNetwork& network, Duration step) {
-  return spectral_radius(hermite_step_matrix(network, subsystem_steps(network, step, kMaxInputDegree), step));
+double implicit_radius(const LinearNetwork& network, Duration step, StepEnd from) {
+  return spectral_radius(hermite_step_matrix(network, step, from));
 }
 
 }  // namespace entrain

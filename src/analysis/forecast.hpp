@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "analysis/hermite_step.hpp"
 #include "analysis/step_program.hpp"
 
 namespace entrain {
@@ -21,13 +22,17 @@ struct RunPath {
 };
 
 struct Forecast {
-  double radius = 0.0;        ///< spectral radius per macro step, the largest over the points
-  double exact_radius = 0.0;  ///< that of the motion itself: a coupling cannot be asked for less growth
-  double error = 0.0;  ///< rms over the run of the worst output, relative to its range; infinite when it overflows
+  double radius = 0.0;  ///< spectral radius per macro step, the largest over the points
+  double growth = 0.0;  ///< per macro step, by which an error outgrows the motion itself: a logarithm, the largest
+  double steps = 1.0;   ///< macro steps in the run
+  /// Rms over the run of the worst output, relative to its range; infinite when it overflows, or no step fits.
+  double error = 0.0;
   std::size_t worst_output = 0;
 
   /// Nothing grows that does not grow by itself.
   bool stable() const;
+  /// A point of the path: the radius of the step, and that of the motion itself (1 or less where it does not matter).
+  void take_point(double radius_here, double own_radius);
 };
 
 /// Beyond this length of z no forecast is made: the powers of the step matrix are dense.
@@ -39,10 +44,10 @@ bool can_forecast(const LinearNetwork& network, int degree);
 /// path.
 Forecast forecast_explicit(const RunPath& path, const CouplingChoice& choice);
 /// The same for implicit methods with Hermite inputs (hermite_step.hpp).
-Forecast forecast_implicit(const RunPath& path, Duration step);
+Forecast forecast_implicit(const RunPath& path, Duration step, StepEnd from);
 
 /// The spectral radius per macro step alone.
 double explicit_radius(const LinearNetwork& network, const CouplingChoice& choice);
-double implicit_radius(const LinearNetwork& network, Duration step);
+double implicit_radius(const LinearNetwork& network, Duration step, StepEnd from);
 
 }  // namespace entrain

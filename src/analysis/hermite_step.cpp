@@ -1,5 +1,8 @@
 #include "analysis/hermite_step.hpp"
 
+#include <fmt/format.h>
+
+#include "analysis/step_program.hpp"
 #include "entrain/error.hpp"
 #include "numerics/dense.hpp"
 #include "numerics/polynomial.hpp"
@@ -32,13 +35,14 @@ struct EndOfStep {
   MatrixXd slopes;
 };
 
-EndOfStep end_of_step(const LinearNetwork& network, std::span<const SubsystemStep> steps, Duration step) {
+EndOfStep end_of_step(const LinearNetwork& network, Duration step) {
   const Index states = index(network.state_count());
   const Index inputs = index(network.input_count());
   const Index outputs = index(network.outputs.size());
   const Index columns = states + 4 * inputs;
   EndOfStep end{MatrixXd::Zero(states, columns), MatrixXd::Zero(outputs, columns), MatrixXd::Zero(outputs, columns)};
   const auto weights = hermite_weights(step);
+  const auto steps = subsystem_steps(network, step, kMaxInputDegree);
   Index x = 0;
   Index u = 0;
   Index y = 0;
@@ -47,7 +51,8 @@ EndOfStep end_of_step(const LinearNetwork& network, std::span<const SubsystemSte
     const Index own_states = index(m.A.rows);
     const Index own_outputs = index(m.C.rows);
     end.states.block(x, x, own_states, own_states) = view(steps[s].exponential);
-    MatrixXd value = MatrixXd::Zero(index(m.B.cols), columns);  // of the inputs as they end
+    // Of the polynomials where they end, not of the fit that is handed over.
+    MatrixXd value = MatrixXd::Zero(index(m.B.cols), columns);
     MatrixXd slope = value;
     for (Index i = 0; i < value.rows(); ++i) {
       for (Index k = 0; k < 4; ++k) {
@@ -55,10 +60,10 @@ EndOfStep end_of_step(const LinearNetwork& network, std::span<const SubsystemSte
         for (std::size_t p = 0; p < 4; ++p) {
           const double weight = weights[static_cast<std::size_t>(k)][p];
           end.states.block(x, column, own_states, 1) += weight * view(steps[s].powers[p]).col(i);
-          value(i, column) += weight * steps[s].ends[p];
-          slope(i, column) += weight * steps[s].end_slopes[p];
         }
       }
+      value(i, states + 2 * inputs + u + i) = 1.0;
+      slope(i, states + 3 * inputs + u + i) = 1.0;
     }
     const auto own = end.states.middleRows(x, own_states);
     end.outputs.middleRows(y, own_outputs) = view(m.C) * own + view(m.D) * value;
@@ -70,30 +75,48 @@ EndOfStep end_of_step(const LinearNetwork& network, std::span<const SubsystemSte
   return end;
 }
 
+/// Outputs as the connections pass them on, a row for each input.
+MatrixXd passed_on(const LinearNetwork& network, const MatrixXd& outputs) {
+  MatrixXd inputs(index(network.input_count()), outputs.cols());
+  Index row = 0;
+  for (const auto& subsystem : network.subsystems) {
+    for (const auto& input : subsystem.inputs) inputs.row(row++) = input.factor * outputs.row(index(input.source));
+  }
+  return inputs;
+}
+
+/// As if everybody took the polynomials as they are.
+LinearNetwork without_limits(LinearNetwork network) {
+  for (auto& subsystem : network.subsystems) {
+    subsystem.capabilities.input_degree = kMaxInputDegree;
+  }
+  return network;
+}
+
 }  // namespace
 
-Matrix hermite_step_matrix(const LinearNetwork& network, std::span<const SubsystemStep> steps, Duration step) {
+Matrix hermite_step_matrix(const LinearNetwork& network, Duration step, StepEnd from) {
   const Index states = index(network.state_count());
   const Index inputs = index(network.input_count());
   const Index known = states + 2 * inputs;
-  const EndOfStep end = end_of_step(network, steps, step);
-  MatrixXd arriving(2 * inputs, known + 2 * inputs);  // values, then slopes, through the connections
-  Index row = 0;
-  for (const auto& subsystem : network.subsystems) {
-    for (const auto& input : subsystem.inputs) {
-      arriving.row(row) = input.factor * end.outputs.row(index(input.source));
-      arriving.row(inputs + row) = input.factor * end.slopes.row(index(input.source));
-      ++row;
-    }
-  }
+  const EndOfStep made = end_of_step(network, step);
+  if (inputs == 0) return to_matrix(made.states);
+  const EndOfStep found = from == StepEnd::Trial ? made : end_of_step(without_limits(network), step);
+  MatrixXd arriving(2 * inputs, known + 2 * inputs);
+  arriving << passed_on(network, found.outputs), passed_on(network, found.slopes);
   const MatrixXd equations = MatrixXd::Identity(2 * inputs, 2 * inputs) - arriving.rightCols(2 * inputs);
   const Eigen::FullPivLU<MatrixXd> lu(equations);
   if (!lu.isInvertible()) {
-    throw Error(ErrorCode::LoopNotSolved, "the coupling equations of an implicit step are singular");
+    throw Error(ErrorCode::LoopNotSolved,
+                fmt::format("the coupling equations of an implicit step of {:.6g} s are singular", step));
   }
+  const MatrixXd ends = lu.solve(arriving.leftCols(known));
+  const auto solved = [&](const MatrixXd& rows) -> MatrixXd {
+    return rows.leftCols(known) + rows.rightCols(2 * inputs) * ends;
+  };
+  // The next step begins at the outputs as they turned out, with the slopes that were agreed on.
   MatrixXd phi(known, known);
-  phi.bottomRows(2 * inputs) = lu.solve(arriving.leftCols(known));
-  phi.topRows(states) = end.states.leftCols(known) + end.states.rightCols(2 * inputs) * phi.bottomRows(2 * inputs);
+  phi << solved(made.states), solved(passed_on(network, made.outputs)), ends.bottomRows(inputs);
   return to_matrix(phi);
 }
 

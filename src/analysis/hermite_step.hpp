@@ -1,14 +1,22 @@
 #pragma once
 
-#include "analysis/step_program.hpp"
+#include "analysis/linear_network.hpp"
+#include "entrain/subsystem.hpp"
 
 namespace entrain {
 
-/// One macro step of an implicit method whose inputs are cubic Hermite polynomials with consistent ends, as `ifosmondi`
-/// converges to and `missiles` solves for, on z = [x; w; dw]: states, values and slopes of the inputs at the start of
-/// the step. A subsystem that takes a lower degree gets the best fit. `steps` are those of degree 3.
+/// Where an implicit method has the end of a step from, on which its inputs agree. It matters only for subsystems that
+/// take a lower degree than the polynomials have.
+enum class StepEnd {
+  Estimate,  ///< `missiles`: from linearizations, under the whole polynomials; what is handed over is the best fit
+  Trial,     ///< `ifosmondi`: from steps under what is handed over
+};
+
+/// One macro step of an implicit method whose inputs are cubic Hermite polynomials with consistent ends, on
+/// z = [x; w; dw]: states, values and slopes of the inputs at the start of the step. A subsystem that takes a lower
+/// degree gets the best fit, and its outputs are brought to the end of the polynomial (docs/theory/trials.md).
 ///
 /// Throws Error{LoopNotSolved} when the coupling equations are singular.
-Matrix hermite_step_matrix(const LinearNetwork& network, std::span<const SubsystemStep> steps, Duration step);
+Matrix hermite_step_matrix(const LinearNetwork& network, Duration step, StepEnd from);
 
 }  // namespace entrain

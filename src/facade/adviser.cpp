@@ -113,14 +113,37 @@ void Adviser::fly() {
     if (!pilot.system) continue;
     try {
       pilot_ = fly_pilot(*pilot.system, *pilot.method, pilot.settings, {});
+      if (pilot_.failed) fly_in_smaller_steps(*candidate);
     } catch (const Error& error) {
       pilot_.obstacles.emplace_back(error.what());
     }
     break;
   }
   for (const auto& remark : pilot_.remarks) advice_.remarks.push_back(remark);
+  for (const auto& driven : pilot_.driven) {
+    advice_.remarks.push_back(driven + ": stability is foretold, errors are measured in short runs");
+  }
   for (const auto& obstacle : pilot_.obstacles) {
     advice_.remarks.push_back(obstacle + ": no step matrix, so nothing is foretold; short runs stand in");
+  }
+}
+
+/// Where the step asked for is too long to follow the motion, a smaller one may.
+void Adviser::fly_in_smaller_steps(const Candidate& candidate) {
+  constexpr int kAttempts = 3;
+  auto description = with_way(description_, candidate);
+  description.step = {advice_.step, {}};
+  for (int k = 0; k < kAttempts; ++k) {
+    description.step->value /= 4.0;
+    std::vector<Problem> problems;
+    const Prepared prepared = prepare(description, 1, models_, problems);
+    if (!prepared.system) return;
+    Pilot finer = fly_pilot(*prepared.system, *prepared.method, prepared.settings, {});
+    if (finer.failed) continue;
+    finer.remarks.insert(finer.remarks.begin(), pilot_.remarks.begin(), pilot_.remarks.end());
+    finer.remarks.push_back(fmt::format("the motion is that of a pilot run with {:.3g} s", description.step->value));
+    pilot_ = std::move(finer);
+    return;
   }
 }
 
@@ -151,7 +174,7 @@ void Adviser::foretell(Candidate& candidate) {
   candidate.stable = stability->stable();
   const auto forecast = forecast_of(candidate, *pilot_.path, sequence_, advice_.step);
   if (!forecast) return;  // a large network: the limits in the step would take minutes
-  if (pilot_.rates_known) candidate.error = forecast->error;
+  if (pilot_.rates_known && pilot_.driven.empty()) candidate.error = forecast->error;
   candidate.stable_steps = stable_steps_of(candidate, picture(), imposed_, whole_run());
 }
 
@@ -227,7 +250,11 @@ void Adviser::compare_at_equal_cost() {
   for (auto& candidate : advice_.candidates) {
     if (!candidate.calls_per_step || has_own_steps(candidate)) continue;
     candidate.equal_cost_step = advice_.step * *candidate.calls_per_step / *plain->calls_per_step;
-    if (candidate.error) candidate.equal_cost_error = error_at(candidate, candidate.equal_cost_step);
+    try {
+      if (candidate.error) candidate.equal_cost_error = error_at(candidate, candidate.equal_cost_step);
+    } catch (const Error& error) {
+      advice_.remarks.push_back(fmt::format("{}: {}", candidate.title(), error.what()));
+    }
   }
 }
 

@@ -21,6 +21,7 @@ class Adviser {
  private:
   void describe();
   void fly();
+  void fly_in_smaller_steps(const Candidate& candidate);
   void foretell();
   void foretell(Candidate& candidate);
   void search();

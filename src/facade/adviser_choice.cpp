@@ -78,9 +78,12 @@ std::vector<std::size_t> Adviser::ranking() const {
     if (!candidate.obstacles.empty() || !candidate.merit() || !std::isfinite(*candidate.merit())) continue;
     order.push_back(i);
   }
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return *advice_.candidates[a].merit() < *advice_.candidates[b].merit();
-  });
+  // However small the error over the run: what grows comes last.
+  const auto key = [&](std::size_t i) {
+    const auto& of = advice_.candidates[i];
+    return std::pair(of.radius.has_value() && !of.stable, *of.merit());
+  };
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
   return order;
 }
 
@@ -178,8 +181,12 @@ void Adviser::choose_step() {
   }
   for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
     if (*step > longest) continue;
-    const auto forecast = forecast_of(best, *pilot_.path, sequence_, *step);
-    if (!forecast->stable() || !(forecast->error <= settings_.tolerance)) continue;
+    try {
+      const auto forecast = forecast_of(best, *pilot_.path, sequence_, *step);
+      if (!forecast->stable() || !(forecast->error <= settings_.tolerance)) continue;
+    } catch (const Error&) {  // coupling equations that are singular at just this step
+      continue;
+    }
     advice_.recommended_step = *step;
     if (advice_.operating_points > 1) confirm_step();
     return;

@@ -39,6 +39,10 @@ bool is_implicit(const Way& way) {
   return way.method == "missiles" || way.method == "ifosmondi";
 }
 
+StepEnd step_end(const Way& way) {
+  return way.method == "missiles" ? StepEnd::Estimate : StepEnd::Trial;
+}
+
 bool fits(const std::vector<Duration>& imposed, Duration step) {
   return std::all_of(imposed.begin(), imposed.end(),
                      [&](Duration of) { return whole_ratio(of, step) || whole_ratio(step, of); });
@@ -96,7 +100,7 @@ std::optional<Forecast> forecast_of(const Way& way, const RunPath& path, const s
                                     Duration step) {
   const auto& network = path.points.front().network;
   if (!can_forecast(network, is_implicit(way) ? kMaxInputDegree : way.degree)) return std::nullopt;
-  if (is_implicit(way)) return forecast_implicit(path, step);
+  if (is_implicit(way)) return forecast_implicit(path, step, step_end(way));
   if (!way.explicit_method()) return std::nullopt;
   return forecast_explicit(path, choice_of(way, network, found, step));
 }
@@ -106,22 +110,22 @@ std::optional<Forecast> stability_of(const Way& way, const RunPath& path, const 
   if (is_implicit(way) && !can_forecast(path.points.front().network, kMaxInputDegree)) return std::nullopt;
   if (!is_implicit(way) && !way.explicit_method()) return std::nullopt;
   Forecast result;
+  result.steps = (path.stop - path.points.front().time) / step;
   for (const auto& point : path.points) {
-    const double radius = is_implicit(way) ? implicit_radius(point.network, step)
+    const double radius = is_implicit(way) ? implicit_radius(point.network, step, step_end(way))
                                            : explicit_radius(point.network, choice_of(way, point.network, found, step));
-    result.radius = std::max(result.radius, radius);
     // What does not grow need not be compared with the motion itself.
-    if (radius > 1.0) result.exact_radius = std::max(result.exact_radius, own_growth(point.network, step));
+    result.take_point(radius, radius > 1.0 ? own_growth(point.network, step) : 1.0);
   }
   return result;
 }
 
 SystemDescription with_way(SystemDescription description, const Way& way) {
   description.method = {way.method, {}};
+  description.method_options.erase(way.method);  // those of the file were not judged
   if (!way.explicit_method()) return description;
   auto& options = description.method_options[way.method];
   options["degree"] = {std::int64_t{way.degree}, {}};
-  options.erase("sequence");  // that of the file was judged as little as the one found
   if (!way.sequence.empty()) options["sequence"] = {way.sequence, {}};
   if (way.method == "nepce") options["gains"] = {way.gains, {}};
   return description;

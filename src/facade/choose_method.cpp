@@ -41,24 +41,28 @@ const Candidate* find(const std::vector<Candidate>& candidates, std::string_view
 /// By the errors foretold, each at the step that costs as much as the others.
 std::optional<Chosen> by_forecast(const std::vector<Candidate>& candidates, const RunPath& path,
                                   const std::vector<std::size_t>& sequence, Duration step) {
+  constexpr double kLarge = 0.1;
   std::vector<Duration> imposed;
   for (const auto& subsystem : path.points.front().network.subsystems) {
     if (subsystem.capabilities.imposed_step) imposed.push_back(*subsystem.capabilities.imposed_step);
   }
   std::optional<Chosen> best;
-  double least = std::numeric_limits<double>::infinity();
+  std::pair least{true, std::numeric_limits<double>::infinity()};  // what grows comes last
   for (const auto& candidate : candidates) {
     if (!usable(candidate)) continue;
     const auto here = forecast_of(candidate, path, sequence, step);
     if (!here || !std::isfinite(here->error)) continue;
     const Duration equal_cost_step = nearest_fitting(imposed, step * usual_cost(candidate));
     const double error = forecast_of(candidate, path, sequence, equal_cost_step)->error;
-    if (!(error < least)) continue;
-    least = error;
+    const std::pair merit{!here->stable(), error};
+    if (!(merit < least)) continue;
+    least = merit;
     best =
         Chosen{candidate, fmt::format("smallest foretold error for its cost: {:.2g} of the range of the worst output "
                                       "at this step, spectral radius {:.6g}",
                                       here->error, here->radius)};
+    if (!here->stable()) best->reason += "; but it grows, as every other does: take a smaller step";
+    if (here->stable() && here->error > kLarge) best->reason += "; that is much: take a smaller step";
   }
   return best;
 }
@@ -82,6 +86,10 @@ Chosen by_rules(const std::vector<Candidate>& candidates, const std::string& why
 Chosen choose(Prepared& look) {
   CoupledSystem& system = *look.system;
   const auto candidates = candidates_for(system, look.settings);
+  const auto* plain = find(candidates, "jacobi");
+  if (system.graph().connections().empty() && plain != nullptr) {
+    return {*plain, "nothing is coupled; every method gives the same"};
+  }
   if (find(candidates, "missiles") == nullptr) {
     return by_rules(candidates, "missiles, whose motion a forecast needs, cannot run this system");
   }
@@ -97,6 +105,9 @@ Chosen choose(Prepared& look) {
   const auto pilot_method = make_method("missiles");
   const auto pilot = fly_pilot(system, *pilot_method, look.settings, {.share = 0.02, .points = 2});
   if (!pilot.path) return by_rules(candidates, pilot.obstacles.front());
+  if (!pilot.driven.empty()) {
+    return {*find(candidates, "missiles"), pilot.driven.front() + "; everybody tells its linearization"};
+  }
   if (!pilot.rates_known) return by_rules(candidates, "not everybody tells the rates of its states");
   auto chosen = by_forecast(candidates, *pilot.path, found_sequence(system), look.settings.step);
   return chosen ? *chosen : by_rules(candidates, "no error could be foretold");
@@ -122,8 +133,11 @@ MethodChoice choose_method(const SystemDescription& written, const ModelFactory&
     return choice;
   }
   const auto& [candidate, reason] = chosen;
+  const auto options = choice.description.method_options.find(candidate.method);
+  const bool has_options = options != choice.description.method_options.end() && !options->second.empty();
   choice.description = with_way(std::move(choice.description), candidate);
   choice.note = fmt::format("auto: {}, because: {}", candidate.title(), reason);
+  if (has_options) choice.note += fmt::format("; the options of {} in the file are left out", candidate.method);
   return choice;
 }
 

@@ -57,9 +57,14 @@ Robustness robustness_of(const Way& way, const Picture& picture) {
 std::vector<StableRange> stable_steps_of(const Way& way, const Picture& picture, const std::vector<Duration>& imposed,
                                          Duration longest) {
   constexpr int kPoints = 48;
-  const auto stable = [&](Duration step) { return stability_of(way, picture.path, picture.found, step)->stable(); };
-  const double low = picture.step / 64.0;
-  const double high = std::min(1024.0 * picture.step, longest);
+  const auto stable = [&](Duration step) {
+    try {
+      return stability_of(way, picture.path, picture.found, step)->stable();
+    } catch (const Error&) {  // coupling equations that are singular at just this step
+      return false;
+    }
+  };
+  const auto [low, high] = searched_steps(picture.step, longest);
   if (imposed.empty())
     return stable_ranges({low, high, kPoints}, [&](double step) { return stable(step) ? 0.0 : 2.0; });
   std::vector<StableRange> ranges;

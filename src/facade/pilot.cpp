@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "analysis/linearize.hpp"
 
@@ -22,21 +21,45 @@ bool alike(const Matrix& a, const Matrix& b) {
   return difference <= kSame * largest;
 }
 
+bool alike(const Linearization& a, const Linearization& b) {
+  return alike(a.A, b.A) && alike(a.B, b.B) && alike(a.C, b.C) && alike(a.D, b.D);
+}
+
 bool alike(const LinearNetwork& a, const LinearNetwork& b) {
   for (std::size_t s = 0; s < a.subsystems.size(); ++s) {
-    const auto& left = a.subsystems[s].matrices;
-    const auto& right = b.subsystems[s].matrices;
-    if (!alike(left.A, right.A) || !alike(left.B, right.B) || !alike(left.C, right.C) || !alike(left.D, right.D)) {
-      return false;
-    }
+    if (!alike(a.subsystems[s].matrices, b.subsystems[s].matrices)) return false;
   }
   return true;
 }
 
+/// What remains of rates and outputs when the linear part is taken off: constant unless the subsystem depends on time.
+struct Remainder {
+  std::vector<double> values;
+  std::vector<double> sizes;  // of what it is the difference of
+};
+
+void add_product(const Matrix& matrix, std::span<const double> factor, std::size_t first, Remainder& to) {
+  for (std::size_t i = 0; i < matrix.rows; ++i) {
+    for (std::size_t j = 0; j < matrix.cols; ++j) {
+      to.values[first + i] -= matrix(i, j) * factor[j];
+      to.sizes[first + i] += std::abs(matrix(i, j) * factor[j]);
+    }
+  }
+}
+
+bool apart(const Remainder& a, const Remainder& b) {
+  constexpr double kSame = 1e-3;  // inputs and outputs of a step agree no better in every method
+  for (std::size_t i = 0; i < a.values.size(); ++i) {
+    if (std::abs(a.values[i] - b.values[i]) > kSame * std::max(a.sizes[i], b.sizes[i])) return true;
+  }
+  return false;
+}
+
 class PilotRun {
  public:
-  explicit PilotRun(CoupledSystem& system)
-      : system_(system), low_(system.outputs().begin(), system.outputs().end()), high_(low_) {}
+  /// `ends_agree`: the inputs of a step end where its outputs do.
+  PilotRun(CoupledSystem& system, bool ends_agree)
+      : system_(system), ends_agree_(ends_agree), low_(system.outputs().begin(), system.outputs().end()), high_(low_) {}
 
   /// False when somebody cannot tell.
   bool take_point(Time t) {
@@ -45,6 +68,7 @@ class PilotRun {
       if (pilot_.obstacles.empty()) pilot_.obstacles = std::move(linear.obstacles);
       return false;
     }
+    look_for_drives(*linear.network);
     if (!path_.points.empty() && alike(path_.points.back().network, *linear.network)) return true;
     std::vector<double> rates(system_.states());
     system_.read_state_derivatives(rates);
@@ -55,6 +79,7 @@ class PilotRun {
   }
   void take_outputs() {
     const auto outputs = system_.outputs();
+    finite_ = finite_ && std::all_of(outputs.begin(), outputs.end(), [](double y) { return std::isfinite(y); });
     for (std::size_t y = 0; y < outputs.size(); ++y) {
       low_[y] = std::min(low_[y], outputs[y]);
       high_[y] = std::max(high_[y], outputs[y]);
@@ -65,7 +90,11 @@ class PilotRun {
     extents_.push_back({t, {}});
     for (std::size_t y = 0; y < low_.size(); ++y) extents_.back().of_outputs.push_back(high_[y] - low_[y]);
   }
-  void remark(std::string text) { pilot_.remarks.push_back(std::move(text)); }
+  bool finite() const { return finite_; }
+  void fail(std::string text) {
+    pilot_.remarks.push_back(std::move(text));
+    pilot_.failed = true;
+  }
   Pilot take(Time stop, bool linear) {
     for (std::size_t y = 0; y < low_.size(); ++y) {
       const double range = high_[y] - low_[y];
@@ -76,11 +105,53 @@ class PilotRun {
     path_.stop = stop;
     path_.ranges = pilot_.ranges;
     pilot_.path = std::move(path_);
+    for (std::size_t s = 0; s < drives_.size(); ++s) {
+      if (drives_[s]) {
+        pilot_.driven.push_back(fmt::format("'{}' depends on time, which a linearization does not show",
+                                            system_.graph().name(SubsystemId{s})));
+      }
+    }
     pilot_.rates_known = rates_known_;
     return std::move(pilot_);
   }
 
  private:
+  Remainder remainder(SubsystemId s, const LinearSubsystem& linear) {
+    const auto states = system_.states_of(s);
+    const auto outputs = system_.graph().outputs_of(s);
+    all_states_.resize(system_.states());
+    system_.read_states(all_states_);
+    all_rates_.resize(system_.states());
+    system_.read_state_derivatives(all_rates_);
+    const auto x = std::span<const double>(all_states_).subspan(states.first, states.count);
+    std::vector<double> u;
+    for (const InputId input : system_.graph().inputs_of(s)) {
+      if (system_.graph().source(input) != nullptr) u.push_back(system_.inputs()[input]);
+    }
+    Remainder result;
+    const auto rates = all_rates_.begin() + static_cast<std::ptrdiff_t>(states.first);
+    result.values.assign(rates, rates + static_cast<std::ptrdiff_t>(states.count));
+    for (const OutputId output : outputs) result.values.push_back(system_.outputs()[output]);
+    for (const double value : result.values) result.sizes.push_back(std::abs(value));
+    add_product(linear.matrices.A, x, 0, result);
+    add_product(linear.matrices.B, u, 0, result);
+    add_product(linear.matrices.C, x, states.count, result);
+    add_product(linear.matrices.D, u, states.count, result);
+    return result;
+  }
+  /// A subsystem that is as linear as before, and yet elsewhere.
+  void look_for_drives(const LinearNetwork& network) {
+    drives_.resize(network.subsystems.size(), false);
+    before_.resize(network.subsystems.size());
+    for (std::size_t s = 0; s < network.subsystems.size(); ++s) {
+      if (!ends_agree_ && !network.subsystems[s].inputs.empty()) continue;
+      auto here = remainder(SubsystemId{s}, network.subsystems[s]);
+      const auto& linear = network.subsystems[s].matrices;
+      const auto& last = before_[s];
+      if (last && alike(last->linear, linear) && apart(last->remainder, here)) drives_[s] = true;
+      before_[s] = LinearPart{linear, std::move(here)};
+    }
+  }
   Time lively() const {
     constexpr double kMoved = 0.1;
     for (const auto& [time, moved] : extents_) {
@@ -95,7 +166,16 @@ class PilotRun {
     Time time;
     std::vector<double> of_outputs;
   };
+  struct LinearPart {
+    Linearization linear;
+    Remainder remainder;
+  };
   CoupledSystem& system_;
+  bool ends_agree_;
+  std::vector<std::optional<LinearPart>> before_;
+  std::vector<bool> drives_;
+  std::vector<double> all_states_, all_rates_;
+  bool finite_ = true;
   std::vector<Extents> extents_;
   Pilot pilot_;
   RunPath path_;
@@ -108,7 +188,7 @@ class PilotRun {
 Pilot fly_pilot(CoupledSystem& system, Method& method, const RunSettings& run, const PilotSettings& settings) {
   system.initialize(run.start, run.stop);
   method.start(system, run);
-  PilotRun pilot(system);
+  PilotRun pilot(system, method.name() == "missiles" || method.name() == "ifosmondi");
   bool linear = pilot.take_point(run.start);
   const Time end = run.start + settings.share * (run.stop - run.start);
   // Enough to see when something begins to happen.
@@ -120,6 +200,10 @@ Pilot fly_pilot(CoupledSystem& system, Method& method, const RunSettings& run, c
     for (Time t = run.start; t < end && t < run.stop;) {
       t = method.advance(system).reached;
       pilot.take_outputs();
+      if (!pilot.finite()) {
+        pilot.fail(fmt::format("the pilot run with {} is no longer finite at {:.6g} s", method.name(), t));
+        break;
+      }
       if (t >= run.start + (end - run.start) / kExtents * extents) {
         pilot.note_extents(t);
         ++extents;
@@ -129,7 +213,7 @@ Pilot fly_pilot(CoupledSystem& system, Method& method, const RunSettings& run, c
       ++points;
     }
   } catch (const std::exception& error) {
-    pilot.remark(fmt::format("the pilot run with {} failed: {}", method.name(), error.what()));
+    pilot.fail(fmt::format("the pilot run with {} failed: {}", method.name(), error.what()));
   }
   return pilot.take(run.stop, linear);
 }

@@ -54,7 +54,8 @@ struct Case {
 Forecast forecast_of(const Case& of) {
   const auto description = test::changed(test::example(of.example), of.change);
   const auto path = *pilot_of(description).path;
-  if (of.change.method == "missiles" || of.change.method == "ifosmondi") return forecast_implicit(path, of.change.step);
+  if (of.change.method == "missiles") return forecast_implicit(path, of.change.step, StepEnd::Estimate);
+  if (of.change.method == "ifosmondi") return forecast_implicit(path, of.change.step, StepEnd::Trial);
   const int degree = of.change.options.empty() ? 0 : of.change.options.front().back() - '0';
   const std::size_t size = path.points.front().network.subsystems.size();
   if (of.change.method == "jacobi") return forecast_explicit(path, parallel_choice(size, degree, of.change.step));

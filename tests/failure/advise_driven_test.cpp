@@ -1,0 +1,94 @@
+// advise and method = "auto" on systems that are driven by time, or whose file has options that nobody judged.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "support/program.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace entrain {
+namespace {
+
+using test::run_program;
+using test::TemporaryFolder;
+
+/// A sine of csv pulls the second of two masses.
+std::filesystem::path driven_in(const TemporaryFolder& folder) {
+  std::ofstream csv(folder.path() / "f.csv");
+  csv << "time,F\n";
+  for (int k = 0; k <= 400; ++k) csv << 0.1 * k << ',' << std::sin(0.3 * k) << '\n';
+  std::ofstream(folder.path() / "system.toml") << R"(
+[run]
+stop = 40.0
+step = 0.05
+method = "auto"
+[subsystems.src]
+csv = "f.csv"
+[subsystems.m1]
+model = "chain.mass"
+start = { x = 0.0 }
+[subsystems.m2]
+model = "chain.mass"
+[connections]
+"src.F" = "m2.right_F"
+"m1.x" = "m2.left_x"
+"m1.v" = "m2.left_v"
+"m2.F_left" = "m1.right_F"
+)";
+  return folder.path() / "system.toml";
+}
+
+TEST(AdviseDriven, errors_are_measured_and_who_drives_is_named) {
+  const TemporaryFolder folder;
+  const auto advice = run_program(folder, {"advise", driven_in(folder).string(), "--json"});
+  ASSERT_EQ(advice.exit_code, 0) << advice.err;
+  const auto json = nlohmann::json::parse(advice.out);
+  EXPECT_NE(json["remarks"].dump().find("'src' depends on time"), std::string::npos) << json["remarks"];
+  EXPECT_EQ(json["remarks"].dump().find("'m1' depends on time"), std::string::npos) << json["remarks"];
+  EXPECT_TRUE(json["candidates"][0]["error"].is_null());
+  EXPECT_FALSE(json["candidates"][0]["probed_error"].is_null());
+  EXPECT_NE(json["method"], "jacobi");
+}
+
+TEST(AutoDriven, takes_a_method_that_does_not_grow) {
+  const TemporaryFolder folder;
+  const auto run = run_program(folder, {"run", driven_in(folder).string(), "--json", "--out", "out"});
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const auto json = nlohmann::json::parse(run.out);
+  EXPECT_EQ(json["method"], "missiles");
+  EXPECT_NE(json["notes"].dump().find("'src' depends on time"), std::string::npos) << json["notes"];
+}
+
+TEST(Auto, options_that_were_not_judged_are_left_out_and_that_is_said) {
+  const TemporaryFolder folder;
+  std::ofstream(folder.path() / "system.toml") << R"(
+[run]
+stop = 4.0
+step = 0.1
+method = "auto"
+[method.missiles]
+adaptive = true
+tolerance = 0.5
+[subsystems.force_side]
+model = "oscillator.force_side"
+[subsystems.motion_side]
+model = "oscillator.motion_side"
+start = { x = 1.0 }
+[connections]
+"force_side.F" = "motion_side.F"
+"motion_side.x" = "force_side.x"
+"motion_side.v" = "force_side.v"
+)";
+  const auto run = run_program(folder, {"run", "system.toml", "--json", "--out", "out"});
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const auto json = nlohmann::json::parse(run.out);
+  ASSERT_EQ(json["method"], "missiles");
+  EXPECT_NE(json["notes"].dump().find("the options of missiles in the file are left out"), std::string::npos)
+      << json["notes"];
+  EXPECT_EQ(test::text_of(folder / "out/system.resolved.toml").find("tolerance = 0.5"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace entrain
