@@ -39,9 +39,9 @@ void Adviser::probe() {
   const Candidate* reference = nullptr;
   // Explicit ways first: who iterates on estimates can settle, at every step, on a motion that a subsystem does not
   // make.
-  for (const auto& [method, degree] : {std::pair{"jacobi", 1}, {"jacobi", 0}, {"missiles", 0}, {"ifosmondi", 0}}) {
+  for (const auto& way : {std::pair{"jacobi", 1}, {"jacobi", 0}, {"missiles", 0}, {"ifosmondi", 0}}) {
     const auto finest = std::find_if(advice_.candidates.begin(), advice_.candidates.end(), [&](const Candidate& of) {
-      return of.method == method && of.degree == degree && of.obstacles.empty() && of.calls_per_step;
+      return of.method == way.first && of.degree == way.second && of.obstacles.empty() && of.calls_per_step;
     });
     if (finest == advice_.candidates.end() || !runs_->refine(*finest, advice_.step)) continue;
     reference = &*finest;

@@ -14,6 +14,7 @@ namespace {
 std::vector<Duration> steps_around(Duration step, Duration longest, int count) {
   const SearchRange range{step / 64.0, std::max(step, std::min(256.0 * step, longest)), count};
   std::vector<Duration> steps;
+  steps.reserve(static_cast<std::size_t>(count));
   for (int k = 0; k < count; ++k) steps.push_back(range.at(k));
   return steps;
 }

@@ -119,6 +119,7 @@ class SystemMaker {
   static std::string listed(std::string_view what, const std::vector<Variable>& real,
                             const std::vector<Variable>& discrete) {
     std::vector<std::string> names;
+    names.reserve(real.size() + discrete.size());
     for (const auto& variable : real)
       names.push_back(variable.unit.empty() ? variable.name : fmt::format("{} ({})", variable.name, variable.unit));
     for (const auto& variable : discrete) names.push_back(fmt::format("{} ({})", variable.name, type_name(variable)));

@@ -99,6 +99,7 @@ class Search {
   }
   std::vector<Duration> steps() const {
     std::vector<Duration> result;
+    result.reserve(kGridSteps);
     const SearchRange range{evolution_.shortest_step, evolution_.longest_step, kGridSteps};
     for (int k = 0; k < kGridSteps; ++k) result.push_back(range.at(k));
     return result;
