@@ -296,7 +296,7 @@ Time end_of(const RunPath& path, std::size_t point) {
 
 bool Forecast::stable() const {
   // A double eigenvalue 1, as free motion has it, is known to the root of rounding; over the run that must not matter.
-  constexpr double kRootOfRounding = 1e-7;
+  constexpr double kRootOfRounding = 5e-8;
   constexpr double kNoMatter = 1e-2;
   return growth <= std::min(kRootOfRounding, kNoMatter / std::max(1.0, steps));
 }
