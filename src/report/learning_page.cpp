@@ -54,10 +54,12 @@ std::vector<double> error_of(const LearnedCourse& course) {
 /// An unstable first run would hide the others: it is drawn until it leaves them.
 std::vector<double> cut_where_it_leaves(std::vector<double> values, const std::vector<double>& others) {
   if (others.empty()) return values;
-  const auto [low, high] = std::minmax_element(others.begin(), others.end());
-  const double room = kDrawnRanges * (*high - *low);
-  const auto left = std::find_if(values.begin(), values.end(),
-                                 [&](double value) { return !(value >= *low - room && value <= *high + room); });
+  const auto [least, most] = std::minmax_element(others.begin(), others.end());
+  const double room = kDrawnRanges * (*most - *least);
+  const double low = *least - room;
+  const double high = *most + room;
+  const auto left =
+      std::find_if(values.begin(), values.end(), [&](double value) { return !(value >= low && value <= high); });
   std::fill(left, values.end(), std::numeric_limits<double>::quiet_NaN());
   return values;
 }
