@@ -1,9 +1,5 @@
 /* The cheapest FMU with ten inputs and ten outputs (FMI 2): y_k = 0.5 u_k. */
-#include <stdlib.h>
-
-#include "subsystem/fmi/fmi2_api.h"
-
-#define EXPORT __attribute__((visibility("default")))
+#include "support/idle_fmi2.h"
 
 enum { kPorts = 10 };
 
@@ -12,26 +8,11 @@ EXPORT fmi2Component fmi2Instantiate(fmi2String name, fmi2Type type, fmi2String 
   (void)name, (void)type, (void)guid, (void)resources, (void)outside, (void)visible, (void)logging;
   return calloc(kPorts, sizeof(double));
 }
-EXPORT void fmi2FreeInstance(fmi2Component component) {
-  free(component);
-}
-EXPORT fmi2Status fmi2SetupExperiment(fmi2Component component, fmi2Boolean has_tolerance, fmi2Real tolerance,
-                                      fmi2Real start, fmi2Boolean has_stop, fmi2Real stop) {
-  (void)component, (void)has_tolerance, (void)tolerance, (void)start, (void)has_stop, (void)stop;
-  return fmi2OK;
-}
-EXPORT fmi2Status fmi2EnterInitializationMode(fmi2Component component) {
-  (void)component;
-  return fmi2OK;
-}
-EXPORT fmi2Status fmi2ExitInitializationMode(fmi2Component component) {
-  (void)component;
-  return fmi2OK;
-}
-EXPORT fmi2Status fmi2Terminate(fmi2Component component) {
-  (void)component;
-  return fmi2OK;
-}
+FREED_AT_ONCE
+ANY_EXPERIMENT
+IDLE(fmi2EnterInitializationMode)
+IDLE(fmi2ExitInitializationMode)
+IDLE(fmi2Terminate)
 EXPORT fmi2Status fmi2SetReal(fmi2Component component, const fmi2ValueReference vr[], size_t n, const fmi2Real v[]) {
   for (size_t i = 0; i < n; ++i) ((double*)component)[vr[i]] = v[i];
   return fmi2OK;

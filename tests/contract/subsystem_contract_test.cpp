@@ -8,6 +8,7 @@
 #include "subsystem/fmi/fmu_subsystem.hpp"
 #include "subsystem/native/native_subsystem.hpp"
 #include "subsystem/restricted.hpp"
+#include "support/any_polynomials.hpp"
 #include "support/places.hpp"
 
 // What every subsystem must do, tried on every built-in model, before and after its discontinuity if it has one, and on
@@ -15,6 +16,8 @@
 
 namespace entrain {
 namespace {
+
+using test::any_polynomials;
 
 struct Case {
   std::string model;
@@ -58,15 +61,6 @@ std::vector<Case> all_cases() {
   return cases;
 }
 
-/// Input polynomials, order by order, neither small nor special.
-std::vector<double> polynomials(std::size_t inputs, int degree) {
-  std::vector<double> result;
-  for (int p = 0; p <= degree; ++p) {
-    for (std::size_t i = 0; i < inputs; ++i) result.push_back(std::cos(1.0 + 2.0 * p + 3.0 * static_cast<double>(i)));
-  }
-  return result;
-}
-
 /// The same polynomials written around s = shift.
 std::vector<double> shifted(std::vector<double> c, std::size_t inputs, int degree, double shift) {
   for (int low = 0; low < degree; ++low) {
@@ -103,7 +97,7 @@ class SubsystemContract : public testing::TestWithParam<Case> {
     return y;
   }
   std::vector<double> step(Time from, Duration size, int degree) const {
-    return step(*subsystem_, from, size, polynomials(inputs(), degree), degree);
+    return step(*subsystem_, from, size, any_polynomials(inputs(), degree), degree);
   }
   std::vector<double> states_reached() const {
     std::vector<double> x(states());
@@ -191,7 +185,7 @@ TEST_P(SubsystemContract, outputs_are_stable_between_steps) {
   can.equations->right_hand_side({start + 3.0, x, u, u}, x);
   can.equations->outputs({start + 3.0, x, u, u}, y);
   can.equations->output_rates({start + 3.0, x, u, u}, y);
-  subsystem_->evaluate(polynomials(inputs(), 0), y);
+  subsystem_->evaluate(any_polynomials(inputs(), 0), y);
   EXPECT_EQ(y, expected);
 }
 
@@ -206,7 +200,7 @@ TEST_P(SubsystemContract, polynomial_inputs_are_exact) {
   constexpr int kParts = 8;
   const Duration size = 0.08;
   for (int degree = 0; degree <= kMaxInputDegree; ++degree) {
-    const auto whole = polynomials(inputs(), degree);
+    const auto whole = any_polynomials(inputs(), degree);
     const auto one = make({});
     const auto many = make({});
     const auto expected = step(*one, GetParam().start, size, whole, degree);
@@ -225,7 +219,7 @@ TEST_P(SubsystemContract, polynomial_inputs_are_exact) {
 
 TEST_P(SubsystemContract, inputs_act_inside_the_step_to_third_degree) {
   const bool can_act = inputs() > 0 && states() > 0;
-  const auto held = polynomials(inputs(), 0);
+  const auto held = any_polynomials(inputs(), 0);
   const Duration size = 0.08;
   for (int order = 1; order <= kMaxInputDegree; ++order) {
     auto moving = held;
@@ -253,7 +247,7 @@ TEST_P(SubsystemContract, linearization_agrees_with_central_differences) {
   ASSERT_EQ(l.D.cols, inputs());
   Equations& equations = *subsystem_->facets().equations;
   const Time t = GetParam().start + 0.05;
-  const auto u_polynomial = polynomials(inputs(), 3);
+  const auto u_polynomial = any_polynomials(inputs(), 3);
   const InputBlock block(u_polynomial.data(), inputs(), 3);
   std::vector<double> x = states_reached();
   std::vector<double> u(inputs());
@@ -302,7 +296,7 @@ TEST_P(SubsystemContract, linearization_agrees_with_central_differences) {
 TEST_P(SubsystemContract, state_derivatives_agree_with_the_equations) {
   const Duration size = 0.05;
   step(GetParam().start, size, 3);
-  const auto coefficients = polynomials(inputs(), 3);
+  const auto coefficients = any_polynomials(inputs(), 3);
   const InputBlock block(coefficients.data(), inputs(), 3);
   std::vector<double> u(inputs());
   std::vector<double> du(inputs());
@@ -323,7 +317,7 @@ TEST_P(SubsystemContract, output_derivatives_agree_with_the_motion) {
   const double width = 1e-5;
   const auto before = make({});
   const auto after = make({});
-  const auto coefficients = polynomials(inputs(), 3);
+  const auto coefficients = any_polynomials(inputs(), 3);
   const auto y = step(*subsystem_, GetParam().start, size, coefficients, 3);
   const auto low = step(*before, GetParam().start, size - width, coefficients, 3);
   const auto high = step(*after, GetParam().start, size + width, coefficients, 3);
@@ -379,7 +373,7 @@ TEST_P(SubsystemContract, restricted_versions_tell_the_truth_and_move_alike) {
   all[4].output_derivative_order = 0;
   all[5].events = {1.0, 2.0};
   all[6].input_degree = 1;
-  const auto coefficients = polynomials(inputs(), 1);
+  const auto coefficients = any_polynomials(inputs(), 1);
   const auto expected = step(*subsystem_, GetParam().start, 0.03, coefficients, 1);
   for (const auto& restrictions : all) {
     EXPECT_TRUE(additions(subsystem_->capabilities(), restrictions).empty());

@@ -6,10 +6,13 @@
 #include <cmath>
 
 #include "numerics/exponential.hpp"
+#include "support/matrix_of.hpp"
 #include "support/systems.hpp"
 
 namespace entrain {
 namespace {
+
+using test::matrix;
 
 constexpr double kCk = 1.0, kDk = 2.0;  // coupling spring and damper of (41)
 
@@ -28,12 +31,6 @@ struct Side {
     x = next;
   }
 };
-
-Matrix matrix(std::size_t rows, std::size_t cols, std::vector<double> values) {
-  Matrix m(rows, cols);
-  m.values = std::move(values);
-  return m;
-}
 
 struct Master {
   bool sequential = true;

@@ -7,11 +7,13 @@
 
 #include "facade/pilot.hpp"
 #include "facade/prepare.hpp"
-#include "results/memory_recorder.hpp"
+#include "support/recorded.hpp"
 #include "support/systems.hpp"
 
 namespace entrain {
 namespace {
+
+using test::recorded;
 
 SystemDescription mechanical(const std::string& method, int input_degree, int substeps, Duration step) {
   auto description = test::changed(test::example("mechanical"), {.method = method, .step = step, .stop = 0.5});
@@ -21,14 +23,6 @@ SystemDescription mechanical(const std::string& method, int input_degree, int su
   }
   if (method == "ifosmondi") apply_option(description, "epsilon=1e-10");
   return description;
-}
-
-MemoryRecorder recorded(const SystemDescription& description) {
-  Simulation simulation(description);
-  MemoryRecorder recorder;
-  simulation.observe(recorder);
-  EXPECT_EQ(simulation.run().termination, Termination::Completed) << simulation.summary().message;
-  return recorder;
 }
 
 RunPath path_of(const SystemDescription& description) {

@@ -5,19 +5,13 @@
 
 #include "facade/pilot.hpp"
 #include "facade/prepare.hpp"
-#include "results/memory_recorder.hpp"
+#include "support/recorded.hpp"
 #include "support/systems.hpp"
 
 namespace entrain {
 namespace {
 
-MemoryRecorder recorded(const SystemDescription& description) {
-  Simulation simulation(description);
-  MemoryRecorder recorder;
-  simulation.observe(recorder);
-  EXPECT_EQ(simulation.run().termination, Termination::Completed) << simulation.summary().message;
-  return recorder;
-}
+using test::recorded;
 
 /// rms over the run of the worst output, relative to its range, against the equations solved as one.
 double measured_error(const SystemDescription& description) {

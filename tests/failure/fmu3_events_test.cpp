@@ -4,6 +4,7 @@
 #include "results/memory_recorder.hpp"
 #include "support/archives.hpp"
 #include "support/places.hpp"
+#include "support/problems_of.hpp"
 #include "support/program.hpp"
 #include "support/systems.hpp"
 #include "support/test_models.hpp"
@@ -13,6 +14,8 @@
 
 namespace entrain {
 namespace {
+
+using test::problems_of;
 
 namespace fs = std::filesystem;
 
@@ -193,15 +196,6 @@ TEST_F(Fmu3Events, state_functions_that_do_nothing_are_no_rollback) {
   ASSERT_EQ(summary.warnings.size(), 1U);
   expect_text(summary.warnings[0],
               "it claims 'canGetAndSetFMUstate', but the same step from the restored state ends elsewhere");
-}
-
-std::string problems_of(const SystemDescription& description) {
-  try {
-    const Simulation simulation(description);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "accepted";
 }
 
 TEST_F(Fmu3Events, connection_of_another_type_is_refused_with_its_type) {

@@ -1,12 +1,9 @@
 /* An FMI 2.0 co-simulation FMU whose output comes two steps late. Its state is the step under way and the two before.
    With the guid "forgetful" fmi2SetFMUstate leaves the newest of them as it is: no output of the next step shows it,
    only the one after. With the guid "at most <s>" it refuses longer steps, which stand for those that take for ever. */
-#include <stdlib.h>
 #include <string.h>
 
-#include "subsystem/fmi/fmi2_api.h"
-
-#define EXPORT __attribute__((visibility("default")))
+#include "idle_fmi2.h"
 
 typedef struct {
   double y, late, later;
@@ -26,26 +23,11 @@ EXPORT fmi2Component fmi2Instantiate(fmi2String name, fmi2Type type, fmi2String 
   c->longest = strncmp(guid, "at most ", 8) == 0 ? strtod(guid + 8, NULL) : 1e300;
   return c;
 }
-EXPORT void fmi2FreeInstance(fmi2Component c) {
-  free(c);
-}
-EXPORT fmi2Status fmi2SetupExperiment(fmi2Component c, fmi2Boolean has_tolerance, fmi2Real tolerance, fmi2Real start,
-                                      fmi2Boolean has_stop, fmi2Real stop) {
-  (void)c, (void)has_tolerance, (void)tolerance, (void)start, (void)has_stop, (void)stop;
-  return fmi2OK;
-}
-EXPORT fmi2Status fmi2EnterInitializationMode(fmi2Component c) {
-  (void)c;
-  return fmi2OK;
-}
-EXPORT fmi2Status fmi2ExitInitializationMode(fmi2Component c) {
-  (void)c;
-  return fmi2OK;
-}
-EXPORT fmi2Status fmi2Terminate(fmi2Component c) {
-  (void)c;
-  return fmi2OK;
-}
+FREED_AT_ONCE
+ANY_EXPERIMENT
+IDLE(fmi2EnterInitializationMode)
+IDLE(fmi2ExitInitializationMode)
+IDLE(fmi2Terminate)
 EXPORT fmi2Status fmi2SetReal(fmi2Component c, const fmi2ValueReference references[], size_t count,
                               const fmi2Real values[]) {
   (void)references;

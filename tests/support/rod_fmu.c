@@ -2,13 +2,10 @@
    conducts heat, x_i' = (n + 1)^2 (x_{i-1} - 2 x_i + x_{i+1}), with the temperature u at its left end and 0 at its
    right end. Value references: i the state, 1000 + i its derivative, 2000 the input, 2001 how often it was asked for
    directional derivatives. */
-#include <stdlib.h>
 #include <string.h>
 
+#include "idle_fmi2.h"
 #include "rod_fmu.h"
-#include "subsystem/fmi/fmi2_api.h"
-
-#define EXPORT __attribute__((visibility("default")))
 
 typedef struct {
   double x[kRodPoints], u, products;
@@ -26,27 +23,13 @@ EXPORT fmi2Component fmi2Instantiate(fmi2String name, fmi2Type type, fmi2String 
   (void)name, (void)type, (void)guid, (void)resources, (void)callbacks, (void)visible, (void)logging;
   return calloc(1, sizeof(Rod));
 }
-EXPORT void fmi2FreeInstance(fmi2Component c) {
-  free(c);
-}
-EXPORT fmi2Status fmi2SetupExperiment(fmi2Component c, fmi2Boolean has_tolerance, fmi2Real tolerance, fmi2Real start,
-                                      fmi2Boolean has_stop, fmi2Real stop) {
-  (void)c, (void)has_tolerance, (void)tolerance, (void)start, (void)has_stop, (void)stop;
-  return fmi2OK;
-}
-static fmi2Status nothing(void) {
-  return fmi2OK;
-}
-#define NOTHING(name)                       \
-  EXPORT fmi2Status name(fmi2Component c) { \
-    (void)c;                                \
-    return nothing();                       \
-  }
-NOTHING(fmi2EnterInitializationMode)
-NOTHING(fmi2ExitInitializationMode)
-NOTHING(fmi2EnterEventMode)
-NOTHING(fmi2EnterContinuousTimeMode)
-NOTHING(fmi2Terminate)
+FREED_AT_ONCE
+ANY_EXPERIMENT
+IDLE(fmi2EnterInitializationMode)
+IDLE(fmi2ExitInitializationMode)
+IDLE(fmi2EnterEventMode)
+IDLE(fmi2EnterContinuousTimeMode)
+IDLE(fmi2Terminate)
 
 EXPORT fmi2Status fmi2NewDiscreteStates(fmi2Component c, fmi2EventInfo* info) {
   (void)c;

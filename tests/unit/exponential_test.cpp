@@ -6,15 +6,12 @@
 #include <limits>
 
 #include "entrain/error.hpp"
+#include "support/matrix_of.hpp"
 
 namespace entrain {
 namespace {
 
-Matrix matrix(std::size_t rows, std::size_t cols, std::vector<double> values) {
-  Matrix result(rows, cols);
-  result.values = std::move(values);
-  return result;
-}
+using test::matrix;
 
 Matrix identity(std::size_t size) {
   Matrix result(size, size);

@@ -7,12 +7,15 @@
 
 #include "models/registry.hpp"
 #include "subsystem/native/native_subsystem.hpp"
+#include "support/any_polynomials.hpp"
 #include "support/places.hpp"
 
 // Our models as FMUs beside the same models as they are: what is told and how they move.
 
 namespace entrain {
 namespace {
+
+using test::any_polynomials;
 
 struct Case {
   int version;
@@ -39,18 +42,9 @@ std::vector<Case> all_cases() {
   return cases;
 }
 
-/// Input polynomials, order by order, neither small nor special.
-std::vector<double> polynomials(std::size_t inputs, int degree) {
-  std::vector<double> result;
-  for (int p = 0; p <= degree; ++p) {
-    for (std::size_t i = 0; i < inputs; ++i) result.push_back(std::cos(1.0 + 2.0 * p + 3.0 * static_cast<double>(i)));
-  }
-  return result;
-}
-
 std::vector<double> step(Subsystem& subsystem, Time from, Duration size, int degree) {
   const std::size_t inputs = subsystem.variables().inputs.size();
-  const auto coefficients = polynomials(inputs, degree);
+  const auto coefficients = any_polynomials(inputs, degree);
   std::vector<double> y(subsystem.variables().outputs.size());
   const auto report = subsystem.step({from, size, {coefficients.data(), inputs, degree}}, y);
   EXPECT_EQ(report.outcome, StepOutcome::Completed);
@@ -244,7 +238,7 @@ TEST(FmuSubsystem, of_fmi_3_announces_events_and_ends_its_steps_there) {
   }
   EXPECT_EQ(step(*fmu, 0.0, 0.2, 0), step(*native, 0.0, 0.2, 0));
   const std::size_t inputs = fmu->variables().inputs.size();
-  const auto u = polynomials(inputs, 0);
+  const auto u = any_polynomials(inputs, 0);
   std::vector<double> y(fmu->variables().outputs.size());
   const auto report = fmu->step({0.2, 0.2, {u.data(), inputs, 0}}, y);
   EXPECT_EQ(report.outcome, StepOutcome::EndedEarly);
@@ -292,7 +286,7 @@ TEST(FmuSubsystem, last_step_does_not_pass_the_stop_time_by_a_rounding) {
   step(*fmu, 0.1, 0.1, 0);
   ASSERT_GT(0.2 + 0.1, stop);  // in double arithmetic
   std::vector<double> y(fmu->variables().outputs.size());
-  const auto u = polynomials(fmu->variables().inputs.size(), 0);
+  const auto u = any_polynomials(fmu->variables().inputs.size(), 0);
   const auto report = fmu->step({0.2, 0.1, {u.data(), fmu->variables().inputs.size(), 0}}, y);
   EXPECT_EQ(report.outcome, StepOutcome::Completed);
   EXPECT_LE(report.reached, stop);

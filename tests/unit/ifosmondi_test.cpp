@@ -9,6 +9,7 @@
 #include "models/chain_system.hpp"
 #include "results/memory_recorder.hpp"
 #include "support/mentions.hpp"
+#include "support/problems_of.hpp"
 #include "support/systems.hpp"
 #include "support/test_models.hpp"
 
@@ -18,6 +19,7 @@ namespace {
 using test::changed;
 using test::example;
 using test::mentions;
+using test::problems_of;
 
 SystemDescription prey_and_predator(const std::vector<std::string>& options = {}) {
   return changed(example("lotka_volterra"), {.method = "ifosmondi", .step = 0.1, .stop = 1.0, .options = options});
@@ -56,15 +58,6 @@ TEST(Ifosmondi, names_what_is_lost) {
   EXPECT_TRUE(mentions(summary.notes, "'prey' tells no state derivatives"));
   EXPECT_TRUE(mentions(summary.notes, "'predator' tells no output derivatives"));
   EXPECT_TRUE(mentions(summary.notes, "inputs of 'predator' lowered from degree 3 to 1"));
-}
-
-std::string problems_of(const SystemDescription& description) {
-  try {
-    Simulation simulation(description);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return {};
 }
 
 TEST(Ifosmondi, needs_trials_and_says_who_has_none) {

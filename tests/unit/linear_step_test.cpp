@@ -4,14 +4,12 @@
 
 #include <cmath>
 
+#include "support/matrix_of.hpp"
+
 namespace entrain {
 namespace {
 
-Matrix matrix(std::size_t rows, std::size_t cols, std::vector<double> values) {
-  Matrix result(rows, cols);
-  result.values = std::move(values);
-  return result;
-}
+using test::matrix;
 
 TEST(LinearStep, equals_the_series_for_a_nilpotent_matrix) {
   // A falling body under the force 1 + 2 s + 3 s^2 + 4 s^3.

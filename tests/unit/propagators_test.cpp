@@ -7,17 +7,14 @@
 #include <unsupported/Eigen/MatrixFunctions>
 
 #include "entrain/error.hpp"
+#include "support/matrix_of.hpp"
 
 namespace entrain {
 namespace {
 
-constexpr int kCount = 5;  // Q_0 .. Q_4: cubic inputs
+using test::matrix;
 
-Matrix matrix(std::size_t rows, std::size_t cols, std::vector<double> values) {
-  Matrix result(rows, cols);
-  result.values = std::move(values);
-  return result;
-}
+constexpr int kCount = 5;  // Q_0 .. Q_4: cubic inputs
 
 /// The same augmented exponential in long double (19 digits): [[h A^T, C^T, 0 ..], [0, shift]], scaled to norm 1 with
 /// the shift block set to its exact value before every squaring.

@@ -1,11 +1,14 @@
 // What typed values cannot do, and how it is told: by culprit, time and remedy.
 #include <gtest/gtest.h>
 
+#include "support/problems_of.hpp"
 #include "support/systems.hpp"
 #include "support/typed_fmus.hpp"
 
 namespace entrain {
 namespace {
+
+using test::problems_of;
 
 std::string replaced(std::string text, const std::string& what, const std::string& by) {
   const auto at = text.find(what);
@@ -27,14 +30,6 @@ class TypedLimits : public testing::Test {
                           "\n[subsystems.b]\nfmu = \"" + fmu + "\"\n[connections]\n" + connections);
     system.file = folder_ / "system.toml";
     return system;
-  }
-  static std::string problem(const SystemDescription& system) {
-    try {
-      const Simulation simulation(system);
-    } catch (const Error& error) {
-      return to_string(error.problems().at(0));
-    }
-    return "accepted";
   }
   test::TemporaryFolder folder_;
 };
@@ -77,20 +72,22 @@ TEST_F(TypedLimits, values_that_do_not_settle_at_the_start_are_told) {
 
 TEST_F(TypedLimits, a_discrete_input_without_a_value_is_an_error_like_a_real_one) {
   write_typed3("variability=\"discrete\" start=\"7 8\"", "variability=\"discrete\"");
-  EXPECT_EQ(problem(two("typed3.fmu", R"({ "in.pair[1]" = 1, "in.pair[2]" = 2 })", "")),
+  EXPECT_EQ(problems_of(two("typed3.fmu", R"({ "in.pair[1]" = 1, "in.pair[2]" = 2 })", "")),
             "test.toml:7: input 'b.in.pair[1]' is not connected; connect it, or give it a value: start = { "
-            "\"in.pair[1]\" = ... }");
-  EXPECT_EQ(problem(two("typed3.fmu", R"({ "in.pair[1]" = 1, "in.pair[2]" = 2 })",
-                        "\"a.out.pair[1]\" = \"b.in.pair[1]\"\n\"a.out.pair[2]\" = \"b.in.pair[2]\"\n")),
+            "\"in.pair[1]\" = ... }\n"
+            "test.toml:7: input 'b.in.pair[2]' is not connected; connect it, or give it a value: start = { "
+            "\"in.pair[2]\" = ... }");
+  EXPECT_EQ(problems_of(two("typed3.fmu", R"({ "in.pair[1]" = 1, "in.pair[2]" = 2 })",
+                            "\"a.out.pair[1]\" = \"b.in.pair[1]\"\n\"a.out.pair[2]\" = \"b.in.pair[2]\"\n")),
             "accepted");
 }
 
 TEST_F(TypedLimits, another_name_of_a_variable_is_no_port_and_the_right_one_is_told) {
   write_typed3("causality=\"input\" start=\"0\"/>",
                "causality=\"input\" start=\"0\"><Alias name=\"force\"/></Float64>");
-  EXPECT_EQ(problem(two("typed3.fmu", "{}", "\"a.y\" = \"b.force\"\n")),
+  EXPECT_EQ(problems_of(two("typed3.fmu", "{}", "\"a.y\" = \"b.force\"\n")),
             "test.toml:10: 'b.force' is of type Float64, another name of 'x', which cannot be connected");
-  EXPECT_EQ(problem(two("typed3.fmu", "{ force = 1.0 }", "")),
+  EXPECT_EQ(problems_of(two("typed3.fmu", "{ force = 1.0 }", "")),
             "test.toml:6: 'a.force' is of type Float64, another name of 'x', which takes no start value");
 }
 
@@ -119,9 +116,9 @@ TEST_F(TypedLimits, a_text_is_wanted_in_quotes) {
   test::write_typed2(folder_);
   auto system = two("typed2.fmu", "{}", "");
   apply_set(system, "a.s=12");
-  EXPECT_EQ(problem(system),
+  EXPECT_EQ(problems_of(system),
             "--set a.s=12: 'a.s' takes a string, not an integer; write it in quotes: --set 'a.s=\"12\"'");
-  EXPECT_EQ(problem(two("typed2.fmu", "{ s = 12 }", "")),
+  EXPECT_EQ(problems_of(two("typed2.fmu", "{ s = 12 }", "")),
             "test.toml:6: 'a.s' takes a string, not an integer; write it in quotes: \"12\"");
 }
 

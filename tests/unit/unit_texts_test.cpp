@@ -4,11 +4,14 @@
 #include <string>
 
 #include "base/units.hpp"
+#include "support/problems_of.hpp"
 #include "support/systems.hpp"
 #include "support/typed_fmus.hpp"
 
 namespace entrain {
 namespace {
+
+using test::problems_of;
 
 UnitConversion conversion(std::string_view from, std::string_view to) {
   return unit_conversion(unit_meaning(from).value(), unit_meaning(to).value()).value();
@@ -109,15 +112,6 @@ fmu = "b.fmu"
     return simulation.value("b.x");
   }
 
-  static std::string refusal(const SystemDescription& system) {
-    try {
-      const Simulation simulation(system);
-    } catch (const Error& error) {
-      return to_string(error.problems().at(0));
-    }
-    return "accepted";
-  }
-
   test::TemporaryFolder folder_;
   std::vector<std::string> warnings_;
 };
@@ -133,9 +127,9 @@ TEST_F(UnitsOfTwoFmus, one_a_temperature_and_one_a_difference_are_refused) {
   constexpr const char* kReason =
       "one is a temperature, the other a difference of temperatures; who writes a factor converts by hand: { to = ..., "
       "factor = ... }";
-  EXPECT_EQ(refusal(fed(typed_in("degC", "", kRelative), typed_in("K"))),
+  EXPECT_EQ(problems_of(fed(typed_in("degC", "", kRelative), typed_in("K"))),
             std::string("test.toml:11: 'a.y' in degC cannot feed 'b.x' in K; ") + kReason);
-  EXPECT_EQ(refusal(fed(typed_in("K"), typed_in("K", "", kRelative))),
+  EXPECT_EQ(problems_of(fed(typed_in("K"), typed_in("K", "", kRelative))),
             std::string("test.toml:11: 'a.y' in K cannot feed 'b.x' in K; ") + kReason);
   // Where offsets mean nothing, neither does the flag.
   EXPECT_EQ(arriving(fed(typed_in("kPa", "", kRelative), typed_in("Pa"))), 5000.0);
@@ -147,7 +141,7 @@ TEST_F(UnitsOfTwoFmus, of_equal_texts_pass_unchanged_unless_both_define_them) {
   EXPECT_EQ(arriving(fed(typed_in("K", R"(<Unit name="K"><BaseUnit/></Unit>)"), typed_in("K"))), 5.0);
   EXPECT_EQ(arriving(fed(typed_in("rpm", rpm), typed_in("rpm", rpm))), 5.0);
   const std::string other = R"(<Unit name="rpm"><BaseUnit s="-1" rad="1" factor="0.10471975511965977"/></Unit>)";
-  EXPECT_EQ(refusal(fed(typed_in("rpm", rpm), typed_in("rpm", other))),
+  EXPECT_EQ(problems_of(fed(typed_in("rpm", rpm), typed_in("rpm", other))),
             "test.toml:11: 'a.y' in rpm cannot feed 'b.x' in rpm; their subsystems define the unit differently; who "
             "writes a factor converts by hand: { to = ..., factor = ... }");
 }

@@ -2,26 +2,20 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <limits>
 
 #include "facade/verification.hpp"
 #include "results/memory_recorder.hpp"
 #include "support/mentions.hpp"
 #include "support/systems.hpp"
+#include "support/verified_output.hpp"
 
 namespace entrain {
 namespace {
 
+using test::kAnyError;
+using test::output;
+
 using Verdict = OutputVerification::Verdict;
-
-constexpr double kAnyError = std::numeric_limits<double>::infinity();
-
-const OutputVerification& output(const Verification& of, const std::string& name) {
-  for (const auto& entry : of.outputs) {
-    if (entry.name == name) return entry;
-  }
-  throw std::runtime_error("no output " + name);
-}
 
 /// The largest error at the communication times of the run, against the equations solved as one on a grid so fine that
 /// straight lines between its points add less than a thousandth to it.

@@ -4,23 +4,17 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <limits>
 
 #include "results/memory_recorder.hpp"
 #include "support/systems.hpp"
 #include "support/test_models.hpp"
+#include "support/verified_output.hpp"
 
 namespace entrain {
 namespace {
 
-constexpr double kAnyError = std::numeric_limits<double>::infinity();
-
-const OutputVerification& output(const Verification& of, const std::string& name) {
-  for (const auto& entry : of.outputs) {
-    if (entry.name == name) return entry;
-  }
-  throw std::runtime_error("no output " + name);
-}
+using test::kAnyError;
+using test::output;
 
 /// The largest error of an output against the equations solved as one.
 double true_error(const SystemDescription& description, const std::string& name) {

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include "entrain/entrain.hpp"
+#include "results/memory_recorder.hpp"
+
+namespace entrain::test {
+
+/// What a run to the end records.
+inline MemoryRecorder recorded(const SystemDescription& description) {
+  Simulation simulation(description);
+  MemoryRecorder recorder;
+  simulation.observe(recorder);
+  EXPECT_EQ(simulation.run().termination, Termination::Completed) << simulation.summary().message;
+  return recorder;
+}
+
+}  // namespace entrain::test
