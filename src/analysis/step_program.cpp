@@ -38,7 +38,6 @@ void step_in_parts(const LinearSubsystem& subsystem, Duration size, int parts, i
   for (int power = 0; power <= degree; ++power) {
     RowMajor x = RowMajor::Zero(states, index(subsystem.inputs.size()));
     double end = 0.0;
-    double end_slope = 0.0;
     for (int k = 0; k < parts; ++k) {
       std::array<double, kMaxInputDegree + 1> polynomial{};
       polynomial[static_cast<std::size_t>(power)] = 1.0;
@@ -47,13 +46,10 @@ void step_in_parts(const LinearSubsystem& subsystem, Duration size, int parts, i
       project(one, taken, size / parts);
       x = (view(part.exponential) * x).eval();
       for (int p = 0; p <= taken; ++p) x += one.at(p, 0) * view(part.gamma[static_cast<std::size_t>(p)]);
-      const InputBlock taken_input(polynomial.data(), 1, taken);
-      end = taken_input.value(0, size / parts);
-      end_slope = taken_input.slope(0, size / parts);
+      end = InputBlock(polynomial.data(), 1, taken).value(0, size / parts);
     }
     result.powers.push_back(to_matrix(x));
     result.ends.push_back(end);
-    result.end_slopes.push_back(end_slope);
   }
 }
 

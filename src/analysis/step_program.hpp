@@ -27,9 +27,8 @@ CouplingChoice sequential_choice(std::span<const std::size_t> sequence, int degr
 struct SubsystemStep {
   Rhythm rhythm;
   Matrix exponential;
-  std::vector<Matrix> powers;      ///< [p]: the state at the end, from rest, by input
-  std::vector<double> ends;        ///< [p]: the input as it ends the step
-  std::vector<double> end_slopes;  ///< [p]: and its slope there
+  std::vector<Matrix> powers;  ///< [p]: the state at the end, from rest, by input
+  std::vector<double> ends;    ///< [p]: the input as it ends the step
 };
 std::vector<SubsystemStep> subsystem_steps(const LinearNetwork& network, Duration macro_step, int degree);
 
