@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <limits>
 
 #include "coupling/coupled_system.hpp"
 #include "numerics/polynomial.hpp"
@@ -22,6 +23,13 @@ bool all_finite(std::span<const double> values) {
 /// " (FMU 'prey.fmu', by fmi2GetReal)", or nothing.
 std::string in_brackets(const std::string& call) {
   return call.empty() ? call : " (" + call + ")";
+}
+
+/// That a step may be cut into where the subsystem imposes its step or has a shortest one.
+int most_parts(const Capabilities& can, Duration size) {
+  const Duration shortest = can.imposed_step.value_or(can.min_step.value_or(0.0));
+  return size < shortest * std::numeric_limits<int>::max() ? static_cast<int>(size / shortest + 1e-9)
+                                                           : std::numeric_limits<int>::max();
 }
 
 StepRejected rejected_step(const Subsystem& subsystem, Time from, Duration size) {
@@ -232,7 +240,8 @@ void CoupledSystem::keep_end(Participant& participant, const InputBlock& inputs,
 void CoupledSystem::step_in_parts(const StepTask& task, Participant& participant, Time reached_time) {
   const std::size_t count = participant.input_end.size();
   // Without a degree to lower, sub-steps are only more calls.
-  const int parts = task.degree > participant.input_degree ? std::max(task.parts, participant.substeps) : task.parts;
+  const int divided = std::min(participant.substeps, most_parts(participant.subsystem->capabilities(), task.size));
+  const int parts = task.degree > participant.input_degree ? std::max(task.parts, divided) : task.parts;
   const Duration part_size = task.size / parts;
   double* part = participant.part_coefficients.data();
   Duration done = reached_time - task.from;

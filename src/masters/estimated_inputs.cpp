@@ -1,11 +1,17 @@
 #include "masters/estimated_inputs.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
 
 #include "base/grid.hpp"
 
 namespace entrain {
 namespace {
+
+// A step of so many of the source's own: its estimate, made for its own steps, tells little of the end of it.
+constexpr double kFar = 3.0;
 
 /// An input that nothing feeds keeps its value.
 const OutputEstimate* source_of(const CoupledSystem& system, EstimatedInputs::Estimates estimates, InputId input) {
@@ -15,12 +21,20 @@ const OutputEstimate* source_of(const CoupledSystem& system, EstimatedInputs::Es
 
 }  // namespace
 
-void EstimatedInputs::start(const CoupledSystem& system, const Settings& settings) {
+void EstimatedInputs::start(const CoupledSystem& system, const Rendezvous& rendezvous, const Settings& settings) {
   settings_ = settings;
   const std::size_t inputs = system.graph().inputs();
   end_slopes_.assign(inputs, 0.0);
-  starts_.assign(inputs, {});
+  joined_cuts_.assign(inputs, 0);
+  distant_.assign(inputs, {});
+  courses_.assign(inputs, {});
   polynomials_.reserve(inputs);
+  waiting_.assign(system.graph().outputs(), {});
+  for (const auto& connection : system.graph().connections()) {
+    if (rendezvous.only_reads(system.graph().owner(connection.input))) {
+      waiting_[connection.output].push_back(connection.input);
+    }
+  }
 }
 
 EndPoint EstimatedInputs::Polynomial::at(Duration s) const {
@@ -56,8 +70,12 @@ int EstimatedInputs::extrapolate(CoupledSystem& system, Estimates estimates, con
       continue;
     }
     polynomial = carried_on(*estimate, step.from);
+    if (step.size > kFar * estimate->latest_step()) {
+      polynomial = distant_[input].carried_on(*estimate, polynomial, step.from, settings_.calibration);
+    }
     polynomial.arrive(system.transfer(), input);
-    const bool begins_anew = estimate->times().size() == 1;  // the run begins, or the source has jumped
+    // The run begins, or the source has jumped since.
+    const bool begins_anew = std::exchange(joined_cuts_[input], estimate->cuts()) != estimate->cuts();
     if (!smooth || begins_anew) continue;
     const EndPoint left{system.inputs()[input], end_slopes_[input]};
     polynomial = {hermite_cubic(left, polynomial.at(step.size), step.size), 3};
@@ -65,10 +83,59 @@ int EstimatedInputs::extrapolate(CoupledSystem& system, Estimates estimates, con
   return write(system, step);
 }
 
+/// By whichever estimate foresaw the present value better: the source's own, made of samples that lie close together,
+/// or that of the samples the reader has met.
+EstimatedInputs::Polynomial EstimatedInputs::Distant::carried_on(const OutputEstimate& source,
+                                                                 const Polynomial& of_source, Time now,
+                                                                 const OutputEstimate::Settings& calibration) {
+  const double value = of_source.coefficients[0];
+  bool source_is_better = false;
+  if (cuts != source.cuts()) {
+    estimate.begin(now, value);
+  } else {
+    const double error_of_source = std::abs(value - from_source.at(now - from).value);
+    source_is_better = error_of_source < estimate.take(now, value, calibration).error;
+  }
+  cuts = source.cuts();
+  from = now;
+  from_source = of_source;
+  return source_is_better ? of_source : EstimatedInputs::carried_on(estimate, now);
+}
+
 void EstimatedInputs::remember_start(const CoupledSystem& system, Estimates estimates, const Step& step) {
   for (const InputId input : system.graph().inputs_of(step.subsystem)) {
     const OutputEstimate* estimate = source_of(system, estimates, input);
-    if (estimate != nullptr) starts_[input] = {estimate->time(), estimate->value(), carried_on(*estimate, step.from)};
+    if (estimate != nullptr) courses_[input].begin(*estimate, step);
+  }
+}
+
+void EstimatedInputs::Course::begin(const OutputEstimate& estimate, const Step& step) {
+  from = step.from;
+  carried_on = EstimatedInputs::carried_on(estimate, step.from);
+  cuts = seen = estimate.cuts();
+  latest = estimate.time();
+  value = estimate.value();
+  samples = 0;
+  jumped = false;
+  fit.begin(step.size);
+}
+
+/// Up to the latest sample. What was there before a jump is held up to it.
+void EstimatedInputs::Course::go_on(const OutputEstimate& estimate) {
+  if (estimate.time() <= latest) return;
+  jumped = jumped || (samples > 0 && seen != cuts);
+  const bool jumps_now = estimate.cuts() != seen;
+  const double slope = jumps_now ? 0.0 : (estimate.value() - value) / (estimate.time() - latest);
+  fit.add(latest - from, estimate.time() - from, std::array{value, slope}, latest - from);
+  latest = estimate.time();
+  value = estimate.value();
+  seen = estimate.cuts();
+  ++samples;
+}
+
+void EstimatedInputs::follow(const CoupledSystem& system, Estimates estimates, SubsystemId source) {
+  for (const OutputId y : system.graph().outputs_of(source)) {
+    for (const InputId input : waiting_[y]) courses_[input].go_on(estimates[y]);
   }
 }
 
@@ -81,42 +148,50 @@ int EstimatedInputs::interpolate(CoupledSystem& system, Estimates estimates, con
       polynomial.coefficients[0] = system.inputs()[input];
       continue;
     }
+    const bool remembered = reached(step.from, estimate->times().back()) && estimate->cuts() == courses_[input].cuts;
     const bool known_to_the_end = reached(estimate->time(), step.from + step.size);
-    polynomial = known_to_the_end ? between_samples(*estimate, starts_[input], step) : carried_on(*estimate, step.from);
+    polynomial = !remembered        ? over_all_samples(*estimate, courses_[input], step)
+                 : known_to_the_end ? between_samples(*estimate, step)
+                                    : carried_on(*estimate, step.from);
     polynomial.arrive(system.transfer(), input);
   }
   return write(system, step);
 }
 
 /// Through samples that span the step: its two ends and, where there are more, others between or before.
-EstimatedInputs::Polynomial EstimatedInputs::between_samples(const OutputEstimate& estimate, const Start& start,
-                                                             const Step& step) const {
+EstimatedInputs::Polynomial EstimatedInputs::between_samples(const OutputEstimate& estimate, const Step& step) const {
   const auto times = estimate.times();
   const auto values = estimate.values();
   std::array<Time, kMaxInputDegree + 1> nodes{};
   std::array<double, kMaxInputDegree + 1> samples{};
   std::size_t back = 0;  // to the sample at the start of the step
-  while (back < times.size() && !reached(step.from, times[back])) ++back;
-  const bool jumped_on_the_way = back == times.size() && times.size() < OutputEstimate::kSamples;
-  if (jumped_on_the_way) return start.carried_on;
-
-  std::size_t count = std::min(static_cast<std::size_t>(settings_.max_order) + 2, nodes.size());
-  const bool forgotten = back == times.size();  // more samples on the way than are kept
-  const std::size_t last = forgotten ? times.size() - 1 : std::max(back, std::min(count, times.size()) - 1);
-  const std::size_t from_history = std::min(forgotten ? count - 1 : count, last + 1);
-  for (std::size_t j = 0; j < from_history; ++j) {
-    const std::size_t spread = from_history == 1 ? 0 : j * last / (from_history - 1);
+  while (!reached(step.from, times[back])) ++back;
+  const std::size_t most = std::min(static_cast<std::size_t>(settings_.calibration.max_order) + 2, nodes.size());
+  const std::size_t last = std::max(back, std::min(most, times.size()) - 1);
+  const std::size_t count = std::min(most, last + 1);
+  for (std::size_t j = 0; j < count; ++j) {
+    const std::size_t spread = count == 1 ? 0 : j * last / (count - 1);
     nodes[j] = times[spread] - step.from;
     samples[j] = values[spread];
-  }
-  count = from_history;
-  if (forgotten) {
-    nodes[count] = start.time - step.from;
-    samples[count++] = start.value;
   }
   Polynomial polynomial;
   polynomial.degree = static_cast<int>(count) - 1;
   entrain::interpolate({nodes.data(), count}, {samples.data(), count}, polynomial.coefficients);
+  return polynomial;
+}
+
+/// More samples on the way than a source keeps, or a jump: the best fit of all of them. No polynomial spans a jump, so
+/// behind one it is their mean.
+EstimatedInputs::Polynomial EstimatedInputs::over_all_samples(const OutputEstimate& estimate, Course course,
+                                                              const Step& step) const {
+  course.go_on(estimate);
+  const bool only_sample_is_at_the_end = course.samples == 1 && reached(course.latest, step.from + step.size);
+  if (only_sample_is_at_the_end) return course.carried_on;  // it jumped there
+  const bool jumped = course.jumped || (course.seen != course.cuts && !reached(course.latest, step.from + step.size));
+  course.fit.add(course.latest - step.from, step.size, estimate.polynomial(), course.latest - step.from);
+  Polynomial polynomial;
+  polynomial.degree = jumped ? 0 : std::min(settings_.calibration.max_order + 1, MeanSquareFit::kHighestDegree);
+  polynomial.coefficients = course.fit.best(polynomial.degree);
   return polynomial;
 }
 
@@ -138,21 +213,24 @@ int EstimatedInputs::write(CoupledSystem& system, const Step& step) {
 
 void EstimatedInputs::save(IdRange<InputId> inputs, std::vector<double>& numbers) const {
   for (const InputId input : inputs) {
-    const auto& start = starts_[input];
-    numbers.insert(numbers.end(),
-                   {end_slopes_[input], start.time, start.value, static_cast<double>(start.carried_on.degree)});
-    numbers.insert(numbers.end(), start.carried_on.coefficients.begin(), start.carried_on.coefficients.end());
+    numbers.insert(numbers.end(), {end_slopes_[input], static_cast<double>(joined_cuts_[input])});
+    const auto add = [&](auto field) { numbers.push_back(static_cast<double>(field)); };
+    Course course = courses_[input];
+    course.each_number(add);
+    Distant distant = distant_[input];
+    distant.each_number(add);
+    distant.estimate.save(numbers);
   }
 }
 
 void EstimatedInputs::restore(IdRange<InputId> inputs, const double*& next) {
   for (const InputId input : inputs) {
-    auto& start = starts_[input];
     end_slopes_[input] = *next++;
-    start.time = *next++;
-    start.value = *next++;
-    start.carried_on.degree = static_cast<int>(*next++);
-    for (auto& coefficient : start.carried_on.coefficients) coefficient = *next++;
+    joined_cuts_[input] = static_cast<std::uint64_t>(*next++);
+    const auto read = [&](auto& field) { field = static_cast<std::decay_t<decltype(field)>>(*next++); };
+    courses_[input].each_number(read);
+    distant_[input].each_number(read);
+    distant_[input].estimate.restore(next);
   }
 }
 

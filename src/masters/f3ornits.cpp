@@ -34,7 +34,6 @@ void F3ornits::start(CoupledSystem& system, const RunSettings& settings) {
   settings_ = settings;
   step_ = 0;
   now_ = settings.start;
-  inputs_.start(system, {options_.max_order, options_.smooth});
   outputs_.assign(system.graph().outputs(), {});
   estimates_.assign(outputs_.size(), {});
   for (std::size_t y = 0; y < outputs_.size(); ++y) {
@@ -53,6 +52,7 @@ void F3ornits::start(CoupledSystem& system, const RunSettings& settings) {
     due_.emplace_back(s);
   }
   rendezvous_.start(system.graph(), std::move(constraints), settings.start, settings.stop);
+  inputs_.start(system, rendezvous_, {calibration_, options_.smooth});
 }
 
 /// What this subsystem can and must do, and its first wish.
@@ -76,7 +76,7 @@ Rendezvous::Constraints F3ornits::join(CoupledSystem& system, SubsystemId s) {
   member.announces = can.announces_events;
   member.rollback = can.rollback;
   const bool may_divide = !member.imposed && !can.min_step;
-  member.parts = may_divide ? options_.substeps : 1;
+  member.parts = may_divide ? std::max(options_.substeps, can.substeps) : 1;
   member.event = system.next_event(s, now_);
   member.inputs = system.graph().inputs_of(s);
   const auto outputs = member.outputs = system.graph().outputs_of(s);
@@ -94,7 +94,10 @@ Rendezvous::Constraints F3ornits::join(CoupledSystem& system, SubsystemId s) {
 
 MacroStepReport F3ornits::advance(CoupledSystem& system) {
   MacroStepReport report;
+  before_.taken_back_end = kNever;
   for (reach_next(system); taken_back_for_jump(system); reach_next(system)) ++report.rejected;
+  commit(system, true);
+  for (const SubsystemId s : due_) inputs_.follow(system, estimates_, s);
   ++step_;
   report.reached = now_;
   return report;
@@ -109,7 +112,6 @@ void F3ornits::reach_next(CoupledSystem& system) {
   if (locates_jumps) keep_before_steps(system);
   jumped_.clear();
   commit(system, false);
-  commit(system, true);
 }
 
 void F3ornits::plan(CoupledSystem& system) {

@@ -149,8 +149,10 @@ class F3ornits final : public Method {
     std::vector<SubsystemId> due;      // who planned a step
     std::vector<SubsystemId> changed;  // they, and whose steps ended
     std::vector<double> numbers;       // of those
-    CoupledSystem::Saved steps;        // of those whose steps ended
+    std::vector<SubsystemId> stepped;  // whose steps ended, without those who only read
+    CoupledSystem::Saved steps;        // of those
     bool kept = false;                 // all of them can be rolled back
+    Time taken_back_end = kNever;      // where it ended when it was last taken back
   };
   Before before_;
 };

@@ -7,6 +7,8 @@ namespace entrain {
 namespace {
 
 constexpr double kRounding = 1e-9;
+// A step that ended behind a jump is made again as this share of it.
+constexpr double kShorter = 0.1;
 
 }  // namespace
 
@@ -22,10 +24,15 @@ void F3ornits::keep_before_plan() {
   for (const SubsystemId s : due_) save_member(s, before_.numbers);
 }
 
-/// Steps are made when they end, so that those who end together are all that must be rolled back.
+/// Steps are made when they end, so that those who end together are all that must be rolled back; but for those who
+/// only read, who are stepped when all others have made their steps for good.
 void F3ornits::keep_before_steps(CoupledSystem& system) {
-  before_.kept =
-      !due_.empty() && std::all_of(due_.begin(), due_.end(), [&](SubsystemId s) { return members_[s].rollback; });
+  before_.stepped.clear();
+  for (const SubsystemId s : due_) {
+    if (!rendezvous_.only_reads(s)) before_.stepped.push_back(s);
+  }
+  before_.kept = !before_.stepped.empty() && std::all_of(before_.stepped.begin(), before_.stepped.end(),
+                                                         [&](SubsystemId s) { return members_[s].rollback; });
   if (!before_.kept) return;
   for (const SubsystemId s : due_) {
     const bool planned_now = members_[s].from == before_.now;
@@ -33,12 +40,14 @@ void F3ornits::keep_before_steps(CoupledSystem& system) {
     before_.changed.push_back(s);
     save_member(s, before_.numbers);
   }
-  system.save(due_, before_.steps);
+  system.save(before_.stepped, before_.steps);
 }
 
-/// True when everything was put back, because a step that ended behind a jump can be made shorter.
+/// True when everything was put back, because a step that ended behind a jump can be made shorter. Whom it meets, and
+/// the stop time, may not let it: what was made again and ended where it did before stays as it is.
 bool F3ornits::taken_back_for_jump(CoupledSystem& system) {
   if (!before_.kept) return false;
+  if (now_ >= before_.taken_back_end) jumped_.clear();
   std::erase_if(jumped_, [&](SubsystemId s) {
     const bool began_earlier = members_[s].from != before_.now;  // others have communicated since
     return began_earlier || members_[s].at_its_shortest();
@@ -48,11 +57,12 @@ bool F3ornits::taken_back_for_jump(CoupledSystem& system) {
     rendezvous_.take_back(before_.due, due_);
     std::vector<Duration> shorter;
     for (const SubsystemId s : jumped_) {
-      shorter.push_back(std::max(members_[s].min_step, step_control_.least_dilatation * members_[s].size));
+      shorter.push_back(std::max(members_[s].min_step, kShorter * members_[s].size));
     }
     const double* next = before_.numbers.data();
     for (const SubsystemId s : before_.changed) restore_member(s, next);
     for (std::size_t i = 0; i < jumped_.size(); ++i) wishes_[jumped_[i]].proposal = shorter[i];
+    before_.taken_back_end = now_;
     now_ = before_.now;
     due_ = before_.due;
   }

@@ -49,7 +49,9 @@ void F3ornits::check(const Graph&, const WrittenOptions& written, std::vector<Pr
   };
   const auto& growth = options_.growth;
   const bool pair = growth.size() == 2 && growth[0] > 0.0 && growth[0] <= 1.0 && growth[1] >= 1.0;
-  if (!pair) add("growth", "method.f3ornits.growth must be two numbers, one up to 1 and one from 1 on", "[0.1, 1.05]");
+  if (!pair)
+    add("growth", "method.f3ornits.growth must be two numbers: one above 0 and up to 1, and one from 1 on",
+        "choose for example [0.1, 1.05]");
   if (options_.tol_rel + options_.tol_abs == 0.0) {
     add("tol_rel", "method.f3ornits.tol_rel and tol_abs are both 0", "nothing can be foreseen exactly");
   }

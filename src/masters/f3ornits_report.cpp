@@ -33,6 +33,10 @@ std::vector<std::string> F3ornits::notes(const CoupledSystem& system) const {
       notes.push_back(fmt::format("inputs of '{}' lowered to degree {} by mean-square fit{}", graph.name(id), takes,
                                   members_[s].parts > 1 ? fmt::format(", in {} sub-steps", members_[s].parts) : ""));
     }
+    if (const int written = system.capabilities(id).substeps; members_[s].parts < written) {
+      notes.push_back(
+          fmt::format("substeps = {} of '{}' bring nothing: its step may not be divided", written, graph.name(id)));
+    }
     if (options_.smooth && graph.inputs_of(id).count > 0 && takes < kMaxInputDegree) {
       notes.push_back(fmt::format("inputs of '{}' not smoothed: it takes no cubics", graph.name(id)));
     }
@@ -48,12 +52,13 @@ std::vector<std::string> F3ornits::closing_notes(const CoupledSystem& system) co
     const Member& member = members_[s];
     const auto& name = system.graph().name(SubsystemId{s});
     if (member.steps > 0 && system.size() <= kMostToldOneByOne) {
-      notes.push_back(fmt::format(
-          "'{}': {} steps of {:.3g} .. {:.3g} s, orders {}", name, member.steps, member.smallest, member.largest,
-          fmt::join(member.orders.begin(), member.orders.begin() + options_.max_order + 1, " / ")));
+      notes.push_back(
+          fmt::format("'{}': {} step{} of {:.3g} .. {:.3g} s, orders {}", name, member.steps,
+                      member.steps == 1 ? "" : "s", member.smallest, member.largest,
+                      fmt::join(member.orders.begin(), member.orders.begin() + options_.max_order + 1, " / ")));
     }
     if (const Time last = system.time_of(SubsystemId{s}); last < settings_.stop && now_ >= settings_.stop) {
-      notes.push_back(fmt::format("'{}' ends at t = {} s: no room for another {} step", name, last,
+      notes.push_back(fmt::format("'{}' ends at t = {:.12g} s: no room for another {} step", name, last,
                                   member.imposed ? "imposed" : "minimal"));
     }
     if (member.imposed && share(member.beyond_tolerance, member.steps) > kFloorShare) {

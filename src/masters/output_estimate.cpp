@@ -13,9 +13,11 @@ void OutputEstimate::begin(Time t, double value) {
   count_ = 1;
   order_ = 0;
   polynomial_ = {value};
+  ++cuts_;
 }
 
 void OutputEstimate::doubt() {
+  ++cuts_;
   order_ = 0;
   polynomial_ = {values_[0]};
 }
@@ -84,6 +86,7 @@ void OutputEstimate::save(std::vector<double>& numbers) const {
   numbers.insert(numbers.end(), polynomial_.begin(), polynomial_.end());
   numbers.push_back(static_cast<double>(count_));
   numbers.push_back(order_);
+  numbers.push_back(static_cast<double>(cuts_));
 }
 
 void OutputEstimate::restore(const double*& next) {
@@ -92,6 +95,7 @@ void OutputEstimate::restore(const double*& next) {
   for (auto& coefficient : polynomial_) coefficient = *next++;
   count_ = static_cast<std::size_t>(*next++);
   order_ = static_cast<int>(*next++);
+  cuts_ = static_cast<std::uint64_t>(*next++);
 }
 
 }  // namespace entrain

@@ -1,10 +1,11 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <span>
 #include <vector>
 
-#include "entrain/capabilities.hpp"
+#include "entrain/subsystem.hpp"
 
 namespace entrain {
 
@@ -38,6 +39,10 @@ class OutputEstimate {
   int order() const { return order_; }
   Time time() const { return times_[0]; }      ///< of the latest sample
   double value() const { return values_[0]; }  ///< the latest sample
+  /// Between the latest two samples; as long as can be when there is but one.
+  Duration latest_step() const { return count_ > 1 ? times_[0] - times_[1] : kNever; }
+  /// How often the past was cut, or doubted: where this has changed, nothing may span the samples in between.
+  std::uint64_t cuts() const { return cuts_; }
   /// By powers of (t - time()), order() + 1 of them.
   std::span<const double> polynomial() const { return {polynomial_.data(), static_cast<std::size_t>(order_) + 1}; }
   /// Samples of the past that belong together, newest first.
@@ -61,6 +66,7 @@ class OutputEstimate {
   std::array<double, kMaxInputDegree + 1> polynomial_{};
   std::size_t count_ = 0;
   int order_ = 0;
+  std::uint64_t cuts_ = 0;
 };
 
 }  // namespace entrain

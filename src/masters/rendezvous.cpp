@@ -108,7 +108,8 @@ Time Rendezvous::chosen_end(SubsystemId s, Time now, const Wish& wish) const {
   const Duration step = std::clamp(wish.proposal, limits.min_step, limits.max_step);
   Time meeting = kNever;
   for (const SubsystemId other : list(neighbours_, s)) {
-    if (planning_[other] == 0 && end_[other] - now >= limits.min_step) meeting = std::min(meeting, end_[other]);
+    const bool in_reach = end_[other] - now >= limits.min_step * (1 - kRounding);
+    if (planning_[other] == 0 && in_reach) meeting = std::min(meeting, end_[other]);
   }
   const bool event_in_reach = wish.event - now >= limits.min_step * (1 - kRounding);
   const Time wall = event_in_reach ? std::min(stop_, wish.event) : stop_;

@@ -20,12 +20,15 @@ using test::run_network;
 
 constexpr double kStop = 4.0;
 constexpr double kRounding = 1e-9;
+constexpr double kFirstStep = 0.01;
+constexpr double kShortest = 0.01 * kFirstStep;  // the default of f3ornits
 
 /// A draw of everything: sizes, graphs, capabilities, steps and their limits, events.
 class Draw {
  public:
   explicit Draw(unsigned seed) : random_(seed) {}
 
+  /// Motions that every step resolves.
   Network network() {
     const auto size = static_cast<std::size_t>(whole(2, 8));
     Network network(size);
@@ -50,6 +53,29 @@ class Draw {
       }
     }
     return network;
+  }
+
+  /// The same with a fast one, and another whose imposed steps miss most of what it does.
+  Network wild_network() {
+    Network wild = network();
+    wild[0].step = uniform(0.2, 1.0);
+    wild[0].offset = 0.0;
+    auto& fast = wild[1];
+    fast.omega = uniform(10.0, 30.0);
+    for (auto& source : fast.sources) source.gain *= fast.omega * fast.omega / 4.0;
+    return wild;
+  }
+
+  std::vector<std::string> options() {
+    std::vector<std::string> options{"max_order=" + std::to_string(whole(0, 3)),
+                                     "substeps=" + std::to_string(whole(1, 3)), "tol_rel=1e-3", "tol_abs=1e-3"};
+    if (chance(0.5)) options.emplace_back("calibration=\"cls\"");
+    if (chance(0.5)) options.emplace_back("smooth=true");
+    if (chance(0.3)) options.emplace_back("memory=false");
+    if (chance(0.3)) options.emplace_back("locate_jumps=false");
+    if (chance(0.3)) options.emplace_back("growth=[1.0, 1.5]");
+    if (chance(0.6)) options.emplace_back(chance(0.5) ? "normalisation=\"amplitude\"" : "normalisation=\"magnitude\"");
+    return options;
   }
 
  private:
@@ -96,11 +122,20 @@ void expect_own_schedule(const Oscillator& oscillator, const std::vector<Time>& 
   // Who chooses its steps ends at the stop; an imposed step leaves less than one of it.
   const double left = kStop - times.back();
   ASSERT_LT(left, oscillator.step ? *oscillator.step * (1 - kRounding) + 1e-15 : 1e-300);
-  const Duration shortest = oscillator.min_step.value_or(1e-3);
+  const Duration shortest = oscillator.min_step.value_or(kShortest);
   for (const Time event : oscillator.events) {
     const auto after = std::lower_bound(times.begin(), times.end(), event);
     const bool too_near = event - after[-1] < shortest || (*after != event && kStop - event < shortest);
     EXPECT_TRUE(*after == event || too_near) << event;
+  }
+}
+
+void expect_completed_on_time(const NetworkRun& run, const Network& network) {
+  ASSERT_EQ(run.summary.termination, Termination::Completed) << run.summary.message;
+  ASSERT_EQ(run.summary.reached, kStop);
+  for (std::size_t s = 0; s < network.size(); ++s) {
+    SCOPED_TRACE(s);
+    ASSERT_NO_FATAL_FAILURE(expect_own_schedule(network[s], run.told.times[s]));
   }
 }
 
@@ -125,14 +160,9 @@ TEST(F3ornitsRandom, systems_complete_on_time_deterministically_and_beat_held_in
   for (int i = 0; i < kDraws; ++i) {
     SCOPED_TRACE(i);
     const Network network = draw.network();
-    const auto description = changed(test::description_of(network, kStop), {.method = "f3ornits", .step = 0.01});
+    const auto description = changed(test::description_of(network, kStop), {.method = "f3ornits", .step = kFirstStep});
     const NetworkRun run = run_network(network, description);
-    ASSERT_EQ(run.summary.termination, Termination::Completed) << run.summary.message;
-    ASSERT_EQ(run.summary.reached, kStop);
-    for (std::size_t s = 0; s < network.size(); ++s) {
-      SCOPED_TRACE(s);
-      ASSERT_NO_FATAL_FAILURE(expect_own_schedule(network[s], run.told.times[s]));
-    }
+    ASSERT_NO_FATAL_FAILURE(expect_completed_on_time(run, network));
     for (const int threads : {1, 2}) {
       const NetworkRun again = run_network(network, description, threads);
       ASSERT_EQ(again.told.times, run.told.times) << threads;
@@ -146,6 +176,19 @@ TEST(F3ornitsRandom, systems_complete_on_time_deterministically_and_beat_held_in
     if (ours < jacobi) ++better_than_jacobi;
   }
   EXPECT_GE(better_than_jacobi, kDraws * 95 / 100);
+}
+
+TEST(F3ornitsRandom, wild_systems_complete_on_time_deterministically_with_any_options) {
+  Draw draw(20260816);
+  for (int i = 0; i < 100; ++i) {
+    const Network network = draw.wild_network();
+    const test::Change change{.method = "f3ornits", .step = kFirstStep, .options = draw.options()};
+    SCOPED_TRACE(testing::PrintToString(i) + ": " + testing::PrintToString(change));
+    const auto description = changed(test::description_of(network, kStop), change);
+    const NetworkRun run = run_network(network, description);
+    ASSERT_NO_FATAL_FAILURE(expect_completed_on_time(run, network));
+    EXPECT_EQ(run_network(network, description, 2).told.values, run.told.values);
+  }
 }
 
 }  // namespace

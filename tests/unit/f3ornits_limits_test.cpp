@@ -132,5 +132,80 @@ TEST(F3ornitsEvents, a_jump_is_located_wherever_those_who_step_together_can_be_r
   EXPECT_LE(times[static_cast<std::size_t>(behind - y.begin())] - 1.03, 0.001 * (1 + 1e-9));
 }
 
+/// The right mass may not step shorter than the left one must: k * 0.1 - (k - 1) * 0.1 is below 0.1 for many k.
+TEST(F3ornitsLimits, meetings_are_not_missed_by_rounding) {
+  auto description = changed(test::example("two_mass"), {.method = "f3ornits", .step = 0.1, .stop = 20.0});
+  description.subsystems[0].step = Written<double>{0.1, {}};
+  description.subsystems[1].min_step = Written<double>{0.1, {}};
+  const auto summary = summary_of(description);
+  EXPECT_EQ(summary.macro_steps, 200U);
+  EXPECT_EQ(summary.subsystems[1].steps, 200U);
+}
+
+TEST(F3ornitsLimits, an_imposed_step_is_not_divided_whatever_sub_steps_are_written) {
+  const auto final_x = [](int substeps, std::vector<std::string>& notes) {
+    auto description = changed(test::example("two_mass"), {.method = "f3ornits", .step = 0.1, .stop = 10.0});
+    auto& left = description.subsystems[0];
+    left.step = Written<double>{0.1, {}};
+    left.input_degree = Written<std::int64_t>{0, {}};
+    left.substeps = Written<std::int64_t>{substeps, {}};
+    Simulation simulation(description);
+    EXPECT_EQ(simulation.run().termination, Termination::Completed);
+    notes = simulation.summary().notes;
+    return simulation.value("left.x");
+  };
+  std::vector<std::string> notes;
+  EXPECT_EQ(final_x(4, notes), final_x(1, notes));
+  final_x(4, notes);
+  EXPECT_TRUE(mentions(notes, "substeps = 4 of 'left' bring nothing: its step may not be divided"));
+}
+
+/// Two masses with an event that is not announced, and a display that can do nothing but show the force.
+TEST(F3ornitsEvents, a_jump_is_located_although_one_who_only_reads_cannot_be_rolled_back) {
+  auto description = changed(test::example("two_mass"),
+                             {.method = "f3ornits", .step = 0.1, .stop = 110.0, .options = {"min_step=0.01"}});
+  description.subsystems[1].events = {std::vector<double>{}, {}};
+  auto display = description.subsystems[0];
+  display.name = "display";
+  display.rollback = Written<bool>{false, {}};
+  description.subsystems.push_back(display);
+  description.connections.push_back({"right.F", "display.F", {}});
+  const auto summary = summary_of(description);
+  EXPECT_GT(summary.rejected_steps, 0U);
+  EXPECT_EQ(summary.subsystems[2].rollbacks, 0U);
+  EXPECT_FALSE(mentions(summary.notes, "a step late"));
+}
+
+struct NoShorterStep {
+  const char* why;
+  double imposed;  // step of the left mass; 0 = its own
+  double stop;
+  std::vector<std::string> options;
+};
+void PrintTo(const NoShorterStep& of, std::ostream* out) {
+  *out << of.why;
+}
+
+class F3ornitsJump : public testing::TestWithParam<NoShorterStep> {};
+
+/// The event at 100 s is not announced; steps that end behind it are made again as long as that shortens them.
+TEST_P(F3ornitsJump, is_passed_where_no_shorter_step_is_to_be_had) {
+  auto description =
+      changed(test::example("two_mass"),
+              {.method = "f3ornits", .step = 0.12, .stop = GetParam().stop, .options = GetParam().options});
+  description.subsystems[1].events = {std::vector<double>{}, {}};
+  if (GetParam().imposed > 0.0) description.subsystems[0].step = Written<double>{GetParam().imposed, {}};
+  const auto summary = summary_of(description);
+  EXPECT_EQ(summary.reached, GetParam().stop);
+  EXPECT_TRUE(mentions(summary.notes, "unannounced jump"));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Kinds, F3ornitsJump,
+    testing::Values(NoShorterStep{"it meets an imposed step", 0.15, 110.0, {"min_step=0.1"}},
+                    NoShorterStep{
+                        "the stop time is near", 0.0, 100.07, {"min_step=0.1", "initial_step=0.15", "max_step=0.15"}},
+                    NoShorterStep{"steps may not shrink", 0.0, 110.0, {"growth=[1.0, 1.05]", "max_step=0.3"}}));
+
 }  // namespace
 }  // namespace entrain
