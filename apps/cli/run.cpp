@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <vector>
 
@@ -19,6 +20,7 @@
 #include "report/run_page.hpp"
 #include "report/steps_json.hpp"
 #include "report/summary_json.hpp"
+#include "report/verdict.hpp"
 #include "results/log_file.hpp"
 #include "results/recorder.hpp"
 #include "results/replace_file.hpp"
@@ -116,6 +118,15 @@ SystemDescription really_run(SystemDescription description, const RunSummary& su
   return resolved(description);
 }
 
+/// Of a run to its end: may it be trusted, and why.
+std::string verdict_line(const RunSummary& summary, const RunFiles& files) {
+  using Json = nlohmann::ordered_json;
+  const Verdict verdict =
+      verdict_of(Json::parse(files.json(summary)), Json::parse(steps_json(files, summary)), {.samples = 1});
+  return fmt::format("verdict: {}{}\n", verdict.headline,
+                     verdict.reasons.empty() ? std::string() : ". " + verdict.reasons.front());
+}
+
 void report_end(const RunArguments& arguments, const RunSummary& summary, const RunFiles& files) {
   const bool completed = summary.termination == Termination::Completed;
   if (!completed) {
@@ -128,7 +139,7 @@ void report_end(const RunArguments& arguments, const RunSummary& summary, const 
     print(files.json(summary));
   } else if (!arguments.quiet) {
     print(brief_summary(summary, stdout_style()));
-    if (completed) print(fmt::format("results: {}\n", files.results().string()));
+    if (completed) print(verdict_line(summary, files) + fmt::format("results: {}\n", files.results().string()));
   }
 }
 

@@ -204,6 +204,19 @@ TEST(BadInput, fmus_that_were_not_built_are_told_with_the_way_to_get_them) {
       << result.err;
 }
 
+TEST(Run, ends_with_a_verdict_on_itself) {
+  const TemporaryFolder folder;
+  const auto last_words = [&](const std::vector<std::string>& arguments) {
+    std::vector<std::string> all{"run", kMechanical, "--stop", "0.5"};
+    all.insert(all.end(), arguments.begin(), arguments.end());
+    return run_program(folder, all).out;
+  };
+  EXPECT_TRUE(contains(last_words({"--method", "jacobi", "--step", "0.05"}),
+                       "verdict: Do not trust this result. Inputs differ from the outputs they stand for by up to "));
+  EXPECT_TRUE(
+      contains(last_words({"--method", "missiles", "--step", "1e-3"}), "verdict: This result can be trusted. "));
+}
+
 TEST(BrokenRun, full_disk_fails_the_run_and_run_json_says_so) {
   const TemporaryFolder folder;
   std::filesystem::create_directory(folder / "out");
