@@ -55,6 +55,20 @@ double usual_residual(const StepHistory& history, const RunSummary& summary) {
   return std::min(usual, summary.max_coupling_residual);  // the quantile is exact to the octave only
 }
 
+/// The connection whose signal the steps resolve worst, as part of its range, on all but the rarest steps.
+Json unresolved_of(const StepHistory& history, const RunSummary& summary) {
+  Json worst{{"usual", nullptr}, {"connection", ""}};  // as long as there is too little to tell
+  double largest = -1.0;
+  for (std::size_t c = 0; c < summary.connections.size(); ++c) {
+    const double missed = history.resolution().missed(c, kUsualPart);
+    const double part = missed == 0.0 ? 0.0 : missed / summary.connections[c].range;
+    if (!(part > largest)) continue;
+    largest = part;
+    worst = {{"usual", rounded(part)}, {"connection", summary.connections[c].name}};
+  }
+  return worst;
+}
+
 Json residual_of(const StepHistory& history, const RunSummary& summary) {
   const Envelope& differences = history.differences();
   Json low = Json::array();
@@ -88,7 +102,8 @@ std::string steps_json(const StepHistory& history, const RunSummary& summary) {
   const Json json{{"steps", history.steps().samples()},
                   {"steps_per_point", history.steps().samples_per_span()},
                   {"time", times_of(history.steps())},
-                  {"channels", std::move(channels)}};
+                  {"channels", std::move(channels)},
+                  {"unresolved", unresolved_of(history, summary)}};
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 

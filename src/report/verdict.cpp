@@ -67,6 +67,7 @@ class Judge {
     judge_numbers(evidence);
     judge_correction(run);
     judge_residual(run, residuals_of(run, steps));
+    judge_resolution(run, steps);
     judge_loops(run);
     for (const auto& warning : run.value("warnings", Json::array())) add(Level::Caution, warning.get<std::string>());
     if (evidence.results_cut) add(Level::Caution, "The last row of the results is incomplete and left out");
@@ -167,6 +168,30 @@ class Judge {
         fmt::format("Inputs differ from the outputs they stand for by up to {} of the output's range{}; "
                     "repeat with half the step to see what that does",
                     rough(residuals.worst), where));
+  }
+
+  /// Inputs and outputs that agree at the ends of the steps say nothing of what happens in between.
+  void judge_resolution(const Json& run, const Json& steps) {
+    const bool is_coupled =
+        text_of(run, "method") != "monolithic";  // which records at steps, but does not compute by them
+    const bool is_judged = steps.is_object() && steps.contains("unresolved");
+    if (!is_coupled || !is_judged || run.value("connections", Json::array()).empty()) return;
+    const double missed = number_of(steps.at("unresolved"), "usual");
+    const auto connection = text_of(steps.at("unresolved"), "connection");
+    if (missed <= kSmallResidual) return;
+    if (std::isnan(missed)) {
+      add(Level::Caution, "Too few steps to tell whether they resolve the signals; repeat with a smaller step");
+    } else if (missed <= kLargeResidual) {
+      add(Level::Caution,
+          fmt::format("The steps are long for {}: within one its signal moves by {} of its range in a way "
+                      "that no input follows; repeat with half the step to see what that does",
+                      connection, rough(missed)));
+    } else {
+      add(Level::Bad,
+          fmt::format("The steps are too long for {}: within one its signal moves by {} of its range in a way "
+                      "that no input follows; take a smaller step",
+                      connection, rough(missed)));
+    }
   }
 
   void judge_loops(const Json& run) {

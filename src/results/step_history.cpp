@@ -34,11 +34,13 @@ void StepHistory::begin(std::span<const Signal> signals, const RunSummary& summa
   const std::size_t connections = summary.connections.size();
   differences_ = Envelope(connections, std::clamp(kMostNumbers / (connections + 1), kFewestSpans, kMostSpans));
   difference_counts_ = OctaveCounts(connections);
+  resolution_.begin(signals, summary);
   last_time_ = summary.start;
   last_iterations_ = last_rejected_ = 0;
 }
 
 void StepHistory::communicated(const Sample& sample, const RunSummary& summary) {
+  resolution_.communicated(sample);
   if (sample.t == last_time_) return;  // the start of the run is no step
   values_[0] = sample.t - last_time_;
   values_[1] = static_cast<double>(summary.iterations - last_iterations_);

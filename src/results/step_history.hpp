@@ -6,11 +6,13 @@
 #include "entrain/simulation.hpp"
 #include "results/envelope.hpp"
 #include "results/octave_counts.hpp"
+#include "results/step_resolution.hpp"
 
 namespace entrain {
 
 /// How the macro steps of a run went, in bounded memory: size, iterations and rejected attempts of each, the orders and
-/// steps that a method tells of itself, and how far each input was from its output.
+/// steps that a method tells of itself, how far each input was from its output, and how well the steps resolve the
+/// signals.
 class StepHistory : public Observer {
  public:
   struct Channel {
@@ -27,6 +29,8 @@ class StepHistory : public Observer {
   const Envelope& differences() const { return differences_; }                  ///< a channel for each connection
   const OctaveCounts& difference_counts() const { return difference_counts_; }  ///< of the same, step by step
 
+  const StepResolution& resolution() const { return resolution_; }
+
  private:
   struct OwnSignal {
     std::size_t index;
@@ -38,6 +42,7 @@ class StepHistory : public Observer {
   Envelope steps_{0};
   Envelope differences_{0};
   OctaveCounts difference_counts_{0};
+  StepResolution resolution_;
   std::vector<double> values_;
   Time last_time_ = 0.0;
   std::uint64_t last_iterations_ = 0;

@@ -215,6 +215,12 @@ TEST(Run, ends_with_a_verdict_on_itself) {
                        "verdict: Do not trust this result. Inputs differ from the outputs they stand for by up to "));
   EXPECT_TRUE(
       contains(last_words({"--method", "missiles", "--step", "1e-3"}), "verdict: This result can be trusted. "));
+  // Inputs and outputs agree at the ends of the steps; the position is off by a tenth of its range and more
+  // (docs/theory/residual.md).
+  EXPECT_TRUE(contains(last_words({"--method", "missiles", "--step", "0.1"}),
+                       "verdict: Do not trust this result. The steps are too long for "));
+  EXPECT_TRUE(contains(last_words({"--method", "missiles", "--step", "0.25"}),
+                       "verdict: Look closer before you trust this result. Too few steps to tell"));
 }
 
 TEST(BrokenRun, full_disk_fails_the_run_and_run_json_says_so) {
