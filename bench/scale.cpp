@@ -12,6 +12,7 @@
 #include "description/system_file.hpp"
 #include "entrain/entrain.hpp"
 #include "models/chain_system.hpp"
+#include "report/summary_json.hpp"
 #include "reproduce/measure.hpp"
 
 namespace {
@@ -219,6 +220,29 @@ void measure_fmus(bench::Budgets& budgets) {
   budgets.check("chain of FMUs, factors kept: exponent of time", exponent(counts, seconds), 1.1, "");
 }
 
+/// Everything around the steps: assembly, consistent start, first step, run.json.
+void measure_set_up(bench::Budgets& budgets) {
+  const std::vector<std::size_t> counts{1000, 3000, 10'000};
+  std::vector<double> seconds;
+  for (const std::size_t count : counts) {
+    auto description = chain_system(count);
+    description.method = {"missiles", {}};
+    description.stop = description.step = Written<double>{0.01, {}};
+    double best = 1e9;
+    for (int i = 0; i < bench::kRepetitions; ++i) {
+      best = std::min(best, bench::seconds_of([&] {
+                        Simulation simulation(description);
+                        const std::string json = summary_json(simulation.run(), simulation.signals());
+                        if (json.find("\"completed\"") == std::string::npos) std::exit(1);
+                      }));
+    }
+    seconds.push_back(best);
+    fmt::print("  chain of masses     {:>6} subsystems: {:8.1f} ms for set-up, one step and run.json\n", count,
+               1e3 * seconds.back());
+  }
+  budgets.check("chain of masses: exponent of the time for set-up and summary", exponent(counts, seconds), 1.25, "");
+}
+
 /// What a second thread does for 10 000 subsystems; no budget, for it depends on the machine. The factorisation itself
 /// runs on one.
 void compare_threads() {
@@ -239,6 +263,7 @@ int main() {
                              Growth{"grid", Shape::Grid, 1.45, 1.7, 1.45}}) {
     measure(growth, budgets);
   }
+  measure_set_up(budgets);
   compare_threads();
   return budgets.exit_code();
 }

@@ -7,6 +7,7 @@
 #include <array>
 #include <map>
 #include <set>
+#include <string>
 #include <utility>
 
 #include "base/suggest.hpp"
@@ -47,19 +48,24 @@ std::optional<Unit> unit_of(const Variable& variable) {
 class Finder {
  public:
   Finder(const Graph& graph, std::span<const VariableTable* const> variables, std::vector<Problem>& problems)
-      : graph_(graph), variables_(variables), problems_(problems) {}
+      : graph_(graph), variables_(variables), problems_(problems) {
+    for (const auto& connection : graph_.connections()) between_[ends(connection)].push_back(&connection);
+  }
 
   /// Every pair of opposite connections whose units tell a power, where nothing else can be meant.
   FoundBonds by_units() const {
     FoundBonds found;
-    std::set<std::pair<std::size_t, std::size_t>> noted;
+    std::set<Ends> noted;
+    std::set<std::string> names;
     for (const auto& effort : graph_.connections()) {
       const auto flows = partners(effort, [&](const Connection& flow) { return tell_a_power(effort, flow); });
       if (flows.empty()) continue;
       const auto efforts = partners(flows[0], [&](const Connection& other) { return tell_a_power(other, flows[0]); });
       if (flows.size() == 1 && efforts.size() == 1) {
-        found.bonds.push_back(bond(graph_.name(effort.output), effort, flows[0]));
-      } else if (noted.insert({graph_.owner(effort.output), graph_.owner(effort.input)}).second) {
+        std::string name = graph_.name(effort.output);
+        if (!names.insert(name).second) name = graph_.name(effort.input);  // one effort for several others
+        found.bonds.push_back(bond(std::move(name), effort, flows[0]));
+      } else if (noted.insert(ends(effort)).second) {
         found.notes.push_back(several_ways(efforts, flows));
       }
     }
@@ -89,16 +95,24 @@ class Finder {
   }
 
  private:
+  using Ends = std::pair<std::size_t, std::size_t>;  // who tells, who is told
+
+  Ends ends(const Connection& connection) const {
+    return {graph_.owner(connection.output), graph_.owner(connection.input)};
+  }
   bool opposite(const Connection& one, const Connection& other) const {
-    return graph_.owner(one.output) == graph_.owner(other.input) &&
-           graph_.owner(one.input) == graph_.owner(other.output) && graph_.owner(one.output) != graph_.owner(one.input);
+    const auto [from, to] = ends(one);
+    return from != to && ends(other) == Ends(to, from);
   }
 
   template <class Fits>
   std::vector<Connection> partners(const Connection& one, const Fits& fits) const {
     std::vector<Connection> result;
-    for (const auto& other : graph_.connections()) {
-      if (opposite(one, other) && fits(other)) result.push_back(other);
+    const auto [from, to] = ends(one);
+    const auto back = between_.find({to, from});
+    if (from == to || back == between_.end()) return result;
+    for (const Connection* other : back->second) {
+      if (fits(*other)) result.push_back(*other);
     }
     return result;
   }
@@ -177,35 +191,38 @@ class Finder {
 
   /// The connection that carries this variable; nullptr after telling why there is none.
   const Connection* connection_of(const Written<std::string>& name) {
-    std::vector<std::string> known;
-    const Connection* found = nullptr;
-    bool several = false;
-    for (const auto& connection : graph_.connections()) {
-      const auto output = graph_.name(connection.output);
-      const auto input = graph_.name(connection.input);
-      known.push_back(output);
-      known.push_back(input);
-      if (name.value == input) return &connection;
-      if (name.value != output) continue;
-      several = found != nullptr;
-      found = &connection;
+    const auto& carriers = carriers_by_name();
+    const auto found = carriers.find(name.value);
+    if (found == carriers.end()) {
+      std::vector<std::string> known;
+      known.reserve(carriers.size());
+      for (const auto& carrier : carriers) known.push_back(carrier.first);
+      problems_.push_back(
+          {fmt::format("bond: no connection carries '{}'", name.value), suggestion(name.value, known), name.where});
+      return nullptr;
     }
-    if (several) {
+    if (found->second.size() > 1) {
       problems_.push_back({fmt::format("bond: '{}' feeds several inputs", name.value),
                            "name the input that is meant instead", name.where});
       return nullptr;
     }
-    if (found == nullptr) {
-      problems_.push_back(
-          {fmt::format("bond: no connection carries '{}'", name.value), suggestion(name.value, known), name.where});
+    return found->second[0];
+  }
+  const std::map<std::string, std::vector<const Connection*>>& carriers_by_name() {
+    if (!carriers_.empty()) return carriers_;
+    for (const auto& connection : graph_.connections()) {
+      carriers_[graph_.name(connection.output)].push_back(&connection);
+      carriers_[graph_.name(connection.input)].push_back(&connection);
     }
-    return found;
+    return carriers_;
   }
 
   const Graph& graph_;
   std::span<const VariableTable* const> variables_;
   std::vector<Problem>& problems_;
-  std::map<std::size_t, std::string> bond_of_;  // by the input of a connection
+  std::map<Ends, std::vector<const Connection*>> between_;
+  std::map<std::string, std::vector<const Connection*>> carriers_;  // of a variable, once somebody asks
+  std::map<std::size_t, std::string> bond_of_;                      // by the input of a connection
 };
 
 }  // namespace

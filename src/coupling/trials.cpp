@@ -46,6 +46,7 @@ void Trials::join(SubsystemId s, const EstimatorOptions& options) {
   if (kinds_[s] == TrialKind::Costarica) {
     own.estimator = std::make_unique<Estimator>(Estimator::Sizes{states, own.inputs(), own.outputs()},
                                                 can.state_derivatives, options);
+    own.renews_feedthrough = own.corrects_lowered && can.feedthrough.any();
   } else if (kinds_[s] == TrialKind::Continued) {
     own.estimator = estimator_without_linearization(system_.variables(s), can.state_derivatives, options);
   } else {
@@ -199,6 +200,10 @@ void Trials::finish_lowered(Own& own, const StepTask& task) {
   for (std::size_t i = 0; i < own.inputs(); ++i) own.input_slopes[i] = meant.slope(i, task.size);
   auto& participant = *own.participant;
   if (participant.input_degree >= task.degree) return;
+  if (own.renews_feedthrough) {
+    const Observation end{task.to, task.size, participant.input_end, participant.outputs, {}};
+    if (renew_feedthrough(*own.estimator, own.facets, end)) ++participant.counters.linearizations;
+  }
   const InputBlock held(participant.part_coefficients.data(), own.inputs(), participant.input_degree);
   for (std::size_t i = 0; i < own.inputs(); ++i) {
     const double end = meant.value(i, task.size);

@@ -48,8 +48,9 @@ struct Trials::Own {
   CoupledSystem::Participant* participant = nullptr;
   std::unique_ptr<Estimator> estimator;
   std::unique_ptr<ByRollback> rollback;
-  std::span<double> input_slopes;  // in input_slopes_
-  bool corrects_lowered = false;   // outputs are brought to the end values of inputs of a lower degree
+  std::span<double> input_slopes;   // in input_slopes_
+  bool corrects_lowered = false;    // outputs are brought to the end values of inputs of a lower degree ...
+  bool renews_feedthrough = false;  // ... by the D of an estimator, which must be up to date then
   Facets facets;
   // Where inputs of a lower degree are given; else empty.
   std::vector<double> gap;  // end of the polynomial - what the subsystem held there

@@ -11,6 +11,7 @@ namespace entrain {
 namespace {
 
 constexpr std::array<double, kMaxInputDegree + 1> kFactorial{1.0, 1.0, 2.0, 6.0};
+constexpr double kLeastShare = 1e-6;  // of its size: the range of an output that rests is but rounding
 
 double product(const double* a, const double* b, std::size_t count) {
   double sum = 0.0;
@@ -45,11 +46,15 @@ void Estimator::lay_out() {
   at_.c = room_for(outputs * states);
   at_.d = room_for(outputs * inputs);
   at_.missed = room_for(states);
+  at_.low = room_for(outputs);
+  at_.high = room_for(outputs);
   // Beside the gains: an estimate reads both and nothing else.
   at_.free_values = room_for(outputs);
   at_.free_slopes = room_for(outputs);
   for (auto& gains : gains_) gains.first = room_for(kPropagators * propagator_size() + 2 * gains_size());
   numbers_.assign(end, 0.0);
+  std::fill_n(numbers_.begin() + static_cast<std::ptrdiff_t>(at_.low), outputs, HUGE_VAL);
+  std::fill_n(numbers_.begin() + static_cast<std::ptrdiff_t>(at_.high), outputs, -HUGE_VAL);
 }
 
 EstimatorPoint Estimator::view(std::size_t place) {
@@ -63,6 +68,12 @@ void Estimator::moved() {
   newest_ = (newest_ + 1) % kKept;
   known_ = std::min(known_ + 1, kKept);
   h_ = 0.0;
+  for (std::size_t i = 0; i < sizes_.outputs; ++i) {
+    double& low = numbers_[at_.low + i];
+    double& high = numbers_[at_.high + i];
+    low = std::min(low, y(kept(0))[i]);
+    high = std::max(high, y(kept(0))[i]);
+  }
 }
 
 double Estimator::by_a(std::size_t state, const double* point) const {
@@ -73,30 +84,47 @@ double Estimator::by_b(std::size_t state, const double* point) const {
   return product(numbers_.data() + at_.b + state * sizes_.inputs, u(point), sizes_.inputs);
 }
 
-/// Paper 001, future work: the error that the old linearization makes of the outputs over the next step,
-/// dt^2 |C delta| / (t_N - t_M), where delta is what it misses of the change of f since it was taken. Behind a jump
+/// Paper 001, future work: the error that the old linearization makes of the outputs over the next step. Behind a jump
 /// the equations may be others.
 bool Estimator::needs_linearization(Duration next_step) {
   if (!has_linearization_ || renewal_ == Renewal::EveryStep) return true;
-  const double* const now = kept(0);
-  const Duration age = *now - *base();
-  if (!(age > 0.0)) return false;
+  if (!(*kept(0) > *base())) return false;
   if (known_ == 1) return true;
   if (renewal_ == Renewal::Once) return false;
   if (!state_derivatives_) return true;  // the test below needs them
   double* const missed = numbers_.data() + at_.missed;
-  for (std::size_t i = 0; i < sizes_.states; ++i) {
-    missed[i] = dx(now)[i] - dx(base())[i] - by_a(i, now) + by_a(i, base()) - by_b(i, now) + by_b(i, base());
-  }
+  for (std::size_t k = 0; k < sizes_.states; ++k) missed[k] = rest_of_rate(k, kept(0)) - rest_of_rate(k, base());
   for (std::size_t i = 0; i < sizes_.outputs; ++i) {
-    const double missed_output = product(numbers_.data() + at_.c + i * sizes_.states, missed, sizes_.states);
-    const double error = next_step * next_step * std::abs(missed_output) / age;
-    if (!(error <= urgency_ * (1.0 + std::abs(y(now)[i])))) return true;
+    const double by_rates = next_step * product(numbers_.data() + at_.c + i * sizes_.states, missed, sizes_.states);
+    if (is_urgent(i, std::abs(by_rates) + missed_of_output(i, kept(0)), next_step, kept(0))) return true;
   }
   return false;
 }
 
+bool Estimator::needs_feedthrough(Duration step) const {
+  if (renewal_ != Renewal::WhenNeeded || !state_derivatives_) return renewal_ != Renewal::Once;
+  const double* const here = kept_at((newest_ + 1) % kKept);
+  for (std::size_t i = 0; i < sizes_.outputs; ++i) {
+    if (is_urgent(i, missed_of_output(i, here), step, here)) return true;
+  }
+  return false;
+}
+
+/// What the linearization in force misses of the change of an output since it was taken.
+double Estimator::missed_of_output(std::size_t output, const double* point) const {
+  return std::abs(rest_of_output(output, point) - rest_of_output(output, base()));
+}
+
+/// Since the linearization was taken so much was missed; over a step it is the share of the step in that time.
+bool Estimator::is_urgent(std::size_t output, double missed, Duration step, const double* point) const {
+  const double low = numbers_[at_.low + output];
+  const double high = numbers_[at_.high + output];
+  const double size = std::max(high - low, kLeastShare * std::max(std::abs(low), std::abs(high)));
+  return !(step * missed <= urgency_ * size * (*point - *base()));
+}
+
 void Estimator::linearized() {
+  ahead_ = false;
   std::copy_n(kept(0), point_size(), numbers_.data() + kBase * point_size());
   bool same = has_linearization_;
   double* next = numbers_.data() + at_.a;
@@ -263,6 +291,9 @@ void Estimator::save(std::vector<double>& numbers) const {
   const auto add_point = [&](const double* point) { numbers.insert(numbers.end(), point, point + point_size()); };
   numbers.push_back(static_cast<double>(known_));
   for (std::size_t age = kKept; age-- > 0;) add_point(kept(age));
+  const double* const ranges = numbers_.data() + at_.low;
+  numbers.insert(numbers.end(), ranges, ranges + 2 * sizes_.outputs);
+  numbers.push_back(ahead_ ? 1.0 : 0.0);
   numbers.push_back(has_linearization_ ? 1.0 : 0.0);
   if (!has_linearization_) return;
   add_point(base());
@@ -276,6 +307,9 @@ const double* Estimator::restore(const double* numbers) {
   std::copy_n(numbers, kKept * point_size(), numbers_.data());
   numbers += kKept * point_size();
   newest_ = kKept - 1;
+  std::copy_n(numbers, 2 * sizes_.outputs, numbers_.data() + at_.low);
+  numbers += 2 * sizes_.outputs;
+  ahead_ = *numbers++ != 0.0;
   has_linearization_ = *numbers++ != 0.0;
   drop_gains();
   if (!has_linearization_) return numbers;

@@ -36,13 +36,22 @@ class Estimator {
   void moved();
   /// True when the linearization must be renewed at this point, looking at a step of this size.
   bool needs_linearization(Duration next_step);
+  /// The same for D alone, at the end of a step of this size, where `point` is filled (but for the derivatives) and not
+  /// yet `moved` to.
+  bool needs_feedthrough(Duration step) const;
   /// Where the new linearization goes; `linearized` must follow.
   Linearization& linearization() { return given_; }
   void linearized();
+  /// `linearization` holds that of the point that comes next; there `linearized` must follow.
+  void linearized_ahead() { ahead_ = true; }
+  bool is_linearized_ahead() const { return ahead_; }
   bool has_linearization() const { return has_linearization_; }
   const Linearization& in_force() const { return given_; }
   /// The points so far lie on the other side of a jump: nothing is continued across it.
-  void forget_past() { known_ = 0; }
+  void forget_past() {
+    known_ = 0;
+    ahead_ = false;
+  }
 
   void set_step(Duration h);
   /// y(h) and dy/dt(h).
@@ -90,7 +99,8 @@ class Estimator {
   struct Layout {
     std::size_t a = 0, b = 0, c = 0, d = 0;
     std::size_t free_values = 0, free_slopes = 0;
-    std::size_t missed = 0;  // of the change of f, by the linearization in force
+    std::size_t missed = 0;         // of the change of f, by the linearization in force
+    std::size_t low = 0, high = 0;  // of the outputs so far
   };
 
   std::span<const double> numbers() const { return numbers_; }
@@ -117,6 +127,8 @@ class Estimator {
 
   double by_a(std::size_t state, const double* point) const;
   double by_b(std::size_t state, const double* point) const;
+  double missed_of_output(std::size_t output, const double* point) const;
+  bool is_urgent(std::size_t output, double missed, Duration step, const double* point) const;
   double rest_of_output(std::size_t output, const double* point) const;
   double rest_of_rate(std::size_t state, const double* point) const;
   Parabola continuation_of_output(std::size_t output) const;
@@ -139,6 +151,7 @@ class Estimator {
   double urgency_;
   bool state_derivatives_;
   bool has_linearization_ = false;
+  bool ahead_ = false;
   bool reconstructs_;
   Control control_;
   Renewal renewal_;

@@ -20,9 +20,10 @@ void EstimatorOptions::bind(OptionBinder& binder) {
                  {0, 2});
   binder.choice("linearize", linearize, "costarica: when to ask for a new linearization; behind a jump always",
                 {"every-step", "when-needed", "once"});
-  binder.number("urgency", urgency,
-                "linearize = \"when-needed\": estimated error of an output, relative to 1 + |output|, that asks for it",
-                {0.0});
+  binder.number(
+      "urgency", urgency,
+      "linearize = \"when-needed\": error of an output over a step, relative to its range so far, that asks for it",
+      {0.0});
 }
 
 void EstimatorOptions::check(std::string_view method, const WrittenOptions& written,

@@ -3,27 +3,50 @@
 #include <algorithm>
 
 namespace entrain {
+namespace {
+
+/// All but the derivatives.
+void read_point(const EstimatorPoint& point, const Facets& facets, const Observation& at) {
+  point.t = at.t;
+  if (!point.x.empty()) facets.states->states(point.x);
+  std::copy(at.inputs.begin(), at.inputs.end(), point.u.begin());
+  std::copy(at.outputs.begin(), at.outputs.end(), point.y.begin());
+}
+
+}  // namespace
 
 bool observe(Estimator& estimator, const Facets& facets, const Observation& at) {
   const EstimatorPoint point = estimator.point();
-  point.t = at.t;
-  if (!point.x.empty()) facets.states->states(point.x);
-  if (!point.x.empty() && !estimator.degraded()) {
-    facets.states->derivatives(point.dx);
-    // They belong to the inputs it held; the point is meant under `inputs`: f + B gap.
-    if (!at.input_gap.empty() && estimator.has_linearization()) {
-      const Matrix& b = estimator.in_force().B;
-      for (std::size_t i = 0; i < point.dx.size(); ++i) {
-        for (std::size_t j = 0; j < at.input_gap.size(); ++j) point.dx[i] += b(i, j) * at.input_gap[j];
-      }
+  read_point(point, facets, at);
+  const bool tells_rates = !point.x.empty() && !estimator.degraded();
+  if (tells_rates) facets.states->derivatives(point.dx);
+  // They belong to the inputs it held; the point is meant under `inputs`: f + B gap.
+  const bool meant_otherwise = tells_rates && !at.input_gap.empty() && estimator.has_linearization();
+  const auto shift_rates = [&](double sign) {
+    const Matrix& b = estimator.in_force().B;
+    for (std::size_t i = 0; i < point.dx.size(); ++i) {
+      for (std::size_t j = 0; j < at.input_gap.size(); ++j) point.dx[i] += sign * b(i, j) * at.input_gap[j];
     }
-  }
-  std::copy(at.inputs.begin(), at.inputs.end(), point.u.begin());
-  std::copy(at.outputs.begin(), at.outputs.end(), point.y.begin());
+  };
+  if (meant_otherwise) shift_rates(1.0);
   estimator.moved();
+  if (estimator.is_linearized_ahead()) {
+    estimator.linearized();
+    return false;
+  }
   if (facets.linearizer == nullptr || !estimator.needs_linearization(at.expected_step)) return false;
+  if (meant_otherwise) shift_rates(-1.0);
   facets.linearizer->linearize(estimator.linearization());
+  if (meant_otherwise) shift_rates(1.0);
   estimator.linearized();
+  return true;
+}
+
+bool renew_feedthrough(Estimator& estimator, const Facets& facets, const Observation& at) {
+  read_point(estimator.point(), facets, at);
+  if (!estimator.needs_feedthrough(at.expected_step)) return false;
+  facets.linearizer->linearize(estimator.linearization());
+  estimator.linearized_ahead();
   return true;
 }
 

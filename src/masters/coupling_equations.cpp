@@ -171,14 +171,19 @@ void CouplingEquations::solve(std::span<double> values, std::span<double> slopes
 
 void CouplingEquations::throw_singular(std::size_t unknown, const Step& step) const {
   const OutputId output = unknowns_[unknown];
+  const auto& loops = graph_.loops();
+  const bool in_loop = std::any_of(loops.begin(), loops.end(), [&](const AlgebraicLoop& loop) {
+    return std::find(loop.outputs.begin(), loop.outputs.end(), output) != loop.outputs.end();
+  });
   throw Error(
       ErrorCode::SolverFailed,
       fmt::format("the coupling equations leave '{}' undetermined over a step of {} s", graph_.name(output), step.size),
       {.subsystem = graph_.name(graph_.owner(output)),
        .variable = {},
        .time = step.from,
-       .remedy = "An algebraic loop through it has no unique solution: check the connections, or choose another "
-                 "step"});
+       .remedy = in_loop ? "The algebraic loop through it has no unique solution: check the connections"
+                         : "The estimates of the subsystems contradict each other over a step of this size: choose a "
+                           "smaller one"});
 }
 
 void CouplingEquations::save(std::vector<double>& numbers) const {

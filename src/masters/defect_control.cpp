@@ -41,9 +41,7 @@ Duration DefectControl::next(Time until) {
   const Time end = std::min(stop_, until);
   const Duration left = end - now_;
   const Duration size = std::clamp(proposed_, settings_.min_step, std::max(settings_.min_step, settings_.max_step));
-  // Not a crumb at the end: what is left is made in one step, or in two halves.
-  if (size >= left || same_time(now_ + size, end)) return left;
-  return 2.0 * size > left ? 0.5 * left : size;
+  return same_time(now_ + size, end) ? left : step_without_crumb(size, left, settings_.min_step);
 }
 
 void DefectControl::judge(const CoupledSystem& system, Time reached) {

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "masters/input_notes.hpp"
+#include "masters/step_control.hpp"
 
 namespace entrain {
 
@@ -39,16 +41,12 @@ void ExplicitMethod::check(const Graph&, const WrittenOptions& written, std::vec
   }
   if (options_.adaptive) return;
   const ExplicitOptions defaults;
-  const auto note_idle = [&](const std::string& option, double value, double default_value) {
-    if (value == default_value) return;
-    problems.push_back({fmt::format("method.{}.{} does nothing: the macro step is fixed", name(), option),
-                        "add adaptive = true, or leave it out", position_of(written, option),
-                        Problem::Severity::Warning});
-  };
-  note_idle("tolerance", options_.tolerance, defaults.tolerance);
-  note_idle("absolute_tolerance", options_.absolute_tolerance, defaults.absolute_tolerance);
-  note_idle("min_step", options_.min_step, defaults.min_step);
-  note_idle("max_step", options_.max_step, defaults.max_step);
+  const std::array<AdaptiveOption, 4> idle{
+      {{"tolerance", options_.tolerance, defaults.tolerance},
+       {"absolute_tolerance", options_.absolute_tolerance, defaults.absolute_tolerance},
+       {"min_step", options_.min_step, defaults.min_step},
+       {"max_step", options_.max_step, defaults.max_step}}};
+  warn_of_idle(idle, name(), written, problems);
 }
 
 std::vector<std::string> ExplicitMethod::step_tolerances() const {

@@ -14,11 +14,6 @@ constexpr double kMostTimes = 10.0;         // the step: what it may grow to, un
 constexpr double kFirstPiece = 1.0 / 16.0;  // of a step that begins without slopes, when it is made in pieces
 constexpr double kHair = 1e-9;              // of a step: how far before an event a step ends
 
-/// The time just before an event where a step ends that must not see it.
-Time before(Time event, Duration step) {
-  return event - std::max(kHair * step, 1000 * std::numeric_limits<double>::epsilon() * std::abs(event));
-}
-
 }  // namespace
 
 void HermiteOptions::bind(OptionBinder& binder, std::string_view adaptive_help) {
@@ -50,6 +45,11 @@ void HermiteMethod::check(const Graph&, const WrittenOptions& written, std::vect
         {fmt::format("min_step ({} s) must be at most max_step ({} s)", common_.min_step, common_.max_step), "",
          position_of(written, "min_step")});
   }
+  if (!common_.adaptive) warn_of_idle(adaptive_options(), name(), written, problems);
+}
+
+std::vector<AdaptiveOption> HermiteMethod::adaptive_options() const {
+  return {{"max_step", common_.max_step, 0.0}};
 }
 
 void HermiteMethod::start(CoupledSystem& system, const RunSettings& settings) {
@@ -70,13 +70,14 @@ void HermiteMethod::start(CoupledSystem& system, const RunSettings& settings) {
   steps_ = grid_step_ = 0;
   now_ = settings.start;
   step_ = settings.step;
-  slopes_known_ = false;
+  slopes_known_ = restart_due_ = false;
   previous_size_ = 0.0;
   jumps_.start(left_.values, unknowns_);
   jumps_found_ = 0;
   start_tasks(system);
-  next_event_.assign(system.size(), kNever);
-  for (std::size_t s = 0; s < system.size(); ++s) next_event_[s] = system.next_event(SubsystemId{s}, now_);
+  next_event_.assign(system.size(), now_);
+  earliest_event_ = now_;
+  note_events(system);
   start_solving(system);
 }
 
@@ -96,6 +97,7 @@ void HermiteMethod::start_tasks(const CoupledSystem& system) {
 
 MacroStepReport HermiteMethod::advance(CoupledSystem& system) {
   MacroStepReport report;
+  if (restart_due_) restart_inputs(system);
   if (const auto event = event_to_cross()) {
     cross(system, *event);
   } else if (common_.start == "short" && !slopes_known_ && !rigid_ && !common_.adaptive) {
@@ -115,6 +117,7 @@ void HermiteMethod::step_in_pieces(CoupledSystem& system, MacroStepReport& repor
   const Time from = now_;
   const Window whole = next_window();
   while (!reached(now_, whole.to)) {
+    if (restart_due_) restart_inputs(system);
     Window window = next_window();
     const Duration piece = std::max(now_ == from ? kFirstPiece * whole.size : now_ - from, shortest_);
     const bool rest_is_long_enough = window.size - piece >= std::max(0.5 * piece, shortest_);
@@ -137,30 +140,40 @@ void HermiteMethod::step_once(CoupledSystem& system, Window window, MacroStepRep
 
 /// To the next time of the grid, or by the adaptive step; never onto an announced event but a hair before it.
 HermiteMethod::Window HermiteMethod::next_window() const {
-  Window window;
-  if (common_.adaptive) {
-    const Duration rest = settings_.stop - now_;
-    const bool last = step_ >= rest * (1 - 1e-9);
-    window = {last ? settings_.stop : now_ + step_, last ? rest : step_};
-  } else {
-    window.to = grid_.time(grid_step_ + 1);
-    window.size = now_ == grid_.time(grid_step_) ? grid_.size(grid_step_) : window.to - now_;
+  const Window all{goal(), goal() - now_};
+  if (!common_.adaptive) {
+    const bool whole = all.to == grid_.time(grid_step_ + 1) && now_ == grid_.time(grid_step_);
+    return {all.to, whole ? grid_.size(grid_step_) : all.size};
   }
-  if (rigid_) return window;
-  const Time event = *std::min_element(next_event_.begin(), next_event_.end());
-  if (reached(window.to, event)) {
-    window.to = before(event, settings_.step);
-    window.size = window.to - now_;
-  }
+  Window window = all;
+  shorten(window, step_);
   return window;
 }
 
+/// The time that the steps must meet next.
+Time HermiteMethod::goal() const {
+  const Time end = common_.adaptive ? settings_.stop : grid_.time(grid_step_ + 1);
+  return !rigid_ && reached(end, earliest_event_) ? before(earliest_event_) : end;
+}
+
+/// Where a step ends that must not see the event: a hair before it, or a step that everybody takes.
+Time HermiteMethod::before(Time event) const {
+  return event -
+         std::max({kHair * settings_.step, 1000 * std::numeric_limits<double>::epsilon() * std::abs(event), shortest_});
+}
+
+bool HermiteMethod::shorten(Window& window, Duration size) const {
+  const Duration shorter = step_without_crumb(std::max(size, least_step()), goal() - now_, least_step());
+  if (!(shorter < window.size)) return false;
+  cut(window, shorter);
+  return true;
+}
+
 std::optional<Time> HermiteMethod::event_to_cross() const {
-  if (rigid_) return std::nullopt;
-  const Time event = *std::min_element(next_event_.begin(), next_event_.end());
+  if (rigid_ || earliest_event_ == kNever) return std::nullopt;
   // Twice the hair: what is left of a step that ended before the event may be a rounding longer.
-  if (event < kNever && event - now_ <= 2.0 * (event - before(event, settings_.step))) return event;
-  return std::nullopt;
+  const bool near = earliest_event_ - now_ <= 2.0 * (earliest_event_ - before(earliest_event_));
+  return near ? std::optional(earliest_event_) : std::nullopt;
 }
 
 /// From just before an event to the event itself, under held inputs; then everything begins anew.
@@ -173,6 +186,7 @@ void HermiteMethod::cross(CoupledSystem& system, Time event) {
 }
 
 void HermiteMethod::restart_inputs(CoupledSystem& system) {
+  restart_due_ = false;
   system.refresh_signals(now_);
   std::copy(system.signals().begin(), system.signals().end(), left_.values.begin());
   std::fill(left_.slopes.begin(), left_.slopes.end(), 0.0);
@@ -197,9 +211,15 @@ void HermiteMethod::constants_changed(CoupledSystem& system) {
 }
 
 void HermiteMethod::note_events(CoupledSystem& system) {
+  if (!reached(now_, earliest_event_)) return;
   for (std::size_t s = 0; s < next_event_.size(); ++s) {
     if (reached(now_, next_event_[s])) next_event_[s] = system.next_event(SubsystemId{s}, now_);
   }
+  find_earliest_event();
+}
+
+void HermiteMethod::find_earliest_event() {
+  earliest_event_ = *std::min_element(next_event_.begin(), next_event_.end());
 }
 
 void HermiteMethod::set_tasks(const Window& window) {
@@ -284,12 +304,11 @@ void HermiteMethod::accept(CoupledSystem& system, const Window& window) {
                                           [](StepOutcome outcome) { return outcome == StepOutcome::EndedEarly; });
   const bool jumped = slopes_known_ && jumps_.jumped(predicted_, block_.signals);
   // Imposed steps are not cut for an event: it is met where the step ends.
-  const bool announced = rigid_ && reached(now_, *std::min_element(next_event_.begin(), next_event_.end()));
+  const bool announced = rigid_ && reached(now_, earliest_event_);
   slopes_known_ = true;
-  if (jumped || returned_early || announced) {
-    if (!announced && jumps_found_++ == 0) first_jump_ = now_;
-    restart_inputs(system);
-  }
+  // With the next step: until then the signals tell what this one missed.
+  restart_due_ = jumped || returned_early || announced;
+  if (restart_due_ && !announced && jumps_found_++ == 0) first_jump_ = now_;
 }
 
 Duration HermiteMethod::least_step() const {
@@ -307,8 +326,14 @@ void HermiteMethod::set_next_step(Duration size) {
 MethodMemory HermiteMethod::memory() const {
   MethodMemory memory{steps_, {}};
   auto& numbers = memory.numbers;
-  numbers = {static_cast<double>(grid_step_),   now_,       step_, slopes_known_ ? 1.0 : 0.0, previous_size_,
-             static_cast<double>(jumps_found_), first_jump_};
+  numbers = {static_cast<double>(grid_step_),
+             now_,
+             step_,
+             slopes_known_ ? 1.0 : 0.0,
+             restart_due_ ? 1.0 : 0.0,
+             previous_size_,
+             static_cast<double>(jumps_found_),
+             first_jump_};
   for (const auto* values :
        {&left_.values, &left_.slopes, &previous_.values, &previous_.slopes, &magnitude_, &next_event_}) {
     numbers.insert(numbers.end(), values->begin(), values->end());
@@ -326,6 +351,7 @@ void HermiteMethod::restore(const MethodMemory& memory) {
   now_ = *next++;
   step_ = *next++;
   slopes_known_ = *next++ != 0.0;
+  restart_due_ = *next++ != 0.0;
   previous_size_ = *next++;
   jumps_found_ = static_cast<std::uint64_t>(*next++);
   first_jump_ = *next++;
@@ -333,6 +359,7 @@ void HermiteMethod::restore(const MethodMemory& memory) {
     std::copy_n(next, values->size(), values->begin());
     next += values->size();
   }
+  find_earliest_event();
   const std::vector<double> signals = left_.values;
   take_constants(signals);
   take_back(trials_->restore(jumps_.restore(next)));

@@ -10,6 +10,7 @@
 #include "masters/hermite_inputs.hpp"
 #include "masters/jump_detector.hpp"
 #include "masters/method.hpp"
+#include "masters/step_control.hpp"
 
 namespace entrain {
 
@@ -46,10 +47,12 @@ class HermiteMethod : public Method {
   };
 
   virtual std::vector<TrialKind> trial_kinds(const CoupledSystem& system) const { return system.trial_kinds(); }
+  /// Those that do nothing while the macro step is fixed.
+  virtual std::vector<AdaptiveOption> adaptive_options() const;
   virtual EstimatorOptions estimator_options() const { return common_.estimator; }
   /// Called once, when the unknowns are known.
   virtual void start_solving(CoupledSystem& system) = 0;
-  /// Finds `right_` and leaves its inputs written and its tasks set. The window may be cut, by cut().
+  /// Finds `right_` and leaves its inputs written and its tasks set. The window may be made shorter, by shorten().
   virtual void find_right_end(CoupledSystem& system, Window& window, MacroStepReport& report) = 0;
   /// The step was made; `block_` holds the outputs as they are, `left_` still begins the step.
   virtual void look_back(const CoupledSystem&, const Window&) {}
@@ -67,7 +70,9 @@ class HermiteMethod : public Method {
   void set_tasks(const Window& window);
   /// The inputs of everyone over the window, from `left_` to `right_`.
   void write_inputs(CoupledSystem& system, const Window& window);
-  void cut(Window& window, Duration size) const;
+  /// About this long, at least the shortest step, and so that no shorter one is left to the time that must be met next.
+  /// False where that makes it no shorter.
+  bool shorten(Window& window, Duration size) const;
   Duration least_step() const;
   Duration most_step() const;
   /// Shortened for an event or the stop time: its size tells nothing about the next.
@@ -97,6 +102,9 @@ class HermiteMethod : public Method {
  private:
   void start_tasks(const CoupledSystem& system);
   Window next_window() const;
+  Time goal() const;
+  Time before(Time event) const;
+  void cut(Window& window, Duration size) const;
   void step_in_pieces(CoupledSystem& system, MacroStepReport& report);
   void step_once(CoupledSystem& system, Window window, MacroStepReport& report);
   std::optional<Time> event_to_cross() const;
@@ -105,6 +113,7 @@ class HermiteMethod : public Method {
   void restart_inputs(CoupledSystem& system);
   void take_constants(std::span<const double> signals);
   void note_events(CoupledSystem& system);
+  void find_earliest_event();
 
   Grid grid_;
   std::vector<Duration> longest_part_;  // per subsystem: imposed or maximal step; infinite if none
@@ -116,11 +125,13 @@ class HermiteMethod : public Method {
   // Between macro steps, besides now_, left_ and slopes_known_.
   std::uint64_t steps_ = 0;
   std::uint64_t grid_step_ = 0;    // communication times of the grid that were reached
+  bool restart_due_ = false;       // the step before ended with a jump
   Duration step_ = 0.0;            // adaptive: the next one
   Duration previous_size_ = 0.0;   // 0: no step before to extrapolate from
   End previous_;                   // at the start of the step before
   std::vector<double> magnitude_;  // per signal: largest so far
   std::vector<Time> next_event_;   // per subsystem
+  Time earliest_event_ = kNever;   // of them
   JumpDetector jumps_;
   std::uint64_t jumps_found_ = 0;
   Time first_jump_ = 0.0;

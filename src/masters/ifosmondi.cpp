@@ -49,13 +49,21 @@ void Ifosmondi::start_solving(CoupledSystem& system) {
   solver_.emplace(2 * unknowns_.size(), method_of(options_.solver));
   for (auto* values : {&z_, &image_, &scale_}) values->assign(2 * unknowns_.size(), 0.0);
   if (options_.predictor != "missiles") return;
-  EstimatorOptions estimator = common_.estimator;
-  estimator.reconstruction = 2;  // as missiles itself
-  estimator.linearize = "when-needed";
-  estimates_.emplace(system, estimated_kinds(system), estimator);
+  trusts_estimates_ = true;
+  steps_continued_ = 0;
+  estimates_.emplace(system, estimated_kinds(system), predicting());
   estimates_->only_predict();
   coupling_.emplace(system, *estimates_, unknowns_);
   estimated_slopes_.assign(block_.slopes.size(), 0.0);
+}
+
+/// As missiles itself, unless the user chose otherwise.
+EstimatorOptions Ifosmondi::predicting() const {
+  const EstimatorOptions unchanged;
+  EstimatorOptions options = common_.estimator;
+  if (options.reconstruction == unchanged.reconstruction) options.reconstruction = 2;
+  if (options.linearize == unchanged.linearize) options.linearize = "when-needed";
+  return options;
 }
 
 /// The first guess of `right_`. True when the coupling equations of the estimates hold for this step: their matrix is
@@ -64,6 +72,7 @@ bool Ifosmondi::guess(CoupledSystem& system, const Window& window) {
   if (coupling_) {
     try {
       solve_estimated(system, window, *coupling_);
+      if (!trusts_estimates_) predict("hermite", window.size);
       return true;
     } catch (const Error& error) {
       if (error.code() != ErrorCode::SolverFailed) throw;  // else the estimates leave a loop undetermined
@@ -71,6 +80,23 @@ bool Ifosmondi::guess(CoupledSystem& system, const Window& window) {
   }
   predict(coupling_ ? "hermite" : options_.predictor, window.size);
   return false;
+}
+
+/// Estimates of subsystems that tell little can be worse than what continues the step before: the next step begins with
+/// what was nearer to the solution of this one.
+void Ifosmondi::judge_guess() {
+  const std::size_t count = unknowns_.size();
+  const double other_way = trusts_estimates_ ? -1.0 : 1.0;
+  double taken = 0.0;
+  double other = 0.0;
+  for (std::size_t i = 0; i < 2 * count; ++i) {
+    const double by_estimates = i < count ? coupling_->values[i] : coupling_->slopes[i - count];
+    const double miss = z_[i] - guess_[i];
+    taken = std::max(taken, std::abs(miss) / scale_[i]);
+    other = std::max(other, std::abs(miss - other_way * by_estimates) / scale_[i]);
+  }
+  if (!trusts_estimates_) ++steps_continued_;
+  if (other < taken) trusts_estimates_ = !trusts_estimates_;
 }
 
 bool Ifosmondi::evaluate(CoupledSystem& system, const Window& window, std::span<const double> z,
@@ -107,11 +133,14 @@ FixedPointSolver::Result Ifosmondi::solve(CoupledSystem& system, const Window& w
   FixedPointSolver::Settings settings{options_.epsilon, options_.max_iterations, scale_};
   if (solved) {
     settings.correction = &correction;
-    settings.least_evaluations = 1;
+    if (trusts_estimates_) settings.least_evaluations = 1;
+    guess_ = z_;
   }
-  return solver_->solve(z_, image_, settings, [&](std::span<const double> z, std::span<double> image) {
+  const auto result = solver_->solve(z_, image_, settings, [&](std::span<const double> z, std::span<double> image) {
     return evaluate(system, window, z, image);
   });
+  if (solved && result.converged) judge_guess();
+  return result;
 }
 
 void Ifosmondi::find_right_end(CoupledSystem& system, Window& window, MacroStepReport& report) {
@@ -123,9 +152,8 @@ void Ifosmondi::find_right_end(CoupledSystem& system, Window& window, MacroStepR
   report.iterations += static_cast<std::uint64_t>(result.evaluations);
   const auto rejected_before = report.rejected;
   while (!result.converged) {
-    if (rigid_ || kShrinkage * window.size < least_step()) throw_not_converged(system, window.size);
+    if (rigid_ || !shorten(window, kShrinkage * window.size)) throw_not_converged(system, window.size);
     ++report.rejected;
-    cut(window, kShrinkage * window.size);
     result = solve(system, window);
     report.iterations += static_cast<std::uint64_t>(result.evaluations);
   }
@@ -174,23 +202,40 @@ void Ifosmondi::throw_not_converged(const CoupledSystem& system, Duration size) 
 }
 
 void Ifosmondi::begin_anew() {
+  trusts_estimates_ = true;  // there is no step before
   if (estimates_) estimates_->forget_past();
 }
 
 void Ifosmondi::save(std::vector<double>& numbers) const {
   if (!estimates_) return;
+  numbers.insert(numbers.end(), {trusts_estimates_ ? 1.0 : 0.0, static_cast<double>(steps_continued_)});
   estimates_->save(numbers);
   coupling_->equations.save(numbers);
 }
 
 const double* Ifosmondi::take_back(const double* numbers) {
-  return estimates_ ? coupling_->equations.restore(estimates_->restore(numbers)) : numbers;
+  if (!estimates_) return numbers;
+  trusts_estimates_ = *numbers++ != 0.0;
+  steps_continued_ = static_cast<std::uint64_t>(*numbers++);
+  return coupling_->equations.restore(estimates_->restore(numbers));
 }
 
 std::vector<std::string> Ifosmondi::notes(const CoupledSystem&) const {
   auto notes = trials_->notes();
   if (common_.adaptive) notes.emplace_back("adaptive: the step follows the iteration, not an error estimate");
+  if (!estimates_) return notes;
+  const auto options = predicting();
+  notes.push_back(fmt::format("predictor: estimates with reconstruction = {}, linearize = \"{}\"",
+                              options.reconstruction, options.linearize));
+  for (const auto& loss : estimates_->losses()) notes.push_back("predictor: " + loss);
   return notes;
+}
+
+std::vector<std::string> Ifosmondi::closing_notes(const CoupledSystem&) const {
+  if (steps_continued_ == 0) return {};
+  return {fmt::format(
+      "predictor: {} steps began with the polynomials of the step before, which were nearer than the estimates",
+      steps_continued_)};
 }
 
 }  // namespace entrain

@@ -26,6 +26,7 @@ class Ifosmondi final : public HermiteMethod {
   void bind(OptionBinder& binder) override;
   Requirements requirements() const override;
   std::vector<std::string> notes(const CoupledSystem& system) const override;
+  std::vector<std::string> closing_notes(const CoupledSystem& system) const override;
 
  private:
   void start_solving(CoupledSystem& system) override;
@@ -34,7 +35,9 @@ class Ifosmondi final : public HermiteMethod {
   void save(std::vector<double>& numbers) const override;
   const double* take_back(const double* numbers) override;
 
+  EstimatorOptions predicting() const;
   bool guess(CoupledSystem& system, const Window& window);
+  void judge_guess();
   FixedPointSolver::Result solve(CoupledSystem& system, const Window& window);
   bool evaluate(CoupledSystem& system, const Window& window, std::span<const double> z, std::span<double> image);
   void adapt(const Window& window, int evaluations, bool was_cut);
@@ -48,6 +51,10 @@ class Ifosmondi final : public HermiteMethod {
   std::optional<Trials> estimates_;
   std::optional<EstimatedCoupling> coupling_;
   std::vector<double> estimated_slopes_;  // at the start of the step; not used
+  std::vector<double> guess_;             // z as the iteration began
+  // Between macro steps.
+  bool trusts_estimates_ = true;  // as a first guess; their matrix serves anyway
+  std::uint64_t steps_continued_ = 0;
 };
 
 }  // namespace entrain

@@ -17,8 +17,9 @@ constexpr double kWorthIt = 1.1;    // a step that could grow by less stays: gai
 // Of the largest magnitude so far: what the tolerance is relative to where a signal is small. A tenth, because an error
 // made while all is quiet is a relative one when the signal has grown; less would chase signals that pass through zero.
 constexpr double kLeastSize = 0.1;
-// Of the tolerance: an old linearization must not be what makes the steps small.
-constexpr double kUrgencyShare = 0.1;
+// Of the tolerance: an old linearization must not be what makes the steps small. A hundredth, because urgency is
+// relative to the range of a signal, the tolerance to as little as kLeastSize of it.
+constexpr double kUrgencyShare = 0.01;
 
 /// The step that brings an error of this order from `error` down to 1, as a factor.
 double step_factor(double error, int order) {
@@ -40,6 +41,13 @@ void Missiles::bind(OptionBinder& binder) {
                 "adaptive: error of a coupling signal per step, relative to its size there, at least a tenth of its "
                 "largest so far",
                 {1e-14, 1.0});
+}
+
+std::vector<AdaptiveOption> Missiles::adaptive_options() const {
+  auto options = HermiteMethod::adaptive_options();
+  options.push_back({"min_step", common_.min_step, 0.0});
+  options.push_back({"tolerance", tolerance_, kTolerance});
+  return options;
 }
 
 std::vector<std::string> Missiles::step_tolerances() const {
@@ -66,12 +74,13 @@ void Missiles::find_right_end(CoupledSystem& system, Window& window, MacroStepRe
     return;
   }
   was_cut_ = false;
-  for (defect_ = tried_defect(system, window); defect_ > 1.0 && window.size > least_step();
-       defect_ = tried_defect(system, window)) {
+  defect_ = tried_defect(system, window);
+  while (defect_ > 1.0) {
     const double factor = std::clamp(step_factor(defect_, kDefectOrder), kShrinkage, kSafety);
-    cut(window, std::max(least_step(), factor * window.size));
+    if (!shorten(window, factor * window.size)) break;
     was_cut_ = true;
     ++report.rejected;
+    defect_ = tried_defect(system, window);
   }
 }
 
@@ -81,7 +90,8 @@ double Missiles::tried_defect(CoupledSystem& system, const Window& window) {
   try {
     solve(system, window);
   } catch (const Error& error) {
-    if (error.code() != ErrorCode::SolverFailed || window.size <= least_step()) throw;
+    Window shorter = window;
+    if (error.code() != ErrorCode::SolverFailed || !shorten(shorter, kSafety * window.size)) throw;
     return std::numeric_limits<double>::infinity();
   }
   const double defect = midpoint_defect(system, window);
@@ -137,7 +147,8 @@ double Missiles::largest_gap() const {
 
 void Missiles::adapt(const Window& window) {
   const double gap = largest_gap();
-  if (std::max(gap, defect_) > 1.0 && window.size <= least_step()) ++steps_missed_;
+  const bool could_not_be_cut = defect_ > 1.0;
+  if (could_not_be_cut || (gap > 1.0 && window.size <= least_step())) ++steps_missed_;
   double factor =
       std::min(step_factor(defect_, kDefectOrder), step_factor(gap, common_.estimator.reconstruction == 2 ? 4 : 3));
   factor = std::clamp(factor, kShrinkage, was_cut_ ? 1.0 : kGrowth);

@@ -24,6 +24,7 @@ class Missiles final : public HermiteMethod {
 
  private:
   std::vector<TrialKind> trial_kinds(const CoupledSystem& system) const override { return estimated_kinds(system); }
+  std::vector<AdaptiveOption> adaptive_options() const override;
   EstimatorOptions estimator_options() const override;
   void start_solving(CoupledSystem& system) override;
   void find_right_end(CoupledSystem& system, Window& window, MacroStepReport& report) override;
@@ -38,7 +39,8 @@ class Missiles final : public HermiteMethod {
   double largest_gap() const;
   void adapt(const Window& window);
 
-  double tolerance_ = 1e-6;
+  static constexpr double kTolerance = 1e-6;
+  double tolerance_ = kTolerance;
   std::optional<EstimatedCoupling> coupling_;
   TrialBlock middle_;    // adaptive: estimates at half the step
   double defect_ = 0.0;  // of the step under way, in units of the tolerance

@@ -109,7 +109,7 @@ class Matching {
   }
 
   /// The macro step is cut for a maximal step; the parts, and those of a shorter last step, must not fall below the
-  /// minimal one.
+  /// minimal one. Who adapts the step leaves no shorter last one.
   void check_step_limits(SubsystemId s, const Capabilities& can) {
     const Duration h = settings_.step;
     const auto& name = graph_.name(s);
@@ -123,7 +123,8 @@ class Matching {
     }
     if (!can.min_step) return;
     const Grid grid(settings_.start, settings_.stop, h);
-    const Duration last = grid.size(grid.steps() - 1);
+    const bool one_step = grid.steps() == 1;
+    const Duration last = method_.requirements().free_step && !one_step ? h : grid.size(grid.steps() - 1);
     const double last_parts = std::max<double>(can.substeps, std::ceil(parts * last / h - 1e-9));
     const Duration part = h / parts;
     const Duration last_part = last / last_parts;

@@ -1,5 +1,7 @@
 #include "masters/step_control.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -34,6 +36,23 @@ Duration proposed_step(Duration size, double dilatation, Duration cut_proposal, 
   // A step that was cut says nothing against the longer one proposed before.
   const Duration longest = std::max(settings.most_dilatation * size, cut_proposal);
   return std::clamp(dilatation * size, settings.least_dilatation * size, longest);
+}
+
+Duration step_without_crumb(Duration size, Duration rest, Duration least) {
+  constexpr double kRounding = 1e-9;
+  if (size >= rest * (1.0 - kRounding)) return rest;
+  if (2.0 * size <= rest) return size;
+  return 0.5 * rest >= least * (1.0 - kRounding) ? 0.5 * rest : rest;
+}
+
+void warn_of_idle(std::span<const AdaptiveOption> options, std::string_view method, const WrittenOptions& written,
+                  std::vector<Problem>& problems) {
+  for (const auto& option : options) {
+    if (option.value == option.default_value) continue;
+    problems.push_back({fmt::format("method.{}.{} does nothing: the macro step is fixed", method, option.name),
+                        "add adaptive = true, or leave it out", position_of(written, option.name),
+                        Problem::Severity::Warning});
+  }
 }
 
 }  // namespace entrain

@@ -1,5 +1,12 @@
 #pragma once
 
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "description/options.hpp"
+#include "entrain/error.hpp"
 #include "entrain/variable.hpp"
 
 namespace entrain {
@@ -42,5 +49,18 @@ double dilatation(double normalised, int order);
 /// The size of the next step of a subsystem after one of `size`. `dilatation`: the smallest of its outputs.
 /// `cut_proposal`: what had been proposed when the scheduler shortened the step just made; 0 if it did not.
 Duration proposed_step(Duration size, double dilatation, Duration cut_proposal, const StepControlSettings& settings);
+
+/// A step of about `size` where `rest` is left to a time that must be met: not a crumb behind it, but all that is left
+/// in one step or in two halves, which are no shorter than `least` if that can be.
+Duration step_without_crumb(Duration size, Duration rest, Duration least);
+
+/// An option that only adaptive steps heed, as it is and as it would be unwritten.
+struct AdaptiveOption {
+  std::string name;
+  double value, default_value;
+};
+/// A warning for each that was written although the macro step is fixed.
+void warn_of_idle(std::span<const AdaptiveOption> options, std::string_view method, const WrittenOptions& written,
+                  std::vector<Problem>& problems);
 
 }  // namespace entrain

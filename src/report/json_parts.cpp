@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <utility>
+
 #include "base/values.hpp"
 
 namespace entrain {
@@ -75,6 +77,10 @@ Json json_of(const VariableTable& variables) {
 
 Json json_of(const OptionValue& value) {
   return std::visit([](const auto& plain) { return Json(plain); }, value);
+}
+
+void append(Json& object, const std::string& key, Json value) {
+  object.get_ref<Json::object_t&>().push_back({key, std::move(value)});
 }
 
 std::string json_text(const Json& json) {

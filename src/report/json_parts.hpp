@@ -14,6 +14,10 @@ nlohmann::ordered_json json_of(const Capabilities& capabilities);
 nlohmann::ordered_json json_of(const VariableTable& variables);
 nlohmann::ordered_json json_of(const OptionValue& value);
 
+/// A new last entry. Objects that keep their order are searched from the front: operator[] for each of many keys would
+/// take time with their square. The key must be new.
+void append(nlohmann::ordered_json& object, const std::string& key, nlohmann::ordered_json value);
+
 /// Indented text with a line end. Text that is not UTF-8 is mended, never an error.
 std::string json_text(const nlohmann::ordered_json& json);
 

@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <utility>
+
 #include "report/json_parts.hpp"
 #include "results/replace_file.hpp"
 
@@ -20,7 +22,7 @@ Json loops_of(const RunSummary& summary) {
 
 Json residuals_of(const RunSummary& summary) {
   Json residuals = Json::object();
-  for (const auto& connection : summary.connections) residuals[connection.name] = connection.max_residual;
+  for (const auto& connection : summary.connections) append(residuals, connection.name, connection.max_residual);
   return residuals;
 }
 
@@ -36,12 +38,13 @@ Json connections_of(const RunSummary& summary) {
 Json bonds_of(const RunSummary& summary) {
   Json bonds = Json::object();
   for (const auto& bond : summary.bonds) {
-    bonds[bond.name] = {{"effort", bond.effort},
-                        {"flow", bond.flow},
-                        {"residual_energy", bond.residual_energy},
-                        {"max_residual_power", bond.max_residual_power},
-                        {"transferred_energy", bond.transferred_energy},
-                        {"measurements", bond.measurements}};
+    append(bonds, bond.name,
+           {{"effort", bond.effort},
+            {"flow", bond.flow},
+            {"residual_energy", bond.residual_energy},
+            {"max_residual_power", bond.max_residual_power},
+            {"transferred_energy", bond.transferred_energy},
+            {"measurements", bond.measurements}});
   }
   return bonds;
 }
@@ -49,7 +52,7 @@ Json bonds_of(const RunSummary& summary) {
 Json signals_of(std::span<const Signal> recorded) {
   Json signals = Json::object();
   for (const auto& signal : recorded) {
-    signals[signal.name] = {{"unit", signal.unit}, {"description", signal.description}};
+    append(signals, signal.name, {{"unit", signal.unit}, {"description", signal.description}});
   }
   return signals;
 }
@@ -67,10 +70,11 @@ Json own_steps_of(const OwnSteps& steps) {
 Json subsystems_of(const RunSummary& summary) {
   Json subsystems = Json::object();
   for (const auto& subsystem : summary.subsystems) {
-    subsystems[subsystem.name] = {{"source", subsystem.source},   {"steps", subsystem.steps},
-                                  {"trials", subsystem.trials},   {"rollbacks", subsystem.rollbacks},
-                                  {"seconds", subsystem.seconds}, {"capabilities", json_of(subsystem.capabilities)}};
-    if (subsystem.own_steps) subsystems[subsystem.name]["own_steps"] = own_steps_of(*subsystem.own_steps);
+    Json entry{{"source", subsystem.source},   {"steps", subsystem.steps},
+               {"trials", subsystem.trials},   {"rollbacks", subsystem.rollbacks},
+               {"seconds", subsystem.seconds}, {"capabilities", json_of(subsystem.capabilities)}};
+    if (subsystem.own_steps) entry["own_steps"] = own_steps_of(*subsystem.own_steps);
+    append(subsystems, subsystem.name, std::move(entry));
   }
   return subsystems;
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "support/mentions.hpp"
 #include "support/systems.hpp"
 #include "support/undetermined_loop.hpp"
 
@@ -12,6 +13,7 @@ namespace {
 
 using test::changed;
 using test::example;
+using test::mentions;
 
 struct Outcome {
   double evaluations;  // per macro step
@@ -78,6 +80,41 @@ TEST(MissilesPredictorOf, subsystems_with_fewer_abilities_still_saves_evaluation
     EXPECT_LT(guessed.evaluations, 0.95 * iterated_only.evaluations) << which;
     EXPECT_NEAR(guessed.value, iterated_only.value, 1e-7) << which;
   }
+}
+
+TEST(MissilesPredictorOf, subsystems_that_tell_nothing_costs_no_evaluations_and_says_what_is_missing) {
+  for (const std::string system : {"lotka_volterra", "mechanical"}) {
+    for (const bool states : {false, true}) {
+      const auto take_away = [&](SystemDescription description) {
+        for (auto& subsystem : description.subsystems) {
+          if (states) subsystem.linearization = Written<bool>{false, {}};
+          if (!states) subsystem.states = Written<bool>{false, {}};
+        }
+        return description;
+      };
+      const double step = system == "mechanical" ? 1e-3 : 0.05;
+      const std::string signal = system == "mechanical" ? "left.x" : "prey.p";
+      const auto guessed = outcome(take_away(iterated(system, step, "anderson", "missiles")), signal);
+      const auto iterated_only = outcome(take_away(iterated(system, step, "anderson", "hermite")), signal);
+      EXPECT_LT(guessed.evaluations, 1.01 * iterated_only.evaluations) << system << states;
+      EXPECT_TRUE(mentions(guessed.summary.notes, "predictor: '" + guessed.summary.subsystems[0].name + "' tells "));
+      EXPECT_TRUE(mentions(guessed.summary.notes, "steps began with the polynomials of the step before"));
+    }
+  }
+}
+
+TEST(MissilesPredictorOf, estimates_as_the_user_chooses) {
+  const auto run = [](const std::string& option) {
+    auto description = iterated("lotka_volterra", 0.05, "anderson", "missiles");
+    if (!option.empty()) apply_option(description, option);
+    return outcome(description, "prey.p").summary;
+  };
+  const auto as_missiles = run("");
+  EXPECT_TRUE(mentions(as_missiles.notes, "predictor: estimates with reconstruction = 2, linearize = \"when-needed\""));
+  const auto once = run("linearize=\"once\"");
+  EXPECT_TRUE(mentions(once.notes, "linearize = \"once\""));
+  EXPECT_EQ(once.linearizations, 2U);
+  EXPECT_GT(as_missiles.linearizations, 20U);
 }
 
 TEST(MissilesPredictorOf, a_restored_run_is_the_same_to_the_last_bit) {

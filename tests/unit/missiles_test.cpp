@@ -6,6 +6,8 @@
 
 #include "models/chain_system.hpp"
 #include "results/memory_recorder.hpp"
+#include "subsystem/native/linear_model.hpp"
+#include "subsystem/native/model_support.hpp"
 #include "support/mentions.hpp"
 #include "support/systems.hpp"
 #include "support/undetermined_loop.hpp"
@@ -59,6 +61,23 @@ TEST(Missiles, records_the_gap_of_every_connection) {
   EXPECT_NEAR(summary.connections[0].max_residual, largest / (*high - *low), 1e-14);
 }
 
+// Half way the force on one of two masses is another, and nobody says so: that step was made with the old one.
+TEST(Missiles, tells_the_gap_at_a_jump_that_nobody_announced) {
+  auto description = changed(example("two_mass"), {.method = "missiles", .step = 0.4, .stop = 150.0});
+  description.subsystems[1].events = {std::vector<double>{}, {}};
+  Simulation simulation(description);
+  MemoryRecorder recorder({"*"});
+  simulation.observe(recorder);
+  const auto& summary = simulation.run();
+  ASSERT_TRUE(mentions(summary.warnings, "1 jump of the signals that nobody announced"));
+  for (const auto& connection : summary.connections) {
+    double largest = 0.0;
+    for (const double gap : recorder.column(connection.input + ":gap")) largest = std::max(largest, std::abs(gap));
+    EXPECT_NEAR(connection.max_residual, largest / connection.range, 1e-12) << connection.name;
+  }
+  EXPECT_GT(summary.max_coupling_residual, 1e-2);
+}
+
 TEST(Missiles, takes_everybody_and_says_what_is_lost) {
   auto description = prey_and_predator();
   description.subsystems[0].linearization = {false, {}};
@@ -97,6 +116,51 @@ TEST(Missiles, names_an_output_that_the_coupling_leaves_undetermined) {
   EXPECT_NE(summary.message.find("algebraic loop"), std::string::npos) << summary.message;
 }
 
+/// x' = K u, y = x, with the eigenvalues 2 +- sqrt(2) i of K: fed with itself, what a first step of 1 s estimates of
+/// the growth is a double root, so that any end of the step solves the coupling equations.
+class Spiral final : public LinearModel {
+ public:
+  Spiral() : LinearModel(table()) {
+    Linearization matrices;
+    for (Matrix* matrix : {&matrices.A, &matrices.B, &matrices.C, &matrices.D}) matrix->resize(2, 2);
+    matrices.B.values = {2.0, -std::sqrt(2.0), std::sqrt(2.0), 2.0};
+    matrices.C.values = {1.0, 0.0, 0.0, 1.0};
+    set_matrices(matrices);
+  }
+  void configure(std::span<const Value>) override {}
+
+ private:
+  static VariableTable table() {
+    VariableTable table;
+    table.inputs = {real("u1", "", ""), real("u2", "", "")};
+    table.outputs = {real("x1", "", ""), real("x2", "", "")};
+    table.states = {real("x1", "", "", 1.0), real("x2", "", "", 0.0)};
+    return table;
+  }
+};
+
+TEST(Missiles, does_not_speak_of_an_algebraic_loop_where_there_is_none) {
+  const auto description = test::system_from(R"(
+    [run]
+    stop = 2.0
+    step = 1.0
+    method = "missiles"
+    [method.missiles]
+    start = "plain"
+    [subsystems.spiral]
+    model = "spiral"
+    [connections]
+    "spiral.x1" = "spiral.u1"
+    "spiral.x2" = "spiral.u2"
+  )");
+  Simulation simulation(description, {}, [](std::string_view) { return std::make_unique<Spiral>(); });
+  const auto& summary = simulation.run();
+  EXPECT_EQ(summary.termination, Termination::Failed);
+  EXPECT_NE(summary.message.find("the coupling equations leave 'spiral.x"), std::string::npos) << summary.message;
+  EXPECT_NE(summary.message.find("choose a smaller one"), std::string::npos) << summary.message;
+  EXPECT_EQ(summary.message.find("algebraic loop"), std::string::npos) << summary.message;
+}
+
 TEST(Missiles, adaptive_needs_free_steps_and_says_so) {
   auto description = prey_and_predator({"adaptive=true"});
   description.subsystems[0].step = {0.1, {}};
@@ -127,6 +191,51 @@ TEST(Missiles, adaptive_lands_on_announced_events_and_does_not_grow_across) {
   const auto& times = recorder.times;
   EXPECT_NE(std::find(times.begin(), times.end(), 100.0), times.end());
   EXPECT_EQ(times.back(), 150.0);
+}
+
+// Neither is a multiple of the other: the shortest step is not undercut for the stop time, nor in front of the event.
+TEST(Missiles, adaptive_leaves_no_step_shorter_than_allowed_at_the_end_or_before_an_event) {
+  for (const double stop : {2.01, 2.03, 2.07}) {
+    for (const bool by_subsystem : {false, true}) {
+      auto description = prey_and_predator({"adaptive=true", "tolerance=1e-3", "max_step=0.1"});
+      description.stop = {stop, {}};
+      description.step = {0.05, {}};
+      description.subsystems[0].events = {std::vector<double>{0.972}, {}};
+      if (by_subsystem) {
+        description.subsystems[0].min_step = {0.05, {}};
+      } else {
+        apply_option(description, "min_step=0.05");
+      }
+      Simulation simulation(description);
+      MemoryRecorder recorder({"prey.p"});
+      simulation.observe(recorder);
+      const auto& summary = simulation.run();
+      ASSERT_EQ(summary.termination, Termination::Completed) << summary.message;
+      const auto& times = recorder.times;
+      EXPECT_EQ(times.back(), stop);
+      EXPECT_NE(std::find(times.begin(), times.end(), 0.972), times.end());
+      for (std::size_t k = 1; k < times.size(); ++k) {
+        const bool crosses_event = times[k] == 0.972;  // from a hair before it, if the subsystems take that
+        if (by_subsystem || !crosses_event) EXPECT_GT(times[k] - times[k - 1], 0.05 * (1 - 1e-6)) << times[k];
+      }
+    }
+  }
+}
+
+TEST(Missiles, warns_of_options_that_only_adaptive_steps_heed) {
+  const auto warnings_of = [](const std::string& method, const std::vector<std::string>& options) {
+    Simulation simulation(
+        changed(example("lotka_volterra"), {.method = method, .step = 0.1, .stop = 1.0, .options = options}));
+    return simulation.run().warnings;
+  };
+  const auto fixed = warnings_of("missiles", {"tolerance=1e-5", "min_step=0.01", "max_step=0.2"});
+  EXPECT_TRUE(mentions(fixed, "method.missiles.tolerance does nothing: the macro step is fixed"));
+  EXPECT_TRUE(mentions(fixed, "method.missiles.min_step does nothing"));
+  EXPECT_TRUE(mentions(fixed, "method.missiles.max_step does nothing"));
+  EXPECT_TRUE(warnings_of("missiles", {"adaptive=true", "tolerance=1e-5", "min_step=0.01", "max_step=0.2"}).empty());
+  // Steps that do not converge are cut down to min_step.
+  EXPECT_TRUE(warnings_of("ifosmondi", {"min_step=0.01"}).empty());
+  EXPECT_TRUE(mentions(warnings_of("ifosmondi", {"max_step=0.2"}), "method.ifosmondi.max_step does nothing"));
 }
 
 TEST(Missiles, refuses_a_reconstruction_of_order_1) {

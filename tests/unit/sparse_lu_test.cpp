@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "entrain/error.hpp"
+
 namespace entrain {
 namespace {
 
@@ -66,6 +68,33 @@ TEST(SparseLu, tells_which_column_has_no_pivot) {
   SparseLu lu({0, 2, 4}, {0, 1, 0, 1});
   EXPECT_FALSE(lu.factor(std::vector{1.0, 2.0, 2.0, 4.0}));
   EXPECT_LT(lu.singular_column(), 2U);
+}
+
+// The last pivot is nothing but rounding: 0.1 + 0.2 is not 0.3.
+TEST(SparseLu, takes_a_matrix_that_is_singular_but_for_rounding_for_singular) {
+  SparseLu lu({0, 2, 4}, {0, 1, 0, 1});
+  const std::vector<double> singular{1.0, 0.1 + 0.2, 1.0, 0.3};
+  EXPECT_FALSE(lu.factor(singular));
+  EXPECT_LT(lu.singular_column(), 2U);
+  ASSERT_TRUE(lu.factor(std::vector{1.0, 0.3, 1.0, 0.6}));
+  EXPECT_FALSE(lu.refactor(singular));
+}
+
+// Units make entries as large as they like: that alone is no lack of a solution.
+TEST(SparseLu, solves_with_rows_and_columns_of_any_unit) {
+  SparseLu lu({0, 2, 4}, {0, 1, 0, 1});
+  ASSERT_TRUE(lu.factor(std::vector{1.0, 1e-30, 1e30, 2.0}));
+  std::vector<double> x{1.0 + 3e30, 1e-30 + 6.0};
+  lu.solve(x);
+  EXPECT_NEAR(x[1], 3.0, 1e-14);
+}
+
+TEST(SparseLu, does_not_solve_without_factors) {
+  SparseLu lu({0, 2, 4}, {0, 1, 0, 1});
+  std::vector<double> b{1.0, 1.0};
+  EXPECT_THROW(lu.solve(b), Error);
+  EXPECT_FALSE(lu.factor(std::vector{1.0, 2.0, 2.0, 4.0}));
+  EXPECT_THROW(lu.solve(b), Error);
 }
 
 }  // namespace
