@@ -185,6 +185,18 @@ void Estimator::compute(Gains& gains, Duration h) {
   }
 }
 
+double Estimator::size_of_terms(std::size_t output) const {
+  const double* const now = kept(0);
+  double sum = 0.0;
+  for (std::size_t k = 0; k < sizes_.states; ++k) {
+    sum += std::abs(numbers_[at_.c + output * sizes_.states + k] * x(now)[k]);
+  }
+  for (std::size_t j = 0; j < sizes_.inputs; ++j) {
+    sum += std::abs(numbers_[at_.d + output * sizes_.inputs + j] * u(now)[j]);
+  }
+  return sum;
+}
+
 /// y_C, with the C and D in force at whatever time: an old y_C with its old C would cost the order.
 double Estimator::rest_of_output(std::size_t output, const double* point) const {
   return y(point)[output] - product(numbers_.data() + at_.c + output * sizes_.states, x(point), sizes_.states) -
@@ -209,10 +221,11 @@ Estimator::Parabola Estimator::continuation_of_output(std::size_t output) const 
   for (std::size_t age = 0; age < known_; ++age) rest[age] = rest_of_output(output, kept(age));
   std::size_t degree = control_ == Control::Hold ? 0 : control_ == Control::First ? 1 : 2;
   degree = std::min(degree, known_ - 1);
-  if (control_ == Control::Flexible && known_ == kKept) {
-    // The degree whose polynomial through the points before would have met the newest best.
+  if (control_ == Control::Flexible && known_ > 1) {
+    // The degree whose polynomial through the points before would have met the newest best: none that was not tried,
+    // for a line through both sides of a jump leads far away.
     double best = HUGE_VAL;
-    for (std::size_t candidate = 0; candidate < kKept - 1; ++candidate) {
+    for (std::size_t candidate = 0; candidate < known_ - 1; ++candidate) {
       std::array<double, 3> nodes{};
       Parabola polynomial{};
       for (std::size_t k = 0; k <= candidate; ++k) nodes[k] = age_of(k + 1);

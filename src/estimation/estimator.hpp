@@ -73,6 +73,9 @@ class Estimator {
 
   /// Slopes of the outputs at the point itself: C f + D u' + what the control part does.
   void slopes_at_point(std::span<const double> input_slopes, std::span<double> dy) const;
+  /// Of what an output is made of at the point, by the linearization: |C| |x| + |D| |u|. It may be next to nothing
+  /// itself.
+  double size_of_terms(std::size_t output) const;
   bool degraded() const { return !state_derivatives_; }
 
   /// Everything that later estimates depend on, as numbers.

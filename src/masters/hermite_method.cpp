@@ -302,7 +302,7 @@ void HermiteMethod::accept(CoupledSystem& system, const Window& window) {
 
   const bool returned_early = std::any_of(block_.outcomes.begin(), block_.outcomes.end(),
                                           [](StepOutcome outcome) { return outcome == StepOutcome::EndedEarly; });
-  const bool jumped = slopes_known_ && jumps_.jumped(predicted_, block_.signals);
+  const bool jumped = jumps_.jumped(predicted_, block_.signals);
   // Imposed steps are not cut for an event: it is met where the step ends.
   const bool announced = rigid_ && reached(now_, earliest_event_);
   slopes_known_ = true;

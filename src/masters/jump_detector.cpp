@@ -9,6 +9,11 @@ namespace {
 constexpr std::uint64_t kStepsToLearn = 4;
 constexpr double kShareOfRange = 0.02;
 constexpr double kTimesUsual = 20.0;
+// While the usual miss is being learned: of the range in which the signal has moved for long enough, or many times the
+// few misses so far (a signal that begins to move as a high power of time misses ever more).
+constexpr double kShareWhileLearning = 0.3;
+constexpr double kTimesWhileLearning = 400.0;
+constexpr std::uint64_t kStepsOfARange = 16;
 constexpr double kFading = 0.8;
 constexpr double kRounding = 1e-9;  // of a signal that has not moved yet
 
@@ -18,7 +23,7 @@ void JumpDetector::start(std::span<const double> values, std::span<const OutputI
   watched_.assign(watched.begin(), watched.end());
   seen_.clear();
   for (const OutputId output : watched_) seen_.push_back({values[output], values[output], 0.0});
-  steps_ = 0;
+  steps_ = all_steps_ = 0;
 }
 
 bool JumpDetector::jumped(std::span<const double> predicted, std::span<const double> actual) {
@@ -27,15 +32,23 @@ bool JumpDetector::jumped(std::span<const double> predicted, std::span<const dou
     Seen& seen = seen_[i];
     const double value = actual[watched_[i]];
     const double miss = std::abs(value - predicted[watched_[i]]);
-    const double least = std::max(kShareOfRange * (seen.high - seen.low), kRounding * (1.0 + std::abs(value)));
-    found = found || (steps_ >= kStepsToLearn && miss > least && miss > kTimesUsual * seen.usual_miss);
+    found = found || is_jump(seen, miss, value);
     seen.usual_miss = std::max(miss, kFading * seen.usual_miss);
     seen.low = std::min(seen.low, value);
     seen.high = std::max(seen.high, value);
   }
   ++steps_;
+  ++all_steps_;
   if (found) forget_past();
   return found;
+}
+
+bool JumpDetector::is_jump(const Seen& seen, double miss, double value) const {
+  const double range = seen.high - seen.low;
+  if (!(miss > kRounding * (1.0 + std::abs(value)))) return false;
+  if (steps_ >= kStepsToLearn) return miss > kShareOfRange * range && miss > kTimesUsual * seen.usual_miss;
+  if (!(miss > kShareWhileLearning * range)) return false;
+  return all_steps_ >= kStepsOfARange || (steps_ > 0 && miss > kTimesWhileLearning * seen.usual_miss);
 }
 
 void JumpDetector::forget_past() {
@@ -44,12 +57,13 @@ void JumpDetector::forget_past() {
 }
 
 void JumpDetector::save(std::vector<double>& numbers) const {
-  numbers.push_back(static_cast<double>(steps_));
+  numbers.insert(numbers.end(), {static_cast<double>(steps_), static_cast<double>(all_steps_)});
   for (const auto& seen : seen_) numbers.insert(numbers.end(), {seen.low, seen.high, seen.usual_miss});
 }
 
 const double* JumpDetector::restore(const double* numbers) {
   steps_ = static_cast<std::uint64_t>(*numbers++);
+  all_steps_ = static_cast<std::uint64_t>(*numbers++);
   for (auto& seen : seen_) {
     seen = {numbers[0], numbers[1], numbers[2]};
     numbers += 3;

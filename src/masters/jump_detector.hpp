@@ -28,9 +28,12 @@ class JumpDetector {
     double high = 0.0;
     double usual_miss = 0.0;  // a maximum that fades
   };
+  bool is_jump(const Seen& seen, double miss, double value) const;
+
   std::vector<OutputId> watched_;
   std::vector<Seen> seen_;   // of the watched ones
   std::uint64_t steps_ = 0;  // since the start or the last jump
+  std::uint64_t all_steps_ = 0;
 };
 
 }  // namespace entrain

@@ -14,7 +14,8 @@ constexpr double kSafety = 0.8;
 constexpr double kGrowth = 1.5;     // at most, from one step to the next
 constexpr double kShrinkage = 0.2;  // at most
 constexpr double kWorthIt = 1.1;    // a step that could grow by less stays: gains and factors can be kept
-// Of the largest magnitude so far: what the tolerance is relative to where a signal is small. A tenth, because an error
+// Of the largest magnitude so far, or of the terms that the signal is the difference of (those come from signals with
+// tolerances of their own): what the tolerance is relative to where a signal is small. A tenth, because an error
 // made while all is quiet is a relative one when the signal has grown; less would chase signals that pass through zero.
 constexpr double kLeastSize = 0.1;
 // Of the tolerance: an old linearization must not be what makes the steps small. A hundredth, because urgency is
@@ -64,6 +65,7 @@ EstimatorOptions Missiles::estimator_options() const {
 void Missiles::start_solving(CoupledSystem& system) {
   coupling_.emplace(system, *trials_, unknowns_);
   middle_ = trials_->make_block();
+  terms_.assign(system.graph().outputs(), 0.0);
   steps_missed_ = 0;
   gap_.assign(system.graph().connections().size(), 0.0);
 }
@@ -74,6 +76,11 @@ void Missiles::find_right_end(CoupledSystem& system, Window& window, MacroStepRe
     return;
   }
   was_cut_ = false;
+  const Graph& graph = system.graph();
+  for (const OutputId y : unknowns_) {
+    const SubsystemId s = graph.owner(y);
+    terms_[y] = std::max(terms_[y], trials_->estimator(s)->size_of_terms(y - graph.outputs_of(s).first));
+  }
   defect_ = tried_defect(system, window);
   while (defect_ > 1.0) {
     const double factor = std::clamp(step_factor(defect_, kDefectOrder), kShrinkage, kSafety);
@@ -133,7 +140,8 @@ void Missiles::solve(CoupledSystem& system, const Window& window) {
 
 /// Of a signal over the step under way.
 double Missiles::size_of(OutputId y) const {
-  return std::max({std::abs(left_.values[y]), std::abs(right_.values[y]), kLeastSize * magnitude(y)});
+  return std::max(
+      {std::abs(left_.values[y]), std::abs(right_.values[y]), kLeastSize * std::max(magnitude(y), terms_[y])});
 }
 
 double Missiles::largest_gap() const {
@@ -201,13 +209,17 @@ std::vector<std::string> Missiles::warnings(const CoupledSystem& system) const {
 void Missiles::save(std::vector<double>& numbers) const {
   numbers.push_back(static_cast<double>(steps_missed_));
   numbers.insert(numbers.end(), gap_.begin(), gap_.end());
+  numbers.insert(numbers.end(), terms_.begin(), terms_.end());
   coupling_->equations.save(numbers);
 }
 
 const double* Missiles::take_back(const double* numbers) {
   steps_missed_ = static_cast<std::uint64_t>(*numbers++);
-  std::copy_n(numbers, gap_.size(), gap_.begin());
-  return coupling_->equations.restore(numbers + gap_.size());
+  for (auto* values : {&gap_, &terms_}) {
+    std::copy_n(numbers, values->size(), values->begin());
+    numbers += values->size();
+  }
+  return coupling_->equations.restore(numbers);
 }
 
 }  // namespace entrain

@@ -48,6 +48,7 @@ class Missiles final : public HermiteMethod {
 
   // Between macro steps.
   std::vector<double> gap_;         // per connection, in the unit of the input
+  std::vector<double> terms_;       // adaptive: per output, the largest size so far of what it is the sum of
   std::uint64_t steps_missed_ = 0;  // at the smallest size, and still beyond the tolerance
 };
 

@@ -30,6 +30,25 @@ TEST(MissilesAdaptive, steps_alike_from_real_and_from_smooth_starts_when_nobody_
   EXPECT_LT(real, 2 * smooth);
 }
 
+/// Two equal oscillators that start at 1 m and `second` m: alike, the spring between them carries nothing, although it is
+/// the difference of forces of 1e4 N.
+std::uint64_t steps_of_equal_oscillators(double second) {
+  auto pair = changed(example("mechanical"), {.method = "missiles", .options = {"adaptive=true"}});
+  pair.subsystems[1].start["c3"] = {160000.0, {}};
+  pair.subsystems[1].start["d3"] = {160.0, {}};
+  pair.subsystems[1].start["x2"] = {second, {}};
+  Simulation simulation(pair);
+  const auto& summary = simulation.run();
+  EXPECT_EQ(summary.termination, Termination::Completed) << summary.message;
+  return summary.macro_steps;
+}
+
+TEST(MissilesAdaptive, does_not_make_small_steps_for_a_force_that_is_nothing_but_cancellation) {
+  const auto moving = steps_of_equal_oscillators(2.0);
+  EXPECT_LE(steps_of_equal_oscillators(1.0), moving);
+  EXPECT_LE(steps_of_equal_oscillators(1.0000001), moving);
+}
+
 // Over 0.1 s and 1 s the estimates of this prey, 1e6 times as fast as usual, grow beyond all numbers.
 TEST(MissilesAdaptive, cuts_a_first_step_over_which_the_estimates_overflow) {
   for (const double step : {1.0, 0.1}) {

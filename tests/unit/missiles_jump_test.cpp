@@ -1,0 +1,77 @@
+// Jumps that nobody announced, where missiles has no past to tell them by: at the start and behind a restart.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "results/memory_recorder.hpp"
+#include "support/mentions.hpp"
+#include "support/ode_model.hpp"
+#include "support/systems.hpp"
+#include "support/test_models.hpp"
+
+namespace entrain {
+namespace {
+
+using test::changed;
+using test::mentions;
+
+TEST(MissilesJump, is_found_in_the_first_steps_of_a_run) {
+  for (const double change_time : {0.25, 0.35, 0.45}) {
+    auto description = changed(test::example("two_mass"), {.method = "missiles", .step = 0.1, .stop = 5.0});
+    description.subsystems[1].start["change_time"] = {change_time, {}};
+    description.subsystems[1].events = {std::vector<double>{}, {}};
+    Simulation simulation(description);
+    EXPECT_TRUE(mentions(simulation.run().warnings, "1 jump of the signals that nobody announced")) << change_time;
+  }
+}
+
+TEST(MissilesJump, is_not_seen_in_a_motion_that_begins_from_rest) {
+  Simulation simulation(changed(test::example("two_mass"), {.method = "missiles", .step = 0.1, .stop = 5.0}));
+  EXPECT_TRUE(simulation.run().warnings.empty());
+}
+
+/// A valve closes a little after an event that something else announces; a tank without a linearization is filled by
+/// it.
+std::vector<double> inflow(double closes_at) {
+  const auto description = changed(test::system_from(R"(
+    [run]
+    stop = 12.0
+    [subsystems.valve]
+    model = "valve"
+    linearization = false
+    start = { u = 0.0 }
+    [subsystems.tank]
+    model = "tank"
+    events = [10.0]
+    [connections]
+    "valve.y" = "tank.u"
+  )"),
+                                   {.method = "missiles", .step = 0.1});
+  const ModelFactory models = [&](std::string_view name) -> std::unique_ptr<Model> {
+    if (name == "valve") {
+      return std::make_unique<test::StaticModel>(
+          [closes_at](Time t, double) { return t < closes_at ? 340.0 + 6.0 * std::sin(t) : 5.0; });
+    }
+    return std::make_unique<test::OdeModel>(test::OdeModel::Equation{[](double x, double u) { return u - x; },
+                                                                     [](double x, double) { return x; }, 340.0, false});
+  };
+  Simulation simulation(description, {}, models);
+  MemoryRecorder recorder({"tank.u"});
+  simulation.observe(recorder);
+  EXPECT_EQ(simulation.run().termination, Termination::Completed) << simulation.summary().message;
+  EXPECT_TRUE(mentions(simulation.summary().warnings, "that nobody announced"));
+  return recorder.column("tank.u");
+}
+
+TEST(MissilesJump, behind_a_restart_is_not_continued_beyond_what_the_signal_ever_was) {
+  for (const double closes_at : {10.003, 10.02, 10.07, 10.15, 10.25}) {
+    const auto course = inflow(closes_at);
+    const auto [low, high] = std::minmax_element(course.begin(), course.end());
+    EXPECT_GT(*low, 4.0) << closes_at;
+    EXPECT_LT(*high, 348.0) << closes_at;
+  }
+}
+
+}  // namespace
+}  // namespace entrain
