@@ -216,7 +216,9 @@ TEST(Missiles, adaptive_leaves_no_step_shorter_than_allowed_at_the_end_or_before
       EXPECT_NE(std::find(times.begin(), times.end(), 0.972), times.end());
       for (std::size_t k = 1; k < times.size(); ++k) {
         const bool crosses_event = times[k] == 0.972;  // from a hair before it, if the subsystems take that
-        if (by_subsystem || !crosses_event) EXPECT_GT(times[k] - times[k - 1], 0.05 * (1 - 1e-6)) << times[k];
+        if (by_subsystem || !crosses_event) {
+          EXPECT_GT(times[k] - times[k - 1], 0.05 * (1 - 1e-6)) << times[k];
+        }
       }
     }
   }
