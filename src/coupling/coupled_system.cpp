@@ -56,10 +56,9 @@ CoupledSystem::CoupledSystem(std::vector<std::unique_ptr<Subsystem>> subsystems,
 }
 
 std::span<double> CoupledSystem::coefficients(SubsystemId s, int degree, int p) {
-  const auto& participant = participants_[s];
-  if (degree == 0) return participant.input_end;
-  const std::size_t count = participant.input_end.size();
-  return {participant.coefficients + static_cast<std::size_t>(p) * count, count};
+  const auto [first, count] = graph_.inputs_of(s);
+  if (degree == 0) return {input_end_.data() + first, count};
+  return {coefficients_.data() + kOrders * first + static_cast<std::size_t>(p) * count, count};
 }
 
 void CoupledSystem::initialize(Time start, Time stop) {

@@ -27,6 +27,18 @@ Trials::Trials(CoupledSystem& system, std::vector<TrialKind> kinds, const Estima
       input_slopes_(system.graph().inputs(), 0.0),
       gains_revisions_(system.size(), 0) {
   for (std::size_t s = 0; s < system.size(); ++s) join(SubsystemId{s}, options);
+  find_fed_through();
+}
+
+void Trials::find_fed_through() {
+  const Graph& graph = system_.graph();
+  for (const auto& block : graph.evaluation_order()) {
+    if (!block.output) continue;
+    const SubsystemId s = graph.owner(*block.output);
+    bool fed = false;
+    for (const InputId input : graph.inputs_of(s)) fed = fed || graph.feedthrough(*block.output, input);
+    if (fed && kinds_[s] == TrialKind::Costarica) fed_through_.push_back(*block.output);
+  }
 }
 
 void Trials::join(SubsystemId s, const EstimatorOptions& options) {
@@ -127,6 +139,25 @@ void Trials::begin_estimate(Own& own, Time from, Duration expected, std::span<do
   own.estimator->set_step(expected);  // now, while its past is at hand
 }
 
+void Trials::follow_inputs(std::span<double> values, std::span<double> slopes) const {
+  const Graph& graph = system_.graph();
+  const TransferPlan& plan = system_.transfer();
+  for (const OutputId y : fed_through_) {
+    const SubsystemId s = graph.owner(y);
+    const Own& own = own_[s];
+    const std::size_t output = y - graph.outputs_of(s).first;
+    const auto inputs = graph.inputs_of(s);
+    for (std::size_t j = 0; j < inputs.count; ++j) {
+      const InputId input{inputs.first + j};
+      const double begins_off = plan.incoming(input, values) - own.participant->input_end[j];
+      const double slope_off = plan.factor(input) * slopes[plan.source(input)] - own.input_slopes[j];
+      const auto gain = own.estimator->gain_at_point(output, j);
+      values[y] += gain.value * begins_off;
+      slopes[y] += gain.slope * begins_off + gain.value * slope_off;
+    }
+  }
+}
+
 std::span<const double> Trials::polynomials(const StepTask& task) const {
   const auto& participant = system_.participants_[task.subsystem];
   const std::size_t count = participant.input_end.size();
@@ -142,7 +173,7 @@ void Trials::run(std::span<const StepTask> tasks, TrialBlock& result) {
     if (counted_) ++own.participant->counters.trials;
     own.estimator->set_step(task.size);
     gains_revisions_[s] = own.estimator->gains_revision();
-    const auto range = system_.graph().outputs_of(own.id);
+    const auto range = system_.graph().outputs_of(s);
     own.estimator->estimate(InputBlock(polynomials(task).data(), own.inputs(), task.degree),
                             std::span(result.signals).subspan(range.first, range.count),
                             std::span(result.slopes).subspan(range.first, range.count));
@@ -265,22 +296,23 @@ void Trials::commit(std::span<const StepTask> tasks, TrialBlock& result) {
 }
 
 void Trials::commit_one(Own& own, const StepTask& task, TrialBlock& result) {
-  if (own.rollback && is_last_trial(*own.rollback, task)) {
+  const bool by_rollback = !own.estimator;
+  if (by_rollback && is_last_trial(*own.rollback, task)) {
     become_step(own, task);
   } else {
     auto& participant = *own.participant;
-    const auto range = system_.graph().outputs_of(own.id);
-    if (own.rollback) go_back(own);
+    const auto range = system_.graph().outputs_of(task.subsystem);
+    if (by_rollback) go_back(own);
     const auto early_before = participant.counters.early_returns;
     system_.commit_one(task, system_.is_timed(task.subsystem));
     const bool early = participant.counters.early_returns > early_before;
     result.outcomes[task.subsystem] = early ? StepOutcome::EndedEarly : StepOutcome::Completed;
     finish_lowered(own, task);
-    if (own.rollback) read_slopes(own, task, std::span(result.slopes).subspan(range.first, range.count));
+    if (by_rollback) read_slopes(own, task, std::span(result.slopes).subspan(range.first, range.count));
     std::copy(participant.outputs.begin(), participant.outputs.end(),
               result.signals.begin() + static_cast<std::ptrdiff_t>(range.first));
   }
-  if (!own.rollback) return;
+  if (!by_rollback) return;
   own.facets.rollback->release(*std::exchange(own.rollback->saved, std::nullopt));
   own.rollback->moved = false;
 }

@@ -43,6 +43,10 @@ class Trials {
   /// about this size in view. `slopes` (of all outputs) receives those of estimated subsystems, as they really are
   /// here.
   void begin(Time from, Duration expected, std::span<double> slopes);
+  /// Outputs with feedthrough belong to the inputs that the last step ended with. Where the next one begins with others
+  /// (what `values` and `slopes` of all signals deliver), estimated outputs follow, by their linearization; outputs in
+  /// loops stay.
+  void follow_inputs(std::span<double> values, std::span<double> slopes) const;
   /// All subsystems, under the polynomials in CoupledSystem::coefficients. One task per subsystem, in their order.
   void run(std::span<const StepTask> tasks, TrialBlock& result);
   /// Why the first who did refused the latest trials: rejected, or its integrator gave up. Empty if nobody did.
@@ -73,6 +77,7 @@ class Trials {
   struct Own;
 
   void join(SubsystemId s, const EstimatorOptions& options);
+  void find_fed_through();
   void begin_rollback(Own& own, Time from);
   void begin_estimate(Own& own, Time from, Duration expected, std::span<double> slopes);
   void go_back(Own& own);
@@ -88,6 +93,7 @@ class Trials {
   CoupledSystem& system_;
   std::vector<TrialKind> kinds_;
   std::vector<Own> own_;
+  std::vector<OutputId> fed_through_;           // estimated outputs with feedthrough, in an order of evaluation
   std::vector<double> input_slopes_;            // of the polynomials of all inputs, where the last step ended
   std::vector<std::uint64_t> gains_revisions_;  // per estimated subsystem, after the latest `run`
   std::atomic<bool> failed_{false};             // somebody, in the batch under way

@@ -42,16 +42,17 @@ struct Trials::ByRollback {
   std::size_t past = 0;
 };
 
-/// One subsystem's part of the trials: by estimates or by rollback. Short, since every step reads it for everyone.
-struct Trials::Own {
-  SubsystemId id;
+/// One subsystem's part of the trials: by estimates or by rollback. Every step reads it for everyone, several times:
+/// what estimates need of it lies in one cache line.
+struct alignas(64) Trials::Own {
   CoupledSystem::Participant* participant = nullptr;
   std::unique_ptr<Estimator> estimator;
-  std::unique_ptr<ByRollback> rollback;
   std::span<double> input_slopes;   // in input_slopes_
   bool corrects_lowered = false;    // outputs are brought to the end values of inputs of a lower degree ...
   bool renews_feedthrough = false;  // ... by the D of an estimator, which must be up to date then
   Facets facets;
+  SubsystemId id;
+  std::unique_ptr<ByRollback> rollback;
   // Where inputs of a lower degree are given; else empty.
   std::vector<double> gap;  // end of the polynomial - what the subsystem held there
   std::vector<double> slope_gap;

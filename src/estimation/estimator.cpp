@@ -22,8 +22,7 @@ double product(const double* a, const double* b, std::size_t count) {
 }  // namespace
 
 Estimator::Estimator(Sizes sizes, bool state_derivatives, const EstimatorOptions& options)
-    : sizes_(sizes),
-      urgency_(options.urgency),
+    : sizes_{static_cast<Index>(sizes.states), static_cast<Index>(sizes.inputs), static_cast<Index>(sizes.outputs)},
       state_derivatives_(state_derivatives),
       reconstructs_(options.reconstruction == 2),
       control_(options.control == "hold"    ? Control::Hold
@@ -32,15 +31,18 @@ Estimator::Estimator(Sizes sizes, bool state_derivatives, const EstimatorOptions
       renewal_(options.linearize == "every-step"    ? Renewal::EveryStep
                : options.linearize == "when-needed" ? Renewal::WhenNeeded
                                                     : Renewal::Once),
+      urgency_(options.urgency),
       exact_(options.laplace == "exact"),
       stehfest_terms_(options.stehfest_terms) {
   lay_out();
 }
 
 void Estimator::lay_out() {
-  const auto [states, inputs, outputs] = sizes_;
+  const std::size_t states = sizes_.states;
+  const std::size_t inputs = sizes_.inputs;
+  const std::size_t outputs = sizes_.outputs;
   std::size_t end = (kKept + 1) * point_size();
-  const auto room_for = [&end](std::size_t count) { return std::exchange(end, end + count); };
+  const auto room_for = [&end](std::size_t count) { return static_cast<Index>(std::exchange(end, end + count)); };
   at_.a = room_for(states * states);
   at_.b = room_for(states * inputs);
   at_.c = room_for(outputs * states);
@@ -51,7 +53,7 @@ void Estimator::lay_out() {
   // Beside the gains: an estimate reads both and nothing else.
   at_.free_values = room_for(outputs);
   at_.free_slopes = room_for(outputs);
-  for (auto& gains : gains_) gains.first = room_for(kPropagators * propagator_size() + 2 * gains_size());
+  for (auto& first : at_.gains) first = room_for(kPropagators * propagator_size() + 2 * gains_size());
   numbers_.assign(end, 0.0);
   std::fill_n(numbers_.begin() + static_cast<std::ptrdiff_t>(at_.low), outputs, HUGE_VAL);
   std::fill_n(numbers_.begin() + static_cast<std::ptrdiff_t>(at_.high), outputs, -HUGE_VAL);
@@ -65,8 +67,8 @@ EstimatorPoint Estimator::view(std::size_t place) {
 }
 
 void Estimator::moved() {
-  newest_ = (newest_ + 1) % kKept;
-  known_ = std::min(known_ + 1, kKept);
+  newest_ = static_cast<std::uint8_t>((newest_ + 1) % kKept);
+  known_ = static_cast<std::uint8_t>(std::min<std::size_t>(known_ + 1U, kKept));
   h_ = 0.0;
   for (std::size_t i = 0; i < sizes_.outputs; ++i) {
     double& low = numbers_[at_.low + i];
@@ -144,23 +146,22 @@ void Estimator::drop_gains() {
 
 void Estimator::set_step(Duration h) {
   if (h == h_) return;
-  if (gains_[in_use_].step != h) in_use_ = 1 - in_use_;
+  if (gains_[in_use_].step != h) in_use_ = in_use_ == 0 ? 1 : 0;
   if (gains_[in_use_].step != h) {
-    compute(gains_[in_use_], h);
-    gains_[in_use_].revision = ++revisions_;
+    compute_gains(h);
+    gains_[in_use_] = {h, ++revisions_};
   }
   h_ = h;
   update_free_terms();
 }
 
 /// G_V[p] = p! Q_{p+1} B + D h^p and G_D[p] = p! Q_p B + p D h^(p-1).
-void Estimator::compute(Gains& gains, Duration h) {
+void Estimator::compute_gains(Duration h) {
   const auto& [A, B, C, D] = given_;
   constexpr int kCount = static_cast<int>(kPropagators);
-  gains.step = h;
   const std::vector<Matrix> q =
       exact_ ? propagators(A, C, h, kCount) : propagators_by_stehfest(A, C, h, kCount, stehfest_terms_);
-  double* next = numbers_.data() + gains.first;
+  double* next = numbers_.data() + at_.gains[in_use_];
   for (const Matrix& propagator : q) next = std::copy(propagator.values.begin(), propagator.values.end(), next);
   double* const of_value = next;
   double* const of_slope = next + gains_size();
@@ -183,6 +184,14 @@ void Estimator::compute(Gains& gains, Duration h) {
       power *= h;
     }
   }
+}
+
+Estimator::InputGain Estimator::gain_at_point(std::size_t output, std::size_t input) const {
+  InputGain gain{numbers_[at_.d + output * sizes_.inputs + input], 0.0};
+  for (std::size_t k = 0; k < sizes_.states; ++k) {
+    gain.slope += numbers_[at_.c + output * sizes_.states + k] * numbers_[at_.b + k * sizes_.inputs + input];
+  }
+  return gain;
 }
 
 double Estimator::size_of_terms(std::size_t output) const {
@@ -220,12 +229,12 @@ Estimator::Parabola Estimator::continuation_of_output(std::size_t output) const 
   std::array<double, kKept> rest{};
   for (std::size_t age = 0; age < known_; ++age) rest[age] = rest_of_output(output, kept(age));
   std::size_t degree = control_ == Control::Hold ? 0 : control_ == Control::First ? 1 : 2;
-  degree = std::min(degree, known_ - 1);
+  degree = std::min<std::size_t>(degree, known_ - 1U);
   if (control_ == Control::Flexible && known_ > 1) {
     // The degree whose polynomial through the points before would have met the newest best: none that was not tried,
     // for a line through both sides of a jump leads far away.
     double best = HUGE_VAL;
-    for (std::size_t candidate = 0; candidate < known_ - 1; ++candidate) {
+    for (std::size_t candidate = 0; candidate + 1 < known_; ++candidate) {
       std::array<double, 3> nodes{};
       Parabola polynomial{};
       for (std::size_t k = 0; k <= candidate; ++k) nodes[k] = age_of(k + 1);
@@ -253,7 +262,7 @@ Estimator::Parabola Estimator::continuation_of_rate(std::size_t state) const {
 /// Q_0 x + Q_1 c_0 + Q_2 c_1 + 2 Q_3 c_2, and Q_0 (A x + c_0) + Q_1 c_1 + 2 Q_2 c_2.
 void Estimator::update_free_terms() {
   const double* const now = kept(0);
-  const auto q = [this](std::size_t j) { return numbers_.data() + gains().first + j * propagator_size(); };
+  const auto q = [this](std::size_t j) { return numbers_.data() + at_.gains[in_use_] + j * propagator_size(); };
   double* const values = numbers_.data() + at_.free_values;
   double* const slopes = numbers_.data() + at_.free_slopes;
   for (std::size_t i = 0; i < sizes_.outputs; ++i) {
@@ -316,7 +325,7 @@ void Estimator::save(std::vector<double>& numbers) const {
 }
 
 const double* Estimator::restore(const double* numbers) {
-  known_ = static_cast<std::size_t>(*numbers++);
+  known_ = static_cast<std::uint8_t>(*numbers++);
   std::copy_n(numbers, kKept * point_size(), numbers_.data());
   numbers += kKept * point_size();
   newest_ = kKept - 1;

@@ -66,13 +66,18 @@ class Estimator {
   }
   /// Q_j of the step size set last, row by row: outputs over states.
   std::span<const double> propagator(std::size_t j) const {
-    return numbers().subspan(gains().first + j * propagator_size(), propagator_size());
+    return numbers().subspan(at_.gains[in_use_] + j * propagator_size(), propagator_size());
   }
   /// Equal numbers, equal gains: what was made of them still holds.
   std::uint64_t gains_revision() const { return gains().revision; }
 
   /// Slopes of the outputs at the point itself: C f + D u' + what the control part does.
   void slopes_at_point(std::span<const double> input_slopes, std::span<double> dy) const;
+  /// How an output and its slope at the point follow an input there: D and C B.
+  struct InputGain {
+    double value, slope;
+  };
+  InputGain gain_at_point(std::size_t output, std::size_t input) const;
   /// Of what an output is made of at the point, by the linearization: |C| |x| + |D| |u|. It may be next to nothing
   /// itself.
   double size_of_terms(std::size_t output) const;
@@ -93,24 +98,28 @@ class Estimator {
   enum class Control : std::uint8_t { Hold, First, Flexible };
   enum class Renewal : std::uint8_t { EveryStep, WhenNeeded, Once };
 
+  using Index = std::uint32_t;  // half as long: the members below are read for everyone in every step
   struct Gains {
     Duration step = 0.0;         // 0: of an older linearization
     std::uint64_t revision = 0;  // counts how often gains were computed
-    std::size_t first = 0;       // of its numbers: Q_0 .. Q_4, then the gains of values and of slopes
   };
   /// Where the numbers of a kind begin.
   struct Layout {
-    std::size_t a = 0, b = 0, c = 0, d = 0;
-    std::size_t free_values = 0, free_slopes = 0;
-    std::size_t missed = 0;         // of the change of f, by the linearization in force
-    std::size_t low = 0, high = 0;  // of the outputs so far
+    Index a = 0, b = 0, c = 0, d = 0;
+    Index free_values = 0, free_slopes = 0;
+    Index missed = 0;              // of the change of f, by the linearization in force
+    Index low = 0, high = 0;       // of the outputs so far
+    std::array<Index, 2> gains{};  // Q_0 .. Q_4, then the gains of values and of slopes
+  };
+  struct Counts {
+    Index states, inputs, outputs;
   };
 
   std::span<const double> numbers() const { return numbers_; }
   const Gains& gains() const { return gains_[in_use_]; }
-  std::size_t propagator_size() const { return sizes_.outputs * sizes_.states; }
-  std::size_t gains_size() const { return sizes_.outputs * kOrders * sizes_.inputs; }
-  const double* value_gains() const { return numbers_.data() + gains().first + kPropagators * propagator_size(); }
+  std::size_t propagator_size() const { return std::size_t{sizes_.outputs} * sizes_.states; }
+  std::size_t gains_size() const { return kOrders * sizes_.outputs * sizes_.inputs; }
+  const double* value_gains() const { return numbers_.data() + at_.gains[in_use_] + kPropagators * propagator_size(); }
   const double* slope_gains() const { return value_gains() + gains_size(); }
   std::size_t place(std::size_t output, int p, std::size_t input) const {
     return (output * kOrders + static_cast<std::size_t>(p)) * sizes_.inputs + input;
@@ -139,25 +148,25 @@ class Estimator {
   Parabola through_newest(std::span<const double> values) const;
   void lay_out();
   std::array<const Matrix*, 4> given_matrices() const { return {&given_.A, &given_.B, &given_.C, &given_.D}; }
-  void compute(Gains& gains, Duration h);
+  void compute_gains(Duration h);
   void drop_gains();
   void update_free_terms();
 
-  Sizes sizes_;
+  std::vector<double> numbers_;  // kept points, base; then as `at_` says
   Layout at_;
-  std::vector<double> numbers_;  // kept points, base; then as `at_` and the gains say
-  std::array<Gains, 2> gains_;   // of the two step sizes set last
-  std::size_t in_use_ = 0;
-  std::size_t newest_ = 0;
-  std::size_t known_ = 0;  // points that may be used, at most kKept
-  Duration h_ = 0.0;       // 0: the free terms belong to an older point
-  double urgency_;
+  Counts sizes_;
+  std::array<Gains, 2> gains_;  // of the two step sizes set last
+  Duration h_ = 0.0;            // 0: the free terms belong to an older point
+  std::uint8_t in_use_ = 0;     // of the gains
+  std::uint8_t newest_ = 0;
+  std::uint8_t known_ = 0;  // points that may be used, at most kKept
   bool state_derivatives_;
   bool has_linearization_ = false;
   bool ahead_ = false;
   bool reconstructs_;
   Control control_;
   Renewal renewal_;
+  double urgency_;
   // What only a new linearization or step size asks for.
   bool exact_;
   int stehfest_terms_;

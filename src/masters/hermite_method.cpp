@@ -130,6 +130,7 @@ void HermiteMethod::step_in_pieces(CoupledSystem& system, MacroStepReport& repor
 void HermiteMethod::step_once(CoupledSystem& system, Window window, MacroStepReport& report) {
   if (common_.restart == "real") {
     trials_->begin(now_, window.size, left_.slopes);
+    if (slopes_known_) trials_->follow_inputs(left_.values, left_.slopes);
   } else {  // the polynomials go on with their own slopes; who tells no other keeps those
     told_slopes_ = left_.slopes;
     trials_->begin(now_, window.size, told_slopes_);
@@ -273,13 +274,23 @@ void HermiteMethod::solve_estimated(CoupledSystem& system, const Window& window,
     coupling.magnitudes[k] = magnitude(y);
     coupling.values[k] = block_.signals[y] - right_.values[y];
     coupling.slopes[k] = block_.slopes[y] - right_.slopes[y];
+    if (!std::isfinite(coupling.values[k] + coupling.slopes[k])) throw_beyond_numbers(system, y, window.size);
   }
   coupling.equations.update(coupling.trials, {now_, window.size, slopes_known_}, coupling.magnitudes);
   coupling.equations.solve(coupling.values, coupling.slopes);
   for (std::size_t k = 0; k < unknowns_.size(); ++k) {
-    right_.values[unknowns_[k]] += coupling.values[k];
-    right_.slopes[unknowns_[k]] += coupling.slopes[k];
+    const OutputId y = unknowns_[k];
+    right_.values[y] += coupling.values[k];
+    right_.slopes[y] += coupling.slopes[k];
+    if (!std::isfinite(right_.values[y] + right_.slopes[y])) throw_beyond_numbers(system, y, window.size);
   }
+}
+
+void HermiteMethod::throw_beyond_numbers(const CoupledSystem& system, OutputId y, Duration size) const {
+  throw Error(
+      ErrorCode::SolverFailed,
+      fmt::format("the estimate of '{}' grows beyond all numbers over a step of {:g} s", system.graph().name(y), size),
+      {.subsystem = {}, .variable = {}, .time = now_, .remedy = "Choose a smaller step, or adaptive = true"});
 }
 
 void HermiteMethod::cut(Window& window, Duration size) const {

@@ -112,6 +112,7 @@ class HermiteMethod : public Method {
   void accept(CoupledSystem& system, const Window& window);
   void restart_inputs(CoupledSystem& system);
   void take_constants(std::span<const double> signals);
+  [[noreturn]] void throw_beyond_numbers(const CoupledSystem& system, OutputId y, Duration size) const;
   void note_events(CoupledSystem& system);
   void find_earliest_event();
 

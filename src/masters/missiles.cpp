@@ -113,7 +113,8 @@ double Missiles::midpoint_defect(CoupledSystem& system, const Window& window) {
   set_tasks({now_ + 0.5 * h, 0.5 * h});
   trials_->run(tasks_, middle_);
   set_tasks(window);
-  const auto start = system.outputs();
+  const std::span<const double> start =
+      common_.restart == "real" ? std::span<const double>(left_.values) : system.outputs();
   const auto start_slopes = real_slopes();
   double largest = 0.0;
   for (const OutputId y : unknowns_) {

@@ -161,6 +161,18 @@ TEST(Missiles, does_not_speak_of_an_algebraic_loop_where_there_is_none) {
   EXPECT_EQ(summary.message.find("algebraic loop"), std::string::npos) << summary.message;
 }
 
+TEST(Missiles, names_an_estimate_that_grows_beyond_all_numbers) {
+  auto description = changed(example("lotka_volterra"), {.method = "missiles", .step = 1.0});
+  description.subsystems[0].start["alpha"] = {1e300, {}};
+  Simulation simulation(description);
+  const auto& summary = simulation.run();
+  EXPECT_EQ(summary.termination, Termination::Failed);
+  EXPECT_NE(summary.message.find("the estimate of 'prey.p' grows beyond all numbers over a step of 0.0625 s"),
+            std::string::npos)
+      << summary.message;
+  EXPECT_NE(summary.message.find("Choose a smaller step"), std::string::npos) << summary.message;
+}
+
 TEST(Missiles, adaptive_needs_free_steps_and_says_so) {
   auto description = prey_and_predator({"adaptive=true"});
   description.subsystems[0].step = {0.1, {}};
