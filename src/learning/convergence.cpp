@@ -84,7 +84,7 @@ Matrix part_of_fit(const Matrix& fit, std::size_t first, std::size_t count) {
 
 /// The steps of all subsystems, and how many of them were fitted.
 struct Steps {
-  std::vector<LinearStep> all;
+  std::vector<StepMatrices> all;
   std::size_t fitted = 0;
 };
 
@@ -95,7 +95,7 @@ Steps linear_steps(CoupledSystem& system, const Pilot& pilot, std::span<const Le
     const SubsystemId id{s};
     Linearization here;
     system.linearize_all(std::span(&id, 1), std::span(&here, 1));
-    LinearStep own;
+    StepMatrices own;
     own.span = span_of(system, id, step);
     if (const auto fit = pilot.fitted_step(id, own.span)) {
       const std::size_t states = system.states_of(id).count;
@@ -125,7 +125,7 @@ Steps linear_steps(CoupledSystem& system, const Pilot& pilot, std::span<const Le
 /// Why there can be no estimate; empty = there can.
 std::string obstacle(const CoupledSystem& system, std::span<const LearnedWire> wires, const LearnOptions& options,
                      Duration step) {
-  std::vector<LinearStep> spans(system.size());
+  std::vector<StepMatrices> spans(system.size());
   for (std::size_t s = 0; s < system.size(); ++s) {
     const auto& can = system.capabilities(SubsystemId{s});
     if (!can.states || !can.linearization) {

@@ -18,7 +18,7 @@ void add(Row& to, double factor, const Row& row) {
 /// One cycle, carried out once for all starts and all corrections.
 class Cycle {
  public:
-  Cycle(const Graph& graph, std::span<const LinearStep> steps, std::span<const LearnedWire> wires,
+  Cycle(const Graph& graph, std::span<const StepMatrices> steps, std::span<const LearnedWire> wires,
         std::span<const double> scales)
       : graph_(graph), steps_(steps), wires_(wires), scales_(scales), length_(cycle_of(steps)) {
     for (const auto& step : steps) {
@@ -95,7 +95,7 @@ class Cycle {
   }
 
   void end_step(std::size_t s) {
-    const LinearStep& step = steps_[s];
+    const StepMatrices& step = steps_[s];
     const auto inputs = graph_.inputs_of(SubsystemId{s});
     const auto outputs = graph_.outputs_of(SubsystemId{s});
     const auto combined = [&](const Matrix& by_state, const Matrix& by_input, std::size_t row,
@@ -137,7 +137,7 @@ class Cycle {
   }
 
   const Graph& graph_;
-  std::span<const LinearStep> steps_;
+  std::span<const StepMatrices> steps_;
   std::span<const LearnedWire> wires_;
   std::span<const double> scales_;
   std::size_t length_;
@@ -153,7 +153,7 @@ class Cycle {
 
 }  // namespace
 
-std::size_t cycle_of(std::span<const LinearStep> steps) {
+std::size_t cycle_of(std::span<const StepMatrices> steps) {
   std::size_t cycle = 1;
   for (const auto& step : steps) cycle = std::lcm(cycle, step.span);
   return cycle;
@@ -165,7 +165,7 @@ std::size_t corrections_in_cycle(std::span<const LearnedWire> wires, std::size_t
   return count;
 }
 
-LearningLoop learning_loop(const Graph& graph, std::span<const LinearStep> steps, std::span<const LearnedWire> wires,
+LearningLoop learning_loop(const Graph& graph, std::span<const StepMatrices> steps, std::span<const LearnedWire> wires,
                            std::span<const double> scales) {
   return Cycle(graph, steps, wires, scales).loop();
 }

@@ -9,20 +9,20 @@
 namespace entrain {
 
 /// One step of a subsystem, linear: x <- A x + B u; what it tells is C x + D u.
-struct LinearStep {
+struct StepMatrices {
   Matrix A, B, C, D;
   std::size_t span = 1;    ///< macro steps that it takes
   std::vector<bool> late;  ///< by output: told one step late, with the states and inputs that the step began with
 };
 
 /// Macro steps after which all have communicated: the least common multiple of their spans.
-std::size_t cycle_of(std::span<const LinearStep> steps);
+std::size_t cycle_of(std::span<const StepMatrices> steps);
 /// Corrections in a cycle: a wire is corrected where its consumer begins a step.
 std::size_t corrections_in_cycle(std::span<const LearnedWire> wires, std::size_t cycle);
 
 /// Repeated runs of subsystems that make such steps in parallel, as one linear system from cycle to cycle. Errors and
 /// corrections of wire w are measured in scales[w].
-LearningLoop learning_loop(const Graph& graph, std::span<const LinearStep> steps, std::span<const LearnedWire> wires,
+LearningLoop learning_loop(const Graph& graph, std::span<const StepMatrices> steps, std::span<const LearnedWire> wires,
                            std::span<const double> scales);
 
 }  // namespace entrain
