@@ -216,28 +216,42 @@ bool is_file(const fs::path& path) {
   return fs::is_regular_file(path, error);
 }
 
+/// An archive, and the folder it was taken out into if it lay in another.
+struct OpenArchive {
+  OpenArchive(const fs::path& archive, const fs::path& shown, const ArchiveLimits& limits,
+              std::unique_ptr<PrivateFolder> folder = nullptr)
+      : taken_into(std::move(folder)), reader(archive, shown, limits) {}
+
+  std::unique_ptr<PrivateFolder> taken_into;
+  ArchiveReader reader;
+};
+
 /// The archives that are kept open while somebody wants it so.
 struct KeptArchives {
   std::mutex mutex;  ///< also held while a file is taken out
   int keepers = 0;
-  std::map<std::string, std::shared_ptr<ArchiveReader>> readers;
+  std::map<std::string, std::shared_ptr<OpenArchive>> archives;
 
   static KeptArchives& instance() {
     static KeptArchives kept;
     return kept;
   }
 
-  std::shared_ptr<ArchiveReader> open(const fs::path& archive, const fs::path& shown, const ArchiveLimits& limits) {
-    // One that was taken out of another lies elsewhere each time.
-    if (keepers == 0 || archive != shown) return std::make_shared<ArchiveReader>(archive, shown, limits);
-    std::error_code missing;  // then the reader says so
-    const auto changed = fs::last_write_time(archive, missing).time_since_epoch().count();
-    const std::string key = fmt::format("{}\n{}\n{}", archive.string(), changed, fs::file_size(archive, missing));
-    auto& reader = readers[key];
-    if (!reader) reader = std::make_shared<ArchiveReader>(archive, shown, limits);
-    return reader;
+  template <class Make>
+  std::shared_ptr<OpenArchive> open(const std::string& key, Make&& make) {
+    if (keepers == 0) return make();
+    auto& archive = archives[key];
+    if (!archive) archive = make();
+    return archive;
   }
 };
+
+/// A file that was replaced is another one.
+std::string key_of(const fs::path& file) {
+  std::error_code missing;  // then the reader says so
+  const auto changed = fs::last_write_time(file, missing).time_since_epoch().count();
+  return fmt::format("{}\n{}\n{}", file.string(), changed, fs::file_size(file, missing));
+}
 
 }  // namespace
 
@@ -250,7 +264,7 @@ OpenArchives::OpenArchives() {
 OpenArchives::~OpenArchives() {
   auto& kept = KeptArchives::instance();
   const std::lock_guard lock(kept.mutex);
-  if (--kept.keepers == 0) kept.readers.clear();
+  if (--kept.keepers == 0) kept.archives.clear();
 }
 
 UnpackedArchive::UnpackedArchive(const fs::path& archive, const ArchiveLimits& limits) {
@@ -271,23 +285,36 @@ fs::path outermost_file(const fs::path& path) {
 LocatedFile::LocatedFile(const fs::path& path, const ArchiveLimits& limits)
     : path_(outermost_file(path)), shown_(path) {
   fs::path inside = path.lexically_relative(path_).lexically_normal();
-  fs::path shown = path_;
+  if (inside.empty() || inside == ".") return;
   auto& kept = KeptArchives::instance();
   const std::lock_guard lock(kept.mutex);
-  while (!inside.empty() && inside != ".") {
-    const auto reader = kept.open(path_, shown, limits);
-    ArchiveReader& archive = *reader;
+  std::string key = key_of(path_);
+  fs::path shown = path_;
+  auto archive = kept.open(key, [&] { return std::make_shared<OpenArchive>(path_, shown, limits); });
+  while (true) {
     fs::path entry;
     auto part = inside.begin();
-    while (part != inside.end() && !archive.has_file(entry.string())) entry /= *part++;
-    if (!archive.has_file(entry.string())) {
+    while (part != inside.end() && !archive->reader.has_file(entry.string())) entry /= *part++;
+    if (!archive->reader.has_file(entry.string()))
       throw Error(ErrorCode::FileFailed, fmt::format("no such file: '{}'", path.string()));
-    }
-    auto& folder = folders_.emplace_back(std::make_unique<PrivateFolder>());
-    path_ = folder->content() / entry.filename();
-    archive.extract(entry.string(), path_);
     inside = inside.lexically_relative(entry);
+    const auto take_out = [&] {
+      auto folder = std::make_unique<PrivateFolder>();
+      archive->reader.extract(entry.string(), folder->content() / entry.filename());
+      return folder;
+    };
+    if (inside == ".") {
+      folder_ = take_out();
+      path_ = folder_->content() / entry.filename();
+      return;
+    }
+    key += "\n" + entry.string();
     shown /= entry;
+    archive = kept.open(key, [&] {
+      auto folder = take_out();
+      const fs::path file = folder->content() / entry.filename();
+      return std::make_shared<OpenArchive>(file, shown, limits, std::move(folder));
+    });
   }
 }
 

@@ -34,7 +34,7 @@ class LocatedFile {
  private:
   std::filesystem::path path_;
   std::filesystem::path shown_;
-  std::vector<std::unique_ptr<PrivateFolder>> folders_;
+  std::unique_ptr<PrivateFolder> folder_;
 };
 
 /// The content of a zip archive in a private folder, as long as this object lives.
