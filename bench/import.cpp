@@ -1,6 +1,6 @@
 // What it takes to load a large system: 500 FMUs with 5000 connections between them, from the file to the first step.
 // The FMU does next to nothing, so nearly all of the time is ours. Once with one archive for all, once with 500
-// archives, and once with these in a package of SSP.
+// archives, once with these in a package of SSP, and once with that in another.
 #include <stdlib.h>
 #include <zip.h>
 
@@ -9,6 +9,7 @@
 #include <iterator>
 #include <string>
 
+#include "base/archive.hpp"
 #include "budget.hpp"
 #include "entrain/entrain.hpp"
 #include "facade/convert.hpp"
@@ -64,6 +65,11 @@ fs::path write_system(const fs::path& folder, bool one_archive) {
   return folder / "system.toml";
 }
 
+constexpr const char* kOuter =
+    R"(<SystemStructureDescription version="1.0" name="outer"><System name="s"><Elements>
+  <Component name="inner" type="application/x-ssp-package" source="system.ssp"/></Elements></System>
+  <DefaultExperiment stopTime="1"/></SystemStructureDescription>)";
+
 double seconds_to_load(const fs::path& system) {
   return bench::seconds_of([&] {
     Simulation simulation(load(system));
@@ -96,6 +102,8 @@ int main() {
   check("500 archives", system);
   convert(system, folder / "system.ssp");
   check("500 archives in one .ssp", folder / "system.ssp");
+  write_archive(folder / "outer.ssp", {{"SystemStructure.ssd", kOuter, {}}, {"system.ssp", {}, folder / "system.ssp"}});
+  check("500 archives in a .ssp in a .ssp", folder / "outer.ssp");
   fs::remove_all(folder);
   return budgets.exit_code();
 }

@@ -6,6 +6,7 @@
 
 #include "base/values.hpp"
 #include "cli/common.hpp"
+#include "description/system_file.hpp"
 #include "entrain/entrain.hpp"
 #include "facade/inspection.hpp"
 #include "report/json_parts.hpp"
@@ -66,7 +67,7 @@ std::string initial_json(const std::vector<InitialInput>& inputs) {
   auto list = nlohmann::ordered_json::array();
   for (const auto& input : inputs) {
     list.push_back(
-        {{"input", input.name}, {"value", value_text(input.value)}, {"unit", input.unit}, {"from", input.from}});
+        {{"input", input.name}, {"value", json_of(input.value)}, {"unit", input.unit}, {"from", input.from}});
   }
   return json_text({{"initial_inputs", list}});
 }
@@ -78,6 +79,7 @@ Command add_inspect(CLI::App& program) {
     std::string system;
     bool json = false;
     bool initial = false;
+    std::vector<std::string> sets;
   };
   auto* command = add_subcommand(program, "inspect", "Show the variables, capabilities and loops of a system or an FMU",
                                  "entrain inspect examples/mechanical");
@@ -87,13 +89,19 @@ Command add_inspect(CLI::App& program) {
       ->type_name("");
   command->add_flag("--json", arguments->json, "Print JSON");
   command->add_flag("--initial", arguments->initial, "Show what each input gets at the start, and from where");
+  command->add_option("--set", arguments->sets, "Start value or parameter; may be repeated")
+      ->type_name("SUB.VAR=VALUE")
+      ->allow_extra_args(false)
+      ->check(assignment_validator());
   return {command, [arguments] {
+            auto description = load(arguments->system);
+            for (const auto& assignment : arguments->sets) apply_set(description, assignment);
             if (arguments->initial) {
-              const auto inputs = inspect_initial(load(arguments->system));
+              const auto inputs = inspect_initial(description);
               print(arguments->json ? initial_json(inputs) : initial_text(inputs));
               return kDone;
             }
-            const auto inspection = inspect(load(arguments->system));
+            const auto inspection = inspect(description);
             print(arguments->json ? inspection_json(inspection) : inspection_text(inspection));
             return kDone;
           }};

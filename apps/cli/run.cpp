@@ -166,7 +166,7 @@ int run(const RunArguments& arguments) {
   Simulation simulation(description, {.threads = arguments.threads,
                                       .interrupt = &catch_signals(),
                                       .learned = learned ? &*learned : nullptr,
-                                      .log = log});
+                                      .log = {log, arguments.verbose}});
   const auto recorded = recorded_signals(simulation, description);
   Watch watch(arguments.watched);
   if (const auto problems = watch.problems(simulation.signals()); !problems.empty()) {

@@ -24,6 +24,7 @@ struct Signal {
   std::size_t subsystem = 0;  ///< index into RunSummary::subsystems
   ValueType type = ValueType::Real;
   std::optional<std::size_t> discrete = std::nullopt;  ///< where Sample::discrete has it exactly
+  std::vector<std::string> other_names = {};           ///< that it can be asked for by, as `name`
 };
 
 /// What is known at one communication time. Spans are valid during the call only.
@@ -69,13 +70,18 @@ struct LogMessage {
 /// May be called from any thread, several at once.
 using LogHandler = std::function<void(const LogMessage&)>;
 
+struct Logging {
+  LogHandler handler = {};  ///< told what the subsystems log, at once
+  bool everything = false;  ///< FMUs are asked for all their categories, not for those of trouble alone
+};
+
 struct RunOptions {
   int threads = 1;
   /// Checked once per macro step; set it (from a signal handler, another thread) to end the run as interrupted.
   const std::atomic<bool>* interrupt = nullptr;
   /// Corrections from repeated runs (entrain/learning.hpp); the description must be with_learned. Copied.
   const Learned* learned = nullptr;
-  LogHandler log = {};  ///< told what the subsystems log, at once
+  Logging log = {};
 };
 
 /// Makes a model from its name; nullptr when it does not know the name. Tried before the built-in models.

@@ -33,6 +33,9 @@ struct OptionalStart {
   SourcePosition where;
 };
 
+/// Values, each with the one that is passed on in its place.
+using ValueTable = std::vector<std::pair<Value, Value>>;
+
 /// Values of `interface`.
 inline constexpr std::string_view kCoSimulation = "co-simulation";
 inline constexpr std::string_view kModelExchange = "model-exchange";
@@ -83,6 +86,7 @@ struct ConnectionDescription {
   double factor = 1.0;
   double offset = 0.0;
   bool convert_units = true;  ///< where both units are known
+  ValueTable table = {};      ///< of an output that is no real number: what the input gets for each of its values
 };
 
 /// Values that a tunable parameter takes during the run.

@@ -1,11 +1,14 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <compare>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -43,6 +46,9 @@ struct UnitMeaning {
   double offset = 0.0;
 };
 
+/// The values of an enumeration, by their names.
+using EnumerationItems = std::vector<std::pair<std::string, std::int64_t>>;
+
 struct Variable {
   std::string name;
   std::string unit;  ///< SI text such as "m/s"; empty = none
@@ -53,7 +59,16 @@ struct Variable {
   std::optional<UnitMeaning> meaning = std::nullopt;
   std::string declared_type = {};  ///< as the subsystem calls it: "UInt8", "Enumeration"; empty = as `type` says
   bool tunable = true;             ///< of a parameter: it may change during a run
+  std::shared_ptr<const EnumerationItems> items = nullptr;  ///< of an enumeration whose values have names
+  std::vector<std::string> other_names = {};  ///< the user may call it by these as well; results have its `name`
 };
+
+/// Whether `wanted` is its name, or another one that it has.
+template <class Named>
+bool is_called(const Named& named, std::string_view wanted) {
+  const auto& others = named.other_names;
+  return named.name == wanted || std::find(others.begin(), others.end(), wanted) != others.end();
+}
 
 enum class Causality {
   Input,

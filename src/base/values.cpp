@@ -31,16 +31,20 @@ std::optional<Value> bytes_of(std::string_view text) {
   return binary;
 }
 
+template <class Integer>
+std::optional<Value> number_in(std::string_view text) {
+  Integer number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
 std::optional<Value> unsigned_of(const Value& written) {
   if (const auto* integer = std::get_if<std::int64_t>(&written); integer != nullptr && *integer >= 0) {
     return static_cast<std::uint64_t>(*integer);
   }
   const auto* text = std::get_if<std::string>(&written);
-  if (text == nullptr) return std::nullopt;
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), number);
-  if (error != std::errc() || end != text->data() + text->size()) return std::nullopt;
-  return number;
+  return text == nullptr ? std::nullopt : number_in<std::uint64_t>(*text);
 }
 
 struct Text {
@@ -79,6 +83,17 @@ std::optional<Value> converted(const Value& written, ValueType type) {
   const auto* integer = std::get_if<std::int64_t>(&written);
   if (type == ValueType::Real && integer != nullptr) return static_cast<double>(*integer);
   return std::nullopt;
+}
+
+std::optional<Value> converted(const Value& written, const Variable& variable) {
+  const auto* text = std::get_if<std::string>(&written);
+  if (text == nullptr || variable.declared_type != "Enumeration") return converted(written, variable.type);
+  if (variable.items) {
+    for (const auto& [name, value] : *variable.items) {
+      if (name == *text) return value;
+    }
+  }
+  return number_in<std::int64_t>(*text);
 }
 
 std::string_view kind_of(const Value& written) {

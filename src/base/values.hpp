@@ -19,6 +19,9 @@ double number_of(const Value& value);
 /// text of digits, bytes as hexadecimal digits. nullopt when it does not fit.
 std::optional<Value> converted(const Value& written, ValueType type);
 
+/// The same for a variable: a value of an enumeration may be written by its name, or as a text of digits.
+std::optional<Value> converted(const Value& written, const Variable& variable);
+
 /// "a number", "an integer": of what was written, and what a variable takes.
 std::string_view kind_of(const Value& written);
 std::string_view kind_of(ValueType type);

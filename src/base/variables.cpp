@@ -23,7 +23,7 @@ std::optional<VariableTable::Place> find_in_order(const VariableTable& table, st
                                                   std::initializer_list<Causality> order) {
   for (const auto causality : order) {
     const auto& list = list_of(table, causality);
-    const auto found = std::find_if(list.begin(), list.end(), [&](const Variable& v) { return v.name == name; });
+    const auto found = std::find_if(list.begin(), list.end(), [&](const Variable& v) { return is_called(v, name); });
     if (found != list.end()) return VariableTable::Place{causality, static_cast<std::size_t>(found - list.begin())};
   }
   return std::nullopt;

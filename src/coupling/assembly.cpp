@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
 #include <map>
 #include <optional>
 #include <set>
@@ -11,6 +12,8 @@
 #include "base/suggest.hpp"
 #include "base/values.hpp"
 #include "coupling/schedule.hpp"
+#include "coupling/written_starts.hpp"
+#include "description/array_connections.hpp"
 #include "description/toml_text.hpp"
 #include "description/unit_problem.hpp"
 #include "subsystem/restricted.hpp"
@@ -57,7 +60,7 @@ std::vector<std::string> names_of(std::initializer_list<const std::vector<Variab
 }
 
 std::optional<std::size_t> index_of(const std::string& name, const std::vector<Variable>& list) {
-  const auto found = std::find_if(list.begin(), list.end(), [&](const Variable& v) { return v.name == name; });
+  const auto found = std::find_if(list.begin(), list.end(), [&](const Variable& v) { return is_called(v, name); });
   if (found == list.end()) return std::nullopt;
   return static_cast<std::size_t>(found - list.begin());
 }
@@ -75,7 +78,11 @@ class Assembler {
 
   Assembly run(const SubsystemFactory& factory) {
     for (const auto& subsystem : description_.subsystems) add(subsystem, factory);
-    for (const auto& connection : description_.connections) connect(connection);
+    for (const auto& connection : description_.connections) {
+      for (auto& single :
+           element_connections(connection, variables_of(connection.output), variables_of(connection.input), problems_))
+        connect(connections_.emplace_back(std::move(single)));
+    }
     check_scheduled_subsystems(description_, problems_);
     check_unconnected();
     return std::move(assembly_);
@@ -104,7 +111,7 @@ class Assembler {
     for (const auto& input : variables.inputs) {
       inputs.push_back(input.start ? std::optional(std::get<double>(*input.start)) : std::nullopt);
     }
-    const WrittenStarts starts = starts_of(description, variables);
+    const WrittenStarts starts = starts_of(description, variables, problems_);
     for (const auto& [name, written] : starts) set_start(*subsystem, description, name, written, inputs);
 
     try {
@@ -125,43 +132,6 @@ class Assembler {
     }
   }
 
-  /// What the user wrote, and what parameter sets say of the rest.
-  WrittenStarts starts_of(const SubsystemDescription& description, const VariableTable& variables) {
-    WrittenStarts starts = description.start;
-    for (const auto& [name, start] : description.optional_start) {
-      if (starts.contains(name)) continue;
-      if (auto value = in_own_unit(variables, description, name, start))
-        starts.insert({name, {std::move(*value), start.where}});
-    }
-    return starts;
-  }
-
-  /// The value in the unit of its variable; nullopt for what the subsystem does not know, which parameter sets may
-  /// hold, and for a unit that measures something else, which is a problem.
-  std::optional<Value> in_own_unit(const VariableTable& variables, const SubsystemDescription& description,
-                                   const std::string& name, const OptionalStart& start) {
-    const auto place = variables.find_startable(name);
-    if (!place) {
-      problems_.push_back(
-          {fmt::format("'{}' has no variable '{}' to start: its value is ignored", description.name, name), "",
-           start.where, Problem::Severity::Warning});
-      return std::nullopt;
-    }
-    const Variable& variable = variables.at(*place);
-    if (start.unit.empty() || variable.unit.empty() || start.unit == variable.unit) return start.value;
-    const auto source = unit_meaning(start.unit);
-    const auto target = unit_meaning(variable);
-    const auto conversion = source && target ? unit_conversion(*source, *target) : std::nullopt;
-    const auto number = converted(start.value, ValueType::Real);
-    if (conversion && number && variable.type == ValueType::Real)
-      return conversion->factor * std::get<double>(*number) + conversion->offset;
-    problem(
-        start.where,
-        fmt::format("'{}.{}' takes a value in '{}', not in '{}'", description.name, name, variable.unit, start.unit),
-        source && target ? "the units measure different things" : "one of the units is not known: convert by hand");
-    return std::nullopt;
-  }
-
   void set_start(Subsystem& subsystem, const SubsystemDescription& description, const std::string& name,
                  const Written<Value>& written, std::vector<std::optional<double>>& inputs) {
     const auto& variables = subsystem.variables();
@@ -179,19 +149,10 @@ class Assembler {
       return;
     }
     const auto& variable = variables.at(*place);
-    const auto value = converted(written.value, variable.type);
+    const auto value = converted(written.value, variable);
     if (!value) {
-      std::string remedy;
-      if (variable.type == ValueType::String) {
-        const bool is_typed = written.where.file.starts_with("--set");
-        const std::string quoted = toml_text(std::string_view(value_text(written.value)));
-        remedy = "write it in quotes: " +
-                 (is_typed ? fmt::format("--set '{}.{}={}'", description.name, name, quoted) : quoted);
-      }
-      problem(written.where,
-              fmt::format("'{}.{}' takes {}, not {}", description.name, name, kind_of(variable.type),
-                          kind_of(written.value)),
-              std::move(remedy));
+      problems_.push_back(
+          wrong_value(fmt::format("{}.{}", description.name, name), variable, written.value, written.where));
       return;
     }
     if (place->causality == Causality::Input) inputs[place->index] = std::get<double>(*value);
@@ -249,6 +210,10 @@ class Assembler {
     const std::string_view kind = is_output ? "an output" : "an input";
     if (const auto* other = other_port(variables, variable)) {
       problem(where, fmt::format("'{}' is of type {}, which cannot be connected", name, other->type));
+    } else if (const auto array = is_output ? output_array(variables, variable) : input_array(variables, variable)) {
+      problem(where, fmt::format("'{}' is an array of shape {}", name, array->shape),
+              fmt::format("name an element, such as '{}{}', or connect it with an array of the same shape", name,
+                          array->elements.front()));
     } else if (variables.find(variable)) {
       problem(where, fmt::format("'{}' is not {}", name, kind),
               "a connection reads \"subsystem.output\" = \"subsystem.input\"");
@@ -257,6 +222,11 @@ class Assembler {
               suggestion(name, names_of({&wanted_list, &discrete_list}, subsystem + ".")));
     }
     return std::nullopt;
+  }
+
+  const VariableTable* variables_of(const std::string& name) const {
+    const auto entry = entries_.find(name.substr(0, name.find('.')));
+    return entry == entries_.end() ? nullptr : &assembly_.subsystems[entry->second.index]->variables();
   }
 
   void connect(const ConnectionDescription& description) {
@@ -287,6 +257,9 @@ class Assembler {
   }
 
   void connect_reals(const ConnectionDescription& description, const End& from, const End& to) {
+    if (!description.table.empty())
+      problem(description.where, fmt::format("'{}' is a real number, which no table can hold", description.output),
+              "write factor and offset");
     Connection connection{OutputId{from.entry->first_output + from.place.index},
                           InputId{to.entry->first_input + to.place.index}, description.factor, description.offset};
     if (description.convert_units) convert_units(description, from, to, connection);
@@ -296,7 +269,7 @@ class Assembler {
   void connect_discrete(const ConnectionDescription& description, const End& from, const End& to) {
     const Variable& output = variable(from);
     const Variable& input = variable(to);
-    if (!can_feed(output.type, input.type)) {
+    if (description.table.empty() && !can_feed(output.type, input.type)) {
       problem(description.where, fmt::format("'{}' of type {} cannot feed '{}' of type {}", description.output,
                                              type_name(output), description.input, type_name(input)));
       return;
@@ -307,9 +280,23 @@ class Assembler {
               "leave factor and offset out");
       return;
     }
-    assembly_.discrete_connections.push_back(
-        {SubsystemId{from.entry->index}, from.place.index, SubsystemId{to.entry->index}, to.place.index,
-         to.place.causality == Causality::Input, description.factor, description.offset});
+    assembly_.discrete_connections.push_back({SubsystemId{from.entry->index}, from.place.index,
+                                              SubsystemId{to.entry->index}, to.place.index,
+                                              to.place.causality == Causality::Input, description.factor,
+                                              description.offset, typed_table(description, output, input)});
+  }
+
+  /// In the types of both ends.
+  ValueTable typed_table(const ConnectionDescription& description, const Variable& output, const Variable& input) {
+    ValueTable table;
+    for (const auto& [from, to] : description.table) {
+      const auto source = converted(from, output);
+      const auto target = converted(to, input);
+      if (!source) problems_.push_back(wrong_value(description.output, output, from, description.where));
+      if (!target) problems_.push_back(wrong_value(description.input, input, to, description.where));
+      if (source && target) table.push_back({*source, *target});
+    }
+    return table;
   }
 
   const Variable& variable(const End& end) const {
@@ -364,6 +351,7 @@ class Assembler {
   std::map<std::string, Entry> entries_;
   std::set<std::string> broken_;  // subsystems that could not be made: no follow-up problems about them
   std::map<InputKey, const ConnectionDescription*> fed_by_;
+  std::deque<ConnectionDescription> connections_;  // those of arrays element by element
   std::vector<std::optional<double>> given_inputs_;
   std::size_t outputs_ = 0;
 };

@@ -67,7 +67,8 @@ bool can_feed(ValueType output, ValueType input) {
 }
 
 DiscreteSignals::DiscreteSignals(const std::vector<Subsystem*>& subsystems,
-                                 const std::vector<DiscreteConnection>& connections) {
+                                 const std::vector<DiscreteConnection>& connections)
+    : subsystems_(subsystems) {
   std::vector<std::size_t> member_of(subsystems.size());
   for (std::size_t s = 0; s < subsystems.size(); ++s) {
     const auto& variables = subsystems[s]->variables();
@@ -160,12 +161,8 @@ bool DiscreteSignals::write_to(Member& member) {
   member.changed_inputs.clear();
   const auto& inputs = member.subsystem->variables().discrete_inputs;
   for (const auto& connection : member.incoming) {
-    auto value = passed_on(source(connection), inputs[connection.input].type);
-    if (!value) {
-      const auto from = std::find_if(members_.begin(), members_.end(),
-                                     [&](const Member& other) { return other.index == connection.from; });
-      refuse(*from->subsystem, *member.subsystem, connection, source(connection));
-    }
+    auto value = passed_on(passed(connection), inputs[connection.input].type);
+    if (!value) refuse(*subsystems_[connection.from], *member.subsystem, connection, source(connection));
     const std::size_t slot = member.first_input + connection.input;
     if (written_[slot] != 0 && values_[slot] == *value) continue;
     values_[slot] = std::move(*value);
@@ -180,8 +177,26 @@ bool DiscreteSignals::write_to(Member& member) {
   return true;
 }
 
+const Value& DiscreteSignals::passed(const DiscreteConnection& connection) const {
+  const Value& value = source(connection);
+  if (connection.table.empty()) return value;
+  for (const auto& [output, input] : connection.table) {
+    if (output == value) return input;
+  }
+  const Subsystem& from = *subsystems_[connection.from];
+  const Subsystem& to = *subsystems_[connection.to];
+  const auto& inputs = connection.to_real ? to.variables().inputs : to.variables().discrete_inputs;
+  throw Error(ErrorCode::SubsystemFailed,
+              fmt::format("the value {} of '{}.{}' is not in the table of their connection", value_text(value),
+                          from.name(), from.variables().discrete_outputs[connection.output].name),
+              {.subsystem = std::string(to.name()),
+               .variable = inputs[connection.input].name,
+               .time = {},
+               .remedy = "Add it to the table"});
+}
+
 double DiscreteSignals::number(const DiscreteConnection& connection) const {
-  return connection.factor * number_of(source(connection)) + connection.offset;
+  return connection.factor * number_of(passed(connection)) + connection.offset;
 }
 
 }  // namespace entrain

@@ -6,6 +6,7 @@
 
 #include "base/ids.hpp"
 #include "entrain/subsystem.hpp"
+#include "entrain/system_description.hpp"
 
 namespace entrain {
 
@@ -18,6 +19,7 @@ struct DiscreteConnection {
   bool to_real = false;   ///< input = factor * number + offset; factor and offset mean nothing else
   double factor = 1.0;
   double offset = 0.0;
+  ValueTable table = {};  ///< in the types of both ends; what it does not hold cannot be passed on
 };
 
 /// Whether a value of the one type can be passed on as one of the other: integers of all sizes to each other (each
@@ -84,6 +86,8 @@ class DiscreteSignals {
   const Value& source(const DiscreteConnection& connection) const {
     return values_[first_output_[connection.from] + connection.output];
   }
+  /// What the connection passes on, before it is made to fit its input. Throws where a table does not know the source.
+  const Value& passed(const DiscreteConnection& connection) const;
   double number(const DiscreteConnection& connection) const;
   bool write_to(Member& member);
 
@@ -94,6 +98,7 @@ class DiscreteSignals {
   std::vector<DiscreteConnection> real_connections_;
   std::vector<double> sent_;              ///< by real connection
   std::vector<std::string> real_inputs_;  ///< by real connection
+  std::vector<Subsystem*> subsystems_;
   std::vector<std::string> unsettled_;
 };
 

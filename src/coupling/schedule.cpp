@@ -21,12 +21,10 @@ std::string subsystem_of(const std::string& variable) {
 void add_entries(const ScheduleDescription& written, std::size_t index, const Variable& parameter,
                  std::vector<ScheduledValue>& values, std::vector<Problem>& problems) {
   for (const auto& entry : written.entries) {
-    if (auto value = converted(entry.value, parameter.type)) {
+    if (auto value = converted(entry.value, parameter)) {
       values.push_back({entry.time, index, std::move(*value)});
     } else {
-      problems.push_back(
-          {fmt::format("'{}' takes {}, not {}", written.variable, kind_of(parameter.type), kind_of(entry.value)), "",
-           entry.where, Problem::Severity::Error});
+      problems.push_back(wrong_value(written.variable, parameter, entry.value, entry.where));
     }
   }
 }
@@ -64,7 +62,7 @@ std::map<std::size_t, Value> start_values(const std::vector<ScheduledValue>& val
   for (const auto& scheduled : values) {
     const auto& parameter = variables.parameters[scheduled.parameter];
     const auto found = written.find(parameter.name);
-    const auto value = found == written.end() ? parameter.start : converted(found->second.value, parameter.type);
+    const auto value = found == written.end() ? parameter.start : converted(found->second.value, parameter);
     if (value) starts.insert({scheduled.parameter, *value});
   }
   return starts;

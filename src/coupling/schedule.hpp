@@ -1,17 +1,14 @@
 #pragma once
 
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "coupling/written_starts.hpp"
 #include "entrain/subsystem.hpp"
 #include "entrain/system_description.hpp"
 
 namespace entrain {
-
-/// Start values of a subsystem by name, in the units of its variables.
-using WrittenStarts = std::map<std::string, Written<Value>>;
 
 /// The subsystem with what the schedule says of it; itself if that is nothing. `written`: what its parameters have
 /// until then. Everything wrong goes to `problems`.

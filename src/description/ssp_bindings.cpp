@@ -63,35 +63,27 @@ class Binder {
       SspParameter parameter = *found->second;
       parameter.name = mapping.target;
       if (!mapping.convert_units) parameter.unit.clear();
-      if (mapping.transformation) transform_mapped(parameter, mapping);
-      if (mapping.table && !look_up(parameter, mapping)) continue;
+      if (!transform_mapped(parameter, mapping)) continue;
       mapped.push_back(std::move(parameter));
     }
     return mapped;
   }
 
-  /// The standard converts units first, which cannot be done here: the unit of the target is not known.
-  void transform_mapped(SspParameter& parameter, const SspMapping& mapping) {
-    transform(parameter.value, *mapping.transformation);
-    if (parameter.unit.empty()) return;
-    problems_.push_back({fmt::format("'{}' is transformed to '{}' without a conversion of its unit '{}'",
-                                     mapping.source, mapping.target, parameter.unit),
-                         "write suppressUnitConversion=\"true\" if this is meant, else convert in the transformation",
-                         mapping.where, Problem::Severity::Warning});
-    parameter.unit.clear();
-  }
-
-  /// False, and a problem, when the table does not know the value.
-  bool look_up(SspParameter& parameter, const SspMapping& mapping) {
-    const auto entry = std::find_if(mapping.table->begin(), mapping.table->end(),
-                                    [&](const auto& candidate) { return candidate.first == parameter.value; });
-    if (entry == mapping.table->end()) {
+  /// The standard converts units first, which cannot be done here: the unit of the target is not known. False, and a
+  /// problem, when a table does not know the value.
+  bool transform_mapped(SspParameter& parameter, const SspMapping& mapping) {
+    if (!transform(parameter.value, mapping.transformation)) {
       problems_.push_back({fmt::format("the mapping of '{}' to '{}' has no entry for its value {}", mapping.source,
                                        mapping.target, value_text(parameter.value)),
                            "add a MapEntry", mapping.where});
       return false;
     }
-    parameter.value = entry->second;
+    if (parameter.unit.empty() || !mapping.transformation.is_scaling()) return true;
+    problems_.push_back({fmt::format("'{}' is transformed to '{}' without a conversion of its unit '{}'",
+                                     mapping.source, mapping.target, parameter.unit),
+                         "write suppressUnitConversion=\"true\" if this is meant, else convert in the transformation",
+                         mapping.where, Problem::Severity::Warning});
+    parameter.unit.clear();
     return true;
   }
 
@@ -147,10 +139,17 @@ class Binder {
 
 }  // namespace
 
-void transform(Value& value, const SspTransformation& by) {
-  if (by.factor == 1.0 && by.offset == 0.0) return;
+bool transform(Value& value, const SspTransformation& by) {
+  if (!by.table.empty()) {
+    const auto entry =
+        std::find_if(by.table.begin(), by.table.end(), [&](const auto& candidate) { return candidate.first == value; });
+    if (entry == by.table.end()) return false;
+    value = entry->second;
+  }
+  if (!by.is_scaling()) return true;
   if (const auto* integer = std::get_if<std::int64_t>(&value)) value = static_cast<double>(*integer);
   if (auto* number = std::get_if<double>(&value)) *number = by.factor * *number + by.offset;
+  return true;
 }
 
 std::map<SspPort, SspValue> bound_values(const SspScope& root, std::vector<Problem>& problems) {

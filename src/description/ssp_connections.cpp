@@ -50,6 +50,28 @@ Variable as_variable(const SspConnector& connector) {
   return variable;
 }
 
+/// The values that `first` can give and `then` knows.
+ValueTable chained(const ValueTable& first, const ValueTable& then) {
+  ValueTable table;
+  for (const auto& [source, between] : first) {
+    const auto next = std::find_if(then.begin(), then.end(),
+                                   [&, &wanted = between](const auto& entry) { return entry.first == wanted; });
+    if (next != then.end()) table.push_back({source, next->second});
+  }
+  return table;
+}
+
+/// What comes before those already passed: f2 (f1 y + o1) + o2. Returns why that cannot be, or nothing.
+std::string_view apply_before(SspTransformation& passed, const SspTransformation& by) {
+  const bool has_table = !by.table.empty() || !passed.table.empty();
+  if (has_table && (by.is_scaling() || passed.is_scaling())) return "a table of values and a linear transformation";
+  passed.offset += passed.factor * by.offset;
+  passed.factor *= by.factor;
+  if (by.table.empty()) return {};
+  passed.table = passed.table.empty() ? by.table : chained(by.table, passed.table);
+  return passed.table.empty() ? "two tables that have no value in common" : "";
+}
+
 void apply_after(SspTransformation& sum, double factor, double offset) {
   sum.factor *= factor;
   sum.offset = factor * sum.offset + offset;
@@ -151,10 +173,12 @@ class Tracer {
                              "", feed.where});
         return std::nullopt;
       }
-      // This edge comes before those already passed: f2 (f1 y + o1) + o2.
-      const SspTransformation& by = edge->connection->transformation;
-      feed.transformation.offset += feed.transformation.factor * by.offset;
-      feed.transformation.factor *= by.factor;
+      const auto fault = apply_before(feed.transformation, edge->connection->transformation);
+      if (!fault.empty()) {
+        problems_.push_back({fmt::format("'{}' is fed through {}", text_of(feed.target), fault),
+                             "write one table for the whole way", edge->connection->where});
+        return std::nullopt;
+      }
       feed.convert_units = feed.convert_units && edge->connection->convert_units;
       feed.source = edge->source;
       feed.from_component = sources_.at(edge->source);
@@ -164,7 +188,7 @@ class Tracer {
       if (before == into_system_.end()) break;
       way.push_back(&edges_[before->second]);
     }
-    if (feed.from_component) convert_along(way, feed);
+    if (feed.from_component && feed.transformation.table.empty()) convert_along(way, feed);
     return feed;
   }
 

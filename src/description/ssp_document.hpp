@@ -14,10 +14,14 @@ namespace entrain {
 /// The elements of SSP (System Structure and Parameterization, 1.0 and 2.0), as far as they decide what is run: plain
 /// data, as written, not yet flattened.
 
-/// target = factor * source + offset.
+/// target = factor * source + offset, or, if there is a table, what stands beside the source there: a Boolean-,
+/// Integer- or EnumerationMappingTransformation.
 struct SspTransformation {
   double factor = 1.0;
   double offset = 0.0;
+  ValueTable table = {};
+
+  bool is_scaling() const { return factor != 1.0 || offset != 0.0; }
 };
 
 /// Which way data flow through a connector, seen from outside its element.
@@ -45,13 +49,9 @@ struct SspParameter {
   SourcePosition where;
 };
 
-/// A table of values: what a Boolean-, Integer- or EnumerationMappingTransformation tells.
-using SspValueTable = std::vector<std::pair<Value, Value>>;
-
 struct SspMapping {
   std::string source, target;
-  std::optional<SspTransformation> transformation;
-  std::optional<SspValueTable> table;
+  SspTransformation transformation;
   bool convert_units = true;
   SourcePosition where;
 };

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/values.hpp"
 #include "description/check_values.hpp"
 #include "description/ssp_flat.hpp"
 #include "description/system_file.hpp"
@@ -24,8 +25,8 @@ class Flattener {
     for_each_feed(root, problems_, [this](const SspFeed& feed) {
       if (feed.from_component) {
         description_.connections.push_back({text_of(feed.source), text_of(feed.target), feed.where, feed.where,
-                                            feed.transformation.factor, feed.transformation.offset,
-                                            feed.convert_units});
+                                            feed.transformation.factor, feed.transformation.offset, feed.convert_units,
+                                            feed.transformation.table});
       } else {
         start_from_system(feed);
       }
@@ -71,7 +72,12 @@ class Flattener {
       const auto given = values_.find(port);
       if (given == values_.end()) continue;
       SspValue value = given->second;
-      transform(value.start.value, transformation);
+      if (!transform(value.start.value, transformation)) {
+        problems_.push_back({fmt::format("the value {} of '{}' has no entry in a table on its way to '{}'",
+                                         value_text(value.start.value), text_of(port), text_of(feed.target)),
+                             "add a MapEntry", feed.where});
+        continue;
+      }
       const auto [own, is_new] = values_.insert({feed.target, value});
       if (!is_new && value.level < own->second.level) own->second = value;
     }

@@ -23,8 +23,8 @@ struct SspValue {
 /// ignored, as the standard wants, with a warning.
 std::map<SspPort, SspValue> bound_values(const SspScope& root, std::vector<Problem>& problems);
 
-/// target = factor * source + offset applied to a value, if it is a number.
-void transform(Value& value, const SspTransformation& by);
+/// Applied to a value; a factor and an offset, if it is a number. False when a table does not know the value.
+[[nodiscard]] bool transform(Value& value, const SspTransformation& by);
 
 /// One input of a component and what feeds it, through all systems between.
 struct SspFeed {

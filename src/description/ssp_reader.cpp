@@ -125,7 +125,7 @@ class SsdReader {
     connection.start_connector = xml_.required(node, "startConnector");
     connection.end_element = node.attribute("endElement").value();
     connection.end_connector = xml_.required(node, "endConnector");
-    connection.transformation = xml_.transformation(node).value_or(SspTransformation{});
+    connection.transformation = xml_.transformation(node);
     connection.convert_units = !xml_.flag(node, "suppressUnitConversion");
     connection.where = xml_.where(node);
     if (node.attribute("startIndices") || node.attribute("endIndices"))

@@ -62,4 +62,14 @@ void express_in_si(SspParameter& parameter, const SspUnits& units) {
   parameter.unit = si_text(defined->second);
 }
 
+std::string unit_element(const std::string& name, const UnitMeaning& meaning) {
+  std::string attributes;
+  for (std::size_t i = 0; i < kBases.size(); ++i) {
+    if (meaning.exponents[i] != 0) attributes += fmt::format(" {}=\"{}\"", kBases[i], meaning.exponents[i]);
+  }
+  if (meaning.factor != 1.0) attributes += fmt::format(" factor=\"{}\"", meaning.factor);
+  if (meaning.offset != 0.0) attributes += fmt::format(" offset=\"{}\"", meaning.offset);
+  return fmt::format("<ssc:Unit name=\"{}\"><ssc:BaseUnit{}/></ssc:Unit>", xml_attribute(name), attributes);
+}
+
 }  // namespace entrain

@@ -17,6 +17,9 @@ SspUnits read_units(SspXml& xml, const pugi::xml_node& node, SspUnits around = {
 /// that means the same everywhere stays as it is written.
 void express_in_si(SspParameter& parameter, const SspUnits& units);
 
+/// <ssc:Unit name="kN"><ssc:BaseUnit kg="1" m="1" s="-2" factor="1000"/></ssc:Unit>
+std::string unit_element(const std::string& name, const UnitMeaning& meaning);
+
 /// The parameters of a ParameterSet, inline or of a file. `around`: units defined by what holds it.
 std::vector<SspParameter> read_parameter_set(SspXml& xml, const pugi::xml_node& set, const SspUnits& around);
 

@@ -94,8 +94,7 @@ std::vector<SspMapping> read_parameter_mapping(SspXml& xml, const pugi::xml_node
     SspMapping entry;
     entry.source = xml.required(node, "source");
     entry.target = xml.required(node, "target");
-    entry.transformation = xml.linear_transformation(node);
-    entry.table = xml.value_table(node);
+    entry.transformation = xml.transformation(node);
     entry.convert_units = !xml.flag(node, "suppressUnitConversion");
     entry.where = xml.where(node);
     if (!targets.insert(entry.target).second)

@@ -2,9 +2,10 @@
 
 #include <fmt/format.h>
 
+#include "base/units.hpp"
 #include "base/values.hpp"
 #include "base/xml.hpp"
-#include "description/ssp_document.hpp"
+#include "description/ssp_units.hpp"
 #include "description/system_file.hpp"
 #include "description/toml_text.hpp"
 
@@ -50,18 +51,39 @@ std::string typed(const Value& value, const std::string& unit) {
   return fmt::format("<ssv:{}{}/>", std::visit(Typed{}, value), unit_text);
 }
 
-void add_values(Text& text, const SubsystemDescription& subsystem) {
+/// In the type of its variable, and without a unit that is the variable's own.
+OptionalStart as_variable(OptionalStart start, const std::string& name, const VariableTable& variables) {
+  const auto place = variables.find_startable(name);
+  if (!place) return start;
+  const Variable& variable = variables.at(*place);
+  if (auto value = converted(start.value, variable)) start.value = std::move(*value);
+  if (start.unit == variable.unit) start.unit.clear();
+  return start;
+}
+
+void add_values(Text& text, const SubsystemDescription& subsystem, const VariableTable& variables) {
   std::map<std::string, OptionalStart> values = subsystem.optional_start;
   for (const auto& [name, written] : subsystem.start) values[name] = {written.value, {}, written.where};
   if (values.empty()) return;
   add(text,
       "        <ssd:ParameterBindings><ssd:ParameterBinding><ssd:ParameterValues>\n"
       "          <ssv:ParameterSet version=\"1.0\" name=\"start\"><ssv:Parameters>\n");
-  for (const auto& [name, start] : values)
+  std::map<std::string, UnitMeaning> units;  // a parameter set defines those that it uses
+  for (const auto& [name, given] : values) {
+    const OptionalStart start = as_variable(given, name, variables);
     add(text, "            <ssv:Parameter name=\"{}\">{}</ssv:Parameter>\n", xml_attribute(name),
         typed(start.value, start.unit));
+    const auto meaning = start.unit.empty() ? std::nullopt : unit_meaning(start.unit);
+    if (meaning) units.insert({start.unit, *meaning});
+  }
+  add(text, "          </ssv:Parameters>");
+  if (!units.empty()) {
+    add(text, "<ssv:Units>");
+    for (const auto& [name, meaning] : units) add(text, "{}", unit_element(name, meaning));
+    add(text, "</ssv:Units>");
+  }
   add(text,
-      "          </ssv:Parameters></ssv:ParameterSet>\n"
+      "</ssv:ParameterSet>\n"
       "        </ssd:ParameterValues></ssd:ParameterBinding></ssd:ParameterBindings>\n");
 }
 
@@ -83,8 +105,21 @@ void add_component(Text& text, const SubsystemDescription& subsystem, const SsdC
     add_connectors(text, "output", variables.discrete_outputs);
     add(text, "        </ssd:Connectors>\n");
   }
-  add_values(text, subsystem);
+  add_values(text, subsystem, variables);
   add(text, "      </ssd:Component>\n");
+}
+
+/// Of booleans, of integers, or, by their names, of values of enumerations.
+std::string table_element(const ValueTable& table) {
+  const auto& sample = table.front().first;
+  const std::string_view type = std::holds_alternative<bool>(sample)          ? "Boolean"
+                                : std::holds_alternative<std::string>(sample) ? "Enumeration"
+                                                                              : "Integer";
+  std::string text = fmt::format("<ssc:{}MappingTransformation>", type);
+  for (const auto& [source, target] : table)
+    text += fmt::format("<ssc:MapEntry source=\"{}\" target=\"{}\"/>", xml_attribute(value_text(source)),
+                        xml_attribute(value_text(target)));
+  return text + fmt::format("</ssc:{}MappingTransformation>", type);
 }
 
 void add_connection(Text& text, const ConnectionDescription& connection) {
@@ -97,7 +132,9 @@ void add_connection(Text& text, const ConnectionDescription& connection) {
   add(text, "      <ssd:Connection startElement=\"{}\" startConnector=\"{}\" endElement=\"{}\" endConnector=\"{}\"",
       from, output, to, input);
   if (!connection.convert_units) add(text, " suppressUnitConversion=\"true\"");
-  if (connection.factor == 1.0 && connection.offset == 0.0) {
+  if (!connection.table.empty()) {
+    add(text, ">{}</ssd:Connection>\n", table_element(connection.table));
+  } else if (connection.factor == 1.0 && connection.offset == 0.0) {
     add(text, "/>\n");
   } else {
     add(text, "><ssc:LinearTransformation factor=\"{}\" offset=\"{}\"/></ssd:Connection>\n", connection.factor,

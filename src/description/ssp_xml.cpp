@@ -14,6 +14,9 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kTables{
      {"IntegerMappingTransformation", "Integer"},
      {"EnumerationMappingTransformation", "Enumeration"}}};
 
+/// Tables are copied along the connections that they are on.
+constexpr std::size_t kMostEntries = 1000;
+
 }  // namespace
 
 SspXml::SspXml(std::string_view text, const std::string& file, std::vector<Problem>& problems)
@@ -63,39 +66,36 @@ bool SspXml::flag(const pugi::xml_node& node, const char* attribute) {
   return node.attribute(attribute).as_bool(false);
 }
 
-std::optional<SspTransformation> SspXml::transformation(const pugi::xml_node& node) {
-  for (const auto& [element, type] : kTables) {
-    if (const auto found = child_named(node, element))
-      add(found, fmt::format("{} is not supported on connections", element), "only LinearTransformation is");
-  }
-  return linear_transformation(node);
-}
-
-std::optional<SspValueTable> SspXml::value_table(const pugi::xml_node& node) {
+SspTransformation SspXml::transformation(const pugi::xml_node& node) {
+  SspTransformation result;
+  if (const auto linear = child_named(node, "LinearTransformation"))
+    result = {number(linear, "factor").value_or(1.0), number(linear, "offset").value_or(0.0)};
   for (const auto& [element, type] : kTables) {
     const auto found = child_named(node, element);
     if (!found) continue;
-    SspValueTable table;
-    for (const pugi::xml_node entry : found) {
-      if (local_name(entry) != "MapEntry") continue;
-      const auto source = ssp_value(type, required(entry, "source"));
-      const auto target = ssp_value(type, required(entry, "target"));
-      if (source && target) {
-        table.push_back({*source, *target});
-      } else {
-        add(entry, fmt::format("an entry of {} maps '{}' to '{}', which are no values of type {}", element,
-                               entry.attribute("source").value(), entry.attribute("target").value(), type));
-      }
-    }
-    return table;
+    result.table = value_table(found, type);
+    if (result.table.empty()) add(found, fmt::format("{} has no entry", element));
   }
-  return std::nullopt;
+  return result;
 }
 
-std::optional<SspTransformation> SspXml::linear_transformation(const pugi::xml_node& node) {
-  const auto linear = child_named(node, "LinearTransformation");
-  if (!linear) return std::nullopt;
-  return SspTransformation{number(linear, "factor").value_or(1.0), number(linear, "offset").value_or(0.0)};
+ValueTable SspXml::value_table(const pugi::xml_node& node, std::string_view type) {
+  ValueTable table;
+  for (const pugi::xml_node entry : node) {
+    if (local_name(entry) != "MapEntry") continue;
+    const auto source = ssp_value(type, required(entry, "source"));
+    const auto target = ssp_value(type, required(entry, "target"));
+    if (source && target) {
+      table.push_back({*source, *target});
+    } else {
+      add(entry, fmt::format("an entry of {} maps '{}' to '{}', which are no values of type {}", local_name(node),
+                             entry.attribute("source").value(), entry.attribute("target").value(), type));
+    }
+    if (table.size() <= kMostEntries) continue;
+    add(node, fmt::format("{} has more than {} entries", local_name(node), kMostEntries));
+    break;
+  }
+  return table;
 }
 
 }  // namespace entrain

@@ -27,13 +27,12 @@ class SspXml {
   std::optional<double> number(const pugi::xml_node& node, const char* attribute);
   bool flag(const pugi::xml_node& node, const char* attribute);
 
-  /// Of a connection; nullopt when there is none. Tables of values are a problem.
-  std::optional<SspTransformation> transformation(const pugi::xml_node& node);
-  /// Of a mapping of parameters.
-  std::optional<SspTransformation> linear_transformation(const pugi::xml_node& node);
-  std::optional<SspValueTable> value_table(const pugi::xml_node& node);
+  /// Of a connection or a mapping of parameters.
+  SspTransformation transformation(const pugi::xml_node& node);
 
  private:
+  ValueTable value_table(const pugi::xml_node& node, std::string_view type);
+
   std::string file_;
   std::vector<Problem>& problems_;
   XmlLines lines_;

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <system_error>
 
+#include "base/archive.hpp"
 #include "base/suggest.hpp"
 #include "base/text_file.hpp"
 #include "description/ssp_file.hpp"
@@ -56,6 +57,14 @@ fs::path system_file_in(const fs::path& folder) {
        "Name the one that is meant");
 }
 
+/// Of SSP alone: what a system file names lies beside it, on disk.
+fs::path system_file_in_archive(const fs::path& path) {
+  if (is_ssp(path)) return path;
+  fail(fmt::format("'{}' lies inside '{}', where only FMUs and files of SSP are read", path.string(),
+                   outermost_file(path).string()),
+       "Name an .fmu, .ssp or .ssd in it, or unpack it");
+}
+
 std::string_view trimmed(std::string_view text) {
   const auto first = text.find_first_not_of(" \t");
   if (first == std::string_view::npos) return {};
@@ -95,6 +104,7 @@ struct Assignment {
 }  // namespace
 
 fs::path find_system_file(const fs::path& path) {
+  if (outermost_file(path) != path) return system_file_in_archive(path);
   std::error_code error;
   const auto status = fs::status(path, error);
   if (status.type() == fs::file_type::not_found)

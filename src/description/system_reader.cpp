@@ -262,7 +262,8 @@ class SystemReader {
   /// A table without any of these keys is a name whose dots were not quoted.
   static bool is_scaled_input(const TomlTable& table) {
     return std::any_of(table.entries.begin(), table.entries.end(), [](const TomlEntry& entry) {
-      return entry.key == "to" || entry.key == "factor" || entry.key == "offset" || entry.key == "units";
+      return entry.key == "to" || entry.key == "factor" || entry.key == "offset" || entry.key == "units" ||
+             entry.key == "table";
     });
   }
 
@@ -271,18 +272,46 @@ class SystemReader {
     std::optional<Written<double>> factor;
     std::optional<Written<double>> offset;
     std::optional<Written<bool>> units;
+    ValueTable table;
+    const auto read_table = [&](const TomlNode& inner, const std::string& name) { table = value_table(inner, name); };
     read_keys(std::get<TomlTable>(node.value), path,
-              {{"to", into(to)}, {"factor", into(factor)}, {"offset", into(offset)}, {"units", into(units)}});
+              {{"to", into(to)},
+               {"factor", into(factor)},
+               {"offset", into(offset)},
+               {"units", into(units)},
+               {"table", read_table}});
+    if (!table.empty() && (factor || offset))
+      add(node.where, path + " has a table and a factor or offset", "write one");
     if (to) {
       ConnectionDescription connection{output.key, std::move(to->value), node.where, output.where};
       if (factor) connection.factor = factor->value;
       if (offset) connection.offset = offset->value;
       // Who writes a factor converts by hand, unless he says that units are to be converted as well.
       connection.convert_units = units ? units->value : !factor && !offset;
+      connection.table = std::move(table);
       description_.connections.push_back(std::move(connection));
     } else {
       add(node.where, path + " names no input", "write { to = \"subsystem.input\", factor = ... }");
     }
+  }
+
+  ValueTable value_table(const TomlNode& node, const std::string& path) {
+    ValueTable table;
+    const auto* list = std::get_if<std::vector<TomlNode>>(&node.value);
+    for (const auto& entry : list == nullptr ? std::vector<TomlNode>{} : *list) {
+      const auto* pair = std::get_if<std::vector<TomlNode>>(&entry.value);
+      const bool is_pair = pair != nullptr && pair->size() == 2;
+      auto output = is_pair ? scalar(pair->front()) : std::nullopt;
+      auto input = is_pair ? scalar(pair->back()) : std::nullopt;
+      if (!output || !input) return add_wrong_table(entry, path);
+      table.push_back({std::move(*output), std::move(*input)});
+    }
+    return table.empty() ? add_wrong_table(node, path) : table;
+  }
+
+  ValueTable add_wrong_table(const TomlNode& node, const std::string& path) {
+    add(node.where, path + " must hold [output, input] pairs", "such as [[0, 10], [1, 20]]");
+    return {};
   }
 
   void read_bonds(const TomlTable& bonds) {

@@ -22,11 +22,21 @@ void add_if(Text& text, std::string_view key, const std::optional<Written<T>>& w
   if (written) add(text, key, OptionValue(written->value));
 }
 
-/// What was not written in the system file itself (--set, a parameter file) says where it comes from.
+/// What was not written in the system file itself (--set, a parameter file, the FMU's default experiment) says where it
+/// comes from.
+std::string origin(const SourcePosition& where, const std::string& file) {
+  return where.file.empty() || where.file == file ? "" : "  # " + printable(where.file);
+}
+
 void add_start(Text& text, const std::string& name, const std::string& value, const SourcePosition& where,
                const std::string& file) {
-  const std::string comment = where.file.empty() || where.file == file ? "" : "  # " + printable(where.file);
-  fmt::format_to(std::back_inserter(text), "{} = {}{}\n", toml_key(name), value, comment);
+  fmt::format_to(std::back_inserter(text), "{} = {}{}\n", toml_key(name), value, origin(where, file));
+}
+
+template <class T>
+void add_run_value(Text& text, std::string_view key, const Written<T>& written, const std::string& file) {
+  fmt::format_to(std::back_inserter(text), "{} = {}{}\n", key, toml_text(OptionValue(written.value)),
+                 origin(written.where, file));
 }
 
 void add_subsystem(Text& text, const SubsystemDescription& subsystem, const std::string& file) {
@@ -74,10 +84,17 @@ void add_subsystem(Text& text, const SubsystemDescription& subsystem, const std:
 std::string input_text(const ConnectionDescription& connection) {
   const std::string input = toml_text(std::string_view(connection.input));
   const bool scaled = connection.factor != 1.0 || connection.offset != 0.0;
-  if (!scaled && connection.convert_units) return input;
+  if (!scaled && connection.convert_units && connection.table.empty()) return input;
   std::string text = "{ to = " + input;
   if (connection.factor != 1.0) text += ", factor = " + toml_text(connection.factor);
   if (connection.offset != 0.0) text += ", offset = " + toml_text(connection.offset);
+  if (!connection.table.empty()) {
+    std::vector<std::string> pairs;
+    pairs.reserve(connection.table.size());
+    for (const auto& [from, to] : connection.table)
+      pairs.push_back(fmt::format("[{}, {}]", toml_text(from), toml_text(to)));
+    text += fmt::format(", table = [{}]", fmt::join(pairs, ", "));
+  }
   if (scaled == connection.convert_units) text += fmt::format(", units = {}", connection.convert_units);
   return text + " }";
 }
@@ -139,15 +156,16 @@ void add_record(Text& text, const RecordDescription& record) {
 std::string write_system(const SystemDescription& description) {
   Text text;
   fmt::format_to(std::back_inserter(text), "[run]\n");
-  add(text, "start", description.start.value);
-  add_if(text, "stop", description.stop);
-  add_if(text, "step", description.step);
-  add(text, "method", std::string_view(description.method.value));
+  const std::string file = description.file.string();
+  add_run_value(text, "start", description.start, file);
+  if (description.stop) add_run_value(text, "stop", *description.stop, file);
+  if (description.step) add_run_value(text, "step", *description.step, file);
+  add_run_value(text, "method", description.method, file);
   for (const auto& [method, options] : description.method_options) {
     fmt::format_to(std::back_inserter(text), "\n[method.{}]\n", toml_key(method));
     for (const auto& [name, written] : options) add(text, name, written.value);
   }
-  for (const auto& subsystem : description.subsystems) add_subsystem(text, subsystem, description.file.string());
+  for (const auto& subsystem : description.subsystems) add_subsystem(text, subsystem, file);
   add_connections(text, description.connections);
   add_bonds(text, description.bonds);
   add_schedule(text, description.schedule);

@@ -3,6 +3,7 @@
 #include <set>
 #include <string>
 
+#include "base/archive.hpp"
 #include "base/open_archives.hpp"
 #include "description/system_file.hpp"
 #include "facade/choose_method.hpp"
@@ -13,24 +14,25 @@ namespace entrain {
 
 namespace {
 
+/// Where a value comes from that the user has not written.
+SourcePosition experiment_of(const std::string& fmu) {
+  return {"default experiment of " + fmu, 0, 0};
+}
+
 /// An FMU by itself: one subsystem named after the file, run as the FMU proposes.
 SystemDescription system_of_one_fmu(const std::filesystem::path& file) {
   const DefaultExperiment experiment = fmu_experiment(file);
   SystemDescription description;
   description.name = file.stem().string();
-  description.start.value = experiment.start.value_or(0.0);
-  if (experiment.stop) description.stop = {*experiment.stop, {}};
-  if (experiment.step) description.step = {*experiment.step, {}};
+  const SourcePosition proposed = experiment_of(file.filename().string());
+  if (experiment.start) description.start = {*experiment.start, proposed};
+  if (experiment.stop) description.stop = {*experiment.stop, proposed};
+  if (experiment.step) description.step = {*experiment.step, proposed};
   auto& subsystem = description.subsystems.emplace_back();
   subsystem.name = "fmu";
   subsystem.fmu = std::filesystem::absolute(file).string();
   subsystem.where = subsystem.fmu_where = {file.string(), 0, 0};
   return description;
-}
-
-/// Where a value comes from that the user has not written.
-SourcePosition experiment_of(const std::string& fmu) {
-  return {"default experiment of " + fmu, 0, 0};
 }
 
 /// What the file leaves open is as the FMUs propose: the smallest step, the latest stop, and with it their start if
@@ -67,7 +69,7 @@ void take_default_experiments(SystemDescription& system) {
 bool is_fmu(const std::filesystem::path& path) {
   auto extension = path.extension().string();
   for (char& c : extension) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
-  return extension == ".fmu" && std::filesystem::is_regular_file(path);
+  return extension == ".fmu" && std::filesystem::is_regular_file(outermost_file(path));
 }
 
 /// Reading and everything that can be said without running. A file that could not be parsed at all says just that.

@@ -102,9 +102,10 @@ std::string origin_of_start(const SubsystemDescription& subsystem, const Variabl
     if (where.file.empty()) return std::string("the program");
     return where.line > 0 ? fmt::format("{}:{}", where.file, where.line) : where.file;
   };
-  if (const auto written = subsystem.start.find(input.name); written != subsystem.start.end())
-    return text_of(written->second.where);
-  const auto given = subsystem.optional_start.find(input.name);
+  const auto is_input = [&](const auto& start) { return is_called(input, start.first); };
+  const auto written = std::find_if(subsystem.start.begin(), subsystem.start.end(), is_input);
+  if (written != subsystem.start.end()) return text_of(written->second.where);
+  const auto given = std::find_if(subsystem.optional_start.begin(), subsystem.optional_start.end(), is_input);
   if (given == subsystem.optional_start.end()) return "its own start value";
   const OptionalStart& start = given->second;
   return text_of(start.where) + before_conversion(start.value, start.unit, input);
@@ -124,7 +125,9 @@ std::string origin_of_signal(const CoupledSystem& system, const Connection& conn
 
 std::optional<std::string> origin_of_connection(const SystemDescription& description, const std::string& input) {
   for (const auto& connection : description.connections) {
-    if (connection.input == input) return fmt::format("'{}'", connection.output);
+    if (!input.starts_with(connection.input)) continue;
+    const std::string element = input.substr(connection.input.size());  // of arrays that are connected as a whole
+    if (element.empty() || element.front() == '[') return fmt::format("'{}{}'", connection.output, element);
   }
   return std::nullopt;
 }

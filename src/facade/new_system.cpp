@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "base/archive.hpp"
 #include "base/printable.hpp"
 #include "base/unique_name.hpp"
 #include "base/values.hpp"
@@ -63,7 +64,7 @@ class SystemMaker {
     if (error) fail(fmt::format("cannot make the folder '{}': {}", folder_.string(), error.message()), "");
     for (const auto& fmu : placed_) {
       if (fs::exists(folder_ / fmu.file)) continue;  // the source itself, or copied for another instance
-      fs::copy_file(fmu.source, folder_ / fmu.file, error);
+      fs::copy_file(LocatedFile(fmu.source).path(), folder_ / fmu.file, error);
       if (error) fail(fmt::format("cannot copy '{}': {}", fmu.source.string(), error.message()), "");
     }
     replace_file(file, text());

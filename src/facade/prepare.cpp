@@ -195,7 +195,7 @@ bool has_errors(const std::vector<Problem>& problems) {
 }
 
 Prepared prepare(const SystemDescription& written, int threads, const ModelFactory& models,
-                 std::vector<Problem>& problems, const LogHandler& log) {
+                 std::vector<Problem>& problems, const Logging& log) {
   if (written.method.value == kAuto) {
     auto [description, note] = choose_method(written, models);
     Prepared chosen = prepare(description, threads, models, problems, log);

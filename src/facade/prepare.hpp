@@ -20,7 +20,7 @@ struct Prepared {
 /// Description -> subsystems, graph, method; everything wrong is added to `problems` at once. `system` is null when
 /// one of them is an error. `log` is told what the subsystems log.
 Prepared prepare(const SystemDescription& description, int threads, const ModelFactory& models,
-                 std::vector<Problem>& problems, const LogHandler& log = {});
+                 std::vector<Problem>& problems, const Logging& log = {});
 
 bool has_errors(const std::vector<Problem>& problems);
 

@@ -101,7 +101,7 @@ double Simulation::value(std::string_view signal) const {
   const auto& all = signals();
   std::vector<std::string> names;
   for (std::size_t i = 0; i < all.size(); ++i) {
-    if (all[i].name == signal) return impl_->runner->value(i);
+    if (is_called(all[i], signal)) return impl_->runner->value(i);
     names.push_back(all[i].name);
   }
   throw Error(ErrorCode::InvalidSystem, fmt::format("unknown signal '{}'; {}", signal, suggestion(signal, names)));

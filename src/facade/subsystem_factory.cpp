@@ -31,7 +31,7 @@ bool is_linear(const SubsystemDescription& description) {
 
 class Factory {
  public:
-  Factory(const SystemDescription& system, const ModelFactory& models, const LogHandler& log)
+  Factory(const SystemDescription& system, const ModelFactory& models, const Logging& log)
       : system_(system), models_(models), log_(log) {}
 
   std::unique_ptr<Subsystem> make(const SubsystemDescription& description, std::vector<Problem>& problems) const {
@@ -93,7 +93,7 @@ class Factory {
 
   const SystemDescription& system_;
   const ModelFactory& models_;
-  const LogHandler& log_;
+  const Logging& log_;
 };
 
 }  // namespace
@@ -105,7 +105,7 @@ std::string source_of(const SubsystemDescription& description, const std::string
                      is_linear(description) ? kLinear : kHold);
 }
 
-SubsystemFactory subsystem_factory(const SystemDescription& system, const ModelFactory& models, const LogHandler& log) {
+SubsystemFactory subsystem_factory(const SystemDescription& system, const ModelFactory& models, const Logging& log) {
   return [factory = Factory(system, models, log)](const SubsystemDescription& description,
                                                   std::vector<Problem>& problems) {
     return factory.make(description, problems);

@@ -23,9 +23,12 @@ Json list_of(const std::vector<Variable>& variables) {
   Json list = Json::array();
   for (const auto& variable : variables) {
     Json entry{{"name", variable.name}, {"unit", variable.unit}, {"start", nullptr}};
-    if (variable.start) entry["start"] = std::visit(JsonValue{}, *variable.start);
+    if (variable.start) entry["start"] = json_of(*variable.start);
     entry["description"] = variable.description;
     entry["type"] = type_name(variable);
+    if (variable.items) {
+      for (const auto& [name, value] : *variable.items) entry["values"][name] = value;
+    }
     list.push_back(std::move(entry));
   }
   return list;
@@ -81,6 +84,10 @@ Json json_of(const OptionValue& value) {
 
 void append(Json& object, const std::string& key, Json value) {
   object.get_ref<Json::object_t&>().push_back({key, std::move(value)});
+}
+
+Json json_of(const Value& value) {
+  return std::visit(JsonValue{}, value);
 }
 
 std::string json_text(const Json& json) {

@@ -13,6 +13,7 @@ namespace entrain {
 nlohmann::ordered_json json_of(const Capabilities& capabilities);
 nlohmann::ordered_json json_of(const VariableTable& variables);
 nlohmann::ordered_json json_of(const OptionValue& value);
+nlohmann::ordered_json json_of(const Value& value);  ///< bytes as hexadecimal digits
 
 /// A new last entry. Objects that keep their order are searched from the front: operator[] for each of many keys would
 /// take time with their square. The key must be new.

@@ -102,10 +102,23 @@ std::string subsystems_text(const RunSummary& summary) {
   return table.empty() ? std::string() : table.text(2);
 }
 
+/// With the names of its values, if it is an enumeration.
+std::string description_text(const Variable& variable) {
+  if (!variable.items) return variable.description;
+  constexpr std::size_t kShown = 20;
+  std::vector<std::string> values;
+  for (const auto& [name, value] : *variable.items) {
+    if (values.size() == kShown) break;
+    values.push_back(fmt::format("{} = {}", value, name));
+  }
+  return fmt::format("{}{}{}{}", variable.description, variable.description.empty() ? "" : "; ",
+                     fmt::join(values, ", "), variable.items->size() > kShown ? ", ..." : "");
+}
+
 void add_rows(Table& table, const std::vector<Variable>& variables, std::string_view causality) {
   for (const auto& variable : variables) {
     table.add_row(
-        {variable.name, std::string(causality), variable.unit, start_text(variable.start), variable.description});
+        {variable.name, std::string(causality), variable.unit, start_text(variable.start), description_text(variable)});
   }
 }
 

@@ -17,11 +17,16 @@ std::vector<std::string> names_of(std::span<const Signal> signals) {
   return names;
 }
 
+bool is_meant(const Signal& signal, const Written<std::string>& pattern) {
+  const auto fits = [&](const std::string& name) { return matches(pattern.value, name); };
+  return fits(signal.name) || std::any_of(signal.other_names.begin(), signal.other_names.end(), fits);
+}
+
 void require_matches(std::span<const Signal> signals, const std::vector<Written<std::string>>& patterns) {
   std::vector<Problem> problems;
   for (const auto& pattern : patterns) {
-    const bool found = std::any_of(signals.begin(), signals.end(),
-                                   [&](const Signal& signal) { return matches(pattern.value, signal.name); });
+    const bool found =
+        std::any_of(signals.begin(), signals.end(), [&](const Signal& signal) { return is_meant(signal, pattern); });
     if (found) continue;
     problems.push_back({fmt::format("nothing to record matches '{}'", pattern.value),
                         suggestion(pattern.value, names_of(signals)), pattern.where, Problem::Severity::Error});
@@ -32,7 +37,7 @@ void require_matches(std::span<const Signal> signals, const std::vector<Written<
 bool selected(const Signal& signal, const SignalPatterns& patterns) {
   if (!patterns) return signal.causality == Causality::Output;
   return std::any_of(patterns->begin(), patterns->end(),
-                     [&](const Written<std::string>& pattern) { return matches(pattern.value, signal.name); });
+                     [&](const Written<std::string>& pattern) { return is_meant(signal, pattern); });
 }
 
 }  // namespace

@@ -16,8 +16,9 @@ bool is_output(const VariableTable& variables, const std::string& name) {
 Recordable recordable(std::span<const Subsystem* const> subsystems, std::vector<Signal> own_signals) {
   Recordable result;
   const auto add = [&](std::size_t s, const Variable& variable, Causality causality) {
-    result.signals.push_back(
-        {std::string(subsystems[s]->name()) + "." + variable.name, variable.unit, variable.description, causality, s});
+    const std::string prefix = std::string(subsystems[s]->name()) + ".";
+    result.signals.push_back({prefix + variable.name, variable.unit, variable.description, causality, s});
+    for (const auto& name : variable.other_names) result.signals.back().other_names.push_back(prefix + name);
   };
   for (std::size_t s = 0; s < subsystems.size(); ++s) {
     for (const auto& output : subsystems[s]->variables().outputs) add(s, output, Causality::Output);

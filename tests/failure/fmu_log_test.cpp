@@ -44,6 +44,17 @@ TEST(FmuLog, is_shown_at_once_when_asked_for) {
   EXPECT_TRUE(contains(result.err, "entrain: 0 motor [logStatusWarning] gain of gain at 100%\n")) << result.err;
 }
 
+TEST(FmuLog, holds_all_categories_of_an_fmu_when_it_is_to_be_verbose) {
+  const TemporaryFolder folder;
+  write_typed3(folder);
+  write_text(folder / "system.toml", "[run]\nstop = 0.3\nstep = 0.1\n[subsystems.a]\nfmu = \"typed3.fmu\"\n");
+  for (const bool verbose : {false, true}) {
+    const auto result = run_program(folder, {"run", "system.toml", verbose ? "--verbose" : "--quiet", "--out", "out"});
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_EQ(text_of(folder / "out/fmu.log"), verbose ? "0 a [logAll] initializing at 100%n\n" : "");
+  }
+}
+
 TEST(DefaultExperiments, give_what_the_file_leaves_open_and_are_shown_in_the_resolved_file) {
   const TemporaryFolder folder;
   write_typed2(folder);
@@ -51,7 +62,10 @@ TEST(DefaultExperiments, give_what_the_file_leaves_open_and_are_shown_in_the_res
   const auto result = run_program(folder, {"run", "system.toml", "--quiet", "--out", "out", "--set", "motor.i=7"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   const auto resolved = text_of(folder / "out/system.resolved.toml");
-  EXPECT_TRUE(contains(resolved, "start = 0.5\nstop = 3.0\nstep = 0.25\n")) << resolved;
+  EXPECT_TRUE(contains(resolved,
+                       "start = 0.5  # default experiment of typed2.fmu\nstop = 3.0  # default experiment of "
+                       "typed2.fmu\nstep = 0.25  # default experiment of typed2.fmu\n"))
+      << resolved;
   EXPECT_TRUE(contains(resolved, "i = 7  # --set motor.i=7\n")) << resolved;
   EXPECT_TRUE(contains(resolved, "gain = 0.5\n")) << resolved;  // of the file itself
 }

@@ -138,6 +138,11 @@ std::string many_large_arrays() {
     variables += variable("Float64", "a" + std::to_string(i), i, "<Dimension start=\"100000\"/>");
   return fmu_with(variables);
 }
+std::string array_of_endless_names() {
+  std::string names;
+  for (int i = 0; i < 1000; ++i) names += "<Alias name=\"n" + std::to_string(i) + "\"/>";
+  return array_of("<Dimension start=\"100000\"/>" + names);
+}
 std::string as_many_outputs_as_inputs() {
   return fmu_with(
       variable("Float64", "a", 7, "<Dimension start=\"50000\"/>") +
@@ -228,6 +233,8 @@ std::vector<Hostile> hostile_files() {
        "the array 'a' has more than 100000 elements"},
       {"a_thousand_large_arrays", "a.fmu", many_large_arrays,
        "its arrays up to 'a1' have 200000 elements, more than 100000"},
+      {"array_with_a_thousand_names", "a.fmu", array_of_endless_names,
+       "its arrays up to 'a' have more than 1000000 other names"},
       {"as_many_outputs_as_inputs", "a.fmu", as_many_outputs_as_inputs,
        "it has 50000 outputs and 50000 inputs, more than 400000000 pairs"},
       {"time_going_backwards",

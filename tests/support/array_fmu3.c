@@ -22,6 +22,7 @@ static const double kMatrix[kUnknowns][kKnowns] = {
 typedef struct {
   double known[kKnowns];
   int continuous; /* model exchange between events: discrete inputs may not be set */
+  int single;     /* its states are of 32 bits: an FMU of its own, told by the token */
 } Component;
 
 typedef struct {
@@ -51,8 +52,9 @@ static double unknown(const double* known, size_t row) {
   return sum;
 }
 
-static Component* make(void) {
+static Component* make(fmi3String token) {
   Component* c = calloc(1, sizeof(Component));
+  c->single = strcmp(token, "array32") == 0;
   for (size_t i = 0; i < kStates; ++i) c->known[i] = (double)i + 1.0; /* as the description says */
   return c;
 }
@@ -61,15 +63,15 @@ EXPORT fmi3Instance fmi3InstantiateCoSimulation(fmi3String name, fmi3String toke
                                                 fmi3Boolean early, const fmi3ValueReference intermediate[],
                                                 size_t count, fmi3InstanceEnvironment environment,
                                                 fmi3LogMessageCallback log, fmi3IntermediateUpdateCallback update) {
-  (void)name, (void)token, (void)resources, (void)visible, (void)logging, (void)events, (void)early;
+  (void)name, (void)resources, (void)visible, (void)logging, (void)events, (void)early;
   (void)intermediate, (void)count, (void)environment, (void)log, (void)update;
-  return make();
+  return make(token);
 }
 EXPORT fmi3Instance fmi3InstantiateModelExchange(fmi3String name, fmi3String token, fmi3String resources,
                                                  fmi3Boolean visible, fmi3Boolean logging,
                                                  fmi3InstanceEnvironment environment, fmi3LogMessageCallback log) {
-  (void)name, (void)token, (void)resources, (void)visible, (void)logging, (void)environment, (void)log;
-  return make();
+  (void)name, (void)resources, (void)visible, (void)logging, (void)environment, (void)log;
+  return make(token);
 }
 EXPORT void fmi3FreeInstance(fmi3Instance instance) {
   free(instance);
@@ -107,7 +109,8 @@ EXPORT fmi3Status fmi3SetTime(fmi3Instance instance, fmi3Float64 time) {
   return fmi3OK;
 }
 EXPORT fmi3Status fmi3SetContinuousStates(fmi3Instance instance, const fmi3Float64 x[], size_t n) {
-  memcpy(((Component*)instance)->known, x, n * sizeof(double));
+  Component* c = instance;
+  for (size_t i = 0; i < n; ++i) c->known[i] = c->single ? (float)x[i] : x[i];
   return n == kStates ? fmi3OK : fmi3Error;
 }
 EXPORT fmi3Status fmi3GetContinuousStates(fmi3Instance instance, fmi3Float64 x[], size_t n) {
@@ -161,6 +164,7 @@ EXPORT fmi3Status fmi3SetFloat64(fmi3Instance instance, const fmi3ValueReference
   for (size_t i = 0; i < n; ++i) {
     const Range to = known_range(vr[i]);
     if (to.count == 0 || vr[i] == kSingle || (vr[i] == kHeld && c->continuous)) return fmi3Error;
+    if (vr[i] == kX && c->single) return fmi3Error;
     memcpy(c->known + to.first, values + taken, to.count * sizeof(double));
     taken += to.count;
   }
@@ -174,6 +178,7 @@ EXPORT fmi3Status fmi3GetFloat64(fmi3Instance instance, const fmi3ValueReference
     const Range known = known_range(vr[i]);
     const Range asked = unknown_range(vr[i]);
     if (vr[i] == kSingle || vr[i] == kZ || known.count + asked.count == 0) return fmi3Error;
+    if ((vr[i] == kX || vr[i] == kDerX) && c->single) return fmi3Error;
     for (size_t k = 0; k < known.count; ++k) values[given++] = c->known[known.first + k];
     for (size_t k = 0; k < asked.count; ++k) values[given++] = unknown(c->known, asked.first + k);
   }
@@ -181,16 +186,26 @@ EXPORT fmi3Status fmi3GetFloat64(fmi3Instance instance, const fmi3ValueReference
 }
 EXPORT fmi3Status fmi3SetFloat32(fmi3Instance instance, const fmi3ValueReference vr[], size_t n,
                                  const fmi3Float32 values[], size_t count) {
-  if (n != 1 || count != 1 || vr[0] != kSingle) return fmi3Error;
-  ((Component*)instance)->known[7] = values[0];
-  return fmi3OK;
+  size_t taken = 0;
+  for (size_t i = 0; i < n; ++i) {
+    const Range to = known_range(vr[i]);
+    if (vr[i] != kSingle && vr[i] != kX) return fmi3Error;
+    for (size_t k = 0; k < to.count; ++k) ((Component*)instance)->known[to.first + k] = values[taken++];
+  }
+  return taken == count ? fmi3OK : fmi3Error;
 }
 EXPORT fmi3Status fmi3GetFloat32(fmi3Instance instance, const fmi3ValueReference vr[], size_t n, fmi3Float32 values[],
                                  size_t count) {
   const Component* c = instance;
-  if (n != 1 || count != 1) return fmi3Error;
-  values[0] = (float)(vr[0] == kZ ? unknown(c->known, 5) : c->known[7]);
-  return fmi3OK;
+  size_t given = 0;
+  for (size_t i = 0; i < n; ++i) {
+    const Range known = known_range(vr[i]);
+    const Range asked = unknown_range(vr[i]);
+    if (vr[i] != kSingle && vr[i] != kZ && vr[i] != kX && vr[i] != kDerX) return fmi3Error;
+    for (size_t k = 0; k < known.count; ++k) values[given++] = (float)c->known[known.first + k];
+    for (size_t k = 0; k < asked.count; ++k) values[given++] = (float)unknown(c->known, asked.first + k);
+  }
+  return given == count ? fmi3OK : fmi3Error;
 }
 
 EXPORT fmi3Status fmi3GetDirectionalDerivative(fmi3Instance instance, const fmi3ValueReference unknowns[], size_t n,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <fcntl.h>
+#include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -73,6 +74,16 @@ class Program {
 
 inline ProgramResult run_program(const TemporaryFolder& folder, const std::vector<std::string>& arguments) {
   return Program(folder, arguments).wait();
+}
+
+/// The results of a run into the folder `out`, which must succeed.
+inline std::string results_of(const TemporaryFolder& folder, const std::string& system, const std::string& out,
+                              const std::vector<std::string>& more = {}) {
+  std::vector<std::string> arguments{"run", system, "--out", out, "--quiet"};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  const auto run = run_program(folder, arguments);
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  return text_of(folder / out / "results.csv");
 }
 
 /// Waits until `condition` holds; false when it does not within half a minute.

@@ -8,6 +8,7 @@
 #include "description/system_file.hpp"
 #include "entrain/entrain.hpp"
 #include "support/places.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace entrain::test {
 
@@ -16,6 +17,13 @@ inline SystemDescription system_from(std::string_view toml) {
   std::vector<Problem> problems;
   auto description = parse_system(toml, "test.toml", problems);
   if (!problems.empty()) throw Error(std::move(problems));
+  return description;
+}
+
+/// The same, with its files in a folder of the test.
+inline SystemDescription system_in(const TemporaryFolder& folder, std::string_view toml) {
+  auto description = system_from(toml);
+  description.file = folder / "system.toml";
   return description;
 }
 

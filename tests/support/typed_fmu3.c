@@ -48,7 +48,7 @@ typedef struct {
   Values in, out;
   double gain;
   unsigned long long size;
-  int phase, events_used, calls;
+  int phase, events_used, calls, logs_all;
 } Component;
 
 static fmi3Status fail(const Component* c, const char* why) {
@@ -85,6 +85,13 @@ EXPORT fmi3Instance fmi3InstantiateCoSimulation(fmi3String name, fmi3String toke
 EXPORT void fmi3FreeInstance(fmi3Instance instance) {
   free(instance);
 }
+EXPORT fmi3Status fmi3SetDebugLogging(fmi3Instance instance, fmi3Boolean on, size_t count,
+                                      const fmi3String categories[]) {
+  Component* c = instance;
+  c->logs_all = 0;
+  for (size_t i = 0; i < count; ++i) c->logs_all |= on && strcmp(categories[i], "logAll") == 0;
+  return fmi3OK;
+}
 EXPORT fmi3Status fmi3EnterConfigurationMode(fmi3Instance instance) {
   Component* c = instance;
   if (c->phase != Instantiated) return fail(c, "configuration mode entered too late");
@@ -100,7 +107,7 @@ EXPORT fmi3Status fmi3EnterInitializationMode(fmi3Instance instance, fmi3Boolean
   Component* c = instance;
   (void)has_tolerance, (void)tolerance, (void)start, (void)has_stop, (void)stop;
   c->phase = Initializing;
-  c->log(c->environment, fmi3OK, "logAll", "initializing at 100%n");
+  if (c->logs_all) c->log(c->environment, fmi3OK, "logAll", "initializing at 100%n");
   return fmi3OK;
 }
 EXPORT fmi3Status fmi3ExitInitializationMode(fmi3Instance instance) {

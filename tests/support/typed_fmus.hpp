@@ -18,6 +18,8 @@ inline constexpr const char* kTyped2 = R"(<fmiModelDescription fmiVersion="2.0" 
     <Unit name="degC"><BaseUnit K="1" offset="273.15"/></Unit>
     <Unit name="mystery"/>
   </UnitDefinitions>
+  <TypeDefinitions><SimpleType name="mode"><Enumeration>
+    <Item name="eco" value="1"/><Item name="sport" value="4"/></Enumeration></SimpleType></TypeDefinitions>
   <LogCategories><Category name="logStatusWarning"/></LogCategories>
   <DefaultExperiment startTime="0.5" stopTime="3" stepSize="0.25"/>
   <ModelVariables>
@@ -53,6 +55,8 @@ inline std::string typed3(const std::string& flags = "") {
   }
   return fmt::format(R"(<fmiModelDescription fmiVersion="3.0" modelName="typed" instantiationToken="typed">
   <CoSimulation modelIdentifier="typed" canHandleVariableCommunicationStepSize="true" {}/>
+  <TypeDefinitions><EnumerationType name="mode"><Item name="eco" value="1"/><Item name="sport" value="4"/></EnumerationType>
+  </TypeDefinitions>
   <LogCategories><Category name="logAll"/><Category name="logStatusError"/></LogCategories>
   <ModelVariables>
     <UInt64 name="n" valueReference="1" causality="structuralParameter" variability="fixed" start="2"/>

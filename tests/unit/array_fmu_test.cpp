@@ -6,6 +6,7 @@
 
 #include "subsystem/fmi/fmu_subsystem.hpp"
 #include "support/archives.hpp"
+#include "support/problems_of.hpp"
 #include "support/systems.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -36,12 +37,24 @@ std::string description(const std::string& derivatives) {
 </fmiModelDescription>)xml";
 }
 
-std::filesystem::path write_array(const TemporaryFolder& folder,
-                                  const std::string& derivatives = "providesDirectionalDerivatives=\"true\"") {
+std::filesystem::path write_array(const TemporaryFolder& folder, const std::string& xml) {
   const auto file = folder / "array.fmu";
-  test::write_archive(file, {{"modelDescription.xml", description(derivatives)},
+  test::write_archive(file, {{"modelDescription.xml", xml},
                              {"binaries/x86_64-linux/array.so", test::text_of(test::array_fmu3_library())}});
   return file;
+}
+
+const std::string kDirectional = "providesDirectionalDerivatives=\"true\"";
+
+/// With states of type Float32 instead.
+std::string with_single_states(std::string xml) {
+  for (const auto& [what, by] : {std::pair("instantiationToken=\"array\"", "instantiationToken=\"array32\""),
+                                 {"<Float64 name=\"x\"", "<Float32 name=\"x\""},
+                                 {"<Dimension start=\"3\"/></Float64>", "<Dimension start=\"3\"/></Float32>"},
+                                 {"<Float64 name=\"der(x)\"", "<Float32 name=\"der(x)\""},
+                                 {"<Dimension start=\"3\"/></Float64>", "<Dimension start=\"3\"/></Float32>"}})
+    xml.replace(xml.find(what), std::string_view(what).size(), by);
+  return xml;
 }
 
 // The matrix of array_fmu3.c: columns x[3], u[2], held[2], single; rows x'[3], y[2], z.
@@ -62,7 +75,7 @@ TEST_P(ArrayFmu, is_linearized_element_by_element) {
   const TemporaryFolder folder;
   FmuChoice choice;
   choice.interface = GetParam().interface;
-  const auto fmu = make_fmu_subsystem("a", write_array(folder, GetParam().derivatives), choice);
+  const auto fmu = make_fmu_subsystem("a", write_array(folder, description(GetParam().derivatives)), choice);
   ASSERT_TRUE(fmu->capabilities().linearization);
   EXPECT_TRUE(fmu->capabilities().states);
   EXPECT_EQ(fmu->variables().states.at(2).name, "x[3]");
@@ -93,11 +106,9 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& each) { return each.param.name; });
 
 SystemDescription alone(const TemporaryFolder& folder, const std::string& interface) {
-  auto system = test::system_from(
-      "[run]\nstop = 1.0\nstep = 0.25\n[subsystems.a]\nfmu = \"array.fmu\"\ninterface = \"" + interface +
-      "\"\nstart = { \"x[2]\" = -2.0, \"u[1]\" = 1.0, \"u[2]\" = 2.0, \"held[2]\" = 7.0, single = 0.5 }\n");
-  system.file = folder / "system.toml";
-  return system;
+  return test::system_in(
+      folder, "[run]\nstop = 1.0\nstep = 0.25\n[subsystems.a]\nfmu = \"array.fmu\"\ninterface = \"" + interface +
+                  "\"\nstart = { \"x[2]\" = -2.0, \"u[1]\" = 1.0, \"u[2]\" = 2.0, \"held[2]\" = 7.0, single = 0.5 }\n");
 }
 
 /// x' = A x + b by the classical scheme in steps of 1e-4, far below the tolerance of the integrator.
@@ -129,7 +140,7 @@ std::vector<double> integrated(std::vector<double> x, const std::vector<double>&
 
 TEST(ArrayStates, are_integrated_from_the_start_values_of_their_elements) {
   const TemporaryFolder folder;
-  write_array(folder);
+  write_array(folder, description(kDirectional));
   const auto x = integrated({1.0, -2.0, 3.0}, {1.0, 2.0, 0.0, 7.0, 0.5});
   for (const char* interface : {"model-exchange", "co-simulation"}) {
     Simulation simulation(alone(folder, interface));
@@ -143,14 +154,48 @@ TEST(ArrayStates, are_integrated_from_the_start_values_of_their_elements) {
   }
 }
 
+/// To the digits that 24 bits have.
+TEST(SingleStates, are_integrated_read_and_linearized) {
+  const TemporaryFolder folder;
+  const auto file = write_array(folder, with_single_states(description(kDirectional)));
+  const auto x = integrated({1.0, -2.0, 3.0}, {1.0, 2.0, 0.0, 7.0, 0.5});
+  for (const auto interface : {FmuInterface::ModelExchange, FmuInterface::CoSimulation}) {
+    Simulation simulation(alone(folder, interface == FmuInterface::ModelExchange ? "model-exchange" : "co-simulation"));
+    ASSERT_EQ(simulation.run().termination, Termination::Completed) << simulation.summary().message;
+    for (std::size_t i = 0; i < 3; ++i)
+      EXPECT_NEAR(simulation.value("a.x[" + std::to_string(i + 1) + "]"), x[i], 3e-6 * std::abs(x[i]));
+    FmuChoice choice;
+    choice.interface = interface;
+    const auto fmu = make_fmu_subsystem("a", file, choice);
+    ASSERT_TRUE(fmu->capabilities().states && fmu->capabilities().linearization);
+    fmu->initialize(0.0, 1.0);
+    Linearization matrices;
+    fmu->facets().linearizer->linearize(matrices);
+    for (std::size_t i = 0; i < 3; ++i) {
+      for (std::size_t j = 0; j < 3; ++j) EXPECT_EQ(matrices.A(i, j), kMatrix[i][j]);
+    }
+  }
+}
+
+TEST(SingleStates, beside_others_of_64_bits_are_not_used_and_model_exchange_says_so) {
+  const TemporaryFolder folder;
+  std::string xml = description(kDirectional);
+  xml.replace(xml.find("<Float64 name=\"der(x)\""), 8, "<Float32");
+  xml.replace(xml.rfind("<Dimension start=\"3\"/></Float64>"), 32, "<Dimension start=\"3\"/></Float32>");
+  write_array(folder, xml);
+  const std::string refusal = test::problems_of(alone(folder, "model-exchange"));
+  EXPECT_NE(refusal.find("its states are not known, or not of one type; model exchange needs them"), std::string::npos)
+      << refusal;
+}
+
 TEST(ArrayStates, take_part_in_methods_that_linearize) {
   const TemporaryFolder folder;
-  write_array(folder);
-  auto system = test::system_from(
+  write_array(folder, description(kDirectional));
+  const auto system = test::system_in(
+      folder,
       "[run]\nstop = 1.0\nstep = 0.01\n[subsystems.a]\nfmu = \"array.fmu\"\ninterface = \"model-exchange\"\n"
       "[subsystems.b]\nfmu = \"array.fmu\"\ninterface = \"model-exchange\"\n[connections]\n\"a.y[2]\" = \"b.u[1]\"\n"
       "\"b.y[2]\" = \"a.u[2]\"\n");
-  system.file = folder / "system.toml";
   const auto end = [&](const std::string& method) {
     Simulation simulation(test::changed(system, {method}));
     EXPECT_EQ(simulation.run().termination, Termination::Completed) << simulation.summary().message;

@@ -114,7 +114,7 @@ TEST(CsvSource, that_makes_no_sense_is_refused_with_its_line) {
 SystemDescription pushed_mass(const test::TemporaryFolder& folder, const std::string& interpolation,
                               const std::string& rows) {
   test::write_text(folder / "force.csv", "time,F [N]\n" + rows);
-  auto system = test::system_from(R"(
+  auto system = test::system_in(folder, R"(
 [run]
 stop = 2.0
 step = 0.125
@@ -126,7 +126,6 @@ start = { m = 1.0, wind_1 = 0.0, wind_2 = 0.0, wind_3 = 0.0 }
 [connections]
 "force.F" = "mass.F"
 )");
-  system.file = folder / "system.toml";
   system.subsystems[0].interpolation = {interpolation, {}};
   return system;
 }

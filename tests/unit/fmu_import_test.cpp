@@ -11,9 +11,7 @@ namespace {
 using test::TemporaryFolder;
 
 SystemDescription with_fmu(const TemporaryFolder& folder, const std::string& fmu, const std::string& more = {}) {
-  auto system = test::system_from("[run]\nstop = 0.2\nstep = 0.1\n[subsystems.a]\nfmu = \"" + fmu + "\"\n" + more);
-  system.file = folder / "system.toml";
-  return system;
+  return test::system_in(folder, "[run]\nstop = 0.2\nstep = 0.1\n[subsystems.a]\nfmu = \"" + fmu + "\"\n" + more);
 }
 
 TEST(DefaultExperimentOfAnFmu, is_read_without_unpacking_the_rest) {

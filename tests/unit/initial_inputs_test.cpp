@@ -12,11 +12,11 @@ namespace {
 InitialInput initial(const std::string& connection, const std::string& start = {}) {
   const test::TemporaryFolder folder;
   test::write_text(folder / "force.csv", "time,F [kN]\n0,2\n1,2\n");
-  auto system = test::system_from(
-      "[run]\nstop = 1.0\n[subsystems.force]\ncsv = \"force.csv\"\n[subsystems.mass]\nmodel = \"car.body\"\n" + start +
-      "[connections]\n" + connection);
-  system.file = folder / "system.toml";
-  return inspect_initial(system).back();
+  return inspect_initial(test::system_in(folder,
+                                         "[run]\nstop = 1.0\n[subsystems.force]\ncsv = "
+                                         "\"force.csv\"\n[subsystems.mass]\nmodel = \"car.body\"\n" +
+                                             start + "[connections]\n" + connection))
+      .back();
 }
 
 TEST(InitialInput, of_a_connection_is_told_in_both_units) {

@@ -92,7 +92,8 @@ TEST(ModelDescription, of_fmi_2_is_read) {
   EXPECT_EQ(d.variables[4].start, Value(std::int64_t{-3}));
   EXPECT_EQ(d.variables[5].start, Value(true));
   EXPECT_EQ(d.variables[6].start, Value(std::string("a b")));
-  EXPECT_EQ(trouble_categories(d).size(), 1U);
+  EXPECT_EQ(d.log_categories, (std::vector<std::string>{"logStatusError", "logAll"}));
+  EXPECT_EQ(d.variables[1].other_names, (std::vector<std::string>{"speed"}));  // local, with its value reference
 }
 
 TEST(ModelDescription, of_fmi_3_is_read) {
@@ -101,16 +102,15 @@ TEST(ModelDescription, of_fmi_3_is_read) {
   EXPECT_EQ(d.token, "{3}");
   EXPECT_TRUE(d.co_simulation->rollback && d.co_simulation->directional_derivatives);
   EXPECT_EQ(d.co_simulation->fixed_internal_step, 0.01);
-  ASSERT_EQ(d.variables.size(), 9U);
-  EXPECT_EQ(d.variables[2].name, "force");  // another name of the same variable
-  EXPECT_EQ(d.variables[2].reference, 10U);
-  EXPECT_EQ(d.variables[4].derivative_of, 3U);
-  ASSERT_EQ(d.variables[5].dimensions.size(), 1U);
-  EXPECT_EQ(d.variables[5].dimensions[0].size, 2U);
-  EXPECT_EQ(d.variables[5].array_start, (std::vector<Value>{1.0, 2.0}));
-  EXPECT_EQ(d.variables[6].start, Value(std::uint64_t{18446744073709551615U}));  // all 64 bits
-  EXPECT_EQ(d.variables[7].start, Value(std::string("a b")));
-  EXPECT_EQ(d.variables[8].type, FmuType::Enumeration);
+  ASSERT_EQ(d.variables.size(), 8U);
+  EXPECT_EQ(d.variables[1].other_names, (std::vector<std::string>{"force"}));
+  EXPECT_EQ(d.variables[3].derivative_of, 2U);
+  ASSERT_EQ(d.variables[4].dimensions.size(), 1U);
+  EXPECT_EQ(d.variables[4].dimensions[0].size, 2U);
+  EXPECT_EQ(d.variables[4].array_start, (std::vector<Value>{1.0, 2.0}));
+  EXPECT_EQ(d.variables[5].start, Value(std::uint64_t{18446744073709551615U}));  // all 64 bits
+  EXPECT_EQ(d.variables[6].start, Value(std::string("a b")));
+  EXPECT_EQ(d.variables[7].type, FmuType::Enumeration);
   EXPECT_EQ(d.outputs.size(), 1U);
   EXPECT_FALSE(d.outputs[0].dependencies);
 }

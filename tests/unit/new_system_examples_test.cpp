@@ -1,45 +1,21 @@
 // `entrain new` on the FMUs of every example, as the folders are found; and on FMUs whose ports are no real numbers.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-
+#include "support/example_fmus.hpp"
 #include "support/program.hpp"
-#include "support/systems.hpp"
 #include "support/typed_fmus.hpp"
 
 namespace entrain {
 namespace {
 
-namespace fs = std::filesystem;
 using test::TemporaryFolder;
-
-std::vector<std::string> example_names() {
-  std::vector<std::string> names;
-  for (const auto& entry : fs::directory_iterator(test::examples_folder())) names.push_back(entry.path().filename());
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
-/// The FMUs that the example names, and those of its built-in models.
-std::vector<std::string> fmus_of(const std::string& name) {
-  std::vector<std::string> fmus;
-  for (const auto& subsystem : test::example(name).subsystems) {
-    constexpr std::string_view kBuilt = "build/fmus/";
-    std::string file = subsystem.model;
-    std::replace(file.begin(), file.end(), '.', '_');
-    fmus.push_back(test::fmu_folder() + "/" +
-                   (subsystem.fmu.empty() ? "2/" + file + ".fmu"
-                                          : subsystem.fmu.substr(subsystem.fmu.find(kBuilt) + kBuilt.size())));
-  }
-  return fmus;
-}
 
 class NewOfExample : public testing::TestWithParam<std::string> {};
 
 TEST_P(NewOfExample, checks_and_runs) {
   const TemporaryFolder folder;
   std::vector<std::string> arguments{"new", "system"};
-  for (const auto& fmu : fmus_of(GetParam())) arguments.push_back(fmu);
+  for (const auto& subsystem : test::example(GetParam()).subsystems) arguments.push_back(test::fmu_of(subsystem));
   ASSERT_GE(arguments.size(), 3U);
   for (const auto& command : {arguments, {"check", "system"}, {"run", "system", "--quiet"}}) {
     const auto result = test::run_program(folder, command);
@@ -47,7 +23,7 @@ TEST_P(NewOfExample, checks_and_runs) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Examples, NewOfExample, testing::ValuesIn(example_names()),
+INSTANTIATE_TEST_SUITE_P(Examples, NewOfExample, testing::ValuesIn(test::example_names()),
                          [](const auto& each) { return each.param; });
 
 TEST(NewOfTypedFmus, connects_integers_booleans_and_texts_by_name_and_convert_keeps_them) {
@@ -71,10 +47,8 @@ TEST(NewOfTypedFmus, connects_integers_booleans_and_texts_by_name_and_convert_ke
     EXPECT_NE(text.find(line), std::string::npos) << line << "\nis missing in\n" << text;
 
   const auto results = [&](const std::string& system, const std::string& out) {
-    const auto run = test::run_program(folder, {"run", system, "--quiet", "--out", out, "--set", "typed2.s=a b",
-                                                "--set", "typed2.i=7", "--set", "typed2.b=true"});
-    EXPECT_EQ(run.exit_code, 0) << run.err;
-    return test::text_of(folder / out / "results.csv");
+    return test::results_of(folder, system, out,
+                            {"--set", "typed2.s=a b", "--set", "typed2.i=7", "--set", "typed2.b=true"});
   };
   const std::string first = results("system", "first");
   EXPECT_NE(first.find("\"a b\""), std::string::npos);

@@ -1,4 +1,4 @@
-// `entrain new` and `entrain convert`: from bare FMUs to a system that runs, and between the formats.
+// `entrain new`: from bare FMUs to a system that runs.
 #include <gtest/gtest.h>
 
 #include "facade/proposals.hpp"
@@ -126,58 +126,6 @@ TEST(NewFolder, says_what_is_wrong_with_an_fmu_and_leaves_nothing) {
   EXPECT_EQ(made.exit_code, 1);
   EXPECT_NE(made.err.find("it is no zip archive"), std::string::npos) << made.err;
   EXPECT_FALSE(fs::exists(folder / "x"));
-}
-
-class Convert : public testing::Test {
- protected:
-  void SetUp() override {
-    test::write_text(folder_ / "a.toml",
-                     "[run]\nstart = 0.5\nstop = 2.0\nstep = 0.01\nmethod = \"gauss-seidel\"\n"
-                     "[method.gauss-seidel]\ndegree = 1\n[subsystems.left]\nfmu = \"" +
-                         fmu("mechanical_left") +
-                         "\"\nrollback = false\nstart = { x = 1.5 }\n"
-                         "[subsystems.right]\nfmu = \"" +
-                         fmu("mechanical_right", 3) +
-                         "\"\n[connections]\n\"left.v\" = { to = \"right.v\", factor = 0.5, offset = "
-                         "0.25 }\n\"left.x\" = \"right.x\"\n\"right.F\" = \"left.F\"\n[record]\n"
-                         "variables = [\"left.x\", \"right.F\"]\n");
-  }
-  std::string results_of(const std::string& system, const std::string& out) const {
-    const auto run = test::run_program(folder_, {"run", system, "--out", out, "--quiet"});
-    EXPECT_EQ(run.exit_code, 0) << run.err;
-    return test::text_of(folder_ / out / "results.csv");
-  }
-  test::ProgramResult convert(const std::string& from, const std::string& to) const {
-    return test::run_program(folder_, {"convert", from, to});
-  }
-  test::TemporaryFolder folder_;
-};
-
-TEST_F(Convert, to_ssp_and_back_runs_the_same) {
-  const auto results = results_of("a.toml", "first");
-  EXPECT_GT(results.size(), 1000U);
-  for (const auto& [from, to] : {std::pair("a.toml", "b.ssp"),
-                                 {"b.ssp", "c.toml"},
-                                 {"b.ssp", "d.ssp"},
-                                 {"a.toml", "e.ssd"},
-                                 {"e.ssd", "f.toml"}}) {
-    const auto converted = convert(from, to);
-    ASSERT_EQ(converted.exit_code, 0) << converted.err;
-    EXPECT_EQ(results_of(to, std::string(to) + ".run"), results) << from << " -> " << to;
-  }
-  EXPECT_EQ(convert("a.toml", "g.ssp").exit_code, 0);
-  EXPECT_TRUE(test::text_of(folder_ / "b.ssp") == test::text_of(folder_ / "g.ssp")) << "not the same bytes";
-}
-
-TEST_F(Convert, overwrites_nothing_and_names_what_has_no_place) {
-  EXPECT_EQ(convert("a.toml", "a.toml").err, "entrain: 'a.toml' exists. Name a new file\n");
-  EXPECT_EQ(convert("a.toml", "a.xml").err,
-            "entrain: 'a.xml' has no format that systems are written in. Name a .toml, .ssp or .ssd file\n");
-  test::write_text(folder_ / "m.toml", "[run]\nstop = 1\n[subsystems.p]\nmodel = \"lotka_volterra.prey\"\n");
-  const auto native = convert("m.toml", "m.ssp");
-  EXPECT_EQ(native.exit_code, 1);
-  EXPECT_EQ(native.err, "entrain: m.toml:3: 'p' is no FMU: SSP cannot hold it; use an FMU of it (fmu = \"...\")\n");
-  EXPECT_FALSE(fs::exists(folder_ / "m.ssp"));
 }
 
 }  // namespace

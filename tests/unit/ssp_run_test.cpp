@@ -333,9 +333,7 @@ std::vector<Twin> twins() {
 class SspTwin : public testing::TestWithParam<Twin> {
  protected:
   std::string results_of(const std::string& system, const std::string& out) {
-    const auto run = test::run_program(folder_, {"run", system, "--out", out, "--step", "0.01", "--quiet"});
-    EXPECT_EQ(run.exit_code, 0) << run.err;
-    return test::text_of(folder_ / out / "results.csv");
+    return test::results_of(folder_, system, out, {"--step", "0.01"});
   }
   static std::string replaced(std::string text, const std::string& from, const std::string& to) {
     for (auto at = text.find(from); at != std::string::npos; at = text.find(from)) text.replace(at, from.size(), to);

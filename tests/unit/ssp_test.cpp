@@ -172,7 +172,7 @@ TEST_F(Ssp, what_is_not_supported_is_named) {
       "startElement=\"a\" startConnector=\"y\" endElement=\"";
   EXPECT_EQ(
       problem(document(pair + "a\" endConnector=\"u\"><BooleanMappingTransformation/></Connection></Connections>")),
-      "BooleanMappingTransformation is not supported on connections; only LinearTransformation is");
+      "BooleanMappingTransformation has no entry");
   EXPECT_EQ(problem(document(pair + "aa\" endConnector=\"u\"/></Connections>")),
             "a connection names the element 'aa', which is not there; did you mean 'a'?");
   EXPECT_NE(problem(document(pair + "a\" endConnector=\"u\" endIndices=\"1\"/></Connections>")).find("endIndices"),

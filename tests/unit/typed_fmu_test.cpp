@@ -14,12 +14,6 @@ namespace {
 
 using test::TemporaryFolder;
 
-SystemDescription in_folder(const TemporaryFolder& folder, const std::string& toml) {
-  auto system = test::system_from(toml);
-  system.file = folder / "system.toml";
-  return system;
-}
-
 /// The values of every signal that is no real number, at every communication time.
 class DiscreteRecorder : public Observer {
  public:
@@ -104,7 +98,7 @@ TEST(TypesOfFmi3, cross_a_connection_and_a_recording_unchanged) {
   for (const char* flags : {"", "hasEventMode=\"true\""}) {  // in event mode they are set there, or refused
     const TemporaryFolder folder;
     test::write_typed3(folder, flags);
-    Simulation simulation(in_folder(folder, all_types_system()));
+    Simulation simulation(test::system_in(folder, all_types_system()));
     RecordDescription everything;
     everything.variables = {Written<std::string>{"*", {}}};
     Recorder recorder(csv_file(folder / "results.csv"), everything);
@@ -125,7 +119,7 @@ TEST(TypesOfFmi3, cross_a_connection_and_a_recording_unchanged) {
 TEST(TypesOfFmi3, of_arrays_take_one_call_to_set_a_step) {
   const TemporaryFolder folder;
   test::write_typed3(folder);
-  Simulation simulation(in_folder(folder, all_types_system()));
+  Simulation simulation(test::system_in(folder, all_types_system()));
   simulation.run();
   EXPECT_EQ(simulation.value("b.calls"), 3.0);  // one for each of the three steps, scalars and arrays together
 }
@@ -133,7 +127,7 @@ TEST(TypesOfFmi3, of_arrays_take_one_call_to_set_a_step) {
 TEST(TypesOfFmi3, are_held_on_a_uniform_grid_of_rows) {
   const TemporaryFolder folder;
   test::write_typed3(folder);
-  auto system = in_folder(folder, all_types_system());
+  auto system = test::system_in(folder, all_types_system());
   Simulation simulation(system);
   RecordDescription record;
   record.variables = {{"b.out.Int64", {}}, {"b.out.String", {}}};
@@ -150,7 +144,7 @@ TEST(TypesOfFmi3, are_held_on_a_uniform_grid_of_rows) {
 TEST(TypesOfFmi2, cross_a_connection_and_take_the_value_of_the_last_communication_time) {
   const TemporaryFolder folder;
   test::write_typed2(folder);
-  auto system = in_folder(folder, R"(
+  auto system = test::system_in(folder, R"(
 [run]
 stop = 0.3
 step = 0.1
@@ -187,7 +181,7 @@ TEST(IntegerIntoARealInput, holds_from_one_communication_time_to_the_next) {
   for (const char* method : {"jacobi", "gauss-seidel", "missiles"}) {
     const TemporaryFolder folder;
     test::write_typed3(folder);
-    auto system = in_folder(folder, R"(
+    auto system = test::system_in(folder, R"(
 [run]
 stop = 0.4
 step = 0.1
@@ -213,10 +207,10 @@ TEST(TypesOfFmi2, that_do_not_fit_are_refused_with_both_types) {
   test::write_typed2(folder);
   const auto message = [&](const std::string& connection) {
     try {
-      const Simulation simulation(in_folder(folder,
-                                            "[run]\nstop = 1.0\n[subsystems.a]\nfmu = \"typed2.fmu\"\n"
-                                            "[subsystems.b]\nfmu = \"typed2.fmu\"\n[connections]\n" +
-                                                connection));
+      const Simulation simulation(test::system_in(folder,
+                                                  "[run]\nstop = 1.0\n[subsystems.a]\nfmu = \"typed2.fmu\"\n"
+                                                  "[subsystems.b]\nfmu = \"typed2.fmu\"\n[connections]\n" +
+                                                      connection));
     } catch (const Error& error) {
       return error.problems().front().message;
     }
@@ -232,7 +226,7 @@ TEST(TypesOfFmi2, that_do_not_fit_are_refused_with_both_types) {
 TEST(TypesOfFmi3, whose_value_does_not_fit_the_input_end_the_run_by_name) {
   const TemporaryFolder folder;
   test::write_typed3(folder);
-  Simulation simulation(in_folder(folder, R"(
+  Simulation simulation(test::system_in(folder, R"(
 [run]
 stop = 0.3
 step = 0.1
@@ -253,7 +247,7 @@ fmu = "typed3.fmu"
 TEST(StructuralParameters, decide_the_size_of_arrays) {
   const TemporaryFolder folder;
   test::write_typed3(folder);
-  Simulation simulation(in_folder(folder, R"(
+  Simulation simulation(test::system_in(folder, R"(
 [run]
 stop = 0.2
 step = 0.1
@@ -277,7 +271,7 @@ TEST(StructuralParameters, that_make_no_sense_are_refused) {
   const auto message = [&](const std::string& start) {
     try {
       const Simulation simulation(
-          in_folder(folder, "[run]\nstop = 1.0\n[subsystems.a]\nfmu = \"typed3.fmu\"\nstart = " + start));
+          test::system_in(folder, "[run]\nstop = 1.0\n[subsystems.a]\nfmu = \"typed3.fmu\"\nstart = " + start));
     } catch (const Error& error) {
       return std::string(error.what());
     }
@@ -297,7 +291,7 @@ TEST(TunableParametersOfAnFmu, change_by_schedule_and_others_are_refused) {
   for (const char* flags : {"", "hasEventMode=\"true\""}) {
     const TemporaryFolder folder;
     test::write_typed3(folder, flags);
-    Simulation simulation(in_folder(folder, R"(
+    Simulation simulation(test::system_in(folder, R"(
 [run]
 stop = 0.4
 step = 0.1
@@ -314,9 +308,9 @@ start = { x = 2.0 }
   }
   const TemporaryFolder folder;
   test::write_typed2(folder);
-  EXPECT_THROW(Simulation(in_folder(folder,
-                                    "[run]\nstop = 1.0\n[subsystems.a]\nfmu = \"typed2.fmu\"\n[schedule]\n"
-                                    "\"a.fixed\" = [[0.5, 2.0]]")),
+  EXPECT_THROW(Simulation(test::system_in(folder,
+                                          "[run]\nstop = 1.0\n[subsystems.a]\nfmu = \"typed2.fmu\"\n[schedule]\n"
+                                          "\"a.fixed\" = [[0.5, 2.0]]")),
                Error);
 }
 
@@ -324,7 +318,7 @@ TEST(UnitsOfAnFmu, are_converted_by_its_definitions) {
   const TemporaryFolder folder;
   test::write_typed2(folder);
   test::write_text(folder / "warm.csv", "time,T [K]\n0,300\n1,300\n");
-  Simulation simulation(in_folder(folder, R"(
+  Simulation simulation(test::system_in(folder, R"(
 [run]
 stop = 0.3
 step = 0.1

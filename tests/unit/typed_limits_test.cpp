@@ -18,18 +18,19 @@ std::string replaced(std::string text, const std::string& what, const std::strin
 
 class TypedLimits : public testing::Test {
  protected:
+  void write_typed3(const std::string& xml) {
+    test::write_archive(
+        folder_ / "typed3.fmu",
+        {{"modelDescription.xml", xml}, {"binaries/x86_64-linux/typed.so", test::text_of(test::typed_fmu3_library())}});
+  }
   void write_typed3(const std::string& what, const std::string& by) {
-    test::write_archive(folder_ / "typed3.fmu",
-                        {{"modelDescription.xml", replaced(test::typed3(), what, by)},
-                         {"binaries/x86_64-linux/typed.so", test::text_of(test::typed_fmu3_library())}});
+    write_typed3(replaced(test::typed3(), what, by));
   }
   /// Two instances, a and b.
   SystemDescription two(const std::string& fmu, const std::string& start, const std::string& connections) {
-    auto system =
-        test::system_from("[run]\nstop = 0.2\nstep = 0.1\n[subsystems.a]\nfmu = \"" + fmu + "\"\nstart = " + start +
-                          "\n[subsystems.b]\nfmu = \"" + fmu + "\"\n[connections]\n" + connections);
-    system.file = folder_ / "system.toml";
-    return system;
+    return test::system_in(folder_, "[run]\nstop = 0.2\nstep = 0.1\n[subsystems.a]\nfmu = \"" + fmu +
+                                        "\"\nstart = " + start + "\n[subsystems.b]\nfmu = \"" + fmu +
+                                        "\"\n[connections]\n" + connections);
   }
   test::TemporaryFolder folder_;
 };
@@ -82,13 +83,20 @@ TEST_F(TypedLimits, a_discrete_input_without_a_value_is_an_error_like_a_real_one
             "accepted");
 }
 
-TEST_F(TypedLimits, another_name_of_a_variable_is_no_port_and_the_right_one_is_told) {
-  write_typed3("causality=\"input\" start=\"0\"/>",
-               "causality=\"input\" start=\"0\"><Alias name=\"force\"/></Float64>");
-  EXPECT_EQ(problems_of(two("typed3.fmu", "{}", "\"a.y\" = \"b.force\"\n")),
-            "test.toml:10: 'b.force' is of type Float64, another name of 'x', which cannot be connected");
-  EXPECT_EQ(problems_of(two("typed3.fmu", "{ force = 1.0 }", "")),
-            "test.toml:6: 'a.force' is of type Float64, another name of 'x', which takes no start value");
+TEST_F(TypedLimits, another_name_of_a_variable_connects_starts_and_records_it) {
+  write_typed3(replaced(replaced(test::typed3(), "causality=\"input\" start=\"0\"/>",
+                                 "causality=\"input\" start=\"0\"><Alias name=\"force\"/></Float64>"),
+                        "<Dimension start=\"3\"/></Float64>",
+                        "<Dimension start=\"3\"/><Alias name=\"grid\"/></Float64>"));
+  auto system = two("typed3.fmu", R"({ force = 1.5, "grid[2,1]" = 8.0 })", "\"a.y\" = \"b.force\"\n");
+  system.record.variables = {{"b.force", {}}, {"a.grid[2,1]", {}}};
+  Simulation simulation(system);
+  ASSERT_EQ(simulation.run().termination, Termination::Completed) << simulation.summary().message;
+  EXPECT_EQ(simulation.value("b.x"), 1.5);
+  EXPECT_EQ(simulation.value("b.force"), 1.5);
+  EXPECT_EQ(simulation.value("a.m[2,1]"), 8.0);
+  EXPECT_EQ(problems_of(two("typed3.fmu", "{ force = 1.0, x = 2.0 }", "")),
+            "test.toml:6: 'a.force' and 'a.x' are one variable with two start values; leave one of them out");
 }
 
 TEST_F(TypedLimits, one_start_value_for_an_array_reaches_every_element) {

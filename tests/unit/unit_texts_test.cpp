@@ -89,7 +89,7 @@ class UnitsOfTwoFmus : public testing::Test {
   SystemDescription fed(const std::string& xml_of_a, const std::string& xml_of_b) {
     test::write_typed2(folder_, "a.fmu", xml_of_a);
     test::write_typed2(folder_, "b.fmu", xml_of_b);
-    auto system = test::system_from(R"(
+    return test::system_in(folder_, R"(
 [run]
 stop = 0.2
 step = 0.1
@@ -101,8 +101,6 @@ fmu = "b.fmu"
 [connections]
 "a.y" = "b.x"
 )");
-    system.file = folder_ / "system.toml";
-    return system;
   }
 
   double arriving(const SystemDescription& system) {

@@ -62,7 +62,7 @@ TEST(Units, follow_the_examples_of_the_standard) {
 
 SystemDescription fed_by(const test::TemporaryFolder& folder, const std::string& column) {
   test::write_text(folder / "force.csv", "time," + column + "\n0,2\n1,2\n");
-  auto system = test::system_from(R"(
+  return test::system_in(folder, R"(
 [run]
 stop = 1.0
 step = 0.5
@@ -74,8 +74,6 @@ start = { m = 1000.0, wind_1 = 0.0, wind_2 = 0.0, wind_3 = 0.0 }
 [connections]
 "force.F" = "mass.F"
 )");
-  system.file = folder / "system.toml";
-  return system;
 }
 
 TEST(UnitsOnAConnection, are_converted_and_the_residual_is_that_of_the_input) {

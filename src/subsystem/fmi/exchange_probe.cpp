@@ -169,10 +169,10 @@ FmuAbilities proven_exchange_abilities(Fmu& fmu, const FmuPorts& ports, const st
          .remedy = "Use interface = \"co-simulation\", or export it without clocks"});
   }
   if (ports.states.size() != fmu.description().state_derivatives.size()) {
-    throw Error(ErrorCode::InvalidSystem,
-                fmt::format("FMU '{}': it has states that are no numbers of type Float64; model exchange needs those",
-                            fmu.name()),
-                {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Use interface = \"co-simulation\""});
+    throw Error(
+        ErrorCode::InvalidSystem,
+        fmt::format("FMU '{}': its states are not known, or not of one type; model exchange needs them", fmu.name()),
+        {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Use interface = \"co-simulation\""});
   }
   FmuAbilities result =
       fmu.exchange_flags().once_per_process ? claimed_abilities(fmu) : ExchangeProber(fmu, ports, starts, caller).run();

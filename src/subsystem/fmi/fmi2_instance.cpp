@@ -121,7 +121,7 @@ class Instance final : public VersionedInstance<Functions, fmi2Component> {
     const FmuDescription& description = environment_.description;
     handle_ = functions_.instantiate(code_, name.c_str(), type, description.token.c_str(),
                                      file_uri(root / "resources").c_str(), &callbacks_, fmi2False, fmi2True);
-    log_trouble(description, fmi2True);
+    ask_for_messages(description, fmi2True);
     return handle_ != nullptr;
   }
 

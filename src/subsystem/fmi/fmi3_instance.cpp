@@ -75,7 +75,7 @@ class Instance final : public VersionedInstance<Functions, fmi3Instance> {
                                  intermediate.data(), intermediate.size(), static_cast<fmi3InstanceEnvironment>(this),
                                  log_message, intermediate.empty() ? nullptr : intermediate_update);
     }
-    log_trouble(description_, fmi3True);
+    ask_for_messages(description_, fmi3True);
     return handle_ != nullptr;
   }
 

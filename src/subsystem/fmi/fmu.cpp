@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <map>
 
 namespace entrain {
@@ -168,20 +167,6 @@ void require_done(const FmuResult& result, FmuLog& log, const ErrorContext& cont
                              : "Look at its start values and inputs at that time, else tell who made it";
   }
   throw Error(ErrorCode::SubsystemFailed, call_text(result, log), with_remedy);
-}
-
-std::vector<const char*> trouble_categories(const FmuDescription& description) {
-  std::vector<const char*> categories;
-  for (const auto& category : description.log_categories) {
-    std::string lower = category;
-    std::transform(lower.begin(), lower.end(), lower.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? c + 32 : c; });
-    for (const char* word : {"error", "fatal", "discard", "warning"}) {
-      if (lower.find(word) == std::string::npos) continue;
-      categories.push_back(category.c_str());
-      break;
-    }
-  }
-  return categories;
 }
 
 }  // namespace entrain

@@ -39,7 +39,8 @@ struct FmuPorts {
   std::vector<ValueReference> float_inputs, float_outputs;  ///< of type Float32
   std::size_t double_inputs = 0;                            ///< ports among table.inputs that are of type Float64
   std::size_t double_outputs = 0;
-  std::vector<ValueReference> states, derivatives;  ///< of type Float64; an array has one
+  std::vector<ValueReference> states, derivatives;  ///< of one type; an array has one
+  bool single_states = false;                       ///< that type is Float32
   std::vector<PortOrigin> input_origins, output_origins, parameter_origins;
   std::vector<PortOrigin> discrete_input_origins, discrete_output_origins;
   std::vector<PortOrigin> state_origins;
@@ -53,11 +54,17 @@ struct FmuPorts {
   std::vector<std::string> warnings;
 
   PortOrigin origin(VariableTable::Place place) const;
-  FmuReals real_states() const { return {states, table.states.size(), {}, 0}; }
-  FmuReals real_derivatives() const { return {derivatives, table.states.size(), {}, 0}; }
+  FmuReals real_states() const { return as_states(states); }
+  FmuReals real_derivatives() const { return as_states(derivatives); }
   FmuReals real_inputs() const { return {inputs, double_inputs, float_inputs, table.inputs.size() - double_inputs}; }
   FmuReals real_outputs() const {
     return {outputs, double_outputs, float_outputs, table.outputs.size() - double_outputs};
+  }
+
+ private:
+  FmuReals as_states(const std::vector<ValueReference>& references) const {
+    const std::size_t count = table.states.size();
+    return single_states ? FmuReals{{}, 0, references, count} : FmuReals{references, count, {}, 0};
   }
 };
 /// Throws Error{InvalidSystem} for arrays of a size that makes no sense.

@@ -223,9 +223,6 @@ class FmuFunctions {
 std::unique_ptr<FmuFunctions> make_fmi2_functions(const FmuLibrary& library, const FmuDescription& description);
 std::unique_ptr<FmuFunctions> make_fmi3_functions(const FmuLibrary& library, const FmuDescription& description);
 
-/// Categories of log messages about trouble, among those that an FMU offers.
-std::vector<const char*> trouble_categories(const FmuDescription& description);
-
 /// The value in the FMU's own integer type. Throws Error{InvalidSystem} when it does not fit.
 template <class Integer>
 Integer checked_integer(const FmuVariable& variable, const Value& value) {

@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <array>
 #include <cstring>
+#include <string_view>
 
 #include "base/printable.hpp"
 
@@ -11,11 +14,20 @@ namespace entrain {
 namespace {
 constexpr std::size_t kKept = 5;
 constexpr std::size_t kLongest = 1000;  // bytes of one message
+
+bool tells_of_trouble(std::string category) {
+  std::transform(category.begin(), category.end(), category.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  constexpr std::array<std::string_view, 4> kWords{"error", "fatal", "discard", "warning"};
+  return std::any_of(kWords.begin(), kWords.end(),
+                     [&](std::string_view word) { return category.find(word) != std::string::npos; });
+}
+
 }  // namespace
 
 FmuLog::FmuLog(const std::string& fmu, const FmuCaller& caller)
     : subsystem_(caller.subsystem),
-      handler_(caller.log),
+      logging_(caller.log),
       code_({.code = fmt::format("FMU '{}'", printable(fmu)),
              .subsystem = caller.subsystem,
              .timeout = caller.timeout,
@@ -24,6 +36,14 @@ FmuLog::FmuLog(const std::string& fmu, const FmuCaller& caller)
                const std::unique_lock lock(mutex_, std::try_to_lock);
                return lock.owns_lock() ? text() : std::string();
              }}) {}
+
+std::vector<const char*> FmuLog::categories(const std::vector<std::string>& of_fmu) const {
+  std::vector<const char*> wanted;
+  for (const auto& category : of_fmu) {
+    if (logging_.everything || tells_of_trouble(category)) wanted.push_back(category.c_str());
+  }
+  return wanted;
+}
 
 void FmuLog::add(const char* category, const char* message) {
   if (message == nullptr) return;
@@ -34,7 +54,7 @@ void FmuLog::add(const char* category, const char* message) {
   if (length > kLongest) line += "...";
   const std::string kind =
       category == nullptr ? "" : printable(std::string_view(category, ::strnlen(category, kLongest)));
-  if (handler_) handler_({subsystem_, code_.time().value_or(0.0), kind, line});
+  if (logging_.handler) logging_.handler({subsystem_, code_.time().value_or(0.0), kind, line});
   if (!kind.empty()) line = fmt::format("[{}] {}", kind, line);
   const std::lock_guard lock(mutex_);
   last_.push_back(std::move(line));

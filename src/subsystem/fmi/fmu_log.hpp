@@ -3,6 +3,7 @@
 #include <deque>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "base/foreign_code.hpp"
 #include "entrain/simulation.hpp"
@@ -13,8 +14,8 @@ namespace entrain {
 struct FmuCaller {
   std::string subsystem;
   std::optional<Duration> timeout{};  ///< wall clock, in s
-  LogHandler log{};                   ///< is told every message
-  std::optional<Duration> step{};     ///< the macro step of the run, if there is one
+  Logging log{};
+  std::optional<Duration> step{};  ///< the macro step of the run, if there is one
 };
 
 /// What one FMU instance finds outside itself: the watch over its calls, and a place for its messages, of which the
@@ -29,6 +30,9 @@ class FmuLog {
   /// "; it said: 'a', 'b'", or nothing when it said nothing since the last call.
   std::string take_text();
 
+  /// The categories of messages to ask the FMU for.
+  std::vector<const char*> categories(const std::vector<std::string>& of_fmu) const;
+
   ForeignCode& code() noexcept { return code_; }
   const ForeignCode& code() const noexcept { return code_; }
 
@@ -36,7 +40,7 @@ class FmuLog {
   std::string text() const;
 
   const std::string subsystem_;
-  const LogHandler handler_;
+  const Logging logging_;
   std::mutex mutex_;
   std::deque<std::string> last_;
   ForeignCode code_;

@@ -14,6 +14,8 @@ namespace {
 
 /// Of all arrays together. More are a mistake, or an attack: each element is a port with a name of its own.
 constexpr std::uint64_t kMostElements = 100'000;
+/// Of other names that the elements of arrays have: each has those of its array.
+constexpr std::uint64_t kMostOtherNames = 1'000'000;
 
 /// Pairs of an output and an input: which depends on which is kept for each.
 constexpr std::size_t kMostPairs = 400'000'000;
@@ -61,7 +63,6 @@ class PortMaker {
     add_reals(FmuCausality::Input);
     add_reals(FmuCausality::Output);
     add_discrete();
-    add_aliases();
     add_states();
     add_feedthrough();
     add_knowns_and_unknowns();
@@ -93,7 +94,12 @@ class PortMaker {
         fail(fmt::format("the array '{}' has more than {} elements", variable.name, kMostElements));
       count *= size;
     }
-    if (!variable.dimensions.empty()) array_elements_ += count;
+    if (!variable.dimensions.empty()) {
+      array_elements_ += count;
+      other_names_ += count * variable.other_names.size();
+    }
+    if (other_names_ > kMostOtherNames)
+      fail(fmt::format("its arrays up to '{}' have more than {} other names", variable.name, kMostOtherNames));
     if (array_elements_ > kMostElements)
       fail(fmt::format("its arrays up to '{}' have {} elements, more than {}", variable.name, array_elements_,
                        kMostElements));
@@ -141,12 +147,16 @@ class PortMaker {
     entry.meaning = meaning_of(variable);
     entry.declared_type = to_string(variable.type);
     entry.tunable = variable.variability == FmuVariability::Tunable && variable.causality == FmuCausality::Parameter;
+    entry.items = variable.items;
+    entry.other_names = variable.other_names;
     const auto sizes = sizes_of(variable);
     for (std::size_t element = 0; element < ports_.elements[index]; ++element) {
       table.push_back(entry);
       origins.push_back({index, element});
       if (sizes.empty()) return;
-      table.back().name += index_text(element, sizes);
+      const std::string subscript = index_text(element, sizes);
+      table.back().name += subscript;
+      for (auto& name : table.back().other_names) name += subscript;
       if (const Value* start = start_of(variable, element)) table.back().start = *start;
     }
   }
@@ -184,28 +194,19 @@ class PortMaker {
     }
   }
 
-  /// So that who uses such a name is told the right one. In FMI 3 nothing but another name shares a reference.
-  void add_aliases() {
-    std::map<ValueReference, const FmuVariable*> originals;
-    for (const auto& variable : description_.variables) {
-      const auto [original, is_new] = originals.insert({variable.reference, &variable});
-      if (is_new || description_.version == FmiVersion::Two) continue;
-      ports_.table.other_ports.push_back(
-          {variable.name, fmt::format("{}, another name of '{}'", to_string(variable.type), original->second->name)});
-    }
-  }
-
+  /// All of one real type: their values are read by one call.
   void add_states() {
+    std::optional<FmuType> type;
     for (const auto& unknown : description_.state_derivatives) {
       const auto& derivative = description_.variables[unknown.variable];
       const FmuVariable* state =
           derivative.derivative_of ? &description_.variables[*derivative.derivative_of] : nullptr;
-      const auto is_double = [](const FmuVariable& variable) { return variable.type == FmuType::Float64; };
-      if (state == nullptr || !is_double(*state) || !is_double(derivative) ||
-          sizes_of(*state) != sizes_of(derivative)) {
+      if (state == nullptr || !is_real(*state) || derivative.type != state->type ||
+          state->type != type.value_or(state->type) || sizes_of(*state) != sizes_of(derivative)) {
         ports_.warnings.push_back(
-            fmt::format("FMU '{}': '{}' is listed as a state derivative, but not of which state of type Float64 and of "
-                        "its size: its states are not used",
+            fmt::format("FMU '{}': '{}' is listed as a state derivative, but not of which state of its type and size, "
+                        "or not of the "
+                        "type of the others: its states are not used",
                         fmu_, derivative.name));
         ports_.states.clear();
         ports_.derivatives.clear();
@@ -213,10 +214,12 @@ class PortMaker {
         ports_.table.states.clear();
         return;
       }
+      type = state->type;
       ports_.states.push_back(state->reference);
       ports_.derivatives.push_back(derivative.reference);
       add(*derivative.derivative_of, ports_.table.states, ports_.state_origins);
     }
+    ports_.single_states = type == FmuType::Float32;
   }
 
   /// Dependencies that are not told are all there can be. Those of an array are those of all its elements.
@@ -265,7 +268,7 @@ class PortMaker {
     for (std::size_t i = 0; i < ports_.output_origins.size(); ++i) {
       const auto& origin = ports_.output_origins[i];
       const auto state = state_at.find({array_of(origin).reference, origin.element});
-      const bool is_state = i < ports_.double_outputs && state != state_at.end();
+      const bool is_state = state != state_at.end();
       ports_.state_of_output.push_back(is_state ? std::optional(state->second) : std::nullopt);
       if (!is_state && origin.element == 0) ports_.unknowns.push_back(array_of(origin));
     }
@@ -276,6 +279,7 @@ class PortMaker {
   const FmuStructure& structure_;
   FmuPorts ports_;
   std::uint64_t array_elements_ = 0;
+  std::uint64_t other_names_ = 0;
 };
 
 }  // namespace

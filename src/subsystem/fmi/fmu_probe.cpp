@@ -194,6 +194,7 @@ class Prober {
   }
 
   bool states_can_be_set() {
+    if (ports().single_states) return false;  // a difference of numbers of 24 bits tells nothing
     for (const ValueReference state : ports().states) {
       double value = 0.0;
       if (!instance_->get_reals({&state, 1}, &value).done()) return false;

@@ -30,9 +30,11 @@ FmuInterface chosen_interface(const Fmu& fmu, const FmuChoice& choice) {
               {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Leave 'interface' away, or export it again"});
 }
 
-double chosen_tolerance(const Fmu& fmu, const FmuChoice& choice) {
+/// States of 24 bits cannot be integrated to ten digits: the integrator would follow their rounding.
+double chosen_tolerance(Fmu& fmu, const FmuChoice& choice) {
   const auto proposed = fmu.description().experiment.tolerance;
-  return choice.tolerance.value_or(proposed && *proposed > 0.0 ? *proposed : kExchangeTolerance);
+  const double usual = fmu.ports().single_states ? kSingleExchangeTolerance : kExchangeTolerance;
+  return choice.tolerance.value_or(proposed && *proposed > 0.0 ? *proposed : usual);
 }
 
 /// The structural parameters that the user sets; one of a wrong type is told when it is set.
@@ -41,10 +43,14 @@ FmuStructure chosen_structure(const FmuDescription& description, const FmuChoice
   for (std::size_t i = 0; i < description.variables.size(); ++i) {
     const auto& variable = description.variables[i];
     if (variable.causality != FmuCausality::StructuralParameter) continue;
-    const auto wanted = choice.start.find(variable.name);
-    if (wanted == choice.start.end()) continue;
-    const auto value = converted(wanted->second, ValueType::Unsigned);
-    if (value) structure[i] = std::get<std::uint64_t>(*value);
+    auto names = variable.other_names;
+    names.push_back(variable.name);
+    for (const auto& name : names) {
+      const auto wanted = choice.start.find(name);
+      if (wanted == choice.start.end()) continue;
+      const auto value = converted(wanted->second, ValueType::Unsigned);
+      if (value) structure[i] = std::get<std::uint64_t>(*value);
+    }
   }
   return structure;
 }

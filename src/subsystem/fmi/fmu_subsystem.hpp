@@ -22,7 +22,7 @@ struct FmuChoice {
   std::optional<Duration> step = std::nullopt;     ///< macro step of the run: no longer ones are tried before it
   /// What the user wants to start it with, by name: structural parameters decide which variables there are.
   std::map<std::string, Value> start = {};
-  LogHandler log = {};  ///< is told what the FMU logs
+  Logging log = {};
 };
 
 /// An FMU (FMI 2.0 or 3.0) as a subsystem. Throws Error when the file is no FMU, or does not offer what is chosen.

@@ -10,8 +10,8 @@
 #include <string_view>
 
 #include "base/xml.hpp"
-#include "entrain/error.hpp"
 #include "subsystem/fmi/fmi_text.hpp"
+#include "subsystem/fmi/interface_flags.hpp"
 #include "subsystem/fmi/variable_faults.hpp"
 
 namespace entrain {
@@ -25,9 +25,9 @@ constexpr std::array<std::pair<std::string_view, FmuType>, 5> kTypesOfFmi2{{{"Re
                                                                             {"String", FmuType::String},
                                                                             {"Enumeration", FmuType::Enumeration}}};
 
-class Reader {
+class Reader : private DescriptionXml {
  public:
-  explicit Reader(const std::string& fmu) : fmu_(fmu) {}
+  explicit Reader(const std::string& fmu) : DescriptionXml(fmu) {}
 
   FmuDescription read(std::string_view xml) {
     pugi::xml_document document;
@@ -42,6 +42,7 @@ class Reader {
     }
     resolve_derivatives();
     resolve_dimensions();
+    find_aliases();
     if (const auto fault = fault_of_variables(result_.variables); !fault.empty()) fail(fault);
     read_structure(root.child("ModelStructure"));
     // Without event mode an FMU keeps the times of its clocks itself; nobody would tick them otherwise.
@@ -50,38 +51,7 @@ class Reader {
   }
 
  private:
-  [[noreturn]] void fail(const std::string& what) const {
-    throw Error(ErrorCode::InvalidSystem, fmt::format("FMU '{}': {}", fmu_, what),
-                {.subsystem = {}, .variable = {}, .time = {}, .remedy = "The FMU is broken: tell who made it"});
-  }
-
   bool three() const { return result_.version == FmiVersion::Three; }
-
-  std::string required(Node node, const char* attribute, const std::string& element) const {
-    const auto found = node.attribute(attribute);
-    if (!found) fail(fmt::format("{} has no attribute '{}'", element, attribute));
-    return found.value();
-  }
-
-  template <class Number>
-  Number required_number(Node node, const char* attribute, const std::string& element) const {
-    const std::string text = required(node, attribute, element);
-    if (const auto value = xml_number<Number>(text)) return *value;
-    fail(fmt::format("{}: '{}' is no number for {}", element, text, attribute));
-  }
-
-  template <class Number>
-  std::optional<Number> optional_number(Node node, const char* attribute, const std::string& element) const {
-    if (!node.attribute(attribute)) return std::nullopt;
-    return required_number<Number>(node, attribute, element);
-  }
-
-  /// Tools write 0 for "not known".
-  static void drop_unless_positive(std::optional<Duration>& step) {
-    if (step && !(*step > 0.0)) step.reset();
-  }
-
-  static bool flag(Node node, const char* attribute) { return node.attribute(attribute).as_bool(false); }
 
   void read_head(Node root) {
     result_.version_text = required(root, "fmiVersion", "fmiModelDescription");
@@ -98,59 +68,18 @@ class Reader {
     result_.about = root.attribute("description").value();
     result_.tool = root.attribute("generationTool").value();
     result_.token = required(root, three() ? "instantiationToken" : "guid", "fmiModelDescription");
-    if (const Node node = root.child("ModelExchange")) read_model_exchange(node, root);
-    if (const Node node = root.child("CoSimulation")) read_co_simulation(node);
+    if (const Node node = root.child("ModelExchange"))
+      result_.model_exchange = read_model_exchange(*this, node, result_.version);
+    if (const Node node = root.child("CoSimulation"))
+      result_.co_simulation = read_co_simulation(*this, node, result_.version);
     result_.scheduled_execution = !root.child("ScheduledExecution").empty();
     for (const Node category : root.child("LogCategories").children("Category")) {
       result_.log_categories.emplace_back(category.attribute("name").value());
     }
     const Node experiment = root.child("DefaultExperiment");
     const auto part = [&](const char* name) { return optional_number<double>(experiment, name, "DefaultExperiment"); };
-    result_.experiment = {part("startTime"), part("stopTime"), part("stepSize"), part("tolerance")};
-    drop_unless_positive(result_.experiment.step);
-  }
-
-  std::string model_identifier(Node node) const {
-    std::string identifier = required(node, "modelIdentifier", node.name());
-    // It becomes a file name: the standard wants a C identifier.
-    if (identifier.empty() || identifier.find('/') != std::string::npos) {
-      fail(fmt::format("{}: '{}' is no model identifier", node.name(), identifier));
-    }
-    return identifier;
-  }
-
-  void read_model_exchange(Node node, Node root) {
-    ModelExchangeFlags flags;
-    flags.model_identifier = model_identifier(node);
-    flags.rollback = flag(node, three() ? "canGetAndSetFMUState" : "canGetAndSetFMUstate");
-    flags.directional_derivatives =
-        flag(node, three() ? "providesDirectionalDerivatives" : "providesDirectionalDerivative");
-    flags.needs_completed_step =
-        three() ? flag(node, "needsCompletedIntegratorStep") : !flag(node, "completedIntegratorStepNotNeeded");
-    flags.needs_execution_tool = flag(node, "needsExecutionTool");
-    flags.once_per_process = flag(node, "canBeInstantiatedOnlyOncePerProcess");
-    flags.event_indicators =
-        optional_number<std::uint32_t>(root, "numberOfEventIndicators", "fmiModelDescription").value_or(0);
-    result_.model_exchange = std::move(flags);
-  }
-
-  void read_co_simulation(Node node) {
-    CoSimulationFlags flags;
-    flags.model_identifier = model_identifier(node);
-    flags.variable_step = flag(node, "canHandleVariableCommunicationStepSize");
-    flags.rollback = flag(node, three() ? "canGetAndSetFMUState" : "canGetAndSetFMUstate");
-    flags.input_derivatives = flag(node, "canInterpolateInputs");
-    flags.output_derivative_order = node.attribute("maxOutputDerivativeOrder").as_int(0);
-    flags.directional_derivatives =
-        flag(node, three() ? "providesDirectionalDerivatives" : "providesDirectionalDerivative");
-    flags.adjoint_derivatives = three() && flag(node, "providesAdjointDerivatives");
-    flags.intermediate_update = flag(node, "providesIntermediateUpdate");
-    flags.event_mode = three() && flag(node, "hasEventMode");
-    flags.once_per_process = flag(node, "canBeInstantiatedOnlyOncePerProcess");
-    flags.needs_execution_tool = flag(node, "needsExecutionTool");
-    flags.fixed_internal_step = optional_number<double>(node, "fixedInternalStepSize", "CoSimulation");
-    drop_unless_positive(flags.fixed_internal_step);
-    result_.co_simulation = std::move(flags);
+    result_.experiment = {part("startTime"), part("stopTime"), optional_step(experiment, "stepSize"),
+                          part("tolerance")};
   }
 
   void read_units(Node root) {
@@ -174,8 +103,16 @@ class Reader {
   void read_types(Node root) {
     for (const Node node : root.child("TypeDefinitions")) {
       const Node holder = three() ? node : node.child("Real");
-      types_[node.attribute("name").value()] = {holder.attribute("unit").value(), flag(holder, "relativeQuantity")};
+      types_[node.attribute("name").value()] = {holder.attribute("unit").value(), flag(holder, "relativeQuantity"),
+                                                read_items(three() ? node : node.child("Enumeration"))};
     }
+  }
+
+  std::shared_ptr<const EnumerationItems> read_items(Node type) const {
+    EnumerationItems items;
+    for (const Node item : type.children("Item"))
+      items.push_back({required(item, "name", "Item"), required_number<std::int64_t>(item, "value", "Item")});
+    return items.empty() ? nullptr : std::make_shared<const EnumerationItems>(std::move(items));
   }
 
   void read_variable(Node node) {
@@ -196,6 +133,7 @@ class Reader {
     if (declared != types_.end()) {
       if (variable.unit.empty()) variable.unit = declared->second.unit;
       if (!type.attribute("relativeQuantity")) variable.relative_quantity = declared->second.relative_quantity;
+      if (variable.type == FmuType::Enumeration) variable.items = declared->second.items;
     }
     const bool is_input_clock = variable.type == FmuType::Clock && variable.causality == FmuCausality::Input;
     if (is_input_clock && std::string_view(node.attribute("intervalVariability").value()) != "triggered")
@@ -305,18 +243,32 @@ class Reader {
     }
   }
 
-  /// FMI 3: other names of the same variable. They are no ports: nothing may be set twice.
+  /// FMI 3: other names of the same variable.
   void read_aliases(Node node) {
-    const std::size_t original = result_.variables.size() - 1;
+    FmuVariable& variable = result_.variables.back();
     for (const Node alias : node.children("Alias")) {
-      FmuVariable variable = result_.variables[original];
-      variable.name = required(alias, "name", fmt::format("an alias of '{}'", variable.name));
-      note_name(variable.name);
-      variable.causality = FmuCausality::Local;
-      if (const auto text = alias.attribute("description")) variable.description = text.value();
-      derivatives_.emplace_back();
-      dimensions_.push_back(dimensions_[original]);
-      result_.variables.push_back(std::move(variable));
+      variable.other_names.push_back(required(alias, "name", fmt::format("an alias of '{}'", variable.name)));
+      note_name(variable.other_names.back());
+    }
+  }
+
+  /// FMI 2: what is always equal shares a reference. A local variable that is no state is then another name of an
+  /// input, an output or a parameter.
+  void find_aliases() {
+    if (three()) return;
+    auto& variables = result_.variables;
+    std::set<std::size_t> states;
+    for (const auto& variable : variables) {
+      if (variable.derivative_of) states.insert(*variable.derivative_of);
+    }
+    std::map<std::pair<FmuType, ValueReference>, FmuVariable*> originals;
+    for (auto& variable : variables) {
+      if (variable.causality != FmuCausality::Local) originals.insert({{variable.type, variable.reference}, &variable});
+    }
+    for (std::size_t i = 0; i < variables.size(); ++i) {
+      const auto original = originals.find({variables[i].type, variables[i].reference});
+      if (variables[i].causality == FmuCausality::Local && original != originals.end() && !states.contains(i))
+        original->second->other_names.push_back(variables[i].name);
     }
   }
 
@@ -372,11 +324,11 @@ class Reader {
     return result;
   }
 
-  const std::string& fmu_;
   FmuDescription result_;
   struct DeclaredType {
     std::string unit;
     bool relative_quantity;
+    std::shared_ptr<const EnumerationItems> items;
   };
   std::map<std::string, DeclaredType> types_;
   std::set<std::string> names_;

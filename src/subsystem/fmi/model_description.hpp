@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -50,6 +51,7 @@ struct FmuDimension {
 
 struct FmuVariable {
   std::string name;
+  std::vector<std::string> other_names;
   ValueReference reference = 0;
   FmuType type = FmuType::Float64;
   FmuCausality causality = FmuCausality::Local;
@@ -60,9 +62,10 @@ struct FmuVariable {
   std::string unit;
   bool relative_quantity = false;  ///< a difference: the offset of the unit does not count
   std::string description;
-  std::optional<std::size_t> derivative_of;  ///< index of the state it is the time derivative of
-  std::vector<FmuDimension> dimensions;      ///< none of a scalar
-  bool intermediate_update = false;          ///< FMI 3: may be set or read inside a step
+  std::optional<std::size_t> derivative_of;       ///< index of the state it is the time derivative of
+  std::vector<FmuDimension> dimensions;           ///< none of a scalar
+  std::shared_ptr<const EnumerationItems> items;  ///< of its declared type
+  bool intermediate_update = false;               ///< FMI 3: may be set or read inside a step
 };
 
 /// One line of the model structure.

@@ -116,6 +116,7 @@ class ModelExchange final : public FmuStepper, public Equations {
 
 /// The tolerance when neither the user nor the FMU names one.
 inline constexpr double kExchangeTolerance = 1e-10;
+inline constexpr double kSingleExchangeTolerance = 1e-6;  // of states of type Float32
 
 /// "Runge-Kutta, BDF where stiff, tolerance 1e-10": how it is integrated, in words.
 std::string integrator_text(double tolerance);

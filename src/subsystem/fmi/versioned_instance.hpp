@@ -88,10 +88,11 @@ class VersionedInstance : public FmuInstance {
     }
   }
 
-  /// Asks for messages about trouble. An FMU that names no categories logs everything, and its last lines are kept.
+  /// Asks for messages about trouble, or all. An FMU that names no categories logs everything, and its last lines are
+  /// kept.
   template <class Boolean>
-  void log_trouble(const FmuDescription& description, Boolean yes) {
-    const auto categories = trouble_categories(description);
+  void ask_for_messages(const FmuDescription& description, Boolean yes) {
+    const auto categories = log_.categories(description.log_categories);
     if (handle_ == nullptr || categories.empty() || !functions_.set_debug_logging.exists()) return;
     static_cast<void>(call(functions_.set_debug_logging, yes, categories.size(), categories.data()));
   }

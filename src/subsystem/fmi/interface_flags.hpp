@@ -1,0 +1,48 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <pugixml.hpp>
+#include <string>
+
+#include "base/xml.hpp"
+#include "subsystem/fmi/model_description.hpp"
+
+namespace entrain {
+
+/// Attributes of a modelDescription.xml; what is wrong is told with the name of the FMU and the element.
+class DescriptionXml {
+ public:
+  explicit DescriptionXml(const std::string& fmu) : fmu_(fmu) {}
+
+  [[noreturn]] void fail(const std::string& what) const;
+
+  std::string required(pugi::xml_node node, const char* attribute, const std::string& element) const;
+
+  template <class Number>
+  Number required_number(pugi::xml_node node, const char* attribute, const std::string& element) const {
+    const std::string text = required(node, attribute, element);
+    if (const auto value = xml_number<Number>(text)) return *value;
+    fail(fmt::format("{}: '{}' is no number for {}", element, text, attribute));
+  }
+
+  template <class Number>
+  std::optional<Number> optional_number(pugi::xml_node node, const char* attribute, const std::string& element) const {
+    if (!node.attribute(attribute)) return std::nullopt;
+    return required_number<Number>(node, attribute, element);
+  }
+
+  /// A step; tools write 0 for "not known".
+  std::optional<Duration> optional_step(pugi::xml_node node, const char* attribute) const;
+
+  static bool flag(pugi::xml_node node, const char* attribute) { return node.attribute(attribute).as_bool(false); }
+
+ private:
+  const std::string& fmu_;
+};
+
+CoSimulationFlags read_co_simulation(const DescriptionXml& xml, pugi::xml_node node, FmiVersion version);
+ModelExchangeFlags read_model_exchange(const DescriptionXml& xml, pugi::xml_node node, FmiVersion version);
+
+}  // namespace entrain

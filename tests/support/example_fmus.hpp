@@ -1,0 +1,31 @@
+#pragma once
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "support/systems.hpp"
+
+namespace entrain::test {
+
+inline std::vector<std::string> example_names() {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(examples_folder())) {
+    names.push_back(entry.path().filename());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+/// The FMU that a subsystem of an example names, or the one of its built-in model.
+inline std::string fmu_of(const SubsystemDescription& subsystem) {
+  constexpr std::string_view kBuilt = "build/fmus/";
+  std::string file = subsystem.model;
+  std::replace(file.begin(), file.end(), '.', '_');
+  return fmu_folder() + "/" +
+         (subsystem.fmu.empty() ? "2/" + file + ".fmu"
+                                : subsystem.fmu.substr(subsystem.fmu.find(kBuilt) + kBuilt.size()));
+}
+
+}  // namespace entrain::test
