@@ -18,7 +18,8 @@ constexpr std::size_t kSparklineWidth = 48;
 constexpr std::size_t kLeastSparkline = 4;
 
 const Signal* find(const std::string& name, std::span<const Signal> signals) {
-  const auto found = std::find_if(signals.begin(), signals.end(), [&](const Signal& of) { return is_called(of, name); });
+  const auto found =
+      std::find_if(signals.begin(), signals.end(), [&](const Signal& of) { return is_called(of, name); });
   return found == signals.end() ? nullptr : &*found;
 }
 
