@@ -87,6 +87,7 @@ class Trials {
   void commit_one(Own& own, const StepTask& task, TrialBlock& result);
   void become_step(Own& own, const StepTask& task);
   std::string loss(const Own& own) const;
+  bool depends_on_time_alone(SubsystemId s) const;
   bool is_last_trial(const ByRollback& kept, const StepTask& task) const;
   std::span<const double> polynomials(const StepTask& task) const;
 

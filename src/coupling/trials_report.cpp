@@ -10,7 +10,10 @@ namespace entrain {
 
 std::string Trials::loss(const Own& own) const {
   if (own.estimator && own.estimator->degraded()) {
-    return "tells no state derivatives: its trials are estimated without them, which costs two orders";
+    return "tells no state derivatives: its trials are estimated without them, which may cost two orders";
+  }
+  if (kinds_[own.id] == TrialKind::Costarica && depends_on_time_alone(own.id)) {
+    return "depends on time alone: its outputs are continued from their past";
   }
   if (kinds_[own.id] == TrialKind::Continued) {
     return system_.capabilities(own.id).state_derivatives
@@ -21,6 +24,13 @@ std::string Trials::loss(const Own& own) const {
   if (own.rollback && own.rollback->slopes_from_outputs)
     return "tells no output derivatives: slopes come from its last outputs";
   return {};
+}
+
+bool Trials::depends_on_time_alone(SubsystemId s) const {
+  const Graph& graph = system_.graph();
+  bool fed = false;
+  for (const InputId input : graph.inputs_of(s)) fed = fed || graph.source(input) != nullptr;
+  return !fed && system_.variables(s).states.empty();
 }
 
 std::vector<std::string> Trials::notes() const {

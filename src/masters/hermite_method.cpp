@@ -69,12 +69,12 @@ void HermiteMethod::start(CoupledSystem& system, const RunSettings& settings) {
   magnitude_.assign(block_.signals.size(), 0.0);
   steps_ = grid_step_ = 0;
   now_ = settings.start;
-  step_ = settings.step;
   slopes_known_ = restart_due_ = false;
   previous_size_ = 0.0;
   jumps_.start(left_.values, unknowns_);
   jumps_found_ = 0;
   start_tasks(system);
+  set_next_step(settings.step);
   next_event_.assign(system.size(), now_);
   earliest_event_ = now_;
   note_events(system);
@@ -323,7 +323,9 @@ void HermiteMethod::accept(CoupledSystem& system, const Window& window) {
 }
 
 Duration HermiteMethod::least_step() const {
-  return std::max(shortest_, common_.min_step > 0.0 ? common_.min_step : kLeastShare * settings_.step);
+  if (common_.min_step > 0.0) return std::max(shortest_, common_.min_step);
+  const Duration largest = common_.max_step > 0.0 ? std::min(common_.max_step, settings_.step) : settings_.step;
+  return std::max(shortest_, kLeastShare * largest);
 }
 
 Duration HermiteMethod::most_step() const {

@@ -35,7 +35,8 @@ class Matching {
       add(s,
           fmt::format("{} adapts the macro step, but '{}' imposes a step of {} s", method_.name(), graph_.name(s),
                       *can.imposed_step),
-          "keep the macro step fixed: adaptive = false, or step_control = \"fixed\" of jacobi");
+          fmt::format("keep the macro step fixed: adaptive = false{}",
+                      method_.name() == "jacobi" ? " and step_control = \"fixed\"" : ""));
     }
     if (needs.steps_together && can.imposed_step && !whole_ratio(settings_.step, *can.imposed_step)) {
       add(s,
@@ -43,7 +44,7 @@ class Matching {
               "{} takes all subsystems over the same step; '{}' imposes {} s, which does not divide the macro step "
               "of {} s",
               method_.name(), graph_.name(s), *can.imposed_step, settings_.step),
-          fmt::format("choose a macro step that is a multiple of {} s", *can.imposed_step));
+          fmt::format("choose a macro step that is a multiple of {} s, or use f3ornits", *can.imposed_step));
       return;
     }
     if (needs.refresh_all && !can.output_refresh) {

@@ -101,7 +101,7 @@ TEST(MissilesContinued, continues_outputs_from_their_past_where_nothing_else_is_
   auto description = kPrey();
   for (auto& subsystem : description.subsystems) subsystem.states = {false, {}};
   EXPECT_GT(order_of(description, "prey.p", 0.01), 1.8);
-  EXPECT_LT(error_of(description, "prey.p", 0.01), 0.1 * error_of(kPrey(), "prey.p", 0.01) + 0.1);
+  EXPECT_LT(error_of(description, "prey.p", 0.01), 0.1);  // in per cent; that of jacobi is 1.4
 }
 
 /// Prey 4, predator 0.1: long quiet times between sharp peaks.

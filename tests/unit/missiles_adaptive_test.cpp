@@ -1,6 +1,8 @@
 // Adaptive missiles where its estimates are poor. How accurate it is stands in tests/convergence.
 #include <gtest/gtest.h>
 
+#include <string>
+
 #include "results/memory_recorder.hpp"
 #include "support/systems.hpp"
 
@@ -28,6 +30,19 @@ TEST(MissilesAdaptive, steps_alike_from_real_and_from_smooth_starts_when_nobody_
   const auto smooth = steps_of_pair_without_derivatives("c1");
   EXPECT_LT(smooth, 2 * real);
   EXPECT_LT(real, 2 * smooth);
+}
+
+TEST(MissilesAdaptive, keeps_max_step_from_the_first_step_on_however_small) {
+  for (const double longest : {0.02, 1e-5}) {
+    Simulation simulation(changed(example("lotka_volterra"), {.method = "missiles",
+                                                              .step = 0.1,
+                                                              .stop = 0.1,
+                                                              .options = {"adaptive=true", "tolerance=1e-2",
+                                                                          "max_step=" + std::to_string(longest)}}));
+    const auto& summary = simulation.run();
+    EXPECT_EQ(summary.termination, Termination::Completed) << summary.message;
+    EXPECT_LE(summary.largest_step, longest * (1 + 1e-9));
+  }
 }
 
 // The force of the spring belongs to the position with which the step before ended, the next one begins with another:

@@ -64,6 +64,27 @@ std::vector<double> inflow(double closes_at) {
   return recorder.column("tank.u");
 }
 
+TEST(MissilesSource, that_depends_on_time_alone_is_named) {
+  const auto description = changed(test::system_from(R"(
+    [run]
+    stop = 1.0
+    [subsystems.source]
+    model = "source"
+    start = { u = 0.0 }
+    [subsystems.probe]
+    model = "probe"
+    [connections]
+    "source.y" = "probe.u"
+  )"),
+                                   {.method = "missiles", .step = 0.1});
+  Simulation simulation(description, {}, [](std::string_view) {
+    return std::make_unique<test::StaticModel>([](Time t, double u) { return t + u; });
+  });
+  const auto& notes = simulation.run().notes;
+  EXPECT_TRUE(mentions(notes, "'source' depends on time alone: its outputs are continued from their past"));
+  EXPECT_FALSE(mentions(notes, "'probe' depends on time alone"));
+}
+
 TEST(MissilesJump, behind_a_restart_is_not_continued_beyond_what_the_signal_ever_was) {
   for (const double closes_at : {10.003, 10.02, 10.07, 10.15, 10.25}) {
     const auto course = inflow(closes_at);
