@@ -25,7 +25,6 @@ struct Fmi3Component {
   fmi3IntermediateUpdateCallback intermediate_update = nullptr;  ///< null: the importer takes no part inside a step
   std::vector<Reference> intermediate_inputs = {};               ///< those it may set there
   bool early_return_allowed = false;
-  bool set_since_step = false;  ///< an input, in step mode
 
   void log(const std::string& text) const {
     // FMI 3 forbids any message when logging is off.
@@ -46,13 +45,6 @@ inline void require_token(fmi3String token) {
   static const std::string own_token = describe(fmu_definition(), 3).token;
   if (token != nullptr && token == own_token) return;
   throw Error(ErrorCode::SubsystemFailed, "the instantiation token is not that of this FMU");
-}
-
-/// Strict FMUs only: in step mode nothing may be read between setting an input and the next step (section 4.2.1).
-inline void require_step_since_set(const Fmi3Component& component) {
-  if (component.set_since_step && fmu_definition().options.strict && component.instance.in_step_mode()) {
-    refuse("an input was set in step mode, so a step must follow before anything is read");
-  }
 }
 
 /// In an intermediate update the importer sets inputs that it named when it made the instance.

@@ -16,6 +16,7 @@ using namespace entrain::fmukit;
 
 constexpr unsigned kReadable = kAnyPhase;
 constexpr unsigned kWritable = kInstantiated | kInitialization | kStep | kIntermediate | kEvent | kContinuous;
+constexpr unsigned kDifferentiable = kInitialization | kStep | kEvent | kContinuous | kTerminated | kFailed;
 
 /// Every variable is a scalar, so there are as many values as references.
 void require_scalars(size_t references, size_t values) {
@@ -109,7 +110,6 @@ fmi3Status fmi3GetFloat64(fmi3Instance c, const fmi3ValueReference vr[], size_t 
                           size_t count) {
   return guarded(c, "fmi3GetFloat64", kReadable, [&](Fmi3Component& component) {
     require_scalars(nvr, count);
-    require_step_since_set(component);
     component.instance.get({vr, nvr}, values);
   });
 }
@@ -120,7 +120,6 @@ fmi3Status fmi3SetFloat64(fmi3Instance c, const fmi3ValueReference vr[], size_t 
     require_scalars(nvr, count);
     require_intermediate(component, {vr, nvr});
     component.instance.set({vr, nvr}, values);
-    component.set_since_step = component.instance.in_step_mode();
   });
 }
 
@@ -178,10 +177,8 @@ fmi3Status fmi3GetFMUState(fmi3Instance c, fmi3FMUState* state) {
 }
 
 fmi3Status fmi3SetFMUState(fmi3Instance c, fmi3FMUState state) {
-  return guarded(c, "fmi3SetFMUState", kAnyPhase, [&](Fmi3Component& component) {
-    component.instance.restore(snapshot_of(state));
-    component.set_since_step = false;
-  });
+  return guarded(c, "fmi3SetFMUState", kAnyPhase,
+                 [&](Fmi3Component& component) { component.instance.restore(snapshot_of(state)); });
 }
 
 fmi3Status fmi3FreeFMUState(fmi3Instance c, fmi3FMUState* state) {
@@ -214,24 +211,21 @@ fmi3Status fmi3DeserializeFMUState(fmi3Instance c, const fmi3Byte bytes[], size_
 fmi3Status fmi3GetDirectionalDerivative(fmi3Instance c, const fmi3ValueReference unknowns[], size_t unknown_count,
                                         const fmi3ValueReference knowns[], size_t known_count, const fmi3Float64 seed[],
                                         size_t seed_count, fmi3Float64 sensitivity[], size_t sensitivity_count) {
-  return guarded(
-      c, "fmi3GetDirectionalDerivative", kInitialization | kStep | kEvent | kContinuous | kTerminated | kFailed,
-      [&](Fmi3Component& component) {
-        require_scalars(known_count, seed_count);
-        require_scalars(unknown_count, sensitivity_count);
-        component.instance.directional_derivative({unknowns, unknown_count}, {knowns, known_count}, seed, sensitivity);
-      });
+  return guarded(c, "fmi3GetDirectionalDerivative", kDifferentiable, [&](Fmi3Component& component) {
+    require_scalars(known_count, seed_count);
+    require_scalars(unknown_count, sensitivity_count);
+    component.instance.directional_derivative({unknowns, unknown_count}, {knowns, known_count}, seed, sensitivity);
+  });
 }
 
 fmi3Status fmi3GetAdjointDerivative(fmi3Instance c, const fmi3ValueReference unknowns[], size_t unknown_count,
                                     const fmi3ValueReference knowns[], size_t known_count, const fmi3Float64 seed[],
                                     size_t seed_count, fmi3Float64 sensitivity[], size_t sensitivity_count) {
-  return guarded(
-      c, "fmi3GetAdjointDerivative", kInitialization | kStep | kTerminated | kFailed, [&](Fmi3Component& component) {
-        require_scalars(unknown_count, seed_count);
-        require_scalars(known_count, sensitivity_count);
-        component.instance.adjoint_derivative({unknowns, unknown_count}, {knowns, known_count}, seed, sensitivity);
-      });
+  return guarded(c, "fmi3GetAdjointDerivative", kDifferentiable, [&](Fmi3Component& component) {
+    require_scalars(unknown_count, seed_count);
+    require_scalars(known_count, sensitivity_count);
+    component.instance.adjoint_derivative({unknowns, unknown_count}, {knowns, known_count}, seed, sensitivity);
+  });
 }
 
 fmi3Status fmi3GetOutputDerivatives(fmi3Instance c, const fmi3ValueReference vr[], size_t nvr, const fmi3Int32 orders[],
@@ -262,7 +256,6 @@ fmi3Status fmi3DoStep(fmi3Instance c, fmi3Float64 from, fmi3Float64 size, fmi3Bo
     const Instance::InputRequest request = ask;
     const Duration allowed = component.early_return_allowed ? component.instance.until_event(from, size) : size;
     const Time reached = component.instance.step(from, allowed, component.intermediate_update ? &request : nullptr);
-    component.set_since_step = false;
     *event_handling_needed = component.instance.at_event();
     *terminate_simulation = fmi3False;
     *early_return = reached < from + size;

@@ -61,12 +61,21 @@ void Instance::require(unsigned allowed, const char* function) const {
   }
 }
 
+/// Strict FMUs only. Both versions say so of the functions that read variables (FMI 2.0.4, section 4.2.4; FMI 3.0,
+/// section 4.2.1): the step calculates, not the reading. What is asked of derivatives is calculated likewise.
+void Instance::require_step_since_set() const {
+  if (definition_.options.strict && set_since_step_ && phase_ == kStep) {
+    refuse("a value was set in step mode, so a step must follow before anything is read");
+  }
+}
+
 void Instance::fail() {
   if (definition_.options.strict) phase_ = kFailed;
 }
 
 void Instance::reset() {
   phase_ = kInstantiated;
+  set_since_step_ = false;
   experiment_known_ = false;
   stop_ = kNever;
   std::fill(now_.begin(), now_.end(), 0.0);
@@ -125,12 +134,18 @@ Place Instance::place_of(Reference reference) const {
 }
 
 void Instance::get(std::span<const Reference> references, double* values) {
-  if (definition_.options.strict) count(Counter::Get);
+  if (definition_.options.strict) {
+    count(Counter::Get);
+    require_step_since_set();
+  }
   for (std::size_t i = 0; i < references.size(); ++i) values[i] = real(references[i]);
 }
 
 void Instance::set(std::span<const Reference> references, const double* values) {
-  if (definition_.options.strict) count(Counter::Set);
+  if (definition_.options.strict) {
+    count(Counter::Set);
+    note_set();
+  }
   for (std::size_t i = 0; i < references.size(); ++i) set_real(references[i], values[i]);
 }
 
@@ -206,6 +221,7 @@ bool Instance::may_tune(Place place) const {
 }
 
 const Value& Instance::value(Reference reference, ValueType type) {
+  require_step_since_set();
   const Place place = place_of(reference);
   if (place.group == Group::Counter && type == ValueType::Integer) return counter_ = calls_[place.index];
   if (place.group == Group::Parameter && variables_.parameters[place.index].type == type) {
@@ -225,6 +241,7 @@ void Instance::set_value(Reference reference, Value given) {
   parameters[place.index] = std::move(given);
   parameters_ = std::make_shared<const std::vector<Value>>(std::move(parameters));
   parameters_changed_ = true;
+  note_set();
   forget_results();
 }
 
@@ -243,6 +260,7 @@ void Instance::set_input_derivative(Reference reference, int order, double value
 }
 
 double Instance::output_derivative(Reference reference, int order) {
+  require_step_since_set();
   const Place place = place_of(reference);
   if (place.group != Group::Output) refuse(fmt::format("the value reference {} is no output", reference));
   if (order < 1 || order > definition_.options.output_derivative_order) {
@@ -260,6 +278,7 @@ double Instance::output_derivative(Reference reference, int order) {
 void Instance::directional_derivative(std::span<const Reference> unknowns, std::span<const Reference> knowns,
                                       const double* seed, double* result) {
   if (!definition_.options.directional_derivatives) refuse("directional derivatives are not supported");
+  require_step_since_set();
   linearize_if_needed();
   for (std::size_t i = 0; i < unknowns.size(); ++i) {
     const Place unknown = place_of(unknowns[i]);
@@ -273,6 +292,7 @@ void Instance::directional_derivative(std::span<const Reference> unknowns, std::
 void Instance::adjoint_derivative(std::span<const Reference> unknowns, std::span<const Reference> knowns,
                                   const double* seed, double* result) {
   if (!definition_.options.adjoint_derivatives) refuse("adjoint derivatives are not supported");
+  require_step_since_set();
   linearize_if_needed();
   for (std::size_t j = 0; j < knowns.size(); ++j) {
     const Place known = place_of(knowns[j]);
@@ -322,6 +342,7 @@ void Instance::save(Snapshot& snapshot) {
 void Instance::restore(const Snapshot& snapshot) {
   require_rollback();
   phase_ = snapshot.phase;
+  set_since_step_ = false;
   ahead_degree_ = snapshot.ahead_degree;
   stop_ = snapshot.stop;
   std::copy(snapshot.numbers.begin(), snapshot.numbers.end(), now_.begin());

@@ -65,7 +65,6 @@ class Instance {
   Time step(Time from, Duration size, const InputRequest* ask = nullptr);
   /// Throws unless all of them are inputs that may be set inside a step.
   void require_intermediate_inputs(std::span<const Reference> references) const;
-  bool in_step_mode() const { return phase_ == kStep; }
   bool in_intermediate_update() const { return phase_ == kIntermediate; }
   Time time() const { return now_[0]; }
 
@@ -115,6 +114,8 @@ class Instance {
   void require_settable(Place place, Reference reference) const;
   bool may_tune(Place place) const;
   bool before_the_run() const { return (phase_ & (kInstantiated | kInitialization)) != 0; }
+  void note_set() { set_since_step_ = phase_ == kStep; }
+  void require_step_since_set() const;
   void require_rollback() const;
   void require_step(Time from, Duration size);
   void configure_if_changed();
@@ -160,6 +161,7 @@ class Instance {
   unsigned phase_ = kInstantiated;
   bool experiment_known_ = false;
   bool event_mode_used_ = false;
+  bool set_since_step_ = false;  ///< a value, in step mode
   Time stop_ = kNever;
   /// Time, states, inputs, their slopes and curvatures, the derivatives of order 1 to 3 for the next step, the time of
   /// the next event, and room for the model's memory when it is saved: in one piece, so that saving is one copy.

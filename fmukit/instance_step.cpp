@@ -43,6 +43,7 @@ Time Instance::step(Time from, Duration size, const InputRequest* ask) {
     advance_with_polynomials(from, size, degree);
   }
   now_[0] = reached;
+  set_since_step_ = false;
   forget_results();
   return reached;
 }

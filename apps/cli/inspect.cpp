@@ -21,7 +21,8 @@ std::string inspection_json(const SystemInspection& inspection) {
     subsystems[subsystem.name] = {{"source", subsystem.source},
                                   {"about", subsystem.about},
                                   {"variables", json_of(subsystem.variables)},
-                                  {"capabilities", json_of(subsystem.capabilities)}};
+                                  {"capabilities", json_of(subsystem.capabilities)},
+                                  {"warnings", subsystem.warnings}};
   }
   auto methods = nlohmann::ordered_json::object();
   auto notes = nlohmann::ordered_json::object();
@@ -40,13 +41,18 @@ std::string inspection_json(const SystemInspection& inspection) {
 std::string inspection_text(const SystemInspection& inspection) {
   std::string text;
   for (const auto& subsystem : inspection.subsystems) {
-    text += fmt::format("{} ({})\n", subsystem.name, subsystem.source);
+    text += fmt::format("{}: {}\n", subsystem.name, subsystem.source);
     if (!subsystem.about.empty()) text += fmt::format("  {}\n", subsystem.about);
-    text += variables_text(subsystem.variables) + capabilities_text(subsystem.capabilities, subsystem.variables) + "\n";
+    text += variables_text(subsystem.variables) + capabilities_text(subsystem.capabilities, subsystem.variables);
+    if (!subsystem.otherwise.empty()) text += fmt::format("  by model exchange: {}\n", subsystem.otherwise);
+    for (const auto& warning : subsystem.warnings) text += fmt::format("  warning: {}\n", warning);
+    text += '\n';
   }
-  text += "strongly connected subsystems\n" + groups_text(inspection.components, "none: the data flow one way");
-  text += "algebraic loops\n" + groups_text(inspection.loops, "none");
-  text += fmt::format("sequence\n  {}\n", fmt::join(inspection.sequence, ", "));
+  if (inspection.subsystems.size() > 1 || !inspection.loops.empty()) {
+    text += "strongly connected subsystems\n" + groups_text(inspection.components, "none: the data flow one way");
+    text += "algebraic loops\n" + groups_text(inspection.loops, "none");
+    text += fmt::format("sequence\n  {}\n", fmt::join(inspection.sequence, ", "));
+  }
   text += "methods\n";
   for (const auto& verdict : inspection.methods) {
     text +=

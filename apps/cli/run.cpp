@@ -163,13 +163,14 @@ int run(const RunArguments& arguments) {
     if (log_file) log_file->add(message);
     if (arguments.verbose) print_error(log_line(message));
   };
-  Simulation simulation(description, {.threads = arguments.threads,
-                                      .interrupt = &catch_signals(),
-                                      .learned = learned ? &*learned : nullptr,
-                                      .log = {log, arguments.verbose}});
-  const auto recorded = recorded_signals(simulation, description);
+  std::optional<Simulation> simulation;
+  simulation.emplace(description, RunOptions{.threads = arguments.threads,
+                                             .interrupt = &catch_signals(),
+                                             .learned = learned ? &*learned : nullptr,
+                                             .log = {log, arguments.verbose}});
+  const auto recorded = recorded_signals(*simulation, description);
   Watch watch(arguments.watched);
-  if (const auto problems = watch.problems(simulation.signals()); !problems.empty()) {
+  if (const auto problems = watch.problems(simulation->signals()); !problems.empty()) {
     for (const auto& problem : problems) print_error(to_string(problem));
     return kWrongUsage;
   }
@@ -177,29 +178,36 @@ int run(const RunArguments& arguments) {
   log_file.emplace(folder / "fmu.log");
   replace_file(folder / "system.resolved.toml",
                (learned ? fmt::format("# corrected by --learned {}\n", printable(*arguments.learned)) : std::string()) +
-                   write_system(really_run(description, simulation.summary())));
+                   write_system(really_run(description, simulation->summary())));
   const std::string format = description.record.format ? description.record.format->value : std::string(kCsvFormat);
   RunFiles files(folder, folder / results_file_name(format), recorded);
   Recorder recorder(make_results_file(format, files.results()), description.record);
   Progress progress(watch);
-  simulation.observe(files);
-  simulation.observe(recorder);
+  simulation->observe(files);
+  simulation->observe(recorder);
   if (!arguments.quiet && !arguments.json) {
-    simulation.observe(watch);
-    simulation.observe(progress);
+    simulation->observe(watch);
+    simulation->observe(progress);
   }
-  const Watchdog watchdog([&](const Error& fault) {
-    const auto& summary = simulation.abandon(fault);
-    files.write(summary);  // first: a lock that the FMU holds may stop what is printed
-    report_end(arguments, summary, files);
-    std::fflush(stdout);
-  });
-  const auto& summary = simulation.run();
+  const RunSummary summary = [&] {
+    const Watchdog watchdog([&](const Error& fault) {
+      const auto& abandoned = simulation->abandon(fault);
+      files.write(abandoned);  // first: a lock that the FMU holds may stop what is printed
+      report_end(arguments, abandoned, files);
+      std::fflush(stdout);
+    });
+    return simulation->run();
+  }();
   report_end(arguments, summary, files);
   for (const auto& line : watch.lines()) print(line + '\n');
   // Last, because it can fail too, when the disk is full; what happened has been told by then.
   files.write(summary);
   if (arguments.report) write_report(arguments, folder);
+  const Watchdog watchdog([&](const Error& fault) {
+    print_error(fault.what());
+    print_error(fmt::format("that was after the run; its results are in {}", folder.string()));
+  });
+  simulation.reset();
   return summary.termination == Termination::Completed ? kDone : kFailed;
 }
 

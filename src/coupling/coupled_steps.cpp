@@ -16,7 +16,7 @@ namespace {
 // Two clock reads cost as much as the step of a light subsystem, so one step in 64 is timed.
 constexpr std::uint64_t kTimingMask = 63;
 
-bool all_finite(std::span<const double> values) {
+[[gnu::always_inline]] inline bool all_finite(std::span<const double> values) {
   return std::all_of(values.begin(), values.end(), [](double value) { return std::isfinite(value); });
 }
 
@@ -41,7 +41,7 @@ StepRejected rejected_step(const Subsystem& subsystem, Time from, Duration size)
 
 }  // namespace
 
-void CoupledSystem::commit_everyone(const StepTask& common) {
+void CoupledSystem::commit_everyone(const CommonStep& common) {
   if (!all_held_ || is_timed(SubsystemId{0})) return commit_everyone_at_length(common);
   const HeldPart* first = held_parts_.data();
   if (executor_.threads() == 1) {
@@ -57,10 +57,10 @@ void CoupledSystem::commit_everyone(const StepTask& common) {
 }
 
 /// Who fails or ends unusually is settled, and the others go on from there.
-inline void CoupledSystem::make_held_steps(const HeldPart* first, const HeldPart* end, const StepTask& common) {
+inline void CoupledSystem::make_held_steps(const HeldPart* first, const HeldPart* end, const CommonStep& common) {
   for (const HeldPart* part = first; part != end; ++part) {
     try {
-      const StepReport* unusual = part->make(common);
+      const StepReport* unusual = part->make(common.from, common.size);
       if (unusual != nullptr) continue_held_step(*part, common, *unusual);
     } catch (...) {
       note_failure(subsystem_of(*part));
@@ -68,9 +68,13 @@ inline void CoupledSystem::make_held_steps(const HeldPart* first, const HeldPart
   }
 }
 
-void CoupledSystem::continue_held_step(const HeldPart& part, StepTask task, const StepReport& report) {
-  task.subsystem = subsystem_of(part);
-  continue_step(task, participants_[task.subsystem], report);
+void CoupledSystem::continue_held_step(const HeldPart& part, const CommonStep& common, const StepReport& report) {
+  const SubsystemId s = subsystem_of(part);
+  continue_step({s, common.from, common.size, 0, 1, common.to}, participants_[s], report);
+}
+
+bool CoupledSystem::each_at(Time t) const {
+  return std::all_of(times_.begin(), times_.end(), [t](Time of_one) { return of_one == t; });
 }
 
 /// As after a step in which nothing happened, but for those that failed.
@@ -97,15 +101,13 @@ void CoupledSystem::spread_common_steps() {
 }
 
 /// Timed when the first one is: all of them, so that who has made another number of steps is timed as well.
-void CoupledSystem::commit_everyone_at_length(const StepTask& common) {
+void CoupledSystem::commit_everyone_at_length(const CommonStep& common) {
   const bool timed = is_timed(SubsystemId{0});
   spread_common_steps();
   commit_each(
       size(), [](std::size_t i) { return SubsystemId{i}; },
       [&](std::size_t i) {
-        StepTask task = common;
-        task.subsystem = SubsystemId{i};
-        commit_one(task, timed);
+        commit_one({SubsystemId{i}, common.from, common.size, 0, 1, common.to}, timed);
       });
 }
 
@@ -139,7 +141,9 @@ void CoupledSystem::note_failure(SubsystemId s) {
 void CoupledSystem::settle_trouble(SubsystemId s) {
   auto& participant = participants_[s];
   if (participant.failure) std::rethrow_exception(std::exchange(participant.failure, nullptr));
-  if (participant.stop_requested) request_stop(s);
+  if (!participant.stopped_at) return;
+  times_[s] = *participant.stopped_at;
+  request_stop(s);
 }
 
 double CoupledSystem::Counters::seconds() const {
@@ -156,7 +160,7 @@ void CoupledSystem::step(const StepTask& task, Participant& participant) {
     return;
   }
   if (const HeldPart& part = held_parts_[task.subsystem]; task.degree == 0 && part.step.function != nullptr) {
-    const StepReport* unusual = part.make(task);
+    const StepReport* unusual = part.make(task.from, task.size);
     if (unusual != nullptr) continue_step(task, participant, *unusual);
     return;
   }
@@ -215,15 +219,15 @@ void CoupledSystem::step_in_trial(const StepTask& task, Participant& participant
   ++counters.sampled_trials;
 }
 
-void CoupledSystem::note_stop_request(Participant& participant) {
-  participant.stop_requested = true;
+void CoupledSystem::note_stop_request(Participant& participant, Time reached_time) {
+  participant.stopped_at = reached_time;
   trouble_.store(true, std::memory_order_relaxed);
 }
 
 /// After a step that ended early, was rejected or asked to stop.
 void CoupledSystem::continue_step(const StepTask& task, Participant& participant, const StepReport& report) {
   if (report.stop_requested) {  // who asked to stop steps no more
-    note_stop_request(participant);
+    note_stop_request(participant, report.reached);
   } else if (report.outcome == StepOutcome::EndedEarly && report.reached > task.from) {
     ++participant.counters.early_returns;
     step_in_parts(task, participant, report.reached);
@@ -264,7 +268,7 @@ void CoupledSystem::step_in_parts(const StepTask& task, Participant& participant
     const StepReport report = participant.subsystem->step({from, size, inputs}, participant.outputs);
     keep_end(participant, inputs, size);
     if (report.stop_requested) {
-      note_stop_request(participant);
+      note_stop_request(participant, report.reached);
       return;
     }
     if (report.outcome == StepOutcome::Completed) {
@@ -285,12 +289,13 @@ void CoupledSystem::check_outputs(SubsystemId s, Time t) const {
 
 void CoupledSystem::throw_not_finite(SubsystemId s, Time t) const {
   const auto outputs = graph_.outputs_of(s);
-  OutputId culprit{outputs.first};
-  for (const OutputId output : outputs) {
-    if (!std::isfinite(signals_[output])) culprit = output;
-  }
+  std::size_t first_bad = outputs.first;
+  while (std::isfinite(signals_[first_bad])) ++first_bad;
+  const OutputId culprit{first_bad};
+  const double value = signals_[culprit];
   const std::string call = reading_of(*participants_[s].subsystem, culprit - outputs.first);
-  throw Error(ErrorCode::SubsystemFailed, fmt::format("the output became {}{}", signals_[culprit], in_brackets(call)),
+  throw Error(ErrorCode::SubsystemFailed,
+              fmt::format("the output became {}{}", std::isnan(value) ? std::abs(value) : value, in_brackets(call)),
               {.subsystem = graph_.name(s),
                .variable = graph_.name(culprit),
                .time = t,

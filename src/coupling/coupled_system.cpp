@@ -166,7 +166,7 @@ void CoupledSystem::restore(const Saved& saved) {
     const SubsystemId s = saved.subsystems[i];
     auto& participant = participants_[s];
     participant.subsystem->facets().rollback->restore(saved.states[i]);
-    participant.stop_requested = false;
+    participant.stopped_at.reset();
     const auto rollbacks = participant.counters.rollbacks + 1;  // what happened, happened
     participant.counters = saved.counters[i];
     participant.counters.rollbacks = rollbacks;
@@ -181,7 +181,7 @@ void CoupledSystem::restore(const Saved& saved) {
     discrete_->restore(*saved.discrete);
     exchange_reals();
   }
-  stop_request_.clear();
+  stop_request_.reset();
 }
 
 void CoupledSystem::release(const Saved& saved) {

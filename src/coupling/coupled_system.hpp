@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -31,6 +32,13 @@ struct StepTask {
   int degree = 0;  ///< of the polynomials; lowered to what the subsystem takes by the best fit over each part
   int parts = 1;   ///< equal sub-steps; more where the degree is lowered and the user asked for more
   Time to = 0.0;   ///< the communication time this step ends on: from + size up to rounding
+};
+
+/// A step that all subsystems make together.
+struct CommonStep {
+  Time from = 0.0;
+  Duration size = 0.0;
+  Time to = 0.0;
 };
 
 /// How a subsystem is tried out (coupling/trials.hpp).
@@ -78,10 +86,7 @@ class CoupledSystem {
   std::span<const double> inputs() const { return input_end_; }  ///< as they ended their last step
   Time time_of(SubsystemId s) const { return common_steps_ > 0 ? common_time_ : times_[s]; }
   /// True when this is the latest communication time of everyone.
-  bool all_at(Time t) const {
-    if (common_steps_ > 0) return common_time_ == t;
-    return std::all_of(times_.begin(), times_.end(), [t](Time of_one) { return of_one == t; });
-  }
+  bool all_at(Time t) const { return common_steps_ > 0 ? common_time_ == t : each_at(t); }
   double incoming(InputId input) const { return transfer_.incoming(input, signals_); }
   /// Where coefficient p of the input polynomials of a step goes, in local time of the step. Held inputs (degree 0) are
   /// their own polynomials: they lie where `inputs` does.
@@ -95,8 +100,8 @@ class CoupledSystem {
 
   // Batches.
   void commit_all(std::span<const StepTask> tasks);
-  /// The same step for all subsystems, with held inputs: `common` but for the subsystem.
-  void commit_everyone(const StepTask& common);
+  /// With held inputs.
+  void commit_everyone(const CommonStep& common);
   /// Outputs of these subsystems where they are, with these inputs (of all subsystems), into `all_outputs`. Needs
   /// output_refresh; the steps that follow must be made with the same inputs at their start.
   void evaluate_all(std::span<const SubsystemId> batch, std::span<const double> all_inputs,
@@ -146,11 +151,12 @@ class CoupledSystem {
     return counters;
   }
   const std::vector<double>& loop_residuals() const { return evaluation_.loop_residuals(); }
-  /// The subsystem that asked to stop, if one did.
-  const std::string& stop_request() const { return stop_request_; }
-  /// For methods that integrate the equations themselves: `s` wants the run to end. The first one counts.
+  /// The subsystem that asked to end the run, if one did: where it stands, which may be before the end of its step.
+  std::optional<SubsystemId> stop_request() const { return stop_request_; }
+  /// For methods that integrate the equations themselves: `s` wants the run to end where it stands. The earliest one
+  /// counts, and the first of those.
   void request_stop(SubsystemId s) {
-    if (stop_request_.empty()) stop_request_ = graph_.name(s);
+    if (!stop_request_ || time_of(s) < time_of(*stop_request_)) stop_request_ = s;
   }
 
   /// How each subsystem is tried out; natural_trial_kind unless told otherwise.
@@ -189,7 +195,7 @@ class CoupledSystem {
     Counters counters;               // but for the steps, which are in steps_
     int input_degree = 0;
     int substeps = 1;
-    bool stop_requested = false;
+    std::optional<Time> stopped_at;  // asked to end the run there
     std::exception_ptr failure;
     std::vector<double> part_coefficients;  // polynomials re-expanded for one part of a step
     Duration last_part = 0.0;               // size of the part that was made last
@@ -200,21 +206,22 @@ class CoupledSystem {
     const double* inputs;
     double* outputs;
 
-    const StepReport* make(const StepTask& task) const {
-      return step.function(step.context, task.from, task.size, inputs, outputs);
+    const StepReport* make(Time from, Duration size) const {
+      return step.function(step.context, from, size, inputs, outputs);
     }
   };
 
   template <class SubsystemAt, class Commit>
   void commit_each(std::size_t count, const SubsystemAt& subsystem_at, const Commit& commit);
-  [[gnu::noinline]] void commit_everyone_at_length(const StepTask& common);
-  void make_held_steps(const HeldPart* first, const HeldPart* end, const StepTask& common);
-  [[gnu::noinline]] void continue_held_step(const HeldPart& part, StepTask task, const StepReport& report);
+  [[gnu::noinline]] void commit_everyone_at_length(const CommonStep& common);
+  void make_held_steps(const HeldPart* first, const HeldPart* end, const CommonStep& common);
+  [[gnu::noinline]] void continue_held_step(const HeldPart& part, const CommonStep& common, const StepReport& report);
   [[gnu::noinline]] void settle_common_step(Time reached_time);
   SubsystemId subsystem_of(const HeldPart& part) const {
     return SubsystemId{static_cast<std::size_t>(&part - held_parts_.data())};
   }
   void spread_common_steps();
+  [[gnu::noinline]] bool each_at(Time t) const;
   void commit_one(const StepTask& task, bool timed);
   /// Runs the work of each task of a batch, on any thread; the first failure in the order of the batch is thrown.
   void for_each(std::span<const SubsystemId> batch, FunctionRef<void(std::size_t)> work);
@@ -227,7 +234,7 @@ class CoupledSystem {
   void step_in_trial(const StepTask& task, Participant& participant);
   [[gnu::noinline]] void continue_step(const StepTask& task, Participant& participant, const StepReport& report);
   [[gnu::noinline]] void step_in_parts(const StepTask& task, Participant& participant, Time reached_time);
-  void note_stop_request(Participant& participant);
+  void note_stop_request(Participant& participant, Time reached_time);
   static void keep_end(Participant& participant, const InputBlock& inputs, Duration size);
   void check_outputs(SubsystemId s, Time t) const;
   [[noreturn]] void throw_not_finite(SubsystemId s, Time t) const;
@@ -253,7 +260,7 @@ class CoupledSystem {
   std::vector<double> input_end_;     // inputs at the end of their last step
   std::vector<double> coefficients_;  // per subsystem: (kMaxInputDegree + 1) orders of all its inputs
   std::atomic<bool> trouble_{false};  // a task of the batch under way failed or asked to stop
-  std::string stop_request_;
+  std::optional<SubsystemId> stop_request_;
   std::vector<TrialKind> trial_kinds_;
   std::vector<double> start_inputs_;
   std::vector<PowerBond> bonds_;

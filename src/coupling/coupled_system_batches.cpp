@@ -43,7 +43,7 @@ void CoupledSystem::reset() {
   for (auto& participant : participants_) {
     participant.subsystem->facets().reset->reset();
     participant.counters = {};
-    participant.stop_requested = false;
+    participant.stopped_at.reset();
     participant.failure = nullptr;
   }
   transfer_.clear_corrections();  // the start is solved with the connections as they are
@@ -56,7 +56,7 @@ void CoupledSystem::reset() {
   std::fill(steps_.begin(), steps_.end(), 0);
   common_steps_ = 0;
   trouble_ = false;
-  stop_request_.clear();
+  stop_request_.reset();
 }
 
 }  // namespace entrain

@@ -213,7 +213,7 @@ void Trials::trial_by_rollback(Own& own, const StepTask& task, TrialBlock& resul
       throw;  // where an integrator gave up, less may do as well
     kept.refusal = error.what();
   }
-  kept.stop_requested = std::exchange(participant.stop_requested, false);
+  kept.stopped_at = std::exchange(participant.stopped_at, std::nullopt);
   const bool early = participant.counters.early_returns > early_before;
   result.outcomes[task.subsystem] = !kept.refusal.empty() ? StepOutcome::Rejected
                                     : early               ? StepOutcome::EndedEarly
@@ -323,8 +323,8 @@ void Trials::become_step(Own& own, const StepTask& task) {
   const ByRollback& kept = *own.rollback;
   std::copy(kept.tried_outputs.begin(), kept.tried_outputs.end(), participant.outputs.begin());
   std::copy(kept.input_after.begin(), kept.input_after.end(), participant.input_end.begin());
-  participant.stop_requested = kept.stop_requested;
-  if (kept.stop_requested) system_.trouble_.store(true, std::memory_order_relaxed);
+  participant.stopped_at = kept.stopped_at;
+  if (kept.stopped_at) system_.trouble_.store(true, std::memory_order_relaxed);
   system_.note_step(task.subsystem, task.to);
 }
 

@@ -27,7 +27,7 @@ struct Trials::ByRollback {
 
   std::optional<StateId> saved;
   bool moved = false;                                // a trial has left the saved state
-  bool stop_requested = false;                       // and asked to end the run
+  std::optional<Time> stopped_at;                    // and asked to end the run there
   std::string refusal;                               // why it was rejected; empty if it was not
   std::vector<double> outputs_before, input_before;  // at the start of the step
   std::vector<double> tried, input_after;            // polynomials of the last trial; inputs as it ended

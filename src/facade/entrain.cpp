@@ -73,13 +73,28 @@ bool is_fmu(const std::filesystem::path& path) {
 }
 
 /// Reading and everything that can be said without running. A file that could not be parsed at all says just that.
+/// What the subsystems know of themselves that may spoil a result, such as claims of FMUs that were withdrawn.
+/// Instances of one FMU say the same; once is enough.
+void add_warnings(const CoupledSystem& system, const SystemDescription& description, std::vector<Problem>& problems) {
+  std::set<std::string> told;
+  for (std::size_t s = 0; s < system.size(); ++s) {
+    for (const auto& warning : system.warnings(SubsystemId{s})) {
+      if (!told.insert(warning).second) continue;
+      problems.push_back({warning, "", description.subsystems[s].fmu_where, Problem::Severity::Warning});
+    }
+  }
+}
+
 SystemDescription read_and_check(const std::filesystem::path& path, bool always_check, std::vector<Problem>& problems) {
   const OpenArchives kept;
   const auto fmu = is_fmu(path) ? hold_fmu(path) : nullptr;
   auto description = fmu ? system_of_one_fmu(path) : read_system(find_system_file(path), problems);
   if (!fmu) take_default_experiments(description);
   const bool wrong = has_errors(problems);
-  if (wrong ? !description.subsystems.empty() : always_check) prepare(to_look_at(description), 1, {}, problems);
+  if (wrong ? !description.subsystems.empty() : always_check) {
+    const Prepared prepared = prepare(to_look_at(description), 1, {}, problems);
+    if (always_check && prepared.system) add_warnings(*prepared.system, description, problems);
+  }
   return description;
 }
 

@@ -132,6 +132,15 @@ std::optional<std::string> origin_of_connection(const SystemDescription& descrip
   return std::nullopt;
 }
 
+/// An FMU that offers both interfaces is used by co-simulation; what it tells there is not all that it can do.
+std::string by_model_exchange(const SystemDescription& description, std::size_t s, const Capabilities& can) {
+  const auto& subsystem = description.subsystems[s];
+  if (subsystem.fmu.empty() || can.equations) return {};
+  const auto file = description.file.parent_path() / subsystem.fmu;
+  if (!fmu_offers(file, FmuInterface::ModelExchange)) return {};
+  return "its equations are open and its inputs cubics (interface = \"model-exchange\"; 'monolithic' uses it so)";
+}
+
 }  // namespace
 
 std::vector<InitialInput> inspect_initial(const SystemDescription& written) {
@@ -173,7 +182,8 @@ SystemInspection inspect(const SystemDescription& written) {
     const std::string& fmu = description.subsystems[s].fmu;
     result.subsystems.push_back({graph.name(id), prepared.summary.subsystems[s].source,
                                  fmu.empty() ? "" : fmu_about(description.file.parent_path() / fmu),
-                                 system.variables(id), system.capabilities(id)});
+                                 system.variables(id), system.capabilities(id), system.warnings(id),
+                                 by_model_exchange(description, s, system.capabilities(id))});
   }
   for (const auto& loop : graph.loops()) {
     auto& names = result.loops.emplace_back();

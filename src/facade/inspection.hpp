@@ -14,6 +14,8 @@ struct SubsystemInspection {
   std::string about;  ///< what an FMU says of itself
   VariableTable variables;
   Capabilities capabilities;
+  std::vector<std::string> warnings;  ///< of itself: claims that were withdrawn, what is not used
+  std::string otherwise;              ///< what it would be by its other interface; empty if there is none
 };
 
 /// What a system is made of, without running it.

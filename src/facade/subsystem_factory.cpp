@@ -99,7 +99,7 @@ class Factory {
 }  // namespace
 
 std::string source_of(const SubsystemDescription& description, const std::string& method) {
-  if (!description.fmu.empty()) return "fmu " + fmu_title(description.fmu, fmu_choice(description, method));
+  if (!description.fmu.empty()) return fmu_title(description.fmu, fmu_choice(description, method));
   if (description.csv.empty()) return "model " + description.model;
   return fmt::format("csv {} ({})", std::filesystem::path(description.csv).filename().string(),
                      is_linear(description) ? kLinear : kHold);

@@ -24,7 +24,7 @@ Rhythm rhythm_of(const Capabilities& can, Duration macro_step) {
 
 void Calendar::start(const CoupledSystem& system, const RunSettings& settings) {
   grid_ = Grid(settings.start, settings.stop, settings.step);
-  window_ = {.from = settings.start, .to = settings.start};  // as if one had ended there
+  window_ = {{settings.start, 0.0, settings.start}};  // as if one had ended there
   stop_ = settings.stop;
   span_.assign(system.size(), 1);
   parts_.assign(system.size(), 1);
@@ -41,7 +41,7 @@ void Calendar::choose(std::uint64_t step, Time from, Duration size) {
   // A rest too small to be a step of its own is taken with the last one.
   constexpr double kRest = 1e-6;
   const bool last = reached(from + (1.0 + kRest) * size, stop_);
-  window_ = {step, from, last ? stop_ - from : size, last ? stop_ : from + size};
+  window_ = {{from, last ? stop_ - from : size, last ? stop_ : from + size}, step};
 }
 
 StepTask Calendar::unusual_task(SubsystemId s, int degree) const {

@@ -44,14 +44,11 @@ class Calendar {
     return {s, window.from, window.size, degree, 1, window.to};
   }
 
-  struct Window {
+  struct Window : CommonStep {
     std::uint64_t step = ~std::uint64_t{0};
-    Time from = 0.0;
-    Duration size = 0.0;
-    Time to = 0.0;
   };
   const Window& window_of(std::uint64_t step) {
-    if (step != window_.step) window_ = {step, time(step), grid_.size(step), grid_.time(step + 1)};
+    if (step != window_.step) window_ = {{time(step), grid_.size(step), grid_.time(step + 1)}, step};
     return window_;
   }
 

@@ -150,7 +150,7 @@ MacroStepReport ExplicitMethod::advance(CoupledSystem& system) {
   if (one_step_for_all_) {  // the common case, kept free of questions
     system.hold_all_inputs();
     const Calendar::Window& window = calendar_.window_of(step_);
-    system.commit_everyone({{}, window.from, window.size, 0, 1, window.to});
+    system.commit_everyone(window);
     ++step_;
     return {.reached = window.to};
   }

@@ -169,38 +169,46 @@ void F3ornits::take_outputs(CoupledSystem& system, SubsystemId s) {
   ++member.steps;
   member.smallest = std::min(member.smallest, member.size);
   member.largest = std::max(member.largest, member.size);
-  if (something_happened(system, s)) {
-    for (const OutputId y : system.graph().outputs_of(s)) {
-      estimates_[y].begin(now_, system.outputs()[y]);
-      outputs_[y].range.take(system.outputs()[y], member.size, step_control_);
-      outputs_[y].error = 0.0;
-      outputs_[y].doubted = false;
-    }
-    wishes_[s].proposal = system.graph().outputs_of(s).count > 0 ? member.min_step : kNever;
-    return;
+  for (const OutputId y : member.outputs) {
+    outputs_[y].range.take(system.outputs()[y], member.size, step_control_);
   }
-  const Verdict verdict = judge_outputs(system, s);
+  if (announced_event_happened(system, s)) return begin_new_past(system, s);
+  const bool ended_early = returned_early(system, s);
+  Verdict verdict = judge_outputs(system, s);
+  // That something happened is known then, not guessed: an error beyond the tolerance is its effect.
+  if (ended_early && verdict.beyond_tolerance) verdict.jumped = true;
   if (verdict.beyond_tolerance) ++member.beyond_tolerance;
   if (verdict.jumped) {
     ++member.jumps;
     if (member.imposed || !member.at_its_shortest()) ++member.late_jumps;
     jumped_.push_back(s);
   }
+  if (ended_early) return begin_new_past(system, s);
   propose(s, verdict);
 }
 
-/// An announced event, or one that made the subsystem return early on its way.
-bool F3ornits::something_happened(CoupledSystem& system, SubsystemId s) {
+bool F3ornits::announced_event_happened(CoupledSystem& system, SubsystemId s) {
   Member& member = members_[s];
-  bool happened = false;
-  if (member.announces) {
-    happened = reached(now_, member.event);
-    member.event = system.next_event(s, now_);
-  }
-  const auto early_returns = system.counters(s).early_returns;
-  happened = happened || early_returns > member.early_returns;
-  member.early_returns = early_returns;
+  if (!member.announces) return false;
+  const bool happened = reached(now_, member.event);
+  member.event = system.next_event(s, now_);
   return happened;
+}
+
+/// An event that was not announced made the subsystem stop on its way.
+bool F3ornits::returned_early(const CoupledSystem& system, SubsystemId s) {
+  const auto returns = system.counters(s).early_returns;
+  return returns > std::exchange(members_[s].early_returns, returns);
+}
+
+void F3ornits::begin_new_past(const CoupledSystem& system, SubsystemId s) {
+  Member& member = members_[s];
+  for (const OutputId y : member.outputs) {
+    estimates_[y].begin(now_, system.outputs()[y]);
+    outputs_[y].error = 0.0;
+    outputs_[y].doubted = false;
+  }
+  wishes_[s].proposal = member.outputs.count > 0 ? member.min_step : kNever;
 }
 
 F3ornits::Verdict F3ornits::judge_outputs(const CoupledSystem& system, SubsystemId s) {
@@ -210,7 +218,6 @@ F3ornits::Verdict F3ornits::judge_outputs(const CoupledSystem& system, Subsystem
     const double value = system.outputs()[y];
     auto& output = outputs_[y];
     const auto surprise = estimates_[y].take(now_, value, calibration_);
-    output.range.take(value, member.size, step_control_);
     const double error_before = output.error;
     output.error = normalised_error(surprise.error, value, output.range, step_control_);
     ++member.orders[static_cast<std::size_t>(estimates_[y].order())];

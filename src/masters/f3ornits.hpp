@@ -119,7 +119,9 @@ class F3ornits final : public Method {
   void begin_step(CoupledSystem& system, SubsystemId s);
   void commit(CoupledSystem& system, bool those_who_only_read);
   void take_outputs(CoupledSystem& system, SubsystemId s);
-  bool something_happened(CoupledSystem& system, SubsystemId s);
+  bool announced_event_happened(CoupledSystem& system, SubsystemId s);
+  bool returned_early(const CoupledSystem& system, SubsystemId s);
+  void begin_new_past(const CoupledSystem& system, SubsystemId s);
   Verdict judge_outputs(const CoupledSystem& system, SubsystemId s);
   bool jumped(OutputId y, const OutputEstimate::Surprise& surprise, double error_before, bool imposed);
   void propose(SubsystemId s, const Verdict& verdict);

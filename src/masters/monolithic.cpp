@@ -148,7 +148,7 @@ bool Monolithic::stop_requested(CoupledSystem& system) {
   for (std::size_t s = 0; s < equations_.size(); ++s) {
     if (equations_[s]->stop_requested()) system.request_stop(SubsystemId{s});
   }
-  return !system.stop_request().empty();
+  return system.stop_request().has_value();
 }
 
 void Monolithic::indicate(CoupledSystem& system, Time t, std::span<const double> x, std::span<double> z) {

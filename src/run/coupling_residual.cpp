@@ -33,19 +33,22 @@ void CouplingResidual::update(Time now) {
     if (*output > range.high) range.high = *output;
     ++output;
   }
-  const bool all_here = system_->all_at(now);
-  all_met_ = all_met_ || all_here;
+  if (!system_->all_at(now)) return compare_those_who_met(now);
+  all_met_ = true;
   const double* inputs = system_->inputs().data();
   double* difference = difference_.data();
-  const auto compare = [inputs, difference](std::size_t i, double arrived) {
+  system_->transfer().each_uncorrected(system_->signals(), [inputs, difference](std::size_t i, double arrived) {
     const double here = std::abs(inputs[i] - arrived);
     if (here > difference[i]) difference[i] = here;
-  };
-  if (all_here) return system_->transfer().each_uncorrected(system_->signals(), compare);
+  });
+}
+
+void CouplingResidual::compare_those_who_met(Time now) {
   for (std::size_t i = 0; i < difference_.size(); ++i) {
     if (!both_ends_communicated(InputId{i}, now)) continue;
     met_[i] = 1;
-    compare(i, system_->transfer().uncorrected(InputId{i}, system_->signals()));
+    const double arrived = system_->transfer().uncorrected(InputId{i}, system_->signals());
+    difference_[i] = std::max(difference_[i], std::abs(system_->inputs()[i] - arrived));
   }
 }
 

@@ -33,6 +33,7 @@ class CouplingResidual {
     double low, high;
   };
 
+  [[gnu::noinline]] void compare_those_who_met(Time now);
   bool both_ends_communicated(InputId input, Time now) const;
   double magnitude(OutputId output) const;
 

@@ -115,17 +115,18 @@ void Runner::advance_while_before(Time t) {
     }
     if (corrections_ != nullptr) corrections_->apply(system_, summary_.macro_steps);
     const MacroStepReport report = method_.advance(system_);
-    note_macro_step(report.reached - summary_.reached);
-    summary_.reached = report.reached;
+    const auto stopper = system_.stop_request();
+    const Time before = std::exchange(summary_.reached, stopper ? system_.time_of(*stopper) : report.reached);
+    if (summary_.reached > before) note_macro_step(summary_.reached - before);
     summary_.iterations += report.iterations;
     summary_.rejected_steps += report.rejected;
     if (system_.discrete() != nullptr) exchange_discrete();
     residual_.update(summary_.reached);
     energy_.update(summary_.reached);
-    if (!observers_.empty()) tell_observers();
-    if (!system_.stop_request().empty()) {
-      finish(Termination::Interrupted,
-             fmt::format("subsystem '{}' asked to end the run at t = {} s", system_.stop_request(), summary_.reached));
+    if (!observers_.empty() && summary_.reached > before) tell_observers();
+    if (stopper) {
+      finish(Termination::Interrupted, fmt::format("subsystem '{}' asked to end the run at t = {:.12g} s",
+                                                   system_.graph().name(*stopper), summary_.reached));
       return;
     }
   }

@@ -1,11 +1,16 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "results/memory_recorder.hpp"
+#include "subsystem/fmi/fmu_subsystem.hpp"
 #include "support/archives.hpp"
 #include "support/places.hpp"
 #include "support/problems_of.hpp"
 #include "support/program.hpp"
+#include "support/scripted_descriptions.hpp"
+#include "support/scripted_fmu3.h"
 #include "support/systems.hpp"
 #include "support/test_models.hpp"
 
@@ -18,39 +23,7 @@ namespace {
 using test::problems_of;
 
 namespace fs = std::filesystem;
-
-enum Mode {
-  Normal,
-  EventInside,
-  Announced,
-  NeverSettles,
-  EventInPlace,
-  EndlessInPlace,
-  DiscardLong,
-  DiscardAll,
-  TerminateInEvent,
-  NoEventMode,
-  WarnOnSet,
-  AskNothing
-};
-
-std::string description(const std::string& flags, const std::string& input, const std::string& more) {
-  return fmt::format(R"(<fmiModelDescription fmiVersion="3.0" modelName="scripted" instantiationToken="scripted">
-  <CoSimulation modelIdentifier="scripted" canHandleVariableCommunicationStepSize="true" {}/>
-  <LogCategories><Category name="logStatusError"/></LogCategories>
-  <ModelVariables>
-    <Float64 name="u" valueReference="0" causality="input" start="1" {}/>
-    <Float64 name="y" valueReference="1" causality="output"/>
-    <Int32 name="mode" valueReference="2" causality="parameter" variability="fixed" start="0"/>
-    <Float64 name="integral" valueReference="4" causality="output"/>
-    <Boolean name="on" valueReference="5" causality="output"/>
-    {}
-    <UInt8 name="small" valueReference="6" causality="parameter" variability="fixed" start="1"/>
-  </ModelVariables>
-  <ModelStructure><Output valueReference="1" dependencies="0"/><Output valueReference="4" dependencies=""/></ModelStructure>
-</fmiModelDescription>)",
-                     flags, input, more);
-}
+using test::expect_text;
 
 class Fmu3Events : public testing::Test {
  protected:
@@ -58,7 +31,7 @@ class Fmu3Events : public testing::Test {
                            const std::string& more = {}) {
     const fs::path file = folder_ / fmt::format("part{}.fmu", ++written_);
     std::vector<test::ArchiveEntry> entries;
-    entries.push_back({"modelDescription.xml", description(flags, input, more)});
+    entries.push_back({"modelDescription.xml", test::scripted3_description(flags, input, more)});
     entries.push_back({"binaries/x86_64-linux/scripted.so", test::text_of(test::scripted_fmu3_library())});
     test::write_archive(file, entries);
     return test::system_from(fmt::format(R"(
@@ -80,10 +53,6 @@ start = {{ mode = {} }}
   MemoryRecorder recorder_;
   int written_ = 0;
 };
-
-void expect_text(const std::string& text, const std::string& part) {
-  EXPECT_NE(text.find(part), std::string::npos) << text;
-}
 
 TEST_F(Fmu3Events, event_found_inside_a_step_is_handled_there_and_the_step_goes_on) {
   const auto summary = run(EventInside);
@@ -132,7 +101,37 @@ TEST_F(Fmu3Events, endless_events_in_place_are_an_error) {
 TEST_F(Fmu3Events, request_to_terminate_in_an_event_ends_the_run) {
   const auto summary = run(TerminateInEvent);
   EXPECT_EQ(summary.termination, Termination::Interrupted);
-  expect_text(summary.message, "subsystem 'part' asked to end the run");
+  EXPECT_EQ(summary.message, "subsystem 'part' asked to end the run at t = 0.25 s");
+  EXPECT_EQ(summary.reached, 0.25);
+  EXPECT_EQ(recorder_.times.back(), 0.25);
+  EXPECT_NEAR(recorder_.column("part.integral").back(), 0.25, 1e-15) << "of 1, up to where it stands";
+}
+
+TEST_F(Fmu3Events, who_did_not_stop_where_another_asked_to_has_no_value_there) {
+  auto both = system(TerminateInEvent, "hasEventMode=\"true\"");
+  both.subsystems.push_back(both.subsystems[0]);
+  both.subsystems[1].name = "other";
+  both.subsystems[1].start["mode"] = {std::int64_t{Normal}, {}};
+  Simulation simulation(both);
+  simulation.observe(recorder_);
+  EXPECT_EQ(simulation.run().reached, 0.25);
+  EXPECT_EQ(recorder_.times.back(), 0.25);
+  EXPECT_TRUE(std::isnan(recorder_.column("other.integral").back()));
+}
+
+TEST_F(Fmu3Events, request_to_terminate_in_a_step_that_is_taken_back_is_taken_back_too) {
+  const auto description = system(TerminateInEvent, "hasEventMode=\"true\" canGetAndSetFMUState=\"true\"");
+  const auto part = make_fmu_subsystem("part", description.subsystems[0].fmu);
+  part->set_start(*part->variables().find("mode"), std::int64_t{TerminateInEvent});
+  ASSERT_TRUE(part->capabilities().rollback);
+  part->initialize(0.0, 1.0);
+  std::vector<double> y(part->variables().outputs.size());
+  const double u = 1.0;
+  Rollback& rollback = *part->facets().rollback;
+  const StateId start = rollback.save();
+  EXPECT_TRUE(part->step({0.0, 0.3, {&u, 1, 0}}, y).stop_requested);
+  rollback.restore(start);
+  EXPECT_FALSE(part->step({0.0, 0.1, {&u, 1, 0}}, y).stop_requested);
 }
 
 TEST_F(Fmu3Events, event_mode_that_does_not_work_is_withdrawn) {
@@ -195,7 +194,7 @@ TEST_F(Fmu3Events, state_functions_that_do_nothing_are_no_rollback) {
   EXPECT_FALSE(summary.subsystems[0].capabilities.rollback);
   ASSERT_EQ(summary.warnings.size(), 1U);
   expect_text(summary.warnings[0],
-              "it claims 'canGetAndSetFMUstate', but the same step from the restored state ends elsewhere");
+              "it claims 'canGetAndSetFMUState', but the same step from the restored state ends elsewhere");
 }
 
 TEST_F(Fmu3Events, connection_of_another_type_is_refused_with_its_type) {

@@ -73,7 +73,7 @@ std::string half_of(const std::string& text) {
 
 /// An FMU 3 of ours under another token.
 fs::path with_another_token(const BadFmu& here) {
-  const std::string original = test::fmu_file("3", "chain_mass");
+  const std::string original = test::fmu_file("test/strict/3", "chain_mass");
   std::string xml = test::text_in_archive(original, "modelDescription.xml");
   const std::string binary = "binaries/x86_64-linux/" + test::matched(xml, "modelIdentifier=\"([^\"]+)\"") + ".so";
   const std::string token = test::matched(xml, "instantiationToken=\"([^\"]+)\"");
@@ -122,6 +122,11 @@ std::vector<BadInput> bad_inputs() {
          return here.library_with("fmi2EnterInitializationMode", "fmi2EnterInitializationMude");
        },
        {file, "has no function 'fmi2EnterInitializationMode', which the standard wants"}},
+      {"missing step",
+       Normal,
+       [](const BadFmu& here) { return here.library_with("fmi2DoStep", "fmi2DoStap"); },
+       {"subsystem 'part': FMU '", file,
+        "has no function 'fmi2DoStep', which the standard wants. Tell who made the FMU"}},
       {"wrong guid",
        Normal,
        [](const BadFmu& here) { return here.write(test::scripted_description("", "another")); },

@@ -6,6 +6,7 @@
 #include "support/archives.hpp"
 #include "support/places.hpp"
 #include "support/program.hpp"
+#include "support/scripted_descriptions.hpp"
 #include "support/scripted_exchange.h"
 #include "support/systems.hpp"
 
@@ -15,28 +16,13 @@ namespace entrain {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string description(int indicators, const std::string& flags, const std::string& variability) {
-  return fmt::format(R"xml(<fmiModelDescription fmiVersion="2.0" modelName="scripted" guid="scripted"
-    numberOfEventIndicators="{}">
-  <ModelExchange modelIdentifier="scripted" {}/>
-  <ModelVariables>
-    <ScalarVariable name="x" valueReference="0" causality="output" initial="exact"><Real start="0"/></ScalarVariable>
-    <ScalarVariable name="der(x)" valueReference="1"><Real derivative="1"/></ScalarVariable>
-    <ScalarVariable name="mode" valueReference="2" causality="parameter" variability="fixed"><Integer start="0"/></ScalarVariable>
-    <ScalarVariable name="u" valueReference="3" causality="input" variability="{}"><Real start="0"/></ScalarVariable>
-    <ScalarVariable name="held" valueReference="4" causality="output"><Real/></ScalarVariable>
-  </ModelVariables>
-  <ModelStructure><Outputs><Unknown index="1"/><Unknown index="5"/></Outputs><Derivatives><Unknown index="2"/></Derivatives></ModelStructure>
-</fmiModelDescription>)xml",
-                     indicators, flags, variability);
-}
+using test::expect_text;
 
 class ScriptedExchange : public testing::Test {
  protected:
   fs::path write(int indicators, const std::string& flags = "", const std::string& variability = "continuous") const {
     fs::path file = folder_ / fmt::format("part{}.fmu", ++written_);
-    test::write_archive(file, {{"modelDescription.xml", description(indicators, flags, variability)},
+    test::write_archive(file, {{"modelDescription.xml", test::exchange_description(indicators, flags, variability)},
                                {"binaries/linux64/scripted.so", test::text_of(test::scripted_exchange_library())}});
     return file;
   }
@@ -59,16 +45,12 @@ start = {{ mode = {} }}
   MemoryRecorder recorder_;
 };
 
-void expect_text(const std::string& text, const std::string& part) {
-  EXPECT_NE(text.find(part), std::string::npos) << text;
-}
-
 TEST_F(ScriptedExchange, fmu_that_offers_model_exchange_only_runs) {
   const auto summary = run(Normal);
   EXPECT_EQ(summary.termination, Termination::Completed) << summary.message;
   EXPECT_NEAR(x().back(), 1.0, 1e-9);
   EXPECT_EQ(summary.subsystems[0].source,
-            "fmu part1.fmu (FMI 2.0 model exchange by Runge-Kutta, BDF where stiff, tolerance 1e-10)");
+            "part1.fmu (FMI 2.0 model exchange by Runge-Kutta, BDF where stiff, tolerance 1e-10)");
 }
 
 TEST_F(ScriptedExchange, discrete_inputs_are_told_in_event_mode_and_held) {
@@ -104,6 +86,8 @@ TEST_F(ScriptedExchange, fmu_that_asks_to_stop_in_an_event_stops_the_run) {
   const auto summary = run(TerminateInEvent, 1);
   EXPECT_EQ(summary.termination, Termination::Interrupted);
   EXPECT_NEAR(x().back(), 0.5, 1e-9);
+  EXPECT_NEAR(recorder_.times.back(), 0.5, 1e-9);
+  EXPECT_EQ(summary.reached, recorder_.times.back());
 }
 
 TEST_F(ScriptedExchange, event_wanted_after_an_internal_step_is_handled) {
@@ -122,7 +106,7 @@ TEST_F(ScriptedExchange, point_that_is_discarded_again_and_again_names_the_call)
 }
 
 TEST_F(ScriptedExchange, derivatives_that_fail_end_the_run) {
-  const auto summary = run(FailDerivatives);
+  const auto summary = run(ReturnError);
   EXPECT_EQ(summary.termination, Termination::Failed);
   expect_text(summary.message, "fmi2GetDerivatives returned fmi2Error");
 }

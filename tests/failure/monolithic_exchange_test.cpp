@@ -5,6 +5,7 @@
 #include "support/archives.hpp"
 #include "support/places.hpp"
 #include "support/program.hpp"
+#include "support/scripted_descriptions.hpp"
 #include "support/scripted_exchange.h"
 #include "support/systems.hpp"
 #include "support/temporary_folder.hpp"
@@ -15,22 +16,11 @@
 namespace entrain {
 namespace {
 
-constexpr const char* kDescription = R"xml(<fmiModelDescription fmiVersion="2.0" modelName="scripted" guid="scripted"
-    numberOfEventIndicators="{}">
-  <ModelExchange modelIdentifier="scripted"/>
-  <ModelVariables>
-    <ScalarVariable name="x" valueReference="0" causality="output" initial="exact"><Real start="0"/></ScalarVariable>
-    <ScalarVariable name="der(x)" valueReference="1"><Real derivative="1"/></ScalarVariable>
-    <ScalarVariable name="mode" valueReference="2" causality="parameter" variability="fixed"><Integer start="0"/></ScalarVariable>
-  </ModelVariables>
-  <ModelStructure><Outputs><Unknown index="1"/></Outputs><Derivatives><Unknown index="2"/></Derivatives></ModelStructure>
-</fmiModelDescription>)xml";
-
 class MonolithicExchange : public testing::Test {
  protected:
   RunSummary run(int mode, int indicators) {
     const auto file = folder_ / "part.fmu";
-    test::write_archive(file, {{"modelDescription.xml", fmt::format(kDescription, indicators)},
+    test::write_archive(file, {{"modelDescription.xml", test::exchange_description(indicators)},
                                {"binaries/linux64/scripted.so", test::text_of(test::scripted_exchange_library())}});
     Simulation simulation(test::system_from(fmt::format(R"(
 run = {{ stop = 1.0, step = 0.2, method = "monolithic" }}
@@ -75,7 +65,7 @@ TEST_F(MonolithicExchange, event_wanted_after_an_internal_step_is_handled) {
 
 TEST_F(MonolithicExchange, summary_says_that_the_method_integrates) {
   const auto summary = run(Normal, 0);
-  EXPECT_EQ(summary.subsystems[0].source, "fmu part.fmu (FMI 2.0 model exchange)");
+  EXPECT_EQ(summary.subsystems[0].source, "part.fmu (FMI 2.0 model exchange)");
 }
 
 }  // namespace

@@ -18,14 +18,15 @@ inline std::vector<std::string> example_names() {
   return names;
 }
 
-/// The FMU that a subsystem of an example names, or the one of its built-in model.
+/// The FMU that a subsystem of an example names, or the one of its built-in model; strict ones, but for those that can
+/// do less.
 inline std::string fmu_of(const SubsystemDescription& subsystem) {
   constexpr std::string_view kBuilt = "build/fmus/";
-  std::string file = subsystem.model;
-  std::replace(file.begin(), file.end(), '.', '_');
-  return fmu_folder() + "/" +
-         (subsystem.fmu.empty() ? "2/" + file + ".fmu"
-                                : subsystem.fmu.substr(subsystem.fmu.find(kBuilt) + kBuilt.size()));
+  std::string model = subsystem.model;
+  std::replace(model.begin(), model.end(), '.', '_');
+  const std::string file = subsystem.fmu.empty() ? "2/" + model + ".fmu"
+                                                 : subsystem.fmu.substr(subsystem.fmu.find(kBuilt) + kBuilt.size());
+  return fmu_folder() + (file.starts_with("supplied/") ? "/" : "/test/strict/") + file;
 }
 
 }  // namespace entrain::test

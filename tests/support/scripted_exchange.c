@@ -1,5 +1,6 @@
 /* An FMI 2.0 model-exchange FMU, x' = 1, y = x, without a function for its state, that does from x = 0.5 on what its
    parameter 'mode' says. It checks that calls come in the modes where the standard allows them. */
+#include <math.h>
 #include <string.h>
 
 #include "idle_fmi2.h"
@@ -13,11 +14,25 @@ typedef struct {
   int mode, phase, done;
 } Component;
 
+static fmi2Status fail(const Component* c, const char* why) {
+  c->callbacks.logger(c->callbacks.componentEnvironment, "scripted", fmi2Error, "logStatusError", "%s", why);
+  return fmi2Error;
+}
 static fmi2Status require(const Component* c, int allowed) {
-  return allowed ? fmi2OK
-                 : (c->callbacks.logger(c->callbacks.componentEnvironment, "scripted", fmi2Error, "logStatusError",
-                                        "%s", "called in the wrong mode"),
-                    fmi2Error);
+  return allowed ? fmi2OK : fail(c, "called in the wrong mode");
+}
+/* From x = 0.5 on. */
+static fmi2Status fault(const Component* c) {
+  switch (c->mode) {
+    case ReturnError: return fail(c, "the boiler burst");
+    case ReturnFatal: fail(c, "out of memory"); return fmi2Fatal;
+    case LogNothing:
+      c->callbacks.logger(c->callbacks.componentEnvironment, NULL, fmi2Error, NULL, NULL);
+      c->callbacks.logger(NULL, NULL, fmi2Error, NULL, "to nobody");
+      c->callbacks.logger(c->callbacks.componentEnvironment, NULL, fmi2Error, NULL, "\033[2J%n100%");
+      return fmi2Error;
+    default: take_the_process_along(c->mode); return fmi2OK;
+  }
 }
 static int is_due(const Component* c) {
   return c->x >= 0.5 && !c->done;
@@ -90,8 +105,8 @@ EXPORT fmi2Status fmi2GetDerivatives(fmi2Component component, fmi2Real dx[], siz
   c->memory += 1e-3;
   dx[0] = c->mode == Remembers ? 1.0 + c->memory : 1.0;
   if (c->mode == Discard && c->x > 0.5) return fmi2Discard;
-  if (c->mode == FailDerivatives && c->x > 0.5) return fmi2Error;
-  return fmi2OK;
+  if (c->mode == ReturnNan && c->x > 0.5) dx[0] = NAN;
+  return c->x > 0.5 ? fault(c) : fmi2OK;
 }
 EXPORT fmi2Status fmi2GetEventIndicators(fmi2Component c, fmi2Real z[], size_t n) {
   for (size_t i = 0; i < n; ++i) z[i] = 0.5 - ((const Component*)c)->x;

@@ -1,5 +1,8 @@
-/* What scripted_exchange.c does from x = 0.5 on: the values of its parameter 'mode', shared with the tests. */
+/* What scripted_exchange.c does from x = 0.5 on: the values of its parameter 'mode' beside those in faults.h, shared
+   with the tests. */
 #pragma once
+
+#include "faults.h"
 
 enum ExchangeMode {
   Normal,
@@ -8,7 +11,6 @@ enum ExchangeMode {
   TerminateInEvent,
   StepEvent,
   Discard,
-  FailDerivatives,
   Remembers,
   DiscreteInput
 };

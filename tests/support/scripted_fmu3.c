@@ -1,33 +1,21 @@
 /* An FMI 3.0 co-simulation FMU, y = u + offset, with an event mode and an intermediate update that misbehave as its
    parameter 'mode' says. It checks its own state machine: a call where it is not allowed is an error. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "scripted_fmu3.h"
 #include "subsystem/fmi/fmi3_api.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
-enum Mode {
-  Normal,
-  EventInside,      /* at 0.25 s, found by the FMU: offset + 1 */
-  Announced,        /* at 0.33 s and 0.66 s, announced: offset + 10 each; a step past one is an error */
-  NeverSettles,     /* at 0.25 s */
-  EventInPlace,     /* at 0.5 s, reported by the step that starts there */
-  EndlessInPlace,   /* the same, again and again */
-  DiscardLong,      /* steps longer than 0.03 s from 0.5 s on */
-  DiscardAll,       /* every step from 0.5 s on */
-  TerminateInEvent, /* at 0.25 s */
-  NoEventMode,      /* claims an event mode that does not work */
-  WarnOnSet,        /* fmi3SetFloat64 returns a warning from 0.5 s on */
-  AskNothing        /* claims an intermediate update and never asks */
-};
 enum Phase { Instantiated, Initializing, EventMode, StepMode, Asking };
 
 typedef struct {
   fmi3InstanceEnvironment environment;
   fmi3LogMessageCallback log;
   fmi3IntermediateUpdateCallback update;
-  double u, offset, time, integral;
+  double u, offset, time, integral, calls;
   int mode, events_used, early_allowed, phase, pending, handled;
 } Component;
 
@@ -73,15 +61,20 @@ EXPORT fmi3Status fmi3Terminate(fmi3Instance instance) {
 }
 EXPORT fmi3Status fmi3GetFloat64(fmi3Instance instance, const fmi3ValueReference vr[], size_t n, fmi3Float64 values[],
                                  size_t count) {
-  const Component* c = instance;
+  Component* c = instance;
   (void)count;
-  for (size_t i = 0; i < n; ++i) values[i] = vr[i] == 4 ? c->integral : c->u + c->offset;
+  c->calls += COUNTED_GET;
+  for (size_t i = 0; i < n; ++i)
+    values[i] = vr[i] == 4 ? c->integral : c->mode == CountCalls ? c->calls : c->u + c->offset;
+  if (c->mode == ReturnNan && c->time > 0.5 - 1e-9) values[0] = NAN;
   return fmi3OK;
 }
 EXPORT fmi3Status fmi3SetFloat64(fmi3Instance instance, const fmi3ValueReference vr[], size_t n,
                                  const fmi3Float64 values[], size_t count) {
   Component* c = instance;
   (void)vr, (void)count;
+  c->calls += COUNTED_SET;
+  if (c->mode == CrashWhenTold && c->phase == Asking && c->time > 0.5 - 1e-9) use_memory_that_is_not_there();
   for (size_t i = 0; i < n; ++i) c->u = values[i];
   if (c->mode != WarnOnSet || c->time < 0.5 - 1e-9) return fmi3OK;
   c->log(c->environment, fmi3Warning, "logStatusWarning", "u is large");
@@ -100,17 +93,21 @@ EXPORT fmi3Status fmi3GetBoolean(fmi3Instance instance, const fmi3ValueReference
   values[0] = fmi3True;
   return fmi3OK;
 }
-/* Accepts everything and does nothing. */
+/* Accepted by all modes, and done in one. */
 EXPORT fmi3Status fmi3GetFMUState(fmi3Instance instance, fmi3FMUState* state) {
-  *state = instance;
+  const Component* c = instance;
+  if (*state == NULL) *state = malloc(sizeof(Component));
+  memcpy(*state, c, sizeof(Component));
   return fmi3OK;
 }
 EXPORT fmi3Status fmi3SetFMUState(fmi3Instance instance, fmi3FMUState state) {
-  (void)instance, (void)state;
+  Component* c = instance;
+  if (c->mode == TerminateInEvent) memcpy(c, state, sizeof(Component));
   return fmi3OK;
 }
 EXPORT fmi3Status fmi3FreeFMUState(fmi3Instance instance, fmi3FMUState* state) {
   (void)instance;
+  free(*state);
   *state = NULL;
   return fmi3OK;
 }
@@ -169,15 +166,32 @@ static void integrate(Component* c, double from, double to) {
   }
 }
 
+/* From 0.5 s on. */
+static fmi3Status fault(const Component* c) {
+  switch (c->mode) {
+    case ReturnError: return fail(c, "the boiler burst");
+    case ReturnFatal: fail(c, "out of memory"); return fmi3Fatal;
+    case LogNothing:
+      c->log(c->environment, fmi3Error, NULL, NULL);
+      c->log(NULL, fmi3Error, NULL, "to nobody");
+      c->log(c->environment, fmi3Error, NULL, "\033[2J%n100%");
+      return fmi3Error;
+    default: take_the_process_along(c->mode); return fmi3OK;
+  }
+}
+
 EXPORT fmi3Status fmi3DoStep(fmi3Instance instance, fmi3Float64 from, fmi3Float64 size, fmi3Boolean no_set,
                              fmi3Boolean* event, fmi3Boolean* terminate, fmi3Boolean* early, fmi3Float64* last) {
   Component* c = instance;
   (void)no_set;
+  c->calls += COUNTED_STEP;
   if (c->phase != StepMode) return fail(c, "a step outside step mode");
   if (c->pending) return fail(c, "a step with an event pending");
   if (from - c->time > 1e-9) return fail(c, "a step from the future"); /* one from the past is not noticed */
   *event = *terminate = *early = fmi3False;
   const int late = from >= 0.5 - 1e-9;
+  const fmi3Status status = late ? fault(c) : fmi3OK;
+  if (status != fmi3OK) return status;
   if (late && (c->mode == DiscardAll || (c->mode == DiscardLong && size > 0.03))) return fmi3Discard;
   double to = from + size;
   const double at = event_after(c, from);

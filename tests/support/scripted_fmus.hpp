@@ -10,30 +10,11 @@
 #include "support/archives.hpp"
 #include "support/places.hpp"
 #include "support/program.hpp"
+#include "support/scripted_descriptions.hpp"
 #include "support/scripted_fmu.h"
 #include "support/temporary_folder.hpp"
 
 namespace entrain::test {
-
-/// Of the FMU in scripted_fmu.c. `flags`: further attributes of its co-simulation.
-inline std::string scripted_description(const std::string& flags, const std::string& guid = "scripted") {
-  return fmt::format(R"(<fmiModelDescription fmiVersion="2.0" modelName="scripted" guid="{}">
-  <CoSimulation modelIdentifier="scripted" canHandleVariableCommunicationStepSize="true" {}/>
-  <LogCategories><Category name="logStatusError"/></LogCategories>
-  <ModelVariables>
-    <ScalarVariable name="u" valueReference="0" causality="input"><Real start="1"/></ScalarVariable>
-    <ScalarVariable name="y" valueReference="1" causality="output"><Real/></ScalarVariable>
-    <ScalarVariable name="mode" valueReference="2" causality="parameter" variability="fixed"><Integer start="0"/></ScalarVariable>
-    <ScalarVariable name="offset" valueReference="3" causality="parameter" variability="fixed"><Real start="0"/></ScalarVariable>
-  </ModelVariables>
-  <ModelStructure><Outputs><Unknown index="2" dependencies="1"/></Outputs></ModelStructure>
-</fmiModelDescription>)",
-                     guid, flags);
-}
-
-inline void expect_text(const std::string& text, const std::string& part) {
-  EXPECT_NE(text.find(part), std::string::npos) << text;
-}
 
 /// A folder with scripted FMUs, and the program run in it.
 class ScriptedFmus : public testing::Test {

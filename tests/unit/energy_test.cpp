@@ -245,7 +245,7 @@ TEST(LateOutputs, of_a_subsystem_that_is_only_linearized_are_those_of_one_that_i
   };
   auto as_fmus = example("learning");
   for (auto& subsystem : as_fmus.subsystems) {
-    subsystem.fmu = test::fmu_folder() + "/2/" +
+    subsystem.fmu = test::fmu_folder() + "/test/strict/2/" +
                     (subsystem.name == "force_side" ? "oscillator_force_side.fmu" : "oscillator_motion_side.fmu");
     subsystem.model.clear();
   }

@@ -6,9 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "report/summary_json.hpp"
-#include "results/memory_recorder.hpp"
+#include "support/f3ornits_runs.hpp"
 #include "support/mentions.hpp"
-#include "support/places.hpp"
 #include "support/problems_of.hpp"
 #include "support/systems.hpp"
 #include "support/test_models.hpp"
@@ -17,8 +16,10 @@ namespace entrain {
 namespace {
 
 using test::changed;
+using test::finished;
 using test::mentions;
 using test::problems_of;
+using test::two_masses;
 
 /// Keeps the polynomial of its input on every step.
 class Probe final : public test::StaticModel {
@@ -181,28 +182,6 @@ TEST(F3ornitsInputs, never_span_a_jump) {
   }
 }
 
-/// The two masses whose right side changes at 100 s; `announced` or not.
-SystemDescription two_masses(bool announced, std::vector<std::string> options = {}) {
-  options.insert(options.begin(), "min_step=0.01");
-  auto description = changed(test::example("two_mass"),
-                             {.method = "f3ornits", .step = 0.01, .stop = 110.0, .options = std::move(options)});
-  if (!announced) description.subsystems[1].events = Written<std::vector<double>>{};
-  return description;
-}
-
-struct Finished {
-  MemoryRecorder record;
-  RunSummary summary;
-};
-Finished finished(const SystemDescription& description, const std::vector<std::string>& signals) {
-  Simulation simulation(description);
-  Finished result{MemoryRecorder(signals), {}};
-  simulation.observe(result.record);
-  result.summary = simulation.run();
-  EXPECT_EQ(result.summary.termination, Termination::Completed) << result.summary.message;
-  return result;
-}
-
 TEST(F3ornitsEvents, an_announced_one_is_a_communication_time_and_no_jump) {
   const auto run = finished(two_masses(true), {"left.x"});
   const auto& t = run.record.times;
@@ -318,66 +297,6 @@ TEST(F3ornitsOptions, an_offset_is_refused_by_methods_with_one_grid_for_all) {
   EXPECT_EQ(problems_of(description), "accepted");
   description.subsystems[0].step.reset();
   EXPECT_NE(problems_of(description).find("step_offset means nothing without an imposed step"), std::string::npos);
-}
-
-SystemDescription with_fmus(const std::string& pair, const std::string& folder, const std::vector<std::string>& parts) {
-  auto description = test::example(pair);
-  for (std::size_t s = 0; s < parts.size(); ++s) {
-    description.subsystems[s].model.clear();
-    description.subsystems[s].fmu = test::fmu_folder() + "/" + folder + "/" + pair + "_" + parts[s] + ".fmu";
-  }
-  return description;
-}
-
-double prey_at_the_end(SystemDescription description, const test::Change& change) {
-  Simulation simulation(changed(std::move(description), change));
-  EXPECT_EQ(simulation.run().termination, Termination::Completed) << simulation.summary().message;
-  return simulation.value("prey.p");
-}
-
-TEST(F3ornitsFmus, bare_ones_with_imposed_steps_beat_held_inputs_fivefold) {
-  const double exact =
-      prey_at_the_end(test::example("lotka_volterra"), {.method = "monolithic", .step = 0.1, .stop = 6.0});
-  for (const std::string version : {"2", "3"}) {
-    auto bare = with_fmus("lotka_volterra", "test/bare/" + version, {"prey", "predator"});
-    bare.subsystems[0].step = Written<double>{0.02, {}};
-    bare.subsystems[1].step = Written<double>{0.02, {}};
-    const double held = prey_at_the_end(bare, {.method = "jacobi", .step = 0.02, .stop = 6.0});
-    const double ours = prey_at_the_end(bare, {.method = "f3ornits", .step = 0.02, .stop = 6.0});
-    EXPECT_LT(std::abs(ours - exact), std::abs(held - exact) / 5) << version;
-    bare.subsystems[1].step = Written<double>{0.03, {}};  // no common grid
-    const double apart = prey_at_the_end(bare, {.method = "f3ornits", .step = 0.02, .stop = 6.0});
-    EXPECT_LT(std::abs(apart - exact), std::abs(held - exact) / 5) << version;
-  }
-}
-
-// In its first 10 s the controller ignores its input, so that no step there can prove which input derivatives it takes.
-TEST(F3ornitsFmus, an_input_that_has_no_effect_yet_keeps_the_degree_that_is_claimed) {
-  Simulation simulation(
-      changed(with_fmus("car", "test/strict/2", {"body", "controller"}), {.method = "f3ornits", .step = 0.01}));
-  EXPECT_EQ(simulation.run().termination, Termination::Completed) << simulation.summary().message;
-  EXPECT_EQ(simulation.summary().subsystems[1].capabilities.input_degree, 1);
-  EXPECT_NEAR(simulation.value("body.v"), 16.09, 0.05);
-}
-
-TEST(F3ornitsFmus, run_as_the_native_models_do) {
-  for (const std::string version : {"2", "3"}) {
-    auto native = two_masses(true);
-    native.subsystems[1].events = Written<std::vector<double>>{{100.0}, {}};
-    if (version == "3") {  // which knows no input derivatives
-      for (auto& subsystem : native.subsystems) subsystem.input_degree = Written<std::int64_t>{0, {}};
-    }
-    auto imported = native;
-    const auto fmus = with_fmus("two_mass", "test/strict/" + version, {"left", "right"});
-    for (std::size_t s = 0; s < 2; ++s) {
-      imported.subsystems[s].model.clear();
-      imported.subsystems[s].fmu = fmus.subsystems[s].fmu;
-    }
-    const auto expected = finished(native, {"left.x"});
-    const auto found = finished(imported, {"left.x"});
-    EXPECT_EQ(found.summary.macro_steps, expected.summary.macro_steps) << version;
-    EXPECT_NEAR(found.record.column("left.x").back(), expected.record.column("left.x").back(), 1e-6) << version;
-  }
 }
 
 }  // namespace

@@ -14,13 +14,16 @@ namespace {
 
 constexpr double kTolerance = 1e-9;
 
-class ExportedSolver : public testing::TestWithParam<std::string> {
+class ExportedSolver : public testing::TestWithParam<std::tuple<std::string, std::string>> {
  protected:
   static std::unique_ptr<Subsystem> fmu(const std::string& name) {
-    return make_fmu_subsystem("s", test::fmu_folder() + "/test/" + GetParam() + "/2/" + name + ".fmu");
+    const auto& [solver, version] = GetParam();
+    return make_fmu_subsystem("s", test::fmu_folder() + "/test/" + solver + "/" + version + "/" + name + ".fmu");
   }
 };
-INSTANTIATE_TEST_SUITE_P(All, ExportedSolver, testing::Values("erk", "cvode"));
+INSTANTIATE_TEST_SUITE_P(All, ExportedSolver,
+                         testing::Combine(testing::Values("erk", "cvode"), testing::Values("2", "3")),
+                         [](const auto& each) { return std::get<0>(each.param) + "_fmi" + std::get<1>(each.param); });
 
 TEST_P(ExportedSolver, keeps_its_tolerance_and_is_not_the_exact_step) {
   const auto ours = fmu("mechanical_left");

@@ -38,13 +38,13 @@ class Fmu2 {
   Fmu2(const Fmu2&) = delete;
   Fmu2& operator=(const Fmu2&) = delete;
 
-  fmi2Status enter() {
-    const auto status = ENTRAIN_FMU_CALL(library_, fmi2SetupExperiment)(component, fmi2False, 0.0, 0.0, fmi2False, 0.0);
+  fmi2Status enter(double at = 0.0) {
+    const auto status = ENTRAIN_FMU_CALL(library_, fmi2SetupExperiment)(component, fmi2False, 0.0, at, fmi2False, 0.0);
     return status == fmi2OK ? ENTRAIN_FMU_CALL(library_, fmi2EnterInitializationMode)(component) : status;
   }
   fmi2Status exit() { return ENTRAIN_FMU_CALL(library_, fmi2ExitInitializationMode)(component); }
-  void start() {
-    ASSERT_EQ(enter(), fmi2OK);
+  void start(double at = 0.0) {
+    ASSERT_EQ(enter(at), fmi2OK);
     ASSERT_EQ(exit(), fmi2OK);
   }
   fmi2Status set(fmi2ValueReference reference, double value) {
@@ -82,7 +82,7 @@ TEST(Fmukit, constant_inputs_give_the_bits_of_the_native_model) {
                                         {"lotka_volterra.modulated_prey", "lotka_volterra_modulated_prey"}}) {
     const auto reference = native(model);
     std::vector<double> y(reference->variables().outputs.size());
-    Fmu2 fmu("2", fmu_name);
+    Fmu2 fmu("test/strict/2", fmu_name);
     fmu.start();
     for (int k = 0; k < 20; ++k) {
       const double u = 0.1 * k;
@@ -97,7 +97,7 @@ TEST(Fmukit, constant_inputs_give_the_bits_of_the_native_model) {
 
 TEST(Fmukit, calculated_output_belongs_to_the_time_reached) {
   // y = x + 0.5 sin 3t with x' = cos t: nothing is set between the steps, only the time passes.
-  Fmu2 fmu("2", "tough");
+  Fmu2 fmu("test/strict/2", "tough");
   fmu.start();
   for (int k = 0; k < 3; ++k) {
     EXPECT_NEAR(fmu.get(kOutput), std::sin(0.5 * k) + 0.5 * std::sin(1.5 * k), 1e-15) << "only rounding is left";
@@ -111,7 +111,7 @@ TEST(Fmukit, input_derivatives_make_a_polynomial_for_one_step_only) {
   const double size = 0.25;
   const auto reference = native("mechanical.left");
   std::array<double, 2> y{};
-  Fmu2 fmu("2", "mechanical_left");
+  Fmu2 fmu("test/strict/2", "mechanical_left");
   fmu.start();
   fmu.set(kInput, 1.0);
   fmu.set_input_derivative(1, 2.0);
@@ -132,18 +132,19 @@ TEST(Fmukit, input_derivatives_make_a_polynomial_for_one_step_only) {
 
 TEST(Fmukit, an_input_that_ended_with_a_slope_gives_it_to_what_differentiates_it) {
   // car.controller after its switch time: F = Kp (target - dx/dt) = 1000 (16 - slope).
-  Fmu2 fmu("2", "car_controller");
-  fmu.start();
+  Fmu2 fmu("test/strict/2", "car_controller");
+  fmu.start(20.0);
   fmu.set(kInput, 100.0);
   fmu.set_input_derivative(1, 15.0);
   ASSERT_EQ(fmu.step(20.0, 0.5), fmi2OK);
   EXPECT_DOUBLE_EQ(fmu.get(kOutput), 1000.0);
   fmu.set(kInput, 107.5);  // a value without a slope: the input stands still
+  ASSERT_EQ(fmu.step(20.5, 0.5), fmi2OK);
   EXPECT_DOUBLE_EQ(fmu.get(kOutput), 16000.0);
 }
 
 TEST(Fmukit, output_derivatives_and_directional_derivatives_are_those_of_the_model) {
-  Fmu2 fmu("2", "mechanical_left");  // states x, v; outputs v, x; input F
+  Fmu2 fmu("test/strict/2", "mechanical_left");  // states x, v; outputs v, x; input F
   fmu.start();
   fmu.set(kInput, 3.0);
   ASSERT_EQ(fmu.step(0.0, 0.01), fmi2OK);
@@ -175,7 +176,7 @@ TEST(Fmukit, output_derivatives_and_directional_derivatives_are_those_of_the_mod
 }
 
 TEST(Fmukit, restored_state_replays_to_the_same_bits_also_in_another_instance) {
-  Fmu2 fmu("2", "lotka_volterra_modulated_prey");
+  Fmu2 fmu("test/strict/2", "lotka_volterra_modulated_prey");
   fmu.set(kParameter, 0.9);  // a parameter belongs to the state as well
   fmu.start();
   fmu.set(kInput, 0.5);
@@ -197,7 +198,7 @@ TEST(Fmukit, restored_state_replays_to_the_same_bits_also_in_another_instance) {
   ENTRAIN_FMU_CALL(library, fmi2FreeFMUstate)(fmu.component, &state);
   EXPECT_EQ(state, nullptr);
 
-  Fmu2 other("2", "lotka_volterra_modulated_prey");
+  Fmu2 other("test/strict/2", "lotka_volterra_modulated_prey");
   ASSERT_EQ(ENTRAIN_FMU_CALL(library, fmi2DeSerializeFMUstate)(other.component, bytes.data(), size, &state), fmi2OK);
   ASSERT_EQ(ENTRAIN_FMU_CALL(library, fmi2SetFMUstate)(other.component, state), fmi2OK);
   ENTRAIN_FMU_CALL(library, fmi2FreeFMUstate)(other.component, &state);
@@ -255,6 +256,17 @@ TEST(Fmukit, strict_fmu_refuses_a_jump_in_time_and_a_late_start_value) {
   EXPECT_EQ(late.set(kOutput, 1.0), fmi2Error) << "it is a state";
 }
 
+TEST(Fmukit, strict_fmu_is_not_read_between_setting_and_the_next_step) {
+  Fmu2 fmu("test/strict/2", "mechanical_left");
+  fmu.start();
+  ASSERT_EQ(fmu.step(0.0, 0.1), fmi2OK);
+  fmu.get(kOutput);
+  fmu.set(kInput, 1.0);
+  double value = 0.0;
+  EXPECT_EQ(ENTRAIN_FMU_CALL(fmu.library(), fmi2GetReal)(fmu.component, &kOutput, 1, &value), fmi2Error);
+  EXPECT_EQ(fmu.log.back(), "fmi2GetReal: a value was set in step mode, so a step must follow before anything is read");
+}
+
 TEST(Fmukit, strict_fmu_counts_calls) {
   Fmu2 fmu("test/strict/2", "mechanical_left");
   fmu.start();
@@ -270,7 +282,7 @@ TEST(Fmukit, strict_fmu_counts_calls) {
 }
 
 TEST(Fmukit, parameter_that_makes_no_sense_fails_the_initialization_and_is_named) {
-  Fmu2 fmu("2", "mechanical_left");
+  Fmu2 fmu("test/strict/2", "mechanical_left");
   fmu.set(kParameter, -1.0);
   ASSERT_EQ(fmu.enter(), fmi2OK);
   EXPECT_EQ(fmu.exit(), fmi2Error);
@@ -292,7 +304,7 @@ TEST(Fmukit, text_parameter_is_read_and_set) {
 }
 
 TEST(Fmukit, wrong_guid_and_null_logger_are_survived) {
-  const FmuLibrary library("2", "mechanical_left");
+  const FmuLibrary library("test/strict/2", "mechanical_left");
   fmi2CallbackFunctions silent{};
   EXPECT_EQ(ENTRAIN_FMU_CALL(library, fmi2Instantiate)("it", fmi2CoSimulation, "{wrong}", nullptr, &silent, 0, 0),
             nullptr);

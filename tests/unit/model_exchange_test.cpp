@@ -140,18 +140,19 @@ TEST(ModelExchangeFmu, without_directional_derivatives_is_linearized_by_differen
 }
 
 TEST(ModelExchangeFmu, model_that_reads_input_derivatives_offers_co_simulation_only) {
-  const auto title = fmu_title(fmu_file("car.controller", "2"), {});
+  const auto title = fmu_title(fmu_file("car.controller", "test/strict/2"), {});
   EXPECT_EQ(title, "car_controller.fmu (FMI 2.0 co-simulation)");
-  EXPECT_THROW(exchange_fmu("car.controller", "2"), Error);
+  EXPECT_THROW(exchange_fmu("car.controller", "test/strict/2"), Error);
 }
 
 TEST(ModelExchangeFmu, title_tells_both_interfaces_and_the_integrator) {
   FmuChoice choice;
-  EXPECT_EQ(fmu_title(fmu_file("tough", "3"), choice), "tough.fmu (FMI 3.0 co-simulation; offers model exchange)");
+  EXPECT_EQ(fmu_title(fmu_file("tough", "test/strict/3"), choice),
+            "tough.fmu (FMI 3.0 co-simulation; offers model exchange)");
   choice.interface = FmuInterface::ModelExchange;
   choice.tolerance = 1e-8;
   EXPECT_EQ(
-      fmu_title(fmu_file("tough", "3"), choice),
+      fmu_title(fmu_file("tough", "test/strict/3"), choice),
       "tough.fmu (FMI 3.0 model exchange by Runge-Kutta, BDF where stiff, tolerance 1e-08; offers co-simulation)");
 }
 

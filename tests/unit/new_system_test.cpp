@@ -13,7 +13,7 @@ namespace {
 namespace fs = std::filesystem;
 
 std::string fmu(const std::string& name, int version = 2) {
-  return test::fmu_folder() + "/" + std::to_string(version) + "/" + name + ".fmu";
+  return test::fmu_folder() + "/test/strict/" + std::to_string(version) + "/" + name + ".fmu";
 }
 
 Variable port(const std::string& name, const std::string& unit = {}) {

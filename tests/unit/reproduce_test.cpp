@@ -48,10 +48,10 @@ TEST(Reproduce, an_unknown_id_gets_a_suggestion) {
 
 TEST(Reproduce, models_are_swapped_for_their_fmus_and_nothing_else_changes) {
   const auto native = load(test::examples_folder() + "/lotka_volterra");
-  const auto swapped = with_fmus(native, {test::fmu_folder() + "/2"});
+  const auto swapped = with_fmus(native, {test::fmu_folder() + "/test/strict/2"});
   ASSERT_EQ(swapped.subsystems.size(), 2U);
   EXPECT_EQ(swapped.subsystems[0].name, "prey");
-  EXPECT_EQ(swapped.subsystems[0].fmu, test::fmu_folder() + "/2/lotka_volterra_prey.fmu");
+  EXPECT_EQ(swapped.subsystems[0].fmu, test::fmu_folder() + "/test/strict/2/lotka_volterra_prey.fmu");
   for (const auto& subsystem : swapped.subsystems) EXPECT_TRUE(subsystem.model.empty());
   EXPECT_EQ(swapped.subsystems[0].start.size(), native.subsystems[0].start.size());
 }

@@ -17,8 +17,8 @@ std::string fmu(const std::string& name) {
   return test::fmu_folder() + "/" + name + ".fmu";
 }
 
-const std::string kPrey = "2/lotka_volterra_prey";
-const std::string kPredator = "3/lotka_volterra_predator";
+const std::string kPrey = "test/strict/2/lotka_volterra_prey";
+const std::string kPredator = "test/strict/3/lotka_volterra_predator";
 
 struct Entry {
   std::string path;

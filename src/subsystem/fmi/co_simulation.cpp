@@ -39,8 +39,9 @@ void CoSimulation::start(FmuInstance& instance, const FmuAbilities& abilities, T
   initializing_ = true;
   const auto orders = static_cast<std::size_t>(abilities.input_degree + 1);
   derivatives_.start(ports_.inputs, abilities.input_degree);
-  end_ = {start, 0.0, 0, true, std::vector<double>(ports_.table.inputs.size() * orders), kNever};
-  stop_requested_ = false;
+  end_ = {};
+  end_.time = start;
+  end_.coefficients.resize(ports_.table.inputs.size() * orders);
   call_.derivative_inputs = {};
   way_.until = way_.reached = -kNever;
   way_.step = nullptr;
@@ -57,7 +58,7 @@ void CoSimulation::settle() {
   const EventOutcome begun =
       begin_stepping(*instance_, abilities_->event_mode, reporter_.log(), reporter_.context(end_.time));
   end_.next_event = begun.next_event;
-  stop_requested_ = begun.terminate;
+  end_.stop_requested = begun.terminate;
 }
 
 void CoSimulation::evaluate(std::span<const double> inputs, std::span<double> outputs) {
@@ -97,7 +98,7 @@ const StepReport* CoSimulation::unless_completed(const StepReport& report) {
 
 /// After a step like any other: what can make the next one special are the times at which this must be left.
 void CoSimulation::open_short_way() {
-  const bool plain = !initializing_ && !stop_requested_ && call_.derivative_inputs.empty() && !call_.polynomials;
+  const bool plain = !initializing_ && !end_.stop_requested && call_.derivative_inputs.empty() && !call_.polynomials;
   const Time before_event = end_.next_event < kNever ? just_before(end_.next_event) : kNever;
   way_.until = plain ? std::min(stop_, before_event) : -kNever;
   way_.may_go_back = call_.may_go_back;
@@ -123,7 +124,8 @@ StepReport CoSimulation::step(const Subsystem::Step& step, std::span<double> out
   end_.time = result.reached;
   end_.degree = 0;
   if (degree > 0) keep_end(step.inputs, result.reached - step.from);
-  const bool usual = result.result.status == FmuStatus::Ok && !result.terminated && !result.event && !stop_requested_;
+  const bool usual =
+      result.result.status == FmuStatus::Ok && !result.terminated && !result.event && !end_.stop_requested;
   if (usual && result.reached == call_.from + call_.size && result.reached < end_.next_event) {
     open_short_way();
     return {result.reached};
@@ -143,7 +145,7 @@ StepReport CoSimulation::unusual(const Subsystem::Step& step, const FmuStepResul
     handle_event([] { return FmuResult{}; });
     read_outputs(outputs);
   }
-  report.stop_requested = report.stop_requested || stop_requested_;
+  report.stop_requested = report.stop_requested || end_.stop_requested;
   if (!moved && at_event && !report.stop_requested) {  // an event where the step began: now it can be made
     if (++events_in_place_ > kMostEventsInPlace) throw_endless_events();
     return this->step(step, outputs);
@@ -187,7 +189,7 @@ void CoSimulation::handle_event(FunctionRef<FmuResult()> in_event_mode) {
   require(in_event_mode());
   const EventOutcome settled = settle_discrete_states(*instance_, reporter_.log(), reporter_.context(end_.time));
   end_.next_event = settled.next_event;
-  stop_requested_ = stop_requested_ || settled.terminate;
+  end_.stop_requested = end_.stop_requested || settled.terminate;
   require(instance_->enter_step_mode());
 }
 
@@ -206,8 +208,7 @@ void CoSimulation::keep_end(const InputBlock& inputs, Duration size) {
   std::copy(from, from + inputs.count() * static_cast<std::size_t>(inputs.degree() + 1), end_.coefficients.begin());
 }
 
-/// The standard leaves open whether an FMU that was given derivatives holds, after the step, the inputs of its start or
-/// of its end. What follows (derivatives, linearization) must belong to the end.
+/// What follows (derivatives, linearization) must belong to the end of the step, and to the inputs there.
 void CoSimulation::tell_inputs_at_end() {
   settle();
   if (end_.degree == 0) {
@@ -216,8 +217,7 @@ void CoSimulation::tell_inputs_at_end() {
   }
   const InputBlock inputs(end_.coefficients.data(), ports_.table.inputs.size(), end_.degree);
   for (std::size_t i = 0; i < inputs.count(); ++i) end_slopes_[i] = inputs.slope(i, end_.size);
-  // In FMI 3 the FMU has asked; nothing may be read after an input was set in step mode.
-  if (three_ || std::exchange(end_.told, true)) return;
+  if (!abilities_->retell_inputs || std::exchange(end_.told, true)) return;
   require(derivatives_.tell(*instance_, inputs, end_.size));
 }
 
@@ -249,7 +249,7 @@ void CoSimulation::linearize(Linearization& result) {
   require(linearizer_.linearize(*instance_, abilities_->linearization, result));
 }
 
-/// From the FMU, else along the motion: C f + D u'.
+/// From the FMU, else along the motion.
 void CoSimulation::output_derivatives(std::span<double> dy) {
   if (dy.empty()) return;
   tell_inputs_at_end();
@@ -259,11 +259,7 @@ void CoSimulation::output_derivatives(std::span<double> dy) {
   }
   linearize(here_);
   derivatives(dx_);
-  for (std::size_t i = 0; i < dy.size(); ++i) {
-    dy[i] = 0.0;
-    for (std::size_t j = 0; j < dx_.size(); ++j) dy[i] += here_.C(i, j) * dx_[j];
-    for (std::size_t j = 0; j < end_slopes_.size(); ++j) dy[i] += here_.D(i, j) * end_slopes_[j];
-  }
+  slopes_along(here_, dx_, end_slopes_, dy);
 }
 
 Time CoSimulation::next_event(Time t) {

@@ -33,14 +33,16 @@ class CoSimulation final : public FmuStepper, private FmuStepOwner {
   Time next_event(Time t) override;
 
  private:
-  /// What the inputs did in the last step: with the state of the FMU, all that the facets depend on.
+  /// Where the last step ended, what the inputs did in it, what its events left: with the state of the FMU, all that
+  /// what follows depends on.
   struct End {
     Time time = 0.0;
     Duration size = 0.0;
     int degree = 0;
     bool told = true;  ///< the FMU has the inputs as they ended
     std::vector<double> coefficients;
-    Time next_event = kNever;  ///< announced
+    Time next_event = kNever;     ///< announced
+    bool stop_requested = false;  ///< by an event, to be told with the next step
   };
 
   void require(const FmuResult& result) { reporter_.require(result, end_.time); }
@@ -66,9 +68,8 @@ class CoSimulation final : public FmuStepper, private FmuStepOwner {
   const FmuAbilities* abilities_ = nullptr;
   bool initializing_ = true;
   Time stop_ = kNever;
-  bool stop_requested_ = false;  ///< by an event, to be told with the next step
-  int events_in_place_ = 0;      ///< since the last one that advanced
-  int halvings_ = 0;             ///< of a step that was discarded
+  int events_in_place_ = 0;  ///< since the last one that advanced
+  int halvings_ = 0;         ///< of a step that was discarded
   FmuStepCall call_;
   FmuShortWay way_;
   StepReport report_;

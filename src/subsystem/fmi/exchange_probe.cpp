@@ -24,16 +24,17 @@ class ExchangeProber {
 
   FmuAbilities run() {
     const auto& flags = fmu_.exchange_flags();
+    const FmiVersion version = fmu_.description().version;
     fresh();  // an FMU that cannot be initialised is an error, not a missing ability
     exchange_.begin();
     const bool may_change =
         exchange_.event_indicator_count() > 0 || has_discrete_variables() || exchange_.next_event(start_) < kNever;
     fresh();
     const bool directional =
-        flags.directional_derivatives && prove("providesDirectionalDerivative", [&] { differentiate(); });
+        flags.directional_derivatives && prove(directional_attribute(version), [&] { differentiate(); });
     result_.linearization = directional ? LinearizationSource::Directional : LinearizationSource::Differences;
     fresh();
-    result_.rollback = flags.rollback && prove("canGetAndSetFMUstate", [&] { save_and_restore(true); });
+    result_.rollback = flags.rollback && prove(rollback_attribute(version), [&] { save_and_restore(true); });
     if (!result_.rollback && !may_change) {
       result_.rollback = result_.rollback_by_states = works([&] { save_and_restore(false); });
     }
@@ -148,9 +149,14 @@ FmuAbilities claimed_abilities(const Fmu& fmu) {
   result.rollback = flags.rollback;
   result.linearization =
       flags.directional_derivatives ? LinearizationSource::Directional : LinearizationSource::Differences;
-  result.warnings.push_back(fmt::format(
-      "FMU '{}': it allows one instance per process, so what it claims was not tried before the run", fmu.name()));
+  result.warnings.push_back(untried_claims(fmu));
   return result;
+}
+
+/// For what only co-simulation can do.
+std::string other_interface(const Fmu& fmu) {
+  return fmu.offers(FmuInterface::CoSimulation) ? "Write interface = \"co-simulation\" for it"
+                                                : "Export it again for co-simulation";
 }
 
 }  // namespace
@@ -160,19 +166,19 @@ FmuAbilities proven_exchange_abilities(Fmu& fmu, const FmuPorts& ports, const st
   if (const auto& clocks = fmu.description().clocks_to_tick; !clocks.empty()) {
     throw Error(
         ErrorCode::InvalidSystem,
-        fmt::format("FMU '{}': in model exchange its input clock '{}' must be ticked from outside, which is not "
-                    "supported",
+        fmt::format("FMU '{}': in model exchange its input clock '{}' must be ticked from outside, which Entrain does "
+                    "not do",
                     fmu.name(), clocks.front()),
         {.subsystem = {},
          .variable = {},
          .time = {},
-         .remedy = "Use interface = \"co-simulation\", or export it without clocks"});
+         .remedy = other_interface(fmu) + ": there it ticks its clocks itself"});
   }
   if (ports.states.size() != fmu.description().state_derivatives.size()) {
     throw Error(
         ErrorCode::InvalidSystem,
         fmt::format("FMU '{}': its states are not known, or not of one type; model exchange needs them", fmu.name()),
-        {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Use interface = \"co-simulation\""});
+        {.subsystem = {}, .variable = {}, .time = {}, .remedy = other_interface(fmu)});
   }
   FmuAbilities result =
       fmu.exchange_flags().once_per_process ? claimed_abilities(fmu) : ExchangeProber(fmu, ports, starts, caller).run();

@@ -86,6 +86,7 @@ struct FmuAbilities {
   bool reset = false;
   bool event_mode = false;  ///< its events are handled with the importer
   int input_degree = 0;
+  bool retell_inputs = false;  ///< after a step it must be told how they ended, and takes that
   std::optional<Duration> imposed_step;
   std::optional<Duration> internal_step;  ///< inputs told inside a step are held so long
   std::vector<std::string> warnings;      ///< what was withdrawn, and why

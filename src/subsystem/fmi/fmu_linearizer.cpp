@@ -125,4 +125,13 @@ FmuResult FmuLinearizer::difference(FmuInstance& instance, ValueReference known)
   return called;
 }
 
+void slopes_along(const Linearization& at, std::span<const double> dx, std::span<const double> du,
+                  std::span<double> dy) {
+  for (std::size_t i = 0; i < dy.size(); ++i) {
+    dy[i] = 0.0;
+    for (std::size_t j = 0; j < dx.size(); ++j) dy[i] += at.C(i, j) * dx[j];
+    for (std::size_t j = 0; j < du.size(); ++j) dy[i] += at.D(i, j) * du[j];
+  }
+}
+
 }  // namespace entrain

@@ -17,6 +17,10 @@ enum class LinearizationSource {
   Differences,  ///< columns, by setting states and inputs and going back
 };
 
+/// Time derivatives of the outputs along the motion: C f + D u'.
+void slopes_along(const Linearization& at, std::span<const double> dx, std::span<const double> du,
+                  std::span<double> dy);
+
 /// Linearizes an instance at the point it has reached.
 class FmuLinearizer {
  public:

@@ -228,20 +228,18 @@ class PortMaker {
       fail(fmt::format("it has {} outputs and {} inputs, more than {} pairs", ports_.output_origins.size(),
                        ports_.input_origins.size(), kMostPairs));
     ports_.feedthrough = Feedthrough(ports_.output_origins.size(), ports_.input_origins.size(), true);
-    const auto reference = [&](const PortOrigin& origin) { return description_.variables[origin.variable].reference; };
+    std::map<std::size_t, const FmuUnknown*> line_of;  // by variable; the first one counts
+    for (const auto& unknown : description_.outputs) line_of.insert({unknown.variable, &unknown});
+    std::multimap<std::size_t, std::size_t> inputs_of;  // by variable: the ports
+    for (std::size_t i = 0; i < ports_.input_origins.size(); ++i)
+      inputs_of.insert({ports_.input_origins[i].variable, i});
     for (std::size_t o = 0; o < ports_.output_origins.size(); ++o) {
-      const auto line = std::find_if(
-          description_.outputs.begin(), description_.outputs.end(),
-          [&](const FmuUnknown& unknown) { return unknown.variable == ports_.output_origins[o].variable; });
-      if (line == description_.outputs.end() || !line->dependencies) continue;
-      for (std::size_t i = 0; i < ports_.input_origins.size(); ++i) {
-        const bool depends =
-            std::any_of(line->dependencies->begin(), line->dependencies->end(), [&](std::size_t index) {
-              const auto& variable = description_.variables[index];
-              return variable.causality == FmuCausality::Input && is_real(variable) &&
-                     variable.reference == reference(ports_.input_origins[i]);
-            });
-        ports_.feedthrough.set(o, i, depends);
+      const auto line = line_of.find(ports_.output_origins[o].variable);
+      if (line == line_of.end() || !line->second->dependencies) continue;
+      for (std::size_t i = 0; i < ports_.input_origins.size(); ++i) ports_.feedthrough.set(o, i, false);
+      for (const std::size_t variable : *line->second->dependencies) {
+        const auto [first, last] = inputs_of.equal_range(variable);
+        for (auto input = first; input != last; ++input) ports_.feedthrough.set(o, input->second, true);
       }
     }
   }

@@ -16,9 +16,9 @@ std::string model_identifier(const DescriptionXml& xml, pugi::xml_node node) {
 
 }  // namespace
 
-void DescriptionXml::fail(const std::string& what) const {
+void DescriptionXml::fail(const std::string& what, const std::string& remedy) const {
   throw Error(ErrorCode::InvalidSystem, fmt::format("FMU '{}': {}", fmu_, what),
-              {.subsystem = {}, .variable = {}, .time = {}, .remedy = "The FMU is broken: tell who made it"});
+              {.subsystem = {}, .variable = {}, .time = {}, .remedy = remedy});
 }
 
 std::string DescriptionXml::required(pugi::xml_node node, const char* attribute, const std::string& element) const {
@@ -37,8 +37,8 @@ ModelExchangeFlags read_model_exchange(const DescriptionXml& xml, pugi::xml_node
   const auto flag = [&](const char* name) { return DescriptionXml::flag(node, name); };
   ModelExchangeFlags flags;
   flags.model_identifier = model_identifier(xml, node);
-  flags.rollback = flag(three ? "canGetAndSetFMUState" : "canGetAndSetFMUstate");
-  flags.directional_derivatives = flag(three ? "providesDirectionalDerivatives" : "providesDirectionalDerivative");
+  flags.rollback = flag(rollback_attribute(version));
+  flags.directional_derivatives = flag(directional_attribute(version));
   flags.needs_completed_step = three ? flag("needsCompletedIntegratorStep") : !flag("completedIntegratorStepNotNeeded");
   flags.needs_execution_tool = flag("needsExecutionTool");
   flags.once_per_process = flag("canBeInstantiatedOnlyOncePerProcess");
@@ -53,10 +53,10 @@ CoSimulationFlags read_co_simulation(const DescriptionXml& xml, pugi::xml_node n
   CoSimulationFlags flags;
   flags.model_identifier = model_identifier(xml, node);
   flags.variable_step = flag("canHandleVariableCommunicationStepSize");
-  flags.rollback = flag(three ? "canGetAndSetFMUState" : "canGetAndSetFMUstate");
+  flags.rollback = flag(rollback_attribute(version));
   flags.input_derivatives = flag("canInterpolateInputs");
   flags.output_derivative_order = node.attribute("maxOutputDerivativeOrder").as_int(0);
-  flags.directional_derivatives = flag(three ? "providesDirectionalDerivatives" : "providesDirectionalDerivative");
+  flags.directional_derivatives = flag(directional_attribute(version));
   flags.adjoint_derivatives = three && flag("providesAdjointDerivatives");
   flags.intermediate_update = flag("providesIntermediateUpdate");
   flags.event_mode = three && flag("hasEventMode");

@@ -16,7 +16,8 @@ class DescriptionXml {
  public:
   explicit DescriptionXml(const std::string& fmu) : fmu_(fmu) {}
 
-  [[noreturn]] void fail(const std::string& what) const;
+  [[noreturn]] void fail(const std::string& what,
+                         const std::string& remedy = "The FMU is broken: tell who made it") const;
 
   std::string required(pugi::xml_node node, const char* attribute, const std::string& element) const;
 

@@ -142,11 +142,15 @@ void* FmuLibrary::find(const char* symbol) const {
   return ::dlsym(handle_, symbol);
 }
 
-void* FmuLibrary::require(const char* symbol) const {
+void* FmuLibrary::require(const char* symbol, const ForeignCode* caller) const {
   if (void* found = find(symbol)) return found;
+  ErrorContext where{.subsystem = {}, .variable = {}, .time = {}, .remedy = "Tell who made the FMU"};
+  if (caller != nullptr) {
+    where.subsystem = caller->owner().subsystem;
+    where.time = caller->time();
+  }
   throw Error(ErrorCode::SubsystemFailed,
-              fmt::format("FMU '{}': '{}' has no function '{}', which the standard wants", fmu_, file_, symbol),
-              {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Tell who made the FMU"});
+              fmt::format("FMU '{}': '{}' has no function '{}', which the standard wants", fmu_, file_, symbol), where);
 }
 
 }  // namespace entrain

@@ -22,8 +22,8 @@ class FmuLibrary {
 
   /// nullptr when the library has no such function.
   void* find(const char* symbol) const;
-  /// Throws Error{SubsystemFailed} naming FMU, file and symbol.
-  void* require(const char* symbol) const;
+  /// Throws Error{SubsystemFailed} naming FMU, file and symbol, and subsystem and time of `caller`.
+  void* require(const char* symbol, const ForeignCode* caller = nullptr) const;
 
  private:
   void* load(const std::filesystem::path& file, std::string& said);
@@ -48,13 +48,13 @@ class FmuSymbol {
   /// `code`: the instance that is called.
   template <class... Arguments>
   auto operator()(ForeignCode& code, Arguments... arguments) const {
-    return code.call(name_, function(), arguments...);
+    return code.call(name_, function(&code), arguments...);
   }
-  /// Throws Error{SubsystemFailed} when the library does not have it.
-  Function* function() const {
+  /// Throws Error{SubsystemFailed} when the library does not have it. `caller`: the instance that needs it, if known.
+  Function* function(const ForeignCode* caller = nullptr) const {
     Function* known = known_.load(std::memory_order_relaxed);
     if (known == nullptr) {
-      known = reinterpret_cast<Function*>(library_.require(name_));
+      known = reinterpret_cast<Function*>(library_.require(name_, caller));
       known_.store(known, std::memory_order_relaxed);
     }
     return known;

@@ -62,7 +62,8 @@ class Reader : private DescriptionXml {
     } else if (!draft && result_.version_text.starts_with("3.")) {
       result_.version = FmiVersion::Three;
     } else {
-      fail(fmt::format("it is made for FMI {}; FMI 2.0 and 3.0 can be used", result_.version_text));
+      fail(fmt::format("it is made for FMI {}, which Entrain does not run", result_.version_text),
+           "Export it again for FMI 2.0 or 3.0");
     }
     result_.model_name = root.attribute("modelName").value();
     result_.about = root.attribute("description").value();

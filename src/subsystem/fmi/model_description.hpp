@@ -16,6 +16,14 @@ using ValueReference = std::uint32_t;
 
 enum class FmiVersion { Two, Three };
 
+// Attributes that each version spells in its way.
+constexpr const char* rollback_attribute(FmiVersion version) {
+  return version == FmiVersion::Two ? "canGetAndSetFMUstate" : "canGetAndSetFMUState";
+}
+constexpr const char* directional_attribute(FmiVersion version) {
+  return version == FmiVersion::Two ? "providesDirectionalDerivative" : "providesDirectionalDerivatives";
+}
+
 /// Who integrates: the FMU itself, or the importer.
 enum class FmuInterface { CoSimulation, ModelExchange };
 

@@ -248,7 +248,10 @@ OdeReached ModelExchange::integrate(const Subsystem::Step& step, Duration s0, Ti
     ErrorContext context = error.context();
     context.subsystem = reporter_.context(here_.t).subsystem;
     context.time = here_.t;  // the solver knows the local time only, and tells it in its words
-    throw Error(error.code(), error.message(), context);
+    const char* call =
+        description_.version == FmiVersion::Two ? "fmi2GetDerivatives" : "fmi3GetContinuousStateDerivatives";
+    throw Error(error.code(), fmt::format("{} ({}, by {})", error.message(), reporter_.log().code().owner().code, call),
+                context);
   }
 }
 

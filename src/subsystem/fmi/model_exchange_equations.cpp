@@ -100,14 +100,9 @@ void ModelExchange::output_rates(const Point& at, std::span<double> dy) {
   put_back(kept);
 }
 
-/// Along the motion: C f + D u'.
 void ModelExchange::rates(std::span<const double> du, std::span<double> dy) {
   linearize(linearization_);
-  for (std::size_t i = 0; i < dy.size(); ++i) {
-    dy[i] = 0.0;
-    for (std::size_t j = 0; j < dx_.size(); ++j) dy[i] += linearization_.C(i, j) * dx_[j];
-    for (std::size_t j = 0; j < du.size(); ++j) dy[i] += linearization_.D(i, j) * du[j];
-  }
+  slopes_along(linearization_, dx_, du, dy);
   add_explicit_rates(dy);
 }
 
