@@ -34,26 +34,34 @@ struct LearnArguments {
   bool report = false;
 };
 
+void print_note(const std::string& note) {
+  print(fmt::format("note     {}\n", note));
+}
+
 void print_plan(const LearnPlan& plan) {
   print(fmt::format("learned  {}\n", fmt::join(plan.connections, ", ")));
   if (!plan.delayed.empty()) print(fmt::format("delayed  {}\n", fmt::join(plan.delayed, ", ")));
-  for (const auto& note : plan.notes) print(fmt::format("note     {}\n", note));
+  if (!plan.held.empty()) print(fmt::format("held     {}\n", fmt::join(plan.held, ", ")));
+  for (const auto& note : plan.notes) print_note(note);
 }
 
 /// One line per run; of several connections the norms of all.
-void print_iteration(const LearnIteration& iteration) {
+std::string iteration_text(const LearnIteration& iteration) {
   if (!iteration.failure.empty()) {
-    print(fmt::format("run {:3}  to t = {} s: {}\n", iteration.number, short_number(iteration.horizon),
-                      iteration.failure));
-    return;
+    return fmt::format("run {:3}  to t = {} s: {}\n", iteration.number, short_number(iteration.horizon),
+                       iteration.failure);
   }
   std::string norms;
   for (const auto& connection : iteration.connections) {
     norms += fmt::format("  {}: 2-norm {}, max {}", connection.name, short_number(connection.norm),
                          short_number(connection.max_error));
   }
-  print(fmt::format("run {:3}  to t = {} s  error {}{}\n", iteration.number, short_number(iteration.horizon),
-                    short_number(iteration.error), norms));
+  return fmt::format("run {:3}  to t = {} s  error {}{}\n", iteration.number, short_number(iteration.horizon),
+                     short_number(iteration.error), norms);
+}
+
+void print_iteration(const LearnIteration& iteration) {
+  print(iteration_text(iteration));
   std::fflush(stdout);  // runs take long; a pipe is to see them as they end
 }
 
@@ -81,21 +89,41 @@ void print_result(const LearnArguments& arguments, const LearnResult& result, co
   print(fmt::format("{} after {} runs, as long as {:.1f} full ones; error {} of the signal's range in run {}\n",
                     to_string(result.end), result.iterations.size(), result.full_runs,
                     short_number(result.learned.error), result.best));
-  if (result.learned.steps == 0) return;
+  if (result.learned_nothing() && result.end != LearnEnd::Converged) return;
   print(fmt::format("learned: {}   ({})\n", file, replay_command(arguments, result, file)));
 }
 
-/// Tells what is not as asked; the exit code.
-int judge_end(const LearnResult& result) {
+/// Why there is no correction for the run that was asked for; empty if there is one.
+std::string failure_of(const LearnResult& result) {
+  if (result.learned_nothing() && result.end == LearnEnd::Interrupted) return "interrupted; nothing was learned";
+  if (result.learned_nothing() && result.end != LearnEnd::Converged) {
+    return "nothing was learned: no run was better than the one without correction. Try a smaller --gain, a --cutoff, "
+           "or a shorter step";
+  }
+  if (result.learned_to < result.stop) {
+    return fmt::format("learned to t = {} s of {} s{}", short_number(result.learned_to), short_number(result.stop),
+                       result.end == LearnEnd::Iterations ? "; allow more --iterations" : "");
+  }
   if (result.end == LearnEnd::Diverged) {
-    print_error("the runs got worse; the best one is kept. Try a smaller --gain, a --cutoff, or a shorter step");
+    return "the runs got worse; the best one is kept. Try a smaller --gain, a --cutoff, or a shorter step";
   }
-  const bool cut = result.learned_to < result.stop;
-  if (cut) {
-    print_error(fmt::format("learned to t = {} s of {} s{}", short_number(result.learned_to), short_number(result.stop),
-                            result.end == LearnEnd::Iterations ? "; allow more --iterations" : ""));
+  return result.end == LearnEnd::Interrupted ? "interrupted; the best run is kept" : "";
+}
+
+/// Tells what is not as asked; the exit code. A correction that leaves more than the tolerance is better than none.
+int judge_end(const LearnResult& result, double tolerance) {
+  const auto failure = failure_of(result);
+  if (!failure.empty()) {
+    print_error(failure);
+    return kFailed;
   }
-  return cut || result.end == LearnEnd::Diverged || result.end == LearnEnd::Interrupted ? kFailed : kDone;
+  if (result.end != LearnEnd::Converged) {
+    print_error(fmt::format("the tolerance {} was not met: an error of {} of the signal's range is left in run {}{}",
+                            short_number(tolerance), short_number(result.learned.error), result.best,
+                            result.end == LearnEnd::Iterations ? "; allow more --iterations"
+                                                               : "; a --cutoff or --gain may hold it, or rounding"));
+  }
+  return kDone;
 }
 
 /// Written before the first run, so that hours of them are not lost for a folder that cannot be written; and what is
@@ -125,7 +153,10 @@ int learn_system(const LearnArguments& arguments) {
     write_beginning(folder / "learning.json", description.name, plan);
     if (prints) print_plan(plan);
   };
-  if (prints) progress.iterated = print_iteration;
+  if (prints) {
+    progress.iterated = print_iteration;
+    progress.noted = print_note;
+  }
   const LearnResult result = learn(description, options, progress);
   const auto file = folder / "learned.json";
   replace_file(file, learned_json(result.learned));
@@ -134,7 +165,7 @@ int learn_system(const LearnArguments& arguments) {
   if (arguments.json) print(learn_result_json(result));
   if (prints) print_result(arguments, result, file.string());
   if (prints && arguments.report) print(fmt::format("report: {}\n", (folder / "report.html").string()));
-  return judge_end(result);
+  return judge_end(result, options.tolerance);
 }
 
 }  // namespace
@@ -142,6 +173,9 @@ int learn_system(const LearnArguments& arguments) {
 Command add_learn(CLI::App& program) {
   auto* command = add_subcommand(program, "learn", "Run a system repeatedly and learn a correction of its coupling",
                                  "entrain learn examples/learning --out learned");
+  command->footer(command->get_footer() +
+                  "\nExit code 0: a correction for the whole run that is better than none; what it leaves beyond the "
+                  "tolerance is told on stderr. 1: none, or for a part of the run only");
   const auto arguments = std::make_shared<LearnArguments>();
   auto& options = arguments->options;
   command->add_option("SYSTEM", arguments->system, "System file (.toml), or a folder holding one")

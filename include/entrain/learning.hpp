@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -72,6 +73,7 @@ ENTRAIN_API std::string_view to_string(LearnEnd end);
 struct LearnPlan {
   std::vector<std::string> connections;  ///< that are learned: "a.y -> b.u"
   std::vector<std::string> delayed;      ///< outputs that are passed on one step late: "a.y"
+  std::vector<std::string> held;         ///< those that should be, but cannot be told for another input: a note says so
   /// Largest factor by which a sinusoidal error changes from run to run, from linearizations; below 1 every run is
   /// better than the one before. nullopt where a subsystem tells no linearization.
   std::optional<double> gamma;
@@ -102,12 +104,18 @@ struct LearnResult {
   std::vector<LearnedCourse> before;  ///< of the first run, a course per learned connection
   std::vector<LearnedCourse> after;   ///< of the best run
   std::vector<std::string> notes;     ///< those of the plan first
+
+  /// No run with a correction was better than the one without.
+  bool learned_nothing() const {
+    return std::all_of(learned.corrections.begin(), learned.corrections.end(), [](double c) { return c == 0.0; });
+  }
 };
 
 /// Watches repeated runs; each function may be empty.
 struct LearnProgress {
-  std::function<void(const LearnPlan&)> planned;
-  std::function<void(const LearnIteration&)> iterated;
+  std::function<void(const LearnPlan&)> planned = {};
+  std::function<void(const LearnIteration&)> iterated = {};
+  std::function<void(const std::string&)> noted = {};  ///< between two runs: what is done differently from now on
 };
 
 /// Runs the system again and again with `jacobi`, held inputs and a fixed step, and learns what to add to the inputs

@@ -64,7 +64,7 @@ Simulation::Simulation(const SystemDescription& description, RunOptions options,
     prepared.summary.notes.push_back(correction_note(*prepared.summary.correction));
   }
   impl_->runner = std::make_unique<Runner>(*prepared.system, *prepared.method, prepared.settings,
-                                           std::move(prepared.summary), options.interrupt);
+                                           std::move(prepared.summary), options.interrupt, options.threads);
   if (impl_->corrections) impl_->runner->correct(&*impl_->corrections);
 }
 

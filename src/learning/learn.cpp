@@ -161,6 +161,7 @@ class Learner {
     Duration growth = options_.horizon > 0.0 ? options_.horizon : (settings.stop - settings.start) / kHorizons;
     growth = std::max(growth, settings.step);
     result_.notes.push_back(fmt::format("progressive horizon, growing by {} s", growth));
+    if (progress_.noted) progress_.noted(result_.notes.back());
     std::fill(corrections_.begin(), corrections_.end(), 0.0);
     kept_.reset();
     int halvings = 0;
@@ -226,42 +227,45 @@ SystemDescription prepared_for_learning(SystemDescription description, std::vect
 
 void check_options(const LearnOptions& options) {
   std::vector<Problem> problems;
-  const auto require = [&](bool good, const char* message) {
-    if (!good) problems.push_back({message, {}, {}, Problem::Severity::Error});
+  const auto require = [&](bool good, std::string message) {
+    if (!good) problems.push_back({std::move(message), {}, {}, Problem::Severity::Error});
+  };
+  const auto require_size = [&](double value, const char* name) {
+    require(std::isfinite(value) && value >= 0.0, fmt::format("the {} must be a number, 0 or more", name));
   };
   require(options.iterations >= 1, "iterations must be at least 1");
-  require(options.tolerance >= 0.0, "tolerance must not be negative");
+  require_size(options.tolerance, "tolerance");
   require(options.gain > 0.0 && options.gain <= 2.0, "gain must be above 0 and at most 2");
-  require(options.cutoff >= 0.0, "the cutoff frequency must not be negative");
-  require(options.horizon >= 0.0, "the horizon must not be negative");
+  require_size(options.cutoff, "cutoff frequency");
+  require_size(options.horizon, "horizon");
   require(options.progressive == "auto" || options.progressive == "always" || options.progressive == "never",
           "progressive must be \"auto\", \"always\" or \"never\"");
   if (!problems.empty()) throw Error(std::move(problems));
 }
 
-/// Outputs that follow inputs at once but can be neither evaluated nor linearized: what is learned for them leads to
-/// outputs that belong to the inputs of the step before.
-void note_held_outputs(const CoupledSystem& system, std::span<const OutputId> outputs,
-                       std::vector<std::string>& notes) {
-  for (const OutputId output : outputs) {
-    const auto& can = system.capabilities(system.graph().owner(output));
-    if (can.output_refresh || can.linearization) continue;
-    notes.push_back(
-        fmt::format("{} cannot be delayed (its subsystem tells no output without a step and no "
-                    "linearization): it is held, and the runs converge to it as it is held",
-                    system.graph().name(output)));
-  }
-}
-
-LearnPlan planned(RepeatedRun& run, const FoundFeedthrough& found, std::span<const LearnedWire> wires) {
+LearnPlan planned(const CoupledSystem& system, const FoundFeedthrough& found, std::span<const LearnedWire> wires) {
   LearnPlan plan;
   plan.notes = found.notes;
-  const Graph& graph = run.system().graph();
-  for (const OutputId output : found.outputs) plan.delayed.push_back(graph.name(output));
-  for (const auto& wire : wires) {
-    plan.connections.push_back(name_of(wire, graph));
+  for (const OutputId output : found.outputs) {
+    const auto& can = system.capabilities(system.graph().owner(output));
+    const bool can_be_late = can.output_refresh || can.linearization;
+    (can_be_late ? plan.delayed : plan.held).push_back(system.graph().name(output));
   }
+  for (const auto& output : plan.held) {
+    plan.notes.push_back(
+        fmt::format("{} cannot be delayed (its subsystem tells no output without a step and no "
+                    "linearization): it is held, and the runs converge to it as it is held",
+                    output));
+  }
+  for (const auto& wire : wires) plan.connections.push_back(name_of(wire, system.graph()));
   return plan;
+}
+
+/// With those that are held: what they are told with is the same.
+std::vector<std::string> late_outputs(const LearnPlan& plan) {
+  auto outputs = plan.delayed;
+  outputs.insert(outputs.end(), plan.held.begin(), plan.held.end());
+  return outputs;
 }
 
 }  // namespace
@@ -288,9 +292,8 @@ LearnResult learn(const SystemDescription& description, const LearnOptions& opti
     throw Error(ErrorCode::InvalidSystem, "there is nothing to learn: no connected output follows an input at once",
                 {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Run the system with 'entrain run'"});
   }
-  LearnPlan plan = planned(run, found, wires);
-  note_held_outputs(run.system(), found.outputs, plan.notes);
-  run.set_option("delayed", plan.delayed);
+  LearnPlan plan = planned(run.system(), found, wires);
+  run.set_option("delayed", late_outputs(plan));
   const ConvergenceEstimate estimate = estimate_convergence(run, wires, options);
   plan.gamma = estimate.gamma;
   plan.radius = estimate.radius;

@@ -37,16 +37,13 @@ bool RepeatedRun::all_can_be_reset() {
   return true;
 }
 
-/// Before the first run: who cannot be made anew must be reset, and then so must all.
+/// Before the first run: a reset alone is not enough, because after a failed run all are made anew.
 void RepeatedRun::require_that_it_can_be_repeated() {
-  if (all_can_be_reset()) return;
   std::vector<Problem> problems;
   for (std::size_t s = 0; s < system().size(); ++s) {
-    const auto& can = system().capabilities(SubsystemId{s});
-    if (!can.once_per_process) continue;
-    problems.push_back({fmt::format("'{}' cannot be run again: it can be made once per process only{}",
-                                    system().graph().name(SubsystemId{s}),
-                                    can.reset ? ", and not all others can be reset with it" : " and not be reset"),
+    if (!system().capabilities(SubsystemId{s}).once_per_process) continue;
+    problems.push_back({fmt::format("'{}' cannot be run again: it can be made once per process only",
+                                    system().graph().name(SubsystemId{s})),
                         "export it again without canBeInstantiatedOnlyOncePerProcess",
                         description_.subsystems[s].fmu_where});
   }
@@ -63,7 +60,8 @@ void RepeatedRun::set_option(const std::string& name, OptionValue value) {
 
 RunSummary RepeatedRun::run(Time horizon, CorrectionSchedule* corrections, Observer& observer) {
   rewind();
-  Runner runner(system(), *prepared_.method, prepared_.settings, prepared_.summary, settings_.interrupt);
+  Runner runner(system(), *prepared_.method, prepared_.settings, prepared_.summary, settings_.interrupt,
+                settings_.threads);
   runner.correct(corrections);
   runner.observe(observer);
   runner.run_until(horizon);

@@ -119,10 +119,38 @@ Json json_of(const Match& of, const Advice& advice) {
           {"length", number(of.length)}};
 }
 
+/// Ways and steps of which both error and cost are known.
+Json choices_of(const Advice& advice) {
+  Json list = Json::array();
+  for (const auto& of : advice.candidates) {
+    const auto add = [&](const std::optional<double>& error, Duration step) {
+      if (!of.obstacles.empty() || !error || !std::isfinite(*error) || !of.calls_per_step || !(step > 0.0)) return;
+      list.push_back({{"method", of.title()}, {"step", step}, {"calls", *of.calls_per_step / step}, {"error", *error}});
+    };
+    const bool same_step = of.equal_cost_step == advice.step;
+    if (!(same_step && of.probed_error)) add(of.error, advice.step);
+    if (of.probed_error || !same_step) {
+      add(of.probed_error ? of.probed_error : of.equal_cost_error, of.equal_cost_step);
+    }
+  }
+  return list;
+}
+
+Json searched_of(const Front& front) {
+  Json points = Json::array();
+  for (const auto& of : front.points) {
+    points.push_back({{"step", number(of.step)},
+                      {"radius", number(of.quality.radius)},
+                      {"consistency", number(of.quality.consistency)},
+                      {"choice", of.way.title()}});
+  }
+  return {{"knee", front.knee}, {"points", std::move(points)}};
+}
+
 Json page_data(const Advice& advice) {
   Json why = Json::array({advice.reason});
   for (const auto& remark : advice.remarks) why.push_back(remark);
-  Json data{{"kind", "advice"}, {"title", advice.system}, {"system", advice.system}};
+  Json data{{"kind", "advice"}, {"title", advice.system}, {"system", advice.system}, {"step", number(advice.step)}};
   data["recommendation"] = {{"method", advice.choice ? Json(advice.candidates[*advice.choice].title()) : Json()},
                             {"step", advice.choice ? number(advice.recommended_step.value_or(advice.step)) : Json()},
                             {"why", std::move(why)}};
@@ -137,16 +165,8 @@ Json page_data(const Advice& advice) {
   }
   data["methods"] = std::move(methods);
   if (!advice.curves.empty()) data["curves"] = curves_of(advice);
-  if (advice.front) {
-    Json points = Json::array();
-    for (const auto& of : advice.front->points) {
-      points.push_back({{"step", number(of.step)},
-                        {"radius", number(of.quality.radius)},
-                        {"consistency", number(of.quality.consistency)},
-                        {"choice", of.way.title()}});
-    }
-    data["front"] = std::move(points);
-  }
+  data["choices"] = choices_of(advice);
+  if (advice.front) data["search"] = searched_of(*advice.front);
   if (advice.heat) data["heat"] = json_of(*advice.heat);
   return data;
 }

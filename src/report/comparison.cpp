@@ -157,6 +157,8 @@ void note_spans_and_ends(Comparison& comparison) {
     if (run.results.cut) {
       comparison.notes.push_back(fmt::format("{} ends in the middle of a row, which is left out", run.label));
     }
+    if (run.results.samples() == 0) comparison.notes.push_back(fmt::format("{} has no rows", run.label));
+    if (run.results.samples() == 0 || from > to) continue;
     const auto [run_from, run_to] = span_of(run.results);
     if (i == comparison.reference || (same_time(run_from, from) && same_time(run_to, to))) continue;
     comparison.notes.push_back(

@@ -116,7 +116,7 @@ std::string comparison_page(const Comparison& comparison) {
   data["title"] = "Comparison";
   data["span"] = {from, to};
   const auto differences = difference_results(comparison);
-  data["results"] = packed_signals(drawn_signals(comparison, differences));
+  data["results"] = packed_signals(drawn_signals(comparison, differences), room_in_page(data));
   return page_with(data);
 }
 

@@ -123,13 +123,22 @@ Learned read_learned(const std::filesystem::path& path) {
 
 Json learn_result_data(const LearnResult& result) {
   const auto or_null = [](const std::optional<double>& value) { return value ? Json(*value) : Json(); };
-  return {{"system", result.learned.system},        {"end", std::string(to_string(result.end))},
-          {"error", result.learned.error},          {"best_iteration", result.best},
-          {"learned_to", result.learned_to},        {"stop", result.stop},
-          {"full_runs", result.full_runs},          {"gamma", or_null(result.plan.gamma)},
-          {"radius", or_null(result.plan.radius)},  {"learned", result.learned.inputs},
-          {"connections", result.plan.connections}, {"delayed", result.plan.delayed},
-          {"iterations", iterations_of(result)},    {"notes", result.notes}};
+  return {{"system", result.learned.system},
+          {"end", std::string(to_string(result.end))},
+          {"error", result.learned.error},
+          {"best_iteration", result.best},
+          {"learned_to", result.learned_to},
+          {"stop", result.stop},
+          {"full_runs", result.full_runs},
+          {"gamma", or_null(result.plan.gamma)},
+          {"radius", or_null(result.plan.radius)},
+          {"learned", result.learned.inputs},
+          {"connections", result.plan.connections},
+          {"delayed", result.plan.delayed},
+          {"held", result.plan.held},
+          {"learned_nothing", result.learned_nothing()},
+          {"iterations", iterations_of(result)},
+          {"notes", result.notes}};
 }
 
 std::string learn_result_json(const LearnResult& result) {

@@ -33,10 +33,10 @@ class Curves {
     differences_.push_back(difference);
   }
 
-  Json packed() const {
+  Json packed(std::size_t room) const {
     std::vector<DrawnSignal> drawn;
     for (std::size_t i = 0; i < runs_.size(); ++i) drawn.push_back({&results_, i, runs_[i], differences_[i]});
-    return packed_signals(drawn);
+    return packed_signals(drawn, room);
   }
 
  private:
@@ -52,32 +52,38 @@ std::vector<double> error_of(const LearnedCourse& course) {
 }
 
 /// An unstable first run would hide the others: it is drawn until it leaves them.
-std::vector<double> cut_where_it_leaves(std::vector<double> values, const std::vector<double>& others) {
-  if (others.empty()) return values;
+std::size_t drawn_of(const std::vector<double>& values, const std::vector<double>& others) {
+  if (others.empty()) return values.size();
   const auto [least, most] = std::minmax_element(others.begin(), others.end());
   const double room = kDrawnRanges * (*most - *least);
   const double low = *least - room;
   const double high = *most + room;
   const auto left =
       std::find_if(values.begin(), values.end(), [&](double value) { return !(value >= low && value <= high); });
-  std::fill(left, values.end(), std::numeric_limits<double>::quiet_NaN());
+  return static_cast<std::size_t>(left - values.begin());
+}
+
+std::vector<double> cut(std::vector<double> values, std::size_t drawn) {
+  std::fill(values.begin() + static_cast<std::ptrdiff_t>(drawn), values.end(),
+            std::numeric_limits<double>::quiet_NaN());
   return values;
 }
 
-Json packed_courses(const LearnResult& result) {
+Json packed_courses(const LearnResult& result, std::size_t room) {
   Curves curves;
   for (std::size_t i = 0; i < result.after.size(); ++i) {
     const LearnedCourse& before = result.before[i];
     const LearnedCourse& after = result.after[i];
     curves.add(after, after.meant, kMeant);
     if (result.best > 0) {
-      curves.add(before, cut_where_it_leaves(before.received, after.meant), kBefore);
-      curves.add(before, error_of(before), kBefore, true);
+      const std::size_t drawn = drawn_of(before.received, after.meant);
+      curves.add(before, cut(before.received, drawn), kBefore);
+      curves.add(before, cut(error_of(before), drawn), kBefore, true);
     }
     curves.add(after, after.received, kAfter);
     curves.add(after, error_of(after), kAfter, true);
   }
-  return curves.packed();
+  return curves.packed(room);
 }
 
 }  // namespace
@@ -90,7 +96,7 @@ std::string learning_page(const LearnResult& result, const LearnOptions& options
   data["tolerance"] = options.tolerance;
   data["labels"] = {"what it should be", "run 0, without correction", fmt::format("run {}, learned", result.best)};
   data["span"] = {learned.start, learned.start + static_cast<double>(learned.steps) * learned.step};
-  data["results"] = packed_courses(result);
+  data["results"] = packed_courses(result, room_in_page(data));
   return page_with(data);
 }
 

@@ -18,8 +18,9 @@ struct DrawnSignal {
   bool difference = false;         ///< to the reference of that page
 };
 
-/// Curves for a page: doubles as base64, so that a value under the cursor is the recorded one to the last bit. Thinned
-/// to what fits in less than 1.4 MB; signals beyond what can be drawn well are counted in "left_out".
-nlohmann::ordered_json packed_signals(const std::vector<DrawnSignal>& signals);
+/// Curves for a page: doubles as base64, so that a value under the cursor is the recorded one to the last bit; floats
+/// for differences, of which nobody needs the eighth digit. Thinned to what fits in `room` characters; signals beyond
+/// what can be drawn well are counted in "left_out".
+nlohmann::ordered_json packed_signals(const std::vector<DrawnSignal>& signals, std::size_t room);
 
 }  // namespace entrain

@@ -7,6 +7,9 @@
 namespace entrain {
 namespace {
 
+constexpr std::size_t kMostCharacters = 1'950'000;
+constexpr std::size_t kLeastRoom = 600'000;  // data that need more than the rest make a larger page
+
 constexpr std::string_view kPlace = R"(<script type="application/json" id="entrain-data">)";
 
 /// Inside a script element only '<' means something to HTML.
@@ -23,7 +26,16 @@ std::string without_tags(std::string_view json) {
   return text;
 }
 
+std::string text_of(const nlohmann::ordered_json& data) {
+  return without_tags(data.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+}
+
 }  // namespace
+
+std::size_t room_in_page(const nlohmann::ordered_json& data) {
+  const std::size_t used = page_template().size() + text_of(data).size();
+  return used + kLeastRoom < kMostCharacters ? kMostCharacters - used : kLeastRoom;
+}
 
 void require_pages() {
   if (!page_template().empty()) return;
@@ -39,8 +51,7 @@ std::string page_with(const nlohmann::ordered_json& data) {
   const auto page = page_template();
   const auto place = page.find(kPlace);
   const auto split = place == std::string_view::npos ? page.size() : place + kPlace.size();
-  const auto json = data.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
-  return std::string(page.substr(0, split)) + without_tags(json) + std::string(page.substr(split));
+  return std::string(page.substr(0, split)) + text_of(data) + std::string(page.substr(split));
 }
 
 }  // namespace entrain

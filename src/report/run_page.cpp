@@ -131,14 +131,11 @@ std::string run_page(const fs::path& folder) {
     drawn.push_back({&results, i, std::nullopt});
   }
   const auto name = fs::weakly_canonical(folder).filename().string();
-  return page_with({{"kind", "run"},
-                    {"title", run.value("system", name)},
-                    {"folder", name},
-                    {"verdict", json_of(verdict)},
-                    {"run", std::move(run)},
-                    {"steps", std::move(steps)},
-                    {"system", system},
-                    {"results", packed_signals(drawn)}});
+  Json data{
+      {"kind", "run"},         {"title", run.value("system", name)}, {"folder", name},  {"verdict", json_of(verdict)},
+      {"run", std::move(run)}, {"steps", std::move(steps)},          {"system", system}};
+  data["results"] = packed_signals(drawn, room_in_page(data));
+  return page_with(data);
 }
 
 }  // namespace entrain

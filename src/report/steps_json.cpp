@@ -45,14 +45,20 @@ Json channel_of(const StepHistory& history, std::size_t channel) {
   return entry;
 }
 
+struct UsualResidual {
+  double size = 0.0;
+  std::string connection = {};
+};
+
 /// Of the connection where it is largest: the residual that `kUsualPart` of the steps do not exceed.
-double usual_residual(const StepHistory& history, const RunSummary& summary) {
-  double usual = 0.0;
+UsualResidual usual_residual(const StepHistory& history, const RunSummary& summary) {
+  UsualResidual usual;
   for (std::size_t c = 0; c < summary.connections.size(); ++c) {
-    const double difference = history.difference_counts().quantile(c, kUsualPart);
-    if (difference > 0.0) usual = std::max(usual, difference / summary.connections[c].range);
+    const double size = history.difference_counts().quantile(c, kUsualPart) / summary.connections[c].range;
+    if (size > usual.size) usual = {size, summary.connections[c].name};
   }
-  return std::min(usual, summary.max_coupling_residual);  // the quantile is exact to the octave only
+  usual.size = std::min(usual.size, summary.max_coupling_residual);  // the quantile is exact to the octave only
+  return usual;
 }
 
 /// The connection whose signal the steps resolve worst, as part of its range, on all but the rarest steps.
@@ -85,9 +91,11 @@ Json residual_of(const StepHistory& history, const RunSummary& summary) {
     low.push_back(rounded(lowest));
     high.push_back(rounded(highest));
   }
+  const auto usual = usual_residual(history, summary);
   Json entry{{"name", "residual"},
              {"unit", ""},
-             {"usual", rounded(usual_residual(history, summary))},
+             {"usual", rounded(usual.size)},
+             {"usual_connection", usual.connection},
              {"time", times_of(differences)}};
   add_course(entry, std::move(low), std::move(high));
   return entry;

@@ -12,8 +12,8 @@ inline constexpr double kUsualPart = 0.95;
 
 /// The text of steps.json: per channel the lowest and highest value of each span of steps; "high" only where it
 /// differs. The coupling residual is that of the worst connection, as part of the range of its output over the whole
-/// run; it has times of its own, and
-/// "usual", what no connection exceeds on more than 5 % of its steps (counted step by step, not span by span).
+/// run; it has times of its own, and "usual", what no connection exceeds on more than 5 % of its steps (counted step by
+/// step, not span by span), with the connection that decides it.
 std::string steps_json(const StepHistory& history, const RunSummary& summary);
 
 /// Replaces the file in one go; throws Error{FileFailed}.

@@ -35,15 +35,19 @@ std::string text_of(const Json& json, const char* key) {
   return found != json.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
+/// How far inputs were from their outputs, as part of the output's range.
 struct Residuals {
   double worst = 0.0;
-  double usual = 0.0;  ///< not exceeded by any connection on `kUsualPart` of its steps
+  std::string worst_connection = {};
   double worst_time = std::numeric_limits<double>::quiet_NaN();
+  double usual = 0.0;  ///< not exceeded by any connection on `kUsualPart` of its steps
+  std::string usual_connection = {};
 };
 
 Residuals residuals_of(const Json& run, const Json& steps) {
   Residuals result;
   result.worst = result.usual = number_of(run, "max_coupling_residual");
+  result.worst_connection = result.usual_connection = text_of(run, "worst_connection");
   if (!steps.is_object()) return result;
   for (const auto& channel : steps.at("channels")) {
     if (channel.at("name") != "residual") continue;
@@ -56,8 +60,43 @@ Residuals residuals_of(const Json& run, const Json& steps) {
     const auto highest = std::max_element(values.begin(), values.end()) - values.begin();
     result.worst_time = channel.at("time").at(static_cast<std::size_t>(highest)).get<double>();
     if (channel.contains("usual")) result.usual = number_of(channel, "usual");
+    if (channel.contains("usual_connection")) result.usual_connection = text_of(channel, "usual_connection");
   }
   return result;
+}
+
+std::string at(const std::string& connection) {
+  return connection.empty() ? std::string() : fmt::format(" at {}", connection);
+}
+
+/// "0.05 of the output's range at a.y -> b.u on 5 % of the steps"; of a run that left no steps: the worst.
+std::string usual_text(const Residuals& residuals) {
+  if (!std::isfinite(residuals.worst_time)) {
+    return fmt::format("up to {} of the output's range{}", rough(residuals.worst), at(residuals.worst_connection));
+  }
+  return fmt::format("{} of the output's range or more{} on {:.2g} % of the steps", rough(residuals.usual),
+                     at(residuals.usual_connection), 100.0 * (1.0 - kUsualPart));
+}
+
+/// The options that the steps follow, of a method that chooses them (Method::step_tolerances).
+std::vector<std::string> step_tolerances_of(const Json& run) {
+  const auto options = run.value("parameters", Json::object());
+  if (text_of(options, "step_control") == "energy") return {"energy_tolerance", "energy_absolute_tolerance"};
+  std::vector<std::string> names{"tol_rel", "tol_abs"};
+  if (options.value("adaptive", false)) names.insert(names.end(), {"tolerance", "absolute_tolerance"});
+  std::erase_if(names, [&](const std::string& name) { return !options.contains(name); });
+  return names;
+}
+
+struct Remedy {
+  std::string cure, experiment;
+};
+
+Remedy remedy_of(const Json& run) {
+  const auto tolerances = step_tolerances_of(run);
+  if (tolerances.empty()) return {"take a smaller step", "repeat with half the step"};
+  return {fmt::format("take a smaller {}", fmt::join(tolerances, " and ")),
+          fmt::format("repeat with a tenth of {}", fmt::join(tolerances, " and "))};
 }
 
 class Judge {
@@ -138,36 +177,35 @@ class Judge {
       add(Level::Good, fmt::format("{} of {} connections are not measured: their ends never met after the start",
                                    unmeasured, connections.size()));
     }
-    const auto worst = text_of(run, "worst_connection");
-    const auto where = worst.empty() ? std::string() : fmt::format(", worst at {}", worst);
     if (residuals.worst <= kSmallResidual) {
       return add(Level::Good,
                  fmt::format("Inputs and outputs agree at the end of every step to {} of the output's range",
                              rough(residuals.worst)));
     }
-    if (residuals.worst > kSmallResidual && is_held_in_learned_run(worst)) {
-      return add(Level::Caution,
-                 fmt::format("Inputs that are held change by up to {} of the output's range in a step{}; "
-                             "learn with half the step to see what that does",
-                             rough(residuals.worst), where));
-    }
-    if (!(residuals.usual <= kLargeResidual)) {
-      return add(Level::Bad,
-                 fmt::format("Inputs differ from the outputs they stand for by up to {} of the output's range{}; "
-                             "take a smaller step or a better method",
-                             rough(residuals.worst), where));
-    }
-    if (residuals.usual <= kSmallResidual && std::isfinite(residuals.worst_time)) {
+    const bool has_time = std::isfinite(residuals.worst_time);
+    const auto largest = fmt::format("{}{} near t = {} s", rough(residuals.worst), at(residuals.worst_connection),
+                                     short_number(residuals.worst_time));
+    if (residuals.usual <= kSmallResidual && has_time) {
       const auto level = residuals.worst > kLargeResidual ? Level::Caution : Level::Good;
-      return add(level, fmt::format(
-                            "Coupling residual of every connection at most {} on {} % of the steps; {} near t = {} s{}",
-                            rough(residuals.usual), 100.0 * kUsualPart, rough(residuals.worst),
-                            short_number(residuals.worst_time), where));
+      return add(level, fmt::format("Coupling residual of every connection at most {} on {} % of the steps; {}",
+                                    rough(residuals.usual), 100.0 * kUsualPart, largest));
     }
-    add(Level::Caution,
-        fmt::format("Inputs differ from the outputs they stand for by up to {} of the output's range{}; "
-                    "repeat with half the step to see what that does",
-                    rough(residuals.worst), where));
+    judge_usual_residual(residuals, remedy_of(run));
+    if (has_time && residuals.worst > residuals.usual) {
+      add(Level::Caution, fmt::format("The largest coupling residual of a single step is {}", largest));
+    }
+  }
+
+  void judge_usual_residual(const Residuals& residuals, const Remedy& remedy) {
+    if (is_held_in_learned_run(residuals.usual_connection)) {
+      return add(Level::Caution, fmt::format("Inputs that are held change in a step by {}; "
+                                             "learn with half the step to see what that does",
+                                             usual_text(residuals)));
+    }
+    const bool wrong = !(residuals.usual <= kLargeResidual);
+    add(wrong ? Level::Bad : Level::Caution,
+        fmt::format("Inputs differ from the outputs they stand for by {}; {}", usual_text(residuals),
+                    wrong ? remedy.cure + " or a better method" : remedy.experiment + " to see what that does"));
   }
 
   /// Inputs and outputs that agree at the ends of the steps say nothing of what happens in between.
@@ -179,19 +217,17 @@ class Judge {
     const double missed = number_of(steps.at("unresolved"), "usual");
     const auto connection = text_of(steps.at("unresolved"), "connection");
     if (missed <= kSmallResidual) return;
+    const Remedy remedy = remedy_of(run);
     if (std::isnan(missed)) {
-      add(Level::Caution, "Too few steps to tell whether they resolve the signals; repeat with a smaller step");
-    } else if (missed <= kLargeResidual) {
-      add(Level::Caution,
-          fmt::format("The steps are long for {}: within one its signal moves by {} of its range in a way "
-                      "that no input follows; repeat with half the step to see what that does",
-                      connection, rough(missed)));
-    } else {
-      add(Level::Bad,
-          fmt::format("The steps are too long for {}: within one its signal moves by {} of its range in a way "
-                      "that no input follows; take a smaller step",
-                      connection, rough(missed)));
+      add(Level::Caution, fmt::format("Too few steps to tell whether they resolve the signals; {}", remedy.experiment));
+      return;
     }
+    const bool wrong = missed > kLargeResidual;
+    add(wrong ? Level::Bad : Level::Caution,
+        fmt::format("The steps are {} for {}: within one its signal moves by {} of its range in a way that no input "
+                    "follows; {}",
+                    wrong ? "too long" : "long", connection, rough(missed),
+                    wrong ? remedy.cure : remedy.experiment + " to see what that does"));
   }
 
   void judge_loops(const Json& run) {

@@ -1,47 +1,113 @@
 #include "results/thinning.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <numeric>
+#include <queue>
 
 namespace entrain {
 namespace {
 
-constexpr std::size_t kPerSpan = 4;
+constexpr std::size_t kPerSpan = 4;    // samples, and one more where some are not finite
+constexpr std::size_t kEvenShare = 8;  // one of so many spans is there from the beginning, however smooth the curve is
+constexpr std::size_t kShortest = 8;   // samples of a span that is worth splitting
 
-void add_span(std::span<const double> values, std::size_t first, std::size_t end, std::vector<std::size_t>& chosen) {
-  std::size_t lowest = end;
-  std::size_t highest = end;
-  std::size_t gap = end;
-  for (std::size_t i = first; i < end; ++i) {
-    if (!std::isfinite(values[i])) {
-      gap = i;
-    } else {
-      if (lowest == end || values[i] < values[lowest]) lowest = i;
-      if (highest == end || values[i] > values[highest]) highest = i;
-    }
+/// The spans of a curve, the roughest of which is split until there are enough.
+class Spans {
+ public:
+  Spans(std::span<const Time> times, std::span<const double> values) : times_(times), values_(values) {}
+
+  std::vector<std::size_t> drawn(std::size_t most) {
+    const bool gaps = std::any_of(values_.begin(), values_.end(), [](double value) { return !std::isfinite(value); });
+    const std::size_t spans = std::max<std::size_t>(1, most / (kPerSpan + (gaps ? 1 : 0)));
+    const std::size_t even = std::max<std::size_t>(1, spans / kEvenShare);
+    for (std::size_t i = 0; i < even; ++i) add(i * values_.size() / even, (i + 1) * values_.size() / even);
+    while (spans_.size() < spans && spans_.top().roughness > 0.0) split();
+    return chosen();
   }
-  const auto or_first = [&](std::size_t found) { return found == end ? first : found; };
-  std::array picked{first, or_first(lowest), or_first(highest), or_first(gap), end - 1};
-  std::sort(picked.begin(), picked.end());
-  chosen.insert(chosen.end(), picked.begin(), std::unique(picked.begin(), picked.end()));
-}
+
+ private:
+  struct Span {
+    std::size_t first, end;
+    double roughness;  // how far samples are from the lines that are drawn
+    bool operator<(const Span& other) const { return roughness < other.roughness; }
+  };
+
+  std::vector<std::size_t> picked(std::size_t first, std::size_t end) const {
+    std::size_t lowest = end;
+    std::size_t highest = end;
+    std::size_t gap = end;
+    for (std::size_t i = first; i < end; ++i) {
+      if (!std::isfinite(values_[i])) {
+        gap = i;
+      } else {
+        if (lowest == end || values_[i] < values_[lowest]) lowest = i;
+        if (highest == end || values_[i] > values_[highest]) highest = i;
+      }
+    }
+    const auto or_first = [&](std::size_t found) { return found == end ? first : found; };
+    std::vector<std::size_t> picked{first, or_first(lowest), or_first(highest), or_first(gap), end - 1};
+    std::sort(picked.begin(), picked.end());
+    picked.erase(std::unique(picked.begin(), picked.end()), picked.end());
+    return picked;
+  }
+
+  void add(std::size_t first, std::size_t end) {
+    double roughness = 0.0;
+    if (end - first >= kShortest) {
+      const auto ends = picked(first, end);
+      for (std::size_t k = 1; k < ends.size(); ++k) roughness = std::max(roughness, distance(ends[k - 1], ends[k]));
+    }
+    spans_.push({first, end, roughness});
+  }
+
+  /// Of the samples between two from the line that joins them; where one is not finite, from the other.
+  double distance(std::size_t from, std::size_t to) const {
+    const double start = std::isfinite(values_[from]) ? values_[from] : values_[to];
+    const double end = std::isfinite(values_[to]) ? values_[to] : start;
+    const Duration length = times_[to] - times_[from];
+    const double slope = length > 0.0 ? (end - start) / length : 0.0;
+    double largest = 0.0;
+    for (std::size_t i = from + 1; i < to; ++i) {
+      const double away = std::abs(values_[i] - (start + slope * (times_[i] - times_[from])));
+      if (away > largest) largest = away;  // never NaN
+    }
+    return largest;
+  }
+
+  void split() {
+    const Span span = spans_.top();
+    spans_.pop();
+    const std::size_t middle = span.first + (span.end - span.first) / 2;
+    add(span.first, middle);
+    add(middle, span.end);
+  }
+
+  std::vector<std::size_t> chosen() {
+    std::vector<Span> all;
+    all.reserve(spans_.size());
+    for (; !spans_.empty(); spans_.pop()) all.push_back(spans_.top());
+    std::sort(all.begin(), all.end(), [](const Span& a, const Span& b) { return a.first < b.first; });
+    std::vector<std::size_t> chosen;
+    for (const Span& span : all) {
+      const auto samples = picked(span.first, span.end);
+      chosen.insert(chosen.end(), samples.begin(), samples.end());
+    }
+    return chosen;
+  }
+
+  std::span<const Time> times_;
+  std::span<const double> values_;
+  std::priority_queue<Span> spans_;
+};
 
 }  // namespace
 
-std::vector<std::size_t> drawn_samples(std::span<const double> values, std::size_t most) {
-  std::vector<std::size_t> chosen;
-  if (values.size() <= most) {
-    chosen.resize(values.size());
-    std::iota(chosen.begin(), chosen.end(), std::size_t{0});
-    return chosen;
-  }
-  const std::size_t spans = std::max<std::size_t>(1, most / kPerSpan);
-  for (std::size_t span = 0; span < spans; ++span) {
-    add_span(values, span * values.size() / spans, (span + 1) * values.size() / spans, chosen);
-  }
-  return chosen;
+std::vector<std::size_t> drawn_samples(std::span<const Time> times, std::span<const double> values, std::size_t most) {
+  if (values.size() > most) return Spans(times, values).drawn(most);
+  std::vector<std::size_t> all(values.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  return all;
 }
 
 }  // namespace entrain

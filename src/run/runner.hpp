@@ -19,8 +19,9 @@ namespace entrain {
 class Runner {
  public:
   /// `summary` comes with what is known before the run (names, parameters). Borrows system, method and interrupt.
+  /// `threads` are those that the subsystems share.
   Runner(CoupledSystem& system, Method& method, const RunSettings& settings, RunSummary summary,
-         const std::atomic<bool>* interrupt);
+         const std::atomic<bool>* interrupt, int threads);
 
   void observe(Observer& observer) { observers_.push_back(&observer); }
   /// Before every macro step, what the inputs are corrected by; borrowed, null = nothing.
@@ -58,12 +59,14 @@ class Runner {
   void finish(Termination termination, std::string message);
   void refresh_summary();
   void refresh_residuals();
+  void limit_seconds();
 
   CoupledSystem& system_;
   Method& method_;
   RunSettings settings_;
   RunSummary summary_;
   const std::atomic<bool>* interrupt_;
+  int threads_;
   CouplingResidual residual_;
   EnergyMonitor energy_;
   CorrectionSchedule* corrections_ = nullptr;

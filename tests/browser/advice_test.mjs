@@ -13,8 +13,12 @@ const advice = {
     { name: "missiles", usable: false, why_not: "'right' tells no linearization", radius: null, error: null, cost: null }],
   curves: [{ method: "jacobi", step: steps, radius: [0.99, 0.999, 1.02, 1.4, null], consistency: [1e-5, 4e-5, 2.5e-4, 1e-3, null] },
     { method: "gauss-seidel", step: steps, radius: [0.98, 0.99, 0.999, 1.01, 2.5], consistency: [5e-6, 2e-5, 1.2e-4, 5e-4, 2e-3] }],
-  front: [{ step: 1e-3, radius: 0.98, consistency: 5e-6, choice: "left, right" }, { step: 2e-3, radius: 0.97, consistency: 2e-5, choice: "right, left" }],
-  heat: { x: { name: "step in s", values: steps }, y: { name: "gain", values: [0.5, 1, 1.5] },
+  step: 2e-3,
+  choices: [{ method: "jacobi", step: 2e-3, calls: 1000, error: 0.05 }, { method: "gauss-seidel", step: 2e-3, calls: 1000, error: 0.02 },
+    { method: "ifosmondi", step: 2e-3, calls: 4000, error: 0.03 }, { method: "missiles", step: 2e-3, calls: 1500, error: 1e-4 }],
+  search: { knee: 2, points: [...Array(30).keys()].map((i) => ({ step: 1e-3 * (i + 1), radius: 1 - 1e-5 * 1.5 ** i, consistency: 5e-6 * 1.4 ** i,
+    choice: `first ${i}, then <right>` })) },
+  heat: { way: "nepce of degree 3", x: { name: "step in s", values: steps }, y: { name: "gain", values: [0.5, 1, 1.5] },
     radius: [[0.9, 0.95, 0.99, 1.01, 1.2], [0.8, 0.9, 0.98, 1.1, 3], [0.9, 1.1, 1.3, 4, null]] },
 };
 
@@ -39,8 +43,15 @@ test("curves_over_the_step_have_the_border_of_stability_and_gaps_where_nothing_i
 test("front_and_heat_map_tell_choices_and_the_border_between_stable_and_unstable_cells", () =>
   withPage(pageWith(advice, anyPage, "advice.html"), async (page) => {
     assert.ok(await brightness(page) < 60);
-    assert.deepEqual(await page.locator("#front .mark text").allTextContents(), ["1 ms", "2 ms"]);
-    assert.equal(await page.locator("#front tbody tr").first().locator("td").first().textContent(), "left, right");
+    // ifosmondi costs more than missiles and errs more, jacobi as much as gauss-seidel: only who is not dominated is named.
+    assert.deepEqual(await page.locator("#front .mark text").allTextContents(), ["", "gauss-seidel, 2 ms", "", "missiles, 2 ms"]);
+    assert.equal(await page.locator("#front .trace circle").count(), 2);
+    assert.deepEqual((await page.locator("#search .mark text").allTextContents()).filter((text) => text !== ""), ["1 ms", "3 ms", "30 ms"]);
+    assert.equal(await page.locator("#search .mark").count(), 30);
+    assert.equal(await page.locator("#search .chosen").textContent(), "first 2, then <right>");
+    assert.equal(await page.locator("#search tbody").first().locator("tr").count(), 12);
+    assert.equal(await page.locator("#search summary").textContent(), "18 more");
+    assert.equal(await page.locator("#heat h2").textContent(), "Stability of nepce of degree 3");
     assert.equal(await page.locator("#heat .cell").count(), 15);
     assert.equal(await page.locator("#heat .cell title").nth(9).textContent(), "step in s 0.02, gain 1: radius 3");
     // 0.99 | 1.01, 0.98 | 1.1, 0.9 | 1.1 side by side; 0.9 over 1.1 and 0.98 over 1.3 above each other.
@@ -58,14 +69,44 @@ test("an_advice_with_nothing_but_reasons_against_says_so", () =>
     assert.equal(await page.locator("section").count(), 1);
   }, {}, "#methods"));
 
+test("curves_that_share_a_colour_are_told_apart_by_dashes", () => {
+  const curves = [...Array(10).keys()].map((i) => ({ ...advice.curves[0], method: `method ${i}` }));
+  return withPage(pageWith({ ...advice, curves }, anyPage, "many.html"), async (page) => {
+    const looks = await page.locator("#stability .trace").evaluateAll((traces) => traces.map((trace) => `${trace.style.cssText} ${trace.classList}`));
+    assert.equal(new Set(looks).size, 10, looks.join("\n"));
+    assert.equal(await page.locator("#stability .swatch.dashed").count(), 2);
+  }, {}, "#stability");
+});
+
 test("the_command_draws_what_it_found", async () => {
   const file = path.join(folder, "advise.html");
   entrain("advise", path.join(examples, "mechanical"), "--report", file);
   await withPage(file, async (page) => {
+    // A front without being asked for a search, named where nothing is better.
+    assert.ok(await page.locator("#front .mark").count() > 5);
+    const named = (await page.locator("#front .mark text").allTextContents()).filter((text) => text !== "");
+    assert.ok(named.length > 0 && named.every((name) => /, [\d.]+ (ms|µs|s)$/.test(name)), `${named}`);
+    assert.equal(await page.locator("#search").count(), 0);
+    assert.ok(await page.locator("#heat .cell").count() > 20);
+    assert.match(await page.locator("#heat h2").textContent(), /^Stability of \w/);
+    assert.match(await page.locator("#methods .note").textContent(), /at a macro step of 1 ms/);
     assert.match(await page.locator(".verdict h2").textContent(), /^Take /);
     assert.ok(await page.locator(".verdict li").count() > 0);
     assert.ok(await page.locator("#stability .trace").count() > 1);
     assert.ok(await page.locator("#consistency .trace").count() > 1);
     assert.ok(await page.locator("#methods tbody tr").count() > 3);
   }, {}, "#stability");
+});
+
+test("a_search_is_drawn_with_the_coupling_that_gives_up_least", async () => {
+  const file = path.join(folder, "searched.html");
+  const found = JSON.parse(entrain("advise", path.join(examples, "mechanical"), "--search", "--json", "--report", file)).front;
+  await withPage(file, async (page) => {
+    const drawn = found.points.filter((point) => point.radius < 1 && point.consistency > 0).length;
+    assert.equal(await page.locator("#search .mark").count(), drawn);
+    assert.ok((await page.locator("#search .mark text").allTextContents()).filter((text) => text !== "").length <= 3);
+    assert.equal(await page.locator("#search tbody tr").count(), found.points.length);
+    assert.equal(await page.locator("#search .chosen").count(), 1);
+    assert.ok(await page.locator("#front .mark").count() > 5);
+  }, {}, "#search");
 });

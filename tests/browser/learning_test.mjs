@@ -9,7 +9,7 @@ function learned(name, system, ...words) {
   const out = path.join(folder, name);
   const printed = entrain("learn", path.join(examples, system), "--out", out, "--report", ...words);
   assert.ok(printed.includes(`report: ${path.join(out, "report.html")}`), printed);
-  return { file: path.join(out, "report.html"), how: JSON.parse(fs.readFileSync(path.join(out, "learning.json"), "utf8")) };
+  return { file: path.join(out, "report.html"), printed, how: JSON.parse(fs.readFileSync(path.join(out, "learning.json"), "utf8")) };
 }
 
 test("error_per_run_falls_and_the_learned_input_follows_what_it_should_be", async () => {
@@ -30,6 +30,24 @@ test("error_per_run_falls_and_the_learned_input_follows_what_it_should_be", asyn
     assert.ok(Math.abs(after - meant) < 0.01 * Math.abs(before - meant), `${before} ${after} ${meant}`);
     assert.equal(await page.locator("#runs tbody tr").count(), 6);
   });
+});
+
+test("a_first_run_that_overflows_hides_nothing_and_gamma_does_not_promise_what_the_radius_denies", async () => {
+  const undamped = ["force_side.d1=0", "force_side.d_k=0", "motion_side.d2=0"].flatMap((setting) => ["--set", setting]);
+  // Over the whole run the first one overflows, at 16.6 s; one horizon is enough to see how it is drawn.
+  const { file, how, printed } = learned("overflow", "learning_cubic", ...undamped, "--horizon", "20");
+  assert.match(how.iterations[0].failure, /inf/);
+  assert.ok(how.gamma < 1 && how.radius > 1);
+  assert.match(printed, /\nnote {5}progressive horizon, growing by 20 s\nrun {3}1/);
+  await withPage(file, async (page) => {
+    const ticks = (await page.locator("#errors svg > text").allTextContents()).map((text) => Number(text.replace("−", "-")));
+    assert.ok(Math.max(...ticks.filter(Number.isFinite)) < 1e9, `${ticks}`);
+    assert.doesNotMatch(await page.locator(".stats").textContent(), /every run is better/);
+    await page.locator("#signals").scrollIntoViewIfNeeded();
+    await page.waitForSelector("#signals canvas");
+    const distances = await page.locator("#signals .chart, #signals .overlay").count();
+    assert.ok(distances > 0);
+  }, {}, "#errors");
 });
 
 test("a_growing_horizon_is_drawn_and_an_unstable_first_run_does_not_hide_the_others", async () => {

@@ -21,6 +21,40 @@ test("curves_are_drawn_without_a_word_on_the_console_and_without_network", () =>
   }
 }));
 
+test("connections_go_round_the_boxes_and_labels_lie_at_their_lines", () => {
+  // The vehicle: back over several layers, inside of one, and forward past others.
+  const vehicle = runOf(path.join(examples, "drivetrain", "reference.toml"), "vehicle", "--stop", "0.1", "--method", "jacobi");
+  return withPage(report(vehicle), async (page) => {
+    assert.equal(await page.locator(".node").count(), 7);
+    const bad = await page.evaluate(() => {
+      const boxes = [...document.querySelectorAll(".node .box")].map((box) => box.getBoundingClientRect());
+      const inside = (x, y) => boxes.some((box) => x > box.left + 1 && x < box.right - 1 && y > box.top + 1 && y < box.bottom - 1);
+      return [...document.querySelectorAll(".edge")].flatMap((edge) => {
+        const line = edge.querySelector(".line");
+        const matrix = line.getScreenCTM();
+        const points = Array.from({ length: 101 }, (_, i) => line.getPointAtLength(line.getTotalLength() * i / 100).matrixTransform(matrix));
+        const text = edge.querySelector("text").getBoundingClientRect();
+        const [x, y] = [(text.left + text.right) / 2, (text.top + text.bottom) / 2];
+        const name = edge.querySelector("title").textContent;
+        return [...(points.some((point) => inside(point.x, point.y)) ? [`${name} runs behind a box`] : []),
+          ...(inside(x, y) ? [`the label of ${name} lies on a box`] : []),
+          ...(Math.min(...points.map((point) => Math.hypot(point.x - x, point.y - y))) > 20 ? [`the label of ${name} is far from its line`] : [])];
+      });
+    });
+    assert.deepEqual(bad, []);
+  });
+});
+
+test("the_verdict_names_the_connection_that_decides_and_the_remedy_of_the_method", () => {
+  const first = path.join(examples, "lotka_volterra");
+  const held = runOf(first, "coarse", "--step", "0.2");
+  const chosen = runOf(first, "tolerant", "--method", "f3ornits", "--option", "tol_rel=0.05");
+  const reason = (page) => page.locator(".verdict li").first().textContent();
+  return withPage(report(held), async (page) => {
+    assert.match(await reason(page), /of the output's range or more at \w+\.\w+ -> \w+\.\w+ on 5 % of the steps; (take a smaller step|repeat with half the step)/);
+  }).then(() => withPage(report(chosen), async (page) => assert.match(await reason(page), /tol_rel and tol_abs/)));
+});
+
 test("values_under_the_cursor_are_those_of_the_csv", () => withPage(report(prey), async (page) => {
   const csv = csvOf(prey);
   const area = await areaOf(page, "signals");

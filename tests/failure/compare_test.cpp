@@ -52,6 +52,17 @@ TEST_F(CompareTest, finds_no_difference_between_the_formats_of_one_run) {
   for (const auto& difference : json["differences"]) EXPECT_EQ(difference["max"], 0.0) << difference;
 }
 
+TEST_F(CompareTest, says_which_file_has_no_rows) {
+  write_text(folder_ / "empty.csv", "time,a.x\n");
+  write_text(folder_ / "good.csv", "time,a.x\n0,1\n2,3\n");
+  for (const auto& files : {std::pair("empty.csv", "good.csv"), std::pair("good.csv", "empty.csv")}) {
+    const auto result = run({"compare", files.first, files.second});
+    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_NE(result.err.find("empty.csv has no rows"), std::string::npos) << result.err;
+    EXPECT_EQ(result.err.find("inf"), std::string::npos) << result.err;
+  }
+}
+
 TEST_F(CompareTest, writes_a_page_on_request) {
   if (page_template().empty()) return;  // built without Node: refused, as a report is
   make("held", {});

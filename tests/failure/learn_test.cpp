@@ -1,8 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "results/csv_reader.hpp"
+#include "results/recorded_results.hpp"
 #include "support/places.hpp"
 #include "support/program.hpp"
 #include "support/scripted_fmus.hpp"
@@ -39,6 +40,67 @@ TEST(LearnCommand, writes_a_correction_that_run_replays_to_the_same_bits) {
       run_program(folder, {"run", kLearning, "--stop", "1", "--option", "feedthrough=delay", "--json"}).out);
   EXPECT_LT(summary["coupling_residuals"]["force_side.F -> motion_side.F"].get<double>(),
             1e-3 * plain["coupling_residuals"]["force_side.F -> motion_side.F"].get<double>());
+}
+
+/// What learning counts: late by one step, what the input should have been minus what it was.
+double norm_of_error(const RecordedResults& results, const std::string& output, const std::string& input) {
+  double squares = 0.0;
+  const auto& told = results.find(output)->values;
+  const auto& received = results.find(input)->values;
+  for (std::size_t k = 1; k < told.size(); ++k) squares += (told[k] - received[k]) * (told[k] - received[k]);
+  return std::sqrt(squares);
+}
+
+TEST(LearnCommand, replay_is_the_best_run_to_the_last_bit) {
+  const TemporaryFolder folder;
+  auto recorded =
+      text_of(kLearning + "/system.toml") + "\n[record]\nvariables = [\"force_side.F\", \"motion_side.F\"]\n";
+  write_text(folder / "system.toml", recorded);
+  const auto learned = run_program(folder, {"learn", "system.toml", "--stop", "1", "--iterations", "4", "--out", "l"});
+  ASSERT_EQ(learned.exit_code, 0) << learned.err;
+  const auto replay =
+      run_program(folder, {"run", "system.toml", "--stop", "1", "--learned", "l/learned.json", "--out", "r"});
+  ASSERT_EQ(replay.exit_code, 0) << replay.err;
+  const auto how = Json::parse(text_of(folder / "l/learning.json"));
+  const auto& best = how["iterations"][how["best_iteration"].get<std::size_t>()];
+  EXPECT_EQ(norm_of_error(read_results(folder / "r/results.csv"), "force_side.F", "motion_side.F"),
+            best["connections"]["force_side.F -> motion_side.F"]["norm"].get<double>());
+}
+
+TEST(LearnCommand, that_leaves_more_than_the_tolerance_says_so_and_what_to_do) {
+  const TemporaryFolder folder;
+  const auto few = run_program(folder, {"learn", kLearning, "--stop", "0.1", "--iterations", "2", "--out", "f"});
+  EXPECT_EQ(few.exit_code, 0);
+  expect_text(few.err, "the tolerance 1e-09 was not met: an error of ");
+  expect_text(few.err, "is left in run 1; allow more --iterations");
+  const auto filtered = run_program(folder, {"learn", kLearning, "--cutoff", "1", "--stop", "2", "--out", "c"});
+  EXPECT_EQ(filtered.exit_code, 0);
+  expect_text(filtered.out, "stalled after");
+  expect_text(filtered.err, "; a --cutoff or --gain may hold it, or rounding");
+  const auto met = run_program(
+      folder, {"learn", kLearning, "--stop", "0.1", "--tolerance", "0.1", "--iterations", "5", "--out", "m"});
+  EXPECT_EQ(met.exit_code, 0);
+  EXPECT_EQ(met.err, "");
+}
+
+TEST(LearnCommand, that_makes_no_run_better_has_learned_nothing) {
+  const TemporaryFolder folder;
+  for (const std::string when : {"auto", "never"}) {
+    const auto result = run_program(folder, {"learn", kLearning, "--set", "force_side.c_k=1e5", "--stop", "1",
+                                             "--iterations", "3", "--progressive", when, "--out", when});
+    EXPECT_EQ(result.exit_code, 1) << when;
+    expect_text(result.err, "nothing was learned: no run was better than the one without correction");
+    EXPECT_EQ(result.err.find("learned to t"), std::string::npos) << result.err;
+    EXPECT_EQ(result.out.find("--learned"), std::string::npos) << result.out;
+    EXPECT_TRUE(Json::parse(text_of(folder / when / "learning.json"))["learned_nothing"]);
+  }
+}
+
+TEST(LearnCommand, tells_a_tolerance_that_is_no_number) {
+  const TemporaryFolder folder;
+  const auto result = run_program(folder, {"learn", kLearning, "--tolerance", "nan", "--out", "l"});
+  EXPECT_NE(result.exit_code, 0);
+  expect_text(result.err, "the tolerance must be a number, 0 or more");
 }
 
 TEST(LearnCommand, json_is_all_that_is_printed) {

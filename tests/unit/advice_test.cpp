@@ -220,8 +220,15 @@ TEST(AdvicePage, data_has_the_agreed_fields) {
       EXPECT_EQ(curve["step"].size(), curve["consistency"].size());
     }
   }
-  ASSERT_FALSE(json["front"].empty());
-  EXPECT_TRUE(json["front"][0]["choice"].is_string());
+  ASSERT_GT(json["choices"].size(), 4U);
+  for (const auto& choice : json["choices"]) {
+    EXPECT_TRUE(choice["method"].is_string());
+    for (const char* field : {"step", "calls", "error"}) EXPECT_GT(choice[field], 0.0) << field;
+  }
+  ASSERT_FALSE(json["search"]["points"].empty());
+  EXPECT_LT(json["search"]["knee"], json["search"]["points"].size());
+  EXPECT_TRUE(json["search"]["points"][0]["choice"].is_string());
+  EXPECT_TRUE(json["heat"]["way"].is_string());
   ASSERT_TRUE(json.contains("heat"));
   EXPECT_EQ(json["heat"]["radius"].size(), json["heat"]["y"]["values"].size());
   EXPECT_EQ(json["heat"]["radius"][0].size(), json["heat"]["x"]["values"].size());

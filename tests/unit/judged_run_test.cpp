@@ -1,17 +1,22 @@
 // What a report may say of a run: of a long one, of one that was killed, and of columns that are no numbers.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "report/packed_signals.hpp"
 #include "report/page.hpp"
 #include "report/run_page.hpp"
 #include "report/steps_json.hpp"
+#include "report/summary_json.hpp"
 #include "report/verdict.hpp"
+#include "support/scripted_fmus.hpp"
 #include "support/systems.hpp"
 #include "support/temporary_folder.hpp"
+#include "support/test_models.hpp"
 
 namespace entrain::test {
 namespace {
@@ -59,6 +64,102 @@ TEST(Verdict, of_rare_jumps_is_the_same_however_long_the_run_is) {
     EXPECT_EQ(verdict_of_steps(steps, 25, 0.5).level, Verdict::Level::Caution) << steps;
     EXPECT_EQ(verdict_of_steps(steps, 10, 0.5).level, Verdict::Level::Bad) << steps;
   }
+}
+
+/// Of a run in which the brake jumps once, at t = 40 s, and the shaft is off by `shaft` of its range at every step.
+Verdict verdict_of_brake_and_shaft(double shaft, const Json& correction = nullptr, const Json& parameters = {}) {
+  RunSummary summary;
+  summary.connections.resize(2);
+  summary.connections[0].name = "controller.brake -> vehicle.brake";
+  summary.connections[1].name = "gearbox.torque -> vehicle.torque";
+  for (auto& connection : summary.connections) connection.range = 1.0;
+  summary.max_coupling_residual = 0.99;
+  StepHistory history;
+  history.begin({}, summary);
+  for (int i = 1; i <= 100; ++i) {
+    const double differences[] = {i == 40 ? 0.99 : 0.0, shaft};
+    history.communicated({static_cast<double>(i), {}, {}, {}, differences}, summary);
+  }
+  const Json run{{"termination", "completed"},
+                 {"max_coupling_residual", 0.99},
+                 {"worst_connection", summary.connections[0].name},
+                 {"connections", {{{"max_residual", 0.99}}, {{"max_residual", shaft}}}},
+                 {"learned_correction", correction},
+                 {"parameters", parameters}};
+  return verdict_of(run, Json::parse(steps_json(history, summary)), {.samples = 100});
+}
+
+TEST(Verdict, names_the_connection_that_decides_it_and_the_largest_jump_apart) {
+  const auto wrong = verdict_of_brake_and_shaft(0.05);
+  EXPECT_EQ(wrong.level, Verdict::Level::Bad);
+  ASSERT_EQ(wrong.reasons.size(), 2U);
+  // The size is known to the octave.
+  expect_text(wrong.reasons[0],
+              "of the output's range or more at gearbox.torque -> vehicle.torque on 5 % of "
+              "the steps; take a smaller step or a better method");
+  EXPECT_EQ(wrong.reasons[0].find("0.99"), std::string::npos) << wrong.reasons[0];
+  EXPECT_EQ(
+      wrong.reasons[1],
+      "The largest coupling residual of a single step is 0.99 at controller.brake -> vehicle.brake near t = 40 s");
+  const auto rough = verdict_of_brake_and_shaft(0.002);
+  EXPECT_EQ(rough.level, Verdict::Level::Caution);
+  expect_text(rough.reasons[0], "gearbox.torque -> vehicle.torque");
+  expect_text(rough.reasons[0], "repeat with half the step to see what that does");
+}
+
+TEST(Verdict, of_a_method_that_chooses_its_steps_names_its_tolerances) {
+  const auto remedy = [](double shaft, const Json& parameters) {
+    return verdict_of_brake_and_shaft(shaft, nullptr, parameters).reasons[0];
+  };
+  // The options in force of each, as run.json has them.
+  const auto in_force = [](const Change& change) {
+    const Simulation simulation(changed(example("mechanical"), change));
+    return Json::parse(summary_json(simulation.summary())).at("parameters");
+  };
+  expect_text(remedy(0.002, in_force({.method = "f3ornits"})), "repeat with a tenth of tol_rel and tol_abs");
+  EXPECT_TRUE(
+      mentions(remedy(0.05, in_force({.method = "f3ornits"})), "take a smaller tol_rel and tol_abs or a better"));
+  expect_text(remedy(0.05, in_force({.method = "missiles", .options = {"adaptive=true"}})),
+              "take a smaller tolerance or a better");
+  expect_text(remedy(0.05, in_force({.method = "jacobi", .options = {"adaptive=true"}})),
+              "take a smaller tolerance and absolute_tolerance or a better");
+  expect_text(remedy(0.05, in_force({.method = "jacobi", .options = {"step_control=energy"}})),
+              "take a smaller energy_tolerance and energy_absolute_tolerance or a better");
+  expect_text(remedy(0.05, in_force({.method = "missiles"})), "take a smaller step or a better");
+}
+
+TEST(Verdict, of_a_learned_run_is_that_of_what_learning_left_and_of_what_is_held) {
+  const auto learned = [](const char* input, double error) {
+    return verdict_of_brake_and_shaft(0.05, {{"inputs", {input}}, {"error", error}});
+  };
+  const auto held = learned("vehicle.brake", 1e-9);
+  EXPECT_EQ(held.level, Verdict::Level::Caution) << "held inputs are exact where they are taken";
+  expect_text(held.reasons[0], "Inputs that are held change in a step by ");
+  expect_text(held.reasons[0], "gearbox.torque -> vehicle.torque");
+  EXPECT_TRUE(
+      mentions(held.reasons.back(), "Learned inputs (vehicle.brake) are what they stand for to 1e-09 of the range"));
+  EXPECT_EQ(learned("vehicle.brake", 0.1).level, Verdict::Level::Bad) << "little was learned";
+  EXPECT_EQ(learned("vehicle.torque", 1e-9).level, Verdict::Level::Bad) << "its input is not what was learned";
+}
+
+TEST(Summary, of_seconds_in_subsystems_is_no_more_than_there_were) {
+  // The steps that are timed are those in which another program has the processor: 1 in 64.
+  constexpr double kStep = 0.125;
+  const ModelFactory models = [](std::string_view) {
+    return std::make_unique<StaticModel>([](Time t, double) { return t; },
+                                         [](Time from) {
+                                           if (std::fmod(from / kStep, 64.0) == 0.0)
+                                             std::this_thread::sleep_for(std::chrono::milliseconds(2));
+                                         });
+  };
+  Simulation simulation(system_from("[run]\nstop = 40.0\nstep = 0.125\n"
+                                    "[subsystems.a]\nmodel = \"m\"\n[subsystems.b]\nmodel = \"m\"\n"),
+                        {}, models);
+  const auto summary = simulation.run();
+  ASSERT_EQ(summary.termination, Termination::Completed) << summary.message;
+  const double inside = summary.subsystems[0].seconds + summary.subsystems[1].seconds;
+  EXPECT_GT(inside, 0.5 * summary.wall_seconds);
+  EXPECT_LE(inside, summary.wall_seconds * (1.0 + 1e-12));
 }
 
 /// Keeps the summary that a killed run leaves.
@@ -112,7 +213,7 @@ TEST(PackedSignals, of_a_variable_are_drawn_all_or_none) {
     column.values = {0.0, 1.0};
   }
   for (std::size_t i = 0; i < results.columns.size(); ++i) drawn.push_back({&results, i, i % kCurves});
-  const auto packed = packed_signals(drawn);
+  const auto packed = packed_signals(drawn, 1'300'000);
   EXPECT_EQ(packed["signals"].size() % kCurves, 0U);
   EXPECT_GT(packed["signals"].size(), 100U);
   EXPECT_EQ(packed["signals"].size() + packed["left_out"].get<std::size_t>(), drawn.size());

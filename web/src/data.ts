@@ -153,6 +153,7 @@ export interface LearningPage {
   gamma: number | null;
   radius: number | null;
   tolerance: number;
+  learned_nothing: boolean;
   delayed: string[];
   connections: string[];
   labels: string[]; // of the runs of the signals
@@ -168,7 +169,15 @@ export interface AdvisedMethod {
   why_not?: string;
   radius?: number | null;
   error?: number | null;
-  cost?: number | null;
+  cost?: number | null; // calls of subsystems per macro step
+}
+
+/** What a method would cost at a macro step, and how exact it would be. */
+export interface Choice {
+  method: string;
+  step: number;
+  calls: number; // of subsystems per simulated second
+  error: number;
 }
 
 /** What is not known is absent or null. */
@@ -178,7 +187,9 @@ export interface AdvicePage {
   recommendation?: { method: string | null; step?: number | null; why: string[] };
   methods?: AdvisedMethod[];
   curves?: { method: string; step: number[]; radius?: (number | null)[]; consistency?: (number | null)[] }[];
-  front?: { step?: number | null; radius?: number | null; consistency?: number | null; choice?: string }[];
+  step?: number; // that the methods are compared at
+  choices?: Choice[];
+  search?: { knee: number; points: { step: number; radius: number | null; consistency: number | null; choice: string }[] };
   heat?: Heat;
 }
 
@@ -194,22 +205,26 @@ export interface Signal {
   y: (number | null)[];
 }
 
-function unpacked(text: string): number[] {
+const FLOAT_DIGITS = 7;
+
+/** Differences and their times are floats: of their digits only those that are meant. */
+function unpacked(text: string, floats: boolean): number[] {
   const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
-  return Array.from(new Float64Array(bytes.buffer));
+  if (!floats) return Array.from(new Float64Array(bytes.buffer));
+  return Array.from(new Float32Array(bytes.buffer), (value) => Number(value.toPrecision(FLOAT_DIGITS)));
 }
 
 /** The signals as numbers; what is not finite is a gap. Signals on one axis share the array of times. */
 export function unpackedSignals(packed: PackedSignals): Signal[] {
-  const axes = packed.axes.map(unpacked);
+  const axes: number[][] = [];
   return packed.signals.map((signal) => ({
     name: signal.name,
     unit: signal.unit,
     description: signal.description,
     run: signal.run ?? 0,
     difference: signal.difference ?? false,
-    x: axes[signal.axis],
-    y: unpacked(signal.values).map((value) => (Number.isFinite(value) ? value : null)),
+    x: (axes[signal.axis] ??= unpacked(packed.axes[signal.axis], signal.difference ?? false)),
+    y: unpacked(signal.values, signal.difference ?? false).map((value) => (Number.isFinite(value) ? value : null)),
   }));
 }
 

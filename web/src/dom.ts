@@ -37,6 +37,13 @@ export function table(header: string[], rows: (Child | Child[])[][], firstNumber
     h("tbody", {}, ...rows.map((row) => h("tr", {}, ...row.map((content, column) => cell("td", content, column))))));
 }
 
+/** The same, of which only the first `shown` rows are unfolded; `more` names the others. */
+export function foldedTable(header: string[], rows: (Child | Child[])[][], firstNumber: number, shown: number, more = "more"): HTMLElement[] {
+  const first = table(header, rows.slice(0, shown), firstNumber);
+  if (rows.length <= shown) return [first];
+  return [first, h("details", {}, h("summary", {}, `${rows.length - shown} ${more}`), table(header, rows.slice(shown), firstNumber))];
+}
+
 /** A bar as long as `part` (0..1) of its cell. */
 export function bar(part: number, level = ""): HTMLElement {
   return h("span", { class: "bar" }, h("span", { class: level, style: `width:${Math.max(0, Math.min(1, part)) * 100}%` }));

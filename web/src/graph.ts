@@ -9,6 +9,11 @@ const HEIGHT = 86;
 const GAP_X = 112;
 const GAP_Y = 36;
 const MARGIN = 18;
+const ARROW = 7;
+const CORNER = 9;
+const FIRST_LANE = 20; // from the boxes
+const LANE = 17; // between two: room for a label
+const BESIDE = 8; // between two that go up or down
 
 interface Box {
   name: string;
@@ -111,29 +116,78 @@ function label(bundle: Bundle): string {
   return shortened(bundle.connections[0].output.slice(bundle.from.length + 1), 14);
 }
 
-/** Forward on the upper half; back on the lower half between neighbours, else below everything. */
-function route(from: Box, to: Box, lowest: number): { path: string; x: number; y: number } {
-  if (to.layer > from.layer) {
-    const [x0, y0, x1, y1] = [from.x + WIDTH, from.y + 30, to.x, to.y + 30];
-    const bend = Math.max(40, (x1 - x0) / 2);
-    return { path: `M${x0} ${y0}C${x0 + bend} ${y0} ${x1 - bend} ${y1} ${x1 - 7} ${y1}`, x: (x0 + x1) / 2, y: (y0 + y1) / 2 - 7 };
-  }
-  if (to.layer === from.layer - 1) {
-    const [x0, y0, x1, y1] = [from.x, from.y + 60, to.x + WIDTH, to.y + 60];
-    const bend = (x0 - x1) / 2;
-    return { path: `M${x0} ${y0}C${x0 - bend} ${y0} ${x1 + bend} ${y1} ${x1 + 7} ${y1}`, x: (x0 + x1) / 2, y: (y0 + y1) / 2 + 14 };
-  }
-  const [x0, x1, y0, y1] = [from.x + WIDTH * 0.6, to.x + WIDTH * 0.4, from.y + HEIGHT, to.y + HEIGHT];
-  return { path: `M${x0} ${y0}C${x0} ${lowest + 44} ${x1} ${lowest + 44} ${x1} ${y1 + 7}`, x: (x0 + x1) / 2, y: lowest + 44 };
+interface Route {
+  path: string;
+  x: number; // of the label
+  y: number;
 }
 
-function edge(bundle: Bundle, boxes: Map<string, Box>, lowest: number): SVGElement {
+type Point = [number, number];
+
+/** Straight pieces with round corners. */
+function rounded(points: Point[]): string {
+  const between = ([x0, y0]: Point, [x1, y1]: Point, distance: number): Point => {
+    const part = Math.min(0.5, distance / Math.max(1, Math.hypot(x1 - x0, y1 - y0)));
+    return [x0 + part * (x1 - x0), y0 + part * (y1 - y0)];
+  };
+  const corners = points.slice(1, -1).map((corner, i) => `L${between(corner, points[i], CORNER)}Q${corner} ${between(corner, points[i + 2], CORNER)}`);
+  return `M${points[0]}${corners.join("")}L${points[points.length - 1]}`;
+}
+
+function bezier([x0, y0]: Point, [x1, y1]: Point, bend: number): Route & { points: Point[] } {
+  const at = (t: number): Point => {
+    const [a, b, c, d] = [(1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t * t * (1 - t), t ** 3];
+    return [a * x0 + b * (x0 + bend) + c * (x1 - bend) + d * x1, (a + b) * y0 + (c + d) * y1];
+  };
+  return { path: `M${x0} ${y0}C${x0 + bend} ${y0} ${x1 - bend} ${y1} ${x1} ${y1}`, x: (x0 + x1) / 2, y: (y0 + y1) / 2,
+    points: Array.from({ length: 31 }, (_, i) => at(i / 30)) };
+}
+
+/** Curves between neighbours; what would run behind a box goes round by a lane of its own, above all boxes or below. */
+class Router {
+  above = 0; // lanes in use
+  below = 0;
+  constructor(private readonly boxes: Box[]) {}
+
+  get lowest(): number {
+    return Math.max(...this.boxes.map((box) => box.y + HEIGHT));
+  }
+
+  route(from: Box, to: Box): Route {
+    if (to.layer > from.layer) {
+      const [start, end]: Point[] = [[from.x + WIDTH, from.y + 30], [to.x - ARROW, to.y + 30]];
+      const curve = bezier(start, end, Math.max(40, (end[0] - start[0]) / 2));
+      return curve.points.some((point) => this.isBehind(point)) ? this.lane(from, to, this.above++, MARGIN, -1) : { ...curve, y: curve.y - 7 };
+    }
+    if (to.layer === from.layer - 1) {
+      const [start, end]: Point[] = [[from.x, from.y + 60], [to.x + WIDTH + ARROW, to.y + 60]];
+      const curve = bezier(start, end, (end[0] - start[0]) / 2);
+      return { ...curve, y: curve.y + 14 };
+    }
+    return this.lane(from, to, this.below++, this.lowest, 1);
+  }
+
+  private isBehind([x, y]: Point): boolean {
+    return this.boxes.some((box) => x > box.x && x < box.x + WIDTH && y > box.y && y < box.y + HEIGHT);
+  }
+
+  private lane(from: Box, to: Box, number: number, border: number, direction: number): Route {
+    const height = border + direction * (FIRST_LANE + LANE * number);
+    const leaves = from.x + WIDTH + 10 + BESIDE * number;
+    const enters = to.x - ARROW - 8 - BESIDE * number;
+    const path = rounded([[from.x + WIDTH, from.y + 45], [leaves, from.y + 45], [leaves, height], [enters, height], [enters, to.y + 45],
+      [to.x - ARROW, to.y + 45]]);
+    return { path, x: (leaves + enters) / 2, y: height - 4 };
+  }
+}
+
+function edge(bundle: Bundle, boxes: Map<string, Box>, router: Router): SVGElement {
   const from = boxes.get(bundle.from);
   const to = boxes.get(bundle.to);
   if (from === undefined || to === undefined) return svg("g");
   const worst = bundle.connections.reduce((a, b) => ((b.max_residual ?? -1) > (a.max_residual ?? -1) ? b : a));
   const level = residualLevel(worst.max_residual);
-  const { path, x, y } = route(from, to, lowest);
+  const { path, x, y } = router.route(from, to);
   const lines = bundle.connections.map((c) => `${c.output} → ${c.input}, residual ${c.max_residual === null ? "not measured" : number(c.max_residual)}`);
   return svg("g", { class: `edge ${level}${bundle.inLoop ? " in-loop" : ""}` }, svg("title", {}, lines.join("\n")),
     svg("path", { class: "reach", d: path }), svg("path", { class: "line", d: path, "marker-end": `url(#arrow-${level})` }),
@@ -157,13 +211,14 @@ export function graph(run: Run): SVGElement {
   const edges = bundles(run);
   const boxes = layout(names, edges);
   const inLoop = new Set(run.loops.flatMap((loop) => loop.variables.map(subsystemOf)));
-  const right = Math.max(...[...boxes.values()].map((box) => box.x + WIDTH));
-  const lowest = Math.max(...[...boxes.values()].map((box) => box.y + HEIGHT));
-  const below = edges.some((e) => (boxes.get(e.to)?.layer ?? 0) < (boxes.get(e.from)?.layer ?? 0) - 1 ||
-    boxes.get(e.to)?.layer === boxes.get(e.from)?.layer);
-  const height = lowest + MARGIN + (below ? 34 : 0);
-  return svg("svg", { class: "graph", viewBox: `0 0 ${right + MARGIN} ${height}`, role: "img",
-    "aria-label": "subsystems and their connections", style: fitted(right + MARGIN) },
-  svg("defs", {}, ...["unknown", "good", "caution", "bad"].map(arrow)), ...edges.map((e) => edge(e, boxes, lowest)),
+  const router = new Router([...boxes.values()]);
+  const lines = edges.map((e) => edge(e, boxes, router));
+  const room = (lanes: number) => (lanes === 0 ? 0 : FIRST_LANE + LANE * lanes);
+  const left = router.below + router.above === 0 ? 0 : BESIDE * Math.max(router.below, router.above);
+  const width = Math.max(...[...boxes.values()].map((box) => box.x + WIDTH)) + MARGIN + 2 * left;
+  const height = router.lowest + MARGIN + room(router.above) + room(router.below);
+  return svg("svg", { class: "graph", viewBox: `${-left} ${-room(router.above)} ${width} ${height}`, role: "img",
+    "aria-label": "subsystems and their connections", style: fitted(width) },
+  svg("defs", {}, ...["unknown", "good", "caution", "bad"].map(arrow)), ...lines,
   ...names.map((name) => node(boxes.get(name)!, run.subsystems[name], inLoop.has(name))));
 }

@@ -4,7 +4,7 @@ import type { AdvicePage, ComparisonPage, LearningPage, Page, RunPage } from "./
 import { readPage } from "./data";
 import { h, svg } from "./dom";
 import { number, plural } from "./format";
-import { consistency, front, heat, methods, recommendation, stability } from "./sections/advice";
+import { consistency, front, heat, methods, recommendation, search, stability } from "./sections/advice";
 import { differences, errorOverCost, overlays, runs } from "./sections/comparison";
 import { cost } from "./sections/cost";
 import { coupling } from "./sections/coupling";
@@ -23,7 +23,7 @@ import { TimeView } from "./time_view";
 const RUN_SECTIONS: SectionOf<RunPage>[] = [system, signals, steps, coupling, energy, cost, options];
 const COMPARISON_SECTIONS: SectionOf<ComparisonPage>[] = [runs, errorOverCost, differences, overlays];
 const LEARNING_SECTIONS: SectionOf<LearningPage>[] = [errors, horizons, corrected, repeatedRuns];
-const ADVICE_SECTIONS: SectionOf<AdvicePage>[] = [methods, stability, consistency, front, heat];
+const ADVICE_SECTIONS: SectionOf<AdvicePage>[] = [methods, front, stability, consistency, search, heat];
 
 function sectionsOf<Data>(builders: SectionOf<Data>[], data: Data, view: TimeView): Section[] {
   return builders.map((build) => build(data, view)).filter((section) => section !== null);

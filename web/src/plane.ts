@@ -20,6 +20,7 @@ export interface Trace {
 
 export interface Mark {
   label: string;
+  title?: string; // told under the cursor; the label, where absent
   x: number;
   y: number;
   colour: number;
@@ -36,6 +37,16 @@ export interface PlaneOptions {
   traces?: Trace[];
   marks?: Mark[];
   guides?: Guide[];
+}
+
+const COLOURS = 8;
+
+export function colourOf(of: { colour: number }): string {
+  return `--colour:var(--series-${of.colour % COLOURS})`;
+}
+/** What has the colour of another curve is told from it by its dashes. */
+export function isDashed(trace: Trace): boolean {
+  return (trace.dashed ?? false) || trace.colour >= COLOURS;
 }
 
 export const WIDTH = 720;
@@ -140,13 +151,13 @@ function traceLine(trace: Trace, { px, py, x, y }: Frame): SVGElement {
       dots.push(svg("circle", { cx: px(at), cy: py(value), r: 2.6 }, svg("title", {}, `${trace.name}: ${number(at)}, ${number(value)}`)));
     }
   });
-  return svg("g", { class: `trace${trace.dashed ? " dashed" : ""}`, style: `--colour:var(--series-${trace.colour % 8})` },
+  return svg("g", { class: `trace${isDashed(trace) ? " dashed" : ""}`, style: colourOf(trace) },
     svg("path", { d: path }), ...dots);
 }
 
 function markAt(mark: Mark, { px, py }: Frame): SVGElement {
-  return svg("g", { class: "mark", style: `--colour:var(--series-${mark.colour % 8})` },
-    svg("title", {}, `${mark.label}: ${number(mark.x)}, ${number(mark.y)}`),
+  return svg("g", { class: "mark", style: colourOf(mark) },
+    svg("title", {}, `${mark.title ?? mark.label}: ${number(mark.x)}, ${number(mark.y)}`),
     svg("circle", { cx: px(mark.x), cy: py(mark.y), r: 5.5 }),
     svg("text", { x: px(mark.x) + 11, y: py(mark.y) + 4 }, mark.label));
 }

@@ -1,6 +1,6 @@
 // The sections of a page of `entrain advise`: what to take and why, and how stable and how exact each method would be.
-import type { AdvicePage, AdvisedMethod } from "../data";
-import { h, table } from "../dom";
+import type { AdvicePage, AdvisedMethod, Choice } from "../data";
+import { foldedTable, h, table } from "../dom";
 import { number, percent, seconds } from "../format";
 import { heatMap } from "../heat_map";
 import type { Trace } from "../plane";
@@ -21,13 +21,15 @@ export function recommendation(page: AdvicePage): HTMLElement {
 
 function judged(method: AdvisedMethod): string {
   if (!method.usable) return method.why_not || "cannot be used";
-  return method.radius == null ? "" : method.radius <= 1 ? "stable" : "unstable";
+  return method.radius == null ? "not foretold" : method.radius <= 1 ? "stable" : "unstable";
 }
 
 export function methods(page: AdvicePage): Section | null {
   if (page.methods === undefined || page.methods.length === 0) return null;
-  return { id: "methods", title: "Methods", note: "radius: growth per macro step; error: forecast, as part of the range of the worst output",
-    content: [table(["method", "", "radius", "error", "cost"], page.methods.map((method) => [
+  const at = page.step == null ? "" : ` at a macro step of ${seconds(page.step)}`;
+  return { id: "methods", title: "Methods", note: `radius: growth per macro step${at}; error: of the worst output as part of its range, ` +
+      "with as many calls of subsystems as jacobi makes; not foretold: what chooses its steps as it goes, or cannot be linearized",
+    content: [table(["method", "", "radius", "error", "calls per macro step"], page.methods.map((method) => [
       h("span", { class: method.name === page.recommendation?.method ? "chosen" : undefined }, method.name), judged(method),
       number(method.radius), percent(method.error), number(method.cost)]), 2)] };
 }
@@ -57,21 +59,48 @@ export function consistency(page: AdvicePage): Section | null {
     content: [keys(traces), figure(drawing)] };
 }
 
+/** Nothing else costs no more and errs no more; by ascending cost. */
+function undominated(choices: Choice[]): Choice[] {
+  const sorted = [...choices].sort((a, b) => a.calls - b.calls || a.error - b.error);
+  let least = Infinity;
+  return sorted.filter((choice) => choice.error < least && ((least = choice.error), true));
+}
+
 export function front(page: AdvicePage): Section | null {
-  const points = page.front ?? [];
-  const drawing = plane({ x: { title: "spectral radius" }, y: { title: "relative consistency", logarithmic: true },
-    marks: points.flatMap((point, i) => (point.radius == null || point.consistency == null ? [] :
-      [{ label: point.step == null ? "" : seconds(point.step), x: point.radius, y: point.consistency, colour: i }])) });
+  const choices = page.choices ?? [];
+  const best = undominated(choices);
+  const name = (choice: Choice) => `${choice.method}, ${seconds(choice.step)}`;
+  const drawing = plane({ x: { title: "calls of subsystems per simulated second", logarithmic: true },
+    y: { title: "error, part of the range", logarithmic: true },
+    traces: [{ name: "front", x: best.map((choice) => choice.calls), y: best.map((choice) => choice.error), colour: 0, dashed: true }],
+    marks: choices.map((choice) => ({ label: best.includes(choice) ? name(choice) : "", title: name(choice), x: choice.calls, y: choice.error,
+      colour: best.includes(choice) ? 0 : 7 })) });
+  if (drawing === null) return null;
+  return { id: "front", title: "Pareto front", note: "further down is more exact, further left is cheaper; nothing is better in both than what has a name",
+    content: [figure(drawing)] };
+}
+
+const SHOWN = 12;
+
+/** Of many points only the knee and both ends have room for their names. */
+export function search(page: AdvicePage): Section | null {
+  const { knee = 0, points = [] } = page.search ?? {};
   if (points.length === 0) return null;
-  return { id: "front", title: "Pareto front", note: "no other choice is better in all of step, stability and consistency",
-    content: [...(drawing === null ? [] : [figure(drawing)]), table(["choice", "step", "radius", "consistency"],
-      points.map((point) => [point.choice ?? "", seconds(point.step), number(point.radius), number(point.consistency)]), 1)] };
+  const named = new Set([0, knee, points.length - 1]);
+  const drawing = plane({ x: { title: "1 − spectral radius", logarithmic: true }, y: { title: "relative consistency", logarithmic: true },
+    marks: points.flatMap((point, i) => (point.radius === null || point.consistency === null ? [] : [{ x: 1 - point.radius, y: point.consistency,
+      label: named.has(i) ? seconds(point.step) : "", title: `${point.choice}, ${seconds(point.step)}`, colour: i === knee ? 1 : 0 }])) });
+  const rows = points.map((point, i) => [h("span", { class: i === knee ? "chosen" : undefined }, point.choice), seconds(point.step),
+    number(point.radius), number(point.consistency)]);
+  return { id: "search", title: "Search", note: "no other coupling is better in all of step, stability and consistency; " +
+      "further right is more stable, further down more exact; the other colour and the bold row give up least",
+    content: [...(drawing === null ? [] : [figure(drawing)]), ...foldedTable(["coupling", "step", "radius", "consistency"], rows, 1, SHOWN)] };
 }
 
 export function heat(page: AdvicePage): Section | null {
   const map = page.heat;
   if (map === undefined || map.x.values.length === 0 || map.y.values.length === 0) return null;
-  return { id: "heat", title: "Stability over two parameters",
+  return { id: "heat", title: map.way === undefined ? "Stability over two parameters" : `Stability of ${map.way}`,
     note: "green: radius up to 1, red: above; stronger where it is further from 1; the line is the border of stability",
     content: [figure(heatMap(map))] };
 }

@@ -2,7 +2,7 @@
 import { chartTools } from "../chart";
 import type { ComparisonPage } from "../data";
 import { unpackedSignals } from "../data";
-import { bar, h, table } from "../dom";
+import { bar, foldedTable, h, table } from "../dom";
 import { count, number, percent, seconds, withUnit } from "../format";
 import { plane } from "../plane";
 import type { TimeView } from "../time_view";
@@ -39,10 +39,8 @@ export function differences(page: ComparisonPage): Section | null {
     percent(difference.relative), withUnit(number(difference.rms), difference.unit), withUnit(number(difference.max), difference.unit),
     difference.at === null ? "–" : `${number(difference.at)} s`]);
   const header = ["variable", "run", "", "rms / range", "rms", "largest", "at"];
-  const more = rows.length > SHOWN ? [h("details", {}, h("summary", {}, `${rows.length - SHOWN} more`),
-    table(header, rows.slice(SHOWN), 3))] : [];
   return { id: "differences", title: "Differences", note: "worst first, bars logarithmic",
-    content: [table(header, rows.slice(0, SHOWN), 3), ...more] };
+    content: foldedTable(header, rows, 3, SHOWN) };
 }
 
 export function overlays(page: ComparisonPage, view: TimeView): Section | null {

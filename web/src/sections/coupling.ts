@@ -1,5 +1,5 @@
 import type { RunPage } from "../data";
-import { bar, h, table } from "../dom";
+import { bar, foldedTable } from "../dom";
 import { number } from "../format";
 import { residualLevel } from "../graph";
 import type { Section } from "./section";
@@ -17,12 +17,10 @@ export function coupling(page: RunPage): Section | null {
     return [connection.output, connection.input, bar(part, residualLevel(residual)), residual === null ? "not measured" : number(residual)];
   });
   const header = ["output", "input", "", "residual"];
-  const rest = rows.length > SHOWN ? h("details", {}, h("summary", {}, `${rows.length - SHOWN} more connections`),
-    table(header, rows.slice(SHOWN), 3)) : null;
   return {
     id: "coupling",
     title: "Coupling",
     note: "largest |input − output| at the end of a step, as part of the output’s range; worst first, bars logarithmic",
-    content: [table(header, rows.slice(0, SHOWN), 3), ...(rest === null ? [] : [rest])],
+    content: foldedTable(header, rows, 3, SHOWN, "more connections"),
   };
 }

@@ -1,6 +1,7 @@
 // What drawings without a cursor share: room to scroll on a narrow screen, and the names of their curves.
 import { h } from "../dom";
 import type { Trace } from "../plane";
+import { colourOf, isDashed } from "../plane";
 
 export function figure(drawing: SVGElement): HTMLElement {
   return h("div", { class: "graph-frame" }, drawing);
@@ -8,6 +9,6 @@ export function figure(drawing: SVGElement): HTMLElement {
 
 export function keys(traces: Trace[]): HTMLElement {
   return h("div", { class: "readout" }, ...traces.map((trace) => h("span", { class: "key" },
-    h("span", { class: `swatch${trace.dashed ? " dashed" : ""}`, style: `--colour:var(--series-${trace.colour % 8})` }),
+    h("span", { class: `swatch${isDashed(trace) ? " dashed" : ""}`, style: colourOf(trace) }),
     h("span", { class: "name" }, trace.name))));
 }

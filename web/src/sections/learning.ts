@@ -21,8 +21,15 @@ const ENDS: Record<string, ["good" | "caution" | "bad", string]> = {
   interrupted: ["bad", "Interrupted; the best run is kept"],
 };
 
+const NOTHING_LEARNED: ["bad", string] = ["bad", "Nothing was learned: no run was better than the one without correction"];
+
+function steadiness(page: LearningPage): string {
+  if (page.gamma === null) return "see the notes";
+  return page.gamma < 1 && page.radius !== null && page.radius < 1 ? "every run is better than the one before" : "errors may grow before they fall";
+}
+
 export function learning(page: LearningPage): HTMLElement {
-  const [level, headline] = ENDS[page.end] ?? ["caution", page.end];
+  const [level, headline] = page.learned_nothing && page.end !== "converged" ? NOTHING_LEARNED : ENDS[page.end] ?? ["caution", page.end];
   const late = page.delayed.length === 0 ? [] : [`Passed on one step late: ${page.delayed.join(", ")}`];
   const first = page.iterations[0]?.error ?? null;
   return h("div", { class: "verdict-block" },
@@ -30,8 +37,7 @@ export function learning(page: LearningPage): HTMLElement {
     h("dl", { class: "stats" },
       stat("Error left", percent(page.error), `of the signal’s range, in run ${page.best_iteration}`),
       stat("Error without correction", percent(first), "of the signal’s range, in run 0"),
-      stat("gamma", page.gamma === null ? "not known" : number(page.gamma),
-        page.gamma === null ? "see the notes" : page.gamma < 1 ? "every run is better than the one before" : "errors may grow before they fall"),
+      stat("gamma", page.gamma === null ? "not known" : number(page.gamma), steadiness(page)),
       stat("Cost", `${number(Number(page.full_runs.toPrecision(3)))} full runs`, `in ${plural(page.iterations.length, "run")}`)));
 }
 
@@ -39,7 +45,7 @@ export function errors(page: LearningPage): Section | null {
   const numbers = page.iterations.map((run) => run.iteration);
   const traces: Trace[] = [{ name: "worst of all, as part of the signal’s range", x: numbers, y: page.iterations.map((run) => run.error), colour: 0 },
     ...page.connections.map((name, i) => ({ name: `${name}: 2-norm in its unit`, x: numbers, colour: i + 1, dashed: true,
-      y: page.iterations.map((run) => run.connections?.[name]?.norm ?? null) }))];
+      y: page.iterations.map((run) => (run.failure === undefined ? run.connections?.[name]?.norm ?? null : null)) }))];
   const drawing = plane({ x: { title: "run", whole: true }, y: { title: "error", logarithmic: true }, traces,
     guides: page.tolerance > 0 ? [{ y: page.tolerance, label: `tolerance ${number(page.tolerance)}` }] : [] });
   if (drawing === null) return null;

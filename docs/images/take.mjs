@@ -1,0 +1,50 @@
+// Takes the pictures of the documentation anew: tools/pictures.
+import path from "node:path";
+import { entrain, examples, folder, open, runOf } from "../../tests/browser/browser.mjs";
+
+const images = path.dirname(new URL(import.meta.url).pathname);
+const example = (name) => path.join(examples, name);
+const report = (run) => path.join(run, "report.html");
+
+/** The whole page, or the first element that `part` selects. */
+async function take(file, name, { part = null, width = 1280, ...options } = {}) {
+  const { page, problems, close } = await open(file, { viewport: { width, height: 900 }, ...options });
+  await page.waitForSelector(part ?? "section");
+  // Charts are drawn when they come into view.
+  for (let y = 0; y < await page.evaluate(() => document.body.scrollHeight); y += 600) {
+    await page.evaluate((to) => scrollTo(0, to), y);
+    await page.waitForTimeout(100);
+  }
+  await page.evaluate(() => scrollTo(0, 0));
+  const place = path.join(images, name);
+  if (part === null) await page.screenshot({ path: place, fullPage: true });
+  else await page.locator(part).first().screenshot({ path: place });
+  await close();
+  if (problems.length > 0) throw new Error(`${name}: ${problems}`);
+  console.log(name);
+}
+
+await take(report(runOf(example("car"), "car", "--method", "f3ornits")), "report.png");
+await take(report(runOf(example("chain"), "chain", "--method", "missiles", "--option", "adaptive=true")), "report-dark.png",
+  { colorScheme: "dark" });
+
+const learned = path.join(folder, "learned");
+entrain("learn", example("learning"), "--stop", "3", "--out", learned, "--report");
+await take(report(learned), "learning.png");
+
+const advice = path.join(folder, "advice.html");
+entrain("advise", example("mechanical"), "--report", advice);
+await take(advice, "advice.png");
+
+const methods = { held: ["--method", "jacobi"], gs: ["--method", "gauss-seidel"], degree2: ["--method", "jacobi", "--option", "degree=2"],
+  ifosmondi: ["--method", "ifosmondi"], exact: ["--method", "monolithic"] };
+const runs = Object.entries(methods).map(([name, words]) => runOf(example("lotka_volterra"), name, "--step", "0.05", ...words));
+const comparison = path.join(folder, "comparison.html");
+entrain("compare", ...runs, "--report", comparison);
+await take(comparison, "comparison.png");
+
+const vehicle = [runOf(example("drivetrain"), "held inputs", "--method", "jacobi", "--stop", "22"),
+  runOf(example("drivetrain"), "f3ornits", "--stop", "22"), runOf(example("drivetrain/reference.toml"), "truth", "--stop", "22")];
+const shafts = path.join(folder, "shafts.html");
+entrain("compare", ...vehicle, "--report", shafts);
+await take(shafts, "drivetrain.png", { part: '.overlay:has(h3:text-is("gearbox.torque"))', width: 1180 });
