@@ -97,8 +97,10 @@ void print_result(const LearnArguments& arguments, const LearnResult& result, co
 std::string failure_of(const LearnResult& result) {
   if (result.learned_nothing() && result.end == LearnEnd::Interrupted) return "interrupted; nothing was learned";
   if (result.learned_nothing() && result.end != LearnEnd::Converged) {
-    return "nothing was learned: no run was better than the one without correction. Try a smaller --gain, a --cutoff, "
-           "or a shorter step";
+    return fmt::format(
+        "nothing was learned: no run was better than the one without correction. Try {}a smaller --gain, "
+        "a --cutoff, or a shorter step",
+        result.end == LearnEnd::Iterations ? "more --iterations, " : "");
   }
   if (result.learned_to < result.stop) {
     return fmt::format("learned to t = {} s of {} s{}", short_number(result.learned_to), short_number(result.stop),

@@ -8,9 +8,9 @@
 namespace entrain {
 namespace {
 
-constexpr std::size_t kPerSpan = 4;    // samples, and one more where some are not finite
-constexpr std::size_t kEvenShare = 8;  // one of so many spans is there from the beginning, however smooth the curve is
-constexpr std::size_t kShortest = 8;   // samples of a span that is worth splitting
+constexpr std::size_t kMostPerSpan = 5;  // samples
+constexpr std::size_t kEvenShare = 8;    // of the samples, one in so many is spread evenly, however smooth the curve is
+constexpr std::size_t kShortest = 8;     // samples of a span that is worth splitting
 
 /// The spans of a curve, the roughest of which is split until there are enough.
 class Spans {
@@ -18,17 +18,17 @@ class Spans {
   Spans(std::span<const Time> times, std::span<const double> values) : times_(times), values_(values) {}
 
   std::vector<std::size_t> drawn(std::size_t most) {
-    const bool gaps = std::any_of(values_.begin(), values_.end(), [](double value) { return !std::isfinite(value); });
-    const std::size_t spans = std::max<std::size_t>(1, most / (kPerSpan + (gaps ? 1 : 0)));
-    const std::size_t even = std::max<std::size_t>(1, spans / kEvenShare);
+    const std::size_t even = std::max<std::size_t>(1, most / (kMostPerSpan * kEvenShare));
     for (std::size_t i = 0; i < even; ++i) add(i * values_.size() / even, (i + 1) * values_.size() / even);
-    while (spans_.size() < spans && spans_.top().roughness > 0.0) split();
+    constexpr std::size_t kMostAdded = 2 * kMostPerSpan - 1;
+    while (picked_ + kMostAdded <= most && spans_.top().roughness > 0.0) split();
     return chosen();
   }
 
  private:
   struct Span {
     std::size_t first, end;
+    std::size_t picked;
     double roughness;  // how far samples are from the lines that are drawn
     bool operator<(const Span& other) const { return roughness < other.roughness; }
   };
@@ -54,11 +54,12 @@ class Spans {
 
   void add(std::size_t first, std::size_t end) {
     double roughness = 0.0;
+    const auto ends = picked(first, end);
     if (end - first >= kShortest) {
-      const auto ends = picked(first, end);
       for (std::size_t k = 1; k < ends.size(); ++k) roughness = std::max(roughness, distance(ends[k - 1], ends[k]));
     }
-    spans_.push({first, end, roughness});
+    spans_.push({first, end, ends.size(), roughness});
+    picked_ += ends.size();
   }
 
   /// Of the samples between two from the line that joins them; where one is not finite, from the other.
@@ -78,6 +79,7 @@ class Spans {
   void split() {
     const Span span = spans_.top();
     spans_.pop();
+    picked_ -= span.picked;
     const std::size_t middle = span.first + (span.end - span.first) / 2;
     add(span.first, middle);
     add(middle, span.end);
@@ -99,6 +101,7 @@ class Spans {
   std::span<const Time> times_;
   std::span<const double> values_;
   std::priority_queue<Span> spans_;
+  std::size_t picked_ = 0;  // of all
 };
 
 }  // namespace

@@ -92,7 +92,7 @@ Verdict verdict_of_brake_and_shaft(double shaft, const Json& correction = nullpt
 TEST(Verdict, names_the_connection_that_decides_it_and_the_largest_jump_apart) {
   const auto wrong = verdict_of_brake_and_shaft(0.05);
   EXPECT_EQ(wrong.level, Verdict::Level::Bad);
-  ASSERT_EQ(wrong.reasons.size(), 2U);
+  ASSERT_GE(wrong.reasons.size(), 2U);
   // The size is known to the octave.
   expect_text(wrong.reasons[0],
               "of the output's range or more at gearbox.torque -> vehicle.torque on 5 % of "
@@ -117,8 +117,7 @@ TEST(Verdict, of_a_method_that_chooses_its_steps_names_its_tolerances) {
     return Json::parse(summary_json(simulation.summary())).at("parameters");
   };
   expect_text(remedy(0.002, in_force({.method = "f3ornits"})), "repeat with a tenth of tol_rel and tol_abs");
-  EXPECT_TRUE(
-      mentions(remedy(0.05, in_force({.method = "f3ornits"})), "take a smaller tol_rel and tol_abs or a better"));
+  expect_text(remedy(0.05, in_force({.method = "f3ornits"})), "take a smaller tol_rel and tol_abs or a better");
   expect_text(remedy(0.05, in_force({.method = "missiles", .options = {"adaptive=true"}})),
               "take a smaller tolerance or a better");
   expect_text(remedy(0.05, in_force({.method = "jacobi", .options = {"adaptive=true"}})),
@@ -136,8 +135,7 @@ TEST(Verdict, of_a_learned_run_is_that_of_what_learning_left_and_of_what_is_held
   EXPECT_EQ(held.level, Verdict::Level::Caution) << "held inputs are exact where they are taken";
   expect_text(held.reasons[0], "Inputs that are held change in a step by ");
   expect_text(held.reasons[0], "gearbox.torque -> vehicle.torque");
-  EXPECT_TRUE(
-      mentions(held.reasons.back(), "Learned inputs (vehicle.brake) are what they stand for to 1e-09 of the range"));
+  expect_text(held.reasons.back(), "Learned inputs (vehicle.brake) are what they stand for to 1e-09 of the range");
   EXPECT_EQ(learned("vehicle.brake", 0.1).level, Verdict::Level::Bad) << "little was learned";
   EXPECT_EQ(learned("vehicle.torque", 1e-9).level, Verdict::Level::Bad) << "its input is not what was learned";
 }

@@ -24,6 +24,7 @@ export interface Mark {
   x: number;
   y: number;
   colour: number;
+  quiet?: boolean; // one of many that others are told from
 }
 
 export interface Guide {
@@ -58,6 +59,8 @@ const RIGHT = 130; // room for the names of marks
 const MOST_TICKS = 8;
 const MOST_DOTS = 60;
 const FEW_DECADES = 2;
+const LINE = 14; // height of a label
+const LETTER = 7; // width, about
 
 /** Where the values of an axis lie: from 0 to 1 between its first and its last tick. */
 export class Scale {
@@ -156,10 +159,21 @@ function traceLine(trace: Trace, { px, py, x, y }: Frame): SVGElement {
 }
 
 function markAt(mark: Mark, { px, py }: Frame): SVGElement {
-  return svg("g", { class: "mark", style: colourOf(mark) },
+  return svg("g", { class: mark.quiet ? "mark quiet" : "mark", style: colourOf(mark) },
     svg("title", {}, `${mark.title ?? mark.label}: ${number(mark.x)}, ${number(mark.y)}`),
-    svg("circle", { cx: px(mark.x), cy: py(mark.y), r: 5.5 }),
-    svg("text", { x: px(mark.x) + 11, y: py(mark.y) + 4 }, mark.label));
+    svg("circle", { cx: px(mark.x), cy: py(mark.y), r: mark.quiet ? 4 : 5.5 }));
+}
+
+/** Beside the marks, or a bit above or below where another label is in the way. */
+function labels(marks: Mark[], { px, py }: Frame): SVGElement[] {
+  const taken: { x: number; y: number; width: number }[] = [];
+  return marks.filter((mark) => mark.label !== "").map((mark) => {
+    const [x, width] = [px(mark.x) + 11, LETTER * mark.label.length];
+    const isFree = (y: number) => taken.every((other) => Math.abs(other.y - y) >= LINE || other.x + other.width < x || x + width < other.x);
+    const y = [4, 4 - LINE, 4 + LINE, 4 - 2 * LINE, 4 + 2 * LINE].map((shift) => py(mark.y) + shift).find(isFree) ?? py(mark.y) + 4;
+    taken.push({ x, y, width });
+    return svg("text", { class: "mark-label", x, y }, mark.label);
+  });
 }
 
 function guideAt(guide: Guide, { py }: Frame): SVGElement {
@@ -178,11 +192,13 @@ export function plane(options: PlaneOptions): SVGElement | null {
   const x = new Scale(xs, options.x);
   const y = new Scale([...ys, ...known(options.y, guides.map((guide) => guide.y))], options.y);
   const frame: Frame = { x, y, px: (value) => LEFT + x.part(value) * (right - LEFT), py: (value) => bottom - y.part(value) * (bottom - TOP) };
+  // What has a name lies on top.
+  const placed = marks.filter((mark) => x.holds(mark.x) && y.holds(mark.y)).sort((a, b) => Number(a.label !== "") - Number(b.label !== ""));
   return svg("svg", { class: "plane", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, style: fitted(WIDTH), role: "img",
     "aria-label": `${options.y.title} over ${options.x.title}` },
   ...grid(frame, options), ...guides.filter((guide) => y.holds(guide.y)).map((guide) => guideAt(guide, frame)),
   ...traces.map((trace) => traceLine(trace, frame)),
-  ...marks.filter((mark) => x.holds(mark.x) && y.holds(mark.y)).map((mark) => markAt(mark, frame)),
+  ...placed.map((mark) => markAt(mark, frame)), ...labels(placed, frame),
   svg("text", { class: "axis", x: (LEFT + right) / 2, y: HEIGHT - 6, "text-anchor": "middle" }, options.x.title),
   svg("text", { class: "axis", x: 0, y: 0, "text-anchor": "middle", transform: `translate(13 ${(TOP + bottom) / 2}) rotate(-90)` }, options.y.title));
 }

@@ -74,7 +74,7 @@ export function front(page: AdvicePage): Section | null {
     y: { title: "error, part of the range", logarithmic: true },
     traces: [{ name: "front", x: best.map((choice) => choice.calls), y: best.map((choice) => choice.error), colour: 0, dashed: true }],
     marks: choices.map((choice) => ({ label: best.includes(choice) ? name(choice) : "", title: name(choice), x: choice.calls, y: choice.error,
-      colour: best.includes(choice) ? 0 : 7 })) });
+      colour: 0, quiet: !best.includes(choice) })) });
   if (drawing === null) return null;
   return { id: "front", title: "Pareto front", note: "further down is more exact, further left is cheaper; nothing is better in both than what has a name",
     content: [figure(drawing)] };
@@ -89,7 +89,7 @@ export function search(page: AdvicePage): Section | null {
   const named = new Set([0, knee, points.length - 1]);
   const drawing = plane({ x: { title: "1 − spectral radius", logarithmic: true }, y: { title: "relative consistency", logarithmic: true },
     marks: points.flatMap((point, i) => (point.radius === null || point.consistency === null ? [] : [{ x: 1 - point.radius, y: point.consistency,
-      label: named.has(i) ? seconds(point.step) : "", title: `${point.choice}, ${seconds(point.step)}`, colour: i === knee ? 1 : 0 }])) });
+      label: named.has(i) ? seconds(point.step) : "", title: `${point.choice}, ${seconds(point.step)}`, colour: i === knee ? 1 : 0, quiet: !named.has(i) }])) });
   const rows = points.map((point, i) => [h("span", { class: i === knee ? "chosen" : undefined }, point.choice), seconds(point.step),
     number(point.radius), number(point.consistency)]);
   return { id: "search", title: "Search", note: "no other coupling is better in all of step, stability and consistency; " +
