@@ -6,7 +6,7 @@
 
 #include "analysis/coupled_motion.hpp"
 #include "analysis/measures.hpp"
-#include "numerics/dense.hpp"
+#include "analysis/passed_on.hpp"
 #include "numerics/eigenvalues.hpp"
 
 namespace entrain {
@@ -15,10 +15,6 @@ namespace {
 using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
-
-Index index(std::size_t i) {
-  return static_cast<Index>(i);
-}
 
 /// The network around a point that moves: every state has a second one beside it, its rate there, which stays:
 /// dx/dt = A x + B u + d. So the motion is homogeneous again.
@@ -157,19 +153,10 @@ class ExplicitErrors {
 /// z = [x; w; dw] on the exact motion.
 MatrixXd exact_hermite_vector(const LinearNetwork& network, ExactMotion& motion, std::size_t step) {
   const MatrixXd& states = motion.states(step);
-  const MatrixXd outputs = motion.outputs(step);
-  const MatrixXd slopes = motion.output_slopes(step);
-  const Index inputs = index(network.input_count());
-  MatrixXd z(states.rows() + 2 * inputs, states.cols());
-  z.topRows(states.rows()) = states;
-  Index row = states.rows();
-  for (const auto& subsystem : network.subsystems) {
-    for (const auto& input : subsystem.inputs) {
-      z.row(row) = input.factor * outputs.row(index(input.source));
-      z.row(row + inputs) = input.factor * slopes.row(index(input.source));
-      ++row;
-    }
-  }
+  const MatrixXd values = passed_on(network, motion.outputs(step));
+  const MatrixXd slopes = passed_on(network, motion.output_slopes(step));
+  MatrixXd z(states.rows() + 2 * values.rows(), states.cols());
+  z << states, values, slopes;
   return z;
 }
 
@@ -293,6 +280,29 @@ Time end_of(const RunPath& path, std::size_t point) {
 }
 
 }  // namespace
+
+std::vector<double> ranges_along(const RunPath& path) {
+  constexpr std::size_t kSamples = 64;
+  VectorXd at = VectorXd::Zero(index(path.ranges.size()));
+  VectorXd low = at;
+  VectorXd high = at;
+  for (std::size_t p = 0; p < path.points.size(); ++p) {
+    const auto& point = path.points[p];
+    ExactMotion motion(point.network, (end_of(path, p) - point.time) / kSamples);
+    const VectorXd start = at;
+    for (std::size_t k = 1; k <= kSamples; ++k) {
+      at = start + motion.outputs(k) * vector_of(point.rates);
+      low = low.cwiseMin(at);
+      high = high.cwiseMax(at);
+    }
+  }
+  std::vector<double> ranges = path.ranges;
+  for (std::size_t y = 0; y < ranges.size(); ++y) {
+    const double width = high[index(y)] - low[index(y)];
+    if (std::isfinite(width)) ranges[y] = std::max(ranges[y], width);
+  }
+  return ranges;
+}
 
 bool Forecast::stable() const {
   // A double eigenvalue 1, as free motion has it, is known to the root of rounding; over the run that must not matter.

@@ -21,6 +21,9 @@ struct RunPath {
   std::vector<double> ranges;  ///< of every output: max - min, or its size when it does not move
 };
 
+/// The ranges of a path that was seen in part only: as wide, at least, as its linear motion makes them up to the stop.
+std::vector<double> ranges_along(const RunPath& path);
+
 struct Forecast {
   double radius = 0.0;  ///< spectral radius per macro step, the largest over the points
   double growth = 0.0;  ///< per macro step, by which an error outgrows the motion itself: a logarithm, the largest

@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "analysis/passed_on.hpp"
 #include "analysis/step_program.hpp"
 #include "entrain/error.hpp"
-#include "numerics/dense.hpp"
 #include "numerics/polynomial.hpp"
 
 namespace entrain {
@@ -12,10 +12,6 @@ namespace {
 
 using Eigen::Index;
 using Eigen::MatrixXd;
-
-Index index(std::size_t i) {
-  return static_cast<Index>(i);
-}
 
 /// What the four numbers of a Hermite cubic (value and slope at the start, then at the end) add to its coefficients.
 std::array<std::array<double, 4>, 4> hermite_weights(Duration step) {
@@ -73,16 +69,6 @@ EndOfStep end_of_step(const LinearNetwork& network, Duration step) {
     y += own_outputs;
   }
   return end;
-}
-
-/// Outputs as the connections pass them on, a row for each input.
-MatrixXd passed_on(const LinearNetwork& network, const MatrixXd& outputs) {
-  MatrixXd inputs(index(network.input_count()), outputs.cols());
-  Index row = 0;
-  for (const auto& subsystem : network.subsystems) {
-    for (const auto& input : subsystem.inputs) inputs.row(row++) = input.factor * outputs.row(index(input.source));
-  }
-  return inputs;
 }
 
 /// As if everybody took the polynomials as they are.

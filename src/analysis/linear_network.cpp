@@ -12,10 +12,6 @@ namespace {
 using Eigen::Index;
 using Eigen::MatrixXd;
 
-Index index(std::size_t i) {
-  return static_cast<Index>(i);
-}
-
 /// The outputs that a singular I - D L leaves open: where its kernel is not zero.
 Error singular_loop(const LinearNetwork& network, const Eigen::FullPivLU<MatrixXd>& lu) {
   const MatrixXd kernel = lu.kernel();
@@ -32,24 +28,6 @@ Error singular_loop(const LinearNetwork& network, const Eigen::FullPivLU<MatrixX
        .variable = {},
        .time = {},
        .remedy = "Cut the loop by a state, or change a gain in it: no coupling method can solve it"}};
-}
-
-/// Nothing is connected: there are no equations to solve, and perhaps no outputs.
-ExactCoupling uncoupled(const LinearNetwork& network) {
-  ExactCoupling result{Matrix(network.outputs.size(), network.state_count()),
-                       Matrix(network.state_count(), network.state_count())};
-  std::size_t x = 0;
-  std::size_t y = 0;
-  for (const auto& subsystem : network.subsystems) {
-    const auto& [a, b, c, d] = subsystem.matrices;
-    for (std::size_t j = 0; j < a.cols; ++j) {
-      for (std::size_t i = 0; i < a.rows; ++i) result.dynamics(x + i, x + j) = a(i, j);
-      for (std::size_t i = 0; i < c.rows; ++i) result.outputs(y + i, x + j) = c(i, j);
-    }
-    x += a.rows;
-    y += c.rows;
-  }
-  return result;
 }
 
 }  // namespace
@@ -69,7 +47,6 @@ std::size_t LinearNetwork::input_count() const {
 ExactCoupling exact_coupling(const LinearNetwork& network) {
   const Index states = index(network.state_count());
   const Index outputs = index(network.outputs.size());
-  if (network.input_count() == 0) return uncoupled(network);
   MatrixXd loop = MatrixXd::Identity(outputs, outputs);  // I - D L
   MatrixXd c = MatrixXd::Zero(outputs, states);
   Index x = 0;
@@ -86,7 +63,7 @@ ExactCoupling exact_coupling(const LinearNetwork& network) {
   }
   const Eigen::FullPivLU<MatrixXd> lu(loop);
   if (!lu.isInvertible()) throw singular_loop(network, lu);
-  const MatrixXd all_outputs = lu.solve(c);
+  const MatrixXd all_outputs = outputs > 0 ? MatrixXd(lu.solve(c)) : c;
   MatrixXd dynamics = MatrixXd::Zero(states, states);
   x = 0;
   for (const auto& subsystem : network.subsystems) {

@@ -6,7 +6,7 @@
 #include <complex>
 #include <numbers>
 
-#include "numerics/dense.hpp"
+#include "analysis/passed_on.hpp"
 #include "numerics/eigenvalues.hpp"
 
 namespace entrain {
@@ -14,10 +14,6 @@ namespace {
 
 using Eigen::Index;
 using Eigen::MatrixXcd;
-
-Index index(std::size_t i) {
-  return static_cast<Index>(i);
-}
 
 Matrix unit_matrix(std::size_t size) {
   Matrix unit(size, size);
@@ -83,17 +79,10 @@ double relative_consistency(const StepProgram& program, const ExactCoupling& exa
   std::vector<double> scratch;
   program.apply(z.values, z.cols, scratch);
   program.apply(z.values, z.cols, scratch);
-  Matrix defect(program.network().input_count(), z.cols);
-  program.input_ends(z.values, z.cols, defect.values);
-  std::size_t row = 0;
-  for (const auto& subsystem : program.network().subsystems) {
-    for (const auto& input : subsystem.inputs) {
-      const std::size_t output = program.outputs_at() + input.source;
-      for (std::size_t c = 0; c < z.cols; ++c) defect(row, c) -= input.factor * z(output, c);
-      ++row;
-    }
-  }
-  return view(defect).norm();
+  Matrix ends(program.network().input_count(), z.cols);
+  program.input_ends(z.values, z.cols, ends.values);
+  const auto outputs = view(z).middleRows(index(program.outputs_at()), index(program.network().outputs.size()));
+  return (view(ends) - passed_on(program.network(), outputs)).norm();
 }
 
 Initialisation fixed_point_initialisation(const StepProgram& program) {

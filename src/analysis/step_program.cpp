@@ -19,10 +19,6 @@ using Eigen::Index;
 using Rows = Eigen::Map<RowMajor>;
 constexpr double kNotThere = std::numeric_limits<double>::quiet_NaN();
 
-Index index(std::size_t i) {
-  return static_cast<Index>(i);
-}
-
 Rows block(std::span<double> rows, std::size_t first, std::size_t count, std::size_t columns) {
   return {rows.data() + first * columns, index(count), index(columns)};
 }

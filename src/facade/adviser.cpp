@@ -54,6 +54,11 @@ Adviser::Adviser(const SystemDescription& description, const AdviceSettings& set
   }
 }
 
+void Adviser::remark(std::string text) {
+  auto& all = advice_.remarks;
+  if (std::find(all.begin(), all.end(), text) == all.end()) all.push_back(std::move(text));
+}
+
 Duration Adviser::longest_imposed_step() const {
   return imposed_.empty() ? 0.0 : *std::max_element(imposed_.begin(), imposed_.end());
 }
@@ -119,12 +124,12 @@ void Adviser::fly() {
     }
     break;
   }
-  for (const auto& remark : pilot_.remarks) advice_.remarks.push_back(remark);
+  for (const auto& of : pilot_.remarks) remark(of);
   for (const auto& driven : pilot_.driven) {
-    advice_.remarks.push_back(driven + ": stability is foretold, errors are measured in short runs");
+    remark(driven + ": stability is foretold, errors are measured in short runs");
   }
   for (const auto& obstacle : pilot_.obstacles) {
-    advice_.remarks.push_back(obstacle + ": no step matrix, so nothing is foretold; short runs stand in");
+    remark(obstacle + ": no step matrix, so nothing is foretold; short runs stand in");
   }
 }
 
@@ -154,7 +159,7 @@ void Adviser::foretell() {
     for (const auto& point : pilot_.path->points) fastest = std::max(fastest, fastest_rate(point.network));
     advice_.fastest_rate = fastest;
   } catch (const Error& error) {
-    advice_.remarks.emplace_back(error.what());
+    remark(error.what());
     if (error.code() == ErrorCode::LoopNotSolved) return;  // a loop without solution: nothing follows from it
   }
   advice_.operating_points = pilot_.path->points.size();
@@ -162,7 +167,7 @@ void Adviser::foretell() {
     try {
       if (usable(candidate)) foretell(candidate);
     } catch (const Error& error) {  // imposed steps that hardly ever meet, an eigenvalue that is not found
-      advice_.remarks.push_back(fmt::format("{}: {}", candidate.title(), error.what()));
+      remark(fmt::format("{}: {}", candidate.title(), error.what()));
     }
   }
 }
@@ -172,20 +177,21 @@ void Adviser::foretell(Candidate& candidate) {
   if (!stability) return;
   candidate.radius = stability->radius;
   candidate.stable = stability->stable();
-  const auto forecast = forecast_of(candidate, *pilot_.path, sequence_, advice_.step);
-  if (!forecast) return;  // a large network: the limits in the step would take minutes
-  if (pilot_.rates_known && pilot_.driven.empty()) candidate.error = forecast->error;
+  if (!can_forecast(candidate, *pilot_.path)) return;  // a large network: the limits in the step would take minutes
+  if (pilot_.rates_known && pilot_.driven.empty()) {
+    candidate.error = forecast_of(candidate, *pilot_.path, sequence_, advice_.step)->error;
+  }
   candidate.stable_steps = stable_steps_of(candidate, picture(), imposed_, whole_run());
 }
 
 /// What a search found becomes a candidate: the compromise, and what is most accurate at the step asked for.
 void Adviser::search() {
   if (advice_.operating_points == 0 || !advice_.fastest_rate) {
-    advice_.remarks.emplace_back("nothing to search: no step matrix is known");
+    remark("nothing to search: no step matrix is known");
     return;
   }
   if (!imposed_.empty()) {
-    advice_.remarks.emplace_back("no search: imposed steps leave few steps to choose from");
+    remark("no search: imposed steps leave few steps to choose from");
     return;
   }
   int highest = 0;
@@ -222,7 +228,7 @@ void Adviser::measure_cost(Candidate& candidate) {
   try {
     const auto cost = ShortRuns(description_, models_, length_of(kSteps)).cost(candidate, advice_.step);
     if (!cost.failure.empty()) {
-      advice_.remarks.push_back(fmt::format("a brief run with {} ended: {}", candidate.title(), cost.failure));
+      remark(fmt::format("a brief run with {} ended: {}", candidate.title(), cost.failure));
       return;
     }
     candidate.calls_per_step = cost.calls * advice_.step;
@@ -253,7 +259,7 @@ void Adviser::compare_at_equal_cost() {
     try {
       if (candidate.error) candidate.equal_cost_error = error_at(candidate, candidate.equal_cost_step);
     } catch (const Error& error) {
-      advice_.remarks.push_back(fmt::format("{}: {}", candidate.title(), error.what()));
+      remark(fmt::format("{}: {}", candidate.title(), error.what()));
     }
   }
 }
@@ -271,12 +277,16 @@ Advice Adviser::advise() {
     ranges[prepared_.system->graph().name(OutputId{y})] = pilot_.ranges[y];
   }
   runs_.emplace(description_, models_, time_to_probe(), std::move(ranges));
-  compare_at_equal_cost();
-  if (!everything_foretold()) probe();
-  match();
-  choose();
-  choose_step();
-  doubt_the_choice();
+  if (const auto why = nothing_to_couple(description_, prepared_.system->graph())) {
+    choose_plainest(*why);
+  } else {
+    compare_at_equal_cost();
+    if (!everything_foretold() || !forecast_holds()) probe();
+    match();
+    choose();
+    choose_step();
+    doubt_the_choice();
+  }
   tell_what_is_missing();
   if (settings_.verify) measure_the_best();
   look_closer();
@@ -285,23 +295,28 @@ Advice Adviser::advise() {
 
 void Adviser::tell_what_is_missing() {
   const CoupledSystem& system = *prepared_.system;
+  const bool missiles_can = std::any_of(advice_.candidates.begin(), advice_.candidates.end(),
+                                        [](const Candidate& of) { return of.method == "missiles" && usable(of); });
   for (std::size_t s = 0; s < system.size(); ++s) {
     const auto& can = system.capabilities(SubsystemId{s});
     const auto& name = system.graph().name(SubsystemId{s});
     if (!can.linearization) {
-      advice_.missing.push_back(
-          fmt::format("'{}' tells no linearization; with it errors could be foretold{}", name,
-                      can.states ? "" : ", and with its states missiles would reach its full order"));
-    } else if (!can.states) {
-      advice_.missing.push_back(
-          fmt::format("'{}' exposes no states; with them missiles would reach its full order", name));
-    } else if (!can.state_derivatives) {
+      advice_.missing.push_back(fmt::format("'{}' tells no linearization; with it errors could be foretold", name));
+    } else if (can.states && !can.state_derivatives) {
       advice_.missing.push_back(
           fmt::format("'{}' tells no state derivatives; with them errors could be foretold", name));
     }
-    if (can.input_degree == 0) {
+    if (!can.states && missiles_can) {
       advice_.missing.push_back(
-          fmt::format("'{}' takes constant inputs only; with polynomials (or substeps) inputs would be exact", name));
+          fmt::format("'{}' exposes no states; with them missiles would reach its full order", name));
+    }
+    bool fed = false;
+    for (const InputId input : system.graph().inputs_of(SubsystemId{s})) {
+      fed = fed || system.graph().source(input) != nullptr;
+    }
+    if (can.input_degree == 0 && fed) {
+      advice_.missing.push_back(fmt::format(
+          "'{}' takes constant inputs only; polynomials (or substeps) would be nearer to what it is told", name));
     }
   }
 }

@@ -8,6 +8,7 @@
 #include "facade/pilot.hpp"
 #include "facade/prepare.hpp"
 #include "facade/short_runs.hpp"
+#include "facade/verification.hpp"
 
 namespace entrain {
 
@@ -19,6 +20,8 @@ class Adviser {
   Advice advise();
 
  private:
+  /// Said once.
+  void remark(std::string text);
   void describe();
   void fly();
   void fly_in_smaller_steps(const Candidate& candidate);
@@ -34,9 +37,13 @@ class Adviser {
   void match();
   std::vector<std::size_t> ranking() const;
   void choose();
+  void choose_plainest(const std::string& why);
   void choose_undemanding();
   void choose_step();
-  void confirm_step();
+  bool confirm(Duration step, double foretold);
+  double worst_error(const Verification& of) const;
+  std::optional<Measured> measured(std::size_t candidate) const;
+  bool forecast_holds();
   void doubt_the_choice();
   void tell_what_is_missing();
   void measure_the_best();

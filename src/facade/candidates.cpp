@@ -70,6 +70,20 @@ std::vector<Candidate> candidates_for(CoupledSystem& system, const RunSettings& 
   return result;
 }
 
+std::optional<std::string> nothing_to_couple(const SystemDescription& description, const Graph& graph) {
+  if (!graph.connections().empty()) return std::nullopt;
+  return description.connections.empty()
+             ? "nothing is coupled: the plainest method does"
+             : "no real numbers are passed on, and every method holds the others: the plainest does";
+}
+
+bool acts_one_way(const Graph& graph) {
+  const auto& connections = graph.connections();
+  return graph.components().empty() && std::none_of(connections.begin(), connections.end(), [&](const Connection& of) {
+           return graph.owner(of.output) == graph.owner(of.input);
+         });
+}
+
 std::vector<std::size_t> found_sequence(const CoupledSystem& system) {
   std::vector<std::size_t> sequence;
   for (const SubsystemId s : system.graph().calling_sequence()) sequence.push_back(s);
@@ -96,19 +110,22 @@ CouplingChoice choice_of(const Way& way, const LinearNetwork& network, const std
   return choice;
 }
 
+bool can_forecast(const Way& way, const RunPath& path) {
+  const bool implicit = is_implicit(way);
+  return (implicit || way.explicit_method()) &&
+         can_forecast(path.points.front().network, implicit ? kMaxInputDegree : way.degree);
+}
+
 std::optional<Forecast> forecast_of(const Way& way, const RunPath& path, const std::vector<std::size_t>& found,
                                     Duration step) {
-  const auto& network = path.points.front().network;
-  if (!can_forecast(network, is_implicit(way) ? kMaxInputDegree : way.degree)) return std::nullopt;
+  if (!can_forecast(way, path)) return std::nullopt;
   if (is_implicit(way)) return forecast_implicit(path, step, step_end(way));
-  if (!way.explicit_method()) return std::nullopt;
-  return forecast_explicit(path, choice_of(way, network, found, step));
+  return forecast_explicit(path, choice_of(way, path.points.front().network, found, step));
 }
 
 std::optional<Forecast> stability_of(const Way& way, const RunPath& path, const std::vector<std::size_t>& found,
                                      Duration step) {
-  if (is_implicit(way) && !can_forecast(path.points.front().network, kMaxInputDegree)) return std::nullopt;
-  if (!is_implicit(way) && !way.explicit_method()) return std::nullopt;
+  if (!way.explicit_method() && !can_forecast(way, path)) return std::nullopt;
   Forecast result;
   result.steps = (path.stop - path.points.front().time) / step;
   for (const auto& point : path.points) {

@@ -12,6 +12,12 @@ namespace entrain {
 /// not a coupling.
 std::vector<Candidate> candidates_for(CoupledSystem& system, const RunSettings& settings);
 
+/// Why one method is as good as another: nothing that could err is passed on. Nullopt where it matters.
+std::optional<std::string> nothing_to_couple(const SystemDescription& description, const Graph& graph);
+
+/// Whether nobody hears, by any way, of what it did itself.
+bool acts_one_way(const Graph& graph);
+
 /// The sequence that gauss-seidel finds by itself.
 std::vector<std::size_t> found_sequence(const CoupledSystem& system);
 
@@ -19,8 +25,11 @@ std::vector<std::size_t> found_sequence(const CoupledSystem& system);
 CouplingChoice choice_of(const Way& way, const LinearNetwork& network, const std::vector<std::size_t>& found,
                          Duration step);
 
-/// The error and the stability of a way over a run; nullopt when they cannot be foretold: f3ornits chooses its own
-/// steps, and the matrices of large networks are too large (can_forecast).
+/// Whether the error of a way can be foretold: f3ornits chooses its own steps, and the matrices of large networks are
+/// too large (can_forecast).
+bool can_forecast(const Way& way, const RunPath& path);
+
+/// The error and the stability of a way over a run; nullopt when they cannot be foretold.
 std::optional<Forecast> forecast_of(const Way& way, const RunPath& path, const std::vector<std::size_t>& found,
                                     Duration step);
 

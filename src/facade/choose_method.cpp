@@ -9,6 +9,7 @@
 
 #include "entrain/error.hpp"
 #include "facade/candidates.hpp"
+#include "facade/insight.hpp"
 #include "facade/pilot.hpp"
 #include "facade/prepare.hpp"
 #include "masters/registry.hpp"
@@ -38,79 +39,120 @@ const Candidate* find(const std::vector<Candidate>& candidates, std::string_view
   return found == candidates.end() ? nullptr : &*found;
 }
 
-/// By the errors foretold, each at the step that costs as much as the others.
-std::optional<Chosen> by_forecast(const std::vector<Candidate>& candidates, const RunPath& path,
-                                  const std::vector<std::size_t>& sequence, Duration step) {
+/// What hinders a method that cannot run the system.
+const std::string& obstacle_of(const std::vector<Candidate>& candidates, std::string_view method) {
+  return std::find_if(candidates.begin(), candidates.end(), [&](const Candidate& of) { return of.method == method; })
+      ->obstacles.front();
+}
+
+/// A forecast; nullopt where there is none, be it that the coupling equations are singular at just this step.
+std::optional<Forecast> foretold(const Candidate& candidate, const Picture& picture, Duration step) {
+  try {
+    const auto forecast = forecast_of(candidate, picture.path, picture.found, step);
+    return forecast && std::isfinite(forecast->error) ? forecast : std::nullopt;
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+/// What there is to say of a choice that does not promise well, and whether a smaller step mends it.
+std::string warning(const Candidate& candidate, const Forecast& here, const Picture& picture,
+                    const std::vector<Duration>& imposed) {
   constexpr double kLarge = 0.1;
+  constexpr int kMostHalvings = 10;
+  const auto does = [&](const Forecast& forecast) { return forecast.stable() && forecast.error <= kLarge; };
+  if (does(here)) return {};
+  const std::string what = here.stable() ? "; that is much" : "; it grows, as every other does that can be foretold";
+  Duration step = picture.step;
+  for (int k = 1; k <= kMostHalvings; ++k) {
+    step = nearest_fitting(imposed, std::ldexp(picture.step, -k));
+    const auto finer = foretold(candidate, picture, step);
+    if (finer && does(*finer)) return what + fmt::format(": with {:.3g} s it would be {:.2g}", step, finer->error);
+  }
+  return what + fmt::format(", and no step down to {:.3g} s mends it", step);
+}
+
+/// By the errors foretold, each at the step that costs as much as the others.
+std::optional<Chosen> by_forecast(const std::vector<Candidate>& candidates, const Picture& picture, Duration seen) {
   std::vector<Duration> imposed;
-  for (const auto& subsystem : path.points.front().network.subsystems) {
+  for (const auto& subsystem : picture.path.points.front().network.subsystems) {
     if (subsystem.capabilities.imposed_step) imposed.push_back(*subsystem.capabilities.imposed_step);
   }
-  std::optional<Chosen> best;
+  const Candidate* best = nullptr;
+  std::optional<Forecast> best_here;
   std::pair least{true, std::numeric_limits<double>::infinity()};  // what grows comes last
   for (const auto& candidate : candidates) {
-    if (!usable(candidate)) continue;
-    const auto here = forecast_of(candidate, path, sequence, step);
-    if (!here || !std::isfinite(here->error)) continue;
-    const Duration equal_cost_step = nearest_fitting(imposed, step * usual_cost(candidate));
-    const double error = forecast_of(candidate, path, sequence, equal_cost_step)->error;
-    const std::pair merit{!here->stable(), error};
+    const auto here = usable(candidate) ? foretold(candidate, picture, picture.step) : std::nullopt;
+    if (!here) continue;
+    const auto equal_cost =
+        foretold(candidate, picture, nearest_fitting(imposed, picture.step * usual_cost(candidate)));
+    if (!equal_cost) continue;
+    const std::pair merit{!here->stable(), equal_cost->error};
     if (!(merit < least)) continue;
     least = merit;
-    best =
-        Chosen{candidate, fmt::format("smallest foretold error for its cost: {:.2g} of the range of the worst output "
-                                      "at this step, spectral radius {:.6g}",
-                                      here->error, here->radius)};
-    if (!here->stable()) best->reason += "; but it grows, as every other does: take a smaller step";
-    if (here->stable() && here->error > kLarge) best->reason += "; that is much: take a smaller step";
+    best = &candidate;
+    best_here = here;
   }
-  return best;
+  if (best == nullptr) return std::nullopt;
+  return Chosen{*best,
+                fmt::format("smallest foretold error for its cost, by the motion of the first {:.3g} s: {:.2g} "
+                            "of the range of the worst output at this step, spectral radius {:.6g}{}",
+                            seen, best_here->error, best_here->radius, warning(*best, *best_here, picture, imposed))};
 }
 
 /// By capabilities alone.
-Chosen by_rules(const std::vector<Candidate>& candidates, const std::string& why_no_forecast) {
+Chosen by_rules(const std::vector<Candidate>& candidates, CoupledSystem& system, const std::string& why_no_forecast) {
+  const auto* linear = find(candidates, "gauss-seidel", 1);
+  if (linear != nullptr && acts_one_way(system.graph())) {
+    return {*linear, why_no_forecast + "; nobody acts back on those that feed it, so each is called after its sources"};
+  }
   if (const auto* iterative = find(candidates, "ifosmondi")) {
     return {*iterative, why_no_forecast + "; every subsystem can be tried, so iterations make the coupling consistent"};
   }
-  if (const auto* linear = find(candidates, "gauss-seidel", 1)) {
-    return {*linear, why_no_forecast + "; not everybody can be tried, and inputs of degree 1 are taken"};
-  }
+  const auto no_iterations = why_no_forecast + "; " + obstacle_of(candidates, "ifosmondi");
+  if (linear != nullptr) return {*linear, no_iterations + "; inputs of degree 1 are taken, by some at least"};
   if (const auto* held = find(candidates, "gauss-seidel")) {
-    return {*held, why_no_forecast + "; not everybody can be tried, and only constant inputs are taken"};
+    return {*held, no_iterations + "; nobody takes more than constant inputs"};
   }
-  const auto jacobi =
-      std::find_if(candidates.begin(), candidates.end(), [](const Candidate& of) { return of.method == "jacobi"; });
-  return {*find(candidates, kUndemanding), "no other method can: " + jacobi->obstacles.front()};
+  return {*find(candidates, kUndemanding), "no other method can: " + obstacle_of(candidates, "jacobi")};
 }
 
-Chosen choose(Prepared& look) {
+Chosen choose(const SystemDescription& description, Prepared& look) {
   CoupledSystem& system = *look.system;
   const auto candidates = candidates_for(system, look.settings);
   const auto* plain = find(candidates, "jacobi");
-  if (system.graph().connections().empty() && plain != nullptr) {
-    return {*plain, "nothing is coupled; every method gives the same"};
-  }
-  if (find(candidates, "missiles") == nullptr) {
-    return by_rules(candidates, "missiles, whose motion a forecast needs, cannot run this system");
+  if (const auto why = nothing_to_couple(description, system.graph()); why && plain != nullptr) return {*plain, *why};
+  const auto* missiles = find(candidates, "missiles");
+  if (missiles == nullptr) {
+    return by_rules(candidates, system, "no pilot run for a forecast: " + obstacle_of(candidates, "missiles"));
   }
   for (std::size_t s = 0; s < system.size(); ++s) {
     if (system.capabilities(SubsystemId{s}).linearization) continue;
-    return by_rules(candidates, fmt::format("'{}' tells no linearization", system.graph().name(SubsystemId{s})));
+    return by_rules(candidates, system,
+                    fmt::format("'{}' tells no linearization", system.graph().name(SubsystemId{s})));
   }
   // A forecast costs the cube of this; beyond, it would take more than the run deserves.
   constexpr std::size_t kMostSignals = 60;
-  if (system.states() + system.graph().outputs() + system.graph().inputs() > kMostSignals) {
-    return {*find(candidates, "missiles"), "every subsystem tells its linearization; too large for a forecast"};
+  const std::size_t signals = system.states() + system.graph().outputs() + system.graph().inputs();
+  if (signals > kMostSignals) {
+    return {*missiles, fmt::format("every subsystem tells its linearization; {} states, inputs and outputs are too "
+                                   "many for a forecast in no time",
+                                   signals)};
   }
+  constexpr double kShare = 0.02;
   const auto pilot_method = make_method("missiles");
-  const auto pilot = fly_pilot(system, *pilot_method, look.settings, {.share = 0.02, .points = 2});
-  if (!pilot.path) return by_rules(candidates, pilot.obstacles.front());
+  auto pilot = fly_pilot(system, *pilot_method, look.settings, {.share = kShare, .points = 2});
+  if (!pilot.path) return by_rules(candidates, system, pilot.obstacles.front());
+  if (pilot.failed) return by_rules(candidates, system, pilot.remarks.front());
   if (!pilot.driven.empty()) {
-    return {*find(candidates, "missiles"), pilot.driven.front() + "; everybody tells its linearization"};
+    return {*missiles, pilot.driven.front() + ", so no errors are foretold; every subsystem tells its linearization"};
   }
-  if (!pilot.rates_known) return by_rules(candidates, "not everybody tells the rates of its states");
-  auto chosen = by_forecast(candidates, *pilot.path, found_sequence(system), look.settings.step);
-  return chosen ? *chosen : by_rules(candidates, "no error could be foretold");
+  if (!pilot.rates_known) return by_rules(candidates, system, "not everybody tells the rates of its states");
+  pilot.path->ranges = ranges_along(*pilot.path);
+  const auto sequence = found_sequence(system);
+  auto chosen = by_forecast(candidates, {*pilot.path, sequence, look.settings.step},
+                            kShare * (look.settings.stop - look.settings.start));
+  return chosen ? *chosen : by_rules(candidates, system, "no error could be foretold");
 }
 
 }  // namespace
@@ -127,7 +169,7 @@ MethodChoice choose_method(const SystemDescription& written, const ModelFactory&
   if (!look.system) return choice;
   Chosen chosen;
   try {
-    chosen = choose(look);
+    chosen = choose(choice.description, look);
   } catch (const Error& error) {  // an initialisation or a loop that fails: the run will say so, with all its means
     choice.note = fmt::format("auto: {}, because nothing could be foretold: {}", kUndemanding, error.what());
     return choice;

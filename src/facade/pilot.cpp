@@ -47,8 +47,16 @@ void add_product(const Matrix& matrix, std::span<const double> factor, std::size
   }
 }
 
+constexpr double kSame = 1e-3;  // inputs and outputs of a step agree no better in every method
+
+/// Who takes less than cubics is left with inputs that differ from those told by up to `unsure`.
+void add_doubt(const Matrix& matrix, std::span<const double> unsure, std::size_t first, Remainder& to) {
+  for (std::size_t i = 0; i < matrix.rows; ++i) {
+    for (std::size_t j = 0; j < matrix.cols; ++j) to.sizes[first + i] += std::abs(matrix(i, j)) * unsure[j] / kSame;
+  }
+}
+
 bool apart(const Remainder& a, const Remainder& b) {
-  constexpr double kSame = 1e-3;  // inputs and outputs of a step agree no better in every method
   for (std::size_t i = 0; i < a.values.size(); ++i) {
     if (std::abs(a.values[i] - b.values[i]) > kSame * std::max(a.sizes[i], b.sizes[i])) return true;
   }
@@ -59,7 +67,11 @@ class PilotRun {
  public:
   /// `ends_agree`: the inputs of a step end where its outputs do.
   PilotRun(CoupledSystem& system, bool ends_agree)
-      : system_(system), ends_agree_(ends_agree), low_(system.outputs().begin(), system.outputs().end()), high_(low_) {}
+      : system_(system),
+        ends_agree_(ends_agree),
+        inputs_(system.inputs().begin(), system.inputs().end()),
+        low_(system.outputs().begin(), system.outputs().end()),
+        high_(low_) {}
 
   /// False when somebody cannot tell.
   bool take_point(Time t) {
@@ -79,6 +91,8 @@ class PilotRun {
   }
   void take_outputs() {
     const auto outputs = system_.outputs();
+    std::swap(inputs_before_, inputs_);
+    inputs_.assign(system_.inputs().begin(), system_.inputs().end());
     finite_ = finite_ && std::all_of(outputs.begin(), outputs.end(), [](double y) { return std::isfinite(y); });
     for (std::size_t y = 0; y < outputs.size(); ++y) {
       low_[y] = std::min(low_[y], outputs[y]);
@@ -124,9 +138,13 @@ class PilotRun {
     all_rates_.resize(system_.states());
     system_.read_state_derivatives(all_rates_);
     const auto x = std::span<const double>(all_states_).subspan(states.first, states.count);
+    const bool limited = linear.capabilities.input_degree < kMaxInputDegree && !inputs_before_.empty();
     std::vector<double> u;
+    std::vector<double> unsure;
     for (const InputId input : system_.graph().inputs_of(s)) {
-      if (system_.graph().source(input) != nullptr) u.push_back(system_.inputs()[input]);
+      if (system_.graph().source(input) == nullptr) continue;
+      u.push_back(system_.inputs()[input]);
+      unsure.push_back(limited ? std::abs(inputs_[input] - inputs_before_[input]) : 0.0);
     }
     Remainder result;
     const auto rates = all_rates_.begin() + static_cast<std::ptrdiff_t>(states.first);
@@ -137,6 +155,8 @@ class PilotRun {
     add_product(linear.matrices.B, u, 0, result);
     add_product(linear.matrices.C, x, states.count, result);
     add_product(linear.matrices.D, u, states.count, result);
+    add_doubt(linear.matrices.B, unsure, 0, result);
+    add_doubt(linear.matrices.D, unsure, states.count, result);
     return result;
   }
   /// A subsystem that is as linear as before, and yet elsewhere.
@@ -175,6 +195,7 @@ class PilotRun {
   std::vector<std::optional<LinearPart>> before_;
   std::vector<bool> drives_;
   std::vector<double> all_states_, all_rates_;
+  std::vector<double> inputs_, inputs_before_;  // at the end of the last step and of the one before
   bool finite_ = true;
   std::vector<Extents> extents_;
   Pilot pilot_;

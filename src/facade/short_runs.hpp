@@ -2,6 +2,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -49,6 +50,7 @@ class ShortRuns {
   const ModelFactory& models_;
   Duration length_;
   std::map<std::string, double> ranges_;
+  std::set<std::string> fed_;  // subsystems that are told something
   struct Output {
     std::string name;
     std::vector<Time> times;

@@ -180,9 +180,11 @@ std::optional<Time> HermiteMethod::event_to_cross() const {
 /// From just before an event to the event itself, under held inputs; then everything begins anew.
 void HermiteMethod::cross(CoupledSystem& system, Time event) {
   system.hold_all_inputs();
-  for (auto& task : tasks_) task = {task.subsystem, now_, event - now_, 0, 1, event};
+  // A rounding before the stop is the stop: nothing could be stepped on from there.
+  const Time to = same_time(event, settings_.stop) ? settings_.stop : event;
+  for (auto& task : tasks_) task = {task.subsystem, now_, to - now_, 0, 1, to};
   system.commit_all(tasks_);
-  now_ = event;
+  now_ = to;
   restart_inputs(system);
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// For the .cpp files of numerics/ only: Eigen stays inside.
+// For the .cpp files of numerics/ and analysis/ only: Eigen stays inside.
 #include <Eigen/Dense>
 
 #include "entrain/subsystem.hpp"
@@ -9,8 +9,12 @@ namespace entrain {
 
 using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
+inline Eigen::Index index(std::size_t i) {
+  return static_cast<Eigen::Index>(i);
+}
+
 inline Eigen::Map<const RowMajor> view(const Matrix& m) {
-  return {m.values.data(), static_cast<Eigen::Index>(m.rows), static_cast<Eigen::Index>(m.cols)};
+  return {m.values.data(), index(m.rows), index(m.cols)};
 }
 
 template <class Derived>

@@ -118,7 +118,8 @@ std::vector<ReproduceRow> fig5(const Examples& examples) {
   const LinearNetwork network = oscillator_network(examples);
   std::vector<ReproduceRow> rows;
   for (const auto& of : {MasterRun{Master::Seidel12, 0}, MasterRun{Master::Seidel21, 0}, MasterRun{Master::Seidel12, 1},
-                         MasterRun{Master::Seidel12, 2}, MasterRun{Master::Jacobi, 1}, MasterRun{Master::Jacobi, 2}}) {
+                         MasterRun{Master::Seidel12, 2}, MasterRun{Master::Jacobi, 1}, MasterRun{Master::Jacobi, 2},
+                         MasterRun{Master::Control12, 2}, MasterRun{Master::Control21, 2}}) {
     const auto ranges = stable_ranges({1e-2, 100.0, 300},
                                       [&](double step) { return radius(network, choice(of.master, step, of.degree)); });
     const Duration limit = ranges.front().high;

@@ -124,6 +124,14 @@ TEST_P(EveryMethod, ends_exactly_on_a_stop_time_that_is_no_multiple_of_the_step)
   }
 }
 
+TEST_P(EveryMethod, ends_when_an_event_lies_a_rounding_before_the_stop) {
+  auto description = system("two_mass", 0.1, std::nextafter(1.0, 2.0));
+  description.subsystems[1].start["change_time"] = {1.0, {}};
+  const auto run = record(description);
+  EXPECT_EQ(run.summary.termination, Termination::Completed) << run.summary.message;
+  EXPECT_EQ(run.times.back(), description.stop->value);
+}
+
 TEST_P(EveryMethod, runs_a_single_subsystem_without_connections) {
   const auto alone = changed(test::system_from(R"(
     [run]

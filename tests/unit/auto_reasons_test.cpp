@@ -1,0 +1,153 @@
+// Every reason that method = "auto" gives is true of the system at hand.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "facade/choose_method.hpp"
+#include "results/memory_recorder.hpp"
+#include "support/ode_model.hpp"
+#include "support/systems.hpp"
+
+namespace entrain {
+namespace {
+
+/// a: x' = -x + u, b: x' = -x - gain u; each hears of the other's x.
+SystemDescription pair() {
+  SystemDescription description;
+  description.name = "pair";
+  description.method.value = kAuto;
+  description.stop = {10.0, {}};
+  description.step = {0.01, {}};
+  for (const std::string name : {"a", "b"}) {
+    auto& subsystem = description.subsystems.emplace_back();
+    subsystem.name = name;
+    subsystem.model = name;
+  }
+  description.connections = {{"a.y", "b.u", {}}, {"b.y", "a.u", {}}};
+  return description;
+}
+
+ModelFactory with_gain(double gain) {
+  return [=](std::string_view name) -> std::unique_ptr<Model> {
+    const double factor = name == "a" ? 1.0 : -gain;
+    return std::make_unique<test::OdeModel>(
+        test::OdeModel::Equation{[=](double x, double u) { return -x + factor * u; },
+                                 [](double x, double) { return x; }, name == "a" ? 1.0 : 0.0});
+  };
+}
+
+SystemDescription without_linearization(SystemDescription description) {
+  for (auto& subsystem : description.subsystems) subsystem.linearization = {false, {}};
+  return description;
+}
+
+MethodChoice chosen(const SystemDescription& description, double gain = 1.0) {
+  return choose_method(description, with_gain(gain));
+}
+
+void expect_reason(const MethodChoice& choice, const std::string& method, const std::vector<std::string>& parts) {
+  EXPECT_EQ(choice.description.method.value, method) << choice.note;
+  for (const auto& part : parts) EXPECT_NE(choice.note.find(part), std::string::npos) << part << "\n" << choice.note;
+}
+
+TEST(AutoReasons, nothing_coupled_needs_no_method) {
+  auto alone = pair();
+  alone.connections.clear();
+  expect_reason(chosen(alone), "jacobi", {"nothing is coupled"});
+}
+
+TEST(AutoReasons, without_linearization_iterations_need_everybody_to_be_tried) {
+  const auto description = without_linearization(pair());
+  expect_reason(chosen(description), "ifosmondi", {"'a' tells no linearization", "every subsystem can be tried"});
+}
+
+TEST(AutoReasons, who_cannot_be_tried_is_named) {
+  auto description = without_linearization(pair());
+  description.subsystems[1].rollback = {false, {}};
+  expect_reason(chosen(description), "gauss-seidel",
+                {"'a' tells no linearization", "'b' has neither", "inputs of degree 1 are taken"});
+}
+
+TEST(AutoReasons, constants_only_is_said_when_it_is_so) {
+  auto description = without_linearization(pair());
+  for (auto& subsystem : description.subsystems) {
+    subsystem.rollback = {false, {}};
+    subsystem.input_degree = Written<std::int64_t>{0, {}};
+  }
+  expect_reason(chosen(description), "gauss-seidel", {"nobody takes more than constant inputs"});
+  description.subsystems[0].input_degree.reset();
+  expect_reason(chosen(description), "gauss-seidel", {"inputs of degree 1 are taken, by some at least"});
+}
+
+TEST(AutoReasons, one_way_needs_no_iterations) {
+  auto description = without_linearization(pair());
+  description.connections.pop_back();
+  expect_reason(chosen(description), "gauss-seidel", {"nobody acts back on those that feed it"});
+}
+
+TEST(AutoReasons, longer_imposed_step_is_named_as_what_prevents_a_forecast) {
+  auto description = pair();
+  description.subsystems[0].step = Written<double>{0.02, {}};
+  expect_reason(chosen(description), "gauss-seidel", {"no pilot run for a forecast", "'a' imposes 0.02 s"});
+}
+
+/// rms of the worst output over the whole run, relative to its range.
+double measured_error(const SystemDescription& description, const ModelFactory& models = {}) {
+  const auto recorded = [&](const SystemDescription& of) {
+    Simulation simulation(of, {}, models);
+    MemoryRecorder recorder;
+    simulation.observe(recorder);
+    EXPECT_EQ(simulation.run().termination, Termination::Completed) << simulation.summary().message;
+    return recorder;
+  };
+  auto monolithic = description;
+  monolithic.method.value = "monolithic";
+  const auto run = recorded(description);
+  const auto exact = recorded(monolithic);
+  double worst = 0.0;
+  for (const auto& name : run.names) {
+    const auto& ours = run.column(name);
+    const auto& reference = exact.column(name);
+    double sum = 0.0;
+    for (std::size_t k = 0; k < ours.size(); ++k) sum += std::pow(ours[k] - reference[k], 2);
+    const auto [low, high] = std::minmax_element(reference.begin(), reference.end());
+    worst = std::max(worst, std::sqrt(sum / static_cast<double>(ours.size())) / (*high - *low));
+  }
+  return worst;
+}
+
+/// The number behind `before` in the note.
+double number_behind(const std::string& note, const std::string& before) {
+  const auto at = note.find(before);
+  EXPECT_NE(at, std::string::npos) << note;
+  return at == std::string::npos ? 0.0 : std::stod(note.substr(at + before.size()));
+}
+
+TEST(AutoReasons, printed_error_is_that_of_the_whole_run) {
+  // Of which the pilot sees a fiftieth: hardly anything has moved by then.
+  for (const auto& [example, step] : {std::pair{"oscillator", 0.5}, {"mechanical", 2e-3}}) {
+    const auto description = test::changed(test::example(example), {.method = std::string(kAuto), .step = step});
+    const auto choice = choose_method(description, {});
+    const double foretold = number_behind(choice.note, " s: ");
+    const double measured = measured_error(choice.description);
+    EXPECT_LT(std::max(foretold / measured, measured / foretold), 2.0)
+        << choice.note << "; measured " << measured << ", " << example;
+  }
+}
+
+TEST(AutoReasons, step_that_would_do_does) {
+  auto description = pair();
+  description.step = {0.5, {}};
+  for (auto& subsystem : description.subsystems) subsystem.input_degree = Written<std::int64_t>{0, {}};
+  const auto models = with_gain(100.0);
+  const auto choice = choose_method(description, models);
+  auto finer = choice.description;
+  finer.step = {number_behind(choice.note, ": with "), {}};
+  const double foretold = number_behind(choice.note, " s it would be ");
+  const double measured = measured_error(finer, models);
+  EXPECT_LT(std::max(foretold / measured, measured / foretold), 2.0) << choice.note << "; measured " << measured;
+  EXPECT_LE(foretold, 0.1);
+}
+
+}  // namespace
+}  // namespace entrain
