@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/balanced_lu.hpp"
 #include "analysis/passed_on.hpp"
 #include "analysis/step_program.hpp"
 #include "entrain/error.hpp"
@@ -91,8 +92,8 @@ Matrix hermite_step_matrix(const LinearNetwork& network, Duration step, StepEnd 
   MatrixXd arriving(2 * inputs, known + 2 * inputs);
   arriving << passed_on(network, found.outputs), passed_on(network, found.slopes);
   const MatrixXd equations = MatrixXd::Identity(2 * inputs, 2 * inputs) - arriving.rightCols(2 * inputs);
-  const Eigen::FullPivLU<MatrixXd> lu(equations);
-  if (!lu.isInvertible()) {
+  const BalancedLu lu(equations);
+  if (!lu.invertible()) {
     throw Error(ErrorCode::LoopNotSolved,
                 fmt::format("the coupling equations of an implicit step of {:.6g} s are singular", step));
   }

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "analysis/balanced_lu.hpp"
 #include "entrain/error.hpp"
-#include "numerics/dense.hpp"
 
 namespace entrain {
 namespace {
@@ -13,7 +13,7 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 
 /// The outputs that a singular I - D L leaves open: where its kernel is not zero.
-Error singular_loop(const LinearNetwork& network, const Eigen::FullPivLU<MatrixXd>& lu) {
+Error singular_loop(const LinearNetwork& network, const BalancedLu& lu) {
   const MatrixXd kernel = lu.kernel();
   std::vector<std::string> names;
   for (Index y = 0; y < kernel.rows(); ++y) {
@@ -61,9 +61,9 @@ ExactCoupling exact_coupling(const LinearNetwork& network) {
     x += index(m.A.rows);
     y += index(m.C.rows);
   }
-  const Eigen::FullPivLU<MatrixXd> lu(loop);
-  if (!lu.isInvertible()) throw singular_loop(network, lu);
-  const MatrixXd all_outputs = outputs > 0 ? MatrixXd(lu.solve(c)) : c;
+  const BalancedLu lu(loop);
+  if (!lu.invertible()) throw singular_loop(network, lu);
+  const MatrixXd all_outputs = outputs > 0 ? lu.solve(c) : c;
   MatrixXd dynamics = MatrixXd::Zero(states, states);
   x = 0;
   for (const auto& subsystem : network.subsystems) {

@@ -1,6 +1,7 @@
 // Measures of a coupling from linear networks.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "analysis/linearize.hpp"
@@ -51,6 +52,27 @@ TEST(ExactCoupling, names_the_outputs_of_a_loop_without_solution) {
     EXPECT_EQ(error.code(), ErrorCode::LoopNotSolved);
     EXPECT_NE(std::string(error.what()).find("a.y, b.y"), std::string::npos) << error.what();
   }
+}
+
+TEST(ExactCoupling, units_that_are_far_apart_make_no_loop_unsolvable) {
+  // What goes round is multiplied by 0.1, whatever the size of the numbers on its way.
+  const auto coupling = exact_coupling(gains_in_a_loop(1e9, 1e-10));
+  EXPECT_EQ(coupling.outputs.rows, 2U);
+  EXPECT_THROW(exact_coupling(gains_in_a_loop(1e9, 1e-9)), Error);
+}
+
+TEST(ExactCoupling, stiff_spring_is_no_loop) {
+  auto description = test::example("mechanical");
+  description.subsystems[1].start["c2"] = {1e12, {}};
+  std::vector<Problem> problems;
+  const auto prepared = prepare(description, 1, {}, problems);
+  prepared.system->initialize(0.0, 1.0);
+  const auto network = *linearized(*prepared.system).network;
+  // Two masses on so stiff a spring, m1 = 5 kg and m2: the fast motion has omega^2 = c2 (1/m1 + 1/m2).
+  double c2_by_m2 = 0.0;
+  for (const double entry : network.subsystems[1].matrices.B.values) c2_by_m2 = std::max(c2_by_m2, std::abs(entry));
+  const double omega = std::sqrt(c2_by_m2 + 1e12 / 5.0);
+  EXPECT_NEAR(spectral_radius(exact_coupling(network).dynamics), omega, 1e-3 * omega);
 }
 
 TEST(Initialisation, converges_by_fixed_point_while_the_gain_around_the_loop_is_below_1) {
