@@ -19,7 +19,7 @@ class BadFmu;
 
 struct BadInput {
   std::string name;
-  ScriptedMode mode;
+  int mode;                                     ///< ScriptedMode or Fault
   std::function<fs::path(const BadFmu&)> make;  ///< none: the scripted FMU, which fails at t = 0.5 s
   std::vector<std::string> message;             ///< all of these are in it
   std::string keys{};                           ///< in the table of the subsystem
@@ -47,8 +47,7 @@ class BadFmu : public test::ScriptedFmus {
   /// What the program says of it, once everything else about its end was found in order.
   std::string message_of(const BadInput& input) const {
     const fs::path fmu = input.before_the_run() ? input.make(*this) : write(test::scripted_description(""));
-    const std::string start =
-        input.before_the_run() ? "" : fmt::format("start = {{ mode = {} }}\n", static_cast<int>(input.mode));
+    const std::string start = input.before_the_run() ? "" : fmt::format("start = {{ mode = {} }}\n", input.mode);
     test::write_text(folder_ / "s.toml",
                      fmt::format("[run]\nstop = 1\nstep = 0.1\n[subsystems.part]\nfmu = \"{}\"\n{}{}\n",
                                  fmu.filename().string(), start, input.keys));

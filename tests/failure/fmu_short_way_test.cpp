@@ -14,12 +14,12 @@ using test::expect_text;
 
 class FmuShortWay : public test::ScriptedFmus {
  protected:
-  std::string system(ScriptedMode mode, const std::string& keys = "") const {
+  std::string system(int mode, const std::string& keys = "") const {
     return fmt::format(
         "run = {{ stop = 1.0, step = 0.1 }}\n[subsystems.part]\nfmu = \"{}\"\nstart = {{ mode = {} }}\n{}\n",
-        write(test::scripted_description("")).string(), static_cast<int>(mode), keys);
+        write(test::scripted_description("")).string(), mode, keys);
   }
-  std::string message(ScriptedMode mode) const {
+  std::string message(int mode) const {
     test::write_text(folder_ / "s.toml", system(mode));
     const auto result = run_here({"run", "s.toml", "--out", "out"});
     EXPECT_EQ(result.exit_code, 1);

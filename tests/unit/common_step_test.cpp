@@ -79,7 +79,7 @@ class CommonStep : public testing::TestWithParam<int> {
   }
   void step_together() {
     const Time from = static_cast<double>(made_);
-    system_->commit_everyone({{}, from, 1.0, 0, 1, from + 1.0});
+    system_->commit_everyone({from, 1.0, from + 1.0});
     ++made_;
   }
   void step_together(int times) {
@@ -173,7 +173,7 @@ TEST_P(CommonStep, after_which_one_asks_to_stop_tells_who) {
   step_together(3);
   act(2, Deed::AsksToStop, 3.0);
   step_together();
-  EXPECT_EQ(system_->stop_request(), "c");
+  EXPECT_EQ(system_->stop_request(), SubsystemId{2});
   EXPECT_EQ(steps(), (std::vector<std::uint64_t>{4, 4, 4}));
 }
 
