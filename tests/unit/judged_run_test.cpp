@@ -67,7 +67,8 @@ TEST(Verdict, of_rare_jumps_is_the_same_however_long_the_run_is) {
 }
 
 /// Of a run in which the brake jumps once, at t = 40 s, and the shaft is off by `shaft` of its range at every step.
-Verdict verdict_of_brake_and_shaft(double shaft, const Json& correction = nullptr, const Json& parameters = {}) {
+Verdict verdict_of_brake_and_shaft(double shaft, const Json& correction = nullptr,
+                                   const Json& parameters = Json::object()) {
   RunSummary summary;
   summary.connections.resize(2);
   summary.connections[0].name = "controller.brake -> vehicle.brake";
