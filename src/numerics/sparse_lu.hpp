@@ -18,8 +18,8 @@ class SparseLu {
   SparseLu(SparseLu&&) noexcept;
   SparseLu& operator=(SparseLu&&) noexcept;
 
-  /// Both: false when the matrix is singular but for rounding; `refactor` also when the pivots do not suit the new values. After
-  /// `factor` the factors are, to the last bit, those that `refactor` gives for the same values.
+  /// Both: false when the matrix is singular but for rounding; `refactor` also when the pivots do not suit the new
+  /// values. After `factor` the factors are, to the last bit, those that `refactor` gives for the same values.
   [[nodiscard]] bool factor(std::span<const double> values);
   [[nodiscard]] bool refactor(std::span<const double> values);
   /// In place. Throws Error without factors.

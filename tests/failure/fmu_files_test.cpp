@@ -297,8 +297,8 @@ TEST_F(FmuFiles, file_is_unpacked_once_for_all_instances) {
 TEST_F(FmuFiles, program_exits_with_1_and_leaves_nothing_behind) {
   const fs::path fmu = write(test::scripted_description(""));
   test::write_text(folder_ / "s.toml", fmt::format("[run]\nstop = 1\nstep = 0.1\n[subsystems.part]\nfmu = \"{}\"\n"
-                                                   "start = {{ mode = 1 }}\n",
-                                                   fmu.filename().string()));
+                                                   "start = {{ mode = {} }}\n",
+                                                   fmu.filename().string(), static_cast<int>(ReturnError)));
   const auto result = run_here({"run", "s.toml", "--out", "out"});
   EXPECT_EQ(result.exit_code, 1);
   expect_text(result.err, "fmi2DoStep returned fmi2Error");

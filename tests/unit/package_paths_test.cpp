@@ -42,7 +42,7 @@ TEST_F(PackagePath, of_an_fmu_is_inspected_run_and_taken_into_a_new_system) {
     const std::string prey = package + "/resources/prey.fmu";
     const auto inspected = program({"inspect", prey});
     EXPECT_EQ(inspected.exit_code, 0) << inspected.err;
-    EXPECT_NE(inspected.out.find("fmu prey.fmu (FMI 2.0"), std::string::npos) << inspected.out;
+    EXPECT_NE(inspected.out.find("fmu: prey.fmu (FMI 2.0"), std::string::npos) << inspected.out;
     EXPECT_EQ(test::results_of(folder_, prey, "inside", {"--stop", "1"}),
               test::results_of(folder_, test::fmu_folder() + "/2/lotka_volterra_prey.fmu", "outside", {"--stop", "1"}));
     const auto made = program({"new", "made", prey, package + "/resources/predator.fmu"});
