@@ -54,8 +54,9 @@ struct SparseLu::Klu {
   void find_pivots() {
     pivots.clear();
     for (int k = 0; k < order(); ++k) {
-      const auto begin = rows.begin() + first[symbolic->Q[k]];
-      const auto end = rows.begin() + first[symbolic->Q[k] + 1];
+      const auto column = static_cast<std::size_t>(symbolic->Q[k]);
+      const auto begin = rows.begin() + first[column];
+      const auto end = rows.begin() + first[column + 1];
       const auto found = std::lower_bound(begin, end, numeric->Pnum[k]);
       if (found != end && *found == numeric->Pnum[k]) pivots.push_back({k, found - rows.begin()});
     }
