@@ -26,7 +26,7 @@ static_assert(std::endian::native == std::endian::little,
 
 // Numbers of a variable that lie together. Each such chunk has a cost; the last one takes its room of the disk whole.
 constexpr double kSmallestChunk = 64;
-constexpr double kLargestChunk = 65536;
+constexpr double kLargestChunk = 16384;
 constexpr double kUnknownLength = 1024;
 constexpr double kMostCollected = 1 << 20;  // numbers of all columns together
 
