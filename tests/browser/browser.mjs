@@ -58,6 +58,9 @@ export function csvOf(run) {
   return Object.fromEntries(header.map((name, column) => [name, rows.map((row) => row[column])]));
 }
 
+/** In ms: a busy machine is no fault of a page. */
+const PATIENCE = 120_000;
+
 /** Opens a report, or a blank page; `problems` collects whatever the page complains about, and every request that leaves the disk. */
 export async function open(file, options = {}) {
   const profile = fs.mkdtempSync(path.join(folder, "profile-"));
@@ -71,7 +74,12 @@ export async function open(file, options = {}) {
   page.on("pageerror", (error) => problems.push(String(error)));
   page.on("dialog", (dialog) => problems.push(`dialog: ${dialog.message()}`) && dialog.dismiss());
   page.on("request", (request) => /^(file|data|blob):/.test(request.url()) || problems.push(`request: ${request.url()}`));
-  if (file !== null) await page.goto(pathToFileURL(file).href);
+  try {
+    if (file !== null) await page.goto(pathToFileURL(file).href, { timeout: PATIENCE });
+  } catch (error) {
+    await context.close();  // else the test never ends
+    throw error;
+  }
   return { page, problems, close: () => context.close() };
 }
 
@@ -79,7 +87,7 @@ export async function open(file, options = {}) {
 export async function withPage(file, work, options = {}, drawn = "canvas") {
   const opened = await open(file, options);
   try {
-    await opened.page.waitForSelector(drawn, { timeout: 10_000 });
+    await opened.page.waitForSelector(drawn, { timeout: PATIENCE });
     await work(opened.page);
     assert.deepEqual(opened.problems, []);
   } finally {

@@ -24,8 +24,8 @@ inline std::string fmu_of(const SubsystemDescription& subsystem) {
   constexpr std::string_view kBuilt = "build/fmus/";
   std::string model = subsystem.model;
   std::replace(model.begin(), model.end(), '.', '_');
-  const std::string file = subsystem.fmu.empty() ? "2/" + model + ".fmu"
-                                                 : subsystem.fmu.substr(subsystem.fmu.find(kBuilt) + kBuilt.size());
+  const std::string file =
+      subsystem.fmu.empty() ? "2/" + model + ".fmu" : subsystem.fmu.substr(subsystem.fmu.find(kBuilt) + kBuilt.size());
   return fmu_folder() + (file.starts_with("supplied/") ? "/" : "/test/strict/") + file;
 }
 
