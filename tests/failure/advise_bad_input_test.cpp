@@ -6,25 +6,12 @@
 #include "facade/advice.hpp"
 #include "support/systems.hpp"
 #include "support/test_models.hpp"
+#include "support/two_in_a_loop.hpp"
 
 namespace entrain {
 namespace {
 
-/// Two subsystems without states in a loop; each is y = gain u + 1.
-SystemDescription loop() {
-  SystemDescription description;
-  description.name = "loop";
-  description.stop = {1.0, {}};
-  description.step = {0.01, {}};
-  for (const std::string name : {"a", "b"}) {
-    auto& subsystem = description.subsystems.emplace_back();
-    subsystem.name = name;
-    subsystem.model = name;
-  }
-  description.connections = {{"a.y", "b.u", {}}, {"b.y", "a.u", {}}};
-  return description;
-}
-
+/// Of two subsystems without states in a loop; each is y = gain u + 1.
 ModelFactory gains(double first, double second) {
   return [=](std::string_view name) -> std::unique_ptr<Model> {
     const double gain = name == "a" ? first : second;
@@ -46,7 +33,7 @@ class Unlinear final : public test::StaticModel {
 };
 
 TEST(AdviseBadInput, loop_without_a_solution_is_named_and_nothing_is_recommended) {
-  const Advice advice = advise(loop(), {}, gains(2.0, 0.5));  // y = 2 (0.5 y + 1) + 1 holds for no y
+  const Advice advice = advise(test::two_in_a_loop(1.0), {}, gains(2.0, 0.5));  // y = 2 (0.5 y + 1) + 1 holds for no y
   EXPECT_FALSE(advice.choice);
   EXPECT_FALSE(advice.reason.empty());
   const auto remarks = all(advice.remarks);
@@ -55,7 +42,7 @@ TEST(AdviseBadInput, loop_without_a_solution_is_named_and_nothing_is_recommended
 }
 
 TEST(AdviseBadInput, coupling_that_grows_at_every_step_is_called_unstable_and_not_recommended) {
-  auto description = loop();
+  auto description = test::two_in_a_loop(1.0);
   description.subsystems[0].step = Written<double>{0.02, {}};  // longer than the macro step: nobody can iterate over it
   const Advice advice = advise(description, {}, gains(-2.0, 2.0));  // what goes round is multiplied by -4
   for (const auto& of : advice.candidates) {
@@ -71,7 +58,7 @@ TEST(AdviseBadInput, coupling_that_grows_at_every_step_is_called_unstable_and_no
 }
 
 TEST(AdviseBadInput, initialisation_that_does_not_converge_by_going_round_is_told) {
-  const Advice advice = advise(loop(), {}, gains(-2.0, 2.0));
+  const Advice advice = advise(test::two_in_a_loop(1.0), {}, gains(-2.0, 2.0));
   ASSERT_TRUE(advice.robustness) << advice.reason;
   ASSERT_TRUE(advice.robustness->initialisation);
   EXPECT_FALSE(advice.robustness->initialisation->converges);
@@ -85,7 +72,7 @@ TEST(AdviseBadInput, subsystem_that_fails_when_linearized_is_named_and_runs_deci
     if (name == "a") return std::make_unique<Unlinear>();
     return std::make_unique<test::StaticModel>([](Time, double u) { return -0.5 * u; });
   };
-  const Advice advice = advise(loop(), {}, models);
+  const Advice advice = advise(test::two_in_a_loop(1.0), {}, models);
   const auto remarks = all(advice.remarks);
   EXPECT_NE(remarks.find("'a' failed when it was linearized"), std::string::npos) << remarks;
   EXPECT_NE(remarks.find("the table ends here"), std::string::npos) << remarks;

@@ -3,6 +3,7 @@
 
 #include "facade/choose_method.hpp"
 #include "support/test_models.hpp"
+#include "support/two_in_a_loop.hpp"
 
 namespace entrain {
 namespace {
@@ -21,17 +22,8 @@ struct Counted {
 };
 
 SystemDescription pair() {
-  SystemDescription description;
-  description.name = "pair";
+  auto description = test::two_in_a_loop(10.0);
   description.method.value = kAuto;
-  description.stop = {10.0, {}};
-  description.step = {0.01, {}};
-  for (const std::string name : {"a", "b"}) {
-    auto& subsystem = description.subsystems.emplace_back();
-    subsystem.name = name;
-    subsystem.model = name;
-  }
-  description.connections = {{"a.y", "b.u", {}}, {"b.y", "a.u", {}}};
   return description;
 }
 

@@ -7,23 +7,15 @@
 #include "results/memory_recorder.hpp"
 #include "support/ode_model.hpp"
 #include "support/systems.hpp"
+#include "support/two_in_a_loop.hpp"
 
 namespace entrain {
 namespace {
 
 /// a: x' = -x + u, b: x' = -x - gain u; each hears of the other's x.
 SystemDescription pair() {
-  SystemDescription description;
-  description.name = "pair";
+  auto description = test::two_in_a_loop(10.0);
   description.method.value = kAuto;
-  description.stop = {10.0, {}};
-  description.step = {0.01, {}};
-  for (const std::string name : {"a", "b"}) {
-    auto& subsystem = description.subsystems.emplace_back();
-    subsystem.name = name;
-    subsystem.model = name;
-  }
-  description.connections = {{"a.y", "b.u", {}}, {"b.y", "a.u", {}}};
   return description;
 }
 
