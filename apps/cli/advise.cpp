@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <charconv>
 #include <optional>
 
@@ -94,6 +95,9 @@ std::string candidates_text(const Advice& advice) {
   }
   auto text = fmt::format("methods at a step of {} s (errors: rms relative to the range of the worst output)\n{}",
                           short_number(advice.step), table.text(2));
+  const bool islands = std::any_of(advice.candidates.begin(), advice.candidates.end(),
+                                   [](const Candidate& of) { return of.stable_steps.size() > 1; });
+  if (islands) text += "  * and again with longer steps\n";
   if (!hindered.empty()) text += "cannot run it\n" + hindered;
   return text;
 }

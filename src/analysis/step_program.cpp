@@ -265,6 +265,89 @@ void StepProgram::apply(std::span<double> rows, std::size_t columns, std::vector
   run(0, operations_.size(), rows, columns, true, scratch);
 }
 
+void SparseProgram::apply(std::span<double> vector) const {
+  for (std::size_t k = 0; k < targets.size(); ++k) {
+    double sum = 0.0;
+    for (std::size_t i = first[k]; i < first[k + 1]; ++i) sum += factors[i] * vector[sources[i]];
+    vector[targets[k]] = sum;
+  }
+}
+
+/// Collects the sums of a sparse program.
+class StepProgram::SparseWriter {
+ public:
+  explicit SparseWriter(std::size_t size) { program_.size = size; }
+
+  void add(double factor, std::size_t source) {
+    if (factor == 0.0) return;
+    program_.factors.push_back(factor);
+    program_.sources.push_back(source);
+  }
+  void add(const Matrix& matrix, std::size_t row, std::size_t first_source) {
+    for (std::size_t c = 0; c < matrix.cols; ++c) add(matrix(row, c), first_source + c);
+  }
+  /// The sum of what was added since the last.
+  void into(std::size_t target) {
+    program_.targets.push_back(target);
+    program_.first.push_back(begin_);
+    begin_ = program_.factors.size();
+  }
+  SparseProgram take() {
+    program_.first.push_back(begin_);
+    return std::move(program_);
+  }
+
+ private:
+  SparseProgram program_;
+  std::size_t begin_ = 0;
+};
+
+SparseProgram StepProgram::sparse() const {
+  std::size_t most_states = 0;
+  for (const auto& subsystem : network_.subsystems) most_states = std::max(most_states, subsystem.matrices.A.rows);
+  SparseWriter writer(size_ + most_states);
+  for (const auto& operation : operations_) {
+    if (operation.is_step) {
+      write(made_[operation.index], writer);
+    } else {
+      write(transfers_[operation.index], writer);
+    }
+  }
+  return writer.take();
+}
+
+void StepProgram::write(const Transfer& operation, SparseWriter& writer) const {
+  const std::size_t newest = operation.sample;
+  for (std::size_t m = operation.moves ? samples_ - 1 : 0; m > 0; --m) {
+    writer.add(1.0, newest + m - 1);
+    writer.into(newest + m);
+  }
+  writer.add(operation.gain, newest);
+  writer.add((1.0 - operation.gain) * operation.factor, operation.output);
+  writer.into(newest);
+}
+
+void StepProgram::write(const Step& operation, SparseWriter& writer) const {
+  const std::size_t s = operation.subsystem;
+  const auto& matrices = network_.subsystems[s].matrices;
+  const std::size_t x = first_state_[s];
+  const std::size_t w = samples_at() + first_input_[s] * samples_;
+  for (std::size_t i = 0; i < matrices.A.rows; ++i) {  // all from the states as they were
+    writer.add(steps_[s].exponential, i, x);
+    writer.add(operation.by_samples, i, w);
+    writer.into(size_ + i);
+  }
+  for (std::size_t i = 0; i < matrices.A.rows; ++i) {
+    writer.add(1.0, size_ + i);
+    writer.into(x + i);
+  }
+  for (std::size_t y = 0; y < matrices.C.rows; ++y) {
+    writer.add(matrices.C, y, x);
+    writer.add(operation.feedthrough, y, w);
+    writer.into(outputs_at() + first_output_[s] + y);
+  }
+}
+
 void StepProgram::apply_without_integration(std::span<double> rows, std::size_t columns,
                                             std::vector<double>& scratch) const {
   run(0, operations_.size(), rows, columns, false, scratch);

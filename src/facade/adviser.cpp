@@ -55,8 +55,12 @@ Adviser::Adviser(const SystemDescription& description, const AdviceSettings& set
 }
 
 void Adviser::remark(std::string text) {
-  auto& all = advice_.remarks;
-  if (std::find(all.begin(), all.end(), text) == all.end()) all.push_back(std::move(text));
+  if (!is_said(text)) advice_.remarks.push_back(std::move(text));
+}
+
+bool Adviser::is_said(const std::string& text) const {
+  return std::any_of(advice_.remarks.begin(), advice_.remarks.end(),
+                     [&](const std::string& of) { return of.find(text) != std::string::npos; });
 }
 
 Duration Adviser::longest_imposed_step() const {
@@ -228,13 +232,22 @@ void Adviser::measure_cost(Candidate& candidate) {
   try {
     const auto cost = ShortRuns(description_, models_, length_of(kSteps)).cost(candidate, advice_.step);
     if (!cost.failure.empty()) {
-      remark(fmt::format("a brief run with {} ended: {}", candidate.title(), cost.failure));
+      brief_failures_[cost.failure].push_back(candidate.title());
       return;
     }
     candidate.calls_per_step = cost.calls * advice_.step;
     candidate.wall_seconds = cost.wall_seconds;
   } catch (const Error& error) {
     candidate.obstacles.emplace_back(error.what());
+  }
+}
+
+/// What several runs have in common is said once.
+void Adviser::tell_brief_failures() {
+  for (const auto& [message, titles] : brief_failures_) {
+    const auto who =
+        fmt::format("{} with {}", titles.size() > 1 ? "brief runs" : "a brief run", fmt::join(titles, ", "));
+    remark(is_said(message) ? who + " ended in the same way" : fmt::format("{} ended: {}", who, message));
   }
 }
 
@@ -272,6 +285,7 @@ Advice Adviser::advise() {
   for (auto& candidate : advice_.candidates) {
     if (usable(candidate)) measure_cost(candidate);
   }
+  tell_brief_failures();
   std::map<std::string, double> ranges;
   for (std::size_t y = 0; y < pilot_.ranges.size(); ++y) {
     ranges[prepared_.system->graph().name(OutputId{y})] = pilot_.ranges[y];

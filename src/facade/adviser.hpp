@@ -1,6 +1,8 @@
 #pragma once
 
+#include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "facade/advice.hpp"
@@ -22,6 +24,7 @@ class Adviser {
  private:
   /// Said once.
   void remark(std::string text);
+  bool is_said(const std::string& text) const;
   void describe();
   void fly();
   void fly_in_smaller_steps(const Candidate& candidate);
@@ -29,6 +32,7 @@ class Adviser {
   void foretell(Candidate& candidate);
   void search();
   void measure_cost(Candidate& candidate);
+  void tell_brief_failures();
   bool everything_foretold() const;
   void compare_at_equal_cost();
   Duration time_to_probe();
@@ -66,6 +70,7 @@ class Adviser {
   Pilot pilot_;
   std::optional<ShortRuns> runs_;  // long enough to see something
   bool has_reference_ = false;
+  std::map<std::string, std::vector<std::string>> brief_failures_;  // titles by message
   Advice advice_;
 };
 

@@ -39,6 +39,9 @@ TEST(AdviseBadInput, loop_without_a_solution_is_named_and_nothing_is_recommended
   const auto remarks = all(advice.remarks);
   EXPECT_NE(remarks.find("a.y"), std::string::npos) << remarks;
   EXPECT_NE(remarks.find("b.y"), std::string::npos) << remarks;
+  // Every method fails on it; it is told once.
+  EXPECT_EQ(remarks.find("the algebraic loop through"), remarks.rfind("the algebraic loop through")) << remarks;
+  EXPECT_NE(remarks.find("ended in the same way"), std::string::npos) << remarks;
 }
 
 TEST(AdviseBadInput, coupling_that_grows_at_every_step_is_called_unstable_and_not_recommended) {
