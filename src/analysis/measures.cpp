@@ -88,13 +88,18 @@ double relative_consistency(const StepProgram& program, const ExactCoupling& exa
 }
 
 Initialisation fixed_point_initialisation(const StepProgram& program) {
+  // No time goes by between the sweeps: the samples are alike, and there is nothing to continue from one to the next.
+  CouplingChoice held = program.choice();
+  held.degree = 0;
+  const auto steps = subsystem_steps(program.network(), held.step, held.degree);
+  const StepProgram sweep(program.network(), steps, held);
   // The states stay: only what signals do to signals can grow.
-  const std::size_t states = program.outputs_at();
-  const std::size_t signals = program.size() - states;
-  Matrix z(program.size(), signals);
+  const std::size_t states = sweep.outputs_at();
+  const std::size_t signals = sweep.size() - states;
+  Matrix z(sweep.size(), signals);
   for (std::size_t i = 0; i < signals; ++i) z(states + i, i) = 1.0;
   std::vector<double> scratch;
-  program.apply_without_integration(z.values, signals, scratch);
+  sweep.apply_without_integration(z.values, signals, scratch);
   Initialisation result;
   result.radius = spectral_radius(to_matrix(view(z).bottomRows(index(signals))));
   result.converges = result.radius < 1.0;

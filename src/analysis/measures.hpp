@@ -22,7 +22,8 @@ double spectral_radius(const StepProgram& program);
 double relative_consistency(const StepProgram& program, const ExactCoupling& exact);
 
 /// Does the fixed-point initialisation of the paper converge, conditions (50) and (51)? It does when the part of Phi_0
-/// that carries signals to signals contracts; then the limit is unique too.
+/// that carries signals to signals contracts; then the limit is unique too. The degree of the inputs does not matter:
+/// it is for time that goes by, and none does.
 struct Initialisation {
   double radius = 0.0;  ///< of that part
   bool converges = false;

@@ -76,16 +76,22 @@ TEST(ExactCoupling, stiff_spring_is_no_loop) {
 }
 
 TEST(Initialisation, converges_by_fixed_point_while_the_gain_around_the_loop_is_below_1) {
-  const auto initialisation = [](double gain) {
+  const auto initialisation = [](double gain, const CouplingChoice& choice) {
     const LinearNetwork network = gains_in_a_loop(gain, 1.0);
-    const auto steps = subsystem_steps(network, 1.0, 0);
-    const std::vector<std::size_t> sequence{0, 1};
-    return fixed_point_initialisation(StepProgram(network, steps, sequential_choice(sequence, 0, 1.0)));
+    const auto steps = subsystem_steps(network, choice.step, choice.degree);
+    return fixed_point_initialisation(StepProgram(network, steps, choice));
   };
-  EXPECT_TRUE(initialisation(-0.9).converges);
-  EXPECT_NEAR(initialisation(-0.9).radius, 0.9, 1e-12);
-  EXPECT_FALSE(initialisation(-1.0).converges);  // oscillates for ever, (51)
-  EXPECT_FALSE(initialisation(1.1).converges);
+  const std::vector<std::size_t> sequence{0, 1};
+  for (int degree = 0; degree <= kMaxInputDegree; ++degree) {
+    SCOPED_TRACE(degree);
+    const auto seidel = sequential_choice(sequence, degree, 1.0);
+    EXPECT_TRUE(initialisation(-0.9, seidel).converges);
+    EXPECT_NEAR(initialisation(-0.9, seidel).radius, 0.9, 1e-12);
+    EXPECT_FALSE(initialisation(-1.0, seidel).converges);  // oscillates for ever, (51)
+    EXPECT_FALSE(initialisation(1.1, seidel).converges);
+    // In parallel half of the loop is gone round in a sweep.
+    EXPECT_NEAR(initialisation(-0.5, parallel_choice(2, degree, 1.0)).radius, std::sqrt(0.5), 1e-12);
+  }
 }
 
 TEST(StableRanges, finds_islands_and_their_limits) {
