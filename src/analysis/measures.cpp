@@ -1,10 +1,7 @@
 #include "analysis/measures.hpp"
 
-#include <Eigen/SVD>
 #include <algorithm>
 #include <cmath>
-#include <complex>
-#include <numbers>
 
 #include "analysis/passed_on.hpp"
 #include "numerics/eigenvalues.hpp"
@@ -13,7 +10,6 @@ namespace entrain {
 namespace {
 
 using Eigen::Index;
-using Eigen::MatrixXcd;
 
 Matrix unit_matrix(std::size_t size) {
   Matrix unit(size, size);
@@ -158,56 +154,6 @@ std::vector<StableRange> stable_ranges(const SearchRange& search, FunctionRef<do
     was_stable = stable;
   }
   return ranges;
-}
-
-double structured_radius(const StepProgram& program, std::size_t subsystem) {
-  const auto& network = program.network();
-  const std::size_t states = network.subsystems[subsystem].matrices.A.rows;
-  const std::size_t samples = network.subsystems[subsystem].inputs.size() * program.samples_per_input();
-  std::size_t first_state = 0;
-  std::size_t first_sample = program.samples_at();
-  for (std::size_t s = 0; s < subsystem; ++s) {
-    first_state += network.subsystems[s].matrices.A.rows;
-    first_sample += network.subsystems[s].inputs.size() * program.samples_per_input();
-  }
-  std::vector<double> scratch;
-  Matrix seen = unit_matrix(program.size());
-  program.apply_around(subsystem, false, seen.values, program.size(), scratch);
-  Matrix done(program.size(), states);
-  for (std::size_t i = 0; i < states; ++i) done(first_state + i, i) = 1.0;
-  program.apply_around(subsystem, true, done.values, states, scratch);
-  const Matrix phi = step_matrix(program);
-  if (!(spectral_radius(phi) < 1.0)) return 0.0;
-
-  MatrixXcd k(index(states + samples), index(program.size()));
-  k.topRows(index(states)) = view(seen).middleRows(index(first_state), index(states));
-  k.bottomRows(index(samples)) = view(seen).middleRows(index(first_sample), index(samples));
-  const MatrixXcd e = view(done).cast<std::complex<double>>();
-  const MatrixXcd matrix = view(phi).cast<std::complex<double>>();
-  const auto gain = [&](double angle) {
-    const MatrixXcd resolvent = std::polar(1.0, angle) * MatrixXcd::Identity(matrix.rows(), matrix.cols()) - matrix;
-    return Eigen::JacobiSVD<MatrixXcd>(k * resolvent.partialPivLu().solve(e)).singularValues()[0];
-  };
-  // The matrices are real: half the circle is enough. A grid, then a golden section around its largest value.
-  constexpr int kAngles = 360;
-  double best = 0.0;
-  int at = 0;
-  for (int i = 0; i <= kAngles; ++i) {
-    const double here = gain(std::numbers::pi * i / kAngles);
-    if (here > best) {
-      best = here;
-      at = i;
-    }
-  }
-  double low = std::numbers::pi * std::max(0, at - 1) / kAngles;
-  double high = std::numbers::pi * std::min(kAngles, at + 1) / kAngles;
-  const double section = 1.0 / std::numbers::phi;
-  while (high - low > 1e-9) {
-    const double left = high - section * (high - low);
-    const double right = low + section * (high - low);
-    (gain(left) > gain(right) ? high : low) = gain(left) > gain(right) ? right : left;
-  }
-  return 1.0 / std::max(best, gain(0.5 * (low + high)));
 }
 
 }  // namespace entrain
