@@ -34,6 +34,7 @@ std::string_view verdict_of(const OutputVerification& output) {
     case Verdict::AtRounding: return "at rounding";
     case Verdict::Negligible: return "negligible";
     case Verdict::StepTooLong: return "step too long";
+    case Verdict::NotSeen: return "not seen";
     case Verdict::NotConverging: break;
   }
   return "not converging";
@@ -57,8 +58,8 @@ std::string verification_json(const Verification& of, bool confirmed) {
     outputs[output.name] = std::move(entry);
   }
   nlohmann::ordered_json json{{"system", of.system},    {"method", of.method},       {"step", of.step},
-                              {"confirmed", confirmed}, {"unrefined", of.unrefined}, {"failure", nullptr},
-                              {"remarks", of.remarks},  {"outputs", outputs}};
+                              {"confirmed", confirmed}, {"unrefined", of.unrefined}, {"doubts", of.doubts},
+                              {"failure", nullptr},     {"remarks", of.remarks},     {"outputs", outputs}};
   if (of.failure) json["failure"] = *of.failure;
   return json_text(json);
 }
@@ -94,6 +95,10 @@ std::string verification_text(const Verification& of) {
   if (any(Verdict::Negligible)) {
     text += "  negligible: moves less than 1e-9 of what others of the same unit do.\n";
   }
+  if (any(Verdict::NotSeen)) {
+    text += "  not seen: the subsystem makes the same steps in all three runs, so that they agree tells nothing.\n";
+  }
+  for (const auto& doubt : of.doubts) text += "  not confirmed: " + doubt + "\n";
   for (const auto& remark : of.remarks) text += "  " + remark + "\n";
   return text;
 }

@@ -12,6 +12,7 @@
 #include "facade/output_courses.hpp"
 #include "facade/prepare.hpp"
 #include "facade/resolve.hpp"
+#include "facade/run_witness.hpp"
 #include "results/unit_sizes.hpp"
 
 namespace entrain {
@@ -118,8 +119,22 @@ void note_imposed_steps(const std::vector<SubsystemSummary>& subsystems, bool ow
   }
 }
 
+/// Whose steps are the same in all runs can agree to the last digit, and err by as much as those steps cost.
+void mark_unseen(Verification& result) {
+  for (auto& output : result.outputs) {
+    const auto subsystem = output.name.substr(0, output.name.find('.'));
+    const bool refined =
+        std::find(result.unrefined.begin(), result.unrefined.end(), subsystem) == result.unrefined.end();
+    if (refined || !output.sound()) continue;
+    output.verdict = Verdict::NotSeen;
+    output.error_bar.reset();
+  }
+}
+
 /// Runs that are hardly finer differ little, whatever their error.
-void note_steps_that_stay(const std::array<std::uint64_t, kRuns>& macro_steps, Verification& result) {
+void note_steps_that_stay(const std::array<RunWitness, kRuns>& runs, Verification& result) {
+  std::array<std::uint64_t, kRuns> macro_steps{};
+  for (std::size_t k = 0; k < runs.size(); ++k) macro_steps[k] = runs[k].summary.macro_steps;
   constexpr double kLeastGrowth = 1.1;
   const auto hardly_more = [](std::uint64_t few, std::uint64_t many) {
     return static_cast<double>(many) < kLeastGrowth * static_cast<double>(few);
@@ -215,10 +230,11 @@ SystemDescription refined(SystemDescription description, const std::vector<std::
 
 /// The run, or why it did not complete.
 std::optional<std::string> run_at(const SystemDescription& description, const RunOptions& options,
-                                  const ModelFactory& models, OutputCourses& courses, RunSummary& kept) {
+                                  const ModelFactory& models, OutputCourses& courses, RunWitness& witness) {
   Simulation simulation(description, options, models);
   simulation.observe(courses);
-  const auto& summary = kept = simulation.run();
+  simulation.observe(witness);
+  const auto& summary = simulation.run();
   if (summary.termination == Termination::Completed) return std::nullopt;
   return fmt::format("the run with a step of {} s {}: {}", description.step->value, to_string(summary.termination),
                      summary.message);
@@ -232,7 +248,7 @@ double OutputVerification::relative_error() const {
 }
 
 bool Verification::confirmed(double largest_relative_error) const {
-  return !failure && unrefined.empty() &&
+  return !failure && unrefined.empty() && doubts.empty() &&
          std::all_of(outputs.begin(), outputs.end(), [&](const OutputVerification& output) {
            return output.sound() && output.relative_error() <= largest_relative_error;
          });
@@ -254,22 +270,23 @@ Verification verify(const SystemDescription& written, const RunOptions& options,
   }
   result.step = description.step->value;
   std::vector<OutputCourses> runs(kRuns);
-  RunSummary summary;
-  std::array<std::uint64_t, kRuns> macro_steps{};
+  std::array<RunWitness, kRuns> witnesses;
   for (int k = 0; k < kRuns; ++k) {
     auto& courses = runs[static_cast<std::size_t>(k)];
     if (k > 0) courses = OutputCourses(runs.data());
-    result.failure = run_at(refined(description, tolerances, k), options, models, courses, summary);
+    result.failure =
+        run_at(refined(description, tolerances, k), options, models, courses, witnesses[static_cast<std::size_t>(k)]);
     if (result.failure) return result;
-    macro_steps[static_cast<std::size_t>(k)] = summary.macro_steps;
   }
   UnitSizes sizes;
   for (const auto& course : runs[2].outputs) sizes.take(course.unit, range_of(course));
   for (std::size_t i = 0; i < runs[0].outputs.size(); ++i) {
     result.outputs.push_back(verified(runs, i, sizes.least(runs[2].outputs[i].unit)));
   }
-  note_imposed_steps(summary.subsystems, !tolerances.empty(), result);
-  note_steps_that_stay(macro_steps, result);
+  note_imposed_steps(witnesses.back().summary.subsystems, !tolerances.empty(), result);
+  mark_unseen(result);
+  note_steps_that_stay(witnesses, result);
+  note_warnings(witnesses, result);
   if (!tolerances.empty()) {
     result.remarks.push_back(
         fmt::format("{} chooses its steps by {}: the finer runs divide {} by 4 and 16 too, and the order is per such "

@@ -15,6 +15,7 @@ struct OutputVerification {
     AtRounding,     ///< the runs agree to rounding
     Negligible,     ///< moves so much less than others of its unit that its own digits mean nothing
     StepTooLong,    ///< the run at h is off by more than the output moves, as unstable runs are
+    NotSeen,        ///< its subsystem makes the same steps in all runs: that they agree tells nothing
     NotConverging,  ///< no order to be seen: the step is too long, or something is not smooth
   };
   std::string name;
@@ -43,9 +44,11 @@ struct Verification {
   std::vector<std::string> remarks;  ///< what limits the answer
   /// Who made the same steps in all runs: subsystems that impose one, or the method itself.
   std::vector<std::string> unrefined;
+  /// Why runs that agree may still be wrong: by what they measured of themselves.
+  std::vector<std::string> doubts;
   std::optional<std::string> failure;  ///< a run that did not complete, and why; then `outputs` is empty
 
-  /// Every output is sound, everybody was refined, and no relative error bar exceeds the limit.
+  /// Every output is sound, everybody was refined, there are no doubts, and no relative error bar exceeds the limit.
   bool confirmed(double largest_relative_error) const;
 };
 

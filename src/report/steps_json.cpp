@@ -45,22 +45,6 @@ Json channel_of(const StepHistory& history, std::size_t channel) {
   return entry;
 }
 
-struct UsualResidual {
-  double size = 0.0;
-  std::string connection = {};
-};
-
-/// Of the connection where it is largest: the residual that `kUsualPart` of the steps do not exceed.
-UsualResidual usual_residual(const StepHistory& history, const RunSummary& summary) {
-  UsualResidual usual;
-  for (std::size_t c = 0; c < summary.connections.size(); ++c) {
-    const double size = history.difference_counts().quantile(c, kUsualPart) / summary.connections[c].range;
-    if (size > usual.size) usual = {size, summary.connections[c].name};
-  }
-  usual.size = std::min(usual.size, summary.max_coupling_residual);  // the quantile is exact to the octave only
-  return usual;
-}
-
 /// The connection whose signal the steps resolve worst, as part of its range, on all but the rarest steps.
 Json unresolved_of(const StepHistory& history, const RunSummary& summary) {
   Json worst{{"usual", nullptr}, {"connection", ""}};  // as long as there is too little to tell
@@ -102,6 +86,16 @@ Json residual_of(const StepHistory& history, const RunSummary& summary) {
 }
 
 }  // namespace
+
+UsualResidual usual_residual(const StepHistory& history, const RunSummary& summary) {
+  UsualResidual usual;
+  for (std::size_t c = 0; c < summary.connections.size(); ++c) {
+    const double size = history.difference_counts().quantile(c, kUsualPart) / summary.connections[c].range;
+    if (size > usual.size) usual = {size, summary.connections[c].name};
+  }
+  usual.size = std::min(usual.size, summary.max_coupling_residual);  // the quantile is exact to the octave only
+  return usual;
+}
 
 std::string steps_json(const StepHistory& history, const RunSummary& summary) {
   Json channels = Json::array();

@@ -10,6 +10,13 @@ namespace entrain {
 /// Of the steps, when a residual is called usual; the rest may be starts and jumps.
 inline constexpr double kUsualPart = 0.95;
 
+struct UsualResidual {
+  double size = 0.0;  ///< relative to the range of the output
+  std::string connection = {};
+};
+/// Of the connection where it is largest: the residual that `kUsualPart` of the steps do not exceed.
+UsualResidual usual_residual(const StepHistory& history, const RunSummary& summary);
+
 /// The text of steps.json: per channel the lowest and highest value of each span of steps; "high" only where it
 /// differs. The coupling residual is that of the worst connection, as part of the range of its output over the whole
 /// run; it has times of its own, and "usual", what no connection exceeds on more than 5 % of its steps (counted step by

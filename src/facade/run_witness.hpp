@@ -1,0 +1,23 @@
+#pragma once
+
+#include <span>
+
+#include "facade/verification.hpp"
+#include "report/steps_json.hpp"
+
+namespace entrain {
+
+/// What a run measured of itself.
+class RunWitness : public StepHistory {
+ public:
+  void end(const RunSummary& of) override;
+
+  RunSummary summary;
+  UsualResidual residual;
+};
+
+/// What the runs, from the coarsest to the finest, warn of; and what ought to vanish with the step and does not: runs
+/// that agree are then no proof.
+void note_warnings(std::span<const RunWitness> runs, Verification& result);
+
+}  // namespace entrain
