@@ -14,16 +14,22 @@
 namespace entrain {
 namespace {
 
-/// Inputs above what every subsystem takes are only approximated by it.
+/// Inputs above what a subsystem takes are approximated by it: the mean of a line through the past is nearer to what
+/// comes than its latest value.
 int highest_degree(const CoupledSystem& system) {
-  int degree = 0;
+  int degree = 2;
   for (std::size_t s = 0; s < system.size(); ++s) {
     degree = std::max(degree, system.capabilities(SubsystemId{s}).input_degree);
   }
   return std::min(degree, kMaxInputDegree);
 }
 
-/// Held inputs have no slope: who differentiates one is told zero, and a smaller step does not mend that.
+bool is_implicit(const Way& way) {
+  return way.method == "missiles" || way.method == "ifosmondi";
+}
+
+/// Held inputs have no slope: who differentiates one is told zero, and a smaller step does not mend that. Implicit
+/// methods hold them at the start and behind a jump: what is told wrongly there jumps again, at every step.
 std::vector<std::string> wrong_with_held_inputs(CoupledSystem& system) {
   std::vector<std::string> reasons;
   for (std::size_t s = 0; s < system.size(); ++s) {
@@ -33,10 +39,6 @@ std::vector<std::string> wrong_with_held_inputs(CoupledSystem& system) {
                                   system.graph().name(SubsystemId{s})));
   }
   return reasons;
-}
-
-bool is_implicit(const Way& way) {
-  return way.method == "missiles" || way.method == "ifosmondi";
 }
 
 StepEnd step_end(const Way& way) {
@@ -64,7 +66,8 @@ std::vector<Candidate> candidates_for(CoupledSystem& system, const RunSettings& 
     for (int degree = 0; degree <= (degrees ? highest_degree(system) : 0); ++degree) {
       candidate.degree = degree;
       result.push_back(candidate);
-      if (degrees && degree == 0) result.back().obstacles = wrong_with_held_inputs(system);
+      const bool holds = degrees ? degree == 0 : is_implicit(candidate);
+      if (holds && candidate.obstacles.empty()) result.back().obstacles = wrong_with_held_inputs(system);
     }
   }
   return result;

@@ -8,10 +8,12 @@
 #include <optional>
 
 #include "entrain/error.hpp"
+#include "facade/brief_check.hpp"
 #include "facade/candidates.hpp"
 #include "facade/insight.hpp"
 #include "facade/pilot.hpp"
 #include "facade/prepare.hpp"
+#include "facade/resolve.hpp"
 #include "masters/registry.hpp"
 
 namespace entrain {
@@ -72,8 +74,26 @@ std::string warning(const Candidate& candidate, const Forecast& here, const Pict
   return what + fmt::format(", and no step down to {:.3g} s mends it", step);
 }
 
+/// A forecast takes the subsystems to be exact; whether they are, a brief run tells.
+std::string checked(const Candidate& candidate, const Picture& picture, BriefCheck check) {
+  constexpr double kSurprise = 3.0;
+  constexpr double kNegligible = 1e-6;
+  const auto measured = check.error(candidate);
+  if (!measured) return ", as far as the subsystems integrate exactly";
+  RunPath part = picture.path;
+  part.stop = part.points.front().time + check.length();
+  std::erase_if(part.points, [&](const OperatingPoint& point) { return point.time >= part.stop; });
+  const auto forecast = foretold(candidate, {part, picture.found, picture.step}, picture.step);
+  if (!forecast || *measured <= std::max(kNegligible, kSurprise * forecast->error)) return {};
+  return fmt::format(
+      " (but in a run over {:.3g} s half the step changes {:.2g} where {:.2g} is foretold: the subsystems do not "
+      "integrate as exactly as a forecast assumes, and the error will be larger)",
+      check.length(), *measured, forecast->error);
+}
+
 /// By the errors foretold, each at the step that costs as much as the others.
-std::optional<Chosen> by_forecast(const std::vector<Candidate>& candidates, const Picture& picture, Duration seen) {
+std::optional<Chosen> by_forecast(const std::vector<Candidate>& candidates, const Picture& picture, Duration seen,
+                                  const BriefCheck& check) {
   std::vector<Duration> imposed;
   for (const auto& subsystem : picture.path.points.front().network.subsystems) {
     if (subsystem.capabilities.imposed_step) imposed.push_back(*subsystem.capabilities.imposed_step);
@@ -94,42 +114,66 @@ std::optional<Chosen> by_forecast(const std::vector<Candidate>& candidates, cons
     best_here = here;
   }
   if (best == nullptr) return std::nullopt;
-  return Chosen{*best,
-                fmt::format("smallest foretold error for its cost, by the motion of the first {:.3g} s: {:.2g} "
-                            "of the range of the worst output at this step, spectral radius {:.6g}{}",
-                            seen, best_here->error, best_here->radius, warning(*best, *best_here, picture, imposed))};
+  return Chosen{*best, fmt::format("smallest foretold error for its cost, by the motion of the first {:.3g} s: {:.2g} "
+                                   "of the range of the worst output at this step{}, spectral radius {:.6g}{}",
+                                   seen, best_here->error, checked(*best, picture, check), best_here->radius,
+                                   warning(*best, *best_here, picture, imposed))};
 }
 
-/// By capabilities alone.
-Chosen by_rules(const std::vector<Candidate>& candidates, CoupledSystem& system, const std::string& why_no_forecast) {
+/// Whose trials are estimates, and not of what it does at events or between times of its own.
+std::optional<std::string> against_iterations(CoupledSystem& system) {
+  for (std::size_t s = 0; s < system.size(); ++s) {
+    const auto& can = system.capabilities(SubsystemId{s});
+    if (natural_trial_kind(can) == TrialKind::Rollback) continue;
+    const auto& name = system.graph().name(SubsystemId{s});
+    const Equations* equations = system.facets(SubsystemId{s}).equations;
+    if (can.imposed_step || (equations != nullptr && equations->event_indicator_count() > 0)) {
+      return fmt::format("'{}' cannot be taken back, and estimates do not show what it does at events of its own",
+                         name);
+    }
+  }
+  return std::nullopt;
+}
+
+/// By capabilities, and a brief run where it costs next to nothing.
+Chosen by_rules(const std::vector<Candidate>& candidates, CoupledSystem& system, const std::string& why_no_forecast,
+                BriefCheck check) {
   const auto* linear = find(candidates, "gauss-seidel", 1);
   if (linear != nullptr && acts_one_way(system.graph())) {
     return {*linear, why_no_forecast + "; nobody acts back on those that feed it, so each is called after its sources"};
   }
-  if (const auto* iterative = find(candidates, "ifosmondi")) {
+  const auto* iterative = find(candidates, "ifosmondi");
+  auto against = iterative == nullptr ? obstacle_of(candidates, "ifosmondi") : against_iterations(system);
+  if (!against && linear != nullptr && !check.agree(*linear, *iterative).value_or(true)) {
+    against = fmt::format("in a run over {:.3g} s ifosmondi does not agree with finer steps of {}", check.length(),
+                          linear->title());
+  }
+  if (iterative != nullptr && !against) {
     return {*iterative, why_no_forecast + "; every subsystem can be tried, so iterations make the coupling consistent"};
   }
-  const auto no_iterations = why_no_forecast + "; " + obstacle_of(candidates, "ifosmondi");
-  if (linear != nullptr) return {*linear, no_iterations + "; inputs of degree 1 are taken, by some at least"};
-  if (const auto* held = find(candidates, "gauss-seidel")) {
-    return {*held, no_iterations + "; nobody takes more than constant inputs"};
+  if (linear != nullptr) {
+    const bool said = why_no_forecast.find(*against) != std::string::npos;
+    return {*linear,
+            why_no_forecast + (said ? "" : "; " + *against) + "; inputs are carried on in a line, or its mean"};
   }
   return {*find(candidates, kUndemanding), "no other method can: " + obstacle_of(candidates, "jacobi")};
 }
 
-Chosen choose(const SystemDescription& description, Prepared& look) {
+Chosen choose(const SystemDescription& description, Prepared& look, const ModelFactory& models) {
   CoupledSystem& system = *look.system;
   const auto candidates = candidates_for(system, look.settings);
   const auto* plain = find(candidates, "jacobi");
   if (const auto why = nothing_to_couple(description, system.graph()); why && plain != nullptr) return {*plain, *why};
+  const auto rules = [&](const std::string& why) {
+    return by_rules(candidates, system, why, BriefCheck(description, models));
+  };
   const auto* missiles = find(candidates, "missiles");
   if (missiles == nullptr) {
-    return by_rules(candidates, system, "no pilot run for a forecast: " + obstacle_of(candidates, "missiles"));
+    return rules("no pilot run for a forecast: " + obstacle_of(candidates, "missiles"));
   }
   for (std::size_t s = 0; s < system.size(); ++s) {
     if (system.capabilities(SubsystemId{s}).linearization) continue;
-    return by_rules(candidates, system,
-                    fmt::format("'{}' tells no linearization", system.graph().name(SubsystemId{s})));
+    return rules(fmt::format("'{}' tells no linearization", system.graph().name(SubsystemId{s})));
   }
   // A forecast costs the cube of this; beyond, it would take more than the run deserves.
   constexpr std::size_t kMostSignals = 60;
@@ -142,17 +186,22 @@ Chosen choose(const SystemDescription& description, Prepared& look) {
   constexpr double kShare = 0.02;
   const auto pilot_method = make_method("missiles");
   auto pilot = fly_pilot(system, *pilot_method, look.settings, {.share = kShare, .points = 2});
-  if (!pilot.path) return by_rules(candidates, system, pilot.obstacles.front());
-  if (pilot.failed) return by_rules(candidates, system, pilot.remarks.front());
+  if (!pilot.path) return rules(pilot.obstacles.front());
+  if (pilot.failed) return rules(pilot.remarks.front());
   if (!pilot.driven.empty()) {
     return {*missiles, pilot.driven.front() + ", so no errors are foretold; every subsystem tells its linearization"};
   }
-  if (!pilot.rates_known) return by_rules(candidates, system, "not everybody tells the rates of its states");
+  if (!pilot.rates_known) return rules("not everybody tells the rates of its states");
   pilot.path->ranges = ranges_along(*pilot.path);
   const auto sequence = found_sequence(system);
-  auto chosen = by_forecast(candidates, {*pilot.path, sequence, look.settings.step},
-                            kShare * (look.settings.stop - look.settings.start));
-  return chosen ? *chosen : by_rules(candidates, system, "no error could be foretold");
+  std::map<std::string, double> ranges;
+  for (std::size_t y = 0; y < pilot.path->ranges.size(); ++y) {
+    ranges[system.graph().name(OutputId{y})] = pilot.path->ranges[y];
+  }
+  const auto chosen = by_forecast(candidates, {*pilot.path, sequence, look.settings.step},
+                                  kShare * (look.settings.stop - look.settings.start),
+                                  BriefCheck(description, models, std::move(ranges)));
+  return chosen ? *chosen : rules("no error could be foretold");
 }
 
 }  // namespace
@@ -169,7 +218,7 @@ MethodChoice choose_method(const SystemDescription& written, const ModelFactory&
   if (!look.system) return choice;
   Chosen chosen;
   try {
-    chosen = choose(choice.description, look);
+    chosen = choose(resolved(choice.description), look, models);
   } catch (const Error& error) {  // an initialisation or a loop that fails: the run will say so, with all its means
     choice.note = fmt::format("auto: {}, because nothing could be foretold: {}", kUndemanding, error.what());
     return choice;

@@ -99,6 +99,18 @@ class PilotRun {
       high_[y] = std::max(high_[y], outputs[y]);
     }
   }
+  /// What happens at an event no linearization shows, and the pilot may end before the first.
+  void note_events(Time start, Time stop) {
+    for (std::size_t s = 0; s < system_.size(); ++s) {
+      const auto& name = system_.graph().name(SubsystemId{s});
+      const Equations* equations = system_.facets(SubsystemId{s}).equations;
+      if (equations != nullptr && equations->event_indicator_count() > 0) {
+        eventful_.push_back(fmt::format("'{}' has events, which a linearization does not show", name));
+      } else if (system_.next_event(SubsystemId{s}, start) < stop) {
+        eventful_.push_back(fmt::format("'{}' announces events, which a linearization does not show", name));
+      }
+    }
+  }
   /// How far the outputs have moved by now.
   void note_extents(Time t) {
     extents_.push_back({t, {}});
@@ -125,6 +137,7 @@ class PilotRun {
                                             system_.graph().name(SubsystemId{s})));
       }
     }
+    pilot_.driven.insert(pilot_.driven.end(), eventful_.begin(), eventful_.end());
     pilot_.rates_known = rates_known_;
     return std::move(pilot_);
   }
@@ -194,6 +207,7 @@ class PilotRun {
   bool ends_agree_;
   std::vector<std::optional<LinearPart>> before_;
   std::vector<bool> drives_;
+  std::vector<std::string> eventful_;
   std::vector<double> all_states_, all_rates_;
   std::vector<double> inputs_, inputs_before_;  // at the end of the last step and of the one before
   bool finite_ = true;
@@ -210,6 +224,7 @@ Pilot fly_pilot(CoupledSystem& system, Method& method, const RunSettings& run, c
   system.initialize(run.start, run.stop);
   method.start(system, run);
   PilotRun pilot(system, method.name() == "missiles" || method.name() == "ifosmondi");
+  pilot.note_events(run.start, run.stop);
   bool linear = pilot.take_point(run.start);
   const Time end = run.start + settings.share * (run.stop - run.start);
   // Enough to see when something begins to happen.

@@ -17,7 +17,7 @@ struct Pilot {
   std::vector<double> ranges;          ///< of every output, as in RunPath; known without a path, too
   Time lively = 0.0;                   ///< by then every output has covered a tenth of its range
   std::vector<std::string> obstacles;  ///< to a linear picture, naming the subsystems
-  std::vector<std::string> driven;     ///< who depends on time, so that linearizations foretell no errors
+  std::vector<std::string> driven;     ///< who depends on time or has events: linearizations foretell no errors
   std::vector<std::string> remarks;    ///< a pilot that failed on its way, ...
   bool failed = false;                 ///< it did not reach the end, or not with numbers
 };

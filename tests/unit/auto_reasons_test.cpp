@@ -7,6 +7,7 @@
 #include "results/memory_recorder.hpp"
 #include "support/ode_model.hpp"
 #include "support/systems.hpp"
+#include "support/test_models.hpp"
 #include "support/two_in_a_loop.hpp"
 
 namespace entrain {
@@ -42,47 +43,6 @@ void expect_reason(const MethodChoice& choice, const std::string& method, const 
   for (const auto& part : parts) EXPECT_NE(choice.note.find(part), std::string::npos) << part << "\n" << choice.note;
 }
 
-TEST(AutoReasons, nothing_coupled_needs_no_method) {
-  auto alone = pair();
-  alone.connections.clear();
-  expect_reason(chosen(alone), "jacobi", {"nothing is coupled"});
-}
-
-TEST(AutoReasons, without_linearization_iterations_need_everybody_to_be_tried) {
-  const auto description = without_linearization(pair());
-  expect_reason(chosen(description), "ifosmondi", {"'a' tells no linearization", "every subsystem can be tried"});
-}
-
-TEST(AutoReasons, who_cannot_be_tried_is_named) {
-  auto description = without_linearization(pair());
-  description.subsystems[1].rollback = {false, {}};
-  expect_reason(chosen(description), "gauss-seidel",
-                {"'a' tells no linearization", "'b' has neither", "inputs of degree 1 are taken"});
-}
-
-TEST(AutoReasons, constants_only_is_said_when_it_is_so) {
-  auto description = without_linearization(pair());
-  for (auto& subsystem : description.subsystems) {
-    subsystem.rollback = {false, {}};
-    subsystem.input_degree = Written<std::int64_t>{0, {}};
-  }
-  expect_reason(chosen(description), "gauss-seidel", {"nobody takes more than constant inputs"});
-  description.subsystems[0].input_degree.reset();
-  expect_reason(chosen(description), "gauss-seidel", {"inputs of degree 1 are taken, by some at least"});
-}
-
-TEST(AutoReasons, one_way_needs_no_iterations) {
-  auto description = without_linearization(pair());
-  description.connections.pop_back();
-  expect_reason(chosen(description), "gauss-seidel", {"nobody acts back on those that feed it"});
-}
-
-TEST(AutoReasons, longer_imposed_step_is_named_as_what_prevents_a_forecast) {
-  auto description = pair();
-  description.subsystems[0].step = Written<double>{0.02, {}};
-  expect_reason(chosen(description), "gauss-seidel", {"no pilot run for a forecast", "'a' imposes 0.02 s"});
-}
-
 /// rms of the worst output over the whole run, relative to its range.
 double measured_error(const SystemDescription& description, const ModelFactory& models = {}) {
   const auto recorded = [&](const SystemDescription& of) {
@@ -106,6 +66,83 @@ double measured_error(const SystemDescription& description, const ModelFactory& 
     worst = std::max(worst, std::sqrt(sum / static_cast<double>(ours.size())) / (*high - *low));
   }
   return worst;
+}
+
+TEST(AutoReasons, nothing_coupled_needs_no_method) {
+  auto alone = pair();
+  alone.connections.clear();
+  expect_reason(chosen(alone), "jacobi", {"nothing is coupled"});
+}
+
+TEST(AutoReasons, without_linearization_iterations_need_everybody_to_be_tried) {
+  const auto description = without_linearization(pair());
+  expect_reason(chosen(description), "ifosmondi", {"'a' tells no linearization", "every subsystem can be tried"});
+}
+
+TEST(AutoReasons, who_cannot_be_tried_is_named) {
+  auto description = without_linearization(pair());
+  description.subsystems[1].rollback = {false, {}};
+  expect_reason(chosen(description), "gauss-seidel",
+                {"'a' tells no linearization", "'b' has neither", "carried on in a line"});
+}
+
+TEST(AutoReasons, who_takes_constants_only_is_told_the_mean_of_a_line) {
+  auto description = without_linearization(pair());
+  for (auto& subsystem : description.subsystems) {
+    subsystem.rollback = {false, {}};
+    subsystem.input_degree = Written<std::int64_t>{0, {}};
+  }
+  const auto choice = chosen(description);
+  expect_reason(choice, "gauss-seidel", {"carried on in a line, or its mean"});
+  auto held = choice.description;
+  held.method_options["gauss-seidel"]["degree"] = {std::int64_t{0}, {}};
+  EXPECT_LT(measured_error(choice.description, with_gain(1.0)), 0.2 * measured_error(held, with_gain(1.0)));
+}
+
+TEST(AutoReasons, who_differentiates_an_input_gets_no_method_that_holds_it_behind_jumps) {
+  const auto description = test::changed(test::example("car"), {.method = std::string(kAuto)});
+  const auto choice = choose_method(description, {});
+  expect_reason(choice, "gauss-seidel", {"'controller' differentiates an input"});
+  EXPECT_LT(measured_error(choice.description), 1e-3);
+}
+
+TEST(AutoReasons, iterations_that_disagree_with_finer_steps_are_not_chosen) {
+  // b remembers how often it was stepped, whatever is taken back: trials count for it.
+  auto description = without_linearization(test::two_in_a_loop(100.0));
+  description.method.value = kAuto;
+  const auto models = [](std::string_view name) -> std::unique_ptr<Model> {
+    if (name == "a") return with_gain(1.0)(name);
+    const auto count = std::make_shared<int>(0);
+    return std::make_unique<test::StaticModel>([count](Time, double u) { return 0.01 * *count - u; },
+                                               [count](Time) { ++*count; });
+  };
+  expect_reason(choose_method(description, models), "gauss-seidel", {"ifosmondi does not agree with finer steps"});
+}
+
+TEST(AutoReasons, announced_events_are_not_foretold) {
+  // The pilot over a fiftieth of the run ends before the first.
+  auto description = pair();
+  description.subsystems[0].events = Written<std::vector<double>>{{5.0}, {}};
+  expect_reason(chosen(description), "missiles", {"'a' announces events", "no errors are foretold"});
+}
+
+TEST(AutoReasons, forecast_that_a_brief_run_refutes_is_told_with_it) {
+  const auto inexact = test::changed(test::example("learning"), {.method = std::string(kAuto)});
+  expect_reason(choose_method(inexact, {}), "missiles", {"half the step changes", "is foretold"});
+  const auto exact = test::changed(test::example("mechanical"), {.method = std::string(kAuto)});
+  EXPECT_EQ(choose_method(exact, {}).note.find("half the step changes"), std::string::npos);
+}
+
+TEST(AutoReasons, one_way_needs_no_iterations) {
+  auto description = without_linearization(pair());
+  description.connections.pop_back();
+  expect_reason(chosen(description), "gauss-seidel", {"nobody acts back on those that feed it"});
+}
+
+TEST(AutoReasons, longer_imposed_step_is_named_as_what_prevents_a_forecast) {
+  auto description = pair();
+  description.subsystems[0].step = Written<double>{0.02, {}};
+  expect_reason(chosen(description), "gauss-seidel", {"no pilot run for a forecast", "'a' imposes 0.02 s"});
 }
 
 /// The number behind `before` in the note.
