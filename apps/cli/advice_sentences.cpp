@@ -21,7 +21,10 @@ std::string ranges_text(const std::vector<StableRange>& ranges) {
 std::string decay_text(const Candidate& of) {
   const double radius = *of.radius;
   if (radius >= 1.0)
-    return of.stable ? "a disturbance grows, but no faster than the motion itself" : "a disturbance grows";
+    return of.stable && radius > 1.0 ? "a disturbance grows, but no faster than the motion itself"
+           : of.stable               ? "a disturbance neither grows nor falls"
+           : of.harmless             ? "a disturbance grows, but not by a hundredth within the run"
+                                     : "a disturbance grows";
   if (radius <= 0.0) return "a disturbance is gone after a step";
   return fmt::format("a disturbance falls to a half in {:.3g} macro steps", std::log(0.5) / std::log(radius));
 }

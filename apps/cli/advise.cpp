@@ -61,7 +61,7 @@ std::string number_or_dash(const std::optional<double>& value) {
 
 std::string stability_of(const Candidate& of) {
   if (!of.radius) return "-";
-  return fmt::format("{} ({:.6g})", of.stable ? "stable" : "grows", *of.radius);
+  return fmt::format("{} ({:.6g})", of.growth(), *of.radius);
 }
 
 /// The first range: a limit when it begins where the search does, else an island; and where the search ended is none.

@@ -24,4 +24,10 @@ std::optional<double> Candidate::merit() const {
   return equal_cost_error ? equal_cost_error : error;
 }
 
+std::string_view Candidate::growth() const {
+  if (!radius) return {};
+  if (stable) return *radius > 1.0 ? "as the motion" : "stable";
+  return harmless ? "grows slowly" : "grows";
+}
+
 }  // namespace entrain

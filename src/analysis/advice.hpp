@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -36,6 +37,8 @@ struct Candidate : Way {
 
   std::optional<double> radius;           ///< spectral radius per macro step
   bool stable = false;                    ///< nothing grows that does not grow by itself; meaningless without a radius
+  bool harmless = false;                  ///< what grows does not matter within the run; likewise
+  bool steps_searched = false;            ///< else nothing is known of other steps
   std::vector<StableRange> stable_steps;  ///< as far as was searched; several when there are islands
   std::optional<double> error;  ///< foretold: rms of the worst output relative to its range, at the step asked for
   /// The same with the step at which it calls the subsystems as often as jacobi.
@@ -47,6 +50,8 @@ struct Candidate : Way {
   std::optional<double> wall_seconds;  ///< per simulated second, in a brief run
   bool searched = false;               ///< it comes from a search, not from the methods' own defaults
 
+  /// "stable", "as the motion", "grows slowly", "grows"; empty without a radius.
+  std::string_view growth() const;
   /// What it is chosen by: the smaller the better; nullopt = nothing is known.
   std::optional<double> merit() const;
 };
@@ -125,7 +130,7 @@ struct Advice {
   Time start = 0.0;
   Time stop = 0.0;
   Duration step = 0.0;                    ///< as asked for, or the default
-  std::vector<std::string> capabilities;  ///< a line for each subsystem
+  std::vector<std::string> capabilities;  ///< a line for each kind of subsystem
   std::vector<std::vector<std::string>> loops;
   std::optional<double> fastest_rate;  ///< largest |eigenvalue| of the coupled system, 1/s
   std::size_t operating_points = 0;    ///< 0 = no linear picture

@@ -1,41 +1,17 @@
 #pragma once
 
-#include <memory>
-#include <span>
-#include <vector>
-
 #include "analysis/linear_network.hpp"
+#include "numerics/sparse_eigenvalues.hpp"
 
 namespace entrain {
 
-/// The network without any coupling error, dx/dt = M x, for networks of any size: M = A + B L (I - D L)^-1 C is applied
-/// and never formed.
-class CoupledMotion {
- public:
-  /// Throws Error{LoopNotSolved} naming an output when I - D L is singular. `network` is borrowed.
-  explicit CoupledMotion(const LinearNetwork& network);
-  ~CoupledMotion();
-  CoupledMotion(const CoupledMotion&) = delete;
-  CoupledMotion& operator=(const CoupledMotion&) = delete;
+/// The network without any coupling error, dx/dt = M x, for networks of any size: M = A + B L (I - D L)^-1 C, with the
+/// outputs as intermediate results. Throws Error{LoopNotSolved} naming an output when I - D L is singular.
+SchurComplement coupled_motion(const LinearNetwork& network);
 
-  std::size_t states() const;
-  /// dx = M x.
-  void rates(std::span<const double> x, std::span<double> dx);
-  /// x <- e^(time M) x, by Taylor series in parts.
-  void advance(Duration time, std::span<double> x);
-
-  /// The largest |eigenvalue| of M, 1/s, to a few percent.
-  double fastest_rate();
-  /// The largest e^(step Re(eigenvalue)): how much the motion itself grows over a step.
-  double growth(Duration step);
-
- private:
-  struct Parts;
-  std::unique_ptr<Parts> parts_;
-};
-
-/// The same for any network: by eigenvalues while the matrices are small, else by products.
+/// The largest |eigenvalue| of M, 1/s: by all of them while the matrices are small, else to a few percent.
 double fastest_rate(const LinearNetwork& network);
+/// The largest e^(step Re(eigenvalue)): how much the motion itself grows over a step.
 double own_growth(const LinearNetwork& network, Duration step);
 
 }  // namespace entrain

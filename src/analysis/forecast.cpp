@@ -271,8 +271,9 @@ VectorXd vector_of(const std::vector<double>& values) {
 }
 
 void note_radius(const LinearNetwork& network, const ErrorStep& steady, Duration step, Forecast& forecast) {
-  forecast.take_point(std::pow(spectral_radius(to_matrix(steady.map)), 1.0 / steady.macro_steps),
-                      own_growth(network, step));
+  const double radius = std::pow(spectral_radius(to_matrix(steady.map)), 1.0 / steady.macro_steps);
+  // What does not grow need not be compared with the motion itself.
+  forecast.take_point(radius, radius > 1.0 ? own_growth(network, step) : 1.0);
 }
 
 Time end_of(const RunPath& path, std::size_t point) {
@@ -305,15 +306,19 @@ std::vector<double> ranges_along(const RunPath& path) {
 }
 
 bool Forecast::stable() const {
-  // A double eigenvalue 1, as free motion has it, is known to the root of rounding; over the run that must not matter.
-  constexpr double kRootOfRounding = 5e-8;
+  constexpr double kRounding = 1e-10;
+  return growth <= kRounding;
+}
+
+bool Forecast::harmless() const {
   constexpr double kNoMatter = 1e-2;
-  return growth <= std::min(kRootOfRounding, kNoMatter / std::max(1.0, steps));
+  return growth * std::max(1.0, steps) <= kNoMatter;
 }
 
 void Forecast::take_point(double radius_here, double own_radius) {
   radius = std::max(radius, radius_here);
-  const double beyond = std::log(radius_here / std::max(1.0, own_radius));
+  // The rate of a growing motion is met with some error, like everything else of it: that is no instability.
+  const double beyond = std::log(radius_here) - 2.0 * std::log(std::max(1.0, own_radius));
   growth = std::isfinite(radius_here) ? std::max(growth, beyond) : std::numeric_limits<double>::infinity();
 }
 

@@ -26,7 +26,7 @@ std::vector<double> ranges_along(const RunPath& path);
 
 struct Forecast {
   double radius = 0.0;  ///< spectral radius per macro step, the largest over the points
-  double growth = 0.0;  ///< per macro step, by which an error outgrows the motion itself: a logarithm, the largest
+  double growth = 0.0;  ///< per macro step, a logarithm, the largest; of what grows by itself, beyond twice its own
   double steps = 1.0;   ///< macro steps in the run
   /// Rms over the run of the worst output, relative to its range; infinite when it overflows, or no step fits.
   double error = 0.0;
@@ -34,6 +34,8 @@ struct Forecast {
 
   /// Nothing grows that does not grow by itself.
   bool stable() const;
+  /// What grows has not yet grown by a hundredth when the run ends.
+  bool harmless() const;
   /// A point of the path: the radius of the step, and that of the motion itself (1 or less where it does not matter).
   void take_point(double radius_here, double own_radius);
 };

@@ -93,13 +93,7 @@ double spectral_radius(const StepProgram& program) {
   if (program.size() <= kLargestDense) {
     radius = spectral_radius(step_matrix(program));
   } else {
-    const SparseProgram sparse = program.sparse();
-    std::vector<double> z(sparse.size);
-    radius = spectral_radius(program.size(), [&](std::span<const double> vector, std::span<double> product) {
-      std::copy(vector.begin(), vector.end(), z.begin());
-      sparse.apply(z);
-      std::copy_n(z.begin(), product.size(), product.begin());
-    });
+    radius = spectral_radius(program.sparse());
   }
   return program.cycle() == 1 ? radius : std::pow(radius, 1.0 / static_cast<double>(program.cycle()));
 }

@@ -265,47 +265,56 @@ void StepProgram::apply(std::span<double> rows, std::size_t columns, std::vector
   run(0, operations_.size(), rows, columns, true, scratch);
 }
 
-void SparseProgram::apply(std::span<double> vector) const {
-  for (std::size_t k = 0; k < targets.size(); ++k) {
-    double sum = 0.0;
-    for (std::size_t i = first[k]; i < first[k + 1]; ++i) sum += factors[i] * vector[sources[i]];
-    vector[targets[k]] = sum;
-  }
-}
-
-/// Collects the sums of a sparse program.
+/// Sums of products, one after the other, as a sparse matrix: every result that is not just a multiple of an earlier
+/// one is an unknown of its own.
 class StepProgram::SparseWriter {
  public:
-  explicit SparseWriter(std::size_t size) { program_.size = size; }
-
-  void add(double factor, std::size_t source) {
-    if (factor == 0.0) return;
-    program_.factors.push_back(factor);
-    program_.sources.push_back(source);
+  SparseWriter(std::size_t size, std::size_t remembered) : latest_(size + remembered) {
+    matrix_.size = matrix_.all = size;
+    for (std::size_t i = 0; i < size; ++i) latest_[i] = {i, 1.0};
   }
-  void add(const Matrix& matrix, std::size_t row, std::size_t first_source) {
-    for (std::size_t c = 0; c < matrix.cols; ++c) add(matrix(row, c), first_source + c);
+
+  void add(double factor, std::size_t place) {
+    const auto& [unknown, of_it] = latest_[place];
+    if (factor * of_it != 0.0) terms_.push_back({unknown, factor * of_it});
+  }
+  void add(const Matrix& matrix, std::size_t row, std::size_t first_place) {
+    for (std::size_t c = 0; c < matrix.cols; ++c) add(matrix(row, c), first_place + c);
   }
   /// The sum of what was added since the last.
-  void into(std::size_t target) {
-    program_.targets.push_back(target);
-    program_.first.push_back(begin_);
-    begin_ = program_.factors.size();
+  void into(std::size_t place) {
+    if (terms_.size() < 2) {
+      latest_[place] = terms_.empty() ? Multiple{} : terms_.front();
+    } else {
+      const std::size_t row = matrix_.all++;
+      for (const auto& [unknown, factor] : terms_) matrix_.entries.push_back({row, unknown, factor});
+      matrix_.entries.push_back({row, row, -1.0});
+      latest_[place] = {row, 1.0};
+    }
+    terms_.clear();
   }
-  SparseProgram take() {
-    program_.first.push_back(begin_);
-    return std::move(program_);
+  SchurComplement take() {
+    for (std::size_t i = 0; i < matrix_.size; ++i) {
+      const auto& [unknown, factor] = latest_[i];
+      matrix_.entries.push_back({i, unknown, factor});
+    }
+    return std::move(matrix_);
   }
 
  private:
-  SparseProgram program_;
-  std::size_t begin_ = 0;
+  struct Multiple {
+    std::size_t unknown = 0;
+    double factor = 0.0;
+  };
+  SchurComplement matrix_;
+  std::vector<Multiple> latest_;  // what stands at every place of z, and of what is remembered within a step
+  std::vector<Multiple> terms_;
 };
 
-SparseProgram StepProgram::sparse() const {
+SchurComplement StepProgram::sparse() const {
   std::size_t most_states = 0;
   for (const auto& subsystem : network_.subsystems) most_states = std::max(most_states, subsystem.matrices.A.rows);
-  SparseWriter writer(size_ + most_states);
+  SparseWriter writer(size_, most_states);
   for (const auto& operation : operations_) {
     if (operation.is_step) {
       write(made_[operation.index], writer);

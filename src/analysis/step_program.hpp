@@ -7,6 +7,7 @@
 
 #include "analysis/linear_network.hpp"
 #include "masters/calendar.hpp"
+#include "numerics/sparse_eigenvalues.hpp"
 
 namespace entrain {
 
@@ -32,17 +33,6 @@ struct SubsystemStep {
 };
 std::vector<SubsystemStep> subsystem_steps(const LinearNetwork& network, Duration macro_step, int degree);
 
-/// A program on one vector, entry by entry: for large networks, whose blocks are small and many.
-struct SparseProgram {
-  std::size_t size = 0;              ///< of the vector, with room for what is remembered within a step
-  std::vector<std::size_t> targets;  ///< the entries that are replaced, one after the other
-  std::vector<std::size_t> first;    ///< where the sum of each begins, and the end of the last
-  std::vector<std::size_t> sources;  ///< of each product
-  std::vector<double> factors;
-
-  void apply(std::span<double> vector) const;
-};
-
 /// The macro steps of a run with an explicit method as operations on z = [x; y; w]: states, outputs, and the samples
 /// w of every input, newest first (paper 003, (20)-(29); v = x because the integration is exact, and u follows from
 /// w). Applied to the unit matrix it gives the step matrix, applied to a vector it is a run.
@@ -66,7 +56,8 @@ class StepProgram {
 
   /// z <- program z for several z at once: row r of z is rows[r * columns] .. Keep `scratch` between calls.
   void apply(std::span<double> rows, std::size_t columns, std::vector<double>& scratch) const;
-  SparseProgram sparse() const;
+  /// The step matrix, for large networks.
+  SchurComplement sparse() const;
   /// The same without integration: one sweep of the fixed-point initialisation (30).
   void apply_without_integration(std::span<double> rows, std::size_t columns, std::vector<double>& scratch) const;
   /// Before, then after the step of subsystem `s` in a cycle of one macro step: what a change of that step sees, and

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <numbers>
 
 #include "analysis/coupled_motion.hpp"
@@ -19,7 +20,7 @@
 namespace entrain {
 namespace {
 
-std::string capability_line(const std::string& name, const std::string& source, const Capabilities& can) {
+std::string capability_text(const std::string& source, const Capabilities& can) {
   std::vector<std::string> parts;
   if (can.rollback) parts.emplace_back("rollback");
   if (can.states) parts.emplace_back("states");
@@ -27,7 +28,29 @@ std::string capability_line(const std::string& name, const std::string& source, 
   if (can.output_derivative_order > 0) parts.emplace_back("output derivatives");
   parts.push_back(can.input_degree == 0 ? "constant inputs" : fmt::format("inputs of degree {}", can.input_degree));
   if (can.imposed_step) parts.push_back(fmt::format("imposes a step of {} s", *can.imposed_step));
-  return fmt::format("{} ({}): {}", name, source, fmt::join(parts, ", "));
+  return fmt::format("({}): {}", source, fmt::join(parts, ", "));
+}
+
+/// Subsystems that can do the same share a line; of many, the first and the last are named.
+std::vector<std::string> capability_lines(const CoupledSystem& system, const std::vector<SubsystemSummary>& summaries) {
+  constexpr std::size_t kNamed = 4;
+  std::vector<std::pair<std::string, std::vector<std::string>>> groups;
+  std::map<std::string, std::size_t> known;
+  for (std::size_t s = 0; s < system.size(); ++s) {
+    const SubsystemId id{s};
+    auto text = capability_text(summaries[s].source, system.capabilities(id));
+    const auto [group, is_new] = known.emplace(text, groups.size());
+    if (is_new) groups.push_back({std::move(text), {}});
+    groups[group->second].second.push_back(system.graph().name(id));
+  }
+  std::vector<std::string> lines;
+  for (const auto& [text, names] : groups) {
+    const auto who = names.size() <= kNamed
+                         ? fmt::format("{}", fmt::join(names, ", "))
+                         : fmt::format("{} .. {}, {} subsystems", names.front(), names.back(), names.size());
+    lines.push_back(fmt::format("{} {}", who, text));
+  }
+  return lines;
 }
 
 bool usable(const Candidate& candidate) {
@@ -99,11 +122,7 @@ void Adviser::describe() {
   advice_.start = prepared_.settings.start;
   advice_.stop = prepared_.settings.stop;
   advice_.step = prepared_.settings.step;
-  for (std::size_t s = 0; s < system.size(); ++s) {
-    const SubsystemId id{s};
-    advice_.capabilities.push_back(
-        capability_line(system.graph().name(id), prepared_.summary.subsystems[s].source, system.capabilities(id)));
-  }
+  advice_.capabilities = capability_lines(system, prepared_.summary.subsystems);
   for (const auto& loop : system.graph().loops()) {
     auto& names = advice_.loops.emplace_back();
     for (const OutputId output : loop.outputs) names.push_back(system.graph().name(output));
@@ -181,10 +200,12 @@ void Adviser::foretell(Candidate& candidate) {
   if (!stability) return;
   candidate.radius = stability->radius;
   candidate.stable = stability->stable();
+  candidate.harmless = stability->harmless();
   if (!can_forecast(candidate, *pilot_.path)) return;  // a large network: the limits in the step would take minutes
   if (pilot_.rates_known && pilot_.driven.empty()) {
     candidate.error = forecast_of(candidate, *pilot_.path, sequence_, advice_.step)->error;
   }
+  candidate.steps_searched = true;
   candidate.stable_steps = stable_steps_of(candidate, picture(), imposed_, whole_run());
 }
 

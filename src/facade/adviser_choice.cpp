@@ -23,7 +23,7 @@ std::vector<std::size_t> Adviser::ranking() const {
   // However small the error over the run: what grows comes last.
   const auto key = [&](std::size_t i) {
     const auto& of = advice_.candidates[i];
-    return std::pair(of.radius.has_value() && !of.stable, *of.merit());
+    return std::pair(of.radius.has_value() && !of.harmless, *of.merit());
   };
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
   return order;
@@ -110,7 +110,7 @@ void Adviser::choose_step() {
   for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
     try {
       const auto forecast = forecast_of(best, *pilot_.path, sequence_, *step);
-      if (!forecast->stable() || !(forecast->error <= settings_.tolerance)) continue;
+      if (!forecast->harmless() || !(forecast->error <= settings_.tolerance)) continue;
       if (confirm(*step, forecast->error)) return;
     } catch (const Error&) {  // coupling equations that are singular at just this step
       continue;
@@ -132,12 +132,11 @@ void Adviser::doubt_the_choice() {
   for (const auto& candidate : advice_.candidates) {
     if (!candidate.radius || !candidate.obstacles.empty()) continue;
     any_known = true;
-    any_stable = any_stable || candidate.stable;
-    any_step = any_step || !candidate.stable_steps.empty();
+    any_stable = any_stable || candidate.harmless;
+    any_step = any_step || !candidate.steps_searched || !candidate.stable_steps.empty();
   }
   if (any_known && !any_stable) {
-    remark(any_step ? "at this step the coupling grows with every method of which it can be foretold; "
-                      "the stable steps are in the table"
+    remark(any_step ? "at this step the coupling grows with every method of which it can be foretold"
                     : fmt::format("the coupling grows with every method of which it can be foretold, "
                                   "at every step from {:.3g} s on: it is unstable",
                                   advice_.step / 64.0));

@@ -62,9 +62,9 @@ std::string warning(const Candidate& candidate, const Forecast& here, const Pict
                     const std::vector<Duration>& imposed) {
   constexpr double kLarge = 0.1;
   constexpr int kMostHalvings = 10;
-  const auto does = [&](const Forecast& forecast) { return forecast.stable() && forecast.error <= kLarge; };
+  const auto does = [&](const Forecast& forecast) { return forecast.harmless() && forecast.error <= kLarge; };
   if (does(here)) return {};
-  const std::string what = here.stable() ? "; that is much" : "; it grows, as every other does that can be foretold";
+  const std::string what = here.harmless() ? "; that is much" : "; it grows, as every other does that can be foretold";
   Duration step = picture.step;
   for (int k = 1; k <= kMostHalvings; ++k) {
     step = nearest_fitting(imposed, std::ldexp(picture.step, -k));
@@ -107,7 +107,7 @@ std::optional<Chosen> by_forecast(const std::vector<Candidate>& candidates, cons
     const auto equal_cost =
         foretold(candidate, picture, nearest_fitting(imposed, picture.step * usual_cost(candidate)));
     if (!equal_cost) continue;
-    const std::pair merit{!here->stable(), equal_cost->error};
+    const std::pair merit{!here->harmless(), equal_cost->error};
     if (!(merit < least)) continue;
     least = merit;
     best = &candidate;

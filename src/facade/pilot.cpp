@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "analysis/linearize.hpp"
+#include "results/unit_sizes.hpp"
 
 namespace entrain {
 namespace {
@@ -122,10 +123,7 @@ class PilotRun {
     pilot_.failed = true;
   }
   Pilot take(Time stop, bool linear) {
-    for (std::size_t y = 0; y < low_.size(); ++y) {
-      const double range = high_[y] - low_[y];
-      pilot_.ranges.push_back(range > 0.0 ? range : std::abs(high_[y]));
-    }
+    take_ranges();
     pilot_.lively = lively();
     if (!linear) return std::move(pilot_);
     path_.stop = stop;
@@ -143,6 +141,21 @@ class PilotRun {
   }
 
  private:
+  void take_ranges() {
+    UnitSizes sizes;
+    std::vector<std::string> units;
+    for (std::size_t s = 0; s < system_.size(); ++s) {
+      for (const auto& output : system_.variables(SubsystemId{s}).outputs) units.push_back(output.unit);
+    }
+    for (std::size_t y = 0; y < low_.size(); ++y) {
+      const double range = high_[y] - low_[y];
+      pilot_.ranges.push_back(range > 0.0 ? range : std::abs(high_[y]));
+      sizes.take(units[y], range);
+    }
+    for (std::size_t y = 0; y < low_.size(); ++y) {
+      pilot_.ranges[y] = std::max(pilot_.ranges[y], sizes.least(units[y]));
+    }
+  }
   Remainder remainder(SubsystemId s, const LinearSubsystem& linear) {
     const auto states = system_.states_of(s);
     const auto outputs = system_.graph().outputs_of(s);

@@ -14,7 +14,7 @@ namespace entrain {
 struct Pilot {
   std::optional<RunPath> path;
   bool rates_known = false;            ///< else the path tells of stability, not of errors
-  std::vector<double> ranges;          ///< of every output, as in RunPath; known without a path, too
+  std::vector<double> ranges;          ///< of every output, as in RunPath, and by unit no less than matters
   Time lively = 0.0;                   ///< by then every output has covered a tenth of its range
   std::vector<std::string> obstacles;  ///< to a linear picture, naming the subsystems
   std::vector<std::string> driven;     ///< who depends on time or has events: linearizations foretell no errors

@@ -94,7 +94,7 @@ double ShortRuns::distance(const Recorded& from) const {
     const auto& exact = reference_[y];
     if (!fed_.contains(subsystem_of(exact.name))) continue;  // no coupling makes it err
     const auto& ours = from.outputs[y];
-    const auto apart = difference({ours.times, ours.values}, {exact.times, exact.values});
+    const auto apart = difference({ours.times, ours.values}, {exact.times, exact.values}, 0.0, Between::Cubics);
     if (!apart) return std::numeric_limits<double>::infinity();
     const auto range = ranges_.find(exact.name);
     const auto relative =

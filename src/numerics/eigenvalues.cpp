@@ -41,11 +41,18 @@ std::vector<std::complex<double>> eigenvalues(const Matrix& matrix) {
   return {values.begin(), values.end()};
 }
 
+double modulus(const std::complex<double>& eigenvalue) {
+  constexpr double kRootOfRounding = 1e-7;
+  return std::abs(eigenvalue - 1.0) <= kRootOfRounding ? 1.0 : std::abs(eigenvalue);
+}
+
 double spectral_radius(const Matrix& matrix) {
   if (!view(matrix).allFinite()) return std::numeric_limits<double>::infinity();
   const Eigen::MatrixXd rest = without_zero_columns(matrix);
   if (rest.size() == 0) return 0.0;
-  return rest.eigenvalues().cwiseAbs().maxCoeff();
+  double largest = 0.0;
+  for (const auto& value : rest.eigenvalues()) largest = std::max(largest, modulus(value));
+  return largest;
 }
 
 Matrix exponential(const Matrix& matrix, double time) {

@@ -45,6 +45,7 @@ Json json_of(const Candidate& of) {
   json["obstacles"] = of.obstacles;
   json["radius"] = number(of.radius);
   json["stable"] = of.radius ? Json(of.stable) : Json();
+  json["growth"] = of.radius ? Json(of.growth()) : Json();
   json["stable_steps"] = ranges(of.stable_steps);
   json["error"] = number(of.error);
   json["equal_cost_error"] = number(of.equal_cost_error);
@@ -159,6 +160,7 @@ Json page_data(const Advice& advice) {
     Json entry{{"name", of.title()}, {"usable", of.obstacles.empty()}};
     if (!of.obstacles.empty()) entry["why_not"] = of.obstacles.front();
     entry["radius"] = number(of.radius);
+    entry["growth"] = of.radius ? of.growth() : "not foretold";
     entry["error"] = number(of.merit());
     entry["cost"] = number(of.calls_per_step);
     methods.push_back(std::move(entry));

@@ -18,19 +18,42 @@ Course inside(const Course& course, Time from, Time to) {
 /// Walks forward: asked for ascending times only.
 class Interpolation {
  public:
-  explicit Interpolation(const Course& course) : course_(course) {}
+  Interpolation(const Course& course, Between between) : course_(course), between_(between) {}
 
   double at(Time t) {
     while (next_ < course_.times.size() && course_.times[next_] <= t) ++next_;
     if (next_ == 0) return course_.values.front();
     const std::size_t left = next_ - 1;
     if (course_.times[left] == t || next_ == course_.times.size()) return course_.values[left];
-    const double part = (t - course_.times[left]) / (course_.times[next_] - course_.times[left]);
-    return course_.values[left] + part * (course_.values[next_] - course_.values[left]);
+    const std::size_t before = between_ == Between::Cubics && has_neighbour(left, -1) ? left - 1 : left;
+    const std::size_t behind = between_ == Between::Cubics && has_neighbour(next_, 1) ? next_ + 1 : next_;
+    return polynomial(before, behind, t);
   }
 
  private:
+  /// A neighbour much nearer than the piece is long would make the cubic swing.
+  bool has_neighbour(std::size_t knot, int side) const {
+    constexpr double kLeastSpacing = 0.25;
+    if (side < 0 ? knot == 0 : knot + 1 == course_.times.size()) return false;
+    const std::size_t neighbour = side < 0 ? knot - 1 : knot + 1;
+    const Duration piece = course_.times[next_] - course_.times[next_ - 1];
+    return std::abs(course_.times[neighbour] - course_.times[knot]) >= kLeastSpacing * piece;
+  }
+  /// Through the samples from `first` to `last`.
+  double polynomial(std::size_t first, std::size_t last, Time t) const {
+    double value = 0.0;
+    for (std::size_t k = first; k <= last; ++k) {
+      double weight = 1.0;
+      for (std::size_t other = first; other <= last; ++other) {
+        if (other != k) weight *= (t - course_.times[other]) / (course_.times[k] - course_.times[other]);
+      }
+      value += weight * course_.values[k];
+    }
+    return value;
+  }
+
   const Course& course_;
+  Between between_;
   std::size_t next_ = 0;  // the first sample after the time asked for
 };
 
@@ -47,7 +70,7 @@ double size_of(std::span<const double> values) {
   return high > low ? high - low : std::abs(high);
 }
 
-DifferenceCourse difference_course(const Course& run, const Course& reference) {
+DifferenceCourse difference_course(const Course& run, const Course& reference, Between between) {
   if (run.times.empty() || reference.times.empty()) return {};
   const Time from = std::max(run.times.front(), reference.times.front());
   const Time to = std::min(run.times.back(), reference.times.back());
@@ -58,15 +81,15 @@ DifferenceCourse difference_course(const Course& run, const Course& reference) {
   const double sign = run_is_coarser ? 1.0 : -1.0;
   DifferenceCourse course;
   course.times.assign(coarse.times.begin(), coarse.times.end());
-  Interpolation fine(run_is_coarser ? reference : run);
+  Interpolation fine(run_is_coarser ? reference : run, between);
   for (std::size_t i = 0; i < coarse.times.size(); ++i) {
     course.values.push_back(sign * (coarse.values[i] - fine.at(coarse.times[i])));
   }
   return course;
 }
 
-std::optional<Difference> difference(const Course& run, const Course& reference, double least_size) {
-  const auto [times, values] = difference_course(run, reference);
+std::optional<Difference> difference(const Course& run, const Course& reference, double least_size, Between between) {
+  const auto [times, values] = difference_course(run, reference, between);
   if (times.empty()) return std::nullopt;
   Difference result;
   double integral = 0.0;

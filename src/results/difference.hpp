@@ -32,14 +32,18 @@ struct DifferenceCourse {
   std::vector<double> values;  ///< run - reference
 };
 
-/// On the times of the coarser one, where both are known; the finer one is interpolated by straight lines, so that it
-/// is the steps of the runs that are seen and not those of the interpolation. Empty when they have no time in common.
-DifferenceCourse difference_course(const Course& run, const Course& reference);
+/// What is between the samples of the finer one. Cubics follow smooth runs; of a recorded signal nothing is known.
+enum class Between { Lines, Cubics };
+
+/// On the times of the coarser one, where both are known; the finer one is interpolated, so that it is the steps of the
+/// runs that are seen and not those of the interpolation. Empty when they have no time in common.
+DifferenceCourse difference_course(const Course& run, const Course& reference, Between between = Between::Lines);
 
 /// The range of a signal; of one that never changes, its magnitude. What errors are measured by.
 double size_of(std::span<const double> values);
 
 /// Of that course; nothing when it is empty. `least_size`: of the reference, where its own is less.
-std::optional<Difference> difference(const Course& run, const Course& reference, double least_size = 0.0);
+std::optional<Difference> difference(const Course& run, const Course& reference, double least_size = 0.0,
+                                     Between between = Between::Lines);
 
 }  // namespace entrain

@@ -9,7 +9,7 @@ const steps = [1e-3, 2e-3, 5e-3, 1e-2, 2e-2];
 const advice = {
   kind: "advice", system: "two <masses>",
   recommendation: { method: "gauss-seidel", step: 2e-3, why: ["stable up to 8 ms", "half the error of jacobi at the same cost"] },
-  methods: [{ name: "jacobi", usable: true, radius: 1.02, error: 0.05, cost: 1 }, { name: "gauss-seidel", usable: true, radius: 0.999, error: 0.02, cost: 1 },
+  methods: [{ name: "jacobi", usable: true, radius: 1.02, growth: "grows", error: 0.05, cost: 1 }, { name: "gauss-seidel", usable: true, radius: 0.999, growth: "stable", error: 0.02, cost: 1 },
     { name: "missiles", usable: false, why_not: "'right' tells no linearization", radius: null, error: null, cost: null }],
   curves: [{ method: "jacobi", step: steps, radius: [0.99, 0.999, 1.02, 1.4, null], consistency: [1e-5, 4e-5, 2.5e-4, 1e-3, null] },
     { method: "gauss-seidel", step: steps, radius: [0.98, 0.99, 0.999, 1.01, 2.5], consistency: [5e-6, 2e-5, 1.2e-4, 5e-4, 2e-3] }],

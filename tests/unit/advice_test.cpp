@@ -6,7 +6,6 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "analysis/coupled_motion.hpp"
 #include "facade/parameter_study.hpp"
 #include "report/advice_json.hpp"
 #include "support/ring_network.hpp"
@@ -186,13 +185,11 @@ TEST(Advice, large_network_gets_radii_and_a_measured_choice) {
   EXPECT_TRUE(advice.fastest_rate);
   ASSERT_TRUE(advice.choice) << advice.reason;
   EXPECT_NE(advice.reason.find("measured"), std::string::npos) << advice.reason;
-}
-
-TEST(CoupledMotion, products_give_the_eigenvalues_of_the_matrix) {
-  const LinearNetwork network = test::ring(30);
-  CoupledMotion motion(network);
-  EXPECT_NEAR(motion.fastest_rate(), fastest_rate(network), 0.03 * fastest_rate(network));
-  EXPECT_NEAR(motion.growth(0.5), own_growth(network, 0.5), 1e-5);
+  // The wave does not reach the last masses within the run: rounding there must not decide.
+  EXPECT_EQ(advice.candidates[*advice.choice].method, "missiles") << advice.reason;
+  EXPECT_LT(*find(advice, "missiles", 0)->probed_error, 1e-4);
+  // Alike subsystems share a line.
+  EXPECT_EQ(advice.capabilities.size(), 1u);
 }
 
 TEST(AdvicePage, data_has_the_agreed_fields) {

@@ -21,7 +21,7 @@ export function recommendation(page: AdvicePage): HTMLElement {
 
 function judged(method: AdvisedMethod): string {
   if (!method.usable) return method.why_not || "cannot be used";
-  return method.radius == null ? "not foretold" : method.radius <= 1 ? "stable" : "unstable";
+  return method.growth;
 }
 
 export function methods(page: AdvicePage): Section | null {
