@@ -9,6 +9,7 @@
 
 #include "analysis/coupled_motion.hpp"
 #include "masters/calendar.hpp"
+#include "masters/gauss_seidel.hpp"
 #include "masters/registry.hpp"
 
 namespace entrain {
@@ -97,12 +98,15 @@ CouplingChoice choice_of(const Way& way, const LinearNetwork& network, const std
                          Duration step) {
   const auto& subsystems = network.subsystems;
   if (way.method == "jacobi") return parallel_choice(subsystems.size(), way.degree, step);
-  std::vector<std::size_t> sequence = way.sequence.empty() ? found : std::vector<std::size_t>();
-  for (const auto& name : way.sequence) {
-    const auto at = std::find_if(subsystems.begin(), subsystems.end(), [&](const auto& of) { return of.name == name; });
-    sequence.push_back(static_cast<std::size_t>(at - subsystems.begin()));
+  auto choice = sequential_choice(way.sequence.empty() ? found : std::vector<std::size_t>(), way.degree, step);
+  for (const auto& names : stages_of(way.sequence)) {
+    auto& stage = choice.stages.emplace_back();
+    for (const auto& name : names) {
+      const auto at =
+          std::find_if(subsystems.begin(), subsystems.end(), [&](const auto& of) { return of.name == name; });
+      stage.push_back(static_cast<std::size_t>(at - subsystems.begin()));
+    }
   }
-  auto choice = sequential_choice(sequence, way.degree, step);
   if (way.gains.empty()) return choice;
   for (const auto& subsystem : subsystems) {
     for (const auto& input : subsystem.inputs) {

@@ -16,11 +16,33 @@ std::vector<std::string> subsystem_names(const Graph& graph) {
   return names;
 }
 
+/// Every name that is written, stage after stage.
+std::vector<std::string> names_in(const std::vector<std::string>& sequence) {
+  std::vector<std::string> names;
+  for (const auto& stage : stages_of(sequence)) names.insert(names.end(), stage.begin(), stage.end());
+  return names;
+}
+
 }  // namespace
+
+std::vector<std::vector<std::string>> stages_of(const std::vector<std::string>& sequence) {
+  constexpr std::string_view kTogether = " + ";
+  std::vector<std::vector<std::string>> stages;
+  for (const std::string_view entry : sequence) {
+    auto& stage = stages.emplace_back();
+    for (std::size_t begin = 0; begin <= entry.size();) {
+      const std::size_t end = std::min(entry.find(kTogether, begin), entry.size());
+      stage.emplace_back(entry.substr(begin, end - begin));
+      begin = end + kTogether.size();
+    }
+  }
+  return stages;
+}
 
 void GaussSeidel::bind(OptionBinder& binder) {
   ExplicitMethod::bind(binder);
-  binder.names("sequence", written_sequence_, "subsystems in the order of the calls; empty = found from the graph");
+  binder.names("sequence", written_sequence_,
+               "subsystems in the order of the calls, \"a + b\" at once; empty = found from the graph");
 }
 
 void GaussSeidel::check(const Graph& graph, const WrittenOptions& written, std::vector<Problem>& problems) const {
@@ -30,13 +52,14 @@ void GaussSeidel::check(const Graph& graph, const WrittenOptions& written, std::
   const auto problem = [&](std::string message, std::string remedy) {
     problems.push_back({std::move(message), std::move(remedy), position_of(written, "sequence")});
   };
-  for (const auto& name : written_sequence_) {
+  const auto names = names_in(written_sequence_);
+  for (const auto& name : names) {
     if (std::find(known.begin(), known.end(), name) == known.end()) {
       problem(fmt::format("sequence: unknown subsystem '{}'", name), suggestion(name, known));
     }
   }
   for (const auto& name : known) {
-    const auto times = std::count(written_sequence_.begin(), written_sequence_.end(), name);
+    const auto times = std::count(names.begin(), names.end(), name);
     if (times == 0) problem(fmt::format("sequence: '{}' is missing", name), "every subsystem is called once");
     if (times > 1)
       problem(fmt::format("sequence: '{}' is called {} times", name, times), "every subsystem is called once");
@@ -45,21 +68,24 @@ void GaussSeidel::check(const Graph& graph, const WrittenOptions& written, std::
 
 void GaussSeidel::start(CoupledSystem& system, const RunSettings& settings) {
   ExplicitMethod::start(system, settings);
+  stages_.clear();
   if (written_sequence_.empty()) {
-    sequence_ = system.graph().calling_sequence();
+    for (const SubsystemId s : system.graph().calling_sequence()) stages_.push_back({s});
     return;
   }
   const auto known = subsystem_names(system.graph());
-  sequence_.clear();
-  for (const auto& name : written_sequence_) {
-    sequence_.emplace_back(static_cast<std::size_t>(std::find(known.begin(), known.end(), name) - known.begin()));
+  for (const auto& names : stages_of(written_sequence_)) {
+    auto& stage = stages_.emplace_back();
+    for (const auto& name : names) {
+      stage.emplace_back(static_cast<std::size_t>(std::find(known.begin(), known.end(), name) - known.begin()));
+    }
   }
 }
 
 void GaussSeidel::advance_subsystems(CoupledSystem& system) {
-  for (const SubsystemId& s : sequence_) {
-    prepare(system, s);
-    commit(system, {&s, 1});
+  for (const auto& stage : stages_) {
+    for (const SubsystemId s : stage) prepare(system, s);
+    commit(system, stage);
   }
 }
 
@@ -67,11 +93,13 @@ std::vector<std::string> GaussSeidel::notes(const CoupledSystem& system) const {
   auto notes = ExplicitMethod::notes(system);
   constexpr std::size_t kShown = 12;
   std::vector<std::string> names;
-  for (const SubsystemId s : sequence_) {
-    if (names.size() < kShown) names.push_back(system.graph().name(s));
+  for (const auto& stage : stages_) {
+    if (names.size() == kShown) break;
+    auto& entry = names.emplace_back();
+    for (const SubsystemId s : stage) entry += (entry.empty() ? "" : " + ") + system.graph().name(s);
   }
   notes.push_back(fmt::format("calling sequence ({}): {}{}", written_sequence_.empty() ? "found" : "given",
-                              fmt::join(names, ", "), sequence_.size() > kShown ? ", ..." : ""));
+                              fmt::join(names, ", "), stages_.size() > kShown ? ", ..." : ""));
   return notes;
 }
 

@@ -7,6 +7,9 @@
 
 namespace entrain {
 
+/// The entries of a calling sequence, each the names of those that are called at once: "a + b" = a and b.
+std::vector<std::vector<std::string>> stages_of(const std::vector<std::string>& sequence);
+
 /// One subsystem after the other; each sees the outputs of those called before it in the same macro step
 /// (docs/theory/gauss_seidel.md).
 class GaussSeidel : public ExplicitMethod {
@@ -22,7 +25,7 @@ class GaussSeidel : public ExplicitMethod {
 
  private:
   std::vector<std::string> written_sequence_;
-  std::vector<SubsystemId> sequence_;
+  std::vector<std::vector<SubsystemId>> stages_;  // the subsystems of one are called at once
 };
 
 }  // namespace entrain

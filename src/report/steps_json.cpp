@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "results/replace_file.hpp"
@@ -17,7 +18,8 @@ using Json = nlohmann::ordered_json;
 Json rounded(double value) {
   constexpr double kMostWhole = 1e9;
   if (std::abs(value) < kMostWhole && value == std::floor(value)) return static_cast<std::int64_t>(value);
-  return std::stod(fmt::format("{:.4g}", value));
+  return std::strtod(fmt::format("{:.4g}", value).c_str(),
+                     nullptr);  // beyond the largest number: infinite, not an error
 }
 
 Json times_of(const Envelope& envelope) {

@@ -13,19 +13,21 @@
 
 namespace entrain::test {
 
-/// A linear system whose ports are u0, u1, .., y0, y1, .. and states x0, x1, ..
+/// A linear system whose ports are u0, u1, .., y0, y1, .. in m, and states x0, x1, ..
 class AnyLinearModel final : public LinearModel {
  public:
-  AnyLinearModel(Linearization matrices, const std::vector<double>& start)
-      : LinearModel(table(matrices, start)), given_(std::move(matrices)) {}
+  AnyLinearModel(Linearization matrices, const std::vector<double>& start, const std::vector<std::string>& input_units)
+      : LinearModel(table(matrices, start, input_units)), given_(std::move(matrices)) {}
   void configure(std::span<const Value>) override { set_matrices(given_); }
 
  private:
-  static VariableTable table(const Linearization& matrices, const std::vector<double>& start) {
+  static VariableTable table(const Linearization& matrices, const std::vector<double>& start,
+                             const std::vector<std::string>& input_units) {
     VariableTable result;
-    for (std::size_t i = 0; i < matrices.B.cols; ++i)
-      result.inputs.push_back(real("u" + std::to_string(i), "", "", 0.0));
-    for (std::size_t i = 0; i < matrices.C.rows; ++i) result.outputs.push_back(real("y" + std::to_string(i), "", ""));
+    for (std::size_t i = 0; i < matrices.B.cols; ++i) {
+      result.inputs.push_back(real("u" + std::to_string(i), i < input_units.size() ? input_units[i] : "m", "", 0.0));
+    }
+    for (std::size_t i = 0; i < matrices.C.rows; ++i) result.outputs.push_back(real("y" + std::to_string(i), "m", ""));
     for (std::size_t i = 0; i < start.size(); ++i) {
       result.states.push_back(real("x" + std::to_string(i), "", "", start[i]));
     }
@@ -40,6 +42,7 @@ struct LinearSystem {
     Linearization matrices;
     std::vector<double> start;
     std::vector<std::pair<std::size_t, std::size_t>> sources;  ///< by input: subsystem, its output
+    std::vector<std::string> input_units = {};                 ///< left out = m
     int input_degree = 3;
     int substeps = 1;
     double imposed_step = 0.0;  ///< 0 = none
@@ -50,7 +53,7 @@ struct LinearSystem {
     return [copy = parts](std::string_view name) -> std::unique_ptr<Model> {
       std::size_t index = 0;
       std::from_chars(name.data(), name.data() + name.size(), index);
-      return std::make_unique<AnyLinearModel>(copy[index].matrices, copy[index].start);
+      return std::make_unique<AnyLinearModel>(copy[index].matrices, copy[index].start, copy[index].input_units);
     };
   }
   SystemDescription description(const std::string& method, double step, double stop) const {
@@ -88,6 +91,7 @@ inline LinearSystem random_linear_system(std::mt19937& random) {
     for (double& value : m.values) value = scale * number();
     return m;
   };
+  constexpr std::pair<const char*, double> kUnits[] = {{"m", 1.0}, {"mm", 1e3}, {"km", 1e-3}};
   LinearSystem system;
   const std::size_t count = whole(2, 6);
   for (std::size_t s = 0; s < count; ++s) {
@@ -98,8 +102,14 @@ inline LinearSystem random_linear_system(std::mt19937& random) {
     part.matrices = {filled(states, states, 1.0), filled(states, inputs, 0.8), filled(outputs, states, 0.8),
                      filled(outputs, inputs, whole(0, 2) == 0 ? 0.3 : 0.0)};
     for (std::size_t i = 0; i < states; ++i) {
-      part.matrices.A(i, i) -= 2.0;  // beyond the sum of a row's other entries: stable by Gershgorin
+      part.matrices.A(i, i) -= 3.0;  // beyond the sum of a row's other entries: stable by Gershgorin
       part.start.push_back(number());
+    }
+    for (std::size_t i = 0; i < inputs; ++i) {  // the same number of m, told in another unit
+      const auto& [unit, per_metre] = kUnits[whole(0, 2)];
+      part.input_units.emplace_back(unit);
+      for (std::size_t x = 0; x < states; ++x) part.matrices.B(x, i) /= per_metre;
+      for (std::size_t y = 0; y < outputs; ++y) part.matrices.D(y, i) /= per_metre;
     }
   }
   for (std::size_t s = 0; s < count; ++s) {

@@ -48,6 +48,28 @@ TEST(Difference, does_not_see_the_interpolation_of_the_coarser_run) {
   EXPECT_LT(difference(fine.course(), coarse.course())->max, 1e-15);
 }
 
+TEST(Difference, cubics_follow_a_smooth_reference_between_its_samples_and_stop_at_a_jump) {
+  std::vector<Time> times;
+  std::vector<double> values;
+  for (int k = 0; k <= 20; ++k) {
+    times.push_back(0.1 * k);
+    values.push_back(std::sin(0.1 * k));
+    if (k == 10) {  // at 1 s it jumps by 5
+      times.push_back(times.back());
+      values.push_back(std::sin(1.0) + 5.0);
+    } else if (k > 10) {
+      values.back() += 5.0;
+    }
+  }
+  const std::vector<Time> at{0.03, 0.57, 0.93, 1.02, 1.47};
+  std::vector<double> exact;
+  exact.reserve(at.size());
+  for (const Time t : at) exact.push_back(std::sin(t) + (t > 1.0 ? 5.0 : 0.0));
+  const auto by = [&](Between between) { return difference({at, exact}, {times, values}, 0.0, between)->max; };
+  EXPECT_GT(by(Between::Lines), 5e-4);
+  EXPECT_LT(by(Between::Cubics), 1e-4);  // at the ends, and beside the jump, they are parabolas
+}
+
 TEST(Difference, is_relative_to_the_range_of_the_reference_or_to_its_size) {
   const auto wave = sampled(0.0, 1.0, 100, [](double t) { return 5.0 + 2.0 * t; });
   const auto shifted = sampled(0.0, 1.0, 100, [](double t) { return 5.5 + 2.0 * t; });
