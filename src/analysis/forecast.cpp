@@ -160,13 +160,14 @@ MatrixXd exact_hermite_vector(const LinearNetwork& network, ExactMotion& motion,
   return z;
 }
 
-ErrorStep implicit_errors(const LinearNetwork& network, Duration step, StepEnd from) {
+ErrorStep implicit_errors(const LinearNetwork& network, Duration step, StepEnd from, StepStart start) {
   const LinearNetwork drifting = with_drift(network);
   ExactMotion motion(network, step);
-  const MatrixXd missed = view(hermite_step_matrix(drifting, step, from)) * exact_hermite_vector(drifting, motion, 0) -
-                          exact_hermite_vector(drifting, motion, 1);
+  const MatrixXd missed =
+      view(hermite_step_matrix(drifting, step, from, start)) * exact_hermite_vector(drifting, motion, 0) -
+      exact_hermite_vector(drifting, motion, 1);
   ErrorStep result;
-  result.map = view(hermite_step_matrix(network, step, from));
+  result.map = view(hermite_step_matrix(network, step, from, start));
   result.missed = missed(rows_without_drift(network, static_cast<std::size_t>(missed.rows())), Eigen::all);
   result.outputs = MatrixXd::Zero(index(network.outputs.size()), result.map.cols());
   Index x = 0;
@@ -190,6 +191,22 @@ ErrorStep implicit_errors(const LinearNetwork& network, Duration step, StepEnd f
       }
       ++u;
     }
+  }
+  return result;
+}
+
+/// The first macro step knows no slopes; `missiles` makes it in pieces that double, where nobody imposes a step.
+ErrorStep first_implicit_errors(const LinearNetwork& network, Duration step, StepEnd from) {
+  const bool rigid = std::any_of(network.subsystems.begin(), network.subsystems.end(),
+                                 [](const LinearSubsystem& of) { return of.capabilities.imposed_step.has_value(); });
+  if (rigid || from == StepEnd::Trial) return implicit_errors(network, step, from, StepStart::NoSlopes);
+  constexpr double kFirstPiece = 1.0 / 16.0;
+  const Matrix dynamics = exact_coupling(network).dynamics;
+  ErrorStep result = implicit_errors(network, kFirstPiece * step, from, StepStart::NoSlopes);
+  for (double piece = kFirstPiece; piece < 1.0; piece *= 2.0) {
+    const ErrorStep next = implicit_errors(network, piece * step, from, StepStart::Slopes);
+    result.missed = next.map * result.missed + next.missed * view(exponential(dynamics, piece * step));
+    result.map = next.map * result.map;
   }
   return result;
 }
@@ -356,9 +373,15 @@ Forecast forecast_implicit(const RunPath& path, Duration step, StepEnd from) {
   ErrorRun run(path, step);
   for (std::size_t point = 0; point < path.points.size(); ++point) {
     const auto& at = path.points[point];
-    const ErrorStep steady = implicit_errors(at.network, step, from);
-    run.begin(vector_of(at.rates));
-    run.go(steady, view(exponential(exact_coupling(at.network).dynamics, step)), end_of(path, point));
+    const ErrorStep steady = implicit_errors(at.network, step, from, StepStart::Slopes);
+    const Matrix one_step = exponential(exact_coupling(at.network).dynamics, step);
+    const VectorXd rates = vector_of(at.rates);
+    run.begin(rates);
+    if (point == 0 && path.stop - at.time >= step * (1.0 - 1e-9)) {
+      run.single(first_implicit_errors(at.network, step, from));
+      run.begin(view(one_step) * rates);
+    }
+    run.go(steady, view(one_step), end_of(path, point));
     note_radius(at.network, steady, step, forecast);
   }
   run.finish(forecast);

@@ -15,8 +15,14 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 
 /// What the four numbers of a Hermite cubic (value and slope at the start, then at the end) add to its coefficients.
-std::array<std::array<double, 4>, 4> hermite_weights(Duration step) {
+std::array<std::array<double, 4>, 4> hermite_weights(Duration step, StepStart start) {
   std::array<std::array<double, 4>, 4> weights{};
+  if (start == StepStart::NoSlopes) {
+    weights[0] = {1.0, -2.0 / step, 1.0 / (step * step), 0.0};
+    weights[2] = {0.0, 2.0 / step, -1.0 / (step * step), 0.0};
+    weights[3] = {0.0, -1.0, 1.0 / step, 0.0};
+    return weights;
+  }
   for (std::size_t k = 0; k < 4; ++k) {
     const EndPoint left{k == 0 ? 1.0 : 0.0, k == 1 ? 1.0 : 0.0};
     const EndPoint right{k == 2 ? 1.0 : 0.0, k == 3 ? 1.0 : 0.0};
@@ -32,13 +38,13 @@ struct EndOfStep {
   MatrixXd slopes;
 };
 
-EndOfStep end_of_step(const LinearNetwork& network, Duration step) {
+EndOfStep end_of_step(const LinearNetwork& network, Duration step, StepStart start) {
   const Index states = index(network.state_count());
   const Index inputs = index(network.input_count());
   const Index outputs = index(network.outputs.size());
   const Index columns = states + 4 * inputs;
   EndOfStep end{MatrixXd::Zero(states, columns), MatrixXd::Zero(outputs, columns), MatrixXd::Zero(outputs, columns)};
-  const auto weights = hermite_weights(step);
+  const auto weights = hermite_weights(step, start);
   const auto steps = subsystem_steps(network, step, kMaxInputDegree);
   Index x = 0;
   Index u = 0;
@@ -82,13 +88,13 @@ LinearNetwork without_limits(LinearNetwork network) {
 
 }  // namespace
 
-Matrix hermite_step_matrix(const LinearNetwork& network, Duration step, StepEnd from) {
+Matrix hermite_step_matrix(const LinearNetwork& network, Duration step, StepEnd from, StepStart start) {
   const Index states = index(network.state_count());
   const Index inputs = index(network.input_count());
   const Index known = states + 2 * inputs;
-  const EndOfStep made = end_of_step(network, step);
+  const EndOfStep made = end_of_step(network, step, start);
   if (inputs == 0) return to_matrix(made.states);
-  const EndOfStep found = from == StepEnd::Trial ? made : end_of_step(without_limits(network), step);
+  const EndOfStep found = from == StepEnd::Trial ? made : end_of_step(without_limits(network), step, start);
   MatrixXd arriving(2 * inputs, known + 2 * inputs);
   arriving << passed_on(network, found.outputs), passed_on(network, found.slopes);
   const MatrixXd equations = MatrixXd::Identity(2 * inputs, 2 * inputs) - arriving.rightCols(2 * inputs);
