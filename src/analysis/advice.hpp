@@ -45,6 +45,8 @@ struct Candidate : Way {
   std::optional<double> equal_cost_error;
   Duration equal_cost_step = 0.0;
   std::optional<double> probed_error;  ///< from short runs at that step, its half and its quarter
+  /// In these runs: of the inputs of subsystems with imposed steps, relative to the range of their sources.
+  std::optional<double> probed_defect;
   /// Of all subsystems together, per macro step: steps, rollbacks, linearizations.
   std::optional<double> calls_per_step;
   std::optional<double> wall_seconds;  ///< per simulated second, in a brief run

@@ -73,7 +73,9 @@ Adviser::Adviser(const SystemDescription& description, const AdviceSettings& set
   sequence_ = found_sequence(*prepared_.system);
   for (std::size_t s = 0; s < prepared_.system->size(); ++s) {
     const auto& imposed = prepared_.system->capabilities(SubsystemId{s}).imposed_step;
-    if (imposed) imposed_.push_back(*imposed);
+    if (!imposed) continue;
+    imposed_.push_back(*imposed);
+    imposing_.insert(prepared_.system->graph().name(SubsystemId{s}));
   }
 }
 
@@ -311,7 +313,7 @@ Advice Adviser::advise() {
   for (std::size_t y = 0; y < pilot_.ranges.size(); ++y) {
     ranges[prepared_.system->graph().name(OutputId{y})] = pilot_.ranges[y];
   }
-  runs_.emplace(description_, models_, time_to_probe(), std::move(ranges));
+  runs_.emplace(description_, models_, time_to_probe(), std::move(ranges), imposing_);
   if (const auto why = nothing_to_couple(description_, prepared_.system->graph())) {
     choose_plainest(*why);
   } else {

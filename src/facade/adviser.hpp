@@ -2,6 +2,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,7 @@ class Adviser {
   void match();
   std::vector<std::size_t> ranking() const;
   void choose();
+  std::size_t best_handed_over(const std::vector<std::size_t>& order) const;
   void choose_plainest(const std::string& why);
   void choose_undemanding();
   void choose_step();
@@ -67,6 +69,7 @@ class Adviser {
   Prepared prepared_;  // with a method that asks for nothing: to look at
   std::vector<std::size_t> sequence_;
   std::vector<Duration> imposed_;
+  std::set<std::string> imposing_;  // who imposes them
   Pilot pilot_;
   std::optional<ShortRuns> runs_;  // long enough to see something
   bool has_reference_ = false;

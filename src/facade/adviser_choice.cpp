@@ -35,14 +35,21 @@ void Adviser::choose() {
     choose_undemanding();
     return;
   }
-  advice_.choice = order.front();
-  const auto& best = advice_.candidates[order.front()];
+  advice_.choice = best_handed_over(order);
+  const auto& best = advice_.candidates[*advice_.choice];
   const std::string basis = best.probed_error
                                 ? fmt::format("error at equal cost, measured over {:.3g} s", runs_->length())
                             : best.equal_cost_error ? "foretold error at equal cost"
                                                     : "foretold error";
   advice_.reason = fmt::format("smallest {}: {:.2g} of the range of the worst output", basis, *best.merit());
-  if (order.size() > 1) {
+  if (*advice_.choice != order.front()) {
+    const auto& first = advice_.candidates[order.front()];
+    advice_.reason = fmt::format(
+        "{}: {:.2g} of the range of the worst output, hardly more than {} with {:.2g}; but the inputs of those who "
+        "impose "
+        "their steps, which no run refines, are {:.2g} of their range from their sources instead of {:.2g}",
+        basis, *best.merit(), first.title(), *first.merit(), *best.probed_defect, *first.probed_defect);
+  } else if (order.size() > 1) {
     const auto& next = advice_.candidates[order[1]];
     advice_.reason += fmt::format("; next is {} with {:.2g}", next.title(), *next.merit());
   }
@@ -61,6 +68,21 @@ void Adviser::choose() {
   } else {
     advice_.reason += "; " + compared;
   }
+}
+
+/// The best, or where steps are imposed one that is nearly as good and hands over better what these steps are made
+/// with: runs that all have the same imposed steps do not show what that is worth.
+std::size_t Adviser::best_handed_over(const std::vector<std::size_t>& order) const {
+  constexpr double kAlike = 2.0;
+  const auto& best = advice_.candidates[order.front()];
+  std::size_t chosen = order.front();
+  if (!best.probed_defect) return chosen;
+  for (const std::size_t i : order) {
+    const auto& of = advice_.candidates[i];
+    if (!of.probed_defect || *of.merit() > kAlike * *best.merit()) continue;
+    if (*of.probed_defect < *advice_.candidates[chosen].probed_defect / kAlike) chosen = i;
+  }
+  return chosen;
 }
 
 /// Where one method is as good as another: the first that can.

@@ -72,7 +72,10 @@ void Adviser::probe_those_below(double error) {
         candidate.equal_cost_step > 0.0 ? nearest_fitting(imposed_, candidate.equal_cost_step) : advice_.step;
     const auto outcome = runs_->error(candidate, step);
     candidate.probed_error.reset();
-    if (outcome) candidate.probed_error = std::max(outcome->error, runs_->doubt());
+    candidate.probed_defect.reset();
+    if (!outcome) continue;
+    candidate.probed_error = std::max(outcome->error, runs_->doubt());
+    if (!imposing_.empty()) candidate.probed_defect = outcome->defect;
   }
 }
 

@@ -33,12 +33,15 @@ struct ShortRuns::Recorded {
 };
 
 ShortRuns::ShortRuns(const SystemDescription& description, const ModelFactory& models, Duration length,
-                     std::map<std::string, double> ranges)
+                     std::map<std::string, double> ranges, std::set<std::string> imposing)
     : description_(description),
       models_(models),
       length_(std::min(length, description.stop->value - description.start.value)),
-      ranges_(std::move(ranges)) {
+      ranges_(std::move(ranges)),
+      imposing_(std::move(imposing)) {
   for (const auto& connection : description_.connections) fed_.insert(subsystem_of(connection.input));
+  // Where nobody else is told anything, what the runs have in common is all there is to compare.
+  if (std::includes(imposing_.begin(), imposing_.end(), fed_.begin(), fed_.end())) imposing_.clear();
 }
 
 ShortRuns::Recorded ShortRuns::run(const Way& way, Duration step) const {
@@ -83,7 +86,11 @@ bool ShortRuns::refine(const Way& way, Duration step) {
 
 std::optional<ShortRuns::Outcome> ShortRuns::error(const Way& way, Duration step) const {
   const Recorded made = run(way, step);
-  const Outcome outcome{distance(made), made.calls()};
+  Outcome outcome{distance(made), made.calls()};
+  for (const auto& connection : made.summary.connections) {
+    if (!imposing_.contains(subsystem_of(connection.input)) || !(connection.range > 0.0)) continue;
+    outcome.defect = std::max(outcome.defect, connection.max_residual / connection.range);
+  }
   if (!made.completed() || !std::isfinite(outcome.error)) return std::nullopt;
   return outcome;
 }
@@ -92,7 +99,8 @@ double ShortRuns::distance(const Recorded& from) const {
   double worst = 0.0;
   for (std::size_t y = 0; y < reference_.size() && y < from.outputs.size(); ++y) {
     const auto& exact = reference_[y];
-    if (!fed_.contains(subsystem_of(exact.name))) continue;  // no coupling makes it err
+    const auto owner = subsystem_of(exact.name);
+    if (!fed_.contains(owner) || imposing_.contains(owner)) continue;  // no coupling makes it err, or it is not known
     const auto& ours = from.outputs[y];
     const auto apart = difference({ours.times, ours.values}, {exact.times, exact.values}, 0.0, Between::Cubics);
     if (!apart) return std::numeric_limits<double>::infinity();

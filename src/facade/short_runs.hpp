@@ -16,8 +16,9 @@ class ShortRuns {
  public:
   /// `description` is resolved; it, and `models`, are borrowed. Runs end `length` after the start, or at the stop.
   /// `ranges` of outputs over the whole run, by name: errors are relative to them; else to what the short run shows.
+  /// `imposing`: subsystems with steps that no run refines, so that no reference tells the error of their outputs.
   ShortRuns(const SystemDescription& description, const ModelFactory& models, Duration length,
-            std::map<std::string, double> ranges = {});
+            std::map<std::string, double> ranges = {}, std::set<std::string> imposing = {});
 
   Duration length() const { return length_; }
 
@@ -37,6 +38,9 @@ class ShortRuns {
   struct Outcome {
     double error = 0.0;  ///< rms over time of the worst output, relative to its range
     double calls = 0.0;  ///< as Cost::calls
+    /// How far the inputs of `imposing` subsystems are from their sources, at worst, relative to the range: part of
+    /// what a reference does not tell.
+    double defect = 0.0;
   };
   /// Against the reference; nullopt when the run did not complete or told no number.
   std::optional<Outcome> error(const Way& way, Duration step) const;
@@ -50,6 +54,7 @@ class ShortRuns {
   const ModelFactory& models_;
   Duration length_;
   std::map<std::string, double> ranges_;
+  std::set<std::string> imposing_;
   std::set<std::string> fed_;  // subsystems that are told something
   struct Output {
     std::string name;
