@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "report/table.hpp"
 
@@ -12,8 +14,12 @@ namespace {
 
 std::string ranges_text(const std::vector<StableRange>& ranges) {
   std::vector<std::string> parts;
-  parts.reserve(ranges.size());
-  for (const auto& range : ranges) parts.push_back(fmt::format("from {:.4g} to {:.4g}", range.low, range.high));
+  constexpr std::size_t kMost = 6;  // that are named; --json has all
+  const std::size_t named = std::min(ranges.size(), kMost);
+  for (const auto& range : std::span(ranges).first(named)) {
+    parts.push_back(fmt::format("from {:.4g} to {:.4g}", range.low, range.high));
+  }
+  if (named < ranges.size()) parts.push_back(fmt::format("{} times more", ranges.size() - named));
   return fmt::format("{}", fmt::join(parts, ", and again "));
 }
 
@@ -38,14 +44,13 @@ std::vector<std::string> robustness_sentences(const Advice& advice) {
   const auto& candidate = advice.candidates[of.candidate];
   lines.push_back(fmt::format("{} at {:.4g} s: spectral radius {:.6g}, {}", candidate.title(), advice.step,
                               *candidate.radius, decay_text(candidate)));
-  if (candidate.stable_steps.size() > 1) {
-    lines.push_back(
-        fmt::format("it is stable with steps {} s: longer is not always worse", ranges_text(candidate.stable_steps)));
-  } else if (!candidate.stable_steps.empty()) {
-    lines.push_back(
-        fmt::format("it is stable with steps {} s, as far as was searched", ranges_text(candidate.stable_steps)));
+  const auto& [ranges, searched] = candidate.stable_steps;
+  if (!ranges.empty()) {
+    lines.push_back(fmt::format("it is stable with steps {} s (searched to {:.4g} s){}", ranges_text(ranges),
+                                searched.high, ranges.size() > 1 ? ": longer is not always worse" : ""));
   } else if (candidate.error) {
-    lines.emplace_back("no step was found at which it is stable");
+    lines.push_back(
+        fmt::format("no step from {:.4g} to {:.4g} s was found at which it is stable", searched.low, searched.high));
   }
   if (of.consistency) {
     lines.push_back(fmt::format(

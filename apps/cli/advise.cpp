@@ -65,16 +65,16 @@ std::string stability_of(const Candidate& of) {
 }
 
 /// The first range: a limit when it begins where the search does, else an island; and where the search ended is none.
-std::string stable_to(const Candidate& of, const Advice& advice) {
+std::string stable_to(const Candidate& of) {
   if (of.stable_steps.empty()) return "-";
   constexpr double kRounding = 1e-9;
-  const auto& first = of.stable_steps.front();
-  const auto searched = searched_steps(advice.step, advice.stop - advice.start);
+  const auto& [ranges, searched] = of.stable_steps;
+  const auto& first = ranges.front();
   const bool from_below = first.low <= searched.low * (1.0 + kRounding);
   const bool to_the_end = first.high >= searched.high * (1.0 - kRounding);
   const auto low = from_below ? std::string() : fmt::format("{:.2g} .. ", first.low);
   return fmt::format("{}{}{:.2g}{}", low, to_the_end && from_below ? ">= " : "", first.high,
-                     of.stable_steps.size() > 1 ? " *" : "");
+                     ranges.size() > 1 ? " *" : "");
 }
 
 std::string candidates_text(const Advice& advice) {
@@ -89,14 +89,14 @@ std::string candidates_text(const Advice& advice) {
       continue;
     }
     const bool chosen = advice.choice && *advice.choice == i;
-    table.add_row({of.title() + (chosen ? " <-" : ""), stability_of(of), stable_to(of, advice),
-                   number_or_dash(of.error), number_or_dash(of.equal_cost_error), number_or_dash(of.probed_error),
+    table.add_row({of.title() + (chosen ? " <-" : ""), stability_of(of), stable_to(of), number_or_dash(of.error),
+                   number_or_dash(of.equal_cost_error), number_or_dash(of.probed_error),
                    number_or_dash(of.calls_per_step), number_or_dash(of.wall_seconds)});
   }
   auto text = fmt::format("methods at a step of {} s (errors: rms relative to the range of the worst output)\n{}",
                           short_number(advice.step), table.text(2));
   const bool islands = std::any_of(advice.candidates.begin(), advice.candidates.end(),
-                                   [](const Candidate& of) { return of.stable_steps.size() > 1; });
+                                   [](const Candidate& of) { return of.stable_steps.ranges.size() > 1; });
   if (islands) text += "  * and again with longer steps\n";
   if (!hindered.empty()) text += "cannot run it\n" + hindered;
   return text;

@@ -10,6 +10,7 @@
 
 #include "analysis/measures.hpp"
 #include "analysis/search.hpp"
+#include "analysis/stable_ranges.hpp"
 
 namespace entrain {
 
@@ -26,21 +27,16 @@ struct Way {
   bool operator==(const Way&) const = default;
 };
 
-/// Where the stable steps of a way are searched, for the step asked for.
-inline StableRange searched_steps(Duration step, Duration run) {
-  return {step / 64.0, std::min(1024.0 * step, run)};
-}
-
 /// One way to run a system, and what is known of it.
 struct Candidate : Way {
   std::vector<std::string> obstacles;  ///< empty = it can run this system
 
-  std::optional<double> radius;           ///< spectral radius per macro step
-  bool stable = false;                    ///< nothing grows that does not grow by itself; meaningless without a radius
-  bool harmless = false;                  ///< what grows does not matter within the run; likewise
-  bool steps_searched = false;            ///< else nothing is known of other steps
-  std::vector<StableRange> stable_steps;  ///< as far as was searched; several when there are islands
-  std::optional<double> error;  ///< foretold: rms of the worst output relative to its range, at the step asked for
+  std::optional<double> radius;  ///< spectral radius per macro step
+  bool stable = false;           ///< nothing grows that does not grow by itself; meaningless without a radius
+  bool harmless = false;         ///< what grows does not matter within the run; likewise
+  bool steps_searched = false;   ///< else nothing is known of other steps
+  StableRanges stable_steps;     ///< several when there are islands
+  std::optional<double> error;   ///< foretold: rms of the worst output relative to its range, at the step asked for
   /// The same with the step at which it calls the subsystems as often as jacobi.
   std::optional<double> equal_cost_error;
   Duration equal_cost_step = 0.0;

@@ -67,18 +67,6 @@ Matrix consistent_start(const StepProgram& program, const ExactCoupling& exact) 
   return program.choice().degree == 0 ? constant_start(program, exact) : exact_start(program, exact);
 }
 
-/// Bisection to rounding between a stable and an unstable value, on the scale of ratios where both are above 0.
-double limit_between(double stable, double unstable, FunctionRef<double(double)> radius) {
-  constexpr int kMostHalvings = 60;
-  for (int k = 0; k < kMostHalvings; ++k) {
-    const bool by_ratio = stable > 0.0 && unstable > 0.0;
-    const double middle = by_ratio ? std::sqrt(stable) * std::sqrt(unstable) : 0.5 * (stable + unstable);
-    if (middle == stable || middle == unstable) break;
-    (radius(middle) < 1.0 ? stable : unstable) = middle;
-  }
-  return stable;
-}
-
 }  // namespace
 
 Matrix step_matrix(const StepProgram& program) {
@@ -126,28 +114,6 @@ Initialisation fixed_point_initialisation(const StepProgram& program) {
   result.radius = spectral_radius(to_matrix(view(z).bottomRows(index(signals))));
   result.converges = result.radius < 1.0;
   return result;
-}
-
-double SearchRange::at(int point) const {
-  if (point + 1 == points) return high;
-  const double share = point / (points - 1.0);
-  return low > 0.0 ? low * std::pow(high / low, share) : low + share * (high - low);
-}
-
-std::vector<StableRange> stable_ranges(const SearchRange& search, FunctionRef<double(double)> radius) {
-  std::vector<StableRange> ranges;
-  double before = 0.0;
-  bool was_stable = false;
-  for (int k = 0; k < search.points; ++k) {
-    const double value = search.at(k);
-    const bool stable = radius(value) < 1.0;
-    if (stable && !was_stable) ranges.push_back({k == 0 ? value : limit_between(value, before, radius), value});
-    if (stable) ranges.back().high = value;
-    if (!stable && was_stable) ranges.back().high = limit_between(before, value, radius);
-    before = value;
-    was_stable = stable;
-  }
-  return ranges;
 }
 
 }  // namespace entrain

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "analysis/step_program.hpp"
-#include "base/function_ref.hpp"
 
 namespace entrain {
 
@@ -31,24 +30,6 @@ struct Initialisation {
   bool converges = false;
 };
 Initialisation fixed_point_initialisation(const StepProgram& program);
-
-/// A range of a parameter (or of the step) over which the coupling is stable. The ends are limits to rounding, unless
-/// they are those of the range that was searched.
-struct StableRange {
-  double low = 0.0;
-  double high = 0.0;
-};
-/// All ranges in [low, high] where the radius is below 1: a grid of `points`, evenly spaced by ratio (by difference
-/// when `low` is not above 0), and bisection between a stable and an unstable neighbour. A range narrower than the grid
-/// can be missed.
-struct SearchRange {
-  double low = 0.0;
-  double high = 0.0;
-  int points = 200;
-
-  double at(int point) const;
-};
-std::vector<StableRange> stable_ranges(const SearchRange& search, FunctionRef<double(double)> radius);
 
 /// The size of the smallest change of one subsystem's step [G^vv G^vu] (2-norm, complex) that makes the coupling
 /// unstable: 1 / max over the unit circle of || K (zeta I - Phi)^-1 E ||_2. 0 when it is unstable already. Needs a

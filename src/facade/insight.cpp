@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "analysis/coupled_motion.hpp"
+#include "analysis/turning.hpp"
 #include "entrain/error.hpp"
 #include "facade/candidates.hpp"
 
@@ -45,6 +47,58 @@ void worsen(const LinearNetwork& network, const CouplingChoice& choice, Robustne
   }
 }
 
+/// The stability of a way over the step.
+class StepStability {
+ public:
+  StepStability(const Way& way, const Picture& picture) : way_(way), picture_(picture) {
+    for (const auto& point : picture.path.points) {
+      turning_.emplace_back(point.network);
+      own_rate_ = std::max(own_rate_, std::log(own_growth(point.network, picture.step)) / picture.step);
+    }
+  }
+  StabilityAt operator()(Duration step) const {
+    StabilityAt result;
+    for (const auto& turning : turning_) result.turn = std::max(result.turn, turning.in(step));
+    result.radius = radius(step);
+    return result;
+  }
+
+ private:
+  /// Relative to what grows by itself; on the side of 1 where it is called stable or not.
+  double radius(Duration step) const {
+    constexpr double kUnstable = 2.0;
+    try {
+      const auto stability = stability_of(way_, picture_.path, picture_.found, step);
+      const double relative = stability->radius / std::exp(own_rate_ * step);
+      return stability->stable() ? std::min(relative, std::nextafter(1.0, 0.0)) : std::max(relative, 1.0);
+    } catch (const Error&) {  // coupling equations that are singular at just this step
+      return kUnstable;
+    }
+  }
+
+  const Way& way_;
+  const Picture& picture_;
+  std::vector<Turning> turning_;  // at every operating point
+  double own_rate_ = 0.0;
+};
+
+/// Four steps an octave, and more where motions turn: as many as the size of the matrices allows.
+SearchRange steps_to_judge(const Way& way, const Picture& picture, Duration longest) {
+  constexpr double kPerOctave = 4.0;
+  constexpr double kProducts = 1e8;
+  constexpr int kFewest = 120;
+  constexpr int kMost = 2000;
+  const auto& network = picture.path.points.front().network;
+  const std::size_t samples = static_cast<std::size_t>(way.degree) + 1;
+  const auto size =
+      static_cast<double>(network.state_count() + network.outputs.size() + samples * network.input_count());
+  SearchRange search{picture.step / 64.0, std::min(1024.0 * picture.step, longest)};
+  search.points = 1 + static_cast<int>(std::ceil(kPerOctave * std::log2(search.high / search.low)));
+  const double products = size * size * size * static_cast<double>(picture.path.points.size());
+  search.most = static_cast<int>(std::clamp<double>(kProducts / products, kFewest, kMost));
+  return search;
+}
+
 }  // namespace
 
 Robustness robustness_of(const Way& way, const Picture& picture) {
@@ -55,28 +109,20 @@ Robustness robustness_of(const Way& way, const Picture& picture) {
   return result;
 }
 
-std::vector<StableRange> stable_steps_of(const Way& way, const Picture& picture, const std::vector<Duration>& imposed,
-                                         Duration longest) {
-  constexpr int kPoints = 48;
-  const auto stable = [&](Duration step) {
-    try {
-      return stability_of(way, picture.path, picture.found, step)->stable();
-    } catch (const Error&) {  // coupling equations that are singular at just this step
-      return false;
-    }
-  };
-  const auto [low, high] = searched_steps(picture.step, longest);
-  if (imposed.empty())
-    return stable_ranges({low, high, kPoints}, [&](double step) { return stable(step) ? 0.0 : 2.0; });
-  std::vector<StableRange> ranges;
+StableRanges stable_steps_of(const Way& way, const Picture& picture, const std::vector<Duration>& imposed,
+                             Duration longest) {
+  const StepStability stability(way, picture);
+  const SearchRange search = steps_to_judge(way, picture, longest);
+  if (imposed.empty()) return stable_ranges(search, stability);
+  StableRanges result{{}, {search.low, search.high}};
   bool before = false;
-  for (const Duration step : fitting_steps(imposed, low, high)) {
-    const bool here = stable(step);
-    if (here && !before) ranges.push_back({step, step});
-    if (here) ranges.back().high = step;
+  for (const Duration step : fitting_steps(imposed, search.low, search.high)) {
+    const bool here = stability(step).radius < 1.0;
+    if (here && !before) result.ranges.push_back({step, step});
+    if (here) result.ranges.back().high = step;
     before = here;
   }
-  return ranges;
+  return result;
 }
 
 QualityCurve curve_of(const Way& way, const Picture& picture, Duration longest) {

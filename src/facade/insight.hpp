@@ -18,10 +18,10 @@ struct Picture {
 /// densely is left out.
 Robustness robustness_of(const Way& way, const Picture& picture);
 
-/// Where the way is stable, by the step: from a 64th of the one asked for to 1024 times it, or `longest`. `imposed`
-/// steps allow only steps that fit them.
-std::vector<StableRange> stable_steps_of(const Way& way, const Picture& picture, const std::vector<Duration>& imposed,
-                                         Duration longest);
+/// Where the way is stable, by the step: from a 64th of the one asked for to 1024 times it, or `longest`, or as far as
+/// a bounded number of steps reaches. `imposed` steps allow only steps that fit them.
+StableRanges stable_steps_of(const Way& way, const Picture& picture, const std::vector<Duration>& imposed,
+                             Duration longest);
 
 /// Radius and consistency of explicit ways, radius of implicit ones, over the step. Empty when nothing can be known.
 QualityCurve curve_of(const Way& way, const Picture& picture, Duration longest);

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "analysis/linearize.hpp"
+#include "analysis/turning.hpp"
 #include "base/suggest.hpp"
 #include "entrain/error.hpp"
 #include "facade/candidates.hpp"
@@ -16,6 +17,9 @@ namespace entrain {
 namespace {
 
 constexpr double kWidest = 100.0;  // where nothing else is asked for: from a hundredth to a hundred times the value
+// Each value means to make and to linearize the system once more.
+constexpr int kPoints = 48;
+constexpr int kMost = 1000;
 
 }  // namespace
 
@@ -87,46 +91,50 @@ std::optional<RunPath> ParameterStudy::path_with(const std::vector<double>& valu
   }
 }
 
-bool ParameterStudy::stable(const Way& way, const std::vector<std::size_t>& found, Duration step,
-                            const std::vector<double>& values) const {
+StabilityAt ParameterStudy::stability(const Way& way, const std::vector<std::size_t>& found, Duration step,
+                                      const std::vector<double>& values) const {
+  constexpr double kUnstable = 2.0;
   const auto path = path_with(values);
-  if (!path) return false;
-  const auto stability = stability_of(way, *path, found, step);
-  return stability && stability->stable();
+  if (!path) return {kUnstable};
+  try {
+    const double turn = Turning(path->points.front().network).in(step);
+    const auto foretold = stability_of(way, *path, found, step);
+    if (!foretold) return {kUnstable, turn};
+    const double radius = foretold->radius;
+    return {foretold->stable() ? std::min(radius, std::nextafter(1.0, 0.0)) : std::max(radius, 1.0), turn};
+  } catch (const Error&) {  // a loop without solution at just this value
+    return {kUnstable};
+  }
 }
 
 std::vector<ParameterLimits> ParameterStudy::limits(const Way& way, const std::vector<std::size_t>& found,
                                                     Duration step) const {
-  constexpr int kPoints = 48;
   std::vector<ParameterLimits> result;
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
     const auto& of = parameters_[i];
-    ParameterLimits limits{
-        description_.subsystems[of.subsystem].name + "." + of.variable, of.value, of.low, of.high, {}};
-    limits.stable = stable_ranges({of.low, of.high, kPoints}, [&](double value) {
+    auto found_ranges = stable_ranges({of.low, of.high, kPoints, kMost}, [&](double value) {
       auto changed = values();
       changed[i] = value;
-      return stable(way, found, step, changed) ? 0.0 : 2.0;
+      return stability(way, found, step, changed);
     });
-    result.push_back(std::move(limits));
+    result.push_back({description_.subsystems[of.subsystem].name + "." + of.variable, of.value,
+                      found_ranges.searched.low, found_ranges.searched.high, std::move(found_ranges.ranges)});
   }
   return result;
 }
 
 std::optional<double> ParameterStudy::joint_factor(const Way& way, const std::vector<std::size_t>& found,
                                                    Duration step) const {
-  constexpr std::size_t kMost = 5;
-  constexpr int kPoints = 24;
-  if (parameters_.empty() || parameters_.size() > kMost) return std::nullopt;
-  if (!stable(way, found, step, values())) return 1.0;
+  constexpr std::size_t kMostParameters = 5;
+  if (parameters_.empty() || parameters_.size() > kMostParameters) return std::nullopt;
+  if (!(stability(way, found, step, values()).radius < 1.0)) return 1.0;
   double smallest = kWidest;
   for (unsigned corner = 0; corner < (1U << parameters_.size()); ++corner) {
-    const auto ranges = stable_ranges({1.0, smallest, kPoints}, [&](double factor) {
+    smallest = first_limit({1.0, smallest, kPoints, kMost}, [&](double factor) {
       auto changed = values();
       for (std::size_t i = 0; i < changed.size(); ++i) changed[i] *= (corner >> i) % 2 == 1 ? factor : 1.0 / factor;
-      return stable(way, found, step, changed) ? 0.0 : 2.0;
+      return stability(way, found, step, changed);
     });
-    smallest = ranges.front().high;
   }
   return smallest;
 }

@@ -37,8 +37,8 @@ class ParameterStudy {
   /// Around the start, with these values of the parameters; nullopt when the system cannot be made so.
   std::optional<RunPath> path_with(const std::vector<double>& values) const;
   std::vector<double> values() const;
-  bool stable(const Way& way, const std::vector<std::size_t>& found, Duration step,
-              const std::vector<double>& values) const;
+  StabilityAt stability(const Way& way, const std::vector<std::size_t>& found, Duration step,
+                        const std::vector<double>& values) const;
 
   const SystemDescription& description_;
   const ModelFactory& models_;

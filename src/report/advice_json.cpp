@@ -46,7 +46,9 @@ Json json_of(const Candidate& of) {
   json["radius"] = number(of.radius);
   json["stable"] = of.radius ? Json(of.stable) : Json();
   json["growth"] = of.radius ? Json(of.growth()) : Json();
-  json["stable_steps"] = ranges(of.stable_steps);
+  json["stable_steps"] = ranges(of.stable_steps.ranges);
+  const auto& searched = of.stable_steps.searched;
+  json["searched_steps"] = searched.high > 0.0 ? Json{number(searched.low), number(searched.high)} : Json();
   json["error"] = number(of.error);
   json["equal_cost_error"] = number(of.equal_cost_error);
   json["equal_cost_step"] = of.equal_cost_step > 0.0 ? number(of.equal_cost_step) : Json();

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "analysis/measures.hpp"
+#include "analysis/stable_ranges.hpp"
 #include "reproduce/entry.hpp"
 #include "reproduce/measure.hpp"
 #include "reproduce/quality_masters.hpp"
@@ -120,9 +121,9 @@ std::vector<ReproduceRow> fig5(const Examples& examples) {
   for (const auto& of : {MasterRun{Master::Seidel12, 0}, MasterRun{Master::Seidel21, 0}, MasterRun{Master::Seidel12, 1},
                          MasterRun{Master::Seidel12, 2}, MasterRun{Master::Jacobi, 1}, MasterRun{Master::Jacobi, 2},
                          MasterRun{Master::Control12, 2}, MasterRun{Master::Control21, 2}}) {
-    const auto ranges = stable_ranges({1e-2, 100.0, 300},
-                                      [&](double step) { return radius(network, choice(of.master, step, of.degree)); });
-    const Duration limit = ranges.front().high;
+    const Duration limit = first_limit({1e-2, 100.0, 300}, [&](double step) {
+      return StabilityAt{radius(network, choice(of.master, step, of.degree))};
+    });
     rows.push_back(compared(
         fmt::format("{} of degree {}: step in s at which runs begin to grow", name(of.master), of.degree), std::nullopt,
         limit, longest_bounded_step(examples, of, limit), {0.01, "the predicted limit, within 1 %"}));

@@ -51,9 +51,25 @@ TEST(Advice, tells_the_stable_steps_of_the_paper_with_their_island) {
   const Advice advice = advise(oscillator(0.1, 40.0));
   const Candidate* seidel = find(advice, "gauss-seidel", 0);
   ASSERT_NE(seidel, nullptr);
-  ASSERT_GE(seidel->stable_steps.size(), 2U);
-  EXPECT_NEAR(seidel->stable_steps.front().high, 9.10130403, 1e-6);  // quality.beyond
-  EXPECT_GT(seidel->stable_steps[1].low, 9.2);
+  const auto& ranges = seidel->stable_steps.ranges;
+  ASSERT_GE(ranges.size(), 2U);
+  EXPECT_NEAR(ranges.front().high, 9.10130403, 1e-6);  // quality.beyond
+  EXPECT_GT(ranges[1].low, 9.2);
+}
+
+TEST(Advice, says_how_far_stable_steps_were_searched) {
+  // So long a step that a thousand times it cannot be searched with steps that see the motion turn.
+  const Advice advice = advise(test::changed(test::example("mechanical"), {.step = 0.12, .stop = 200.0}));
+  const Candidate* jacobi = find(advice, "jacobi", 0);
+  ASSERT_NE(jacobi, nullptr);
+  const auto& [ranges, searched] = jacobi->stable_steps;
+  EXPECT_EQ(searched.low, 0.12 / 64.0);
+  EXPECT_GT(searched.high, 1.0);
+  EXPECT_LT(searched.high, 100.0);
+  ASSERT_FALSE(ranges.empty());
+  EXPECT_LE(ranges.back().high, searched.high);
+  const auto json = nlohmann::json::parse(advice_json(advice));
+  EXPECT_EQ(json["candidates"][0]["searched_steps"][1], searched.high);
 }
 
 TEST(Advice, measures_of_the_paper_for_the_best_explicit_way) {
@@ -99,6 +115,25 @@ TEST(ParameterStudy, limits_are_those_of_the_paper) {
   ASSERT_TRUE(joint);
   EXPECT_GT(*joint, 1.0);
   EXPECT_LE(*joint, 1.1230369);
+}
+
+TEST(ParameterStudy, range_has_its_gaps_however_wide_it_is_searched) {
+  const auto description = oscillator(8.9, 890.0);
+  std::vector<Problem> problems;
+  const auto prepared = prepare(description, 1, {}, problems);
+  const ModelFactory built_in;
+  const ParameterStudy study(description, built_in, prepared, {{"force_side.c_k", {}, {}}});
+  Way implicit;
+  implicit.method = "ifosmondi";
+  const auto limits = study.limits(implicit, {0, 1}, 8.9);
+  ASSERT_EQ(limits.size(), 1U);
+  EXPECT_EQ(limits[0].high, 100.0);
+  ASSERT_GE(limits[0].stable.size(), 2U);
+  EXPECT_NEAR(limits[0].stable[0].high, 15.55, 0.01);
+  EXPECT_NEAR(limits[0].stable[1].low, 17.08, 0.01);
+  const auto joint = study.joint_factor(implicit, {0, 1}, 8.9);
+  ASSERT_TRUE(joint);
+  EXPECT_NEAR(*joint, limits[0].stable[0].high, 1e-9);  // c_k is 1
 }
 
 TEST(Advice, parameter_that_is_not_there_is_named_with_a_suggestion) {

@@ -96,21 +96,6 @@ TEST(Initialisation, converges_by_fixed_point_while_the_gain_around_the_loop_is_
   }
 }
 
-TEST(StableRanges, finds_islands_and_their_limits) {
-  // Stable below 2 and between 5 and 7.
-  const auto ranges =
-      stable_ranges({0.1, 100.0, 200}, [](double x) { return x < 2.0 || (x > 5.0 && x < 7.0) ? 0.5 : 2.0; });
-  ASSERT_EQ(ranges.size(), 2U);
-  EXPECT_EQ(ranges[0].low, 0.1);
-  EXPECT_NEAR(ranges[0].high, 2.0, 1e-12);
-  EXPECT_NEAR(ranges[1].low, 5.0, 1e-12);
-  EXPECT_NEAR(ranges[1].high, 7.0, 1e-12);
-}
-
-TEST(StableRanges, radius_that_is_not_a_number_counts_as_unstable) {
-  EXPECT_TRUE(stable_ranges({0.1, 10.0, 20}, [](double) { return std::nan(""); }).empty());
-}
-
 /// Masses in a row between springs: eigenvalues by the hundred next to the unit circle.
 LinearNetwork masses(std::size_t count, double spread) {
   LinearNetwork network;

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <vector>
+
+#include "base/function_ref.hpp"
+
+namespace entrain {
+
+/// A range of a parameter (or of the step) over which the coupling is stable. The ends are limits to rounding, unless
+/// they are those of the range that was searched.
+struct StableRange {
+  double low = 0.0;
+  double high = 0.0;
+};
+
+struct StableRanges {
+  std::vector<StableRange> ranges;  ///< ascending
+  StableRange searched;             ///< ends early where the values that may be judged did not suffice
+
+  bool empty() const { return ranges.empty(); }
+};
+
+/// Where to search: `points` evenly spaced by ratio (by difference when `low` is not above 0), and more between them
+/// where motions turn, up to `most`.
+struct SearchRange {
+  double low = 0.0;
+  double high = 0.0;
+  int points = 200;
+  int most = 4000;
+
+  double at(int point) const;
+};
+
+/// What a coupling does at a value of the parameter, or of the step.
+struct StabilityAt {
+  double radius = 0.0;  ///< stable below 1
+  /// By which the fastest motion turns in a macro step, rad (turning.hpp): the radius goes up and down with it.
+  double turn = 0.0;
+};
+
+/// All ranges where the radius is below 1. Islands and gaps narrower than the spacing are looked for where the radius
+/// has a local extremum on the side of 1 where its neighbours are.
+StableRanges stable_ranges(const SearchRange& search, FunctionRef<StabilityAt(double)> stability);
+
+/// The end of the first of them when it begins at search.low, which must be stable: nothing behind it is judged.
+double first_limit(const SearchRange& search, FunctionRef<StabilityAt(double)> stability);
+
+}  // namespace entrain
