@@ -143,7 +143,7 @@ void Adviser::fly() {
     if (!pilot.system) continue;
     try {
       pilot_ = fly_pilot(*pilot.system, *pilot.method, pilot.settings, {});
-      if (pilot_.failed) fly_in_smaller_steps(*candidate);
+      if (pilot_.failed || misses_the_motion(*candidate, pilot_, advice_.step)) fly_in_smaller_steps(*candidate);
     } catch (const Error& error) {
       pilot_.obstacles.emplace_back(error.what());
     }
@@ -158,21 +158,37 @@ void Adviser::fly() {
   }
 }
 
+/// By its own forecast: a pilot that grows, or is far off, tells neither ranges nor points of the motion.
+bool Adviser::misses_the_motion(const Candidate& candidate, const Pilot& pilot, Duration step) const {
+  constexpr double kFarOff = 0.05;
+  if (!pilot.path || !pilot.rates_known || !can_forecast(candidate, *pilot.path)) return false;
+  try {
+    const auto forecast = forecast_of(candidate, *pilot.path, sequence_, step);
+    return forecast && (!forecast->harmless() || !(forecast->error <= kFarOff));
+  } catch (const Error&) {  // a loop without solution, singular at just this step: told where it is foretold
+    return false;
+  }
+}
+
 /// Where the step asked for is too long to follow the motion, a smaller one may.
 void Adviser::fly_in_smaller_steps(const Candidate& candidate) {
-  constexpr int kAttempts = 3;
+  constexpr int kAttempts = 4;
   auto description = with_way(description_, candidate);
   description.step = {advice_.step, {}};
   for (int k = 0; k < kAttempts; ++k) {
-    description.step->value /= 4.0;
+    description.step->value = nearest_fitting(imposed_, description.step->value / 4.0);
     std::vector<Problem> problems;
     const Prepared prepared = prepare(description, 1, models_, problems);
     if (!prepared.system) return;
     Pilot finer = fly_pilot(*prepared.system, *prepared.method, prepared.settings, {});
     if (finer.failed) continue;
     finer.remarks.insert(finer.remarks.begin(), pilot_.remarks.begin(), pilot_.remarks.end());
-    finer.remarks.push_back(fmt::format("the motion is that of a pilot run with {:.3g} s", description.step->value));
     pilot_ = std::move(finer);
+    if (misses_the_motion(candidate, pilot_, description.step->value)) continue;
+    pilot_.remarks.push_back(
+        fmt::format("a step of {:.3g} s is too long to follow the motion: it is that of a pilot "
+                    "run with {:.3g} s",
+                    advice_.step, description.step->value));
     return;
   }
 }
@@ -322,6 +338,7 @@ Advice Adviser::advise() {
     match();
     choose();
     choose_step();
+    if (!advice_.recommended_step) choose_at_smaller_steps();
     doubt_the_choice();
   }
   tell_what_is_missing();

@@ -28,6 +28,7 @@ class Adviser {
   bool is_said(const std::string& text) const;
   void describe();
   void fly();
+  bool misses_the_motion(const Candidate& candidate, const Pilot& pilot, Duration step) const;
   void fly_in_smaller_steps(const Candidate& candidate);
   void foretell();
   void foretell(Candidate& candidate);
@@ -46,7 +47,9 @@ class Adviser {
   void choose_plainest(const std::string& why);
   void choose_undemanding();
   void choose_step();
-  bool confirm(Duration step, double foretold);
+  void choose_step_by_runs();
+  void choose_at_smaller_steps();
+  bool confirm(Duration step, std::optional<double> foretold);
   double worst_error(const Verification& of) const;
   std::optional<Measured> measured(std::size_t candidate) const;
   bool forecast_holds();
@@ -73,6 +76,7 @@ class Adviser {
   Pilot pilot_;
   std::optional<ShortRuns> runs_;  // long enough to see something
   bool has_reference_ = false;
+  bool has_events_ = false;                                         // somebody announces one within the run
   std::map<std::string, std::vector<std::string>> brief_failures_;  // titles by message
   Advice advice_;
 };

@@ -1,4 +1,4 @@
-// What the adviser concludes: the choice, its step, and a closer look at it.
+// What the adviser concludes: the choice, and a closer look at it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -112,40 +112,6 @@ void Adviser::choose_undemanding() {
   advice_.reason = fmt::format("nothing could be foretold or probed; {} asks least of the subsystems", chosen->title());
 }
 
-/// The longest step that keeps the tolerance, by powers of two around the one asked for, or of those that fit: as
-/// foretold, then in runs.
-void Adviser::choose_step() {
-  if (!advice_.choice) return;
-  const auto& best = advice_.candidates[*advice_.choice];
-  if (!best.error) return;
-  constexpr double kFewestSteps = 20.0;
-  constexpr int kPowers = 10;
-  constexpr int kMostRefused = 8;
-  const Duration longest = whole_run() / kFewestSteps;
-  std::vector<Duration> steps = fitting_steps(imposed_, std::ldexp(advice_.step, -kPowers), longest);
-  if (imposed_.empty()) {
-    for (int k = -kPowers; k <= kPowers; ++k) steps.push_back(std::ldexp(advice_.step, k));
-  }
-  std::erase_if(steps, [&](Duration step) { return step > longest; });
-  if (steps.empty()) return;
-  int refused = 0;
-  for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
-    try {
-      const auto forecast = forecast_of(best, *pilot_.path, sequence_, *step);
-      if (!forecast->harmless() || !(forecast->error <= settings_.tolerance)) continue;
-      if (confirm(*step, forecast->error)) return;
-    } catch (const Error&) {  // coupling equations that are singular at just this step
-      continue;
-    }
-    if (++refused == kMostRefused) {
-      remark(fmt::format("no step down to {:.3g} s keeps in runs the error of {:g} that is foretold to be kept", *step,
-                         settings_.tolerance));
-      return;
-    }
-  }
-  remark(fmt::format("no step down to {:.3g} s keeps an error of {:g}", steps.front(), settings_.tolerance));
-}
-
 /// What grows is said, and an error as large as the signals is no recommendation.
 void Adviser::doubt_the_choice() {
   bool any_stable = false;
@@ -174,9 +140,9 @@ void Adviser::doubt_the_choice() {
         "it grows at every step; with the best, {}, a disturbance is multiplied by {:.4g} in every macro step",
         best.title(), *best.radius);
   } else if (best.merit() && *best.merit() >= 1.0) {
-    advice_.reason = fmt::format(
-        "the best, {}, errs by {:.2g} times the range of the worst output; no step was found that keeps less",
-        best.title(), *best.merit());
+    advice_.reason =
+        fmt::format("the best, {}, errs by {:.2g} times the range of the worst output at a step of {:.3g} s",
+                    best.title(), *best.merit(), advice_.step);
   } else {
     return;
   }

@@ -32,6 +32,7 @@ Duration Adviser::time_to_probe() {
   } catch (const Error& error) {
     remark(error.what());
   }
+  has_events_ = event < advice_.stop;
   const double unit = std::max(advice_.step, longest_imposed_step());
   const Duration lively = std::min(pilot_.lively - advice_.start, kPatience * advice_.step);
   double steps = std::max(kSteps, lively / unit);
@@ -99,9 +100,13 @@ void Adviser::match() {
     if (!ours) return;
     Duration equal =
         nearest_fitting(imposed_, std::min(*rival.calls_per_step / ours->calls, runs_->length() / kFewest));
-    // A whole part of the step asked for meets whatever happens on that grid.
+    // A whole part of the step asked for, or a multiple of it, meets whatever happens on that grid.
     constexpr double kFine = 4.0;
-    if (imposed_.empty() && kFine * equal < advice_.step) equal = advice_.step / std::round(advice_.step / equal);
+    if (imposed_.empty() && equal < advice_.step && (has_events_ || kFine * equal < advice_.step)) {
+      equal = advice_.step / std::round(advice_.step / equal);
+    } else if (imposed_.empty() && has_events_) {
+      equal = advice_.step * std::round(equal / advice_.step);
+    }
     const auto theirs = runs_->error(rival, equal);
     advice_.match = Match{.candidate = static_cast<std::size_t>(own - advice_.candidates.begin()),
                           .rival = order.front(),
@@ -113,35 +118,6 @@ void Adviser::match() {
   } catch (const Error& error) {
     remark(fmt::format("{} was not compared: {}", own->title(), error.what()));
   }
-}
-
-/// A nonlinear system does not keep to its linearizations when the step is long, and a subsystem need not integrate as
-/// exactly as a forecast assumes: runs decide. Takes the step when they let it pass.
-bool Adviser::confirm(Duration step, double foretold) {
-  auto description = with_way(description_, advice_.candidates[*advice_.choice]);
-  description.record = {};
-  description.step = {step, {}};
-  std::string found;
-  try {
-    const auto result = verify(description, {}, models_);
-    const double measured = worst_error(result);
-    const bool sound = std::all_of(result.outputs.begin(), result.outputs.end(),
-                                   [](const OutputVerification& of) { return of.sound(); });
-    if (result.failure || !sound || !(measured <= settings_.tolerance)) return false;
-    for (const auto& unseen : result.unrefined) {
-      remark(fmt::format("'{}' makes the same steps in all runs that confirm the step: what that costs is not seen",
-                         unseen));
-    }
-    found = measured > kSurprise * foretold
-                ? fmt::format("; with this step {:.2g} is foretold, but runs at h, h/2 and h/4 show {:.2g}", foretold,
-                              measured)
-                : fmt::format("; runs at h, h/2 and h/4 confirm the step: {:.2g}", measured);
-  } catch (const Error& error) {  // a part of the step that does not fit an imposed one
-    remark(fmt::format("the step of {:.3g} s is not confirmed by runs: {}", step, error.what()));
-  }
-  advice_.recommended_step = step;
-  advice_.reason += found;
-  return true;
 }
 
 /// Of the runs: rms of the worst output, relative to its range over the whole run.

@@ -105,10 +105,11 @@ class PilotRun {
     for (std::size_t s = 0; s < system_.size(); ++s) {
       const auto& name = system_.graph().name(SubsystemId{s});
       const Equations* equations = system_.facets(SubsystemId{s}).equations;
+      std::string& told = eventful_.emplace_back();
       if (equations != nullptr && equations->event_indicator_count() > 0) {
-        eventful_.push_back(fmt::format("'{}' has events, which a linearization does not show", name));
+        told = fmt::format("'{}' has events, which a linearization does not show", name);
       } else if (system_.next_event(SubsystemId{s}, start) < stop) {
-        eventful_.push_back(fmt::format("'{}' announces events, which a linearization does not show", name));
+        told = fmt::format("'{}' announces events, which a linearization does not show", name);
       }
     }
   }
@@ -133,9 +134,10 @@ class PilotRun {
       if (drives_[s]) {
         pilot_.driven.push_back(fmt::format("'{}' depends on time, which a linearization does not show",
                                             system_.graph().name(SubsystemId{s})));
+      } else if (!eventful_[s].empty()) {
+        pilot_.driven.push_back(eventful_[s]);
       }
     }
-    pilot_.driven.insert(pilot_.driven.end(), eventful_.begin(), eventful_.end());
     pilot_.rates_known = rates_known_;
     return std::move(pilot_);
   }
@@ -220,7 +222,7 @@ class PilotRun {
   bool ends_agree_;
   std::vector<std::optional<LinearPart>> before_;
   std::vector<bool> drives_;
-  std::vector<std::string> eventful_;
+  std::vector<std::string> eventful_;  // by subsystem; empty where nothing is known of events
   std::vector<double> all_states_, all_rates_;
   std::vector<double> inputs_, inputs_before_;  // at the end of the last step and of the one before
   bool finite_ = true;

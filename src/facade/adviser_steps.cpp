@@ -1,0 +1,158 @@
+// What the adviser concludes of the step.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "entrain/error.hpp"
+#include "facade/adviser.hpp"
+#include "facade/candidates.hpp"
+#include "facade/choose_method.hpp"
+
+namespace entrain {
+namespace {
+
+/// Rms of the worst output relative to its range in the finest run. What moves next to nothing decides nothing.
+double worst_of(const Verification& runs) {
+  double worst = 0.0;
+  for (const auto& output : runs.outputs) {
+    if (output.verdict == OutputVerification::Verdict::Negligible) continue;
+    worst = std::max(worst, output.rms_error / (output.range > 0.0 ? output.range : 1.0));
+  }
+  return worst;
+}
+
+}  // namespace
+
+/// The longest step that keeps the tolerance, by powers of two around the one asked for, or of those that fit: as
+/// foretold, then in runs.
+void Adviser::choose_step() {
+  if (!advice_.choice) return;
+  const auto& best = advice_.candidates[*advice_.choice];
+  if (!best.error || best.probed_error) {
+    choose_step_by_runs();
+    return;
+  }
+  constexpr double kFewestSteps = 20.0;
+  constexpr int kPowers = 10;
+  constexpr int kMostRefused = 8;
+  const Duration longest = whole_run() / kFewestSteps;
+  std::vector<Duration> steps = fitting_steps(imposed_, std::ldexp(advice_.step, -kPowers), longest);
+  if (imposed_.empty()) {
+    for (int k = -kPowers; k <= kPowers; ++k) steps.push_back(std::ldexp(advice_.step, k));
+  }
+  std::erase_if(steps, [&](Duration step) { return step > longest; });
+  if (steps.empty()) return;
+  int refused = 0;
+  for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
+    try {
+      const auto forecast = forecast_of(best, *pilot_.path, sequence_, *step);
+      if (!forecast->harmless() || !(forecast->error <= settings_.tolerance)) continue;
+      if (confirm(*step, forecast->error)) return;
+    } catch (const Error&) {  // coupling equations that are singular at just this step
+      continue;
+    }
+    if (++refused == kMostRefused) {
+      remark(fmt::format("no step of {} down to {:.3g} s keeps in runs the error of {:g} that is foretold to be kept",
+                         best.title(), *step, settings_.tolerance));
+      return;
+    }
+  }
+  remark(fmt::format("no step of {} down to {:.3g} s keeps an error of {:g}", best.title(), steps.front(),
+                     settings_.tolerance));
+}
+
+/// Where errors are measured: the step asked for, or the next shorter ones, if runs show that it keeps the tolerance.
+void Adviser::choose_step_by_runs() {
+  constexpr int kHalvings = 2;
+  constexpr double kMostSteps = 1e5;  // of all subsystems in a run: runs at h, h/2 and h/4 would take too long
+  const auto& best = advice_.candidates[*advice_.choice];
+  if (best.method == kUndemanding) {
+    remark(fmt::format("no step is recommended: {} chooses its own, by its tolerances", best.title()));
+    return;
+  }
+  const auto subsystems = static_cast<double>(prepared_.system->size());
+  Duration step = advice_.step;
+  for (int k = 0; k <= kHalvings; ++k) {
+    step = nearest_fitting(imposed_, std::ldexp(advice_.step, -k));
+    if (subsystems * whole_run() / step > kMostSteps) {
+      remark(
+          fmt::format("no step is recommended: errors are measured here, and runs with {:.3g} s and its parts that "
+                      "could confirm it would take too long",
+                      step));
+      return;
+    }
+    if (confirm(step, std::nullopt)) return;
+  }
+  remark(
+      fmt::format("no step is recommended: errors are measured here, and runs do not show that steps from {:.3g} s "
+                  "down to {:.3g} s keep {:g}",
+                  advice_.step, step, settings_.tolerance));
+}
+
+/// A step that suits nobody tells little about the methods: they are compared where the best of them does.
+void Adviser::choose_at_smaller_steps() {
+  if (!advice_.choice || !everything_foretold() || advice_.candidates[*advice_.choice].probed_error) return;
+  constexpr int kQuarters = 5;
+  const auto before = *advice_.choice;
+  for (int k = 1; k <= kQuarters; ++k) {
+    const Duration step = std::ldexp(advice_.step, -2 * k);
+    double least = settings_.tolerance;
+    for (std::size_t i = 0; i < advice_.candidates.size(); ++i) {
+      const auto& candidate = advice_.candidates[i];
+      if (!candidate.error || !candidate.obstacles.empty() || !(candidate.equal_cost_step > 0.0)) continue;
+      try {
+        const double cost = candidate.equal_cost_step / advice_.step;
+        const auto forecast = forecast_of(candidate, *pilot_.path, sequence_, nearest_fitting(imposed_, step * cost));
+        if (!forecast->harmless() || !(forecast->error < least)) continue;
+        least = forecast->error;
+        advice_.choice = i;
+      } catch (const Error&) {  // coupling equations that are singular at just this step
+        continue;
+      }
+    }
+    if (!(least < settings_.tolerance)) continue;
+    advice_.match.reset();  // that was at the step asked for
+    advice_.reason = fmt::format(
+        "at {:.3g} s no method errs by less than {:g}; at {:.3g} s, and equal cost, {} has the "
+        "smallest foretold error: {:.2g} of the range of the worst output",
+        advice_.step, settings_.tolerance, step, advice_.candidates[*advice_.choice].title(), least);
+    choose_step();
+    if (!advice_.recommended_step) advice_.choice = before;
+    return;
+  }
+}
+
+/// A nonlinear system does not keep to its linearizations when the step is long, and a subsystem need not integrate as
+/// exactly as a forecast assumes: runs decide. Takes the step when they let it pass.
+bool Adviser::confirm(Duration step, std::optional<double> foretold) {
+  constexpr double kSurprise = 3.0;
+  auto description = with_way(description_, advice_.candidates[*advice_.choice]);
+  description.record = {};
+  description.step = {step, {}};
+  std::string found;
+  try {
+    const auto result = verify(description, {}, models_);
+    const double measured = worst_of(result);
+    const bool sound = result.doubts.empty() && std::all_of(result.outputs.begin(), result.outputs.end(),
+                                                            [](const OutputVerification& of) { return of.sound(); });
+    if (result.failure || !sound || !(measured <= settings_.tolerance)) return false;
+    for (const auto& unseen : result.unrefined) {
+      remark(fmt::format("'{}' makes the same steps in all runs that confirm the step: what that costs is not seen",
+                         unseen));
+    }
+    found = foretold && measured > kSurprise * *foretold
+                ? fmt::format("; with this step {:.2g} is foretold, but runs at h, h/2 and h/4 show {:.2g}", *foretold,
+                              measured)
+                : fmt::format("; runs at h, h/2 and h/4 confirm the step: {:.2g}", measured);
+  } catch (const Error& error) {  // a part of the step that does not fit an imposed one
+    remark(fmt::format("the step of {:.3g} s is not confirmed by runs: {}", step, error.what()));
+    if (!foretold) return false;
+  }
+  advice_.recommended_step = step;
+  advice_.reason += found;
+  return true;
+}
+
+}  // namespace entrain

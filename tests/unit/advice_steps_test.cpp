@@ -1,0 +1,90 @@
+// The step that is recommended keeps the tolerance, whatever step was asked for, and where there is none it is said
+// why.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "facade/advice.hpp"
+#include "support/ode_model.hpp"
+#include "support/recorded.hpp"
+#include "support/systems.hpp"
+#include "support/two_in_a_loop.hpp"
+
+namespace entrain {
+namespace {
+
+constexpr double kTolerance = 1e-3;
+
+/// rms of the worst output relative to its range, against all equations in one integrator.
+double true_error(const SystemDescription& description) {
+  auto exact_description = description;
+  exact_description.method.value = "monolithic";
+  const auto run = test::recorded(description);
+  const auto exact = test::recorded(exact_description);
+  double worst = 0.0;
+  for (const auto& name : run.names) {
+    const auto& ours = run.column(name);
+    const auto& reference = exact.column(name);
+    double sum = 0.0;
+    for (std::size_t k = 0; k < ours.size(); ++k) sum += std::pow(ours[k] - reference[k], 2);
+    const auto [low, high] = std::minmax_element(reference.begin(), reference.end());
+    worst = std::max(worst, std::sqrt(sum / static_cast<double>(ours.size())) / (*high - *low));
+  }
+  return worst;
+}
+
+bool is_remarked(const Advice& advice, const std::string& text) {
+  return std::any_of(advice.remarks.begin(), advice.remarks.end(),
+                     [&](const std::string& of) { return of.find(text) != std::string::npos; });
+}
+
+TEST(AdvisedStep, long_step_asked_for_does_not_mislead) {
+  // At 0.12 s the pilot itself grows, and what it moves is no range; 1.5 s is beyond everything that happens.
+  for (const double step : {0.12, 1.5}) {
+    const auto description = test::changed(test::example("mechanical"), {.step = step});
+    const auto advice = advise(description);
+    EXPECT_TRUE(is_remarked(advice, "too long to follow the motion")) << step;
+    ASSERT_TRUE(advice.recommended_step) << step << ": " << advice.reason;
+    const double error = true_error(applied(description, advice));
+    EXPECT_LE(error, kTolerance) << step;
+    const auto told = advice.reason.find("confirm the step: ");
+    ASSERT_NE(told, std::string::npos) << advice.reason;
+    const double confirmed = std::stod(advice.reason.substr(told + std::string("confirm the step: ").size()));
+    EXPECT_LT(std::max(error / confirmed, confirmed / error), 1.5) << advice.reason;
+  }
+}
+
+TEST(AdvisedStep, is_found_by_runs_where_errors_are_measured) {
+  auto description = test::changed(test::example("lotka_volterra"), {.step = 0.05, .stop = 10.0});
+  for (auto& subsystem : description.subsystems) {
+    subsystem.linearization = subsystem.rollback = subsystem.states = Written<bool>{false, {}};
+  }
+  const auto advice = advise(description);
+  ASSERT_TRUE(advice.recommended_step) << advice.reason;
+  EXPECT_LE(true_error(applied(description, advice)), kTolerance);
+}
+
+TEST(AdvisedStep, none_is_recommended_with_a_reason) {
+  const auto advice = advise(test::example("car"));
+  ASSERT_TRUE(advice.choice);
+  EXPECT_FALSE(advice.recommended_step);
+  EXPECT_TRUE(is_remarked(advice, "no step is recommended")) << advice.reason;
+}
+
+TEST(AdvisedStep, rival_of_f3ornits_meets_announced_events) {
+  auto description = test::two_in_a_loop(10.0);
+  description.subsystems[0].events = Written<std::vector<double>>{{1.0, 2.0}, {}};
+  const auto models = [](std::string_view name) -> std::unique_ptr<Model> {
+    const double factor = name == "a" ? 1.0 : -1.0;
+    return std::make_unique<test::OdeModel>(test::OdeModel::Equation{[=](double x, double u) { return factor * u - x; },
+                                                                     [](double x, double) { return x; }, 1.0});
+  };
+  const auto advice = advise(description, {}, models);
+  ASSERT_TRUE(advice.match);
+  const double ratio = advice.match->rival_step / advice.step;
+  const double whole = ratio > 1.0 ? ratio : 1.0 / ratio;
+  EXPECT_NEAR(whole, std::round(whole), 1e-9) << advice.match->rival_step;
+}
+
+}  // namespace
+}  // namespace entrain
