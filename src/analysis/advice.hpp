@@ -83,7 +83,9 @@ struct FrontPoint {
 struct Front {
   std::vector<FrontPoint> points;  ///< by ascending step
   std::size_t knee = 0;            ///< the one that gives up least
-  std::string how;                 ///< "NSGA-II over ...", "a grid of ..."
+  std::string how;                 ///< "NSGA-II over ...", "a grid of ..."; empty = nothing was searched
+  std::size_t judged = 0;          ///< couplings
+  std::string left_out;            ///< what the size of the network did not allow
 };
 
 /// How far a parameter can change before the coupling is unstable.

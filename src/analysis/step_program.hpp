@@ -23,6 +23,12 @@ struct CouplingChoice {
 CouplingChoice parallel_choice(std::size_t subsystems, int degree, Duration step);
 CouplingChoice sequential_choice(std::span<const std::size_t> sequence, int degree, Duration step);
 
+/// The length of z (StepProgram).
+inline std::size_t vector_size(const LinearNetwork& network, int degree) {
+  const auto samples = static_cast<std::size_t>(degree) + 1;
+  return network.state_count() + network.outputs.size() + network.input_count() * samples;
+}
+
 /// One step of one subsystem under an input u = s^p, p = 0 .. degree, made as the engine makes it: in parts, and by
 /// the best fit where the subsystem does not take the degree. Depends on neither sequence nor gains.
 struct SubsystemStep {

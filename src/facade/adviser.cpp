@@ -241,12 +241,18 @@ void Adviser::search() {
   for (const auto& candidate : advice_.candidates) highest = std::max(highest, candidate.degree);
   // A step beyond a period of the fastest motion shows nothing of it.
   const Duration longest = std::min(whole_run(), 2.0 * std::numbers::pi / *advice_.fastest_rate);
-  advice_.front = search_ways(picture(), settings_, highest, longest);
+  Front searched = search_ways(picture(), settings_, highest, longest);
+  if (!searched.left_out.empty()) remark(searched.left_out);
+  if (searched.how.empty()) return;
+  advice_.front = std::move(searched);
   const auto& front = *advice_.front;
   if (front.points.empty()) return;
   std::vector<const Way*> ways{&front.points[front.knee].way};
   double least = std::numeric_limits<double>::infinity();
+  std::vector<const Way*> asked;  // a way is on the front with many steps
   for (const auto& point : front.points) {
+    if (std::any_of(asked.begin(), asked.end(), [&](const Way* of) { return *of == point.way; })) continue;
+    asked.push_back(&point.way);
     const auto forecast = forecast_of(point.way, *pilot_.path, sequence_, advice_.step);
     if (!forecast || !(forecast->error < least)) continue;
     least = forecast->error;

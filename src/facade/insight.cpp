@@ -88,10 +88,7 @@ SearchRange steps_to_judge(const Way& way, const Picture& picture, Duration long
   constexpr double kProducts = 1e8;
   constexpr int kFewest = 120;
   constexpr int kMost = 2000;
-  const auto& network = picture.path.points.front().network;
-  const std::size_t samples = static_cast<std::size_t>(way.degree) + 1;
-  const auto size =
-      static_cast<double>(network.state_count() + network.outputs.size() + samples * network.input_count());
+  const auto size = static_cast<double>(vector_size(picture.path.points.front().network, way.degree));
   SearchRange search{picture.step / 64.0, std::min(1024.0 * picture.step, longest)};
   search.points = 1 + static_cast<int>(std::ceil(kPerOctave * std::log2(search.high / search.low)));
   const double products = size * size * size * static_cast<double>(picture.path.points.size());

@@ -1,0 +1,77 @@
+// The larger a network, the fewer couplings a search judges, and it says what it leaves out.
+#include <gtest/gtest.h>
+
+#include "facade/search_ways.hpp"
+#include "support/ring_network.hpp"
+
+namespace entrain {
+namespace {
+
+/// A ring whose subsystems show their position many times: large vectors, and matrices that are quickly judged.
+LinearNetwork ring_with_displays(std::size_t subsystems, std::size_t outputs) {
+  LinearNetwork network = test::ring(subsystems);
+  network.outputs.clear();
+  for (std::size_t s = 0; s < subsystems; ++s) {
+    auto& subsystem = network.subsystems[s];
+    subsystem.matrices.C = Matrix(outputs, 2);
+    subsystem.matrices.D = Matrix(outputs, 1);
+    for (std::size_t y = 0; y < outputs; ++y) subsystem.matrices.C(y, 0) = 1.0;
+    subsystem.inputs[0].source *= outputs;
+    network.outputs.insert(network.outputs.end(), outputs, subsystem.name + ".x");
+  }
+  return network;
+}
+
+Front search(const LinearNetwork& network, const AdviceSettings& settings = {}) {
+  RunPath path;
+  path.points.push_back({0.0, network, {}});
+  path.stop = 10.0;
+  std::vector<std::size_t> sequence;
+  for (std::size_t s = 0; s < network.subsystems.size(); ++s) sequence.push_back(s);
+  return search_ways({path, sequence, 0.1}, settings, kMaxInputDegree, 1.0);
+}
+
+TEST(SearchBudget, small_network_is_searched_whole) {
+  const Front front = search(ring_with_displays(4, 1));
+  EXPECT_EQ(front.judged, 2U * 4U * 40U + 60U * 61U);  // plain methods and degrees on 40 steps, 60 generations of 60
+  EXPECT_EQ(front.left_out, "");
+  EXPECT_FALSE(front.points.empty());
+}
+
+TEST(SearchBudget, fewer_couplings_of_a_larger_network_are_judged) {
+  std::size_t before = 4000;
+  for (const std::size_t outputs : {30U, 50U, 80U}) {
+    const Front front = search(ring_with_displays(4, outputs));
+    EXPECT_LT(front.judged, before) << outputs;
+    EXPECT_FALSE(front.points.empty()) << outputs;
+    before = front.judged;
+    EXPECT_NE(front.left_out.find(outputs == 30 ? "of 60 generations" : "all but"), std::string::npos)
+        << front.left_out;
+  }
+  EXPECT_LT(before, 200U);
+}
+
+TEST(SearchBudget, grid_gets_coarser) {
+  AdviceSettings settings;
+  settings.gains = {"o0.u"};
+  const Front front = search(ring_with_displays(3, 80), settings);
+  EXPECT_NE(front.how.find("grid"), std::string::npos) << front.how;
+  EXPECT_EQ(front.judged, (6U * 5U + 1U) * 4U * 5U);  // six sequences with five gains, or in parallel; degrees, steps
+  EXPECT_NE(front.left_out.find("all but 5 of 20 gains"), std::string::npos) << front.left_out;
+}
+
+TEST(SearchBudget, degrees_whose_matrices_are_too_large_are_left_out) {
+  const Front front = search(ring_with_displays(4, 95));
+  EXPECT_NE(front.left_out.find("degrees above 2"), std::string::npos) << front.left_out;
+  for (const auto& point : front.points) EXPECT_LE(point.way.degree, 2);
+}
+
+TEST(SearchBudget, what_is_too_large_for_held_inputs_is_not_searched) {
+  const Front front = search(ring_with_displays(4, 120));
+  EXPECT_EQ(front.judged, 0U);
+  EXPECT_TRUE(front.points.empty());
+  EXPECT_NE(front.left_out.find("everything"), std::string::npos) << front.left_out;
+}
+
+}  // namespace
+}  // namespace entrain
