@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "analysis/linearize.hpp"
-#include "results/unit_sizes.hpp"
+#include "base/unit_sizes.hpp"
 
 namespace entrain {
 namespace {

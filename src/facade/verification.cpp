@@ -13,7 +13,7 @@
 #include "facade/prepare.hpp"
 #include "facade/resolve.hpp"
 #include "facade/run_witness.hpp"
-#include "results/unit_sizes.hpp"
+#include "base/unit_sizes.hpp"
 
 namespace entrain {
 namespace {

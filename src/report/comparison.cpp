@@ -12,7 +12,7 @@
 #include "base/units.hpp"
 #include "entrain/error.hpp"
 #include "report/run_page.hpp"
-#include "results/unit_sizes.hpp"
+#include "base/unit_sizes.hpp"
 
 namespace entrain {
 namespace {

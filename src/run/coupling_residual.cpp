@@ -72,15 +72,25 @@ double CouplingResidual::range(const Connection& connection) const {
   const double noise = kNoise * around;
   double range = ranges_[output].high - ranges_[output].low;
   if (range <= noise) range = magnitude(output) > noise ? magnitude(output) : around;
-  return std::abs(connection.factor) * range;
+  return std::abs(connection.factor) * std::max(range, sizes_.least(unit_of(output)));
 }
 
 double CouplingResidual::magnitude(OutputId output) const {
   return std::max(std::abs(ranges_[output].low), std::abs(ranges_[output].high));
 }
 
+const std::string& CouplingResidual::unit_of(OutputId output) const {
+  const auto& graph = system_->graph();
+  const SubsystemId owner = graph.owner(output);
+  return system_->variables(owner).outputs[output - graph.outputs_of(owner).first].unit;
+}
+
 void CouplingResidual::look_back() {
   const auto& graph = system_->graph();
+  sizes_ = {};
+  for (std::size_t y = 0; y < ranges_.size(); ++y) {
+    sizes_.take(unit_of(OutputId{y}), ranges_[y].high - ranges_[y].low);
+  }
   std::fill(around_.begin(), around_.end(), 0.0);
   const auto take = [&](SubsystemId s, double size) { around_[s] = std::max(around_[s], size); };
   for (std::size_t y = 0; y < ranges_.size(); ++y) take(graph.owner(OutputId{y}), magnitude(OutputId{y}));

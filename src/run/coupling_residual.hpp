@@ -1,8 +1,10 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <vector>
 
+#include "base/unit_sizes.hpp"
 #include "coupling/coupled_system.hpp"
 
 namespace entrain {
@@ -23,7 +25,7 @@ class CouplingResidual {
   /// Relative to the range so far. NaN when its ends have not communicated at the same time since the start.
   double of(const Connection& connection) const;
   /// What `of` is relative to, in the unit of the input. Of an output that has moved by no more than rounding: its
-  /// magnitude, or that of the signals around its subsystem.
+  /// magnitude, or that of the signals around its subsystem; and no less than matters beside others of its unit.
   double range(const Connection& connection) const;
   /// |input - output| of every connection as it is now; NaN where not both ends communicated.
   void read_differences(Time now, std::span<double> all) const;
@@ -36,11 +38,13 @@ class CouplingResidual {
   [[gnu::noinline]] void compare_those_who_met(Time now);
   bool both_ends_communicated(InputId input, Time now) const;
   double magnitude(OutputId output) const;
+  const std::string& unit_of(OutputId output) const;
 
   const CoupledSystem* system_;
   std::vector<double> difference_;  // per input: largest |input - output| so far
   std::vector<Range> ranges_;       // per output
   std::vector<double> around_;      // per subsystem: largest magnitude of its outputs and connected inputs
+  UnitSizes sizes_;                 // of the ranges
   bool all_met_ = false;            // everyone, at the same time
   std::vector<unsigned char> met_;  // per input: it and its source, at the same time
 };

@@ -60,5 +60,38 @@ TEST(CouplingResidual, of_a_small_signal_is_relative_to_its_own_range) {
   EXPECT_NEAR(summary.connections[1].max_residual, 0.1, 0.01);  // a step of 0.1 s late
 }
 
+TEST(CouplingResidual, of_what_rests_beside_others_of_its_unit_is_relative_to_what_matters_there) {
+  // Twice the same pair of masses; the second moves by 1e-15 of the first.
+  const auto description = test::system_from(R"(
+    [run]
+    stop = 2.0
+    step = 0.01
+    method = "jacobi"
+    [subsystems.a]
+    model = "chain.mass"
+    start = { x = 1.0 }
+    [subsystems.b]
+    model = "chain.mass"
+    [subsystems.c]
+    model = "chain.mass"
+    start = { x = 1e-15 }
+    [subsystems.d]
+    model = "chain.mass"
+    [connections]
+    "a.x" = "b.left_x"
+    "a.v" = "b.left_v"
+    "b.F_left" = "a.right_F"
+    "c.x" = "d.left_x"
+    "c.v" = "d.left_v"
+    "d.F_left" = "c.right_F"
+  )");
+  Simulation simulation(description);
+  const auto& connections = simulation.run().connections;
+  for (std::size_t c = 0; c < 3; ++c) {
+    EXPECT_GT(connections[c].max_residual, 1e-3) << connections[c].name;
+    EXPECT_LT(connections[c + 3].max_residual, 1e-5 * connections[c].max_residual) << connections[c + 3].name;
+  }
+}
+
 }  // namespace
 }  // namespace entrain
