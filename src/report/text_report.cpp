@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "base/values.hpp"
 #include "report/note_groups.hpp"
@@ -91,15 +92,34 @@ std::string energy_text(const RunSummary& summary) {
   return text;
 }
 
+/// All of a few, those that took longest of many; in the order of the file.
+std::vector<std::size_t> shown_subsystems(const RunSummary& summary) {
+  constexpr std::size_t kMost = 24;
+  std::vector<std::size_t> order(summary.subsystems.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  if (order.size() <= kMost) return order;
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return summary.subsystems[a].seconds > summary.subsystems[b].seconds;
+  });
+  order.resize(kMost);
+  std::sort(order.begin(), order.end());
+  return order;
+}
+
 std::string subsystems_text(const RunSummary& summary) {
   Table table({"subsystem", "source", "steps", "trials", "rollbacks", "seconds"});
   for (std::size_t column = 2; column < 6; ++column) table.align_right(column);
-  for (const auto& subsystem : summary.subsystems) {
+  const auto shown = shown_subsystems(summary);
+  for (const std::size_t s : shown) {
+    const auto& subsystem = summary.subsystems[s];
     table.add_row({subsystem.name, subsystem.source, fmt::format("{}", subsystem.steps),
                    fmt::format("{}", subsystem.trials), fmt::format("{}", subsystem.rollbacks),
                    fmt::format("{:.3f}", subsystem.seconds)});
   }
-  return table.empty() ? std::string() : table.text(2);
+  if (table.empty()) return {};
+  const std::size_t others = summary.subsystems.size() - shown.size();
+  return table.text(2) +
+         (others == 0 ? "" : fmt::format("  and {} others that took less time, see run.json\n", others));
 }
 
 /// With the names of its values, if it is an enumeration.

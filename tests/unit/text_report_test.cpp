@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "report/table.hpp"
 
 namespace entrain::test {
@@ -126,6 +128,20 @@ TEST(OptionsText, has_a_line_per_option) {
   const std::vector<OptionHelp> options = {{"degree", "integer", "0", "degree of the inputs"}};
   EXPECT_TRUE(contains(options_text(options), "  degree  integer  0        degree of the inputs\n"));
   EXPECT_EQ(options_text({}), "  (no options)\n");
+}
+
+TEST(TextReport, of_many_subsystems_shows_those_that_took_longest) {
+  RunSummary summary = failed_run();
+  summary.subsystems.clear();
+  for (int s = 0; s < 1000; ++s) {
+    auto& subsystem = summary.subsystems.emplace_back();
+    subsystem.name = "part" + std::to_string(s);
+    subsystem.seconds = s == 777 ? 2.0 : 0.001;
+  }
+  const std::string text = brief_summary(summary);
+  EXPECT_TRUE(contains(text, "part777 ")) << text;
+  EXPECT_TRUE(contains(text, "and 976 others that took less time, see run.json")) << text;
+  EXPECT_LT(std::count(text.begin(), text.end(), '\n'), 40);
 }
 
 }  // namespace
