@@ -77,6 +77,15 @@ std::string stable_to(const Candidate& of) {
                      ranges.size() > 1 ? " *" : "");
 }
 
+/// Of many subsystems, the first.
+std::string sequence_text(const std::vector<std::string>& sequence) {
+  constexpr std::size_t kNamed = 8;
+  const std::vector<std::string> named(sequence.begin(),
+                                       sequence.size() > kNamed ? sequence.begin() + kNamed : sequence.end());
+  return fmt::format("  gauss-seidel calls, if no other sequence is told: {}{}\n", fmt::join(named, ", then "),
+                     sequence.size() > kNamed ? fmt::format(", ... ({} in all)", sequence.size()) : "");
+}
+
 std::string candidates_text(const Advice& advice) {
   Table table(
       {"method", "stability", "stable to, s", "error", "at equal cost", "in short runs", "calls/step", "s per s"});
@@ -98,6 +107,7 @@ std::string candidates_text(const Advice& advice) {
   const bool islands = std::any_of(advice.candidates.begin(), advice.candidates.end(),
                                    [](const Candidate& of) { return of.stable_steps.ranges.size() > 1; });
   if (islands) text += "  * and again with longer steps\n";
+  if (advice.sequence.size() > 1) text += sequence_text(advice.sequence);
   if (!hindered.empty()) text += "cannot run it\n" + hindered;
   return text;
 }
@@ -124,7 +134,9 @@ std::string measured_text(const Advice& advice) {
 std::string advice_text(const Advice& advice) {
   std::string text = list_text("subsystems", advice.capabilities);
   text += "algebraic loops\n" + groups_text(advice.loops, "none");
-  if (advice.fastest_rate) {
+  if (advice.fastest_rate && !(*advice.fastest_rate > 0.0)) {
+    text += "fastest motion of the coupled system: none, left alone everything moves on evenly\n";
+  } else if (advice.fastest_rate) {
     text += fmt::format("fastest motion of the coupled system: {:.3g} 1/s, a time of {:.3g} s ({} operating point{})\n",
                         *advice.fastest_rate, 1.0 / *advice.fastest_rate, advice.operating_points,
                         advice.operating_points == 1 ? "" : "s");

@@ -132,6 +132,7 @@ struct Advice {
   Duration step = 0.0;                    ///< as asked for, or the default
   std::vector<std::string> capabilities;  ///< a line for each kind of subsystem
   std::vector<std::vector<std::string>> loops;
+  std::vector<std::string> sequence;   ///< that sequential methods are judged with, where a way names none
   std::optional<double> fastest_rate;  ///< largest |eigenvalue| of the coupled system, 1/s
   std::size_t operating_points = 0;    ///< 0 = no linear picture
   std::vector<Candidate> candidates;

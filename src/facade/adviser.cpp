@@ -71,11 +71,26 @@ Adviser::Adviser(const SystemDescription& description, const AdviceSettings& set
   prepared_ = prepare(look, 1, models_, problems);
   if (!prepared_.system) throw Error(std::move(problems));
   sequence_ = found_sequence(*prepared_.system);
+  for (const std::size_t s : sequence_) advice_.sequence.push_back(prepared_.system->graph().name(SubsystemId{s}));
+  note_options(description);
   for (std::size_t s = 0; s < prepared_.system->size(); ++s) {
     const auto& imposed = prepared_.system->capabilities(SubsystemId{s}).imposed_step;
     if (!imposed) continue;
     imposed_.push_back(*imposed);
     imposing_.insert(prepared_.system->graph().name(SubsystemId{s}));
+  }
+}
+
+/// Methods are compared with their defaults, and every degree; what else the file says of them is not in the numbers.
+void Adviser::note_options(const SystemDescription& written) {
+  for (const auto& [method, options] : written.method_options) {
+    std::vector<std::string> names;
+    for (const auto& [name, value] : options) {
+      if (name != "degree") names.push_back(name);
+    }
+    if (names.empty()) continue;
+    remark(fmt::format("{} of {} in the file {} not judged: methods are compared with their defaults",
+                       fmt::join(names, ", "), method, names.size() > 1 ? "are" : "is"));
   }
 }
 
@@ -154,7 +169,7 @@ void Adviser::fly() {
     remark(driven + ": stability is foretold, errors are measured in short runs");
   }
   for (const auto& obstacle : pilot_.obstacles) {
-    remark(obstacle + ": no step matrix, so nothing is foretold; short runs stand in");
+    remark(obstacle + ": no step matrix, so nothing is foretold");
   }
 }
 
@@ -354,6 +369,7 @@ Advice Adviser::advise() {
 }
 
 void Adviser::tell_what_is_missing() {
+  tell_missing_step();
   const CoupledSystem& system = *prepared_.system;
   const bool missiles_can = std::any_of(advice_.candidates.begin(), advice_.candidates.end(),
                                         [](const Candidate& of) { return of.method == "missiles" && usable(of); });

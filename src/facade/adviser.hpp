@@ -23,6 +23,7 @@ class Adviser {
   Advice advise();
 
  private:
+  void note_options(const SystemDescription& written);
   /// Said once.
   void remark(std::string text);
   bool is_said(const std::string& text) const;
@@ -54,6 +55,7 @@ class Adviser {
   std::optional<Measured> measured(std::size_t candidate) const;
   bool forecast_holds();
   void doubt_the_choice();
+  void tell_missing_step();
   void tell_what_is_missing();
   void measure_the_best();
   void look_closer();

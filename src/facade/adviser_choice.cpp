@@ -8,6 +8,7 @@
 #include "entrain/error.hpp"
 #include "facade/adviser.hpp"
 #include "facade/candidates.hpp"
+#include "facade/choose_method.hpp"
 #include "facade/parameter_study.hpp"
 
 namespace entrain {
@@ -98,18 +99,35 @@ void Adviser::choose_plainest(const std::string& why) {
   advice_.reason = why;
 }
 
+/// Where nothing is known of any: one that asks nothing of the subsystems and chooses its steps, if it comes through.
 void Adviser::choose_undemanding() {
-  const auto can = [](const Candidate& of) { return of.obstacles.empty() && of.calls_per_step.has_value(); };
-  const auto chosen = std::find_if(advice_.candidates.rbegin(), advice_.candidates.rend(), can);
-  if (chosen == advice_.candidates.rend()) {
+  const auto& candidates = advice_.candidates;
+  const auto find = [&](bool undemanding) {
+    return std::find_if(candidates.begin(), candidates.end(), [&](const Candidate& of) {
+      return of.obstacles.empty() && of.calls_per_step && (of.method == kUndemanding) == undemanding;
+    });
+  };
+  const auto chosen = find(true);
+  const auto other = find(false);
+  if (chosen == candidates.end() && other == candidates.end()) {
     advice_.reason = "no method completed a brief run; see the remarks";
-    for (const auto& candidate : advice_.candidates) {
+    for (const auto& candidate : candidates) {
       if (advice_.remarks.empty() && !candidate.obstacles.empty()) remark(candidate.obstacles.front());
     }
     return;
   }
-  advice_.choice = advice_.candidates.size() - 1 - static_cast<std::size_t>(chosen - advice_.candidates.rbegin());
-  advice_.reason = fmt::format("nothing could be foretold or probed; {} asks least of the subsystems", chosen->title());
+  const auto runs =
+      fmt::format("comes through {:.3g} s with numbers at a step of {:.3g} s", runs_->length(), advice_.step);
+  if (chosen == candidates.end() || !runs_->refine(*chosen, advice_.step)) {
+    advice_.reason = "no method " + runs;
+    return;
+  }
+  advice_.choice = static_cast<std::size_t>(chosen - candidates.begin());
+  const auto hindered =
+      std::find_if(candidates.begin(), candidates.end(), [](const Candidate& of) { return !of.obstacles.empty(); });
+  advice_.reason = other != candidates.end() ? fmt::format("no other {}; {} chooses its own", runs, chosen->title())
+                   : hindered != candidates.end() ? "no other method can: " + hindered->obstacles.front()
+                                                  : "no other method completed a brief run";
 }
 
 /// What grows is said, and an error as large as the signals is no recommendation.
@@ -133,13 +151,14 @@ void Adviser::doubt_the_choice() {
   const auto& best = advice_.candidates[*advice_.choice];
   // By so much rounding grows to the size of the signals.
   constexpr double kHopeless = 1e15;
+  constexpr double kUseless = 0.5;
   const bool grows = best.radius && !best.stable && best.stable_steps.empty() &&
                      std::log(*best.radius) * whole_run() / advice_.step > std::log(kHopeless);
   if (grows) {
     advice_.reason = fmt::format(
         "it grows at every step; with the best, {}, a disturbance is multiplied by {:.4g} in every macro step",
         best.title(), *best.radius);
-  } else if (best.merit() && *best.merit() >= 1.0) {
+  } else if (best.merit() && *best.merit() >= kUseless) {
     advice_.reason =
         fmt::format("the best, {}, errs by {:.2g} times the range of the worst output at a step of {:.3g} s",
                     best.title(), *best.merit(), advice_.step);

@@ -1,5 +1,6 @@
 // What the adviser concludes of the step.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -153,6 +154,26 @@ bool Adviser::confirm(Duration step, std::optional<double> foretold) {
   advice_.recommended_step = step;
   advice_.reason += found;
   return true;
+}
+
+/// Methods that only the macro step keeps from running: one that every imposed step divides would do.
+void Adviser::tell_missing_step() {
+  constexpr double kFewestSteps = 20.0;
+  if (imposed_.empty()) return;
+  auto settings = prepared_.settings;
+  settings.step = length_of(1.0);
+  if (settings.step * kFewestSteps > whole_run()) return;
+  std::vector<std::string> more;
+  for (const auto& there : candidates_for(*prepared_.system, settings)) {
+    const bool here = std::any_of(advice_.candidates.begin(), advice_.candidates.end(), [&](const Candidate& of) {
+      return of.method == there.method && of.obstacles.empty();
+    });
+    const bool told = std::find(more.begin(), more.end(), there.method) != more.end();
+    if (there.obstacles.empty() && !here && !told) more.push_back(there.method);
+  }
+  if (more.empty()) return;
+  advice_.missing.push_back(fmt::format("a macro step of {} s, which every imposed step divides; with it {} can run it",
+                                        settings.step, fmt::join(more, " and ")));
 }
 
 }  // namespace entrain

@@ -79,7 +79,11 @@ std::string checked(const Candidate& candidate, const Picture& picture, BriefChe
   constexpr double kSurprise = 3.0;
   constexpr double kNegligible = 1e-6;
   const auto measured = check.error(candidate);
-  if (!measured) return ", as far as the subsystems integrate exactly";
+  if (!measured) {
+    return picture.path.points.size() > 1
+               ? ", as far as the subsystems integrate exactly and the system stays what it is at the start"
+               : ", as far as the subsystems integrate exactly";
+  }
   RunPath part = picture.path;
   part.stop = part.points.front().time + check.length();
   std::erase_if(part.points, [&](const OperatingPoint& point) { return point.time >= part.stop; });

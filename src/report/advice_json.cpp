@@ -191,6 +191,7 @@ std::string advice_json(const Advice& advice) {
             {"step", number(advice.step)},
             {"capabilities", advice.capabilities},
             {"algebraic_loops", advice.loops},
+            {"sequence", advice.sequence},
             {"fastest_rate", number(advice.fastest_rate)},
             {"operating_points", advice.operating_points},
             {"candidates", std::move(candidates)},

@@ -1,0 +1,54 @@
+// What an advice says of itself: what was judged, what was not, what would help, and when there is none.
+#include <gtest/gtest.h>
+
+#include "facade/advice.hpp"
+#include "support/systems.hpp"
+#include "support/test_models.hpp"
+#include "support/two_in_a_loop.hpp"
+
+namespace entrain {
+namespace {
+
+bool mentions(const std::vector<std::string>& lines, const std::string& text) {
+  return std::any_of(lines.begin(), lines.end(),
+                     [&](const std::string& of) { return of.find(text) != std::string::npos; });
+}
+
+TEST(AdviceTruth, sequence_that_was_judged_is_told_and_that_of_the_file_was_not) {
+  const auto advice = advise(test::example("oscillator"));  // whose file has the other one
+  EXPECT_EQ(advice.sequence, (std::vector<std::string>{"motion_side", "force_side"}));
+  EXPECT_TRUE(mentions(advice.remarks, "sequence of gauss-seidel in the file is not judged"));
+  EXPECT_FALSE(mentions(advise(test::example("mechanical")).remarks, "not judged"));
+}
+
+TEST(AdviceTruth, macro_step_that_would_allow_more_is_missing) {
+  auto description = test::changed(test::example("mechanical"), {.step = 1e-3, .stop = 0.2});
+  description.subsystems[0].step = Written<double>{2e-3, {}};
+  const auto advice = advise(description);
+  EXPECT_TRUE(mentions(advice.missing, "a macro step of 0.002 s, which every imposed step divides; with it missiles"));
+}
+
+TEST(AdviceTruth, only_method_that_can_is_called_so) {
+  auto description = test::changed(test::example("mechanical"), {.step = 1e-3, .stop = 0.2});
+  description.subsystems[1].step = Written<double>{3e-3, {}};  // no whole number of them in the run
+  const auto advice = advise(description);
+  ASSERT_TRUE(advice.choice);
+  EXPECT_EQ(advice.candidates[*advice.choice].method, "f3ornits");
+  EXPECT_NE(advice.reason.find("no other method can: "), std::string::npos) << advice.reason;
+}
+
+TEST(AdviceTruth, coupling_that_diverges_with_every_method_is_not_recommended) {
+  auto description = test::two_in_a_loop(100.0);
+  for (auto& subsystem : description.subsystems) {
+    subsystem.linearization = subsystem.rollback = subsystem.states = Written<bool>{false, {}};
+  }
+  const auto models = [](std::string_view name) -> std::unique_ptr<Model> {
+    const double gain = name == "a" ? -3.0 : 3.0;
+    return std::make_unique<test::StaticModel>([gain](Time t, double u) { return gain * u + t; });
+  };
+  const auto advice = advise(description, {}, models);
+  EXPECT_FALSE(advice.choice) << advice.candidates[*advice.choice].title() << ": " << advice.reason;
+}
+
+}  // namespace
+}  // namespace entrain
