@@ -93,6 +93,7 @@ double structured_radius(const StepProgram& program, std::size_t subsystem) {
   const LoopGain gain(program, phi, subsystem);
   const std::vector<double> angles = angles_to_look_at(eigenvalues(phi));
   std::vector<double> gains;
+  gains.reserve(angles.size());
   for (const double angle : angles) gains.push_back(gain(angle));
   // The narrowest peak is as wide as the distance to the circle; near its top the place hardly matters.
   const double width = std::max(1e-14, 1e-4 * (1.0 - radius));

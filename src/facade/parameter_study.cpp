@@ -18,8 +18,8 @@ namespace {
 
 constexpr double kWidest = 100.0;  // where nothing else is asked for: from a hundredth to a hundred times the value
 // Each value means to make and to linearize the system once more.
-constexpr int kPoints = 48;
-constexpr int kMost = 1000;
+constexpr int kValues = 48;
+constexpr int kMostValues = 1000;
 
 }  // namespace
 
@@ -112,7 +112,7 @@ std::vector<ParameterLimits> ParameterStudy::limits(const Way& way, const std::v
   std::vector<ParameterLimits> result;
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
     const auto& of = parameters_[i];
-    auto found_ranges = stable_ranges({of.low, of.high, kPoints, kMost}, [&](double value) {
+    auto found_ranges = stable_ranges({of.low, of.high, kValues, kMostValues}, [&](double value) {
       auto changed = values();
       changed[i] = value;
       return stability(way, found, step, changed);
@@ -130,7 +130,7 @@ std::optional<double> ParameterStudy::joint_factor(const Way& way, const std::ve
   if (!(stability(way, found, step, values()).radius < 1.0)) return 1.0;
   double smallest = kWidest;
   for (unsigned corner = 0; corner < (1U << parameters_.size()); ++corner) {
-    smallest = first_limit({1.0, smallest, kPoints, kMost}, [&](double factor) {
+    smallest = first_limit({1.0, smallest, kValues, kMostValues}, [&](double factor) {
       auto changed = values();
       for (std::size_t i = 0; i < changed.size(); ++i) changed[i] *= (corner >> i) % 2 == 1 ? factor : 1.0 / factor;
       return stability(way, found, step, changed);

@@ -124,6 +124,7 @@ class Search {
   }
   std::vector<Duration> steps() const {
     std::vector<Duration> result;
+    result.reserve(static_cast<std::size_t>(grid_steps_));
     const SearchRange range{evolution_.shortest_step, evolution_.longest_step, grid_steps_};
     for (int k = 0; k < grid_steps_; ++k) result.push_back(range.at(k));
     return result;
