@@ -8,6 +8,7 @@
 
 #include "cli/advice_sentences.hpp"
 #include "cli/common.hpp"
+#include "cli/system_arguments.hpp"
 #include "description/system_file.hpp"
 #include "entrain/entrain.hpp"
 #include "facade/advice.hpp"
@@ -19,10 +20,7 @@
 namespace entrain::cli {
 namespace {
 
-struct AdviseArguments {
-  std::string system;
-  std::optional<double> step;
-  std::optional<double> stop;
+struct AdviseArguments : SystemArguments {
   AdviceSettings settings;
   std::vector<std::string> parameters;
   std::optional<std::string> report;
@@ -156,9 +154,7 @@ std::string advice_text(const Advice& advice) {
 }
 
 int run(const AdviseArguments& arguments) {
-  auto description = load(arguments.system);
-  if (arguments.step) description.step = {*arguments.step, {"--step", 0, 0}};
-  if (arguments.stop) description.stop = {*arguments.stop, {"--stop", 0, 0}};
+  const auto description = arguments.described();
   AdviceSettings settings = arguments.settings;
   for (const auto& text : arguments.parameters) settings.parameters.push_back(*question_of(text));
   settings.curves = arguments.report.has_value();
@@ -184,11 +180,7 @@ Command add_advise(CLI::App& program) {
   auto* command = add_subcommand(program, "advise", "Which method, which step, and why: before the run",
                                  "entrain advise examples/mechanical --verify");
   const auto arguments = std::make_shared<AdviseArguments>();
-  command->add_option("SYSTEM", arguments->system, "System file (.toml), a folder holding one, or an FMU")
-      ->required()
-      ->type_name("");
-  command->add_option("--step", arguments->step, "Macro step in s that the methods are compared at")->type_name("H");
-  command->add_option("--stop", arguments->stop, "Stop time in s")->type_name("T");
+  arguments->add_system(*command);
   command
       ->add_option("--tolerance", arguments->settings.tolerance,
                    "Error that the recommended step keeps, relative to the range")
@@ -199,6 +191,7 @@ Command add_advise(CLI::App& program) {
       "--search", arguments->settings.search,
       "Search sequence, gains, degree and step: the best compromises, and the best of them as candidates");
   command->add_option("--gain", arguments->settings.gains, "Input that the search may give a gain (default: all)")
+      ->needs("--search")
       ->type_name("SUB.VAR")
       ->allow_extra_args(false);
   command

@@ -10,6 +10,7 @@
 
 #include "cli/common.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/system_arguments.hpp"
 #include "description/system_file.hpp"
 #include "entrain/entrain.hpp"
 #include "entrain/learning.hpp"
@@ -22,12 +23,8 @@
 namespace entrain::cli {
 namespace {
 
-struct LearnArguments {
-  std::string system;
-  std::optional<double> step;
-  std::optional<double> stop;
-  std::vector<std::string> sets;
-  LearnOptions options;
+struct LearnArguments : SystemArguments {
+  LearnOptions learning;
   std::optional<std::string> out;
   bool json = false;
   bool quiet = false;
@@ -81,6 +78,7 @@ std::string replay_command(const LearnArguments& arguments, const LearnResult& r
   std::string command = "entrain run " + shell_word(arguments.system);
   for (const auto& assignment : arguments.sets) command += " --set " + shell_word(assignment);
   const bool cut = result.learned_to < result.stop;
+  if (arguments.start) command += fmt::format(" --start {}", *arguments.start);
   if (arguments.stop || cut) command += fmt::format(" --stop {}", cut ? result.learned_to : *arguments.stop);
   return command + " --learned " + shell_word(file);
 }
@@ -141,11 +139,8 @@ void write_beginning(const std::filesystem::path& file, const std::string& syste
 
 int learn_system(const LearnArguments& arguments) {
   if (arguments.report) require_pages();
-  auto description = load(arguments.system);
-  if (arguments.step) description.step = {*arguments.step, {"--step", 0, 0}};
-  if (arguments.stop) description.stop = {*arguments.stop, {"--stop", 0, 0}};
-  for (const auto& assignment : arguments.sets) apply_set(description, assignment);
-  LearnOptions options = arguments.options;
+  const auto description = arguments.described();
+  LearnOptions options = arguments.learning;
   options.interrupt = &catch_signals();
   std::filesystem::path folder;
   LearnProgress progress;
@@ -179,16 +174,8 @@ Command add_learn(CLI::App& program) {
                   "\nExit code 0: a correction for the whole run that is better than none; what it leaves beyond the "
                   "tolerance is told on stderr. 1: none, or for a part of the run only");
   const auto arguments = std::make_shared<LearnArguments>();
-  auto& options = arguments->options;
-  command->add_option("SYSTEM", arguments->system, "System file (.toml), or a folder holding one")
-      ->required()
-      ->type_name("");
-  command->add_option("--step", arguments->step, "Macro step in s")->type_name("H");
-  command->add_option("--stop", arguments->stop, "Stop time in s")->type_name("T");
-  command->add_option("--set", arguments->sets, "Start value or parameter; may be repeated")
-      ->type_name("SUB.VAR=VALUE")
-      ->allow_extra_args(false)
-      ->check(assignment_validator());
+  auto& options = arguments->learning;
+  arguments->add_system(*command);
   command->add_option("--iterations", options.iterations, "Runs at most; with a progressive horizon, for each horizon")
       ->type_name("N")
       ->check(CLI::Range(1, 100'000));

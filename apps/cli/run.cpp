@@ -9,6 +9,7 @@
 #include "cli/common.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/progress.hpp"
+#include "cli/system_arguments.hpp"
 #include "description/record_formats.hpp"
 #include "description/system_file.hpp"
 #include "entrain/entrain.hpp"
@@ -31,14 +32,7 @@
 namespace entrain::cli {
 namespace {
 
-struct RunArguments {
-  std::string system;
-  std::optional<std::string> method;
-  std::optional<double> step;
-  std::optional<double> start;
-  std::optional<double> stop;
-  std::vector<std::string> sets;
-  std::vector<std::string> options;
+struct RunArguments : SystemArguments {
   std::optional<std::string> learned;
   std::optional<std::string> out;
   int threads = 1;
@@ -48,22 +42,6 @@ struct RunArguments {
   std::vector<std::string> watched;
   bool verbose = false;
 };
-
-template <class T>
-Written<T> from_command_line(const std::string& option, const T& value) {
-  return {value, {option, 0, 0}};
-}
-
-SystemDescription described(const RunArguments& arguments) {
-  auto description = load(arguments.system);
-  if (arguments.method) description.method = from_command_line("--method", *arguments.method);
-  if (arguments.step) description.step = from_command_line("--step", *arguments.step);
-  if (arguments.start) description.start = from_command_line("--start", *arguments.start);
-  if (arguments.stop) description.stop = from_command_line("--stop", *arguments.stop);
-  for (const auto& assignment : arguments.sets) apply_set(description, assignment);
-  for (const auto& assignment : arguments.options) apply_option(description, assignment);
-  return description;
-}
 
 /// With the method, step and options of the correction; whoever asks for others on the command line is told.
 SystemDescription corrected(SystemDescription description, const RunArguments& arguments, const Learned& learned) {
@@ -111,7 +89,7 @@ std::vector<Signal> recorded_signals(const Simulation& simulation, const SystemD
 /// What is really run: with every default, and a method in place of "auto".
 SystemDescription really_run(SystemDescription description, const RunSummary& summary) {
   if (description.method.value != summary.method) {
-    description.method = from_command_line("auto", summary.method);
+    description.method = {summary.method, {"auto", 0, 0}};
     auto& options = description.method_options[summary.method];
     for (const auto& [name, value] : summary.parameters) options[name] = {value, {}};
   }
@@ -152,7 +130,7 @@ void write_report(const RunArguments& arguments, const std::filesystem::path& fo
 
 int run(const RunArguments& arguments) {
   if (arguments.report) require_pages();
-  auto description = described(arguments);
+  auto description = arguments.described();
   std::optional<Learned> learned;
   if (arguments.learned) {
     learned = read_learned(*arguments.learned);
@@ -217,21 +195,8 @@ Command add_run(CLI::App& program) {
   auto* command = add_subcommand(program, "run", "Run a system and write its results",
                                  "entrain run examples/mechanical --method gauss-seidel --step 1e-4");
   const auto arguments = std::make_shared<RunArguments>();
-  command->add_option("SYSTEM", arguments->system, "System file (.toml, .ssp, .ssd), a folder holding one, or an FMU")
-      ->required()
-      ->type_name("");
-  command->add_option("--method", arguments->method, "Coupling method (see 'entrain methods')")->type_name("M");
-  command->add_option("--step", arguments->step, "Macro step in s")->type_name("H");
-  command->add_option("--start", arguments->start, "Start time in s")->type_name("T");
-  command->add_option("--stop", arguments->stop, "Stop time in s")->type_name("T");
-  command->add_option("--set", arguments->sets, "Start value or parameter; may be repeated")
-      ->type_name("SUB.VAR=VALUE")
-      ->allow_extra_args(false)
-      ->check(assignment_validator());
-  command->add_option("--option", arguments->options, "Option of the method; may be repeated")
-      ->type_name("NAME=VALUE")
-      ->allow_extra_args(false)
-      ->check(assignment_validator());
+  arguments->add_system(*command);
+  arguments->add_method(*command);
   command
       ->add_option("--learned", arguments->learned, "Corrections from 'entrain learn' (its method and step are used)")
       ->type_name("FILE");

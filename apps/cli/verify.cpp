@@ -8,6 +8,7 @@
 
 #include "cli/common.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/system_arguments.hpp"
 #include "entrain/entrain.hpp"
 #include "facade/verification.hpp"
 #include "report/json_parts.hpp"
@@ -16,11 +17,7 @@
 namespace entrain::cli {
 namespace {
 
-struct VerifyArguments {
-  std::string system;
-  std::optional<std::string> method;
-  std::optional<double> step;
-  std::optional<double> stop;
+struct VerifyArguments : SystemArguments {
   std::optional<double> tolerance;
   int threads = 1;
   bool json = false;
@@ -115,11 +112,7 @@ std::string beyond_tolerance_text(const Verification& of, double tolerance) {
 }
 
 int run(const VerifyArguments& arguments) {
-  auto description = load(arguments.system);
-  if (arguments.method) description.method = {*arguments.method, {"--method", 0, 0}};
-  if (arguments.step) description.step = {*arguments.step, {"--step", 0, 0}};
-  if (arguments.stop) description.stop = {*arguments.stop, {"--stop", 0, 0}};
-  const auto result = verify(description, {.threads = arguments.threads, .interrupt = &catch_signals()});
+  const auto result = verify(arguments.described(), {.threads = arguments.threads, .interrupt = &catch_signals()});
   const bool confirmed = result.confirmed(arguments.tolerance.value_or(std::numeric_limits<double>::infinity()));
   if (arguments.json) {
     print(verification_json(result, confirmed));
@@ -140,12 +133,8 @@ Command add_verify(CLI::App& program) {
       add_subcommand(program, "verify", "Run at h, h/2 and h/4: observed order and error bar of every output",
                      "entrain verify examples/mechanical --method ifosmondi");
   const auto arguments = std::make_shared<VerifyArguments>();
-  command->add_option("SYSTEM", arguments->system, "System file (.toml), a folder holding one, or an FMU")
-      ->required()
-      ->type_name("");
-  command->add_option("--method", arguments->method, "Coupling method (see 'entrain methods')")->type_name("M");
-  command->add_option("--step", arguments->step, "Macro step h in s")->type_name("H");
-  command->add_option("--stop", arguments->stop, "Stop time in s")->type_name("T");
+  arguments->add_system(*command);
+  arguments->add_method(*command);
   command->add_option("--tolerance", arguments->tolerance, "Fail when an error bar exceeds this share of its range")
       ->type_name("R")
       ->check(positive_number());

@@ -80,6 +80,7 @@ std::string energy_text(const RunSummary& summary) {
     if (worst == nullptr || std::abs(bond.residual_energy) > std::abs(worst->residual_energy)) worst = &bond;
   }
   if (worst == nullptr) return "not measured: no macro step ended with both ends of a power bond";
+  if (!std::isfinite(summary.residual_energy()) || !std::isfinite(transferred)) return "beyond all numbers";
   auto text = fmt::format("{} J of {} J through {} power bond{}", short_number(summary.residual_energy()),
                           short_number(transferred), summary.bonds.size(), summary.bonds.size() > 1 ? "s" : "");
   if (summary.bonds.size() > 1)

@@ -1,0 +1,51 @@
+#include "cli/system_arguments.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include "cli/common.hpp"
+#include "description/system_file.hpp"
+#include "entrain/entrain.hpp"
+
+namespace entrain::cli {
+namespace {
+
+template <class T>
+Written<T> from_command_line(const std::string& option, const T& value) {
+  return {value, {option, 0, 0}};
+}
+
+}  // namespace
+
+void SystemArguments::add_system(CLI::App& command) {
+  command.add_option("SYSTEM", system, "System file (.toml, .ssp, .ssd), a folder holding one, or an FMU")
+      ->required()
+      ->type_name("");
+  command.add_option("--step", step, "Macro step in s")->type_name("H");
+  command.add_option("--start", start, "Start time in s")->type_name("T");
+  command.add_option("--stop", stop, "Stop time in s")->type_name("T");
+  command.add_option("--set", sets, "Start value or parameter; may be repeated")
+      ->type_name("SUB.VAR=VALUE")
+      ->allow_extra_args(false)
+      ->check(assignment_validator());
+}
+
+void SystemArguments::add_method(CLI::App& command) {
+  command.add_option("--method", method, "Coupling method (see 'entrain methods')")->type_name("M");
+  command.add_option("--option", options, "Option of the method; may be repeated")
+      ->type_name("NAME=VALUE")
+      ->allow_extra_args(false)
+      ->check(assignment_validator());
+}
+
+SystemDescription SystemArguments::described() const {
+  auto description = load(system);
+  if (method) description.method = from_command_line("--method", *method);
+  if (step) description.step = from_command_line("--step", *step);
+  if (start) description.start = from_command_line("--start", *start);
+  if (stop) description.stop = from_command_line("--stop", *stop);
+  for (const auto& assignment : sets) apply_set(description, assignment);
+  for (const auto& assignment : options) apply_option(description, assignment);
+  return description;
+}
+
+}  // namespace entrain::cli

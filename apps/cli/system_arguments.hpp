@@ -1,0 +1,30 @@
+#pragma once
+
+#include <CLI/App.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "entrain/system_description.hpp"
+
+namespace entrain::cli {
+
+/// A system, and what is changed of it on the command line.
+struct SystemArguments {
+  std::string system;
+  std::optional<double> step;
+  std::optional<double> start;
+  std::optional<double> stop;
+  std::vector<std::string> sets;
+  std::optional<std::string> method;
+  std::vector<std::string> options;
+
+  /// SYSTEM, --step, --start, --stop, --set.
+  void add_system(CLI::App& command);
+  /// --method, --option.
+  void add_method(CLI::App& command);
+
+  SystemDescription described() const;
+};
+
+}  // namespace entrain::cli
