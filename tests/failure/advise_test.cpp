@@ -88,6 +88,22 @@ TEST(Verify, exit_code_tells_whether_the_tolerance_is_kept) {
   EXPECT_NEAR(json_of(verified("--json", ""))["outputs"]["motion_side.x"]["order"].get<double>(), 1.0, 0.2);
 }
 
+TEST(Advise, and_verify_take_the_changes_that_run_takes) {
+  const TemporaryFolder folder;
+  const auto file = pair_in(folder, "").string();
+  const auto verified = json_of(run_program(
+      folder, {"verify", file, "--set", "prey.p=2.0", "--method", "jacobi", "--option", "degree=1", "--json"}));
+  const auto plain =
+      json_of(run_program(folder, {"verify", file, "--method", "jacobi", "--option", "degree=1", "--json"}));
+  EXPECT_NE(verified["outputs"]["prey.p"], plain["outputs"]["prey.p"]);
+  const auto unknown = run_program(folder, {"advise", file, "--set", "prey.q=2.0"});
+  EXPECT_EQ(unknown.exit_code, 1);
+  EXPECT_NE(unknown.err.find("'prey' has no parameter, state or input 'q'"), std::string::npos) << unknown.err;
+  const auto alone = run_program(folder, {"advise", file, "--gain", "prey.u"});
+  EXPECT_EQ(alone.exit_code, 2);
+  EXPECT_NE(alone.err.find("--gain requires --search"), std::string::npos) << alone.err;
+}
+
 TEST(Auto, runs_a_real_method_and_says_why) {
   const TemporaryFolder folder;
   const auto run = run_program(folder, {"run", pair_in(folder, "").string(), "--json", "--out", "out"});
