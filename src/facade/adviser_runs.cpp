@@ -100,12 +100,15 @@ void Adviser::match() {
     if (!ours) return;
     Duration equal =
         nearest_fitting(imposed_, std::min(*rival.calls_per_step / ours->calls, runs_->length() / kFewest));
-    // A whole part of the step asked for, or a multiple of it, meets whatever happens on that grid.
+    // A whole part of the step asked for, or a multiple of it, meets whatever happens on that grid; with events the
+    // next longer one, so that the rival does not call more often.
     constexpr double kFine = 4.0;
-    if (imposed_.empty() && equal < advice_.step && (has_events_ || kFine * equal < advice_.step)) {
-      equal = advice_.step / std::round(advice_.step / equal);
-    } else if (imposed_.empty() && has_events_) {
-      equal = advice_.step * std::round(equal / advice_.step);
+    constexpr double kRounding = 1e-9;
+    if (imposed_.empty() && equal > advice_.step && has_events_) {
+      equal = advice_.step * std::ceil(equal / advice_.step - kRounding);
+    } else if (imposed_.empty() && equal < advice_.step && (has_events_ || kFine * equal < advice_.step)) {
+      const double parts = advice_.step / equal;
+      equal = advice_.step / (has_events_ ? std::floor(parts + kRounding) : std::round(parts));
     }
     const auto theirs = runs_->error(rival, equal);
     advice_.match = Match{.candidate = static_cast<std::size_t>(own - advice_.candidates.begin()),
