@@ -75,15 +75,6 @@ std::string stable_to(const Candidate& of) {
                      ranges.size() > 1 ? " *" : "");
 }
 
-/// Of many subsystems, the first.
-std::string sequence_text(const std::vector<std::string>& sequence) {
-  constexpr std::size_t kNamed = 8;
-  const std::vector<std::string> named(sequence.begin(),
-                                       sequence.size() > kNamed ? sequence.begin() + kNamed : sequence.end());
-  return fmt::format("  gauss-seidel calls, if no other sequence is told: {}{}\n", fmt::join(named, ", then "),
-                     sequence.size() > kNamed ? fmt::format(", ... ({} in all)", sequence.size()) : "");
-}
-
 std::string candidates_text(const Advice& advice) {
   Table table(
       {"method", "stability", "stable to, s", "error", "at equal cost", "in short runs", "calls/step", "s per s"});
@@ -105,7 +96,7 @@ std::string candidates_text(const Advice& advice) {
   const bool islands = std::any_of(advice.candidates.begin(), advice.candidates.end(),
                                    [](const Candidate& of) { return of.stable_steps.ranges.size() > 1; });
   if (islands) text += "  * and again with longer steps\n";
-  if (advice.sequence.size() > 1) text += sequence_text(advice.sequence);
+  if (const auto sequence = advice.sequence_judged(); !sequence.empty()) text += "  " + sequence + "\n";
   if (!hindered.empty()) text += "cannot run it\n" + hindered;
   return text;
 }

@@ -24,6 +24,15 @@ std::optional<double> Candidate::merit() const {
   return equal_cost_error ? equal_cost_error : error;
 }
 
+std::string Advice::sequence_judged() const {
+  constexpr std::size_t kNamed = 8;
+  if (sequence.size() < 2) return {};
+  const std::vector<std::string> named(sequence.begin(),
+                                       sequence.size() > kNamed ? sequence.begin() + kNamed : sequence.end());
+  return fmt::format("gauss-seidel is judged with the sequence {}{}", fmt::join(named, ", then "),
+                     sequence.size() > kNamed ? fmt::format(", ... ({} in all)", sequence.size()) : "");
+}
+
 std::string_view Candidate::growth() const {
   if (!radius) return {};
   if (stable) return *radius > 1.0 ? "as the motion" : "stable";

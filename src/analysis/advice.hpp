@@ -150,6 +150,9 @@ struct Advice {
   std::optional<Front> front;  ///< when asked to search
   std::vector<QualityCurve> curves;  ///< when asked for
   std::optional<HeatMap> heat;       ///< when asked for
+
+  /// The sequence in a sentence, of many subsystems its beginning; empty where there is but one.
+  std::string sequence_judged() const;
 };
 
 }  // namespace entrain

@@ -153,6 +153,7 @@ Json searched_of(const Front& front) {
 Json page_data(const Advice& advice) {
   Json why = Json::array({advice.reason});
   for (const auto& remark : advice.remarks) why.push_back(remark);
+  if (const auto sequence = advice.sequence_judged(); !sequence.empty()) why.push_back(sequence);
   Json data{{"kind", "advice"}, {"title", advice.system}, {"system", advice.system}, {"step", number(advice.step)}};
   data["recommendation"] = {{"method", advice.choice ? Json(advice.candidates[*advice.choice].title()) : Json()},
                             {"step", advice.choice ? number(advice.recommended_step.value_or(advice.step)) : Json()},

@@ -17,6 +17,7 @@ bool mentions(const std::vector<std::string>& lines, const std::string& text) {
 TEST(AdviceTruth, sequence_that_was_judged_is_told_and_that_of_the_file_was_not) {
   const auto advice = advise(test::example("oscillator"));  // whose file has the other one
   EXPECT_EQ(advice.sequence, (std::vector<std::string>{"motion_side", "force_side"}));
+  EXPECT_NE(advice.sequence_judged().find("motion_side, then force_side"), std::string::npos);
   EXPECT_TRUE(mentions(advice.remarks, "sequence of gauss-seidel in the file is not judged"));
   EXPECT_FALSE(mentions(advise(test::example("mechanical")).remarks, "not judged"));
 }
