@@ -82,9 +82,12 @@ std::vector<std::string> parameter_sentences(const Advice& advice) {
   }
   if (advice.joint_factor) {
     lines.push_back(
-        fmt::format("all together may change by a factor of {:.4g}, each up or down, before a combination is "
-                    "unstable",
-                    *advice.joint_factor));
+        *advice.joint_factor < kWidestFactor
+            ? fmt::format("any of them, up or down, may change by a factor of {:.4g} before a combination is "
+                          "unstable",
+                          *advice.joint_factor)
+            : fmt::format("no combination of changes by up to a factor of {:g}, up or down, is unstable",
+                          kWidestFactor));
   }
   return lines;
 }

@@ -88,6 +88,9 @@ struct Front {
   std::string left_out;            ///< what the size of the network did not allow
 };
 
+/// Where nothing else is asked for, parameters are looked at from a hundredth to a hundred times their value.
+inline constexpr double kWidestFactor = 100.0;
+
 /// How far a parameter can change before the coupling is unstable.
 struct ParameterLimits {
   std::string name;    ///< "subsystem.parameter"
@@ -146,7 +149,7 @@ struct Advice {
   std::optional<Robustness> robustness;
   std::vector<ParameterLimits> parameters;  ///< those asked for, with the method that is recommended
   std::optional<double>
-      joint_factor;            ///< by which all of them can change, up or down, before one combination is unstable
+      joint_factor;            ///< by which any of them can change, up or down, before one combination is unstable
   std::optional<Front> front;  ///< when asked to search
   std::vector<QualityCurve> curves;  ///< when asked for
   std::optional<HeatMap> heat;       ///< when asked for

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -16,7 +17,6 @@
 namespace entrain {
 namespace {
 
-constexpr double kWidest = 100.0;  // where nothing else is asked for: from a hundredth to a hundred times the value
 // Each value means to make and to linearize the system once more.
 constexpr int kValues = 48;
 constexpr int kMostValues = 1000;
@@ -48,8 +48,8 @@ void ParameterStudy::add(const ParameterQuestion& question, const Prepared& prep
         return;
       }
       const double now = number != nullptr ? *number : static_cast<double>(*whole);
-      const double low = question.low.value_or(std::min(now / kWidest, now * kWidest));
-      const double high = question.high.value_or(std::max(now / kWidest, now * kWidest));
+      const double low = question.low.value_or(std::min(now / kWidestFactor, now * kWidestFactor));
+      const double high = question.high.value_or(std::max(now / kWidestFactor, now * kWidestFactor));
       if (!(high > low)) {
         problems.push_back({fmt::format("no range to search for '{}', which is {}", question.name, now),
                             fmt::format("give one: --parameter {}=LOW..HIGH", question.name), where});
@@ -128,11 +128,18 @@ std::optional<double> ParameterStudy::joint_factor(const Way& way, const std::ve
   constexpr std::size_t kMostParameters = 5;
   if (parameters_.empty() || parameters_.size() > kMostParameters) return std::nullopt;
   if (!(stability(way, found, step, values()).radius < 1.0)) return 1.0;
-  double smallest = kWidest;
-  for (unsigned corner = 0; corner < (1U << parameters_.size()); ++corner) {
+  double smallest = kWidestFactor;
+  // Every one up, down or as it is: with all of them changed a coupling can be stable that one of them makes unstable.
+  int combinations = 1;
+  for (std::size_t i = 0; i < parameters_.size(); ++i) combinations *= 3;
+  for (int combination = 1; combination < combinations; ++combination) {
     smallest = first_limit({1.0, smallest, kValues, kMostValues}, [&](double factor) {
       auto changed = values();
-      for (std::size_t i = 0; i < changed.size(); ++i) changed[i] *= (corner >> i) % 2 == 1 ? factor : 1.0 / factor;
+      int rest = combination;
+      for (double& value : changed) {
+        value *= std::array{1.0, factor, 1.0 / factor}[static_cast<std::size_t>(rest % 3)];
+        rest /= 3;
+      }
       return stability(way, found, step, changed);
     });
   }

@@ -136,6 +136,20 @@ TEST(ParameterStudy, range_has_its_gaps_however_wide_it_is_searched) {
   EXPECT_NEAR(*joint, limits[0].stable[0].high, 1e-9);  // c_k is 1
 }
 
+TEST(ParameterStudy, joint_factor_is_never_beyond_what_one_parameter_alone_allows) {
+  // With c_k and m1 changed together the coupling stays stable where c_k alone has made it unstable.
+  const auto description = oscillator(4.0, 400.0);
+  std::vector<Problem> problems;
+  const auto prepared = prepare(description, 1, {}, problems);
+  const ModelFactory built_in;
+  const ParameterStudy study(description, built_in, prepared, {{"force_side.c_k", {}, {}}, {"force_side.m1", {}, {}}});
+  Way implicit;
+  implicit.method = "missiles";
+  const auto alone = study.limits(implicit, {0, 1}, 4.0)[0].stable[0].high;
+  EXPECT_LT(alone, 20.0);
+  EXPECT_LE(*study.joint_factor(implicit, {0, 1}, 4.0), alone * (1 + 1e-9));  // c_k is 1
+}
+
 TEST(Advice, parameter_that_is_not_there_is_named_with_a_suggestion) {
   AdviceSettings settings;
   settings.parameters = {{"force_side.c_kk", {}, {}}, {"motion_side.m2", 2.0, 1.0}};
