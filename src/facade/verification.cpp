@@ -8,12 +8,12 @@
 #include <cmath>
 #include <limits>
 
+#include "base/unit_sizes.hpp"
 #include "facade/choose_method.hpp"
 #include "facade/output_courses.hpp"
 #include "facade/prepare.hpp"
 #include "facade/resolve.hpp"
 #include "facade/run_witness.hpp"
-#include "base/unit_sizes.hpp"
 
 namespace entrain {
 namespace {
