@@ -80,7 +80,7 @@ std::vector<std::string> parameter_sentences(const Advice& advice) {
                                       : fmt::format("{}, now {:.4g}: stable {} ({})", of.name, of.value,
                                                     ranges_text(of.stable), searched));
   }
-  if (advice.joint_factor) {
+  if (advice.joint_factor && advice.parameters.size() > 1) {
     lines.push_back(
         *advice.joint_factor < kWidestFactor
             ? fmt::format("any of them, up or down, may change by a factor of {:.4g} before a combination is "

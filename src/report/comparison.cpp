@@ -9,10 +9,10 @@
 #include <nlohmann/json.hpp>
 
 #include "base/grid.hpp"
+#include "base/unit_sizes.hpp"
 #include "base/units.hpp"
 #include "entrain/error.hpp"
 #include "report/run_page.hpp"
-#include "base/unit_sizes.hpp"
 
 namespace entrain {
 namespace {
