@@ -23,10 +23,9 @@ TEST(AdviseOptions, sentences_tell_the_measures) {
   const auto run = run_program(
       folder, advise_oscillator({"--parameter", "force_side.c_k=0.1..10", "--parameter", "force_side.d_k"}));
   ASSERT_EQ(run.exit_code, 0) << run.err;
-  for (const char* part :
-       {"a disturbance falls to a half in", "stable with steps from", "(relative consistency)",
-        "structured stability radius", "conditions (50), (51)", "force_side.c_k, now 1: stable from",
-        "no combination of changes by up to a factor of 100, up or down, is unstable", "recommended: ", "because: "}) {
+  for (const char* part : {"a disturbance falls to a half in", "stable with steps from", "(relative consistency)",
+                           "structured stability radius", "conditions (50), (51)", "force_side.c_k, now 1: stable from",
+                           "any of them, up or down, may change by a factor of", "recommended: ", "because: "}) {
     EXPECT_NE(run.out.find(part), std::string::npos) << part << "\n" << run.out;
   }
 }
