@@ -135,12 +135,16 @@ TEST(SpectralRadius, of_a_sparse_matrix_is_that_of_the_dense_one) {
     for (const Duration step : {0.01, 0.1, 0.3}) {
       for (const int degree : {0, 1, 3}) {
         const auto steps = subsystem_steps(network, step, degree);
-        for (const auto& choice : {parallel_choice(30, degree, step), sequential_choice(sequence, degree, step)}) {
+        auto filtered = sequential_choice(sequence, degree, step);
+        filtered.gains.assign(network.input_count(), 0.3);
+        for (const auto& choice :
+             {parallel_choice(30, degree, step), sequential_choice(sequence, degree, step), filtered}) {
           const StepProgram program(network, steps, choice);
           const double dense = spectral_radius(step_matrix(program));
           const double known = dense > 1.2 ? 2e-2 : 1e-8;  // how fast it grows matters less than that it does
           EXPECT_NEAR(spectral_radius(program.sparse()), dense, known * dense)
-              << "spread " << spread << ", step " << step << ", degree " << degree << ", " << choice.stages.size();
+              << "spread " << spread << ", step " << step << ", degree " << degree << ", " << choice.stages.size()
+              << " stages, " << choice.gains.size() << " gains";
         }
       }
     }
