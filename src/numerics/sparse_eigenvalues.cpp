@@ -165,6 +165,7 @@ class LineSearch {
     for (int k = kHalvings; k > 0; --k) places.push_back(std::ldexp(far / kEven, -k));
     for (int k = 1; k <= kEven; ++k) places.push_back(far * k / kEven);
     std::vector<double> scores;
+    scores.reserve(places.size());
     for (const double at : places) scores.push_back(look_at(at));
     const auto top = static_cast<std::size_t>(std::max_element(scores.begin(), scores.end()) - scores.begin());
     double low = places[top - std::min<std::size_t>(top, 1)];
