@@ -75,7 +75,8 @@ std::vector<std::string> robustness_sentences(const Advice& advice) {
 std::vector<std::string> parameter_sentences(const Advice& advice) {
   std::vector<std::string> lines;
   for (const auto& of : advice.parameters) {
-    const auto searched = fmt::format("searched from {:.4g} to {:.4g}", of.low, of.high);
+    const auto searched =
+        fmt::format("searched from {:.4g} to {:.4g}, with {} at {:.4g} s", of.low, of.high, of.way, of.step);
     lines.push_back(of.stable.empty() ? fmt::format("{}, now {:.4g}: nowhere stable ({})", of.name, of.value, searched)
                                       : fmt::format("{}, now {:.4g}: stable {} ({})", of.name, of.value,
                                                     ranges_text(of.stable), searched));

@@ -98,6 +98,8 @@ struct ParameterLimits {
   double low = 0.0;    ///< where was searched
   double high = 0.0;
   std::vector<StableRange> stable;
+  std::string way = {};  ///< with this method
+  Duration step = 0.0;   ///< at this macro step
 };
 
 /// The measures of paper 003 for one explicit way at the step asked for.

@@ -326,7 +326,11 @@ Advice Adviser::advise() {
     if (!everything_foretold() || !forecast_holds()) probe();
     match();
     choose();
-    choose_step();
+    constexpr double kSuitsNobody = 0.1;  // what errs by so much is no basis to compare methods on
+    if (advice_.choice && advice_.candidates[*advice_.choice].merit().value_or(0.0) > kSuitsNobody) {
+      choose_at_smaller_steps();
+    }
+    if (!advice_.recommended_step) choose_step();
     if (!advice_.recommended_step) choose_at_smaller_steps();
     doubt_the_choice();
   }

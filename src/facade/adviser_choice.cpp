@@ -188,6 +188,10 @@ void Adviser::look_closer() {
       const ParameterStudy study(description_, models_, prepared_, settings_.parameters);
       if (known != order.end()) {
         advice_.parameters = study.limits(advice_.candidates[*known], sequence_, advice_.step);
+        for (auto& of : advice_.parameters) {
+          of.way = advice_.candidates[*known].title();
+          of.step = advice_.step;
+        }
         advice_.joint_factor = study.joint_factor(advice_.candidates[*known], sequence_, advice_.step);
         if (settings_.curves && settings_.parameters.size() > 1) {
           advice_.heat = study.heat(advice_.candidates[*known], sequence_, advice_.step);

@@ -143,7 +143,7 @@ std::optional<Measured> Adviser::measured(std::size_t i) const {
   part.stop = description.stop->value;
   std::erase_if(part.points, [&](const OperatingPoint& point) { return point.time >= part.stop; });
   const auto result = verify(description, {}, models_);
-  if (result.failure) return std::nullopt;
+  if (result.failure || !result.unrefined.empty()) return std::nullopt;  // what they have in common is not seen
   const double foretold = forecast_of(advice_.candidates[i], part, sequence_, advice_.step)->error;
   return Measured{i, foretold, worst_error(result)};
 }
@@ -175,8 +175,18 @@ void Adviser::measure_the_best() {
   const auto rest = order.begin() + static_cast<std::ptrdiff_t>(std::min(kBest, order.size()));
   order.erase(std::remove_if(rest, order.end(), [&](std::size_t i) { return !advice_.candidates[i].searched; }),
               order.end());
+  if (order.empty()) remark("nothing to verify: no error is foretold, so errors are measured anyway");
   for (const std::size_t i : order) {
-    if (const auto found = measured(i)) advice_.measured.push_back(*found);
+    try {
+      if (const auto found = measured(i)) {
+        advice_.measured.push_back(*found);
+      } else {
+        remark(fmt::format("runs with {} show no error to set beside what is foretold", advice_.candidates[i].title()));
+      }
+    } catch (const Error& error) {  // a part of the step that does not fit an imposed one
+      remark(fmt::format("nothing is measured beside what is foretold of {}: {}", advice_.candidates[i].title(),
+                         error.what()));
+    }
   }
 }
 

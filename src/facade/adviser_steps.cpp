@@ -14,12 +14,16 @@
 namespace entrain {
 namespace {
 
-/// Rms of the worst output relative to its range in the finest run. What moves next to nothing decides nothing.
-double worst_of(const Verification& runs) {
-  double worst = 0.0;
+/// Rms of the worst output relative to its range in the finest run; nullopt when the runs show none of them. What moves
+/// next to nothing decides nothing.
+std::optional<double> worst_of(const Verification& runs) {
+  using Verdict = OutputVerification::Verdict;
+  std::optional<double> worst;
   for (const auto& output : runs.outputs) {
-    if (output.verdict == OutputVerification::Verdict::Negligible) continue;
-    worst = std::max(worst, output.rms_error / (output.range > 0.0 ? output.range : 1.0));
+    if (output.verdict == Verdict::NotSeen) continue;
+    if (!worst) worst = 0.0;
+    if (output.verdict == Verdict::Negligible) continue;
+    worst = std::max(*worst, output.rms_error / (output.range > 0.0 ? output.range : 1.0));
   }
   return worst;
 }
@@ -51,7 +55,7 @@ void Adviser::choose_step() {
       const auto forecast = forecast_of(best, *pilot_.path, sequence_, *step);
       if (!forecast->harmless() || !(forecast->error <= settings_.tolerance)) continue;
       if (confirm(*step, forecast->error)) return;
-    } catch (const Error&) {  // coupling equations that are singular at just this step
+    } catch (const Error&) {  // singular coupling equations at just this step, or a part of it that no run can make
       continue;
     }
     if (++refused == kMostRefused) {
@@ -84,7 +88,11 @@ void Adviser::choose_step_by_runs() {
                       step));
       return;
     }
-    if (confirm(step, std::nullopt)) return;
+    try {
+      if (confirm(step, std::nullopt)) return;
+    } catch (const Error& error) {
+      remark(fmt::format("the step of {:.3g} s is not confirmed by runs: {}", step, error.what()));
+    }
   }
   remark(
       fmt::format("no step is recommended: errors are measured here, and runs do not show that steps from {:.3g} s "
@@ -126,33 +134,27 @@ void Adviser::choose_at_smaller_steps() {
 }
 
 /// A nonlinear system does not keep to its linearizations when the step is long, and a subsystem need not integrate as
-/// exactly as a forecast assumes: runs decide. Takes the step when they let it pass.
+/// exactly as a forecast assumes: runs decide. Takes the step when they let it pass. Throws Error when a part of it
+/// does not fit an imposed one.
 bool Adviser::confirm(Duration step, std::optional<double> foretold) {
   constexpr double kSurprise = 3.0;
   auto description = with_way(description_, advice_.candidates[*advice_.choice]);
   description.record = {};
   description.step = {step, {}};
-  std::string found;
-  try {
-    const auto result = verify(description, {}, models_);
-    const double measured = worst_of(result);
-    const bool sound = result.doubts.empty() && std::all_of(result.outputs.begin(), result.outputs.end(),
-                                                            [](const OutputVerification& of) { return of.sound(); });
-    if (result.failure || !sound || !(measured <= settings_.tolerance)) return false;
-    for (const auto& unseen : result.unrefined) {
-      remark(fmt::format("'{}' makes the same steps in all runs that confirm the step: what that costs is not seen",
-                         unseen));
-    }
-    found = foretold && measured > kSurprise * *foretold
-                ? fmt::format("; with this step {:.2g} is foretold, but runs at h, h/2 and h/4 show {:.2g}", *foretold,
-                              measured)
-                : fmt::format("; runs at h, h/2 and h/4 confirm the step: {:.2g}", measured);
-  } catch (const Error& error) {  // a part of the step that does not fit an imposed one
-    remark(fmt::format("the step of {:.3g} s is not confirmed by runs: {}", step, error.what()));
-    if (!foretold) return false;
+  const auto result = verify(description, {}, models_);
+  const auto measured = worst_of(result);
+  const bool sound = result.doubts.empty() && std::all_of(result.outputs.begin(), result.outputs.end(),
+                                                          [](const OutputVerification& of) { return of.sound(); });
+  if (result.failure || !sound || !measured || !(*measured <= settings_.tolerance)) return false;
+  for (const auto& unseen : result.unrefined) {
+    remark(fmt::format("'{}' makes the same steps in all runs that confirm the step: what that costs is not seen",
+                       unseen));
   }
   advice_.recommended_step = step;
-  advice_.reason += found;
+  advice_.reason += foretold && *measured > kSurprise * *foretold
+                        ? fmt::format("; with this step {:.2g} is foretold, but runs at h, h/2 and h/4 show {:.2g}",
+                                      *foretold, *measured)
+                        : fmt::format("; runs at h, h/2 and h/4 confirm the step: {:.2g}", *measured);
   return true;
 }
 

@@ -1,6 +1,7 @@
 #include "facade/output_courses.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "base/grid.hpp"
@@ -71,6 +72,27 @@ std::array<double, 4> OutputCourses::weights_at(Time t, const Group& group, std:
   return weights;
 }
 
+/// Over the piece behind `left` the output changes far more than its neighbours would have it: a step that ends at an
+/// event tells only what is behind it.
+bool OutputCourses::jumps(const Group& group, std::size_t left, std::size_t output) {
+  constexpr double kFarMore = 8.0;
+  constexpr double kMore =
+      2.0;  // behind a jump much may happen, but where something only begins to move, it goes on so
+  if (left == 0 || left + 2 >= group.known) return false;
+  const auto& knots = group.knots;
+  const auto change = [&](std::size_t k) { return std::abs(knots[k + 1].values[output] - knots[k].values[output]); };
+  const auto length = [&](std::size_t k) { return knots[k + 1].t - knots[k].t; };
+  const double slope = change(left) / length(left);
+  return slope > kFarMore * change(left - 1) / length(left - 1) && slope > kMore * change(left + 1) / length(left + 1);
+}
+
+double OutputCourses::before_the_jump(Time t, const Group& group, std::size_t left, std::size_t output) {
+  const auto& here = group.knots[left];
+  const auto& earlier = group.knots[left - 1];
+  const double slope = (here.values[output] - earlier.values[output]) / (here.t - earlier.t);
+  return here.values[output] + slope * (t - here.t);
+}
+
 void OutputCourses::fill(std::size_t subsystem, Time until, std::size_t left) {
   // Neighbours much nearer than the piece is long would make the cubic swing.
   constexpr double kLeastSpacing = 0.25;
@@ -84,10 +106,15 @@ void OutputCourses::fill(std::size_t subsystem, Time until, std::size_t left) {
   for (; group.next < wanted.size() && reached(until, wanted[group.next]); ++group.next) {
     const auto weights =
         weights_at(wanted[group.next], group, left - (one_before ? 1 : 0), right + 1 + (one_behind ? 1 : 0));
+    const bool at_a_knot = std::count(weights.begin(), weights.end(), 0.0) == 3;
     for (std::size_t i = 0; i < group.outputs.size(); ++i) {
       double value = 0.0;
-      for (std::size_t k = 0; k < group.known; ++k) {
-        if (weights[k] != 0.0) value += weights[k] * knots[k].values[i];
+      if (!at_a_knot && jumps(group, left, i)) {
+        value = before_the_jump(wanted[group.next], group, left, i);
+      } else {
+        for (std::size_t k = 0; k < group.known; ++k) {
+          if (weights[k] != 0.0) value += weights[k] * knots[k].values[i];
+        }
       }
       outputs[group.outputs[i]].values.push_back(value);
     }

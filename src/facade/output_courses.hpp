@@ -43,6 +43,8 @@ class OutputCourses : public Observer {
   };
   static void add_knot(Group& group, const Sample& sample);
   static std::array<double, 4> weights_at(Time t, const Group& group, std::size_t begin, std::size_t end);
+  static bool jumps(const Group& group, std::size_t left, std::size_t output);
+  static double before_the_jump(Time t, const Group& group, std::size_t left, std::size_t output);
   /// The wanted times up to `until`, which lie between the knots `left` and left + 1 or before.
   void fill(std::size_t subsystem, Time until, std::size_t left);
 

@@ -106,8 +106,11 @@ Json curves_of(const Advice& advice) {
 Json parameters_of(const Advice& advice) {
   Json list = Json::object();
   for (const auto& of : advice.parameters) {
-    list[of.name] = {
-        {"value", number(of.value)}, {"searched", {number(of.low), number(of.high)}}, {"stable", ranges(of.stable)}};
+    list[of.name] = {{"value", number(of.value)},
+                     {"searched", {number(of.low), number(of.high)}},
+                     {"stable", ranges(of.stable)},
+                     {"method", of.way},
+                     {"step", number(of.step)}};
   }
   return list;
 }

@@ -15,6 +15,12 @@ Course inside(const Course& course, Time from, Time to) {
   return {course.times.subspan(begin, size), course.values.subspan(begin, size)};
 }
 
+/// Two samples as good as at the same time are the sides of a jump. The other run may have told the later one only.
+bool is_before_a_jump(std::span<const Time> times, std::size_t i) {
+  constexpr double kSame = 1e-6;  // of the step before
+  return i > 0 && i + 1 < times.size() && times[i + 1] - times[i] <= kSame * (times[i] - times[i - 1]);
+}
+
 /// Walks forward: asked for ascending times only.
 class Interpolation {
  public:
@@ -80,9 +86,10 @@ DifferenceCourse difference_course(const Course& run, const Course& reference, B
   const Course& coarse = run_is_coarser ? run_inside : reference_inside;
   const double sign = run_is_coarser ? 1.0 : -1.0;
   DifferenceCourse course;
-  course.times.assign(coarse.times.begin(), coarse.times.end());
   Interpolation fine(run_is_coarser ? reference : run, between);
   for (std::size_t i = 0; i < coarse.times.size(); ++i) {
+    if (is_before_a_jump(coarse.times, i)) continue;
+    course.times.push_back(coarse.times[i]);
     course.values.push_back(sign * (coarse.values[i] - fine.at(coarse.times[i])));
   }
   return course;

@@ -76,6 +76,17 @@ TEST(Advise, imposed_step_that_fits_no_grid_leaves_f3ornits_and_says_why) {
   EXPECT_NE(json_of(advice)["candidates"][0]["obstacles"].dump().find("imposes a step of 0.013 s"), std::string::npos);
 }
 
+TEST(Advise, step_whose_parts_fit_no_imposed_one_is_neither_recommended_nor_an_error) {
+  const TemporaryFolder folder;
+  const auto file = pair_in(folder, "step = 0.001").string();
+  const auto advice = run_program(folder, {"advise", file, "--step", "0.003", "--verify", "--json"});
+  ASSERT_EQ(advice.exit_code, 0) << advice.err;
+  const auto step = json_of(advice)["recommended_step"].get<double>();
+  EXPECT_EQ(run_program(folder, {"verify", file, "--step", std::to_string(step)}).err.find("no multiple"),
+            std::string::npos)
+      << step;
+}
+
 TEST(Verify, exit_code_tells_whether_the_tolerance_is_kept) {
   const TemporaryFolder folder;
   const auto verified = [&](const std::string& option, const std::string& value) {

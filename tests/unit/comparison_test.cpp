@@ -70,6 +70,17 @@ TEST(Difference, cubics_follow_a_smooth_reference_between_its_samples_and_stop_a
   EXPECT_LT(by(Between::Cubics), 1e-4);  // at the ends, and beside the jump, they are parabolas
 }
 
+TEST(Difference, is_not_made_by_a_jump_of_which_one_run_tells_both_sides) {
+  // 0, then 1 from t = 1 on; one run comes as near to the jump as it can, the other has a step that ends there.
+  const std::vector<Time> times{0.0, 0.5, 1.0 - 1e-12, 1.0, 1.5, 2.0};
+  const std::vector<double> values{0.0, 0.0, 0.0, 1.0, 1.0, 1.0};
+  const std::vector<Time> fine{0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 1.75, 2.0};
+  const std::vector<double> stepped{0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0, 1.0};
+  for (const Between between : {Between::Lines, Between::Cubics}) {
+    EXPECT_EQ(difference({times, values}, {fine, stepped}, 0.0, between)->rms, 0.0);
+  }
+}
+
 TEST(Difference, is_relative_to_the_range_of_the_reference_or_to_its_size) {
   const auto wave = sampled(0.0, 1.0, 100, [](double t) { return 5.0 + 2.0 * t; });
   const auto shifted = sampled(0.0, 1.0, 100, [](double t) { return 5.5 + 2.0 * t; });
