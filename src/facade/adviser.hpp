@@ -44,7 +44,7 @@ class Adviser {
   void match();
   std::vector<std::size_t> ranking() const;
   void choose();
-  std::size_t best_handed_over(const std::vector<std::size_t>& order) const;
+  std::size_t best_of_alike(const std::vector<std::size_t>& order) const;
   void choose_plainest(const std::string& why);
   void choose_undemanding();
   void choose_step();

@@ -36,7 +36,7 @@ void Adviser::choose() {
     choose_undemanding();
     return;
   }
-  advice_.choice = best_handed_over(order);
+  advice_.choice = best_of_alike(order);
   const auto& best = advice_.candidates[*advice_.choice];
   const std::string basis = best.probed_error
                                 ? fmt::format("error at equal cost, measured over {:.3g} s", runs_->length())
@@ -45,11 +45,15 @@ void Adviser::choose() {
   advice_.reason = fmt::format("smallest {}: {:.2g} of the range of the worst output", basis, *best.merit());
   if (*advice_.choice != order.front()) {
     const auto& first = advice_.candidates[order.front()];
-    advice_.reason = fmt::format(
-        "{}: {:.2g} of the range of the worst output, hardly more than {} with {:.2g}; but the inputs of those who "
-        "impose "
-        "their steps, which no run refines, are {:.2g} of their range from their sources instead of {:.2g}",
-        basis, *best.merit(), first.title(), *first.merit(), *best.probed_defect, *first.probed_defect);
+    advice_.reason = fmt::format("{}: {:.2g} of the range of the worst output, hardly more than {} with {:.2g}; but ",
+                                 basis, *best.merit(), first.title(), *first.merit());
+    advice_.reason += best.probed_defect
+                          ? fmt::format(
+                                "the inputs of those who impose their steps, which no run refines, are {:.2g} of "
+                                "their range from their sources instead of {:.2g}",
+                                *best.probed_defect, *first.probed_defect)
+                          : fmt::format("of what the coupling adds {:.2g} is foretold instead of {:.2g}",
+                                        *best.equal_cost_error, *first.equal_cost_error);
   } else if (order.size() > 1) {
     const auto& next = advice_.candidates[order[1]];
     advice_.reason += fmt::format("; next is {} with {:.2g}", next.title(), *next.merit());
@@ -71,17 +75,23 @@ void Adviser::choose() {
   }
 }
 
-/// The best, or where steps are imposed one that is nearly as good and hands over better what these steps are made
-/// with: runs that all have the same imposed steps do not show what that is worth.
-std::size_t Adviser::best_handed_over(const std::vector<std::size_t>& order) const {
-  constexpr double kAlike = 2.0;
+/// The best, or one that is nearly as good in short runs and better in what these do not show: with imposed steps,
+/// which all of them have in common, the defect of what is handed over for them; else what is foretold of the coupling
+/// where the errors that subsystems make by themselves hide it.
+std::size_t Adviser::best_of_alike(const std::vector<std::size_t>& order) const {
   const auto& best = advice_.candidates[order.front()];
+  const bool by_defect = best.probed_defect.has_value();
+  if (!best.probed_error || (!by_defect && !best.equal_cost_error)) return order.front();
+  const double alike = by_defect ? 2.0 : 1.25;
+  const auto hidden = [&](std::size_t i) {
+    const auto& of = advice_.candidates[i];
+    return (by_defect ? of.probed_defect : of.equal_cost_error).value_or(std::numeric_limits<double>::infinity());
+  };
   std::size_t chosen = order.front();
-  if (!best.probed_defect) return chosen;
   for (const std::size_t i : order) {
     const auto& of = advice_.candidates[i];
-    if (!of.probed_defect || *of.merit() > kAlike * *best.merit()) continue;
-    if (*of.probed_defect < *advice_.candidates[chosen].probed_defect / kAlike) chosen = i;
+    if (!of.probed_error || *of.probed_error > alike * *best.probed_error) continue;
+    if (hidden(i) < 0.5 * hidden(chosen)) chosen = i;
   }
   return chosen;
 }

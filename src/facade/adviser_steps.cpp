@@ -146,11 +146,16 @@ bool Adviser::confirm(Duration step, std::optional<double> foretold) {
   const bool sound = result.doubts.empty() && std::all_of(result.outputs.begin(), result.outputs.end(),
                                                           [](const OutputVerification& of) { return of.sound(); });
   if (result.failure || !sound || !measured || !(*measured <= settings_.tolerance)) return false;
-  for (const auto& unseen : result.unrefined) {
-    remark(fmt::format("'{}' makes the same steps in all runs that confirm the step: what that costs is not seen",
-                       unseen));
-  }
   advice_.recommended_step = step;
+  if (!result.unrefined.empty()) {
+    advice_.reason += fmt::format(
+        "; runs at h, h/2 and h/4 agree to {:.2g} with this step, but for what the steps of {} cost, which they have "
+        "in "
+        "common{}",
+        *measured, fmt::join(result.unrefined, ", "),
+        foretold ? fmt::format("; with these {:.2g} is foretold", *foretold) : "");
+    return true;
+  }
   advice_.reason += foretold && *measured > kSurprise * *foretold
                         ? fmt::format("; with this step {:.2g} is foretold, but runs at h, h/2 and h/4 show {:.2g}",
                                       *foretold, *measured)

@@ -17,8 +17,9 @@ Course inside(const Course& course, Time from, Time to) {
 
 /// Two samples as good as at the same time are the sides of a jump. The other run may have told the later one only.
 bool is_before_a_jump(std::span<const Time> times, std::size_t i) {
-  constexpr double kSame = 1e-6;  // of the step before
-  return i > 0 && i + 1 < times.size() && times[i + 1] - times[i] <= kSame * (times[i] - times[i - 1]);
+  constexpr double kSame = 1e-6;  // of a step, in the mean
+  const double steps = static_cast<double>(times.size()) - 1.0;
+  return i + 1 < times.size() && times[i + 1] - times[i] <= kSame * (times.back() - times.front()) / steps;
 }
 
 /// Walks forward: asked for ascending times only.
