@@ -29,7 +29,7 @@ std::vector<std::string> capability_lines(const CoupledSystem& system, const std
     const SubsystemId id{s};
     auto text = capability_text(summaries[s].source, system.capabilities(id));
     const auto [group, is_new] = known.emplace(text, groups.size());
-    if (is_new) groups.push_back({std::move(text), {}});
+    if (is_new) groups.emplace_back(std::move(text), std::vector<std::string>());
     groups[group->second].second.push_back(system.graph().name(id));
   }
   std::vector<std::string> lines;
