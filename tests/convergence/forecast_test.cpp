@@ -6,31 +6,13 @@
 
 #include "facade/pilot.hpp"
 #include "facade/prepare.hpp"
-#include "support/recorded.hpp"
+#include "support/measured_error.hpp"
 #include "support/systems.hpp"
 
 namespace entrain {
 namespace {
 
-using test::recorded;
-
-/// rms over the run of the worst output, relative to its range, against the equations solved as one.
-double measured_error(const SystemDescription& description) {
-  auto exact_description = description;
-  exact_description.method.value = "monolithic";
-  const auto run = recorded(description);
-  const auto exact = recorded(exact_description);
-  double worst = 0.0;
-  for (const auto& name : run.names) {
-    const auto& ours = run.column(name);
-    const auto& reference = exact.column(name);
-    double sum = 0.0;
-    for (std::size_t k = 0; k < ours.size(); ++k) sum += (ours[k] - reference[k]) * (ours[k] - reference[k]);
-    const auto [low, high] = std::minmax_element(reference.begin(), reference.end());
-    worst = std::max(worst, std::sqrt(sum / static_cast<double>(ours.size())) / (*high - *low));
-  }
-  return worst;
-}
+using test::measured_error;
 
 Pilot pilot_of(const SystemDescription& description) {
   auto with_missiles = description;

@@ -5,33 +5,17 @@
 #include <cmath>
 
 #include "facade/advice.hpp"
+#include "support/measured_error.hpp"
 #include "support/ode_model.hpp"
-#include "support/recorded.hpp"
 #include "support/systems.hpp"
 #include "support/two_in_a_loop.hpp"
 
 namespace entrain {
 namespace {
 
-constexpr double kTolerance = 1e-3;
+using test::measured_error;
 
-/// rms of the worst output relative to its range, against all equations in one integrator.
-double true_error(const SystemDescription& description) {
-  auto exact_description = description;
-  exact_description.method.value = "monolithic";
-  const auto run = test::recorded(description);
-  const auto exact = test::recorded(exact_description);
-  double worst = 0.0;
-  for (const auto& name : run.names) {
-    const auto& ours = run.column(name);
-    const auto& reference = exact.column(name);
-    double sum = 0.0;
-    for (std::size_t k = 0; k < ours.size(); ++k) sum += std::pow(ours[k] - reference[k], 2);
-    const auto [low, high] = std::minmax_element(reference.begin(), reference.end());
-    worst = std::max(worst, std::sqrt(sum / static_cast<double>(ours.size())) / (*high - *low));
-  }
-  return worst;
-}
+constexpr double kTolerance = 1e-3;
 
 bool is_remarked(const Advice& advice, const std::string& text) {
   return std::any_of(advice.remarks.begin(), advice.remarks.end(),
@@ -45,7 +29,7 @@ TEST(AdvisedStep, long_step_asked_for_does_not_mislead) {
     const auto advice = advise(description);
     EXPECT_TRUE(is_remarked(advice, "too long to follow the motion")) << step;
     ASSERT_TRUE(advice.recommended_step) << step << ": " << advice.reason;
-    const double error = true_error(applied(description, advice));
+    const double error = measured_error(applied(description, advice));
     EXPECT_LE(error, kTolerance) << step;
     const auto told = advice.reason.find("confirm the step: ");
     ASSERT_NE(told, std::string::npos) << advice.reason;
@@ -61,7 +45,7 @@ TEST(AdvisedStep, is_found_by_runs_where_errors_are_measured) {
   }
   const auto advice = advise(description);
   ASSERT_TRUE(advice.recommended_step) << advice.reason;
-  EXPECT_LE(true_error(applied(description, advice)), kTolerance);
+  EXPECT_LE(measured_error(applied(description, advice)), kTolerance);
 }
 
 TEST(AdvisedStep, none_is_recommended_with_a_reason) {

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "facade/choose_method.hpp"
-#include "results/memory_recorder.hpp"
+#include "support/measured_error.hpp"
 #include "support/ode_model.hpp"
 #include "support/systems.hpp"
 #include "support/test_models.hpp"
@@ -34,6 +34,8 @@ SystemDescription without_linearization(SystemDescription description) {
   return description;
 }
 
+using test::measured_error;
+
 MethodChoice chosen(const SystemDescription& description, double gain = 1.0) {
   return choose_method(description, with_gain(gain));
 }
@@ -41,31 +43,6 @@ MethodChoice chosen(const SystemDescription& description, double gain = 1.0) {
 void expect_reason(const MethodChoice& choice, const std::string& method, const std::vector<std::string>& parts) {
   EXPECT_EQ(choice.description.method.value, method) << choice.note;
   for (const auto& part : parts) EXPECT_NE(choice.note.find(part), std::string::npos) << part << "\n" << choice.note;
-}
-
-/// rms of the worst output over the whole run, relative to its range.
-double measured_error(const SystemDescription& description, const ModelFactory& models = {}) {
-  const auto recorded = [&](const SystemDescription& of) {
-    Simulation simulation(of, {}, models);
-    MemoryRecorder recorder;
-    simulation.observe(recorder);
-    EXPECT_EQ(simulation.run().termination, Termination::Completed) << simulation.summary().message;
-    return recorder;
-  };
-  auto monolithic = description;
-  monolithic.method.value = "monolithic";
-  const auto run = recorded(description);
-  const auto exact = recorded(monolithic);
-  double worst = 0.0;
-  for (const auto& name : run.names) {
-    const auto& ours = run.column(name);
-    const auto& reference = exact.column(name);
-    double sum = 0.0;
-    for (std::size_t k = 0; k < ours.size(); ++k) sum += std::pow(ours[k] - reference[k], 2);
-    const auto [low, high] = std::minmax_element(reference.begin(), reference.end());
-    worst = std::max(worst, std::sqrt(sum / static_cast<double>(ours.size())) / (*high - *low));
-  }
-  return worst;
 }
 
 TEST(AutoReasons, nothing_coupled_needs_no_method) {
