@@ -133,7 +133,7 @@ class LineSearch {
   using Score = FunctionRef<double(const Complex& value)>;
 
   LineSearch(const SchurComplement& matrix, Place place, Score score)
-      : shifted_(matrix), place_(place), score_(score) {}
+      : shifted_(matrix), product_(matrix), place_(place), score_(score) {}
 
   double best() const { return best_; }
 
@@ -148,8 +148,12 @@ class LineSearch {
     solver.init();  // from a fixed vector: the same number in every run
     solver.compute(Spectra::SortRule::LargestMagn, most_restarts, kTolerance);
     double highest = -std::numeric_limits<double>::infinity();
-    const auto values = solver.eigenvalues();
-    for (const Complex& value : values) highest = std::max(highest, score_(value));
+    const Eigen::VectorXcd values = solver.eigenvalues();
+    const Eigen::MatrixXcd vectors = solver.eigenvectors();
+    for (Index i = 0; i < values.size(); ++i) {
+      const double score = score_(values[i]);
+      if (score > highest && is_eigenvalue(values[i], vectors.col(i))) highest = score;
+    }
     best_ = std::max(best_, highest);
     return highest;
   }
@@ -185,7 +189,17 @@ class LineSearch {
   }
 
  private:
+  /// Spectra finds eigenvalues of the real part of an inverse and has to guess which of two roots is meant.
+  bool is_eigenvalue(const Complex& value, const Eigen::VectorXcd& vector) const {
+    constexpr double kTolerance = 1e-6;
+    Eigen::VectorXcd product(vector.size());
+    product.real() = product_(vector.real());
+    product.imag() = product_(vector.imag());
+    return (product - value * vector).norm() <= kTolerance * std::abs(value) * vector.norm();
+  }
+
   Shifted shifted_;
+  Product product_;
   Place place_;
   Score score_;
   double best_ = -std::numeric_limits<double>::infinity();
