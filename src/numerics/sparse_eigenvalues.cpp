@@ -12,11 +12,11 @@
 #include <complex>
 #include <limits>
 #include <numbers>
-#include <utility>
 
 #include "base/function_ref.hpp"
 #include "entrain/error.hpp"
 #include "numerics/eigenvalues.hpp"
+#include "numerics/golden_section.hpp"
 
 namespace entrain {
 namespace {
@@ -164,7 +164,7 @@ class LineSearch {
     const auto look_at = [&](double at) { return look(at, most_restarts); };
     constexpr int kEven = 8;
     constexpr int kHalvings = 10;
-    constexpr int kSections = 8;
+    constexpr double kWidth = 0.02;  // of the places around the best
     std::vector<double> places{0.0};
     for (int k = kHalvings; k > 0; --k) places.push_back(std::ldexp(far / kEven, -k));
     for (int k = 1; k <= kEven; ++k) places.push_back(far * k / kEven);
@@ -172,20 +172,9 @@ class LineSearch {
     scores.reserve(places.size());
     for (const double at : places) scores.push_back(look_at(at));
     const auto top = static_cast<std::size_t>(std::max_element(scores.begin(), scores.end()) - scores.begin());
-    double low = places[top - std::min<std::size_t>(top, 1)];
-    double high = places[std::min(top + 1, places.size() - 1)];
-    const double section = 1.0 / std::numbers::phi;
-    double left = look_at(high - section * (high - low));
-    double right = look_at(low + section * (high - low));
-    for (int k = 0; k < kSections; ++k) {
-      if (left > right) {
-        high = low + section * (high - low);
-        right = std::exchange(left, look_at(high - section * (high - low)));
-      } else {
-        low = high - section * (high - low);
-        left = std::exchange(right, look_at(low + section * (high - low)));
-      }
-    }
+    const double low = places[top - std::min<std::size_t>(top, 1)];
+    const double high = places[std::min(top + 1, places.size() - 1)];
+    golden_section(low, high, kWidth * (high - low), look_at);
   }
 
  private:
