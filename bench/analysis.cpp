@@ -4,6 +4,7 @@
 #include "analysis/measures.hpp"
 #include "analysis/search.hpp"
 #include "budget.hpp"
+#include "support/mass_network.hpp"
 #include "support/ring_network.hpp"
 
 namespace entrain::bench {
@@ -39,6 +40,16 @@ double seconds_per_evolved_choice() {
   return best / (settings.population * (settings.generations + 1.0));
 }
 
+/// The stability of one coupling of many masses, with inputs of degree 3.
+double seconds_per_radius(std::size_t count) {
+  const LinearNetwork network = test::masses(count, 0.0);
+  const auto choice = parallel_choice(count, 3, 0.01);
+  return seconds_of([&] {
+    const auto steps = subsystem_steps(network, choice.step, choice.degree);
+    spectral_radius(StepProgram(network, steps, choice));
+  });
+}
+
 int run() {
   Budgets budgets;
   // Budgets: a thousand evaluations per second and more on one thread, for small networks.
@@ -50,6 +61,10 @@ int run() {
   }
   const double evolved = 1e6 * seconds_per_evolved_choice();
   budgets.check(fmt::format("search over 3 subsystems: {:.0f} evaluations/s", 1e6 / evolved), evolved, 600.0, "us");
+  for (const std::size_t count : {100, 1000}) {
+    budgets.check(fmt::format("spectral radius of {} masses", count), seconds_per_radius(count),
+                  0.01 * static_cast<double>(count), "s");
+  }
   return budgets.exit_code();
 }
 
