@@ -172,6 +172,7 @@ Command add_advise(CLI::App& program) {
                                  "entrain advise examples/mechanical --verify");
   const auto arguments = std::make_shared<AdviseArguments>();
   arguments->add_system(*command);
+  command->get_option("--step")->description("Macro step in s that the methods are compared at");
   command
       ->add_option("--tolerance", arguments->settings.tolerance,
                    "Error that the recommended step keeps, relative to the range")
