@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/grid.hpp"
+#include "numerics/lagrange.hpp"
 
 namespace entrain {
 namespace {
@@ -63,11 +64,13 @@ std::array<double, 4> OutputCourses::weights_at(Time t, const Group& group, std:
     weights[k] = 1.0;
     return weights;
   }
-  for (std::size_t k = begin; k < end; ++k) {
-    weights[k] = t < knots[begin].t ? kUnknown : 1.0;  // nothing is known before the first communication
-    for (std::size_t other = begin; other < end; ++other) {
-      if (other != k) weights[k] *= (t - knots[other].t) / (knots[k].t - knots[other].t);
-    }
+  std::array<double, 4> nodes{};
+  for (std::size_t k = begin; k < end; ++k) nodes[k] = knots[k].t;
+  const std::size_t count = end - begin;
+  if (t < knots[begin].t) {  // nothing is known before the first communication
+    std::fill_n(weights.begin() + static_cast<std::ptrdiff_t>(begin), count, kUnknown);
+  } else {
+    lagrange_weights(std::span(nodes).subspan(begin, count), t, std::span(weights).subspan(begin, count));
   }
   return weights;
 }

@@ -1,8 +1,11 @@
 #include "results/difference.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
+
+#include "numerics/lagrange.hpp"
 
 namespace entrain {
 namespace {
@@ -48,14 +51,10 @@ class Interpolation {
   }
   /// Through the samples from `first` to `last`.
   double polynomial(std::size_t first, std::size_t last, Time t) const {
+    std::array<double, 4> weights{};
+    lagrange_weights(course_.times.subspan(first, last - first + 1), t, weights);
     double value = 0.0;
-    for (std::size_t k = first; k <= last; ++k) {
-      double weight = 1.0;
-      for (std::size_t other = first; other <= last; ++other) {
-        if (other != k) weight *= (t - course_.times[other]) / (course_.times[k] - course_.times[other]);
-      }
-      value += weight * course_.values[k];
-    }
+    for (std::size_t k = first; k <= last; ++k) value += weights[k - first] * course_.values[k];
     return value;
   }
 
