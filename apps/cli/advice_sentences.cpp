@@ -76,7 +76,7 @@ std::vector<std::string> parameter_sentences(const Advice& advice) {
   std::vector<std::string> lines;
   for (const auto& of : advice.parameters) {
     const auto searched =
-        fmt::format("searched from {:.4g} to {:.4g}, with {} at {:.4g} s", of.low, of.high, of.way, of.step);
+        fmt::format("searched from {:.4g} to {:.4g}, with {} at {:.4g} s", of.low, of.high, of.config, of.step);
     lines.push_back(of.stable.empty() ? fmt::format("{}, now {:.4g}: nowhere stable ({})", of.name, of.value, searched)
                                       : fmt::format("{}, now {:.4g}: stable {} ({})", of.name, of.value,
                                                     ranges_text(of.stable), searched));
@@ -105,7 +105,7 @@ std::string front_text(const Advice& advice) {
     if (i % stride != 0 && !knee) continue;
     const auto& of = points[i];
     table.add_row({fmt::format("{:.3g}", of.step), fmt::format("{:.4f}", of.quality.radius),
-                   fmt::format("{:.3g}", of.quality.consistency), of.way.title() + (knee ? " <- gives up least" : "")});
+                   fmt::format("{:.3g}", of.quality.consistency), of.config.title() + (knee ? " <- gives up least" : "")});
   }
   return fmt::format("best compromises of radius, consistency and step: {} found, {}\n{}", points.size(),
                      advice.front->how, table.text(2));

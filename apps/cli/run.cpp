@@ -45,9 +45,10 @@ struct RunArguments : SystemArguments {
 
 /// With the method, step and options of the correction; whoever asks for others on the command line is told.
 SystemDescription corrected(SystemDescription description, const RunArguments& arguments, const Learned& learned) {
-  SystemDescription asked;  // jacobi, nothing else
+  SystemDescription asked;
+  asked.method.value = learnable_method();
   for (const auto& assignment : arguments.options) apply_option(asked, assignment);
-  auto problems = contradictions(learned, {arguments.method, arguments.step, asked.method_options["jacobi"]});
+  auto problems = contradictions(learned, {arguments.method, arguments.step, asked.method_options[learnable_method()]});
   if (!problems.empty()) throw Error(std::move(problems));
   return with_learned(std::move(description), learned);
 }

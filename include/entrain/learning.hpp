@@ -122,7 +122,7 @@ struct LearnProgress {
 /// that follow outputs with feedthrough, or outputs of a subsystem with a longer step. Throws Error when the system
 /// cannot be run, or not twice.
 ENTRAIN_API LearnResult learn(const SystemDescription& description, const LearnOptions& options,
-                              const LearnProgress& progress = {}, const ModelFactory& models = {});
+                              const LearnProgress& progress = {}, const Extensions& extensions = {});
 
 /// The description as the learned correction needs it: method, options and step. To be run with RunOptions::learned.
 /// Throws Error{InvalidSystem} when no run with these options could be corrected.

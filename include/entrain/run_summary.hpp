@@ -10,6 +10,7 @@
 
 #include "entrain/capabilities.hpp"
 #include "entrain/export.hpp"
+#include "entrain/method_traits.hpp"
 #include "entrain/system_description.hpp"
 
 namespace entrain {
@@ -76,6 +77,7 @@ struct RunSummary {
   std::string version;
   std::string system;
   std::string method;
+  MethodFamily family = MethodFamily::Explicit;  ///< of the method
   Termination termination = Termination::NotStarted;
   std::string message;  ///< why it ended, when not completed
   Time start = 0.0;

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "entrain/export.hpp"
-#include "entrain/model.hpp"
+#include "entrain/extensions.hpp"
 #include "entrain/run_summary.hpp"
 #include "entrain/system_description.hpp"
 
@@ -84,13 +84,10 @@ struct RunOptions {
   Logging log = {};
 };
 
-/// Makes a model from its name; nullptr when it does not know the name. Tried before the built-in models.
-using ModelFactory = std::function<std::unique_ptr<Model>(std::string_view name)>;
-
 /// A coupled system that can be run once. Construction checks everything and throws Error with all problems.
 class ENTRAIN_API Simulation {
  public:
-  explicit Simulation(const SystemDescription& description, RunOptions options = {}, const ModelFactory& models = {});
+  explicit Simulation(const SystemDescription& description, RunOptions options = {}, const Extensions& extensions = {});
   ~Simulation();
   Simulation(Simulation&&) noexcept;
   Simulation& operator=(Simulation&&) noexcept;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "entrain/error.hpp"
+#include "entrain/export.hpp"
 #include "entrain/variable.hpp"
 
 namespace entrain {
@@ -115,6 +116,9 @@ struct RecordDescription {
   std::optional<Written<std::string>> format;                  ///< "csv" (the default), "hdf5" or "mat"
 };
 
+/// The method of a system that names none.
+ENTRAIN_API std::string_view default_method() noexcept;
+
 /// What the user wrote, as plain data. Values left out stay empty here; defaults are decided once, by `resolve`.
 struct SystemDescription {
   std::string name;            ///< of the file or its folder
@@ -122,7 +126,7 @@ struct SystemDescription {
   Written<double> start{0.0, {}};
   std::optional<Written<double>> stop;
   std::optional<Written<double>> step;
-  Written<std::string> method{"jacobi", {}};
+  Written<std::string> method{std::string(default_method()), {}};
   /// Options per method: [method.NAME].
   std::map<std::string, std::map<std::string, Written<OptionValue>>> method_options;
   std::vector<SubsystemDescription> subsystems;  ///< in the order of the file

@@ -5,13 +5,8 @@
 
 namespace entrain {
 
-bool Way::explicit_method() const {
-  return method == "jacobi" || method == "gauss-seidel" || method == "nepce";
-}
-
-std::string Way::title() const {
-  if (!explicit_method()) return method;
-  auto text = fmt::format("{} of degree {}", method, degree);
+std::string MethodConfig::title() const {
+  auto text = degree ? fmt::format("{} of degree {}", method, *degree) : method;
   if (!sequence.empty()) text += fmt::format(", first {}", fmt::join(sequence, ", then "));
   std::vector<std::string> parts;
   for (const auto& [input, gain] : gains) parts.push_back(fmt::format("{} {:.3g}", input, gain));
@@ -29,7 +24,7 @@ std::string Advice::sequence_judged() const {
   if (sequence.size() < 2) return {};
   const std::vector<std::string> named(sequence.begin(),
                                        sequence.size() > kNamed ? sequence.begin() + kNamed : sequence.end());
-  return fmt::format("gauss-seidel is judged with the sequence {}{}", fmt::join(named, ", then "),
+  return fmt::format("sequential methods are judged with the sequence {}{}", fmt::join(named, ", then "),
                      sequence.size() > kNamed ? fmt::format(", ... ({} in all)", sequence.size()) : "");
 }
 

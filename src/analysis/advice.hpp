@@ -11,24 +11,12 @@
 #include "analysis/measures.hpp"
 #include "analysis/search.hpp"
 #include "analysis/stable_ranges.hpp"
+#include "entrain/method_traits.hpp"
 
 namespace entrain {
 
-/// A method with what matters of its options.
-struct Way {
-  std::string method;
-  int degree = 0;                       ///< of the explicit methods
-  std::vector<std::string> sequence;    ///< of gauss-seidel and nepce; empty = as the method finds it
-  std::map<std::string, double> gains;  ///< of nepce, by "subsystem.input"; left out = 0
-
-  bool explicit_method() const;
-  /// "nepce of degree 1, first b, then a, gains a.u 0.25".
-  std::string title() const;
-  bool operator==(const Way&) const = default;
-};
-
-/// One way to run a system, and what is known of it.
-struct Candidate : Way {
+/// One configuration to run a system, and what is known of it.
+struct Candidate : MethodConfig {
   std::vector<std::string> obstacles;  ///< empty = it can run this system
 
   std::optional<double> radius;  ///< spectral radius per macro step
@@ -54,7 +42,7 @@ struct Candidate : Way {
   std::optional<double> merit() const;
 };
 
-/// Two ways that cost the same, in real runs over the same time.
+/// Two configs that cost the same, in real runs over the same time.
 struct Match {
   std::size_t candidate = 0;  ///< the one of which nothing can be foretold
   std::size_t rival = 0;      ///< the best of the others
@@ -76,7 +64,7 @@ struct Measured {
 
 /// The best compromises of a search.
 struct FrontPoint {
-  Way way;
+  MethodConfig config;
   Duration step = 0.0;
   Quality quality;
 };
@@ -98,11 +86,11 @@ struct ParameterLimits {
   double low = 0.0;    ///< where was searched
   double high = 0.0;
   std::vector<StableRange> stable;
-  std::string way = {};  ///< with this method
-  Duration step = 0.0;   ///< at this macro step
+  std::string config = {};  ///< with this method
+  Duration step = 0.0;      ///< at this macro step
 };
 
-/// The measures of paper 003 for one explicit way at the step asked for.
+/// The measures of paper 003 for one explicit config at the step asked for.
 struct Robustness {
   std::size_t candidate = 0;
   std::optional<double> consistency;                    ///< relative consistency
@@ -112,7 +100,7 @@ struct Robustness {
 
 /// Radius and consistency over the step.
 struct QualityCurve {
-  Way way;
+  MethodConfig config;
   std::vector<Duration> steps;
   std::vector<double> radius;
   std::vector<double> consistency;  ///< empty for implicit methods
@@ -124,7 +112,7 @@ struct HeatMap {
     std::string name;
     std::vector<double> values;
   };
-  std::string way;
+  std::string config;
   Axis x, y;
   std::vector<std::vector<double>> radius;  ///< a row for each y; NaN where there is none
 };
@@ -137,9 +125,9 @@ struct Advice {
   Duration step = 0.0;                    ///< as asked for, or the default
   std::vector<std::string> capabilities;  ///< a line for each kind of subsystem
   std::vector<std::vector<std::string>> loops;
-  std::vector<std::string> sequence;   ///< that sequential methods are judged with, where a way names none
+  std::vector<std::string> sequence;   ///< that sequential methods are judged with, where a config names none
   std::optional<double> fastest_rate;  ///< largest |eigenvalue| of the coupled system, 1/s
-  std::size_t operating_points = 0;    ///< 0 = no linear picture
+  std::size_t operating_points = 0;    ///< 0 = nothing is linearized
   std::vector<Candidate> candidates;
   std::optional<Match> match;
   std::optional<std::size_t> choice;

@@ -1,16 +1,10 @@
 #pragma once
 
 #include "analysis/linear_network.hpp"
+#include "entrain/method_traits.hpp"
 #include "entrain/subsystem.hpp"
 
 namespace entrain {
-
-/// Where an implicit method has the end of a step from, on which its inputs agree. It matters only for subsystems that
-/// take a lower degree than the polynomials have.
-enum class StepEnd {
-  Estimate,  ///< `missiles`: from linearizations, under the whole polynomials; what is handed over is the best fit
-  Trial,     ///< `ifosmondi`: from steps under what is handed over
-};
 
 /// What is known where a step begins.
 enum class StepStart {

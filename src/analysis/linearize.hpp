@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "analysis/linear_network.hpp"
-#include "coupling/coupled_system.hpp"
+#include "entrain/coupled_system.hpp"
 
 namespace entrain {
 

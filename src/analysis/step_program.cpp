@@ -51,18 +51,6 @@ void step_in_parts(const LinearSubsystem& subsystem, Duration size, int parts, i
 
 }  // namespace
 
-CouplingChoice parallel_choice(std::size_t subsystems, int degree, Duration step) {
-  CouplingChoice choice{.stages = {std::vector<std::size_t>(subsystems)}, .degree = degree, .step = step};
-  std::iota(choice.stages[0].begin(), choice.stages[0].end(), std::size_t{0});
-  return choice;
-}
-
-CouplingChoice sequential_choice(std::span<const std::size_t> sequence, int degree, Duration step) {
-  CouplingChoice choice{.stages = {}, .degree = degree, .step = step};
-  for (const std::size_t s : sequence) choice.stages.push_back({s});
-  return choice;
-}
-
 std::vector<SubsystemStep> subsystem_steps(const LinearNetwork& network, Duration macro_step, int degree) {
   std::vector<SubsystemStep> steps;
   for (const auto& subsystem : network.subsystems) {

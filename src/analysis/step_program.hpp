@@ -6,22 +6,12 @@
 #include <vector>
 
 #include "analysis/linear_network.hpp"
+#include "entrain/method_traits.hpp"
 #include "masters/calendar.hpp"
+#include "masters/linear_stages.hpp"
 #include "numerics/sparse_eigenvalues.hpp"
 
 namespace entrain {
-
-/// What an explicit method decides: who is called when, and how inputs are continued.
-struct CouplingChoice {
-  /// Called one stage after the other; the subsystems of a stage step at once, with inputs from before the stage.
-  std::vector<std::vector<std::size_t>> stages;
-  int degree = 0;
-  std::vector<double> gains = {};  ///< per input of the network: w <- gain w + (1 - gain) y; empty = none
-  Duration step = 0.0;             ///< macro step
-  bool constant_start = false;     ///< as `start = "constant"`: matters for the first macro steps only
-};
-CouplingChoice parallel_choice(std::size_t subsystems, int degree, Duration step);
-CouplingChoice sequential_choice(std::span<const std::size_t> sequence, int degree, Duration step);
 
 /// The length of z (StepProgram).
 inline std::size_t vector_size(const LinearNetwork& network, int degree) {

@@ -76,7 +76,7 @@ class Assembler {
   Assembler(const SystemDescription& description, std::vector<Problem>& problems)
       : description_(description), problems_(problems) {}
 
-  Assembly run(const SubsystemFactory& factory) {
+  Assembly run(const SubsystemMaker& factory) {
     for (const auto& subsystem : description_.subsystems) add(subsystem, factory);
     for (const auto& connection : description_.connections) {
       for (auto& single :
@@ -100,7 +100,7 @@ class Assembler {
     problems_.push_back({std::move(message), std::move(remedy), where, Problem::Severity::Error});
   }
 
-  void add(const SubsystemDescription& description, const SubsystemFactory& factory) {
+  void add(const SubsystemDescription& description, const SubsystemMaker& factory) {
     auto subsystem = factory(description, problems_);
     if (!subsystem) {
       broken_.insert(description.name);
@@ -365,8 +365,7 @@ bool Assembly::has_discrete() const {
   });
 }
 
-Assembly assemble(const SystemDescription& description, const SubsystemFactory& factory,
-                  std::vector<Problem>& problems) {
+Assembly assemble(const SystemDescription& description, const SubsystemMaker& factory, std::vector<Problem>& problems) {
   return Assembler(description, problems).run(factory);
 }
 

@@ -6,14 +6,14 @@
 #include <vector>
 
 #include "coupling/discrete_signals.hpp"
-#include "coupling/graph.hpp"
+#include "entrain/graph.hpp"
 #include "entrain/subsystem.hpp"
 #include "entrain/system_description.hpp"
 
 namespace entrain {
 
 /// Makes the subsystem a description asks for; nullptr after adding to `problems` why it cannot.
-using SubsystemFactory =
+using SubsystemMaker =
     std::function<std::unique_ptr<Subsystem>(const SubsystemDescription&, std::vector<Problem>& problems)>;
 
 /// What a description becomes: subsystems with their start values, and the graph between them.
@@ -35,7 +35,6 @@ struct Assembly {
 };
 
 /// Everything that is wrong goes to `problems`, all at once; the result is usable when none is an error.
-Assembly assemble(const SystemDescription& description, const SubsystemFactory& factory,
-                  std::vector<Problem>& problems);
+Assembly assemble(const SystemDescription& description, const SubsystemMaker& factory, std::vector<Problem>& problems);
 
 }  // namespace entrain

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "coupling/graph.hpp"
+#include "entrain/graph.hpp"
 #include "entrain/subsystem.hpp"
 #include "entrain/system_description.hpp"
 

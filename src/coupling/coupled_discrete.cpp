@@ -1,9 +1,9 @@
 // The part of the coupled system that passes on values that are no real numbers.
-#include "coupling/coupled_system.hpp"
+#include "coupling/coupled_parts.hpp"
 
 namespace entrain {
 
-void CoupledSystem::connect_discrete(const std::vector<DiscreteConnection>& connections) {
+void CoupledSystem::Parts::connect_discrete(const std::vector<DiscreteConnection>& connections) {
   std::vector<Subsystem*> subsystems;
   for (auto& participant : participants_) subsystems.push_back(participant.subsystem.get());
   discrete_ = std::make_unique<DiscreteSignals>(subsystems, connections);
@@ -11,7 +11,7 @@ void CoupledSystem::connect_discrete(const std::vector<DiscreteConnection>& conn
 
 /// At the start values run through all subsystems that one after the other depend on them; a ring of them settles, or
 /// is left where it is after as many rounds as there are subsystems, which the summary tells.
-void CoupledSystem::settle_discrete(Time start) {
+void CoupledSystem::Parts::settle_discrete(Time start) {
   discrete_->forget();
   for (std::size_t round = 0; round <= size(); ++round) {
     discrete_->read(false);
@@ -25,7 +25,7 @@ void CoupledSystem::settle_discrete(Time start) {
 }
 
 /// A real input that is fed by an integer or a boolean is a constant to everybody else.
-bool CoupledSystem::exchange_reals() {
+bool CoupledSystem::Parts::exchange_reals() {
   bool changed = false;
   discrete_->write_reals([&](const DiscreteConnection& connection, double value) {
     const InputId input{graph_.inputs_of(connection.to).first + connection.input};
@@ -36,7 +36,7 @@ bool CoupledSystem::exchange_reals() {
   return changed;
 }
 
-bool CoupledSystem::exchange_discrete(Time now, bool read_all) {
+bool CoupledSystem::Parts::exchange_discrete(Time now, bool read_all) {
   discrete_->read(read_all);
   spread_common_steps();
   discrete_->write(now, times_);

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "coupling/coupled_system.hpp"
+#include "coupling/coupled_parts.hpp"
 #include "numerics/polynomial.hpp"
 #include "subsystem/foreign_calls.hpp"
 
@@ -41,7 +41,7 @@ StepRejected rejected_step(const Subsystem& subsystem, Time from, Duration size)
 
 }  // namespace
 
-void CoupledSystem::commit_everyone(const CommonStep& common) {
+void CoupledSystem::Parts::commit_everyone(const CommonStep& common) {
   if (!all_held_ || is_timed(SubsystemId{0})) return commit_everyone_at_length(common);
   const HeldPart* first = held_parts_.data();
   if (executor_.threads() == 1) {
@@ -57,7 +57,7 @@ void CoupledSystem::commit_everyone(const CommonStep& common) {
 }
 
 /// Who fails or ends unusually is settled, and the others go on from there.
-inline void CoupledSystem::make_held_steps(const HeldPart* first, const HeldPart* end, const CommonStep& common) {
+inline void CoupledSystem::Parts::make_held_steps(const HeldPart* first, const HeldPart* end, const CommonStep& common) {
   for (const HeldPart* part = first; part != end; ++part) {
     try {
       const StepReport* unusual = part->make(common.from, common.size);
@@ -68,17 +68,17 @@ inline void CoupledSystem::make_held_steps(const HeldPart* first, const HeldPart
   }
 }
 
-void CoupledSystem::continue_held_step(const HeldPart& part, const CommonStep& common, const StepReport& report) {
+void CoupledSystem::Parts::continue_held_step(const HeldPart& part, const CommonStep& common, const StepReport& report) {
   const SubsystemId s = subsystem_of(part);
   continue_step({s, common.from, common.size, 0, 1, common.to}, participants_[s], report);
 }
 
-bool CoupledSystem::each_at(Time t) const {
+bool CoupledSystem::Parts::each_at(Time t) const {
   return std::all_of(times_.begin(), times_.end(), [t](Time of_one) { return of_one == t; });
 }
 
 /// As after a step in which nothing happened, but for those that failed.
-void CoupledSystem::settle_common_step(Time reached_time) {
+void CoupledSystem::Parts::settle_common_step(Time reached_time) {
   trouble_ = false;
   spread_common_steps();
   for (std::size_t s = 0; s < size(); ++s) {
@@ -93,7 +93,7 @@ void CoupledSystem::settle_common_step(Time reached_time) {
 }
 
 /// Before steps and times of one of them change.
-void CoupledSystem::spread_common_steps() {
+void CoupledSystem::Parts::spread_common_steps() {
   if (common_steps_ == 0) return;
   for (auto& steps : steps_) steps += common_steps_;
   std::fill(times_.begin(), times_.end(), common_time_);
@@ -101,7 +101,7 @@ void CoupledSystem::spread_common_steps() {
 }
 
 /// Timed when the first one is: all of them, so that who has made another number of steps is timed as well.
-void CoupledSystem::commit_everyone_at_length(const CommonStep& common) {
+void CoupledSystem::Parts::commit_everyone_at_length(const CommonStep& common) {
   const bool timed = is_timed(SubsystemId{0});
   spread_common_steps();
   commit_each(
@@ -111,7 +111,7 @@ void CoupledSystem::commit_everyone_at_length(const CommonStep& common) {
       });
 }
 
-void CoupledSystem::commit_all(std::span<const StepTask> tasks) {
+void CoupledSystem::Parts::commit_all(std::span<const StepTask> tasks) {
   spread_common_steps();
   commit_each(
       tasks.size(), [&](std::size_t i) { return tasks[i].subsystem; },
@@ -120,7 +120,7 @@ void CoupledSystem::commit_all(std::span<const StepTask> tasks) {
 
 /// If several fail, the first in the order of the batch speaks, whichever thread was first.
 template <class SubsystemAt, class Commit>
-inline void CoupledSystem::commit_each(std::size_t count, const SubsystemAt& subsystem_at, const Commit& commit) {
+inline void CoupledSystem::Parts::commit_each(std::size_t count, const SubsystemAt& subsystem_at, const Commit& commit) {
   executor_.for_each(count, [&](std::size_t i) {
     try {
       commit(i);
@@ -133,12 +133,12 @@ inline void CoupledSystem::commit_each(std::size_t count, const SubsystemAt& sub
   for (std::size_t i = 0; i < count; ++i) settle_trouble(subsystem_at(i));
 }
 
-void CoupledSystem::note_failure(SubsystemId s) {
+void CoupledSystem::Parts::note_failure(SubsystemId s) {
   participants_[s].failure = std::current_exception();
   trouble_.store(true, std::memory_order_relaxed);
 }
 
-void CoupledSystem::settle_trouble(SubsystemId s) {
+void CoupledSystem::Parts::settle_trouble(SubsystemId s) {
   auto& participant = participants_[s];
   if (participant.failure) std::rethrow_exception(std::exchange(participant.failure, nullptr));
   if (!participant.stopped_at) return;
@@ -154,7 +154,7 @@ double CoupledSystem::Counters::seconds() const {
          sampled_seconds * static_cast<double>(steps - 1) / static_cast<double>(sampled_steps);
 }
 
-void CoupledSystem::step(const StepTask& task, Participant& participant) {
+void CoupledSystem::Parts::step(const StepTask& task, Participant& participant) {
   if (task.parts != 1 || task.degree > participant.input_degree) {
     step_in_parts(task, participant, task.from);
     return;
@@ -173,11 +173,11 @@ void CoupledSystem::step(const StepTask& task, Participant& participant) {
   if (report.outcome != StepOutcome::Completed || report.stop_requested) continue_step(task, participant, report);
 }
 
-bool CoupledSystem::is_timed(SubsystemId s) const {
+bool CoupledSystem::Parts::is_timed(SubsystemId s) const {
   return ((steps_[s] + common_steps_) & kTimingMask) == 0;
 }
 
-void CoupledSystem::commit_one(const StepTask& task, bool timed) {
+void CoupledSystem::Parts::commit_one(const StepTask& task, bool timed) {
   auto& participant = participants_[task.subsystem];
   if (timed) {
     step_timed(task, participant);
@@ -187,13 +187,13 @@ void CoupledSystem::commit_one(const StepTask& task, bool timed) {
   note_step(task.subsystem, task.to);
 }
 
-void CoupledSystem::note_step(SubsystemId s, Time reached_time) {
+void CoupledSystem::Parts::note_step(SubsystemId s, Time reached_time) {
   ++steps_[s];
   times_[s] = reached_time;
   check_outputs(s, reached_time);
 }
 
-void CoupledSystem::step_timed(const StepTask& task, Participant& participant) {
+void CoupledSystem::Parts::step_timed(const StepTask& task, Participant& participant) {
   auto& counters = participant.counters;
   const auto begin = std::chrono::steady_clock::now();
   step(task, participant);
@@ -206,7 +206,7 @@ void CoupledSystem::step_timed(const StepTask& task, Participant& participant) {
   }
 }
 
-void CoupledSystem::step_in_trial(const StepTask& task, Participant& participant) {
+void CoupledSystem::Parts::step_in_trial(const StepTask& task, Participant& participant) {
   auto& counters = participant.counters;
   if ((counters.trials++ & kTimingMask) != 0) {
     step(task, participant);
@@ -219,13 +219,13 @@ void CoupledSystem::step_in_trial(const StepTask& task, Participant& participant
   ++counters.sampled_trials;
 }
 
-void CoupledSystem::note_stop_request(Participant& participant, Time reached_time) {
+void CoupledSystem::Parts::note_stop_request(Participant& participant, Time reached_time) {
   participant.stopped_at = reached_time;
   trouble_.store(true, std::memory_order_relaxed);
 }
 
 /// After a step that ended early, was rejected or asked to stop.
-void CoupledSystem::continue_step(const StepTask& task, Participant& participant, const StepReport& report) {
+void CoupledSystem::Parts::continue_step(const StepTask& task, Participant& participant, const StepReport& report) {
   if (report.stop_requested) {  // who asked to stop steps no more
     note_stop_request(participant, report.reached);
   } else if (report.outcome == StepOutcome::EndedEarly && report.reached > task.from) {
@@ -236,12 +236,12 @@ void CoupledSystem::continue_step(const StepTask& task, Participant& participant
   }
 }
 
-void CoupledSystem::keep_end(Participant& participant, const InputBlock& inputs, Duration size) {
+void CoupledSystem::Parts::keep_end(Participant& participant, const InputBlock& inputs, Duration size) {
   for (std::size_t i = 0; i < inputs.count(); ++i) participant.input_end[i] = inputs.value(i, size);
 }
 
 /// From `reached` to the end of the task, in its parts; an early return starts the next part where it happened.
-void CoupledSystem::step_in_parts(const StepTask& task, Participant& participant, Time reached_time) {
+void CoupledSystem::Parts::step_in_parts(const StepTask& task, Participant& participant, Time reached_time) {
   const std::size_t count = participant.input_end.size();
   // Without a degree to lower, sub-steps are only more calls.
   const int divided = std::min(participant.substeps, most_parts(participant.subsystem->capabilities(), task.size));
@@ -283,11 +283,11 @@ void CoupledSystem::step_in_parts(const StepTask& task, Participant& participant
   }
 }
 
-void CoupledSystem::check_outputs(SubsystemId s, Time t) const {
+void CoupledSystem::Parts::check_outputs(SubsystemId s, Time t) const {
   if (!all_finite(participants_[s].outputs)) throw_not_finite(s, t);
 }
 
-void CoupledSystem::throw_not_finite(SubsystemId s, Time t) const {
+void CoupledSystem::Parts::throw_not_finite(SubsystemId s, Time t) const {
   const auto outputs = graph_.outputs_of(s);
   std::size_t first_bad = outputs.first;
   while (std::isfinite(signals_[first_bad])) ++first_bad;

@@ -1,198 +1,147 @@
-#include "coupling/coupled_system.hpp"
+#include "entrain/coupled_system.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <chrono>
-#include <cmath>
-#include <limits>
-
-#include "base/grid.hpp"
-#include "entrain/error.hpp"
-#include "numerics/polynomial.hpp"
+#include "coupling/coupled_parts.hpp"
 
 namespace entrain {
-namespace {
-
-constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
-constexpr std::size_t kOrders = kMaxInputDegree + 1;
-
-}  // namespace
-
-TrialKind natural_trial_kind(const Capabilities& can) {
-  if (can.rollback) return TrialKind::Rollback;
-  return can.states && can.linearization ? TrialKind::Costarica : TrialKind::None;
-}
 
 CoupledSystem::CoupledSystem(std::vector<std::unique_ptr<Subsystem>> subsystems, Graph graph,
                              std::vector<double> start_inputs, int threads)
-    : graph_(std::move(graph)),
-      transfer_(graph_, start_inputs),
-      evaluation_(graph_, transfer_),
-      executor_(std::min(threads, static_cast<int>(subsystems.size()))),
-      times_(subsystems.size(), 0.0),
-      steps_(subsystems.size(), 0),
-      signals_(transfer_.make_signals()),
-      input_end_(std::move(start_inputs)),
-      coefficients_(kOrders * graph_.inputs(), 0.0),
-      start_inputs_(input_end_) {
-  for (auto& subsystem : subsystems) {
-    const SubsystemId id{participants_.size()};
-    auto& participant = participants_.emplace_back();
-    const auto inputs = graph_.inputs_of(id);
-    const auto outputs = graph_.outputs_of(id);
-    participant.outputs = std::span(signals_).subspan(outputs.first, outputs.count);
-    participant.input_end = std::span(input_end_).subspan(inputs.first, inputs.count);
-    participant.coefficients = coefficients_.data() + kOrders * inputs.first;
-    participant.input_degree = subsystem->capabilities().input_degree;
-    trial_kinds_.push_back(natural_trial_kind(subsystem->capabilities()));
-    participant.substeps = subsystem->capabilities().substeps;
-    first_state_.push_back(first_state_.back() + subsystem->variables().states.size());
-    participant.part_coefficients.resize(kOrders * subsystem->variables().inputs.size());
-    held_parts_.push_back({subsystem->held_step(), participant.input_end.data(), participant.outputs.data()});
-    all_held_ = all_held_ && held_parts_.back().step.function != nullptr;
-    participant.subsystem = std::move(subsystem);
-  }
-}
+    : parts_(std::make_unique<Parts>(std::move(subsystems), std::move(graph), std::move(start_inputs), threads)),
+      graph_(&parts_->graph()),
+      outputs_(parts_->outputs()),
+      signals_(parts_->signals()),
+      inputs_(parts_->inputs()) {}
+CoupledSystem::~CoupledSystem() = default;
 
+const Capabilities& CoupledSystem::capabilities(SubsystemId s) const {
+  return parts_->capabilities(s);
+}
+const VariableTable& CoupledSystem::variables(SubsystemId s) const {
+  return parts_->variables(s);
+}
+Facets CoupledSystem::facets(SubsystemId s) {
+  return parts_->facets(s);
+}
+Time CoupledSystem::time_of(SubsystemId s) const {
+  return parts_->time_of(s);
+}
+bool CoupledSystem::all_at(Time t) const {
+  return parts_->all_at(t);
+}
+double CoupledSystem::incoming(InputId input) const {
+  return parts_->incoming(input);
+}
 std::span<double> CoupledSystem::coefficients(SubsystemId s, int degree, int p) {
-  const auto [first, count] = graph_.inputs_of(s);
-  if (degree == 0) return {input_end_.data() + first, count};
-  return {coefficients_.data() + kOrders * first + static_cast<std::size_t>(p) * count, count};
+  return parts_->coefficients(s, degree, p);
 }
-
-void CoupledSystem::initialize(Time start, Time stop) {
-  for (auto& participant : participants_) participant.subsystem->initialize(start, stop);
-  spread_common_steps();
-  std::fill(times_.begin(), times_.end(), start);
-  evaluation_.all(start, input_end_, signals_, [this](SubsystemId s, std::span<const double> u, std::span<double> y) {
-    participants_[s].subsystem->evaluate(u, y);
-  });
-  if (discrete_) settle_discrete(start);
-  for (std::size_t s = 0; s < size(); ++s) check_outputs(SubsystemId{s}, start);
+void CoupledSystem::hold_all_inputs() {
+  parts_->hold_all_inputs();
 }
-
+void CoupledSystem::set_corrections(std::span<const double> by_input) {
+  parts_->set_corrections(by_input);
+}
+void CoupledSystem::replace_output(OutputId output, double value) {
+  parts_->replace_output(output, value);
+}
+void CoupledSystem::commit_all(std::span<const StepTask> tasks) {
+  parts_->commit_all(tasks);
+}
+void CoupledSystem::commit_everyone(const CommonStep& common) {
+  parts_->commit_everyone(common);
+}
+void CoupledSystem::evaluate_all(std::span<const SubsystemId> batch, std::span<const double> all_inputs,
+                                 std::span<double> all_outputs) {
+  parts_->evaluate_all(batch, all_inputs, all_outputs);
+}
+void CoupledSystem::linearize_all(std::span<const SubsystemId> batch, std::span<Linearization> results) {
+  parts_->linearize_all(batch, results);
+}
 void CoupledSystem::refresh_signals(Time t) {
-  for (const auto& participant : participants_) {
-    if (!participant.subsystem->capabilities().output_refresh) return;
-  }
-  evaluation_.all(t, input_end_, signals_, [this](SubsystemId s, std::span<const double> u, std::span<double> y) {
-    participants_[s].subsystem->evaluate(u, y);
-  });
+  parts_->refresh_signals(t);
 }
-
 void CoupledSystem::solve_loops(Time t) {
-  for (std::size_t index = 0; index < graph_.loops().size(); ++index) {
-    const auto& members = graph_.loops()[index].subsystems;
-    const bool all_here = std::all_of(members.begin(), members.end(), [&](SubsystemId s) { return time_of(s) == t; });
-    if (!all_here) continue;  // somebody is in the middle of a longer step, under inputs fixed at its start
-    evaluation_.loop(index, t, input_end_, signals_,
-                     [this](SubsystemId s, std::span<const double> u, std::span<double> y) {
-                       participants_[s].subsystem->evaluate(u, y);
-                     });
-  }
+  parts_->solve_loops(t);
 }
-
 Time CoupledSystem::next_event(SubsystemId s, Time t) {
-  Events* events = facets(s).events;
-  return events == nullptr ? kNever : events->next_event(t);
+  return parts_->next_event(s, t);
 }
-
 void CoupledSystem::publish(Time t, std::span<const double> all_inputs, std::span<const double> all_outputs) {
-  std::copy(all_inputs.begin(), all_inputs.end(), input_end_.begin());
-  std::copy(all_outputs.begin(), all_outputs.end(), signals_.begin());
-  spread_common_steps();
-  for (std::size_t s = 0; s < size(); ++s) {
-    note_step(SubsystemId{s}, t);
-  }
+  parts_->publish(t, all_inputs, all_outputs);
 }
-
+void CoupledSystem::request_stop(SubsystemId s) {
+  parts_->request_stop(s);
+}
 void CoupledSystem::read_states(std::span<double> all) {
-  std::fill(all.begin(), all.end(), kUnknown);
-  for (std::size_t s = 0; s < size(); ++s) {
-    const auto range = states_of(SubsystemId{s});
-    if (States* states = facets(SubsystemId{s}).states) states->states(all.subspan(range.first, range.count));
-  }
+  parts_->read_states(all);
 }
-
 void CoupledSystem::read_state_derivatives(std::span<double> all) {
-  std::fill(all.begin(), all.end(), kUnknown);
-  for (std::size_t s = 0; s < size(); ++s) {
-    if (!capabilities(SubsystemId{s}).state_derivatives) continue;
-    const auto range = states_of(SubsystemId{s});
-    facets(SubsystemId{s}).states->derivatives(all.subspan(range.first, range.count));
-  }
+  parts_->read_state_derivatives(all);
 }
-
 void CoupledSystem::read_output_slopes(std::span<double> all) {
-  std::fill(all.begin(), all.end(), kUnknown);
-  for (std::size_t s = 0; s < size(); ++s) {
-    const auto range = graph_.outputs_of(SubsystemId{s});
-    OutputDerivatives* derivatives = facets(SubsystemId{s}).output_derivatives;
-    if (derivatives != nullptr) derivatives->output_derivatives(all.subspan(range.first, range.count));
-  }
+  parts_->read_output_slopes(all);
 }
-
+std::size_t CoupledSystem::states() const {
+  return parts_->states();
+}
+IdRange<std::size_t> CoupledSystem::states_of(SubsystemId s) const {
+  return parts_->states_of(s);
+}
+CoupledSystem::Counters CoupledSystem::counters(SubsystemId s) const {
+  return parts_->counters(s);
+}
 CoupledSystem::Saved CoupledSystem::save() {
-  std::vector<SubsystemId> everyone;
-  for (std::size_t s = 0; s < size(); ++s) everyone.emplace_back(s);
-  Saved saved;
-  save(everyone, saved);
-  if (discrete_) saved.discrete = discrete_->memory();
-  return saved;
+  return parts_->save();
 }
-
 void CoupledSystem::save(std::span<const SubsystemId> some, Saved& saved) {
-  saved.subsystems.assign(some.begin(), some.end());
-  saved.states.clear();
-  saved.times.clear();
-  saved.counters.clear();
-  saved.numbers.clear();
-  for (const SubsystemId s : some) {
-    const auto& participant = participants_[s];
-    saved.states.push_back(participant.subsystem->facets().rollback->save());
-    saved.times.push_back(time_of(s));
-    saved.counters.push_back(counters(s));
-    for (const auto values : numbers_of(participant)) {
-      saved.numbers.insert(saved.numbers.end(), values.begin(), values.end());
-    }
-  }
+  parts_->save(some, saved);
 }
-
 void CoupledSystem::restore(const Saved& saved) {
-  spread_common_steps();
-  const double* next = saved.numbers.data();
-  for (std::size_t i = 0; i < saved.subsystems.size(); ++i) {
-    const SubsystemId s = saved.subsystems[i];
-    auto& participant = participants_[s];
-    participant.subsystem->facets().rollback->restore(saved.states[i]);
-    participant.stopped_at.reset();
-    const auto rollbacks = participant.counters.rollbacks + 1;  // what happened, happened
-    participant.counters = saved.counters[i];
-    participant.counters.rollbacks = rollbacks;
-    steps_[s] = saved.counters[i].steps;
-    times_[s] = saved.times[i];
-    for (const auto values : numbers_of(participant)) {
-      std::copy_n(next, values.size(), values.begin());
-      next += values.size();
-    }
-  }
-  if (discrete_ && saved.discrete) {
-    discrete_->restore(*saved.discrete);
-    exchange_reals();
-  }
-  stop_request_.reset();
+  parts_->restore(saved);
 }
-
 void CoupledSystem::release(const Saved& saved) {
-  for (std::size_t i = 0; i < saved.subsystems.size(); ++i) {
-    facets(saved.subsystems[i]).rollback->release(saved.states[i]);
-  }
+  parts_->release(saved);
 }
-
-std::array<std::span<double>, 3> CoupledSystem::numbers_of(const Participant& participant) {
-  return {participant.outputs, participant.input_end,
-          std::span(participant.coefficients, kOrders * participant.input_end.size())};
+const TransferPlan& CoupledSystem::transfer() const {
+  return parts_->transfer();
+}
+const Subsystem& CoupledSystem::subsystem(SubsystemId s) const {
+  return parts_->subsystem(s);
+}
+std::vector<std::string> CoupledSystem::warnings(SubsystemId s) const {
+  return parts_->warnings(s);
+}
+void CoupledSystem::initialize(Time start, Time stop) {
+  parts_->initialize(start, stop);
+}
+void CoupledSystem::reset() {
+  parts_->reset();
+}
+const std::vector<double>& CoupledSystem::loop_residuals() const {
+  return parts_->loop_residuals();
+}
+std::optional<SubsystemId> CoupledSystem::stop_request() const {
+  return parts_->stop_request();
+}
+const std::vector<TrialKind>& CoupledSystem::trial_kinds() const {
+  return parts_->trial_kinds();
+}
+void CoupledSystem::set_trial_kinds(std::vector<TrialKind> kinds) {
+  parts_->set_trial_kinds(std::move(kinds));
+}
+const std::vector<PowerBond>& CoupledSystem::bonds() const {
+  return parts_->bonds();
+}
+void CoupledSystem::set_bonds(std::vector<PowerBond> bonds) {
+  parts_->set_bonds(std::move(bonds));
+}
+void CoupledSystem::connect_discrete(const std::vector<DiscreteConnection>& connections) {
+  parts_->connect_discrete(connections);
+}
+DiscreteSignals* CoupledSystem::discrete() {
+  return parts_->discrete();
+}
+bool CoupledSystem::exchange_discrete(Time now, bool read_all) {
+  return parts_->exchange_discrete(now, read_all);
 }
 
 }  // namespace entrain

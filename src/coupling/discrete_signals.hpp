@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "base/ids.hpp"
+#include "entrain/ids.hpp"
 #include "entrain/subsystem.hpp"
 #include "entrain/system_description.hpp"
 

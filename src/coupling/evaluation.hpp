@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "base/function_ref.hpp"
-#include "coupling/graph.hpp"
+#include "entrain/graph.hpp"
 #include "coupling/transfer.hpp"
 #include "entrain/variable.hpp"
 #include "numerics/newton.hpp"

@@ -1,4 +1,4 @@
-#include "coupling/graph.hpp"
+#include "entrain/graph.hpp"
 
 #include <algorithm>
 #include <set>

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "coupling/graph.hpp"
+#include "entrain/graph.hpp"
 
 namespace entrain {
 

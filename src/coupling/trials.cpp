@@ -21,7 +21,7 @@ double row_times(const Matrix& matrix, std::size_t i, std::span<const double> ve
 }  // namespace
 
 Trials::Trials(CoupledSystem& system, std::vector<TrialKind> kinds, const EstimatorOptions& options)
-    : system_(system),
+    : system_(system.parts()),
       kinds_(std::move(kinds)),
       own_(system.size()),
       input_slopes_(system.graph().inputs(), 0.0),

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/function_ref.hpp"
-#include "coupling/coupled_system.hpp"
+#include "entrain/coupled_system.hpp"
 #include "estimation/estimator.hpp"
 
 namespace entrain {
@@ -91,7 +91,7 @@ class Trials {
   bool is_last_trial(const ByRollback& kept, const StepTask& task) const;
   std::span<const double> polynomials(const StepTask& task) const;
 
-  CoupledSystem& system_;
+  CoupledSystem::Parts& system_;
   std::vector<TrialKind> kinds_;
   std::vector<Own> own_;
   std::vector<OutputId> fed_through_;           // estimated outputs with feedthrough, in an order of evaluation

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "coupling/coupled_parts.hpp"
 #include "coupling/trials.hpp"
 
 namespace entrain {
@@ -45,7 +46,7 @@ struct Trials::ByRollback {
 /// One subsystem's part of the trials: by estimates or by rollback. Every step reads it for everyone, several times:
 /// what estimates need of it lies in one cache line.
 struct alignas(64) Trials::Own {
-  CoupledSystem::Participant* participant = nullptr;
+  CoupledSystem::Parts::Participant* participant = nullptr;
   std::unique_ptr<Estimator> estimator;
   std::span<double> input_slopes;   // in input_slopes_
   bool corrects_lowered = false;    // outputs are brought to the end values of inputs of a lower degree ...

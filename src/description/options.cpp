@@ -1,4 +1,4 @@
-#include "description/options.hpp"
+#include "entrain/options.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

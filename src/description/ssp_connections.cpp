@@ -31,7 +31,7 @@ struct Edge {
   const SspConnector* to = nullptr;
 };
 /// From the target back to the source.
-using Way = std::vector<const Edge*>;
+using MethodConfig = std::vector<const Edge*>;
 
 std::string text_of(const SspPort& port) {
   return port.first.empty() ? port.second : fmt::format("{}.{}", port.first, port.second);
@@ -164,7 +164,7 @@ class Tracer {
     SspFeed feed;
     feed.target = last.target;
     feed.where = last.connection->where;
-    Way way{&last};
+    MethodConfig way{&last};
     while (true) {
       const Edge* edge = way.back();
       if (feed.between.size() > kLongestWay) {
@@ -194,7 +194,7 @@ class Tracer {
 
   /// Where the document tells the units of both ends, each connection converts before it transforms. Where it does not,
   /// those of the variables count, which are not known here: the assembly converts first, and everything else follows.
-  void convert_along(const Way& way, SspFeed& feed) {
+  void convert_along(const MethodConfig& way, SspFeed& feed) {
     const SspConnector* current = way.back()->from;
     if (!has_unit(current) || !has_unit(way.front()->to)) return require_units_of_ends(way);
     SspTransformation sum;
@@ -222,7 +222,7 @@ class Tracer {
   }
 
   /// A system's connector with a unit between ends without: what is transformed there may be in another unit.
-  void require_units_of_ends(const Way& way) {
+  void require_units_of_ends(const MethodConfig& way) {
     for (const Edge* edge : way) {
       for (const SspConnector* connector : {edge->from, edge->to}) {
         const bool at_end = connector == way.back()->from || connector == way.front()->to;

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "description/options.hpp"
+#include "entrain/options.hpp"
 
 namespace entrain {
 

@@ -24,9 +24,10 @@ struct AdviceSettings {
 
 /// Throws Error with every problem of the system, or for a parameter or an input that it does not have.
 Advice advise(const SystemDescription& description, const AdviceSettings& settings = {},
-              const ModelFactory& models = {});
+              const Extensions& extensions = {});
 
 /// The description with a method and a step of the advice in place of its own. Throws Error when there is none.
-SystemDescription applied(const SystemDescription& description, const Advice& advice);
+SystemDescription applied(const SystemDescription& description, const Advice& advice,
+                          const Extensions& extensions = {});
 
 }  // namespace entrain

@@ -14,8 +14,9 @@
 #include "facade/candidates.hpp"
 #include "facade/capability_lines.hpp"
 #include "facade/choose_method.hpp"
+#include "facade/method_kinds.hpp"
 #include "facade/resolve.hpp"
-#include "facade/search_ways.hpp"
+#include "facade/search_configs.hpp"
 #include "masters/calendar.hpp"
 
 namespace entrain {
@@ -25,18 +26,17 @@ bool usable(const Candidate& candidate) {
   return candidate.obstacles.empty();
 }
 
-bool has_own_steps(const Candidate& candidate) {
-  return candidate.method == kUndemanding;
-}
-
 }  // namespace
 
-Adviser::Adviser(const SystemDescription& description, const AdviceSettings& settings, const ModelFactory& models)
-    : description_(resolved(description)), settings_(settings), models_(models) {
+Adviser::Adviser(const SystemDescription& description, const AdviceSettings& settings, const Extensions& extensions)
+    : description_(resolved(description, extensions)),
+      settings_(settings),
+      extensions_(extensions),
+      methods_(extensions) {
   auto look = description_;
-  look.method = {std::string(kUndemanding), {}};
+  look.method = {methods_.undemanding().name, {}};
   std::vector<Problem> problems;
-  prepared_ = prepare(look, 1, models_, problems);
+  prepared_ = prepare(look, 1, extensions_, problems);
   if (!prepared_.system) throw Error(std::move(problems));
   sequence_ = found_sequence(*prepared_.system);
   for (const std::size_t s : sequence_) advice_.sequence.push_back(prepared_.system->graph().name(SubsystemId{s}));
@@ -89,7 +89,7 @@ Duration Adviser::length_of(double steps) const {
 }
 
 double Adviser::error_at(const Candidate& candidate, Duration step) const {
-  const auto foretold = [&](Duration at) { return forecast_of(candidate, *pilot_.path, sequence_, at)->error; };
+  const auto foretold = [&](Duration at) { return forecast_of(candidate).forecast(*pilot_.path, at)->error; };
   if (imposed_.empty()) return foretold(step);
   const auto steps = fitting_steps(imposed_, step / 64.0, step * 64.0);
   const auto above = std::lower_bound(steps.begin(), steps.end(), step * (1 - 1e-9));
@@ -112,21 +112,21 @@ void Adviser::describe() {
     auto& names = advice_.loops.emplace_back();
     for (const OutputId output : loop.outputs) names.push_back(system.graph().name(output));
   }
-  advice_.candidates = candidates_for(system, prepared_.settings);
+  advice_.candidates = candidates_for(methods_, system, prepared_.settings);
 }
 
 /// With the most accurate method that can: its motion is what the errors are measured on.
-void Adviser::fly() {
-  for (const std::string_view name : {"missiles", "ifosmondi", "gauss-seidel", "f3ornits"}) {
+void Adviser::run_pilot_method() {
+  for (const MethodKind kind : {is_estimating, is_iterative, is_sequential, is_asynchronous}) {
     const auto candidate = std::find_if(advice_.candidates.begin(), advice_.candidates.end(),
-                                        [&](const Candidate& of) { return of.method == name && usable(of); });
+                                        [&](const Candidate& of) { return kind(traits(of)) && usable(of); });
     if (candidate == advice_.candidates.end()) continue;
     std::vector<Problem> problems;
-    const Prepared pilot = prepare(with_way(description_, *candidate), 1, models_, problems);
+    const Prepared pilot = prepare(with_config(methods_, description_, *candidate), 1, extensions_, problems);
     if (!pilot.system) continue;
     try {
-      pilot_ = fly_pilot(*pilot.system, *pilot.method, pilot.settings, {});
-      if (pilot_.failed || misses_the_motion(*candidate, pilot_, advice_.step)) fly_in_smaller_steps(*candidate);
+      pilot_ = run_pilot(*pilot.system, *pilot.method, pilot.settings, {});
+      if (pilot_.failed || misses_the_motion(*candidate, pilot_, advice_.step)) run_pilot_in_smaller_steps(*candidate);
     } catch (const Error& error) {
       pilot_.obstacles.emplace_back(error.what());
     }
@@ -144,9 +144,9 @@ void Adviser::fly() {
 /// By its own forecast: a pilot that grows, or is far off, tells neither ranges nor points of the motion.
 bool Adviser::misses_the_motion(const Candidate& candidate, const Pilot& pilot, Duration step) const {
   constexpr double kFarOff = 0.05;
-  if (!pilot.path || !pilot.rates_known || !can_forecast(candidate, *pilot.path)) return false;
+  if (!pilot.path || !pilot.rates_known || !forecast_of(candidate).can_forecast(*pilot.path)) return false;
   try {
-    const auto forecast = forecast_of(candidate, *pilot.path, sequence_, step);
+    const auto forecast = forecast_of(candidate).forecast(*pilot.path, step);
     return forecast && (!forecast->harmless() || !(forecast->error <= kFarOff));
   } catch (const Error&) {  // a loop without solution, singular at just this step: told where it is foretold
     return false;
@@ -154,16 +154,16 @@ bool Adviser::misses_the_motion(const Candidate& candidate, const Pilot& pilot, 
 }
 
 /// Where the step asked for is too long to follow the motion, a smaller one may.
-void Adviser::fly_in_smaller_steps(const Candidate& candidate) {
+void Adviser::run_pilot_in_smaller_steps(const Candidate& candidate) {
   constexpr int kAttempts = 4;
-  auto description = with_way(description_, candidate);
+  auto description = with_config(methods_, description_, candidate);
   description.step = {advice_.step, {}};
   for (int k = 0; k < kAttempts; ++k) {
     description.step->value = nearest_fitting(imposed_, description.step->value / 4.0);
     std::vector<Problem> problems;
-    const Prepared prepared = prepare(description, 1, models_, problems);
+    const Prepared prepared = prepare(description, 1, extensions_, problems);
     if (!prepared.system) return;
-    Pilot finer = fly_pilot(*prepared.system, *prepared.method, prepared.settings, {});
+    Pilot finer = run_pilot(*prepared.system, *prepared.method, prepared.settings, {});
     if (finer.failed) continue;
     finer.remarks.insert(finer.remarks.begin(), pilot_.remarks.begin(), pilot_.remarks.end());
     pilot_ = std::move(finer);
@@ -197,17 +197,18 @@ void Adviser::foretell() {
 }
 
 void Adviser::foretell(Candidate& candidate) {
-  const auto stability = stability_of(candidate, *pilot_.path, sequence_, advice_.step);
+  const auto stability = forecast_of(candidate).stability(*pilot_.path, advice_.step);
   if (!stability) return;
   candidate.radius = stability->radius;
   candidate.stable = stability->stable();
   candidate.harmless = stability->harmless();
-  if (!can_forecast(candidate, *pilot_.path)) return;  // a large network: the limits in the step would take minutes
+  if (!forecast_of(candidate).can_forecast(*pilot_.path))
+    return;  // a large network: the limits in the step would take minutes
   if (pilot_.rates_known && pilot_.driven.empty()) {
-    candidate.error = forecast_of(candidate, *pilot_.path, sequence_, advice_.step)->error;
+    candidate.error = forecast_of(candidate).forecast(*pilot_.path, advice_.step)->error;
   }
   candidate.steps_searched = true;
-  candidate.stable_steps = stable_steps_of(candidate, picture(), imposed_, whole_run());
+  candidate.stable_steps = stable_steps_of(candidate, linearized_run(), imposed_, whole_run());
 }
 
 /// What a search found becomes a candidate: the compromise, and what is most accurate at the step asked for.
@@ -221,33 +222,34 @@ void Adviser::search() {
     return;
   }
   int highest = 0;
-  for (const auto& candidate : advice_.candidates) highest = std::max(highest, candidate.degree);
+  for (const auto& candidate : advice_.candidates) highest = std::max(highest, candidate.degree.value_or(0));
   // A step beyond a period of the fastest motion shows nothing of it.
   const Duration longest = std::min(whole_run(), 2.0 * std::numbers::pi / *advice_.fastest_rate);
-  Front searched = search_ways(picture(), settings_, highest, longest);
+  Front searched = search_configs(linearized_run(), settings_, highest, longest);
   if (!searched.left_out.empty()) remark(searched.left_out);
   if (searched.how.empty()) return;
   advice_.front = std::move(searched);
   const auto& front = *advice_.front;
   if (front.points.empty()) return;
-  std::vector<const Way*> ways{&front.points[front.knee].way};
+  std::vector<const MethodConfig*> configs{&front.points[front.knee].config};
   double least = std::numeric_limits<double>::infinity();
-  std::vector<const Way*> asked;  // a way is on the front with many steps
+  std::vector<const MethodConfig*> asked;  // a config is on the front with many steps
   for (const auto& point : front.points) {
-    if (std::any_of(asked.begin(), asked.end(), [&](const Way* of) { return *of == point.way; })) continue;
-    asked.push_back(&point.way);
-    const auto forecast = forecast_of(point.way, *pilot_.path, sequence_, advice_.step);
+    if (std::any_of(asked.begin(), asked.end(), [&](const MethodConfig* of) { return *of == point.config; })) continue;
+    asked.push_back(&point.config);
+    const auto forecast = forecast_of(point.config).forecast(*pilot_.path, advice_.step);
     if (!forecast || !(forecast->error < least)) continue;
     least = forecast->error;
-    ways.resize(1);
-    ways.push_back(&point.way);
+    configs.resize(1);
+    configs.push_back(&point.config);
   }
-  for (const Way* way : ways) {
-    const auto known = std::any_of(advice_.candidates.begin(), advice_.candidates.end(),
-                                   [&](const Candidate& of) { return static_cast<const Way&>(of) == *way; });
+  for (const MethodConfig* config : configs) {
+    const auto known = std::any_of(advice_.candidates.begin(), advice_.candidates.end(), [&](const Candidate& of) {
+      return static_cast<const MethodConfig&>(of) == *config;
+    });
     if (known) continue;
     Candidate found;
-    static_cast<Way&>(found) = *way;
+    static_cast<MethodConfig&>(found) = *config;
     found.searched = true;
     foretell(found);
     advice_.candidates.push_back(std::move(found));
@@ -258,7 +260,7 @@ void Adviser::search() {
 void Adviser::measure_cost(Candidate& candidate) {
   constexpr double kSteps = 32.0;
   try {
-    const auto cost = ShortRuns(description_, models_, length_of(kSteps)).cost(candidate, advice_.step);
+    const auto cost = ShortRuns(description_, extensions_, length_of(kSteps)).cost(candidate, advice_.step);
     if (!cost.failure.empty()) {
       brief_failures_[cost.failure].push_back(candidate.title());
       return;
@@ -292,7 +294,7 @@ bool Adviser::everything_foretold() const {
 /// Who calls the subsystems twice as often in a macro step is compared with a step twice as long.
 void Adviser::compare_at_equal_cost() {
   const auto plain = std::find_if(advice_.candidates.begin(), advice_.candidates.end(),
-                                  [](const Candidate& of) { return of.method == "jacobi" && of.calls_per_step; });
+                                  [&](const Candidate& of) { return is_plain(traits(of)) && of.calls_per_step; });
   if (plain == advice_.candidates.end()) return;
   for (auto& candidate : advice_.candidates) {
     if (!candidate.calls_per_step || has_own_steps(candidate)) continue;
@@ -307,7 +309,7 @@ void Adviser::compare_at_equal_cost() {
 
 Advice Adviser::advise() {
   describe();
-  fly();
+  run_pilot_method();
   foretell();
   if (settings_.search) search();
   for (auto& candidate : advice_.candidates) {
@@ -318,7 +320,7 @@ Advice Adviser::advise() {
   for (std::size_t y = 0; y < pilot_.ranges.size(); ++y) {
     ranges[prepared_.system->graph().name(OutputId{y})] = pilot_.ranges[y];
   }
-  runs_.emplace(description_, models_, time_to_probe(), std::move(ranges), imposing_);
+  runs_.emplace(description_, extensions_, time_to_probe(), std::move(ranges), imposing_);
   if (const auto why = nothing_to_couple(description_, prepared_.system->graph())) {
     choose_plainest(*why);
   } else {
@@ -343,8 +345,8 @@ Advice Adviser::advise() {
 void Adviser::tell_what_is_missing() {
   tell_missing_step();
   const CoupledSystem& system = *prepared_.system;
-  const bool missiles_can = std::any_of(advice_.candidates.begin(), advice_.candidates.end(),
-                                        [](const Candidate& of) { return of.method == "missiles" && usable(of); });
+  const auto estimating = std::find_if(advice_.candidates.begin(), advice_.candidates.end(),
+                                       [&](const Candidate& of) { return is_estimating(traits(of)) && usable(of); });
   for (std::size_t s = 0; s < system.size(); ++s) {
     const auto& can = system.capabilities(SubsystemId{s});
     const auto& name = system.graph().name(SubsystemId{s});
@@ -354,9 +356,9 @@ void Adviser::tell_what_is_missing() {
       advice_.missing.push_back(
           fmt::format("'{}' tells no state derivatives; with them errors could be foretold", name));
     }
-    if (!can.states && missiles_can) {
+    if (!can.states && estimating != advice_.candidates.end()) {
       advice_.missing.push_back(
-          fmt::format("'{}' exposes no states; with them missiles would reach its full order", name));
+          fmt::format("'{}' exposes no states; with them {} would reach its full order", name, estimating->method));
     }
     bool fed = false;
     for (const InputId input : system.graph().inputs_of(SubsystemId{s})) {
@@ -369,13 +371,13 @@ void Adviser::tell_what_is_missing() {
   }
 }
 
-Advice advise(const SystemDescription& description, const AdviceSettings& settings, const ModelFactory& models) {
-  return Adviser(description, settings, models).advise();
+Advice advise(const SystemDescription& description, const AdviceSettings& settings, const Extensions& extensions) {
+  return Adviser(description, settings, extensions).advise();
 }
 
-SystemDescription applied(const SystemDescription& description, const Advice& advice) {
+SystemDescription applied(const SystemDescription& description, const Advice& advice, const Extensions& extensions) {
   if (!advice.choice) throw Error(ErrorCode::InvalidSystem, "there is no advice to apply: " + advice.reason);
-  SystemDescription result = with_way(description, advice.candidates[*advice.choice]);
+  SystemDescription result = with_config(MethodRegistry(extensions), description, advice.candidates[*advice.choice]);
   result.step = {advice.recommended_step.value_or(advice.step), {}};
   return result;
 }

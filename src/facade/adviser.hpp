@@ -15,11 +15,11 @@
 
 namespace entrain {
 
-/// Collects what can be known about the ways to run a system, then chooses.
+/// Collects what can be known about the configs to run a system, then chooses.
 class Adviser {
  public:
   /// Throws Error with every problem of the system.
-  Adviser(const SystemDescription& description, const AdviceSettings& settings, const ModelFactory& models);
+  Adviser(const SystemDescription& description, const AdviceSettings& settings, const Extensions& extensions);
   Advice advise();
 
  private:
@@ -28,9 +28,9 @@ class Adviser {
   void remark(std::string text);
   bool is_said(const std::string& text) const;
   void describe();
-  void fly();
+  void run_pilot_method();
   bool misses_the_motion(const Candidate& candidate, const Pilot& pilot, Duration step) const;
-  void fly_in_smaller_steps(const Candidate& candidate);
+  void run_pilot_in_smaller_steps(const Candidate& candidate);
   void foretell();
   void foretell(Candidate& candidate);
   void search();
@@ -60,7 +60,11 @@ class Adviser {
   void measure_the_best();
   void look_closer();
 
-  Picture picture() const { return {*pilot_.path, sequence_, advice_.step}; }
+  LinearizedRun linearized_run() const { return {methods_, *pilot_.path, sequence_, advice_.step}; }
+  ConfigForecast forecast_of(const MethodConfig& config) const { return {methods_, config, sequence_}; }
+  const MethodTraits& traits(const MethodConfig& of) const { return methods_.traits(of.method); }
+  bool has_own_steps(const MethodConfig& of) const { return traits(of).family == MethodFamily::Asynchronous; }
+
   Duration whole_run() const { return advice_.stop - advice_.start; }
   Duration longest_imposed_step() const;
   /// At least `steps` macro steps, and a whole number of every imposed step.
@@ -70,7 +74,8 @@ class Adviser {
 
   SystemDescription description_;
   AdviceSettings settings_;
-  const ModelFactory& models_;
+  const Extensions& extensions_;
+  MethodRegistry methods_;
   Prepared prepared_;  // with a method that asks for nothing: to look at
   std::vector<std::size_t> sequence_;
   std::vector<Duration> imposed_;

@@ -114,7 +114,7 @@ void Adviser::choose_undemanding() {
   const auto& candidates = advice_.candidates;
   const auto find = [&](bool undemanding) {
     return std::find_if(candidates.begin(), candidates.end(), [&](const Candidate& of) {
-      return of.obstacles.empty() && of.calls_per_step && (of.method == kUndemanding) == undemanding;
+      return of.obstacles.empty() && of.calls_per_step && has_own_steps(of) == undemanding;
     });
   };
   const auto chosen = find(true);
@@ -178,7 +178,7 @@ void Adviser::doubt_the_choice() {
   advice_.choice.reset();
 }
 
-/// Measures of the choice, or of the best explicit way where the choice has none.
+/// Measures of the choice, or of the best explicit config where the choice has none.
 void Adviser::look_closer() {
   if (advice_.operating_points == 0) {
     if (!settings_.parameters.empty()) {
@@ -189,17 +189,17 @@ void Adviser::look_closer() {
   std::vector<std::size_t> order = ranking();
   if (advice_.choice) order.insert(order.begin(), *advice_.choice);
   const auto judged = std::find_if(order.begin(), order.end(), [&](std::size_t i) {
-    return advice_.candidates[i].explicit_method() && advice_.candidates[i].radius;
+    return forecast_of(advice_.candidates[i]).has_stages() && advice_.candidates[i].radius;
   });
   try {
     if (!settings_.parameters.empty()) {
       const auto known = std::find_if(order.begin(), order.end(),
                                       [&](std::size_t i) { return advice_.candidates[i].radius.has_value(); });
-      const ParameterStudy study(description_, models_, prepared_, settings_.parameters);
+      const ParameterStudy study(description_, extensions_, prepared_, settings_.parameters);
       if (known != order.end()) {
         advice_.parameters = study.limits(advice_.candidates[*known], sequence_, advice_.step);
         for (auto& of : advice_.parameters) {
-          of.way = advice_.candidates[*known].title();
+          of.config = advice_.candidates[*known].title();
           of.step = advice_.step;
         }
         advice_.joint_factor = study.joint_factor(advice_.candidates[*known], sequence_, advice_.step);
@@ -209,18 +209,18 @@ void Adviser::look_closer() {
       }
     }
     if (judged != order.end()) {
-      advice_.robustness = robustness_of(advice_.candidates[*judged], picture());
+      advice_.robustness = robustness_of(advice_.candidates[*judged], linearized_run());
       advice_.robustness->candidate = *judged;
     }
     if (!settings_.curves || !imposed_.empty()) return;
     for (const auto& candidate : advice_.candidates) {
       if (!candidate.error || !candidate.obstacles.empty()) continue;
-      advice_.curves.push_back(curve_of(candidate, picture(), whole_run()));
+      advice_.curves.push_back(curve_of(candidate, linearized_run(), whole_run()));
     }
     if (!advice_.heat && judged != order.end() && !advice_.curves.empty()) {
       auto sequential = advice_.candidates[*judged];
-      sequential.method = "nepce";
-      advice_.heat = heat_over_gain(sequential, picture(), whole_run());
+      sequential.method = methods_.first([](const MethodTraits& of) { return !of.knobs.gains.empty(); }).name;
+      advice_.heat = heat_over_gain(sequential, linearized_run(), whole_run());
     }
   } catch (const Error& error) {
     if (!error.problems().empty()) throw;  // a parameter that is not there

@@ -9,6 +9,7 @@
 #include "facade/adviser.hpp"
 #include "facade/candidates.hpp"
 #include "facade/choose_method.hpp"
+#include "facade/method_kinds.hpp"
 
 namespace entrain {
 namespace {
@@ -41,15 +42,18 @@ Duration Adviser::time_to_probe() {
   return std::min(length, whole_run());
 }
 
-/// Without a linear picture of everybody: all are run briefly at equal cost, against one of them with finer steps.
+/// Where not every subsystem is linearized: all methods are run briefly at equal cost, against one of them with finer
+/// steps.
 void Adviser::probe() {
   const Candidate* reference = nullptr;
-  // Explicit ways first: who iterates on estimates can settle, at every step, on a motion that a subsystem does not
+  // Explicit methods first: iterations on estimates can settle, at every step, on a motion that a subsystem does not
   // make.
-  for (const auto& way : {std::pair{"jacobi", 1}, {"jacobi", 0}, {"missiles", 0}, {"ifosmondi", 0}}) {
-    const auto finest = std::find_if(advice_.candidates.begin(), advice_.candidates.end(), [&](const Candidate& of) {
-      return of.method == way.first && of.degree == way.second && of.obstacles.empty() && of.calls_per_step;
-    });
+  for (const auto& [kind, degree] :
+       {std::pair{MethodKind{is_plain}, 1}, {is_plain, 0}, {is_estimating, 0}, {is_iterative, 0}}) {
+    const auto finest = std::find_if(
+        advice_.candidates.begin(), advice_.candidates.end(), [&, wanted = kind, at = degree](const Candidate& of) {
+          return wanted(traits(of)) && of.degree.value_or(0) == at && of.obstacles.empty() && of.calls_per_step;
+        });
     if (finest == advice_.candidates.end() || !runs_->refine(*finest, advice_.step)) continue;
     reference = &*finest;
     break;
@@ -67,7 +71,7 @@ void Adviser::probe() {
 
 void Adviser::probe_those_below(double error) {
   for (auto& candidate : advice_.candidates) {
-    if (!candidate.obstacles.empty() || !candidate.calls_per_step || candidate.method == kUndemanding) continue;
+    if (!candidate.obstacles.empty() || !candidate.calls_per_step || has_own_steps(candidate)) continue;
     if (candidate.probed_error && *candidate.probed_error > error) continue;
     const Duration step =
         candidate.equal_cost_step > 0.0 ? nearest_fitting(imposed_, candidate.equal_cost_step) : advice_.step;
@@ -83,8 +87,8 @@ void Adviser::probe_those_below(double error) {
 /// Nothing is foretold of a method with steps of its own: it runs against the best of the others, at its own cost.
 void Adviser::match() {
   const auto order = ranking();
-  const auto own = std::find_if(advice_.candidates.begin(), advice_.candidates.end(), [](const Candidate& of) {
-    return of.method == kUndemanding && of.obstacles.empty() && of.calls_per_step;
+  const auto own = std::find_if(advice_.candidates.begin(), advice_.candidates.end(), [&](const Candidate& of) {
+    return has_own_steps(of) && of.obstacles.empty() && of.calls_per_step;
   });
   if (order.empty() || own == advice_.candidates.end()) return;
   const auto& rival = advice_.candidates[order.front()];
@@ -136,15 +140,15 @@ double Adviser::worst_error(const Verification& of) const {
 /// A short run beside what is foretold of the same part; nullopt when it does not complete.
 std::optional<Measured> Adviser::measured(std::size_t i) const {
   constexpr double kSteps = 256.0;
-  auto description = with_way(description_, advice_.candidates[i]);
+  auto description = with_config(methods_, description_, advice_.candidates[i]);
   description.stop->value = std::min(advice_.stop, advice_.start + length_of(kSteps));
   description.record = {};
   RunPath part = *pilot_.path;
   part.stop = description.stop->value;
   std::erase_if(part.points, [&](const OperatingPoint& point) { return point.time >= part.stop; });
-  const auto result = verify(description, {}, models_);
+  const auto result = verify(description, {}, extensions_);
   if (result.failure || !result.unrefined.empty()) return std::nullopt;  // what they have in common is not seen
-  const double foretold = forecast_of(advice_.candidates[i], part, sequence_, advice_.step)->error;
+  const double foretold = forecast_of(advice_.candidates[i]).forecast(part, advice_.step)->error;
   return Measured{i, foretold, worst_error(result)};
 }
 

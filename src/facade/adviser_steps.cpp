@@ -52,7 +52,7 @@ void Adviser::choose_step() {
   int refused = 0;
   for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
     try {
-      const auto forecast = forecast_of(best, *pilot_.path, sequence_, *step);
+      const auto forecast = forecast_of(best).forecast(*pilot_.path, *step);
       if (!forecast->harmless() || !(forecast->error <= settings_.tolerance)) continue;
       if (confirm(*step, forecast->error)) return;
     } catch (const Error&) {  // singular coupling equations at just this step, or a part of it that no run can make
@@ -73,7 +73,7 @@ void Adviser::choose_step_by_runs() {
   constexpr int kHalvings = 2;
   constexpr double kMostSteps = 1e5;  // of all subsystems in a run: runs at h, h/2 and h/4 would take too long
   const auto& best = advice_.candidates[*advice_.choice];
-  if (best.method == kUndemanding) {
+  if (has_own_steps(best)) {
     remark(fmt::format("no step is recommended: {} chooses its own, by its tolerances", best.title()));
     return;
   }
@@ -113,7 +113,7 @@ void Adviser::choose_at_smaller_steps() {
       if (!candidate.error || !candidate.obstacles.empty() || !(candidate.equal_cost_step > 0.0)) continue;
       try {
         const double cost = candidate.equal_cost_step / advice_.step;
-        const auto forecast = forecast_of(candidate, *pilot_.path, sequence_, nearest_fitting(imposed_, step * cost));
+        const auto forecast = forecast_of(candidate).forecast(*pilot_.path, nearest_fitting(imposed_, step * cost));
         if (!forecast->harmless() || !(forecast->error < least)) continue;
         least = forecast->error;
         advice_.choice = i;
@@ -138,10 +138,10 @@ void Adviser::choose_at_smaller_steps() {
 /// does not fit an imposed one.
 bool Adviser::confirm(Duration step, std::optional<double> foretold) {
   constexpr double kSurprise = 3.0;
-  auto description = with_way(description_, advice_.candidates[*advice_.choice]);
+  auto description = with_config(methods_, description_, advice_.candidates[*advice_.choice]);
   description.record = {};
   description.step = {step, {}};
-  const auto result = verify(description, {}, models_);
+  const auto result = verify(description, {}, extensions_);
   const auto measured = worst_of(result);
   const bool sound = result.doubts.empty() && std::all_of(result.outputs.begin(), result.outputs.end(),
                                                           [](const OutputVerification& of) { return of.sound(); });
@@ -171,7 +171,7 @@ void Adviser::tell_missing_step() {
   settings.step = length_of(1.0);
   if (settings.step * kFewestSteps > whole_run()) return;
   std::vector<std::string> more;
-  for (const auto& there : candidates_for(*prepared_.system, settings)) {
+  for (const auto& there : candidates_for(methods_, *prepared_.system, settings)) {
     const bool here = std::any_of(advice_.candidates.begin(), advice_.candidates.end(), [&](const Candidate& of) {
       return of.method == there.method && of.obstacles.empty();
     });

@@ -7,7 +7,7 @@
 
 namespace entrain {
 
-BriefCheck::BriefCheck(const SystemDescription& description, const ModelFactory& models,
+BriefCheck::BriefCheck(const SystemDescription& description, const Extensions& extensions,
                        std::map<std::string, double> ranges)
     : description_(description) {
   constexpr double kShare = 1.0 / 250.0;  // with half the steps besides, and methods that call more often, 2 %
@@ -15,7 +15,7 @@ BriefCheck::BriefCheck(const SystemDescription& description, const ModelFactory&
   constexpr double kMost = 256.0;
   const Duration step = description.step->value;
   const double steps = std::floor(kShare * (description.stop->value - description.start.value) / step);
-  if (steps >= kFewest) runs_.emplace(description, models, step * std::min(steps, kMost), std::move(ranges));
+  if (steps >= kFewest) runs_.emplace(description, extensions, step * std::min(steps, kMost), std::move(ranges));
 }
 
 Duration BriefCheck::length() const {
@@ -23,19 +23,19 @@ Duration BriefCheck::length() const {
 }
 
 /// The reference at half the step, the doubt what it changed.
-bool BriefCheck::refine(const Way& way) {
-  return runs_ && runs_->refine(way, 4.0 * description_.step->value);
+bool BriefCheck::refine(const MethodConfig& config) {
+  return runs_ && runs_->refine(config, 4.0 * description_.step->value);
 }
 
-std::optional<double> BriefCheck::error(const Way& way) {
+std::optional<double> BriefCheck::error(const MethodConfig& config) {
   try {
-    return refine(way) ? std::optional(runs_->doubt()) : std::nullopt;
+    return refine(config) ? std::optional(runs_->doubt()) : std::nullopt;
   } catch (const Error&) {  // it cannot be made a second time, or half the step does not fit
     return std::nullopt;
   }
 }
 
-std::optional<bool> BriefCheck::agree(const Way& plain, const Way& other) {
+std::optional<bool> BriefCheck::agree(const MethodConfig& plain, const MethodConfig& other) {
   constexpr double kAsNear = 1.5;
   constexpr double kRounding = 1e-9;
   try {

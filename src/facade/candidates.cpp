@@ -9,24 +9,20 @@
 
 #include "analysis/coupled_motion.hpp"
 #include "masters/calendar.hpp"
-#include "masters/gauss_seidel.hpp"
-#include "masters/registry.hpp"
+#include "masters/requirements.hpp"
+#include "numerics/eigenvalues.hpp"
 
 namespace entrain {
 namespace {
 
 /// Inputs above what a subsystem takes are approximated by it: the mean of a line through the past is nearer to what
 /// comes than its latest value.
-int highest_degree(const CoupledSystem& system) {
+int highest_degree(const CoupledSystem& system, int most) {
   int degree = 2;
   for (std::size_t s = 0; s < system.size(); ++s) {
     degree = std::max(degree, system.capabilities(SubsystemId{s}).input_degree);
   }
-  return std::min(degree, kMaxInputDegree);
-}
-
-bool is_implicit(const Way& way) {
-  return way.method == "missiles" || way.method == "ifosmondi";
+  return std::min(degree, most);
 }
 
 /// Held inputs have no slope: who differentiates one is told zero, and a smaller step does not mend that. Implicit
@@ -42,10 +38,6 @@ std::vector<std::string> wrong_with_held_inputs(CoupledSystem& system) {
   return reasons;
 }
 
-StepEnd step_end(const Way& way) {
-  return way.method == "missiles" ? StepEnd::Estimate : StepEnd::Trial;
-}
-
 bool fits(const std::vector<Duration>& imposed, Duration step) {
   return std::all_of(imposed.begin(), imposed.end(),
                      [&](Duration of) { return whole_ratio(of, step) || whole_ratio(step, of); });
@@ -53,22 +45,28 @@ bool fits(const std::vector<Duration>& imposed, Duration step) {
 
 }  // namespace
 
-std::vector<Candidate> candidates_for(CoupledSystem& system, const RunSettings& settings) {
+std::vector<Candidate> candidates_for(const MethodRegistry& methods, CoupledSystem& system,
+                                      const RunSettings& settings) {
   std::vector<const Capabilities*> capabilities;
   for (std::size_t s = 0; s < system.size(); ++s) capabilities.push_back(&system.capabilities(SubsystemId{s}));
   std::vector<Candidate> result;
-  for (const std::string_view name : {"jacobi", "gauss-seidel", "missiles", "ifosmondi", "f3ornits"}) {
+  for (const auto& [traits, make] : methods.entries()) {
+    if (!traits.recommended) continue;
     Candidate candidate;
-    candidate.method = name;
-    for (auto& unmet : unmet_requirements(*make_method(name), system.graph(), capabilities, settings)) {
+    candidate.method = traits.name;
+    for (auto& unmet : unmet_requirements(*make(), system.graph(), capabilities, settings)) {
       candidate.obstacles.push_back(std::move(unmet.message));
     }
-    const bool degrees = candidate.explicit_method() && candidate.obstacles.empty();
-    for (int degree = 0; degree <= (degrees ? highest_degree(system) : 0); ++degree) {
+    const bool can_run = candidate.obstacles.empty();
+    if (traits.knobs.degree.empty()) {
+      result.push_back(candidate);
+      if (can_run && traits.family == MethodFamily::Implicit) result.back().obstacles = wrong_with_held_inputs(system);
+      continue;
+    }
+    for (int degree = 0; degree <= (can_run ? highest_degree(system, traits.knobs.max_degree) : 0); ++degree) {
       candidate.degree = degree;
       result.push_back(candidate);
-      const bool holds = degrees ? degree == 0 : is_implicit(candidate);
-      if (holds && candidate.obstacles.empty()) result.back().obstacles = wrong_with_held_inputs(system);
+      if (can_run && degree == 0) result.back().obstacles = wrong_with_held_inputs(system);
     }
   }
   return result;
@@ -94,64 +92,47 @@ std::vector<std::size_t> found_sequence(const CoupledSystem& system) {
   return sequence;
 }
 
-CouplingChoice choice_of(const Way& way, const LinearNetwork& network, const std::vector<std::size_t>& found,
-                         Duration step) {
-  const auto& subsystems = network.subsystems;
-  if (way.method == "jacobi") return parallel_choice(subsystems.size(), way.degree, step);
-  auto choice = sequential_choice(way.sequence.empty() ? found : std::vector<std::size_t>(), way.degree, step);
-  for (const auto& names : stages_of(way.sequence)) {
-    auto& stage = choice.stages.emplace_back();
-    for (const auto& name : names) {
-      const auto at =
-          std::find_if(subsystems.begin(), subsystems.end(), [&](const auto& of) { return of.name == name; });
-      stage.push_back(static_cast<std::size_t>(at - subsystems.begin()));
-    }
-  }
-  if (way.gains.empty()) return choice;
-  for (const auto& subsystem : subsystems) {
-    for (const auto& input : subsystem.inputs) {
-      const auto gain = way.gains.find(input.name);
-      choice.gains.push_back(gain == way.gains.end() ? 0.0 : gain->second);
-    }
-  }
-  return choice;
+bool ConfigForecast::can_forecast(const RunPath& path) const {
+  const auto& network = path.points.front().network;
+  if (linear_step_.hermite) return entrain::can_forecast(network, kMaxInputDegree);
+  return has_stages() && entrain::can_forecast(network, config_.degree.value_or(0));
 }
 
-bool can_forecast(const Way& way, const RunPath& path) {
-  const bool implicit = is_implicit(way);
-  return (implicit || way.explicit_method()) &&
-         can_forecast(path.points.front().network, implicit ? kMaxInputDegree : way.degree);
+std::optional<Forecast> ConfigForecast::forecast(const RunPath& path, Duration step) const {
+  if (!can_forecast(path)) return std::nullopt;
+  if (linear_step_.hermite) return forecast_implicit(path, step, *linear_step_.hermite);
+  return forecast_explicit(path, stages(path.points.front().network, step));
 }
 
-std::optional<Forecast> forecast_of(const Way& way, const RunPath& path, const std::vector<std::size_t>& found,
-                                    Duration step) {
-  if (!can_forecast(way, path)) return std::nullopt;
-  if (is_implicit(way)) return forecast_implicit(path, step, step_end(way));
-  return forecast_explicit(path, choice_of(way, path.points.front().network, found, step));
+double ConfigForecast::radius(const LinearNetwork& network, Duration step) const {
+  if (linear_step_.hermite) return implicit_radius(network, step, *linear_step_.hermite);
+  if (has_stages()) return explicit_radius(network, stages(network, step));
+  return spectral_radius(linear_step_.matrix(config_, network, step));
 }
 
-std::optional<Forecast> stability_of(const Way& way, const RunPath& path, const std::vector<std::size_t>& found,
-                                     Duration step) {
-  if (!way.explicit_method() && !can_forecast(way, path)) return std::nullopt;
+std::optional<Forecast> ConfigForecast::stability(const RunPath& path, Duration step) const {
+  if (!linear_step_.known() || (linear_step_.hermite && !can_forecast(path))) return std::nullopt;
   Forecast result;
   result.steps = (path.stop - path.points.front().time) / step;
   for (const auto& point : path.points) {
-    const double radius = is_implicit(way) ? implicit_radius(point.network, step, step_end(way))
-                                           : explicit_radius(point.network, choice_of(way, point.network, found, step));
+    const double here = radius(point.network, step);
     // What does not grow need not be compared with the motion itself.
-    result.take_point(radius, radius > 1.0 ? own_growth(point.network, step) : 1.0);
+    result.take_point(here, here > 1.0 ? own_growth(point.network, step) : 1.0);
   }
   return result;
 }
 
-SystemDescription with_way(SystemDescription description, const Way& way) {
-  description.method = {way.method, {}};
-  description.method_options.erase(way.method);  // those of the file were not judged
-  if (!way.explicit_method()) return description;
-  auto& options = description.method_options[way.method];
-  options["degree"] = {std::int64_t{way.degree}, {}};
-  if (!way.sequence.empty()) options["sequence"] = {way.sequence, {}};
-  if (way.method == "nepce") options["gains"] = {way.gains, {}};
+SystemDescription with_config(const MethodRegistry& methods, SystemDescription description,
+                              const MethodConfig& config) {
+  const auto& knobs = methods.traits(config.method).knobs;
+  description.method = {config.method, {}};
+  description.method_options.erase(config.method);  // those of the file were not judged
+  const auto set = [&](const std::string& option, OptionValue value) {
+    description.method_options[config.method][option] = {std::move(value), {}};
+  };
+  if (config.degree) set(knobs.degree, std::int64_t{*config.degree});
+  if (!config.sequence.empty()) set(knobs.sequence, config.sequence);
+  if (!knobs.gains.empty()) set(knobs.gains, config.gains);
   return description;
 }
 

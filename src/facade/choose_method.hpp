@@ -4,26 +4,21 @@
 #include <string_view>
 
 #include "entrain/simulation.hpp"
+#include "masters/registry.hpp"
 
 namespace entrain {
 
-/// The method that is chosen by what the subsystems can do and by what their linearizations foretell.
-inline constexpr std::string_view kAuto = "auto";
-
-/// Needs nothing of any subsystem.
-inline constexpr std::string_view kUndemanding = "f3ornits";
-
-/// A system whose method is kAuto with kUndemanding in its place, for who only wants to look at it.
+/// A system whose method is still to be chosen, with one in its place that needs nothing: to look at it.
 SystemDescription to_look_at(SystemDescription description);
 
 struct MethodChoice {
-  SystemDescription description;  ///< with a real method, and its degree where it is explicit
-  std::string note;               ///< which, and why
+  SystemDescription description;  ///< with a real method, and its degree where it has one
+  std::string note;               ///< which, and why; empty where nothing was to be chosen
 };
 
-/// Chooses for the step of the description. Costs a pilot over a fiftieth of the run where every subsystem is
-/// linearized, and nothing but an assembly elsewhere; deterministic. Problems of the system are left to who prepares
-/// the result.
-MethodChoice choose_method(const SystemDescription& description, const ModelFactory& models);
+/// The description as it is where it names a method; else (`auto`) with the method chosen for its step. That costs a
+/// pilot over a fiftieth of the run where every subsystem is linearized, and nothing but an assembly elsewhere;
+/// deterministic. Problems of the system are left to `prepare`.
+MethodChoice choose_method(const SystemDescription& description, const Extensions& extensions);
 
 }  // namespace entrain

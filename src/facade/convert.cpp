@@ -50,9 +50,9 @@ void check_expressible(const SystemDescription& description) {
 
 /// With the variables that each has as it is described: structural parameters decide on them.
 std::vector<SsdComponent> components_of(const SystemDescription& description) {
-  const ModelFactory no_models;
+  const Extensions none;
   const Logging no_log;
-  const auto make = subsystem_factory(description, no_models, no_log);
+  const auto make = subsystem_maker(description, false, none, no_log);
   std::vector<SsdComponent> components;
   components.reserve(description.subsystems.size());
   std::vector<Problem> problems;

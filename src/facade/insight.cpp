@@ -47,13 +47,14 @@ void worsen(const LinearNetwork& network, const CouplingChoice& choice, Robustne
   }
 }
 
-/// The stability of a way over the step.
+/// The stability of a config over the step.
 class StepStability {
  public:
-  StepStability(const Way& way, const Picture& picture) : way_(way), picture_(picture) {
-    for (const auto& point : picture.path.points) {
+  StepStability(const MethodConfig& config, const LinearizedRun& linearized)
+      : config_(config), linearized_(linearized) {
+    for (const auto& point : linearized.path.points) {
       turning_.emplace_back(point.network);
-      own_rate_ = std::max(own_rate_, std::log(own_growth(point.network, picture.step)) / picture.step);
+      own_rate_ = std::max(own_rate_, std::log(own_growth(point.network, linearized.step)) / linearized.step);
     }
   }
   StabilityAt operator()(Duration step) const {
@@ -68,7 +69,7 @@ class StepStability {
   double radius(Duration step) const {
     constexpr double kUnstable = 2.0;
     try {
-      const auto stability = stability_of(way_, picture_.path, picture_.found, step);
+      const auto stability = linearized_.of(config_).stability(linearized_.path, step);
       const double relative = stability->radius / std::exp(own_rate_ * step);
       return stability->stable() ? std::min(relative, std::nextafter(1.0, 0.0)) : std::max(relative, 1.0);
     } catch (const Error&) {  // coupling equations that are singular at just this step
@@ -76,40 +77,40 @@ class StepStability {
     }
   }
 
-  const Way& way_;
-  const Picture& picture_;
+  const MethodConfig& config_;
+  const LinearizedRun& linearized_;
   std::vector<Turning> turning_;  // at every operating point
   double own_rate_ = 0.0;
 };
 
 /// Four steps an octave, and more where motions turn: as many as the size of the matrices allows.
-SearchRange steps_to_judge(const Way& way, const Picture& picture, Duration longest) {
+SearchRange steps_to_judge(const MethodConfig& config, const LinearizedRun& linearized, Duration longest) {
   constexpr double kPerOctave = 4.0;
   constexpr double kProducts = 1e8;
   constexpr int kFewest = 120;
   constexpr int kMost = 2000;
-  const auto size = static_cast<double>(vector_size(picture.path.points.front().network, way.degree));
-  SearchRange search{picture.step / 64.0, std::min(1024.0 * picture.step, longest)};
+  const auto size = static_cast<double>(vector_size(linearized.path.points.front().network, config.degree.value_or(0)));
+  SearchRange search{linearized.step / 64.0, std::min(1024.0 * linearized.step, longest)};
   search.points = 1 + static_cast<int>(std::ceil(kPerOctave * std::log2(search.high / search.low)));
-  const double products = size * size * size * static_cast<double>(picture.path.points.size());
+  const double products = size * size * size * static_cast<double>(linearized.path.points.size());
   search.most = static_cast<int>(std::clamp<double>(kProducts / products, kFewest, kMost));
   return search;
 }
 
 }  // namespace
 
-Robustness robustness_of(const Way& way, const Picture& picture) {
+Robustness robustness_of(const MethodConfig& config, const LinearizedRun& linearized) {
   Robustness result;
-  for (const auto& point : picture.path.points) {
-    worsen(point.network, choice_of(way, point.network, picture.found, picture.step), result);
+  for (const auto& point : linearized.path.points) {
+    worsen(point.network, linearized.of(config).stages(point.network, linearized.step), result);
   }
   return result;
 }
 
-StableRanges stable_steps_of(const Way& way, const Picture& picture, const std::vector<Duration>& imposed,
-                             Duration longest) {
-  const StepStability stability(way, picture);
-  const SearchRange search = steps_to_judge(way, picture, longest);
+StableRanges stable_steps_of(const MethodConfig& config, const LinearizedRun& linearized,
+                             const std::vector<Duration>& imposed, Duration longest) {
+  const StepStability stability(config, linearized);
+  const SearchRange search = steps_to_judge(config, linearized, longest);
   if (imposed.empty()) return stable_ranges(search, stability);
   StableRanges result{{}, {search.low, search.high}};
   bool before = false;
@@ -122,21 +123,21 @@ StableRanges stable_steps_of(const Way& way, const Picture& picture, const std::
   return result;
 }
 
-QualityCurve curve_of(const Way& way, const Picture& picture, Duration longest) {
+QualityCurve curve_of(const MethodConfig& config, const LinearizedRun& linearized, Duration longest) {
   constexpr int kPoints = 41;
-  QualityCurve curve{way, steps_around(picture.step, longest, kPoints), {}, {}};
-  if (!way.explicit_method()) {
+  QualityCurve curve{config, steps_around(linearized.step, longest, kPoints), {}, {}};
+  if (!linearized.of(config).has_stages()) {
     for (const Duration step : curve.steps) {
-      const auto stability = stability_of(way, picture.path, picture.found, step);
-      if (!stability) return {way, {}, {}, {}};
+      const auto stability = linearized.of(config).stability(linearized.path, step);
+      if (!stability) return {config, {}, {}, {}};
       curve.radius.push_back(stability->radius);
     }
     return curve;
   }
   std::vector<LinearNetwork> networks;
-  for (const auto& point : picture.path.points) networks.push_back(point.network);
+  for (const auto& point : linearized.path.points) networks.push_back(point.network);
   std::vector<CouplingChoice> choices;
-  for (const Duration step : curve.steps) choices.push_back(choice_of(way, networks.front(), picture.found, step));
+  for (const Duration step : curve.steps) choices.push_back(linearized.of(config).stages(networks.front(), step));
   for (const auto& quality : evaluate_all(networks, choices, 1)) {
     curve.radius.push_back(quality.radius);
     curve.consistency.push_back(quality.consistency);
@@ -144,17 +145,18 @@ QualityCurve curve_of(const Way& way, const Picture& picture, Duration longest) 
   return curve;
 }
 
-HeatMap heat_over_gain(const Way& way, const Picture& picture, Duration longest) {
+HeatMap heat_over_gain(const MethodConfig& config, const LinearizedRun& linearized, Duration longest) {
   constexpr int kSteps = 31;
   constexpr int kGains = 20;
-  HeatMap map{way.title(), {"step, s", steps_around(picture.step, longest, kSteps)}, {"gain of every input", {}}, {}};
-  const auto& network = picture.path.points.front().network;
+  HeatMap map{
+      config.title(), {"step, s", steps_around(linearized.step, longest, kSteps)}, {"gain of every input", {}}, {}};
+  const auto& network = linearized.path.points.front().network;
   for (int k = 0; k < kGains; ++k) {
     const double gain = static_cast<double>(k) / kGains;
     map.y.values.push_back(gain);
     auto& row = map.radius.emplace_back();
     for (const Duration step : map.x.values) {
-      auto choice = choice_of(way, network, picture.found, step);
+      auto choice = linearized.of(config).stages(network, step);
       choice.gains.assign(network.input_count(), gain);
       row.push_back(explicit_radius(network, choice));
     }

@@ -5,9 +5,11 @@
 #include <algorithm>
 
 #include "base/values.hpp"
+#include "coupling/discrete_signals.hpp"
 #include "facade/choose_method.hpp"
 #include "facade/prepare.hpp"
 #include "masters/registry.hpp"
+#include "masters/requirements.hpp"
 #include "subsystem/fmi/fmu_subsystem.hpp"
 
 namespace entrain {
@@ -63,12 +65,12 @@ std::vector<SystemInspection::Verdict> verdicts(const SystemDescription& descrip
                                     [](const SubsystemDescription& subsystem) { return !subsystem.fmu.empty(); });
   const bool initialized = initializes(prepared);
   std::vector<SystemInspection::Verdict> result;
-  for (const auto& entry : methods()) {
-    const auto method = entry.make();
+  for (const auto& [traits, make] : built_in_methods().entries()) {
+    const auto method = make();
     auto& verdict = result.emplace_back();
-    verdict.method = entry.name;
+    verdict.method = traits.name;
     if (has_fmus && method->requirements().equations) {
-      verdict.obstacles = obstacles_when_chosen(description, entry.name);
+      verdict.obstacles = obstacles_when_chosen(description, traits.name);
     } else {
       verdict.obstacles = obstacles(*method, *prepared.system, prepared.settings);
       if (verdict.obstacles.empty() && initialized) verdict.notes = notes_at_start(*method, prepared);
@@ -138,7 +140,8 @@ std::string by_model_exchange(const SystemDescription& description, std::size_t 
   if (subsystem.fmu.empty() || can.equations) return {};
   const auto file = description.file.parent_path() / subsystem.fmu;
   if (!fmu_offers(file, FmuInterface::ModelExchange)) return {};
-  return "its equations are open and its inputs cubics (interface = \"model-exchange\"; 'monolithic' uses it so)";
+  return fmt::format("its equations are open and its inputs cubics (interface = \"model-exchange\"; '{}' uses it so)",
+                     built_in_methods().reference().name);
 }
 
 }  // namespace
@@ -201,8 +204,8 @@ SystemInspection inspect(const SystemDescription& written) {
 
 std::vector<MethodInfo> method_infos() {
   std::vector<MethodInfo> infos;
-  for (const auto& entry : methods()) {
-    infos.push_back({std::string(entry.name), std::string(entry.summary), describe_options(*entry.make())});
+  for (const auto& [traits, make] : built_in_methods().entries()) {
+    infos.push_back({traits.name, traits.summary, describe_options(*make())});
   }
   return infos;
 }

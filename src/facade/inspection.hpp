@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "description/options.hpp"
+#include "entrain/options.hpp"
 #include "entrain/simulation.hpp"
 
 namespace entrain {

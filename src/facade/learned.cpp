@@ -56,6 +56,10 @@ const std::map<std::string, OptionValue>& options_of_learning() {
   return options;
 }
 
+const std::string& learnable_method() {
+  return built_in_methods().learnable().name;
+}
+
 std::vector<std::string> description_lines(const SystemDescription& description) {
   SystemDescription system;
   system.subsystems = description.subsystems;
@@ -114,8 +118,8 @@ SystemDescription with_learned(SystemDescription description, const Learned& lea
                          toml_text(found->second)));
     }
   }
-  description.method.value = "jacobi";
-  auto& options = description.method_options["jacobi"];
+  description.method.value = learnable_method();
+  auto& options = description.method_options[description.method.value];
   for (const auto& [name, value] : learned.options) options[name] = {value, {}};
   description.step = {learned.step, {}};
   return description;
@@ -126,14 +130,15 @@ std::vector<Problem> contradictions(const Learned& learned, const AskedBesides& 
   const auto add = [&](const std::string& message, const std::string& option) {
     problems.push_back({message, "leave it out, or learn again with it", {option, 0, 0}});
   };
-  if (asked.method && *asked.method != "jacobi") {
-    add(fmt::format("the correction was learned with jacobi and is of no use to {}", *asked.method), "--method");
+  const auto& learnable = learnable_method();
+  if (asked.method && *asked.method != learnable) {
+    add(fmt::format("the correction was learned with {} and is of no use to {}", learnable, *asked.method), "--method");
   }
   if (asked.step && !same_time(*asked.step, learned.step)) {
     add(fmt::format("the correction was learned in steps of {} s, not {} s", learned.step, *asked.step), "--step");
   }
-  const auto method = make_method("jacobi");
-  read_options(*method, asked.options, "jacobi", problems);
+  const auto method = built_in_methods().make(learnable);
+  read_options(*method, asked.options, learnable, problems);
   const auto in_force = options_in_force(*method);
   for (const auto& [name, written] : asked.options) {
     const auto here = in_force.find(name);

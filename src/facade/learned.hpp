@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "description/options.hpp"
 #include "entrain/learning.hpp"
-#include "masters/method.hpp"
+#include "entrain/method.hpp"
+#include "entrain/options.hpp"
 #include "run/correction_schedule.hpp"
 
 namespace entrain {
@@ -14,6 +14,9 @@ namespace entrain {
 /// The options of jacobi that repeated runs, and runs corrected by what they learned, have in common: held inputs and
 /// macro steps of one size, so that one number per macro step and input is all there is to learn.
 const std::map<std::string, OptionValue>& options_of_learning();
+
+/// The method whose inputs can be corrected.
+const std::string& learnable_method();
 
 /// What Learned::description says of a system: a line per value, with the table it stands in.
 std::vector<std::string> description_lines(const SystemDescription& description);

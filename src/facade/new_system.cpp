@@ -100,7 +100,7 @@ class SystemMaker {
                         usable ? "  # s, as the FMUs propose" : "  # s; no FMU proposes one");
     text += step_usable ? fmt::format("step = {}  # s, the macro step, as the FMUs propose\n", toml_text(*step))
                         : "# step = 1e-3  # s, the macro step; without it the run has 1000 steps\n";
-    return text + "method = \"jacobi\"\n";
+    return text + fmt::format("method = \"{}\"\n", default_method());
   }
 
   std::string subsystems() const {

@@ -23,9 +23,9 @@ constexpr int kMostValues = 1000;
 
 }  // namespace
 
-ParameterStudy::ParameterStudy(const SystemDescription& description, const ModelFactory& models,
+ParameterStudy::ParameterStudy(const SystemDescription& description, const Extensions& extensions,
                                const Prepared& prepared, const std::vector<ParameterQuestion>& questions)
-    : description_(description), models_(models) {
+    : description_(description), extensions_(extensions), methods_(extensions) {
   std::vector<Problem> problems;
   for (const auto& question : questions) add(question, prepared, problems);
   if (!problems.empty()) throw Error(std::move(problems));
@@ -71,14 +71,14 @@ std::vector<double> ParameterStudy::values() const {
 
 std::optional<RunPath> ParameterStudy::path_with(const std::vector<double>& values) const {
   auto description = to_look_at(description_);
-  description.method.value = kUndemanding;
+  description.method.value = methods_.undemanding().name;
   for (std::size_t i = 0; i < values.size(); ++i) {
     const auto& of = parameters_[i];
     description.subsystems[of.subsystem].start[of.variable] = {values[i], {"--parameter", 0, 0}};
   }
   try {
     std::vector<Problem> problems;
-    const auto prepared = prepare(description, 1, models_, problems);
+    const auto prepared = prepare(description, 1, extensions_, problems);
     if (!prepared.system) return std::nullopt;
     prepared.system->initialize(prepared.settings.start, prepared.settings.stop);
     auto linear = linearized(*prepared.system);
@@ -91,14 +91,14 @@ std::optional<RunPath> ParameterStudy::path_with(const std::vector<double>& valu
   }
 }
 
-StabilityAt ParameterStudy::stability(const Way& way, const std::vector<std::size_t>& found, Duration step,
+StabilityAt ParameterStudy::stability(const MethodConfig& config, const std::vector<std::size_t>& found, Duration step,
                                       const std::vector<double>& values) const {
   constexpr double kUnstable = 2.0;
   const auto path = path_with(values);
   if (!path) return {kUnstable};
   try {
     const double turn = Turning(path->points.front().network).in(step);
-    const auto foretold = stability_of(way, *path, found, step);
+    const auto foretold = ConfigForecast(methods_, config, found).stability(*path, step);
     if (!foretold) return {kUnstable, turn};
     const double radius = foretold->radius;
     return {foretold->stable() ? std::min(radius, std::nextafter(1.0, 0.0)) : std::max(radius, 1.0), turn};
@@ -107,7 +107,7 @@ StabilityAt ParameterStudy::stability(const Way& way, const std::vector<std::siz
   }
 }
 
-std::vector<ParameterLimits> ParameterStudy::limits(const Way& way, const std::vector<std::size_t>& found,
+std::vector<ParameterLimits> ParameterStudy::limits(const MethodConfig& config, const std::vector<std::size_t>& found,
                                                     Duration step) const {
   std::vector<ParameterLimits> result;
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
@@ -115,7 +115,7 @@ std::vector<ParameterLimits> ParameterStudy::limits(const Way& way, const std::v
     auto found_ranges = stable_ranges({of.low, of.high, kValues, kMostValues}, [&](double value) {
       auto changed = values();
       changed[i] = value;
-      return stability(way, found, step, changed);
+      return stability(config, found, step, changed);
     });
     result.push_back({description_.subsystems[of.subsystem].name + "." + of.variable, of.value,
                       found_ranges.searched.low, found_ranges.searched.high, std::move(found_ranges.ranges)});
@@ -123,11 +123,11 @@ std::vector<ParameterLimits> ParameterStudy::limits(const Way& way, const std::v
   return result;
 }
 
-std::optional<double> ParameterStudy::joint_factor(const Way& way, const std::vector<std::size_t>& found,
+std::optional<double> ParameterStudy::joint_factor(const MethodConfig& config, const std::vector<std::size_t>& found,
                                                    Duration step) const {
   constexpr std::size_t kMostParameters = 5;
   if (parameters_.empty() || parameters_.size() > kMostParameters) return std::nullopt;
-  if (!(stability(way, found, step, values()).radius < 1.0)) return 1.0;
+  if (!(stability(config, found, step, values()).radius < 1.0)) return 1.0;
   double smallest = kWidestFactor;
   // Every one up, down or as it is: with all of them changed a coupling can be stable that one of them makes unstable.
   int combinations = 1;
@@ -140,13 +140,13 @@ std::optional<double> ParameterStudy::joint_factor(const Way& way, const std::ve
         value *= std::array{1.0, factor, 1.0 / factor}[static_cast<std::size_t>(rest % 3)];
         rest /= 3;
       }
-      return stability(way, found, step, changed);
+      return stability(config, found, step, changed);
     });
   }
   return smallest;
 }
 
-HeatMap ParameterStudy::heat(const Way& way, const std::vector<std::size_t>& found, Duration step) const {
+HeatMap ParameterStudy::heat(const MethodConfig& config, const std::vector<std::size_t>& found, Duration step) const {
   constexpr int kPoints = 20;
   constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
   const auto axis = [&](const Parameter& of) {
@@ -154,7 +154,7 @@ HeatMap ParameterStudy::heat(const Way& way, const std::vector<std::size_t>& fou
     for (int k = 0; k < kPoints; ++k) result.values.push_back(SearchRange{of.low, of.high, kPoints}.at(k));
     return result;
   };
-  HeatMap map{way.title(), axis(parameters_[0]), axis(parameters_[1]), {}};
+  HeatMap map{config.title(), axis(parameters_[0]), axis(parameters_[1]), {}};
   for (const double y : map.y.values) {
     auto& row = map.radius.emplace_back();
     for (const double x : map.x.values) {
@@ -162,7 +162,7 @@ HeatMap ParameterStudy::heat(const Way& way, const std::vector<std::size_t>& fou
       changed[0] = x;
       changed[1] = y;
       const auto path = path_with(changed);
-      const auto stability = path ? stability_of(way, *path, found, step) : std::nullopt;
+      const auto stability = path ? ConfigForecast(methods_, config, found).stability(*path, step) : std::nullopt;
       row.push_back(stability ? stability->radius : kUnknown);
     }
   }

@@ -6,6 +6,7 @@
 #include "analysis/forecast.hpp"
 #include "facade/advice.hpp"
 #include "facade/prepare.hpp"
+#include "masters/registry.hpp"
 
 namespace entrain {
 
@@ -14,17 +15,19 @@ class ParameterStudy {
  public:
   /// `prepared` is the system as it is. Throws Error naming every parameter that is not there or is no real number, and
   /// every range that holds no value.
-  ParameterStudy(const SystemDescription& description, const ModelFactory& models, const Prepared& prepared,
+  ParameterStudy(const SystemDescription& description, const Extensions& extensions, const Prepared& prepared,
                  const std::vector<ParameterQuestion>& questions);
 
   /// Each by itself.
-  std::vector<ParameterLimits> limits(const Way& way, const std::vector<std::size_t>& found, Duration step) const;
+  std::vector<ParameterLimits> limits(const MethodConfig& config, const std::vector<std::size_t>& found,
+                                      Duration step) const;
   /// The structured stability radius for relative changes: the smallest factor such that, with each parameter
   /// multiplied or divided by it, some combination is unstable. Combinations where only some change are not tried. At
   /// most the factor of the search, 100. Nullopt for more than five parameters.
-  std::optional<double> joint_factor(const Way& way, const std::vector<std::size_t>& found, Duration step) const;
+  std::optional<double> joint_factor(const MethodConfig& config, const std::vector<std::size_t>& found,
+                                     Duration step) const;
   /// The radius over the first two of them.
-  HeatMap heat(const Way& way, const std::vector<std::size_t>& found, Duration step) const;
+  HeatMap heat(const MethodConfig& config, const std::vector<std::size_t>& found, Duration step) const;
 
  private:
   struct Parameter {
@@ -37,11 +40,12 @@ class ParameterStudy {
   /// Around the start, with these values of the parameters; nullopt when the system cannot be made so.
   std::optional<RunPath> path_with(const std::vector<double>& values) const;
   std::vector<double> values() const;
-  StabilityAt stability(const Way& way, const std::vector<std::size_t>& found, Duration step,
+  StabilityAt stability(const MethodConfig& config, const std::vector<std::size_t>& found, Duration step,
                         const std::vector<double>& values) const;
 
   const SystemDescription& description_;
-  const ModelFactory& models_;
+  const Extensions& extensions_;
+  MethodRegistry methods_;
   std::vector<Parameter> parameters_;
 };
 

@@ -235,10 +235,10 @@ class PilotRun {
 
 }  // namespace
 
-Pilot fly_pilot(CoupledSystem& system, Method& method, const RunSettings& run, const PilotSettings& settings) {
+Pilot run_pilot(CoupledSystem& system, Method& method, const RunSettings& run, const PilotSettings& settings) {
   system.initialize(run.start, run.stop);
   method.start(system, run);
-  PilotRun pilot(system, method.name() == "missiles" || method.name() == "ifosmondi");
+  PilotRun pilot(system, method.traits().family == MethodFamily::Implicit);
   pilot.note_events(run.start, run.stop);
   bool linear = pilot.take_point(run.start);
   const Time end = run.start + settings.share * (run.stop - run.start);

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "analysis/forecast.hpp"
-#include "coupling/coupled_system.hpp"
-#include "masters/method.hpp"
+#include "entrain/coupled_system.hpp"
+#include "entrain/method.hpp"
 
 namespace entrain {
 
@@ -16,9 +16,9 @@ struct Pilot {
   bool rates_known = false;            ///< else the path tells of stability, not of errors
   std::vector<double> ranges;          ///< of every output, as in RunPath, and by unit no less than matters
   Time lively = 0.0;                   ///< by then every output has covered a tenth of its range
-  std::vector<std::string> obstacles;  ///< to a linear picture, naming the subsystems
+  std::vector<std::string> obstacles;  ///< to a linearization, naming the subsystems
   std::vector<std::string> driven;     ///< who depends on time or has events: linearizations foretell no errors
-  std::vector<std::string> remarks;    ///< a pilot that failed on its way, ...
+  std::vector<std::string> remarks;    ///< a pilot run that failed on the way, ...
   bool failed = false;                 ///< it did not reach the end, or not with numbers
 };
 
@@ -28,6 +28,6 @@ struct PilotSettings {
 };
 
 /// Initialises the system and lets the method take it through the first part of its run. Both are used up by it.
-Pilot fly_pilot(CoupledSystem& system, Method& method, const RunSettings& run, const PilotSettings& settings);
+Pilot run_pilot(CoupledSystem& system, Method& method, const RunSettings& run, const PilotSettings& settings);
 
 }  // namespace entrain

@@ -8,13 +8,15 @@
 #include "base/open_archives.hpp"
 #include "base/suggest.hpp"
 #include "coupling/assembly.hpp"
+#include "coupling/bonds.hpp"
+#include "coupling/discrete_signals.hpp"
 #include "description/check_values.hpp"
 #include "description/record_formats.hpp"
 #include "entrain/entrain.hpp"
-#include "facade/choose_method.hpp"
 #include "facade/resolve.hpp"
 #include "facade/subsystem_factory.hpp"
 #include "masters/registry.hpp"
+#include "masters/requirements.hpp"
 #include "results/selection.hpp"
 #include "run/energy_monitor.hpp"
 #include "run/recordable.hpp"
@@ -22,9 +24,9 @@
 namespace entrain {
 namespace {
 
-std::unique_ptr<Method> configured_method(const SystemDescription& description, std::vector<Problem>& problems) {
-  std::vector<std::string> known;
-  for (const auto& entry : methods()) known.emplace_back(entry.name);
+std::unique_ptr<Method> configured_method(const SystemDescription& description, const MethodRegistry& methods,
+                                          std::vector<Problem>& problems) {
+  auto known = methods.names();
   known.emplace_back(kAuto);
   const auto problem = [&](const SourcePosition& where, const std::string& name) {
     problems.push_back(
@@ -32,14 +34,14 @@ std::unique_ptr<Method> configured_method(const SystemDescription& description, 
   };
   // Tables of other methods are read too: a typo there would show only on the day the method is changed.
   for (const auto& [name, options] : description.method_options) {
-    auto other = make_method(name);
+    auto other = methods.make(name);
     if (!other) {
       problem(options.empty() ? SourcePosition{} : options.begin()->second.where, name);
     } else if (name != description.method.value) {
       read_options(*other, options, "method." + name, problems);
     }
   }
-  auto method = make_method(description.method.value);
+  auto method = methods.make(description.method.value);
   if (!method) {
     problem(description.method.where, description.method.value);
     return nullptr;
@@ -90,9 +92,10 @@ void check_recorded_names(const RecordDescription& record, const Assembly& assem
 }
 
 /// Options that name what is not there, in the tables of all methods.
-void check_options(const SystemDescription& description, const Graph& graph, std::vector<Problem>& problems) {
+void check_options(const SystemDescription& description, const MethodRegistry& methods, const Graph& graph,
+                   std::vector<Problem>& problems) {
   for (const auto& [name, options] : description.method_options) {
-    const auto method = make_method(name);
+    const auto method = methods.make(name);
     if (!method) continue;
     std::vector<Problem> reported_already;
     read_options(*method, options, name, reported_already);
@@ -169,11 +172,12 @@ RunSummary summary_before_run(const SystemDescription& description, const Couple
   summary.version = version();
   summary.system = description.name;
   summary.method = method.name();
+  summary.family = method.traits().family;
   summary.parameters = options_in_force(method);
   for (std::size_t s = 0; s < system.size(); ++s) {
     SubsystemSummary entry;
     entry.name = description.subsystems[s].name;
-    entry.source = source_of(description.subsystems[s], description.method.value);
+    entry.source = source_of(description.subsystems[s], method.requirements().equations);
     entry.capabilities = system.capabilities(SubsystemId{s});
     summary.subsystems.push_back(std::move(entry));
   }
@@ -194,15 +198,10 @@ bool has_errors(const std::vector<Problem>& problems) {
                      [](const Problem& problem) { return problem.severity == Problem::Severity::Error; });
 }
 
-Prepared prepare(const SystemDescription& written, int threads, const ModelFactory& models,
+Prepared prepare(const SystemDescription& written, int threads, const Extensions& extensions,
                  std::vector<Problem>& problems, const Logging& log) {
-  if (written.method.value == kAuto) {
-    auto [description, note] = choose_method(written, models);
-    Prepared chosen = prepare(description, threads, models, problems, log);
-    if (!note.empty()) chosen.summary.notes.push_back(std::move(note));
-    return chosen;
-  }
   const OpenArchives kept;
+  const MethodRegistry methods(extensions);
   Prepared prepared;
   problems.insert(problems.end(), written.notes.begin(), written.notes.end());
   check_values_again(written, problems);
@@ -212,11 +211,12 @@ Prepared prepare(const SystemDescription& written, int threads, const ModelFacto
                         {written.file.string(), 0, 0},
                         Problem::Severity::Error});
   }
-  const SystemDescription description = resolved(written);
+  const SystemDescription description = resolved(written, extensions);
   prepared.settings = {description.start.value, description.stop ? description.stop->value : description.start.value,
                        description.step ? description.step->value : 0.0};
-  prepared.method = configured_method(description, problems);
-  auto assembly = assemble(description, subsystem_factory(description, models, log), problems);
+  prepared.method = configured_method(description, methods, problems);
+  const bool needs_equations = prepared.method && prepared.method->requirements().equations;
+  auto assembly = assemble(description, subsystem_maker(description, needs_equations, extensions, log), problems);
   if (assembly.subsystems.size() != description.subsystems.size()) {
     if (!has_errors(problems)) report_missing_sources(description, problems);
     return prepared;
@@ -228,7 +228,7 @@ Prepared prepare(const SystemDescription& written, int threads, const ModelFacto
   auto own_signals = prepared.method ? prepared.method->own_signals(graph) : std::vector<Signal>();
   for (auto& signal : bond_signals(bonds, graph)) own_signals.push_back(std::move(signal));
   check_recorded_names(description.record, assembly, std::move(own_signals), problems);
-  check_options(description, graph, problems);
+  check_options(description, methods, graph, problems);
   if (prepared.method) check_bonds(description, *prepared.method, found_bonds, problems);
   auto kinds = trial_kinds(description, assembly, problems);
   const bool times_known = prepared.settings.stop > prepared.settings.start && prepared.settings.step > 0.0;

@@ -3,9 +3,9 @@
 #include <memory>
 #include <vector>
 
-#include "coupling/coupled_system.hpp"
+#include "entrain/coupled_system.hpp"
+#include "entrain/method.hpp"
 #include "entrain/simulation.hpp"
-#include "masters/method.hpp"
 
 namespace entrain {
 
@@ -18,8 +18,9 @@ struct Prepared {
 };
 
 /// Description -> subsystems, graph, method; everything wrong is added to `problems` at once. `system` is null when
-/// one of them is an error. `log` is told what the subsystems log.
-Prepared prepare(const SystemDescription& description, int threads, const ModelFactory& models,
+/// one of them is an error. The method is one of the registry, not `auto` (choose_method). `log` receives what the
+/// subsystems log.
+Prepared prepare(const SystemDescription& description, int threads, const Extensions& extensions,
                  std::vector<Problem>& problems, const Logging& log = {});
 
 bool has_errors(const std::vector<Problem>& problems);

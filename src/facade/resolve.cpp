@@ -14,12 +14,12 @@ std::string absolute_path(const std::filesystem::path& path, const std::filesyst
 
 }  // namespace
 
-SystemDescription resolved(const SystemDescription& description) {
+SystemDescription resolved(const SystemDescription& description, const Extensions& extensions) {
   SystemDescription result = description;
   if (!result.step && result.stop) {
     result.step = {(result.stop->value - result.start.value) / kDefaultSteps, {}};
   }
-  if (const auto method = make_method(result.method.value)) {
+  if (const auto method = MethodRegistry(extensions).make(result.method.value)) {
     auto& written = result.method_options[result.method.value];
     std::vector<Problem> reported_elsewhere;  // prepare() reads the same options and reports
     read_options(*method, written, result.method.value, reported_elsewhere);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "entrain/extensions.hpp"
 #include "entrain/system_description.hpp"
 
 namespace entrain {
@@ -8,6 +9,6 @@ namespace entrain {
 inline constexpr double kDefaultSteps = 1000.0;
 
 /// The description with every default filled in (step, options of the method in force): what is really run.
-SystemDescription resolved(const SystemDescription& description);
+SystemDescription resolved(const SystemDescription& description, const Extensions& extensions = {});
 
 }  // namespace entrain

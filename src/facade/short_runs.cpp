@@ -32,10 +32,10 @@ struct ShortRuns::Recorded {
   }
 };
 
-ShortRuns::ShortRuns(const SystemDescription& description, const ModelFactory& models, Duration length,
+ShortRuns::ShortRuns(const SystemDescription& description, const Extensions& extensions, Duration length,
                      std::map<std::string, double> ranges, std::set<std::string> imposing)
     : description_(description),
-      models_(models),
+      extensions_(extensions),
       length_(std::min(length, description.stop->value - description.start.value)),
       ranges_(std::move(ranges)),
       imposing_(std::move(imposing)) {
@@ -44,12 +44,12 @@ ShortRuns::ShortRuns(const SystemDescription& description, const ModelFactory& m
   if (std::includes(imposing_.begin(), imposing_.end(), fed_.begin(), fed_.end())) imposing_.clear();
 }
 
-ShortRuns::Recorded ShortRuns::run(const Way& way, Duration step) const {
-  auto description = with_way(description_, way);
+ShortRuns::Recorded ShortRuns::run(const MethodConfig& config, Duration step) const {
+  auto description = with_config(MethodRegistry(extensions_), description_, config);
   description.step = {step, {}};
   description.stop->value = description.start.value + length_;
   description.record = {};
-  Simulation simulation(description, {}, models_);
+  Simulation simulation(description, {}, extensions_);
   MemoryRecorder recorder;
   simulation.observe(recorder);
   Recorded result{{}, simulation.run()};
@@ -64,15 +64,15 @@ ShortRuns::Recorded ShortRuns::run(const Way& way, Duration step) const {
   return result;
 }
 
-ShortRuns::Cost ShortRuns::cost(const Way& way, Duration step) const {
-  const auto made = run(way, step);
+ShortRuns::Cost ShortRuns::cost(const MethodConfig& config, Duration step) const {
+  const auto made = run(config, step);
   if (!made.completed()) return {0.0, 0.0, made.summary.message};
   return {made.calls(), made.per_second(made.summary.wall_seconds), {}};
 }
 
-bool ShortRuns::refine(const Way& way, Duration step) {
-  const Recorded finer = run(way, step / 4);
-  Recorded finest = run(way, step / 8);
+bool ShortRuns::refine(const MethodConfig& config, Duration step) {
+  const Recorded finer = run(config, step / 4);
+  Recorded finest = run(config, step / 8);
   if (!finest.completed() || !finer.completed()) return false;
   std::swap(reference_, finest.outputs);
   const double changed = distance(finer);
@@ -84,8 +84,8 @@ bool ShortRuns::refine(const Way& way, Duration step) {
   return false;
 }
 
-std::optional<ShortRuns::Outcome> ShortRuns::error(const Way& way, Duration step) const {
-  const Recorded made = run(way, step);
+std::optional<ShortRuns::Outcome> ShortRuns::error(const MethodConfig& config, Duration step) const {
+  const Recorded made = run(config, step);
   Outcome outcome{distance(made), made.calls()};
   for (const auto& connection : made.summary.connections) {
     if (!imposing_.contains(subsystem_of(connection.input)) || !(connection.range > 0.0)) continue;

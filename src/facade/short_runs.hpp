@@ -14,10 +14,10 @@ namespace entrain {
 /// Real runs over the first part of a system's time: they tell what no matrix foretells.
 class ShortRuns {
  public:
-  /// `description` is resolved; it, and `models`, are borrowed. Runs end `length` after the start, or at the stop.
+  /// `description` is resolved; it, and `extensions`, are borrowed. Runs end `length` after the start, or at the stop.
   /// `ranges` of outputs over the whole run, by name: errors are relative to them; else to what the short run shows.
   /// `imposing`: subsystems with steps that no run refines, so that no reference tells the error of their outputs.
-  ShortRuns(const SystemDescription& description, const ModelFactory& models, Duration length,
+  ShortRuns(const SystemDescription& description, const Extensions& extensions, Duration length,
             std::map<std::string, double> ranges = {}, std::set<std::string> imposing = {});
 
   Duration length() const { return length_; }
@@ -28,11 +28,11 @@ class ShortRuns {
     std::string failure;        ///< why the run did not complete; then nothing else is known
   };
   /// Throws Error when the system cannot be run so.
-  Cost cost(const Way& way, Duration step) const;
+  Cost cost(const MethodConfig& config, Duration step) const;
 
-  /// What the others are measured against: this way with an eighth of `step`. False when it does not complete; then the
-  /// reference stays as it was.
-  bool refine(const Way& way, Duration step);
+  /// What the others are measured against: this config with an eighth of `step`. False when it does not complete; then
+  /// the reference stays as it was.
+  bool refine(const MethodConfig& config, Duration step);
   /// What the last refinement of the reference changed, measured as `error` is.
   double doubt() const { return doubt_; }
   struct Outcome {
@@ -43,15 +43,15 @@ class ShortRuns {
     double defect = 0.0;
   };
   /// Against the reference; nullopt when the run did not complete or told no number.
-  std::optional<Outcome> error(const Way& way, Duration step) const;
+  std::optional<Outcome> error(const MethodConfig& config, Duration step) const;
 
  private:
   struct Recorded;
-  Recorded run(const Way& way, Duration step) const;
+  Recorded run(const MethodConfig& config, Duration step) const;
   double distance(const Recorded& from) const;
 
   const SystemDescription& description_;
-  const ModelFactory& models_;
+  const Extensions& extensions_;
   Duration length_;
   std::map<std::string, double> ranges_;
   std::set<std::string> imposing_;

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "base/suggest.hpp"
+#include "facade/choose_method.hpp"
 #include "facade/learned.hpp"
 #include "facade/prepare.hpp"
 #include "run/runner.hpp"
@@ -50,13 +51,15 @@ class Simulation::Checkpoint {
 };
 
 // NOLINTNEXTLINE(performance-unnecessary-value-param): the signature is public
-Simulation::Simulation(const SystemDescription& description, RunOptions options, const ModelFactory& models)
+Simulation::Simulation(const SystemDescription& written, RunOptions options, const Extensions& extensions)
     : impl_(std::make_unique<Impl>()) {
+  const auto [description, choice] = choose_method(written, extensions);
   std::vector<Problem> problems;
-  impl_->prepared = prepare(description, options.threads, models, problems, options.log);
+  impl_->prepared = prepare(description, options.threads, extensions, problems, options.log);
   if (!impl_->prepared.system) throw Error(std::move(problems));
   auto& prepared = impl_->prepared;
   for (const auto& problem : problems) prepared.summary.warnings.push_back(to_string(problem));
+  if (!choice.empty()) prepared.summary.notes.push_back(choice);
   if (options.learned != nullptr) {
     const Learned& learned = *options.learned;
     impl_->corrections = scheduled(learned, description, prepared.system->graph(), prepared.settings);

@@ -12,10 +12,10 @@
 namespace entrain {
 namespace {
 
-/// `monolithic` needs the equations, which co-simulation hides.
-FmuChoice fmu_choice(const SubsystemDescription& description, const std::string& method) {
+/// Methods that need the equations get model exchange: co-simulation hides them.
+FmuChoice fmu_choice(const SubsystemDescription& description, bool needs_equations) {
   FmuChoice choice;
-  choice.prefer_model_exchange = method == "monolithic";
+  choice.prefer_model_exchange = needs_equations;
   if (description.tolerance) choice.tolerance = description.tolerance->value;
   // A value that makes no sense is told by the check of values; it must not end the loading before.
   if (description.timeout && description.timeout->value > 0.0) choice.timeout = description.timeout->value;
@@ -31,8 +31,8 @@ bool is_linear(const SubsystemDescription& description) {
 
 class Factory {
  public:
-  Factory(const SystemDescription& system, const ModelFactory& models, const Logging& log)
-      : system_(system), models_(models), log_(log) {}
+  Factory(const SystemDescription& system, bool needs_equations, const Extensions& extensions, const Logging& log)
+      : system_(system), needs_equations_(needs_equations), extensions_(extensions), log_(log) {}
 
   std::unique_ptr<Subsystem> make(const SubsystemDescription& description, std::vector<Problem>& problems) const {
     if (!description.fmu.empty()) return fmu(description, problems);
@@ -49,7 +49,7 @@ class Factory {
         problems.push_back({fmt::format("the timeout of '{}' has no effect: nobody watches", description.name),
                             "make an entrain::Watchdog", timeout->where, Problem::Severity::Warning});
       }
-      FmuChoice choice = fmu_choice(description, system_.method.value);
+      FmuChoice choice = fmu_choice(description, needs_equations_);
       for (const auto& [name, start] : description.optional_start) choice.start[name] = start.value;
       for (const auto& [name, written] : description.start) choice.start[name] = written.value;
       choice.log = log_;
@@ -81,7 +81,10 @@ class Factory {
   }
 
   std::unique_ptr<Subsystem> model(const SubsystemDescription& description, std::vector<Problem>& problems) const {
-    auto model = models_ ? models_(description.model) : nullptr;
+    if (extensions_.subsystems) {
+      if (auto own = extensions_.subsystems(description.model, description.name)) return own;
+    }
+    auto model = extensions_.models ? extensions_.models(description.model) : nullptr;
     if (!model) model = make_built_in_model(description.model);
     if (model) return make_native_subsystem(description.name, std::move(model));
     std::vector<std::string> known;
@@ -92,22 +95,24 @@ class Factory {
   }
 
   const SystemDescription& system_;
-  const ModelFactory& models_;
+  bool needs_equations_;
+  const Extensions& extensions_;
   const Logging& log_;
 };
 
 }  // namespace
 
-std::string source_of(const SubsystemDescription& description, const std::string& method) {
-  if (!description.fmu.empty()) return fmu_title(description.fmu, fmu_choice(description, method));
+std::string source_of(const SubsystemDescription& description, bool needs_equations) {
+  if (!description.fmu.empty()) return fmu_title(description.fmu, fmu_choice(description, needs_equations));
   if (description.csv.empty()) return "model " + description.model;
   return fmt::format("csv {} ({})", std::filesystem::path(description.csv).filename().string(),
                      is_linear(description) ? kLinear : kHold);
 }
 
-SubsystemFactory subsystem_factory(const SystemDescription& system, const ModelFactory& models, const Logging& log) {
-  return [factory = Factory(system, models, log)](const SubsystemDescription& description,
-                                                  std::vector<Problem>& problems) {
+SubsystemMaker subsystem_maker(const SystemDescription& system, bool needs_equations, const Extensions& extensions,
+                               const Logging& log) {
+  return [factory = Factory(system, needs_equations, extensions, log)](const SubsystemDescription& description,
+                                                                       std::vector<Problem>& problems) {
     return factory.make(description, problems);
   };
 }

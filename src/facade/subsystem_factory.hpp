@@ -7,10 +7,12 @@
 
 namespace entrain {
 
-/// Makes what a subsystem is described to be: a model of `models` or built in, an FMU, a table. Borrows all arguments.
-SubsystemFactory subsystem_factory(const SystemDescription& system, const ModelFactory& models, const Logging& log);
+/// Makes what a subsystem is described to be: one of `extensions`, a built-in model, an FMU, a table.
+/// `needs_equations`: the method integrates the equations itself. Borrows all arguments.
+SubsystemMaker subsystem_maker(const SystemDescription& system, bool needs_equations, const Extensions& extensions,
+                               const Logging& log);
 
 /// "model ball.bounce", "prey.fmu (FMI 2.0 co-simulation)", "csv load.csv (linear)".
-std::string source_of(const SubsystemDescription& description, const std::string& method);
+std::string source_of(const SubsystemDescription& description, bool needs_equations);
 
 }  // namespace entrain

@@ -1,5 +1,7 @@
 #include "facade/verification.hpp"
 
+#include "masters/requirements.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -150,9 +152,9 @@ void note_steps_that_stay(const std::array<RunWitness, kRuns>& runs, Verificatio
 class Refinement {
  public:
   /// Throws Error with everything that is wrong at h.
-  Refinement(const SystemDescription& description, const RunOptions& options, const ModelFactory& models) {
+  Refinement(const SystemDescription& description, const RunOptions& options, const Extensions& extensions) {
     std::vector<Problem> problems;
-    prepared_ = prepare(description, options.threads, models, problems);
+    prepared_ = prepare(description, options.threads, extensions, problems);
     if (!prepared_.system) throw Error(std::move(problems));
     for (std::size_t s = 0; s < prepared_.system->size(); ++s) {
       capabilities_.push_back(&prepared_.system->capabilities(SubsystemId{s}));
@@ -191,7 +193,8 @@ class Refinement {
       const auto better = step_near(*imposed);
       problems.push_back({fmt::format("{} is no multiple of the {} s that '{}' imposes, nor a part of it", which,
                                       *imposed, prepared_.system->graph().name(subsystem)),
-                          better ? fmt::format("verify with --step {}", *better) : "verify with f3ornits",
+                          better ? fmt::format("verify with --step {}", *better)
+                                 : "verify with " + built_in_methods().undemanding().name,
                           {}});
     }
     auto settings = prepared_.settings;
@@ -230,8 +233,8 @@ SystemDescription refined(SystemDescription description, const std::vector<std::
 
 /// The run, or why it did not complete.
 std::optional<std::string> run_at(const SystemDescription& description, const RunOptions& options,
-                                  const ModelFactory& models, OutputCourses& courses, RunWitness& witness) {
-  Simulation simulation(description, options, models);
+                                  const Extensions& extensions, OutputCourses& courses, RunWitness& witness) {
+  Simulation simulation(description, options, extensions);
   simulation.observe(courses);
   simulation.observe(witness);
   const auto& summary = simulation.run();
@@ -254,17 +257,17 @@ bool Verification::confirmed(double largest_relative_error) const {
          });
 }
 
-Verification verify(const SystemDescription& written, const RunOptions& options, const ModelFactory& models) {
+Verification verify(const SystemDescription& written, const RunOptions& options, const Extensions& extensions) {
   // Chosen anew for h/2 and h/4, the method could be another one, and the runs would tell nothing of each other.
-  auto [chosen, note] = written.method.value == kAuto ? choose_method(written, models) : MethodChoice{written, {}};
-  const SystemDescription description = resolved(chosen);
+  auto [chosen, note] = choose_method(written, extensions);
+  const SystemDescription description = resolved(chosen, extensions);
   Verification result;
   result.system = description.name;
   result.method = description.method.value;
   if (!note.empty()) result.remarks.push_back(note);
   std::vector<std::string> tolerances;
   {
-    const Refinement refinement(description, options, models);  // gone before the runs: an FMU may be the only one
+    const Refinement refinement(description, options, extensions);  // gone before the runs: an FMU may be the only one
     refinement.check();
     tolerances = refinement.tolerances();
   }
@@ -274,8 +277,8 @@ Verification verify(const SystemDescription& written, const RunOptions& options,
   for (int k = 0; k < kRuns; ++k) {
     auto& courses = runs[static_cast<std::size_t>(k)];
     if (k > 0) courses = OutputCourses(runs.data());
-    result.failure =
-        run_at(refined(description, tolerances, k), options, models, courses, witnesses[static_cast<std::size_t>(k)]);
+    result.failure = run_at(refined(description, tolerances, k), options, extensions, courses,
+                            witnesses[static_cast<std::size_t>(k)]);
     if (result.failure) return result;
   }
   UnitSizes sizes;

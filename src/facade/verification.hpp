@@ -57,6 +57,6 @@ struct Verification {
 /// method and any black box; "auto" is decided once, at h. Throws Error for a system that cannot be run at all, or not
 /// with h/2 and h/4.
 Verification verify(const SystemDescription& description, const RunOptions& options = {},
-                    const ModelFactory& models = {});
+                    const Extensions& extensions = {});
 
 }  // namespace entrain

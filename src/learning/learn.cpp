@@ -202,13 +202,15 @@ class Learner {
   LearnResult result_;
 };
 
-/// jacobi, held inputs, fixed step; outputs with feedthrough late, or held if the file says so.
+/// The method that can be corrected, held inputs, fixed step; outputs with feedthrough late, or held if the file says
+/// so.
 SystemDescription prepared_for_learning(SystemDescription description, std::vector<std::string>& notes) {
-  if (description.method.value != "jacobi") {
-    notes.push_back(fmt::format("learned with jacobi instead of {}", description.method.value));
+  const auto& learnable = learnable_method();
+  if (description.method.value != learnable) {
+    notes.push_back(fmt::format("learned with {} instead of {}", learnable, description.method.value));
   }
-  description.method.value = "jacobi";
-  auto& options = description.method_options["jacobi"];
+  description.method.value = learnable;
+  auto& options = description.method_options[learnable];
   const Written<OptionValue> late{std::string("delay"), {}};
   const auto feedthrough = options.insert({"feedthrough", late}).first;
   if (feedthrough->second.value == OptionValue(std::string("refresh"))) {
@@ -282,10 +284,10 @@ std::string_view to_string(LearnEnd end) {
 }
 
 LearnResult learn(const SystemDescription& description, const LearnOptions& options, const LearnProgress& progress,
-                  const ModelFactory& models) {
+                  const Extensions& extensions) {
   check_options(options);
   std::vector<std::string> notes;
-  RepeatedRun run(prepared_for_learning(description, notes), models, {options.threads, options.interrupt});
+  RepeatedRun run(prepared_for_learning(description, notes), extensions, {options.threads, options.interrupt});
   const FoundFeedthrough found = find_feedthrough(run);
   auto wires = learned_wires(run.system(), found.outputs, run.settings().step);
   if (wires.empty()) {

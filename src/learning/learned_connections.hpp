@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "coupling/coupled_system.hpp"
+#include "entrain/coupled_system.hpp"
 #include "entrain/learning.hpp"
 #include "entrain/simulation.hpp"
 

@@ -8,8 +8,8 @@
 
 namespace entrain {
 
-RepeatedRun::RepeatedRun(SystemDescription description, const ModelFactory& models, Settings settings)
-    : description_(std::move(description)), models_(models), settings_(settings) {
+RepeatedRun::RepeatedRun(SystemDescription description, const Extensions& extensions, Settings settings)
+    : description_(std::move(description)), extensions_(extensions), settings_(settings) {
   make();
   require_that_it_can_be_repeated();
 }
@@ -17,7 +17,7 @@ RepeatedRun::RepeatedRun(SystemDescription description, const ModelFactory& mode
 void RepeatedRun::make() {
   std::vector<Problem> problems;
   prepared_ = {};  // first: an FMU may allow one instance at a time
-  prepared_ = prepare(description_, settings_.threads, models_, problems);
+  prepared_ = prepare(description_, settings_.threads, extensions_, problems);
   if (!prepared_.system) throw Error(std::move(problems));
 }
 

@@ -16,7 +16,7 @@ class RepeatedRun {
     const std::atomic<bool>* interrupt = nullptr;
   };
   /// Throws Error with every problem of the system.
-  RepeatedRun(SystemDescription description, const ModelFactory& models, Settings settings);
+  RepeatedRun(SystemDescription description, const Extensions& extensions, Settings settings);
 
   CoupledSystem& system() { return *prepared_.system; }
   const RunSettings& settings() const { return prepared_.settings; }
@@ -40,7 +40,7 @@ class RepeatedRun {
   void require_that_it_can_be_repeated();
 
   SystemDescription description_;
-  ModelFactory models_;
+  Extensions extensions_;
   Settings settings_;
   Prepared prepared_;
   bool used_ = false;

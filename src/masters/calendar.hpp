@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "base/grid.hpp"
-#include "coupling/coupled_system.hpp"
-#include "masters/method.hpp"
+#include "entrain/coupled_system.hpp"
+#include "entrain/method.hpp"
 
 namespace entrain {
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "coupling/transfer.hpp"
+
 namespace entrain {
 namespace {
 

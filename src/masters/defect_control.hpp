@@ -4,8 +4,8 @@
 #include <span>
 #include <vector>
 
-#include "coupling/coupled_system.hpp"
-#include "masters/method.hpp"
+#include "entrain/coupled_system.hpp"
+#include "entrain/method.hpp"
 #include "masters/step_control.hpp"
 
 namespace entrain {

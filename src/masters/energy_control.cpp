@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "coupling/bonds.hpp"
+
 namespace entrain {
 namespace {
 

@@ -3,9 +3,9 @@
 #include <span>
 #include <vector>
 
-#include "coupling/coupled_system.hpp"
-#include "description/options.hpp"
-#include "masters/method.hpp"
+#include "entrain/coupled_system.hpp"
+#include "entrain/method.hpp"
+#include "entrain/options.hpp"
 
 namespace entrain {
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/grid.hpp"
+#include "coupling/transfer.hpp"
 
 namespace entrain {
 namespace {

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "coupling/coupled_system.hpp"
+#include "entrain/coupled_system.hpp"
 #include "masters/output_estimate.hpp"
 #include "masters/rendezvous.hpp"
 #include "numerics/mean_square_fit.hpp"

@@ -51,7 +51,7 @@ void ExplicitMethod::check(const Graph&, const WrittenOptions& written, std::vec
 
 std::vector<std::string> ExplicitMethod::step_tolerances() const {
   if (!options_.adaptive) return {};
-  return {"tolerance", "absolute_tolerance"};
+  return traits().knobs.tolerances;
 }
 
 void ExplicitMethod::start(CoupledSystem& system, const RunSettings& settings) {

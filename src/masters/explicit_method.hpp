@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
+#include "entrain/method.hpp"
 #include "masters/calendar.hpp"
 #include "masters/defect_control.hpp"
 #include "masters/extrapolated_inputs.hpp"
-#include "masters/method.hpp"
 
 namespace entrain {
 

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "coupling/coupled_system.hpp"
+#include "entrain/coupled_system.hpp"
 
 namespace entrain {
 

@@ -22,6 +22,16 @@ constexpr double kRounding = 1e-9;
 
 }  // namespace
 
+const MethodTraits& F3ornits::traits() const {
+  static const MethodTraits kTraits{
+      .name = "f3ornits",
+      .summary = "explicit, each subsystem with steps of its own; for any mix of capabilities",
+      .family = MethodFamily::Asynchronous,
+      .order = 3,
+      .knobs = {.tolerances = {"tol_rel", "tol_abs"}}};
+  return kTraits;
+}
+
 Requirements F3ornits::requirements() const {
   Requirements needs;
   needs.common_grid = false;

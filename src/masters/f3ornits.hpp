@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "entrain/method.hpp"
 #include "masters/estimated_inputs.hpp"
-#include "masters/method.hpp"
 #include "masters/output_estimate.hpp"
 #include "masters/rendezvous.hpp"
 #include "masters/step_control.hpp"
@@ -39,13 +39,13 @@ struct F3ornitsOptions {
 /// A macro step is one rendezvous: the earliest end of all steps under way, where one or more subsystems communicate.
 class F3ornits final : public Method {
  public:
-  std::string_view name() const noexcept override { return "f3ornits"; }
+  const MethodTraits& traits() const override;
   void bind(OptionBinder& binder) override { options_.bind(binder); }
   Requirements requirements() const override;
   void check(const Graph& graph, const WrittenOptions& written, std::vector<Problem>& problems) const override;
   void check_times(const RunSettings& settings, const WrittenOptions& written,
                    std::vector<Problem>& problems) const override;
-  std::vector<std::string> step_tolerances() const override { return {"tol_rel", "tol_abs"}; }
+  std::vector<std::string> step_tolerances() const override { return traits().knobs.tolerances; }
   void start(CoupledSystem& system, const RunSettings& settings) override;
   MacroStepReport advance(CoupledSystem& system) override;
   MethodMemory memory() const override;

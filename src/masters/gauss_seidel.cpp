@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/suggest.hpp"
+#include "masters/linear_stages.hpp"
 
 namespace entrain {
 namespace {
@@ -37,6 +38,15 @@ std::vector<std::vector<std::string>> stages_of(const std::vector<std::string>& 
     }
   }
   return stages;
+}
+
+const MethodTraits& GaussSeidel::traits() const {
+  static const MethodTraits kTraits{.name = "gauss-seidel",
+                                    .summary = "sequential, explicit; later subsystems see earlier ones' new outputs",
+                                    .family = MethodFamily::Explicit,
+                                    .knobs = sequential_knobs(),
+                                    .linear_step = {.stages = &sequential_stages}};
+  return kTraits;
 }
 
 void GaussSeidel::bind(OptionBinder& binder) {

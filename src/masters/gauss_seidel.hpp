@@ -14,7 +14,7 @@ std::vector<std::vector<std::string>> stages_of(const std::vector<std::string>& 
 /// (docs/theory/gauss_seidel.md).
 class GaussSeidel : public ExplicitMethod {
  public:
-  std::string_view name() const noexcept override { return "gauss-seidel"; }
+  const MethodTraits& traits() const override;
   void bind(OptionBinder& binder) override;
   void check(const Graph& graph, const WrittenOptions& written, std::vector<Problem>& problems) const override;
   void start(CoupledSystem& system, const RunSettings& settings) override;

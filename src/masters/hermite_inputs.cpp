@@ -1,5 +1,7 @@
 #include "masters/hermite_inputs.hpp"
 
+#include "coupling/transfer.hpp"
+
 namespace entrain {
 
 /// In local time s: v + v' s + (3 r - h (2 v' + w')) s^2 / h^2 + (h (v' + w') - 2 r) s^3 / h^3 with the rise r = w - v;

@@ -2,7 +2,7 @@
 
 #include <span>
 
-#include "coupling/coupled_system.hpp"
+#include "entrain/coupled_system.hpp"
 
 namespace entrain {
 

@@ -6,10 +6,10 @@
 
 #include "base/grid.hpp"
 #include "coupling/trials.hpp"
+#include "entrain/method.hpp"
 #include "masters/coupling_equations.hpp"
 #include "masters/hermite_inputs.hpp"
 #include "masters/jump_detector.hpp"
-#include "masters/method.hpp"
 #include "masters/step_control.hpp"
 
 namespace entrain {

@@ -34,6 +34,17 @@ void IfosmondiOptions::bind(OptionBinder& binder) {
       {"hold", "linear", "hermite", "missiles"});
 }
 
+const MethodTraits& Ifosmondi::traits() const {
+  static const MethodTraits kTraits{.name = "ifosmondi",
+                                    .summary = "iterative; values and slopes found in trials, inputs C1",
+                                    .family = MethodFamily::Implicit,
+                                    .order = 4,
+                                    .calls_per_step = 4.0,
+                                    .iterates = true,
+                                    .linear_step = {.hermite = StepEnd::Trial}};
+  return kTraits;
+}
+
 void Ifosmondi::bind(OptionBinder& binder) {
   options_.bind(binder);
   common_.bind(binder, "the macro step follows the difficulty of the iteration");

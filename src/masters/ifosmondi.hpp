@@ -22,7 +22,7 @@ struct IfosmondiOptions {
 /// under inputs that are cubic Hermite over the step (docs/theory/ifosmondi.md).
 class Ifosmondi final : public HermiteMethod {
  public:
-  std::string_view name() const noexcept override { return "ifosmondi"; }
+  const MethodTraits& traits() const override;
   void bind(OptionBinder& binder) override;
   Requirements requirements() const override;
   std::vector<std::string> notes(const CoupledSystem& system) const override;

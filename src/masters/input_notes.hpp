@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "coupling/coupled_system.hpp"
+#include "entrain/coupled_system.hpp"
 
 namespace entrain {
 

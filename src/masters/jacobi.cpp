@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/suggest.hpp"
+#include "masters/linear_stages.hpp"
 
 namespace entrain {
 namespace {
@@ -18,6 +19,20 @@ bool depends_on_a_connected_input(const Graph& graph, OutputId output) {
 }
 
 }  // namespace
+
+const MethodTraits& Jacobi::traits() const {
+  static const MethodTraits kTraits{
+      .name = "jacobi",
+      .summary = "parallel, explicit; inputs extrapolated from the history",
+      .family = MethodFamily::Explicit,
+      .learnable = true,
+      .knobs = {.degree = "degree", .max_degree = kMaxInputDegree, .tolerances = {"tolerance", "absolute_tolerance"}},
+      .linear_step = {.stages = [](const MethodConfig& config, const LinearNetwork& network,
+                                   std::span<const std::size_t>, Duration step) {
+        return parallel_choice(network.subsystems.size(), config.degree.value_or(0), step);
+      }}};
+  return kTraits;
+}
 
 void Jacobi::bind(OptionBinder& binder) {
   ExplicitMethod::bind(binder);
@@ -41,6 +56,7 @@ Requirements Jacobi::requirements() const {
   needs.refresh_all = feedthrough_ == "refresh";
   needs.steps_together = needs.refresh_all || energy_gain_ > 0.0;
   needs.free_step = needs.free_step || step_control_ == "energy";
+  needs.fixed_step = "adaptive = false and step_control = \"fixed\"";
   if (energy_gain_ > 0.0) needs.power_bonds = "energy_gain";
   if (step_control_ == "energy") needs.power_bonds = "step_control = \"energy\"";
   return needs;

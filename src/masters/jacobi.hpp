@@ -13,7 +13,7 @@ namespace entrain {
 /// All subsystems at once, each with inputs from the past (docs/theory/jacobi.md).
 class Jacobi final : public ExplicitMethod {
  public:
-  std::string_view name() const noexcept override { return "jacobi"; }
+  const MethodTraits& traits() const override;
   void bind(OptionBinder& binder) override;
   Requirements requirements() const override;
   void check(const Graph& graph, const WrittenOptions& written, std::vector<Problem>& problems) const override;

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "base/ids.hpp"
+#include "entrain/ids.hpp"
 
 namespace entrain {
 

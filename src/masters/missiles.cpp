@@ -36,6 +36,19 @@ Missiles::Missiles() {
   common_.start = "short";
 }
 
+const MethodTraits& Missiles::traits() const {
+  static const MethodTraits kTraits{
+      .name = "missiles",
+      .summary = "the coupling as one linear system of estimates; implicit, one step each",
+      .family = MethodFamily::Implicit,
+      .order = 4,
+      .calls_per_step = 1.5,
+      .patent_declared = true,
+      .knobs = {.tolerances = {"tolerance"}},
+      .linear_step = {.hermite = StepEnd::Estimate}};
+  return kTraits;
+}
+
 void Missiles::bind(OptionBinder& binder) {
   common_.bind(binder, "the macro step follows the estimated error");
   binder.number("tolerance", tolerance_,
@@ -53,7 +66,7 @@ std::vector<AdaptiveOption> Missiles::adaptive_options() const {
 
 std::vector<std::string> Missiles::step_tolerances() const {
   if (!common_.adaptive) return {};
-  return {"tolerance"};
+  return traits().knobs.tolerances;
 }
 
 EstimatorOptions Missiles::estimator_options() const {

@@ -12,7 +12,7 @@ namespace entrain {
 class Missiles final : public HermiteMethod {
  public:
   Missiles();
-  std::string_view name() const noexcept override { return "missiles"; }
+  const MethodTraits& traits() const override;
   void bind(OptionBinder& binder) override;
   std::vector<std::string> step_tolerances() const override;
   std::vector<std::string> warnings(const CoupledSystem& system) const override;

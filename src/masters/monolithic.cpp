@@ -14,6 +14,14 @@ void MonolithicOptions::bind(OptionBinder& binder) {
   binder.number("tolerance", tolerance, "relative and absolute tolerance of the integrator", {1e-14, 1e-2});
 }
 
+const MethodTraits& Monolithic::traits() const {
+  static const MethodTraits kTraits{.name = "monolithic",
+                                    .summary = "all equations in one integrator: the reference solution",
+                                    .family = MethodFamily::Reference,
+                                    .recommended = false};
+  return kTraits;
+}
+
 Requirements Monolithic::requirements() const {
   Requirements needs;
   needs.equations = true;

@@ -5,7 +5,9 @@
 #include <vector>
 
 #include "base/grid.hpp"
-#include "masters/method.hpp"
+#include "coupling/evaluation.hpp"
+#include "coupling/transfer.hpp"
+#include "entrain/method.hpp"
 #include "numerics/ode.hpp"
 
 namespace entrain {
@@ -21,7 +23,7 @@ struct MonolithicOptions {
 /// the reference of every system whose subsystems open their equations (docs/theory/monolithic.md).
 class Monolithic final : public Method {
  public:
-  std::string_view name() const noexcept override { return "monolithic"; }
+  const MethodTraits& traits() const override;
   void bind(OptionBinder& binder) override { options_.bind(binder); }
   Requirements requirements() const override;
   void start(CoupledSystem& system, const RunSettings& settings) override;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/suggest.hpp"
+#include "masters/linear_stages.hpp"
 
 namespace entrain {
 namespace {
@@ -16,6 +17,21 @@ std::vector<std::string> input_names(const Graph& graph) {
 }
 
 }  // namespace
+
+const MethodTraits& Nepce::traits() const {
+  static const MethodTraits kTraits = [] {
+    MethodTraits traits{.name = "nepce",
+                        .summary = "gauss-seidel with an integral controller of the coupling error",
+                        .family = MethodFamily::Explicit,
+                        .recommended = false,
+                        .knobs = sequential_knobs(),
+                        .linear_step = {.stages = &sequential_stages}};
+    traits.knobs.gains = "gains";
+    traits.knobs.max_gain = 1.0;
+    return traits;
+  }();
+  return kTraits;
+}
 
 void Nepce::bind(OptionBinder& binder) {
   GaussSeidel::bind(binder);

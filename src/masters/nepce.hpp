@@ -10,7 +10,7 @@ namespace entrain {
 /// gauss-seidel with an integral controller of the coupling error on chosen inputs (docs/theory/nepce.md).
 class Nepce final : public GaussSeidel {
  public:
-  std::string_view name() const noexcept override { return "nepce"; }
+  const MethodTraits& traits() const override;
   void bind(OptionBinder& binder) override;
   void check(const Graph& graph, const WrittenOptions& written, std::vector<Problem>& problems) const override;
 

@@ -1,5 +1,7 @@
 #include "masters/registry.hpp"
 
+#include <fmt/format.h>
+
 #include "masters/f3ornits.hpp"
 #include "masters/gauss_seidel.hpp"
 #include "masters/ifosmondi.hpp"
@@ -11,31 +13,74 @@
 namespace entrain {
 namespace {
 
-template <class M>
-std::unique_ptr<Method> make() {
-  return std::make_unique<M>();
+template <class... Methods>
+std::vector<MethodFactory> factories() {
+  return {[]() -> std::unique_ptr<Method> { return std::make_unique<Methods>(); }...};
 }
 
 }  // namespace
 
-const std::vector<MethodEntry>& methods() {
-  static const std::vector<MethodEntry> kMethods{
-      {"jacobi", "parallel, explicit; inputs extrapolated from the history", &make<Jacobi>},
-      {"gauss-seidel", "sequential, explicit; later subsystems see earlier ones' new outputs", &make<GaussSeidel>},
-      {"nepce", "gauss-seidel with an integral controller of the coupling error", &make<Nepce>},
-      {"ifosmondi", "iterative; values and slopes found in trials, inputs C1", &make<Ifosmondi>},
-      {"f3ornits", "explicit, each subsystem with steps of its own; for any mix of capabilities", &make<F3ornits>},
-      {"missiles", "the coupling as one linear system of estimates; implicit, one step each", &make<Missiles>},
-      {"monolithic", "all equations in one integrator: the reference solution", &make<Monolithic>},
-  };
-  return kMethods;
+std::string_view to_string(MethodFamily family) {
+  switch (family) {
+    case MethodFamily::Explicit: return "explicit";
+    case MethodFamily::Implicit: return "implicit";
+    case MethodFamily::Asynchronous: return "asynchronous";
+    case MethodFamily::Reference: break;
+  }
+  return "reference";
 }
 
-std::unique_ptr<Method> make_method(std::string_view name) {
-  for (const auto& entry : methods()) {
-    if (entry.name == name) return entry.make();
+std::string_view default_method() noexcept {
+  return built_in_methods().entries().front().traits.name;
+}
+
+MethodRegistry::MethodRegistry(const Extensions& extensions) {
+  // The plainest first: it is the default, and where nothing tells methods apart the first is taken.
+  auto makers = factories<Jacobi, GaussSeidel, Nepce, Missiles, Ifosmondi, F3ornits, Monolithic>();
+  makers.insert(makers.end(), extensions.methods.begin(), extensions.methods.end());
+  for (auto& make : makers) {
+    auto traits = make()->traits();
+    if (traits.name.empty() || traits.name == kAuto || find(traits.name) != nullptr) {
+      throw Error(ErrorCode::InvalidSystem, fmt::format("a method cannot be called '{}': {}", traits.name,
+                                                        traits.name.empty() ? "give it a name" : "the name is taken"));
+    }
+    entries_.push_back({std::move(traits), std::move(make)});
+  }
+}
+
+std::vector<std::string> MethodRegistry::names() const {
+  std::vector<std::string> names;
+  for (const auto& entry : entries_) names.push_back(entry.traits.name);
+  return names;
+}
+
+const MethodEntry* MethodRegistry::find(std::string_view name) const {
+  for (const auto& entry : entries_) {
+    if (entry.traits.name == name) return &entry;
   }
   return nullptr;
+}
+
+std::unique_ptr<Method> MethodRegistry::make(std::string_view name) const {
+  const auto* entry = find(name);
+  return entry == nullptr ? nullptr : entry->make();
+}
+
+const MethodTraits& MethodRegistry::undemanding() const {
+  return first([](const MethodTraits& of) { return of.family == MethodFamily::Asynchronous; });
+}
+
+const MethodTraits& MethodRegistry::learnable() const {
+  return first([](const MethodTraits& of) { return of.learnable; });
+}
+
+const MethodTraits& MethodRegistry::reference() const {
+  return first([](const MethodTraits& of) { return of.family == MethodFamily::Reference; });
+}
+
+const MethodRegistry& built_in_methods() {
+  static const MethodRegistry kRegistry;
+  return kRegistry;
 }
 
 }  // namespace entrain

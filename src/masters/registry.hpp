@@ -1,21 +1,57 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
-#include "masters/method.hpp"
+#include "entrain/extensions.hpp"
+#include "entrain/method.hpp"
 
 namespace entrain {
 
+/// The method that is chosen from capabilities and forecasts, not one of the registry.
+inline constexpr std::string_view kAuto = "auto";
+
 struct MethodEntry {
-  std::string_view name;
-  std::string_view summary;
-  std::unique_ptr<Method> (*make)();
+  MethodTraits traits;
+  MethodFactory make;
 };
 
-const std::vector<MethodEntry>& methods();
-/// nullptr for an unknown name.
-std::unique_ptr<Method> make_method(std::string_view name);
+/// The built-in methods and those of a program. Everything that needs a method asks here, by name or by traits.
+class MethodRegistry {
+ public:
+  /// Built-in methods first. Throws Error{InvalidSystem} for a method without a name, or with one that is taken.
+  explicit MethodRegistry(const Extensions& extensions = {});
+
+  const std::vector<MethodEntry>& entries() const { return entries_; }
+  std::vector<std::string> names() const;
+  /// nullptr for an unknown name.
+  const MethodEntry* find(std::string_view name) const;
+  std::unique_ptr<Method> make(std::string_view name) const;
+  /// Of a method that is there.
+  const MethodTraits& traits(std::string_view name) const { return find(name)->traits; }
+
+  /// The first whose traits fulfil a condition; there is one.
+  template <class Condition>
+  const MethodTraits& first(const Condition& condition) const {
+    for (const auto& entry : entries_) {
+      if (condition(entry.traits)) return entry.traits;
+    }
+    return entries_.front().traits;
+  }
+  /// Needs nothing of any subsystem, and chooses its steps.
+  const MethodTraits& undemanding() const;
+  /// That `learn` corrects.
+  const MethodTraits& learnable() const;
+  /// The equations of all subsystems in one integrator.
+  const MethodTraits& reference() const;
+
+ private:
+  std::vector<MethodEntry> entries_;
+};
+
+/// Without extensions.
+const MethodRegistry& built_in_methods();
 
 }  // namespace entrain

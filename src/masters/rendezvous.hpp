@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "coupling/graph.hpp"
+#include "entrain/graph.hpp"
 #include "entrain/subsystem.hpp"
 
 namespace entrain {

@@ -1,16 +1,23 @@
+#include "masters/requirements.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "masters/calendar.hpp"
-#include "masters/method.hpp"
+#include "masters/registry.hpp"
 
 namespace entrain {
 namespace {
 
 // Beyond, a macro step takes so long that a run cannot be interrupted, and the numbers are a mistake.
 constexpr double kMostParts = 1e6;
+
+/// The method that takes subsystems with any steps.
+const std::string& any_step() {
+  return built_in_methods().undemanding().name;
+}
 
 class Matching {
  public:
@@ -23,20 +30,19 @@ class Matching {
       add(s,
           fmt::format("{} needs the equations of every subsystem; '{}' keeps them to itself", method_.name(),
                       graph_.name(s)),
-          "use a coupling method such as jacobi");
+          fmt::format("use a coupling method such as {}", default_method()));
     }
     if (needs.trials && natural_trial_kind(can) == TrialKind::None) {
       add(s,
           fmt::format("{} needs trials: rollback, or states and a linearization; '{}' has neither", method_.name(),
                       graph_.name(s)),
-          "use a method without iterations, such as jacobi");
+          fmt::format("use a method without iterations, such as {}", default_method()));
     }
     if (needs.free_step && can.imposed_step) {
       add(s,
           fmt::format("{} adapts the macro step, but '{}' imposes a step of {} s", method_.name(), graph_.name(s),
                       *can.imposed_step),
-          fmt::format("keep the macro step fixed: adaptive = false{}",
-                      method_.name() == "jacobi" ? " and step_control = \"fixed\"" : ""));
+          fmt::format("keep the macro step fixed: {}", needs.fixed_step));
     }
     if (needs.steps_together && can.imposed_step && !whole_ratio(settings_.step, *can.imposed_step)) {
       add(s,
@@ -44,7 +50,7 @@ class Matching {
               "{} takes all subsystems over the same step; '{}' imposes {} s, which does not divide the macro step "
               "of {} s",
               method_.name(), graph_.name(s), *can.imposed_step, settings_.step),
-          fmt::format("choose a macro step that is a multiple of {} s, or use f3ornits", *can.imposed_step));
+          fmt::format("choose a macro step that is a multiple of {} s, or use {}", *can.imposed_step, any_step()));
       return;
     }
     if (needs.refresh_all && !can.output_refresh) {
@@ -57,7 +63,7 @@ class Matching {
       add(s,
           fmt::format("'{}' communicates {} s after whole steps; {} has one grid for all", graph_.name(s),
                       can.step_offset, method_.name()),
-          "use f3ornits");
+          fmt::format("use {}", any_step()));
     }
     if (needs.common_grid && !can.imposed_step) check_step_limits(s, can);
   }
@@ -95,7 +101,7 @@ class Matching {
           fmt::format(
               "'{}' imposes a step of {} s, which neither divides the macro step of {} s nor is a multiple of it", name,
               imposed, h),
-          fmt::format("choose a macro step such as {} s, or use f3ornits", imposed));
+          fmt::format("choose a macro step such as {} s, or use {}", imposed, any_step()));
     } else if (can.substeps > 1 && !whole_ratio(h / can.substeps, imposed)) {
       add(s,
           fmt::format("'{}' imposes a step of {} s, which does not divide its sub-step of {} s (substeps = {})", name,

@@ -1,5 +1,7 @@
 #include "masters/residual_power.hpp"
 
+#include "coupling/bonds.hpp"
+
 namespace entrain {
 
 void ResidualPowerCorrection::start(const CoupledSystem& system, double gain, Time now) {

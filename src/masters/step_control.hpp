@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "description/options.hpp"
 #include "entrain/error.hpp"
+#include "entrain/options.hpp"
 #include "entrain/variable.hpp"
 
 namespace entrain {

@@ -31,16 +31,16 @@ Json ranges(const std::vector<StableRange>& of) {
   return list;
 }
 
-Json json_of(const Way& way) {
-  Json json{{"method", way.method}};
-  if (way.explicit_method()) json["degree"] = way.degree;
-  if (!way.sequence.empty()) json["sequence"] = way.sequence;
-  if (!way.gains.empty()) json["gains"] = way.gains;
+Json json_of(const MethodConfig& config) {
+  Json json{{"method", config.method}};
+  if (config.degree) json["degree"] = *config.degree;
+  if (!config.sequence.empty()) json["sequence"] = config.sequence;
+  if (!config.gains.empty()) json["gains"] = config.gains;
   return json;
 }
 
 Json json_of(const Candidate& of) {
-  Json json = json_of(static_cast<const Way&>(of));
+  Json json = json_of(static_cast<const MethodConfig&>(of));
   json["searched"] = of.searched;
   json["obstacles"] = of.obstacles;
   json["radius"] = number(of.radius);
@@ -74,7 +74,7 @@ Json json_of(const Robustness& of, const Advice& advice) {
 Json json_of(const Front& front) {
   Json points = Json::array();
   for (const auto& of : front.points) {
-    Json point = json_of(of.way);
+    Json point = json_of(of.config);
     point["step"] = number(of.step);
     point["radius"] = number(of.quality.radius);
     point["consistency"] = number(of.quality.consistency);
@@ -87,7 +87,7 @@ Json json_of(const Front& front) {
 Json json_of(const HeatMap& of) {
   Json rows = Json::array();
   for (const auto& row : of.radius) rows.push_back(numbers(row));
-  return {{"way", of.way},
+  return {{"way", of.config},
           {"x", {{"name", of.x.name}, {"values", numbers(of.x.values)}}},
           {"y", {{"name", of.y.name}, {"values", numbers(of.y.values)}}},
           {"radius", std::move(rows)}};
@@ -96,7 +96,7 @@ Json json_of(const HeatMap& of) {
 Json curves_of(const Advice& advice) {
   Json list = Json::array();
   for (const auto& curve : advice.curves) {
-    Json entry{{"method", curve.way.title()}, {"step", numbers(curve.steps)}, {"radius", numbers(curve.radius)}};
+    Json entry{{"method", curve.config.title()}, {"step", numbers(curve.steps)}, {"radius", numbers(curve.radius)}};
     if (!curve.consistency.empty()) entry["consistency"] = numbers(curve.consistency);
     list.push_back(std::move(entry));
   }
@@ -109,7 +109,7 @@ Json parameters_of(const Advice& advice) {
     list[of.name] = {{"value", number(of.value)},
                      {"searched", {number(of.low), number(of.high)}},
                      {"stable", ranges(of.stable)},
-                     {"method", of.way},
+                     {"method", of.config},
                      {"step", number(of.step)}};
   }
   return list;
@@ -148,7 +148,7 @@ Json searched_of(const Front& front) {
     points.push_back({{"step", number(of.step)},
                       {"radius", number(of.quality.radius)},
                       {"consistency", number(of.quality.consistency)},
-                      {"choice", of.way.title()}});
+                      {"choice", of.config.title()}});
   }
   return {{"knee", front.knee}, {"points", std::move(points)}};
 }
@@ -186,7 +186,7 @@ std::string advice_json(const Advice& advice) {
   for (const auto& of : advice.candidates) candidates.push_back(json_of(of));
   Json measured = Json::array();
   for (const auto& of : advice.measured) {
-    Json entry = json_of(static_cast<const Way&>(advice.candidates[of.candidate]));
+    Json entry = json_of(static_cast<const MethodConfig&>(advice.candidates[of.candidate]));
     entry["foretold"] = number(of.foretold);
     entry["measured"] = number(of.measured);
     measured.push_back(std::move(entry));
@@ -206,7 +206,7 @@ std::string advice_json(const Advice& advice) {
             {"remarks", advice.remarks},
             {"missing", advice.missing},
             {"measured", std::move(measured)}};
-  if (advice.choice) json.update(json_of(static_cast<const Way&>(advice.candidates[*advice.choice])));
+  if (advice.choice) json.update(json_of(static_cast<const MethodConfig&>(advice.candidates[*advice.choice])));
   if (advice.match) json["match"] = json_of(*advice.match, advice);
   if (advice.robustness) json["robustness"] = json_of(*advice.robustness, advice);
   if (!advice.parameters.empty()) json["parameters"] = parameters_of(advice);

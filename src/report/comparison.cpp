@@ -12,6 +12,7 @@
 #include "base/unit_sizes.hpp"
 #include "base/units.hpp"
 #include "entrain/error.hpp"
+#include "entrain/method_traits.hpp"
 #include "report/run_page.hpp"
 
 namespace entrain {
@@ -46,6 +47,7 @@ ComparedRun read_run(const std::string& path) {
   run.results = read_results(find_results(path));
   add_units(run.results, json);
   run.method = json.value("method", "");
+  run.is_reference = json.value("method_family", "") == to_string(MethodFamily::Reference);
   run.step = number_of(json, "step");
   run.wall_seconds = number_of(json, "wall_seconds");
   run.max_coupling_residual = number_of(json, "max_coupling_residual");
@@ -168,7 +170,7 @@ void note_spans_and_ends(Comparison& comparison) {
 }
 
 std::size_t reference_among(const std::vector<ComparedRun>& runs) {
-  const auto found = std::find_if(runs.begin(), runs.end(), [](const auto& run) { return run.method == "monolithic"; });
+  const auto found = std::find_if(runs.begin(), runs.end(), [](const auto& run) { return run.is_reference; });
   return found == runs.end() ? 0 : static_cast<std::size_t>(found - runs.begin());
 }
 

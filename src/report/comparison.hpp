@@ -16,6 +16,7 @@ namespace entrain {
 struct ComparedRun {
   std::string label;
   std::string method;
+  bool is_reference = false;  ///< the method has no coupling error
   std::optional<double> step;
   std::optional<double> wall_seconds;
   std::optional<std::uint64_t> subsystem_steps;

@@ -98,6 +98,7 @@ std::string summary_json(const RunSummary& summary, std::span<const Signal> reco
   return json_text({{"entrain", summary.version},
                     {"system", summary.system},
                     {"method", summary.method},
+                    {"method_family", to_string(summary.family)},
                     {"termination", std::string(to_string(summary.termination))},
                     {"message", summary.message},
                     {"start", summary.start},

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "description/options.hpp"
+#include "entrain/options.hpp"
 #include "entrain/run_summary.hpp"
 
 namespace entrain {

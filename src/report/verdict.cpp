@@ -210,8 +210,8 @@ class Judge {
 
   /// Inputs and outputs that agree at the ends of the steps say nothing of what happens in between.
   void judge_resolution(const Json& run, const Json& steps) {
-    const bool is_coupled =
-        text_of(run, "method") != "monolithic";  // which records at steps, but does not compute by them
+    const bool is_coupled = text_of(run, "method_family") !=
+                            to_string(MethodFamily::Reference);  // which records at steps, but does not compute by them
     const bool is_judged = steps.is_object() && steps.contains("unresolved");
     if (!is_coupled || !is_judged || run.value("connections", Json::array()).empty()) return;
     const double missed = number_of(steps.at("unresolved"), "usual");

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "coupling/coupled_system.hpp"
+#include "entrain/coupled_system.hpp"
 
 namespace entrain {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/unit_sizes.hpp"
-#include "coupling/coupled_system.hpp"
+#include "entrain/coupled_system.hpp"
 
 namespace entrain {
 

@@ -5,9 +5,9 @@
 #include <optional>
 #include <vector>
 
-#include "coupling/coupled_system.hpp"
+#include "entrain/coupled_system.hpp"
 #include "entrain/simulation.hpp"
-#include "masters/method.hpp"
+#include "entrain/method.hpp"
 #include "run/correction_schedule.hpp"
 #include "run/coupling_residual.hpp"
 #include "run/energy_monitor.hpp"

@@ -103,10 +103,10 @@ class Advised : public ::testing::TestWithParam<Case> {
     auto reference = name.empty() ? description_ : load(test::examples_folder() + "/" + name);
     return made(test::changed(std::move(reference), {"monolithic", step / 8, stop})).recorder;
   }
-  Made run(const Way& way, Duration step) const {
+  Made run(const MethodConfig& way, Duration step) const {
     Advice choice;
     choice.candidates.emplace_back();
-    static_cast<Way&>(choice.candidates[0]) = way;
+    static_cast<MethodConfig&>(choice.candidates[0]) = way;
     choice.choice = 0;
     choice.step = step;
     return made(applied(description_, choice));

@@ -28,7 +28,7 @@ SystemDescription mechanical(const std::string& method, int input_degree, int su
 RunPath path_of(const SystemDescription& description) {
   std::vector<Problem> problems;
   const auto prepared = prepare(description, 1, {}, problems);
-  return *fly_pilot(*prepared.system, *prepared.method, prepared.settings, {}).path;
+  return *run_pilot(*prepared.system, *prepared.method, prepared.settings, {}).path;
 }
 
 /// rms over the run of the worst output, relative to its range, against the equations solved as one.

@@ -19,7 +19,7 @@ Pilot pilot_of(const SystemDescription& description) {
   with_missiles.method.value = "missiles";
   std::vector<Problem> problems;
   const auto prepared = prepare(with_missiles, 1, {}, problems);
-  return fly_pilot(*prepared.system, *prepared.method, prepared.settings, {});
+  return run_pilot(*prepared.system, *prepared.method, prepared.settings, {});
 }
 
 struct Case {

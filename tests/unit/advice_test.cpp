@@ -97,7 +97,7 @@ TEST(ParameterStudy, limits_are_those_of_the_paper) {
   const ModelFactory built_in;
   const ParameterStudy study(description, built_in, prepared,
                              {{"force_side.c_k", {}, {}}, {"force_side.d_k", 0.1, 100.0}});
-  Way seidel;
+  MethodConfig seidel;
   seidel.method = "gauss-seidel";
   const std::vector<std::size_t> force_first{0, 1};
   const auto limits = study.limits(seidel, force_first, 8.9);
@@ -123,7 +123,7 @@ TEST(ParameterStudy, range_has_its_gaps_however_wide_it_is_searched) {
   const auto prepared = prepare(description, 1, {}, problems);
   const ModelFactory built_in;
   const ParameterStudy study(description, built_in, prepared, {{"force_side.c_k", {}, {}}});
-  Way implicit;
+  MethodConfig implicit;
   implicit.method = "ifosmondi";
   const auto limits = study.limits(implicit, {0, 1}, 8.9);
   ASSERT_EQ(limits.size(), 1U);
@@ -143,7 +143,7 @@ TEST(ParameterStudy, joint_factor_is_never_beyond_what_one_parameter_alone_allow
   const auto prepared = prepare(description, 1, {}, problems);
   const ModelFactory built_in;
   const ParameterStudy study(description, built_in, prepared, {{"force_side.c_k", {}, {}}, {"force_side.m1", {}, {}}});
-  Way implicit;
+  MethodConfig implicit;
   implicit.method = "missiles";
   const auto alone = study.limits(implicit, {0, 1}, 4.0)[0].stable[0].high;
   EXPECT_LT(alone, 20.0);
@@ -185,7 +185,7 @@ TEST(Advice, search_finds_gains_that_carry_the_step_beyond_every_plain_method) {
   EXPECT_LT(front.knee, front.points.size());
   for (std::size_t i = 1; i < front.points.size(); ++i) EXPECT_LE(front.points[i - 1].step, front.points[i].step);
   const bool far = std::any_of(front.points.begin(), front.points.end(), [](const FrontPoint& of) {
-    return of.step > 9.2 && of.way.method == "nepce" && of.quality.radius < 0.9;
+    return of.step > 9.2 && of.config.method == "nepce" && of.quality.radius < 0.9;
   });
   EXPECT_TRUE(far);
 }
@@ -202,7 +202,7 @@ TEST(Advice, search_with_one_gain_is_a_grid_and_does_not_depend_on_the_threads) 
   ASSERT_EQ(alone.front->points.size(), together.front->points.size());
   for (std::size_t i = 0; i < alone.front->points.size(); ++i) {
     EXPECT_EQ(alone.front->points[i].quality.radius, together.front->points[i].quality.radius);
-    for (const auto& [input, gain] : alone.front->points[i].way.gains) EXPECT_EQ(input, "motion_side.F");
+    for (const auto& [input, gain] : alone.front->points[i].config.gains) EXPECT_EQ(input, "motion_side.F");
   }
 }
 

@@ -4,7 +4,7 @@
 
 #include <limits>
 
-#include "coupling/coupled_system.hpp"
+#include "entrain/coupled_system.hpp"
 #include "entrain/error.hpp"
 
 namespace entrain {

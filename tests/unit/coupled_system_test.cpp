@@ -1,5 +1,5 @@
 // Steps that end early, are rejected, or must be cut: subsystems made for the purpose, called as a method would.
-#include "coupling/coupled_system.hpp"
+#include "entrain/coupled_system.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "description/options.hpp"
+#include "entrain/options.hpp"
 
 #include <gtest/gtest.h>
 

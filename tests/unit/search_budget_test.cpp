@@ -1,7 +1,7 @@
 // The larger a network, the fewer couplings a search judges, and it says what it leaves out.
 #include <gtest/gtest.h>
 
-#include "facade/search_ways.hpp"
+#include "facade/search_configs.hpp"
 #include "support/ring_network.hpp"
 
 namespace entrain {
@@ -28,7 +28,7 @@ Front search(const LinearNetwork& network, const AdviceSettings& settings = {}) 
   path.stop = 10.0;
   std::vector<std::size_t> sequence;
   for (std::size_t s = 0; s < network.subsystems.size(); ++s) sequence.push_back(s);
-  return search_ways({path, sequence, 0.1}, settings, kMaxInputDegree, 1.0);
+  return search_configs({path, sequence, 0.1}, settings, kMaxInputDegree, 1.0);
 }
 
 TEST(SearchBudget, small_network_is_searched_whole) {
@@ -63,7 +63,7 @@ TEST(SearchBudget, grid_gets_coarser) {
 TEST(SearchBudget, degrees_whose_matrices_are_too_large_are_left_out) {
   const Front front = search(ring_with_displays(4, 95));
   EXPECT_NE(front.left_out.find("degrees above 2"), std::string::npos) << front.left_out;
-  for (const auto& point : front.points) EXPECT_LE(point.way.degree, 2);
+  for (const auto& point : front.points) EXPECT_LE(point.config.degree, 2);
 }
 
 TEST(SearchBudget, what_is_too_large_for_held_inputs_is_not_searched) {

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "coupling/coupled_system.hpp"
+#include "entrain/coupled_system.hpp"
 #include "subsystem/native/native_subsystem.hpp"
 #include "subsystem/restricted.hpp"
 #include "support/ode_model.hpp"

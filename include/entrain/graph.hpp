@@ -4,8 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "base/ids.hpp"
 #include "entrain/capabilities.hpp"
+#include "entrain/export.hpp"
+#include "entrain/ids.hpp"
 
 namespace entrain {
 
@@ -25,7 +26,7 @@ struct AlgebraicLoop {
 };
 
 /// Who is connected to whom, and what follows from it. Immutable.
-class Graph {
+class ENTRAIN_API Graph {
  public:
   struct Node {
     std::string name;

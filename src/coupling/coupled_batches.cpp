@@ -1,11 +1,11 @@
 // Batches of the coupled system that make no steps, and its return to the start.
 #include <algorithm>
 
-#include "coupling/coupled_system.hpp"
+#include "coupling/coupled_parts.hpp"
 
 namespace entrain {
 
-void CoupledSystem::for_each(std::span<const SubsystemId> batch, FunctionRef<void(std::size_t)> work) {
+void CoupledSystem::Parts::for_each(std::span<const SubsystemId> batch, FunctionRef<void(std::size_t)> work) {
   executor_.for_each(batch.size(), [&](std::size_t i) {
     try {
       work(i);
@@ -21,7 +21,7 @@ void CoupledSystem::for_each(std::span<const SubsystemId> batch, FunctionRef<voi
   }
 }
 
-void CoupledSystem::evaluate_all(std::span<const SubsystemId> batch, std::span<const double> all_inputs,
+void CoupledSystem::Parts::evaluate_all(std::span<const SubsystemId> batch, std::span<const double> all_inputs,
                                  std::span<double> all_outputs) {
   for_each(batch, [&](std::size_t i) {
     const auto inputs = graph_.inputs_of(batch[i]);
@@ -31,7 +31,7 @@ void CoupledSystem::evaluate_all(std::span<const SubsystemId> batch, std::span<c
   });
 }
 
-void CoupledSystem::linearize_all(std::span<const SubsystemId> batch, std::span<Linearization> results) {
+void CoupledSystem::Parts::linearize_all(std::span<const SubsystemId> batch, std::span<Linearization> results) {
   for_each(batch, [&](std::size_t i) {
     auto& participant = participants_[batch[i]];
     participant.subsystem->facets().linearizer->linearize(results[i]);
@@ -39,7 +39,7 @@ void CoupledSystem::linearize_all(std::span<const SubsystemId> batch, std::span<
   });
 }
 
-void CoupledSystem::reset() {
+void CoupledSystem::Parts::reset() {
   for (auto& participant : participants_) {
     participant.subsystem->facets().reset->reset();
     participant.counters = {};

@@ -1,4 +1,4 @@
-#include "facade/search_ways.hpp"
+#include "facade/search_configs.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -9,6 +9,7 @@
 
 #include "base/suggest.hpp"
 #include "entrain/error.hpp"
+#include "facade/method_kinds.hpp"
 
 namespace entrain {
 namespace {
@@ -43,26 +44,29 @@ std::vector<std::size_t> gained_inputs(const LinearNetwork& network, const std::
 }
 
 /// The sequence is named where it is not the one that the method finds by itself.
-Way way_of(const CouplingChoice& choice, const LinearNetwork& network, const std::vector<std::size_t>& found) {
-  Way way;
-  way.degree = choice.degree;
-  way.method = "jacobi";
+MethodConfig config_of(const MethodRegistry& methods, const CouplingChoice& choice, const LinearNetwork& network,
+                       const std::vector<std::size_t>& found) {
+  MethodConfig config;
+  config.degree = choice.degree;
+  config.method = methods.first(is_plain).name;
   if (choice.stages.size() > 1) {
-    way.method = "gauss-seidel";
+    config.method = methods.first([](const MethodTraits& of) { return is_sequential(of) && of.recommended; }).name;
     if (choice.stages != sequential_choice(found, 0, choice.step).stages) {
-      for (const auto& stage : choice.stages) way.sequence.push_back(network.subsystems[stage.front()].name);
+      for (const auto& stage : choice.stages) config.sequence.push_back(network.subsystems[stage.front()].name);
     }
   }
   std::size_t number = 0;
   for (const auto& subsystem : network.subsystems) {
     for (const auto& input : subsystem.inputs) {
       const double gain = choice.gains.empty() ? 0.0 : choice.gains[number];
-      if (gain > 0.0) way.gains[input.name] = gain;
+      if (gain > 0.0) config.gains[input.name] = gain;
       ++number;
     }
   }
-  if (!way.gains.empty()) way.method = "nepce";
-  return way;
+  if (!config.gains.empty()) {
+    config.method = methods.first([](const MethodTraits& of) { return !of.knobs.gains.empty(); }).name;
+  }
+  return config;
 }
 
 /// How many couplings may be judged: what they cost grows with the third power of the size.
@@ -75,16 +79,16 @@ std::size_t affordable(std::size_t size, std::size_t networks) {
 
 class Search {
  public:
-  Search(const Picture& picture, const AdviceSettings& settings, int highest_degree, Duration longest_step)
-      : settings_(settings), highest_degree_(highest_degree), found_(picture.found) {
+  Search(const LinearizedRun& linearized, const AdviceSettings& settings, int highest_degree, Duration longest_step)
+      : methods_(linearized.methods), settings_(settings), highest_degree_(highest_degree), found_(linearized.found) {
     // The worst of a few points along the way; more cost more than they tell.
     constexpr std::size_t kMostPoints = 4;
-    const auto& points = picture.path.points;
+    const auto& points = linearized.path.points;
     const std::size_t stride = (points.size() + kMostPoints - 1) / kMostPoints;
     for (std::size_t p = 0; p < points.size(); p += stride) networks_.push_back(points[p].network);
     gained_ = gained_inputs(networks_.front(), settings.gains);
-    evolution_.shortest_step = picture.step / 16.0;
-    evolution_.longest_step = std::max(picture.step, std::min(64.0 * picture.step, longest_step));
+    evolution_.shortest_step = linearized.step / 16.0;
+    evolution_.longest_step = std::max(linearized.step, std::min(64.0 * linearized.step, longest_step));
     evolution_.largest_gain = kLargestGain;
     evolution_.gained = gained_;
     evolution_.threads = settings.threads;
@@ -105,7 +109,7 @@ class Search {
     if (!std::all_of(found.begin(), found.end(), grows)) std::erase_if(found, grows);
     Front front{{}, found.empty() ? 0 : knee_of(found), how_, judged_, left_out()};
     for (const auto& [choice, quality] : found) {
-      front.points.push_back({way_of(choice, networks_.front(), found_), choice.step, quality});
+      front.points.push_back({config_of(methods_, choice, networks_.front(), found_), choice.step, quality});
     }
     return front;
   }
@@ -152,8 +156,8 @@ class Search {
   void coarsen(std::size_t sequences) {
     constexpr int kFewest = 5;
     const auto couplings = [&] {
-      const auto ways = static_cast<int>(sequences) * grid_gains_ + 1;
-      return static_cast<std::size_t>(ways * (highest_degree_ + 1) * grid_steps_);
+      const auto configs = static_cast<int>(sequences) * grid_gains_ + 1;
+      return static_cast<std::size_t>(configs * (highest_degree_ + 1) * grid_steps_);
     };
     const std::size_t most = affordable(size(), networks_.size());
     while (couplings() > most && (grid_steps_ > kFewest || grid_gains_ > kFewest)) {
@@ -215,6 +219,7 @@ class Search {
     return sorted(evolve_choices(networks_, evolution_, seeds));
   }
 
+  const MethodRegistry& methods_;
   const AdviceSettings& settings_;
   int highest_degree_;
   const std::vector<std::size_t>& found_;
@@ -230,8 +235,9 @@ class Search {
 
 }  // namespace
 
-Front search_ways(const Picture& picture, const AdviceSettings& settings, int highest_degree, Duration longest_step) {
-  return Search(picture, settings, highest_degree, longest_step).run();
+Front search_configs(const LinearizedRun& linearized, const AdviceSettings& settings, int highest_degree,
+                     Duration longest_step) {
+  return Search(linearized, settings, highest_degree, longest_step).run();
 }
 
 }  // namespace entrain

@@ -8,9 +8,11 @@
 #include <string_view>
 #include <vector>
 
-#include "coupling/coupled_system.hpp"
-#include "description/options.hpp"
+#include "entrain/coupled_system.hpp"
 #include "entrain/error.hpp"
+#include "entrain/export.hpp"
+#include "entrain/method_traits.hpp"
+#include "entrain/options.hpp"
 #include "entrain/simulation.hpp"
 
 namespace entrain {
@@ -25,12 +27,13 @@ struct RunSettings {
 struct Requirements {
   bool equations = false;
   bool refresh_in_loops = false;  ///< outputs re-evaluated without a step, for subsystems in algebraic loops
-  bool refresh_all = false;       ///< outputs re-evaluated without a step, for everyone
+  bool refresh_all = false;       ///< outputs re-evaluated without a step, for all subsystems
   bool common_grid = true;        ///< imposed steps must fit the macro step
   bool trials = false;            ///< steps that can be taken back, or estimated
-  bool steps_together = false;    ///< nobody may impose a step longer than the macro step
-  bool free_step = false;         ///< nobody may impose a step at all
-  std::string power_bonds = {};   ///< the option that needs power bonds in the system; empty = none does
+  bool steps_together = false;    ///< no subsystem may impose a step longer than the macro step
+  bool free_step = false;         ///< no subsystem may impose a step at all ...
+  std::string fixed_step = "adaptive = false";  ///< ... unless these options keep the macro step fixed
+  std::string power_bonds = {};                 ///< the option that needs power bonds in the system; empty = none does
 };
 
 struct [[nodiscard]] MacroStepReport {
@@ -47,10 +50,15 @@ struct MethodMemory {
 
 /// A coupling algorithm: decides inputs, order, iteration and acceptance of each macro step.
 ///
-/// Owns no thread, file or log, and calls subsystems in batches of the CoupledSystem only.
-class Method : public HasOptions {
+/// Owns no thread, file or log, and calls subsystems in batches of the CoupledSystem only. Implemented by the methods
+/// of the engine and by those of users (Extensions::methods); both are treated alike.
+class ENTRAIN_API Method : public HasOptions {
  public:
-  virtual std::string_view name() const noexcept = 0;
+  /// The same for every object of the class, as long as it lives.
+  virtual const MethodTraits& traits() const = 0;
+  const std::string& name() const { return traits().name; }
+  /// Without options, unless overridden.
+  void bind(OptionBinder&) override {}
   virtual Requirements requirements() const { return {}; }
   /// Options that make no sense for this system (unknown names in lists, ...); `written` tells where they stand.
   virtual void check(const Graph&, const WrittenOptions& /*written*/, std::vector<Problem>&) const {}
@@ -67,6 +75,7 @@ class Method : public HasOptions {
   /// Between two macro steps: inputs that no output feeds were given other values.
   virtual void constants_changed(CoupledSystem&) {}
 
+  /// Everything it remembers between macro steps, so that a run restored to an earlier time goes on to the same bits.
   virtual MethodMemory memory() const = 0;
   virtual void restore(const MethodMemory& memory) = 0;
 
@@ -83,17 +92,5 @@ class Method : public HasOptions {
   virtual std::vector<Signal> own_signals(const Graph&) const { return {}; }
   virtual void own_values(std::span<double> /*values*/) const {}
 };
-
-/// What one subsystem lacks.
-struct UnmetRequirement {
-  SubsystemId subsystem;
-  std::string message;
-  std::string remedy;
-};
-
-/// Everything the method needs and a subsystem lacks, and every step of a subsystem's own that does not fit.
-std::vector<UnmetRequirement> unmet_requirements(const Method& method, const Graph& graph,
-                                                 const std::vector<const Capabilities*>& capabilities,
-                                                 const RunSettings& settings);
 
 }  // namespace entrain

@@ -7,13 +7,14 @@
 #include <string_view>
 #include <vector>
 
+#include "entrain/export.hpp"
 #include "entrain/system_description.hpp"
 
 namespace entrain {
 
 /// Options of a method are a struct with defaults and one function `void bind(OptionBinder&)` that names each field
 /// once. Reading, writing and documenting options are binders; nothing else lists them.
-class OptionBinder {
+class ENTRAIN_API OptionBinder {
  public:
   virtual ~OptionBinder() = default;
 
@@ -33,7 +34,7 @@ class OptionBinder {
 };
 
 /// Something whose options can be listed; implemented by every method.
-class HasOptions {
+class ENTRAIN_API HasOptions {
  public:
   virtual ~HasOptions() = default;
   virtual void bind(OptionBinder& binder) = 0;
@@ -49,11 +50,11 @@ inline SourcePosition position_of(const WrittenOptions& written, const std::stri
 
 /// Sets the fields from what the user wrote. Wrong types, values out of limits and unknown keys (with a suggestion)
 /// are added to `problems`. `owner` is for the messages, e.g. "method.jacobi".
-void read_options(HasOptions& target, const WrittenOptions& written, std::string_view owner,
-                  std::vector<Problem>& problems);
+ENTRAIN_API void read_options(HasOptions& target, const WrittenOptions& written, std::string_view owner,
+                              std::vector<Problem>& problems);
 
 /// Every option in force.
-std::map<std::string, OptionValue> options_in_force(HasOptions& target);
+ENTRAIN_API std::map<std::string, OptionValue> options_in_force(HasOptions& target);
 
 struct OptionHelp {
   std::string name;
@@ -62,6 +63,6 @@ struct OptionHelp {
   std::string default_value;
   std::string help;
 };
-std::vector<OptionHelp> describe_options(HasOptions& target);
+ENTRAIN_API std::vector<OptionHelp> describe_options(HasOptions& target);
 
 }  // namespace entrain

@@ -8,6 +8,7 @@ namespace entrain {
 /// gain and few sequences are to be tried, NSGA-II elsewhere. The worst of the operating points counts. The larger the
 /// network, the fewer couplings are judged; none where even the matrices of held inputs are too large (kLargestDense).
 /// Throws Error naming an input in settings.gains that is not there.
-Front search_ways(const Picture& picture, const AdviceSettings& settings, int highest_degree, Duration longest_step);
+Front search_configs(const LinearizedRun& linearized, const AdviceSettings& settings, int highest_degree,
+                     Duration longest_step);
 
 }  // namespace entrain

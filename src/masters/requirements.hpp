@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "entrain/method.hpp"
+
+namespace entrain {
+
+/// What one subsystem lacks.
+struct UnmetRequirement {
+  SubsystemId subsystem;
+  std::string message;
+  std::string remedy;
+};
+
+/// Everything the method needs and a subsystem lacks, and every step of a subsystem's own that does not fit.
+std::vector<UnmetRequirement> unmet_requirements(const Method& method, const Graph& graph,
+                                                 const std::vector<const Capabilities*>& capabilities,
+                                                 const RunSettings& settings);
+
+}  // namespace entrain
