@@ -25,7 +25,7 @@ struct Chosen {
   std::string reason;
 };
 
-bool usable(const Candidate& candidate) {
+bool eligible(const Candidate& candidate) {
   return candidate.obstacles.empty();
 }
 
@@ -38,7 +38,7 @@ struct Choices {
   /// The first usable one; nullptr if there is none.
   const Candidate* find(MethodKind kind, int degree = 0) const {
     const auto found = std::find_if(candidates.begin(), candidates.end(), [&](const Candidate& of) {
-      return usable(of) && kind(traits(of)) && of.degree.value_or(0) == degree;
+      return eligible(of) && kind(traits(of)) && of.degree.value_or(0) == degree;
     });
     return found == candidates.end() ? nullptr : &*found;
   }
@@ -110,7 +110,7 @@ std::optional<Chosen> by_forecast(const Choices& choices, const LinearizedRun& l
   std::optional<Forecast> best_here;
   std::pair least{true, std::numeric_limits<double>::infinity()};  // what grows comes last
   for (const auto& candidate : choices.candidates) {
-    const auto here = usable(candidate) ? foretold(candidate, linearized, linearized.step) : std::nullopt;
+    const auto here = eligible(candidate) ? foretold(candidate, linearized, linearized.step) : std::nullopt;
     if (!here) continue;
     const auto equal_cost = foretold(
         candidate, linearized, nearest_fitting(imposed, linearized.step * choices.traits(candidate).calls_per_step));

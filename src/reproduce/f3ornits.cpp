@@ -104,7 +104,7 @@ void add_jacobi(std::vector<ReproduceRow>& rows, const Examples& examples, const
   }
 }
 
-struct Variant {
+struct Feature {
   std::string normalisation, calibration;
   bool smooth;
   double paper_steps;
@@ -117,8 +117,8 @@ struct Variant {
   }
 };
 
-const std::vector<Variant>& variants() {
-  static const std::vector<Variant> kVariants{
+const std::vector<Feature>& variants() {
+  static const std::vector<Feature> kVariants{
       {"magnitude", "extrapolation", false, 1935, Errors{0.0003, 0.0009}},
       {"magnitude", "extrapolation", true, 1848, {}},
       {"magnitude", "cls", false, 1768, {}},
@@ -135,7 +135,7 @@ const std::vector<Variant>& variants() {
   return kVariants;
 }
 
-void add_variant(std::vector<ReproduceRow>& rows, const Examples& examples, const Variant& variant,
+void add_variant(std::vector<ReproduceRow>& rows, const Examples& examples, const Feature& variant,
                  const Motion& exact) {
   const Tolerance fitted{0.2, "the model's parameters are fitted, and what follows the change is luck"};
   const Tolerance digits{0.2, "the verified value is printed with one or two digits", true};

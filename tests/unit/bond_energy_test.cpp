@@ -12,7 +12,7 @@
 #include "support/systems.hpp"
 
 namespace entrain {
-namespace {
+namespace bond_energy_test {
 
 using test::PortsModel;
 using test::problems_of;
@@ -222,5 +222,5 @@ TEST(EnergyControl, first_step_keeps_to_the_largest_as_well) {
   EXPECT_LE(simulation.run().largest_step, 0.004 * (1 + 1e-9));
 }
 
-}  // namespace
+}  // namespace bond_energy_test
 }  // namespace entrain
