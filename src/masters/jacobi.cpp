@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/suggest.hpp"
+#include "coupling/bonds.hpp"
 #include "masters/linear_stages.hpp"
 
 namespace entrain {

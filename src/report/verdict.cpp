@@ -8,6 +8,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "entrain/method_traits.hpp"
 #include "report/steps_json.hpp"
 #include "report/text_report.hpp"
 

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "coupling/transfer.hpp"
+
 namespace entrain {
 namespace {
 

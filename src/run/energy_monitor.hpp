@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "coupling/bonds.hpp"
 #include "entrain/coupled_system.hpp"
 #include "entrain/simulation.hpp"
 

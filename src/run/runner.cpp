@@ -9,6 +9,7 @@
 
 #include "base/grid.hpp"
 #include "base/values.hpp"
+#include "coupling/discrete_signals.hpp"
 #include "entrain/error.hpp"
 
 namespace entrain {

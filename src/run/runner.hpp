@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "entrain/coupled_system.hpp"
-#include "entrain/simulation.hpp"
 #include "entrain/method.hpp"
+#include "entrain/simulation.hpp"
 #include "run/correction_schedule.hpp"
 #include "run/coupling_residual.hpp"
 #include "run/energy_monitor.hpp"
