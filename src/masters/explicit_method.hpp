@@ -35,6 +35,7 @@ class ExplicitMethod : public Method {
   std::vector<std::string> step_tolerances() const override;
   void start(CoupledSystem& system, const RunSettings& settings) override;
   MacroStepReport advance(CoupledSystem& system) final;
+  void constants_changed(CoupledSystem& system) final { inputs_.cut_constants(system); }
   MethodMemory memory() const final;
   void restore(const MethodMemory& memory) final;
   std::vector<std::string> notes(const CoupledSystem& system) const override;
