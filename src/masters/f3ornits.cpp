@@ -29,7 +29,7 @@ Requirements F3ornits::requirements() const {
 }
 
 void F3ornits::start(CoupledSystem& system, const RunSettings& settings) {
-  calibration_ = {options_.max_order, options_.calibration == "cls"};
+  calibration_ = {options_.max_order, options_.calibration == Calibration::LeastSquares};
   step_control_ = options_.step_control();
   settings_ = settings;
   step_ = 0;
