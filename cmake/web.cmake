@@ -10,4 +10,8 @@ add_custom_command(OUTPUT ${page}
 add_custom_command(OUTPUT ${source}
   COMMAND ${CMAKE_COMMAND} -D PAGE=${page} -D SOURCE=${source} -P ${PROJECT_SOURCE_DIR}/cmake/embed_page.cmake
   DEPENDS ${page} cmake/embed_page.cmake VERBATIM)
-target_sources(entrain_core PRIVATE ${source})
+# A library of its own, so that only what links the program waits for npm.
+add_library(entrain_page STATIC ${source})
+target_include_directories(entrain_page PRIVATE src)
+target_link_libraries(entrain_page PRIVATE entrain_flags)
+target_link_libraries(entrain_core INTERFACE entrain_page)

@@ -12,7 +12,7 @@ namespace entrain {
 namespace {
 
 constexpr std::size_t kHeight = 0;
-constexpr std::size_t kVelocity = 1;
+constexpr std::size_t kSpeed = 1;
 
 VariableTable ball_variables() {
   VariableTable table;
@@ -44,12 +44,12 @@ class BouncingBall final : public Model {
   }
   Feedthrough feedthrough() const override { return {2, 1}; }
   void derivatives(const Point& at, std::span<double> dx) const override {
-    dx[kHeight] = lies() ? 0.0 : at.x[kVelocity];
-    dx[kVelocity] = lies() ? 0.0 : at.u[0] - g_;
+    dx[kHeight] = lies() ? 0.0 : at.x[kSpeed];
+    dx[kSpeed] = lies() ? 0.0 : at.u[0] - g_;
   }
   void outputs(const Point& at, std::span<double> y) const override {
     y[kHeight] = at.x[kHeight];
-    y[kVelocity] = at.x[kVelocity];
+    y[kSpeed] = at.x[kSpeed];
   }
   void linearize(const Point&, Linearization& result) const override {
     result.A.resize(2, 2);
@@ -57,10 +57,10 @@ class BouncingBall final : public Model {
     result.C.resize(2, 2);
     result.D.resize(2, 1);
     result.C(kHeight, kHeight) = 1.0;
-    result.C(kVelocity, kVelocity) = 1.0;
+    result.C(kSpeed, kSpeed) = 1.0;
     if (lies()) return;
-    result.A(kHeight, kVelocity) = 1.0;
-    result.B(kVelocity, 0) = 1.0;
+    result.A(kHeight, kSpeed) = 1.0;
+    result.B(kSpeed, 0) = 1.0;
   }
   void integrate(Time from, Duration size, const InputBlock& inputs, std::span<double> x) override {
     solver_.integrate(*this, from, size, inputs, x);
@@ -79,11 +79,11 @@ class BouncingBall final : public Model {
       if (at.u[0] > g_) lies_ = 0.0;
       return false;
     }
-    if (x[kHeight] > 0.0 || x[kVelocity] > 0.0) return false;
+    if (x[kHeight] > 0.0 || x[kSpeed] > 0.0) return false;
     x[kHeight] = kOnTheFloor;
-    x[kVelocity] *= -e_;
-    if (x[kVelocity] >= v_min_) return false;
-    x[kVelocity] = 0.0;
+    x[kSpeed] *= -e_;
+    if (x[kSpeed] >= v_min_) return false;
+    x[kSpeed] = 0.0;
     lies_ = 1.0;
     return true;  // the outer force may lift it at once
   }

@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 constexpr std::string_view kPrefix = "entrain-fmu-";
 constexpr const char* kLock = "lock";
 
-[[noreturn]] void fail(const std::string& what, int error) {
+[[noreturn]] void fail_folder(const std::string& what, int error) {
   throw Error(ErrorCode::FileFailed, fmt::format("{}: {}", what, std::generic_category().message(error)),
               {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Set TMPDIR to a folder with space and rights"});
 }
@@ -64,7 +64,7 @@ PrivateFolder::PrivateFolder() {
 
   std::string pattern = (parent / fmt::format("{}XXXXXX", kPrefix)).string();
   if (::mkdtemp(pattern.data()) == nullptr) {
-    fail(fmt::format("cannot make a folder in '{}'", parent.string()), errno);
+    fail_folder(fmt::format("cannot make a folder in '{}'", parent.string()), errno);
   }
   folder_ = pattern;
   content_ = folder_ / "content";
@@ -82,7 +82,7 @@ PrivateFolder::PrivateFolder() {
   if (lock_ >= 0) ::close(lock_);
   std::error_code ignored;
   fs::remove_all(folder_, ignored);
-  fail(fmt::format("cannot write in '{}'", folder_.string()), error);
+  fail_folder(fmt::format("cannot write in '{}'", folder_.string()), error);
 }
 
 PrivateFolder::~PrivateFolder() {

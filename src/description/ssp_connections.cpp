@@ -33,7 +33,7 @@ struct Edge {
 /// From the target back to the source.
 using Way = std::vector<const Edge*>;
 
-std::string text_of(const SspPort& port) {
+std::string port_text(const SspPort& port) {
   return port.first.empty() ? port.second : fmt::format("{}.{}", port.first, port.second);
 }
 
@@ -142,8 +142,8 @@ class Tracer {
     const auto end = end_of(scope, connection.end_element, connection.end_connector, connection.where);
     if (!start || !end) return;
     if (start->role == end->role && start->role != Role::Unknown) {
-      problems_.push_back({fmt::format("'{}' and '{}' cannot be connected: both {}", text_of(start->port),
-                                       text_of(end->port), start->role == Role::Source ? "give data" : "take data"),
+      problems_.push_back({fmt::format("'{}' and '{}' cannot be connected: both {}", port_text(start->port),
+                                       port_text(end->port), start->role == Role::Source ? "give data" : "take data"),
                            "", connection.where});
       return;
     }
@@ -156,7 +156,7 @@ class Tracer {
     if (target.of_component) return;  // fed twice is told by the assembly
     if (!into_system_.insert({target.port, edges_.size() - 1}).second)
       problems_.push_back(
-          {fmt::format("'{}' is fed twice", text_of(target.port)), "a connector takes one source", connection.where});
+          {fmt::format("'{}' is fed twice", port_text(target.port)), "a connector takes one source", connection.where});
   }
 
   /// nullopt when a problem was added.
@@ -169,13 +169,13 @@ class Tracer {
       const Edge* edge = way.back();
       if (feed.between.size() > kLongestWay) {
         problems_.push_back({fmt::format("'{}' is fed by a circle of connectors, or through more than {}",
-                                         text_of(feed.target), kLongestWay),
+                                         port_text(feed.target), kLongestWay),
                              "", feed.where});
         return std::nullopt;
       }
       const auto fault = apply_before(feed.transformation, edge->connection->transformation);
       if (!fault.empty()) {
-        problems_.push_back({fmt::format("'{}' is fed through {}", text_of(feed.target), fault),
+        problems_.push_back({fmt::format("'{}' is fed through {}", port_text(feed.target), fault),
                              "write one table for the whole way", edge->connection->where});
         return std::nullopt;
       }
@@ -218,7 +218,7 @@ class Tracer {
     const auto [kind, conversion] = match_units(output, input);
     if (kind == UnitMatch::Kind::Fits) return apply_after(sum, conversion.factor, conversion.offset);
     problems_.push_back(
-        unit_problem(kind, {text_of(source), text_of(edge.target), edge.connection->where}, output, input));
+        unit_problem(kind, {port_text(source), port_text(edge.target), edge.connection->where}, output, input));
   }
 
   /// A system's connector with a unit between ends without: what is transformed there may be in another unit.
@@ -230,8 +230,8 @@ class Tracer {
         const bool source_lacks = !has_unit(way.back()->from);
         const SspPort& lacking = source_lacks ? way.back()->source : way.front()->target;
         problems_.push_back(
-            {fmt::format("'{}' is fed through '{}' in {}, but '{}' tells no unit", text_of(way.front()->target),
-                         connector->name, connector->unit, text_of(lacking)),
+            {fmt::format("'{}' is fed through '{}' in {}, but '{}' tells no unit", port_text(way.front()->target),
+                         connector->name, connector->unit, port_text(lacking)),
              "write the unit of its connector, so that the transformation is applied in the right one",
              edge->connection->where});
         return;

@@ -15,7 +15,7 @@ namespace {
 using Text = fmt::memory_buffer;
 
 template <class... Arguments>
-void add(Text& text, fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+void add_text(Text& text, fmt::format_string<Arguments...> format, Arguments&&... arguments) {
   fmt::format_to(std::back_inserter(text), format, std::forward<Arguments>(arguments)...);
 }
 
@@ -33,8 +33,8 @@ std::string_view type_name(ValueType type) {
 
 void add_connectors(Text& text, std::string_view kind, const std::vector<Variable>& variables) {
   for (const auto& variable : variables)
-    add(text, "          <ssd:Connector name=\"{}\" kind=\"{}\"><ssc:{}/></ssd:Connector>\n",
-        xml_attribute(variable.name), kind, type_name(variable.type));
+    add_text(text, "          <ssd:Connector name=\"{}\" kind=\"{}\"><ssc:{}/></ssd:Connector>\n",
+             xml_attribute(variable.name), kind, type_name(variable.type));
 }
 
 /// <ssv:Real value="0.5"/>
@@ -52,7 +52,7 @@ std::string typed(const Value& value, const std::string& unit) {
 }
 
 /// In the type of its variable, and without a unit that is the variable's own.
-OptionalStart as_variable(OptionalStart start, const std::string& name, const VariableTable& variables) {
+OptionalStart as_declared(OptionalStart start, const std::string& name, const VariableTable& variables) {
   const auto place = variables.find_startable(name);
   if (!place) return start;
   const Variable& variable = variables.at(*place);
@@ -65,48 +65,48 @@ void add_values(Text& text, const SubsystemDescription& subsystem, const Variabl
   std::map<std::string, OptionalStart> values = subsystem.optional_start;
   for (const auto& [name, written] : subsystem.start) values[name] = {written.value, {}, written.where};
   if (values.empty()) return;
-  add(text,
-      "        <ssd:ParameterBindings><ssd:ParameterBinding><ssd:ParameterValues>\n"
-      "          <ssv:ParameterSet version=\"1.0\" name=\"start\"><ssv:Parameters>\n");
+  add_text(text,
+           "        <ssd:ParameterBindings><ssd:ParameterBinding><ssd:ParameterValues>\n"
+           "          <ssv:ParameterSet version=\"1.0\" name=\"start\"><ssv:Parameters>\n");
   std::map<std::string, UnitMeaning> units;  // a parameter set defines those that it uses
   for (const auto& [name, given] : values) {
-    const OptionalStart start = as_variable(given, name, variables);
-    add(text, "            <ssv:Parameter name=\"{}\">{}</ssv:Parameter>\n", xml_attribute(name),
-        typed(start.value, start.unit));
+    const OptionalStart start = as_declared(given, name, variables);
+    add_text(text, "            <ssv:Parameter name=\"{}\">{}</ssv:Parameter>\n", xml_attribute(name),
+             typed(start.value, start.unit));
     const auto meaning = start.unit.empty() ? std::nullopt : unit_meaning(start.unit);
     if (meaning) units.insert({start.unit, *meaning});
   }
-  add(text, "          </ssv:Parameters>");
+  add_text(text, "          </ssv:Parameters>");
   if (!units.empty()) {
-    add(text, "<ssv:Units>");
-    for (const auto& [name, meaning] : units) add(text, "{}", unit_element(name, meaning));
-    add(text, "</ssv:Units>");
+    add_text(text, "<ssv:Units>");
+    for (const auto& [name, meaning] : units) add_text(text, "{}", unit_element(name, meaning));
+    add_text(text, "</ssv:Units>");
   }
-  add(text,
-      "</ssv:ParameterSet>\n"
-      "        </ssd:ParameterValues></ssd:ParameterBinding></ssd:ParameterBindings>\n");
+  add_text(text,
+           "</ssv:ParameterSet>\n"
+           "        </ssd:ParameterValues></ssd:ParameterBinding></ssd:ParameterBindings>\n");
 }
 
 void add_component(Text& text, const SubsystemDescription& subsystem, const SsdComponent& component) {
   const std::string_view implementation = !subsystem.interface                                        ? "any"
                                           : subsystem.interface->value == FmuInterface::ModelExchange ? "ModelExchange"
                                                                                                       : "CoSimulation";
-  add(text,
-      "      <ssd:Component name=\"{}\" type=\"application/x-fmu-sharedlibrary\" source=\"{}\" "
-      "implementation=\"{}\">\n",
-      xml_attribute(subsystem.name), xml_attribute(component.source), implementation);
+  add_text(text,
+           "      <ssd:Component name=\"{}\" type=\"application/x-fmu-sharedlibrary\" source=\"{}\" "
+           "implementation=\"{}\">\n",
+           xml_attribute(subsystem.name), xml_attribute(component.source), implementation);
   const auto& variables = component.variables;
   const bool has_discrete = !variables.discrete_inputs.empty() || !variables.discrete_outputs.empty();
   if (!variables.inputs.empty() || !variables.outputs.empty() || has_discrete) {
-    add(text, "        <ssd:Connectors>\n");
+    add_text(text, "        <ssd:Connectors>\n");
     add_connectors(text, "input", variables.inputs);
     add_connectors(text, "input", variables.discrete_inputs);
     add_connectors(text, "output", variables.outputs);
     add_connectors(text, "output", variables.discrete_outputs);
-    add(text, "        </ssd:Connectors>\n");
+    add_text(text, "        </ssd:Connectors>\n");
   }
   add_values(text, subsystem, variables);
-  add(text, "      </ssd:Component>\n");
+  add_text(text, "      </ssd:Component>\n");
 }
 
 /// Of booleans, of integers, or, by their names, of values of enumerations.
@@ -129,16 +129,17 @@ void add_connection(Text& text, const ConnectionDescription& connection) {
   };
   const auto [from, output] = split(connection.output);
   const auto [to, input] = split(connection.input);
-  add(text, "      <ssd:Connection startElement=\"{}\" startConnector=\"{}\" endElement=\"{}\" endConnector=\"{}\"",
-      from, output, to, input);
-  if (!connection.convert_units) add(text, " suppressUnitConversion=\"true\"");
+  add_text(text,
+           "      <ssd:Connection startElement=\"{}\" startConnector=\"{}\" endElement=\"{}\" endConnector=\"{}\"",
+           from, output, to, input);
+  if (!connection.convert_units) add_text(text, " suppressUnitConversion=\"true\"");
   if (!connection.table.empty()) {
-    add(text, ">{}</ssd:Connection>\n", table_element(connection.table));
+    add_text(text, ">{}</ssd:Connection>\n", table_element(connection.table));
   } else if (connection.factor == 1.0 && connection.offset == 0.0) {
-    add(text, "/>\n");
+    add_text(text, "/>\n");
   } else {
-    add(text, "><ssc:LinearTransformation factor=\"{}\" offset=\"{}\"/></ssd:Connection>\n", connection.factor,
-        connection.offset);
+    add_text(text, "><ssc:LinearTransformation factor=\"{}\" offset=\"{}\"/></ssd:Connection>\n", connection.factor,
+             connection.offset);
   }
 }
 
@@ -157,28 +158,28 @@ std::string settings(SystemDescription description) {
 
 std::string write_ssd(const SystemDescription& description, const std::vector<SsdComponent>& components) {
   Text text;
-  add(text,
-      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-      "<ssd:SystemStructureDescription version=\"1.0\" name=\"{0}\"\n"
-      "    xmlns:ssd=\"http://ssp-standard.org/SSP1/SystemStructureDescription\"\n"
-      "    xmlns:ssc=\"http://ssp-standard.org/SSP1/SystemStructureCommon\"\n"
-      "    xmlns:ssv=\"http://ssp-standard.org/SSP1/SystemStructureParameterValues\">\n"
-      "  <ssd:System name=\"{0}\">\n    <ssd:Elements>\n",
-      xml_attribute(description.name));
+  add_text(text,
+           "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+           "<ssd:SystemStructureDescription version=\"1.0\" name=\"{0}\"\n"
+           "    xmlns:ssd=\"http://ssp-standard.org/SSP1/SystemStructureDescription\"\n"
+           "    xmlns:ssc=\"http://ssp-standard.org/SSP1/SystemStructureCommon\"\n"
+           "    xmlns:ssv=\"http://ssp-standard.org/SSP1/SystemStructureParameterValues\">\n"
+           "  <ssd:System name=\"{0}\">\n    <ssd:Elements>\n",
+           xml_attribute(description.name));
   for (std::size_t i = 0; i < components.size(); ++i) add_component(text, description.subsystems[i], components[i]);
-  add(text, "    </ssd:Elements>\n");
+  add_text(text, "    </ssd:Elements>\n");
   if (!description.connections.empty()) {
-    add(text, "    <ssd:Connections>\n");
+    add_text(text, "    <ssd:Connections>\n");
     for (const auto& connection : description.connections) add_connection(text, connection);
-    add(text, "    </ssd:Connections>\n");
+    add_text(text, "    </ssd:Connections>\n");
   }
-  add(text, "  </ssd:System>\n  <ssd:DefaultExperiment startTime=\"{}\"", description.start.value);
-  if (description.stop) add(text, " stopTime=\"{}\"", description.stop->value);
-  add(text,
-      "/>\n  <ssd:Annotations>\n    <ssc:Annotation type=\"{}\"><entrain:settings "
-      "xmlns:entrain=\"urn:entrain:settings\">{}</entrain:settings></ssc:Annotation>\n"
-      "  </ssd:Annotations>\n</ssd:SystemStructureDescription>\n",
-      kSspSettings, xml_text(settings(description)));
+  add_text(text, "  </ssd:System>\n  <ssd:DefaultExperiment startTime=\"{}\"", description.start.value);
+  if (description.stop) add_text(text, " stopTime=\"{}\"", description.stop->value);
+  add_text(text,
+           "/>\n  <ssd:Annotations>\n    <ssc:Annotation type=\"{}\"><entrain:settings "
+           "xmlns:entrain=\"urn:entrain:settings\">{}</entrain:settings></ssc:Annotation>\n"
+           "  </ssd:Annotations>\n</ssd:SystemStructureDescription>\n",
+           kSspSettings, xml_text(settings(description)));
   return fmt::to_string(text);
 }
 

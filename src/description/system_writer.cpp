@@ -14,18 +14,18 @@ namespace {
 using Text = fmt::memory_buffer;
 
 template <class T>
-void add(Text& text, std::string_view key, const T& value) {
+void add_entry(Text& text, std::string_view key, const T& value) {
   fmt::format_to(std::back_inserter(text), "{} = {}\n", toml_key(key), toml_text(value));
 }
 
 template <class T>
 void add_if(Text& text, std::string_view key, const std::optional<Written<T>>& written) {
-  if (written) add(text, key, OptionValue(written->value));
+  if (written) add_entry(text, key, OptionValue(written->value));
 }
 
 template <Choice Enum>
 void add_if(Text& text, std::string_view key, const std::optional<Written<Enum>>& written) {
-  if (written) add(text, key, to_word(written->value));
+  if (written) add_entry(text, key, to_word(written->value));
 }
 
 /// What was not written in the system file itself (--set, a parameter file, the FMU's default experiment) says where it
@@ -49,7 +49,7 @@ void add_subsystem(Text& text, const SubsystemDescription& subsystem, const std:
   const std::string table = "subsystems." + toml_key(subsystem.name);
   fmt::format_to(std::back_inserter(text), "\n[{}]\n", table);
   for (const auto& source : kSubsystemSources)
-    if (!(subsystem.*source.text).empty()) add(text, source.name, std::string_view(subsystem.*source.text));
+    if (!(subsystem.*source.text).empty()) add_entry(text, source.name, std::string_view(subsystem.*source.text));
   for_each_subsystem_key([&](const auto& key) { add_if(text, key.name, subsystem.*key.field); });
   if (!subsystem.start.empty()) fmt::format_to(std::back_inserter(text), "[{}.start]\n", table);
   for (const auto& [name, written] : subsystem.start)
@@ -107,7 +107,7 @@ void add_bonds(Text& text, const std::optional<std::vector<BondDescription>>& bo
   for (const auto& bond : *bonds) {
     std::vector<std::string> names;
     for (const auto& variable : bond.variables) names.push_back(variable.value);
-    add(text, bond.name, OptionValue(names));
+    add_entry(text, bond.name, OptionValue(names));
   }
 }
 
@@ -129,7 +129,7 @@ void add_record(Text& text, const RecordDescription& record) {
   if (record.variables) {
     std::vector<std::string> patterns;
     for (const auto& pattern : *record.variables) patterns.push_back(pattern.value);
-    add(text, "variables", OptionValue(patterns));
+    add_entry(text, "variables", OptionValue(patterns));
   }
   add_if(text, "interval", record.interval);
   add_if(text, "format", record.format);
@@ -147,7 +147,7 @@ std::string write_system(const SystemDescription& description) {
   add_run_value(text, "method", description.method, file);
   for (const auto& [method, options] : description.method_options) {
     fmt::format_to(std::back_inserter(text), "\n[method.{}]\n", toml_key(method));
-    for (const auto& [name, written] : options) add(text, name, written.value);
+    for (const auto& [name, written] : options) add_entry(text, name, written.value);
   }
   for (const auto& subsystem : description.subsystems) add_subsystem(text, subsystem, file);
   add_connections(text, description.connections);

@@ -39,6 +39,18 @@ std::optional<TomlTable> parse_toml(std::string_view text, const std::string& fi
 /// nothing if it is something else.
 template <class T>
 std::optional<T> read_as(const TomlNode& node);
+template <>
+std::optional<bool> read_as(const TomlNode& node);
+template <>
+std::optional<std::int64_t> read_as(const TomlNode& node);
+template <>
+std::optional<double> read_as(const TomlNode& node);
+template <>
+std::optional<std::string> read_as(const TomlNode& node);
+template <>
+std::optional<std::vector<double>> read_as(const TomlNode& node);
+template <>
+std::optional<std::vector<std::string>> read_as(const TomlNode& node);
 
 /// A number, boolean or string; nothing for anything else.
 std::optional<Value> scalar(const TomlNode& node);

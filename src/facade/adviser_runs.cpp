@@ -13,7 +13,7 @@
 namespace entrain {
 namespace {
 
-constexpr double kSurprise = 3.0;  // so many times what was foretold, and it is not believed
+constexpr double kRunSurprise = 3.0;  // so many times what was foretold, and it is not believed
 
 }  // namespace
 
@@ -155,7 +155,7 @@ bool Adviser::forecast_holds() {
   if (order.empty()) return false;
   try {
     const auto best = measured(order.front());
-    if (!best || best->measured <= std::max(kNegligible, kSurprise * best->foretold)) return true;
+    if (!best || best->measured <= std::max(kNegligible, kRunSurprise * best->foretold)) return true;
     remark(
         fmt::format("{} errs by {:.2g} in a short run where {:.2g} is foretold: {}the subsystems do not integrate as "
                     "exactly as a forecast assumes; errors are measured in short runs",

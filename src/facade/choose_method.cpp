@@ -30,13 +30,13 @@ double usual_cost(const Candidate& candidate) {
   return candidate.method == "missiles" ? 1.5 : 1.0;
 }
 
-bool usable(const Candidate& candidate) {
+bool eligible(const Candidate& candidate) {
   return candidate.obstacles.empty();
 }
 
 const Candidate* find(const std::vector<Candidate>& candidates, std::string_view method, int degree = 0) {
   const auto found = std::find_if(candidates.begin(), candidates.end(), [&](const Candidate& of) {
-    return usable(of) && of.method == method && of.degree == degree;
+    return eligible(of) && of.method == method && of.degree == degree;
   });
   return found == candidates.end() ? nullptr : &*found;
 }
@@ -106,7 +106,7 @@ std::optional<Chosen> by_forecast(const std::vector<Candidate>& candidates, cons
   std::optional<Forecast> best_here;
   std::pair least{true, std::numeric_limits<double>::infinity()};  // what grows comes last
   for (const auto& candidate : candidates) {
-    const auto here = usable(candidate) ? foretold(candidate, picture, picture.step) : std::nullopt;
+    const auto here = eligible(candidate) ? foretold(candidate, picture, picture.step) : std::nullopt;
     if (!here) continue;
     const auto equal_cost =
         foretold(candidate, picture, nearest_fitting(imposed, picture.step * usual_cost(candidate)));

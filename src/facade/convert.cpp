@@ -25,7 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-fs::path absolute_path(const SystemDescription& description, const std::string& file) {
+fs::path absolute_fmu(const SystemDescription& description, const std::string& file) {
   return fs::absolute(description.file.parent_path() / file).lexically_normal();
 }
 
@@ -57,7 +57,7 @@ std::vector<SsdComponent> components_of(const SystemDescription& description) {
   components.reserve(description.subsystems.size());
   std::vector<Problem> problems;
   for (auto subsystem : description.subsystems) {
-    subsystem.fmu = absolute_path(description, subsystem.fmu).string();
+    subsystem.fmu = absolute_fmu(description, subsystem.fmu).string();
     if (const auto made = make(subsystem, problems)) components.push_back({{}, made->variables()});
   }
   if (has_errors(problems)) throw Error(std::move(problems));
@@ -89,7 +89,7 @@ void write_package(const SystemDescription& description, const fs::path& to) {
   std::map<fs::path, std::string> known;
   std::set<std::string> names;
   for (std::size_t i = 0; i < components.size(); ++i) {
-    const fs::path fmu = absolute_path(description, description.subsystems[i].fmu);
+    const fs::path fmu = absolute_fmu(description, description.subsystems[i].fmu);
     const auto [place, is_new] = known.insert({fmu, ""});
     if (is_new) {
       place->second = fmt::format("resources/{}.fmu", unique_name(fmu.stem().string(), names));
@@ -105,7 +105,7 @@ void write_document(const SystemDescription& description, const fs::path& to) {
   auto components = components_of(description);
   const fs::path folder = fs::absolute(to).parent_path();
   for (std::size_t i = 0; i < components.size(); ++i) {
-    const fs::path fmu = absolute_path(description, description.subsystems[i].fmu);
+    const fs::path fmu = absolute_fmu(description, description.subsystems[i].fmu);
     if (outermost_file(fmu) != fmu)
       throw Error(ErrorCode::FileFailed, fmt::format("'{}' lies in a package, which an SSD cannot say", fmu.string()),
                   {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Convert to a package (.ssp)"});
@@ -118,7 +118,7 @@ void write_toml(SystemDescription description, const fs::path& to) {
   const fs::path folder = fs::absolute(to).parent_path();
   for (auto& subsystem : description.subsystems) {
     for (std::string* file : {&subsystem.fmu, &subsystem.csv}) {
-      if (!file->empty()) *file = absolute_path(description, *file).lexically_relative(folder).string();
+      if (!file->empty()) *file = absolute_fmu(description, *file).lexically_relative(folder).string();
     }
   }
   replace_file(to, write_system(description));

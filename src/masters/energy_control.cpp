@@ -9,7 +9,7 @@ namespace entrain {
 namespace {
 
 // A proportional-integral controller of the logarithm of the step (Sadjina et al. 2017), with usual constants.
-constexpr double kSafety = 0.99;
+constexpr double kEnergySafety = 0.99;
 constexpr double kIntegral = 0.15;
 constexpr double kProportional = 0.2;
 constexpr double kLeastChange = 0.2;
@@ -80,7 +80,7 @@ void EnergyControl::take(const CoupledSystem& system, Time now) {
   const Duration size = now - now_;
   const double error = std::max(error_of_step(system, size), kLeastError);
   const double change =
-      kSafety * std::pow(error, -kIntegral - kProportional) * std::pow(previous_error_, kProportional);
+      kEnergySafety * std::pow(error, -kIntegral - kProportional) * std::pow(previous_error_, kProportional);
   previous_error_ = error;
   now_ = now;
   step_ = std::clamp(size * std::clamp(change, kLeastChange, kMostChange), options_.min_step, options_.max_step);

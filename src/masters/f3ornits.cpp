@@ -18,7 +18,7 @@ constexpr double kJumpError = 10.0;
 // Nor does an order foresee a jump that leaves more than this share of the error of a held value: what a slope adds
 // happens to have the sign of the jump in every second case.
 constexpr double kNotForeseen = 0.9;
-constexpr double kRounding = 1e-9;
+constexpr double kStepRounding = 1e-9;
 
 }  // namespace
 
@@ -133,8 +133,8 @@ void F3ornits::begin_step(CoupledSystem& system, SubsystemId s) {
   const Duration proposal = wishes_[s].proposal;
   const Duration nominal = system.capabilities(s).imposed_step.value_or(proposal);
   // To the last bit, so that it can keep what it computed for a step of this size.
-  if (nominal < kNever && std::abs(member.size - nominal) <= kRounding * nominal) member.size = nominal;
-  const bool was_cut = proposal < kNever && member.size < proposal * (1 - kRounding);
+  if (nominal < kNever && std::abs(member.size - nominal) <= kStepRounding * nominal) member.size = nominal;
+  const bool was_cut = proposal < kNever && member.size < proposal * (1 - kStepRounding);
   member.cut_proposal = options_.memory && was_cut ? proposal : 0.0;
   if (rendezvous_.only_reads(s)) {
     inputs_.remember_start(system, estimates_, {s, member.from, member.size});

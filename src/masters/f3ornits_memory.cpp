@@ -6,14 +6,14 @@
 namespace entrain {
 namespace {
 
-constexpr double kRounding = 1e-9;
+constexpr double kSizeRounding = 1e-9;
 // A step that ended behind a jump is made again as this share of it.
 constexpr double kShorter = 0.1;
 
 }  // namespace
 
 bool F3ornits::Member::at_its_shortest() const {
-  return imposed || size <= min_step * (1 + kRounding);
+  return imposed || size <= min_step * (1 + kSizeRounding);
 }
 
 void F3ornits::keep_before_plan() {

@@ -15,7 +15,7 @@ constexpr double kShareWhileLearning = 0.3;
 constexpr double kTimesWhileLearning = 400.0;
 constexpr std::uint64_t kStepsOfARange = 16;
 constexpr double kFading = 0.8;
-constexpr double kRounding = 1e-9;  // of a signal that has not moved yet
+constexpr double kValueRounding = 1e-9;  // of a signal that has not moved yet
 
 }  // namespace
 
@@ -45,7 +45,7 @@ bool JumpDetector::jumped(std::span<const double> predicted, std::span<const dou
 
 bool JumpDetector::is_jump(const Seen& seen, double miss, double value) const {
   const double range = seen.high - seen.low;
-  if (!(miss > kRounding * (1.0 + std::abs(value)))) return false;
+  if (!(miss > kValueRounding * (1.0 + std::abs(value)))) return false;
   if (steps_ >= kStepsToLearn) return miss > kShareOfRange * range && miss > kTimesUsual * seen.usual_miss;
   if (!(miss > kShareWhileLearning * range)) return false;
   return all_steps_ >= kStepsOfARange || (steps_ > 0 && miss > kTimesWhileLearning * seen.usual_miss);

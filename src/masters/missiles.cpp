@@ -10,10 +10,10 @@ namespace entrain {
 namespace {
 
 constexpr int kDefectOrder = 4;
-constexpr double kSafety = 0.8;
-constexpr double kGrowth = 1.5;     // at most, from one step to the next
-constexpr double kShrinkage = 0.2;  // at most
-constexpr double kWorthIt = 1.1;    // a step that could grow by less stays: gains and factors can be kept
+constexpr double kErrorSafety = 0.8;
+constexpr double kErrorGrowth = 1.5;     // at most, from one step to the next
+constexpr double kErrorShrinkage = 0.2;  // at most
+constexpr double kWorthIt = 1.1;         // a step that could grow by less stays: gains and factors can be kept
 // Of the largest magnitude so far, or of the terms that the signal is the difference of (those come from signals with
 // tolerances of their own): what the tolerance is relative to where a signal is small. A tenth, because an error
 // made while all is quiet is a relative one when the signal has grown; less would chase signals that pass through zero.
@@ -24,7 +24,7 @@ constexpr double kLinearizationShare = 0.01;
 
 /// The step that brings an error of this order from `error` down to 1, as a factor.
 double step_factor(double error, int order) {
-  return error > 0.0 ? kSafety * std::pow(error, -1.0 / order) : kGrowth;
+  return error > 0.0 ? kErrorSafety * std::pow(error, -1.0 / order) : kErrorGrowth;
 }
 
 }  // namespace
@@ -85,7 +85,7 @@ void Missiles::find_right_end(CoupledSystem& system, Window& window, MacroStepRe
   }
   defect_ = tried_defect(system, window);
   while (defect_ > 1.0) {
-    const double factor = std::clamp(step_factor(defect_, kDefectOrder), kShrinkage, kSafety);
+    const double factor = std::clamp(step_factor(defect_, kDefectOrder), kErrorShrinkage, kErrorSafety);
     if (!shorten(window, factor * window.size)) break;
     was_cut_ = true;
     ++report.rejected;
@@ -100,7 +100,7 @@ double Missiles::tried_defect(CoupledSystem& system, const Window& window) {
     solve(system, window);
   } catch (const Error& error) {
     Window shorter = window;
-    if (error.code() != ErrorCode::SolverFailed || !shorten(shorter, kSafety * window.size)) throw;
+    if (error.code() != ErrorCode::SolverFailed || !shorten(shorter, kErrorSafety * window.size)) throw;
     return std::numeric_limits<double>::infinity();
   }
   const double defect = midpoint_defect(system, window);
@@ -162,7 +162,7 @@ void Missiles::adapt(const Window& window) {
   if (could_not_be_cut || (gap > 1.0 && window.size <= least_step())) ++steps_missed_;
   double factor =
       std::min(step_factor(defect_, kDefectOrder), step_factor(gap, common_.estimator.reconstruction == 2 ? 4 : 3));
-  factor = std::clamp(factor, kShrinkage, was_cut_ ? 1.0 : kGrowth);
+  factor = std::clamp(factor, kErrorShrinkage, was_cut_ ? 1.0 : kErrorGrowth);
   if (!was_cut_ && factor >= 1.0 && (factor < kWorthIt || was_shortened(window))) return;
   set_next_step(factor * window.size);
 }

@@ -39,10 +39,10 @@ Duration proposed_step(Duration size, double dilatation, Duration cut_proposal, 
 }
 
 Duration step_without_crumb(Duration size, Duration rest, Duration least) {
-  constexpr double kRounding = 1e-9;
-  if (size >= rest * (1.0 - kRounding)) return rest;
+  constexpr double kRestRounding = 1e-9;
+  if (size >= rest * (1.0 - kRestRounding)) return rest;
   if (2.0 * size <= rest) return size;
-  return 0.5 * rest >= least * (1.0 - kRounding) ? 0.5 * rest : rest;
+  return 0.5 * rest >= least * (1.0 - kRestRounding) ? 0.5 * rest : rest;
 }
 
 void warn_of_idle(std::span<const AdaptiveOption> options, std::string_view method, const WrittenOptions& written,

@@ -31,7 +31,7 @@ Json ranges(const std::vector<StableRange>& of) {
   return list;
 }
 
-Json json_of(const Way& way) {
+Json advice_part(const Way& way) {
   Json json{{"method", way.method}};
   if (way.explicit_method()) json["degree"] = way.degree;
   if (!way.sequence.empty()) json["sequence"] = way.sequence;
@@ -39,8 +39,8 @@ Json json_of(const Way& way) {
   return json;
 }
 
-Json json_of(const Candidate& of) {
-  Json json = json_of(static_cast<const Way&>(of));
+Json advice_part(const Candidate& of) {
+  Json json = advice_part(static_cast<const Way&>(of));
   json["searched"] = of.searched;
   json["obstacles"] = of.obstacles;
   json["radius"] = number(of.radius);
@@ -58,7 +58,7 @@ Json json_of(const Candidate& of) {
   return json;
 }
 
-Json json_of(const Robustness& of, const Advice& advice) {
+Json advice_part(const Robustness& of, const Advice& advice) {
   Json margins = Json::object();
   for (const auto& [subsystem, margin] : of.margins) margins[subsystem] = number(margin);
   Json json{{"of", advice.candidates[of.candidate].title()},
@@ -71,10 +71,10 @@ Json json_of(const Robustness& of, const Advice& advice) {
   return json;
 }
 
-Json json_of(const Front& front) {
+Json advice_part(const Front& front) {
   Json points = Json::array();
   for (const auto& of : front.points) {
-    Json point = json_of(of.way);
+    Json point = advice_part(of.way);
     point["step"] = number(of.step);
     point["radius"] = number(of.quality.radius);
     point["consistency"] = number(of.quality.consistency);
@@ -84,7 +84,7 @@ Json json_of(const Front& front) {
       {"how", front.how}, {"knee", front.points.empty() ? Json() : Json(front.knee)}, {"points", std::move(points)}};
 }
 
-Json json_of(const HeatMap& of) {
+Json advice_part(const HeatMap& of) {
   Json rows = Json::array();
   for (const auto& row : of.radius) rows.push_back(numbers(row));
   return {{"way", of.way},
@@ -115,7 +115,7 @@ Json parameters_of(const Advice& advice) {
   return list;
 }
 
-Json json_of(const Match& of, const Advice& advice) {
+Json advice_part(const Match& of, const Advice& advice) {
   return {{"method", advice.candidates[of.candidate].title()},
           {"error", number(of.error)},
           {"rival", advice.candidates[of.rival].title()},
@@ -175,7 +175,7 @@ Json page_data(const Advice& advice) {
   if (!advice.curves.empty()) data["curves"] = curves_of(advice);
   data["choices"] = choices_of(advice);
   if (advice.front) data["search"] = searched_of(*advice.front);
-  if (advice.heat) data["heat"] = json_of(*advice.heat);
+  if (advice.heat) data["heat"] = advice_part(*advice.heat);
   return data;
 }
 
@@ -183,10 +183,10 @@ Json page_data(const Advice& advice) {
 
 std::string advice_json(const Advice& advice) {
   Json candidates = Json::array();
-  for (const auto& of : advice.candidates) candidates.push_back(json_of(of));
+  for (const auto& of : advice.candidates) candidates.push_back(advice_part(of));
   Json measured = Json::array();
   for (const auto& of : advice.measured) {
-    Json entry = json_of(static_cast<const Way&>(advice.candidates[of.candidate]));
+    Json entry = advice_part(static_cast<const Way&>(advice.candidates[of.candidate]));
     entry["foretold"] = number(of.foretold);
     entry["measured"] = number(of.measured);
     measured.push_back(std::move(entry));
@@ -206,14 +206,14 @@ std::string advice_json(const Advice& advice) {
             {"remarks", advice.remarks},
             {"missing", advice.missing},
             {"measured", std::move(measured)}};
-  if (advice.choice) json.update(json_of(static_cast<const Way&>(advice.candidates[*advice.choice])));
-  if (advice.match) json["match"] = json_of(*advice.match, advice);
-  if (advice.robustness) json["robustness"] = json_of(*advice.robustness, advice);
+  if (advice.choice) json.update(advice_part(static_cast<const Way&>(advice.candidates[*advice.choice])));
+  if (advice.match) json["match"] = advice_part(*advice.match, advice);
+  if (advice.robustness) json["robustness"] = advice_part(*advice.robustness, advice);
   if (!advice.parameters.empty()) json["parameters"] = parameters_of(advice);
   if (advice.joint_factor) json["joint_factor"] = number(*advice.joint_factor);
-  if (advice.front) json["front"] = json_of(*advice.front);
+  if (advice.front) json["front"] = advice_part(*advice.front);
   if (!advice.curves.empty()) json["curves"] = curves_of(advice);
-  if (advice.heat) json["heat"] = json_of(*advice.heat);
+  if (advice.heat) json["heat"] = advice_part(*advice.heat);
   return json_text(json);
 }
 

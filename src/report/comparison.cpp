@@ -177,7 +177,7 @@ Error nothing_to_compare(const std::string& message, const std::string& remedy) 
                {.subsystem = {}, .variable = {}, .time = std::nullopt, .remedy = remedy});
 }
 
-Json json_of(const ComparedRun& run) {
+Json compared_json(const ComparedRun& run) {
   const auto or_null = [](const auto& value) { return value ? Json(*value) : Json(); };
   return {{"label", run.label},
           {"method", run.method},
@@ -224,7 +224,7 @@ Comparison compare_runs(const std::vector<std::string>& named, const std::option
 
 Json comparison_data(const Comparison& comparison) {
   Json runs = Json::array();
-  for (const auto& run : comparison.runs) runs.push_back(json_of(run));
+  for (const auto& run : comparison.runs) runs.push_back(compared_json(run));
   Json differences = Json::array();
   for (const auto& entry : comparison.differences) {
     const auto& relative = entry.difference.relative;

@@ -74,7 +74,7 @@ std::vector<DrawnSignal> drawn_signals(const Comparison& comparison, const Recor
   return drawn;
 }
 
-std::pair<Time, Time> span_of(const Comparison& comparison) {
+std::pair<Time, Time> common_span(const Comparison& comparison) {
   std::pair span{std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()};
   for (const auto& run : comparison.runs) {
     for (const auto& axis : run.results.axes) {
@@ -111,7 +111,7 @@ std::string comparison_json(const Comparison& comparison) {
 
 std::string comparison_page(const Comparison& comparison) {
   Json data = comparison_data(comparison);
-  const auto [from, to] = span_of(comparison);
+  const auto [from, to] = common_span(comparison);
   data["kind"] = "comparison";
   data["title"] = "Comparison";
   data["span"] = {from, to};

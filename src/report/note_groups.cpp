@@ -27,7 +27,7 @@ std::string without_name(std::string_view note) {
 }
 
 /// The note without its name and without the words that hold a digit: what notes of one kind have in common.
-std::string kind_of(std::string_view note) {
+std::string note_kind(std::string_view note) {
   std::istringstream words(without_name(note));
   std::string kind;
   for (std::string word; words >> word;) {
@@ -36,7 +36,7 @@ std::string kind_of(std::string_view note) {
   return kind;
 }
 
-std::string joined(const std::vector<std::string_view>& notes) {
+std::string joined_notes(const std::vector<std::string_view>& notes) {
   const auto sentence = without_name(notes.front());
   const bool equal =
       std::all_of(notes.begin(), notes.end(), [&](std::string_view note) { return without_name(note) == sentence; });
@@ -56,7 +56,7 @@ std::vector<std::string> grouped_notes(const std::vector<std::string>& notes) {
   };
   std::vector<Group> groups;
   for (const std::string& note : notes) {
-    auto kind = kind_of(note);
+    auto kind = note_kind(note);
     const auto known = std::find_if(groups.begin(), groups.end(), [&](const Group& g) { return g.kind == kind; });
     auto& group = known != groups.end() ? *known : groups.emplace_back(Group{std::move(kind), {}});
     group.notes.push_back(note);
@@ -65,7 +65,7 @@ std::vector<std::string> grouped_notes(const std::vector<std::string>& notes) {
   for (const auto& group : groups) {
     const bool named = !quoted_name(group.notes.front()).empty();
     if (named && group.notes.size() > kToldOneByOne) {
-      result.push_back(joined(group.notes));
+      result.push_back(joined_notes(group.notes));
     } else {
       result.insert(result.end(), group.notes.begin(), group.notes.end());
     }

@@ -26,14 +26,14 @@ std::string without_tags(std::string_view json) {
   return text;
 }
 
-std::string text_of(const nlohmann::ordered_json& data) {
+std::string embedded_text(const nlohmann::ordered_json& data) {
   return without_tags(data.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
 }
 
 }  // namespace
 
 std::size_t room_in_page(const nlohmann::ordered_json& data) {
-  const std::size_t used = page_template().size() + text_of(data).size();
+  const std::size_t used = page_template().size() + embedded_text(data).size();
   return used + kLeastRoom < kMostCharacters ? kMostCharacters - used : kLeastRoom;
 }
 
@@ -51,7 +51,7 @@ std::string page_with(const nlohmann::ordered_json& data) {
   const auto page = page_template();
   const auto place = page.find(kPlace);
   const auto split = place == std::string_view::npos ? page.size() : place + kPlace.size();
-  return std::string(page.substr(0, split)) + text_of(data) + std::string(page.substr(split));
+  return std::string(page.substr(0, split)) + embedded_text(data) + std::string(page.substr(split));
 }
 
 }  // namespace entrain

@@ -22,7 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-std::string text_of(const fs::path& file) {
+std::string file_text(const fs::path& file) {
   std::ifstream stream(file, std::ios::binary);
   return {std::istreambuf_iterator<char>(stream), {}};
 }
@@ -37,7 +37,7 @@ Error unreadable(const fs::path& file, const std::string& why) {
 
 /// What a run of an older version, or a killed one, does not have is null.
 Json optional_json(const fs::path& file) {
-  auto json = Json::parse(text_of(file), nullptr, false);
+  auto json = Json::parse(file_text(file), nullptr, false);
   return json.is_object() ? json : Json();
 }
 
@@ -71,7 +71,7 @@ std::size_t not_finite(const RecordedResults& results) {
   return count;
 }
 
-Json json_of(const Verdict& verdict) {
+Json verdict_json(const Verdict& verdict) {
   constexpr const char* kLevels[] = {"good", "caution", "bad"};
   return {{"level", kLevels[static_cast<std::size_t>(verdict.level)]},
           {"headline", verdict.headline},
@@ -101,7 +101,7 @@ void mend_reached(Json& run, const RecordedResults& results) {
 Json read_run_json(const fs::path& folder) {
   const auto file = folder / "run.json";
   if (!fs::is_regular_file(file)) throw unreadable(file, "there is no such file");
-  auto run = Json::parse(text_of(file), nullptr, false);
+  auto run = Json::parse(file_text(file), nullptr, false);
   if (!run.is_object() || !run.contains("subsystems")) throw unreadable(file, "this is no summary of a run");
   return run;
 }
@@ -123,7 +123,7 @@ std::string run_page(const fs::path& folder) {
   auto results = read_results(find_results(folder));
   add_units(results, run);
   mend_reached(run, results);
-  const auto system = text_of(folder / "system.resolved.toml");
+  const auto system = file_text(folder / "system.resolved.toml");
   auto steps = optional_json(folder / "steps.json");
   const auto verdict = judged(folder, run, steps,
                               {.results_cut = results.cut,
@@ -135,9 +135,10 @@ std::string run_page(const fs::path& folder) {
     drawn.push_back({&results, i, std::nullopt});
   }
   const auto name = fs::weakly_canonical(folder).filename().string();
-  Json data{
-      {"kind", "run"},         {"title", run.value("system", name)}, {"folder", name},  {"verdict", json_of(verdict)},
-      {"run", std::move(run)}, {"steps", std::move(steps)},          {"system", system}};
+  Json data{{"kind", "run"},         {"title", run.value("system", name)},
+            {"folder", name},        {"verdict", verdict_json(verdict)},
+            {"run", std::move(run)}, {"steps", std::move(steps)},
+            {"system", system}};
   data["results"] = packed_signals(drawn, room_in_page(data));
   return page_with(data);
 }

@@ -86,7 +86,7 @@ Json correction_of(const RunSummary& summary) {
   return {{"file", correction.file}, {"inputs", correction.inputs}, {"error", correction.error}};
 }
 
-Json parameters_of(const RunSummary& summary) {
+Json changed_parameters(const RunSummary& summary) {
   Json parameters = Json::object();
   for (const auto& [name, value] : summary.parameters) parameters[name] = json_of(value);
   return parameters;
@@ -123,7 +123,7 @@ std::string summary_json(const RunSummary& summary, std::span<const Signal> reco
                     {"warnings", summary.warnings},
                     {"subsystems", subsystems_of(summary)},
                     {"signals", signals_of(recorded)},
-                    {"parameters", parameters_of(summary)},
+                    {"parameters", changed_parameters(summary)},
                     {"learned_correction", correction_of(summary)}});
 }
 

@@ -7,8 +7,8 @@ namespace {
 
 constexpr unsigned char kEscape = 0x1B;
 
-std::string joined(const std::vector<std::string>& cells, const std::vector<Table::Align>& alignment,
-                   const std::vector<std::size_t>& widths) {
+std::string joined_cells(const std::vector<std::string>& cells, const std::vector<Table::Align>& alignment,
+                         const std::vector<std::size_t>& widths) {
   std::string line;
   for (std::size_t i = 0; i < widths.size(); ++i) {
     if (i > 0) line += "  ";
@@ -60,8 +60,9 @@ std::string Table::text(std::size_t indent) const {
     rules.emplace_back(width, '-');
   }
   const std::string margin(indent, ' ');
-  std::string text = margin + joined(header_, alignment_, widths) + margin + joined(rules, alignment_, widths);
-  for (const auto& row : rows_) text += margin + joined(row, alignment_, widths);
+  std::string text =
+      margin + joined_cells(header_, alignment_, widths) + margin + joined_cells(rules, alignment_, widths);
+  for (const auto& row : rows_) text += margin + joined_cells(row, alignment_, widths);
   return text;
 }
 

@@ -25,12 +25,12 @@ std::string rough(double value) {
 }
 
 /// null in JSON is a number that was not finite.
-double number_of(const Json& json, const char* key) {
+double number_or_nan(const Json& json, const char* key) {
   const auto found = json.find(key);
   return found != json.end() && found->is_number() ? found->get<double>() : std::numeric_limits<double>::quiet_NaN();
 }
 
-std::string text_of(const Json& json, const char* key) {
+std::string text_at(const Json& json, const char* key) {
   const auto found = json.find(key);
   return found != json.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
@@ -44,10 +44,10 @@ struct Residuals {
   std::string usual_connection = {};
 };
 
-Residuals residuals_of(const Json& run, const Json& steps) {
+Residuals judged_residuals(const Json& run, const Json& steps) {
   Residuals result;
-  result.worst = result.usual = number_of(run, "max_coupling_residual");
-  result.worst_connection = result.usual_connection = text_of(run, "worst_connection");
+  result.worst = result.usual = number_or_nan(run, "max_coupling_residual");
+  result.worst_connection = result.usual_connection = text_at(run, "worst_connection");
   if (!steps.is_object()) return result;
   for (const auto& channel : steps.at("channels")) {
     if (channel.at("name") != "residual") continue;
@@ -59,8 +59,8 @@ Residuals residuals_of(const Json& run, const Json& steps) {
     if (values.empty()) return result;
     const auto highest = std::max_element(values.begin(), values.end()) - values.begin();
     result.worst_time = channel.at("time").at(static_cast<std::size_t>(highest)).get<double>();
-    if (channel.contains("usual")) result.usual = number_of(channel, "usual");
-    if (channel.contains("usual_connection")) result.usual_connection = text_of(channel, "usual_connection");
+    if (channel.contains("usual")) result.usual = number_or_nan(channel, "usual");
+    if (channel.contains("usual_connection")) result.usual_connection = text_at(channel, "usual_connection");
   }
   return result;
 }
@@ -81,7 +81,7 @@ std::string usual_text(const Residuals& residuals) {
 /// The options that the steps follow, of a method that chooses them (Method::step_tolerances).
 std::vector<std::string> step_tolerances_of(const Json& run) {
   const auto options = run.value("parameters", Json::object());
-  if (text_of(options, "step_control") == "energy") return {"energy_relative_tolerance", "energy_absolute_tolerance"};
+  if (text_at(options, "step_control") == "energy") return {"energy_relative_tolerance", "energy_absolute_tolerance"};
   // A method without the option chooses its steps always, unless it has no bounds of steps at all.
   if (!options.value("adaptive", options.contains("min_step"))) return {};
   std::vector<std::string> names{"relative_tolerance", "absolute_tolerance"};
@@ -106,7 +106,7 @@ class Judge {
     judge_end(run);
     judge_numbers(evidence);
     judge_correction(run);
-    judge_residual(run, residuals_of(run, steps));
+    judge_residual(run, judged_residuals(run, steps));
     judge_resolution(run, steps);
     judge_loops(run);
     for (const auto& warning : run.value("warnings", Json::array())) add(Level::Caution, warning.get<std::string>());
@@ -126,9 +126,9 @@ class Judge {
   void add(Level level, std::string text) { reasons_.push_back({level, std::move(text)}); }
 
   void judge_end(const Json& run) {
-    const auto termination = text_of(run, "termination");
+    const auto termination = text_at(run, "termination");
     if (termination == "completed") return;
-    const auto message = text_of(run, "message");
+    const auto message = text_at(run, "message");
     if (termination == "running") {
       add(Level::Bad, "The run was killed, or is still going: its summary is that of its start");
     } else {
@@ -150,7 +150,7 @@ class Judge {
     const auto correction = run.find("learned_correction");
     if (correction == run.end() || !correction->is_object()) return;
     for (const auto& input : correction->value("inputs", Json::array())) corrected_.push_back(input.get<std::string>());
-    const double error = number_of(*correction, "error");
+    const double error = number_or_nan(*correction, "error");
     const auto text = fmt::format("Learned inputs ({}) are what they stand for to {} of the range",
                                   fmt::join(corrected_, ", "), rough(error));
     add(error <= kSmallResidual ? Level::Good : error <= kLargeResidual ? Level::Caution : Level::Bad, text);
@@ -164,11 +164,11 @@ class Judge {
   }
 
   void judge_residual(const Json& run, const Residuals& residuals) {
-    if (text_of(run, "termination") == "running") return;  // nobody came to write down what was measured
+    if (text_at(run, "termination") == "running") return;  // nobody came to write down what was measured
     const auto connections = run.value("connections", Json::array());
     if (connections.empty()) return add(Level::Good, "Nothing is connected, so nothing can be coupled wrongly");
     const auto unmeasured = std::count_if(connections.begin(), connections.end(), [](const Json& connection) {
-      return std::isnan(number_of(connection, "max_residual"));
+      return std::isnan(number_or_nan(connection, "max_residual"));
     });
     if (!std::isfinite(residuals.worst)) {
       return add(Level::Caution,
@@ -212,11 +212,11 @@ class Judge {
   /// Inputs and outputs that agree at the ends of the steps say nothing of what happens in between.
   void judge_resolution(const Json& run, const Json& steps) {
     const bool is_coupled =
-        text_of(run, "method") != "monolithic";  // which records at steps, but does not compute by them
+        text_at(run, "method") != "monolithic";  // which records at steps, but does not compute by them
     const bool is_judged = steps.is_object() && steps.contains("unresolved");
     if (!is_coupled || !is_judged || run.value("connections", Json::array()).empty()) return;
-    const double missed = number_of(steps.at("unresolved"), "usual");
-    const auto connection = text_of(steps.at("unresolved"), "connection");
+    const double missed = number_or_nan(steps.at("unresolved"), "usual");
+    const auto connection = text_at(steps.at("unresolved"), "connection");
     if (missed <= kSmallResidual) return;
     const Remedy remedy = remedy_of(run);
     if (std::isnan(missed)) {
@@ -233,7 +233,7 @@ class Judge {
 
   void judge_loops(const Json& run) {
     for (const auto& loop : run.value("loops", Json::array())) {
-      const double residual = number_of(loop, "initial_residual");
+      const double residual = number_or_nan(loop, "initial_residual");
       if (residual <= kSmallLoopResidual) continue;
       add(Level::Caution, fmt::format("An algebraic loop starts with a residual of {}", rough(residual)));
     }

@@ -105,7 +105,7 @@ void add_jacobi(std::vector<ReproduceRow>& rows, const Examples& examples, const
   }
 }
 
-struct Variant {
+struct Feature {
   Normalisation normalisation;
   Calibration calibration;
   bool smooth;
@@ -122,8 +122,8 @@ struct Variant {
   }
 };
 
-const std::vector<Variant>& variants() {
-  static const std::vector<Variant> kVariants{
+const std::vector<Feature>& variants() {
+  static const std::vector<Feature> kVariants{
       {Normalisation::Magnitude, Calibration::Extrapolation, false, 1935, Errors{0.0003, 0.0009}},
       {Normalisation::Magnitude, Calibration::Extrapolation, true, 1848, {}},
       {Normalisation::Magnitude, Calibration::LeastSquares, false, 1768, {}},
@@ -140,7 +140,7 @@ const std::vector<Variant>& variants() {
   return kVariants;
 }
 
-void add_variant(std::vector<ReproduceRow>& rows, const Examples& examples, const Variant& variant,
+void add_variant(std::vector<ReproduceRow>& rows, const Examples& examples, const Feature& variant,
                  const Motion& exact) {
   const Tolerance fitted{0.2, "the model's parameters are fitted, and what follows the change is luck"};
   const Tolerance digits{0.2, "the verified value is printed with one or two digits", true};

@@ -16,7 +16,7 @@
 namespace entrain {
 namespace {
 
-const Tolerance kDigits{1e-11, "the verified value is printed with twelve digits"};
+const Tolerance kLearningDigits{1e-11, "the verified value is printed with twelve digits"};
 const Tolerance kThreeDigits{5e-3, "the verified value is printed with three digits"};
 const Tolerance kNearRounding{0.05, "the verified value; rounding shows in its second digit"};
 const Tolerance kGamma{1e-7, "the verified value is printed with eight digits"};
@@ -25,7 +25,7 @@ const Tolerance kDiscretisation{0.02, "the verified value is printed with two di
 
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
-const std::vector<std::string> kMotion{"force_side.x1", "force_side.v1", "motion_side.x", "motion_side.v"};
+const std::vector<std::string> kOscillatorMotion{"force_side.x1", "force_side.v1", "motion_side.x", "motion_side.v"};
 
 /// One of the two examples of the paper's table 1, native or as FMUs.
 class Oscillator {
@@ -53,7 +53,7 @@ class Oscillator {
   }
   static MemoryRecorder run(const SystemDescription& description, const Learned* learned = nullptr) {
     Simulation simulation(description, {.learned = learned});
-    std::vector<std::string> signals = kMotion;
+    std::vector<std::string> signals = kOscillatorMotion;
     signals.insert(signals.end(), {"force_side.F", "motion_side.F"});
     MemoryRecorder record(signals);
     simulation.observe(record);
@@ -87,10 +87,10 @@ class Oscillator {
  private:
   /// With the masses and springs of table 1.
   static std::vector<double> mechanical_energy(const MemoryRecorder& record) {
-    const auto& x1 = record.column(kMotion[0]);
-    const auto& v1 = record.column(kMotion[1]);
-    const auto& x2 = record.column(kMotion[2]);
-    const auto& v2 = record.column(kMotion[3]);
+    const auto& x1 = record.column(kOscillatorMotion[0]);
+    const auto& v1 = record.column(kOscillatorMotion[1]);
+    const auto& x2 = record.column(kOscillatorMotion[2]);
+    const auto& v2 = record.column(kOscillatorMotion[3]);
     std::vector<double> energy;
     for (std::size_t k = 0; k < x1.size(); ++k) {
       const double between = x1[k] - x2[k];
@@ -171,16 +171,16 @@ std::vector<ReproduceRow> damped(const Examples& examples) {
   std::vector<ReproduceRow> rows;
   const auto at_end = [&](const std::string& what, const std::string& signal, double value) {
     rows.push_back(compared("both masses at once, t = 20 s: " + what, std::nullopt, value,
-                            reference.column(signal).back(), kDigits));
+                            reference.column(signal).back(), kLearningDigits));
   };
   at_end("x1 in m", "force_side.x1", -1.26781033162);
   at_end("x2 in m", "motion_side.x", -0.261611793009);
   at_end("F in N", "force_side.F", -98.7298328637);
   rows.push_back(compared("gamma", std::nullopt, 0.98435493, learning.plan.gamma.value_or(kUnknown), kGamma));
-  const Verified verified{.norms = {{0, {862.674010206, kDigits}},
-                                    {1, {346.615649301, kDigits}},
-                                    {2, {130.324463094, kDigits}},
-                                    {4, {8.80803445406, kDigits}},
+  const Verified verified{.norms = {{0, {862.674010206, kLearningDigits}},
+                                    {1, {346.615649301, kLearningDigits}},
+                                    {2, {130.324463094, kLearningDigits}},
+                                    {4, {8.80803445406, kLearningDigits}},
                                     {12, {4.95e-7, kThreeDigits}}},
                           .learned_force = 5.70e-8,
                           .learned_energy = 2.02e-7,

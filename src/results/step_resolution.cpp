@@ -9,7 +9,7 @@
 namespace entrain {
 namespace {
 
-constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+constexpr double kUnresolved = std::numeric_limits<double>::quiet_NaN();
 
 /// What a Hermite cubic misses in the longer of the two steps around the middle sample. The cubic through the other
 /// four is off there by the fourth derivative / 24 * the product of the distances.
@@ -50,14 +50,14 @@ void StepResolution::begin(std::span<const Signal> signals, const RunSummary& su
     if (is_new) sources_.push_back({place->second, signals[place->second].subsystem});
     connections_.push_back(source->second);
   }
-  missed_.assign(sources_.size(), kUnknown);
+  missed_.assign(sources_.size(), kUnresolved);
   counts_ = OctaveCounts(sources_.size());
 }
 
 void StepResolution::communicated(const Sample& sample) {
   for (std::size_t i = 0; i < sources_.size(); ++i) {
     Source& source = sources_[i];
-    missed_[i] = kUnknown;
+    missed_[i] = kUnresolved;
     if (!sample.communicated.empty() && sample.communicated[source.subsystem] == 0) continue;
     std::copy_backward(source.times.begin(), source.times.end() - 1, source.times.end());
     std::copy_backward(source.values.begin(), source.values.end() - 1, source.values.end());
@@ -69,7 +69,7 @@ void StepResolution::communicated(const Sample& sample) {
 }
 
 double StepResolution::missed(std::size_t connection, double part) const {
-  return connections_[connection] == kNone ? kUnknown : counts_.quantile(connections_[connection], part);
+  return connections_[connection] == kNone ? kUnresolved : counts_.quantile(connections_[connection], part);
 }
 
 }  // namespace entrain

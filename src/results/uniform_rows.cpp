@@ -9,7 +9,7 @@ namespace entrain {
 namespace {
 
 // Beyond this, neighbouring row times can be the same double.
-constexpr double kMostRows = 1e15;
+constexpr double kMostIntervals = 1e15;
 
 // A difference below this part of the interval is rounding. Relative to the interval, not to the time: near t = 0 the
 // rounding is that of the start time.
@@ -31,7 +31,7 @@ double slope_of(const Sample& sample, std::size_t signal) {
 UniformRows::UniformRows(Time start, Time stop, const Written<double>& interval,
                          const std::vector<std::size_t>& signals, const std::vector<std::size_t>& subsystems)
     : start_(start), interval_(interval.value), values_(signals.size()), known_(signals.size()) {
-  if (!(interval_ > 0.0) || !((stop - start) / interval_ < kMostRows)) {
+  if (!(interval_ > 0.0) || !((stop - start) / interval_ < kMostIntervals)) {
     throw Error(
         {Problem{fmt::format("record.interval = {} s makes no usable rows", interval_),
                  "give an interval > 0 that is not tiny beside the run", interval.where, Problem::Severity::Error}});

@@ -7,7 +7,7 @@
 namespace entrain {
 namespace {
 
-constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+constexpr double kNotMeasured = std::numeric_limits<double>::quiet_NaN();
 
 }  // namespace
 
@@ -45,7 +45,7 @@ std::vector<BondSummary> EnergyMonitor::summary() const {
   for (std::size_t b = 0; b < meters_.size(); ++b) {
     const PowerBond& bond = system_->bonds()[b];
     const Meter& meter = meters_[b];
-    const auto measured = [&](double value) { return meter.measurements > 0 ? value : kUnknown; };
+    const auto measured = [&](double value) { return meter.measurements > 0 ? value : kNotMeasured; };
     result.push_back({bond.name, name(bond.effort), name(bond.flow), measured(meter.energy), measured(meter.most_power),
                       measured(meter.transferred), meter.measurements});
   }

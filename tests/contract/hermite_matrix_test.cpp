@@ -13,7 +13,7 @@
 #include "support/linear_networks.hpp"
 
 namespace entrain {
-namespace {
+namespace hermite_matrix_test {
 
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
@@ -232,5 +232,5 @@ TEST(HermiteMatrix, equals_the_engine_on_random_networks) {
   }
 }
 
-}  // namespace
+}  // namespace hermite_matrix_test
 }  // namespace entrain

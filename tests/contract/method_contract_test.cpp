@@ -11,7 +11,7 @@
 #include "support/test_models.hpp"
 
 namespace entrain {
-namespace {
+namespace method_contract_test {
 
 using test::changed;
 using test::example;
@@ -168,5 +168,5 @@ INSTANTIATE_TEST_SUITE_P(Registry, EveryMethod, testing::ValuesIn(method_names()
   return name;
 });
 
-}  // namespace
+}  // namespace method_contract_test
 }  // namespace entrain

@@ -9,7 +9,7 @@
 #include "support/systems.hpp"
 
 namespace entrain {
-namespace {
+namespace missiles_contract_test {
 
 std::vector<std::vector<double>> outputs(const SystemDescription& description) {
   Simulation simulation(description);
@@ -55,5 +55,5 @@ INSTANTIATE_TEST_SUITE_P(Options, MissilesEqualsIfosmondi,
                                          Options{"reconstruction=2", "linearize=\"once\""},
                                          Options{"reconstruction=2", "linearize=\"when-needed\""}));
 
-}  // namespace
+}  // namespace missiles_contract_test
 }  // namespace entrain

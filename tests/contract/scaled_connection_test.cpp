@@ -10,7 +10,7 @@
 #include "support/systems.hpp"
 
 namespace entrain {
-namespace {
+namespace scaled_connection_test {
 
 using Equation = test::OdeModel::Equation;
 
@@ -113,5 +113,5 @@ TEST(ScaledConnectionText, says_what_is_wrong_with_it) {
             std::string::npos);
 }
 
-}  // namespace
+}  // namespace scaled_connection_test
 }  // namespace entrain

@@ -13,7 +13,7 @@
 #include "support/linear_networks.hpp"
 
 namespace entrain {
-namespace {
+namespace step_matrix_test {
 
 /// A system under way with an explicit method.
 class EngineRun {
@@ -222,5 +222,5 @@ TEST(StepMatrix, first_steps_of_a_run_are_programs_of_their_own) {
   }
 }
 
-}  // namespace
+}  // namespace step_matrix_test
 }  // namespace entrain

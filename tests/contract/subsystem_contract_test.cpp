@@ -15,7 +15,7 @@
 // strict FMUs of them for model exchange, which the engine integrates.
 
 namespace entrain {
-namespace {
+namespace subsystem_contract_test {
 
 using test::any_polynomials;
 
@@ -383,5 +383,5 @@ TEST_P(SubsystemContract, restricted_versions_tell_the_truth_and_move_alike) {
   }
 }
 
-}  // namespace
+}  // namespace subsystem_contract_test
 }  // namespace entrain

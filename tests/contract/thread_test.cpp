@@ -9,7 +9,7 @@
 #include "support/test_models.hpp"
 
 namespace entrain {
-namespace {
+namespace thread_test {
 
 TEST(Threads, executor_runs_every_task_exactly_once) {
   Executor executor(4);
@@ -70,5 +70,5 @@ TEST(Threads, the_first_failing_subsystem_in_file_order_is_named) {
   }
 }
 
-}  // namespace
+}  // namespace thread_test
 }  // namespace entrain

@@ -15,7 +15,7 @@
 #include "support/systems.hpp"
 
 namespace entrain {
-namespace {
+namespace advice_test {
 
 struct Made {
   MemoryRecorder recorder;
@@ -177,5 +177,5 @@ TEST(AdvisedExamples, are_all_judged) {
   EXPECT_EQ(judged, all);
 }
 
-}  // namespace
+}  // namespace advice_test
 }  // namespace entrain

@@ -10,7 +10,7 @@
 #include "support/systems.hpp"
 
 namespace entrain {
-namespace {
+namespace algorithm1_test {
 
 using test::matrix;
 
@@ -119,5 +119,5 @@ TEST(Algorithm1, nepce_without_gains_is_gauss_seidel) {
   EXPECT_EQ(by_engine("nepce", {kForceFirst}, 1.0, 12), by_engine("gauss-seidel", {kForceFirst}, 1.0, 12));
 }
 
-}  // namespace
+}  // namespace algorithm1_test
 }  // namespace entrain

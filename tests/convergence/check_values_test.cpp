@@ -7,7 +7,7 @@
 #include "support/systems.hpp"
 
 namespace entrain {
-namespace {
+namespace check_values_test {
 
 using test::Change;
 using test::changed;
@@ -77,5 +77,5 @@ TEST(CheckValues, car_with_held_inputs_runs_away_and_with_degree_2_holds_its_spe
   EXPECT_NEAR(exact.value("body.v"), 16.086, 0.005);
 }
 
-}  // namespace
+}  // namespace check_values_test
 }  // namespace entrain

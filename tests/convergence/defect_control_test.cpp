@@ -9,7 +9,7 @@
 #include "support/systems.hpp"
 
 namespace entrain {
-namespace {
+namespace defect_control_test {
 
 struct Result {
   double error = 0.0;  // largest of left.x against the equations solved as one, relative to its range
@@ -107,5 +107,5 @@ TEST(DefectControl, checkpoint_replays_to_the_same_bits) {
   EXPECT_EQ(simulation.value("left.x"), first);
 }
 
-}  // namespace
+}  // namespace defect_control_test
 }  // namespace entrain

@@ -6,7 +6,7 @@
 #include "support/systems.hpp"
 
 namespace entrain {
-namespace {
+namespace defect_rest_test {
 
 /// Two masses on springs; the second is pulled with 1 N.
 SystemDescription pulled(const std::string& options, const std::string& first, const std::string& second) {
@@ -53,5 +53,5 @@ TEST(DefectControl, options_of_adaptive_steps_without_them_are_noted) {
   EXPECT_TRUE(summary_of(pulled("degree = 1", "0.0", "0.0")).warnings.empty());
 }
 
-}  // namespace
+}  // namespace defect_rest_test
 }  // namespace entrain

@@ -10,7 +10,7 @@
 #include "support/systems.hpp"
 
 namespace entrain {
-namespace {
+namespace drivetrain_test {
 
 constexpr Time kStop = 30.0;  // the first hill of the cycle: starting, driving, braking, standing
 
@@ -90,5 +90,5 @@ TEST_F(Drivetrain, the_charge_that_the_battery_loses_is_what_was_drawn) {
   EXPECT_NEAR(drawn / lost, 1.0, 1e-4);  // where the torque turns, within 5 ms, the rule sees too little
 }
 
-}  // namespace
+}  // namespace drivetrain_test
 }  // namespace entrain

@@ -9,7 +9,7 @@
 #include "support/systems.hpp"
 
 namespace entrain {
-namespace {
+namespace explicit_order_test {
 
 /// x1, v1 (force side), x2, v2 (motion side) of paper 003, (39)-(41), as one linear system: z' = M z.
 Matrix oscillator_matrix() {
@@ -103,5 +103,5 @@ TEST(ExplicitOrder, inputs_lowered_to_degree_1_keep_the_order_of_degree_1) {
   EXPECT_GE(std::log2(error(1.0 / 64) / error(1.0 / 128)), 1.9);
 }
 
-}  // namespace
+}  // namespace explicit_order_test
 }  // namespace entrain

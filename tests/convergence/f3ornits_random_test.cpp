@@ -9,7 +9,7 @@
 #include "support/systems.hpp"
 
 namespace entrain {
-namespace {
+namespace f3ornits_random_test {
 
 using test::changed;
 using test::ExactMotion;
@@ -192,5 +192,5 @@ TEST(F3ornitsRandom, wild_systems_complete_on_time_deterministically_with_any_op
   }
 }
 
-}  // namespace
+}  // namespace f3ornits_random_test
 }  // namespace entrain

@@ -9,7 +9,7 @@
 #include "support/systems.hpp"
 
 namespace entrain {
-namespace {
+namespace f3ornits_test {
 
 using test::changed;
 using test::ExactMotion;
@@ -196,5 +196,5 @@ TEST(F3ornitsSlowReader, smooth_inputs_do_not_span_a_jump_that_happened_between_
   EXPECT_NEAR(speed("true"), speed("false"), 1e-3);
 }
 
-}  // namespace
+}  // namespace f3ornits_test
 }  // namespace entrain

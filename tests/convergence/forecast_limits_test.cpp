@@ -11,7 +11,7 @@
 #include "support/systems.hpp"
 
 namespace entrain {
-namespace {
+namespace forecast_limits_test {
 
 using test::recorded;
 
@@ -112,5 +112,5 @@ TEST(Forecast, rate_of_a_growing_motion_that_is_met_with_an_error_is_no_instabil
   EXPECT_FALSE(forecast.stable());
 }
 
-}  // namespace
+}  // namespace forecast_limits_test
 }  // namespace entrain

@@ -10,7 +10,7 @@
 #include "support/systems.hpp"
 
 namespace entrain {
-namespace {
+namespace forecast_test {
 
 using test::measured_error;
 
@@ -107,5 +107,5 @@ TEST(Forecast, coupling_that_grows_is_not_called_stable) {
   EXPECT_GT(beyond.radius, 1.0);
 }
 
-}  // namespace
+}  // namespace forecast_test
 }  // namespace entrain

@@ -12,7 +12,7 @@
 #include "support/systems.hpp"
 
 namespace entrain {
-namespace {
+namespace ifosmondi_test {
 
 using test::OdeModel;
 
@@ -277,5 +277,5 @@ TEST(IfosmondiEvents, an_announced_jump_keeps_order_4_and_a_hidden_one_is_found_
   EXPECT_NEAR(std::log2(final_error(0.4, true) / final_error(0.2, true)), 1.0, 0.1);
 }
 
-}  // namespace
+}  // namespace ifosmondi_test
 }  // namespace entrain

@@ -10,7 +10,7 @@
 #include "support/systems.hpp"
 
 namespace entrain {
-namespace {
+namespace learning_multirate_test {
 
 SystemDescription pair_with_slow(const std::string& slow, int ratio) {
   auto description = test::example("learning");
@@ -106,5 +106,5 @@ TEST(MultirateLearning, replay_of_ratio_5_is_the_best_run_to_the_last_bit) {
   EXPECT_EQ(std::vector<double>(replayed.begin() + 1, replayed.end()), result.after[0].received);
 }
 
-}  // namespace
+}  // namespace learning_multirate_test
 }  // namespace entrain

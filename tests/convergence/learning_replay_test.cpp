@@ -11,7 +11,7 @@
 #include "support/systems.hpp"
 
 namespace entrain {
-namespace {
+namespace learning_replay_test {
 
 using test::example;
 using test::mentions;
@@ -156,5 +156,5 @@ TEST(LearningOfSteps, three_and_five_times_as_long_converges) {
   EXPECT_LE(left_after(3.0, 5.0, 60), 1e-8) << "neither is a multiple of the other";
 }
 
-}  // namespace
+}  // namespace learning_replay_test
 }  // namespace entrain

@@ -10,7 +10,7 @@
 #include "support/systems.hpp"
 
 namespace entrain {
-namespace {
+namespace learning_test {
 
 using test::example;
 
@@ -216,5 +216,5 @@ TEST(Learning, low_pass_filter_leaves_an_error_of_second_order_in_its_cutoff) {
   EXPECT_NEAR(std::log2(error_left(40.0) / error_left(80.0)), 2.0, 0.3);
 }
 
-}  // namespace
+}  // namespace learning_test
 }  // namespace entrain

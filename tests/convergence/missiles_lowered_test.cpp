@@ -9,7 +9,7 @@
 #include "support/systems.hpp"
 
 namespace entrain {
-namespace {
+namespace missiles_lowered_test {
 
 SystemDescription cubic_pair(int input_degree) {
   auto description = test::system_from(R"(
@@ -72,5 +72,5 @@ TEST_P(MissilesLowered, keeps_order_and_error_when_linearized_only_when_needed) 
 
 INSTANTIATE_TEST_SUITE_P(Degrees, MissilesLowered, testing::Values(0, 1, 3));
 
-}  // namespace
+}  // namespace missiles_lowered_test
 }  // namespace entrain

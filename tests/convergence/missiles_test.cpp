@@ -9,7 +9,7 @@
 #include "support/systems.hpp"
 
 namespace entrain {
-namespace {
+namespace missiles_test {
 
 struct Run {
   std::vector<double> times, values;
@@ -190,5 +190,5 @@ TEST(MissilesEvents, jumps_on_communication_times_announced_or_found_keep_order_
   EXPECT_NEAR(std::log2(final_error(0.4, true) / final_error(0.2, true)), 4.0, 0.2);
 }
 
-}  // namespace
+}  // namespace missiles_test
 }  // namespace entrain

@@ -12,7 +12,7 @@
 #include "support/systems.hpp"
 
 namespace entrain {
-namespace {
+namespace missiles_without_rates_test {
 
 /// A built-in model that tells C and D, but neither A nor B.
 class WithoutRates final : public Model {
@@ -61,5 +61,5 @@ TEST(MissilesWithoutRates, has_at_most_the_error_of_the_reference_where_the_outp
   EXPECT_LT(percent_error(position(told_nothing), exact), 5.8e-3);
 }
 
-}  // namespace
+}  // namespace missiles_without_rates_test
 }  // namespace entrain

@@ -9,7 +9,7 @@
 #include "support/systems.hpp"
 
 namespace entrain {
-namespace {
+namespace stability_limit_test {
 
 struct Case {
   std::string example;
@@ -65,5 +65,5 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{"mechanical", "missiles", 0, "left.x"}, Case{"chain", "jacobi", 1, "m3.x"},
                       Case{"chain", "gauss-seidel", 2, "m3.x"}, Case{"chain", "missiles", 0, "m3.x"}));
 
-}  // namespace
+}  // namespace stability_limit_test
 }  // namespace entrain

@@ -6,7 +6,7 @@
 #include "support/systems.hpp"
 
 namespace entrain {
-namespace {
+namespace substeps_test {
 
 struct Case {
   std::string method;
@@ -66,5 +66,5 @@ INSTANTIATE_TEST_SUITE_P(ExplicitMethods, Substeps,
                          testing::Values(Case{"jacobi", 1}, Case{"jacobi", 2}, Case{"jacobi", 3},
                                          Case{"gauss-seidel", 1}));
 
-}  // namespace
+}  // namespace substeps_test
 }  // namespace entrain

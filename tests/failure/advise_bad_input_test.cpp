@@ -9,7 +9,7 @@
 #include "support/two_in_a_loop.hpp"
 
 namespace entrain {
-namespace {
+namespace advise_bad_input_test {
 
 /// Of two subsystems without states in a loop; each is y = gain u + 1.
 ModelFactory gains(double first, double second) {
@@ -94,5 +94,5 @@ TEST(AdviseBadInput, without_linearization_nothing_is_foretold_and_the_measured_
   EXPECT_NE(all(advice.missing).find("'left' tells no linearization"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace advise_bad_input_test
 }  // namespace entrain

@@ -9,7 +9,7 @@
 #include "support/temporary_folder.hpp"
 
 namespace entrain {
-namespace {
+namespace advise_driven_test {
 
 using test::run_program;
 using test::TemporaryFolder;
@@ -95,5 +95,5 @@ start = { x = 1.0 }
   EXPECT_EQ(test::text_of(folder / "out/system.resolved.toml").find("tolerance = 0.5"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace advise_driven_test
 }  // namespace entrain

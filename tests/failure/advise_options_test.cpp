@@ -8,7 +8,7 @@
 #include "support/temporary_folder.hpp"
 
 namespace entrain {
-namespace {
+namespace advise_options_test {
 
 using test::run_program;
 using test::TemporaryFolder;
@@ -57,5 +57,5 @@ TEST(AdviseOptions, mistyped_names_and_ranges_are_told) {
   EXPECT_NE(gain.err.find("there is no connected input 'motion_side.f'"), std::string::npos) << gain.err;
 }
 
-}  // namespace
+}  // namespace advise_options_test
 }  // namespace entrain

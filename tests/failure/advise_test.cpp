@@ -9,7 +9,7 @@
 #include "support/temporary_folder.hpp"
 
 namespace entrain {
-namespace {
+namespace advise_test {
 
 using test::run_program;
 using test::TemporaryFolder;
@@ -151,5 +151,5 @@ TEST(Auto, is_checked_without_a_run_and_suggested_when_mistyped) {
   EXPECT_NE(wrong.err.find("did you mean 'auto'?"), std::string::npos) << wrong.err;
 }
 
-}  // namespace
+}  // namespace advise_test
 }  // namespace entrain

@@ -8,7 +8,7 @@
 #include "support/temporary_folder.hpp"
 
 namespace entrain {
-namespace {
+namespace advise_uncoupled_test {
 
 using test::run_program;
 using test::TemporaryFolder;
@@ -56,5 +56,5 @@ TEST(AutoUncoupled, plainest_method_runs_and_says_why) {
   }
 }
 
-}  // namespace
+}  // namespace advise_uncoupled_test
 }  // namespace entrain

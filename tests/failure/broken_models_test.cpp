@@ -9,7 +9,7 @@
 #include "support/test_models.hpp"
 
 namespace entrain {
-namespace {
+namespace broken_models_test {
 
 std::unique_ptr<Model> broken_model(std::string_view name) {
   using test::StaticModel;
@@ -81,5 +81,5 @@ TEST(BrokenModel, an_observer_that_throws_ends_the_run_as_failed) {
   EXPECT_EQ(simulation.summary().message, "no space left");
 }
 
-}  // namespace
+}  // namespace broken_models_test
 }  // namespace entrain

@@ -10,7 +10,7 @@
 #include "support/program.hpp"
 
 namespace entrain::test {
-namespace {
+namespace cli_test {
 
 using Json = nlohmann::json;
 
@@ -295,5 +295,5 @@ TEST(BrokenRun, termination_request_ends_it_cleanly_and_keeps_the_results) {
   expect_interrupted_by(SIGTERM);
 }
 
-}  // namespace
+}  // namespace cli_test
 }  // namespace entrain::test

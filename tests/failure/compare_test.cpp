@@ -6,7 +6,7 @@
 #include "support/program.hpp"
 
 namespace entrain::test {
-namespace {
+namespace compare_test {
 
 class CompareTest : public testing::Test {
  protected:
@@ -96,5 +96,5 @@ TEST_F(CompareTest, watched_signals_are_shown_as_a_line) {
   EXPECT_EQ(result.out.find('\x1b'), std::string::npos);
 }
 
-}  // namespace
+}  // namespace compare_test
 }  // namespace entrain::test

@@ -18,7 +18,7 @@
 // tests/support/scripted_fmu3.c.
 
 namespace entrain {
-namespace {
+namespace fmu3_events_test {
 
 using test::problems_of;
 
@@ -82,7 +82,7 @@ TEST_F(Fmu3Events, announced_event_at_a_communication_time_is_on_time) {
 }
 
 TEST_F(Fmu3Events, iteration_that_does_not_settle_is_bounded_and_names_the_culprit) {
-  const auto summary = run(NeverSettles);
+  const auto summary = run(NeverSettles3);
   EXPECT_EQ(summary.termination, Termination::Failed);
   expect_text(summary.message, "subsystem 'part', at t = 0.25 s: its discrete states do not settle");
 }
@@ -99,7 +99,7 @@ TEST_F(Fmu3Events, endless_events_in_place_are_an_error) {
 }
 
 TEST_F(Fmu3Events, request_to_terminate_in_an_event_ends_the_run) {
-  const auto summary = run(TerminateInEvent);
+  const auto summary = run(TerminateInEvent3);
   EXPECT_EQ(summary.termination, Termination::Interrupted);
   EXPECT_EQ(summary.message, "subsystem 'part' asked to end the run at t = 0.25 s");
   EXPECT_EQ(summary.reached, 0.25);
@@ -108,10 +108,10 @@ TEST_F(Fmu3Events, request_to_terminate_in_an_event_ends_the_run) {
 }
 
 TEST_F(Fmu3Events, who_did_not_stop_where_another_asked_to_has_no_value_there) {
-  auto both = system(TerminateInEvent, "hasEventMode=\"true\"");
+  auto both = system(TerminateInEvent3, "hasEventMode=\"true\"");
   both.subsystems.push_back(both.subsystems[0]);
   both.subsystems[1].name = "other";
-  both.subsystems[1].start["mode"] = {std::int64_t{Normal}, {}};
+  both.subsystems[1].start["mode"] = {std::int64_t{Normal3}, {}};
   Simulation simulation(both);
   simulation.observe(recorder_);
   EXPECT_EQ(simulation.run().reached, 0.25);
@@ -120,9 +120,9 @@ TEST_F(Fmu3Events, who_did_not_stop_where_another_asked_to_has_no_value_there) {
 }
 
 TEST_F(Fmu3Events, request_to_terminate_in_a_step_that_is_taken_back_is_taken_back_too) {
-  const auto description = system(TerminateInEvent, "hasEventMode=\"true\" canGetAndSetFMUState=\"true\"");
+  const auto description = system(TerminateInEvent3, "hasEventMode=\"true\" canGetAndSetFMUState=\"true\"");
   const auto part = make_fmu_subsystem("part", description.subsystems[0].fmu);
-  part->set_start(*part->variables().find("mode"), std::int64_t{TerminateInEvent});
+  part->set_start(*part->variables().find("mode"), std::int64_t{TerminateInEvent3});
   ASSERT_TRUE(part->capabilities().rollback);
   part->initialize(0.0, 1.0);
   std::vector<double> y(part->variables().outputs.size());
@@ -154,7 +154,7 @@ TEST_F(Fmu3Events, discarded_step_is_made_in_shorter_ones) {
 }
 
 TEST_F(Fmu3Events, step_that_is_always_discarded_is_rejected_with_a_remedy) {
-  const auto summary = run(DiscardAll, "");
+  const auto summary = run(DiscardAll3, "");
   EXPECT_EQ(summary.termination, Termination::Failed);
   expect_text(summary.message, "subsystem 'part', at t = 0.5 s: rejected a step of 0.1 s (FMU '");
   expect_text(summary.message, "fmi3DoStep returned fmi3Discard). Choose a smaller step");
@@ -169,7 +169,7 @@ TEST_F(Fmu3Events, warning_of_a_set_call_reaches_the_summary) {
 }
 
 TEST_F(Fmu3Events, intermediate_update_is_believed_when_the_fmu_asks) {
-  const auto summary = run(Normal, "providesIntermediateUpdate=\"true\"");
+  const auto summary = run(Normal3, "providesIntermediateUpdate=\"true\"");
   EXPECT_EQ(summary.subsystems[0].capabilities.input_degree, 3);
   EXPECT_TRUE(summary.warnings.empty());
 }
@@ -182,7 +182,7 @@ TEST_F(Fmu3Events, intermediate_update_that_never_asks_is_withdrawn) {
 }
 
 TEST_F(Fmu3Events, intermediate_update_needs_all_inputs) {
-  Simulation simulation(system(Normal, "providesIntermediateUpdate=\"true\"", ""));
+  Simulation simulation(system(Normal3, "providesIntermediateUpdate=\"true\"", ""));
   const auto& summary = simulation.run();
   EXPECT_EQ(summary.subsystems[0].capabilities.input_degree, 0);
   ASSERT_EQ(summary.warnings.size(), 1U);
@@ -190,7 +190,7 @@ TEST_F(Fmu3Events, intermediate_update_needs_all_inputs) {
 }
 
 TEST_F(Fmu3Events, state_functions_that_do_nothing_are_no_rollback) {
-  const auto summary = run(Normal, "canGetAndSetFMUState=\"true\"");
+  const auto summary = run(Normal3, "canGetAndSetFMUState=\"true\"");
   EXPECT_FALSE(summary.subsystems[0].capabilities.rollback);
   ASSERT_EQ(summary.warnings.size(), 1U);
   expect_text(summary.warnings[0],
@@ -199,21 +199,21 @@ TEST_F(Fmu3Events, state_functions_that_do_nothing_are_no_rollback) {
 
 TEST_F(Fmu3Events, connection_of_another_type_is_refused_with_its_type) {
   auto description =
-      system(Normal, "", "",
+      system(Normal3, "", "",
              "<Clock name=\"tick\" valueReference=\"7\" causality=\"output\" intervalVariability=\"triggered\"/>");
   description.connections.push_back({"part.tick", "part.u", {}});
   expect_text(problems_of(description), "'part.tick' is of type Clock, which cannot be connected");
 }
 
 TEST_F(Fmu3Events, integer_beyond_its_type_is_refused) {
-  auto description = system(Normal, "");
+  auto description = system(Normal3, "");
   description.subsystems[0].start["small"] = {std::int64_t{256}, {}};
   expect_text(problems_of(description), "the value 256 does not fit its type, UInt8");
 }
 
 TEST_F(Fmu3Events, abilities_are_those_of_the_mode_that_was_chosen) {
   // Two instances of one file: only one of them asks for inputs inside a step.
-  auto description = system(Normal, "providesIntermediateUpdate=\"true\"");
+  auto description = system(Normal3, "providesIntermediateUpdate=\"true\"");
   description.subsystems.push_back(description.subsystems[0]);
   description.subsystems[1].name = "other";
   description.subsystems[1].start["mode"] = {std::int64_t{AskNothing}, {}};
@@ -228,7 +228,7 @@ TEST_F(Fmu3Events, abilities_are_those_of_the_mode_that_was_chosen) {
 // at its start: 1/8 less in the steps where u moves.
 TEST_F(Fmu3Events, inputs_inside_a_step_are_means_when_the_internal_step_is_known) {
   const auto integral = [&](const std::string& flags) {
-    auto description = system(Normal, "providesIntermediateUpdate=\"true\" " + flags);
+    auto description = system(Normal3, "providesIntermediateUpdate=\"true\" " + flags);
     auto ramp = test::system_from(
         "run = { stop = 3.0, step = 1.0, method = \"gauss-seidel\" }\n"
         "[subsystems.ramp]\nmodel = \"ramp\"\n[connections]\n\"ramp.y\" = \"part.u\"\n");
@@ -244,5 +244,5 @@ TEST_F(Fmu3Events, inputs_inside_a_step_are_means_when_the_internal_step_is_know
   EXPECT_NEAR(integral(""), 5.0 - 2 * 0.125, 1e-14);
 }
 
-}  // namespace
+}  // namespace fmu3_events_test
 }  // namespace entrain

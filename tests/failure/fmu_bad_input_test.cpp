@@ -11,7 +11,7 @@
 #include "support/scripted_fmus.hpp"
 
 namespace entrain {
-namespace {
+namespace fmu_bad_input_test {
 
 namespace fs = std::filesystem;
 
@@ -189,5 +189,5 @@ TEST_F(BadFmu, ends_with_a_message_of_its_own_and_leaves_nothing_but_results_beh
   }
 }
 
-}  // namespace
+}  // namespace fmu_bad_input_test
 }  // namespace entrain

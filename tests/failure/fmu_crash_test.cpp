@@ -10,7 +10,7 @@
 // FMUs that take the process with them, run by the real program: what it says, how it ends, what it leaves.
 
 namespace entrain {
-namespace {
+namespace fmu_crash_test {
 
 namespace fs = std::filesystem;
 using test::expect_text;
@@ -130,5 +130,5 @@ TEST_F(FmuCrash, json_is_printed_as_well) {
   EXPECT_EQ(nlohmann::json::parse(result.out)["termination"], "failed");
 }
 
-}  // namespace
+}  // namespace fmu_crash_test
 }  // namespace entrain

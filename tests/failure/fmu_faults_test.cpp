@@ -8,7 +8,7 @@
 #include "support/scripted_fmus.hpp"
 
 namespace entrain {
-namespace {
+namespace fmu_faults_test {
 
 namespace fs = std::filesystem;
 using test::expect_text;
@@ -110,5 +110,5 @@ TEST_F(FmuFaults, crash_while_it_is_told_inputs_inside_its_step_is_laid_at_that_
   expect_text(message, "crashed in fmi3SetFloat64 (SIGSEGV");
 }
 
-}  // namespace
+}  // namespace fmu_faults_test
 }  // namespace entrain

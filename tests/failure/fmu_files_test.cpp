@@ -13,7 +13,7 @@
 // FMUs that are broken, or break during the run. The scripted one is tests/support/scripted_fmu.c.
 
 namespace entrain {
-namespace {
+namespace fmu_files_test {
 
 namespace fs = std::filesystem;
 
@@ -307,5 +307,5 @@ TEST_F(FmuFiles, program_exits_with_1_and_leaves_nothing_behind) {
   expect_text(test::text_of(folder_ / "out" / "system.resolved.toml"), fmu.string());
 }
 
-}  // namespace
+}  // namespace fmu_files_test
 }  // namespace entrain

@@ -4,7 +4,7 @@
 #include "support/typed_fmus.hpp"
 
 namespace entrain::test {
-namespace {
+namespace fmu_log_test {
 
 bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
@@ -118,5 +118,5 @@ TEST(StartValues, that_the_fmu_calculates_are_refused_where_they_stand) {
       << result.err;
 }
 
-}  // namespace
+}  // namespace fmu_log_test
 }  // namespace entrain::test

@@ -8,7 +8,7 @@
 // Steps under held inputs make their calls in one go. Each call must still be named when it takes the process along.
 
 namespace entrain {
-namespace {
+namespace fmu_short_way_test {
 
 using test::expect_text;
 
@@ -44,5 +44,5 @@ TEST_F(FmuShortWay, tolerance_in_the_system_file_is_told_to_the_fmu) {
   EXPECT_EQ(without.value("part.y"), -1.0);
 }
 
-}  // namespace
+}  // namespace fmu_short_way_test
 }  // namespace entrain

@@ -10,7 +10,7 @@
 #include "support/temporary_folder.hpp"
 
 namespace entrain {
-namespace {
+namespace fuzz_replay_test {
 
 namespace fs = std::filesystem;
 
@@ -98,5 +98,5 @@ TEST_P(FuzzReplay, survives_the_corpus_and_its_mutations) {
 INSTANTIATE_TEST_SUITE_P(Targets, FuzzReplay, testing::ValuesIn(fuzz::targets()),
                          [](const auto& each) { return std::string(each.param.name); });
 
-}  // namespace
+}  // namespace fuzz_replay_test
 }  // namespace entrain

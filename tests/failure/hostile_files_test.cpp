@@ -6,7 +6,7 @@
 #include "support/zip_bytes.hpp"
 
 namespace entrain {
-namespace {
+namespace hostile_files_test {
 
 namespace fs = std::filesystem;
 using test::TemporaryFolder;
@@ -293,5 +293,5 @@ TEST_P(HostileFile, is_refused_with_its_reason_in_bounded_time_and_memory) {
 INSTANTIATE_TEST_SUITE_P(Cases, HostileFile, testing::ValuesIn(hostile_files()),
                          [](const auto& each) { return each.param.name; });
 
-}  // namespace
+}  // namespace hostile_files_test
 }  // namespace entrain

@@ -8,7 +8,7 @@
 #include "support/scripted_fmus.hpp"
 
 namespace entrain {
-namespace {
+namespace inspect_fmu_test {
 
 using test::expect_text;
 
@@ -61,5 +61,5 @@ TEST(InspectedFmu, is_told_in_json_as_well) {
   EXPECT_TRUE(json["notes_by_method"].contains("missiles"));
 }
 
-}  // namespace
+}  // namespace inspect_fmu_test
 }  // namespace entrain

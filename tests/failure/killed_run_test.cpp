@@ -10,7 +10,7 @@
 #include "support/program.hpp"
 
 namespace entrain::test {
-namespace {
+namespace killed_run_test {
 
 struct Format {
   const char* name;
@@ -72,5 +72,5 @@ TEST_P(KilledRun, leaves_whole_rows_that_a_report_shows) {
 INSTANTIATE_TEST_SUITE_P(, KilledRun, testing::Values(Format{"hdf5", "results.h5"}, Format{"mat", "results.mat"}),
                          [](const auto& format) { return std::string(format.param.name); });
 
-}  // namespace
+}  // namespace killed_run_test
 }  // namespace entrain::test

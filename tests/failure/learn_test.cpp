@@ -9,7 +9,7 @@
 #include "support/scripted_fmus.hpp"
 
 namespace entrain::test {
-namespace {
+namespace learn_test {
 
 using Json = nlohmann::json;
 
@@ -156,5 +156,5 @@ model = "oscillator.motion_side"
   expect_text(result.err, "'once' cannot be run again: it can be made once per process only");
 }
 
-}  // namespace
+}  // namespace learn_test
 }  // namespace entrain::test

@@ -9,7 +9,7 @@
 #include "support/program.hpp"
 
 namespace entrain::test {
-namespace {
+namespace learned_files_test {
 
 constexpr const char* kCorrection =
     R"({"format": "entrain learned correction 3", "system": "s", "start": 0, "step": 0.1, "steps": STEPS,
@@ -58,5 +58,5 @@ TEST(ReportFiles, steps_of_another_program_are_named) {
   EXPECT_NE(result.err.find("cannot read 'out/steps.json'"), std::string::npos) << result.err;
 }
 
-}  // namespace
+}  // namespace learned_files_test
 }  // namespace entrain::test

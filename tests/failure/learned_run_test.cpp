@@ -8,7 +8,7 @@
 #include "support/scripted_fmus.hpp"
 
 namespace entrain::test {
-namespace {
+namespace learned_run_test {
 
 using Json = nlohmann::json;
 
@@ -95,5 +95,5 @@ TEST_F(LearnedRun, folder_that_cannot_be_written_is_told_before_the_first_run) {
   EXPECT_EQ(result.out.find("run   0"), std::string::npos) << result.out;
 }
 
-}  // namespace
+}  // namespace learned_run_test
 }  // namespace entrain::test

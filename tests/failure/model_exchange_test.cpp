@@ -13,7 +13,7 @@
 // Model-exchange FMUs that misbehave: tests/support/scripted_exchange.c, x' = 1 from x = 0.
 
 namespace entrain {
-namespace {
+namespace model_exchange_test {
 
 namespace fs = std::filesystem;
 using test::expect_text;
@@ -46,7 +46,7 @@ start = {{ mode = {} }}
 };
 
 TEST_F(ScriptedExchange, fmu_that_offers_model_exchange_only_runs) {
-  const auto summary = run(Normal);
+  const auto summary = run(NormalExchange);
   EXPECT_EQ(summary.termination, Termination::Completed) << summary.message;
   EXPECT_NEAR(x().back(), 1.0, 1e-9);
   EXPECT_EQ(summary.subsystems[0].source,
@@ -68,7 +68,7 @@ TEST_F(ScriptedExchange, discrete_inputs_are_told_in_event_mode_and_held) {
 }
 
 TEST_F(ScriptedExchange, events_without_end_name_the_culprit) {
-  const auto summary = run(NeverSettles, 1);
+  const auto summary = run(NeverSettlesExchange, 1);
   EXPECT_EQ(summary.termination, Termination::Failed);
   expect_text(summary.message, "subsystem 'part', at t = 0.5");
   expect_text(summary.message, "do not settle at an event, not after 100 updates");
@@ -83,7 +83,7 @@ TEST_F(ScriptedExchange, fmu_that_asks_to_stop_after_a_step_stops_the_run) {
 }
 
 TEST_F(ScriptedExchange, fmu_that_asks_to_stop_in_an_event_stops_the_run) {
-  const auto summary = run(TerminateInEvent, 1);
+  const auto summary = run(TerminateInEventExchange, 1);
   EXPECT_EQ(summary.termination, Termination::Interrupted);
   EXPECT_NEAR(x().back(), 0.5, 1e-9);
   EXPECT_NEAR(recorder_.times.back(), 0.5, 1e-9);
@@ -99,7 +99,7 @@ TEST_F(ScriptedExchange, event_wanted_after_an_internal_step_is_handled) {
 }
 
 TEST_F(ScriptedExchange, point_that_is_discarded_again_and_again_names_the_call) {
-  const auto summary = run(Discard);
+  const auto summary = run(DiscardExchange);
   EXPECT_EQ(summary.termination, Termination::Failed);
   expect_text(summary.message, "subsystem 'part', at t = 0.5");
   expect_text(summary.message, "fmi2GetDerivatives returned fmi2Discard");
@@ -150,7 +150,7 @@ TEST_F(ScriptedExchange, claims_without_functions_are_withdrawn) {
 
 TEST_F(ScriptedExchange, interface_that_is_not_offered_is_refused) {
   try {
-    run(Normal, 0, "interface = \"co-simulation\"");
+    run(NormalExchange, 0, "interface = \"co-simulation\"");
     FAIL() << "accepted";
   } catch (const Error& error) {
     expect_text(error.what(), "it does not offer co-simulation, only model exchange");
@@ -164,7 +164,7 @@ TEST_F(ScriptedExchange, interface_and_tolerance_are_checked) {
            {"tolerance = 1e-8",
             "subsystems.part.tolerance is now relative_tolerance; write relative_tolerance = 1e-08"}}) {
     try {
-      run(Normal, 0, text);
+      run(NormalExchange, 0, text);
       FAIL() << "accepted: " << text;
     } catch (const Error& error) {
       expect_text(error.what(), message);
@@ -172,5 +172,5 @@ TEST_F(ScriptedExchange, interface_and_tolerance_are_checked) {
   }
 }
 
-}  // namespace
+}  // namespace model_exchange_test
 }  // namespace entrain

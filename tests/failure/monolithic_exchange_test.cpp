@@ -14,7 +14,7 @@
 // tests/support/scripted_exchange.c: x' = 1 from x = 0, and something happens from x = 0.5 on.
 
 namespace entrain {
-namespace {
+namespace monolithic_exchange_test {
 
 class MonolithicExchange : public testing::Test {
  protected:
@@ -50,7 +50,7 @@ TEST_F(MonolithicExchange, fmu_that_asks_to_stop_after_an_internal_step_ends_the
 }
 
 TEST_F(MonolithicExchange, fmu_that_asks_to_stop_in_an_event_ends_the_run_there) {
-  const auto summary = run(TerminateInEvent, 1);
+  const auto summary = run(TerminateInEventExchange, 1);
   expect_stop(summary);
   EXPECT_NEAR(last(), 0.5, 1e-9);
   EXPECT_NEAR(summary.reached, 0.5, 1e-9);
@@ -64,9 +64,9 @@ TEST_F(MonolithicExchange, event_wanted_after_an_internal_step_is_handled) {
 }
 
 TEST_F(MonolithicExchange, summary_says_that_the_method_integrates) {
-  const auto summary = run(Normal, 0);
+  const auto summary = run(NormalExchange, 0);
   EXPECT_EQ(summary.subsystems[0].source, "part.fmu (FMI 2.0 model exchange)");
 }
 
-}  // namespace
+}  // namespace monolithic_exchange_test
 }  // namespace entrain

@@ -6,7 +6,7 @@
 #include "support/temporary_folder.hpp"
 
 namespace entrain {
-namespace {
+namespace remedies_test {
 
 constexpr const char* kRun = "[run]\nstop = 1.0\n";
 
@@ -70,5 +70,5 @@ TEST(EmptySsd, is_told_to_add_a_component) {
       << result.err;
 }
 
-}  // namespace
+}  // namespace remedies_test
 }  // namespace entrain

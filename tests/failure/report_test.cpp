@@ -6,7 +6,7 @@
 #include "support/program.hpp"
 
 namespace entrain::test {
-namespace {
+namespace report_test {
 
 class ReportTest : public testing::Test {
  protected:
@@ -82,5 +82,5 @@ TEST_F(ReportTest, needs_what_every_run_leaves) {
   EXPECT_NEAR(highest, told, 1e-3 * told);
 }
 
-}  // namespace
+}  // namespace report_test
 }  // namespace entrain::test

@@ -7,7 +7,7 @@
 #include "support/program.hpp"
 
 namespace entrain::test {
-namespace {
+namespace verify_command_test {
 
 class VerifyCommand : public testing::Test {
  protected:
@@ -50,5 +50,5 @@ TEST_F(VerifyCommand, method_chosen_by_auto_is_told) {
   EXPECT_EQ(json["outputs"]["left.x"]["unit"], "m");
 }
 
-}  // namespace
+}  // namespace verify_command_test
 }  // namespace entrain::test

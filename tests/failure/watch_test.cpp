@@ -10,7 +10,7 @@
 #include "support/typed_fmus.hpp"
 
 namespace entrain::test {
-namespace {
+namespace watch_test {
 
 const std::string kPair = examples_folder() + "/lotka_volterra";
 
@@ -99,5 +99,5 @@ TEST(Watch, no_row_of_the_progress_wraps_on_a_narrow_terminal) {
   }
 }
 
-}  // namespace
+}  // namespace watch_test
 }  // namespace entrain::test

@@ -104,7 +104,7 @@ EXPORT fmi2Status fmi2GetDerivatives(fmi2Component component, fmi2Real dx[], siz
   (void)n;
   c->memory += 1e-3;
   dx[0] = c->mode == Remembers ? 1.0 + c->memory : 1.0;
-  if (c->mode == Discard && c->x > 0.5) return fmi2Discard;
+  if (c->mode == DiscardExchange && c->x > 0.5) return fmi2Discard;
   if (c->mode == ReturnNan && c->x > 0.5) dx[0] = NAN;
   return c->x > 0.5 ? fault(c) : fmi2OK;
 }
@@ -122,8 +122,8 @@ EXPORT fmi2Status fmi2NewDiscreteStates(fmi2Component component, fmi2EventInfo* 
   Component* c = component;
   memset(info, 0, sizeof *info);
   if (is_due(c)) {
-    if (c->mode == NeverSettles) info->newDiscreteStatesNeeded = fmi2True;
-    if (c->mode == TerminateInEvent) info->terminateSimulation = fmi2True;
+    if (c->mode == NeverSettlesExchange) info->newDiscreteStatesNeeded = fmi2True;
+    if (c->mode == TerminateInEventExchange) info->terminateSimulation = fmi2True;
     if (c->mode == StepEvent) {
       c->x = 10.0;
       c->done = 1;

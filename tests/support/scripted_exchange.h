@@ -5,12 +5,12 @@
 #include "faults.h"
 
 enum ExchangeMode {
-  Normal,
-  NeverSettles,
+  NormalExchange,
+  NeverSettlesExchange,
   TerminateInStep,
-  TerminateInEvent,
+  TerminateInEventExchange,
   StepEvent,
-  Discard,
+  DiscardExchange,
   Remembers,
   DiscreteInput
 };

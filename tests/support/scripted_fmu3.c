@@ -102,7 +102,7 @@ EXPORT fmi3Status fmi3GetFMUState(fmi3Instance instance, fmi3FMUState* state) {
 }
 EXPORT fmi3Status fmi3SetFMUState(fmi3Instance instance, fmi3FMUState state) {
   Component* c = instance;
-  if (c->mode == TerminateInEvent) memcpy(c, state, sizeof(Component));
+  if (c->mode == TerminateInEvent3) memcpy(c, state, sizeof(Component));
   return fmi3OK;
 }
 EXPORT fmi3Status fmi3FreeFMUState(fmi3Instance instance, fmi3FMUState* state) {
@@ -127,8 +127,8 @@ EXPORT fmi3Status fmi3EnterStepMode(fmi3Instance instance) {
 static double event_after(const Component* c, double t) {
   switch (c->mode) {
     case EventInside:
-    case NeverSettles:
-    case TerminateInEvent: return t < 0.25 - 1e-9 ? 0.25 : 1e9;
+    case NeverSettles3:
+    case TerminateInEvent3: return t < 0.25 - 1e-9 ? 0.25 : 1e9;
     case Announced: return t < 0.33 - 1e-9 ? 0.33 : t < 0.66 - 1e-9 ? 0.66 : 1e9;
     default: return 1e9;
   }
@@ -142,8 +142,8 @@ EXPORT fmi3Status fmi3UpdateDiscreteStates(fmi3Instance instance, fmi3Boolean* a
   if (c->mode == NoEventMode) return fail(c, "no events here");
   *nominals_changed = *states_changed = fmi3False;
   const int at_event = c->time > 0.1;
-  *again = c->mode == NeverSettles && at_event;
-  *terminate = c->mode == TerminateInEvent && at_event;
+  *again = c->mode == NeverSettles3 && at_event;
+  *terminate = c->mode == TerminateInEvent3 && at_event;
   if (at_event && c->mode == EventInside) c->offset += 1.0;
   if (at_event && c->mode == Announced) c->offset += 10.0;
   c->pending = 0;
@@ -192,7 +192,7 @@ EXPORT fmi3Status fmi3DoStep(fmi3Instance instance, fmi3Float64 from, fmi3Float6
   const int late = from >= 0.5 - 1e-9;
   const fmi3Status status = late ? fault(c) : fmi3OK;
   if (status != fmi3OK) return status;
-  if (late && (c->mode == DiscardAll || (c->mode == DiscardLong && size > 0.03))) return fmi3Discard;
+  if (late && (c->mode == DiscardAll3 || (c->mode == DiscardLong && size > 0.03))) return fmi3Discard;
   double to = from + size;
   const double at = event_after(c, from);
   if (to > at + 1e-9 && c->mode == Announced) return fail(c, "a step past an announced event");

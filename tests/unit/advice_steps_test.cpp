@@ -11,7 +11,7 @@
 #include "support/two_in_a_loop.hpp"
 
 namespace entrain {
-namespace {
+namespace advice_steps_test {
 
 using test::measured_error;
 
@@ -70,5 +70,5 @@ TEST(AdvisedStep, rival_of_f3ornits_meets_announced_events) {
   EXPECT_NEAR(whole, std::round(whole), 1e-9) << advice.match->rival_step;
 }
 
-}  // namespace
+}  // namespace advice_steps_test
 }  // namespace entrain

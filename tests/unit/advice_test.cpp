@@ -12,7 +12,7 @@
 #include "support/systems.hpp"
 
 namespace entrain {
-namespace {
+namespace advice_test {
 
 SystemDescription oscillator(Duration step, Time stop) {
   return test::changed(test::example("oscillator"), {.step = step, .stop = stop});
@@ -280,5 +280,5 @@ TEST(AdvicePage, data_has_the_agreed_fields) {
   EXPECT_EQ(json["heat"]["radius"][0].size(), json["heat"]["x"]["values"].size());
 }
 
-}  // namespace
+}  // namespace advice_test
 }  // namespace entrain

@@ -7,7 +7,7 @@
 #include "support/two_in_a_loop.hpp"
 
 namespace entrain {
-namespace {
+namespace advice_truth_test {
 
 bool mentions(const std::vector<std::string>& lines, const std::string& text) {
   return std::any_of(lines.begin(), lines.end(),
@@ -51,5 +51,5 @@ TEST(AdviceTruth, coupling_that_diverges_with_every_method_is_not_recommended) {
   EXPECT_FALSE(advice.choice) << advice.candidates[*advice.choice].title() << ": " << advice.reason;
 }
 
-}  // namespace
+}  // namespace advice_truth_test
 }  // namespace entrain

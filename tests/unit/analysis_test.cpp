@@ -16,7 +16,7 @@
 #include "support/systems.hpp"
 
 namespace entrain {
-namespace {
+namespace analysis_test {
 
 /// Two subsystems without states that pass `gain` times their input on to each other.
 LinearNetwork gains_in_a_loop(double first, double second) {
@@ -202,5 +202,5 @@ TEST(Linearized, subsystem_that_differentiates_its_input_is_no_linear_system) {
   EXPECT_NE(result.obstacles[0].find("'controller' differentiates an input"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace analysis_test
 }  // namespace entrain

@@ -8,7 +8,7 @@
 #include "support/temporary_folder.hpp"
 
 namespace entrain {
-namespace {
+namespace archive_test {
 
 namespace fs = std::filesystem;
 using test::ArchiveEntry;
@@ -171,5 +171,5 @@ TEST_F(Archive, all_folders_of_a_process_that_must_end_are_removed_at_once) {
   EXPECT_EQ(folders_left(), 0);
 }
 
-}  // namespace
+}  // namespace archive_test
 }  // namespace entrain

@@ -11,7 +11,7 @@
 #include "support/typed_fmus.hpp"
 
 namespace entrain {
-namespace {
+namespace array_connection_test {
 
 std::string two(const std::string& connections) {
   return "[run]\nstop = 1.0\nstep = 0.5\n[subsystems.a]\nfmu = \"typed3.fmu\"\nstart = { n = 3, \"v[1]\" = 4.5, "
@@ -76,5 +76,5 @@ TEST(PortArray, is_whole_or_none) {
   for (const auto* name : {"c", "d", "e", "f", "", "g"}) EXPECT_FALSE(output_array(variables, name)) << name;
 }
 
-}  // namespace
+}  // namespace array_connection_test
 }  // namespace entrain

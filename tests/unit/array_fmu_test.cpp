@@ -11,7 +11,7 @@
 #include "support/temporary_folder.hpp"
 
 namespace entrain {
-namespace {
+namespace array_fmu_test {
 
 using test::TemporaryFolder;
 
@@ -207,5 +207,5 @@ TEST(ArrayStates, take_part_in_methods_that_linearize) {
   EXPECT_GT(std::abs(end("jacobi") - reference), 1e-6) << "the coupling must be felt";
 }
 
-}  // namespace
+}  // namespace array_fmu_test
 }  // namespace entrain

@@ -6,7 +6,7 @@
 #include "support/two_in_a_loop.hpp"
 
 namespace entrain {
-namespace {
+namespace auto_cost_test {
 
 /// Two subsystems that answer each other, of which every step is counted.
 struct Counted {
@@ -39,5 +39,5 @@ TEST(Auto, choice_steps_the_subsystems_at_most_a_twentieth_as_often_as_the_run) 
   EXPECT_LE(choice.steps, run.steps / 20);
 }
 
-}  // namespace
+}  // namespace auto_cost_test
 }  // namespace entrain

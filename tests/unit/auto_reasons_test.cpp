@@ -11,7 +11,7 @@
 #include "support/two_in_a_loop.hpp"
 
 namespace entrain {
-namespace {
+namespace auto_reasons_test {
 
 /// a: x' = -x + u, b: x' = -x - gain u; each hears of the other's x.
 SystemDescription pair() {
@@ -155,5 +155,5 @@ TEST(AutoReasons, step_that_would_do_does) {
   EXPECT_LE(foretold, 0.1);
 }
 
-}  // namespace
+}  // namespace auto_reasons_test
 }  // namespace entrain

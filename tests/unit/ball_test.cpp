@@ -14,7 +14,7 @@
 // A ball dropped from 1 m: t1 = sqrt(2 h / g), and after bounce k the flight takes 2 e^k t1.
 
 namespace entrain {
-namespace {
+namespace ball_test {
 
 constexpr double kG = 9.81;
 constexpr double kE = 0.7;
@@ -147,5 +147,5 @@ TEST(BallModel, impossible_parameters_are_refused) {
   EXPECT_THROW(ball->capabilities(), Error);
 }
 
-}  // namespace
+}  // namespace ball_test
 }  // namespace entrain

@@ -12,7 +12,7 @@
 #include "support/systems.hpp"
 
 namespace entrain {
-namespace {
+namespace bond_energy_test {
 
 using test::PortsModel;
 using test::problems_of;
@@ -224,5 +224,5 @@ TEST(EnergyControl, first_step_keeps_to_the_largest_as_well) {
   }
 }
 
-}  // namespace
+}  // namespace bond_energy_test
 }  // namespace entrain

@@ -7,7 +7,7 @@
 #include "support/test_models.hpp"
 
 namespace entrain {
-namespace {
+namespace bond_units_test {
 
 /// y = u / 2 with units of its own: an effort on one side, a flow on the other.
 class Side final : public test::StaticModel {
@@ -63,5 +63,5 @@ TEST(BondUnits, whose_product_is_no_watt_make_no_bond) {
   for (const auto& [effort, flow] : pairs) EXPECT_TRUE(bonds_of(effort, flow).empty()) << effort << ' ' << flow;
 }
 
-}  // namespace
+}  // namespace bond_units_test
 }  // namespace entrain

@@ -4,7 +4,7 @@
 #include "subsystem/fmi/fmu.hpp"
 
 namespace entrain {
-namespace {
+namespace broken_descriptions_test {
 
 FmuDescription described(const std::string& variables) {
   return parse_model_description(R"(<fmiModelDescription fmiVersion="3.0" modelName="m" instantiationToken="t">
@@ -94,5 +94,5 @@ TEST(Dimensions, are_told_by_structural_parameters_of_type_uint64) {
             "FMU 'part.fmu': a dimension of 'a' is told by 'n', which is of type Int32, not UInt64");
 }
 
-}  // namespace
+}  // namespace broken_descriptions_test
 }  // namespace entrain

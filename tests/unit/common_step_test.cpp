@@ -8,7 +8,7 @@
 #include "entrain/error.hpp"
 
 namespace entrain {
-namespace {
+namespace common_step_test {
 
 enum class Deed { Nothing, Throws, IsNotFinite, EndsEarly, AsksToStop };
 
@@ -187,5 +187,5 @@ TEST_P(CommonStep, is_taken_back_with_its_count) {
   EXPECT_EQ(system_->outputs()[0], 3.0);
 }
 
-}  // namespace
+}  // namespace common_step_test
 }  // namespace entrain

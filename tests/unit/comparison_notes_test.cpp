@@ -7,7 +7,7 @@
 #include "support/temporary_folder.hpp"
 
 namespace entrain::test {
-namespace {
+namespace comparison_notes_test {
 
 class ComparisonNotes : public testing::Test {
  protected:
@@ -100,5 +100,5 @@ TEST_F(ComparisonNotes, run_alone_with_itself_is_refused) {
   EXPECT_NE(refusal({a}, a + "/.").find("with but itself"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace comparison_notes_test
 }  // namespace entrain::test

@@ -9,7 +9,7 @@
 #include "support/temporary_folder.hpp"
 
 namespace entrain::test {
-namespace {
+namespace comparison_test {
 
 struct Samples {
   std::vector<double> times;
@@ -160,5 +160,5 @@ TEST(Sparkline, goes_from_the_lowest_to_the_highest_block) {
   EXPECT_EQ(sparkline(flat, 0, 8), "▅ ");
 }
 
-}  // namespace
+}  // namespace comparison_test
 }  // namespace entrain::test

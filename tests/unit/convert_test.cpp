@@ -6,7 +6,7 @@
 #include "support/typed_fmus.hpp"
 
 namespace entrain {
-namespace {
+namespace convert_test {
 
 namespace fs = std::filesystem;
 
@@ -125,5 +125,5 @@ TEST_F(Convert, defines_the_units_of_values_and_writes_them_in_the_type_of_their
   EXPECT_EQ(test::results_of(folder_, "a.toml", "first"), test::results_of(folder_, "b.ssd", "second"));
 }
 
-}  // namespace
+}  // namespace convert_test
 }  // namespace entrain

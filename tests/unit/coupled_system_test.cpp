@@ -9,7 +9,7 @@
 #include "masters/f3ornits.hpp"
 
 namespace entrain {
-namespace {
+namespace coupled_system_test {
 
 /// Integrates its one input: y' = u. Stops early at chosen times, refuses steps beyond a limit, takes degree 0 only
 /// when told so.
@@ -180,5 +180,5 @@ TEST_F(CommittedStep, ends_with_the_inputs_at_the_end_of_the_step) {
   EXPECT_DOUBLE_EQ(system_->inputs()[0], 6.0);
 }
 
-}  // namespace
+}  // namespace coupled_system_test
 }  // namespace entrain

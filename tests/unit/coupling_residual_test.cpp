@@ -8,7 +8,7 @@
 #include "support/test_models.hpp"
 
 namespace entrain {
-namespace {
+namespace coupling_residual_test {
 
 constexpr double kRounding = std::numeric_limits<double>::epsilon();
 
@@ -93,5 +93,5 @@ TEST(CouplingResidual, of_what_rests_beside_others_of_its_unit_is_relative_to_wh
   }
 }
 
-}  // namespace
+}  // namespace coupling_residual_test
 }  // namespace entrain

@@ -7,7 +7,7 @@
 #include "support/temporary_folder.hpp"
 
 namespace entrain {
-namespace {
+namespace csv_reader_test {
 
 std::string refusal(const std::string& text) {
   try {
@@ -56,5 +56,5 @@ TEST(CsvReader, time_that_falls_or_is_missing_is_named_with_its_line) {
   EXPECT_EQ(refusal("time,a\n0,1\n1,1\n1,2\n"), "") << "a jump has two values at one time";
 }
 
-}  // namespace
+}  // namespace csv_reader_test
 }  // namespace entrain

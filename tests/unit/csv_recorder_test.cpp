@@ -12,7 +12,7 @@
 #include "support/temporary_folder.hpp"
 
 namespace entrain::test {
-namespace {
+namespace csv_recorder_test {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
@@ -339,5 +339,5 @@ TEST(Patterns, star_stands_for_any_run_of_characters) {
   EXPECT_FALSE(matches("a?c", "abc"));
 }
 
-}  // namespace
+}  // namespace csv_recorder_test
 }  // namespace entrain::test

@@ -10,7 +10,7 @@
 #include "support/temporary_folder.hpp"
 
 namespace entrain {
-namespace {
+namespace csv_source_test {
 
 std::unique_ptr<CsvSource> source(std::string_view text, TableInterpolation interpolation = TableInterpolation::Hold) {
   return parse_csv_source(text, "load.csv", interpolation);
@@ -199,5 +199,5 @@ TEST(CsvInASystemFile, is_checked_and_written_back) {
   EXPECT_EQ(again.subsystems[0].interpolation->value, TableInterpolation::Linear);
 }
 
-}  // namespace
+}  // namespace csv_source_test
 }  // namespace entrain

@@ -13,7 +13,7 @@
 // through g = 9.81 m/s^2 inside a step; then it is lifted: with a = slope * t, h = slope (t - t0)^3 / 6 from t0 on.
 
 namespace entrain {
-namespace {
+namespace driven_events_test {
 
 constexpr double kGravity = 9.81;
 
@@ -95,5 +95,5 @@ start = {{ h = 0.0 }}
   }
 }
 
-}  // namespace
+}  // namespace driven_events_test
 }  // namespace entrain

@@ -3,7 +3,7 @@
 #include "numerics/dual.hpp"
 
 namespace entrain {
-namespace {
+namespace dual_test {
 
 /// Of every operation, with both kinds of operands.
 template <class Number>
@@ -30,5 +30,5 @@ TEST(dual, of_a_constant_has_no_slope) {
   EXPECT_EQ(value_of(constant), 4.0);
 }
 
-}  // namespace
+}  // namespace dual_test
 }  // namespace entrain

@@ -10,7 +10,7 @@
 #include "support/systems.hpp"
 
 namespace entrain {
-namespace {
+namespace energy_test {
 
 using test::changed;
 using test::example;
@@ -273,5 +273,5 @@ TEST(JacobiOptions, unknown_delayed_output_is_suggested) {
   }
 }
 
-}  // namespace
+}  // namespace energy_test
 }  // namespace entrain

@@ -7,7 +7,7 @@
 #include "support/typed_fmus.hpp"
 
 namespace entrain {
-namespace {
+namespace enumeration_test {
 
 using test::TemporaryFolder;
 
@@ -64,5 +64,5 @@ TEST(Enumeration, of_a_parameter_set_is_told_by_name_and_of_a_connection_by_numb
   EXPECT_EQ(test::results_of(folder, "b.ssd", "back", {"--step", "0.5"}), results);
 }
 
-}  // namespace
+}  // namespace enumeration_test
 }  // namespace entrain

@@ -9,7 +9,7 @@
 #include "subsystem/native/native_subsystem.hpp"
 
 namespace entrain {
-namespace {
+namespace estimator_test {
 
 /// A subsystem and its estimator, side by side.
 struct Pair {
@@ -181,5 +181,5 @@ TEST(Estimator, with_stehfest_is_wrong_for_oscillations) {
   EXPECT_GT(std::abs(stehfest.estimate(block, h).y[1] - exact.estimate(block, h).y[1]), 0.1);
 }
 
-}  // namespace
+}  // namespace estimator_test
 }  // namespace entrain

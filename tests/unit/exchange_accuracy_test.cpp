@@ -10,7 +10,7 @@
 // How exactly model-exchange FMUs are integrated when the macro step is short, and when they are stiff.
 
 namespace entrain {
-namespace {
+namespace exchange_accuracy_test {
 
 constexpr double kTolerance = 1e-10;
 
@@ -100,5 +100,5 @@ TEST(ExchangeAccuracy, restored_state_replays_to_the_same_bits_before_and_after_
   }
 }
 
-}  // namespace
+}  // namespace exchange_accuracy_test
 }  // namespace entrain

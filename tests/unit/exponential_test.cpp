@@ -9,7 +9,7 @@
 #include "support/matrix_of.hpp"
 
 namespace entrain {
-namespace {
+namespace exponential_test {
 
 using test::matrix;
 
@@ -116,5 +116,5 @@ TEST(Exponential, of_no_states_is_empty) {
   EXPECT_TRUE(blocks.exponential.values.empty());
 }
 
-}  // namespace
+}  // namespace exponential_test
 }  // namespace entrain

@@ -9,7 +9,7 @@
 #include "support/places.hpp"
 
 namespace entrain {
-namespace {
+namespace f3ornits_fmus_test {
 
 using test::changed;
 using test::finished;
@@ -97,5 +97,5 @@ TEST(F3ornitsFmus, run_as_the_native_models_do) {
   }
 }
 
-}  // namespace
+}  // namespace f3ornits_fmus_test
 }  // namespace entrain

@@ -10,7 +10,7 @@
 #include "support/test_models.hpp"
 
 namespace entrain {
-namespace {
+namespace f3ornits_imposed_test {
 
 using test::changed;
 
@@ -112,5 +112,5 @@ TEST(F3ornitsImposed, a_run_restored_while_a_jump_is_in_doubt_is_the_same_to_the
   EXPECT_EQ(simulation.summary().subsystems[0].own_steps->jumps, jumps);
 }
 
-}  // namespace
+}  // namespace f3ornits_imposed_test
 }  // namespace entrain

@@ -14,7 +14,7 @@
 #include "support/test_models.hpp"
 
 namespace entrain {
-namespace {
+namespace f3ornits_limits_test {
 
 using test::changed;
 using test::mentions;
@@ -207,5 +207,5 @@ INSTANTIATE_TEST_SUITE_P(
                         "the stop time is near", 0.0, 100.07, {"min_step=0.1", "initial_step=0.15", "max_step=0.15"}},
                     NoShorterStep{"steps may not shrink", 0.0, 110.0, {"growth=[1.0, 1.05]", "max_step=0.3"}}));
 
-}  // namespace
+}  // namespace f3ornits_limits_test
 }  // namespace entrain

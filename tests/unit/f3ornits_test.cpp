@@ -13,7 +13,7 @@
 #include "support/test_models.hpp"
 
 namespace entrain {
-namespace {
+namespace f3ornits_test {
 
 using test::changed;
 using test::finished;
@@ -299,5 +299,5 @@ TEST(F3ornitsOptions, an_offset_is_refused_by_methods_with_one_grid_for_all) {
   EXPECT_NE(problems_of(description).find("step_offset means nothing without an imposed step"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace f3ornits_test
 }  // namespace entrain

@@ -9,7 +9,7 @@
 #include <vector>
 
 namespace entrain {
-namespace {
+namespace fixed_point_test {
 
 struct Solved {
   FixedPointSolver::Result result;
@@ -124,5 +124,5 @@ TEST(FixedPointPower, anderson_and_newton_converge_where_plain_iteration_does_no
   EXPECT_TRUE(solve(FixedPointMethod::NewtonKrylov, {0.0, 0.0}, 1e-10, map).result.converged);
 }
 
-}  // namespace
+}  // namespace fixed_point_test
 }  // namespace entrain

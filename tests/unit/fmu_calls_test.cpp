@@ -11,7 +11,7 @@
 #include "support/temporary_folder.hpp"
 
 namespace entrain {
-namespace {
+namespace fmu_calls_test {
 
 constexpr double kOneOfEach = COUNTED_GET + COUNTED_SET + COUNTED_STEP;
 
@@ -70,5 +70,5 @@ TEST_F(FmuCalls, of_fmi_2_with_slopes_are_one_more_for_all_derivatives) {
   expect_each_step_to_add(kOneOfEach + COUNTED_DERIVATIVES, "jacobi", 1);
 }
 
-}  // namespace
+}  // namespace fmu_calls_test
 }  // namespace entrain

@@ -15,7 +15,7 @@
 #include "support/temporary_folder.hpp"
 
 namespace entrain {
-namespace {
+namespace fmu_file_test {
 
 using test::fmu_file;
 using test::FmuLibrary;
@@ -78,5 +78,5 @@ TEST(FmuFile, packing_is_deterministic) {
   EXPECT_EQ(test::text_of(again), test::text_of(fmu_file("2", "chain_mass")));
 }
 
-}  // namespace
+}  // namespace fmu_file_test
 }  // namespace entrain

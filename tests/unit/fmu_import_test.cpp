@@ -6,7 +6,7 @@
 #include "support/zip_bytes.hpp"
 
 namespace entrain {
-namespace {
+namespace fmu_import_test {
 
 using test::TemporaryFolder;
 
@@ -84,5 +84,5 @@ TEST(ClocksOfAnFmu, that_must_be_ticked_from_outside_are_refused_in_model_exchan
   }
 }
 
-}  // namespace
+}  // namespace fmu_import_test
 }  // namespace entrain

@@ -10,7 +10,7 @@
 #include "support/loaded_fmu.hpp"
 
 namespace entrain {
-namespace {
+namespace fmu_linearizer_test {
 
 struct Case {
   std::string folder;
@@ -81,5 +81,5 @@ TEST(FmuLinearization, is_not_there_when_states_cannot_be_set_and_nothing_else_i
             LinearizationSource::None);
 }
 
-}  // namespace
+}  // namespace fmu_linearizer_test
 }  // namespace entrain

@@ -10,7 +10,7 @@
 // FMUs exported with a solver of their own (entrain_add_fmu SOLVER, TOLERANCE 1e-9) beside the exact native models.
 
 namespace entrain {
-namespace {
+namespace fmu_solver_test {
 
 constexpr double kTolerance = 1e-9;
 
@@ -63,5 +63,5 @@ TEST_P(ExportedSolver, stops_at_announced_discontinuities) {
   EXPECT_NEAR(y[0], reference[0], 100.0 * kTolerance * std::abs(reference[0]));
 }
 
-}  // namespace
+}  // namespace fmu_solver_test
 }  // namespace entrain

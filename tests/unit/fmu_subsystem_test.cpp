@@ -13,7 +13,7 @@
 // Our models as FMUs beside the same models as they are: what is told and how they move.
 
 namespace entrain {
-namespace {
+namespace fmu_subsystem_test {
 
 using test::any_polynomials;
 
@@ -291,5 +291,5 @@ TEST(FmuSubsystem, last_step_does_not_pass_the_stop_time_by_a_rounding) {
   EXPECT_LE(report.reached, stop);
 }
 
-}  // namespace
+}  // namespace fmu_subsystem_test
 }  // namespace entrain

@@ -10,7 +10,7 @@
 #include "support/typed_fmus.hpp"
 
 namespace entrain {
-namespace {
+namespace fmu_tuning_test {
 
 constexpr double kStop = 2.0;
 
@@ -82,5 +82,5 @@ TEST(StartValueOfAnFmu, that_did_not_arrive_is_an_error_with_both_values) {
   EXPECT_EQ(test::problems_of(system), "accepted");
 }
 
-}  // namespace
+}  // namespace fmu_tuning_test
 }  // namespace entrain

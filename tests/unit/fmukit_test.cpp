@@ -13,7 +13,7 @@
 #include "support/loaded_fmu.hpp"
 
 namespace entrain {
-namespace {
+namespace fmukit_test {
 
 using test::FmuLibrary;
 using test::FmuLog;
@@ -358,5 +358,5 @@ TEST(Fmukit, fmi3_steps_to_the_bits_of_the_native_model_and_rolls_back) {
   ENTRAIN_FMU_CALL(library, fmi3FreeInstance)(instance);
 }
 
-}  // namespace
+}  // namespace fmukit_test
 }  // namespace entrain

@@ -12,7 +12,7 @@
 #include "base/printable.hpp"
 
 namespace entrain {
-namespace {
+namespace foreign_code_test {
 
 void print(const Error& fault) {
   std::fputs(fault.what(), stderr);
@@ -196,5 +196,5 @@ TEST(Printable, text_keeps_its_letters_and_shows_what_a_terminal_would_obey) {
   EXPECT_EQ(printable("\xE2\x82"), "\\xe2\\x82");  // cut
 }
 
-}  // namespace
+}  // namespace foreign_code_test
 }  // namespace entrain

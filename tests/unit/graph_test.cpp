@@ -5,7 +5,7 @@
 #include "coupling/strong_components.hpp"
 
 namespace entrain {
-namespace {
+namespace graph_test {
 
 Graph::Node node(const std::string& name, bool feedthrough) {
   return {name, {"u"}, {"y"}, Feedthrough(1, 1, feedthrough)};
@@ -74,5 +74,5 @@ TEST(Graph, inside_a_cycle_whoever_waits_for_fewest_inputs_is_called_next) {
   EXPECT_EQ(graph.name(graph.calling_sequence().front()), "b");
 }
 
-}  // namespace
+}  // namespace graph_test
 }  // namespace entrain

@@ -7,7 +7,7 @@
 #include "support/systems.hpp"
 
 namespace entrain {
-namespace {
+namespace grid_test {
 
 TEST(Grid, times_come_from_a_counter_and_end_exactly_on_the_stop_time) {
   const Grid grid(0.0, 1.0, 0.1);
@@ -55,5 +55,5 @@ TEST(Grid, same_time_knows_rounding_from_difference) {
   EXPECT_FALSE(reached(1e300, std::numeric_limits<double>::infinity()));
 }
 
-}  // namespace
+}  // namespace grid_test
 }  // namespace entrain

@@ -11,7 +11,7 @@
 // The short way of a step under held inputs must be the long one to the last bit, events and ends of runs included.
 
 namespace entrain {
-namespace {
+namespace held_step_test {
 
 std::unique_ptr<Subsystem> changing_mass(const std::string& kind) {
   auto subsystem = kind == "native"
@@ -98,5 +98,5 @@ TEST(HeldStep, is_not_offered_by_model_exchange) {
   EXPECT_EQ(subsystem->held_step().function, nullptr);
 }
 
-}  // namespace
+}  // namespace held_step_test
 }  // namespace entrain

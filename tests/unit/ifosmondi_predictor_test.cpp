@@ -9,7 +9,7 @@
 #include "support/undetermined_loop.hpp"
 
 namespace entrain {
-namespace {
+namespace ifosmondi_predictor_test {
 
 using test::changed;
 using test::example;
@@ -136,5 +136,5 @@ TEST(MissilesPredictorOf, a_loop_that_the_estimates_leave_undetermined_is_left_t
   EXPECT_EQ(summary.termination, Termination::Completed) << summary.message;
 }
 
-}  // namespace
+}  // namespace ifosmondi_predictor_test
 }  // namespace entrain

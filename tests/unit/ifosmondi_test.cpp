@@ -14,7 +14,7 @@
 #include "support/test_models.hpp"
 
 namespace entrain {
-namespace {
+namespace ifosmondi_test {
 
 using test::changed;
 using test::example;
@@ -309,5 +309,5 @@ TEST(JumpDetector, tells_a_jump_from_a_fast_change) {
   EXPECT_TRUE(feed(0.3));
 }
 
-}  // namespace
+}  // namespace ifosmondi_test
 }  // namespace entrain

@@ -6,7 +6,7 @@
 #include "support/temporary_folder.hpp"
 
 namespace entrain {
-namespace {
+namespace initial_inputs_test {
 
 /// Of the only input of the last subsystem.
 InitialInput initial(const std::string& connection, const std::string& start = {}) {
@@ -40,5 +40,5 @@ TEST(InitialInput, of_a_parameter_set_is_told_with_the_place_and_the_unit_it_is_
   EXPECT_EQ(initial("", "start = { F = 12.0 }\n").from, "test.toml:7");
 }
 
-}  // namespace
+}  // namespace initial_inputs_test
 }  // namespace entrain

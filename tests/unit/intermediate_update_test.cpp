@@ -12,7 +12,7 @@
 #include "support/loaded_fmu.hpp"
 
 namespace entrain {
-namespace {
+namespace intermediate_update_test {
 
 constexpr std::array<double, 4> kCubic{1.0, -2.0, 30.0, 400.0};  // u(s) = 1 - 2 s + 30 s^2 + 400 s^3
 
@@ -158,5 +158,5 @@ TEST(IntermediateUpdate, strict_fmu_refuses_to_set_what_was_not_registered) {
   EXPECT_EQ(importer.set, fmi3Error);
 }
 
-}  // namespace
+}  // namespace intermediate_update_test
 }  // namespace entrain

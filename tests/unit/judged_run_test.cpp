@@ -19,7 +19,7 @@
 #include "support/test_models.hpp"
 
 namespace entrain::test {
-namespace {
+namespace judged_run_test {
 
 using Json = nlohmann::ordered_json;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -221,5 +221,5 @@ TEST(PackedSignals, of_a_variable_are_drawn_all_or_none) {
   EXPECT_EQ(packed["signals"].size() + packed["left_out"].get<std::size_t>(), drawn.size());
 }
 
-}  // namespace
+}  // namespace judged_run_test
 }  // namespace entrain::test

@@ -13,7 +13,7 @@
 #include "support/temporary_folder.hpp"
 
 namespace entrain {
-namespace {
+namespace learning_test {
 
 using test::example;
 
@@ -200,5 +200,5 @@ TEST(Feedthrough, that_is_declared_but_never_shows_is_not_learned_and_told) {
   expect_part(message_of([] { plan_of("boaster"); }), "nothing to learn");
 }
 
-}  // namespace
+}  // namespace learning_test
 }  // namespace entrain

@@ -7,7 +7,7 @@
 #include "support/matrix_of.hpp"
 
 namespace entrain {
-namespace {
+namespace linear_step_test {
 
 using test::matrix;
 
@@ -57,5 +57,5 @@ TEST(LinearStep, gives_the_bits_of_a_fresh_one_whatever_the_step_sizes_before) {
   }
 }
 
-}  // namespace
+}  // namespace linear_step_test
 }  // namespace entrain

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace entrain {
-namespace {
+namespace log_references_test {
 
 TEST(LogReferences, become_the_names_of_the_variables) {
   FmuDescription description;
@@ -20,5 +20,5 @@ TEST(LogReferences, become_the_names_of_the_variables) {
   EXPECT_EQ(with_names("a#r100", description), "a#r100");
 }
 
-}  // namespace
+}  // namespace log_references_test
 }  // namespace entrain

@@ -7,7 +7,7 @@
 #include "support/test_models.hpp"
 
 namespace entrain {
-namespace {
+namespace loops_test {
 
 std::unique_ptr<Model> loop_model(std::string_view name) {
   if (name == "cosine") return std::make_unique<test::StaticModel>([](Time, double u) { return std::cos(u); });
@@ -113,5 +113,5 @@ TEST(AlgebraicLoop, is_solved_inside_the_monolithic_integrator) {
   EXPECT_LT(simulation.summary().max_coupling_residual, 1e-9);
 }
 
-}  // namespace
+}  // namespace loops_test
 }  // namespace entrain

@@ -7,7 +7,7 @@
 #include <vector>
 
 namespace entrain {
-namespace {
+namespace mean_square_fit_test {
 
 TEST(MeanSquareFit, of_a_cubic_in_pieces_is_the_cubic) {
   const std::array cubic{1.0, -2.0, 3.0, -0.5};  // by powers of the argument
@@ -48,5 +48,5 @@ TEST(MeanSquareFit, of_many_swings_is_bounded_by_them) {
   }
 }
 
-}  // namespace
+}  // namespace mean_square_fit_test
 }  // namespace entrain

@@ -13,7 +13,7 @@
 #include "support/ring_network.hpp"
 
 namespace entrain {
-namespace {
+namespace measures_test {
 
 double consistency(const LinearNetwork& network, const CouplingChoice& choice) {
   const auto steps = subsystem_steps(network, choice.step, choice.degree);
@@ -108,5 +108,5 @@ TEST(StructuredRadius, of_a_lightly_damped_network_is_that_of_brute_force) {
   }
 }
 
-}  // namespace
+}  // namespace measures_test
 }  // namespace entrain

@@ -6,7 +6,7 @@
 #include "support/systems.hpp"
 
 namespace entrain {
-namespace {
+namespace method_options_test {
 
 using test::changed;
 
@@ -110,5 +110,5 @@ TEST(MissilesLaplace, gaver_stehfest_is_the_papers_way_to_nearly_the_same_answer
   EXPECT_NEAR(inverted, exact, 1e-3 * exact);
 }
 
-}  // namespace
+}  // namespace method_options_test
 }  // namespace entrain

@@ -7,7 +7,7 @@
 #include "support/systems.hpp"
 
 namespace entrain {
-namespace {
+namespace missiles_adaptive_test {
 
 using test::changed;
 using test::example;
@@ -103,5 +103,5 @@ TEST(MissilesAdaptive, cuts_a_first_step_over_which_the_estimates_overflow) {
   }
 }
 
-}  // namespace
+}  // namespace missiles_adaptive_test
 }  // namespace entrain

@@ -11,7 +11,7 @@
 #include "support/test_models.hpp"
 
 namespace entrain {
-namespace {
+namespace missiles_jump_test {
 
 using test::changed;
 using test::mentions;
@@ -94,5 +94,5 @@ TEST(MissilesJump, behind_a_restart_is_not_continued_beyond_what_the_signal_ever
   }
 }
 
-}  // namespace
+}  // namespace missiles_jump_test
 }  // namespace entrain

@@ -7,7 +7,7 @@
 #include "support/systems.hpp"
 
 namespace entrain {
-namespace {
+namespace missiles_linearize_test {
 
 /// Of two masses on springs that harden, when lengths are measured in a unit that makes all numbers `times` as large.
 std::uint64_t linearizations(double times) {
@@ -46,5 +46,5 @@ TEST(WhenNeeded, does_not_depend_on_the_units_of_the_signals) {
   }
 }
 
-}  // namespace
+}  // namespace missiles_linearize_test
 }  // namespace entrain

@@ -13,7 +13,7 @@
 #include "support/undetermined_loop.hpp"
 
 namespace entrain {
-namespace {
+namespace missiles_test {
 
 using test::changed;
 using test::example;
@@ -263,5 +263,5 @@ TEST(Missiles, refuses_a_reconstruction_of_order_1) {
   }
 }
 
-}  // namespace
+}  // namespace missiles_test
 }  // namespace entrain

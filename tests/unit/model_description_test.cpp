@@ -7,7 +7,7 @@
 #include "subsystem/fmi/fmu.hpp"
 
 namespace entrain {
-namespace {
+namespace model_description_test {
 
 constexpr const char* kTwo = R"xml(<?xml version="1.0" encoding="UTF-8"?>
 <fmiModelDescription fmiVersion="2.0" modelName="Mass" guid="{1}">
@@ -191,5 +191,5 @@ TEST(ModelDescription, with_a_document_type_is_refused) {
   EXPECT_NE(failure_of(xml).find("DOCTYPE"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace model_description_test
 }  // namespace entrain

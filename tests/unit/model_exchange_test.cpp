@@ -17,7 +17,7 @@
 // Our models as FMUs for model exchange, integrated by ours, beside the same models as they are.
 
 namespace entrain {
-namespace {
+namespace model_exchange_test {
 
 std::string fmu_file(const std::string& model, const std::string& folder) {
   std::string name = model;
@@ -259,5 +259,5 @@ model = "ball.bounce"
   for (const int version : {2, 3}) expect_alike(native, with_fmus(native, version));
 }
 
-}  // namespace
+}  // namespace model_exchange_test
 }  // namespace entrain

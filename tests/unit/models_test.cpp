@@ -12,7 +12,7 @@
 #include "subsystem/native/native_subsystem.hpp"
 
 namespace entrain {
-namespace {
+namespace models_test {
 
 using Starts = std::vector<std::pair<std::string, Value>>;
 
@@ -268,5 +268,5 @@ TEST(Chain, generator_connects_each_mass_with_its_neighbours) {
   EXPECT_EQ(fed.size(), 12U);  // every input of every mass
 }
 
-}  // namespace
+}  // namespace models_test
 }  // namespace entrain

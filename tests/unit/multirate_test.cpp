@@ -9,7 +9,7 @@
 #include "support/systems.hpp"
 
 namespace entrain {
-namespace {
+namespace multirate_test {
 
 using test::problems_of;
 
@@ -155,5 +155,5 @@ TEST(StepLimits, a_maximal_step_cuts_the_macro_step_and_a_minimal_one_refuses) {
   EXPECT_NE(problems_of(description).find("below the minimal step of 'prey', 0.2 s"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace multirate_test
 }  // namespace entrain

@@ -8,7 +8,7 @@
 #include "entrain/error.hpp"
 
 namespace entrain {
-namespace {
+namespace native_subsystem_test {
 
 /// A model that breaks in a chosen way.
 class Broken final : public Model {
@@ -160,5 +160,5 @@ TEST(NativeSubsystem, evaluation_for_other_inputs_forgets_the_slopes_of_the_last
   EXPECT_NEAR(with_slope - without, 2.0 * 7.0, 1e-12);
 }
 
-}  // namespace
+}  // namespace native_subsystem_test
 }  // namespace entrain

@@ -7,7 +7,7 @@
 #include "support/typed_fmus.hpp"
 
 namespace entrain {
-namespace {
+namespace new_connections_test {
 
 Part part(const std::string& name, std::vector<Variable> inputs, std::vector<Variable> outputs) {
   Part result{name, {}};
@@ -92,5 +92,5 @@ TEST(NewSystemFile, that_does_not_check_is_a_failure) {
   EXPECT_NE(made.err.find("input 'open.x' is not connected"), std::string::npos) << made.err;
 }
 
-}  // namespace
+}  // namespace new_connections_test
 }  // namespace entrain

@@ -6,7 +6,7 @@
 #include "support/typed_fmus.hpp"
 
 namespace entrain {
-namespace {
+namespace new_system_examples_test {
 
 using test::TemporaryFolder;
 
@@ -59,5 +59,5 @@ TEST(NewOfTypedFmus, connects_integers_booleans_and_texts_by_name_and_convert_ke
   }
 }
 
-}  // namespace
+}  // namespace new_system_examples_test
 }  // namespace entrain

@@ -8,7 +8,7 @@
 #include "support/temporary_folder.hpp"
 
 namespace entrain {
-namespace {
+namespace new_system_test {
 
 namespace fs = std::filesystem;
 
@@ -128,5 +128,5 @@ TEST(NewFolder, says_what_is_wrong_with_an_fmu_and_leaves_nothing) {
   EXPECT_FALSE(fs::exists(folder / "x"));
 }
 
-}  // namespace
+}  // namespace new_system_test
 }  // namespace entrain

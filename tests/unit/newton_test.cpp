@@ -8,7 +8,7 @@
 #include <vector>
 
 namespace entrain {
-namespace {
+namespace newton_test {
 
 TEST(NewtonSolver, solves_a_nonlinear_pair_to_rounding) {
   NewtonSolver solver(2);
@@ -59,5 +59,5 @@ TEST(NewtonSolver, passes_on_what_the_residual_throws) {
   EXPECT_THROW(solver.solve(x, 1e-10, fail), std::runtime_error);
 }
 
-}  // namespace
+}  // namespace newton_test
 }  // namespace entrain

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace entrain {
-namespace {
+namespace note_groups_test {
 
 using Notes = std::vector<std::string>;
 
@@ -35,5 +35,5 @@ TEST(GroupedNotes, that_name_nobody_are_never_joined) {
   EXPECT_EQ(grouped_notes(notes), notes);
 }
 
-}  // namespace
+}  // namespace note_groups_test
 }  // namespace entrain

@@ -8,7 +8,7 @@
 #include "numerics/ode.hpp"
 
 namespace entrain {
-namespace {
+namespace ode_events_test {
 
 OdeOptions options_of(OdeMethod method, std::size_t indicators) {
   OdeOptions options;
@@ -108,5 +108,5 @@ TEST(ColumnGroups, no_two_columns_of_a_group_share_a_row) {
   EXPECT_EQ(groups, (std::vector<std::vector<std::size_t>>{{0, 1, 3, 5}, {2, 4}}));
 }
 
-}  // namespace
+}  // namespace ode_events_test
 }  // namespace entrain

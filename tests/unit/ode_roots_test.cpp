@@ -8,7 +8,7 @@
 // Where an indicator changes its sign: how exactly the time and the state there are found, and on which side.
 
 namespace entrain {
-namespace {
+namespace ode_roots_test {
 
 const auto oscillator = [](Time, std::span<const double> x, std::span<double> dx) {
   dx[0] = x[1];
@@ -74,5 +74,5 @@ TEST(OdeGivingUp, is_a_value_where_another_integrator_can_go_on) {
   EXPECT_LE(reached.time, 0.5);
 }
 
-}  // namespace
+}  // namespace ode_roots_test
 }  // namespace entrain

@@ -11,7 +11,7 @@
 #include "entrain/error.hpp"
 
 namespace entrain {
-namespace {
+namespace ode_test {
 
 OdeOptions bdf() {
   OdeOptions options;
@@ -170,5 +170,5 @@ TEST(Ode, bdf_takes_a_stiff_equation_in_few_evaluations) {
   EXPECT_LT(evaluations, 5000);             // an explicit method needs about 1e7
 }
 
-}  // namespace
+}  // namespace ode_test
 }  // namespace entrain

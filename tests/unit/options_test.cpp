@@ -6,7 +6,7 @@
 #include <limits>
 
 namespace entrain {
-namespace {
+namespace options_test {
 
 enum class Loops { Delay, Solve };
 
@@ -222,5 +222,5 @@ TEST(Options, are_described_in_the_order_they_are_bound) {
     EXPECT_EQ((std::vector<std::string>{help[i].name, help[i].type, help[i].default_value, help[i].help}), expected[i]);
 }
 
-}  // namespace
+}  // namespace options_test
 }  // namespace entrain

@@ -7,7 +7,7 @@
 #include <functional>
 
 namespace entrain {
-namespace {
+namespace output_courses_test {
 
 using Function = std::function<double(Time)>;
 
@@ -69,5 +69,5 @@ TEST(OutputCourses, nothing_is_known_before_the_first_time_and_after_the_last) {
   EXPECT_DOUBLE_EQ(values[1], 1.5);
 }
 
-}  // namespace
+}  // namespace output_courses_test
 }  // namespace entrain

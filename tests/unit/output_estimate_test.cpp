@@ -5,7 +5,7 @@
 #include <cmath>
 
 namespace entrain {
-namespace {
+namespace output_estimate_test {
 
 double at(const OutputEstimate& estimate, Time t) {
   double sum = 0.0;
@@ -106,5 +106,5 @@ TEST(OutputEstimate, goes_on_from_saved_numbers_with_the_same_bits) {
   EXPECT_EQ(at(copy, 1.3), at(estimate, 1.3));
 }
 
-}  // namespace
+}  // namespace output_estimate_test
 }  // namespace entrain

@@ -12,7 +12,7 @@
 #include "support/typed_fmus.hpp"
 
 namespace entrain {
-namespace {
+namespace package_paths_test {
 
 namespace fs = std::filesystem;
 
@@ -103,5 +103,5 @@ TEST(InitialInputs, are_told_with_start_values_of_the_command_line_and_numbers_a
   EXPECT_EQ(values["a.s"], "word");
 }
 
-}  // namespace
+}  // namespace package_paths_test
 }  // namespace entrain

@@ -6,7 +6,7 @@
 #include <cmath>
 
 namespace entrain {
-namespace {
+namespace polynomial_test {
 
 double at(const std::array<double, 4>& c, double s) {
   return c[0] + s * (c[1] + s * (c[2] + s * c[3]));
@@ -122,5 +122,5 @@ TEST(Polynomial, cubic_has_the_values_and_slopes_of_its_ends) {
   EXPECT_NEAR(c[1] + 0.4 * (2 * c[2] + 0.4 * 3 * c[3]), 0.5, 1e-13);
 }
 
-}  // namespace
+}  // namespace polynomial_test
 }  // namespace entrain

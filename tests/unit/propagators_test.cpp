@@ -10,7 +10,7 @@
 #include "support/matrix_of.hpp"
 
 namespace entrain {
-namespace {
+namespace propagators_test {
 
 using test::matrix;
 
@@ -184,5 +184,5 @@ TEST(PropagatorRows, refuse_a_linearization_that_is_not_finite) {
   EXPECT_THROW(propagators(matrix(1, 1, {NAN}), matrix(1, 1, {1.0}), 1.0, kCount), Error);
 }
 
-}  // namespace
+}  // namespace propagators_test
 }  // namespace entrain

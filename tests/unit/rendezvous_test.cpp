@@ -7,7 +7,7 @@
 #include <string>
 
 namespace entrain {
-namespace {
+namespace rendezvous_test {
 
 using Constraints = Rendezvous::Constraints;
 
@@ -265,5 +265,5 @@ TEST(Rendezvous, goes_on_from_saved_numbers) {
   }
 }
 
-}  // namespace
+}  // namespace rendezvous_test
 }  // namespace entrain

@@ -18,7 +18,7 @@
 #include "support/temporary_folder.hpp"
 
 namespace entrain::test {
-namespace {
+namespace report_data_test {
 
 using Json = nlohmann::ordered_json;
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
@@ -272,5 +272,5 @@ TEST(Verdict, what_spoils_it_comes_first) {
   EXPECT_NE(verdict_of(run, {}, {.samples = kSome}).reasons[0].find("the disk is full"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace report_data_test
 }  // namespace entrain::test

@@ -11,7 +11,7 @@
 #include "support/places.hpp"
 
 namespace entrain {
-namespace {
+namespace reproduce_test {
 
 TEST(Reproduce, a_row_is_ok_within_its_tolerance_on_both_sides) {
   const Tolerance ten_percent{0.1, "for the test"};
@@ -68,5 +68,5 @@ TEST(Reproduce, missing_fmu_is_named_with_the_way_to_get_it) {
   }
 }
 
-}  // namespace
+}  // namespace reproduce_test
 }  // namespace entrain

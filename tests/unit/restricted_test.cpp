@@ -7,7 +7,7 @@
 #include "subsystem/native/native_subsystem.hpp"
 
 namespace entrain {
-namespace {
+namespace restricted_test {
 
 std::unique_ptr<Subsystem> make(const std::string& model, const SubsystemDescription& restrictions) {
   return restricted(make_native_subsystem("s", make_built_in_model(model)), restrictions);
@@ -155,5 +155,5 @@ TEST(Additions, each_attempt_is_named) {
   EXPECT_EQ(additions(poor, more), expected);
 }
 
-}  // namespace
+}  // namespace restricted_test
 }  // namespace entrain

@@ -16,7 +16,7 @@
 #include "support/temporary_folder.hpp"
 
 namespace entrain::test {
-namespace {
+namespace results_formats_test {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -225,5 +225,5 @@ TEST(RecordFormat, in_the_system_file_is_checked_and_written_back) {
   EXPECT_THROW(system_from(system("5")), Error);
 }
 
-}  // namespace
+}  // namespace results_formats_test
 }  // namespace entrain::test

@@ -7,7 +7,7 @@
 #include "support/temporary_folder.hpp"
 
 namespace entrain {
-namespace {
+namespace rollback_proof_test {
 
 class RollbackProof : public testing::Test {
  protected:
@@ -67,5 +67,5 @@ TEST_F(RollbackProof, takes_no_longer_steps_than_the_run) {
   }
 }
 
-}  // namespace
+}  // namespace rollback_proof_test
 }  // namespace entrain

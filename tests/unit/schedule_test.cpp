@@ -7,7 +7,7 @@
 #include "support/systems.hpp"
 
 namespace entrain {
-namespace {
+namespace schedule_test {
 
 /// Without predation p' = alpha p, so ln p is the integral of alpha: 0.3 * 1 + 0.7 * -1 + 1 * 0.5 = 0.1 at t = 2.
 constexpr std::string_view kPrey = R"(
@@ -158,5 +158,5 @@ TEST(ScheduleInASystemFile, is_written_back) {
   EXPECT_EQ(again.schedule[0].entries[1].value, Value(0.5));
 }
 
-}  // namespace
+}  // namespace schedule_test
 }  // namespace entrain

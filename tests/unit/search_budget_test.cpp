@@ -5,7 +5,7 @@
 #include "support/ring_network.hpp"
 
 namespace entrain {
-namespace {
+namespace search_budget_test {
 
 /// A ring whose subsystems show their position many times: large vectors, and matrices that are quickly judged.
 LinearNetwork ring_with_displays(std::size_t subsystems, std::size_t outputs) {
@@ -73,5 +73,5 @@ TEST(SearchBudget, what_is_too_large_for_held_inputs_is_not_searched) {
   EXPECT_NE(front.left_out.find("everything"), std::string::npos) << front.left_out;
 }
 
-}  // namespace
+}  // namespace search_budget_test
 }  // namespace entrain

@@ -11,7 +11,7 @@
 #include <string>
 
 namespace entrain {
-namespace {
+namespace shortest_decimal_test {
 
 std::string text_of(double value) {
   std::array<char, kNumberRoom> room{};
@@ -82,5 +82,5 @@ TEST(ShortestDecimal, of_numbers_at_the_borders) {
   EXPECT_EQ(text_of(-Limits::quiet_NaN()), "NaN");
 }
 
-}  // namespace
+}  // namespace shortest_decimal_test
 }  // namespace entrain

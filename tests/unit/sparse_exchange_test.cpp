@@ -12,7 +12,7 @@
 #include "support/temporary_folder.hpp"
 
 namespace entrain {
-namespace {
+namespace sparse_exchange_test {
 
 constexpr double kPoints = kRodPoints;
 
@@ -128,5 +128,5 @@ TEST(SparseSolver, is_for_many_states_with_few_dependencies) {
   EXPECT_FALSE(is_sparse(small));
 }
 
-}  // namespace
+}  // namespace sparse_exchange_test
 }  // namespace entrain

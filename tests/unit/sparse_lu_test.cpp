@@ -5,7 +5,7 @@
 #include "entrain/error.hpp"
 
 namespace entrain {
-namespace {
+namespace sparse_lu_test {
 
 // By columns: [2 0 1; 1 3 0; 0 1 4]
 const std::vector<int> kFirst{0, 2, 4, 6};
@@ -97,5 +97,5 @@ TEST(SparseLu, does_not_solve_without_factors) {
   EXPECT_THROW(lu.solve(b), Error);
 }
 
-}  // namespace
+}  // namespace sparse_lu_test
 }  // namespace entrain

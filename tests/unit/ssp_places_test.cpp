@@ -7,7 +7,7 @@
 #include "support/temporary_folder.hpp"
 
 namespace entrain {
-namespace {
+namespace ssp_places_test {
 
 const std::string kUnits =
     "<Units><Unit name=\"mm\"><BaseUnit m=\"1\" factor=\"0.001\"/></Unit><Unit name=\"m\"><BaseUnit m=\"1\"/></Unit>"
@@ -141,5 +141,5 @@ TEST(SspPackage, reaches_nothing_outside_by_any_path) {
   }
 }
 
-}  // namespace
+}  // namespace ssp_places_test
 }  // namespace entrain

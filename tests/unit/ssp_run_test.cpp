@@ -9,7 +9,7 @@
 #include "support/temporary_folder.hpp"
 
 namespace entrain {
-namespace {
+namespace ssp_run_test {
 
 namespace fs = std::filesystem;
 
@@ -369,5 +369,5 @@ TEST_P(SspTwin, can_be_run_again_from_what_was_run) {
 
 INSTANTIATE_TEST_SUITE_P(Styles, SspTwin, testing::ValuesIn(twins()), [](const auto& each) { return each.param.name; });
 
-}  // namespace
+}  // namespace ssp_run_test
 }  // namespace entrain

@@ -8,7 +8,7 @@
 #include "support/temporary_folder.hpp"
 
 namespace entrain {
-namespace {
+namespace ssp_test {
 
 namespace fs = std::filesystem;
 
@@ -240,5 +240,5 @@ TEST(LocatedFile, is_taken_out_of_archives_in_archives) {
   EXPECT_THROW(LocatedFile(folder / "outer.ssp/resources/none"), Error);
 }
 
-}  // namespace
+}  // namespace ssp_test
 }  // namespace entrain

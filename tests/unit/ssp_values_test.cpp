@@ -7,7 +7,7 @@
 #include "support/temporary_folder.hpp"
 
 namespace entrain {
-namespace {
+namespace ssp_values_test {
 
 std::string document(const std::string& system, const std::string& rest = {}) {
   return "<SystemStructureDescription version=\"1.0\" name=\"x\">" + rest + "<System name=\"s\">" + system +
@@ -186,5 +186,5 @@ TEST(SspDictionary, that_is_not_there_or_has_two_writers_is_a_problem) {
   EXPECT_EQ(problems.front().message, "'#bus.q' is fed twice");
 }
 
-}  // namespace
+}  // namespace ssp_values_test
 }  // namespace entrain

@@ -15,7 +15,7 @@
 #include "support/systems.hpp"
 
 namespace entrain {
-namespace {
+namespace stable_ranges_test {
 
 bool contain(const StableRanges& ranges, double value) {
   return std::any_of(ranges.ranges.begin(), ranges.ranges.end(),
@@ -157,5 +157,5 @@ TEST(Turning, goes_on_with_the_next_motion_when_the_fastest_has_died_away) {
   EXPECT_NEAR(turning.in(life + 1.0), 1000.0 * life + 10.0, 1e-6);
 }
 
-}  // namespace
+}  // namespace stable_ranges_test
 }  // namespace entrain

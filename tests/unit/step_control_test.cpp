@@ -6,7 +6,7 @@
 #include <limits>
 
 namespace entrain {
-namespace {
+namespace step_control_test {
 
 StepControlSettings settings_with(Normalisation normalisation) {
   StepControlSettings settings;
@@ -87,5 +87,5 @@ TEST(ProposedStep, grows_back_at_once_after_a_step_that_the_scheduler_cut) {
   EXPECT_DOUBLE_EQ(proposed_step(1.0, 1e9, 0.5, settings), 1.05);
 }
 
-}  // namespace
+}  // namespace step_control_test
 }  // namespace entrain

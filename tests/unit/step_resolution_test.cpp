@@ -7,7 +7,7 @@
 #include <functional>
 
 namespace entrain {
-namespace {
+namespace step_resolution_test {
 
 /// Of a signal told at the given times, on 95 % of the steps.
 double missed_of(const std::function<double(double)>& signal, const std::vector<Time>& times) {
@@ -62,5 +62,5 @@ TEST(StepResolution, of_less_than_five_samples_is_unknown) {
   EXPECT_FALSE(std::isnan(missed_of(quartic, even(0.1, 5))));
 }
 
-}  // namespace
+}  // namespace step_resolution_test
 }  // namespace entrain

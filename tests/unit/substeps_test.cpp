@@ -10,7 +10,7 @@
 #include "support/systems.hpp"
 
 namespace entrain {
-namespace {
+namespace substeps_test {
 
 constexpr Duration kStep = 0.8;
 
@@ -79,5 +79,5 @@ TEST(Substep, of_an_fmu_that_takes_constants_only_has_the_bits_of_the_model) {
             left_position("[subsystems.left]\nmodel = \"mechanical.left\""));
 }
 
-}  // namespace
+}  // namespace substeps_test
 }  // namespace entrain

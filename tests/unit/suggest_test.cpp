@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace entrain {
-namespace {
+namespace suggest_test {
 
 const std::vector<std::string> kKeys{"start", "stop", "step", "method"};
 
@@ -48,5 +48,5 @@ TEST(Suggest, shortens_a_long_list) {
   EXPECT_EQ(suggestion("temperature", many), "known: aa, bb, cc, dd, ee, ff, gg, hh, ...");
 }
 
-}  // namespace
+}  // namespace suggest_test
 }  // namespace entrain

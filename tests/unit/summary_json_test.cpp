@@ -11,7 +11,7 @@
 #include "support/temporary_folder.hpp"
 
 namespace entrain::test {
-namespace {
+namespace summary_json_test {
 
 RunSummary example() {
   RunSummary summary;
@@ -166,5 +166,5 @@ TEST(RunDirectory, failure_names_the_folder_and_a_remedy) {
   }
 }
 
-}  // namespace
+}  // namespace summary_json_test
 }  // namespace entrain::test

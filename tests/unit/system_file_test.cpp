@@ -8,7 +8,7 @@
 #include <fstream>
 
 namespace entrain {
-namespace {
+namespace system_file_test {
 
 namespace fs = std::filesystem;
 
@@ -344,5 +344,5 @@ INSTANTIATE_TEST_SUITE_P(All, Example,
                          testing::Values("mechanical", "lotka_volterra", "two_mass", "oscillator", "car", "chain"),
                          [](const auto& instance) { return std::string(instance.param); });
 
-}  // namespace
+}  // namespace system_file_test
 }  // namespace entrain

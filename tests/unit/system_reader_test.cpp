@@ -4,7 +4,7 @@
 #include "description/system_file.hpp"
 
 namespace entrain {
-namespace {
+namespace system_reader_test {
 
 using Texts = std::vector<std::string>;
 
@@ -405,5 +405,5 @@ TEST(SystemReader, wants_a_model_or_an_fmu_not_both) {
             Texts{"system.toml:3: subsystem 'a' has both a model and an fmu; name one of them"});
 }
 
-}  // namespace
+}  // namespace system_reader_test
 }  // namespace entrain

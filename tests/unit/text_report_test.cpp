@@ -7,7 +7,7 @@
 #include "report/table.hpp"
 
 namespace entrain::test {
-namespace {
+namespace text_report_test {
 
 bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
@@ -144,5 +144,5 @@ TEST(TextReport, of_many_subsystems_shows_those_that_took_longest) {
   EXPECT_LT(std::count(text.begin(), text.end(), '\n'), 40);
 }
 
-}  // namespace
+}  // namespace text_report_test
 }  // namespace entrain::test

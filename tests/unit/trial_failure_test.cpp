@@ -5,7 +5,7 @@
 #include "support/test_models.hpp"
 
 namespace entrain {
-namespace {
+namespace trial_failure_test {
 
 /// y = 0.5 u; gives up on steps longer than `longest`.
 class Impatient final : public test::StaticModel {
@@ -50,5 +50,5 @@ TEST(TrialFailure, that_no_smaller_step_cures_ends_the_run_with_the_words_of_the
   EXPECT_NE(summary.message.find("the integrator gave up: too much work"), std::string::npos) << summary.message;
 }
 
-}  // namespace
+}  // namespace trial_failure_test
 }  // namespace entrain

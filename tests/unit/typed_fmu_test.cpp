@@ -10,7 +10,7 @@
 #include "support/typed_fmus.hpp"
 
 namespace entrain {
-namespace {
+namespace typed_fmu_test {
 
 using test::TemporaryFolder;
 
@@ -333,5 +333,5 @@ fmu = "typed2.fmu"
   EXPECT_NEAR(simulation.value("a.x"), 26.85, 1e-12);
 }
 
-}  // namespace
+}  // namespace typed_fmu_test
 }  // namespace entrain

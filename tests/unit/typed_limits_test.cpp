@@ -6,7 +6,7 @@
 #include "support/typed_fmus.hpp"
 
 namespace entrain {
-namespace {
+namespace typed_limits_test {
 
 using test::problems_of;
 
@@ -130,5 +130,5 @@ TEST_F(TypedLimits, a_text_is_wanted_in_quotes) {
             "test.toml:6: 'a.s' takes a string, not an integer; write it in quotes: \"12\"");
 }
 
-}  // namespace
+}  // namespace typed_limits_test
 }  // namespace entrain

@@ -13,7 +13,7 @@
 #include "support/typed_fmus.hpp"
 
 namespace entrain::test {
-namespace {
+namespace typed_recording_test {
 
 struct Row {
   std::int64_t integer;
@@ -170,5 +170,5 @@ TEST(TypedRecording, in_mat_says_before_the_run_that_texts_and_bytes_have_no_pla
       << simulation.summary().warnings.front();
 }
 
-}  // namespace
+}  // namespace typed_recording_test
 }  // namespace entrain::test

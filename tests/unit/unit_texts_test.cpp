@@ -9,7 +9,7 @@
 #include "support/typed_fmus.hpp"
 
 namespace entrain {
-namespace {
+namespace unit_texts_test {
 
 using test::problems_of;
 
@@ -159,5 +159,5 @@ TEST_F(UnitsOfTwoFmus, that_differ_and_are_not_known_pass_with_a_warning) {
   EXPECT_TRUE(warnings_.empty());
 }
 
-}  // namespace
+}  // namespace unit_texts_test
 }  // namespace entrain

@@ -8,7 +8,7 @@
 #include "support/temporary_folder.hpp"
 
 namespace entrain {
-namespace {
+namespace units_test {
 
 UnitConversion conversion(std::string_view from, std::string_view to) {
   const auto found = unit_conversion(unit_meaning(from).value(), unit_meaning(to).value());
@@ -99,5 +99,5 @@ TEST(UnitsOnAConnection, that_do_not_fit_are_an_error_with_both_units) {
   }
 }
 
-}  // namespace
+}  // namespace units_test
 }  // namespace entrain

@@ -8,7 +8,7 @@
 #include "support/typed_fmus.hpp"
 
 namespace entrain {
-namespace {
+namespace value_table_test {
 
 std::string two(const std::string& start, const std::string& connections) {
   return "[run]\nstart = 0.0\nstop = 1.0\nstep = 0.5\n[subsystems.a]\nfmu = \"typed2.fmu\"\nstart = " + start +
@@ -115,5 +115,5 @@ TEST_F(ValueTables, are_chained_through_systems) {
   EXPECT_EQ(problems[1].message, "'box/b.i' is fed through two tables that have no value in common");
 }
 
-}  // namespace
+}  // namespace value_table_test
 }  // namespace entrain

@@ -8,7 +8,7 @@
 #include "support/verified_output.hpp"
 
 namespace entrain {
-namespace {
+namespace verification_doubts_test {
 
 using test::kAnyError;
 using test::output;
@@ -63,5 +63,5 @@ TEST(VerifyDoubts, outputs_of_who_is_not_refined_are_not_seen) {
   EXPECT_NE(output(result, "predator.P").verdict, Verdict::NotSeen);
 }
 
-}  // namespace
+}  // namespace verification_doubts_test
 }  // namespace entrain

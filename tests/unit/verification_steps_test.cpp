@@ -10,7 +10,7 @@
 #include "support/verified_output.hpp"
 
 namespace entrain {
-namespace {
+namespace verification_steps_test {
 
 using test::kAnyError;
 using test::output;
@@ -128,5 +128,5 @@ TEST(VerifySteps, output_that_hardly_moves_beside_others_of_its_unit_is_not_judg
   EXPECT_LT(last.relative_error(), 1e-6);
 }
 
-}  // namespace
+}  // namespace verification_steps_test
 }  // namespace entrain

@@ -11,7 +11,7 @@
 #include "support/verified_output.hpp"
 
 namespace entrain {
-namespace {
+namespace verification_test {
 
 using test::kAnyError;
 using test::output;
@@ -108,5 +108,5 @@ TEST(Verify, failing_run_is_told_with_its_step) {
   EXPECT_FALSE(result.confirmed(kAnyError));
 }
 
-}  // namespace
+}  // namespace verification_test
 }  // namespace entrain

@@ -143,7 +143,7 @@ class ExchangeProber {
 };
 
 /// A second instance in the life of the process is what such an FMU does not allow: its flags must do.
-FmuAbilities claimed_abilities(const Fmu& fmu) {
+FmuAbilities claimed_exchange_abilities(const Fmu& fmu) {
   const auto& flags = fmu.exchange_flags();
   FmuAbilities result;
   result.rollback = flags.rollback;
@@ -180,8 +180,8 @@ FmuAbilities proven_exchange_abilities(Fmu& fmu, const FmuPorts& ports, const st
         fmt::format("FMU '{}': its states are not known, or not of one type; model exchange needs them", fmu.name()),
         {.subsystem = {}, .variable = {}, .time = {}, .remedy = other_interface(fmu)});
   }
-  FmuAbilities result =
-      fmu.exchange_flags().once_per_process ? claimed_abilities(fmu) : ExchangeProber(fmu, ports, starts, caller).run();
+  FmuAbilities result = fmu.exchange_flags().once_per_process ? claimed_exchange_abilities(fmu)
+                                                              : ExchangeProber(fmu, ports, starts, caller).run();
   result.states = true;
   result.event_mode = true;
   result.input_degree = kMaxInputDegree;

@@ -67,8 +67,8 @@ std::string file_uri(const std::filesystem::path& path) {
   return uri;
 }
 
-struct Functions {
-  explicit Functions(const FmuLibrary& library) : library_(library) {}
+struct Fmi2Functions {
+  explicit Fmi2Functions(const FmuLibrary& library) : library_(library) {}
 
   const FmuLibrary& library_;
   FmuSymbol<fmi2InstantiateTYPE> instantiate{library_, "fmi2Instantiate"};
@@ -108,13 +108,13 @@ struct Functions {
   FmuSymbol<fmi2GetBooleanStatusTYPE> get_boolean_status{library_, "fmi2GetBooleanStatus"};
 };
 
-class Instance final : public VersionedInstance<Functions, fmi2Component> {
+class Fmi2Instance final : public VersionedInstance<Fmi2Functions, fmi2Component> {
  public:
-  Instance(const Functions& functions, const FmuDescription& description, FmuLog& log)
+  Fmi2Instance(const Fmi2Functions& functions, const FmuDescription& description, FmuLog& log)
       : VersionedInstance(functions, log),
         environment_{log, description},
         callbacks_{log_message, allocate, release, step_finished, &environment_} {}
-  ~Instance() override { end(); }
+  ~Fmi2Instance() override { end(); }
 
   bool create(const std::string& name, const std::filesystem::path& root, const FmuUse& use) {
     const fmi2Type type = use.interface == FmuInterface::CoSimulation ? fmi2CoSimulation : fmi2ModelExchange;
@@ -256,7 +256,7 @@ class Instance final : public VersionedInstance<Functions, fmi2Component> {
   fmi2CallbackFunctions callbacks_;
 };
 
-struct HeldCalls {
+struct Fmi2HeldCalls {
   static constexpr fmi2Status kOk = fmi2OK;
   static constexpr const char* kSet = "fmi2SetReal";
   static constexpr const char* kStep = "fmi2DoStep";
@@ -276,11 +276,11 @@ struct HeldCalls {
 }  // namespace
 
 HeldStep::Function fmi2_held_step() {
-  return step_held<HeldCalls>;
+  return step_held<Fmi2HeldCalls>;
 }
 
 std::unique_ptr<FmuFunctions> make_fmi2_functions(const FmuLibrary& library, const FmuDescription& description) {
-  return std::make_unique<VersionedFunctions<Functions, Instance>>(library, description);
+  return std::make_unique<VersionedFunctions<Fmi2Functions, Fmi2Instance>>(library, description);
 }
 
 }  // namespace entrain

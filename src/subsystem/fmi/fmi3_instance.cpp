@@ -12,8 +12,8 @@
 namespace entrain {
 namespace {
 
-struct Functions {
-  explicit Functions(const FmuLibrary& library) : library_(library) {}
+struct Fmi3Functions {
+  explicit Fmi3Functions(const FmuLibrary& library) : library_(library) {}
 
   const FmuLibrary& library_;
   FmuSymbol<fmi3InstantiateCoSimulationTYPE> instantiate{library_, "fmi3InstantiateCoSimulation"};
@@ -52,11 +52,11 @@ struct Functions {
   FmuSymbol<fmi3DoStepTYPE> do_step{library_, "fmi3DoStep"};
 };
 
-class Instance final : public VersionedInstance<Functions, fmi3Instance> {
+class Fmi3Instance final : public VersionedInstance<Fmi3Functions, fmi3Instance> {
  public:
-  Instance(const Functions& functions, const FmuDescription& description, FmuLog& log)
+  Fmi3Instance(const Fmi3Functions& functions, const FmuDescription& description, FmuLog& log)
       : VersionedInstance(functions, log), description_(description) {}
-  ~Instance() override { end(); }
+  ~Fmi3Instance() override { end(); }
 
   bool create(const std::string& name, const std::filesystem::path& root, const FmuUse& use) {
     exchange_ = use.interface == FmuInterface::ModelExchange;
@@ -202,7 +202,7 @@ class Instance final : public VersionedInstance<Functions, fmi3Instance> {
 
   static void log_message(fmi3InstanceEnvironment environment, fmi3Status, fmi3String category, fmi3String message) {
     if (environment == nullptr || message == nullptr) return;
-    static_cast<Instance*>(environment)->log_.add(category, message);
+    static_cast<Fmi3Instance*>(environment)->log_.add(category, message);
   }
 
   static void intermediate_update(fmi3InstanceEnvironment environment, fmi3Float64 time, fmi3Boolean set_requested,
@@ -210,7 +210,7 @@ class Instance final : public VersionedInstance<Functions, fmi3Instance> {
                                   fmi3Boolean* early_return_requested, fmi3Float64*) {
     if (early_return_requested != nullptr) *early_return_requested = fmi3False;
     if (environment == nullptr || !set_requested) return;
-    auto& instance = *static_cast<Instance*>(environment);
+    auto& instance = *static_cast<Fmi3Instance*>(environment);
     try {
       instance.tell_inputs(time, step_finished);
     } catch (const std::exception&) {  // must not pass through the FMU
@@ -270,7 +270,7 @@ class Instance final : public VersionedInstance<Functions, fmi3Instance> {
   std::vector<float> floats_;               ///< for variables of type Float32
 };
 
-struct HeldCalls {
+struct Fmi3HeldCalls {
   static constexpr fmi3Status kOk = fmi3OK;
   static constexpr const char* kSet = "fmi3SetFloat64";
   static constexpr const char* kStep = "fmi3DoStep";
@@ -293,11 +293,11 @@ struct HeldCalls {
 }  // namespace
 
 HeldStep::Function fmi3_held_step() {
-  return step_held<HeldCalls>;
+  return step_held<Fmi3HeldCalls>;
 }
 
 std::unique_ptr<FmuFunctions> make_fmi3_functions(const FmuLibrary& library, const FmuDescription& description) {
-  return std::make_unique<VersionedFunctions<Functions, Instance>>(library, description);
+  return std::make_unique<VersionedFunctions<Fmi3Functions, Fmi3Instance>>(library, description);
 }
 
 }  // namespace entrain
