@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/printable.hpp"
+#include "cli/checkpoints.hpp"
 #include "cli/common.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/progress.hpp"
@@ -41,7 +42,19 @@ struct RunArguments : SystemArguments {
   bool report = false;
   std::vector<std::string> watched;
   bool verbose = false;
+  CheckpointArguments checkpoint;
 };
+
+/// The folder of the results; that of the run before where they are to be continued.
+std::filesystem::path results_folder(const RunArguments& arguments, const std::string& name,
+                                     const std::optional<CheckpointInfo>& before) {
+  if (!arguments.checkpoint.append) return make_run_directory(name, arguments.out);
+  if (std::filesystem::is_directory(before->directory)) return before->directory;
+  throw Error(ErrorCode::FileFailed,
+              fmt::format("the results of the checkpoint '{}' are no longer in '{}'", *arguments.checkpoint.resumed,
+                          before->directory),
+              {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Leave --append away"});
+}
 
 /// With the method, step and options of the correction; whoever asks for others on the command line is told.
 SystemDescription corrected(SystemDescription description, const RunArguments& arguments, const Learned& learned) {
@@ -131,7 +144,9 @@ void write_report(const RunArguments& arguments, const std::filesystem::path& fo
 
 int run(const RunArguments& arguments) {
   if (arguments.report) require_pages();
-  auto description = arguments.described();
+  std::optional<CheckpointInfo> before;
+  if (arguments.checkpoint.resumed) before = read_checkpoint_info(*arguments.checkpoint.resumed);
+  auto description = arguments.system.empty() ? arguments.changed(described_by(*before)) : arguments.described();
   std::optional<Learned> learned;
   if (arguments.learned) {
     learned = read_learned(*arguments.learned);
@@ -153,14 +168,18 @@ int run(const RunArguments& arguments) {
     for (const auto& problem : problems) print_error(to_string(problem));
     return kWrongUsage;
   }
-  const auto folder = make_run_directory(description.name, arguments.out);
+  arguments.checkpoint.check(*simulation);
+  const auto folder = results_folder(arguments, description.name, before);
+  CheckpointWriter checkpoints(*simulation, arguments.checkpoint, std::filesystem::absolute(folder).string());
   log_file.emplace(folder / "fmu.log");
   replace_file(folder / "system.resolved.toml",
                (learned ? fmt::format("# corrected by --learned {}\n", printable(*arguments.learned)) : std::string()) +
                    write_system(really_run(description, simulation->summary())));
   const std::string format = description.record.format ? description.record.format->value : std::string(kCsvFormat);
   RunFiles files(folder, folder / results_file_name(format), recorded);
-  Recorder recorder(make_results_file(format, files.results()), description.record);
+  Recorder recorder(arguments.checkpoint.append ? continued_results_file(format, files.results())
+                                                : make_results_file(format, files.results()),
+                    description.record);
   Progress progress(watch);
   simulation->observe(files);
   simulation->observe(recorder);
@@ -168,6 +187,7 @@ int run(const RunArguments& arguments) {
     simulation->observe(watch);
     simulation->observe(progress);
   }
+  simulation->observe(checkpoints);
   const RunSummary summary = [&] {
     const Watchdog watchdog([&](const Error& fault) {
       const auto& abandoned = simulation->abandon(fault);
@@ -175,7 +195,10 @@ int run(const RunArguments& arguments) {
       report_end(arguments, abandoned, files);
       std::fflush(stdout);
     });
-    return simulation->run();
+    if (before) simulation->resume(*arguments.checkpoint.resumed);
+    simulation->run();
+    checkpoints.write_last(simulation->summary(), catch_signals());
+    return simulation->summary();
   }();
   report_end(arguments, summary, files);
   for (const auto& line : watch.lines()) print(line + '\n');
@@ -198,6 +221,11 @@ Command add_run(CLI::App& program) {
   const auto arguments = std::make_shared<RunArguments>();
   arguments->add_system(*command);
   arguments->add_method(*command);
+  arguments->checkpoint.add(*command);
+  command->get_option("SYSTEM")->required(false);
+  command->parse_complete_callback([given = arguments.get()] {
+    if (given->system.empty() && !given->checkpoint.resumed) throw CLI::RequiredError("SYSTEM");
+  });
   command
       ->add_option("--learned", arguments->learned, "Corrections from 'entrain learn' (its method and step are used)")
       ->type_name("FILE");

@@ -79,6 +79,12 @@ struct ValueChange {
   Value value;
 };
 
+/// The run that this one goes on from.
+struct ResumedFrom {
+  std::string directory;  ///< of its results; empty = not known
+  Time time = 0.0;        ///< where it stood
+};
+
 /// How a run went. Always exists, also after a failure.
 struct RunSummary {
   std::string version;
@@ -111,7 +117,8 @@ struct RunSummary {
   std::vector<SubsystemSummary> subsystems;
   std::map<std::string, OptionValue> parameters;  ///< every option in force
   std::optional<CorrectionSummary> correction;
-  std::vector<ValueChange> changes;  ///< values set by Simulation::set, in the order of time
+  std::vector<ValueChange> changes;         ///< values set by Simulation::set, in the order of time
+  std::optional<ResumedFrom> resumed_from;  ///< of a run that was continued from a checkpoint file
 
   /// Of all bonds that were measured, in J; NaN when there are bonds and none was.
   double residual_energy() const {
