@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <fstream>
 #include <iterator>
@@ -69,6 +70,40 @@ SystemDescription without_places(SystemDescription description) {
   return description;
 }
 
+/// "[run] step = 0.01": every line with the table that it stands in.
+std::vector<std::string> entries_of(const std::string& text) {
+  std::istringstream stream(text);
+  std::vector<std::string> entries;
+  std::string table;
+  for (std::string line; std::getline(stream, line);) {
+    if (line.starts_with('[')) {
+      table = line;
+    } else if (!line.empty()) {
+      entries.push_back(table + ' ' + line);
+    }
+  }
+  return entries;
+}
+
+/// The first entry of `some` that is not among `others`; empty if there is none.
+std::string first_besides(const std::vector<std::string>& some, const std::vector<std::string>& others) {
+  const auto found = std::find_if(some.begin(), some.end(), [&](const std::string& entry) {
+    return std::find(others.begin(), others.end(), entry) == others.end();
+  });
+  return found == some.end() ? std::string() : *found;
+}
+
+std::string difference_of_texts(const std::string& then, const std::string& now) {
+  const auto old_entries = entries_of(then);
+  const auto new_entries = entries_of(now);
+  const std::string before = first_besides(old_entries, new_entries);
+  const std::string after = first_besides(new_entries, old_entries);
+  if (before.empty() && after.empty()) return "its parts have another order";
+  if (before.empty()) return fmt::format("'{}' now, and nothing of it then", after);
+  if (after.empty()) return fmt::format("'{}' then, and nothing of it now", before);
+  return fmt::format("'{}' then, '{}' now", before, after);
+}
+
 Bytes file_bytes(const fs::path& file) {
   std::ifstream stream(file, std::ios::binary);
   if (!stream) throw file_error("cannot read", file, errno);
@@ -97,15 +132,7 @@ SystemIdentity identity_of(const SystemDescription& description, const Extension
 }
 
 std::string difference(const SystemIdentity& then, const SystemIdentity& now) {
-  std::istringstream before(then.text);
-  std::istringstream after(now.text);
-  while (before && after) {
-    std::string old_line;
-    std::string new_line;
-    std::getline(before, old_line);
-    std::getline(after, new_line);
-    if (old_line != new_line) return fmt::format("'{}' then, '{}' now", old_line, new_line);
-  }
+  if (then.text != now.text) return difference_of_texts(then.text, now.text);
   for (std::size_t i = 0; i < std::max(then.files.size(), now.files.size()); ++i) {
     if (i < then.files.size() && i < now.files.size() && then.files[i] == now.files[i]) continue;
     return fmt::format("{} is not the same file", (i < now.files.size() ? now : then).files[i].first);

@@ -25,7 +25,7 @@ struct SystemIdentity {
 /// Reads every FMU and table to hash it. `learned`: null = no correction.
 SystemIdentity identity_of(const SystemDescription& description, const Extensions& extensions, const Learned* learned);
 
-/// "'step = 0.01' then, 'step = 0.02' now", ...; empty when both are the same.
+/// "'[run] step = 0.01' then, '[run] step = 0.02' now", ...; empty when both are the same.
 std::string difference(const SystemIdentity& then, const SystemIdentity& now);
 
 /// The content of a checkpoint file. On the disk: eight letters, the version of the format, the size of what follows,

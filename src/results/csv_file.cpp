@@ -25,30 +25,36 @@ std::string cell_of(const Value& value) {
   return is_number ? value_text(value) : csv_quoted(value_text(value));
 }
 
-/// Where the rows of a file end that are at or before `t`; the header counts as one. A line end inside quotes is text.
-std::uint64_t end_of_rows_until(const std::filesystem::path& file, Time t) {
+/// What a file holds up to a time.
+struct KeptRows {
+  std::uint64_t bytes = 0;  ///< the header included
+  std::optional<Time> last;
+};
+
+/// A line end inside quotes is text.
+KeptRows rows_until(const std::filesystem::path& file, Time t) {
   std::ifstream stream(file, std::ios::binary);
+  KeptRows kept;
   std::uint64_t at = 0;
-  std::uint64_t kept = 0;
   bool quoted = false;
-  bool header = true;
-  std::string cell;  // the first of the row
   bool in_first = true;
+  std::string first;  // cell of the row
   for (char c = 0; stream.get(c);) {
     ++at;
     if (c == '"') quoted = !quoted;
     if (!quoted && c == ',') in_first = false;
     if (quoted || c != '\n') {
-      if (in_first) cell += c;
+      if (in_first) first += c;
       continue;
     }
     double time = 0.0;
-    const auto read = std::from_chars(cell.data(), cell.data() + cell.size(), time);
+    const auto read = std::from_chars(first.data(), first.data() + first.size(), time);
+    const bool header = kept.bytes == 0;
     if (!header && (read.ec != std::errc() || time > t)) break;
-    kept = at;
-    header = false;
+    if (!header) kept.last = time;
+    kept.bytes = at;
     in_first = true;
-    cell.clear();
+    first.clear();
   }
   return kept;
 }
@@ -77,17 +83,13 @@ class CsvFile : public ResultsFile {
     if (!continued_) return file_->write_header(header);
     std::string found(header.size(), '\0');
     std::ifstream(path_, std::ios::binary).read(found.data(), std::ssize(found));
-    if (found != header) {
-      throw Error(ErrorCode::FileFailed,
-                  fmt::format("cannot go on in '{}': it has other columns, or is not there", path_.string()),
-                  {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Leave --append away"});
-    }
-    cut_after(std::numeric_limits<Time>::infinity());
+    if (found != header) refuse("it has other columns, or is not there");
   }
-  void cut_after(Time t) override {
+  void continue_after(std::optional<Time> last) override {
     if (!continued_) return;
-    file_.reset();
-    file_.emplace(path_, end_of_rows_until(path_, t));
+    const KeptRows kept = rows_until(path_, last.value_or(-std::numeric_limits<Time>::infinity()));
+    if (kept.last != last) refuse(fmt::format("it has no row at t = {} s, where the checkpoint is", *last));
+    file_.emplace(path_, kept.bytes);
   }
 
   void write(const RowBlock& block) override {
@@ -115,9 +117,15 @@ class CsvFile : public ResultsFile {
     }
   }
 
-  void flush() override { file_->flush(); }
+  void flush() override {
+    if (file_) file_->flush();
+  }
 
  private:
+  [[noreturn]] void refuse(const std::string& why) const {
+    throw Error(ErrorCode::FileFailed, fmt::format("cannot go on in '{}': {}", path_.string(), why),
+                {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Leave --append away"});
+  }
   /// Those of the row that are no real numbers; returns how many characters they have.
   std::size_t make_cells(const RowBlock& block, std::size_t row) {
     std::size_t bytes = 0;

@@ -3,8 +3,6 @@
 #include <time.h>
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 
 #include "base/bytes.hpp"
 #include "base/values.hpp"
@@ -121,20 +119,19 @@ void Recorder::add_grid_row() {
 }
 
 std::vector<std::byte> Recorder::memory() const {
+  if (writer_) writer_->finish();
   return grid_ ? to_bytes(chosen_, *grid_, held_) : Bytes();
 }
 
-/// Rows that another process has written and that come again, or came after the checkpoint, are taken out of a file
-/// that is continued.
 void Recorder::resume(const Sample& sample, const RunSummary& summary, std::span<const std::byte> memory) {
-  if (!grid_) return file_->cut_after(sample.t);
+  if (!grid_) return file_->continue_after(sample.t);
   if (memory.empty()) return communicated(sample, summary);  // who saved had no recorder: the grid begins here
   std::vector<std::size_t> chosen;
   from_bytes(memory, chosen, *grid_, held_);
   if (chosen != chosen_) {
     throw Error(ErrorCode::InvalidSystem, "the checkpoint was written by a run that recorded other signals");
   }
-  file_->cut_after(std::nextafter(grid_->next_row_time(), -std::numeric_limits<Time>::infinity()));
+  file_->continue_after(grid_->last_row_time());
 }
 
 void Recorder::end(const RunSummary&) {

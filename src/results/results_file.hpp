@@ -40,8 +40,9 @@ class ResultsFile {
   virtual void write(const RowBlock& block) = 0;
   /// Afterwards what was written can be read, whatever ends the program. Called about once a second and at the end.
   virtual void flush() = 0;
-  /// Of a file that is continued: rows later than `t` are taken out. Called once, before the first block.
-  virtual void cut_after(Time /*t*/) {}
+  /// Of a file that is continued, before the first block: rows later than `last` are taken out, for they come again.
+  /// One that has no row there is refused. nullopt: only the header stays.
+  virtual void continue_after(std::optional<Time> /*last*/) {}
 };
 
 /// Of a value of `record.format`.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -33,7 +34,10 @@ class UniformRows {
     std::span<const unsigned char> known;
   };
   Row take_row();
-  Time next_row_time() const { return row_time(next_row_); }
+  /// Of the row that was taken last; nullopt before the first.
+  std::optional<Time> last_row_time() const {
+    return next_row_ == 0 ? std::nullopt : std::optional(row_time(next_row_ - 1));
+  }
 
   template <class Visitor>
   void fields(Visitor& visit) {

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/finally.hpp"
 #include "base/grid.hpp"
 #include "base/values.hpp"
 #include "coupling/discrete_signals.hpp"
@@ -323,19 +324,20 @@ Runner::Position Runner::position() {
 
 Bytes Runner::save() {
   const auto saved = system_.save();
+  const Finally release([&] { system_.release(saved); });
   std::vector<Bytes> observers;
   for (const auto* observer : observers_) observers.push_back(observer->memory());
   refresh_summary();
   ByteWriter write;
   write(system_.serialize(saved), method_.memory(), residual_, energy_, observers);
   visit_progress(write, summary_);
-  system_.release(saved);
   return write.take();
 }
 
 void Runner::resume(std::span<const std::byte> bytes, ResumedFrom from, const std::function<void()>& set_values) {
   resumed_ = std::chrono::steady_clock::now();
   try {
+    summary_.resumed_from = std::move(from);
     initialize();
     set_values();
     Bytes system;
@@ -347,7 +349,6 @@ void Runner::resume(std::span<const std::byte> bytes, ResumedFrom from, const st
     system_.resume(system);
     method_.restore(method);
     seconds_before_ = summary_.wall_seconds;
-    summary_.resumed_from = std::move(from);
     observers.resize(observers_.size());
     const Sample now = sample();
     for (std::size_t i = 0; i < observers_.size(); ++i) observers_[i]->resume(now, summary_, observers[i]);

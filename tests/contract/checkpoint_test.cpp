@@ -199,5 +199,106 @@ INSTANTIATE_TEST_SUITE_P(Every, CheckpointOf, testing::ValuesIn(built_in_methods
   return name;
 });
 
+/// y = the integral of u, of a program that embeds the engine.
+class Accumulator final : public Subsystem, private Rollback {
+ public:
+  Accumulator(std::string_view name, bool serializes) : name_(name), serializes_(serializes) {
+    table_.inputs.push_back({"u", "", "", ValueType::Real, 1.0});
+    table_.outputs.push_back({"y", "", "", ValueType::Real, {}});
+    can_.rollback = true;
+    can_.feedthrough = Feedthrough(1, 1, false);
+  }
+  std::string_view name() const noexcept override { return name_; }
+  const VariableTable& variables() const noexcept override { return table_; }
+  const Capabilities& capabilities() const override { return can_; }
+  Facets facets() noexcept override {
+    Facets facets;
+    facets.rollback = this;
+    return facets;
+  }
+  void set_start(VariableTable::Place, const Value&) override {}
+  void initialize(Time, Time) override { x_ = 0.5; }
+  void evaluate(std::span<const double>, std::span<double> outputs) override { outputs[0] = x_; }
+  StepReport step(const Step& step, std::span<double> outputs) override {
+    outputs[0] = x_ += step.size * step.inputs.order(0)[0];
+    return {step.from + step.size};
+  }
+
+ private:
+  StateId save() override { return keep(x_); }
+  void restore(StateId id) override { x_ = saved_[static_cast<std::size_t>(id)]; }
+  void release(StateId) override { saved_.pop_back(); }
+  bool can_serialize() const override { return serializes_; }
+  std::vector<std::byte> serialize(StateId id) override {
+    std::vector<std::byte> bytes(sizeof(double));
+    std::memcpy(bytes.data(), &saved_[static_cast<std::size_t>(id)], sizeof(double));
+    return bytes;
+  }
+  StateId deserialize(std::span<const std::byte> bytes) override {
+    double x = 0.0;
+    std::memcpy(&x, bytes.data(), sizeof(double));
+    return keep(x);
+  }
+  StateId keep(double x) {
+    saved_.push_back(x);
+    return static_cast<StateId>(saved_.size() - 1);
+  }
+
+  std::string name_;
+  bool serializes_;
+  double x_ = 0.0;
+  std::vector<double> saved_;
+  VariableTable table_;
+  Capabilities can_;
+};
+
+Extensions accumulators() {
+  Extensions extensions;
+  extensions.subsystems = [](std::string_view kind, std::string_view name) -> std::unique_ptr<Subsystem> {
+    if (kind != "kept" && kind != "bound") return nullptr;
+    return std::make_unique<Accumulator>(name, kind == "kept");
+  };
+  return extensions;
+}
+
+SystemDescription two_accumulators(const std::string& second) {
+  return changed(test::system_from("[run]\nstop = 1.0\n[subsystems.a]\nmodel = \"kept\"\n[subsystems.b]\nmodel = \"" +
+                                   second + "\"\n[connections]\n\"a.y\" = \"b.u\"\n\"b.y\" = \"a.u\"\n"),
+                 {.method = "jacobi", .step = 0.01});
+}
+
+TEST(CheckpointOfUsers, subsystems_goes_on) {
+  interrupt_and_compare(two_accumulators("kept"), accumulators());
+}
+
+TEST(CheckpointOfUsers, subsystems_that_cannot_be_serialized_is_refused_by_name) {
+  const TemporaryFolder folder;
+  Simulation simulation(two_accumulators("bound"), {}, accumulators());
+  simulation.run_until(0.5);
+  try {
+    simulation.save(folder / "c");
+    FAIL() << "it was written";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::MissingCapability);
+    const std::string what = error.what();
+    EXPECT_TRUE(what.find("'b' (") != std::string::npos) << what;
+    EXPECT_TRUE(what.find("'a' (") == std::string::npos) << what;
+  }
+  EXPECT_FALSE(std::filesystem::exists(folder / "c"));
+}
+
+TEST(CheckpointOfUsers, runs_that_have_begun_or_not_is_refused) {
+  const TemporaryFolder folder;
+  Simulation simulation(two_accumulators("kept"), {}, accumulators());
+  EXPECT_THROW(simulation.save(folder / "c"), Error);
+  simulation.run_until(0.5);
+  simulation.save(folder / "c", "somewhere");
+  EXPECT_THROW(simulation.resume(folder / "c"), Error);
+  const auto info = read_checkpoint_info(folder / "c");
+  EXPECT_EQ(info.version, version());
+  EXPECT_EQ(info.directory, "somewhere");
+  EXPECT_EQ(info.time, simulation.summary().reached);
+}
+
 }  // namespace checkpoint_test
 }  // namespace entrain
