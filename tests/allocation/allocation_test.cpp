@@ -95,7 +95,7 @@ INSTANTIATE_TEST_SUITE_P(
                     // One size of steps: a model may allocate for a new one.
                     test::Change{.method = "f3ornits", .step = 0.01, .options = {"min_step=0.01", "max_step=0.01"}}));
 
-class NoAllocationInTrials : public testing::TestWithParam<std::tuple<const char*, const char*>> {};
+class NoAllocationInTrials : public testing::TestWithParam<std::tuple<TrialChoice, const char*>> {};
 
 TEST_P(NoAllocationInTrials, of_a_chain_whose_linearization_stays) {
   const auto [trials, solver] = GetParam();
@@ -107,10 +107,11 @@ TEST_P(NoAllocationInTrials, of_a_chain_whose_linearization_stays) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Ifosmondi, NoAllocationInTrials,
-                         testing::Combine(testing::Values("rollback", "costarica"),
+                         testing::Combine(testing::Values(TrialChoice::Rollback, TrialChoice::Costarica),
                                           testing::Values("anderson", "newton-krylov", "fixed-point")),
                          [](const auto& tested) {
-                           std::string name = std::string(std::get<0>(tested.param)) + "_" + std::get<1>(tested.param);
+                           std::string name =
+                               std::string(to_word(std::get<0>(tested.param))) + "_" + std::get<1>(tested.param);
                            std::replace(name.begin(), name.end(), '-', '_');
                            return name;
                          });
