@@ -8,7 +8,6 @@
 #include <set>
 
 #include "base/suggest.hpp"
-#include "description/record_formats.hpp"
 #include "entrain/capabilities.hpp"
 
 namespace entrain {

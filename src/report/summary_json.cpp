@@ -1,11 +1,9 @@
-#include "report/summary_json.hpp"
+#include "entrain/report.hpp"
 
 #include <nlohmann/json.hpp>
-
 #include <utility>
 
 #include "report/json_parts.hpp"
-#include "results/replace_file.hpp"
 
 namespace entrain {
 namespace {
@@ -126,10 +124,6 @@ std::string summary_json(const RunSummary& summary, std::span<const Signal> reco
                     {"signals", signals_of(recorded)},
                     {"parameters", changed_parameters(summary)},
                     {"learned_correction", correction_of(summary)}});
-}
-
-void write_summary(const std::filesystem::path& file, const RunSummary& summary, std::span<const Signal> recorded) {
-  replace_file(file, summary_json(summary, recorded));
 }
 
 }  // namespace entrain
