@@ -9,7 +9,7 @@ TARGETS ?= entrain_program entrain_shared fmus
 # The tiers of TIER=fast, without the tests in them that run whole systems for seconds, by name.
 TIERS = $(if $(filter fast,$(TIER)),unit contract,$(TIER))
 TIERS_REGEX = $(subst $(eval ) ,|,$(strip $(TIERS)))
-SLOW = NOT_YET
+SLOW = Advice|AdvisedStep|VerifySteps|SpectralRadius|Faults|Convert|NewOfExample|NewSystem|PackagePath|StableRanges|PackedSignals
 CTEST = ctest --test-dir $(BUILD) -j $(JOBS) --output-on-failure --no-tests=error
 
 .PHONY: help setup build demo test sanitize check format tidy layers bench fuzz install clean

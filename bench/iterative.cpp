@@ -71,9 +71,9 @@ void compare_solvers(bench::Budgets& budgets) {
   for (const std::string trials : {"rollback", "costarica"}) {
     for (const std::string solver : {"anderson", "newton-krylov", "fixed-point"}) {
       for (const std::string predictor : {"hermite", "missiles"}) {
-        auto description =
-            pair("ifosmondi", kStep,
-                 {"epsilon=1e-8", fmt::format("solver=\"{}\"", solver), fmt::format("predictor=\"{}\"", predictor)});
+        auto description = pair("ifosmondi", kStep,
+                                {"iteration_tolerance=1e-8", fmt::format("solver=\"{}\"", solver),
+                                 fmt::format("predictor=\"{}\"", predictor)});
         for (auto& subsystem : description.subsystems) subsystem.trials = {trials, {}};
         const Run run = measured(description, exact);
         fmt::print("  {:<10} {:<14} {:<9} {:5.2f} evaluations, {:6.2f} us per macro step, error {:.2e} %\n", trials,
@@ -99,7 +99,7 @@ void compare_predictors(bench::Budgets& budgets) {
       SystemDescription description = load(std::string(ENTRAIN_EXAMPLES) + "/lotka_volterra");
       description.method = {"ifosmondi", {}};
       description.step = {0.05, {}};
-      apply_option(description, "epsilon=1e-8");
+      apply_option(description, "iteration_tolerance=1e-8");
       apply_option(description, fmt::format("solver=\"{}\"", solver));
       apply_option(description, fmt::format("predictor=\"{}\"", predictor));
       Simulation simulation(description);

@@ -26,9 +26,10 @@ struct Method {
 const Method kJacobi{"jacobi", "jacobi", {}};
 const Method kEveryStep{"missiles, linearized in every step", "missiles", {"linearize=\"every-step\""}};
 const Method kKept{"missiles, linearization kept", "missiles", {}};
-const Method kIterative{"ifosmondi, epsilon 1e-6", "ifosmondi", {"epsilon=1e-6"}};
-const Method kIterativeSharp{"ifosmondi, epsilon 1e-8", "ifosmondi", {"epsilon=1e-8"}};
-const Method kPredicted{"ifosmondi, predictor missiles", "ifosmondi", {"epsilon=1e-8", "predictor=\"missiles\""}};
+const Method kIterative{"ifosmondi, epsilon 1e-6", "ifosmondi", {"iteration_tolerance=1e-6"}};
+const Method kIterativeSharp{"ifosmondi, epsilon 1e-8", "ifosmondi", {"iteration_tolerance=1e-8"}};
+const Method kPredicted{
+    "ifosmondi, predictor missiles", "ifosmondi", {"iteration_tolerance=1e-8", "predictor=\"missiles\""}};
 
 struct Cost {
   double microseconds = 1e9;  // per macro step, the best of all runs

@@ -182,11 +182,14 @@ Command add_learn(CLI::App& program) {
   command->add_option("--cutoff", options.cutoff, "Low-pass filter of the corrections, in Hz; 0 = none")
       ->type_name("F")
       ->check(CLI::NonNegativeNumber);
+  constexpr auto kProgressive = words_of<ProgressiveLearning>();
   command
-      ->add_option("--progressive", options.progressive,
-                   "Learn the first seconds first: auto = if all at once diverges")
+      ->add_option_function<std::string>(
+          "--progressive",
+          [&options](const std::string& when) { options.progressive = *from_word<ProgressiveLearning>(when); },
+          "Learn the first seconds first: auto = if all at once diverges")
       ->type_name("WHEN")
-      ->check(CLI::IsMember({"auto", "always", "never"}));
+      ->check(CLI::IsMember(std::vector<std::string>(kProgressive.begin(), kProgressive.end())));
   command
       ->add_option("--horizon", options.horizon,
                    "By which a progressive horizon grows, in s (default: 1/20 of the run)")

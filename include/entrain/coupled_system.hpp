@@ -160,6 +160,12 @@ class ENTRAIN_API CoupledSystem {
   std::vector<std::string> warnings(SubsystemId s) const;
   /// Subsystems initialised, signals consistent, loops solved.
   void initialize(Time start, Time stop);
+  /// A start value, before `initialize`.
+  void set_start(SubsystemId s, VariableTable::Place place, const Value& value);
+  /// The value of an input that no output feeds, from now on.
+  void set_constant(InputId input, double value);
+  /// The outputs of a subsystem whose parameters changed, where it can provide them without a step.
+  void refresh_outputs(SubsystemId s);
   /// Before `initialize` again, as new: for another run. Every subsystem needs the facet Reset.
   void reset();
   const std::vector<double>& loop_residuals() const;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <filesystem>
@@ -10,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "entrain/choices.hpp"
 #include "entrain/export.hpp"
 #include "entrain/options.hpp"
 #include "entrain/simulation.hpp"
@@ -33,14 +35,26 @@ struct Learned {
   std::string file;  ///< where it was read; empty = made by this program
 };
 
+/// Learn the first seconds, then more and more.
+enum class ProgressiveLearning {
+  Auto,  ///< when learning the whole run at once diverges
+  Always,
+  Never,
+};
+template <>
+struct ChoiceNames<ProgressiveLearning> {
+  static constexpr std::array<ChoiceName<ProgressiveLearning>, 3> all{{{ProgressiveLearning::Auto, "auto"},
+                                                                       {ProgressiveLearning::Always, "always"},
+                                                                       {ProgressiveLearning::Never, "never"}}};
+};
+
 struct LearnOptions {
   int iterations = 30;      ///< runs at most; with a progressive horizon, per horizon
   double tolerance = 1e-9;  ///< largest error, relative to the range of the signal
   double gain = 1.0;        ///< share of the error that is learned from each run
   double cutoff = 0.0;      ///< of the low-pass filter of the corrections in Hz; 0 = no filter
-  /// Learn the first seconds, then more and more: "auto" = when learning the whole run at once diverges.
-  std::string progressive = "auto";  ///< "auto", "always" or "never"
-  Duration horizon = 0.0;            ///< by which a progressive horizon grows, in s; 0 = 1/20 of the run
+  ProgressiveLearning progressive = ProgressiveLearning::Auto;
+  Duration horizon = 0.0;  ///< by which a progressive horizon grows, in s; 0 = 1/20 of the run
   int threads = 1;
   const std::atomic<bool>* interrupt = nullptr;
 };

@@ -68,7 +68,7 @@ class ENTRAIN_API Method : public HasOptions {
   /// The options whose numbers decide on the steps, to be made smaller for finer ones; none: the step of the run does.
   virtual std::vector<std::string> step_tolerances() const { return {}; }
 
-  /// Called once, after consistent initialisation at settings.start.
+  /// Called once per run, after consistent initialisation at settings.start; forgets an earlier run.
   virtual void start(CoupledSystem& system, const RunSettings& settings) = 0;
   /// One macro step, at most to the stop time of the settings.
   virtual MacroStepReport advance(CoupledSystem& system) = 0;

@@ -3,10 +3,12 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "entrain/choices.hpp"
 #include "entrain/export.hpp"
 #include "entrain/system_description.hpp"
 
@@ -25,12 +27,23 @@ class ENTRAIN_API OptionBinder {
   virtual void number(std::string_view name, double& field, std::string_view help, Limits limits) = 0;
   virtual void integer(std::string_view name, int& field, std::string_view help, Limits limits) = 0;
   virtual void boolean(std::string_view name, bool& field, std::string_view help) = 0;
-  virtual void choice(std::string_view name, std::string& field, std::string_view help,
-                      const std::vector<std::string>& choices) = 0;
+  /// One of the words of an enumeration.
+  template <Choice Enum>
+  void choice(std::string_view name, Enum& field, std::string_view help) {
+    constexpr auto kWords = words_of<Enum>();
+    std::string_view chosen = to_word(field);
+    word(name, chosen, help, kWords);
+    if (const auto value = from_word<Enum>(chosen)) field = *value;
+  }
   virtual void names(std::string_view name, std::vector<std::string>& field, std::string_view help) = 0;
   virtual void list(std::string_view name, std::vector<double>& field, std::string_view help, Limits limits) = 0;
   virtual void numbers(std::string_view name, std::map<std::string, double>& field, std::string_view help,
                        Limits limits) = 0;
+
+ protected:
+  /// `field` is one of `words` and stays one.
+  virtual void word(std::string_view name, std::string_view& field, std::string_view help,
+                    std::span<const std::string_view> words) = 0;
 };
 
 /// Something whose options can be listed; implemented by every method.

@@ -72,6 +72,13 @@ struct CorrectionSummary {
   double error = 0.0;  ///< that learning left, relative to the range of the signals; infinite: no run ended
 };
 
+/// A value that the program set during the run.
+struct ValueChange {
+  Time time = 0.0;
+  std::string name;  ///< "subsystem.variable"
+  Value value;
+};
+
 /// How a run went. Always exists, also after a failure.
 struct RunSummary {
   std::string version;
@@ -104,6 +111,7 @@ struct RunSummary {
   std::vector<SubsystemSummary> subsystems;
   std::map<std::string, OptionValue> parameters;  ///< every option in force
   std::optional<CorrectionSummary> correction;
+  std::vector<ValueChange> changes;  ///< values set by Simulation::set, in the order of time
 
   /// Of all bonds that were measured, in J; NaN when there are bonds and none was.
   double residual_energy() const {

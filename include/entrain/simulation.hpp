@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -79,12 +80,15 @@ struct RunOptions {
   int threads = 1;
   /// Checked once per macro step; set it (from a signal handler, another thread) to end the run as interrupted.
   const std::atomic<bool>* interrupt = nullptr;
+  /// The same for threads; checked likewise.
+  std::stop_token stop = {};
   /// Corrections from repeated runs (entrain/learning.hpp); the description must be with_learned. Copied.
   const Learned* learned = nullptr;
   Logging log = {};
 };
 
-/// A coupled system that can be run once. Construction checks everything and throws Error with all problems.
+/// A coupled system that can be run, looked at between its macro steps, and run again. Construction checks everything
+/// and throws Error with all problems.
 class ENTRAIN_API Simulation {
  public:
   explicit Simulation(const SystemDescription& description, RunOptions options = {}, const Extensions& extensions = {});
@@ -98,6 +102,17 @@ class ENTRAIN_API Simulation {
   const RunSummary& run();
   /// Runs to the first communication time at or after `t`; may be called again.
   const RunSummary& run_until(Time t);
+
+  /// "subsystem.variable" has this value from now on: an input that no output feeds, or a tunable parameter. Between
+  /// macro steps: between two calls of run_until, or inside Observer::communicated. Before the run it is a start value,
+  /// of any parameter. What is set during the run is kept in RunSummary::changes and is part of a checkpoint.
+  /// Throws Error{InvalidSystem} for what is not there, cannot be set or does not fit; then nothing has changed.
+  void set(std::string_view variable, const Value& value);
+
+  /// Back to before the start; values set before the run are kept, others are not. Subsystems that cannot be reset are
+  /// made anew, which Error{MissingCapability} refuses for those that exist once per process. Observers stay and are
+  /// told of the next run; checkpoints of this simulation must not be used any more.
+  void reset();
 
   /// Ends the run as failed while the thread that runs it stands still inside a subsystem: for the handler of a
   /// Watchdog, and from there only. Observers are told; what is recorded so far is kept.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -9,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "entrain/choices.hpp"
 #include "entrain/error.hpp"
 #include "entrain/export.hpp"
 #include "entrain/variable.hpp"
@@ -37,40 +39,60 @@ struct OptionalStart {
 /// Values, each with the one that is passed on in its place.
 using ValueTable = std::vector<std::pair<Value, Value>>;
 
-/// Values of `interface`.
-inline constexpr std::string_view kCoSimulation = "co-simulation";
-inline constexpr std::string_view kModelExchange = "model-exchange";
+/// Who integrates: the FMU itself, or the importer.
+enum class FmuInterface { CoSimulation, ModelExchange };
+template <>
+struct ChoiceNames<FmuInterface> {
+  static constexpr std::array<ChoiceName<FmuInterface>, 2> all{
+      {{FmuInterface::CoSimulation, "co-simulation"}, {FmuInterface::ModelExchange, "model-exchange"}}};
+};
 
-/// Values of `interpolation`.
-inline constexpr std::string_view kHold = "hold";
-inline constexpr std::string_view kLinear = "linear";
+/// Of a table over time, between two rows.
+enum class TableInterpolation {
+  Hold,    ///< each row holds until the next: every change is an event
+  Linear,  ///< straight lines between the rows; two rows with one time make a jump, which is an event
+};
+template <>
+struct ChoiceNames<TableInterpolation> {
+  static constexpr std::array<ChoiceName<TableInterpolation>, 2> all{
+      {{TableInterpolation::Hold, "hold"}, {TableInterpolation::Linear, "linear"}}};
+};
 
+/// How a method tries a step of the subsystem before the real one.
+enum class TrialChoice { Auto, Rollback, Costarica };
+template <>
+struct ChoiceNames<TrialChoice> {
+  static constexpr std::array<ChoiceName<TrialChoice>, 3> all{
+      {{TrialChoice::Auto, "auto"}, {TrialChoice::Rollback, "rollback"}, {TrialChoice::Costarica, "costarica"}}};
+};
+
+/// The optional fields are the keys of [subsystems.NAME]; description/subsystem_keys.hpp lists them with their names,
+/// limits and meaning. Empty = not written.
 struct SubsystemDescription {
   std::string name;
-  std::string model;                                  ///< "pair.part", a built-in model; or
-  std::string fmu;                                    ///< the path of an FMU, relative to the system file
-  std::string csv;                                    ///< the path of a table over time, relative to the system file
-  std::optional<Written<std::string>> interpolation;  ///< of the table: "hold" (the default) or "linear"
-  std::optional<Written<std::string>> interface;      ///< of an FMU: "co-simulation" or "model-exchange"
-  std::optional<Written<double>> tolerance;           ///< of the integration of a model-exchange FMU
-  std::map<std::string, Written<Value>> start;        ///< parameters, states and inputs by name
+  std::string model;  ///< "pair.part", a built-in model; or
+  std::string fmu;    ///< the path of an FMU, relative to the system file; or
+  std::string csv;    ///< the path of a table over time, relative to the system file
+  std::optional<Written<TableInterpolation>> interpolation;
+  std::optional<Written<FmuInterface>> interface;
+  std::optional<Written<double>> relative_tolerance;
+  std::map<std::string, Written<Value>> start;  ///< parameters, states and inputs by name
   std::map<std::string, OptionalStart> optional_start;
-  // Capabilities taken away for study; nullopt = as the subsystem says.
   std::optional<Written<bool>> rollback;
   std::optional<Written<bool>> states;
   std::optional<Written<bool>> state_derivatives;
   std::optional<Written<bool>> linearization;
   std::optional<Written<std::int64_t>> input_degree;
   std::optional<Written<std::int64_t>> output_derivative_order;
-  std::optional<Written<double>> step;         ///< imposed step in s
-  std::optional<Written<double>> step_offset;  ///< the imposed communication times lie this much after whole steps, s
+  std::optional<Written<double>> step;
+  std::optional<Written<double>> step_offset;
   std::optional<Written<double>> min_step;
   std::optional<Written<double>> max_step;
-  std::optional<Written<std::string>> trials;          ///< "auto", "rollback" or "costarica"
-  std::optional<Written<double>> initial_step;         ///< s, where the method adapts the step
-  std::optional<Written<std::int64_t>> substeps;       ///< parts of a step whose input polynomials it cannot take whole
-  std::optional<Written<std::vector<double>>> events;  ///< replaces what the subsystem announces
-  std::optional<Written<double>> timeout;              ///< wall clock time that one call of an FMU may take, in s
+  std::optional<Written<TrialChoice>> trials;
+  std::optional<Written<double>> initial_step;
+  std::optional<Written<std::int64_t>> substeps;
+  std::optional<Written<std::vector<double>>> events;
+  std::optional<Written<double>> timeout;
   SourcePosition where;
   SourcePosition model_where;
   SourcePosition fmu_where;

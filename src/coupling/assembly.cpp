@@ -21,35 +21,6 @@
 namespace entrain {
 namespace {
 
-template <class T>
-std::optional<T> value_of(const std::optional<Written<T>>& written) {
-  if (!written) return std::nullopt;
-  return written->value;
-}
-
-std::optional<int> int_of(const std::optional<Written<std::int64_t>>& written) {
-  if (!written) return std::nullopt;
-  return static_cast<int>(written->value);
-}
-
-Restrictions restrictions_of(const SubsystemDescription& description) {
-  Restrictions restrictions;
-  restrictions.rollback = value_of(description.rollback);
-  restrictions.states = value_of(description.states);
-  restrictions.state_derivatives = value_of(description.state_derivatives);
-  restrictions.linearization = value_of(description.linearization);
-  restrictions.input_degree = int_of(description.input_degree);
-  restrictions.output_derivative_order = int_of(description.output_derivative_order);
-  restrictions.imposed_step = value_of(description.step);
-  restrictions.step_offset = value_of(description.step_offset);
-  restrictions.min_step = value_of(description.min_step);
-  restrictions.max_step = value_of(description.max_step);
-  restrictions.initial_step = value_of(description.initial_step);
-  restrictions.substeps = int_of(description.substeps);
-  restrictions.events = value_of(description.events);
-  return restrictions;
-}
-
 std::vector<std::string> names_of(std::initializer_list<const std::vector<Variable>*> lists,
                                   const std::string& prefix) {
   std::vector<std::string> names;
@@ -168,13 +139,12 @@ class Assembler {
 
   std::unique_ptr<Subsystem> restrict_as_written(std::unique_ptr<Subsystem> subsystem,
                                                  const SubsystemDescription& description) {
-    const Restrictions restrictions = restrictions_of(description);
-    if (!restrictions.any()) return subsystem;
-    for (const auto& sentence : additions(subsystem->capabilities(), restrictions)) {
+    if (!restricts(description)) return subsystem;
+    for (const auto& sentence : additions(subsystem->capabilities(), description)) {
       problem(description.where, fmt::format("'{}': {}", description.name, sentence),
               "the system file can take capabilities away, not add them");
     }
-    return restricted(std::move(subsystem), restrictions);
+    return restricted(std::move(subsystem), description);
   }
 
   /// Index of the subsystem, kind and number of an input.

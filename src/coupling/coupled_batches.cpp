@@ -22,7 +22,7 @@ void CoupledSystem::Parts::for_each(std::span<const SubsystemId> batch, Function
 }
 
 void CoupledSystem::Parts::evaluate_all(std::span<const SubsystemId> batch, std::span<const double> all_inputs,
-                                 std::span<double> all_outputs) {
+                                        std::span<double> all_outputs) {
   for_each(batch, [&](std::size_t i) {
     const auto inputs = graph_.inputs_of(batch[i]);
     const auto outputs = graph_.outputs_of(batch[i]);

@@ -28,9 +28,7 @@ void CoupledSystem::Parts::settle_discrete(Time start) {
 bool CoupledSystem::Parts::exchange_reals() {
   bool changed = false;
   discrete_->write_reals([&](const DiscreteConnection& connection, double value) {
-    const InputId input{graph_.inputs_of(connection.to).first + connection.input};
-    signals_[transfer_.source(input)] = value;
-    input_end_[input] = value;
+    set_constant(InputId{graph_.inputs_of(connection.to).first + connection.input}, value);
     changed = true;
   });
   return changed;

@@ -25,7 +25,7 @@ TrialKind natural_trial_kind(const Capabilities& can) {
 }
 
 CoupledSystem::Parts::Parts(std::vector<std::unique_ptr<Subsystem>> subsystems, Graph graph,
-                             std::vector<double> start_inputs, int threads)
+                            std::vector<double> start_inputs, int threads)
     : graph_(std::move(graph)),
       transfer_(graph_, start_inputs),
       evaluation_(graph_, transfer_),
@@ -70,6 +70,26 @@ void CoupledSystem::Parts::initialize(Time start, Time stop) {
   });
   if (discrete_) settle_discrete(start);
   for (std::size_t s = 0; s < size(); ++s) check_outputs(SubsystemId{s}, start);
+}
+
+void CoupledSystem::Parts::set_start(SubsystemId s, VariableTable::Place place, const Value& value) {
+  participants_[s].subsystem->set_start(place, value);
+  if (place.causality == Causality::DiscreteInput && discrete_) discrete_->set_start(s, place.index, value);
+  if (place.causality != Causality::Input) return;
+  const InputId input{graph_.inputs_of(s).first + place.index};
+  start_inputs_[input] = std::get<double>(value);
+  set_constant(input, start_inputs_[input]);
+}
+
+void CoupledSystem::Parts::set_constant(InputId input, double value) {
+  signals_[transfer_.source(input)] = value;
+  input_end_[input] = value;
+}
+
+void CoupledSystem::Parts::refresh_outputs(SubsystemId s) {
+  auto& participant = participants_[s];
+  if (!participant.subsystem->capabilities().output_refresh) return;
+  participant.subsystem->evaluate(participant.input_end, participant.outputs);
 }
 
 void CoupledSystem::Parts::refresh_signals(Time t) {

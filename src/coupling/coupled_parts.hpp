@@ -40,6 +40,9 @@ struct CoupledSystem::Parts {
   std::vector<std::string> warnings(SubsystemId s) const { return participants_[s].subsystem->warnings(); }
 
   void initialize(Time start, Time stop);
+  void set_start(SubsystemId s, VariableTable::Place place, const Value& value);
+  void set_constant(InputId input, double value);
+  void refresh_outputs(SubsystemId s);
 
   // Signals.
   std::span<const double> outputs() const { return {signals_.data(), graph_.outputs()}; }

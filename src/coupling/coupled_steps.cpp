@@ -57,7 +57,8 @@ void CoupledSystem::Parts::commit_everyone(const CommonStep& common) {
 }
 
 /// Who fails or ends unusually is settled, and the others go on from there.
-inline void CoupledSystem::Parts::make_held_steps(const HeldPart* first, const HeldPart* end, const CommonStep& common) {
+inline void CoupledSystem::Parts::make_held_steps(const HeldPart* first, const HeldPart* end,
+                                                  const CommonStep& common) {
   for (const HeldPart* part = first; part != end; ++part) {
     try {
       const StepReport* unusual = part->make(common.from, common.size);
@@ -68,7 +69,8 @@ inline void CoupledSystem::Parts::make_held_steps(const HeldPart* first, const H
   }
 }
 
-void CoupledSystem::Parts::continue_held_step(const HeldPart& part, const CommonStep& common, const StepReport& report) {
+void CoupledSystem::Parts::continue_held_step(const HeldPart& part, const CommonStep& common,
+                                              const StepReport& report) {
   const SubsystemId s = subsystem_of(part);
   continue_step({s, common.from, common.size, 0, 1, common.to}, participants_[s], report);
 }
@@ -120,7 +122,8 @@ void CoupledSystem::Parts::commit_all(std::span<const StepTask> tasks) {
 
 /// If several fail, the first in the order of the batch speaks, whichever thread was first.
 template <class SubsystemAt, class Commit>
-inline void CoupledSystem::Parts::commit_each(std::size_t count, const SubsystemAt& subsystem_at, const Commit& commit) {
+inline void CoupledSystem::Parts::commit_each(std::size_t count, const SubsystemAt& subsystem_at,
+                                              const Commit& commit) {
   executor_.for_each(count, [&](std::size_t i) {
     try {
       commit(i);

@@ -113,6 +113,15 @@ std::vector<std::string> CoupledSystem::warnings(SubsystemId s) const {
 void CoupledSystem::initialize(Time start, Time stop) {
   parts_->initialize(start, stop);
 }
+void CoupledSystem::set_start(SubsystemId s, VariableTable::Place place, const Value& value) {
+  parts_->set_start(s, place, value);
+}
+void CoupledSystem::set_constant(InputId input, double value) {
+  parts_->set_constant(input, value);
+}
+void CoupledSystem::refresh_outputs(SubsystemId s) {
+  parts_->refresh_outputs(s);
+}
 void CoupledSystem::reset() {
   parts_->reset();
 }

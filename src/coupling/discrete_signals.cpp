@@ -132,6 +132,24 @@ void DiscreteSignals::set_start(std::size_t subsystem, std::size_t input, const 
   }
 }
 
+void DiscreteSignals::set_input(std::size_t subsystem, std::size_t input, const Value& value) {
+  set_start(subsystem, input, value);
+  subsystems_[subsystem]->facets().discrete->write(std::span(&input, 1), std::span(&value, 1));
+}
+
+const DiscreteConnection* DiscreteSignals::feeder(std::size_t subsystem, std::size_t input, bool real) const {
+  const auto is_it = [&](const DiscreteConnection& of) { return of.to == subsystem && of.input == input; };
+  const auto find = [&](const std::vector<DiscreteConnection>& some) {
+    const auto found = std::find_if(some.begin(), some.end(), is_it);
+    return found == some.end() ? nullptr : &*found;
+  };
+  if (real) return find(real_connections_);
+  for (const auto& member : members_) {
+    if (member.index == subsystem) return find(member.incoming);
+  }
+  return nullptr;
+}
+
 void DiscreteSignals::read(bool all) {
   for (auto& member : members_) {
     const auto& outputs = all ? member.all_outputs : member.connected_outputs;

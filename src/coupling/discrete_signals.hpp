@@ -37,6 +37,11 @@ class DiscreteSignals {
   /// A start value that the user gave to an input.
   void set_start(std::size_t subsystem, std::size_t input, const Value& value);
 
+  /// A value for an input that nothing feeds, from now on.
+  void set_input(std::size_t subsystem, std::size_t input, const Value& value);
+  /// The connection that feeds an input, a real or a discrete one; nullptr if there is none.
+  const DiscreteConnection* feeder(std::size_t subsystem, std::size_t input, bool real) const;
+
   /// Reads those outputs that are connected, or all.
   void read(bool all);
   /// Passes on what was read, to subsystems whose time is `now`. True when a discrete input changed.

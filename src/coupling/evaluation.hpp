@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "base/function_ref.hpp"
-#include "entrain/graph.hpp"
 #include "coupling/transfer.hpp"
+#include "entrain/graph.hpp"
 #include "entrain/variable.hpp"
 #include "numerics/newton.hpp"
 

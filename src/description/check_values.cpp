@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/suggest.hpp"
+#include "description/subsystem_keys.hpp"
 #include "entrain/capabilities.hpp"
 
 namespace entrain {
@@ -110,33 +111,18 @@ class ValueChecker {
   void check_subsystem(const SubsystemDescription& subsystem) {
     const std::string path = "subsystems." + subsystem.name;
     check_name(subsystem);
-    check_source(subsystem, path);
+    check_source(subsystem);
     for (const auto& [name, start] : subsystem.start)
       if (const auto* number = std::get_if<double>(&start.value))
         check_finite(fmt::format("{}.start.{}", path, name), {*number, start.where});
     for (const auto& [name, start] : subsystem.optional_start)
       if (const auto* number = std::get_if<double>(&start.value))
         check_finite(fmt::format("{}.optional_start.{}", path, name), {*number, start.where});
+    check_subsystem_keys(subsystem, path, problems_);
     check_steps(subsystem, path);
-    check_timeout(subsystem, path);
-    if (const auto& degree = subsystem.input_degree; degree && (degree->value < 0 || degree->value > kMaxInputDegree))
-      add(degree->where,
-          fmt::format("{}.input_degree must be between 0 and {}, not {}", path, kMaxInputDegree, degree->value));
-    if (const auto& order = subsystem.output_derivative_order; order && order->value < 0)
-      add(order->where, fmt::format("{}.output_derivative_order must be at least 0, not {}", path, order->value));
-    if (const auto& trials = subsystem.trials) {
-      const std::vector<std::string> choices{"auto", "rollback", "costarica"};
-      if (std::find(choices.begin(), choices.end(), trials->value) == choices.end())
-        add(trials->where, fmt::format("{}.trials cannot be '{}'", path, trials->value),
-            suggestion(trials->value, choices));
-    }
-    check_substeps(subsystem, path);
-    check_interface(subsystem, path);
-    if (!subsystem.events) return;
-    for (const double time : subsystem.events->value) check_finite(path + ".events", {time, subsystem.events->where});
   }
 
-  void check_source(const SubsystemDescription& subsystem, const std::string& path) {
+  void check_source(const SubsystemDescription& subsystem) {
     if (!subsystem.model.empty() && !subsystem.fmu.empty())
       add(subsystem.fmu_where, fmt::format("subsystem '{}' has both a model and an fmu", subsystem.name),
           "name one of them");
@@ -145,13 +131,6 @@ class ValueChecker {
           fmt::format("subsystem '{}' has both a csv and {}", subsystem.name,
                       subsystem.fmu.empty() ? "a model" : "an fmu"),
           "name one of them");
-    const auto& interpolation = subsystem.interpolation;
-    if (!interpolation) return;
-    if (subsystem.csv.empty())
-      add(interpolation->where, fmt::format("{}.interpolation is for csv tables only", path), "leave it out");
-    else if (interpolation->value != kHold && interpolation->value != kLinear)
-      add(interpolation->where, fmt::format("{}.interpolation cannot be '{}'", path, interpolation->value),
-          suggestion(interpolation->value, {std::string(kHold), std::string(kLinear)}));
   }
 
   void check_schedule(const SystemDescription& description) {
@@ -180,56 +159,18 @@ class ValueChecker {
         "use letters, digits, '_', '-' and '/'");
   }
 
-  void check_interface(const SubsystemDescription& subsystem, const std::string& path) {
-    const bool is_model = !(subsystem.model.empty() && subsystem.csv.empty()) && subsystem.fmu.empty();
-    const std::string remedy = is_model ? "only an FMU has it: leave it away" : "";
-    if (const auto& interface = subsystem.interface) {
-      const bool known = interface->value == kCoSimulation || interface->value == kModelExchange;
-      if (!known || is_model)
-        add(interface->where, fmt::format("{}.interface cannot be '{}'", path, interface->value),
-            is_model ? remedy
-                     : suggestion(interface->value, {std::string(kCoSimulation), std::string(kModelExchange)}));
-    }
-    const auto& tolerance = subsystem.tolerance;
-    if (tolerance && (!(tolerance->value >= 1e-13 && tolerance->value <= 1e-2) || is_model))
-      add(tolerance->where,
-          fmt::format("{}.tolerance must be between 1e-13 and 0.01, and of an FMU, not {}", path, tolerance->value),
-          remedy);
-  }
-
-  void check_substeps(const SubsystemDescription& subsystem, const std::string& path) {
-    // Beyond, a macro step takes so long that a run cannot be interrupted, and the number is a mistake.
-    constexpr std::int64_t kMostSubsteps = 1'000'000;
-    const auto& substeps = subsystem.substeps;
-    if (substeps && (substeps->value < 1 || substeps->value > kMostSubsteps))
-      add(substeps->where,
-          fmt::format("{}.substeps must be between 1 and {}, not {}", path, kMostSubsteps, substeps->value));
-  }
-
+  /// Keys that depend on each other; each alone has been checked.
   void check_steps(const SubsystemDescription& subsystem, const std::string& path) {
-    const bool step_fits = subsystem.step && check_positive(path + ".step", *subsystem.step);
-    if (subsystem.initial_step) check_positive(path + ".initial_step", *subsystem.initial_step);
-    if (const auto& offset = subsystem.step_offset; offset && check_finite(path + ".step_offset", *offset)) {
-      if (offset->value < 0.0)
-        add(offset->where, fmt::format("{}.step_offset must be at least 0 s, not {}", path, offset->value));
-      else if (step_fits && offset->value >= subsystem.step->value)
-        add(offset->where, fmt::format("{}.step_offset ({} s) must be less than its step ({} s)", path, offset->value,
-                                       subsystem.step->value));
-    }
+    const auto& step = subsystem.step;
+    const auto& offset = subsystem.step_offset;
+    if (step && offset && step->value > 0.0 && std::isfinite(offset->value) && offset->value >= step->value)
+      add(offset->where,
+          fmt::format("{}.step_offset ({} s) must be less than its step ({} s)", path, offset->value, step->value));
     const auto& least = subsystem.min_step;
     const auto& most = subsystem.max_step;
-    const bool least_fits = least && check_finite(path + ".min_step", *least);
-    if (least_fits && least->value < 0.0)
-      add(least->where, fmt::format("{}.min_step must be at least 0 s, not {}", path, least->value));
-    const bool most_fits = most && check_positive(path + ".max_step", *most);
-    if (least_fits && most_fits && least->value > most->value)
+    if (least && most && most->value > 0.0 && std::isfinite(least->value) && least->value > most->value)
       add(least->where,
           fmt::format("{}.min_step ({} s) is greater than its max_step ({} s)", path, least->value, most->value));
-  }
-
-  void check_timeout(const SubsystemDescription& subsystem, const std::string& path) {
-    if (!subsystem.timeout || !check_positive(path + ".timeout", *subsystem.timeout) || !subsystem.fmu.empty()) return;
-    add(subsystem.timeout->where, fmt::format("{}.timeout is for FMUs only", path), "leave it out");
   }
 
   void check_connections(const std::vector<ConnectionDescription>& connections) {

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/suggest.hpp"
+#include "description/renamed_keys.hpp"
 #include "description/toml_text.hpp"
 
 namespace entrain {
@@ -57,21 +58,6 @@ class Reader final : public OptionBinder {
     if (const auto* written = find(name)) assign(name, *written, field, "true or false");
   }
 
-  void choice(std::string_view name, std::string& field, std::string_view,
-              const std::vector<std::string>& choices) override {
-    const auto* written = find(name);
-    if (written == nullptr) return;
-    std::string value;
-    if (!assign(name, *written, value, "a string")) return;
-    if (std::find(choices.begin(), choices.end(), value) != choices.end()) {
-      field = value;
-      return;
-    }
-    const auto meant = nearest(value, choices);
-    add(*written, fmt::format("{}.{} must be {}, not '{}'", owner_, name, fmt::join(choices, " | "), value),
-        meant ? fmt::format("did you mean '{}'?", *meant) : "");
-  }
-
   void names(std::string_view name, std::vector<std::string>& field, std::string_view) override {
     if (const auto* written = find(name)) assign(name, *written, field, "a list of names");
   }
@@ -98,12 +84,32 @@ class Reader final : public OptionBinder {
   }
 
   void add_unknown() {
-    for (const auto& [name, written] : written_)
-      if (std::find(known_.begin(), known_.end(), name) == known_.end())
+    for (const auto& [name, written] : written_) {
+      if (std::find(known_.begin(), known_.end(), name) != known_.end()) continue;
+      if (auto renamed = renamed_key(owner_, name, written.value, known_))
+        add(written, std::move(renamed->message), std::move(renamed->remedy));
+      else
         add(written, fmt::format("unknown option '{}' of {}", name, owner_), suggestion(name, known_));
+    }
   }
 
  private:
+  void word(std::string_view name, std::string_view& field, std::string_view,
+            std::span<const std::string_view> words) override {
+    const auto* written = find(name);
+    if (written == nullptr) return;
+    std::string value;
+    if (!assign(name, *written, value, "a string")) return;
+    const auto known = std::find(words.begin(), words.end(), value);
+    if (known != words.end()) {
+      field = *known;
+      return;
+    }
+    const auto meant = nearest(value, {words.begin(), words.end()});
+    add(*written, fmt::format("{}.{} must be {}, not '{}'", owner_, name, fmt::join(words, " | "), value),
+        meant ? fmt::format("did you mean '{}'?", *meant) : "");
+  }
+
   const Written<OptionValue>* find(std::string_view name) {
     known_.emplace_back(name);
     const auto found_option = written_.find(known_.back());
@@ -149,9 +155,6 @@ class Collector final : public OptionBinder {
   void number(std::string_view name, double& field, std::string_view, Limits) override { add(name, field); }
   void integer(std::string_view name, int& field, std::string_view, Limits) override { add(name, std::int64_t{field}); }
   void boolean(std::string_view name, bool& field, std::string_view) override { add(name, field); }
-  void choice(std::string_view name, std::string& field, std::string_view, const std::vector<std::string>&) override {
-    add(name, field);
-  }
   void names(std::string_view name, std::vector<std::string>& field, std::string_view) override { add(name, field); }
   void list(std::string_view name, std::vector<double>& field, std::string_view, Limits) override { add(name, field); }
   void numbers(std::string_view name, std::map<std::string, double>& field, std::string_view, Limits) override {
@@ -159,6 +162,10 @@ class Collector final : public OptionBinder {
   }
 
  private:
+  void word(std::string_view name, std::string_view& field, std::string_view,
+            std::span<const std::string_view>) override {
+    add(name, std::string(field));
+  }
   void add(std::string_view name, OptionValue value) { options[std::string(name)] = std::move(value); }
 };
 
@@ -175,10 +182,6 @@ class Describer final : public OptionBinder {
   void boolean(std::string_view name, bool& field, std::string_view help) override {
     add(name, "boolean", toml_text(OptionValue(field)), help);
   }
-  void choice(std::string_view name, std::string& field, std::string_view help,
-              const std::vector<std::string>& choices) override {
-    add(name, fmt::format("{}", fmt::join(choices, " | ")), field, help);
-  }
   void names(std::string_view name, std::vector<std::string>& field, std::string_view help) override {
     add(name, "list of names", toml_text(OptionValue(field)), help);
   }
@@ -191,6 +194,11 @@ class Describer final : public OptionBinder {
   }
 
  private:
+  void word(std::string_view name, std::string_view& field, std::string_view help,
+            std::span<const std::string_view> words) override {
+    add(name, fmt::format("{}", fmt::join(words, " | ")), field, help);
+  }
+
   static std::string with_limits(std::string_view help, Limits limits) {
     if (std::isinf(limits.min) && std::isinf(limits.max)) return std::string(help);
     return fmt::format("{} ({})", help, range_text(limits));

@@ -56,8 +56,8 @@ class Flattener {
       subsystem.fmu = beside(scope.fmu).string();
       const std::string& implementation = scope.element->implementation;
       const SourcePosition& where = scope.element->where;
-      if (implementation == "CoSimulation") subsystem.interface = {std::string(kCoSimulation), where};
-      if (implementation == "ModelExchange") subsystem.interface = {std::string(kModelExchange), where};
+      if (implementation == "CoSimulation") subsystem.interface = {FmuInterface::CoSimulation, where};
+      if (implementation == "ModelExchange") subsystem.interface = {FmuInterface::ModelExchange, where};
       if (implementation == "ScheduledExecution")
         problems_.push_back({fmt::format("'{}' asks for scheduled execution, which is not supported", scope.path),
                              "use an FMU for co-simulation", where});

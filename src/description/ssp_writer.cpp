@@ -88,9 +88,9 @@ void add_values(Text& text, const SubsystemDescription& subsystem, const Variabl
 }
 
 void add_component(Text& text, const SubsystemDescription& subsystem, const SsdComponent& component) {
-  const std::string_view implementation = !subsystem.interface                           ? "any"
-                                          : subsystem.interface->value == kModelExchange ? "ModelExchange"
-                                                                                         : "CoSimulation";
+  const std::string_view implementation = !subsystem.interface                                        ? "any"
+                                          : subsystem.interface->value == FmuInterface::ModelExchange ? "ModelExchange"
+                                                                                                      : "CoSimulation";
   add_text(text,
            "      <ssd:Component name=\"{}\" type=\"application/x-fmu-sharedlibrary\" source=\"{}\" "
            "implementation=\"{}\">\n",

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <functional>
+#include <span>
 
 #include "base/suggest.hpp"
 #include "description/check_values.hpp"
+#include "description/renamed_keys.hpp"
+#include "description/subsystem_keys.hpp"
 #include "description/system_file.hpp"
 #include "description/toml_document.hpp"
 
@@ -25,6 +28,10 @@ template <>
 constexpr std::string_view kExpected<std::string> = "a string";
 template <>
 constexpr std::string_view kExpected<std::vector<double>> = "a list of numbers";
+
+std::vector<std::string> texts(std::span<const std::string_view> words) {
+  return {words.begin(), words.end()};
+}
 
 /// Walks the document once. Each table states its keys with what to do for each; all the rest is an unknown key.
 class SystemReader {
@@ -73,6 +80,9 @@ class SystemReader {
     std::vector<std::string> names;
     names.reserve(keys.size());
     for (const auto& key : keys) names.push_back(key.name);
+    const auto value = option_value(entry.node);
+    if (auto renamed = value ? renamed_key(owner, entry.key, *value, names) : std::nullopt)
+      return add(entry.where, std::move(renamed->message), std::move(renamed->remedy));
     const bool is_table = std::holds_alternative<TomlTable>(entry.node.value);
     const std::string what = owner.empty() && is_table ? fmt::format("unknown table [{}]", entry.key)
                              : owner.empty()           ? fmt::format("unknown key '{}'", entry.key)
@@ -96,6 +106,16 @@ class SystemReader {
   std::optional<Written<T>> written(const TomlNode& node, const std::string& path) {
     if (auto value = read_as<T>(node)) return Written<T>{std::move(*value), node.where};
     add_wrong_type(node, path, kExpected<T>);
+    return std::nullopt;
+  }
+
+  template <Choice Enum>
+  std::optional<Written<Enum>> written(const TomlNode& node, const std::string& path) {
+    const auto text = written<std::string>(node, path);
+    if (!text) return std::nullopt;
+    if (const auto value = from_word<Enum>(text->value)) return Written<Enum>{*value, node.where};
+    add(node.where, fmt::format("{} cannot be '{}'", path, text->value),
+        suggestion(text->value, texts(words_of<Enum>())));
     return std::nullopt;
   }
 
@@ -155,52 +175,36 @@ class SystemReader {
 
   void read_subsystem(const TomlTable& content, SubsystemDescription& subsystem) {
     bool has_source = false;
-    Written<std::string> model;
-    Written<std::string> fmu;
-    Written<std::string> csv;
-    const auto source = [&](Written<std::string>& target) -> Action {
-      return [this, &has_source, &target](const TomlNode& node, const std::string& path) {
-        has_source = true;
-        into(target)(node, path);
-        const auto* text = std::get_if<std::string>(&node.value);
-        if (text != nullptr && text->empty()) add(node.where, path + " is empty", "name one");
-      };
-    };
-    read_keys(content, "subsystems." + subsystem.name,
-              {{"model", source(model)},
-               {"fmu", source(fmu)},
-               {"csv", source(csv)},
-               {"interpolation", into(subsystem.interpolation)},
-               {"interface", into(subsystem.interface)},
-               {"tolerance", into(subsystem.tolerance)},
-               {"start", [&](const TomlNode& node, const std::string& path) { read_start(node, path, subsystem); }},
-               {"optional_start",
-                [&](const TomlNode& node, const std::string& path) { read_optional_start(node, path, subsystem); }},
-               {"rollback", into(subsystem.rollback)},
-               {"states", into(subsystem.states)},
-               {"state_derivatives", into(subsystem.state_derivatives)},
-               {"linearization", into(subsystem.linearization)},
-               {"input_degree", into(subsystem.input_degree)},
-               {"output_derivative_order", into(subsystem.output_derivative_order)},
-               {"step", into(subsystem.step)},
-               {"step_offset", into(subsystem.step_offset)},
-               {"min_step", into(subsystem.min_step)},
-               {"max_step", into(subsystem.max_step)},
-               {"trials", into(subsystem.trials)},
-               {"initial_step", into(subsystem.initial_step)},
-               {"substeps", into(subsystem.substeps)},
-               {"events", into(subsystem.events)},
-               {"timeout", into(subsystem.timeout)}});
-    subsystem.model = model.value;
-    subsystem.model_where = model.where;
-    subsystem.fmu = fmu.value;
-    subsystem.fmu_where = fmu.where;
-    subsystem.csv = csv.value;
-    subsystem.csv_where = csv.where;
+    std::vector<Key> keys;
+    for (const auto& source : kSubsystemSources) {
+      keys.push_back({std::string(source.name),
+                      [this, source, &subsystem, &has_source](const TomlNode& node, const std::string& path) {
+                        has_source = true;
+                        read_source(node, path, source, subsystem);
+                      }});
+    }
+    for_each_subsystem_key([&](const auto& key) {
+      keys.push_back({std::string(key.name), into(subsystem.*key.field)});
+    });
+    keys.push_back(
+        {"start", [&](const TomlNode& node, const std::string& path) { read_start(node, path, subsystem); }});
+    keys.push_back({"optional_start", [&](const TomlNode& node, const std::string& path) {
+                      read_optional_start(node, path, subsystem);
+                    }});
+    read_keys(content, "subsystems." + subsystem.name, keys);
     if (!has_source)
       add(subsystem.where, fmt::format("subsystem '{}' has no model", subsystem.name),
           "name one, such as model = \"lotka_volterra.prey\", an FMU: fmu = \"prey.fmu\", or a table: csv = "
           "\"load.csv\"");
+  }
+
+  void read_source(const TomlNode& node, const std::string& path, const SubsystemSource& source,
+                   SubsystemDescription& subsystem) {
+    const auto text = written<std::string>(node, path);
+    if (!text) return;
+    subsystem.*source.text = text->value;
+    subsystem.*source.where = text->where;
+    if (text->value.empty()) add(node.where, path + " is empty", "name one");
   }
 
   void read_start(const TomlNode& node, const std::string& path, SubsystemDescription& subsystem) {

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "base/printable.hpp"
+#include "description/subsystem_keys.hpp"
 #include "description/system_file.hpp"
 #include "description/toml_text.hpp"
 
@@ -20,6 +21,11 @@ void add_entry(Text& text, std::string_view key, const T& value) {
 template <class T>
 void add_if(Text& text, std::string_view key, const std::optional<Written<T>>& written) {
   if (written) add_entry(text, key, OptionValue(written->value));
+}
+
+template <Choice Enum>
+void add_if(Text& text, std::string_view key, const std::optional<Written<Enum>>& written) {
+  if (written) add_entry(text, key, to_word(written->value));
 }
 
 /// What was not written in the system file itself (--set, a parameter file, the FMU's default experiment) says where it
@@ -42,31 +48,9 @@ void add_run_value(Text& text, std::string_view key, const Written<T>& written, 
 void add_subsystem(Text& text, const SubsystemDescription& subsystem, const std::string& file) {
   const std::string table = "subsystems." + toml_key(subsystem.name);
   fmt::format_to(std::back_inserter(text), "\n[{}]\n", table);
-  if (!subsystem.csv.empty()) {
-    add_entry(text, "csv", std::string_view(subsystem.csv));
-  } else if (!subsystem.fmu.empty()) {
-    add_entry(text, "fmu", std::string_view(subsystem.fmu));
-  } else {
-    add_entry(text, "model", std::string_view(subsystem.model));
-  }
-  add_if(text, "interpolation", subsystem.interpolation);
-  add_if(text, "interface", subsystem.interface);
-  add_if(text, "tolerance", subsystem.tolerance);
-  add_if(text, "rollback", subsystem.rollback);
-  add_if(text, "states", subsystem.states);
-  add_if(text, "state_derivatives", subsystem.state_derivatives);
-  add_if(text, "linearization", subsystem.linearization);
-  add_if(text, "input_degree", subsystem.input_degree);
-  add_if(text, "output_derivative_order", subsystem.output_derivative_order);
-  add_if(text, "step", subsystem.step);
-  add_if(text, "step_offset", subsystem.step_offset);
-  add_if(text, "min_step", subsystem.min_step);
-  add_if(text, "max_step", subsystem.max_step);
-  add_if(text, "trials", subsystem.trials);
-  add_if(text, "initial_step", subsystem.initial_step);
-  add_if(text, "substeps", subsystem.substeps);
-  add_if(text, "events", subsystem.events);
-  add_if(text, "timeout", subsystem.timeout);
+  for (const auto& source : kSubsystemSources)
+    if (!(subsystem.*source.text).empty()) add_entry(text, source.name, std::string_view(subsystem.*source.text));
+  for_each_subsystem_key([&](const auto& key) { add_if(text, key.name, subsystem.*key.field); });
   if (!subsystem.start.empty()) fmt::format_to(std::back_inserter(text), "[{}.start]\n", table);
   for (const auto& [name, written] : subsystem.start)
     add_start(text, name, toml_text(written.value), written.where, file);

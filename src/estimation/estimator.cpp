@@ -25,14 +25,10 @@ Estimator::Estimator(Sizes sizes, bool state_derivatives, const EstimatorOptions
     : sizes_{static_cast<Index>(sizes.states), static_cast<Index>(sizes.inputs), static_cast<Index>(sizes.outputs)},
       state_derivatives_(state_derivatives),
       reconstructs_(options.reconstruction == 2),
-      control_(options.control == "hold"    ? Control::Hold
-               : options.control == "first" ? Control::First
-                                            : Control::Flexible),
-      renewal_(options.linearize == "every-step"    ? Renewal::EveryStep
-               : options.linearize == "when-needed" ? Renewal::WhenNeeded
-                                                    : Renewal::Once),
-      urgency_(options.urgency),
-      exact_(options.laplace == "exact"),
+      control_(options.control),
+      renewal_(options.linearize),
+      linearization_tolerance_(options.linearization_tolerance),
+      exact_(options.laplace == LaplaceInversion::Exact),
       stehfest_terms_(options.stehfest_terms) {
   lay_out();
 }
@@ -89,10 +85,10 @@ double Estimator::by_b(std::size_t state, const double* point) const {
 /// Paper 001, future work: the error that the old linearization makes of the outputs over the next step. Behind a jump
 /// the equations may be others.
 bool Estimator::needs_linearization(Duration next_step) {
-  if (!has_linearization_ || renewal_ == Renewal::EveryStep) return true;
+  if (!has_linearization_ || renewal_ == LinearizationRenewal::EveryStep) return true;
   if (!(*kept(0) > *base())) return false;
   if (known_ == 1) return true;
-  if (renewal_ == Renewal::Once) return false;
+  if (renewal_ == LinearizationRenewal::Once) return false;
   if (!state_derivatives_) return true;  // the test below needs them
   double* const missed = numbers_.data() + at_.missed;
   for (std::size_t k = 0; k < sizes_.states; ++k) missed[k] = rest_of_rate(k, kept(0)) - rest_of_rate(k, base());
@@ -104,7 +100,8 @@ bool Estimator::needs_linearization(Duration next_step) {
 }
 
 bool Estimator::needs_feedthrough(Duration step) const {
-  if (renewal_ != Renewal::WhenNeeded || !state_derivatives_) return renewal_ != Renewal::Once;
+  if (renewal_ != LinearizationRenewal::WhenNeeded || !state_derivatives_)
+    return renewal_ != LinearizationRenewal::Once;
   const double* const here = kept_at((newest_ + 1) % kKept);
   for (std::size_t i = 0; i < sizes_.outputs; ++i) {
     if (is_urgent(i, missed_of_output(i, here), step, here)) return true;
@@ -122,7 +119,7 @@ bool Estimator::is_urgent(std::size_t output, double missed, Duration step, cons
   const double low = numbers_[at_.low + output];
   const double high = numbers_[at_.high + output];
   const double size = std::max(high - low, kLeastShare * std::max(std::abs(low), std::abs(high)));
-  return !(step * missed <= urgency_ * size * (*point - *base()));
+  return !(step * missed <= linearization_tolerance_ * size * (*point - *base()));
 }
 
 void Estimator::linearized() {
@@ -228,9 +225,9 @@ Estimator::Parabola Estimator::through_newest(std::span<const double> values) co
 Estimator::Parabola Estimator::continuation_of_output(std::size_t output) const {
   std::array<double, kKept> rest{};
   for (std::size_t age = 0; age < known_; ++age) rest[age] = rest_of_output(output, kept(age));
-  std::size_t degree = control_ == Control::Hold ? 0 : control_ == Control::First ? 1 : 2;
+  std::size_t degree = control_ == OutputControl::Hold ? 0 : control_ == OutputControl::First ? 1 : 2;
   degree = std::min<std::size_t>(degree, known_ - 1U);
-  if (control_ == Control::Flexible && known_ > 1) {
+  if (control_ == OutputControl::Flexible && known_ > 1) {
     // The degree whose polynomial through the points before would have met the newest best: none that was not tried,
     // for a line through both sides of a jump leads far away.
     double best = HUGE_VAL;

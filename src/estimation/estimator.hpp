@@ -94,10 +94,6 @@ class Estimator {
   static constexpr std::size_t kPropagators = kMaxInputDegree + 2;  // Q_0 .. Q_4
   using Parabola = std::array<double, 3>;
 
-  /// Options, read once: a step compares no text.
-  enum class Control : std::uint8_t { Hold, First, Flexible };
-  enum class Renewal : std::uint8_t { EveryStep, WhenNeeded, Once };
-
   using Index = std::uint32_t;  // half as long: the members below are read for everyone in every step
   struct Gains {
     Duration step = 0.0;         // 0: of an older linearization
@@ -164,9 +160,9 @@ class Estimator {
   bool has_linearization_ = false;
   bool ahead_ = false;
   bool reconstructs_;
-  Control control_;
-  Renewal renewal_;
-  double urgency_;
+  OutputControl control_;
+  LinearizationRenewal renewal_;
+  double linearization_tolerance_;
   // What only a new linearization or step size asks for.
   bool exact_;
   int stehfest_terms_;

@@ -55,8 +55,8 @@ std::unique_ptr<Estimator> estimator_without_linearization(const VariableTable& 
   const std::size_t states = state_derivatives ? variables.states.size() : 0;
   const Estimator::Sizes sizes{states, variables.inputs.size(), variables.outputs.size()};
   options.reconstruction = 2;
-  options.control = "flexible";
-  options.linearize = "once";
+  options.control = OutputControl::Flexible;
+  options.linearize = LinearizationRenewal::Once;
   auto estimator = std::make_unique<Estimator>(sizes, true, options);
   Linearization& assumed = estimator->linearization();
   assumed.A.resize(states, states);

@@ -10,6 +10,7 @@
 #include "base/suggest.hpp"
 #include "description/system_file.hpp"
 #include "description/toml_text.hpp"
+#include "masters/jacobi.hpp"
 #include "masters/registry.hpp"
 
 namespace entrain {
@@ -48,11 +49,12 @@ void require_same_system(const Learned& learned, const SystemDescription& descri
 }  // namespace
 
 const std::map<std::string, OptionValue>& options_of_learning() {
-  static const std::map<std::string, OptionValue> options{{"adaptive", false},
-                                                          {"degree", std::int64_t{0}},
-                                                          {"energy_gain", 0.0},
-                                                          {"loops", std::string("delay")},
-                                                          {"step_control", std::string("fixed")}};
+  static const std::map<std::string, OptionValue> options{
+      {"adaptive", false},
+      {"degree", std::int64_t{0}},
+      {"energy_gain", 0.0},
+      {"loops", std::string(to_word(LoopTreatment::Delay))},
+      {"step_control", std::string(to_word(MacroStepControl::Fixed))}};
   return options;
 }
 

@@ -134,14 +134,15 @@ std::vector<TrialKind> trial_kinds(const SystemDescription& description, const A
   for (std::size_t s = 0; s < assembly.subsystems.size(); ++s) {
     const Capabilities& can = assembly.subsystems[s]->capabilities();
     const auto& written = description.subsystems[s].trials;
+    const TrialChoice choice = written ? written->value : TrialChoice::Auto;
     TrialKind kind = natural_trial_kind(can);
-    if (written && written->value == "rollback") kind = can.rollback ? TrialKind::Rollback : TrialKind::None;
-    if (written && written->value == "costarica") {
+    if (choice == TrialChoice::Rollback) kind = can.rollback ? TrialKind::Rollback : TrialKind::None;
+    if (choice == TrialChoice::Costarica) {
       kind = can.states && can.linearization ? TrialKind::Costarica : TrialKind::None;
     }
-    if (written && written->value != "auto" && kind == TrialKind::None) {
-      problems.push_back({fmt::format("trials = \"{}\" needs {}, which '{}' has not", written->value,
-                                      written->value == "rollback" ? "rollback" : "states and a linearization",
+    if (choice != TrialChoice::Auto && kind == TrialKind::None) {
+      problems.push_back({fmt::format("trials = \"{}\" needs {}, which '{}' has not", to_word(choice),
+                                      choice == TrialChoice::Rollback ? "rollback" : "states and a linearization",
                                       description.subsystems[s].name),
                           "leave it out", written->where, Problem::Severity::Error});
     }

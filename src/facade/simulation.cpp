@@ -4,9 +4,12 @@
 #include <fmt/ranges.h>
 
 #include "base/suggest.hpp"
+#include "base/values.hpp"
+#include "entrain/learning.hpp"
 #include "facade/choose_method.hpp"
 #include "facade/learned.hpp"
 #include "facade/prepare.hpp"
+#include "run/changes.hpp"
 #include "run/runner.hpp"
 
 namespace entrain {
@@ -32,43 +35,97 @@ std::string correction_note(const CorrectionSummary& correction) {
 }  // namespace
 
 struct Simulation::Impl {
+  SystemDescription description;  // with a real method
+  Extensions extensions;
+  RunOptions options;
+  std::optional<Learned> learned;
+  std::string choice;  // of the method, if it was to be chosen
   Prepared prepared;
   std::optional<CorrectionSchedule> corrections;
+  std::optional<Changes> changes;
+  std::vector<std::pair<std::string, Value>> set_before_run;
+  std::vector<Observer*> observers;
   std::unique_ptr<Runner> runner;
+
+  void make();
+  void make_runner();
+  bool can_be_reset();
+  std::optional<Value> start_of(SubsystemId s, std::size_t parameter) const;
 };
+
+/// Everything from the description, as the first time.
+void Simulation::Impl::make() {
+  std::vector<Problem> problems;
+  runner.reset();
+  prepared = {};  // first: an FMU may allow one instance at a time
+  prepared = prepare(description, options.threads, extensions, problems, options.log);
+  if (!prepared.system) throw Error(std::move(problems));
+  for (const auto& problem : problems) prepared.summary.warnings.push_back(to_string(problem));
+  if (!choice.empty()) prepared.summary.notes.push_back(choice);
+  if (learned) {
+    corrections = scheduled(*learned, description, prepared.system->graph(), prepared.settings);
+    prepared.summary.correction = {learned->file, learned->inputs, learned->error};
+    prepared.summary.notes.push_back(correction_note(*prepared.summary.correction));
+  }
+  changes.emplace(*prepared.system, [this](SubsystemId s, std::size_t parameter) { return start_of(s, parameter); });
+  make_runner();
+}
+
+void Simulation::Impl::make_runner() {
+  runner = std::make_unique<Runner>(*prepared.system, *prepared.method, prepared.settings, prepared.summary,
+                                    options.interrupt, options.threads);
+  runner->stop_on(options.stop);
+  if (corrections) runner->correct(&*corrections);
+  for (auto* observer : observers) runner->observe(*observer);
+}
+
+bool Simulation::Impl::can_be_reset() {
+  auto& system = *prepared.system;
+  if (runner->summary().termination == Termination::Failed) return false;
+  for (std::size_t s = 0; s < system.size(); ++s) {
+    if (system.facets(SubsystemId{s}).reset == nullptr) return false;
+  }
+  return true;
+}
+
+std::optional<Value> Simulation::Impl::start_of(SubsystemId s, std::size_t parameter) const {
+  const auto& variable = prepared.system->variables(s).parameters[parameter];
+  const auto& subsystem = description.subsystems[s];
+  for (const auto& [name, written] : subsystem.start) {
+    if (is_called(variable, name)) return converted(written.value, variable);
+  }
+  for (const auto& [name, given] : subsystem.optional_start) {
+    if (is_called(variable, name)) return converted(given.value, variable);
+  }
+  return variable.start;
+}
 
 class Simulation::Checkpoint {
  public:
-  Checkpoint(CoupledSystem& system, Runner::Position position) : system_(system), position_(std::move(position)) {}
+  Checkpoint(CoupledSystem& system, Runner::Position position, Changes::InForce changes)
+      : system_(system), position_(std::move(position)), changes_(std::move(changes)) {}
   ~Checkpoint() { system_.release(position_.system); }
   Checkpoint(const Checkpoint&) = delete;
   Checkpoint& operator=(const Checkpoint&) = delete;
   const Runner::Position& position() const { return position_; }
+  const Changes::InForce& changes() const { return changes_; }
 
  private:
   CoupledSystem& system_;
   Runner::Position position_;
+  Changes::InForce changes_;
 };
 
 // NOLINTNEXTLINE(performance-unnecessary-value-param): the signature is public
 Simulation::Simulation(const SystemDescription& written, RunOptions options, const Extensions& extensions)
     : impl_(std::make_unique<Impl>()) {
-  const auto [description, choice] = choose_method(written, extensions);
-  std::vector<Problem> problems;
-  impl_->prepared = prepare(description, options.threads, extensions, problems, options.log);
-  if (!impl_->prepared.system) throw Error(std::move(problems));
-  auto& prepared = impl_->prepared;
-  for (const auto& problem : problems) prepared.summary.warnings.push_back(to_string(problem));
-  if (!choice.empty()) prepared.summary.notes.push_back(choice);
-  if (options.learned != nullptr) {
-    const Learned& learned = *options.learned;
-    impl_->corrections = scheduled(learned, description, prepared.system->graph(), prepared.settings);
-    prepared.summary.correction = {learned.file, learned.inputs, learned.error};
-    prepared.summary.notes.push_back(correction_note(*prepared.summary.correction));
-  }
-  impl_->runner = std::make_unique<Runner>(*prepared.system, *prepared.method, prepared.settings,
-                                           std::move(prepared.summary), options.interrupt, options.threads);
-  if (impl_->corrections) impl_->runner->correct(&*impl_->corrections);
+  auto [description, choice] = choose_method(written, extensions);
+  impl_->description = std::move(description);
+  impl_->choice = std::move(choice);
+  impl_->extensions = extensions;
+  impl_->options = options;
+  if (options.learned != nullptr) impl_->learned = *options.learned;
+  impl_->make();
 }
 
 Simulation::~Simulation() = default;
@@ -76,6 +133,7 @@ Simulation::Simulation(Simulation&&) noexcept = default;
 Simulation& Simulation::operator=(Simulation&&) noexcept = default;
 
 void Simulation::observe(Observer& observer) {
+  impl_->observers.push_back(&observer);
   impl_->runner->observe(observer);
 }
 
@@ -86,6 +144,39 @@ const RunSummary& Simulation::run() {
 const RunSummary& Simulation::run_until(Time t) {
   impl_->runner->run_until(t);
   return summary();
+}
+
+void Simulation::set(std::string_view variable, const Value& value) {
+  const auto termination = summary().termination;
+  if (termination != Termination::NotStarted && termination != Termination::Running) {
+    throw Error(ErrorCode::InvalidSystem, fmt::format("'{}' cannot be set: the run has ended", variable),
+                {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Call reset first"});
+  }
+  const bool running = termination == Termination::Running;
+  const bool inputs_changed = impl_->changes->set(variable, value, running);
+  if (running) {
+    impl_->runner->note_change({summary().reached, std::string(variable), value}, inputs_changed);
+  } else {
+    impl_->set_before_run.emplace_back(variable, value);
+  }
+}
+
+void Simulation::reset() {
+  auto& impl = *impl_;
+  if (impl.can_be_reset()) {
+    impl.changes->rewind();
+    impl.prepared.system->reset();
+    impl.make_runner();
+    return;
+  }
+  for (std::size_t s = 0; s < impl.prepared.system->size(); ++s) {
+    if (!impl.prepared.system->capabilities(SubsystemId{s}).once_per_process) continue;
+    throw Error(
+        ErrorCode::MissingCapability, "it cannot be run again: it can be made once per process only",
+        {.subsystem = impl.prepared.system->graph().name(SubsystemId{s}), .variable = {}, .time = {}, .remedy = {}});
+  }
+  impl.make();
+  for (const auto& [name, value] : impl.set_before_run) impl.changes->set(name, value, false);
 }
 
 const RunSummary& Simulation::abandon(const Error& fault) {
@@ -117,10 +208,12 @@ std::shared_ptr<const Simulation::Checkpoint> Simulation::checkpoint() {
     throw Error(ErrorCode::MissingCapability, "a checkpoint needs rollback in every subsystem; this one has none",
                 {.subsystem = system.graph().name(SubsystemId{s}), .variable = {}, .time = {}, .remedy = {}});
   }
-  return std::make_shared<const Checkpoint>(system, impl_->runner->position());
+  return std::make_shared<const Checkpoint>(system, impl_->runner->position(), impl_->changes->in_force());
 }
 
 void Simulation::restore(const Checkpoint& checkpoint) {
+  // First the values, then the state: what a subsystem saved is more exact than what follows from its parameters.
+  impl_->changes->restore(checkpoint.changes());
   impl_->runner->restore(checkpoint.position());
 }
 

@@ -16,17 +16,15 @@ namespace {
 FmuChoice fmu_choice(const SubsystemDescription& description, bool needs_equations) {
   FmuChoice choice;
   choice.prefer_model_exchange = needs_equations;
-  if (description.tolerance) choice.tolerance = description.tolerance->value;
+  if (description.relative_tolerance) choice.relative_tolerance = description.relative_tolerance->value;
   // A value that makes no sense is told by the check of values; it must not end the loading before.
   if (description.timeout && description.timeout->value > 0.0) choice.timeout = description.timeout->value;
-  if (!description.interface) return choice;
-  choice.interface =
-      description.interface->value == kModelExchange ? FmuInterface::ModelExchange : FmuInterface::CoSimulation;
+  if (description.interface) choice.interface = description.interface->value;
   return choice;
 }
 
-bool is_linear(const SubsystemDescription& description) {
-  return description.interpolation && description.interpolation->value == kLinear;
+TableInterpolation interpolation_of(const SubsystemDescription& description) {
+  return description.interpolation ? description.interpolation->value : TableInterpolation::Hold;
 }
 
 class Factory {
@@ -63,8 +61,7 @@ class Factory {
 
   std::unique_ptr<Subsystem> csv(const SubsystemDescription& description, std::vector<Problem>& problems) const {
     try {
-      auto source = read_csv_source(description.csv,
-                                    is_linear(description) ? TableInterpolation::Linear : TableInterpolation::Hold);
+      auto source = read_csv_source(description.csv, interpolation_of(description));
       const Time start = system_.start.value;
       const Time stop = system_.stop ? system_.stop->value : start;
       if (start < source->first_time() || stop > source->last_time()) {
@@ -106,7 +103,7 @@ std::string source_of(const SubsystemDescription& description, bool needs_equati
   if (!description.fmu.empty()) return fmu_title(description.fmu, fmu_choice(description, needs_equations));
   if (description.csv.empty()) return "model " + description.model;
   return fmt::format("csv {} ({})", std::filesystem::path(description.csv).filename().string(),
-                     is_linear(description) ? kLinear : kHold);
+                     to_word(interpolation_of(description)));
 }
 
 SubsystemMaker subsystem_maker(const SystemDescription& system, bool needs_equations, const Extensions& extensions,

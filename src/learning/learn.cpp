@@ -14,6 +14,7 @@
 #include "learning/learned_connections.hpp"
 #include "learning/repeated_run.hpp"
 #include "learning/update.hpp"
+#include "masters/jacobi.hpp"
 
 namespace entrain {
 namespace {
@@ -79,11 +80,11 @@ class Learner {
 
   LearnResult learn() {
     result_.end = LearnEnd::Diverged;
-    if (options_.progressive != "always") {
+    if (options_.progressive != ProgressiveLearning::Always) {
       result_.end = learn_up_to(run_.settings().stop);
       kept_ = std::move(best_);
     }
-    if (result_.end == LearnEnd::Diverged && options_.progressive != "never") learn_step_by_step();
+    if (result_.end == LearnEnd::Diverged && options_.progressive != ProgressiveLearning::Never) learn_step_by_step();
     result_.stop = run_.settings().stop;
     result_.learned_to = kept_->reached;
     result_.best = kept_->number;
@@ -211,9 +212,9 @@ SystemDescription prepared_for_learning(SystemDescription description, std::vect
   }
   description.method.value = learnable;
   auto& options = description.method_options[learnable];
-  const Written<OptionValue> late{std::string("delay"), {}};
+  const Written<OptionValue> late{std::string(to_word(FeedthroughTreatment::Delay)), {}};
   const auto feedthrough = options.insert({"feedthrough", late}).first;
-  if (feedthrough->second.value == OptionValue(std::string("refresh"))) {
+  if (feedthrough->second.value == OptionValue(std::string(to_word(FeedthroughTreatment::Refresh)))) {
     notes.emplace_back("feedthrough = \"refresh\" leaves nothing to learn; learned with \"delay\"");
     feedthrough->second = late;
   }
@@ -240,8 +241,6 @@ void check_options(const LearnOptions& options) {
   require(options.gain > 0.0 && options.gain <= 2.0, "gain must be above 0 and at most 2");
   require_size(options.cutoff, "cutoff frequency");
   require_size(options.horizon, "horizon");
-  require(options.progressive == "auto" || options.progressive == "always" || options.progressive == "never",
-          "progressive must be \"auto\", \"always\" or \"never\"");
   if (!problems.empty()) throw Error(std::move(problems));
 }
 

@@ -53,7 +53,8 @@ void DefectControl::judge(const CoupledSystem& system, Time reached) {
     const double defect = std::abs(system.inputs()[connection.input] - system.incoming(connection.input));
     const double in_output_units = connection.factor == 0.0 ? 0.0 : defect / std::abs(connection.factor);
     if (in_output_units == 0.0) continue;  // also where nothing is allowed
-    const double allowed = settings_.absolute_tolerance + settings_.tolerance * size_of(ranges_[connection.output]);
+    const double allowed =
+        settings_.absolute_tolerance + settings_.relative_tolerance * size_of(ranges_[connection.output]);
     worst = std::max(worst, in_output_units / allowed);
   }
   if (!(worst <= 1.0)) ++beyond_tolerance_;

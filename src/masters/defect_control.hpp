@@ -16,11 +16,11 @@ namespace entrain {
 class DefectControl {
  public:
   struct Settings {
-    double tolerance = 1e-3;          ///< defect allowed, relative to the range of the output so far
-    double absolute_tolerance = 0.0;  ///< defect allowed anyway, in the unit of the output
-    Duration min_step = 0.0;          ///< s; 0 = a thousandth of the macro step
-    Duration max_step = 0.0;          ///< s; 0 = a hundred macro steps
-    int degree = 0;                   ///< of the inputs: the defect falls with the power degree + 1 of the step
+    double relative_tolerance = 1e-3;  ///< defect allowed, relative to the range of the output so far
+    double absolute_tolerance = 0.0;   ///< defect allowed anyway, in the unit of the output
+    Duration min_step = 0.0;           ///< s; 0 = a thousandth of the macro step
+    Duration max_step = 0.0;           ///< s; 0 = a hundred macro steps
+    int degree = 0;                    ///< of the inputs: the defect falls with the power degree + 1 of the step
   };
 
   void start(const CoupledSystem& system, const RunSettings& run, const Settings& settings);

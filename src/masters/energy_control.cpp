@@ -20,17 +20,13 @@ constexpr double kLeastError = 1e-6;  // below, the change is limited anyway; ze
 
 }  // namespace
 
-void EnergyControlOptions::bind(OptionBinder& binder) {
+void EnergyTolerances::bind(OptionBinder& binder) {
   binder.number(
-      "energy_tolerance", relative_tolerance,
+      "energy_relative_tolerance", relative,
       "of step_control = \"energy\": residual energy of a step, relative to what the largest power carries in it",
       {1e-14, 1.0});
-  binder.number("energy_absolute_tolerance", absolute_tolerance,
+  binder.number("energy_absolute_tolerance", absolute,
                 "of step_control = \"energy\": residual energy of a step that is allowed anyway, in J", {0.0, 1e300});
-  binder.number("energy_min_step", min_step, "of step_control = \"energy\": smallest step in s; 0 = step / 1000",
-                {0.0, 1e300});
-  binder.number("energy_max_step", max_step, "of step_control = \"energy\": largest step in s; 0 = 100 step",
-                {0.0, 1e300});
 }
 
 EnergyControlOptions EnergyControlOptions::in_force(const RunSettings& settings) const {
@@ -42,14 +38,15 @@ EnergyControlOptions EnergyControlOptions::in_force(const RunSettings& settings)
 
 void EnergyControlOptions::check_times(const RunSettings& settings, const WrittenOptions& written,
                                        std::vector<Problem>& problems) const {
-  const auto [relative, absolute, smallest, largest] = in_force(settings);
-  if (smallest > largest) {
+  const auto [tolerances_in_force, smallest, largest] = in_force(settings);
+  const bool both_written = min_step > 0.0 && max_step > 0.0;  // compared with each other by the method
+  if (smallest > largest && !both_written) {
     problems.push_back({fmt::format("the smallest step, {} s, is above the largest, {} s", smallest, largest),
-                        "change energy_min_step or energy_max_step (0: step / 1000 and 100 step)",
-                        position_of(written, min_step > 0.0 ? "energy_min_step" : "energy_max_step")});
+                        "change min_step or max_step (0: step / 1000 and 100 step)",
+                        position_of(written, min_step > 0.0 ? "min_step" : "max_step")});
   } else if (const Duration whole = settings.stop - settings.start; smallest > whole) {
-    problems.push_back({fmt::format("energy_min_step = {} s is longer than the run, {} s", smallest, whole),
-                        "choose a smaller one", position_of(written, "energy_min_step")});
+    problems.push_back({fmt::format("min_step = {} s is longer than the run, {} s", smallest, whole),
+                        "choose a smaller one", position_of(written, "min_step")});
   }
 }
 
@@ -74,7 +71,7 @@ double EnergyControl::error_of_step(const CoupledSystem& system, Duration size) 
   for (const auto& bond : system.bonds()) {
     const BondPowers powers = powers_of(bond, system.inputs(), system.outputs());
     largest_power_ = std::max({largest_power_, std::abs(powers.received), std::abs(powers.given)});
-    const double allowed = options_.absolute_tolerance + options_.relative_tolerance * largest_power_ * size;
+    const double allowed = options_.tolerances.absolute + options_.tolerances.relative * largest_power_ * size;
     const double error = allowed > 0.0 ? powers.residual() * size / allowed : 0.0;
     squares += error * error;
   }

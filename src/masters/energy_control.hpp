@@ -9,13 +9,19 @@
 
 namespace entrain {
 
-struct EnergyControlOptions {
-  double relative_tolerance = 1e-2;
-  double absolute_tolerance = 1e-6;  ///< J
-  double min_step = 0.0;             ///< s; 0 = a thousandth of the step of the run
-  double max_step = 0.0;             ///< s; 0 = a hundred times the step of the run
+/// Of the residual energy of a step.
+struct EnergyTolerances {
+  double relative = 1e-2;
+  double absolute = 1e-6;  ///< J
 
   void bind(OptionBinder& binder);
+};
+
+struct EnergyControlOptions {
+  EnergyTolerances tolerances;
+  double min_step = 0.0;  ///< s; 0 = a thousandth of the step of the run
+  double max_step = 0.0;  ///< s; 0 = a hundred times the step of the run
+
   void check_times(const RunSettings& settings, const WrittenOptions& written, std::vector<Problem>& problems) const;
   /// With numbers in place of 0.
   EnergyControlOptions in_force(const RunSettings& settings) const;

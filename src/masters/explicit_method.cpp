@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "masters/input_notes.hpp"
 #include "masters/step_control.hpp"
@@ -13,22 +12,22 @@ namespace entrain {
 void ExplicitOptions::bind(OptionBinder& binder) {
   binder.integer("degree", degree, "degree of the input polynomials, by extrapolation from the history",
                  {0, kMaxInputDegree});
-  binder.choice("start", start, "grow: the degree grows with the history; constant: a constant history is assumed",
-                {"grow", "constant"});
-  binder.choice("loops", loops, "algebraic loops at communication times: one macro step late, or solved by Newton",
-                {"delay", "solve"});
+  binder.choice("start", start, "grow: the degree grows with the history; constant: a constant history is assumed");
+  binder.choice("loops", loops, "algebraic loops at communication times: one macro step late, or solved by Newton");
   binder.boolean("adaptive", adaptive, "macro steps by the connection defect; the macro step is the first one");
-  binder.number("tolerance", tolerance, "adaptive: defect allowed at the end of a step, relative to the output's range",
-                {1e-12, 1.0});
+  binder.number("relative_tolerance", relative_tolerance,
+                "adaptive: defect allowed at the end of a step, relative to the output's range", {1e-12, 1.0});
   binder.number("absolute_tolerance", absolute_tolerance,
                 "adaptive: defect that is allowed anyway, in the unit of the output", {0.0});
-  binder.number("min_step", min_step, "adaptive: s; 0 = a thousandth of the macro step", {0.0});
-  binder.number("max_step", max_step, "adaptive: s; 0 = a hundred macro steps", {0.0});
+  binder.number("min_step", min_step,
+                "smallest step in s, where it is not fixed; 0: a thousandth of the step of the run", {0.0});
+  binder.number("max_step", max_step,
+                "largest step in s, where it is not fixed; 0: a hundred times the step of the run", {0.0});
 }
 
 Requirements ExplicitMethod::requirements() const {
   Requirements needs;
-  needs.refresh_in_loops = options_.loops == "solve";
+  needs.refresh_in_loops = options_.loops == LoopTreatment::Solve;
   needs.free_step = options_.adaptive;
   return needs;
 }
@@ -41,11 +40,12 @@ void ExplicitMethod::check(const Graph&, const WrittenOptions& written, std::vec
   }
   if (options_.adaptive) return;
   const ExplicitOptions defaults;
-  const std::array<AdaptiveOption, 4> idle{
-      {{"tolerance", options_.tolerance, defaults.tolerance},
-       {"absolute_tolerance", options_.absolute_tolerance, defaults.absolute_tolerance},
-       {"min_step", options_.min_step, defaults.min_step},
-       {"max_step", options_.max_step, defaults.max_step}}};
+  std::vector<AdaptiveOption> idle{{"relative_tolerance", options_.relative_tolerance, defaults.relative_tolerance},
+                                   {"absolute_tolerance", options_.absolute_tolerance, defaults.absolute_tolerance}};
+  if (!chooses_steps()) {
+    idle.push_back({"min_step", options_.min_step, defaults.min_step});
+    idle.push_back({"max_step", options_.max_step, defaults.max_step});
+  }
   warn_of_idle(idle, name(), written, problems);
 }
 
@@ -58,7 +58,7 @@ void ExplicitMethod::start(CoupledSystem& system, const RunSettings& settings) {
   step_ = 0;
   calendar_.start(system, settings);
   inputs_.start(system, {.degree = options_.degree,
-                         .constant_history = options_.start == "constant",
+                         .constant_history = options_.start == HistoryStart::Constant,
                          .unit = options_.adaptive ? 1.0 : settings.step,
                          .gains = gains(system.graph())});
   degree_.assign(system.size(), 0);
@@ -70,13 +70,13 @@ void ExplicitMethod::start(CoupledSystem& system, const RunSettings& settings) {
     next_event_[s] = system.next_event(SubsystemId{s}, settings.start);
     events_announced_ = events_announced_ || system.capabilities(SubsystemId{s}).announces_events;
   }
-  solve_loops_ = options_.loops == "solve" && !system.graph().loops().empty();
+  solve_loops_ = options_.loops == LoopTreatment::Solve && !system.graph().loops().empty();
   one_step_for_all_ = steps_all_at_once() && inputs_.plain_hold() && calendar_.in_step() && !events_announced_ &&
                       !solve_loops_ && !options_.adaptive;
   tasks_.resize(system.size());
   if (options_.adaptive) {
     control_.start(system, settings,
-                   {.tolerance = options_.tolerance,
+                   {.relative_tolerance = options_.relative_tolerance,
                     .absolute_tolerance = options_.absolute_tolerance,
                     .min_step = options_.min_step,
                     .max_step = options_.max_step,
@@ -200,8 +200,9 @@ std::vector<std::string> ExplicitMethod::notes(const CoupledSystem& system) cons
   const std::size_t loops = system.graph().loops().size();
   if (loops > 0) {
     notes.push_back(fmt::format("{} algebraic loop{} {}", loops, loops > 1 ? "s" : "",
-                                options_.loops == "solve" ? "solved at every communication time"
-                                                          : "delayed by one macro step (loops = \"delay\")"));
+                                options_.loops == LoopTreatment::Solve
+                                    ? "solved at every communication time"
+                                    : "delayed by one macro step (loops = \"delay\")"));
   }
   for (auto& note : input_degree_notes(system, options_.degree)) notes.push_back(std::move(note));
   return notes;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <functional>
 #include <string>
 #include <vector>
@@ -11,12 +12,28 @@
 
 namespace entrain {
 
+/// What stands for the history that a run has not yet.
+enum class HistoryStart { Grow, Constant };
+template <>
+struct ChoiceNames<HistoryStart> {
+  static constexpr std::array<ChoiceName<HistoryStart>, 2> all{
+      {{HistoryStart::Grow, "grow"}, {HistoryStart::Constant, "constant"}}};
+};
+
+/// Algebraic loops at communication times.
+enum class LoopTreatment { Delay, Solve };
+template <>
+struct ChoiceNames<LoopTreatment> {
+  static constexpr std::array<ChoiceName<LoopTreatment>, 2> all{
+      {{LoopTreatment::Delay, "delay"}, {LoopTreatment::Solve, "solve"}}};
+};
+
 struct ExplicitOptions {
   int degree = 0;
-  std::string start = "grow";
-  std::string loops = "delay";
+  HistoryStart start = HistoryStart::Grow;
+  LoopTreatment loops = LoopTreatment::Delay;
   bool adaptive = false;
-  double tolerance = 1e-3;
+  double relative_tolerance = 1e-3;
   double absolute_tolerance = 1e-9;
   double min_step = 0.0;
   double max_step = 0.0;
@@ -35,6 +52,7 @@ class ExplicitMethod : public Method {
   std::vector<std::string> step_tolerances() const override;
   void start(CoupledSystem& system, const RunSettings& settings) override;
   MacroStepReport advance(CoupledSystem& system) final;
+  void constants_changed(CoupledSystem& system) final { inputs_.cut_constants(system); }
   MethodMemory memory() const final;
   void restore(const MethodMemory& memory) final;
   std::vector<std::string> notes(const CoupledSystem& system) const override;
@@ -72,6 +90,10 @@ class ExplicitMethod : public Method {
   void choose_step(Time from, Duration size) { calendar_.choose(step_, from, size); }
   int input_degree() const { return options_.degree; }
   bool adaptive() const { return options_.adaptive; }
+  Duration min_step() const { return options_.min_step; }
+  Duration max_step() const { return options_.max_step; }
+  /// False where the size of the macro step is fixed: min_step and max_step do nothing.
+  virtual bool chooses_steps() const { return options_.adaptive; }
 
  private:
   std::size_t collect_tasks(std::span<const SubsystemId> batch);

@@ -83,6 +83,12 @@ void ExtrapolatedInputs::cut_history(const CoupledSystem& system, SubsystemId so
   }
 }
 
+void ExtrapolatedInputs::cut_constants(const CoupledSystem& system) {
+  for (std::size_t i = 0; i < histories_.size(); ++i) {
+    if (system.graph().source(InputId{i}) == nullptr) histories_[i].count = 0;
+  }
+}
+
 std::vector<double> ExtrapolatedInputs::memory() const {
   std::vector<double> numbers;
   for (const auto& history : histories_) {

@@ -31,6 +31,8 @@ class ExtrapolatedInputs {
   bool plain_hold() const { return plain_hold_; }
 
   /// No polynomial may span a jump of this subsystem's outputs: its consumers begin a new history.
+  /// Inputs that no output feeds were given other values: no history is continued across.
+  void cut_constants(const CoupledSystem& system);
   void cut_history(const CoupledSystem& system, SubsystemId source);
 
   /// Past samples by hand: value(input, k) is what the input received k = 1, 2, 3 macro steps before the start.

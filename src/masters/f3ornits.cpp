@@ -28,7 +28,7 @@ const MethodTraits& F3ornits::traits() const {
       .summary = "explicit, each subsystem with steps of its own; for any mix of capabilities",
       .family = MethodFamily::Asynchronous,
       .order = 3,
-      .knobs = {.tolerances = {"tol_rel", "tol_abs"}}};
+      .knobs = {.tolerances = {"relative_tolerance", "absolute_tolerance"}}};
   return kTraits;
 }
 
@@ -39,7 +39,7 @@ Requirements F3ornits::requirements() const {
 }
 
 void F3ornits::start(CoupledSystem& system, const RunSettings& settings) {
-  calibration_ = {options_.max_order, options_.calibration == "cls"};
+  calibration_ = {options_.max_order, options_.calibration == Calibration::LeastSquares};
   step_control_ = options_.step_control();
   settings_ = settings;
   step_ = 0;

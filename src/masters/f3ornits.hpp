@@ -12,13 +12,21 @@
 
 namespace entrain {
 
+/// How estimates are fitted to the samples.
+enum class Calibration { Extrapolation, LeastSquares };
+template <>
+struct ChoiceNames<Calibration> {
+  static constexpr std::array<ChoiceName<Calibration>, 2> all{
+      {{Calibration::Extrapolation, "extrapolation"}, {Calibration::LeastSquares, "cls"}}};
+};
+
 struct F3ornitsOptions {
-  std::string calibration = "extrapolation";
+  Calibration calibration = Calibration::Extrapolation;
   bool smooth = false;
-  std::string normalisation = "damped-amplitude";
+  Normalisation normalisation = Normalisation::DampedAmplitude;
   double damping = 0.05;
-  double tol_rel = 1e-4;
-  double tol_abs = 1e-4;
+  double relative_tolerance = 1e-4;
+  double absolute_tolerance = 1e-4;
   int max_order = 2;
   double initial_step = 0.0;
   double min_step = 0.0;

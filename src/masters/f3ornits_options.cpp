@@ -8,18 +8,17 @@ namespace entrain {
 
 void F3ornitsOptions::bind(OptionBinder& binder) {
   constexpr OptionBinder::Limits kNotNegative{0.0};
-  binder.choice("calibration", calibration, "estimates pass through the latest samples, or fit one more of them (cls)",
-                {"extrapolation", "cls"});
+  binder.choice("calibration", calibration, "estimates pass through the latest samples, or fit one more of them (cls)");
   binder.boolean("smooth", smooth, "inputs without jumps of value or slope, where the subsystem takes cubics");
-  binder.choice("normalisation", normalisation, "what errors are relative to",
-                {"magnitude", "amplitude", "damped-amplitude"});
+  binder.choice("normalisation", normalisation, "what errors are relative to");
   binder.number("damping", damping, "share of the amplitude forgotten per second", kNotNegative);
-  binder.number("tol_rel", tol_rel, "relative tolerance of the foreseen outputs", kNotNegative);
-  binder.number("tol_abs", tol_abs, "absolute tolerance, in the unit of each output", kNotNegative);
+  binder.number("relative_tolerance", relative_tolerance, "relative tolerance of the foreseen outputs", kNotNegative);
+  binder.number("absolute_tolerance", absolute_tolerance, "absolute tolerance, in the unit of each output",
+                kNotNegative);
   binder.integer("max_order", max_order, "highest order of the estimates", {0, kMaxInputDegree});
   binder.number("initial_step", initial_step, "first step in s; 0: the step of the run", kNotNegative);
-  binder.number("min_step", min_step, "shortest step in s; 0: a hundredth of the initial one", kNotNegative);
-  binder.number("max_step", max_step, "longest step in s; 0: no limit", kNotNegative);
+  binder.number("min_step", min_step, "smallest step in s; 0: a hundredth of initial_step", kNotNegative);
+  binder.number("max_step", max_step, "largest step in s; 0: no limit", kNotNegative);
   binder.list("growth", growth, "least and most of a step against the one before", kNotNegative);
   binder.boolean("memory", memory, "a step cut for a rendezvous may be followed by one as long as it should have been");
   binder.boolean("detect_jumps", detect_jumps,
@@ -32,12 +31,10 @@ void F3ornitsOptions::bind(OptionBinder& binder) {
 
 StepControlSettings F3ornitsOptions::step_control() const {
   StepControlSettings settings;
-  settings.normalisation = normalisation == "magnitude"   ? Normalisation::Magnitude
-                           : normalisation == "amplitude" ? Normalisation::Amplitude
-                                                          : Normalisation::DampedAmplitude;
+  settings.normalisation = normalisation;
   settings.damping = damping;
-  settings.relative_tolerance = tol_rel;
-  settings.absolute_tolerance = tol_abs;
+  settings.relative_tolerance = relative_tolerance;
+  settings.absolute_tolerance = absolute_tolerance;
   settings.least_dilatation = growth[0];
   settings.most_dilatation = growth[1];
   return settings;
@@ -52,8 +49,9 @@ void F3ornits::check(const Graph&, const WrittenOptions& written, std::vector<Pr
   if (!pair)
     add("growth", "method.f3ornits.growth must be two numbers: one above 0 and up to 1, and one from 1 on",
         "choose for example [0.1, 1.05]");
-  if (options_.tol_rel + options_.tol_abs == 0.0) {
-    add("tol_rel", "method.f3ornits.tol_rel and tol_abs are both 0", "nothing can be foreseen exactly");
+  if (options_.relative_tolerance + options_.absolute_tolerance == 0.0) {
+    add("relative_tolerance", "method.f3ornits.relative_tolerance and absolute_tolerance are both 0",
+        "nothing can be foreseen exactly");
   }
   if (options_.max_step > 0.0 && std::max(options_.min_step, options_.initial_step) > options_.max_step) {
     add("max_step", "method.f3ornits.max_step is less than min_step or initial_step");

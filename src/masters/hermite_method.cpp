@@ -18,16 +18,14 @@ constexpr double kHair = 1e-9;              // of a step: how far before an even
 
 void HermiteOptions::bind(OptionBinder& binder, std::string_view adaptive_help) {
   binder.boolean("adaptive", adaptive, adaptive_help);
-  binder.number("min_step", min_step, "smallest macro step in s; 0: a thousandth of the step", {0.0});
-  binder.number("max_step", max_step, "adaptive: largest macro step in s; 0: ten times the step", {0.0});
+  binder.number("min_step", min_step, "smallest step in s; 0: a thousandth of the step of the run", {0.0});
+  binder.number("max_step", max_step, "adaptive: largest step in s; 0: ten times the step of the run", {0.0});
   binder.choice("restart", restart,
-                "next step from the outputs as they really are, or strictly C1 from what the inputs ended with",
-                {"real", "c1"});
+                "next step from the outputs as they really are, or strictly C1 from what the inputs ended with");
   binder.choice(
       "start", start,
       "short: a step at the start or behind a jump, of low order for want of slopes and of a past, is made in "
-      "pieces that double from a sixteenth; they are not recorded",
-      {"plain", "short"});
+      "pieces that double from a sixteenth; they are not recorded");
   estimator.bind(binder);
 }
 
@@ -100,7 +98,7 @@ MacroStepReport HermiteMethod::advance(CoupledSystem& system) {
   if (restart_due_) restart_inputs(system);
   if (const auto event = event_to_cross()) {
     cross(system, *event);
-  } else if (common_.start == "short" && !slopes_known_ && !rigid_ && !common_.adaptive) {
+  } else if (common_.start == FirstStep::Short && !slopes_known_ && !rigid_ && !common_.adaptive) {
     step_in_pieces(system, report);
   } else {
     step_once(system, next_window(), report);
@@ -128,7 +126,7 @@ void HermiteMethod::step_in_pieces(CoupledSystem& system, MacroStepReport& repor
 }
 
 void HermiteMethod::step_once(CoupledSystem& system, Window window, MacroStepReport& report) {
-  if (common_.restart == "real") {
+  if (common_.restart == HermiteRestart::Real) {
     trials_->begin(now_, window.size, left_.slopes);
     if (slopes_known_) trials_->follow_inputs(left_.values, left_.slopes);
   } else {  // the polynomials go on with their own slopes; who tells no other keeps those
@@ -246,12 +244,12 @@ std::vector<TrialKind> HermiteMethod::estimated_kinds(const CoupledSystem& syste
   return kinds;
 }
 
-void HermiteMethod::predict(std::string_view predictor, Duration size) {
-  const bool extrapolates = predictor == "hermite" && previous_size_ > 0.0;
+void HermiteMethod::predict(Predictor predictor, Duration size) {
+  const bool extrapolates = predictor == Predictor::Hermite && previous_size_ > 0.0;
   for (const OutputId y : unknowns_) {
     const double left = left_.values[y];
     const double slope = left_.slopes[y];
-    right_.values[y] = predictor == "hold" ? left : left + size * slope;
+    right_.values[y] = predictor == Predictor::Hold ? left : left + size * slope;
     right_.slopes[y] = slope;
     if (extrapolates) {
       // The cubic of the step before, about its end: left + slope s + c2 s^2 + c3 s^3.
@@ -267,7 +265,7 @@ void HermiteMethod::predict(std::string_view predictor, Duration size) {
 }
 
 void HermiteMethod::solve_estimated(CoupledSystem& system, const Window& window, EstimatedCoupling& coupling) {
-  predict("hermite", window.size);
+  predict(Predictor::Hermite, window.size);
   set_tasks(window);
   write_inputs(system, window);
   coupling.trials.run(tasks_, block_);
@@ -309,7 +307,7 @@ void HermiteMethod::accept(CoupledSystem& system, const Window& window) {
   look_back(system, window);
   std::swap(previous_, left_);
   previous_size_ = slopes_known_ ? window.size : 0.0;
-  const bool c1 = common_.restart == "c1";
+  const bool c1 = common_.restart == HermiteRestart::C1;
   left_.values = c1 ? right_.values : block_.signals;
   left_.slopes = c1 ? right_.slopes : block_.slopes;
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,12 +15,37 @@
 
 namespace entrain {
 
+/// What the inputs of a step begin with.
+enum class HermiteRestart { Real, C1 };
+template <>
+struct ChoiceNames<HermiteRestart> {
+  static constexpr std::array<ChoiceName<HermiteRestart>, 2> all{
+      {{HermiteRestart::Real, "real"}, {HermiteRestart::C1, "c1"}}};
+};
+
+/// A step without slopes and a past, at the start or behind a jump.
+enum class FirstStep { Plain, Short };
+template <>
+struct ChoiceNames<FirstStep> {
+  static constexpr std::array<ChoiceName<FirstStep>, 2> all{{{FirstStep::Plain, "plain"}, {FirstStep::Short, "short"}}};
+};
+
+/// The first guess of the values at the end of a step.
+enum class Predictor { Hold, Linear, Hermite, Missiles };
+template <>
+struct ChoiceNames<Predictor> {
+  static constexpr std::array<ChoiceName<Predictor>, 4> all{{{Predictor::Hold, "hold"},
+                                                             {Predictor::Linear, "linear"},
+                                                             {Predictor::Hermite, "hermite"},
+                                                             {Predictor::Missiles, "missiles"}}};
+};
+
 struct HermiteOptions {
   bool adaptive = false;
   double min_step = 0.0;
   double max_step = 0.0;
-  std::string restart = "real";
-  std::string start = "plain";
+  HermiteRestart restart = HermiteRestart::Real;
+  FirstStep start = FirstStep::Plain;
   EstimatorOptions estimator;
 
   /// `adaptive_help`: what the macro step follows.
@@ -64,7 +90,7 @@ class HermiteMethod : public Method {
   /// Estimates for everyone, from what each can tell.
   static std::vector<TrialKind> estimated_kinds(const CoupledSystem& system);
   /// First guess of `right_`: the last values held, their slopes followed, or the last polynomials continued.
-  void predict(std::string_view predictor, Duration size);
+  void predict(Predictor predictor, Duration size);
   /// `right_` as it is when everyone is estimated: one linear system. Leaves the estimates in `block_` and tasks set.
   void solve_estimated(CoupledSystem& system, const Window& window, EstimatedCoupling& coupling);
   void set_tasks(const Window& window);
@@ -79,7 +105,9 @@ class HermiteMethod : public Method {
   bool was_shortened(const Window& window) const { return window.size < step_; }
   void set_next_step(Duration size);
   /// Of all signals, as they really are at the start of the step; left_.slopes unless restart = "c1".
-  std::span<const double> real_slopes() const { return common_.restart == "real" ? left_.slopes : told_slopes_; }
+  std::span<const double> real_slopes() const {
+    return common_.restart == HermiteRestart::Real ? left_.slopes : told_slopes_;
+  }
   /// The size of a connected signal so far, 1 if it was always zero or next to it: sizes are divided by each other, and
   /// a signal that an excitation far away has hardly reached may be as small as numbers get.
   double magnitude(std::size_t signal) const { return magnitude_[signal] > 1e-100 ? magnitude_[signal] : 1.0; }

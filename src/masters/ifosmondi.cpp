@@ -13,25 +13,20 @@ constexpr double kGrowth = 1.3;           // at most, from one step to the next
 constexpr double kShrinkage = 0.5;        // at most, and after a failure
 constexpr std::size_t kNamedInError = 5;  // connections
 
-FixedPointMethod method_of(const std::string& solver) {
-  if (solver == "anderson") return FixedPointMethod::Anderson;
-  return solver == "newton-krylov" ? FixedPointMethod::NewtonKrylov : FixedPointMethod::Plain;
-}
-
 }  // namespace
 
 void IfosmondiOptions::bind(OptionBinder& binder) {
   binder.choice("solver", solver,
-                "anderson: accelerated fixed point; newton-krylov: for hard couplings; fixed-point: plain iteration",
-                {"anderson", "newton-krylov", "fixed-point"});
-  binder.number("epsilon", epsilon, "converged when |residual| <= epsilon (|output| + 1), values and slopes alike",
-                {1e-14, 1.0});
+                "anderson: accelerated fixed point; newton-krylov: for hard couplings; fixed-point: plain iteration");
+  binder.number(
+      "iteration_tolerance", iteration_tolerance,
+      "converged when |residual| <= tolerance (|output| + 1), values and slopes alike; not an error of the step",
+      {1e-14, 1.0});
   binder.integer("max_iterations", max_iterations, "evaluations per attempt; then the step is cut in two", {2, 100000});
   binder.choice(
       "predictor", predictor,
       "first guess: hold the last values, follow their slopes, continue the last Hermite polynomials, or solve "
-      "the coupling of estimates (missiles), whose matrix then speeds up the iteration too",
-      {"hold", "linear", "hermite", "missiles"});
+      "the coupling of estimates (missiles), whose matrix then speeds up the iteration too");
 }
 
 const MethodTraits& Ifosmondi::traits() const {
@@ -57,9 +52,9 @@ Requirements Ifosmondi::requirements() const {
 }
 
 void Ifosmondi::start_solving(CoupledSystem& system) {
-  solver_.emplace(2 * unknowns_.size(), method_of(options_.solver));
+  solver_.emplace(2 * unknowns_.size(), options_.solver);
   for (auto* values : {&z_, &image_, &scale_}) values->assign(2 * unknowns_.size(), 0.0);
-  if (options_.predictor != "missiles") return;
+  if (options_.predictor != Predictor::Missiles) return;
   trusts_estimates_ = true;
   steps_continued_ = 0;
   estimates_.emplace(system, estimated_kinds(system), predicting());
@@ -73,7 +68,7 @@ EstimatorOptions Ifosmondi::predicting() const {
   const EstimatorOptions unchanged;
   EstimatorOptions options = common_.estimator;
   if (options.reconstruction == unchanged.reconstruction) options.reconstruction = 2;
-  if (options.linearize == unchanged.linearize) options.linearize = "when-needed";
+  if (options.linearize == unchanged.linearize) options.linearize = LinearizationRenewal::WhenNeeded;
   return options;
 }
 
@@ -83,13 +78,13 @@ bool Ifosmondi::guess(CoupledSystem& system, const Window& window) {
   if (coupling_) {
     try {
       solve_estimated(system, window, *coupling_);
-      if (!trusts_estimates_) predict("hermite", window.size);
+      if (!trusts_estimates_) predict(Predictor::Hermite, window.size);
       return true;
     } catch (const Error& error) {
       if (error.code() != ErrorCode::SolverFailed) throw;  // else the estimates leave a loop undetermined
     }
   }
-  predict(coupling_ ? "hermite" : options_.predictor, window.size);
+  predict(coupling_ ? Predictor::Hermite : options_.predictor, window.size);
   return false;
 }
 
@@ -141,7 +136,7 @@ FixedPointSolver::Result Ifosmondi::solve(CoupledSystem& system, const Window& w
     coupling_->equations.solve(difference.first(count), difference.last(count));
   };
   const FixedPointSolver::Correction correction(correct);
-  FixedPointSolver::Settings settings{options_.epsilon, options_.max_iterations, scale_};
+  FixedPointSolver::Settings settings{options_.iteration_tolerance, options_.max_iterations, scale_};
   if (solved) {
     settings.correction = &correction;
     if (trusts_estimates_) settings.least_evaluations = 1;
@@ -201,15 +196,17 @@ void Ifosmondi::throw_not_converged(const CoupledSystem& system, Duration size) 
   if (const auto refusal = trials_->refusal(); !refusal.empty()) text += "; the last trial failed: " + refusal;
   throw Error(
       ErrorCode::SolverFailed,
-      fmt::format("ifosmondi did not converge to epsilon = {:g} in a step of {:g} s; residuals of value or slope by "
+      fmt::format("ifosmondi did not converge to iteration_tolerance = {:g} in a step of {:g} s; residuals of value or "
+                  "slope by "
                   "connection: {}",
-                  options_.epsilon, size, text),
+                  options_.iteration_tolerance, size, text),
       {.subsystem = {},
        .variable = {},
        .time = now_,
-       .remedy = rigid_ ? "Choose a smaller step, another solver or a larger epsilon: a subsystem imposes its "
-                          "step, so this one cannot be cut"
-                        : "Choose another solver, more max_iterations, a larger epsilon or a smaller min_step"});
+       .remedy =
+           rigid_ ? "Choose a smaller step, another solver or a larger iteration_tolerance: a subsystem imposes its "
+                    "step, so this one cannot be cut"
+                  : "Choose another solver, more max_iterations, a larger iteration_tolerance or a smaller min_step"});
 }
 
 void Ifosmondi::begin_anew() {
@@ -237,7 +234,7 @@ std::vector<std::string> Ifosmondi::notes(const CoupledSystem&) const {
   if (!estimates_) return notes;
   const auto options = predicting();
   notes.push_back(fmt::format("predictor: estimates with reconstruction = {}, linearize = \"{}\"",
-                              options.reconstruction, options.linearize));
+                              options.reconstruction, to_word(options.linearize)));
   for (const auto& loss : estimates_->losses()) notes.push_back("predictor: " + loss);
   return notes;
 }

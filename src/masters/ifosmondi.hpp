@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,11 +10,18 @@
 
 namespace entrain {
 
+template <>
+struct ChoiceNames<FixedPointMethod> {
+  static constexpr std::array<ChoiceName<FixedPointMethod>, 3> all{{{FixedPointMethod::Anderson, "anderson"},
+                                                                    {FixedPointMethod::NewtonKrylov, "newton-krylov"},
+                                                                    {FixedPointMethod::Plain, "fixed-point"}}};
+};
+
 struct IfosmondiOptions {
-  std::string solver = "anderson";
-  double epsilon = 1e-6;
+  FixedPointMethod solver = FixedPointMethod::Anderson;
+  double iteration_tolerance = 1e-6;
   int max_iterations = 50;
-  std::string predictor = "hermite";
+  Predictor predictor = Predictor::Hermite;
 
   void bind(OptionBinder& binder);
 };

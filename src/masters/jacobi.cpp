@@ -27,7 +27,9 @@ const MethodTraits& Jacobi::traits() const {
       .summary = "parallel, explicit; inputs extrapolated from the history",
       .family = MethodFamily::Explicit,
       .learnable = true,
-      .knobs = {.degree = "degree", .max_degree = kMaxInputDegree, .tolerances = {"tolerance", "absolute_tolerance"}},
+      .knobs = {.degree = "degree",
+                .max_degree = kMaxInputDegree,
+                .tolerances = {"relative_tolerance", "absolute_tolerance"}},
       .linear_step = {.stages = [](const MethodConfig& config, const LinearNetwork& network,
                                    std::span<const std::size_t>, Duration step) {
         return parallel_choice(network.subsystems.size(), config.degree.value_or(0), step);
@@ -39,37 +41,35 @@ void Jacobi::bind(OptionBinder& binder) {
   ExplicitMethod::bind(binder);
   binder.choice("feedthrough", feedthrough_,
                 "outputs that follow inputs at once: hold: as a step returns them; delay: exact, but one step late; "
-                "refresh: evaluated again at every communication time",
-                {"hold", "delay", "refresh"});
+                "refresh: evaluated again at every communication time");
   binder.number("energy_gain", energy_gain_,
                 "residual-power correction: the effort of every power bond is changed by -gain * residual energy * "
                 "flow; in SI units of effort / (J flow), 0 = none",
                 {0.0, 1e300});
   binder.choice("step_control", step_control_,
-                "size of the macro steps: fixed; energy: by the residual energy of the power bonds (ECCO)",
-                {"fixed", "energy"});
-  control_options_.bind(binder);
+                "size of the macro steps: fixed; energy: by the residual energy of the power bonds (ECCO)");
+  energy_tolerances_.bind(binder);
   binder.names("delayed", delayed_, "\"subsystem.output\" to pass on late; empty = all with feedthrough");
 }
 
 Requirements Jacobi::requirements() const {
   Requirements needs = ExplicitMethod::requirements();
-  needs.refresh_all = feedthrough_ == "refresh";
+  needs.refresh_all = feedthrough_ == FeedthroughTreatment::Refresh;
   needs.steps_together = needs.refresh_all || energy_gain_ > 0.0;
-  needs.free_step = needs.free_step || step_control_ == "energy";
+  needs.free_step = needs.free_step || step_control_ == MacroStepControl::Energy;
   needs.fixed_step = "adaptive = false and step_control = \"fixed\"";
   if (energy_gain_ > 0.0) needs.power_bonds = "energy_gain";
-  if (step_control_ == "energy") needs.power_bonds = "step_control = \"energy\"";
+  if (step_control_ == MacroStepControl::Energy) needs.power_bonds = "step_control = \"energy\"";
   return needs;
 }
 
 void Jacobi::check(const Graph& graph, const WrittenOptions& written, std::vector<Problem>& problems) const {
   ExplicitMethod::check(graph, written, problems);
-  if (step_control_ == "energy" && input_degree() > 0) {
+  if (step_control_ == MacroStepControl::Energy && input_degree() > 0) {
     problems.push_back(
         {"step_control = \"energy\" needs held inputs", "use degree = 0", position_of(written, "degree")});
   }
-  if (adaptive() && (step_control_ == "energy" || feedthrough_ == "refresh")) {
+  if (adaptive() && (step_control_ == MacroStepControl::Energy || feedthrough_ == FeedthroughTreatment::Refresh)) {
     problems.push_back(
         {"adaptive = true looks at the connection defect, which feedthrough = \"refresh\" removes, and "
          "step_control = \"energy\" chooses the step itself",
@@ -85,20 +85,24 @@ void Jacobi::check(const Graph& graph, const WrittenOptions& written, std::vecto
 }
 
 std::vector<std::string> Jacobi::step_tolerances() const {
-  if (step_control_ == "energy") return {"energy_tolerance", "energy_absolute_tolerance"};
+  if (step_control_ == MacroStepControl::Energy) return {"energy_relative_tolerance", "energy_absolute_tolerance"};
   return ExplicitMethod::step_tolerances();
 }
 
 void Jacobi::check_times(const RunSettings& settings, const WrittenOptions& written,
                          std::vector<Problem>& problems) const {
   ExplicitMethod::check_times(settings, written, problems);
-  if (step_control_ == "energy") control_options_.check_times(settings, written, problems);
+  if (step_control_ == MacroStepControl::Energy) energy_control().check_times(settings, written, problems);
+}
+
+EnergyControlOptions Jacobi::energy_control() const {
+  return {energy_tolerances_, min_step(), max_step()};
 }
 
 /// A subsystem that can neither be evaluated nor linearized keeps its outputs as its steps return them.
 std::vector<OutputId> Jacobi::late_outputs(const CoupledSystem& system) const {
   std::vector<OutputId> late;
-  if (feedthrough_ != "delay") return late;
+  if (feedthrough_ != FeedthroughTreatment::Delay) return late;
   const Graph& graph = system.graph();
   for (std::size_t y = 0; y < graph.outputs(); ++y) {
     const OutputId output{y};
@@ -117,9 +121,9 @@ void Jacobi::start(CoupledSystem& system, const RunSettings& settings) {
   for (std::size_t s = 0; s < system.size(); ++s) everyone_.emplace_back(s);
   late_.start(system, late_outputs(system));
   energy_.start(system, energy_gain_, settings.start);
-  refresh_ = feedthrough_ == "refresh";
-  adapts_ = step_control_ == "energy";
-  if (adapts_) control_.start(system, control_options_, settings);
+  refresh_ = feedthrough_ == FeedthroughTreatment::Refresh;
+  adapts_ = step_control_ == MacroStepControl::Energy;
+  if (adapts_) control_.start(system, energy_control(), settings);
   first_values_.assign(system.inputs().begin(), system.inputs().end());
   starts_.assign(system.size(), 1);
   ends_.assign(system.size(), 1);
@@ -180,7 +184,7 @@ std::vector<std::string> Jacobi::notes(const CoupledSystem& system) const {
     notes.push_back(fmt::format("residual-power correction of {} power bond{} with a gain of {}", system.bonds().size(),
                                 system.bonds().size() == 1 ? "" : "s", energy_gain_));
   }
-  if (feedthrough_ != "delay") return notes;
+  if (feedthrough_ != FeedthroughTreatment::Delay) return notes;
   std::vector<std::string> names;
   for (const OutputId output : late_outputs(system)) names.push_back(system.graph().name(output));
   notes.push_back(names.empty() ? "no output has feedthrough from a connected input: nothing is delayed"

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,23 @@
 #include "masters/residual_power.hpp"
 
 namespace entrain {
+
+/// Outputs that follow inputs at once.
+enum class FeedthroughTreatment { Hold, Delay, Refresh };
+template <>
+struct ChoiceNames<FeedthroughTreatment> {
+  static constexpr std::array<ChoiceName<FeedthroughTreatment>, 3> all{{{FeedthroughTreatment::Hold, "hold"},
+                                                                        {FeedthroughTreatment::Delay, "delay"},
+                                                                        {FeedthroughTreatment::Refresh, "refresh"}}};
+};
+
+/// What the size of the macro steps follows.
+enum class MacroStepControl { Fixed, Energy };
+template <>
+struct ChoiceNames<MacroStepControl> {
+  static constexpr std::array<ChoiceName<MacroStepControl>, 2> all{
+      {{MacroStepControl::Fixed, "fixed"}, {MacroStepControl::Energy, "energy"}}};
+};
 
 /// All subsystems at once, each with inputs from the past (docs/theory/jacobi.md).
 class Jacobi final : public ExplicitMethod {
@@ -26,22 +44,25 @@ class Jacobi final : public ExplicitMethod {
  protected:
   void advance_subsystems(CoupledSystem& system) override;
   bool steps_all_at_once() const override {
-    return feedthrough_ == "hold" && energy_gain_ == 0.0 && step_control_ == "fixed";
+    return feedthrough_ == FeedthroughTreatment::Hold && energy_gain_ == 0.0 &&
+           step_control_ == MacroStepControl::Fixed;
   }
   std::vector<double> own_memory() const override;
   void restore_own(std::span<const double> numbers) override;
+  bool chooses_steps() const override { return adaptive() || step_control_ == MacroStepControl::Energy; }
 
  private:
   std::vector<OutputId> late_outputs(const CoupledSystem& system) const;
+  EnergyControlOptions energy_control() const;
   void note_start_of_steps(CoupledSystem& system);
   void step_everyone(CoupledSystem& system);
 
-  std::string feedthrough_ = "hold";
+  FeedthroughTreatment feedthrough_ = FeedthroughTreatment::Hold;
   std::vector<std::string> delayed_;  // by "subsystem.output"; empty = all with feedthrough
   double energy_gain_ = 0.0;
   bool refresh_ = false;
-  std::string step_control_ = "fixed";
-  EnergyControlOptions control_options_;
+  MacroStepControl step_control_ = MacroStepControl::Fixed;
+  EnergyTolerances energy_tolerances_;
   bool adapts_ = false;
   EnergyControl control_;
   LateOutputs late_;

@@ -52,7 +52,7 @@ MethodKnobs sequential_knobs() {
           .sequence = "sequence",
           .gains = {},
           .max_gain = 0.0,
-          .tolerances = {"tolerance", "absolute_tolerance"}};
+          .tolerances = {"relative_tolerance", "absolute_tolerance"}};
 }
 
 }  // namespace entrain

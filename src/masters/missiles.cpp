@@ -18,9 +18,9 @@ constexpr double kWorthIt = 1.1;         // a step that could grow by less stays
 // tolerances of their own): what the tolerance is relative to where a signal is small. A tenth, because an error
 // made while all is quiet is a relative one when the signal has grown; less would chase signals that pass through zero.
 constexpr double kLeastSize = 0.1;
-// Of the tolerance: an old linearization must not be what makes the steps small. A hundredth, because urgency is
-// relative to the range of a signal, the tolerance to as little as kLeastSize of it.
-constexpr double kUrgencyShare = 0.01;
+// Of the tolerance: an old linearization must not be what makes the steps small. A hundredth, because
+// linearization_tolerance is relative to the range of a signal, the tolerance to as little as kLeastSize of it.
+constexpr double kLinearizationShare = 0.01;
 
 /// The step that brings an error of this order from `error` down to 1, as a factor.
 double step_factor(double error, int order) {
@@ -32,8 +32,8 @@ double step_factor(double error, int order) {
 /// The past makes good what an older linearization misses, so that few are needed (docs/theory/missiles.md).
 Missiles::Missiles() {
   common_.estimator.reconstruction = 2;
-  common_.estimator.linearize = "when-needed";
-  common_.start = "short";
+  common_.estimator.linearize = LinearizationRenewal::WhenNeeded;
+  common_.start = FirstStep::Short;
 }
 
 const MethodTraits& Missiles::traits() const {
@@ -44,14 +44,14 @@ const MethodTraits& Missiles::traits() const {
       .order = 4,
       .calls_per_step = 1.5,
       .patent_declared = true,
-      .knobs = {.tolerances = {"tolerance"}},
+      .knobs = {.tolerances = {"relative_tolerance"}},
       .linear_step = {.hermite = StepEnd::Estimate}};
   return kTraits;
 }
 
 void Missiles::bind(OptionBinder& binder) {
   common_.bind(binder, "the macro step follows the estimated error");
-  binder.number("tolerance", tolerance_,
+  binder.number("relative_tolerance", relative_tolerance_,
                 "adaptive: error of a coupling signal per step, relative to its size there, at least a tenth of its "
                 "largest so far",
                 {1e-14, 1.0});
@@ -60,7 +60,7 @@ void Missiles::bind(OptionBinder& binder) {
 std::vector<AdaptiveOption> Missiles::adaptive_options() const {
   auto options = HermiteMethod::adaptive_options();
   options.push_back({"min_step", common_.min_step, 0.0});
-  options.push_back({"tolerance", tolerance_, kTolerance});
+  options.push_back({"relative_tolerance", relative_tolerance_, kRelativeTolerance});
   return options;
 }
 
@@ -71,7 +71,9 @@ std::vector<std::string> Missiles::step_tolerances() const {
 
 EstimatorOptions Missiles::estimator_options() const {
   EstimatorOptions options = common_.estimator;
-  if (common_.adaptive) options.urgency = std::min(options.urgency, kUrgencyShare * tolerance_);
+  if (common_.adaptive)
+    options.linearization_tolerance =
+        std::min(options.linearization_tolerance, kLinearizationShare * relative_tolerance_);
   return options;
 }
 
@@ -127,7 +129,7 @@ double Missiles::midpoint_defect(CoupledSystem& system, const Window& window) {
   trials_->run(tasks_, middle_);
   set_tasks(window);
   const std::span<const double> start =
-      common_.restart == "real" ? std::span<const double>(left_.values) : system.outputs();
+      common_.restart == HermiteRestart::Real ? std::span<const double>(left_.values) : system.outputs();
   const auto start_slopes = real_slopes();
   double largest = 0.0;
   for (const OutputId y : unknowns_) {
@@ -140,7 +142,7 @@ double Missiles::midpoint_defect(CoupledSystem& system, const Window& window) {
     } else {
       defect = left + 0.75 * (right - left) - 0.25 * h * right_.slopes[y] - middle_.signals[y];
     }
-    const double relative = std::abs(defect) / (tolerance_ * size_of(y));
+    const double relative = std::abs(defect) / (relative_tolerance_ * size_of(y));
     if (!(relative <= largest)) largest = relative;  // NaN stays
     if (std::isnan(largest)) break;
   }
@@ -162,7 +164,7 @@ double Missiles::largest_gap() const {
   double largest = 0.0;
   for (const OutputId y : unknowns_) {
     const double gap = std::abs(block_.signals[y] - right_.values[y]);
-    largest = std::max(largest, gap / (tolerance_ * size_of(y)));
+    largest = std::max(largest, gap / (relative_tolerance_ * size_of(y)));
   }
   return largest;
 }

@@ -39,8 +39,8 @@ class Missiles final : public HermiteMethod {
   double largest_gap() const;
   void adapt(const Window& window);
 
-  static constexpr double kTolerance = 1e-6;
-  double tolerance_ = kTolerance;
+  static constexpr double kRelativeTolerance = 1e-6;
+  double relative_tolerance_ = kRelativeTolerance;
   std::optional<EstimatedCoupling> coupling_;
   TrialBlock middle_;    // adaptive: estimates at half the step
   double defect_ = 0.0;  // of the step under way, in units of the tolerance

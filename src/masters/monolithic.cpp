@@ -10,8 +10,10 @@
 namespace entrain {
 
 void MonolithicOptions::bind(OptionBinder& binder) {
-  binder.choice("integrator", integrator, "erk: explicit Runge-Kutta 7(8); bdf: for stiff systems", {"erk", "bdf"});
-  binder.number("tolerance", tolerance, "relative and absolute tolerance of the integrator", {1e-14, 1e-2});
+  binder.choice("integrator", integrator, "erk: explicit Runge-Kutta 7(8); bdf: for stiff systems");
+  binder.number("relative_tolerance", relative_tolerance, "of the integrator", {1e-14, 1e-2});
+  binder.number("absolute_tolerance", absolute_tolerance, "of the integrator, in the unit of each state",
+                {1e-14, 1e-2});
 }
 
 const MethodTraits& Monolithic::traits() const {
@@ -50,11 +52,11 @@ void Monolithic::start(CoupledSystem& system, const RunSettings& settings) {
     equations_[s]->state(std::span(x_).subspan(range.first, range.count));
     indicators_ += equations_[s]->event_indicator_count();  // an FMU knows it once it has begun
   }
-  const OdeMethod method = options_.integrator == "erk" ? OdeMethod::ExplicitRungeKutta : OdeMethod::Bdf;
   if (!x_.empty()) {
     OdeOptions ode;
-    ode.method = method;
-    ode.relative_tolerance = ode.absolute_tolerance = options_.tolerance;
+    ode.method = options_.integrator;
+    ode.relative_tolerance = options_.relative_tolerance;
+    ode.absolute_tolerance = options_.absolute_tolerance;
     ode.indicators = indicators_;
     solver_.emplace(x_.size(), ode);
   }
@@ -226,8 +228,9 @@ void Monolithic::restore(const MethodMemory& memory) {
 }
 
 std::vector<std::string> Monolithic::notes(const CoupledSystem&) const {
-  return {fmt::format("one integrator for all equations ({}, tolerance {:g}); the step only sets the output times",
-                      options_.integrator, options_.tolerance)};
+  return {
+      fmt::format("one integrator for all equations ({}, relative tolerance {:g}); the step only sets the output times",
+                  to_word(options_.integrator), options_.relative_tolerance)};
 }
 
 }  // namespace entrain

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,9 +13,16 @@
 
 namespace entrain {
 
+template <>
+struct ChoiceNames<OdeMethod> {
+  static constexpr std::array<ChoiceName<OdeMethod>, 2> all{
+      {{OdeMethod::ExplicitRungeKutta, "erk"}, {OdeMethod::Bdf, "bdf"}}};
+};
+
 struct MonolithicOptions {
-  std::string integrator = "erk";
-  double tolerance = 1e-12;
+  OdeMethod integrator = OdeMethod::ExplicitRungeKutta;
+  double relative_tolerance = 1e-12;
+  double absolute_tolerance = 1e-12;
 
   void bind(OptionBinder& binder);
 };

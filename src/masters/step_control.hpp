@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,6 +14,12 @@ namespace entrain {
 
 /// What an error is measured against (F3ORNITS (33)-(35)).
 enum class Normalisation { Magnitude, Amplitude, DampedAmplitude };
+template <>
+struct ChoiceNames<Normalisation> {
+  static constexpr std::array<ChoiceName<Normalisation>, 3> all{{{Normalisation::Magnitude, "magnitude"},
+                                                                 {Normalisation::Amplitude, "amplitude"},
+                                                                 {Normalisation::DampedAmplitude, "damped-amplitude"}}};
+};
 
 struct StepControlSettings {
   Normalisation normalisation = Normalisation::DampedAmplitude;

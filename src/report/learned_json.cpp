@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::string_view kFormat = "entrain learned correction 2";
+constexpr std::string_view kFormat = "entrain learned correction 3";
 
 OptionValue option_of(const Json& json) {
   if (json.is_boolean()) return json.get<bool>();

@@ -7,7 +7,9 @@
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <type_traits>
 
+#include "description/subsystem_keys.hpp"
 #include "description/system_file.hpp"
 #include "entrain/error.hpp"
 #include "entrain/report.hpp"
@@ -46,13 +48,15 @@ std::vector<std::string> taken_away(const std::string& system, const fs::path& f
   std::vector<Problem> ignored;  // it was run: what is wrong with it has been said
   std::vector<std::string> result;
   for (const auto& subsystem : parse_system(system, file, ignored).subsystems) {
-    const auto denied = [&](const std::optional<Written<bool>>& ability, std::string_view name) {
-      if (ability && !ability->value) result.push_back(fmt::format("{} of '{}'", name, subsystem.name));
-    };
-    denied(subsystem.rollback, "rollback");
-    denied(subsystem.states, "states");
-    denied(subsystem.state_derivatives, "state derivatives");
-    denied(subsystem.linearization, "linearization");
+    for_each_subsystem_key([&](const auto& key) {
+      const auto& written = subsystem.*key.field;
+      if constexpr (std::is_same_v<decltype(written->value), bool>) {
+        if (!written || written->value) return;
+        std::string name(key.name);
+        std::replace(name.begin(), name.end(), '_', ' ');
+        result.push_back(fmt::format("{} of '{}'", name, subsystem.name));
+      }
+    });
     if (subsystem.input_degree) {
       result.push_back(fmt::format("inputs of '{}' above degree {}", subsystem.name, subsystem.input_degree->value));
     }

@@ -82,9 +82,10 @@ std::string usual_text(const Residuals& residuals) {
 /// The options that the steps follow, of a method that chooses them (Method::step_tolerances).
 std::vector<std::string> step_tolerances_of(const Json& run) {
   const auto options = run.value("parameters", Json::object());
-  if (text_at(options, "step_control") == "energy") return {"energy_tolerance", "energy_absolute_tolerance"};
-  std::vector<std::string> names{"tol_rel", "tol_abs"};
-  if (options.value("adaptive", false)) names.insert(names.end(), {"tolerance", "absolute_tolerance"});
+  if (text_at(options, "step_control") == "energy") return {"energy_relative_tolerance", "energy_absolute_tolerance"};
+  // A method without the option chooses its steps always, unless it has no bounds of steps at all.
+  if (!options.value("adaptive", options.contains("min_step"))) return {};
+  std::vector<std::string> names{"relative_tolerance", "absolute_tolerance"};
   std::erase_if(names, [&](const std::string& name) { return !options.contains(name); });
   return names;
 }

@@ -29,7 +29,7 @@ SystemDescription one_subsystem(const Examples& examples, const std::string& mod
   description.step = {0.1, {}};
   description.method = {"jacobi", {}};
   auto& subsystem = description.subsystems.emplace_back();
-  subsystem.name = "s";
+  subsystem.name = std::string("s");
   subsystem.model = model;
   for (const auto& [name, value] : start) subsystem.start[name] = {value, {}};
   return as_asked(std::move(description), examples);
@@ -159,13 +159,13 @@ double coupled_order(const Examples& examples, const SystemDescription& descript
     with_step.method = {"monolithic", {}};
     const auto exact = run_system(with_step, {signal});
     with_step.method = {"ifosmondi", {}};
-    const auto ours = run_system(as_asked(with_step, examples), {signal}, {"epsilon=1e-12"});
+    const auto ours = run_system(as_asked(with_step, examples), {signal}, {"iteration_tolerance=1e-12"});
     return error_at_common_times(ours, exact, signal);
   };
   return std::log2(error(step) / error(step / 2));
 }
 
-SystemDescription with_trials(SystemDescription description, const std::string& trials) {
+SystemDescription with_trials(SystemDescription description, TrialChoice trials) {
   for (auto& subsystem : description.subsystems) subsystem.trials = {trials, {}};
   return description;
 }
@@ -181,8 +181,8 @@ std::vector<ReproduceRow> figure17(const Examples& examples) {
   right["x2"] = {-0.5, {}};
   description.subsystems[1].events = {std::vector<double>{100.0}, {}};  // FMUs announce nothing
   std::vector<ReproduceRow> rows;
-  for (const auto* trials : {"rollback", "costarica"}) {
-    rows.push_back(compared(fmt::format("order of left.x, {}", trials), 3.0, 4.0,
+  for (const TrialChoice trials : {TrialChoice::Rollback, TrialChoice::Costarica}) {
+    rows.push_back(compared(fmt::format("order of left.x, {}", to_word(trials)), 3.0, 4.0,
                             coupled_order(examples, with_trials(description, trials), "left.x", 0.1), kOrder));
   }
   return rows;
@@ -190,19 +190,19 @@ std::vector<ReproduceRow> figure17(const Examples& examples) {
 
 std::vector<ReproduceRow> figure22(const Examples& examples) {
   const auto description = load((examples / "lotka_volterra").file);
-  auto no_rates = with_trials(description, "costarica");
+  auto no_rates = with_trials(description, TrialChoice::Costarica);
   for (auto& subsystem : no_rates.subsystems) subsystem.state_derivatives = {false, {}};
   return {compared("order of prey.p, rollback", {}, 4.0,
-                   coupled_order(examples, with_trials(description, "rollback"), "prey.p", 0.05), kOrder),
+                   coupled_order(examples, with_trials(description, TrialChoice::Rollback), "prey.p", 0.05), kOrder),
           compared("order of prey.p, costarica", 2.0, 3.0,
-                   coupled_order(examples, with_trials(description, "costarica"), "prey.p", 0.05), kOrder),
+                   coupled_order(examples, with_trials(description, TrialChoice::Costarica), "prey.p", 0.05), kOrder),
           compared("order of prey.p, costarica without f_C", {}, 1.0, coupled_order(examples, no_rates, "prey.p", 5e-3),
                    kOrder)};
 }
 
 std::vector<ReproduceRow> tough(const Examples& examples) {
   EstimatorOptions options;
-  options.control = "hold";
+  options.control = OutputControl::Hold;
   Alone alone(one_subsystem(examples, "tough", {}), options);
   alone.step({}, 0.3);
   std::vector<double> x(1);

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "description/system_file.hpp"
+#include "masters/f3ornits.hpp"
 #include "reproduce/entry.hpp"
 #include "reproduce/measure.hpp"
 
@@ -105,32 +106,36 @@ void add_jacobi(std::vector<ReproduceRow>& rows, const Examples& examples, const
 }
 
 struct Feature {
-  std::string normalisation, calibration;
+  Normalisation normalisation;
+  Calibration calibration;
   bool smooth;
   double paper_steps;
   std::optional<Errors> before_change;  // verified; where it was printed
 
-  std::string name() const { return fmt::format("{} {}{}", normalisation, calibration, smooth ? " smooth" : ""); }
+  std::string name() const {
+    return fmt::format("{} {}{}", to_word(normalisation), to_word(calibration), smooth ? " smooth" : "");
+  }
   Options options() const {
-    return with(kAsInThePaper, {fmt::format("normalisation=\"{}\"", normalisation),
-                                fmt::format("calibration=\"{}\"", calibration), fmt::format("smooth={}", smooth)});
+    return with(kAsInThePaper,
+                {fmt::format("normalisation=\"{}\"", to_word(normalisation)),
+                 fmt::format("calibration=\"{}\"", to_word(calibration)), fmt::format("smooth={}", smooth)});
   }
 };
 
 const std::vector<Feature>& variants() {
   static const std::vector<Feature> kVariants{
-      {"magnitude", "extrapolation", false, 1935, Errors{0.0003, 0.0009}},
-      {"magnitude", "extrapolation", true, 1848, {}},
-      {"magnitude", "cls", false, 1768, {}},
-      {"magnitude", "cls", true, 1786, {}},
-      {"amplitude", "extrapolation", false, 669, Errors{0.0025, 0.0090}},
-      {"amplitude", "extrapolation", true, 674, {}},
-      {"amplitude", "cls", false, 636, Errors{0.0027, 0.0097}},
-      {"amplitude", "cls", true, 672, {}},
-      {"damped-amplitude", "extrapolation", false, 989, Errors{0.0008, 0.0031}},
-      {"damped-amplitude", "extrapolation", true, 1007, Errors{0.0017, 0.0059}},
-      {"damped-amplitude", "cls", false, 1071, Errors{0.0010, 0.0037}},
-      {"damped-amplitude", "cls", true, 911, Errors{0.0018, 0.0067}},
+      {Normalisation::Magnitude, Calibration::Extrapolation, false, 1935, Errors{0.0003, 0.0009}},
+      {Normalisation::Magnitude, Calibration::Extrapolation, true, 1848, {}},
+      {Normalisation::Magnitude, Calibration::LeastSquares, false, 1768, {}},
+      {Normalisation::Magnitude, Calibration::LeastSquares, true, 1786, {}},
+      {Normalisation::Amplitude, Calibration::Extrapolation, false, 669, Errors{0.0025, 0.0090}},
+      {Normalisation::Amplitude, Calibration::Extrapolation, true, 674, {}},
+      {Normalisation::Amplitude, Calibration::LeastSquares, false, 636, Errors{0.0027, 0.0097}},
+      {Normalisation::Amplitude, Calibration::LeastSquares, true, 672, {}},
+      {Normalisation::DampedAmplitude, Calibration::Extrapolation, false, 989, Errors{0.0008, 0.0031}},
+      {Normalisation::DampedAmplitude, Calibration::Extrapolation, true, 1007, Errors{0.0017, 0.0059}},
+      {Normalisation::DampedAmplitude, Calibration::LeastSquares, false, 1071, Errors{0.0010, 0.0037}},
+      {Normalisation::DampedAmplitude, Calibration::LeastSquares, true, 911, Errors{0.0018, 0.0067}},
   };
   return kVariants;
 }
@@ -165,9 +170,9 @@ Sweep sweep(const Examples& examples, const Options& options, const Motion& exac
   Sweep result;
   for (int initial = 100; initial <= 110; ++initial) {  // 0.1 ms
     for (const double tolerance : {0.9e-4, 1e-4, 1.1e-4}) {
-      const auto run = run_two_mass(
-          examples, with(options, {fmt::format("initial_step={}", 1e-4 * initial), fmt::format("tol_rel={}", tolerance),
-                                   fmt::format("tol_abs={}", tolerance)}));
+      const auto run = run_two_mass(examples, with(options, {fmt::format("initial_step={}", 1e-4 * initial),
+                                                             fmt::format("relative_tolerance={}", tolerance),
+                                                             fmt::format("absolute_tolerance={}", tolerance)}));
       result.errors.push_back(percent_error(run.motion.x, exact.x));
       result.longest_at_change = std::max(result.longest_at_change, run.step_at_change);
       result.most_steps = std::max(result.most_steps, run.with_rejected);
@@ -180,8 +185,8 @@ Sweep sweep(const Examples& examples, const Options& options, const Motion& exac
 /// The error in % of x1 when all steps are of about this size and one of them begins just before the change.
 double error_a_step_late(const Examples& examples, const Options& options, double step, const Motion& exact) {
   const double size = (kChangeTime - 1e-3) / std::floor(kChangeTime / step);
-  const auto run = run_two_mass(
-      examples, with(options, {fmt::format("initial_step={}", size), fmt::format("max_step={}", size), "tol_abs=1e9"}));
+  const auto run = run_two_mass(examples, with(options, {fmt::format("initial_step={}", size),
+                                                         fmt::format("max_step={}", size), "absolute_tolerance=1e9"}));
   return percent_error(run.motion.x, exact.x);
 }
 
@@ -193,12 +198,12 @@ void add_sweeps(std::vector<ReproduceRow>& rows, const Examples& examples, const
   };
   const Tolerance bound{0.0, "a bound, not a value", true};
   for (const auto& variant : variants()) {
-    if (variant.normalisation != "damped-amplitude") continue;
+    if (variant.normalisation != Normalisation::DampedAmplitude) continue;
     const auto add = [&](const std::string& what, std::optional<double> paper, double most, double ours) {
       rows.push_back(compared(fmt::format("{}, 33 runs: {}", variant.name(), what), paper, most, ours, bound));
     };
     const auto located = sweep(examples, with(variant.options(), {"detect_jumps=true", "locate_jumps=true"}), exact);
-    const double most = variant.calibration == "cls" ? 0.027 : 0.021;
+    const double most = variant.calibration == Calibration::LeastSquares ? 0.027 : 0.021;
     add("least rmse of x1 in %", {}, most, located.least());
     add("median rmse of x1 in %", {}, most, located.median());
     add("largest rmse of x1 in %", {}, most, located.largest());
@@ -207,7 +212,7 @@ void add_sweeps(std::vector<ReproduceRow>& rows, const Examples& examples, const
 
     const auto late = sweep(examples, variant.options(), exact);
     const double latest = error_a_step_late(examples, variant.options(), late.longest_at_change, exact);
-    const bool verified = variant.calibration == "extrapolation" && !variant.smooth;
+    const bool verified = variant.calibration == Calibration::Extrapolation && !variant.smooth;
     add("least rmse of x1 in %, change seen late", {}, latest, late.least());
     rows.back().reference_is_ours = true;
     add("median rmse of x1 in %, change seen late", {}, verified ? most : latest, late.median());

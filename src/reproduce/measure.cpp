@@ -75,8 +75,8 @@ SystemDescription with_fmus(SystemDescription description, const FmuSet& fmus) {
     subsystem.fmu = file.string();
     subsystem.fmu_where = subsystem.model_where;
     if (!fmus.model_exchange || !fmu_offers(file, FmuInterface::ModelExchange)) continue;
-    subsystem.interface = {std::string(kModelExchange), {}};
-    subsystem.tolerance = {kReproducedExchangeTolerance, {}};
+    subsystem.interface = {FmuInterface::ModelExchange, {}};
+    subsystem.relative_tolerance = {kReproducedExchangeTolerance, {}};
   }
   return description;
 }

@@ -39,7 +39,7 @@ class ErrorRows {
   /// IFOSMONDI-JFM. An error below the reference is as good: our predictor and restart do better at the same epsilon.
   void ifosmondi(const Case& of, double epsilon, const std::string& reason) {
     add(of, fmt::format("IFOSMONDI, epsilon {:g}", epsilon),
-        run_example(example_, "ifosmondi", of.step, {signal_}, {fmt::format("epsilon={:g}", epsilon)}),
+        run_example(example_, "ifosmondi", of.step, {signal_}, {fmt::format("iteration_tolerance={:g}", epsilon)}),
         {1.0, reason, true});
   }
   struct Variant {

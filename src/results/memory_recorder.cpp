@@ -12,13 +12,16 @@ MemoryRecorder::MemoryRecorder(const std::vector<std::string>& patterns) : patte
 
 void MemoryRecorder::begin(std::span<const Signal> signals, const RunSummary&) {
   chosen_ = select_signals(signals, patterns_);
+  times.clear();  // of an earlier run
+  names.clear();
+  subsystems_.clear();
   for (const auto index : chosen_) {
     names.push_back(signals[index].name);
     subsystems_.push_back(signals[index].subsystem);
     needs_.states = needs_.states || signals[index].causality == Causality::State;
     needs_.discrete = needs_.discrete || signals[index].discrete;
   }
-  columns.resize(chosen_.size());
+  columns.assign(chosen_.size(), {});
 }
 
 void MemoryRecorder::communicated(const Sample& sample, const RunSummary&) {

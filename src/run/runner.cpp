@@ -111,7 +111,7 @@ void Runner::advance_while_before(Time t) {
   // Methods land on the stop time to the last bit; a time in between is the user's, so rounding is forgiven.
   const auto there = [&] { return t < settings_.stop ? reached(summary_.reached, t) : summary_.reached >= t; };
   while (!there()) {
-    if (interrupt_ != nullptr && interrupt_->load(std::memory_order_relaxed)) {
+    if (is_interrupted()) {
       finish(Termination::Interrupted, fmt::format("interrupted at t = {} s", summary_.reached));
       return;
     }
@@ -132,6 +132,16 @@ void Runner::advance_while_before(Time t) {
       return;
     }
   }
+}
+
+bool Runner::is_interrupted() const {
+  return stop_.stop_requested() || (interrupt_ != nullptr && interrupt_->load(std::memory_order_relaxed));
+}
+
+void Runner::note_change(ValueChange change, bool inputs_changed) {
+  change.time = summary_.reached;
+  summary_.changes.push_back(std::move(change));
+  if (inputs_changed) method_.constants_changed(system_);
 }
 
 void Runner::note_macro_step(Duration size) {

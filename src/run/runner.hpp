@@ -3,6 +3,7 @@
 #include <atomic>
 #include <chrono>
 #include <optional>
+#include <stop_token>
 #include <vector>
 
 #include "entrain/coupled_system.hpp"
@@ -22,6 +23,8 @@ class Runner {
   /// `threads` are those that the subsystems share.
   Runner(CoupledSystem& system, Method& method, const RunSettings& settings, RunSummary summary,
          const std::atomic<bool>* interrupt, int threads);
+  /// Ends the run as interrupted, like `interrupt`.
+  void stop_on(std::stop_token stop) { stop_ = std::move(stop); }
 
   void observe(Observer& observer) { observers_.push_back(&observer); }
   /// Before every macro step, what the inputs are corrected by; borrowed, null = nothing.
@@ -37,6 +40,9 @@ class Runner {
   const std::vector<Signal>& signals() const { return recordable_.signals; }
   double value(std::size_t signal);
 
+  /// A value set by the program at the time reached; `inputs_changed` as Changes::set returned it.
+  void note_change(ValueChange change, bool inputs_changed);
+
   struct Position {
     CoupledSystem::Saved system;
     MethodMemory method;
@@ -50,6 +56,7 @@ class Runner {
  private:
   void begin();
   void advance_while_before(Time t);
+  bool is_interrupted() const;
   void tell_observers();
   void note_macro_step(Duration size);
   void fill_sample_values();
@@ -66,6 +73,7 @@ class Runner {
   RunSettings settings_;
   RunSummary summary_;
   const std::atomic<bool>* interrupt_;
+  std::stop_token stop_;
   int threads_;
   CouplingResidual residual_;
   EnergyMonitor energy_;

@@ -3,43 +3,51 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <type_traits>
 #include <utility>
 
 #include "base/grid.hpp"
+#include "description/subsystem_keys.hpp"
 #include "entrain/error.hpp"
 #include "subsystem/foreign_calls.hpp"
 
 namespace entrain {
 namespace {
 
-Capabilities reduced(Capabilities result, const Restrictions& restrictions) {
-  result.rollback = restrictions.rollback.value_or(result.rollback);
-  result.states = restrictions.states.value_or(result.states);
-  result.state_derivatives = result.states && restrictions.state_derivatives.value_or(result.state_derivatives);
-  result.linearization = result.states && restrictions.linearization.value_or(result.linearization);
-  result.input_degree = restrictions.input_degree.value_or(result.input_degree);
-  result.output_derivative_order = restrictions.output_derivative_order.value_or(result.output_derivative_order);
-  if (restrictions.imposed_step) result.imposed_step = restrictions.imposed_step;
-  result.step_offset = restrictions.step_offset.value_or(result.step_offset);
-  if (restrictions.min_step) result.min_step = restrictions.min_step;
-  if (restrictions.max_step) result.max_step = restrictions.max_step;
-  if (restrictions.initial_step) result.initial_step = restrictions.initial_step;
-  if (restrictions.substeps) result.substeps = *restrictions.substeps;
-  if (restrictions.events) result.announces_events = !restrictions.events->empty();
+template <class Ability>
+constexpr bool kIsAbility = !std::is_same_v<Ability, std::nullptr_t>;
+
+template <class To, class From>
+void assign(To& ability, const From& value) {
+  ability = value;
+}
+void assign(int& ability, std::int64_t value) {
+  ability = static_cast<int>(value);
+}
+
+Capabilities reduced(Capabilities result, const SubsystemDescription& description) {
+  for_each_subsystem_key([&]<class T, class Ability>(const SubsystemKey<T, Ability>& key) {
+    if constexpr (kIsAbility<Ability>) {
+      if (const auto& written = description.*key.field) assign(result.*key.ability, written->value);
+    }
+  });
+  result.state_derivatives = result.states && result.state_derivatives;
+  result.linearization = result.states && result.linearization;
+  if (description.events) result.announces_events = !description.events->value.empty();
   return result;
 }
 
 class Restricted final : public Subsystem, public ForeignCalls, private States, private Events {
  public:
-  Restricted(std::unique_ptr<Subsystem> inner, const Restrictions& restrictions)
-      : inner_(std::move(inner)), restrictions_(restrictions) {
-    if (restrictions_.events) std::sort(restrictions_.events->begin(), restrictions_.events->end());
+  Restricted(std::unique_ptr<Subsystem> inner, SubsystemDescription description)
+      : inner_(std::move(inner)), description_(std::move(description)) {
+    if (auto& events = description_.events) std::sort(events->value.begin(), events->value.end());
   }
 
   std::string_view name() const noexcept override { return inner_->name(); }
   const VariableTable& variables() const noexcept override { return inner_->variables(); }
   const Capabilities& capabilities() const override {
-    if (outdated_) capabilities_ = reduced(inner_->capabilities(), restrictions_);
+    if (outdated_) capabilities_ = reduced(inner_->capabilities(), description_);
     outdated_ = false;
     return capabilities_;
   }
@@ -67,13 +75,13 @@ class Restricted final : public Subsystem, public ForeignCalls, private States, 
                 {std::string(name()), "", std::nullopt, "Remove 'state_derivatives = false'"});
   }
   Time next_event(Time t) override {
-    const auto& times = *restrictions_.events;
+    const auto& times = description_.events->value;
     const auto next = std::find_if(times.begin(), times.end(), [t](Time event) { return !reached(t, event); });
     return next == times.end() ? kNever : *next;
   }
 
   std::unique_ptr<Subsystem> inner_;
-  Restrictions restrictions_;
+  SubsystemDescription description_;
   mutable bool outdated_ = true;  ///< a start value can change the inner capabilities
   mutable Capabilities capabilities_;
 };
@@ -91,7 +99,7 @@ Facets Restricted::facets() noexcept {
   if (can.output_derivative_order == 0) facets.output_derivatives = nullptr;
   if (!can.announces_events) {
     facets.events = nullptr;
-  } else if (restrictions_.events) {
+  } else if (description_.events) {
     facets.events = this;
   }
   return facets;
@@ -99,51 +107,55 @@ Facets Restricted::facets() noexcept {
 
 }  // namespace
 
-bool Restrictions::any() const {
-  return rollback || states || state_derivatives || linearization || input_degree || output_derivative_order ||
-         imposed_step || step_offset || min_step || max_step || initial_step || substeps || events;
+bool restricts(const SubsystemDescription& description) {
+  bool any = description.events.has_value();
+  for_each_subsystem_key([&]<class T, class Ability>(const SubsystemKey<T, Ability>& key) {
+    if constexpr (kIsAbility<Ability>) any = any || (description.*key.field).has_value();
+  });
+  return any;
 }
 
-std::vector<std::string> additions(const Capabilities& capabilities, const Restrictions& restrictions) {
+std::vector<std::string> additions(const Capabilities& capabilities, const SubsystemDescription& description) {
   std::vector<std::string> sentences;
-  const auto flag = [&](const char* what, std::optional<bool> wanted, bool present) {
-    if (wanted.value_or(false) && !present) sentences.push_back(fmt::format("{} cannot be added: it has none", what));
+  const auto flag = [&](const char* what, const std::optional<Written<bool>>& wanted, bool present) {
+    if (wanted && wanted->value && !present) sentences.push_back(fmt::format("{} cannot be added: it has none", what));
   };
-  const auto degree = [&](const char* what, std::optional<int> wanted, int present) {
-    if (wanted && *wanted > present) {
-      sentences.push_back(fmt::format("{} cannot be raised to {}: it has {}", what, *wanted, present));
+  const auto degree = [&](const char* what, const std::optional<Written<std::int64_t>>& wanted, int present) {
+    if (wanted && wanted->value > present) {
+      sentences.push_back(fmt::format("{} cannot be raised to {}: it has {}", what, wanted->value, present));
     }
   };
-  flag("rollback", restrictions.rollback, capabilities.rollback);
-  flag("states", restrictions.states, capabilities.states);
-  const bool states = capabilities.states && restrictions.states.value_or(true);
-  flag("state_derivatives", restrictions.state_derivatives, states && capabilities.state_derivatives);
-  flag("linearization", restrictions.linearization, states && capabilities.linearization);
-  degree("input_degree", restrictions.input_degree, capabilities.input_degree);
-  degree("output_derivative_order", restrictions.output_derivative_order, capabilities.output_derivative_order);
+  flag("rollback", description.rollback, capabilities.rollback);
+  flag("states", description.states, capabilities.states);
+  const bool states = capabilities.states && (!description.states || description.states->value);
+  flag("state_derivatives", description.state_derivatives, states && capabilities.state_derivatives);
+  flag("linearization", description.linearization, states && capabilities.linearization);
+  degree("input_degree", description.input_degree, capabilities.input_degree);
+  degree("output_derivative_order", description.output_derivative_order, capabilities.output_derivative_order);
 
   const auto& imposed = capabilities.imposed_step;
-  if (imposed && restrictions.imposed_step && *restrictions.imposed_step != *imposed) {
-    sentences.push_back(fmt::format("step cannot be {} s: it insists on {} s", *restrictions.imposed_step, *imposed));
+  const auto& step = description.step;
+  if (imposed && step && step->value != *imposed) {
+    sentences.push_back(fmt::format("step cannot be {} s: it insists on {} s", step->value, *imposed));
   }
-  if (restrictions.step_offset.value_or(0.0) > 0.0 && !imposed && !restrictions.imposed_step) {
+  if (description.step_offset && description.step_offset->value > 0.0 && !imposed && !step) {
     sentences.emplace_back("step_offset means nothing without an imposed step");
   }
-  const auto shortest = restrictions.min_step ? restrictions.min_step : restrictions.imposed_step;
-  if (shortest && *shortest < capabilities.min_step.value_or(0.0)) {
+  const auto& shortest = description.min_step ? description.min_step : step;
+  if (shortest && shortest->value < capabilities.min_step.value_or(0.0)) {
     sentences.push_back(
-        fmt::format("a step of {} s cannot be allowed: its shortest is {} s", *shortest, *capabilities.min_step));
+        fmt::format("a step of {} s cannot be allowed: its shortest is {} s", shortest->value, *capabilities.min_step));
   }
-  const auto longest = restrictions.max_step ? restrictions.max_step : restrictions.imposed_step;
-  if (longest && *longest > capabilities.max_step.value_or(kNever)) {
+  const auto& longest = description.max_step ? description.max_step : step;
+  if (longest && longest->value > capabilities.max_step.value_or(kNever)) {
     sentences.push_back(
-        fmt::format("a step of {} s cannot be allowed: its longest is {} s", *longest, *capabilities.max_step));
+        fmt::format("a step of {} s cannot be allowed: its longest is {} s", longest->value, *capabilities.max_step));
   }
   return sentences;
 }
 
-std::unique_ptr<Subsystem> restricted(std::unique_ptr<Subsystem> inner, const Restrictions& restrictions) {
-  return std::make_unique<Restricted>(std::move(inner), restrictions);
+std::unique_ptr<Subsystem> restricted(std::unique_ptr<Subsystem> inner, const SubsystemDescription& description) {
+  return std::make_unique<Restricted>(std::move(inner), description);
 }
 
 }  // namespace entrain

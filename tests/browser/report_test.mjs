@@ -48,11 +48,11 @@ test("connections_go_round_the_boxes_and_labels_lie_at_their_lines", () => {
 test("the_verdict_names_the_connection_that_decides_and_the_remedy_of_the_method", () => {
   const first = path.join(examples, "lotka_volterra");
   const held = runOf(first, "coarse", "--step", "0.2");
-  const chosen = runOf(first, "tolerant", "--method", "f3ornits", "--option", "tol_rel=0.05");
+  const chosen = runOf(first, "tolerant", "--method", "f3ornits", "--option", "relative_tolerance=0.05");
   const reason = (page) => page.locator(".verdict li").first().textContent();
   return withPage(report(held), async (page) => {
     assert.match(await reason(page), /of the output's range or more at \w+\.\w+ -> \w+\.\w+ on 5 % of the steps; (take a smaller step|repeat with half the step)/);
-  }).then(() => withPage(report(chosen), async (page) => assert.match(await reason(page), /tol_rel and tol_abs/)));
+  }).then(() => withPage(report(chosen), async (page) => assert.match(await reason(page), /relative_tolerance and absolute_tolerance/)));
 });
 
 test("values_under_the_cursor_are_those_of_the_csv", () => withPage(report(prey), async (page) => {

@@ -214,9 +214,9 @@ TEST(HermiteMatrix, equals_the_engine_on_random_networks) {
     SCOPED_TRACE(trial);
     const auto system = test::random_linear_system(random);
     const bool estimated = trial % 2 == 0;
-    const Ready run(
-        system, estimated ? "missiles" : "ifosmondi", kStep,
-        estimated ? std::vector<std::string>{} : std::vector<std::string>{"epsilon=1e-14", "max_iterations=1000"});
+    const Ready run(system, estimated ? "missiles" : "ifosmondi", kStep,
+                    estimated ? std::vector<std::string>{}
+                              : std::vector<std::string>{"iteration_tolerance=1e-14", "max_iterations=1000"});
     const Matrix phi = hermite_step_matrix(run.network, kStep, estimated ? StepEnd::Estimate : StepEnd::Trial);
     CoupledSystem& coupled = *run.prepared.system;
     run.prepared.method->start(coupled, run.prepared.settings);

@@ -23,9 +23,9 @@ std::vector<std::vector<double>> outputs(const SystemDescription& description) {
 
 /// Largest difference of any output at any time, relative to its range.
 double difference(SystemDescription description, double step, double stop, const std::vector<std::string>& options) {
-  for (auto& subsystem : description.subsystems) subsystem.trials = {"costarica", {}};
+  for (auto& subsystem : description.subsystems) subsystem.trials = {TrialChoice::Costarica, {}};
   auto iterated = options;
-  iterated.insert(iterated.end(), {"epsilon=1e-13", "max_iterations=1000", "start=\"short\""});
+  iterated.insert(iterated.end(), {"iteration_tolerance=1e-13", "max_iterations=1000", "start=\"short\""});
   const auto one =
       outputs(test::changed(description, {.method = "missiles", .step = step, .stop = stop, .options = options}));
   const auto many =

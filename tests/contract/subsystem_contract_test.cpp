@@ -39,7 +39,7 @@ std::unique_ptr<Subsystem> subsystem_of(const Case& c) {
   std::replace(name.begin(), name.end(), '.', '_');
   FmuChoice choice;
   choice.interface = FmuInterface::ModelExchange;
-  choice.tolerance = kTolerance;
+  choice.relative_tolerance = kTolerance;
   auto subsystem =
       make_fmu_subsystem("s", fmt::format("{}/test/strict/{}/{}.fmu", test::fmu_folder(), c.fmi, name), choice);
   EXPECT_TRUE(subsystem->capabilities().equations);
@@ -77,9 +77,9 @@ class SubsystemContract : public testing::TestWithParam<Case> {
  protected:
   void SetUp() override { subsystem_ = make({}); }
 
-  static std::unique_ptr<Subsystem> make(const Restrictions& restrictions) {
+  static std::unique_ptr<Subsystem> make(const SubsystemDescription& restrictions) {
     auto subsystem = subsystem_of(GetParam());
-    if (restrictions.any()) subsystem = restricted(std::move(subsystem), restrictions);
+    if (restricts(restrictions)) subsystem = restricted(std::move(subsystem), restrictions);
     subsystem->initialize(GetParam().start, GetParam().start + 1.0);
     return subsystem;
   }
@@ -365,14 +365,14 @@ TEST_P(SubsystemContract, facets_are_there_exactly_when_capabilities_say_so) {
 }
 
 TEST_P(SubsystemContract, restricted_versions_tell_the_truth_and_move_alike) {
-  std::vector<Restrictions> all(7);
-  all[0].rollback = false;
-  all[1].states = false;
-  all[2].state_derivatives = false;
-  all[3].linearization = false;
-  all[4].output_derivative_order = 0;
-  all[5].events = {1.0, 2.0};
-  all[6].input_degree = 1;
+  std::vector<SubsystemDescription> all(7);
+  all[0].rollback = {false, {}};
+  all[1].states = {false, {}};
+  all[2].state_derivatives = {false, {}};
+  all[3].linearization = {false, {}};
+  all[4].output_derivative_order = {0, {}};
+  all[5].events = {{1.0, 2.0}, {}};
+  all[6].input_degree = {1, {}};
   const auto coefficients = any_polynomials(inputs(), 1);
   const auto expected = step(*subsystem_, GetParam().start, 0.03, coefficients, 1);
   for (const auto& restrictions : all) {

@@ -54,15 +54,15 @@ Result run(const test::Change& change) {
 
 TEST(DefectControl, tighter_tolerance_means_more_steps_and_a_smaller_error) {
   for (const std::string method : {"jacobi", "gauss-seidel"}) {
-    const auto rough = run({method, 0.1, 60.0, {"adaptive=true", "tolerance=1e-2", "degree=1"}});
-    const auto tight = run({method, 0.1, 60.0, {"adaptive=true", "tolerance=1e-4", "degree=1"}});
+    const auto rough = run({method, 0.1, 60.0, {"adaptive=true", "relative_tolerance=1e-2", "degree=1"}});
+    const auto tight = run({method, 0.1, 60.0, {"adaptive=true", "relative_tolerance=1e-4", "degree=1"}});
     EXPECT_GT(tight.summary.macro_steps, 2 * rough.summary.macro_steps) << method;
     EXPECT_LT(tight.error, 0.3 * rough.error) << method;
   }
 }
 
 TEST(DefectControl, steps_grow_where_the_motion_calms_down) {
-  const auto result = run({"gauss-seidel", 0.1, 90.0, {"adaptive=true", "tolerance=1e-3", "degree=1"}});
+  const auto result = run({"gauss-seidel", 0.1, 90.0, {"adaptive=true", "relative_tolerance=1e-3", "degree=1"}});
   EXPECT_GT(result.summary.largest_step, 4.0 * result.summary.smallest_step);
   // A fixed step with as many macro steps is no better.
   const double same = 90.0 / static_cast<double>(result.summary.macro_steps);
@@ -76,7 +76,8 @@ TEST(DefectControl, meets_the_stop_time_to_the_last_bit_and_announced_events) {
 }
 
 TEST(DefectControl, keeps_to_the_limits_of_the_step) {
-  const auto result = run({"jacobi", 0.1, 20.0, {"adaptive=true", "tolerance=1e-9", "min_step=0.05", "max_step=0.2"}});
+  const auto result =
+      run({"jacobi", 0.1, 20.0, {"adaptive=true", "relative_tolerance=1e-9", "min_step=0.05", "max_step=0.2"}});
   EXPECT_GE(result.summary.smallest_step, 0.05 * (1 - 1e-9));
   EXPECT_LE(result.summary.largest_step, 0.2 * (1 + 1e-9));
   ASSERT_FALSE(result.summary.warnings.empty());

@@ -68,7 +68,8 @@ class Draw {
 
   std::vector<std::string> options() {
     std::vector<std::string> options{"max_order=" + std::to_string(whole(0, 3)),
-                                     "substeps=" + std::to_string(whole(1, 3)), "tol_rel=1e-3", "tol_abs=1e-3"};
+                                     "substeps=" + std::to_string(whole(1, 3)), "relative_tolerance=1e-3",
+                                     "absolute_tolerance=1e-3"};
     if (chance(0.5)) options.emplace_back("calibration=\"cls\"");
     if (chance(0.5)) options.emplace_back("smooth=true");
     if (chance(0.3)) options.emplace_back("memory=false");

@@ -21,7 +21,7 @@ SystemDescription mechanical(const std::string& method, int input_degree, int su
     subsystem.input_degree = {std::int64_t{input_degree}, {}};
     subsystem.substeps = {std::int64_t{substeps}, {}};
   }
-  if (method == "ifosmondi") apply_option(description, "epsilon=1e-10");
+  if (method == "ifosmondi") apply_option(description, "iteration_tolerance=1e-10");
   return description;
 }
 

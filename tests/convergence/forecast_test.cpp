@@ -45,7 +45,7 @@ TEST(Forecast, is_the_error_of_a_linear_system) {
        {Case{"mechanical", {"jacobi", 1e-3, 0.5}, 1.02}, Case{"mechanical", {"jacobi", 1e-3, 0.5, {"degree=2"}}, 1.02},
         Case{"mechanical", {"gauss-seidel", 1e-3, 0.5, {"degree=1"}}, 1.02},
         Case{"mechanical", {"missiles", 2e-3, 0.5}, 1.3},
-        Case{"mechanical", {"ifosmondi", 2e-3, 0.5, {"epsilon=1e-9"}}, 1.3},
+        Case{"mechanical", {"ifosmondi", 2e-3, 0.5, {"iteration_tolerance=1e-9"}}, 1.3},
         Case{"oscillator", {"gauss-seidel", 0.5, 40.0, {"degree=0"}}, 1.02},
         Case{"oscillator", {"jacobi", 0.25, 40.0, {"degree=3"}}, 1.05}}) {
     const double measured = measured_error(test::changed(test::example(of.example), of.change));

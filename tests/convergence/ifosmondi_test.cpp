@@ -33,7 +33,7 @@ std::vector<double> recorded(SystemDescription description, const Arrangement& a
 
 /// Error in per cent of the range, over all communication times.
 double error_of(const Arrangement& arrangement, double step, const std::vector<std::string>& options = {}) {
-  std::vector<std::string> all{"epsilon=1e-12"};
+  std::vector<std::string> all{"iteration_tolerance=1e-12"};
   all.insert(all.end(), options.begin(), options.end());
   const auto ours = recorded(
       test::changed(arrangement.description, {.method = "ifosmondi", .step = step, .options = all}), arrangement);
@@ -101,7 +101,8 @@ SystemDescription as_fmus(const SystemDescription& native, const std::vector<std
 double fmu_error(const Arrangement& native, const std::vector<std::string>& folders, double step,
                  const std::string& epsilon) {
   const auto fmus = as_fmus(native.description, folders);
-  const auto run = test::changed(fmus, {.method = "ifosmondi", .step = step, .options = {"epsilon=" + epsilon}});
+  const auto run =
+      test::changed(fmus, {.method = "ifosmondi", .step = step, .options = {"iteration_tolerance=" + epsilon}});
   const auto reference = test::changed(native.description, {.method = "monolithic", .step = step});
   return percent_error(recorded(run, native), recorded(reference, native));
 }
@@ -261,8 +262,9 @@ INSTANTIATE_TEST_SUITE_P(Ifosmondi, Solver, testing::Values("anderson", "newton-
 
 TEST(IfosmondiEvents, an_announced_jump_keeps_order_4_and_a_hidden_one_is_found_and_costs_it) {
   const auto final_error = [](double step, bool hidden) {
-    auto description = test::changed(
-        test::example("two_mass"), {.method = "ifosmondi", .step = step, .stop = 150.0, .options = {"epsilon=1e-12"}});
+    auto description =
+        test::changed(test::example("two_mass"),
+                      {.method = "ifosmondi", .step = step, .stop = 150.0, .options = {"iteration_tolerance=1e-12"}});
     if (hidden) description.subsystems[1].events = {std::vector<double>{}, {}};
     Simulation simulation(description);
     EXPECT_EQ(simulation.run().termination, Termination::Completed) << simulation.summary().message;

@@ -25,7 +25,7 @@ LearnResult learned(const std::string& slow, int ratio, int iterations) {
   LearnOptions options;
   options.iterations = iterations;
   options.tolerance = 0.0;
-  options.progressive = "never";
+  options.progressive = ProgressiveLearning::Never;
   return learn(pair_with_slow(slow, ratio), options);
 }
 

@@ -16,7 +16,7 @@ namespace learning_replay_test {
 using test::example;
 using test::mentions;
 
-LearnOptions runs(int iterations, const std::string& progressive = "never") {
+LearnOptions runs(int iterations, ProgressiveLearning progressive = ProgressiveLearning::Never) {
   LearnOptions options;
   options.iterations = iterations;
   options.progressive = progressive;

@@ -119,12 +119,12 @@ TEST(Learning, hardening_springs_damped_are_learned_to_1e_minus_5_N_at_iteration
 
 TEST(Learning, hardening_springs_undamped_are_stopped_unless_the_horizon_grows) {
   auto options = runs(30, 1e-12);
-  options.progressive = "never";
+  options.progressive = ProgressiveLearning::Never;
   const auto plain = learn(cubic_pair(false), options);
   EXPECT_EQ(plain.end, LearnEnd::Diverged);
   EXPECT_LT(plain.iterations.size(), 30U);
 
-  options.progressive = "auto";
+  options.progressive = ProgressiveLearning::Auto;
   const auto grown = learn(cubic_pair(false), options);
   EXPECT_TRUE(grown.end == LearnEnd::Converged || grown.end == LearnEnd::Stalled);
   EXPECT_EQ(grown.learned.steps, 20'000U);
@@ -150,7 +150,7 @@ double tracking_error(const std::string& slow, int iterations) {
     if (subsystem.name == slow) subsystem.step = {2e-3, {}};
   }
   auto options = runs(iterations);
-  options.progressive = "never";
+  options.progressive = ProgressiveLearning::Never;
   const auto result = learn(description, options);
   EXPECT_EQ(result.iterations.size(), static_cast<std::size_t>(iterations));
   double largest = 0.0;

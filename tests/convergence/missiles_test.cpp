@@ -133,11 +133,11 @@ double peaked_orbit_error(const Run& run) {
 /// How many times more accurate the adaptive step is than a fixed one with as many steps.
 double gain_of_adaptivity(int reconstruction) {
   const std::string order = "reconstruction=" + std::to_string(reconstruction);
-  const auto adaptive = recorded(
-      test::changed(peaked_orbit(), {.method = "missiles",
-                                     .step = 0.01,
-                                     .options = {"adaptive=true", "tolerance=1e-6", "max_step=1", kEveryStep, order}}),
-      "prey.p");
+  const auto adaptive = recorded(test::changed(peaked_orbit(), {.method = "missiles",
+                                                                .step = 0.01,
+                                                                .options = {"adaptive=true", "relative_tolerance=1e-6",
+                                                                            "max_step=1", kEveryStep, order}}),
+                                 "prey.p");
   const double step = 20.0 / static_cast<double>(adaptive.summary.macro_steps);
   const auto fixed = recorded(
       test::changed(peaked_orbit(), {.method = "missiles", .step = step, .options = {kEveryStep, order}}), "prey.p");
@@ -163,11 +163,11 @@ TEST(MissilesAdaptive, asks_for_a_linearization_rather_than_for_small_steps) {
 TEST(MissilesAdaptive, follows_the_midpoint_defect_where_the_gap_is_zero) {
   // A linear system is estimated exactly: the gap alone would let the step grow to its limit.
   const auto description = kMasses();
-  const auto run = recorded(
-      test::changed(
-          description,
-          {.method = "missiles", .step = 1e-3, .options = {"adaptive=true", "tolerance=1e-6", "max_step=0.1"}}),
-      "left.x");
+  const auto run =
+      recorded(test::changed(description, {.method = "missiles",
+                                           .step = 1e-3,
+                                           .options = {"adaptive=true", "relative_tolerance=1e-6", "max_step=0.1"}}),
+               "left.x");
   EXPECT_LT(run.summary.max_coupling_residual, 1e-9);
   EXPECT_GT(run.summary.macro_steps, 200U);
   const auto exact = recorded(test::changed(description, {.method = "monolithic", .step = 2.0}), "left.x");

@@ -49,7 +49,7 @@ TEST(AdviseBadInput, coupling_that_grows_at_every_step_is_called_unstable_and_no
   description.subsystems[0].step = Written<double>{0.02, {}};  // longer than the macro step: nobody can iterate over it
   const Advice advice = advise(description, {}, gains(-2.0, 2.0));  // what goes round is multiplied by -4
   for (const auto& of : advice.candidates) {
-    if (!of.explicit_method() || !of.obstacles.empty()) continue;
+    if (!of.degree || !of.obstacles.empty()) continue;
     ASSERT_TRUE(of.radius) << of.title();
     EXPECT_GT(*of.radius, 1.0) << of.title();
     EXPECT_FALSE(of.stable) << of.title();

@@ -75,7 +75,7 @@ step = 0.1
 method = "auto"
 [method.missiles]
 adaptive = true
-tolerance = 0.5
+relative_tolerance = 0.5
 [subsystems.force_side]
 model = "oscillator.force_side"
 [subsystems.motion_side]

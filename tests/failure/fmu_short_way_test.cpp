@@ -36,7 +36,7 @@ TEST_F(FmuShortWay, crash_while_outputs_are_read_names_that_call) {
 }
 
 TEST_F(FmuShortWay, tolerance_in_the_system_file_is_told_to_the_fmu) {
-  Simulation with(test::system_from(system(TellTolerance, "tolerance = 1e-5")));
+  Simulation with(test::system_from(system(TellTolerance, "relative_tolerance = 1e-5")));
   with.run();
   EXPECT_EQ(with.value("part.y"), 1e-5);
   Simulation without(test::system_from(system(TellTolerance)));

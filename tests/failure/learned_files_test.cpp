@@ -12,7 +12,7 @@ namespace entrain::test {
 namespace learned_files_test {
 
 constexpr const char* kCorrection =
-    R"({"format": "entrain learned correction 2", "system": "s", "start": 0, "step": 0.1, "steps": STEPS,
+    R"({"format": "entrain learned correction 3", "system": "s", "start": 0, "step": 0.1, "steps": STEPS,
         "error": null, "options": {}, "description": [], "corrections": {"a.u": [1.0, 2.0]}})";
 
 std::string correction(const std::string& steps) {

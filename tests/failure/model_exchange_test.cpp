@@ -160,7 +160,9 @@ TEST_F(ScriptedExchange, interface_that_is_not_offered_is_refused) {
 TEST_F(ScriptedExchange, interface_and_tolerance_are_checked) {
   for (const auto& [text, message] : std::vector<std::pair<std::string, std::string>>{
            {"interface = \"model exchange\"", "subsystems.part.interface cannot be 'model exchange'"},
-           {"tolerance = 0.5", "subsystems.part.tolerance must be between 1e-13 and 0.01"}}) {
+           {"relative_tolerance = 0.5", "subsystems.part.relative_tolerance must be between 1e-13 and 0.01"},
+           {"tolerance = 1e-8",
+            "subsystems.part.tolerance is now relative_tolerance; write relative_tolerance = 1e-08"}}) {
     try {
       run(NormalExchange, 0, text);
       FAIL() << "accepted: " << text;

@@ -62,14 +62,14 @@ constexpr double kMatrix[6][8] = {{-1.0, 0.5, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0}, {0.
                                   {0.0, 0.5, -3.0, 0.5, 0.0, 0.0, 0.0, 1.0}, {1.0, 0.0, 0.0, 0.5, 0.0, 1.0, 0.0, 0.0},
                                   {0.0, 1.0, -1.0, 0.0, 0.0, 0.0, 1.0, 0.0}, {0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 2.0}};
 
-struct MethodConfig {
+struct Way {
   std::string name;
   FmuInterface interface;
   std::string derivatives;
   double tolerance;  ///< of the linearization
 };
 
-class ArrayFmu : public testing::TestWithParam<MethodConfig> {};
+class ArrayFmu : public testing::TestWithParam<Way> {};
 
 TEST_P(ArrayFmu, is_linearized_element_by_element) {
   const TemporaryFolder folder;
@@ -97,11 +97,11 @@ TEST_P(ArrayFmu, is_linearized_element_by_element) {
 
 INSTANTIATE_TEST_SUITE_P(
     Ways, ArrayFmu,
-    testing::Values(MethodConfig{"exchange", FmuInterface::ModelExchange, "providesDirectionalDerivatives=\"true\"", 0.0},
+    testing::Values(Way{"exchange", FmuInterface::ModelExchange, "providesDirectionalDerivatives=\"true\"", 0.0},
                     // Float32 outputs have 24 bits: differences of them over 6e-6 lose all but a hundredth.
-                    MethodConfig{"exchange_by_differences", FmuInterface::ModelExchange, "", 0.05},
-                    MethodConfig{"co_simulation", FmuInterface::CoSimulation, "providesDirectionalDerivatives=\"true\"", 0.0},
-                    MethodConfig{"co_simulation_by_rows", FmuInterface::CoSimulation, "providesAdjointDerivatives=\"true\"",
+                    Way{"exchange_by_differences", FmuInterface::ModelExchange, "", 0.05},
+                    Way{"co_simulation", FmuInterface::CoSimulation, "providesDirectionalDerivatives=\"true\"", 0.0},
+                    Way{"co_simulation_by_rows", FmuInterface::CoSimulation, "providesAdjointDerivatives=\"true\"",
                         0.0}),
     [](const auto& each) { return each.param.name; });
 

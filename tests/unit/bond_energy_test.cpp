@@ -203,12 +203,11 @@ TEST(EnergyOptions, that_make_no_sense_are_told_before_the_run) {
   const auto message = [&](const std::vector<std::string>& options) {
     return problems_of(test::changed(described(), {.options = options}), models);
   };
-  expect_part(message({"step_control=energy", "energy_min_step=0.1", "energy_max_step=0.01"}),
-              "the smallest step, 0.1 s, is above the largest, 0.01 s");
-  expect_part(message({"step_control=energy", "energy_max_step=1e-6"}),
+  expect_part(message({"step_control=energy", "min_step=0.1", "max_step=0.01"}),
+              "min_step (0.1 s) must be at most max_step (0.01 s)");
+  expect_part(message({"step_control=energy", "max_step=1e-6"}),
               "the smallest step, 1e-05 s, is above the largest, 1e-06 s");
-  expect_part(message({"step_control=energy", "energy_min_step=1e200", "energy_max_step=1e200"}),
-              "is longer than the run, 1 s");
+  expect_part(message({"step_control=energy", "min_step=1e200", "max_step=1e200"}), "is longer than the run, 1 s");
   const auto without_bonds = ramp_and_constant({"", "", "", ""});
   for (const std::string option : {"energy_gain=1.0", "step_control=energy"}) {
     expect_part(problems_of(test::changed(described(), {.options = {option}}), without_bonds),
@@ -217,9 +216,12 @@ TEST(EnergyOptions, that_make_no_sense_are_told_before_the_run) {
 }
 
 TEST(EnergyControl, first_step_keeps_to_the_largest_as_well) {
-  Simulation simulation(test::changed(described(), {.options = {"step_control=energy", "energy_max_step=0.004"}}), {},
+  Simulation simulation(test::changed(described(), {.options = {"step_control=energy", "max_step=0.004"}}), {},
                         ramp_and_constant({"N", "N", "m/s", "m/s"}));
   EXPECT_LE(simulation.run().largest_step, 0.004 * (1 + 1e-9));
+  for (const auto& warning : simulation.summary().warnings) {
+    EXPECT_EQ(warning.find("max_step does nothing"), std::string::npos) << warning;
+  }
 }
 
 }  // namespace bond_energy_test

@@ -111,7 +111,7 @@ TEST(CsvSource, that_makes_no_sense_is_refused_with_its_line) {
 }
 
 /// A mass of 1 kg, pushed by the table and by nothing else.
-SystemDescription pushed_mass(const test::TemporaryFolder& folder, const std::string& interpolation,
+SystemDescription pushed_mass(const test::TemporaryFolder& folder, TableInterpolation interpolation,
                               const std::string& rows) {
   test::write_text(folder / "force.csv", "time,F [N]\n" + rows);
   auto system = test::system_in(folder, R"(
@@ -137,7 +137,8 @@ class PushedMass : public testing::TestWithParam<test::Change> {
 
 // 1 N for 0.5 s, 3 N for 1 s, -2 N for 0.5 s: v = 2.5 m/s, x = 0.125 + 2 + 1.5 m.
 TEST_P(PushedMass, gets_the_impulse_of_held_rows_on_communication_times) {
-  Simulation simulation(test::changed(pushed_mass(folder_, "hold", "0,1\n0.5,3\n1.5,-2\n2,0\n"), GetParam()));
+  Simulation simulation(
+      test::changed(pushed_mass(folder_, TableInterpolation::Hold, "0,1\n0.5,3\n1.5,-2\n2,0\n"), GetParam()));
   const auto& summary = simulation.run();
   ASSERT_EQ(summary.termination, Termination::Completed) << summary.message;
   EXPECT_TRUE(summary.warnings.empty()) << summary.warnings.front();
@@ -157,7 +158,8 @@ INSTANTIATE_TEST_SUITE_P(Methods, PushedMass,
 TEST(PushedMassOnARamp, is_exact_where_slopes_are_used) {
   for (const char* method : {"ifosmondi", "monolithic"}) {
     const test::TemporaryFolder folder;
-    Simulation simulation(test::changed(pushed_mass(folder, "linear", "0,0\n0.5,1\n3,6\n"), {method}));
+    Simulation simulation(
+        test::changed(pushed_mass(folder, TableInterpolation::Linear, "0,0\n0.5,1\n3,6\n"), {method}));
     ASSERT_EQ(simulation.run().termination, Termination::Completed) << method;
     EXPECT_NEAR(simulation.value("mass.v"), 4.0, 1e-9) << method;
     EXPECT_NEAR(simulation.value("mass.x"), 8.0 / 3.0, 1e-9) << method;
@@ -166,7 +168,7 @@ TEST(PushedMassOnARamp, is_exact_where_slopes_are_used) {
 
 TEST(PushedMassOffTheGrid, is_warned_of_rows_between_communication_times_and_outside_the_run) {
   const test::TemporaryFolder folder;
-  Simulation simulation(pushed_mass(folder, "hold", "0.3,1\n1,3\n"));
+  Simulation simulation(pushed_mass(folder, TableInterpolation::Hold, "0.3,1\n1,3\n"));
   const auto& summary = simulation.run();
   ASSERT_EQ(summary.warnings.size(), 1U);
   EXPECT_NE(summary.warnings[0].find("the table of 'force' tells 0.3 .. 1 s, the run goes from 0 to 2 s: its first and "
@@ -174,7 +176,7 @@ TEST(PushedMassOffTheGrid, is_warned_of_rows_between_communication_times_and_out
             std::string::npos)
       << summary.warnings[0];
 
-  Simulation late(pushed_mass(folder, "hold", "0,1\n0.3,3\n2,3\n"));
+  Simulation late(pushed_mass(folder, TableInterpolation::Hold, "0,1\n0.3,3\n2,3\n"));
   ASSERT_EQ(late.run().warnings.size(), 1U);
   EXPECT_NE(late.summary().warnings[0].find("so seen late; the first: 'force' at t = 0.3 s"), std::string::npos);
 }
@@ -194,7 +196,7 @@ TEST(CsvInASystemFile, is_checked_and_written_back) {
   const auto system = test::system_from("[subsystems.load]\ncsv = \"a.csv\"\ninterpolation = \"linear\"\n");
   const auto again = test::system_from(system_text(system));
   EXPECT_EQ(again.subsystems[0].csv, "a.csv");
-  EXPECT_EQ(again.subsystems[0].interpolation->value, "linear");
+  EXPECT_EQ(again.subsystems[0].interpolation->value, TableInterpolation::Linear);
 }
 
 }  // namespace csv_source_test

@@ -199,8 +199,9 @@ INSTANTIATE_TEST_SUITE_P(, JacobiVariants,
 
 TEST(EnergyControl, takes_more_steps_and_makes_less_energy_the_smaller_the_tolerance) {
   const auto run = [](const std::string& tolerance) {
-    return summary_of(changed(example("mechanical"),
-                              {.stop = 0.5, .options = {"step_control=energy", "energy_tolerance=" + tolerance}}));
+    return summary_of(
+        changed(example("mechanical"),
+                {.stop = 0.5, .options = {"step_control=energy", "energy_relative_tolerance=" + tolerance}}));
   };
   const auto loose = run("1e-2");
   const auto tight = run("1e-3");
@@ -211,9 +212,8 @@ TEST(EnergyControl, takes_more_steps_and_makes_less_energy_the_smaller_the_toler
 }
 
 TEST(EnergyControl, stays_between_the_smallest_and_the_largest_step_and_meets_the_stop_time) {
-  Simulation simulation(
-      changed(example("mechanical"),
-              {.stop = 0.3, .options = {"step_control=energy", "energy_min_step=4e-4", "energy_max_step=7e-4"}}));
+  Simulation simulation(changed(example("mechanical"),
+                                {.stop = 0.3, .options = {"step_control=energy", "min_step=4e-4", "max_step=7e-4"}}));
   MemoryRecorder recorder;
   simulation.observe(recorder);
   const auto summary = simulation.run();

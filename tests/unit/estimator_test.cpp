@@ -136,9 +136,9 @@ TEST(Estimator, keeps_its_matrices_while_the_linearization_and_the_step_stay) {
   EXPECT_NEAR(pair.estimator.propagator(0)[3], 2e-3, 1e-5);
 }
 
-TEST(Estimator, linearizes_when_the_urgency_test_asks) {
+TEST(Estimator, linearizes_when_the_linearization_tolerance_asks) {
   EstimatorOptions options;
-  options.linearize = "when-needed";
+  options.linearize = LinearizationRenewal::WhenNeeded;
   Pair linear("mechanical.left", {20000.0}, options);
   linear.begin();
   EXPECT_FALSE(linear.estimator.needs_linearization(1e-3));
@@ -148,7 +148,7 @@ TEST(Estimator, linearizes_when_the_urgency_test_asks) {
   bent.t = 0.5;
   bent.inputs[0] = block.value(0, 0.5);
   EXPECT_TRUE(bent.look());
-  options.linearize = "once";
+  options.linearize = LinearizationRenewal::Once;
   auto once = prey(false, options);
   once.t = 0.5;
   EXPECT_FALSE(once.look());
@@ -169,7 +169,7 @@ TEST(Estimator, comes_back_from_its_numbers) {
 
 TEST(Estimator, with_stehfest_is_wrong_for_oscillations) {
   EstimatorOptions options;
-  options.laplace = "gaver-stehfest";
+  options.laplace = LaplaceInversion::GaverStehfest;
   options.stehfest_terms = 8;
   Pair stehfest("mechanical.left", {20000.0}, options);
   Pair exact("mechanical.left", {20000.0});

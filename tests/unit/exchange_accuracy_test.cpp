@@ -17,7 +17,7 @@ constexpr double kTolerance = 1e-10;
 std::unique_ptr<Subsystem> left_mass_fmu(const std::string& version, double damper) {
   FmuChoice choice;
   choice.interface = FmuInterface::ModelExchange;
-  choice.tolerance = kTolerance;
+  choice.relative_tolerance = kTolerance;
   auto fmu = make_fmu_subsystem("s", test::fmu_folder() + "/test/strict/" + version + "/mechanical_left.fmu", choice);
   fmu->set_start(*fmu->variables().find("d1"), damper);
   fmu->capabilities();

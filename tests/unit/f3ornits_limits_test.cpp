@@ -60,8 +60,8 @@ TEST(F3ornitsEvents, none_are_seen_while_two_masses_move_smoothly) {
 }
 
 TEST(F3ornitsSummary, the_floor_says_what_a_tolerance_can_do) {
-  auto description =
-      changed(prey_and_predator(3.0), {.method = "f3ornits", .options = {"tol_rel=1e-9", "tol_abs=1e-9"}});
+  auto description = changed(prey_and_predator(3.0),
+                             {.method = "f3ornits", .options = {"relative_tolerance=1e-9", "absolute_tolerance=1e-9"}});
   description.subsystems[0].step = Written<double>{0.1, {}};
   EXPECT_TRUE(mentions(summary_of(description).notes, "'prey': its imposed step is the floor of the error (30 of 30"));
   EXPECT_TRUE(mentions(summary_of(description).notes, "a tighter tolerance only adds steps"));

@@ -216,7 +216,7 @@ TEST(F3ornitsEvents, an_unannounced_one_is_located_to_the_minimal_step_where_ste
 }
 
 TEST(F3ornitsSummary, tells_steps_orders_and_where_an_imposed_step_is_the_floor) {
-  auto description = two_masses(true, {"tol_rel=1e-7", "tol_abs=1e-7"});
+  auto description = two_masses(true, {"relative_tolerance=1e-7", "absolute_tolerance=1e-7"});
   description.stop = {10.0, {}};
   description.subsystems[1].step = Written<double>{0.3, {}};
   const auto run = finished(description, {"left.x"});
@@ -276,7 +276,7 @@ TEST(F3ornitsOptions, that_make_no_sense_are_named) {
   EXPECT_NE(problem("growth=[1.1, 2.0]").find("growth must be two numbers"), std::string::npos);
   EXPECT_NE(problem("growth=[-0.1, 2.0]").find("growth must be at least 0"), std::string::npos);
   EXPECT_NE(problem("growth=3").find("growth must be a list of numbers"), std::string::npos);
-  EXPECT_NE(problem("tol_rel=0", "tol_abs=0").find("both 0"), std::string::npos);
+  EXPECT_NE(problem("relative_tolerance=0", "absolute_tolerance=0").find("both 0"), std::string::npos);
   EXPECT_NE(problem("max_step=0.1", "min_step=0.2").find("max_step is less"), std::string::npos);
   EXPECT_NE(problem("initial_step=0.1", "min_step=0.2").find("initial_step is less"), std::string::npos);
   EXPECT_NE(problem("min_step=0.2").find("min_step is 0.2 s, but the first step is that of the run, 0.1 s"),

@@ -85,8 +85,8 @@ TEST_P(HeldStepTwin, can_follow_steps_under_polynomials) {
 }
 
 TEST(HeldStep, is_not_taken_away_with_capabilities) {
-  Restrictions restrictions;
-  restrictions.rollback = false;
+  SubsystemDescription restrictions;
+  restrictions.rollback = {false, {}};
   const auto subsystem = restricted(changing_mass("native"), restrictions);
   EXPECT_NE(subsystem->held_step().function, nullptr);
 }

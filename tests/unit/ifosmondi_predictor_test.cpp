@@ -31,10 +31,10 @@ Outcome outcome(const SystemDescription& description, const std::string& signal)
 
 SystemDescription iterated(const std::string& system, double step, const std::string& solver,
                            const std::string& predictor) {
-  return changed(example(system),
-                 {.method = "ifosmondi",
-                  .step = step,
-                  .options = {"epsilon=1e-10", "solver=\"" + solver + "\"", "predictor=\"" + predictor + "\""}});
+  return changed(example(system), {.method = "ifosmondi",
+                                   .step = step,
+                                   .options = {"iteration_tolerance=1e-10", "solver=\"" + solver + "\"",
+                                               "predictor=\"" + predictor + "\""}});
 }
 
 class MissilesPredictor : public testing::TestWithParam<const char*> {};
@@ -68,7 +68,7 @@ TEST(MissilesPredictorOf, subsystems_with_fewer_abilities_still_saves_evaluation
   const auto take_away = [](SystemDescription description, int which) {
     for (auto& subsystem : description.subsystems) {
       if (which == 0) subsystem.input_degree = Written<std::int64_t>{1, {}};
-      if (which == 1) subsystem.trials = Written<std::string>{"costarica", {}};
+      if (which == 1) subsystem.trials = Written<TrialChoice>{TrialChoice::Costarica, {}};
     }
     if (which == 2) description.subsystems[1].linearization = Written<bool>{false, {}};
     return description;

@@ -27,7 +27,7 @@ SystemDescription prey_and_predator(const std::vector<std::string>& options = {}
 
 TEST(Ifosmondi, counts_trials_rollbacks_and_linearizations) {
   auto description = prey_and_predator();
-  description.subsystems[1].trials = {"costarica", {}};
+  description.subsystems[1].trials = {TrialChoice::Costarica, {}};
   Simulation simulation(description);
   const auto& summary = simulation.run();
   ASSERT_EQ(summary.termination, Termination::Completed) << summary.message;
@@ -74,17 +74,14 @@ TEST(Ifosmondi, needs_trials_and_says_who_has_none) {
 TEST(Ifosmondi, refuses_trials_that_cannot_be_made) {
   auto description = prey_and_predator();
   description.subsystems[0].rollback = {false, {}};
-  description.subsystems[0].trials = {"rollback", {}};
+  description.subsystems[0].trials = {TrialChoice::Rollback, {}};
   description.subsystems[1].linearization = {false, {}};
-  description.subsystems[1].trials = {"costarica", {}};
+  description.subsystems[1].trials = {TrialChoice::Costarica, {}};
   const auto text = problems_of(description);
   EXPECT_NE(text.find("trials = \"rollback\" needs rollback, which 'prey' has not"), std::string::npos) << text;
   EXPECT_NE(text.find("trials = \"costarica\" needs states and a linearization, which 'predator' has not"),
             std::string::npos)
       << text;
-  description = prey_and_predator();
-  description.subsystems[0].trials = {"costarika", {}};
-  EXPECT_NE(problems_of(description).find("did you mean 'costarica'?"), std::string::npos) << problems_of(description);
 }
 
 TEST(Ifosmondi, refuses_options_that_make_no_sense) {
@@ -131,14 +128,14 @@ TEST(Ifosmondi, that_cannot_converge_fails_and_names_the_residual_by_connection)
   const auto& summary = simulation.run();
   EXPECT_EQ(summary.termination, Termination::Failed);
   for (const char* part :
-       {"did not converge to epsilon = 1e-06", "a.y -> b.u", "b.y -> a.u", "Choose another solver"}) {
+       {"did not converge to iteration_tolerance = 1e-06", "a.y -> b.u", "b.y -> a.u", "Choose another solver"}) {
     EXPECT_NE(summary.message.find(part), std::string::npos) << summary.message;
   }
 }
 
 TEST(Ifosmondi, solves_an_algebraic_loop_that_plain_iteration_cannot) {
   for (const char* solver : {"solver=\"anderson\"", "solver=\"newton-krylov\""}) {
-    auto simulation = loop(2.0, {solver, "epsilon=1e-10"});
+    auto simulation = loop(2.0, {solver, "iteration_tolerance=1e-10"});
     EXPECT_EQ(simulation.run().termination, Termination::Completed) << simulation.summary().message;
     // a = -2 b + t, b = a + t: a = -t / 3.
     EXPECT_NEAR(simulation.value("a.y"), -1.0 / 3.0, 1e-9) << solver;
@@ -148,8 +145,10 @@ TEST(Ifosmondi, solves_an_algebraic_loop_that_plain_iteration_cannot) {
 TEST(Ifosmondi, a_step_that_does_not_converge_is_cut_and_the_grid_is_kept) {
   // At this step the plain iteration on the mechanical pair diverges.
   const auto description =
-      changed(example("mechanical"),
-              {.method = "ifosmondi", .step = 0.2, .stop = 0.6, .options = {"solver=\"fixed-point\"", "epsilon=1e-8"}});
+      changed(example("mechanical"), {.method = "ifosmondi",
+                                      .step = 0.2,
+                                      .stop = 0.6,
+                                      .options = {"solver=\"fixed-point\"", "iteration_tolerance=1e-8"}});
   Simulation simulation(description);
   MemoryRecorder recorder({"left.x"});
   simulation.observe(recorder);
@@ -181,8 +180,8 @@ TEST(Ifosmondi, adapts_its_step_to_the_difficulty_within_the_limits) {
 
 SystemDescription estimated_chain() {
   auto chain = changed(chain_system(7, true), {.method = "ifosmondi", .step = 0.02, .stop = 1.0});
-  for (auto& subsystem : chain.subsystems) subsystem.trials = {"costarica", {}};
-  chain.subsystems[2].trials = {"rollback", {}};
+  for (auto& subsystem : chain.subsystems) subsystem.trials = {TrialChoice::Costarica, {}};
+  chain.subsystems[2].trials = {TrialChoice::Rollback, {}};
   chain.subsystems[3].input_degree = {1, {}};
   return chain;
 }
@@ -200,7 +199,7 @@ TEST(Ifosmondi, with_estimates_gives_the_same_bits_with_1_and_4_threads) {
 
 TEST(Ifosmondi, with_estimates_continues_from_a_checkpoint_as_if_nothing_had_happened) {
   auto description = prey_and_predator({"reconstruction=2", "linearize=\"when-needed\""});
-  for (auto& subsystem : description.subsystems) subsystem.trials = {"costarica", {}};
+  for (auto& subsystem : description.subsystems) subsystem.trials = {TrialChoice::Costarica, {}};
   Simulation whole(description);
   whole.run();
   Simulation simulation(description);
@@ -228,7 +227,8 @@ TEST(Ifosmondi, records_both_sides_of_an_announced_event) {
 
 double left_v_at_2(const std::function<void(SubsystemDescription&)>& change) {
   auto description =
-      changed(example("mechanical"), {.method = "ifosmondi", .step = 1e-2, .stop = 2.0, .options = {"epsilon=1e-12"}});
+      changed(example("mechanical"),
+              {.method = "ifosmondi", .step = 1e-2, .stop = 2.0, .options = {"iteration_tolerance=1e-12"}});
   for (auto& subsystem : description.subsystems) {
     subsystem.input_degree = {2, {}};
     change(subsystem);
@@ -254,7 +254,7 @@ TEST(Ifosmondi, takes_an_announced_event_for_what_it_is_when_a_step_is_imposed) 
 }
 
 TEST(Ifosmondi, cuts_no_step_below_the_minimal_one_of_a_subsystem) {
-  auto description = prey_and_predator({"max_iterations=3", "epsilon=1e-6"});
+  auto description = prey_and_predator({"max_iterations=3", "iteration_tolerance=1e-6"});
   Simulation free(description);
   ASSERT_EQ(free.run().termination, Termination::Completed) << free.summary().message;
   ASSERT_LT(free.summary().smallest_step, 0.08) << "else there is nothing to keep";
@@ -265,7 +265,7 @@ TEST(Ifosmondi, cuts_no_step_below_the_minimal_one_of_a_subsystem) {
 }
 
 TEST(Ifosmondi, names_a_residual_that_really_missed) {
-  Simulation simulation(prey_and_predator({"max_iterations=3", "epsilon=1e-9"}));
+  Simulation simulation(prey_and_predator({"max_iterations=3", "iteration_tolerance=1e-9"}));
   EXPECT_EQ(simulation.run().termination, Termination::Failed);
   const std::string& message = simulation.summary().message;
   const auto worst = message.find("prey.p -> predator.u ");

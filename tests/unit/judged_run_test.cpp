@@ -117,15 +117,18 @@ TEST(Verdict, of_a_method_that_chooses_its_steps_names_its_tolerances) {
     const Simulation simulation(changed(example("mechanical"), change));
     return Json::parse(summary_json(simulation.summary())).at("parameters");
   };
-  expect_text(remedy(0.002, in_force({.method = "f3ornits"})), "repeat with a tenth of tol_rel and tol_abs");
-  expect_text(remedy(0.05, in_force({.method = "f3ornits"})), "take a smaller tol_rel and tol_abs or a better");
+  expect_text(remedy(0.002, in_force({.method = "f3ornits"})),
+              "repeat with a tenth of relative_tolerance and absolute_tolerance");
+  expect_text(remedy(0.05, in_force({.method = "f3ornits"})),
+              "take a smaller relative_tolerance and absolute_tolerance or a better");
   expect_text(remedy(0.05, in_force({.method = "missiles", .options = {"adaptive=true"}})),
-              "take a smaller tolerance or a better");
+              "take a smaller relative_tolerance or a better");
   expect_text(remedy(0.05, in_force({.method = "jacobi", .options = {"adaptive=true"}})),
-              "take a smaller tolerance and absolute_tolerance or a better");
+              "take a smaller relative_tolerance and absolute_tolerance or a better");
   expect_text(remedy(0.05, in_force({.method = "jacobi", .options = {"step_control=energy"}})),
-              "take a smaller energy_tolerance and energy_absolute_tolerance or a better");
+              "take a smaller energy_relative_tolerance and energy_absolute_tolerance or a better");
   expect_text(remedy(0.05, in_force({.method = "missiles"})), "take a smaller step or a better");
+  expect_text(remedy(0.05, in_force({.method = "monolithic"})), "take a smaller step or a better");
 }
 
 TEST(Verdict, of_a_learned_run_is_that_of_what_learning_left_and_of_what_is_held) {

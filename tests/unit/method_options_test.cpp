@@ -33,18 +33,19 @@ TEST_P(WrongOption, is_refused_with_what_would_do) {
 
 INSTANTIATE_TEST_SUITE_P(
     Missiles, WrongOption,
-    testing::Values(Wrong{"missiles", "adaptive=1", "method.missiles.adaptive must be true or false"},
-                    Wrong{"missiles", "tolerance=0", "method.missiles.tolerance must be between 1e-14 and 1"},
-                    Wrong{"missiles", "tolerance=\"small\"", "method.missiles.tolerance must be a number"},
-                    Wrong{"missiles", "min_step=-1", "method.missiles.min_step must be at least 0"},
-                    Wrong{"missiles", "max_step=-1", "method.missiles.max_step must be at least 0"},
-                    Wrong{"missiles", "restart=\"reel\"", "did you mean 'real'?"},
-                    Wrong{"missiles", "reconstruction=1", "method.missiles.reconstruction must be 0 or 2, not 1"},
-                    Wrong{"missiles", "reconstruction=3", "method.missiles.reconstruction must be between 0 and 2"},
-                    Wrong{"missiles", "linearize=\"when-neded\"", "did you mean 'when-needed'?"},
-                    Wrong{"missiles", "laplace=\"gaver_stehfest\"", "did you mean 'gaver-stehfest'?"},
-                    Wrong{"missiles", "stehfest_terms=7", "method.missiles.stehfest_terms must be even, not 7"},
-                    Wrong{"missiles", "tolerence=1e-6", "did you mean 'tolerance'?"}));
+    testing::Values(
+        Wrong{"missiles", "adaptive=1", "method.missiles.adaptive must be true or false"},
+        Wrong{"missiles", "relative_tolerance=0", "method.missiles.relative_tolerance must be between 1e-14 and 1"},
+        Wrong{"missiles", "relative_tolerance=\"small\"", "method.missiles.relative_tolerance must be a number"},
+        Wrong{"missiles", "min_step=-1", "method.missiles.min_step must be at least 0"},
+        Wrong{"missiles", "max_step=-1", "method.missiles.max_step must be at least 0"},
+        Wrong{"missiles", "restart=\"reel\"", "did you mean 'real'?"},
+        Wrong{"missiles", "reconstruction=1", "method.missiles.reconstruction must be 0 or 2, not 1"},
+        Wrong{"missiles", "reconstruction=3", "method.missiles.reconstruction must be between 0 and 2"},
+        Wrong{"missiles", "linearize=\"when-neded\"", "did you mean 'when-needed'?"},
+        Wrong{"missiles", "laplace=\"gaver_stehfest\"", "did you mean 'gaver-stehfest'?"},
+        Wrong{"missiles", "stehfest_terms=7", "method.missiles.stehfest_terms must be even, not 7"},
+        Wrong{"missiles", "relative_tolerence=1e-6", "did you mean 'relative_tolerance'?"}));
 
 INSTANTIATE_TEST_SUITE_P(
     F3ornits, WrongOption,
@@ -52,12 +53,31 @@ INSTANTIATE_TEST_SUITE_P(
                     Wrong{"f3ornits", "smooth=1", "method.f3ornits.smooth must be true or false"},
                     Wrong{"f3ornits", "normalisation=\"damped_amplitude\"", "did you mean 'damped-amplitude'?"},
                     Wrong{"f3ornits", "damping=-0.1", "method.f3ornits.damping must be at least 0"},
-                    Wrong{"f3ornits", "tol_rel=-1", "method.f3ornits.tol_rel must be at least 0"},
-                    Wrong{"f3ornits", "tol_abs=-1", "method.f3ornits.tol_abs must be at least 0"},
+                    Wrong{"f3ornits", "relative_tolerance=-1", "method.f3ornits.relative_tolerance must be at least 0"},
+                    Wrong{"f3ornits", "absolute_tolerance=-1", "method.f3ornits.absolute_tolerance must be at least 0"},
                     Wrong{"f3ornits", "max_order=-1", "method.f3ornits.max_order must be between 0 and 3"},
                     Wrong{"f3ornits", "initial_step=-1", "method.f3ornits.initial_step must be at least 0"},
                     Wrong{"f3ornits", "memory=\"yes\"", "method.f3ornits.memory must be true or false"},
-                    Wrong{"f3ornits", "tol_real=1e-4", "did you mean 'tol_rel'?"}));
+                    Wrong{"f3ornits", "relativ_tolerance=1e-4", "did you mean 'relative_tolerance'?"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    OfAnEarlierVersion, WrongOption,
+    testing::Values(
+        Wrong{"jacobi", "tolerance=1e-3", "tolerance is now relative_tolerance; write relative_tolerance = 0.001"},
+        Wrong{"gauss-seidel", "tolerance=1e-3", "write relative_tolerance = 0.001"},
+        Wrong{"nepce", "tolerance=1e-3", "write relative_tolerance = 0.001"},
+        Wrong{"missiles", "tolerance=1", "tolerance is now relative_tolerance; write relative_tolerance = 1"},
+        Wrong{"monolithic", "tolerance=1e-9",
+              "is now relative_tolerance and absolute_tolerance; write relative_tolerance = 1e-09 and "
+              "absolute_tolerance = 1e-09"},
+        Wrong{"f3ornits", "tol_rel=1e-5", "tol_rel is now relative_tolerance; write relative_tolerance = 1e-05"},
+        Wrong{"f3ornits", "tol_abs=1e-5", "tol_abs is now absolute_tolerance; write absolute_tolerance = 1e-05"},
+        Wrong{"ifosmondi", "epsilon=1e-8", "epsilon is now iteration_tolerance; write iteration_tolerance = 1e-08"},
+        Wrong{"ifosmondi", "urgency=1e-8", "write linearization_tolerance = 1e-08"},
+        Wrong{"missiles", "urgency=1e-8", "write linearization_tolerance = 1e-08"},
+        Wrong{"jacobi", "energy_tolerance=0.1", "write energy_relative_tolerance = 0.1"},
+        Wrong{"jacobi", "energy_min_step=0.1", "energy_min_step is now min_step; write min_step = 0.1"},
+        Wrong{"jacobi", "energy_max_step=0.1", "energy_max_step is now max_step; write max_step = 0.1"}));
 
 struct Outcome {
   RunSummary summary;

@@ -13,11 +13,11 @@ using test::changed;
 using test::example;
 
 std::uint64_t steps_of_pair_without_derivatives(const std::string& restart) {
-  auto pair =
-      changed(example("mechanical"), {.method = "missiles",
-                                      .step = 1e-3,
-                                      .stop = 2.0,
-                                      .options = {"adaptive=true", "tolerance=1e-4", "restart=\"" + restart + "\""}});
+  auto pair = changed(example("mechanical"),
+                      {.method = "missiles",
+                       .step = 1e-3,
+                       .stop = 2.0,
+                       .options = {"adaptive=true", "relative_tolerance=1e-4", "restart=\"" + restart + "\""}});
   for (auto& subsystem : pair.subsystems) subsystem.state_derivatives = {false, {}};
   Simulation simulation(pair);
   const auto& summary = simulation.run();
@@ -37,7 +37,7 @@ TEST(MissilesAdaptive, keeps_max_step_from_the_first_step_on_however_small) {
     Simulation simulation(changed(example("lotka_volterra"), {.method = "missiles",
                                                               .step = 0.1,
                                                               .stop = 0.1,
-                                                              .options = {"adaptive=true", "tolerance=1e-2",
+                                                              .options = {"adaptive=true", "relative_tolerance=1e-2",
                                                                           "max_step=" + std::to_string(longest)}}));
     const auto& summary = simulation.run();
     EXPECT_EQ(summary.termination, Termination::Completed) << summary.message;
@@ -49,9 +49,9 @@ TEST(MissilesAdaptive, keeps_max_step_from_the_first_step_on_however_small) {
 // the difference is no error of the inputs, and no smaller step would help.
 TEST(MissilesAdaptive, does_not_collapse_where_outputs_follow_inputs_and_estimates_have_gaps) {
   for (const bool held : {true, false}) {
-    auto pair =
-        changed(example("mechanical"),
-                {.method = "missiles", .step = 1e-3, .stop = 2.0, .options = {"adaptive=true", "tolerance=1e-4"}});
+    auto pair = changed(
+        example("mechanical"),
+        {.method = "missiles", .step = 1e-3, .stop = 2.0, .options = {"adaptive=true", "relative_tolerance=1e-4"}});
     if (held) {
       for (auto& subsystem : pair.subsystems) subsystem.input_degree = {0, {}};
     } else {

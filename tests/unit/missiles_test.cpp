@@ -186,15 +186,16 @@ TEST(Missiles, adaptive_needs_free_steps_and_says_so) {
 }
 
 TEST(Missiles, warns_when_the_smallest_step_misses_the_tolerance) {
-  Simulation simulation(prey_and_predator({"adaptive=true", "tolerance=1e-12", "min_step=0.1"}));
+  Simulation simulation(prey_and_predator({"adaptive=true", "relative_tolerance=1e-12", "min_step=0.1"}));
   EXPECT_TRUE(mentions(simulation.run().warnings, "of the smallest size missed the tolerance"));
 }
 
 TEST(Missiles, adaptive_lands_on_announced_events_and_does_not_grow_across) {
-  Simulation simulation(changed(example("two_mass"), {.method = "missiles",
-                                                      .step = 0.1,
-                                                      .stop = 150.0,
-                                                      .options = {"adaptive=true", "tolerance=1e-5", "max_step=20"}}));
+  Simulation simulation(
+      changed(example("two_mass"), {.method = "missiles",
+                                    .step = 0.1,
+                                    .stop = 150.0,
+                                    .options = {"adaptive=true", "relative_tolerance=1e-5", "max_step=20"}}));
   MemoryRecorder recorder({"left.x"});
   simulation.observe(recorder);
   const auto& summary = simulation.run();
@@ -209,7 +210,7 @@ TEST(Missiles, adaptive_lands_on_announced_events_and_does_not_grow_across) {
 TEST(Missiles, adaptive_leaves_no_step_shorter_than_allowed_at_the_end_or_before_an_event) {
   for (const double stop : {2.01, 2.03, 2.07}) {
     for (const bool by_subsystem : {false, true}) {
-      auto description = prey_and_predator({"adaptive=true", "tolerance=1e-3", "max_step=0.1"});
+      auto description = prey_and_predator({"adaptive=true", "relative_tolerance=1e-3", "max_step=0.1"});
       description.stop = {stop, {}};
       description.step = {0.05, {}};
       description.subsystems[0].events = {std::vector<double>{0.972}, {}};
@@ -242,11 +243,12 @@ TEST(Missiles, warns_of_options_that_only_adaptive_steps_heed) {
         changed(example("lotka_volterra"), {.method = method, .step = 0.1, .stop = 1.0, .options = options}));
     return simulation.run().warnings;
   };
-  const auto fixed = warnings_of("missiles", {"tolerance=1e-5", "min_step=0.01", "max_step=0.2"});
-  EXPECT_TRUE(mentions(fixed, "method.missiles.tolerance does nothing: the macro step is fixed"));
+  const auto fixed = warnings_of("missiles", {"relative_tolerance=1e-5", "min_step=0.01", "max_step=0.2"});
+  EXPECT_TRUE(mentions(fixed, "method.missiles.relative_tolerance does nothing: the macro step is fixed"));
   EXPECT_TRUE(mentions(fixed, "method.missiles.min_step does nothing"));
   EXPECT_TRUE(mentions(fixed, "method.missiles.max_step does nothing"));
-  EXPECT_TRUE(warnings_of("missiles", {"adaptive=true", "tolerance=1e-5", "min_step=0.01", "max_step=0.2"}).empty());
+  EXPECT_TRUE(
+      warnings_of("missiles", {"adaptive=true", "relative_tolerance=1e-5", "min_step=0.01", "max_step=0.2"}).empty());
   // Steps that do not converge are cut down to min_step.
   EXPECT_TRUE(warnings_of("ifosmondi", {"min_step=0.01"}).empty());
   EXPECT_TRUE(mentions(warnings_of("ifosmondi", {"max_step=0.2"}), "method.ifosmondi.max_step does nothing"));

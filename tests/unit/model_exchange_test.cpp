@@ -150,7 +150,7 @@ TEST(ModelExchangeFmu, title_tells_both_interfaces_and_the_integrator) {
   EXPECT_EQ(fmu_title(fmu_file("tough", "test/strict/3"), choice),
             "tough.fmu (FMI 3.0 co-simulation; offers model exchange)");
   choice.interface = FmuInterface::ModelExchange;
-  choice.tolerance = 1e-8;
+  choice.relative_tolerance = 1e-8;
   EXPECT_EQ(
       fmu_title(fmu_file("tough", "test/strict/3"), choice),
       "tough.fmu (FMI 3.0 model exchange by Runge-Kutta, BDF where stiff, tolerance 1e-08; offers co-simulation)");
@@ -174,7 +174,7 @@ SystemDescription with_fmus(SystemDescription system, int version) {
   for (auto& subsystem : system.subsystems) {
     subsystem.fmu = fmu_file(subsystem.model, fmt::format("test/strict/{}", version));
     subsystem.model.clear();
-    subsystem.interface = {std::string(kModelExchange), {}};
+    subsystem.interface = {FmuInterface::ModelExchange, {}};
   }
   return system;
 }

@@ -13,8 +13,8 @@ namespace native_subsystem_test {
 /// A model that breaks in a chosen way.
 class Broken final : public Model {
  public:
-  enum class MethodConfig { StandardException, OtherException, SolverError };
-  explicit Broken(MethodConfig way) : way_(way) { variables_.outputs = {{"y", "", "", ValueType::Real, std::nullopt}}; }
+  enum class Way { StandardException, OtherException, SolverError };
+  explicit Broken(Way way) : way_(way) { variables_.outputs = {{"y", "", "", ValueType::Real, std::nullopt}}; }
   const VariableTable& variables() const noexcept override { return variables_; }
   void configure(std::span<const Value>) override {}
   Feedthrough feedthrough() const override { return {1, 0}; }
@@ -22,28 +22,28 @@ class Broken final : public Model {
   void outputs(const Point&, std::span<double> y) const override { y[0] = 0.0; }
   void linearize(const Point&, Linearization&) const override {}
   void integrate(Time, Duration, const InputBlock&, std::span<double>) override {
-    if (way_ == MethodConfig::StandardException) throw std::out_of_range("table ends at 3");
-    if (way_ == MethodConfig::OtherException) throw 42;
+    if (way_ == Way::StandardException) throw std::out_of_range("table ends at 3");
+    if (way_ == Way::OtherException) throw 42;
     throw Error(ErrorCode::SolverFailed, "gave up", {"", "", 7.25, ""});
   }
 
  private:
-  MethodConfig way_;
+  Way way_;
   VariableTable variables_;
 };
 
 TEST(NativeSubsystem, names_itself_and_the_time_when_its_model_throws) {
   struct Expected {
-    Broken::MethodConfig way;
+    Broken::Way way;
     ErrorCode code;
     std::string message;
     double time;
   };
   const Expected all[] = {
-      {Broken::MethodConfig::StandardException, ErrorCode::SubsystemFailed, "table ends at 3", 4.5},
-      {Broken::MethodConfig::OtherException, ErrorCode::SubsystemFailed,
+      {Broken::Way::StandardException, ErrorCode::SubsystemFailed, "table ends at 3", 4.5},
+      {Broken::Way::OtherException, ErrorCode::SubsystemFailed,
        "the model threw something that is not a std::exception", 4.5},
-      {Broken::MethodConfig::SolverError, ErrorCode::SolverFailed, "gave up", 7.25},
+      {Broken::Way::SolverError, ErrorCode::SolverFailed, "gave up", 7.25},
   };
   for (const auto& expected : all) {
     const auto subsystem = make_native_subsystem("pump", std::make_unique<Broken>(expected.way));

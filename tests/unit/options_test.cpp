@@ -8,22 +8,34 @@
 namespace entrain {
 namespace options_test {
 
+enum class Loops { Delay, Solve };
+
+}  // namespace
+
+template <>
+struct ChoiceNames<Loops> {
+  static constexpr std::array<ChoiceName<Loops>, 2> all{{{Loops::Delay, "delay"}, {Loops::Solve, "solve"}}};
+};
+
+namespace {
+
 /// One option of every kind.
 struct Sample final : HasOptions {
-  double tolerance = 1e-6;
+  double relative_tolerance = 1e-6;
   double gain = 0.5;
   int degree = 0;
   bool smooth = false;
-  std::string loops = "delay";
+  Loops loops = Loops::Delay;
   std::vector<std::string> sequence;
   std::map<std::string, double> gains;
 
   void bind(OptionBinder& binder) override {
-    binder.number("tolerance", tolerance, "relative error allowed", {0.0, std::numeric_limits<double>::infinity()});
+    binder.number("relative_tolerance", relative_tolerance, "relative error allowed",
+                  {0.0, std::numeric_limits<double>::infinity()});
     binder.number("gain", gain, "any number", {});
     binder.integer("degree", degree, "of the input polynomials", {0, 3});
     binder.boolean("smooth", smooth, "keep the slope");
-    binder.choice("loops", loops, "algebraic loops at communication times", {"delay", "solve"});
+    binder.choice("loops", loops, "algebraic loops at communication times");
     binder.names("sequence", sequence, "order of the subsystems");
     binder.numbers("gains", gains, "per input", {0.0, 1.0});
   }
@@ -52,26 +64,26 @@ using Texts = std::vector<std::string>;
 
 TEST(Options, are_set_from_what_was_written) {
   Sample target;
-  const WrittenOptions written{{"tolerance", {1e-3, {}}},
+  const WrittenOptions written{{"relative_tolerance", {1e-3, {}}},
                                {"degree", {std::int64_t{2}, {}}},
                                {"smooth", {true, {}}},
                                {"loops", {std::string("solve"), {}}},
                                {"sequence", {std::vector<std::string>{"b", "a"}, {}}},
                                {"gains", {std::map<std::string, double>{{"a.u", 0.25}}, {}}}};
   EXPECT_EQ(messages(target, written), Texts{});
-  EXPECT_EQ(target.tolerance, 1e-3);
+  EXPECT_EQ(target.relative_tolerance, 1e-3);
   EXPECT_EQ(target.gain, 0.5) << "an option that is not written keeps its default";
   EXPECT_EQ(target.degree, 2);
   EXPECT_TRUE(target.smooth);
-  EXPECT_EQ(target.loops, "solve");
+  EXPECT_EQ(target.loops, Loops::Solve);
   EXPECT_EQ(target.sequence, (std::vector<std::string>{"b", "a"}));
   EXPECT_EQ(target.gains, (std::map<std::string, double>{{"a.u", 0.25}}));
 }
 
 TEST(Options, take_an_integer_for_a_number) {
   Sample target;
-  EXPECT_EQ(messages(target, at_line_7("tolerance", std::int64_t{1})), Texts{});
-  EXPECT_EQ(target.tolerance, 1.0);
+  EXPECT_EQ(messages(target, at_line_7("relative_tolerance", std::int64_t{1})), Texts{});
+  EXPECT_EQ(target.relative_tolerance, 1.0);
 }
 
 TEST(Options, refuse_a_decimal_number_for_an_integer) {
@@ -87,22 +99,22 @@ TEST(Options, have_inclusive_limits) {
             Texts{"system.toml:7: method.jacobi.degree must be between 0 and 3, not 5"});
   EXPECT_EQ(messages(at_line_7("degree", std::int64_t{-1})),
             Texts{"system.toml:7: method.jacobi.degree must be between 0 and 3, not -1"});
-  EXPECT_EQ(messages(at_line_7("tolerance", 0.0)), Texts{});
-  EXPECT_EQ(messages(at_line_7("tolerance", -1e-9)),
-            Texts{"system.toml:7: method.jacobi.tolerance must be at least 0, not -1e-09"});
+  EXPECT_EQ(messages(at_line_7("relative_tolerance", 0.0)), Texts{});
+  EXPECT_EQ(messages(at_line_7("relative_tolerance", -1e-9)),
+            Texts{"system.toml:7: method.jacobi.relative_tolerance must be at least 0, not -1e-09"});
 }
 
 TEST(Options, leave_the_field_alone_when_the_value_is_refused) {
   Sample target;
-  EXPECT_EQ(messages(target, at_line_7("tolerance", -1.0)).size(), 1U);
-  EXPECT_EQ(target.tolerance, 1e-6);
+  EXPECT_EQ(messages(target, at_line_7("relative_tolerance", -1.0)).size(), 1U);
+  EXPECT_EQ(target.relative_tolerance, 1e-6);
 }
 
 TEST(Options, never_take_nan) {
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   EXPECT_EQ(messages(at_line_7("gain", kNan)), Texts{"system.toml:7: method.jacobi.gain must be a number, not nan"});
-  EXPECT_EQ(messages(at_line_7("tolerance", kNan)),
-            Texts{"system.toml:7: method.jacobi.tolerance must be at least 0, not nan"});
+  EXPECT_EQ(messages(at_line_7("relative_tolerance", kNan)),
+            Texts{"system.toml:7: method.jacobi.relative_tolerance must be at least 0, not nan"});
   EXPECT_EQ(messages(at_line_7("gains", std::map<std::string, double>{{"a.u", kNan}})),
             Texts{"system.toml:7: method.jacobi.gains.\"a.u\" must be between 0 and 1, not nan"});
 }
@@ -123,8 +135,8 @@ TEST(Options, refuse_an_integer_that_an_int_cannot_hold) {
 
 TEST(Options, tell_the_type_that_was_expected_and_the_one_found) {
   const std::string where = "system.toml:7: method.jacobi.";
-  EXPECT_EQ(messages(at_line_7("tolerance", std::string("small"))),
-            Texts{where + "tolerance must be a number, not the string \"small\""});
+  EXPECT_EQ(messages(at_line_7("relative_tolerance", std::string("small"))),
+            Texts{where + "relative_tolerance must be a number, not the string \"small\""});
   EXPECT_EQ(messages(at_line_7("smooth", std::int64_t{1})),
             Texts{where + "smooth must be true or false, not the integer 1"});
   EXPECT_EQ(messages(at_line_7("loops", true)), Texts{where + "loops must be a string, not the boolean true"});
@@ -153,6 +165,15 @@ TEST(Options, that_are_unknown_come_with_a_suggestion) {
                   "smooth, loops, sequence, gains"});
 }
 
+TEST(Options, of_an_earlier_version_are_refused_with_the_line_to_write) {
+  EXPECT_EQ(
+      messages(at_line_7("tolerance", 1e-3)),
+      Texts{"system.toml:7: method.jacobi.tolerance is now relative_tolerance; write relative_tolerance = 0.001"});
+  EXPECT_EQ(messages(at_line_7("epsilon", 1e-3)).size(), 1U);
+  EXPECT_EQ(messages(at_line_7("epsilon", 1e-3))[0].find("is now"), std::string::npos)
+      << "these options have no iteration_tolerance";
+}
+
 TEST(Options, report_all_problems_at_once) {
   WrittenOptions written = at_line_7("degree", std::int64_t{9});
   written.merge(at_line_7("smoth", true));
@@ -163,7 +184,7 @@ TEST(Options, report_all_problems_at_once) {
 TEST(Options, in_force_are_those_read_and_the_defaults_of_the_others) {
   Sample target;
   EXPECT_EQ(messages(target, at_line_7("degree", std::int64_t{2})), Texts{});
-  const std::map<std::string, OptionValue> expected{{"tolerance", 1e-6},
+  const std::map<std::string, OptionValue> expected{{"relative_tolerance", 1e-6},
                                                     {"gain", 0.5},
                                                     {"degree", std::int64_t{2}},
                                                     {"smooth", false},
@@ -190,7 +211,7 @@ TEST(Options, are_described_in_the_order_they_are_bound) {
   const auto help = describe_options(target);
   ASSERT_EQ(help.size(), 7U);
   const std::vector<std::vector<std::string>> expected{
-      {"tolerance", "number", "1e-06", "relative error allowed (at least 0)"},
+      {"relative_tolerance", "number", "1e-06", "relative error allowed (at least 0)"},
       {"gain", "number", "0.5", "any number"},
       {"degree", "integer", "0", "of the input polynomials (between 0 and 3)"},
       {"smooth", "boolean", "false", "keep the slope"},

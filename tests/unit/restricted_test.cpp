@@ -9,12 +9,12 @@
 namespace entrain {
 namespace restricted_test {
 
-std::unique_ptr<Subsystem> make(const std::string& model, const Restrictions& restrictions) {
+std::unique_ptr<Subsystem> make(const std::string& model, const SubsystemDescription& restrictions) {
   return restricted(make_native_subsystem("s", make_built_in_model(model)), restrictions);
 }
 
 TEST(Restricted, an_empty_restriction_says_so_and_changes_nothing) {
-  EXPECT_FALSE(Restrictions{}.any());
+  EXPECT_FALSE(restricts(SubsystemDescription{}));
   const auto subsystem = make("two_mass.right", {});
   const auto& can = subsystem->capabilities();
   EXPECT_TRUE(can.rollback && can.states && can.state_derivatives && can.linearization && can.announces_events);
@@ -23,11 +23,11 @@ TEST(Restricted, an_empty_restriction_says_so_and_changes_nothing) {
 }
 
 TEST(Restricted, takes_away_rollback_input_degree_and_output_derivatives) {
-  Restrictions less;
-  less.rollback = false;
-  less.input_degree = 1;
-  less.output_derivative_order = 0;
-  EXPECT_TRUE(less.any());
+  SubsystemDescription less;
+  less.rollback = {false, {}};
+  less.input_degree = {1, {}};
+  less.output_derivative_order = {0, {}};
+  EXPECT_TRUE(restricts(less));
   const auto subsystem = make("lotka_volterra.prey", less);
   EXPECT_FALSE(subsystem->capabilities().rollback);
   EXPECT_EQ(subsystem->capabilities().input_degree, 1);
@@ -38,8 +38,8 @@ TEST(Restricted, takes_away_rollback_input_degree_and_output_derivatives) {
 }
 
 TEST(Restricted, without_states_there_is_no_linearization_but_the_equations_stay) {
-  Restrictions less;
-  less.states = false;
+  SubsystemDescription less;
+  less.states = {false, {}};
   const auto subsystem = make("lotka_volterra.prey", less);
   const auto& can = subsystem->capabilities();
   EXPECT_FALSE(can.states || can.state_derivatives || can.linearization);
@@ -51,8 +51,8 @@ TEST(Restricted, without_states_there_is_no_linearization_but_the_equations_stay
 }
 
 TEST(Restricted, without_state_derivatives_the_states_are_still_told) {
-  Restrictions less;
-  less.state_derivatives = false;
+  SubsystemDescription less;
+  less.state_derivatives = {false, {}};
   const auto subsystem = make("lotka_volterra.prey", less);
   subsystem->initialize(0.0, 1.0);
   EXPECT_TRUE(subsystem->capabilities().states);
@@ -72,8 +72,8 @@ TEST(Restricted, without_state_derivatives_the_states_are_still_told) {
 }
 
 TEST(Restricted, given_events_replace_the_announced_ones) {
-  Restrictions known;
-  known.events = {7.5, 2.5};
+  SubsystemDescription known;
+  known.events = {{7.5, 2.5}, {}};
   const auto subsystem = make("two_mass.right", known);
   EXPECT_TRUE(subsystem->capabilities().announces_events);
   Events* events = subsystem->facets().events;
@@ -85,7 +85,7 @@ TEST(Restricted, given_events_replace_the_announced_ones) {
 }
 
 TEST(Restricted, events_can_be_hidden) {
-  Restrictions none;
+  SubsystemDescription none;
   none.events.emplace();
   const auto subsystem = make("two_mass.right", none);
   EXPECT_FALSE(subsystem->capabilities().announces_events);
@@ -93,8 +93,8 @@ TEST(Restricted, events_can_be_hidden) {
 }
 
 TEST(Restricted, follows_capabilities_that_depend_on_parameters) {
-  Restrictions less;
-  less.rollback = false;
+  SubsystemDescription less;
+  less.rollback = {false, {}};
   const auto subsystem = make("oscillator.force_side", less);
   const auto place = subsystem->variables().find_startable("d_k");
   ASSERT_TRUE(place);
@@ -104,10 +104,10 @@ TEST(Restricted, follows_capabilities_that_depend_on_parameters) {
 }
 
 TEST(Restricted, steps_are_imposed_and_bounded) {
-  Restrictions steps;
-  steps.imposed_step = 0.05;
-  steps.min_step = 0.01;
-  steps.max_step = 0.1;
+  SubsystemDescription steps;
+  steps.step = {0.05, {}};
+  steps.min_step = {0.01, {}};
+  steps.max_step = {0.1, {}};
   const auto subsystem = make("tough", steps);
   EXPECT_EQ(subsystem->capabilities().imposed_step, 0.05);
   EXPECT_EQ(subsystem->capabilities().min_step, 0.01);
@@ -116,12 +116,12 @@ TEST(Restricted, steps_are_imposed_and_bounded) {
 
 TEST(Additions, are_none_when_something_is_only_taken_away) {
   const auto subsystem = make("tough", {});
-  Restrictions less;
-  less.rollback = false;
-  less.states = true;
-  less.input_degree = 0;
-  less.imposed_step = 0.1;
-  less.events = {1.0};
+  SubsystemDescription less;
+  less.rollback = {false, {}};
+  less.states = {true, {}};
+  less.input_degree = {0, {}};
+  less.step = {0.1, {}};
+  less.events = {{1.0}, {}};
   EXPECT_TRUE(additions(subsystem->capabilities(), less).empty());
 }
 
@@ -131,16 +131,16 @@ TEST(Additions, each_attempt_is_named) {
   poor.imposed_step = 0.2;
   poor.min_step = 0.1;
   poor.max_step = 0.5;
-  Restrictions more;
-  more.rollback = true;
-  more.states = true;
-  more.state_derivatives = true;
-  more.linearization = true;
-  more.input_degree = 2;
-  more.output_derivative_order = 1;
-  more.imposed_step = 0.3;
-  more.min_step = 0.05;
-  more.max_step = 0.6;
+  SubsystemDescription more;
+  more.rollback = {true, {}};
+  more.states = {true, {}};
+  more.state_derivatives = {true, {}};
+  more.linearization = {true, {}};
+  more.input_degree = {2, {}};
+  more.output_derivative_order = {1, {}};
+  more.step = {0.3, {}};
+  more.min_step = {0.05, {}};
+  more.max_step = {0.6, {}};
   const std::vector<std::string> expected = {
       "rollback cannot be added: it has none",
       "states cannot be added: it has none",

@@ -28,7 +28,7 @@ Front search(const LinearNetwork& network, const AdviceSettings& settings = {}) 
   path.stop = 10.0;
   std::vector<std::size_t> sequence;
   for (std::size_t s = 0; s < network.subsystems.size(); ++s) sequence.push_back(s);
-  return search_configs({path, sequence, 0.1}, settings, kMaxInputDegree, 1.0);
+  return search_configs({built_in_methods(), path, sequence, 0.1}, settings, kMaxInputDegree, 1.0);
 }
 
 TEST(SearchBudget, small_network_is_searched_whole) {

@@ -57,7 +57,7 @@ TEST(SparseExchange, rod_reaches_its_steady_state_with_three_products_per_jacobi
 run = {{ stop = 2.0, step = 1.0 }}
 [subsystems.rod]
 fmu = "{}"
-tolerance = 1e-8
+relative_tolerance = 1e-8
 start = {{ u = 1.0 }}
 )",
                                                       (folder / "rod.fmu").string())));

@@ -63,8 +63,8 @@ TEST_F(Ssp, takes_the_times_of_the_default_experiment_and_the_implementation) {
   EXPECT_EQ(system.start.value, 1.0);
   EXPECT_EQ(system.stop->value, 3.5);
   ASSERT_EQ(system.subsystems.size(), 3U);
-  EXPECT_EQ(system.subsystems[0].interface->value, kModelExchange);
-  EXPECT_EQ(system.subsystems[1].interface->value, kCoSimulation);
+  EXPECT_EQ(system.subsystems[0].interface->value, FmuInterface::ModelExchange);
+  EXPECT_EQ(system.subsystems[1].interface->value, FmuInterface::CoSimulation);
   EXPECT_FALSE(system.subsystems[2].interface);
   EXPECT_EQ(system.subsystems[0].fmu, "a.fmu");
   EXPECT_EQ(system.subsystems[1].where.line, 2);

@@ -16,9 +16,9 @@ constexpr Duration kStep = 0.8;
 
 /// x' = u - x from 0 over one macro step under u(s) = s, by a subsystem that takes constants only.
 double lag_after(int substeps) {
-  Restrictions restrictions;
-  restrictions.input_degree = 0;
-  restrictions.substeps = substeps;
+  SubsystemDescription restrictions;
+  restrictions.input_degree = {0, {}};
+  restrictions.substeps = {substeps, {}};
   const auto f = [](double x, double u) { return u - x; };
   const auto g = [](double x, double) { return x; };
   std::vector<std::unique_ptr<Subsystem>> subsystems;

@@ -35,7 +35,7 @@ step = 0.01
 method = "nepce"
 [method.nepce]
 degree = 2
-tolerance = 1e-6
+relative_tolerance = 1e-6
 solve = true
 loops = "delay"
 times = [1, 2.5]
@@ -88,7 +88,7 @@ TEST(SystemReader, keeps_every_shape_of_option) {
   const auto& options = system.method_options.at("nepce");
   EXPECT_EQ(options.at("degree").value, OptionValue(std::int64_t{2})) << "an integer stays one";
   EXPECT_EQ(options.at("degree").where.line, 7);
-  EXPECT_EQ(options.at("tolerance").value, OptionValue(1e-6));
+  EXPECT_EQ(options.at("relative_tolerance").value, OptionValue(1e-6));
   EXPECT_EQ(options.at("solve").value, OptionValue(true));
   EXPECT_EQ(options.at("loops").value, OptionValue(std::string("delay")));
   EXPECT_EQ(options.at("times").value, OptionValue(std::vector<double>{1.0, 2.5}));

@@ -34,7 +34,7 @@ FmuInterface chosen_interface(const Fmu& fmu, const FmuChoice& choice) {
 double chosen_tolerance(Fmu& fmu, const FmuChoice& choice) {
   const auto proposed = fmu.description().experiment.tolerance;
   const double usual = fmu.ports().single_states ? kSingleExchangeTolerance : kExchangeTolerance;
-  return choice.tolerance.value_or(proposed && *proposed > 0.0 ? *proposed : usual);
+  return choice.relative_tolerance.value_or(proposed && *proposed > 0.0 ? *proposed : usual);
 }
 
 /// The structural parameters that the user sets; one of a wrong type is told when it is set.
@@ -125,7 +125,7 @@ FmuSubsystem::FmuSubsystem(std::string name, std::shared_ptr<Fmu> fmu, const Fmu
       interface_(chosen_interface(*fmu_, choice)),
       claim_(fmu_->claim(name_, interface_)),
       ports_(fmu_->ports(chosen_structure(fmu_->description(), choice))),
-      tolerance_(choice.tolerance),
+      tolerance_(choice.relative_tolerance),
       macro_step_(choice.step),
       log_(fmu_->name(), {name_, choice.timeout, choice.log}),
       reporter_(log_, name_),

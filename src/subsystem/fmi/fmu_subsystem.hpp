@@ -17,7 +17,7 @@ struct FmuChoice {
   std::optional<FmuInterface> interface = std::nullopt;
   bool prefer_model_exchange = false;  ///< when both are offered and none is named: the method integrates the equations
   /// Relative: of our integration in model exchange, and told to the FMU for the solver inside it.
-  std::optional<double> tolerance = std::nullopt;
+  std::optional<double> relative_tolerance = std::nullopt;
   std::optional<Duration> timeout = std::nullopt;  ///< s of wall clock time that one call may take
   std::optional<Duration> step = std::nullopt;     ///< macro step of the run: no longer ones are tried before it
   /// What the user wants to start it with, by name: structural parameters decide which variables there are.

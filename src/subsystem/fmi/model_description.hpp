@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "entrain/system_description.hpp"
 #include "entrain/variable.hpp"
 
 namespace entrain {
@@ -23,9 +24,6 @@ constexpr const char* rollback_attribute(FmiVersion version) {
 constexpr const char* directional_attribute(FmiVersion version) {
   return version == FmiVersion::Two ? "providesDirectionalDerivative" : "providesDirectionalDerivatives";
 }
-
-/// Who integrates: the FMU itself, or the importer.
-enum class FmuInterface { CoSimulation, ModelExchange };
 
 /// Value types of both versions; those of FMI 2 are Float64 (Real), Int32 (Integer), Boolean, String, Enumeration.
 enum class FmuType {

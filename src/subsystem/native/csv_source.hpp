@@ -5,13 +5,9 @@
 #include <string_view>
 
 #include "entrain/model.hpp"
+#include "entrain/system_description.hpp"
 
 namespace entrain {
-
-enum class TableInterpolation {
-  Hold,    ///< each row holds until the next: every change is an event
-  Linear,  ///< straight lines between the rows; two rows with one time make a jump, which is an event
-};
 
 /// A table over time as a model without inputs and states. Before its first and behind its last row it keeps the values
 /// of that row.

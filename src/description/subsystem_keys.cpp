@@ -1,0 +1,84 @@
+#include "description/subsystem_keys.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace entrain {
+namespace {
+
+class KeyChecker {
+ public:
+  KeyChecker(const SubsystemDescription& subsystem, const std::string& path, std::vector<Problem>& problems)
+      : subsystem_(subsystem), path_(path), problems_(problems) {}
+
+  template <class T, class Ability>
+  void operator()(const SubsystemKey<T, Ability>& key) {
+    const auto& written = subsystem_.*key.field;
+    if (!written || !fits(key, written->value, written->where)) return;
+    const bool misplaced = (key.owner == KeyOwner::Fmu && subsystem_.fmu.empty() && has_source()) ||
+                           (key.owner == KeyOwner::Table && subsystem_.csv.empty() && has_source());
+    if (!misplaced) return;
+    add(written->where,
+        fmt::format("{}.{} is for {} only", path_, key.name, key.owner == KeyOwner::Fmu ? "FMUs" : "csv tables"),
+        "leave it out");
+  }
+
+ private:
+  bool has_source() const { return !(subsystem_.model.empty() && subsystem_.fmu.empty() && subsystem_.csv.empty()); }
+
+  void add(const SourcePosition& where, std::string message, std::string remedy = {}) {
+    problems_.push_back({std::move(message), std::move(remedy), where});
+  }
+
+  /// Booleans and enumerations have no limits: whatever could be read is allowed.
+  template <class Key, class T>
+  bool fits(const Key&, const T&, const SourcePosition&) {
+    return true;
+  }
+  template <class Key>
+  bool fits(const Key& key, std::int64_t value, const SourcePosition& where) {
+    return within(key, static_cast<double>(value), fmt::format("{}", value), where);
+  }
+  template <class Key>
+  bool fits(const Key& key, double value, const SourcePosition& where) {
+    if (!std::isfinite(value)) {
+      add(where, fmt::format("{}.{} must be finite, not {}", path_, key.name, value));
+      return false;
+    }
+    return within(key, value, fmt::format("{}", value), where);
+  }
+  template <class Key>
+  bool fits(const Key& key, const std::vector<double>& values, const SourcePosition& where) {
+    bool all_fit = true;
+    for (const double value : values) all_fit = fits(key, value, where) && all_fit;
+    return all_fit;
+  }
+
+  template <class Key>
+  bool within(const Key& key, double value, const std::string& text, const SourcePosition& where) {
+    if (key.limits.allow(value)) return true;
+    add(where, fmt::format("{}.{} must be {}, not {}", path_, key.name, limits_text(key.limits, key.unit), text));
+    return false;
+  }
+
+  const SubsystemDescription& subsystem_;
+  const std::string& path_;
+  std::vector<Problem>& problems_;
+};
+
+}  // namespace
+
+std::string limits_text(const KeyLimits& limits, std::string_view unit) {
+  const std::string with_unit = unit.empty() ? "" : fmt::format(" {}", unit);
+  if (std::isfinite(limits.max)) return fmt::format("between {} and {:.10g}{}", limits.min, limits.max, with_unit);
+  if (!std::isfinite(limits.min)) return "";
+  return fmt::format("{} {}{}", limits.above_min ? "greater than" : "at least", limits.min, with_unit);
+}
+
+void check_subsystem_keys(const SubsystemDescription& subsystem, const std::string& path,
+                          std::vector<Problem>& problems) {
+  for_each_subsystem_key(KeyChecker(subsystem, path, problems));
+}
+
+}  // namespace entrain

@@ -1,0 +1,178 @@
+// The keys of [subsystems.NAME]: whatever the list says holds for the reader, the writer, the checks and the docs.
+#include "description/subsystem_keys.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "description/system_file.hpp"
+#include "description/toml_text.hpp"
+#include "subsystem/restricted.hpp"
+#include "support/places.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace entrain {
+namespace {
+
+// A value that is allowed.
+bool sample(const KeyLimits&, bool) {
+  return false;
+}
+std::int64_t sample(const KeyLimits& limits, std::int64_t) {
+  return static_cast<std::int64_t>(std::isfinite(limits.max) ? limits.max : limits.min);
+}
+double sample(const KeyLimits& limits, double) {
+  return std::isfinite(limits.max) ? limits.max : 0.5;
+}
+std::vector<double> sample(const KeyLimits&, const std::vector<double>&) {
+  return {1.0, 2.5};
+}
+template <Choice Enum>
+Enum sample(const KeyLimits&, Enum) {
+  return ChoiceNames<Enum>::all.back().value;
+}
+
+template <class T>
+std::string text_of(const T& value) {
+  return toml_text(OptionValue(value));
+}
+template <Choice Enum>
+std::string text_of(Enum value) {
+  return toml_text(to_word(value));
+}
+
+/// Values that a key must refuse, beside those of a wrong type.
+template <class T>
+std::vector<std::string> wrong_values(const KeyLimits& limits) {
+  std::vector<std::string> values;
+  if constexpr (Choice<T>) {
+    values = {"\"no such word\"", "1"};
+  } else if constexpr (std::is_same_v<T, bool>) {
+    values = {"\"no\"", "1"};
+  } else if constexpr (std::is_same_v<T, std::vector<double>>) {
+    values = {"[1.0, nan]", "[\"a\"]", "1.0"};
+  } else {
+    values = {"\"a\"", "true"};
+    const auto add = [&](double value) { values.push_back(text_of(static_cast<T>(value))); };
+    if (std::isfinite(limits.min)) add(limits.above_min ? limits.min : limits.min - 1.0);
+    if (std::isfinite(limits.max)) add(2.0 * limits.max);
+    if (std::is_same_v<T, double>) values.insert(values.end(), {"nan", "inf"});
+  }
+  return values;
+}
+
+std::string source_of(KeyOwner owner) {
+  return owner == KeyOwner::Fmu     ? "fmu = \"a.fmu\""
+         : owner == KeyOwner::Table ? "csv = \"a.csv\""
+                                    : "model = \"tough\"";
+}
+
+struct Parsed {
+  SubsystemDescription subsystem;
+  std::vector<std::string> problems;
+};
+
+Parsed parsed(const std::string& source, std::string_view key, const std::string& value) {
+  std::vector<Problem> problems;
+  const auto text = fmt::format("[subsystems.a]\n{}\n{} = {}\n", source, key, value);
+  Parsed result{parse_system(text, "system.toml", problems).subsystems.at(0), {}};
+  for (const auto& problem : problems) result.problems.push_back(to_string(problem));
+  return result;
+}
+
+TEST(SubsystemKeys, are_read_with_their_place_and_written_back) {
+  for_each_subsystem_key([]<class T, class Ability>(const SubsystemKey<T, Ability>& key) {
+    const T value = sample(key.limits, T{});
+    auto [subsystem, problems] = parsed(source_of(key.owner), key.name, text_of(value));
+    EXPECT_TRUE(problems.empty()) << key.name << ": " << fmt::format("{}", fmt::join(problems, "; "));
+    ASSERT_TRUE(subsystem.*key.field) << key.name;
+    EXPECT_EQ((subsystem.*key.field)->value, value) << key.name;
+    EXPECT_EQ((subsystem.*key.field)->where.line, 3) << key.name;
+    SystemDescription system;
+    system.subsystems = {subsystem};
+    const auto line = fmt::format("\n{} = {}\n", key.name, text_of(value));
+    EXPECT_NE(system_text(system).find(line), std::string::npos) << system_text(system);
+    (subsystem.*key.field).reset();
+    system.subsystems = {subsystem};
+    EXPECT_EQ(system_text(system).find(fmt::format("\n{} = ", key.name)), std::string::npos) << key.name;
+  });
+}
+
+TEST(SubsystemKeys, refuse_what_they_do_not_allow) {
+  for_each_subsystem_key([]<class T, class Ability>(const SubsystemKey<T, Ability>& key) {
+    for (const auto& value : wrong_values<T>(key.limits)) {
+      const auto problems = parsed(source_of(key.owner), key.name, value).problems;
+      ASSERT_EQ(problems.size(), 1U) << key.name << " = " << value;
+      EXPECT_EQ(problems[0].find(fmt::format("system.toml:3: subsystems.a.{} ", key.name)), 0U) << problems[0];
+    }
+  });
+}
+
+TEST(SubsystemKeys, for_one_kind_of_subsystem_are_refused_by_the_others) {
+  for_each_subsystem_key([]<class T, class Ability>(const SubsystemKey<T, Ability>& key) {
+    for (const auto owner : {KeyOwner::All, KeyOwner::Fmu, KeyOwner::Table}) {
+      const auto problems = parsed(source_of(owner), key.name, text_of(sample(key.limits, T{}))).problems;
+      const bool allowed = key.owner == KeyOwner::All || key.owner == owner;
+      EXPECT_EQ(problems.size(), allowed ? 0U : 1U) << key.name << " beside " << source_of(owner);
+      if (!problems.empty()) EXPECT_NE(problems[0].find(" only; leave it out"), std::string::npos) << problems[0];
+    }
+  });
+}
+
+TEST(SubsystemKeys, that_are_mistyped_are_suggested) {
+  for_each_subsystem_key([](const auto& key) {
+    const auto problems = parsed("model = \"tough\"", std::string(key.name) + "x", "1").problems;
+    ASSERT_EQ(problems.size(), 1U) << key.name;
+    EXPECT_NE(problems[0].find(fmt::format("did you mean '{}'?", key.name)), std::string::npos) << problems[0];
+  });
+}
+
+TEST(SubsystemKeys, of_an_earlier_version_are_refused_with_the_line_to_write) {
+  EXPECT_EQ(parsed("fmu = \"a.fmu\"", "tolerance", "1e-8").problems,
+            std::vector<std::string>{"system.toml:3: subsystems.a.tolerance is now relative_tolerance; write "
+                                     "relative_tolerance = 1e-08"});
+}
+
+TEST(SubsystemKeys, restrict_where_they_name_a_capability) {
+  for_each_subsystem_key([]<class T, class Ability>(const SubsystemKey<T, Ability>& key) {
+    SubsystemDescription description;
+    EXPECT_FALSE(restricts(description));
+    description.*key.field = {sample(key.limits, T{}), {}};
+    const bool has_ability = !std::is_same_v<Ability, std::nullptr_t>;
+    EXPECT_EQ(restricts(description), has_ability || key.name == "events") << key.name;
+  });
+}
+
+template <class T>
+std::string type_text(const KeyLimits& limits, std::string_view unit) {
+  if constexpr (Choice<T>) {
+    return fmt::format("`\"{}\"`", fmt::join(words_of<T>(), "\"`, `\""));
+  } else if constexpr (std::is_same_v<T, bool>) {
+    return "`true`, `false`";
+  } else if constexpr (std::is_same_v<T, std::vector<double>>) {
+    return fmt::format("list of numbers{}", unit.empty() ? "" : fmt::format(" in {}", unit));
+  } else {
+    return fmt::format("{} {}", std::is_same_v<T, double> ? "number" : "integer", limits_text(limits, unit));
+  }
+}
+
+/// The table as docs/system_file.md has it.
+std::string table_of_keys() {
+  std::string table = "| key | of | value | meaning |\n|---|---|---|---|\n";
+  for_each_subsystem_key([&]<class T, class Ability>(const SubsystemKey<T, Ability>& key) {
+    const auto* owner = key.owner == KeyOwner::Fmu ? "an FMU" : key.owner == KeyOwner::Table ? "a table" : "all";
+    table += fmt::format("| `{}` | {} | {} | {} |\n", key.name, owner, type_text<T>(key.limits, key.unit), key.help);
+  });
+  return table;
+}
+
+TEST(SubsystemKeys, are_documented_as_the_list_says) {
+  const auto docs = test::text_of(test::examples_folder() + "/../docs/system_file.md");
+  EXPECT_NE(docs.find(table_of_keys()), std::string::npos) << "docs/system_file.md must hold this table:\n\n"
+                                                           << table_of_keys();
+}
+
+}  // namespace
+}  // namespace entrain
