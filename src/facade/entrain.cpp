@@ -8,6 +8,7 @@
 #include "description/system_file.hpp"
 #include "facade/choose_method.hpp"
 #include "facade/prepare.hpp"
+#include "results/replace_file.hpp"
 #include "subsystem/fmi/fmu_subsystem.hpp"
 
 namespace entrain {
@@ -111,6 +112,10 @@ std::vector<Problem> check(const std::filesystem::path& path) {
   std::vector<Problem> problems;
   read_and_check(path, true, problems);
   return problems;
+}
+
+void save(const SystemDescription& description, const std::filesystem::path& file) {
+  replace_file(file, system_text(description));
 }
 
 std::string_view version() noexcept {

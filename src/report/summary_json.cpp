@@ -1,11 +1,9 @@
-#include "report/summary_json.hpp"
+#include "entrain/report.hpp"
 
 #include <nlohmann/json.hpp>
-
 #include <utility>
 
 #include "report/json_parts.hpp"
-#include "results/replace_file.hpp"
 
 namespace entrain {
 namespace {
@@ -130,10 +128,6 @@ std::string summary_json(const RunSummary& summary, std::span<const Signal> reco
     json["changes"].push_back({{"time", time}, {"variable", name}, {"value", json_of(value)}});
   }
   return json_text(json);
-}
-
-void write_summary(const std::filesystem::path& file, const RunSummary& summary, std::span<const Signal> recorded) {
-  replace_file(file, summary_json(summary, recorded));
 }
 
 }  // namespace entrain

@@ -9,8 +9,8 @@
 #include <nlohmann/json.hpp>
 
 #include "entrain/method_traits.hpp"
+#include "entrain/text.hpp"
 #include "report/steps_json.hpp"
-#include "report/text_report.hpp"
 
 namespace entrain {
 namespace {

@@ -1,10 +1,14 @@
-#include "results/recorder.hpp"
-
 #include <time.h>
 
 #include <algorithm>
 
 #include "base/values.hpp"
+#include "entrain/recording.hpp"
+#include "results/background_writer.hpp"
+#include "results/held_values.hpp"
+#include "results/results_file.hpp"
+#include "results/selection.hpp"
+#include "results/uniform_rows.hpp"
 
 namespace entrain {
 namespace {
@@ -27,10 +31,37 @@ std::string subsystem_name(std::span<const Signal> signals, std::size_t subsyste
 
 }  // namespace
 
-Recorder::Recorder(std::unique_ptr<ResultsFile> file, RecordDescription record)
-    : file_(std::move(file)), record_(std::move(record)) {}
+struct Recorder::Impl {
+  Impl(const std::filesystem::path& file, RecordDescription record);
 
-RecordedLayout Recorder::layout_of(std::span<const Signal> signals, const RunSummary& summary) {
+  void begin(std::span<const Signal> signals, const RunSummary& summary);
+  void communicated(const Sample& sample);
+  void end();
+  RecordedLayout layout_of(std::span<const Signal> signals, const RunSummary& summary);
+  RowBlock::Row add_row(Time t);
+  void add_grid_row();
+  std::vector<Value> chosen_discrete(const Sample& sample) const;
+  void write_discrete(std::span<const Value> values, const RowBlock::Row& row) const;
+
+  RecordDescription record_;
+  std::unique_ptr<ResultsFile> file_;
+  Needs needs_;
+  std::vector<std::size_t> chosen_;            ///< signal of each column
+  std::vector<std::size_t> discrete_;          ///< of the columns that are no real numbers: index in Sample::discrete
+  std::vector<std::size_t> discrete_columns_;  ///< the columns
+  HeldValues held_;                            ///< of them, with an interval only
+  std::vector<std::size_t> group_subsystems_;  ///< subsystem of each group
+  std::vector<std::size_t> group_columns_;     ///< one column of each group
+  std::unique_ptr<UniformRows> grid_;          ///< with an interval only
+  std::unique_ptr<BackgroundWriter> writer_;
+  std::int64_t handed_over_at_ = 0;  ///< coarse monotonic clock, ns
+};
+
+Recorder::Impl::Impl(const std::filesystem::path& file, RecordDescription record)
+    : record_(std::move(record)),
+      file_(make_results_file(record_.format ? std::string_view(record_.format->value) : kCsvFormat, file)) {}
+
+RecordedLayout Recorder::Impl::layout_of(std::span<const Signal> signals, const RunSummary& summary) {
   RecordedLayout layout;
   layout.start = summary.start;
   layout.stop = summary.stop;
@@ -54,7 +85,7 @@ RecordedLayout Recorder::layout_of(std::span<const Signal> signals, const RunSum
   return layout;
 }
 
-void Recorder::begin(std::span<const Signal> signals, const RunSummary& summary) {
+void Recorder::Impl::begin(std::span<const Signal> signals, const RunSummary& summary) {
   chosen_ = select_signals(signals, record_.variables);
   std::vector<std::size_t> subsystems;
   for (const auto index : chosen_) {
@@ -71,7 +102,7 @@ void Recorder::begin(std::span<const Signal> signals, const RunSummary& summary)
   handed_over_at_ = coarse_now();
 }
 
-RowBlock::Row Recorder::add_row(Time t) {
+RowBlock::Row Recorder::Impl::add_row(Time t) {
   const auto now = coarse_now();
   if (writer_->block().full() || now - handed_over_at_ >= kLongestWait) {
     writer_->hand_over();
@@ -80,7 +111,7 @@ RowBlock::Row Recorder::add_row(Time t) {
   return writer_->block().add(t);
 }
 
-void Recorder::communicated(const Sample& sample, const RunSummary&) {
+void Recorder::Impl::communicated(const Sample& sample) {
   if (grid_) {
     grid_->add(sample);
     if (!discrete_.empty()) held_.add(sample.t, chosen_discrete(sample));
@@ -96,20 +127,20 @@ void Recorder::communicated(const Sample& sample, const RunSummary&) {
   if (!discrete_.empty()) write_discrete(chosen_discrete(sample), row);
 }
 
-std::vector<Value> Recorder::chosen_discrete(const Sample& sample) const {
+std::vector<Value> Recorder::Impl::chosen_discrete(const Sample& sample) const {
   std::vector<Value> values;
   for (const auto index : discrete_) values.push_back(sample.discrete[index]);
   return values;
 }
 
-void Recorder::write_discrete(std::span<const Value> values, const RowBlock::Row& row) const {
+void Recorder::Impl::write_discrete(std::span<const Value> values, const RowBlock::Row& row) const {
   for (std::size_t i = 0; i < values.size(); ++i) {
     row.values[discrete_columns_[i]] = number_of(values[i]);  // held, where numbers are interpolated
     row.discrete[i] = values[i];
   }
 }
 
-void Recorder::add_grid_row() {
+void Recorder::Impl::add_grid_row() {
   const auto from = grid_->take_row();
   const auto row = add_row(from.t);
   std::copy(from.values.begin(), from.values.end(), row.values);
@@ -117,10 +148,32 @@ void Recorder::add_grid_row() {
   if (!discrete_.empty()) write_discrete(held_.at(from.t), row);
 }
 
-void Recorder::end(const RunSummary&) {
+void Recorder::Impl::end() {
   if (!writer_) return;  // it failed before it began
   while (grid_ && grid_->row_is_started()) add_grid_row();
   writer_->finish();
+}
+
+Recorder::Recorder(const std::filesystem::path& file, RecordDescription record)
+    : impl_(std::make_unique<Impl>(file, std::move(record))) {}
+Recorder::~Recorder() = default;
+Recorder::Recorder(Recorder&&) noexcept = default;
+Recorder& Recorder::operator=(Recorder&&) noexcept = default;
+
+void Recorder::begin(std::span<const Signal> signals, const RunSummary& summary) {
+  impl_->begin(signals, summary);
+}
+
+void Recorder::communicated(const Sample& sample, const RunSummary&) {
+  impl_->communicated(sample);
+}
+
+void Recorder::end(const RunSummary&) {
+  impl_->end();
+}
+
+Observer::Needs Recorder::needs() const {
+  return impl_->needs_;
 }
 
 }  // namespace entrain

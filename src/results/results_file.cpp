@@ -2,8 +2,6 @@
 
 #include <array>
 
-#include "description/record_formats.hpp"
-
 namespace entrain {
 namespace {
 

@@ -7,8 +7,8 @@
 #include <cstdlib>
 #include <tuple>
 
+#include "entrain/recording.hpp"
 #include "models/chain_system.hpp"
-#include "results/recorder.hpp"
 #include "support/systems.hpp"
 #include "support/temporary_folder.hpp"
 #include "support/test_models.hpp"
@@ -81,7 +81,7 @@ TEST_P(NoAllocation, with_imposed_steps) {
 TEST_P(NoAllocation, while_results_are_written) {
   const test::TemporaryFolder folder;
   Simulation simulation(test::changed(chain_system(5), GetParam()));
-  Recorder recorder(csv_file(folder / "results.csv"));
+  Recorder recorder(folder / "results.csv");
   simulation.observe(recorder);
   expect_no_allocation_per_step(simulation);
 }

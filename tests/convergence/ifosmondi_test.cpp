@@ -5,8 +5,8 @@
 #include <cmath>
 #include <filesystem>
 
+#include "entrain/recording.hpp"
 #include "reproduce/measure.hpp"
-#include "results/memory_recorder.hpp"
 #include "support/ode_model.hpp"
 #include "support/places.hpp"
 #include "support/systems.hpp"

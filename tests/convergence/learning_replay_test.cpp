@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "entrain/learning.hpp"
-#include "results/memory_recorder.hpp"
+#include "entrain/recording.hpp"
 #include "support/mentions.hpp"
 #include "support/systems.hpp"
 

@@ -7,11 +7,11 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "entrain/report.hpp"
 #include "report/packed_signals.hpp"
 #include "report/page.hpp"
 #include "report/run_page.hpp"
 #include "report/steps_json.hpp"
-#include "report/summary_json.hpp"
 #include "report/verdict.hpp"
 #include "support/scripted_fmus.hpp"
 #include "support/systems.hpp"
@@ -205,7 +205,7 @@ TEST(RunPage, counts_no_text_as_a_number_that_is_not_finite) {
 }
 
 TEST(PackedSignals, of_a_variable_are_drawn_all_or_none) {
-  RecordedResults results;
+  Results results;
   results.axes.push_back({0.0, 1.0});
   std::vector<DrawnSignal> drawn;
   constexpr std::size_t kCurves = 7;  // of each variable

@@ -93,10 +93,10 @@ TEST(SubsystemKeys, are_read_with_their_place_and_written_back) {
     SystemDescription system;
     system.subsystems.assign(1, subsystem);
     const auto line = fmt::format("\n{} = {}\n", key.name, text_of(value));
-    EXPECT_NE(write_system(system).find(line), std::string::npos) << write_system(system);
+    EXPECT_NE(system_text(system).find(line), std::string::npos) << system_text(system);
     (subsystem.*key.field).reset();
     system.subsystems.assign(1, subsystem);
-    EXPECT_EQ(write_system(system).find(fmt::format("\n{} = ", key.name)), std::string::npos) << key.name;
+    EXPECT_EQ(system_text(system).find(fmt::format("\n{} = ", key.name)), std::string::npos) << key.name;
   });
 }
 
