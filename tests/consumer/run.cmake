@@ -16,8 +16,10 @@ run(${WORK}/build/consumer ${EXAMPLES}/lotka_volterra)
 if(NOT output MATCHES "completed at t = 20 s, prey 0\\.7[89]")
   message(FATAL_ERROR "the consumer printed: ${output}")
 endif()
-run(${WORK}/build/registration)
-message(STATUS "${output}")
+run(${WORK}/build/registration ${WORK}/registered)
+if(NOT output MATCHES "registered, listed, judged, compared")
+  message(FATAL_ERROR "the registration printed: ${output}")
+endif()
 run(${WORK}/prefix/bin/entrain reproduce missiles.table6)  # finds the installed examples
 run(${WORK}/prefix/bin/entrain reproduce missiles.table6 --fmu)  # and FMUs
 run(${WORK}/build/verbs ${EXAMPLES} ${WORK}/prefix/share/entrain/fmus/2 ${WORK}/verbs)
