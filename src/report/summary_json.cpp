@@ -123,6 +123,7 @@ std::string summary_json(const RunSummary& summary, std::span<const Signal> reco
             {"subsystems", subsystems_of(summary)},
             {"signals", signals_of(recorded)},
             {"parameters", changed_parameters(summary)},
+            {"step_tolerances", summary.step_tolerances},
             {"learned_correction", correction_of(summary)}};
   for (const auto& [time, name, value] : summary.changes) {
     json["changes"].push_back({{"time", time}, {"variable", name}, {"value", json_of(value)}});
