@@ -13,11 +13,11 @@ namespace entrain {
 
 /// Reads a system file, a folder holding one `system.toml` (or a single .toml), or an FMU by itself (then it is the
 /// subsystem "fmu", run as its default experiment says).
-/// Throws Error{InvalidSystem} with every problem, or Error{FileFailed}.
-ENTRAIN_API SystemDescription load(const std::filesystem::path& path);
+/// Throws Error{InvalidSystem} with every problem, or Error{FileFailed}. `extensions` are for these problems alone.
+ENTRAIN_API SystemDescription load(const std::filesystem::path& path, const Extensions& extensions = {});
 
 /// Every problem of a system at once, without running it: file, names, connections, capabilities, options.
-ENTRAIN_API std::vector<Problem> check(const std::filesystem::path& path);
+ENTRAIN_API std::vector<Problem> check(const std::filesystem::path& path, const Extensions& extensions = {});
 
 /// Whether one of them is more than a warning.
 ENTRAIN_API bool has_errors(const std::vector<Problem>& problems);

@@ -1,5 +1,5 @@
-// Every verb of the program, called by a program outside with the installed headers only. The parts between "snippet"
-// and the end of a function are those of docs/embedding.md; run.cmake compares them.
+// Every verb of the program, called by a program outside with the installed headers only. The pieces of code in
+// docs/embedding.md are parts of these functions; run.cmake compares them.
 #include <algorithm>
 #include <cmath>
 #include <entrain/entrain.hpp>
