@@ -28,7 +28,7 @@ void check_and_change(const fs::path& system, const fs::path& folder) {
          "saved as changed");
 }
 
-void inspect(const entrain::SystemDescription& description) {
+void show_inspection(const entrain::SystemDescription& description) {
   const auto inspection = entrain::inspect(description);
   for (const auto& subsystem : inspection.subsystems) {
     std::cout << subsystem.name << " has " << subsystem.variables.outputs.size() << " outputs\n";
@@ -87,7 +87,7 @@ void run_and_judge(const entrain::SystemDescription& description, const fs::path
   }
 }
 
-void advise(const entrain::SystemDescription& description, const fs::path& folder) {
+void take_advice(const entrain::SystemDescription& description, const fs::path& folder) {
   entrain::AdviceSettings settings;
   settings.tolerance = 1e-4;
   const auto advice = entrain::advise(description, settings);
@@ -100,7 +100,7 @@ void advise(const entrain::SystemDescription& description, const fs::path& folde
   expect(entrain::advice_json(advice).find("\"candidates\"") != std::string::npos, "JSON of the advice");
 }
 
-void verify(const entrain::SystemDescription& description) {
+void show_verification(const entrain::SystemDescription& description) {
   const auto verification = entrain::verify(description);
   for (const auto& output : verification.outputs) {
     std::cout << output.name << ": " << to_string(output.verdict) << ", off by " << output.error_bar.value_or(NAN)
@@ -112,7 +112,7 @@ void verify(const entrain::SystemDescription& description) {
   expect(entrain::verification_json(verification, confirmed).find("\"confirmed\": true") != std::string::npos, "JSON");
 }
 
-void compare(const entrain::SystemDescription& description, const fs::path& folder) {
+void show_comparison(const entrain::SystemDescription& description, const fs::path& folder) {
   auto finer = description;
   finer.step = {description.step->value / 10, {}};
   entrain::RunDirectoryOptions options;
@@ -125,7 +125,7 @@ void compare(const entrain::SystemDescription& description, const fs::path& fold
   expect(worst.difference.max > 0.0 && comparison.runs.size() == 2, "a difference");
 }
 
-void learn(const fs::path& system, const fs::path& folder) {
+void learn_and_correct(const fs::path& system, const fs::path& folder) {
   auto description = entrain::load(system);
   entrain::LearnOptions options;
   options.iterations = 5;
@@ -141,7 +141,7 @@ void learn(const fs::path& system, const fs::path& folder) {
   expect(entrain::learning_json(learning).find("\"iterations\"") != std::string::npos, "JSON of the learning");
 }
 
-void convert(const fs::path& system, const fs::path& fmus, const fs::path& folder) {
+void convert_systems(const fs::path& system, const fs::path& fmus, const fs::path& folder) {
   entrain::convert(system, folder / "converted.toml");
   entrain::new_system(folder / "plant", {fmus / "mechanical_left.fmu", fmus / "mechanical_right.fmu"});
   entrain::convert(folder / "plant", folder / "plant.ssp");
@@ -150,7 +150,7 @@ void convert(const fs::path& system, const fs::path& fmus, const fs::path& folde
   expect(entrain::load(folder / "plant.ssp").subsystems.size() == 2, "the package");
 }
 
-void report(const fs::path& folder) {
+void write_report(const fs::path& folder) {
   entrain::report(folder / "run", folder / "report.html");
 }
 
@@ -161,7 +161,7 @@ void check_report(const fs::path& folder) {
   } catch (const entrain::Error&) {
     return;
   }
-  report(folder);
+  write_report(folder);
   expect(fs::file_size(folder / "report.html") > 0, "a report");
 }
 
@@ -175,15 +175,15 @@ int main(int, char** arguments) {
   try {
     check_and_change(examples / "lotka_volterra", folder);
     const auto description = entrain::load(folder / "changed.toml");
-    inspect(description);
+    show_inspection(description);
     record_to_memory(description);
     record_to_file(description, folder);
     run_and_judge(description, folder);
-    advise(description, folder);
-    verify(description);
-    compare(description, folder);
-    learn(examples / "learning", folder);
-    convert(folder / "changed.toml", arguments[2], folder);
+    take_advice(description, folder);
+    show_verification(description);
+    show_comparison(description, folder);
+    learn_and_correct(examples / "learning", folder);
+    convert_systems(folder / "changed.toml", arguments[2], folder);
     check_report(folder);
   } catch (const std::exception& error) {
     std::cerr << error.what() << '\n';
