@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "cli/checkpoints.hpp"
 #include "cli/common.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/progress.hpp"
@@ -24,6 +25,7 @@ struct RunArguments : SystemArguments {
   bool report = false;
   std::vector<std::string> watched;
   bool verbose = false;
+  CheckpointArguments checkpoint;
 };
 
 /// With the method, step and options of the correction; whoever asks for others on the command line is told.
@@ -94,7 +96,9 @@ RunProgress printed(const RunArguments& arguments, const Watch& watch) {
 
 int run(const RunArguments& arguments) {
   if (arguments.report) require_pages();
-  auto description = arguments.described();
+  const auto& resumed = arguments.checkpoint.resumed;
+  auto description =
+      arguments.system.empty() ? arguments.changed(checkpointed_system(*resumed)) : arguments.described();
   RunDirectoryOptions options;
   std::optional<Learned> learned;
   if (arguments.learned) {
@@ -111,6 +115,7 @@ int run(const RunArguments& arguments) {
   if (arguments.verbose) options.run.log.handler = [](const LogMessage& message) { print_error(log_line(message)); };
   if (arguments.out) options.folder = *arguments.out;
   options.report = arguments.report;
+  options.checkpoint = arguments.checkpoint.options();
   if (!arguments.quiet && !arguments.json) options.observers = {watch, progress};
   options.progress = printed(arguments, watch);
   try {
@@ -130,6 +135,11 @@ Command add_run(CLI::App& program) {
   const auto arguments = std::make_shared<RunArguments>();
   arguments->add_system(*command);
   arguments->add_method(*command);
+  arguments->checkpoint.add(*command);
+  command->get_option("SYSTEM")->required(false);
+  command->parse_complete_callback([given = arguments.get()] {
+    if (given->system.empty() && !given->checkpoint.resumed) throw CLI::RequiredError("SYSTEM");
+  });
   command
       ->add_option("--learned", arguments->learned, "Corrections from 'entrain learn' (its method and step are used)")
       ->type_name("FILE");

@@ -37,7 +37,10 @@ void SystemArguments::add_method(CLI::App& command) {
 }
 
 SystemDescription SystemArguments::described() const {
-  auto description = load(system);
+  return changed(load(system));
+}
+
+SystemDescription SystemArguments::changed(SystemDescription description) const {
   if (method) description.method = from_command_line("--method", *method);
   if (step) description.step = from_command_line("--step", *step);
   if (start) description.start = from_command_line("--start", *start);

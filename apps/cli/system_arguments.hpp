@@ -25,6 +25,7 @@ struct SystemArguments {
   void add_method(CLI::App& command);
 
   SystemDescription described() const;
+  SystemDescription changed(SystemDescription description) const;
 };
 
 }  // namespace entrain::cli

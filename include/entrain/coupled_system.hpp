@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -145,6 +146,7 @@ class ENTRAIN_API CoupledSystem {
     std::vector<Counters> counters;
     std::vector<double> numbers;  ///< outputs, inputs and input polynomials, one subsystem after the other
     std::optional<std::vector<Value>> discrete;  ///< of a save of all
+    std::vector<double> constants;               ///< the same; what is transferred besides the outputs
   };
   Saved save();  ///< of all subsystems; each needs rollback
   /// Of these only, in the storage of `saved`.
@@ -153,6 +155,10 @@ class ENTRAIN_API CoupledSystem {
   void release(const Saved& saved);
 
   // For the engine, not for methods.
+  /// A save of all for another process; every subsystem needs Rollback::can_serialize.
+  std::vector<std::byte> serialize(const Saved& saved);
+  /// After `initialize`: goes on where the saving system was, counters included.
+  void resume(std::span<const std::byte> bytes);
   struct Parts;
   Parts& parts() { return *parts_; }
   const TransferPlan& transfer() const;

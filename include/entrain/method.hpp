@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -42,10 +43,11 @@ struct [[nodiscard]] MacroStepReport {
   std::uint64_t rejected = 0;  ///< attempts that were given up on the way
 };
 
-/// What a method remembers between macro steps, as one value: saved and restored with a checkpoint.
+/// What a method remembers between macro steps, as one value: copied with a checkpoint, and written to a file as it is.
 struct MethodMemory {
-  std::uint64_t step = 0;       ///< macro steps done
-  std::vector<double> numbers;  ///< histories; the layout is the method's own
+  std::uint64_t step = 0;             ///< macro steps done
+  std::vector<double> numbers = {};   ///< histories; the layout is the method's own
+  std::vector<std::byte> bytes = {};  ///< whatever else; the same, and the same on every machine
 };
 
 /// A coupling algorithm: decides inputs, order, iteration and acceptance of each macro step.

@@ -21,8 +21,9 @@ namespace entrain {
 /// on start + k interval, each signal interpolated between its own communication times; what is no real number is held.
 class ENTRAIN_API Recorder : public Observer {
  public:
-  /// Creates or empties the file, in the format that `record` names, CSV where it names none. Throws Error{FileFailed}.
-  explicit Recorder(const std::filesystem::path& file, RecordDescription record = {});
+  /// Creates or empties the file, in the format that `record` names, CSV where it names none. With `append` a run that
+  /// is continued from a checkpoint file goes on in the rows of the file, which must be CSV. Throws Error{FileFailed}.
+  explicit Recorder(const std::filesystem::path& file, RecordDescription record = {}, bool append = false);
   ~Recorder() override;
   Recorder(Recorder&&) noexcept;
   Recorder& operator=(Recorder&&) noexcept;
@@ -32,6 +33,9 @@ class ENTRAIN_API Recorder : public Observer {
   void communicated(const Sample& sample, const RunSummary& summary) override;
   void end(const RunSummary& summary) override;
   Needs needs() const override;
+  /// Of rows with an interval: those that are not complete.
+  std::vector<std::byte> memory() const override;
+  void resume(const Sample& sample, const RunSummary& summary, std::span<const std::byte> memory) override;
 
  private:
   struct Impl;

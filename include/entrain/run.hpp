@@ -37,10 +37,21 @@ struct RunProgress {
   std::function<void(const Error&, const RunResult&)> failed_at_release = {};
 };
 
+/// Checkpoint files of a run: written on the way, and gone on from (docs/checkpoints.md).
+struct CheckpointOptions {
+  /// Written at the first communication time at or after each multiple of `every` since the start; without `every`, at
+  /// the end of the run. On interruption in both cases.
+  std::optional<std::filesystem::path> file = {};
+  std::optional<Duration> every = {};
+  std::optional<std::filesystem::path> resume = {};  ///< go on from here
+  bool append = false;                               ///< in the folder of the run that wrote it
+};
+
 struct RunDirectoryOptions {
   RunOptions run = {};                               ///< a log handler is told besides fmu.log
   std::optional<std::filesystem::path> folder = {};  ///< made if need be; nullopt = the first free runs/NAME-N
   bool report = false;                               ///< write report.html
+  CheckpointOptions checkpoint = {};
   std::vector<std::reference_wrapper<Observer>> observers = {};  ///< after those that write the files
   RunProgress progress = {};
   std::string note = {};  ///< a line to stand at the head of system.resolved.toml, as a comment
@@ -53,6 +64,9 @@ struct RunDirectoryOptions {
 /// failing run: the summary says how it ended. Throws Error with every problem of the system, or Error{FileFailed}.
 ENTRAIN_API RunResult run(const SystemDescription& description, const RunDirectoryOptions& options = {},
                           const Extensions& extensions = {});
+
+/// The system that a checkpoint file was written by. Throws Error{FileFailed}.
+ENTRAIN_API SystemDescription checkpointed_system(const std::filesystem::path& checkpoint);
 
 /// The folder of a run: `folder`, created if need be, or the first free `runs/NAME-N`. Two programs at once never get
 /// the same new one. Throws Error{FileFailed}.

@@ -79,6 +79,12 @@ struct ValueChange {
   Value value;
 };
 
+/// The run that this one goes on from.
+struct ResumedFrom {
+  std::string directory;  ///< of its results; empty = not known
+  Time time = 0.0;        ///< where it stood
+};
+
 /// How a run went. Always exists, also after a failure.
 struct RunSummary {
   std::string version;
@@ -112,7 +118,8 @@ struct RunSummary {
   std::map<std::string, OptionValue> parameters;  ///< every option in force
   std::vector<std::string> step_tolerances;       ///< those of them that the steps follow; none: the step of the run
   std::optional<CorrectionSummary> correction;
-  std::vector<ValueChange> changes;  ///< values set by Simulation::set, in the order of time
+  std::vector<ValueChange> changes;         ///< values set by Simulation::set, in the order of time
+  std::optional<ResumedFrom> resumed_from;  ///< of a run that was continued from a checkpoint file
 
   /// Of all bonds that were measured, in J; NaN when there are bonds and none was.
   double residual_energy() const {

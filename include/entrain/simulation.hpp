@@ -1,6 +1,8 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <span>
@@ -58,6 +60,12 @@ class ENTRAIN_API Observer {
     bool discrete = false;  ///< signals that are no real numbers
   };
   virtual Needs needs() const { return {}; }
+
+  /// What it must know to go on in another process: part of a checkpoint file. Asked between macro steps.
+  virtual std::vector<std::byte> memory() const { return {}; }
+  /// Of a run continued from a checkpoint file, in place of the sample of the start: where it stands. What was told up
+  /// to here is not told again. `memory`: of the observer in the same place of the saving simulation; empty = none.
+  virtual void resume(const Sample&, const RunSummary&, std::span<const std::byte> /*memory*/) {}
 };
 
 struct Learned;
@@ -86,6 +94,17 @@ struct RunOptions {
   const Learned* learned = nullptr;
   Logging log = {};
 };
+
+/// What a checkpoint file tells of itself.
+struct CheckpointInfo {
+  std::string version;      ///< of Entrain, that wrote it
+  std::string name;         ///< of the system
+  std::string system_file;  ///< the system as it was run, as the text of a system file with absolute paths
+  std::string directory;    ///< of the results; empty = not known
+  Time time = 0.0;
+};
+/// Throws Error{FileFailed} for a file that is no checkpoint, is damaged or was written by another version.
+ENTRAIN_API CheckpointInfo read_checkpoint_info(const std::filesystem::path& file);
 
 /// A coupled system that can be run, looked at between its macro steps, and run again. Construction checks everything
 /// and throws Error with all problems.
@@ -128,6 +147,22 @@ class ENTRAIN_API Simulation {
   class Checkpoint;
   std::shared_ptr<const Checkpoint> checkpoint();
   void restore(const Checkpoint& checkpoint);
+
+  /// Throws Error{MissingCapability} that names every subsystem whose state cannot be written to a file
+  /// (Rollback::can_serialize).
+  void require_serialization() const;
+  /// Writes a checkpoint file, from which another process goes on to the same bits (docs/checkpoints.md). Between macro
+  /// steps: between two calls of run_until, inside Observer::communicated, or after an interruption. The file is
+  /// replaced in one go. `directory`: of the results of this run, which a resumed one will name.
+  /// Throws as require_serialization does, and Error{FileFailed}.
+  void save(const std::filesystem::path& file, const std::string& directory = {});
+  /// Before the run: goes on where the file says. Observers are told `begin` and `resume`; then call run or run_until.
+  /// Throws Error{FileFailed} for a file that cannot be read or is damaged, Error{InvalidSystem} for one of another
+  /// system, of other FMU or CSV files or of another version, with what differs; then nothing has happened.
+  /// A subsystem that fails ends the run as failed.
+  void resume(const std::filesystem::path& file);
+  /// Throws what `resume` would throw, and does nothing else.
+  void check_resume(const std::filesystem::path& file) const;
 
  private:
   struct Impl;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <span>
@@ -99,6 +100,15 @@ class Rollback {
   virtual StateId save() = 0;
   virtual void restore(StateId id) = 0;
   virtual void release(StateId id) = 0;
+
+  /// Whether a saved state can be written to a file and go on in another process. Without, a run can be taken back but
+  /// not continued from a checkpoint file.
+  virtual bool can_serialize() const { return false; }
+  /// A saved state as bytes that another object of the same subsystem understands, in another process too.
+  virtual std::vector<std::byte> serialize(StateId) { return {}; }
+  /// Called after Subsystem::initialize: a saved state, as if `save` had been called where the bytes were made; to be
+  /// restored and released like any other.
+  virtual StateId deserialize(std::span<const std::byte> /*bytes*/) { return {}; }
 };
 
 /// Continuous states at the time reached.

@@ -153,12 +153,26 @@ void CoupledSystem::Parts::read_output_slopes(std::span<double> all) {
   }
 }
 
+template <class Visitor>
+void visit_fields(Visitor& visit, CoupledSystem::Counters& counters) {
+  visit(counters.steps, counters.early_returns, counters.rollbacks, counters.trials, counters.linearizations,
+        counters.first_seconds, counters.sampled_seconds, counters.sampled_steps, counters.trial_seconds,
+        counters.sampled_trials);
+}
+
+/// Without the ids of the states, which mean nothing to anyone else.
+template <class Visitor>
+void visit_fields(Visitor& visit, CoupledSystem::Saved& saved) {
+  visit(saved.subsystems, saved.times, saved.counters, saved.numbers, saved.discrete, saved.constants);
+}
+
 CoupledSystem::Saved CoupledSystem::Parts::save() {
   std::vector<SubsystemId> everyone;
   for (std::size_t s = 0; s < size(); ++s) everyone.emplace_back(s);
   Saved saved;
   save(everyone, saved);
   if (discrete_) saved.discrete = discrete_->memory();
+  saved.constants.assign(signals_.begin() + static_cast<std::ptrdiff_t>(graph_.outputs()), signals_.end());
   return saved;
 }
 
@@ -179,29 +193,66 @@ void CoupledSystem::Parts::save(std::span<const SubsystemId> some, Saved& saved)
   }
 }
 
+/// What happened, happened: what is taken back is counted.
 void CoupledSystem::Parts::restore(const Saved& saved) {
   spread_common_steps();
   const double* next = saved.numbers.data();
   for (std::size_t i = 0; i < saved.subsystems.size(); ++i) {
-    const SubsystemId s = saved.subsystems[i];
-    auto& participant = participants_[s];
-    participant.subsystem->facets().rollback->restore(saved.states[i]);
-    participant.stopped_at.reset();
-    const auto rollbacks = participant.counters.rollbacks + 1;  // what happened, happened
-    participant.counters = saved.counters[i];
-    participant.counters.rollbacks = rollbacks;
-    steps_[s] = saved.counters[i].steps;
-    times_[s] = saved.times[i];
-    for (const auto values : numbers_of(participant)) {
-      std::copy_n(next, values.size(), values.begin());
-      next += values.size();
-    }
+    auto& counters = participants_[saved.subsystems[i]].counters;
+    const auto rollbacks = counters.rollbacks + 1;
+    next = put_back(saved, i, next);
+    counters.rollbacks = rollbacks;
   }
+  put_back_others(saved);
+}
+
+/// One subsystem and its signals; returns where the numbers of the next begin.
+const double* CoupledSystem::Parts::put_back(const Saved& saved, std::size_t i, const double* numbers) {
+  const SubsystemId s = saved.subsystems[i];
+  auto& participant = participants_[s];
+  participant.subsystem->facets().rollback->restore(saved.states[i]);
+  participant.stopped_at.reset();
+  participant.counters = saved.counters[i];
+  steps_[s] = saved.counters[i].steps;
+  times_[s] = saved.times[i];
+  for (const auto values : numbers_of(participant)) {
+    std::copy_n(numbers, values.size(), values.begin());
+    numbers += values.size();
+  }
+  return numbers;
+}
+
+void CoupledSystem::Parts::put_back_others(const Saved& saved) {
+  std::copy(saved.constants.begin(), saved.constants.end(),
+            signals_.begin() + static_cast<std::ptrdiff_t>(graph_.outputs()));
   if (discrete_ && saved.discrete) {
     discrete_->restore(*saved.discrete);
     exchange_reals();
   }
   stop_request_.reset();
+}
+
+Bytes CoupledSystem::Parts::serialize(const Saved& saved) {
+  std::vector<Bytes> states;
+  for (std::size_t i = 0; i < saved.subsystems.size(); ++i) {
+    states.push_back(facets(saved.subsystems[i]).rollback->serialize(saved.states[i]));
+  }
+  return to_bytes(states, saved);
+}
+
+void CoupledSystem::Parts::resume(std::span<const std::byte> bytes) {
+  std::vector<Bytes> states;
+  Saved saved;
+  from_bytes(bytes, states, saved);
+  spread_common_steps();
+  const double* next = saved.numbers.data();
+  for (std::size_t i = 0; i < saved.subsystems.size(); ++i) {
+    Rollback& rollback = *facets(saved.subsystems[i]).rollback;
+    saved.states.push_back(rollback.deserialize(states[i]));
+    next = put_back(saved, i, next);
+    rollback.release(saved.states[i]);
+  }
+  put_back_others(saved);
 }
 
 void CoupledSystem::Parts::release(const Saved& saved) {

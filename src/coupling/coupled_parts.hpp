@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "base/bytes.hpp"
 #include "base/executor.hpp"
 #include "base/function_ref.hpp"
 #include "coupling/bonds.hpp"
@@ -102,6 +103,10 @@ struct CoupledSystem::Parts {
   void save(std::span<const SubsystemId> some, Saved& saved);
   void restore(const Saved& saved);
   void release(const Saved& saved);
+  Bytes serialize(const Saved& saved);
+  void resume(std::span<const std::byte> bytes);
+  const double* put_back(const Saved& saved, std::size_t i, const double* numbers);
+  void put_back_others(const Saved& saved);
 
   struct Participant {
     std::unique_ptr<Subsystem> subsystem;

@@ -101,6 +101,12 @@ void CoupledSystem::restore(const Saved& saved) {
 void CoupledSystem::release(const Saved& saved) {
   parts_->release(saved);
 }
+std::vector<std::byte> CoupledSystem::serialize(const Saved& saved) {
+  return parts_->serialize(saved);
+}
+void CoupledSystem::resume(std::span<const std::byte> bytes) {
+  parts_->resume(bytes);
+}
 const TransferPlan& CoupledSystem::transfer() const {
   return parts_->transfer();
 }

@@ -115,13 +115,13 @@ void Trials::begin_rollback(Own& own, Time from) {
   ByRollback& kept = *own.rollback;
   std::copy(participant.outputs.begin(), participant.outputs.end(), kept.outputs_before.begin());
   std::copy(participant.input_end.begin(), participant.input_end.end(), kept.input_before.begin());
-  if (kept.slopes_from_outputs && !(kept.past > 0 && kept.past_times[0] == from)) {
-    std::copy_backward(kept.past_times.begin(), kept.past_times.end() - 1, kept.past_times.end());
-    std::copy_backward(kept.past_outputs.begin(), kept.past_outputs.end() - static_cast<std::ptrdiff_t>(own.outputs()),
-                       kept.past_outputs.end());
-    kept.past_times[0] = from;
-    std::copy(participant.outputs.begin(), participant.outputs.end(), kept.past_outputs.begin());
-    kept.past = std::min(kept.past + 1, ByRollback::kPastOutputs);
+  if (kept.slopes_from_outputs && !(kept.past.count > 0 && kept.past.times[0] == from)) {
+    std::copy_backward(kept.past.times.begin(), kept.past.times.end() - 1, kept.past.times.end());
+    std::copy_backward(kept.past.values.begin(), kept.past.values.end() - static_cast<std::ptrdiff_t>(own.outputs()),
+                       kept.past.values.end());
+    kept.past.times[0] = from;
+    std::copy(participant.outputs.begin(), participant.outputs.end(), kept.past.values.begin());
+    kept.past.count = std::min(kept.past.count + 1, PastOutputs::kMost);
   }
   if (own.corrects_lowered) {
     own.facets.linearizer->linearize(kept.here);
@@ -250,14 +250,14 @@ void Trials::finish_lowered(Own& own, const StepTask& task) {
 void Trials::read_slopes(Own& own, const StepTask& task, std::span<double> slopes) {
   ByRollback& kept = *own.rollback;
   if (kept.slopes_from_outputs) {
-    std::array<double, ByRollback::kPastOutputs + 1> nodes{};
-    std::array<double, ByRollback::kPastOutputs + 1> values{};
-    std::array<double, ByRollback::kPastOutputs + 1> polynomial{};
-    const std::size_t count = kept.past + 1;
-    for (std::size_t k = 0; k < kept.past; ++k) nodes[k + 1] = kept.past_times[k] - task.from - task.size;
+    std::array<double, PastOutputs::kMost + 1> nodes{};
+    std::array<double, PastOutputs::kMost + 1> values{};
+    std::array<double, PastOutputs::kMost + 1> polynomial{};
+    const std::size_t count = kept.past.count + 1;
+    for (std::size_t k = 0; k < kept.past.count; ++k) nodes[k + 1] = kept.past.times[k] - task.from - task.size;
     for (std::size_t i = 0; i < own.outputs(); ++i) {
       values[0] = own.participant->outputs[i];
-      for (std::size_t k = 0; k < kept.past; ++k) values[k + 1] = kept.past_outputs[k * own.outputs() + i];
+      for (std::size_t k = 0; k < kept.past.count; ++k) values[k + 1] = kept.past.values[k * own.outputs() + i];
       interpolate(std::span(nodes).first(count), std::span(values).first(count), std::span(polynomial).first(count));
       slopes[i] = polynomial[1];
     }
@@ -341,7 +341,7 @@ void Trials::follow(const Trials& others) {
 
 void Trials::forget_past() {
   for (auto& own : own_) {
-    if (own.rollback) own.rollback->past = 0;
+    if (own.rollback) own.rollback->past.count = 0;
     if (own.estimator) own.estimator->forget_past();
   }
 }

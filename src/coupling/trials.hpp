@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <memory>
 #include <optional>
@@ -69,8 +70,39 @@ class Trials {
   /// What is lost and where.
   std::vector<std::string> losses() const;
 
-  void save(std::vector<double>& numbers) const;
-  const double* restore(const double* numbers);
+  /// Outputs of a subsystem at the starts of its latest steps, the newest first.
+  struct PastOutputs {
+    static constexpr std::size_t kMost = 3;  ///< with the new one: a cubic
+    std::array<Time, kMost> times{};
+    std::vector<double> values;  ///< of all outputs, time by time
+    std::size_t count = 0;
+
+    template <class Visitor>
+    void fields(Visitor& visit) {
+      visit(times, values, count);
+    }
+  };
+  struct OfSubsystem {
+    std::vector<double> gap;
+    std::optional<Estimator::Memory> estimator;
+    std::optional<PastOutputs> past;
+
+    template <class Visitor>
+    void fields(Visitor& visit) {
+      visit(gap, estimator, past);
+    }
+  };
+  struct Memory {
+    std::vector<double> input_slopes;
+    std::vector<OfSubsystem> subsystems;
+
+    template <class Visitor>
+    void fields(Visitor& visit) {
+      visit(input_slopes, subsystems);
+    }
+  };
+  Memory memory() const;
+  void restore(const Memory& memory);
 
  private:
   struct ByRollback;

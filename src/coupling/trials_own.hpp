@@ -15,16 +15,15 @@ namespace entrain {
 
 /// What trials by rollback remember of a subsystem.
 struct Trials::ByRollback {
-  static constexpr std::size_t kPastOutputs = 3;  // with the new one: a cubic
-
   ByRollback(std::size_t inputs, std::size_t outputs, std::size_t states)
       : outputs_before(outputs),
         input_before(inputs),
         tried((kMaxInputDegree + 1) * inputs),
         input_after(inputs),
         tried_outputs(outputs),
-        dx(states),
-        past_outputs(kPastOutputs * outputs) {}
+        dx(states) {
+    past.values.resize(PastOutputs::kMost * outputs);
+  }
 
   std::optional<StateId> saved;
   bool moved = false;                                // a trial has left the saved state
@@ -37,10 +36,8 @@ struct Trials::ByRollback {
   int tried_degree = 0;
   Linearization here;  // at the start of the step
   std::vector<double> dx;
-  bool slopes_from_outputs = false;             // for want of anything better
-  std::array<Time, kPastOutputs> past_times{};  // the newest first
-  std::vector<double> past_outputs;
-  std::size_t past = 0;
+  bool slopes_from_outputs = false;  // for want of anything better
+  PastOutputs past;
 };
 
 /// One subsystem's part of the trials: by estimates or by rollback. Every step reads it for everyone, several times:

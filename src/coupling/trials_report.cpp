@@ -58,35 +58,29 @@ std::vector<std::string> Trials::losses() const {
   return notes;
 }
 
-void Trials::save(std::vector<double>& numbers) const {
-  const auto add = [&](std::span<const double> values) { numbers.insert(numbers.end(), values.begin(), values.end()); };
-  add(input_slopes_);
+Trials::Memory Trials::memory() const {
+  Memory memory{input_slopes_, {}};
   for (const auto& own : own_) {
-    add(own.gap);
-    if (own.estimator) own.estimator->save(numbers);
-    if (!own.rollback) continue;
-    numbers.push_back(static_cast<double>(own.rollback->past));
-    add(own.rollback->past_times);
-    add(own.rollback->past_outputs);
+    auto& one = memory.subsystems.emplace_back();
+    one.gap = own.gap;
+    if (own.estimator) one.estimator = own.estimator->memory();
+    if (own.rollback) one.past = own.rollback->past;
   }
+  return memory;
 }
 
-const double* Trials::restore(const double* numbers) {
-  const auto take = [&](std::span<double> values) {
-    std::copy_n(numbers, values.size(), values.begin());
-    numbers += values.size();
-  };
-  take(input_slopes_);
-  for (auto& own : own_) {
-    take(own.gap);
-    if (own.estimator) numbers = own.estimator->restore(numbers);
+void Trials::restore(const Memory& memory) {
+  // Copied, because the subsystems' spans point to the storage.
+  std::copy(memory.input_slopes.begin(), memory.input_slopes.end(), input_slopes_.begin());
+  for (std::size_t s = 0; s < own_.size(); ++s) {
+    Own& own = own_[s];
+    const auto& one = memory.subsystems[s];
+    own.gap = one.gap;
+    if (own.estimator) own.estimator->restore(*one.estimator);
     if (!own.rollback) continue;
-    own.rollback->past = static_cast<std::size_t>(*numbers++);
-    take(own.rollback->past_times);
-    take(own.rollback->past_outputs);
+    own.rollback->past = *one.past;
     own.rollback->moved = false;
   }
-  return numbers;
 }
 
 }  // namespace entrain

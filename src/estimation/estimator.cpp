@@ -306,45 +306,19 @@ void Estimator::slopes_at_point(std::span<const double> input_slopes, std::span<
   }
 }
 
-void Estimator::save(std::vector<double>& numbers) const {
-  const auto add_point = [&](const double* point) { numbers.insert(numbers.end(), point, point + point_size()); };
-  numbers.push_back(static_cast<double>(known_));
-  for (std::size_t age = kKept; age-- > 0;) add_point(kept(age));
-  const double* const ranges = numbers_.data() + at_.low;
-  numbers.insert(numbers.end(), ranges, ranges + 2 * sizes_.outputs);
-  numbers.push_back(ahead_ ? 1.0 : 0.0);
-  numbers.push_back(has_linearization_ ? 1.0 : 0.0);
-  if (!has_linearization_) return;
-  add_point(base());
-  for (const Matrix* matrix : given_matrices()) {
-    numbers.insert(numbers.end(), matrix->values.begin(), matrix->values.end());
-  }
+Estimator::Memory Estimator::memory() const {
+  const auto end = numbers_.begin() + static_cast<std::ptrdiff_t>(at_.free_values);
+  return {{numbers_.begin(), end}, given_, newest_, known_, has_linearization_, ahead_};
 }
 
-const double* Estimator::restore(const double* numbers) {
-  known_ = static_cast<std::uint8_t>(*numbers++);
-  std::copy_n(numbers, kKept * point_size(), numbers_.data());
-  numbers += kKept * point_size();
-  newest_ = kKept - 1;
-  std::copy_n(numbers, 2 * sizes_.outputs, numbers_.data() + at_.low);
-  numbers += 2 * sizes_.outputs;
-  ahead_ = *numbers++ != 0.0;
-  has_linearization_ = *numbers++ != 0.0;
+void Estimator::restore(const Memory& memory) {
+  std::copy(memory.numbers.begin(), memory.numbers.end(), numbers_.begin());
+  given_ = memory.given;
+  newest_ = memory.newest;
+  known_ = memory.known;
+  has_linearization_ = memory.has_linearization;
+  ahead_ = memory.ahead;
   drop_gains();
-  if (!has_linearization_) return numbers;
-  std::copy_n(numbers, point_size(), numbers_.data() + kBase * point_size());
-  numbers += point_size();
-  given_.A.resize(sizes_.states, sizes_.states);
-  given_.B.resize(sizes_.states, sizes_.inputs);
-  given_.C.resize(sizes_.outputs, sizes_.states);
-  given_.D.resize(sizes_.outputs, sizes_.inputs);
-  double* next = numbers_.data() + at_.a;
-  for (auto* matrix : {&given_.A, &given_.B, &given_.C, &given_.D}) {
-    std::copy_n(numbers, matrix->values.size(), matrix->values.begin());
-    next = std::copy_n(numbers, matrix->values.size(), next);
-    numbers += matrix->values.size();
-  }
-  return numbers;
 }
 
 }  // namespace entrain

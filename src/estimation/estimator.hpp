@@ -83,9 +83,21 @@ class Estimator {
   double size_of_terms(std::size_t output) const;
   bool degraded() const { return !state_derivatives_; }
 
-  /// Everything that later estimates depend on, as numbers.
-  void save(std::vector<double>& numbers) const;
-  const double* restore(const double* numbers);
+  /// Everything that later estimates depend on. Gains follow from it.
+  struct Memory {
+    std::vector<double> numbers;  ///< points, linearization and ranges, as the estimator lays them out
+    Linearization given;
+    std::uint8_t newest = 0, known = 0;
+    bool has_linearization = false, ahead = false;
+
+    template <class Visitor>
+    void fields(Visitor& visit) {
+      for (Matrix* matrix : {&given.A, &given.B, &given.C, &given.D}) visit(matrix->rows, matrix->cols, matrix->values);
+      visit(numbers, newest, known, has_linearization, ahead);
+    }
+  };
+  Memory memory() const;
+  void restore(const Memory& memory);
 
  private:
   static constexpr std::size_t kKept = 4;  // points, the newest first

@@ -3,9 +3,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/bytes.hpp"
 #include "base/suggest.hpp"
 #include "base/values.hpp"
+#include "description/system_file.hpp"
+#include "entrain/entrain.hpp"
 #include "entrain/learning.hpp"
+#include "entrain/system.hpp"
+#include "facade/checkpoint_file.hpp"
 #include "facade/choose_method.hpp"
 #include "facade/learned.hpp"
 #include "facade/prepare.hpp"
@@ -46,12 +51,20 @@ struct Simulation::Impl {
   std::vector<std::pair<std::string, Value>> set_before_run;
   std::vector<Observer*> observers;
   std::unique_ptr<Runner> runner;
+  std::optional<SystemIdentity> identity;  // once it was asked for
 
+  const SystemIdentity& known_identity();
+  CheckpointContent fitting_checkpoint(const std::filesystem::path& file);
   void make();
   void make_runner();
   bool can_be_reset();
   std::optional<Value> start_of(SubsystemId s, std::size_t parameter) const;
 };
+
+const SystemIdentity& Simulation::Impl::known_identity() {
+  if (!identity) identity = identity_of(description, extensions, learned ? &*learned : nullptr);
+  return *identity;
+}
 
 /// Everything from the description, as the first time.
 void Simulation::Impl::make() {
@@ -215,6 +228,67 @@ void Simulation::restore(const Checkpoint& checkpoint) {
   // First the values, then the state: what a subsystem saved is more exact than what follows from its parameters.
   impl_->changes->restore(checkpoint.changes());
   impl_->runner->restore(checkpoint.position());
+}
+
+void Simulation::require_serialization() const {
+  auto& system = *impl_->prepared.system;
+  std::vector<std::string> cannot;
+  for (std::size_t s = 0; s < system.size(); ++s) {
+    const SubsystemId id{s};
+    const Rollback* rollback = system.facets(id).rollback;
+    if (rollback != nullptr && rollback->can_serialize()) continue;
+    cannot.push_back(fmt::format(
+        "'{}' ({}, {})", system.graph().name(id), summary().subsystems[s].source,
+        rollback == nullptr ? "which cannot save its state" : "which can save its state, but not to a file"));
+  }
+  if (cannot.empty()) return;
+  throw Error(ErrorCode::MissingCapability,
+              fmt::format("a checkpoint file needs the state of every subsystem, and {} cannot give it: {}",
+                          cannot.size() == 1 ? "this one" : "these", fmt::join(cannot, ", ")));
+}
+
+void Simulation::save(const std::filesystem::path& file, const std::string& directory) {
+  const auto termination = summary().termination;
+  if (termination == Termination::NotStarted || termination == Termination::Failed) {
+    throw Error(ErrorCode::InvalidSystem, fmt::format("no checkpoint can be written: the run has {}",
+                                                      termination == Termination::Failed ? "failed" : "not begun"));
+  }
+  require_serialization();
+  CheckpointContent content;
+  content.info = {std::string(version()), impl_->description.name,
+                  system_text(resolved(impl_->description, impl_->extensions)), directory, summary().reached};
+  content.identity = impl_->known_identity();
+  content.changes = to_bytes(impl_->changes->at_start(), impl_->changes->in_force());
+  content.run = impl_->runner->save();
+  write_checkpoint(file, content);
+}
+
+CheckpointContent Simulation::Impl::fitting_checkpoint(const std::filesystem::path& file) {
+  if (runner->summary().termination != Termination::NotStarted) {
+    throw Error(ErrorCode::InvalidSystem, "a run that has begun cannot go on from a checkpoint file",
+                {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Call reset first"});
+  }
+  auto content = read_checkpoint(file);
+  const auto what = difference(content.identity, known_identity());
+  if (what.empty()) return content;
+  throw Error(ErrorCode::InvalidSystem,
+              fmt::format("the checkpoint '{}' is of another system: {}", file.string(), what));
+}
+
+void Simulation::check_resume(const std::filesystem::path& file) const {
+  (void)impl_->fitting_checkpoint(file);
+  require_serialization();
+}
+
+void Simulation::resume(const std::filesystem::path& file) {
+  const CheckpointContent content = impl_->fitting_checkpoint(file);
+  require_serialization();
+  Changes::InForce at_start;
+  Changes::InForce in_force;
+  from_bytes(content.changes, at_start, in_force);
+  impl_->changes->resume_start(at_start);
+  impl_->runner->resume(content.run, {content.info.directory, content.info.time},
+                        [&] { impl_->changes->resume(in_force); });
 }
 
 }  // namespace entrain

@@ -33,7 +33,7 @@ CouplingEquations::CouplingEquations(const CoupledSystem& system, std::span<cons
   place_blocks();
   values_.assign(4 * blocks_.size(), 0.0);
   right_side_.assign(2 * unknowns_.size(), 0.0);
-  scale_.assign(unknowns_.size(), 0.0);
+  memory_.scale.assign(unknowns_.size(), 0.0);
 }
 
 /// Per subsystem: every connected output of it against every output that feeds it, and itself for the identity.
@@ -106,8 +106,9 @@ void CouplingEquations::place_blocks() {
 void CouplingEquations::update(Trials& trials, const Step& step, std::span<const double> magnitudes) {
   if (!lu_) return;
   bool rescaled = false;
-  for (std::size_t k = 0; k < scale_.size(); ++k) rescaled = rescaled || magnitudes[k] > kOutgrown * scale_[k];
-  if (rescaled) std::copy(magnitudes.begin(), magnitudes.end(), scale_.begin());
+  for (std::size_t k = 0; k < memory_.scale.size(); ++k)
+    rescaled = rescaled || magnitudes[k] > kOutgrown * memory_.scale[k];
+  if (rescaled) std::copy(magnitudes.begin(), magnitudes.end(), memory_.scale.begin());
   const bool all = rescaled || step.size != step_.size || step.slopes_known != step_.slopes_known;
   step_ = step;
   const auto revisions = trials.gains_revisions();
@@ -118,7 +119,7 @@ void CouplingEquations::update(Trials& trials, const Step& step, std::span<const
     const Estimator& estimator = *trials.estimator(s);
     for (std::size_t b = first_block_[s]; b < first_block_[s + 1]; ++b) compute_block(estimator, blocks_[b]);
   });
-  ++factorizations_;
+  ++memory_.factorizations;
   if (!lu_->refactor(values_)) factor_anew();
 }
 
@@ -141,7 +142,7 @@ void CouplingEquations::compute_block(const Estimator& estimator, const Block& b
     }
   }
   const double identity = block.row == block.column ? 1.0 : 0.0;
-  const double ratio = scale_[block.column] / scale_[block.row];
+  const double ratio = memory_.scale[block.column] / memory_.scale[block.row];
   double* const entry = values_.data() + block.place;
   entry[0] = identity - ratio * value_by_value;
   entry[1] = -ratio * slope_by_value;
@@ -155,19 +156,19 @@ void CouplingEquations::factor_anew() {
     step_ = {};  // whatever comes next is factored again
     throw_singular(lu_->singular_column() / 2, failed);
   }
-  pivot_values_ = values_;
+  memory_.pivot_values = values_;
 }
 
 void CouplingEquations::solve(std::span<double> values, std::span<double> slopes) {
   if (!lu_) return;
-  for (std::size_t k = 0; k < scale_.size(); ++k) {
-    right_side_[2 * k] = values[k] / scale_[k];
-    right_side_[2 * k + 1] = slopes[k] * step_.size / scale_[k];
+  for (std::size_t k = 0; k < memory_.scale.size(); ++k) {
+    right_side_[2 * k] = values[k] / memory_.scale[k];
+    right_side_[2 * k + 1] = slopes[k] * step_.size / memory_.scale[k];
   }
   lu_->solve(right_side_);
-  for (std::size_t k = 0; k < scale_.size(); ++k) {
-    values[k] = right_side_[2 * k] * scale_[k];
-    slopes[k] = right_side_[2 * k + 1] * scale_[k] / step_.size;
+  for (std::size_t k = 0; k < memory_.scale.size(); ++k) {
+    values[k] = right_side_[2 * k] * memory_.scale[k];
+    slopes[k] = right_side_[2 * k + 1] * memory_.scale[k] / step_.size;
   }
 }
 
@@ -188,23 +189,12 @@ void CouplingEquations::throw_singular(std::size_t unknown, const Step& step) co
                            "smaller one"});
 }
 
-void CouplingEquations::save(std::vector<double>& numbers) const {
-  if (!lu_) return;
-  numbers.push_back(pivot_values_.empty() ? 0.0 : 1.0);
-  numbers.insert(numbers.end(), scale_.begin(), scale_.end());
-  numbers.insert(numbers.end(), pivot_values_.begin(), pivot_values_.end());
-}
-
-const double* CouplingEquations::restore(const double* numbers) {
-  if (!lu_) return numbers;
-  const bool factored = *numbers++ != 0.0;
-  std::copy_n(numbers, scale_.size(), scale_.begin());
-  numbers += scale_.size();
+void CouplingEquations::restore(const Memory& memory) {
+  memory_ = memory;
   step_ = {};  // all blocks anew
-  if (!factored) return numbers;
-  values_.assign(numbers, numbers + values_.size());
+  if (!lu_ || memory_.pivot_values.empty()) return;
+  values_ = memory_.pivot_values;
   factor_anew();
-  return numbers + values_.size();
 }
 
 }  // namespace entrain

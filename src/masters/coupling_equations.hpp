@@ -30,10 +30,21 @@ class CouplingEquations {
   /// In: g(z0) - z0, first all values, then all slopes. Out: dz.
   void solve(std::span<double> values, std::span<double> slopes);
 
-  std::uint64_t factorizations() const { return factorizations_; }  ///< with new pivots or kept ones
+  std::uint64_t factorizations() const { return memory_.factorizations; }  ///< with new pivots or kept ones
 
-  void save(std::vector<double>& numbers) const;
-  const double* restore(const double* numbers);
+  /// What decides about rounding.
+  struct Memory {
+    std::vector<double> scale;         ///< per unknown
+    std::vector<double> pivot_values;  ///< of the matrix whose pivots are in use
+    std::uint64_t factorizations = 0;
+
+    template <class Visitor>
+    void fields(Visitor& visit) {
+      visit(scale, pivot_values, factorizations);
+    }
+  };
+  const Memory& memory() const { return memory_; }
+  void restore(const Memory& memory);
 
  private:
   /// One input of the subsystem whose output is the row, fed by the output that is the column.
@@ -63,11 +74,7 @@ class CouplingEquations {
   std::vector<double> values_, right_side_;
   std::vector<std::uint64_t> revision_;  // per subsystem: of the gains in its blocks
   Step step_;                            // of the blocks
-  std::uint64_t factorizations_ = 0;
-
-  // What decides about rounding: saved with a checkpoint.
-  std::vector<double> scale_;         // per unknown
-  std::vector<double> pivot_values_;  // of the matrix whose pivots are in use
+  Memory memory_;
 };
 
 /// The coupling equations, the estimates they are made of and room for one solution.

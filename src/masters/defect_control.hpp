@@ -29,22 +29,31 @@ class DefectControl {
   /// After everybody made the step, to `reached`: judges it and proposes the next.
   void judge(const CoupledSystem& system, Time reached);
 
-  Time now() const { return now_; }
-  Duration elapsed() const { return now_ - start_; }
-  std::uint64_t beyond_tolerance() const { return beyond_tolerance_; }  ///< steps with a larger defect than allowed
+  Time now() const { return memory_.now; }
+  Duration elapsed() const { return memory_.now - start_; }
+  /// Steps with a larger defect than allowed.
+  std::uint64_t beyond_tolerance() const { return memory_.beyond_tolerance; }
 
-  std::vector<double> memory() const;
-  void restore(std::span<const double> numbers);
+  struct Memory {
+    Time now = 0.0;
+    Duration proposed = 0.0;
+    std::vector<OutputRange> ranges;  ///< by output
+    std::uint64_t beyond_tolerance = 0;
+
+    template <class Visitor>
+    void fields(Visitor& visit) {
+      visit(now, proposed, ranges, beyond_tolerance);
+    }
+  };
+  const Memory& memory() const { return memory_; }
+  void restore(const Memory& memory) { memory_ = memory; }
 
  private:
   Settings settings_;
   StepControlSettings control_;
   Time start_ = 0.0;
-  Time now_ = 0.0;
   Time stop_ = 0.0;
-  Duration proposed_ = 0.0;
-  std::vector<OutputRange> ranges_;  // by output
-  std::uint64_t beyond_tolerance_ = 0;
+  Memory memory_;
 };
 
 }  // namespace entrain

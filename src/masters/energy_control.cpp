@@ -59,10 +59,10 @@ void EnergyControl::start(const CoupledSystem& system, const EnergyControlOption
     if (can.max_step) options_.max_step = std::min(options_.max_step, *can.max_step);
   }
   options_.max_step = std::max(options_.max_step, options_.min_step);  // who takes less is stepped in parts
-  now_ = settings.start;
-  step_ = std::clamp(settings.step, options_.min_step, options_.max_step);
-  previous_error_ = 1.0;
-  largest_power_ = 0.0;
+  memory_.now = settings.start;
+  memory_.step = std::clamp(settings.step, options_.min_step, options_.max_step);
+  memory_.previous_error = 1.0;
+  memory_.largest_power = 0.0;
 }
 
 /// Root mean square over the bonds of the residual energy of the step, in units of what is allowed.
@@ -70,8 +70,8 @@ double EnergyControl::error_of_step(const CoupledSystem& system, Duration size) 
   double squares = 0.0;
   for (const auto& bond : system.bonds()) {
     const BondPowers powers = powers_of(bond, system.inputs(), system.outputs());
-    largest_power_ = std::max({largest_power_, std::abs(powers.received), std::abs(powers.given)});
-    const double allowed = options_.tolerances.absolute + options_.tolerances.relative * largest_power_ * size;
+    memory_.largest_power = std::max({memory_.largest_power, std::abs(powers.received), std::abs(powers.given)});
+    const double allowed = options_.tolerances.absolute + options_.tolerances.relative * memory_.largest_power * size;
     const double error = allowed > 0.0 ? powers.residual() * size / allowed : 0.0;
     squares += error * error;
   }
@@ -79,20 +79,13 @@ double EnergyControl::error_of_step(const CoupledSystem& system, Duration size) 
 }
 
 void EnergyControl::take(const CoupledSystem& system, Time now) {
-  const Duration size = now - now_;
+  const Duration size = now - memory_.now;
   const double error = std::max(error_of_step(system, size), kLeastError);
   const double change =
-      kEnergySafety * std::pow(error, -kIntegral - kProportional) * std::pow(previous_error_, kProportional);
-  previous_error_ = error;
-  now_ = now;
-  step_ = std::clamp(size * std::clamp(change, kLeastChange, kMostChange), options_.min_step, options_.max_step);
-}
-
-void EnergyControl::restore(std::span<const double> numbers) {
-  now_ = numbers[0];
-  step_ = numbers[1];
-  previous_error_ = numbers[2];
-  largest_power_ = numbers[3];
+      kEnergySafety * std::pow(error, -kIntegral - kProportional) * std::pow(memory_.previous_error, kProportional);
+  memory_.previous_error = error;
+  memory_.now = now;
+  memory_.step = std::clamp(size * std::clamp(change, kLeastChange, kMostChange), options_.min_step, options_.max_step);
 }
 
 }  // namespace entrain

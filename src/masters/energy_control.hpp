@@ -33,22 +33,30 @@ class EnergyControl {
  public:
   /// The system has power bonds (Requirements).
   void start(const CoupledSystem& system, const EnergyControlOptions& options, const RunSettings& settings);
-  Time now() const { return now_; }
-  Duration step() const { return step_; }
+  Time now() const { return memory_.now; }
+  Duration step() const { return memory_.step; }
   /// After a step to this time: the size of the next one.
   void take(const CoupledSystem& system, Time now);
 
-  std::vector<double> memory() const { return {now_, step_, previous_error_, largest_power_}; }
-  void restore(std::span<const double> numbers);
+  struct Memory {
+    Time now = 0.0;
+    Duration step = 0.0;
+    double previous_error = 1.0;
+    double largest_power = 0.0;  ///< that went through any bond, in W
+
+    template <class Visitor>
+    void fields(Visitor& visit) {
+      visit(now, step, previous_error, largest_power);
+    }
+  };
+  const Memory& memory() const { return memory_; }
+  void restore(const Memory& memory) { memory_ = memory; }
 
  private:
   double error_of_step(const CoupledSystem& system, Duration size);
 
   EnergyControlOptions options_;
-  Time now_ = 0.0;
-  Duration step_ = 0.0;
-  double previous_error_ = 1.0;
-  double largest_power_ = 0.0;  // that went through any bond, in W
+  Memory memory_;
 };
 
 }  // namespace entrain

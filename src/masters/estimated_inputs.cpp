@@ -25,10 +25,7 @@ const OutputEstimate* source_of(const CoupledSystem& system, EstimatedInputs::Es
 void EstimatedInputs::start(const CoupledSystem& system, const Rendezvous& rendezvous, const Settings& settings) {
   settings_ = settings;
   const std::size_t inputs = system.graph().inputs();
-  end_slopes_.assign(inputs, 0.0);
-  joined_cuts_.assign(inputs, 0);
-  distant_.assign(inputs, {});
-  courses_.assign(inputs, {});
+  inputs_.assign(inputs, {});
   polynomials_.reserve(inputs);
   waiting_.assign(system.graph().outputs(), {});
   for (const auto& connection : system.graph().connections()) {
@@ -72,13 +69,13 @@ int EstimatedInputs::extrapolate(CoupledSystem& system, Estimates estimates, con
     }
     polynomial = carried_on(*estimate, step.from);
     if (step.size > kFar * estimate->latest_step()) {
-      polynomial = distant_[input].carried_on(*estimate, polynomial, step.from, settings_.calibration);
+      polynomial = inputs_[input].distant.carried_on(*estimate, polynomial, step.from, settings_.calibration);
     }
     polynomial.arrive(system.transfer(), input);
     // The run begins, or the source has jumped since.
-    const bool begins_anew = std::exchange(joined_cuts_[input], estimate->cuts()) != estimate->cuts();
+    const bool begins_anew = std::exchange(inputs_[input].joined_cuts, estimate->cuts()) != estimate->cuts();
     if (!smooth || begins_anew) continue;
-    const EndPoint left{system.inputs()[input], end_slopes_[input]};
+    const EndPoint left{system.inputs()[input], inputs_[input].end_slope};
     polynomial = {hermite_cubic(left, polynomial.at(step.size), step.size), 3};
   }
   return write(system, step);
@@ -106,7 +103,7 @@ EstimatedInputs::Polynomial EstimatedInputs::Distant::carried_on(const OutputEst
 void EstimatedInputs::remember_start(const CoupledSystem& system, Estimates estimates, const Step& step) {
   for (const InputId input : system.graph().inputs_of(step.subsystem)) {
     const OutputEstimate* estimate = source_of(system, estimates, input);
-    if (estimate != nullptr) courses_[input].begin(*estimate, step);
+    if (estimate != nullptr) inputs_[input].course.begin(*estimate, step);
   }
 }
 
@@ -136,7 +133,7 @@ void EstimatedInputs::Course::go_on(const OutputEstimate& estimate) {
 
 void EstimatedInputs::follow(const CoupledSystem& system, Estimates estimates, SubsystemId source) {
   for (const OutputId y : system.graph().outputs_of(source)) {
-    for (const InputId input : waiting_[y]) courses_[input].go_on(estimates[y]);
+    for (const InputId input : waiting_[y]) inputs_[input].course.go_on(estimates[y]);
   }
 }
 
@@ -149,9 +146,10 @@ int EstimatedInputs::interpolate(CoupledSystem& system, Estimates estimates, con
       polynomial.coefficients[0] = system.inputs()[input];
       continue;
     }
-    const bool remembered = reached(step.from, estimate->times().back()) && estimate->cuts() == courses_[input].cuts;
+    const bool remembered =
+        reached(step.from, estimate->times().back()) && estimate->cuts() == inputs_[input].course.cuts;
     const bool known_to_the_end = reached(estimate->time(), step.from + step.size);
-    polynomial = !remembered        ? over_all_samples(*estimate, courses_[input], step)
+    polynomial = !remembered        ? over_all_samples(*estimate, inputs_[input].course, step)
                  : known_to_the_end ? between_samples(*estimate, step)
                                     : carried_on(*estimate, step.from);
     polynomial.arrive(system.transfer(), input);
@@ -207,32 +205,9 @@ int EstimatedInputs::write(CoupledSystem& system, const Step& step) {
     }
   }
   for (std::size_t i = 0; i < inputs.count; ++i) {
-    end_slopes_[inputs.first + i] = polynomials_[i].at(step.size).slope;
+    inputs_[inputs.first + i].end_slope = polynomials_[i].at(step.size).slope;
   }
   return degree;
-}
-
-void EstimatedInputs::save(IdRange<InputId> inputs, std::vector<double>& numbers) const {
-  for (const InputId input : inputs) {
-    numbers.insert(numbers.end(), {end_slopes_[input], static_cast<double>(joined_cuts_[input])});
-    const auto add = [&](auto field) { numbers.push_back(static_cast<double>(field)); };
-    Course course = courses_[input];
-    course.each_number(add);
-    Distant distant = distant_[input];
-    distant.each_number(add);
-    distant.estimate.save(numbers);
-  }
-}
-
-void EstimatedInputs::restore(IdRange<InputId> inputs, const double*& next) {
-  for (const InputId input : inputs) {
-    end_slopes_[input] = *next++;
-    joined_cuts_[input] = static_cast<std::uint64_t>(*next++);
-    const auto read = [&](auto& field) { field = static_cast<std::decay_t<decltype(field)>>(*next++); };
-    courses_[input].each_number(read);
-    distant_[input].each_number(read);
-    distant_[input].estimate.restore(next);
-  }
 }
 
 }  // namespace entrain

@@ -40,63 +40,76 @@ class EstimatedInputs {
   /// ... and at its end. Returns the degree.
   int interpolate(CoupledSystem& system, Estimates estimates, const Step& step);
 
-  /// Of the inputs of a subsystem; appends to `numbers`, and reads on from there.
-  void save(IdRange<InputId> inputs, std::vector<double>& numbers) const;
-  void restore(IdRange<InputId> inputs, const double*& next);
-
- private:
   struct Polynomial {
-    std::array<double, kMaxInputDegree + 1> coefficients{};  // by powers of the time since the start of the step
+    std::array<double, kMaxInputDegree + 1> coefficients{};  ///< by powers of the time since the start of the step
     int degree = 0;
     EndPoint at(Duration s) const;
-    void arrive(const TransferPlan& plan, InputId input);  // from the output's values to the input's
+    void arrive(const TransferPlan& plan, InputId input);  ///< from the output's values to the input's
+    template <class Visitor>
+    void fields(Visitor& visit) {
+      visit(coefficients, degree);
+    }
   };
   /// What a source has done since a step of a waiting subsystem began.
   struct Course {
-    Time from = 0.0;            // where the step began
-    Polynomial carried_on;      // from what was known then
-    std::uint64_t cuts = 0;     // of the source's past, then
-    Time latest = 0.0;          // sample
-    double value = 0.0;         // and what it was
-    std::uint64_t seen = 0;     // cuts up to it
-    std::uint64_t samples = 0;  // since then
-    bool jumped = false;        // before the latest sample
-    MeanSquareFit fit;          // of straight lines between the samples
+    Time from = 0.0;            ///< where the step began
+    Polynomial carried_on;      ///< from what was known then
+    std::uint64_t cuts = 0;     ///< of the source's past, then
+    Time latest = 0.0;          ///< sample
+    double value = 0.0;         ///< and what it was
+    std::uint64_t seen = 0;     ///< cuts up to it
+    std::uint64_t samples = 0;  ///< since then
+    bool jumped = false;        ///< before the latest sample
+    MeanSquareFit fit;          ///< of straight lines between the samples
 
     void begin(const OutputEstimate& estimate, const Step& step);
     void go_on(const OutputEstimate& estimate);
     template <class Visitor>
-    void each_number(Visitor&& visit) {
-      visit(from), visit(carried_on.degree), visit(cuts), visit(latest), visit(value), visit(seen), visit(samples);
-      visit(jumped), fit.each_number(visit);
-      for (auto& coefficient : carried_on.coefficients) visit(coefficient);
+    void fields(Visitor& visit) {
+      visit(from, carried_on, cuts, latest, value, seen, samples, jumped, fit);
     }
   };
   /// A source that tells far more often than its reader reads, seen with the reader's steps.
   struct Distant {
-    OutputEstimate estimate;  // from the samples that the reader met
-    Polynomial from_source;   // what the source's own estimate foresaw for the step before
-    Time from = 0.0;          // which began there
-    std::uint64_t cuts = 0;   // of the source's past, then
+    OutputEstimate estimate;  ///< from the samples that the reader met
+    Polynomial from_source;   ///< what the source's own estimate foresaw for the step before
+    Time from = 0.0;          ///< which began there
+    std::uint64_t cuts = 0;   ///< of the source's past, then
 
     Polynomial carried_on(const OutputEstimate& source, const Polynomial& of_source, Time now,
                           const OutputEstimate::Settings& calibration);
     template <class Visitor>
-    void each_number(Visitor&& visit) {
-      visit(from), visit(cuts), visit(from_source.degree);
-      for (auto& coefficient : from_source.coefficients) visit(coefficient);
+    void fields(Visitor& visit) {
+      visit(estimate, from_source, from, cuts);
     }
   };
+  /// What is remembered of one input.
+  struct OfInput {
+    double end_slope = 0.0;         ///< of the polynomial used last, at its end
+    std::uint64_t joined_cuts = 0;  ///< of its source's past, when that was made
+    Distant distant;
+    Course course;
+
+    template <class Visitor>
+    void fields(Visitor& visit) {
+      visit(end_slope, joined_cuts, distant, course);
+    }
+  };
+  using Memory = std::vector<OfInput>;
+  const Memory& memory() const { return inputs_; }
+  void restore(const Memory& memory) { inputs_ = memory; }
+  /// Of one input alone, to take a step back.
+  const OfInput& of(InputId input) const { return inputs_[input]; }
+  void restore(InputId input, const OfInput& of_input) { inputs_[input] = of_input; }
+
+ private:
   static Polynomial carried_on(const OutputEstimate& estimate, Time from);
   Polynomial between_samples(const OutputEstimate& estimate, const Step& step) const;
   Polynomial over_all_samples(const OutputEstimate& estimate, Course course, const Step& step) const;
   int write(CoupledSystem& system, const Step& step);
 
   Settings settings_;
-  std::vector<double> end_slopes_;             // per input: of the polynomial used last, at its end
-  std::vector<std::uint64_t> joined_cuts_;     // per input: of its source's past, when that was made
-  std::vector<Distant> distant_;               // per input
-  std::vector<Course> courses_;                // per input
+  Memory inputs_;                              // per input
   std::vector<std::vector<InputId>> waiting_;  // per output: inputs of those who wait for it
   std::vector<Polynomial> polynomials_;        // of the subsystem whose inputs are being made
 };

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/bytes.hpp"
 #include "masters/input_notes.hpp"
 #include "masters/step_control.hpp"
 
@@ -55,19 +56,19 @@ std::vector<std::string> ExplicitMethod::step_tolerances() const {
 }
 
 void ExplicitMethod::start(CoupledSystem& system, const RunSettings& settings) {
-  step_ = 0;
+  memory_.step = 0;
   calendar_.start(system, settings);
   inputs_.start(system, {.degree = options_.degree,
                          .constant_history = options_.start == HistoryStart::Constant,
                          .unit = options_.adaptive ? 1.0 : settings.step,
                          .gains = gains(system.graph())});
-  degree_.assign(system.size(), 0);
-  sample_at_.assign(system.size(), 0.0);
-  next_event_.assign(system.size(), kNever);
+  memory_.degree.assign(system.size(), 0);
+  memory_.sample_at.assign(system.size(), 0.0);
+  memory_.next_event.assign(system.size(), kNever);
   events_announced_ = false;
-  events_seen_late_ = 0;
+  memory_.events_seen_late = 0;
   for (std::size_t s = 0; s < system.size(); ++s) {
-    next_event_[s] = system.next_event(SubsystemId{s}, settings.start);
+    memory_.next_event[s] = system.next_event(SubsystemId{s}, settings.start);
     events_announced_ = events_announced_ || system.capabilities(SubsystemId{s}).announces_events;
   }
   solve_loops_ = options_.loops == LoopTreatment::Solve && !system.graph().loops().empty();
@@ -93,8 +94,8 @@ void ExplicitMethod::prepare_all(CoupledSystem& system) {
 }
 
 void ExplicitMethod::prepare(CoupledSystem& system, SubsystemId s) {
-  if (!calendar_.starts(s, step_)) return;
-  degree_[s] = inputs_.prepare(system, s, clock(), sample_at_);
+  if (!calendar_.starts(s, memory_.step)) return;
+  memory_.degree[s] = inputs_.prepare(system, s, clock(), memory_.sample_at);
 }
 
 void ExplicitMethod::commit(CoupledSystem& system, std::span<const SubsystemId> batch) {
@@ -102,10 +103,10 @@ void ExplicitMethod::commit(CoupledSystem& system, std::span<const SubsystemId> 
   system.commit_all(tasks);
   if (!events_announced_) return;
   for (const auto& task : tasks) {
-    if (reached(task.to, next_event_[task.subsystem])) {
+    if (reached(task.to, memory_.next_event[task.subsystem])) {
       notice_event(system, task);
     } else if (system.capabilities(task.subsystem).announces_events) {  // an event inside the step may announce others
-      next_event_[task.subsystem] = system.next_event(task.subsystem, task.to);
+      memory_.next_event[task.subsystem] = system.next_event(task.subsystem, task.to);
     }
   }
 }
@@ -113,86 +114,64 @@ void ExplicitMethod::commit(CoupledSystem& system, std::span<const SubsystemId> 
 /// The steps of the batch that end with this macro step, in tasks_; how many.
 std::size_t ExplicitMethod::collect_tasks(std::span<const SubsystemId> batch) {
   std::size_t count = 0;
-  const double after = options_.adaptive ? control_.elapsed() + calendar_.window_of(step_).size : clock() + 1.0;
+  const double after = options_.adaptive ? control_.elapsed() + calendar_.window_of(memory_.step).size : clock() + 1.0;
   if (calendar_.in_step()) {
-    const Calendar::Window window = calendar_.window_of(step_);
+    const Calendar::Window window = calendar_.window_of(memory_.step);
     for (const SubsystemId s : batch) {
-      tasks_[count++] = {s, window.from, window.size, degree_[s], 1, window.to};
-      sample_at_[s] = after;
+      tasks_[count++] = {s, window.from, window.size, memory_.degree[s], 1, window.to};
+      memory_.sample_at[s] = after;
     }
     return count;
   }
   for (const SubsystemId s : batch) {
-    if (!calendar_.ends(s, step_)) continue;
-    tasks_[count++] = calendar_.task(s, step_, degree_[s]);
-    sample_at_[s] = after;
+    if (!calendar_.ends(s, memory_.step)) continue;
+    tasks_[count++] = calendar_.task(s, memory_.step, memory_.degree[s]);
+    memory_.sample_at[s] = after;
   }
   return count;
 }
 
 void ExplicitMethod::notice_event(CoupledSystem& system, const StepTask& task) {
-  Time& event = next_event_[task.subsystem];
+  Time& event = memory_.next_event[task.subsystem];
   inputs_.cut_history(system, task.subsystem);
-  if (!same_time(event, task.to) && events_seen_late_++ == 0) {
-    first_late_ = task.subsystem;
-    first_late_event_ = event;
+  if (!same_time(event, task.to) && memory_.events_seen_late++ == 0) {
+    memory_.first_late = task.subsystem;
+    memory_.first_late_event = event;
   }
   event = system.next_event(task.subsystem, task.to);
 }
 
 /// No step leads across an announced event.
 void ExplicitMethod::adapt_step() {
-  const auto first = std::min_element(next_event_.begin(), next_event_.end());
-  choose_step(control_.now(), control_.next(first == next_event_.end() ? kNever : *first));
+  const auto first = std::min_element(memory_.next_event.begin(), memory_.next_event.end());
+  choose_step(control_.now(), control_.next(first == memory_.next_event.end() ? kNever : *first));
 }
 
 MacroStepReport ExplicitMethod::advance(CoupledSystem& system) {
   if (one_step_for_all_) {  // the common case, kept free of questions
     system.hold_all_inputs();
-    const Calendar::Window& window = calendar_.window_of(step_);
+    const Calendar::Window& window = calendar_.window_of(memory_.step);
     system.commit_everyone(window);
-    ++step_;
+    ++memory_.step;
     return {.reached = window.to};
   }
   if (options_.adaptive) adapt_step();
   advance_subsystems(system);
-  ++step_;
-  const Time now = calendar_.time(step_);
+  ++memory_.step;
+  const Time now = calendar_.time(memory_.step);
   if (options_.adaptive) control_.judge(system, now);
   if (solve_loops_) system.solve_loops(now);
   return {.reached = now};
 }
 
 MethodMemory ExplicitMethod::memory() const {
-  MethodMemory memory{step_, inputs_.memory()};
-  const auto own = own_memory();
-  memory.numbers.insert(memory.numbers.end(), own.begin(), own.end());
-  for (std::size_t s = 0; s < degree_.size(); ++s) {
-    memory.numbers.push_back(degree_[s]);
-    memory.numbers.push_back(sample_at_[s]);
-    memory.numbers.push_back(next_event_[s]);
-  }
-  if (options_.adaptive) {
-    const auto control = control_.memory();
-    memory.numbers.insert(memory.numbers.end(), control.begin(), control.end());
-  }
-  return memory;
+  return {memory_.step, {}, to_bytes(*this, own_memory())};
 }
 
 void ExplicitMethod::restore(const MethodMemory& memory) {
-  step_ = memory.step;
-  inputs_.restore(memory.numbers);
-  const std::size_t before_own = inputs_.memory().size();
-  const std::size_t of_control = options_.adaptive ? control_.memory().size() : 0;
-  const std::size_t own = memory.numbers.size() - before_own - of_control - 3 * degree_.size();
-  restore_own(std::span(memory.numbers).subspan(before_own, own));
-  const double* next = memory.numbers.data() + before_own + own;
-  for (std::size_t s = 0; s < degree_.size(); ++s) {
-    degree_[s] = static_cast<int>(*next++);
-    sample_at_[s] = *next++;
-    next_event_[s] = *next++;
-  }
-  if (options_.adaptive) control_.restore({next, of_control});
+  Bytes own;
+  from_bytes(memory.bytes, *this, own);
+  restore_own(own);
 }
 
 std::vector<std::string> ExplicitMethod::notes(const CoupledSystem& system) const {
@@ -213,14 +192,15 @@ std::vector<std::string> ExplicitMethod::warnings(const CoupledSystem& system) c
   if (options_.adaptive && control_.beyond_tolerance() > 0) {
     warnings.push_back(fmt::format(
         "after {} of {} macro steps an input was further from its output than the tolerance; steps are not taken back",
-        control_.beyond_tolerance(), step_));
+        control_.beyond_tolerance(), memory_.step));
   }
-  if (events_seen_late_ == 0) return warnings;
+  if (memory_.events_seen_late == 0) return warnings;
   warnings.push_back(
       fmt::format("{} announced event{} between two communication times, so seen late; the first: '{}' at t = {} s. "
                   "Choose a step that divides {}",
-                  events_seen_late_, events_seen_late_ > 1 ? "s lie" : " lies", system.graph().name(first_late_),
-                  first_late_event_, events_seen_late_ > 1 ? "their times" : "its time"));
+                  memory_.events_seen_late, memory_.events_seen_late > 1 ? "s lie" : " lies",
+                  system.graph().name(memory_.first_late), memory_.first_late_event,
+                  memory_.events_seen_late > 1 ? "their times" : "its time"));
   return warnings;
 }
 

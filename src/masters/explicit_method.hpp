@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/bytes.hpp"
 #include "entrain/method.hpp"
 #include "masters/calendar.hpp"
 #include "masters/defect_control.hpp"
@@ -61,13 +62,20 @@ class ExplicitMethod : public Method {
   /// Call between start and the first advance: the history as if the run had begun earlier. value(input, k): what the
   /// input received k macro steps before the start.
   void seed_history(const std::function<double(InputId, int)>& value) { inputs_.seed(value); }
+  /// Per input; empty where inputs are held.
+  const ExtrapolatedInputs::Memory& histories() const { return inputs_.memory(); }
+
+  template <class Visitor>
+  void fields(Visitor& visit) {
+    visit(memory_, inputs_, control_);
+  }
 
  protected:
   /// All subsystems once, in this method's order.
   virtual void advance_subsystems(CoupledSystem& system) = 0;
-  /// What the method itself remembers between macro steps; always as many numbers.
-  virtual std::vector<double> own_memory() const { return {}; }
-  virtual void restore_own(std::span<const double>) {}
+  /// What the method itself remembers between macro steps.
+  virtual Bytes own_memory() const { return {}; }
+  virtual void restore_own(std::span<const std::byte>) {}
   /// True when advance_subsystems gives everyone one step under the outputs before it, and does nothing else.
   virtual bool steps_all_at_once() const { return false; }
   /// Per input, empty = none.
@@ -81,13 +89,13 @@ class ExplicitMethod : public Method {
   void commit(CoupledSystem& system, std::span<const SubsystemId> batch);
 
   // Of the macro step under way.
-  bool starts_step(SubsystemId s) const { return calendar_.starts(s, step_); }
-  bool ends_step(SubsystemId s) const { return calendar_.ends(s, step_); }
-  int degree_in_force(SubsystemId s) const { return degree_[s]; }
-  Time next_time() const { return calendar_.time(step_ + 1); }
+  bool starts_step(SubsystemId s) const { return calendar_.starts(s, memory_.step); }
+  bool ends_step(SubsystemId s) const { return calendar_.ends(s, memory_.step); }
+  int degree_in_force(SubsystemId s) const { return memory_.degree[s]; }
+  Time next_time() const { return calendar_.time(memory_.step + 1); }
   /// Before the inputs are fixed, for who adapts the macro step. Needs degree 0, unless this class does it: histories
   /// count equal macro steps.
-  void choose_step(Time from, Duration size) { calendar_.choose(step_, from, size); }
+  void choose_step(Time from, Duration size) { calendar_.choose(memory_.step, from, size); }
   int input_degree() const { return options_.degree; }
   bool adaptive() const { return options_.adaptive; }
   Duration min_step() const { return options_.min_step; }
@@ -96,25 +104,34 @@ class ExplicitMethod : public Method {
   virtual bool chooses_steps() const { return options_.adaptive; }
 
  private:
+  struct Memory {
+    std::uint64_t step = 0;
+    std::vector<int> degree;             // per subsystem: of the polynomials in force
+    std::vector<double> sample_at;       // per subsystem: when its outputs were, in the unit of clock()
+    std::vector<Time> next_event;        // per subsystem: announced; kNever if none
+    std::uint64_t events_seen_late = 0;  // announced between two communication times
+    SubsystemId first_late;              // whose was the first of them ...
+    Time first_late_event = 0.0;         // ... and when
+
+    template <class Visitor>
+    void fields(Visitor& visit) {
+      visit(step, degree, sample_at, next_event, events_seen_late, first_late, first_late_event);
+    }
+  };
+
   std::size_t collect_tasks(std::span<const SubsystemId> batch);
   void adapt_step();
   /// The start of the macro step: in macro steps; in s since the start of the run when they are adaptive.
-  double clock() const { return options_.adaptive ? control_.elapsed() : static_cast<double>(step_); }
+  double clock() const { return options_.adaptive ? control_.elapsed() : static_cast<double>(memory_.step); }
   void notice_event(CoupledSystem& system, const StepTask& task);
 
   ExplicitOptions options_;
   Calendar calendar_;
   DefectControl control_;  // of the step, when it is adaptive
   ExtrapolatedInputs inputs_;
-  std::uint64_t step_ = 0;
-  std::vector<int> degree_;        // per subsystem: of the polynomials in force
-  std::vector<double> sample_at_;  // per subsystem: when its outputs were, in the unit of clock()
-  std::vector<Time> next_event_;   // per subsystem: announced; kNever if none
+  Memory memory_;
   bool events_announced_ = false;
-  bool one_step_for_all_ = false;       // under held inputs, and nothing else happens in a macro step
-  std::uint64_t events_seen_late_ = 0;  // announced between two communication times
-  SubsystemId first_late_;              // whose was the first of them ...
-  Time first_late_event_ = 0.0;         // ... and when
+  bool one_step_for_all_ = false;  // under held inputs, and nothing else happens in a macro step
   bool solve_loops_ = false;
   std::vector<StepTask> tasks_;  // of the batch under way
 };

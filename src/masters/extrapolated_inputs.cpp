@@ -89,23 +89,4 @@ void ExtrapolatedInputs::cut_constants(const CoupledSystem& system) {
   }
 }
 
-std::vector<double> ExtrapolatedInputs::memory() const {
-  std::vector<double> numbers;
-  for (const auto& history : histories_) {
-    numbers.push_back(static_cast<double>(history.count));
-    numbers.insert(numbers.end(), history.value.begin(), history.value.end());
-    numbers.insert(numbers.end(), history.at.begin(), history.at.end());
-  }
-  return numbers;
-}
-
-void ExtrapolatedInputs::restore(std::span<const double> numbers) {
-  auto next = numbers.begin();
-  for (auto& history : histories_) {
-    history.count = static_cast<std::size_t>(*next++);
-    for (auto& value : history.value) value = *next++;
-    for (auto& at : history.at) at = *next++;
-  }
-}
-
 }  // namespace entrain

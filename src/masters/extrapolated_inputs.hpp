@@ -38,20 +38,26 @@ class ExtrapolatedInputs {
   /// Past samples by hand: value(input, k) is what the input received k = 1, 2, 3 macro steps before the start.
   void seed(const std::function<double(InputId, int)>& value);
 
-  std::vector<double> memory() const;
-  void restore(std::span<const double> numbers);
-
- private:
   static constexpr std::size_t kSamples = kMaxInputDegree + 1;
   struct History {
-    std::array<double, kSamples> value{};  // newest first
-    std::array<double, kSamples> at{};     // when each was, in units; negative before the start
+    std::array<double, kSamples> value{};  ///< newest first
+    std::array<double, kSamples> at{};     ///< when each was, in units; negative before the start
     std::size_t count = 0;
+
+    template <class Visitor>
+    void fields(Visitor& visit) {
+      visit(value, at, count);
+    }
   };
+  using Memory = std::vector<History>;  ///< per input
+  const Memory& memory() const { return histories_; }
+  void restore(const Memory& memory) { histories_ = memory; }
+
+ private:
   void take_sample(History& history, double value, double at, double gain) const;
 
   Settings settings_;
-  std::vector<History> histories_;  // per input
+  Memory histories_;
   bool plain_hold_ = true;
 };
 

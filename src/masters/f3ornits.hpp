@@ -65,24 +65,26 @@ class F3ornits final : public Method {
   std::vector<Signal> own_signals(const Graph& graph) const override;
   void own_values(std::span<double> values) const override;
 
+  /// What it remembers; of the members only their progress.
+  template <class Visitor>
+  void fields(Visitor& visit) {
+    visit(step_, now_, due_, members_, wishes_, outputs_, estimates_, inputs_, rendezvous_);
+  }
+
  private:
   struct Output {
     OutputRange range;
     double error = 0.0;     // of the latest sample, in units of the tolerance
     bool controls = false;  // the step size: somebody reads it, or nobody reads the subsystem at all
     bool doubted = false;   // imposed steps: the latest sample may lie behind a jump, the next will tell
+
+    template <class Visitor>
+    void fields(Visitor& visit) {
+      visit(range, error, controls, doubted);
+    }
   };
-  struct Member {
-    // Fixed.
-    Duration min_step = 0.0;
-    Duration max_step = kNever;
-    int input_degree = 0;
-    int parts = 1;  // of a step under inputs of a higher degree than it takes
-    bool imposed = false;
-    bool announces = false;
-    bool rollback = false;
-    IdRange<InputId> inputs;
-    IdRange<OutputId> outputs;
+  /// What the run changes of a subsystem.
+  struct Progress {
     // Of the step under way, then of the latest one.
     Time from = 0.0;
     Duration size = 0.0;
@@ -101,15 +103,25 @@ class F3ornits final : public Method {
     std::uint64_t jumps = 0;
     std::uint64_t late_jumps = 0;  // on a step that is imposed, or could have been shorter
 
-    bool at_its_shortest() const;
-    /// Whatever changes in the run.
     template <class Visitor>
-    void each_number(Visitor&& visit) {
-      visit(from), visit(size), visit(degree), visit(cut_proposal), visit(event), visit(early_returns);
-      visit(steps), visit(smallest), visit(largest), visit(beyond_tolerance), visit(at_min_step);
-      visit(reads_past_validity), visit(jumps), visit(late_jumps);
-      for (auto& count : orders) visit(count);
+    void fields(Visitor& visit) {
+      visit(from, size, degree, cut_proposal, event, early_returns, steps, smallest, largest, orders, beyond_tolerance,
+            at_min_step, reads_past_validity, jumps, late_jumps);
     }
+  };
+  struct Member : Progress {
+    // Fixed.
+    Duration min_step = 0.0;
+    Duration max_step = kNever;
+    int input_degree = 0;
+    int parts = 1;  // of a step under inputs of a higher degree than it takes
+    bool imposed = false;
+    bool announces = false;
+    bool rollback = false;
+    IdRange<InputId> inputs;
+    IdRange<OutputId> outputs;
+
+    bool at_its_shortest() const;
   };
   /// Of the latest step of a subsystem, over its outputs.
   struct Verdict {
@@ -134,8 +146,8 @@ class F3ornits final : public Method {
   bool jumped(OutputId y, const OutputEstimate::Surprise& surprise, double error_before, bool imposed);
   void propose(SubsystemId s, const Verdict& verdict);
 
-  void save_member(SubsystemId s, std::vector<double>& numbers) const;
-  void restore_member(SubsystemId s, const double*& next);
+  void keep(SubsystemId s);
+  void put_back_changed();
 
   F3ornitsOptions options_;
   OutputEstimate::Settings calibration_;
@@ -158,7 +170,12 @@ class F3ornits final : public Method {
     Time now = 0.0;
     std::vector<SubsystemId> due;      // who planned a step
     std::vector<SubsystemId> changed;  // they, and whose steps ended
-    std::vector<double> numbers;       // of those
+    // Of those, one after the other.
+    std::vector<Progress> progress;
+    std::vector<Rendezvous::Wish> wishes;
+    std::vector<EstimatedInputs::OfInput> inputs;
+    std::vector<Output> outputs;
+    std::vector<OutputEstimate> estimates;
     std::vector<SubsystemId> stepped;  // whose steps ended, without those who only read
     CoupledSystem::Saved steps;        // of those
     bool kept = false;                 // all of them can be rolled back

@@ -1,6 +1,7 @@
 // What f3ornits remembers: for checkpoints, and to take back the steps that ended behind a jump.
 #include <algorithm>
 
+#include "base/bytes.hpp"
 #include "masters/f3ornits.hpp"
 
 namespace entrain {
@@ -19,9 +20,13 @@ bool F3ornits::Member::at_its_shortest() const {
 void F3ornits::keep_before_plan() {
   before_.now = now_;
   before_.due.assign(due_.begin(), due_.end());
-  before_.changed.assign(due_.begin(), due_.end());
-  before_.numbers.clear();
-  for (const SubsystemId s : due_) save_member(s, before_.numbers);
+  before_.changed.clear();
+  before_.progress.clear();
+  before_.wishes.clear();
+  before_.inputs.clear();
+  before_.outputs.clear();
+  before_.estimates.clear();
+  for (const SubsystemId s : due_) keep(s);
 }
 
 /// Steps are made when they end, so that those who end together are all that must be rolled back; but for those who
@@ -36,9 +41,7 @@ void F3ornits::keep_before_steps(CoupledSystem& system) {
   if (!before_.kept) return;
   for (const SubsystemId s : due_) {
     const bool planned_now = members_[s].from == before_.now;
-    if (planned_now) continue;
-    before_.changed.push_back(s);
-    save_member(s, before_.numbers);
+    if (!planned_now) keep(s);
   }
   system.save(before_.stepped, before_.steps);
 }
@@ -59,8 +62,7 @@ bool F3ornits::taken_back_for_jump(CoupledSystem& system) {
     for (const SubsystemId s : jumped_) {
       shorter.push_back(std::max(members_[s].min_step, kShorter * members_[s].size));
     }
-    const double* next = before_.numbers.data();
-    for (const SubsystemId s : before_.changed) restore_member(s, next);
+    put_back_changed();
     for (std::size_t i = 0; i < jumped_.size(); ++i) wishes_[jumped_[i]].proposal = shorter[i];
     before_.taken_back_end = now_;
     now_ = before_.now;
@@ -70,51 +72,40 @@ bool F3ornits::taken_back_for_jump(CoupledSystem& system) {
   return !jumped_.empty();
 }
 
-void F3ornits::save_member(SubsystemId s, std::vector<double>& numbers) const {
-  Member member = members_[s];
-  member.each_number([&](auto field) { numbers.push_back(static_cast<double>(field)); });
-  numbers.push_back(wishes_[s].proposal);
-  inputs_.save(member.inputs, numbers);
+/// Appended to what is kept of others; the storage is that of the rendezvous before.
+void F3ornits::keep(SubsystemId s) {
+  const Member& member = members_[s];
+  before_.changed.push_back(s);
+  before_.progress.push_back(member);
+  before_.wishes.push_back(wishes_[s]);
+  for (const InputId input : member.inputs) before_.inputs.push_back(inputs_.of(input));
   for (const OutputId y : member.outputs) {
-    estimates_[y].save(numbers);
-    numbers.insert(numbers.end(), {outputs_[y].range.low(), outputs_[y].range.high(), outputs_[y].error,
-                                   outputs_[y].doubted ? 1.0 : 0.0});
+    before_.outputs.push_back(outputs_[y]);
+    before_.estimates.push_back(estimates_[y]);
   }
 }
 
-void F3ornits::restore_member(SubsystemId s, const double*& next) {
-  Member& member = members_[s];
-  member.each_number([&](auto& field) { field = static_cast<std::decay_t<decltype(field)>>(*next++); });
-  wishes_[s].proposal = *next++;
-  inputs_.restore(member.inputs, next);
-  for (const OutputId y : member.outputs) {
-    estimates_[y].restore(next);
-    const double low = *next++;
-    const double high = *next++;
-    outputs_[y].range.set(low, high);
-    outputs_[y].error = *next++;
-    outputs_[y].doubted = *next++ != 0.0;
+void F3ornits::put_back_changed() {
+  std::size_t input_at = 0;
+  std::size_t output_at = 0;
+  for (std::size_t i = 0; i < before_.changed.size(); ++i) {
+    const SubsystemId s = before_.changed[i];
+    static_cast<Progress&>(members_[s]) = before_.progress[i];
+    wishes_[s] = before_.wishes[i];
+    for (const InputId input : members_[s].inputs) inputs_.restore(input, before_.inputs[input_at++]);
+    for (const OutputId y : members_[s].outputs) {
+      outputs_[y] = before_.outputs[output_at];
+      estimates_[y] = before_.estimates[output_at++];
+    }
   }
 }
 
 MethodMemory F3ornits::memory() const {
-  MethodMemory memory{step_, {now_}};
-  rendezvous_.save(memory.numbers);
-  for (std::size_t s = 0; s < members_.size(); ++s) save_member(SubsystemId{s}, memory.numbers);
-  for (const SubsystemId s : due_) memory.numbers.push_back(static_cast<double>(s));
-  return memory;
+  return {step_, {}, to_bytes(*this)};
 }
 
 void F3ornits::restore(const MethodMemory& memory) {
-  step_ = memory.step;
-  const double* next = memory.numbers.data();
-  now_ = *next++;
-  rendezvous_.restore(next);
-  for (std::size_t s = 0; s < members_.size(); ++s) restore_member(SubsystemId{s}, next);
-  due_.clear();
-  for (const double* end = memory.numbers.data() + memory.numbers.size(); next != end;) {
-    due_.emplace_back(static_cast<std::size_t>(*next++));
-  }
+  from_bytes(memory.bytes, *this);
 }
 
 }  // namespace entrain

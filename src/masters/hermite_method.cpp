@@ -61,20 +61,20 @@ void HermiteMethod::start(CoupledSystem& system, const RunSettings& settings) {
     if (connected[y]) unknowns_.emplace_back(y);
   }
   block_ = trials_->make_block();
-  left_ = right_ = previous_ = {block_.signals, block_.slopes};
+  memory_.left = right_ = memory_.previous = {block_.signals, block_.slopes};
   first_constant_ = system.graph().outputs();
   predicted_ = block_.signals;
-  magnitude_.assign(block_.signals.size(), 0.0);
-  steps_ = grid_step_ = 0;
-  now_ = settings.start;
-  slopes_known_ = restart_due_ = false;
-  previous_size_ = 0.0;
-  jumps_.start(left_.values, unknowns_);
-  jumps_found_ = 0;
+  memory_.magnitude.assign(block_.signals.size(), 0.0);
+  memory_.steps = memory_.grid_step = 0;
+  memory_.now = settings.start;
+  memory_.slopes_known = memory_.restart_due = false;
+  memory_.previous_size = 0.0;
+  jumps_.start(memory_.left.values, unknowns_);
+  memory_.jumps_found = 0;
   start_tasks(system);
   set_next_step(settings.step);
-  next_event_.assign(system.size(), now_);
-  earliest_event_ = now_;
+  memory_.next_event.assign(system.size(), memory_.now);
+  earliest_event_ = memory_.now;
   note_events(system);
   start_solving(system);
 }
@@ -95,29 +95,30 @@ void HermiteMethod::start_tasks(const CoupledSystem& system) {
 
 MacroStepReport HermiteMethod::advance(CoupledSystem& system) {
   MacroStepReport report;
-  if (restart_due_) restart_inputs(system);
+  if (memory_.restart_due) restart_inputs(system);
   if (const auto event = event_to_cross()) {
     cross(system, *event);
-  } else if (common_.start == FirstStep::Short && !slopes_known_ && !rigid_ && !common_.adaptive) {
+  } else if (common_.start == FirstStep::Short && !memory_.slopes_known && !rigid_ && !common_.adaptive) {
     step_in_pieces(system, report);
   } else {
     step_once(system, next_window(), report);
   }
   note_events(system);
-  while (grid_step_ < grid_.steps() && reached(now_, grid_.time(grid_step_ + 1))) ++grid_step_;
-  ++steps_;
-  report.reached = now_;
+  while (memory_.grid_step < grid_.steps() && reached(memory_.now, grid_.time(memory_.grid_step + 1)))
+    ++memory_.grid_step;
+  ++memory_.steps;
+  report.reached = memory_.now;
   return report;
 }
 
 /// The first piece is short, each next one as long as all before together.
 void HermiteMethod::step_in_pieces(CoupledSystem& system, MacroStepReport& report) {
-  const Time from = now_;
+  const Time from = memory_.now;
   const Window whole = next_window();
-  while (!reached(now_, whole.to)) {
-    if (restart_due_) restart_inputs(system);
+  while (!reached(memory_.now, whole.to)) {
+    if (memory_.restart_due) restart_inputs(system);
     Window window = next_window();
-    const Duration piece = std::max(now_ == from ? kFirstPiece * whole.size : now_ - from, shortest_);
+    const Duration piece = std::max(memory_.now == from ? kFirstPiece * whole.size : memory_.now - from, shortest_);
     const bool rest_is_long_enough = window.size - piece >= std::max(0.5 * piece, shortest_);
     if (rest_is_long_enough) cut(window, piece);
     step_once(system, window, report);
@@ -127,11 +128,11 @@ void HermiteMethod::step_in_pieces(CoupledSystem& system, MacroStepReport& repor
 
 void HermiteMethod::step_once(CoupledSystem& system, Window window, MacroStepReport& report) {
   if (common_.restart == HermiteRestart::Real) {
-    trials_->begin(now_, window.size, left_.slopes);
-    if (slopes_known_) trials_->follow_inputs(left_.values, left_.slopes);
+    trials_->begin(memory_.now, window.size, memory_.left.slopes);
+    if (memory_.slopes_known) trials_->follow_inputs(memory_.left.values, memory_.left.slopes);
   } else {  // the polynomials go on with their own slopes; who tells no other keeps those
-    told_slopes_ = left_.slopes;
-    trials_->begin(now_, window.size, told_slopes_);
+    told_slopes_ = memory_.left.slopes;
+    trials_->begin(memory_.now, window.size, told_slopes_);
   }
   find_right_end(system, window, report);
   accept(system, window);
@@ -139,19 +140,19 @@ void HermiteMethod::step_once(CoupledSystem& system, Window window, MacroStepRep
 
 /// To the next time of the grid, or by the adaptive step; never onto an announced event but a hair before it.
 HermiteMethod::Window HermiteMethod::next_window() const {
-  const Window all{goal(), goal() - now_};
+  const Window all{goal(), goal() - memory_.now};
   if (!common_.adaptive) {
-    const bool whole = all.to == grid_.time(grid_step_ + 1) && now_ == grid_.time(grid_step_);
-    return {all.to, whole ? grid_.size(grid_step_) : all.size};
+    const bool whole = all.to == grid_.time(memory_.grid_step + 1) && memory_.now == grid_.time(memory_.grid_step);
+    return {all.to, whole ? grid_.size(memory_.grid_step) : all.size};
   }
   Window window = all;
-  shorten(window, step_);
+  shorten(window, memory_.step);
   return window;
 }
 
 /// The time that the steps must meet next.
 Time HermiteMethod::goal() const {
-  const Time end = common_.adaptive ? settings_.stop : grid_.time(grid_step_ + 1);
+  const Time end = common_.adaptive ? settings_.stop : grid_.time(memory_.grid_step + 1);
   return !rigid_ && reached(end, earliest_event_) ? before(earliest_event_) : end;
 }
 
@@ -162,7 +163,7 @@ Time HermiteMethod::before(Time event) const {
 }
 
 bool HermiteMethod::shorten(Window& window, Duration size) const {
-  const Duration shorter = step_without_crumb(std::max(size, least_step()), goal() - now_, least_step());
+  const Duration shorter = step_without_crumb(std::max(size, least_step()), goal() - memory_.now, least_step());
   if (!(shorter < window.size)) return false;
   cut(window, shorter);
   return true;
@@ -171,7 +172,7 @@ bool HermiteMethod::shorten(Window& window, Duration size) const {
 std::optional<Time> HermiteMethod::event_to_cross() const {
   if (rigid_ || earliest_event_ == kNever) return std::nullopt;
   // Twice the hair: what is left of a step that ended before the event may be a rounding longer.
-  const bool near = earliest_event_ - now_ <= 2.0 * (earliest_event_ - before(earliest_event_));
+  const bool near = earliest_event_ - memory_.now <= 2.0 * (earliest_event_ - before(earliest_event_));
   return near ? std::optional(earliest_event_) : std::nullopt;
 }
 
@@ -180,19 +181,19 @@ void HermiteMethod::cross(CoupledSystem& system, Time event) {
   system.hold_all_inputs();
   // A rounding before the stop is the stop: nothing could be stepped on from there.
   const Time to = same_time(event, settings_.stop) ? settings_.stop : event;
-  for (auto& task : tasks_) task = {task.subsystem, now_, to - now_, 0, 1, to};
+  for (auto& task : tasks_) task = {task.subsystem, memory_.now, to - memory_.now, 0, 1, to};
   system.commit_all(tasks_);
-  now_ = to;
+  memory_.now = to;
   restart_inputs(system);
 }
 
 void HermiteMethod::restart_inputs(CoupledSystem& system) {
-  restart_due_ = false;
-  system.refresh_signals(now_);
-  std::copy(system.signals().begin(), system.signals().end(), left_.values.begin());
-  std::fill(left_.slopes.begin(), left_.slopes.end(), 0.0);
-  slopes_known_ = false;
-  previous_size_ = 0.0;
+  memory_.restart_due = false;
+  system.refresh_signals(memory_.now);
+  std::copy(system.signals().begin(), system.signals().end(), memory_.left.values.begin());
+  std::fill(memory_.left.slopes.begin(), memory_.left.slopes.end(), 0.0);
+  memory_.slopes_known = false;
+  memory_.previous_size = 0.0;
   trials_->forget_past();
   jumps_.forget_past();
   begin_anew();
@@ -201,7 +202,7 @@ void HermiteMethod::restart_inputs(CoupledSystem& system) {
 /// They lie in all that holds signals.
 void HermiteMethod::take_constants(std::span<const double> signals) {
   const auto first = static_cast<std::ptrdiff_t>(first_constant_);
-  for (auto* values : {&left_.values, &right_.values, &previous_.values, &block_.signals}) {
+  for (auto* values : {&memory_.left.values, &right_.values, &memory_.previous.values, &block_.signals}) {
     std::copy(signals.begin() + first, signals.end(), values->begin() + first);
   }
 }
@@ -212,27 +213,28 @@ void HermiteMethod::constants_changed(CoupledSystem& system) {
 }
 
 void HermiteMethod::note_events(CoupledSystem& system) {
-  if (!reached(now_, earliest_event_)) return;
-  for (std::size_t s = 0; s < next_event_.size(); ++s) {
-    if (reached(now_, next_event_[s])) next_event_[s] = system.next_event(SubsystemId{s}, now_);
+  if (!reached(memory_.now, earliest_event_)) return;
+  for (std::size_t s = 0; s < memory_.next_event.size(); ++s) {
+    if (reached(memory_.now, memory_.next_event[s]))
+      memory_.next_event[s] = system.next_event(SubsystemId{s}, memory_.now);
   }
   find_earliest_event();
 }
 
 void HermiteMethod::find_earliest_event() {
-  earliest_event_ = *std::min_element(next_event_.begin(), next_event_.end());
+  earliest_event_ = *std::min_element(memory_.next_event.begin(), memory_.next_event.end());
 }
 
 void HermiteMethod::set_tasks(const Window& window) {
-  const int degree = hermite_degree(slopes_known_);
+  const int degree = hermite_degree(memory_.slopes_known);
   for (std::size_t s = 0; s < tasks_.size(); ++s) {
     const int parts = std::max(1, static_cast<int>(std::ceil(window.size / longest_part_[s] - 1e-9)));
-    tasks_[s] = {tasks_[s].subsystem, now_, window.size, degree, parts, window.to};
+    tasks_[s] = {tasks_[s].subsystem, memory_.now, window.size, degree, parts, window.to};
   }
 }
 
 void HermiteMethod::write_inputs(CoupledSystem& system, const Window& window) {
-  write_hermite_inputs(system, left_.view(), right_.view(), window.size, slopes_known_);
+  write_hermite_inputs(system, memory_.left.view(), right_.view(), window.size, memory_.slopes_known);
 }
 
 std::vector<TrialKind> HermiteMethod::estimated_kinds(const CoupledSystem& system) {
@@ -245,22 +247,22 @@ std::vector<TrialKind> HermiteMethod::estimated_kinds(const CoupledSystem& syste
 }
 
 void HermiteMethod::predict(Predictor predictor, Duration size) {
-  const bool extrapolates = predictor == Predictor::Hermite && previous_size_ > 0.0;
+  const bool extrapolates = predictor == Predictor::Hermite && memory_.previous_size > 0.0;
   for (const OutputId y : unknowns_) {
-    const double left = left_.values[y];
-    const double slope = left_.slopes[y];
+    const double left = memory_.left.values[y];
+    const double slope = memory_.left.slopes[y];
     right_.values[y] = predictor == Predictor::Hold ? left : left + size * slope;
     right_.slopes[y] = slope;
     if (extrapolates) {
       // The cubic of the step before, about its end: left + slope s + c2 s^2 + c3 s^3.
-      const double h = previous_size_;
-      const double rise = left - previous_.values[y];
-      const double c3 = (h * (previous_.slopes[y] + slope) - 2.0 * rise) / (h * h * h);
-      const double c2 = (h * (previous_.slopes[y] + 2.0 * slope) - 3.0 * rise) / (h * h);
+      const double h = memory_.previous_size;
+      const double rise = left - memory_.previous.values[y];
+      const double c3 = (h * (memory_.previous.slopes[y] + slope) - 2.0 * rise) / (h * h * h);
+      const double c2 = (h * (memory_.previous.slopes[y] + 2.0 * slope) - 3.0 * rise) / (h * h);
       right_.values[y] = left + size * (slope + size * (c2 + size * c3));
       right_.slopes[y] = slope + size * (2.0 * c2 + 3.0 * size * c3);
     }
-    magnitude_[y] = std::max({magnitude_[y], std::abs(left), std::abs(size * slope)});
+    memory_.magnitude[y] = std::max({memory_.magnitude[y], std::abs(left), std::abs(size * slope)});
   }
 }
 
@@ -276,7 +278,7 @@ void HermiteMethod::solve_estimated(CoupledSystem& system, const Window& window,
     coupling.slopes[k] = block_.slopes[y] - right_.slopes[y];
     if (!std::isfinite(coupling.values[k] + coupling.slopes[k])) throw_beyond_numbers(system, y, window.size);
   }
-  coupling.equations.update(coupling.trials, {now_, window.size, slopes_known_}, coupling.magnitudes);
+  coupling.equations.update(coupling.trials, {memory_.now, window.size, memory_.slopes_known}, coupling.magnitudes);
   coupling.equations.solve(coupling.values, coupling.slopes);
   for (std::size_t k = 0; k < unknowns_.size(); ++k) {
     const OutputId y = unknowns_[k];
@@ -290,36 +292,36 @@ void HermiteMethod::throw_beyond_numbers(const CoupledSystem& system, OutputId y
   throw Error(
       ErrorCode::SolverFailed,
       fmt::format("the estimate of '{}' grows beyond all numbers over a step of {:g} s", system.graph().name(y), size),
-      {.subsystem = {}, .variable = {}, .time = now_, .remedy = "Choose a smaller step, or adaptive = true"});
+      {.subsystem = {}, .variable = {}, .time = memory_.now, .remedy = "Choose a smaller step, or adaptive = true"});
 }
 
 void HermiteMethod::cut(Window& window, Duration size) const {
   window.size = size;
-  window.to = now_ + size;
+  window.to = memory_.now + size;
 }
 
 void HermiteMethod::accept(CoupledSystem& system, const Window& window) {
   for (std::size_t y = 0; y < predicted_.size(); ++y) {
-    predicted_[y] = left_.values[y] + window.size * left_.slopes[y];
+    predicted_[y] = memory_.left.values[y] + window.size * memory_.left.slopes[y];
   }
   trials_->commit(tasks_, block_);
-  now_ = window.to;
+  memory_.now = window.to;
   look_back(system, window);
-  std::swap(previous_, left_);
-  previous_size_ = slopes_known_ ? window.size : 0.0;
+  std::swap(memory_.previous, memory_.left);
+  memory_.previous_size = memory_.slopes_known ? window.size : 0.0;
   const bool c1 = common_.restart == HermiteRestart::C1;
-  left_.values = c1 ? right_.values : block_.signals;
-  left_.slopes = c1 ? right_.slopes : block_.slopes;
+  memory_.left.values = c1 ? right_.values : block_.signals;
+  memory_.left.slopes = c1 ? right_.slopes : block_.slopes;
 
   const bool returned_early = std::any_of(block_.outcomes.begin(), block_.outcomes.end(),
                                           [](StepOutcome outcome) { return outcome == StepOutcome::EndedEarly; });
   const bool jumped = jumps_.jumped(predicted_, block_.signals);
   // Imposed steps are not cut for an event: it is met where the step ends.
-  const bool announced = rigid_ && reached(now_, earliest_event_);
-  slopes_known_ = true;
+  const bool announced = rigid_ && reached(memory_.now, earliest_event_);
+  memory_.slopes_known = true;
   // With the next step: until then the signals tell what this one missed.
-  restart_due_ = jumped || returned_early || announced;
-  if (restart_due_ && !announced && jumps_found_++ == 0) first_jump_ = now_;
+  memory_.restart_due = jumped || returned_early || announced;
+  if (memory_.restart_due && !announced && memory_.jumps_found++ == 0) memory_.first_jump = memory_.now;
 }
 
 Duration HermiteMethod::least_step() const {
@@ -333,57 +335,28 @@ Duration HermiteMethod::most_step() const {
 }
 
 void HermiteMethod::set_next_step(Duration size) {
-  step_ = std::clamp(size, least_step(), most_step());
+  memory_.step = std::clamp(size, least_step(), most_step());
 }
 
 MethodMemory HermiteMethod::memory() const {
-  MethodMemory memory{steps_, {}};
-  auto& numbers = memory.numbers;
-  numbers = {static_cast<double>(grid_step_),
-             now_,
-             step_,
-             slopes_known_ ? 1.0 : 0.0,
-             restart_due_ ? 1.0 : 0.0,
-             previous_size_,
-             static_cast<double>(jumps_found_),
-             first_jump_};
-  for (const auto* values :
-       {&left_.values, &left_.slopes, &previous_.values, &previous_.slopes, &magnitude_, &next_event_}) {
-    numbers.insert(numbers.end(), values->begin(), values->end());
-  }
-  jumps_.save(numbers);
-  trials_->save(numbers);
-  save(numbers);
-  return memory;
+  return {memory_.steps, {}, to_bytes(*this, own_memory())};
 }
 
 void HermiteMethod::restore(const MethodMemory& memory) {
-  steps_ = memory.step;
-  const double* next = memory.numbers.data();
-  grid_step_ = static_cast<std::uint64_t>(*next++);
-  now_ = *next++;
-  step_ = *next++;
-  slopes_known_ = *next++ != 0.0;
-  restart_due_ = *next++ != 0.0;
-  previous_size_ = *next++;
-  jumps_found_ = static_cast<std::uint64_t>(*next++);
-  first_jump_ = *next++;
-  for (auto* values : {&left_.values, &left_.slopes, &previous_.values, &previous_.slopes, &magnitude_, &next_event_}) {
-    std::copy_n(next, values->size(), values->begin());
-    next += values->size();
-  }
+  Bytes own;
+  from_bytes(memory.bytes, *this, own);
   find_earliest_event();
-  const std::vector<double> signals = left_.values;
+  const std::vector<double> signals = memory_.left.values;
   take_constants(signals);
-  take_back(trials_->restore(jumps_.restore(next)));
+  restore_own(own);
 }
 
 std::vector<std::string> HermiteMethod::warnings(const CoupledSystem&) const {
-  if (jumps_found_ == 0) return {};
+  if (memory_.jumps_found == 0) return {};
   return {fmt::format(
       "{} jump{} of the signals that nobody announced, the first before t = {} s; the inputs were restarted "
       "there, but the step across has order 1. Give the times: events = [...]",
-      jumps_found_, jumps_found_ > 1 ? "s" : "", first_jump_)};
+      memory_.jumps_found, memory_.jumps_found > 1 ? "s" : "", memory_.first_jump)};
 }
 
 }  // namespace entrain

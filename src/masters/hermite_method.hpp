@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/bytes.hpp"
 #include "base/grid.hpp"
 #include "coupling/trials.hpp"
 #include "entrain/method.hpp"
@@ -66,6 +67,11 @@ class HermiteMethod : public Method {
   void restore(const MethodMemory& memory) final;
   std::vector<std::string> warnings(const CoupledSystem& system) const override;
 
+  template <class Visitor>
+  void fields(Visitor& visit) {
+    visit(memory_, jumps_, *trials_);
+  }
+
  protected:
   struct Window {
     Time to = 0.0;
@@ -80,10 +86,11 @@ class HermiteMethod : public Method {
   virtual void start_solving(CoupledSystem& system) = 0;
   /// Finds `right_` and leaves its inputs written and its tasks set. The window may be made shorter, by shorten().
   virtual void find_right_end(CoupledSystem& system, Window& window, MacroStepReport& report) = 0;
-  /// The step was made; `block_` holds the outputs as they are, `left_` still begins the step.
+  /// The step was made; `block_` holds the outputs as they are, `left` still begins the step.
   virtual void look_back(const CoupledSystem&, const Window&) {}
-  virtual void save(std::vector<double>&) const {}
-  virtual const double* take_back(const double* numbers) { return numbers; }
+  /// What the method itself remembers between macro steps.
+  virtual Bytes own_memory() const { return {}; }
+  virtual void restore_own(std::span<const std::byte>) {}
   /// The signals jump here.
   virtual void begin_anew() {}
 
@@ -94,7 +101,7 @@ class HermiteMethod : public Method {
   /// `right_` as it is when everyone is estimated: one linear system. Leaves the estimates in `block_` and tasks set.
   void solve_estimated(CoupledSystem& system, const Window& window, EstimatedCoupling& coupling);
   void set_tasks(const Window& window);
-  /// The inputs of everyone over the window, from `left_` to `right_`.
+  /// The inputs of everyone over the window, from `left` to `right_`.
   void write_inputs(CoupledSystem& system, const Window& window);
   /// About this long, at least the shortest step, and so that no shorter one is left to the time that must be met next.
   /// False where that makes it no shorter.
@@ -102,19 +109,47 @@ class HermiteMethod : public Method {
   Duration least_step() const;
   Duration most_step() const;
   /// Shortened for an event or the stop time: its size tells nothing about the next.
-  bool was_shortened(const Window& window) const { return window.size < step_; }
+  bool was_shortened(const Window& window) const { return window.size < memory_.step; }
   void set_next_step(Duration size);
-  /// Of all signals, as they really are at the start of the step; left_.slopes unless restart = "c1".
+  /// Of all signals, as they really are at the start of the step; those of `left` unless restart = "c1".
   std::span<const double> real_slopes() const {
-    return common_.restart == HermiteRestart::Real ? left_.slopes : told_slopes_;
+    return common_.restart == HermiteRestart::Real ? memory_.left.slopes : told_slopes_;
   }
   /// The size of a connected signal so far, 1 if it was always zero or next to it: sizes are divided by each other, and
   /// a signal that an excitation far away has hardly reached may be as small as numbers get.
-  double magnitude(std::size_t signal) const { return magnitude_[signal] > 1e-100 ? magnitude_[signal] : 1.0; }
+  double magnitude(std::size_t signal) const {
+    return memory_.magnitude[signal] > 1e-100 ? memory_.magnitude[signal] : 1.0;
+  }
 
   struct End {
     std::vector<double> values, slopes;  // of all signals
     SignalEnd view() const { return {values, slopes}; }
+    template <class Visitor>
+    void fields(Visitor& visit) {
+      visit(values, slopes);
+    }
+  };
+  /// Between macro steps.
+  struct Memory {
+    std::uint64_t steps = 0;
+    std::uint64_t grid_step = 0;  // communication times of the grid that were reached
+    Time now = 0.0;
+    Duration step = 0.0;            // adaptive: the next one
+    End left;                       // where the next step begins
+    bool slopes_known = false;      // of left
+    bool restart_due = false;       // the step before ended with a jump
+    Duration previous_size = 0.0;   // 0: no step before to extrapolate from
+    End previous;                   // at the start of the step before
+    std::vector<double> magnitude;  // per signal: largest so far
+    std::vector<Time> next_event;   // per subsystem
+    std::uint64_t jumps_found = 0;
+    Time first_jump = 0.0;
+
+    template <class Visitor>
+    void fields(Visitor& visit) {
+      visit(steps, grid_step, now, step, left, slopes_known, restart_due, previous_size, previous, magnitude,
+            next_event, jumps_found, first_jump);
+    }
   };
   HermiteOptions common_;
   RunSettings settings_;
@@ -123,9 +158,8 @@ class HermiteMethod : public Method {
   std::vector<StepTask> tasks_;
   TrialBlock block_;    // of the last trial or commit
   bool rigid_ = false;  // somebody imposes a step: it cannot be cut
-  End left_, right_;
-  Time now_ = 0.0;
-  bool slopes_known_ = false;  // of left_
+  End right_;
+  Memory memory_;
 
  private:
   void start_tasks(const CoupledSystem& system);
@@ -151,19 +185,8 @@ class HermiteMethod : public Method {
   std::vector<double> predicted_;       // signals: by a line from the left end, for the jump detector
   std::vector<double> told_slopes_;     // restart = "c1": of the signals, as they really are at the left end
 
-  // Between macro steps, besides now_, left_ and slopes_known_.
-  std::uint64_t steps_ = 0;
-  std::uint64_t grid_step_ = 0;    // communication times of the grid that were reached
-  bool restart_due_ = false;       // the step before ended with a jump
-  Duration step_ = 0.0;            // adaptive: the next one
-  Duration previous_size_ = 0.0;   // 0: no step before to extrapolate from
-  End previous_;                   // at the start of the step before
-  std::vector<double> magnitude_;  // per signal: largest so far
-  std::vector<Time> next_event_;   // per subsystem
-  Time earliest_event_ = kNever;   // of them
+  Time earliest_event_ = kNever;  // of those that were announced
   JumpDetector jumps_;
-  std::uint64_t jumps_found_ = 0;
-  Time first_jump_ = 0.0;
 };
 
 }  // namespace entrain

@@ -152,7 +152,7 @@ FixedPointSolver::Result Ifosmondi::solve(CoupledSystem& system, const Window& w
 void Ifosmondi::find_right_end(CoupledSystem& system, Window& window, MacroStepReport& report) {
   if (estimates_) {
     estimates_->follow(*trials_);
-    estimates_->begin(now_, window.size, estimated_slopes_);
+    estimates_->begin(memory_.now, window.size, estimated_slopes_);
   }
   auto result = solve(system, window);
   report.iterations += static_cast<std::uint64_t>(result.evaluations);
@@ -202,7 +202,7 @@ void Ifosmondi::throw_not_converged(const CoupledSystem& system, Duration size) 
                   options_.iteration_tolerance, size, text),
       {.subsystem = {},
        .variable = {},
-       .time = now_,
+       .time = memory_.now,
        .remedy =
            rigid_ ? "Choose a smaller step, another solver or a larger iteration_tolerance: a subsystem imposes its "
                     "step, so this one cannot be cut"
@@ -212,20 +212,6 @@ void Ifosmondi::throw_not_converged(const CoupledSystem& system, Duration size) 
 void Ifosmondi::begin_anew() {
   trusts_estimates_ = true;  // there is no step before
   if (estimates_) estimates_->forget_past();
-}
-
-void Ifosmondi::save(std::vector<double>& numbers) const {
-  if (!estimates_) return;
-  numbers.insert(numbers.end(), {trusts_estimates_ ? 1.0 : 0.0, static_cast<double>(steps_continued_)});
-  estimates_->save(numbers);
-  coupling_->equations.save(numbers);
-}
-
-const double* Ifosmondi::take_back(const double* numbers) {
-  if (!estimates_) return numbers;
-  trusts_estimates_ = *numbers++ != 0.0;
-  steps_continued_ = static_cast<std::uint64_t>(*numbers++);
-  return coupling_->equations.restore(estimates_->restore(numbers));
 }
 
 std::vector<std::string> Ifosmondi::notes(const CoupledSystem&) const {

@@ -36,12 +36,19 @@ class Ifosmondi final : public HermiteMethod {
   std::vector<std::string> notes(const CoupledSystem& system) const override;
   std::vector<std::string> closing_notes(const CoupledSystem& system) const override;
 
+  /// Its own, besides those of all Hermite methods.
+  template <class Visitor>
+  void fields(Visitor& visit) {
+    visit(trusts_estimates_, steps_continued_);
+    if (estimates_) visit(*estimates_, coupling_->equations);
+  }
+
  private:
   void start_solving(CoupledSystem& system) override;
   void find_right_end(CoupledSystem& system, Window& window, MacroStepReport& report) override;
   void begin_anew() override;
-  void save(std::vector<double>& numbers) const override;
-  const double* take_back(const double* numbers) override;
+  Bytes own_memory() const override { return to_bytes(*this); }
+  void restore_own(std::span<const std::byte> bytes) override { from_bytes(bytes, *this); }
 
   EstimatorOptions predicting() const;
   bool guess(CoupledSystem& system, const Window& window);

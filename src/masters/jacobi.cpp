@@ -158,26 +158,6 @@ void Jacobi::advance_subsystems(CoupledSystem& system) {
   if (refresh_) system.refresh_signals(next_time());
 }
 
-std::vector<double> Jacobi::own_memory() const {
-  std::vector<double> numbers;
-  const auto add = [&](const std::vector<double>& more) { numbers.insert(numbers.end(), more.begin(), more.end()); };
-  if (late_.any()) add(late_.memory());
-  if (energy_.any()) add(energy_.memory());
-  if (adapts_) add(control_.memory());
-  return numbers;
-}
-
-void Jacobi::restore_own(std::span<const double> numbers) {
-  const auto take = [&](std::size_t count) {
-    const auto part = numbers.first(count);
-    numbers = numbers.subspan(count);
-    return part;
-  };
-  if (late_.any()) late_.restore(take(late_.memory().size()));
-  if (energy_.any()) energy_.restore(take(energy_.memory().size()));
-  if (adapts_) control_.restore(take(control_.memory().size()));
-}
-
 std::vector<std::string> Jacobi::notes(const CoupledSystem& system) const {
   auto notes = ExplicitMethod::notes(system);
   if (energy_gain_ > 0.0) {

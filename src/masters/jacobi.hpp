@@ -41,14 +41,20 @@ class Jacobi final : public ExplicitMethod {
   void start(CoupledSystem& system, const RunSettings& settings) override;
   std::vector<std::string> notes(const CoupledSystem& system) const override;
 
+  /// Its own, besides those of explicit methods.
+  template <class Visitor>
+  void fields(Visitor& visit) {
+    visit(late_, energy_, control_);
+  }
+
  protected:
   void advance_subsystems(CoupledSystem& system) override;
   bool steps_all_at_once() const override {
     return feedthrough_ == FeedthroughTreatment::Hold && energy_gain_ == 0.0 &&
            step_control_ == MacroStepControl::Fixed;
   }
-  std::vector<double> own_memory() const override;
-  void restore_own(std::span<const double> numbers) override;
+  Bytes own_memory() const override { return to_bytes(*this); }
+  void restore_own(std::span<const std::byte> bytes) override { from_bytes(bytes, *this); }
   bool chooses_steps() const override { return adaptive() || step_control_ == MacroStepControl::Energy; }
 
  private:

@@ -21,15 +21,15 @@ constexpr double kValueRounding = 1e-9;  // of a signal that has not moved yet
 
 void JumpDetector::start(std::span<const double> values, std::span<const OutputId> watched) {
   watched_.assign(watched.begin(), watched.end());
-  seen_.clear();
-  for (const OutputId output : watched_) seen_.push_back({values[output], values[output], 0.0});
-  steps_ = all_steps_ = 0;
+  memory_.seen.clear();
+  for (const OutputId output : watched_) memory_.seen.push_back({values[output], values[output], 0.0});
+  memory_.steps = memory_.all_steps = 0;
 }
 
 bool JumpDetector::jumped(std::span<const double> predicted, std::span<const double> actual) {
   bool found = false;
-  for (std::size_t i = 0; i < seen_.size(); ++i) {
-    Seen& seen = seen_[i];
+  for (std::size_t i = 0; i < memory_.seen.size(); ++i) {
+    Seen& seen = memory_.seen[i];
     const double value = actual[watched_[i]];
     const double miss = std::abs(value - predicted[watched_[i]]);
     found = found || is_jump(seen, miss, value);
@@ -37,8 +37,8 @@ bool JumpDetector::jumped(std::span<const double> predicted, std::span<const dou
     seen.low = std::min(seen.low, value);
     seen.high = std::max(seen.high, value);
   }
-  ++steps_;
-  ++all_steps_;
+  ++memory_.steps;
+  ++memory_.all_steps;
   if (found) forget_past();
   return found;
 }
@@ -46,29 +46,14 @@ bool JumpDetector::jumped(std::span<const double> predicted, std::span<const dou
 bool JumpDetector::is_jump(const Seen& seen, double miss, double value) const {
   const double range = seen.high - seen.low;
   if (!(miss > kValueRounding * (1.0 + std::abs(value)))) return false;
-  if (steps_ >= kStepsToLearn) return miss > kShareOfRange * range && miss > kTimesUsual * seen.usual_miss;
+  if (memory_.steps >= kStepsToLearn) return miss > kShareOfRange * range && miss > kTimesUsual * seen.usual_miss;
   if (!(miss > kShareWhileLearning * range)) return false;
-  return all_steps_ >= kStepsOfARange || (steps_ > 0 && miss > kTimesWhileLearning * seen.usual_miss);
+  return memory_.all_steps >= kStepsOfARange || (memory_.steps > 0 && miss > kTimesWhileLearning * seen.usual_miss);
 }
 
 void JumpDetector::forget_past() {
-  steps_ = 0;
-  for (auto& seen : seen_) seen.usual_miss = 0.0;
-}
-
-void JumpDetector::save(std::vector<double>& numbers) const {
-  numbers.insert(numbers.end(), {static_cast<double>(steps_), static_cast<double>(all_steps_)});
-  for (const auto& seen : seen_) numbers.insert(numbers.end(), {seen.low, seen.high, seen.usual_miss});
-}
-
-const double* JumpDetector::restore(const double* numbers) {
-  steps_ = static_cast<std::uint64_t>(*numbers++);
-  all_steps_ = static_cast<std::uint64_t>(*numbers++);
-  for (auto& seen : seen_) {
-    seen = {numbers[0], numbers[1], numbers[2]};
-    numbers += 3;
-  }
-  return numbers;
+  memory_.steps = 0;
+  for (auto& seen : memory_.seen) seen.usual_miss = 0.0;
 }
 
 }  // namespace entrain

@@ -19,21 +19,34 @@ class JumpDetector {
   /// The next miss has nothing to be compared with.
   void forget_past();
 
-  void save(std::vector<double>& numbers) const;
-  const double* restore(const double* numbers);
-
- private:
   struct Seen {
     double low = 0.0;
     double high = 0.0;
-    double usual_miss = 0.0;  // a maximum that fades
+    double usual_miss = 0.0;  ///< a maximum that fades
+
+    template <class Visitor>
+    void fields(Visitor& visit) {
+      visit(low, high, usual_miss);
+    }
   };
+  struct Memory {
+    std::vector<Seen> seen;   ///< of the watched ones
+    std::uint64_t steps = 0;  ///< since the start or the last jump
+    std::uint64_t all_steps = 0;
+
+    template <class Visitor>
+    void fields(Visitor& visit) {
+      visit(seen, steps, all_steps);
+    }
+  };
+  const Memory& memory() const { return memory_; }
+  void restore(const Memory& memory) { memory_ = memory; }
+
+ private:
   bool is_jump(const Seen& seen, double miss, double value) const;
 
   std::vector<OutputId> watched_;
-  std::vector<Seen> seen_;   // of the watched ones
-  std::uint64_t steps_ = 0;  // since the start or the last jump
-  std::uint64_t all_steps_ = 0;
+  Memory memory_;
 };
 
 }  // namespace entrain

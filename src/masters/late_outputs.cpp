@@ -16,9 +16,9 @@ void LateOutputs::start(const CoupledSystem& system, std::vector<OutputId> late)
     source.evaluated = system.capabilities(owner).output_refresh;
     source.outputs.push_back(output);
   }
-  found_.assign(system.outputs().begin(), system.outputs().end());
-  at_start_ = found_;
-  last_inputs_.assign(system.inputs().begin(), system.inputs().end());
+  memory_.found.assign(system.outputs().begin(), system.outputs().end());
+  memory_.at_start = memory_.found;
+  memory_.last_inputs.assign(system.inputs().begin(), system.inputs().end());
   batch_.reserve(sources_.size());
   linear_.reserve(sources_.size());
   matrices_.resize(sources_.size());
@@ -30,7 +30,7 @@ void LateOutputs::before_steps(CoupledSystem& system, std::span<const double> fi
   for (const Source& source : sources_) {
     if (source.evaluated && starts[source.subsystem] != 0) batch_.push_back(source.subsystem);
   }
-  system.evaluate_all(batch_, first_values, at_start_);
+  system.evaluate_all(batch_, first_values, memory_.at_start);
   batch_.clear();
   linear_.clear();
   for (const Source& source : sources_) {
@@ -47,12 +47,12 @@ void LateOutputs::add_linear_part(CoupledSystem& system, std::span<const double>
     const auto inputs = system.graph().inputs_of(batch_[i]);
     const auto outputs = system.graph().outputs_of(batch_[i]);
     for (const OutputId output : linear_[i]->outputs) {
-      double value = found_[output];
+      double value = memory_.found[output];
       for (const InputId input : inputs) {
-        const double gap = first_values[input] - last_inputs_[input];
+        const double gap = first_values[input] - memory_.last_inputs[input];
         if (gap != 0.0) value += matrices_[i].D(output - outputs.first, input - inputs.first) * gap;
       }
-      at_start_[output] = value;
+      memory_.at_start[output] = value;
     }
   }
 }
@@ -63,24 +63,10 @@ void LateOutputs::after_steps(CoupledSystem& system, std::span<const char> ends)
   for (const Source& source : sources_) {
     if (ends[source.subsystem] == 0) continue;
     for (const OutputId output : source.outputs) {
-      found_[output] = outputs[output];
-      system.replace_output(output, at_start_[output]);
+      memory_.found[output] = outputs[output];
+      system.replace_output(output, memory_.at_start[output]);
     }
-    for (const InputId input : system.graph().inputs_of(source.subsystem)) last_inputs_[input] = inputs[input];
-  }
-}
-
-std::vector<double> LateOutputs::memory() const {
-  std::vector<double> numbers = at_start_;
-  numbers.insert(numbers.end(), found_.begin(), found_.end());
-  numbers.insert(numbers.end(), last_inputs_.begin(), last_inputs_.end());
-  return numbers;
-}
-
-void LateOutputs::restore(std::span<const double> numbers) {
-  auto next = numbers.begin();
-  for (auto* list : {&at_start_, &found_, &last_inputs_}) {
-    for (double& number : *list) number = *next++;
+    for (const InputId input : system.graph().inputs_of(source.subsystem)) memory_.last_inputs[input] = inputs[input];
   }
 }
 

@@ -25,8 +25,18 @@ class LateOutputs {
   /// The steps are made. `ends`: per subsystem, did one end?
   void after_steps(CoupledSystem& system, std::span<const char> ends);
 
-  std::vector<double> memory() const;
-  void restore(std::span<const double> numbers);
+  struct Memory {
+    std::vector<double> at_start;     ///< of all outputs: where their step under way began
+    std::vector<double> found;        ///< of all outputs: as their last step returned them
+    std::vector<double> last_inputs;  ///< as they ended their last step
+
+    template <class Visitor>
+    void fields(Visitor& visit) {
+      visit(at_start, found, last_inputs);
+    }
+  };
+  const Memory& memory() const { return memory_; }
+  void restore(const Memory& memory) { memory_ = memory; }
 
  private:
   struct Source {
@@ -38,9 +48,7 @@ class LateOutputs {
 
   std::vector<OutputId> late_;
   std::vector<Source> sources_;
-  std::vector<double> at_start_;     // of all outputs: where their step under way began
-  std::vector<double> found_;        // of all outputs: as their last step returned them
-  std::vector<double> last_inputs_;  // as they ended their last step
+  Memory memory_;
   // Of the batch under way, kept so that a step allocates nothing.
   std::vector<SubsystemId> batch_;
   std::vector<const Source*> linear_;

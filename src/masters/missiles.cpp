@@ -125,20 +125,20 @@ double Missiles::tried_defect(CoupledSystem& system, const Window& window) {
 /// that the step can be cut without rollback. In units of the tolerance.
 double Missiles::midpoint_defect(CoupledSystem& system, const Window& window) {
   const Duration h = window.size;
-  set_tasks({now_ + 0.5 * h, 0.5 * h});
+  set_tasks({memory_.now + 0.5 * h, 0.5 * h});
   trials_->run(tasks_, middle_);
   set_tasks(window);
   const std::span<const double> start =
-      common_.restart == HermiteRestart::Real ? std::span<const double>(left_.values) : system.outputs();
+      common_.restart == HermiteRestart::Real ? std::span<const double>(memory_.left.values) : system.outputs();
   const auto start_slopes = real_slopes();
   double largest = 0.0;
   for (const OutputId y : unknowns_) {
-    const double left = left_.values[y];
+    const double left = memory_.left.values[y];
     const double right = right_.values[y];
     double defect = 0.0;
-    if (slopes_known_) {
-      defect = 0.5 * (left + right) + h * (left_.slopes[y] - right_.slopes[y]) / 8.0 - middle_.signals[y];
-      defect -= 0.5 * (left - start[y]) + h * (left_.slopes[y] - start_slopes[y]) / 8.0;
+    if (memory_.slopes_known) {
+      defect = 0.5 * (left + right) + h * (memory_.left.slopes[y] - right_.slopes[y]) / 8.0 - middle_.signals[y];
+      defect -= 0.5 * (left - start[y]) + h * (memory_.left.slopes[y] - start_slopes[y]) / 8.0;
     } else {
       defect = left + 0.75 * (right - left) - 0.25 * h * right_.slopes[y] - middle_.signals[y];
     }
@@ -157,7 +157,7 @@ void Missiles::solve(CoupledSystem& system, const Window& window) {
 /// Of a signal over the step under way.
 double Missiles::size_of(OutputId y) const {
   return std::max(
-      {std::abs(left_.values[y]), std::abs(right_.values[y]), kLeastSize * std::max(magnitude(y), terms_[y])});
+      {std::abs(memory_.left.values[y]), std::abs(right_.values[y]), kLeastSize * std::max(magnitude(y), terms_[y])});
 }
 
 double Missiles::largest_gap() const {
@@ -220,22 +220,6 @@ std::vector<std::string> Missiles::warnings(const CoupledSystem& system) const {
         fmt::format("{} steps of the smallest size missed the tolerance. Lower min_step", steps_missed_));
   }
   return warnings;
-}
-
-void Missiles::save(std::vector<double>& numbers) const {
-  numbers.push_back(static_cast<double>(steps_missed_));
-  numbers.insert(numbers.end(), gap_.begin(), gap_.end());
-  numbers.insert(numbers.end(), terms_.begin(), terms_.end());
-  coupling_->equations.save(numbers);
-}
-
-const double* Missiles::take_back(const double* numbers) {
-  steps_missed_ = static_cast<std::uint64_t>(*numbers++);
-  for (auto* values : {&gap_, &terms_}) {
-    std::copy_n(numbers, values->size(), values->begin());
-    numbers += values->size();
-  }
-  return coupling_->equations.restore(numbers);
 }
 
 }  // namespace entrain

@@ -22,6 +22,12 @@ class Missiles final : public HermiteMethod {
   std::vector<Signal> own_signals(const Graph& graph) const override;
   void own_values(std::span<double> values) const override;
 
+  /// Its own, besides those of all Hermite methods.
+  template <class Visitor>
+  void fields(Visitor& visit) {
+    visit(gap_, terms_, steps_missed_, coupling_->equations);
+  }
+
  private:
   std::vector<TrialKind> trial_kinds(const CoupledSystem& system) const override { return estimated_kinds(system); }
   std::vector<AdaptiveOption> adaptive_options() const override;
@@ -29,8 +35,8 @@ class Missiles final : public HermiteMethod {
   void start_solving(CoupledSystem& system) override;
   void find_right_end(CoupledSystem& system, Window& window, MacroStepReport& report) override;
   void look_back(const CoupledSystem& system, const Window& window) override;
-  void save(std::vector<double>& numbers) const override;
-  const double* take_back(const double* numbers) override;
+  Bytes own_memory() const override { return to_bytes(*this); }
+  void restore_own(std::span<const std::byte> bytes) override { from_bytes(bytes, *this); }
 
   void solve(CoupledSystem& system, const Window& window);
   double tried_defect(CoupledSystem& system, const Window& window);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/bytes.hpp"
 #include "entrain/error.hpp"
 
 namespace entrain {
@@ -209,22 +210,12 @@ void Monolithic::constants_changed(CoupledSystem& system) {
   settle_events(system, grid_.time(step_));
 }
 
-// The inputs are the first guesses of the loops, so they decide the last bits of what follows.
 MethodMemory Monolithic::memory() const {
-  MethodMemory memory{step_, x_};
-  memory.numbers.insert(memory.numbers.end(), inputs_.begin(), inputs_.end());
-  memory.numbers.insert(memory.numbers.end(), input_slopes_.begin(), input_slopes_.end());
-  return memory;
+  return {step_, {}, to_bytes(*this)};
 }
 
 void Monolithic::restore(const MethodMemory& memory) {
-  step_ = memory.step;
-  auto next = memory.numbers.begin();
-  for (auto* values : {&x_, &inputs_, &input_slopes_}) {
-    const auto end = next + static_cast<std::ptrdiff_t>(values->size());
-    std::copy(next, end, values->begin());
-    next = end;
-  }
+  from_bytes(memory.bytes, *this);
 }
 
 std::vector<std::string> Monolithic::notes(const CoupledSystem&) const {

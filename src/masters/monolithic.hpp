@@ -41,6 +41,12 @@ class Monolithic final : public Method {
   void restore(const MethodMemory& memory) override;
   std::vector<std::string> notes(const CoupledSystem& system) const override;
 
+  /// The inputs are the first guesses of the loops, so they decide the last bits of what follows.
+  template <class Visitor>
+  void fields(Visitor& visit) {
+    visit(step_, x_, inputs_, input_slopes_);
+  }
+
  private:
   Equations::Point point(const CoupledSystem& system, SubsystemId s, Time t, std::span<const double> x) const;
   /// All signals at (t, x); with subsystems that differentiate inputs, also the slopes of the inputs.

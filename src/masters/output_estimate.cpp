@@ -80,22 +80,4 @@ void OutputEstimate::carry_on(const Settings& settings) {
   interpolate({nodes.data(), samples}, {values_.data(), samples}, polynomial_);
 }
 
-void OutputEstimate::save(std::vector<double>& numbers) const {
-  numbers.insert(numbers.end(), times_.begin(), times_.end());
-  numbers.insert(numbers.end(), values_.begin(), values_.end());
-  numbers.insert(numbers.end(), polynomial_.begin(), polynomial_.end());
-  numbers.push_back(static_cast<double>(count_));
-  numbers.push_back(order_);
-  numbers.push_back(static_cast<double>(cuts_));
-}
-
-void OutputEstimate::restore(const double*& next) {
-  for (auto& time : times_) time = *next++;
-  for (auto& value : values_) value = *next++;
-  for (auto& coefficient : polynomial_) coefficient = *next++;
-  count_ = static_cast<std::size_t>(*next++);
-  order_ = static_cast<int>(*next++);
-  cuts_ = static_cast<std::uint64_t>(*next++);
-}
-
 }  // namespace entrain

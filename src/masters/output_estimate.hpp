@@ -49,9 +49,10 @@ class OutputEstimate {
   std::span<const Time> times() const { return {times_.data(), count_}; }
   std::span<const double> values() const { return {values_.data(), count_}; }
 
-  /// Appends to `numbers`, and reads on from there.
-  void save(std::vector<double>& numbers) const;
-  void restore(const double*& next);
+  template <class Visitor>
+  void fields(Visitor& visit) {
+    visit(times_, values_, polynomial_, count_, order_, cuts_);
+  }
 
  private:
   struct Choice {

@@ -31,11 +31,11 @@ void Rendezvous::start(const Graph& graph, std::vector<Constraints> constraints,
   constraints_ = std::move(constraints);
   start_ = start;
   stop_ = stop;
-  end_.assign(size, kNever);
-  count_.assign(size, 0);
+  memory_.end.assign(size, kNever);
+  memory_.count.assign(size, 0);
   planning_.assign(size, 0);
-  queue_.clear();
-  queue_.reserve(size);
+  memory_.queue.clear();
+  memory_.queue.reserve(size);
   choosing_.reserve(size);
   group_.reserve(size);
 
@@ -63,8 +63,8 @@ Time Rendezvous::imposed_end(SubsystemId s) {
   const auto& imposed = constraints_[s].imposed;
   const Duration offset = constraints_[s].offset;
   const bool first_is_offset = offset > 0.0;
-  const double multiple = static_cast<double>(first_is_offset ? count_[s] : count_[s] + 1);
-  ++count_[s];
+  const double multiple = static_cast<double>(first_is_offset ? memory_.count[s] : memory_.count[s] + 1);
+  ++memory_.count[s];
   const Time end = start_ + offset + multiple * *imposed;
   if (std::abs(end - stop_) <= kRounding * *imposed) return stop_;
   return end < stop_ ? end : kNever;
@@ -108,8 +108,8 @@ Time Rendezvous::chosen_end(SubsystemId s, Time now, const Wish& wish) const {
   const Duration step = std::clamp(wish.proposal, limits.min_step, limits.max_step);
   Time meeting = kNever;
   for (const SubsystemId other : list(neighbours_, s)) {
-    const bool in_reach = end_[other] - now >= limits.min_step * (1 - kRounding);
-    if (planning_[other] == 0 && in_reach) meeting = std::min(meeting, end_[other]);
+    const bool in_reach = memory_.end[other] - now >= limits.min_step * (1 - kRounding);
+    if (planning_[other] == 0 && in_reach) meeting = std::min(meeting, memory_.end[other]);
   }
   const bool event_in_reach = wish.event - now >= limits.min_step * (1 - kRounding);
   const Time wall = event_in_reach ? std::min(stop_, wish.event) : stop_;
@@ -133,7 +133,7 @@ Time Rendezvous::reading_end(SubsystemId s, Time now, const Wish& wish) const {
   const auto& limits = constraints_[s];
   Time end = kNever;
   for (const SubsystemId source : sources(s)) {
-    if (end_[source] > now) end = std::min(end, end_[source]);
+    if (memory_.end[source] > now) end = std::min(end, memory_.end[source]);
   }
   end = std::min({std::max(end, now + limits.min_step), now + limits.max_step, stop_});
   if (may_end(s, now, wish.event)) end = std::min(end, wish.event);
@@ -142,11 +142,12 @@ Time Rendezvous::reading_end(SubsystemId s, Time now, const Wish& wish) const {
 
 /// Those who choose at the same time and are connected all take the earliest end among them.
 void Rendezvous::meet_each_other(Time now) {
-  std::sort(choosing_.begin(), choosing_.end(),
-            [this](SubsystemId a, SubsystemId b) { return end_[a] < end_[b] || (end_[a] == end_[b] && a < b); });
+  std::sort(choosing_.begin(), choosing_.end(), [this](SubsystemId a, SubsystemId b) {
+    return memory_.end[a] < memory_.end[b] || (memory_.end[a] == memory_.end[b] && a < b);
+  });
   for (const SubsystemId earliest : choosing_) {
     if (planning_[earliest] == 2) continue;
-    const Time meeting = end_[earliest];
+    const Time meeting = memory_.end[earliest];
     group_.assign(1, earliest);
     planning_[earliest] = 2;
     for (std::size_t i = 0; i < group_.size(); ++i) {
@@ -159,8 +160,8 @@ void Rendezvous::meet_each_other(Time now) {
     for (const SubsystemId member : group_) {
       const Time nearest = meeting - now >= constraints_[member].min_step * (1 - kRounding)
                                ? meeting
-                               : std::min(end_[member], now + constraints_[member].min_step);
-      if (may_end(member, now, nearest)) end_[member] = nearest;
+                               : std::min(memory_.end[member], now + constraints_[member].min_step);
+      if (may_end(member, now, nearest)) memory_.end[member] = nearest;
     }
   }
 }
@@ -172,31 +173,31 @@ void Rendezvous::plan(Time now, std::span<const SubsystemId> due, std::span<cons
       planning_[s] = 1;
       choosing_.push_back(s);
     } else if (constraints_[s].imposed) {
-      end_[s] = imposed_end(s);
+      memory_.end[s] = imposed_end(s);
     }
   }
-  for (const SubsystemId s : choosing_) end_[s] = chosen_end(s, now, wishes[s]);
+  for (const SubsystemId s : choosing_) memory_.end[s] = chosen_end(s, now, wishes[s]);
   meet_each_other(now);
   for (const SubsystemId s : choosing_) planning_[s] = 0;
   for (const SubsystemId s : due) {
-    if (!chooses(s) && !constraints_[s].imposed) end_[s] = reading_end(s, now, wishes[s]);
+    if (!chooses(s) && !constraints_[s].imposed) memory_.end[s] = reading_end(s, now, wishes[s]);
   }
   for (const SubsystemId s : due) {
-    if (now >= stop_) end_[s] = kNever;
-    if (end_[s] == kNever) continue;
-    queue_.emplace_back(end_[s], s);
-    std::push_heap(queue_.begin(), queue_.end(), std::greater<>());
+    if (now >= stop_) memory_.end[s] = kNever;
+    if (memory_.end[s] == kNever) continue;
+    memory_.queue.emplace_back(memory_.end[s], s);
+    std::push_heap(memory_.queue.begin(), memory_.queue.end(), std::greater<>());
   }
 }
 
 Time Rendezvous::next(std::vector<SubsystemId>& due) {
   due.clear();
-  if (queue_.empty()) return kNever;
-  const Time now = queue_.front().first;
-  while (!queue_.empty() && reached(now, queue_.front().first)) {
-    std::pop_heap(queue_.begin(), queue_.end(), std::greater<>());
-    due.emplace_back(queue_.back().second);
-    queue_.pop_back();
+  if (memory_.queue.empty()) return kNever;
+  const Time now = memory_.queue.front().first;
+  while (!memory_.queue.empty() && reached(now, memory_.queue.front().first)) {
+    std::pop_heap(memory_.queue.begin(), memory_.queue.end(), std::greater<>());
+    due.emplace_back(memory_.queue.back().second);
+    memory_.queue.pop_back();
   }
   std::sort(due.begin(), due.end());
   return now;
@@ -205,33 +206,14 @@ Time Rendezvous::next(std::vector<SubsystemId>& due) {
 void Rendezvous::take_back(std::span<const SubsystemId> begun, std::span<const SubsystemId> ended) {
   for (const SubsystemId s : begun) {
     planning_[s] = 1;
-    if (constraints_[s].imposed) --count_[s];
+    if (constraints_[s].imposed) --memory_.count[s];
   }
-  std::erase_if(queue_, [this](const auto& step) { return planning_[step.second] != 0; });
+  std::erase_if(memory_.queue, [this](const auto& step) { return planning_[step.second] != 0; });
   for (const SubsystemId s : ended) {
-    if (planning_[s] == 0) queue_.emplace_back(end_[s], s);
+    if (planning_[s] == 0) memory_.queue.emplace_back(memory_.end[s], s);
   }
-  std::make_heap(queue_.begin(), queue_.end(), std::greater<>());
+  std::make_heap(memory_.queue.begin(), memory_.queue.end(), std::greater<>());
   for (const SubsystemId s : begun) planning_[s] = 0;
-}
-
-void Rendezvous::save(std::vector<double>& numbers) const {
-  const std::size_t first = numbers.size();
-  for (std::size_t s = 0; s < end_.size(); ++s) {
-    numbers.insert(numbers.end(), {end_[s], static_cast<double>(count_[s]), 0.0});
-  }
-  for (const auto& [end, s] : queue_) numbers[first + 3 * s + 2] = 1.0;
-}
-
-void Rendezvous::restore(const double*& next) {
-  queue_.clear();
-  for (std::size_t s = 0; s < end_.size(); ++s) {
-    end_[s] = *next++;
-    count_[s] = static_cast<std::uint64_t>(*next++);
-    const bool under_way = *next++ != 0.0;
-    if (under_way) queue_.emplace_back(end_[s], s);
-  }
-  std::make_heap(queue_.begin(), queue_.end(), std::greater<>());
 }
 
 }  // namespace entrain

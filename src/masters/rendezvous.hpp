@@ -29,6 +29,11 @@ class Rendezvous {
   struct Wish {
     Duration proposal = kNever;  ///< by its step control
     Time event = kNever;         ///< something is announced to happen to its inputs or outputs there
+
+    template <class Visitor>
+    void fields(Visitor& visit) {
+      visit(proposal, event);
+    }
   };
 
   void start(const Graph& graph, std::vector<Constraints> constraints, Time start, Time stop);
@@ -41,14 +46,23 @@ class Rendezvous {
   /// As before the latest `plan` (of `begun`) and `next` (`ended`).
   void take_back(std::span<const SubsystemId> begun, std::span<const SubsystemId> ended);
 
-  Time end(SubsystemId s) const { return end_[s]; }
+  Time end(SubsystemId s) const { return memory_.end[s]; }
   /// It reads others and nobody reads it: it can wait until its inputs are known.
   bool only_reads(SubsystemId s) const { return only_reads_[s] != 0; }
   std::span<const SubsystemId> sources(SubsystemId s) const { return list(sources_, s); }
 
-  /// Appends to `numbers`, and reads on from there.
-  void save(std::vector<double>& numbers) const;
-  void restore(const double*& next);
+  struct Memory {
+    std::vector<Time> end;                            ///< of the step under way; kNever if none
+    std::vector<std::uint64_t> count;                 ///< communication times of an imposed step so far
+    std::vector<std::pair<Time, std::size_t>> queue;  ///< a heap, the earliest end on top
+
+    template <class Visitor>
+    void fields(Visitor& visit) {
+      visit(end, count, queue);
+    }
+  };
+  const Memory& memory() const { return memory_; }
+  void restore(const Memory& memory) { memory_ = memory; }
 
  private:
   /// Ids by subsystem, one list behind the other.
@@ -77,10 +91,8 @@ class Rendezvous {
   std::vector<unsigned char> only_reads_;
   Time start_ = 0.0;
   Time stop_ = 0.0;
-  std::vector<Time> end_;                            // of the step under way; kNever if none
-  std::vector<std::uint64_t> count_;                 // communication times of an imposed step so far
-  std::vector<std::pair<Time, std::size_t>> queue_;  // a heap, the earliest end on top
-  std::vector<unsigned char> planning_;              // per subsystem: 1 = chooses its end now, 2 = has chosen
+  Memory memory_;
+  std::vector<unsigned char> planning_;  // per subsystem: 1 = chooses its end now, 2 = has chosen
   std::vector<SubsystemId> choosing_;
   std::vector<SubsystemId> group_;
 };

@@ -15,19 +15,27 @@ namespace entrain {
 class ResidualPowerCorrection {
  public:
   void start(const CoupledSystem& system, double gain, Time now);
-  bool any() const { return gain_ > 0.0 && !energies_.empty(); }
+  bool any() const { return gain_ > 0.0 && !memory_.energies.empty(); }
 
   /// Inputs are about to be fixed.
   void before_step(CoupledSystem& system);
   void after_step(const CoupledSystem& system, Time now);
 
-  std::vector<double> memory() const;
-  void restore(std::span<const double> numbers);
+  struct Memory {
+    Time now = 0.0;
+    std::vector<double> energies;  ///< by bond, in J
+
+    template <class Visitor>
+    void fields(Visitor& visit) {
+      visit(now, energies);
+    }
+  };
+  const Memory& memory() const { return memory_; }
+  void restore(const Memory& memory) { memory_ = memory; }
 
  private:
   double gain_ = 0.0;
-  Time now_ = 0.0;
-  std::vector<double> energies_;     // by bond, in J
+  Memory memory_;
   std::vector<double> corrections_;  // by input
 };
 

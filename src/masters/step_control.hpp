@@ -37,9 +37,10 @@ class OutputRange {
   void take(double value, Duration since_last, const StepControlSettings& settings);
   double low() const { return low_; }
   double high() const { return high_; }
-  void set(double low, double high) {
-    low_ = low;
-    high_ = high;
+
+  template <class Visitor>
+  void fields(Visitor& visit) {
+    visit(low_, high_);
   }
 
  private:

@@ -18,11 +18,9 @@ class MeanSquareFit {
   /// By powers of the argument. Everything up to `length` must have been added.
   std::array<double, kHighestDegree + 1> best(int degree) const;
 
-  /// All that it knows, for checkpoints.
   template <class Visitor>
-  void each_number(Visitor&& visit) {
-    visit(length_);
-    for (double& moment : moments_) visit(moment);
+  void fields(Visitor& visit) {
+    visit(length_, moments_);
   }
 
  private:

@@ -128,6 +128,9 @@ std::string summary_json(const RunSummary& summary, std::span<const Signal> reco
   for (const auto& [time, name, value] : summary.changes) {
     json["changes"].push_back({{"time", time}, {"variable", name}, {"value", json_of(value)}});
   }
+  if (summary.resumed_from) {
+    json["resumed_from"] = {{"directory", summary.resumed_from->directory}, {"time", summary.resumed_from->time}};
+  }
   return json_text(json);
 }
 

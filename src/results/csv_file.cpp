@@ -1,7 +1,14 @@
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <charconv>
+#include <fstream>
+#include <limits>
+#include <optional>
 
 #include "base/csv.hpp"
 #include "base/values.hpp"
+#include "entrain/error.hpp"
 #include "results/results_file.hpp"
 #include "results/row_file.hpp"
 #include "results/shortest_decimal.hpp"
@@ -18,21 +25,69 @@ std::string cell_of(const Value& value) {
   return is_number ? value_text(value) : csv_quoted(value_text(value));
 }
 
+/// Where the rows of a file end that are at or before `t`; the header counts as one. A line end inside quotes is text.
+std::uint64_t end_of_rows_until(const std::filesystem::path& file, Time t) {
+  std::ifstream stream(file, std::ios::binary);
+  std::uint64_t at = 0;
+  std::uint64_t kept = 0;
+  bool quoted = false;
+  bool header = true;
+  std::string cell;  // the first of the row
+  bool in_first = true;
+  for (char c = 0; stream.get(c);) {
+    ++at;
+    if (c == '"') quoted = !quoted;
+    if (!quoted && c == ',') in_first = false;
+    if (quoted || c != '\n') {
+      if (in_first) cell += c;
+      continue;
+    }
+    double time = 0.0;
+    const auto read = std::from_chars(cell.data(), cell.data() + cell.size(), time);
+    if (!header && (read.ec != std::errc() || time > t)) break;
+    kept = at;
+    header = false;
+    in_first = true;
+    cell.clear();
+  }
+  return kept;
+}
+
+std::string header_text(const RecordedLayout& layout) {
+  std::string header = "time";
+  for (const auto& column : layout.columns) header += ',' + csv_cell(column.name);
+  return header + '\n';
+}
+
 /// `time`, then one column per recorded signal, numbers as the shortest text that reads back to the same value, texts
 /// quoted, bytes as quoted hexadecimal digits; cells empty where a signal is not known.
 class CsvFile : public ResultsFile {
  public:
-  explicit CsvFile(const std::filesystem::path& file) : file_(file) {}
+  CsvFile(const std::filesystem::path& file, bool continued) : path_(file), continued_(continued) {
+    if (!continued) file_.emplace(file);
+  }
 
   void write_header(const RecordedLayout& layout) override {
-    std::string header = "time";
     for (const auto& column : layout.columns) {
-      header += ',' + csv_cell(column.name);
       groups_.push_back(column.group);
       discrete_.push_back(column.discrete);
       if (column.discrete) cells_.resize(std::max(cells_.size(), *column.discrete + 1));
     }
-    file_.write_header(header + '\n');
+    const std::string header = header_text(layout);
+    if (!continued_) return file_->write_header(header);
+    std::string found(header.size(), '\0');
+    std::ifstream(path_, std::ios::binary).read(found.data(), std::ssize(found));
+    if (found != header) {
+      throw Error(ErrorCode::FileFailed,
+                  fmt::format("cannot go on in '{}': it has other columns, or is not there", path_.string()),
+                  {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Leave --append away"});
+    }
+    cut_after(std::numeric_limits<Time>::infinity());
+  }
+  void cut_after(Time t) override {
+    if (!continued_) return;
+    file_.reset();
+    file_.emplace(path_, end_of_rows_until(path_, t));
   }
 
   void write(const RowBlock& block) override {
@@ -43,7 +98,7 @@ class CsvFile : public ResultsFile {
       for (std::size_t column = 0; column < decimals_.size(); ++column) {
         decimals_[column] = shortest_decimal(values[column]);
       }
-      char* to = file_.begin_row(row_bytes + make_cells(block, row));
+      char* to = file_->begin_row(row_bytes + make_cells(block, row));
       to = write_number(to, shortest_decimal(block.time(row)));
       for (std::size_t column = 0; column < groups_.size(); ++column) {
         *to++ = ',';
@@ -56,11 +111,11 @@ class CsvFile : public ResultsFile {
         }
       }
       *to++ = '\n';
-      file_.end_row(to);
+      file_->end_row(to);
     }
   }
 
-  void flush() override { file_.flush(); }
+  void flush() override { file_->flush(); }
 
  private:
   /// Those of the row that are no real numbers; returns how many characters they have.
@@ -73,7 +128,9 @@ class CsvFile : public ResultsFile {
     return bytes;
   }
 
-  RowFile file_;
+  std::filesystem::path path_;
+  bool continued_;
+  std::optional<RowFile> file_;
   std::vector<std::size_t> groups_;                   // of each column
   std::vector<std::optional<std::size_t>> discrete_;  // of each column that is no real number
   std::vector<std::string> cells_;                    // of the row being written: those that are no real numbers
@@ -83,7 +140,11 @@ class CsvFile : public ResultsFile {
 }  // namespace
 
 std::unique_ptr<ResultsFile> csv_file(const std::filesystem::path& file) {
-  return std::make_unique<CsvFile>(file);
+  return std::make_unique<CsvFile>(file, false);
+}
+
+std::unique_ptr<ResultsFile> continued_csv_file(const std::filesystem::path& file) {
+  return std::make_unique<CsvFile>(file, true);
 }
 
 }  // namespace entrain

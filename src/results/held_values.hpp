@@ -21,10 +21,20 @@ class HeldValues {
     return changes_.front().values;
   }
 
+  template <class Visitor>
+  void fields(Visitor& visit) {
+    visit(changes_);
+  }
+
  private:
   struct Change {
     Time time;
     std::vector<Value> values;
+
+    template <class Visitor>
+    void fields(Visitor& visit) {
+      visit(time, values);
+    }
   };
   std::deque<Change> changes_;
 };

@@ -1,7 +1,10 @@
 #include <time.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
+#include "base/bytes.hpp"
 #include "base/values.hpp"
 #include "entrain/recording.hpp"
 #include "results/background_writer.hpp"
@@ -32,11 +35,14 @@ std::string subsystem_name(std::span<const Signal> signals, std::size_t subsyste
 }  // namespace
 
 struct Recorder::Impl {
-  Impl(const std::filesystem::path& file, RecordDescription record);
+  Impl(std::unique_ptr<ResultsFile> file, RecordDescription record)
+      : record_(std::move(record)), file_(std::move(file)) {}
 
   void begin(std::span<const Signal> signals, const RunSummary& summary);
   void communicated(const Sample& sample);
   void end();
+  std::vector<std::byte> memory() const;
+  void resume(const Sample& sample, std::span<const std::byte> memory);
   RecordedLayout layout_of(std::span<const Signal> signals, const RunSummary& summary);
   RowBlock::Row add_row(Time t);
   void add_grid_row();
@@ -57,9 +63,13 @@ struct Recorder::Impl {
   std::int64_t handed_over_at_ = 0;  ///< coarse monotonic clock, ns
 };
 
-Recorder::Impl::Impl(const std::filesystem::path& file, RecordDescription record)
-    : record_(std::move(record)),
-      file_(make_results_file(record_.format ? std::string_view(record_.format->value) : kCsvFormat, file)) {}
+namespace {
+
+std::string_view format_of(const RecordDescription& record) {
+  return record.format ? std::string_view(record.format->value) : kCsvFormat;
+}
+
+}  // namespace
 
 RecordedLayout Recorder::Impl::layout_of(std::span<const Signal> signals, const RunSummary& summary) {
   RecordedLayout layout;
@@ -148,14 +158,33 @@ void Recorder::Impl::add_grid_row() {
   if (!discrete_.empty()) write_discrete(held_.at(from.t), row);
 }
 
+std::vector<std::byte> Recorder::Impl::memory() const {
+  return grid_ ? to_bytes(chosen_, *grid_, held_) : Bytes();
+}
+
+/// Rows that another process has written and that come again, or came after the checkpoint, are taken out of a file
+/// that is continued.
+void Recorder::Impl::resume(const Sample& sample, std::span<const std::byte> memory) {
+  if (!grid_) return file_->cut_after(sample.t);
+  if (memory.empty()) return communicated(sample);  // who saved had no recorder: the grid begins here
+  std::vector<std::size_t> chosen;
+  from_bytes(memory, chosen, *grid_, held_);
+  if (chosen != chosen_) {
+    throw Error(ErrorCode::InvalidSystem, "the checkpoint was written by a run that recorded other signals");
+  }
+  file_->cut_after(std::nextafter(grid_->next_row_time(), -std::numeric_limits<Time>::infinity()));
+}
+
 void Recorder::Impl::end() {
   if (!writer_) return;  // it failed before it began
   while (grid_ && grid_->row_is_started()) add_grid_row();
   writer_->finish();
 }
 
-Recorder::Recorder(const std::filesystem::path& file, RecordDescription record)
-    : impl_(std::make_unique<Impl>(file, std::move(record))) {}
+Recorder::Recorder(const std::filesystem::path& file, RecordDescription record, bool append)
+    : impl_(std::make_unique<Impl>(
+          append ? continued_results_file(format_of(record), file) : make_results_file(format_of(record), file),
+          record)) {}
 Recorder::~Recorder() = default;
 Recorder::Recorder(Recorder&&) noexcept = default;
 Recorder& Recorder::operator=(Recorder&&) noexcept = default;
@@ -170,6 +199,14 @@ void Recorder::communicated(const Sample& sample, const RunSummary&) {
 
 void Recorder::end(const RunSummary&) {
   impl_->end();
+}
+
+std::vector<std::byte> Recorder::memory() const {
+  return impl_->memory();
+}
+
+void Recorder::resume(const Sample& sample, const RunSummary&, std::span<const std::byte> memory) {
+  impl_->resume(sample, memory);
 }
 
 Observer::Needs Recorder::needs() const {

@@ -1,6 +1,11 @@
 #include "results/results_file.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
+
+#include "entrain/error.hpp"
+#include "entrain/system_description.hpp"
 
 namespace entrain {
 namespace {
@@ -26,6 +31,12 @@ const Format& find(std::string_view name) {
 
 std::string results_file_name(std::string_view format) {
   return std::string(find(format).file);
+}
+
+std::unique_ptr<ResultsFile> continued_results_file(std::string_view format, const std::filesystem::path& file) {
+  if (format == kCsvFormat) return continued_csv_file(file);
+  throw Error(ErrorCode::FileFailed, fmt::format("results in the format {} cannot be continued in their file", format),
+              {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Leave --append away, or record as csv"});
 }
 
 std::unique_ptr<ResultsFile> make_results_file(std::string_view format, const std::filesystem::path& file) {

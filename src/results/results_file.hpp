@@ -40,6 +40,8 @@ class ResultsFile {
   virtual void write(const RowBlock& block) = 0;
   /// Afterwards what was written can be read, whatever ends the program. Called about once a second and at the end.
   virtual void flush() = 0;
+  /// Of a file that is continued: rows later than `t` are taken out. Called once, before the first block.
+  virtual void cut_after(Time /*t*/) {}
 };
 
 /// Of a value of `record.format`.
@@ -48,6 +50,10 @@ std::string results_file_name(std::string_view format);
 /// Each creates or empties the file; throws Error{FileFailed}.
 std::unique_ptr<ResultsFile> make_results_file(std::string_view format, const std::filesystem::path& file);
 std::unique_ptr<ResultsFile> csv_file(const std::filesystem::path& file);
+/// Goes on in a file that is there; its header must be the same. Throws Error{FileFailed}, also for other formats than
+/// CSV.
+std::unique_ptr<ResultsFile> continued_results_file(std::string_view format, const std::filesystem::path& file);
+std::unique_ptr<ResultsFile> continued_csv_file(const std::filesystem::path& file);
 std::unique_ptr<ResultsFile> hdf5_file(const std::filesystem::path& file);
 std::unique_ptr<ResultsFile> mat_file(const std::filesystem::path& file);
 

@@ -21,6 +21,17 @@ RowFile::RowFile(std::filesystem::path path) : path_(std::move(path)), buffer_(k
   if (descriptor_ < 0) throw file_error("cannot create", path_, errno);
 }
 
+RowFile::RowFile(std::filesystem::path path, std::uint64_t keep)
+    : path_(std::move(path)), buffer_(kBufferBytes), complete_bytes_(keep) {
+  descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+  if (descriptor_ < 0) throw file_error("cannot open", path_, errno);
+  const auto end = static_cast<off_t>(keep);
+  if (::ftruncate(descriptor_, end) == 0 && ::lseek(descriptor_, end, SEEK_SET) == end) return;
+  const int error_number = errno;
+  ::close(descriptor_);
+  throw file_error("cannot write", path_, error_number);
+}
+
 RowFile::~RowFile() {
   [[maybe_unused]] const auto untold = write_all(descriptor_, {buffer_.data(), used_});
   ::close(descriptor_);

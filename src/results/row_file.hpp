@@ -13,6 +13,8 @@ class RowFile {
  public:
   /// Creates or empties the file. Throws Error{FileFailed}.
   explicit RowFile(std::filesystem::path path);
+  /// Goes on behind the first `keep` bytes of a file that is there.
+  RowFile(std::filesystem::path path, std::uint64_t keep);
   /// Writes what is left, without telling of a failure: call `flush` to be told.
   ~RowFile();
   RowFile(const RowFile&) = delete;

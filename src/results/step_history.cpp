@@ -57,4 +57,11 @@ void StepHistory::communicated(const Sample& sample, const RunSummary& summary) 
   difference_counts_.add(sample.differences);
 }
 
+void StepHistory::resume(const Sample& sample, const RunSummary& summary, std::span<const std::byte>) {
+  resolution_.communicated(sample);
+  last_time_ = sample.t;
+  last_iterations_ = summary.iterations;
+  last_rejected_ = summary.rejected_steps;
+}
+
 }  // namespace entrain

@@ -22,6 +22,8 @@ class StepHistory : public Observer {
 
   void begin(std::span<const Signal> signals, const RunSummary& summary) override;
   void communicated(const Sample& sample, const RunSummary& summary) override;
+  /// It begins where the run goes on.
+  void resume(const Sample& sample, const RunSummary& summary, std::span<const std::byte> memory) override;
   Needs needs() const override { return {.states = false, .slopes = false, .differences = true}; }
 
   const std::vector<Channel>& channels() const { return channels_; }

@@ -33,6 +33,12 @@ class UniformRows {
     std::span<const unsigned char> known;
   };
   Row take_row();
+  Time next_row_time() const { return row_time(next_row_); }
+
+  template <class Visitor>
+  void fields(Visitor& visit) {
+    visit(next_row_, rows_reached_, groups_);
+  }
 
  private:
   /// Two neighbouring communication times of a subsystem. Per column: value and slope at both, in `numbers`.
@@ -40,10 +46,20 @@ class UniformRows {
     Time from;
     Time to;
     std::uint64_t rows_end;  ///< one past the last row that lies in it
+
+    template <class Visitor>
+    void fields(Visitor& visit) {
+      visit(from, to, rows_end);
+    }
   };
   struct Knot {
     double value;
     double slope;
+
+    template <class Visitor>
+    void fields(Visitor& visit) {
+      visit(value, slope);
+    }
   };
   /// The columns of one subsystem, with the pieces not yet used up, as a ring.
   struct Group {
@@ -58,6 +74,12 @@ class UniformRows {
     std::vector<Knot> knots;  ///< 2 per column and piece
     std::size_t first = 0;
     std::size_t count = 0;
+
+    /// What the run changes.
+    template <class Visitor>
+    void fields(Visitor& visit) {
+      visit(started, last_time, last, rows_end, pieces, knots, first, count);
+    }
   };
 
   Time row_time(std::uint64_t row) const { return start_ + static_cast<double>(row) * interval_; }

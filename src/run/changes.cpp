@@ -126,6 +126,25 @@ void Changes::restore(const InForce& earlier) {
   in_force_ = earlier;
 }
 
+void Changes::resume_start(const InForce& at_start) {
+  for (const auto& [place, value] : at_start) {
+    const auto [s, causality, index] = place;
+    if (!originals_.contains(place)) originals_[place] = value_before(place);
+    system_.set_start(SubsystemId{s}, {causality, index}, value);
+    in_force_[place] = at_start_[place] = value;
+  }
+}
+
+void Changes::resume(const InForce& in_force) {
+  for (const auto& [place, value] : in_force) {
+    const auto now = in_force_.find(place);
+    if (now != in_force_.end() && now->second == value) continue;
+    if (!originals_.contains(place)) originals_[place] = value_before(place);
+    apply(place, value);
+  }
+  in_force_ = in_force;
+}
+
 void Changes::rewind() {
   for (const auto& [place, value] : in_force_) {
     const auto [s, causality, index] = place;

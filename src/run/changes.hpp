@@ -31,6 +31,11 @@ class Changes {
   using Place = std::tuple<std::size_t, Causality, std::size_t>;
   using InForce = std::map<Place, Value>;
   const InForce& in_force() const { return in_force_; }
+  /// Of those, the ones that were set before the run.
+  const InForce& at_start() const { return at_start_; }
+  /// In another process: what was set before the run, before `initialize`; what was set since, after it.
+  void resume_start(const InForce& at_start);
+  void resume(const InForce& in_force);
   /// What was set since is taken back, where it is known what was before.
   void restore(const InForce& earlier);
   /// The start again: what was set before `initialize` stays.

@@ -30,11 +30,22 @@ class CouplingResidual {
   /// |input - output| of every connection as it is now; NaN where not both ends communicated.
   void read_differences(Time now, std::span<double> all) const;
 
- private:
   struct Range {
-    double low, high;
-  };
+    double low = 0.0;
+    double high = 0.0;
 
+    template <class Visitor>
+    void fields(Visitor& visit) {
+      visit(low, high);
+    }
+  };
+  /// The rest follows from it.
+  template <class Visitor>
+  void fields(Visitor& visit) {
+    visit(difference_, ranges_, all_met_, met_);
+  }
+
+ private:
   [[gnu::noinline]] void compare_those_who_met(Time now);
   bool both_ends_communicated(InputId input, Time now) const;
   double magnitude(OutputId output) const;

@@ -26,17 +26,26 @@ class EnergyMonitor {
   /// Residual power and energy of each bond, as in `bond_signals`.
   void values(std::span<double> values) const;
 
- private:
   struct Meter {
     SubsystemId one, other;
-    Time measured;
+    Time measured = 0.0;
     std::uint64_t measurements = 0;
     double power = 0.0;
     double energy = 0.0;
     double most_power = 0.0;
     double transferred = 0.0;
-  };
 
+    template <class Visitor>
+    void fields(Visitor& visit) {
+      visit(one, other, measured, measurements, power, energy, most_power, transferred);
+    }
+  };
+  template <class Visitor>
+  void fields(Visitor& visit) {
+    visit(meters_);
+  }
+
+ private:
   void measure(Time now);
 
   const CoupledSystem* system_;

@@ -31,7 +31,24 @@ void forget_residuals(RunSummary& summary) {
   for (auto& connection : summary.connections) connection.max_residual = kUnknown;
 }
 
+/// What a run has done, of all that a summary tells: the rest is known again when it is prepared.
+template <class Visitor>
+void visit_progress(Visitor& visit, RunSummary& summary) {
+  visit(summary.reached, summary.macro_steps, summary.smallest_step, summary.largest_step, summary.rejected_steps,
+        summary.iterations, summary.wall_seconds, summary.changes);
+}
+
 }  // namespace
+
+template <class Visitor>
+void visit_fields(Visitor& visit, ValueChange& change) {
+  visit(change.time, change.name, change.value);
+}
+
+template <class Visitor>
+void visit_fields(Visitor& visit, MethodMemory& memory) {
+  visit(memory.step, memory.numbers, memory.bytes);
+}
 
 Runner::Runner(CoupledSystem& system, Method& method, const RunSettings& settings, RunSummary summary,
                const std::atomic<bool>* interrupt, int threads)
@@ -72,6 +89,11 @@ void Runner::abandon(std::string message) {
 }
 
 void Runner::begin() {
+  initialize();
+  if (!observers_.empty()) tell_observers();
+}
+
+void Runner::initialize() {
   summary_.termination = Termination::Running;
   summary_.start = summary_.reached = settings_.start;
   summary_.stop = settings_.stop;
@@ -104,7 +126,6 @@ void Runner::begin() {
   }
   residual_.begin(settings_.start);
   energy_.begin(settings_.start);
-  if (!observers_.empty()) tell_observers();
 }
 
 void Runner::advance_while_before(Time t) {
@@ -180,17 +201,20 @@ void Runner::fill_slopes() {
   for (const std::size_t index : recordable_.states) *next++ = states_[index];
 }
 
-void Runner::tell_observers() {
+Sample Runner::sample() {
   fill_sample_values();
   if (needs_.slopes) fill_slopes();
   for (std::size_t s = 0; s < system_.size(); ++s) {
     communicated_[s] = system_.time_of(SubsystemId{s}) == summary_.reached ? 1 : 0;
   }
   if (needs_.differences) residual_.read_differences(summary_.reached, differences_);
-  const Sample sample{summary_.reached, values_,
-                      slopes_,          communicated_,
-                      differences_,     needs_.discrete ? system_.discrete()->values() : std::span<const Value>()};
-  for (auto* observer : observers_) observer->communicated(sample, summary_);
+  return {summary_.reached, values_,      slopes_,
+          communicated_,    differences_, needs_.discrete ? system_.discrete()->values() : std::span<const Value>()};
+}
+
+void Runner::tell_observers() {
+  const Sample now = sample();
+  for (auto* observer : observers_) observer->communicated(now, summary_);
 }
 
 double Runner::value(std::size_t signal) {
@@ -295,6 +319,41 @@ void Runner::finish(Termination termination, std::string message) {
 
 Runner::Position Runner::position() {
   return {system_.save(), method_.memory(), residual_, energy_, summary_};
+}
+
+Bytes Runner::save() {
+  const auto saved = system_.save();
+  std::vector<Bytes> observers;
+  for (const auto* observer : observers_) observers.push_back(observer->memory());
+  refresh_summary();
+  ByteWriter write;
+  write(system_.serialize(saved), method_.memory(), residual_, energy_, observers);
+  visit_progress(write, summary_);
+  system_.release(saved);
+  return write.take();
+}
+
+void Runner::resume(std::span<const std::byte> bytes, ResumedFrom from, const std::function<void()>& set_values) {
+  resumed_ = std::chrono::steady_clock::now();
+  try {
+    initialize();
+    set_values();
+    Bytes system;
+    MethodMemory method;
+    std::vector<Bytes> observers;
+    ByteReader read(bytes);
+    read(system, method, residual_, energy_, observers);
+    visit_progress(read, summary_);
+    system_.resume(system);
+    method_.restore(method);
+    seconds_before_ = summary_.wall_seconds;
+    summary_.resumed_from = std::move(from);
+    observers.resize(observers_.size());
+    const Sample now = sample();
+    for (std::size_t i = 0; i < observers_.size(); ++i) observers_[i]->resume(now, summary_, observers[i]);
+  } catch (const std::exception& error) {
+    finish(Termination::Failed, error.what());
+  }
 }
 
 void Runner::restore(const Position& position) {

@@ -2,10 +2,12 @@
 
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <optional>
 #include <stop_token>
 #include <vector>
 
+#include "base/bytes.hpp"
 #include "entrain/coupled_system.hpp"
 #include "entrain/method.hpp"
 #include "entrain/simulation.hpp"
@@ -53,8 +55,15 @@ class Runner {
   Position position();
   void restore(const Position& position);
 
+  /// The same for another process, what the observers remember included.
+  Bytes save();
+  /// In place of the start; `set_values` is called between the initialization and the restored state.
+  void resume(std::span<const std::byte> bytes, ResumedFrom from, const std::function<void()>& set_values);
+
  private:
   void begin();
+  void initialize();
+  Sample sample();
   void advance_while_before(Time t);
   bool is_interrupted() const;
   void tell_observers();

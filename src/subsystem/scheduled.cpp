@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/bytes.hpp"
 #include "base/grid.hpp"
 #include "subsystem/foreign_calls.hpp"
 
@@ -38,6 +39,10 @@ class Scheduled final : public Subsystem,
   StateId save() override;
   void restore(StateId id) override;
   void release(StateId id) override { inner_->facets().rollback->release(id); }
+  bool can_serialize() const override { return inner_->facets().rollback->can_serialize(); }
+  Bytes serialize(StateId id) override;
+  StateId deserialize(std::span<const std::byte> bytes) override;
+  StateId keep(StateId id, std::size_t applied);
   Time next_event(Time t) override;
   void reset() override { inner_->facets().reset->reset(); }
 
@@ -151,11 +156,25 @@ void Scheduled::refresh(const Step& step, Duration size, std::span<double> outpu
 }
 
 StateId Scheduled::save() {
-  const StateId id = inner_->facets().rollback->save();
+  return keep(inner_->facets().rollback->save(), applied_);
+}
+
+StateId Scheduled::keep(StateId id, std::size_t applied) {
   const auto slot = static_cast<std::size_t>(id);
   if (saved_.size() <= slot) saved_.resize(slot + 1);
-  saved_[slot] = applied_;
+  saved_[slot] = applied;
   return id;
+}
+
+Bytes Scheduled::serialize(StateId id) {
+  return to_bytes(saved_[static_cast<std::size_t>(id)], inner_->facets().rollback->serialize(id));
+}
+
+StateId Scheduled::deserialize(std::span<const std::byte> bytes) {
+  std::size_t applied = 0;
+  Bytes inner;
+  from_bytes(bytes, applied, inner);
+  return keep(inner_->facets().rollback->deserialize(inner), applied);
 }
 
 /// A saved state need not hold the parameters.

@@ -40,11 +40,8 @@ class EngineRun {
       z.insert(z.end(), system().inputs().begin(), system().inputs().end());
       return z;
     }
-    constexpr std::size_t kSlots = kMaxInputDegree + 1;
-    const auto memory = method().memory().numbers;  // per input: count, values, steps
-    for (std::size_t i = 0; i < system().graph().inputs(); ++i) {
-      const auto* values = memory.data() + i * (1 + 2 * kSlots) + 1;
-      z.insert(z.end(), values, values + degree + 1);
+    for (const auto& history : method().histories()) {
+      z.insert(z.end(), history.value.begin(), history.value.begin() + degree + 1);
     }
     return z;
   }

@@ -154,16 +154,15 @@ TEST(Estimator, linearizes_when_the_linearization_tolerance_asks) {
   EXPECT_FALSE(once.look());
 }
 
-TEST(Estimator, comes_back_from_its_numbers) {
+TEST(Estimator, comes_back_from_what_it_remembered) {
   auto pair = prey(true);
   const InputBlock block(kDailyStimulus.data(), 1, 2);
   pair.step(block, 0.1);
   pair.step(block, 0.1);
-  std::vector<double> numbers;
-  pair.estimator.save(numbers);
+  const auto memory = pair.estimator.memory();
   const auto expected = pair.estimate(block, 0.1);
   auto other = prey(true);
-  EXPECT_EQ(other.estimator.restore(numbers.data()), numbers.data() + numbers.size());
+  other.estimator.restore(memory);
   EXPECT_EQ(other.estimate(block, 0.1).y, expected.y);
 }
 

@@ -1,4 +1,5 @@
 #include "masters/output_estimate.hpp"
+#include "base/bytes.hpp"
 
 #include <gtest/gtest.h>
 
@@ -92,14 +93,10 @@ TEST(OutputEstimate, keeps_as_many_samples_as_the_highest_least_squares_needs) {
   EXPECT_NEAR(at(estimate, 10.0), 1000.0, 1e-9);  // a cubic is fitted exactly
 }
 
-TEST(OutputEstimate, goes_on_from_saved_numbers_with_the_same_bits) {
+TEST(OutputEstimate, goes_on_from_its_bytes_with_the_same_bits) {
   auto estimate = after({{0.0, 0.1}, {0.3, 0.7}, {0.4, 1.3}, {0.9, 1.1}}, {2, true});
-  std::vector<double> numbers{42.0};
-  estimate.save(numbers);
   OutputEstimate copy;
-  const double* next = numbers.data() + 1;
-  copy.restore(next);
-  EXPECT_EQ(next, numbers.data() + numbers.size());
+  from_bytes(to_bytes(estimate), copy);
   const auto expected = estimate.take(1.0, 1.7, {2, true});
   const auto found = copy.take(1.0, 1.7, {2, true});
   EXPECT_EQ(found.error, expected.error);

@@ -234,6 +234,16 @@ void CoSimulation::restore(std::size_t slot) {
   open_short_way();
 }
 
+Bytes CoSimulation::serialize(std::size_t slot) {
+  return to_bytes(saved_[slot], derivatives_);
+}
+
+void CoSimulation::deserialize(std::size_t slot, std::span<const std::byte> bytes) {
+  settle();
+  if (saved_.size() <= slot) saved_.resize(slot + 1);
+  from_bytes(bytes, saved_[slot], derivatives_);
+}
+
 void CoSimulation::states(std::span<double> x) {
   settle();
   if (!x.empty()) require(instance_->get_reals(ports_.real_states(), x.data()));

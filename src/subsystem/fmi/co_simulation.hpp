@@ -24,6 +24,8 @@ class CoSimulation final : public FmuStepper, private FmuStepOwner {
   }
   void save(std::size_t slot) override;
   void restore(std::size_t slot) override;
+  Bytes serialize(std::size_t slot) override;
+  void deserialize(std::size_t slot, std::span<const std::byte> bytes) override;
   void change(FunctionRef<FmuResult()> set) override;
 
   void states(std::span<double> x) override;
@@ -43,6 +45,11 @@ class CoSimulation final : public FmuStepper, private FmuStepOwner {
     std::vector<double> coefficients;
     Time next_event = kNever;     ///< announced
     bool stop_requested = false;  ///< by an event, to be told with the next step
+
+    template <class Visitor>
+    void fields(Visitor& visit) {
+      visit(time, size, degree, told, coefficients, next_event, stop_requested);
+    }
   };
 
   void require(const FmuResult& result) { reporter_.require(result, end_.time); }

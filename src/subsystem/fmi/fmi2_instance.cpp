@@ -90,6 +90,10 @@ struct Fmi2Functions {
   FmuSymbol<fmi2GetFMUstateTYPE> get_state{library_, "fmi2GetFMUstate"};
   FmuSymbol<fmi2SetFMUstateTYPE> set_state{library_, "fmi2SetFMUstate"};
   FmuSymbol<fmi2FreeFMUstateTYPE> free_state{library_, "fmi2FreeFMUstate"};
+  FmuSymbol<fmi2SerializedFMUstateSizeTYPE> serialized_size{library_, "fmi2SerializedFMUstateSize"};
+  FmuSymbol<fmi2SerializeFMUstateTYPE> serialize_state{library_, "fmi2SerializeFMUstate"};
+  FmuSymbol<fmi2DeSerializeFMUstateTYPE> deserialize_state{library_, "fmi2DeSerializeFMUstate"};
+  using Byte = fmi2Byte;
   FmuSymbol<fmi2GetDirectionalDerivativeTYPE> directional_derivative{library_, "fmi2GetDirectionalDerivative"};
   FmuSymbol<fmi2SetRealInputDerivativesTYPE> set_input_derivatives{library_, "fmi2SetRealInputDerivatives"};
   FmuSymbol<fmi2GetRealOutputDerivativesTYPE> get_output_derivatives{library_, "fmi2GetRealOutputDerivatives"};

@@ -34,6 +34,10 @@ struct Fmi3Functions {
   FmuSymbol<fmi3GetFMUStateTYPE> get_state{library_, "fmi3GetFMUState"};
   FmuSymbol<fmi3SetFMUStateTYPE> set_state{library_, "fmi3SetFMUState"};
   FmuSymbol<fmi3FreeFMUStateTYPE> free_state{library_, "fmi3FreeFMUState"};
+  FmuSymbol<fmi3SerializedFMUStateSizeTYPE> serialized_size{library_, "fmi3SerializedFMUStateSize"};
+  FmuSymbol<fmi3SerializeFMUStateTYPE> serialize_state{library_, "fmi3SerializeFMUState"};
+  FmuSymbol<fmi3DeserializeFMUStateTYPE> deserialize_state{library_, "fmi3DeserializeFMUState"};
+  using Byte = fmi3Byte;
   FmuSymbol<fmi3GetDirectionalDerivativeTYPE> directional_derivative{library_, "fmi3GetDirectionalDerivative"};
   FmuSymbol<fmi3GetAdjointDerivativeTYPE> adjoint_derivative{library_, "fmi3GetAdjointDerivative"};
   FmuSymbol<fmi3GetOutputDerivativesTYPE> get_output_derivatives{library_, "fmi3GetOutputDerivatives"};

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -186,6 +187,8 @@ class FmuInstance {
   virtual FmuResult get_state(State& state) = 0;
   virtual FmuResult set_state(State state) = 0;
   virtual FmuResult free_state(State& state) = 0;
+  virtual FmuResult serialize_state(State state, std::vector<std::byte>& bytes) = 0;
+  virtual FmuResult deserialize_state(std::span<const std::byte> bytes, State& state) = 0;
 
   virtual FmuResult enter_event_mode() = 0;
   virtual FmuEventUpdate update_discrete_states() = 0;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "base/bytes.hpp"
 #include "base/function_ref.hpp"
 #include "entrain/subsystem.hpp"
 #include "subsystem/fmi/fmu.hpp"
@@ -48,6 +49,9 @@ class FmuStepper : public States, public Linearizer, public OutputDerivatives, p
   /// What a step depends on besides the state inside the FMU, kept under a number: small ones, used again.
   virtual void save(std::size_t slot) = 0;
   virtual void restore(std::size_t slot) = 0;
+  /// The same for another process. `deserialize` leaves the initialization mode, as `save` does.
+  virtual Bytes serialize(std::size_t slot) = 0;
+  virtual void deserialize(std::size_t slot, std::span<const std::byte> bytes) = 0;
   virtual Equations* equations() noexcept { return nullptr; }
   /// Calls `set` where the standard allows discrete inputs and tunable parameters to be set, and lets the FMU settle
   /// what follows from them.

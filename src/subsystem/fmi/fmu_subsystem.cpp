@@ -85,6 +85,10 @@ class FmuSubsystem final : public Subsystem,
   StateId save() override;
   void restore(StateId id) override;
   void release(StateId id) override { free_.push_back(id); }
+  bool can_serialize() const override;
+  Bytes serialize(StateId id) override;
+  StateId deserialize(std::span<const std::byte> bytes) override;
+  StateId free_slot();
   void reset() override;
   void set_parameter(std::size_t parameter, const Value& value) override;
   void read(std::span<const std::size_t> outputs, std::span<Value> values) override;
@@ -312,7 +316,7 @@ std::string FmuSubsystem::reading(std::size_t output) const {
                                                             : "fmi3GetFloat64");
 }
 
-StateId FmuSubsystem::save() {
+StateId FmuSubsystem::free_slot() {
   if (free_.empty()) {
     saved_.emplace_back();
     free_.reserve(saved_.size());  // so that release never allocates
@@ -320,6 +324,11 @@ StateId FmuSubsystem::save() {
   }
   const StateId id = free_.back();
   free_.pop_back();
+  return id;
+}
+
+StateId FmuSubsystem::save() {
+  const StateId id = free_slot();
   const auto slot = static_cast<std::size_t>(id);
   stepper_->save(slot);
   if (!proven_->rollback_by_states) require(instance_->get_state(saved_[slot]));
@@ -330,6 +339,33 @@ void FmuSubsystem::restore(StateId id) {
   const auto slot = static_cast<std::size_t>(id);
   if (!proven_->rollback_by_states) require(instance_->set_state(saved_[slot]));
   stepper_->restore(slot);
+}
+
+bool FmuSubsystem::can_serialize() const {
+  if (proven_->rollback_by_states) return true;
+  return interface_ == FmuInterface::CoSimulation ? fmu_->flags().serialization : fmu_->exchange_flags().serialization;
+}
+
+/// With the elements of its discrete ports: an array is set as a whole, from what we know of it.
+Bytes FmuSubsystem::serialize(StateId id) {
+  const auto slot = static_cast<std::size_t>(id);
+  Bytes inside;
+  if (!proven_->rollback_by_states) require(instance_->serialize_state(saved_[slot], inside));
+  return to_bytes(stepper_->serialize(slot), inside, discrete_);
+}
+
+StateId FmuSubsystem::deserialize(std::span<const std::byte> bytes) {
+  Bytes ours;
+  Bytes inside;
+  from_bytes(bytes, ours, inside, discrete_);
+  const StateId id = free_slot();
+  const auto slot = static_cast<std::size_t>(id);
+  stepper_->deserialize(slot, ours);
+  if (proven_->rollback_by_states) return id;
+  if (saved_[slot] != nullptr) require(instance_->free_state(saved_[slot]));
+  saved_[slot] = nullptr;
+  require(instance_->deserialize_state(inside, saved_[slot]));
+  return id;
 }
 
 void FmuSubsystem::free_saved() {

@@ -19,6 +19,11 @@ class InputDerivatives {
   /// Values and derivatives as they are at local time s.
   FmuResult tell(FmuInstance& instance, const InputBlock& inputs, Duration s);
 
+  template <class Visitor>
+  void fields(Visitor& visit) {
+    visit(highest_sent_);
+  }
+
  private:
   std::span<const ValueReference> inputs_;
   std::vector<ValueReference> references_;  ///< order by order, as the two below

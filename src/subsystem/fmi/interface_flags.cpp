@@ -38,6 +38,7 @@ ModelExchangeFlags read_model_exchange(const DescriptionXml& xml, pugi::xml_node
   ModelExchangeFlags flags;
   flags.model_identifier = model_identifier(xml, node);
   flags.rollback = flag(rollback_attribute(version));
+  flags.serialization = flag(serialization_attribute(version));
   flags.directional_derivatives = flag(directional_attribute(version));
   flags.needs_completed_step = three ? flag("needsCompletedIntegratorStep") : !flag("completedIntegratorStepNotNeeded");
   flags.needs_execution_tool = flag("needsExecutionTool");
@@ -54,6 +55,7 @@ CoSimulationFlags read_co_simulation(const DescriptionXml& xml, pugi::xml_node n
   flags.model_identifier = model_identifier(xml, node);
   flags.variable_step = flag("canHandleVariableCommunicationStepSize");
   flags.rollback = flag(rollback_attribute(version));
+  flags.serialization = flag(serialization_attribute(version));
   flags.input_derivatives = flag("canInterpolateInputs");
   flags.output_derivative_order = node.attribute("maxOutputDerivativeOrder").as_int(0);
   flags.directional_derivatives = flag(directional_attribute(version));

@@ -21,6 +21,9 @@ enum class FmiVersion { Two, Three };
 constexpr const char* rollback_attribute(FmiVersion version) {
   return version == FmiVersion::Two ? "canGetAndSetFMUstate" : "canGetAndSetFMUState";
 }
+constexpr const char* serialization_attribute(FmiVersion version) {
+  return version == FmiVersion::Two ? "canSerializeFMUstate" : "canSerializeFMUState";
+}
 constexpr const char* directional_attribute(FmiVersion version) {
   return version == FmiVersion::Two ? "providesDirectionalDerivative" : "providesDirectionalDerivatives";
 }
@@ -85,6 +88,7 @@ struct CoSimulationFlags {
   std::string model_identifier;
   bool variable_step = false;
   bool rollback = false;
+  bool serialization = false;
   bool input_derivatives = false;
   int output_derivative_order = 0;
   bool directional_derivatives = false;
@@ -100,6 +104,7 @@ struct CoSimulationFlags {
 struct ModelExchangeFlags {
   std::string model_identifier;
   bool rollback = false;
+  bool serialization = false;
   bool directional_derivatives = false;
   bool needs_completed_step = true;
   bool needs_execution_tool = false;

@@ -336,6 +336,12 @@ void ModelExchange::restore(std::size_t slot) {
   put_back(saved_[slot]);
 }
 
+void ModelExchange::deserialize(std::size_t slot, std::span<const std::byte> bytes) {
+  begin();
+  if (saved_.size() <= slot) saved_.resize(slot + 1);
+  from_bytes(bytes, saved_[slot]);
+}
+
 void ModelExchange::put_back(const Here& here) {
   here_ = here;
   told_ = false;

@@ -27,6 +27,8 @@ class ModelExchange final : public FmuStepper, public Equations {
   void evaluate(std::span<const double> inputs, std::span<double> outputs) override;
   void save(std::size_t slot) override;
   void restore(std::size_t slot) override;
+  Bytes serialize(std::size_t slot) override { return to_bytes(saved_[slot]); }
+  void deserialize(std::size_t slot, std::span<const std::byte> bytes) override;
   void change(FunctionRef<FmuResult()> set) override;
   Equations* equations() noexcept override { return this; }
   Time next_event(Time t) override;
@@ -59,6 +61,11 @@ class ModelExchange final : public FmuStepper, public Equations {
     bool inputs_changed = false;   ///< without event mode, since the last step: the next one begins with it
     Duration stiff_from = kNever;  ///< a step of this size took the explicit integrator too long
     std::vector<double> x, u, du;
+
+    template <class Visitor>
+    void fields(Visitor& visit) {
+      visit(t, next_event, inputs_changed, stiff_from, x, u, du);
+    }
   };
 
   void require(const FmuResult& result) { reporter_.require(result, here_.t); }

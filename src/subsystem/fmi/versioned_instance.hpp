@@ -29,6 +29,18 @@ class VersionedInstance : public FmuInstance {
   FmuResult get_state(State& state) override { return call(functions_.get_state, &state); }
   FmuResult set_state(State state) override { return call(functions_.set_state, state); }
   FmuResult free_state(State& state) override { return call(functions_.free_state, &state); }
+  FmuResult serialize_state(State state, std::vector<std::byte>& bytes) override {
+    std::size_t size = 0;
+    const FmuResult sized = call(functions_.serialized_size, state, &size);
+    if (!sized.done()) return sized;
+    bytes.resize(size);
+    return graver(sized, call(functions_.serialize_state, state,
+                              reinterpret_cast<typename Functions::Byte*>(bytes.data()), size));
+  }
+  FmuResult deserialize_state(std::span<const std::byte> bytes, State& state) override {
+    return call(functions_.deserialize_state, reinterpret_cast<const typename Functions::Byte*>(bytes.data()),
+                bytes.size(), &state);
+  }
   FmuResult enter_event_mode() override { return call(functions_.enter_event_mode); }
 
   FmuResult set_time(Time t) override {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/bytes.hpp"
 #include "entrain/error.hpp"
 #include "subsystem/native/event_integration.hpp"
 
@@ -51,6 +52,10 @@ class NativeSubsystem final : public Subsystem,
   StateId save() override;
   void restore(StateId id) override;
   void release(StateId id) override;
+  bool can_serialize() const override { return true; }
+  Bytes serialize(StateId id) override;
+  StateId deserialize(std::span<const std::byte> bytes) override;
+  StateId keep(std::span<const double> state);
   void states(std::span<double> x) override;
   void derivatives(std::span<double> dx) override;
   void linearize(Linearization& result) override;
@@ -223,16 +228,32 @@ void NativeSubsystem::keep_inputs_at_end(const InputBlock& inputs, Duration size
 StateId NativeSubsystem::save() {
   const auto kept = model_->memory();
   std::copy(kept.begin(), kept.end(), memory());
+  return keep(now_);
+}
+
+StateId NativeSubsystem::keep(std::span<const double> state) {
   if (free_.empty()) {
     const auto count = saved_.size() / now_.size();
-    saved_.insert(saved_.end(), now_.begin(), now_.end());
+    saved_.insert(saved_.end(), state.begin(), state.end());
     free_.reserve(count + 1);  // so that release never allocates
     return static_cast<StateId>(count);
   }
   const StateId id = free_.back();
   free_.pop_back();
-  std::copy(now_.begin(), now_.end(), saved_.data() + static_cast<std::size_t>(id) * now_.size());
+  std::copy(state.begin(), state.end(), saved_.data() + static_cast<std::size_t>(id) * now_.size());
   return id;
+}
+
+Bytes NativeSubsystem::serialize(StateId id) {
+  const double* from = saved_.data() + static_cast<std::size_t>(id) * now_.size();
+  return to_bytes(std::vector<double>(from, from + now_.size()));
+}
+
+StateId NativeSubsystem::deserialize(std::span<const std::byte> bytes) {
+  std::vector<double> state;
+  from_bytes(bytes, state);
+  if (state.size() == now_.size()) return keep(state);
+  throw Error(ErrorCode::FileFailed, "the saved state is that of another model", {name_, "", std::nullopt, ""});
 }
 
 void NativeSubsystem::restore(StateId id) {

@@ -1,0 +1,311 @@
+// Checkpoint files through the program: gone on from by another process, and refused where they must be.
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "support/checkpointed_systems.hpp"
+#include "support/mentions.hpp"
+#include "support/program.hpp"
+
+namespace entrain {
+namespace checkpoint_program_test {
+
+using test::run_program;
+using test::TemporaryFolder;
+using test::text_of;
+using test::write_text;
+
+using Arguments = std::vector<std::string>;
+
+Arguments operator+(Arguments first, const Arguments& more) {
+  first.insert(first.end(), more.begin(), more.end());
+  return first;
+}
+
+/// The header, and the rows later than `t`.
+std::string rows_after(const std::string& csv, double t) {
+  std::istringstream lines(csv);
+  std::string kept;
+  std::string line;
+  std::getline(lines, line);
+  kept = line + '\n';
+  while (std::getline(lines, line)) {
+    if (std::stod(line) > t) kept += line + '\n';
+  }
+  return kept;
+}
+
+nlohmann::json run_json(const TemporaryFolder& folder, const std::string& run) {
+  return nlohmann::json::parse(text_of(folder / run / "run.json"));
+}
+
+struct Case {
+  std::string kind;
+  test::MethodVariant variant;
+};
+
+std::vector<Case> cases() {
+  std::vector<Case> all;
+  for (const auto& kind : {"native", "2", "3"}) {
+    for (const auto& variant : test::method_variants()) {
+      if (test::suits(variant.method, kind)) all.push_back({kind, variant});
+    }
+  }
+  return all;
+}
+
+class ResumedRun : public testing::TestWithParam<Case> {
+ protected:
+  /// The example as a file of its own, with the method and its options.
+  void write_example(const std::string& name, double step) {
+    auto description =
+        test::changed(test::example_of_kind(name, GetParam().kind), {.method = GetParam().variant.method,
+                                                                     .step = step,
+                                                                     .stop = 60.0 * step,
+                                                                     .options = GetParam().variant.options});
+    write_text(folder_ / "system.toml", system_text(description));
+  }
+  TemporaryFolder folder_;
+};
+
+TEST_P(ResumedRun, writes_the_same_bytes_as_one_that_was_not_interrupted) {
+  struct {
+    std::string name;
+    double step;
+  } const systems[] = {{"lotka_volterra", 0.01}, {"mechanical", 1e-3}, {"oscillator", 0.02}};
+  for (const auto& [name, step] : systems) {
+    SCOPED_TRACE(name);
+    write_example(name, step);
+    const auto whole = test::results_of(folder_, "system.toml", name + "_whole");
+    const auto written = test::results_of(folder_, "system.toml", name + "_first",
+                                          {"--checkpoint", name, "--every", std::to_string(31.0 * step)});
+    EXPECT_EQ(written, whole);
+    const auto rest = test::results_of(folder_, "system.toml", name + "_rest", {"--resume", name});
+    const auto json = run_json(folder_, name + "_rest");
+    ASSERT_TRUE(json.contains("resumed_from"));
+    EXPECT_EQ(json["resumed_from"]["directory"], (folder_ / (name + "_first")).string());
+    const double at = json["resumed_from"]["time"];
+    EXPECT_GE(at, 31.0 * step * (1 - 1e-12));
+    EXPECT_LT(at, 60.0 * step);
+    EXPECT_EQ(rest, rows_after(whole, at));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Every, ResumedRun, testing::ValuesIn(cases()), [](const auto& tested) {
+  std::string name = tested.param.kind + "_" + tested.param.variant.method;
+  for (const auto& option : tested.param.variant.options) name += "_" + option;
+  std::replace_if(
+      name.begin(), name.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; }, '_');
+  return name;
+});
+
+/// Lotka-Volterra by FMUs, each a copy of its own; one checkpoint at 0.6 s of 1 s.
+class CheckpointOfFmus : public testing::Test {
+ protected:
+  CheckpointOfFmus() {
+    for (const auto* part : {"prey", "predator"}) {
+      std::filesystem::copy_file(test::fmu_folder() + "/2/lotka_volterra_" + part + ".fmu",
+                                 folder_ / (std::string(part) + ".fmu"));
+    }
+    write_text(folder_ / "system.toml", kSystem);
+    const auto run = run_program(
+        folder_, {"run", "system.toml", "--out", "first", "--quiet", "--checkpoint", "saved", "--every", "0.6"});
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+  }
+  test::ProgramResult resume(const Arguments& more = {}) {
+    return run_program(folder_,
+                       Arguments{"run", "system.toml", "--out", "rest", "--quiet", "--resume", "saved"} + more);
+  }
+  void expect_refused(const Arguments& more, const std::string& why) {
+    const auto run = resume(more);
+    EXPECT_EQ(run.exit_code, 1);
+    EXPECT_TRUE(run.err.find(why) != std::string::npos) << run.err;
+    EXPECT_FALSE(std::filesystem::exists(folder_ / "rest"));  // nothing has happened
+  }
+
+  static constexpr const char* kSystem = R"([run]
+stop = 1.0
+step = 0.01
+method = "gauss-seidel"
+[method.gauss-seidel]
+degree = 1
+[subsystems.prey]
+fmu = "prey.fmu"
+[subsystems.predator]
+fmu = "predator.fmu"
+[connections]
+"prey.p" = "predator.u"
+"predator.P" = "prey.u"
+)";
+  TemporaryFolder folder_;
+};
+
+TEST_F(CheckpointOfFmus, is_gone_on_from_where_the_files_have_moved) {
+  const auto whole = text_of(folder_ / "first/results.csv");
+  std::filesystem::create_directory(folder_ / "elsewhere");
+  for (const auto* name : {"prey.fmu", "predator.fmu", "system.toml"}) {
+    std::filesystem::rename(folder_ / name, folder_ / "elsewhere" / name);
+  }
+  const auto run = run_program(folder_, {"run", "elsewhere", "--out", "rest", "--quiet", "--resume", "saved"});
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_EQ(text_of(folder_ / "rest/results.csv"),
+            rows_after(whole, run_json(folder_, "rest")["resumed_from"]["time"]));
+}
+
+TEST_F(CheckpointOfFmus, knows_its_system) {
+  const auto whole = text_of(folder_ / "first/results.csv");
+  std::filesystem::remove(folder_ / "system.toml");
+  const auto run = run_program(folder_, {"run", "--resume", "saved", "--out", "rest", "--quiet"});
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_EQ(text_of(folder_ / "rest/results.csv"),
+            rows_after(whole, run_json(folder_, "rest")["resumed_from"]["time"]));
+}
+
+TEST_F(CheckpointOfFmus, goes_on_in_the_results_of_the_first_run) {
+  const auto whole = text_of(folder_ / "first/results.csv");
+  const auto run = run_program(folder_, {"run", "system.toml", "--resume", "saved", "--append", "--quiet"});
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_EQ(text_of(folder_ / "first/results.csv"), whole);  // rows after the checkpoint were there, and come again
+  EXPECT_EQ(run_json(folder_, "first")["termination"], "completed");
+  write_text(folder_ / "first/results.csv", whole.substr(0, whole.size() / 2));  // killed in the middle of a row ...
+  const auto lost = run_program(folder_, {"run", "system.toml", "--resume", "saved", "--append", "--quiet"});
+  ASSERT_EQ(lost.exit_code, 0) << lost.err;
+  EXPECT_NE(text_of(folder_ / "first/results.csv"), whole);  // ... before the checkpoint: those rows are gone
+  std::filesystem::remove_all(folder_ / "first");
+  const auto gone = run_program(folder_, {"run", "system.toml", "--resume", "saved", "--append", "--quiet"});
+  EXPECT_EQ(gone.exit_code, 1);
+  EXPECT_TRUE(gone.err.find("are no longer in") != std::string::npos) << gone.err;
+}
+
+TEST_F(CheckpointOfFmus, is_refused_when_it_is_cut_short) {
+  const auto whole = text_of(folder_ / "saved");
+  for (std::size_t size = 0; size < whole.size(); size += 97) {
+    write_text(folder_ / "saved", whole.substr(0, size));
+    expect_refused({}, "is cut short");
+  }
+}
+
+TEST_F(CheckpointOfFmus, is_refused_when_a_byte_is_another) {
+  const auto whole = text_of(folder_ / "saved");
+  for (const std::size_t at : {std::size_t{20}, whole.size() / 3, whole.size() / 2, whole.size() - 1}) {
+    auto damaged = whole;
+    damaged[at] = static_cast<char>(damaged[at] ^ 1);
+    write_text(folder_ / "saved", damaged);
+    expect_refused({}, "is damaged: its checksum does not fit");
+  }
+  auto other = whole;
+  other[0] = 'X';
+  write_text(folder_ / "saved", other);
+  expect_refused({}, "is no checkpoint of Entrain");
+  other = whole;
+  other[8] = 99;
+  write_text(folder_ / "saved", other);
+  expect_refused({}, "is written in format 99");
+}
+
+TEST_F(CheckpointOfFmus, is_refused_by_another_system) {
+  expect_refused({"--set", "prey.alpha=0.5"}, "is of another system: ");
+  expect_refused({"--step", "0.02"}, "'step = 0.01' then, 'step = 0.02' now");
+  expect_refused({"--method", "jacobi"}, "'method = \"gauss-seidel\"' then, 'method = \"jacobi\"' now");
+  expect_refused({"--option", "degree=2"}, "'degree = 1' then, 'degree = 2' now");
+}
+
+TEST_F(CheckpointOfFmus, is_refused_by_another_fmu) {
+  std::filesystem::copy_file(test::fmu_folder() + "/2/lotka_volterra_prey.fmu", folder_ / "prey.fmu",
+                             std::filesystem::copy_options::overwrite_existing);
+  write_text(folder_ / "prey.fmu", text_of(folder_ / "prey.fmu") + '\n');  // the archive is the same, the file is not
+  expect_refused({}, "prey.fmu of 'prey' is not the same file");
+}
+
+TEST_F(CheckpointOfFmus, is_refused_where_it_is_not) {
+  std::filesystem::remove(folder_ / "saved");
+  expect_refused({}, "cannot read 'saved'");
+}
+
+TEST_F(CheckpointOfFmus, needs_a_folder_and_a_sensible_interval) {
+  const auto run = [&](const Arguments& more) {
+    return run_program(folder_, Arguments{"run", "system.toml", "--out", "rest", "--quiet"} + more);
+  };
+  const auto nowhere = run({"--checkpoint", "no/folder/saved"});
+  EXPECT_EQ(nowhere.exit_code, 1);
+  EXPECT_TRUE(nowhere.err.find("cannot create 'no/folder/saved'") != std::string::npos) << nowhere.err;
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "rest"));
+  EXPECT_EQ(run({"--every", "0.1"}).exit_code, 2);
+  EXPECT_EQ(run({"--append"}).exit_code, 2);
+  EXPECT_EQ(run({"--checkpoint", "saved", "--every", "0"}).exit_code, 2);
+  EXPECT_EQ(run_program(folder_, {"run"}).exit_code, 2);
+}
+
+TEST_F(CheckpointOfFmus, that_cannot_be_written_ends_the_run) {
+  std::filesystem::create_directory(folder_ / "taken");
+  const auto run = run_program(
+      folder_, {"run", "system.toml", "--out", "rest", "--quiet", "--checkpoint", "taken", "--every", "0.6"});
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_TRUE(run.err.find("cannot write 'taken'") != std::string::npos) << run.err;
+  EXPECT_EQ(run_json(folder_, "rest")["termination"], "failed");
+}
+
+TEST_F(CheckpointOfFmus, needs_the_state_of_every_subsystem) {
+  write_text(folder_ / "system.toml",
+             std::string(kSystem) + "[subsystems.idle]\nfmu = \"prey.fmu\"\nrollback = false\n");
+  const auto run = run_program(folder_, {"run", "system.toml", "--out", "rest", "--checkpoint", "other"});
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_TRUE(run.err.find("'idle'") != std::string::npos && run.err.find("cannot save its state") != std::string::npos)
+      << run.err;
+  EXPECT_TRUE(run.err.find("'prey'") == std::string::npos) << run.err;
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "rest"));
+}
+
+TEST_F(CheckpointOfFmus, cannot_be_continued_in_files_of_other_formats) {
+  write_text(folder_ / "system.toml", std::string(kSystem) + "[record]\nformat = \"hdf5\"\n");
+  ASSERT_EQ(run_program(folder_,
+                        {"run", "system.toml", "--out", "h5", "--quiet", "--checkpoint", "h5.saved", "--every", "0.6"})
+                .exit_code,
+            0);
+  const auto run = run_program(folder_, {"run", "system.toml", "--resume", "h5.saved", "--append", "--quiet"});
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_TRUE(run.err.find("results in the format hdf5 cannot be continued in their file") != std::string::npos)
+      << run.err;
+  EXPECT_EQ(run_program(folder_, {"run", "system.toml", "--resume", "h5.saved", "--out", "rest", "--quiet"}).exit_code,
+            0);
+}
+
+/// Rows on a grid of their own, between communication times.
+TEST_F(CheckpointOfFmus, keeps_the_grid_of_the_results) {
+  for (const auto* method : {"gauss-seidel", "f3ornits"}) {
+    SCOPED_TRACE(method);
+    write_text(folder_ / "system.toml", std::string(kSystem) + "[record]\ninterval = 0.0137\n");
+    const auto whole = test::results_of(folder_, "system.toml", "whole", {"--method", method});
+    test::results_of(folder_, "system.toml", "first", {"--method", method, "--checkpoint", "grid", "--every", "0.6"});
+    const auto rest = test::results_of(folder_, "system.toml", "rest", {"--method", method, "--resume", "grid"});
+    const auto first_row = rest.find('\n') + 1;
+    ASSERT_LT(first_row, rest.size());
+    EXPECT_TRUE(whole.ends_with(rest.substr(first_row)));
+    const double begins = std::stod(rest.substr(first_row));
+    EXPECT_NEAR(begins, run_json(folder_, "rest")["resumed_from"]["time"].get<double>(), 0.0274);
+    const auto appended =
+        run_program(folder_, {"run", "system.toml", "--method", method, "--resume", "grid", "--append", "--quiet"});
+    ASSERT_EQ(appended.exit_code, 0) << appended.err;
+    EXPECT_EQ(text_of(folder_ / "first/results.csv"), whole);
+  }
+}
+
+TEST_F(CheckpointOfFmus, is_written_where_the_user_interrupts) {
+  test::Program program(
+      folder_, {"run", "system.toml", "--out", "long", "--quiet", "--stop", "1e5", "--checkpoint", "interrupted"});
+  ASSERT_TRUE(test::eventually([&] { return std::filesystem::exists(folder_ / "long/run.json"); }));
+  program.send(SIGINT);
+  EXPECT_EQ(program.wait().exit_code, 1);
+  ASSERT_TRUE(std::filesystem::exists(folder_ / "interrupted"));
+  const double reached = run_json(folder_, "long")["reached"];
+  test::Program second(folder_, {"run", "--resume", "interrupted", "--out", "more", "--quiet"});
+  ASSERT_TRUE(test::eventually([&] { return std::filesystem::exists(folder_ / "more/run.json"); }));
+  second.send(SIGINT);
+  EXPECT_EQ(second.wait().exit_code, 1);
+  EXPECT_EQ(run_json(folder_, "more")["resumed_from"]["time"].get<double>(), reached);
+}
+
+}  // namespace checkpoint_program_test
+}  // namespace entrain
