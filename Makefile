@@ -1,32 +1,41 @@
 # Entrain. `make demo` and `make test` need nothing but a Debian 12 with make; everything else they install.
-PRESET ?= release
+PRESET ?= $(if $(filter true,$(CI)),ci,release)
 JOBS ?= $(shell nproc)
 SOURCES = include src models fmukit apps tests bench cmake
 # Tests that load FMUs, by name.
 WITH_FMUS = Fmu|fmu[23]|Exchange|Ball|IntermediateUpdate
-BUILD = $(if $(filter release,$(PRESET)),build,build/$(PRESET))
+BUILD = $(if $(filter release ci,$(PRESET)),build,build/$(PRESET))
+TARGETS ?= entrain_program entrain_shared fmus
+# The tiers of TIER=fast, without the tests in them that run whole systems for seconds, by name.
+TIERS = $(if $(filter fast,$(TIER)),unit contract,$(TIER))
+TIERS_REGEX = $(subst $(eval ) ,|,$(strip $(TIERS)))
+SLOW = Advice|AdvisedStep|VerifySteps|SpectralRadius|Faults|Convert|NewOfExample|NewSystem|PackagePath|StableRanges|PackedSignals
+CTEST = ctest --test-dir $(BUILD) -j $(JOBS) --output-on-failure --no-tests=error
 
 .PHONY: help setup build demo test sanitize check format tidy layers bench fuzz install clean
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 12
 
-setup: ## install what is missing (apt)
+setup: ## install what is missing for everything below (apt); a target alone installs only what it needs
 	@tools/setup
 
-$(BUILD)/build.ninja: CMakeLists.txt CMakePresets.json | setup
-	@cmake --preset $(PRESET) > build/configure-$(PRESET).log 2>&1 || { cat build/configure-$(PRESET).log; exit 1; }
+build: ## the program at build/entrain, the library, the FMUs (PRESET=ci, dev, asan-ubsan or tsan; TARGETS=...)
+	@tools/setup demo $(if $(filter asan-ubsan,$(PRESET)),clang)
+	@tools/configure $(PRESET) $(BUILD)
+	@cmake --build $(BUILD) -j $(JOBS) --target $(TARGETS)
 
-build: setup $(BUILD)/build.ninja ## the program at build/entrain (PRESET=dev, asan-ubsan or tsan: in build/PRESET)
-	@cmake --build $(BUILD) -j $(JOBS) $(if $(TARGETS),--target $(TARGETS)) -- --quiet
-
-demo: build ## a coupled simulation, and where its result is
+demo: ## a coupled simulation, and where its result is
+	@$(MAKE) --no-print-directory build TARGETS=demo
 	@tools/demo
 
-test: build ## all tests (TESTS=regex for some)
-	@ctest --test-dir $(BUILD) -j $(JOBS) --output-on-failure --no-tests=error $(if $(TESTS),-R '$(TESTS)')
+test: ## all tests (TESTS=regex for some; TIER=fast for what ends within a minute, or a tier: unit, contract, failure, ...)
+	@tools/setup demo $(if $(TIER),,test)
+	@$(MAKE) --no-print-directory build TARGETS='$(if $(TIER),$(TIERS:=_tests),tests)'
+	@$(CTEST) $(if $(TIER),-L '^($(TIERS_REGEX))$$') $(if $(filter fast,$(TIER)),-E '$(SLOW)') $(if $(TESTS),-R '$(TESTS)')
 
-sanitize: build ## unit, contract and failure tests under ASan and UBSan, thread tests under TSan
+sanitize: ## unit, contract and failure tests under ASan and UBSan (built by Clang), thread tests under TSan
+	@$(MAKE) --no-print-directory build TARGETS='entrain_program fmus test_fmus'
 	@$(MAKE) --no-print-directory build PRESET=asan-ubsan TARGETS='unit_tests contract_tests failure_tests'
 	@ctest --test-dir build/asan-ubsan -j $(JOBS) --output-on-failure --no-tests=error -L '^(unit|contract|failure)$$' -E '$(WITH_FMUS)'
 	@# The C++ library inside an FMU of ours keeps one block for emergencies when the FMU is unloaded: no leak of the engine.
@@ -34,23 +43,27 @@ sanitize: build ## unit, contract and failure tests under ASan and UBSan, thread
 	@$(MAKE) --no-print-directory build PRESET=tsan TARGETS=contract_tests
 	@ctest --test-dir build/tsan -j $(JOBS) --output-on-failure --no-tests=error -R 'Thread'
 
-check: setup $(BUILD)/build.ninja layers ## format, folder dependencies, clang-tidy on what changed
+check: layers ## format, folder dependencies, clang-tidy on what changed
+	@tools/setup demo check
 	@find $(SOURCES) -name '*.[ch]' -o -name '*.[ch]pp' | xargs clang-format-14 --dry-run -Werror
 	@tools/tidy
 
 layers: ## folders use only what lies beneath them
 	@tools/check_layers
 
-format: setup ## format all sources
+format: ## format all sources
+	@tools/setup check
 	@find $(SOURCES) -name '*.[ch]' -o -name '*.[ch]pp' | xargs clang-format-14 -i
 
-tidy: setup $(BUILD)/build.ninja ## clang-tidy on every file
+tidy: ## clang-tidy on every file
+	@tools/setup demo check
 	@tools/tidy --all
 
-bench: build ## measured against the printed budgets; fails when one is exceeded
+bench: ## measured against the printed budgets; fails when one is exceeded
+	@$(MAKE) --no-print-directory build TARGETS=benches
 	@tools/bench
 
-fuzz: setup ## long fuzzing of all readers of files (SECONDS_EACH=60; needs clang, installed on demand)
+fuzz: ## long fuzzing of all readers of files (SECONDS_EACH=60; needs clang, installed on demand)
 	@tools/fuzz
 
 install: build ## program, library, headers and examples (PREFIX=/usr/local)

@@ -11,8 +11,8 @@
 
 #include "base/archive.hpp"
 #include "budget.hpp"
+#include "entrain/convert.hpp"
 #include "entrain/entrain.hpp"
-#include "facade/convert.hpp"
 
 namespace {
 
@@ -52,7 +52,7 @@ void write_fmu(const fs::path& file) {
 }
 
 /// Each FMU feeds the next ones, one output to each of the ten behind it.
-fs::path write_system(const fs::path& folder, bool one_archive) {
+fs::path system_text(const fs::path& folder, bool one_archive) {
   std::ofstream file(folder / "system.toml");
   file << "[run]\nstop = 1.0\nstep = 0.1\n";
   for (int i = 0; i < kFmus; ++i) {
@@ -97,8 +97,8 @@ int main() {
     }
     budgets.check(fmt::format("{} FMUs, {} connections, {}", kFmus, kFmus * kPorts, what), best, 2.0, "s");
   };
-  check("one archive", write_system(folder, true));
-  const fs::path system = write_system(folder, false);
+  check("one archive", system_text(folder, true));
+  const fs::path system = system_text(folder, false);
   check("500 archives", system);
   convert(system, folder / "system.ssp");
   check("500 archives in one .ssp", folder / "system.ssp");

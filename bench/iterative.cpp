@@ -9,9 +9,9 @@
 #include "budget.hpp"
 #include "description/system_file.hpp"
 #include "entrain/entrain.hpp"
+#include "entrain/recording.hpp"
 #include "estimation/estimator.hpp"
 #include "reproduce/measure.hpp"
-#include "results/memory_recorder.hpp"
 
 namespace {
 
@@ -68,7 +68,7 @@ void compare_solvers(bench::Budgets& budgets) {
   const auto exact = exact_motion(kStep);
   fmt::print("mechanical pair, step {:g} s, epsilon 1e-8\n", kStep);
   std::map<std::string, Run> anderson;  // with rollback, by predictor
-  for (const std::string trials : {"rollback", "costarica"}) {
+  for (const TrialChoice trials : {TrialChoice::Rollback, TrialChoice::Costarica}) {
     for (const std::string solver : {"anderson", "newton-krylov", "fixed-point"}) {
       for (const std::string predictor : {"hermite", "missiles"}) {
         auto description = pair("ifosmondi", kStep,
@@ -76,10 +76,10 @@ void compare_solvers(bench::Budgets& budgets) {
                                  fmt::format("predictor=\"{}\"", predictor)});
         for (auto& subsystem : description.subsystems) subsystem.trials = {trials, {}};
         const Run run = measured(description, exact);
-        fmt::print("  {:<10} {:<14} {:<9} {:5.2f} evaluations, {:6.2f} us per macro step, error {:.2e} %\n", trials,
-                   solver, predictor, evaluations(run),
+        fmt::print("  {:<10} {:<14} {:<9} {:5.2f} evaluations, {:6.2f} us per macro step, error {:.2e} %\n",
+                   to_word(trials), solver, predictor, evaluations(run),
                    1e6 * run.seconds / static_cast<double>(run.summary.macro_steps), run.error);
-        if (trials == "rollback" && solver == "anderson") anderson[predictor] = run;
+        if (trials == TrialChoice::Rollback && solver == "anderson") anderson[predictor] = run;
       }
     }
   }

@@ -9,8 +9,8 @@
 #include "budget.hpp"
 #include "description/system_file.hpp"
 #include "entrain/entrain.hpp"
+#include "entrain/recording.hpp"
 #include "reproduce/measure.hpp"
-#include "results/memory_recorder.hpp"
 
 namespace {
 

@@ -8,7 +8,8 @@
 #include <vector>
 
 #include "budget.hpp"
-#include "results/recorder.hpp"
+#include "entrain/recording.hpp"
+#include "results/results_file.hpp"
 
 namespace {
 
@@ -40,7 +41,9 @@ Cost record(std::string_view format, const std::filesystem::path& file) {
   summary.step = 1e-3;
   const std::vector<unsigned char> communicated(kSubsystems, 1);
   std::vector<double> values(kSignals);
-  Recorder recorder(make_results_file(format, file));
+  RecordDescription description;
+  description.format = {std::string(format), {}};
+  Recorder recorder(file, description);
   const double begin = thread_seconds();
   recorder.begin(signals, summary);
   const double all_before = bench::processor_seconds();

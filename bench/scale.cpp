@@ -11,8 +11,8 @@
 #include "budget.hpp"
 #include "description/system_file.hpp"
 #include "entrain/entrain.hpp"
+#include "entrain/report.hpp"
 #include "models/chain_system.hpp"
-#include "report/summary_json.hpp"
 #include "reproduce/measure.hpp"
 
 namespace {

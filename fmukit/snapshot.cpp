@@ -9,7 +9,7 @@
 namespace entrain::fmukit {
 namespace {
 
-class Writer {
+class SnapshotWriter {
  public:
   template <class T>
   void put(const T& value) {
@@ -95,7 +95,7 @@ class Reader {
 }  // namespace
 
 std::vector<std::uint8_t> to_bytes(const Snapshot& snapshot, std::uint64_t key) {
-  Writer writer;
+  SnapshotWriter writer;
   writer.put(key);
   writer.put(snapshot.phase);
   writer.put(snapshot.ahead_degree);

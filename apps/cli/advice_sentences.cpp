@@ -7,7 +7,7 @@
 #include <cmath>
 #include <span>
 
-#include "report/table.hpp"
+#include "cli/table.hpp"
 
 namespace entrain::cli {
 namespace {
@@ -105,7 +105,8 @@ std::string front_text(const Advice& advice) {
     if (i % stride != 0 && !knee) continue;
     const auto& of = points[i];
     table.add_row({fmt::format("{:.3g}", of.step), fmt::format("{:.4f}", of.quality.radius),
-                   fmt::format("{:.3g}", of.quality.consistency), of.config.title() + (knee ? " <- gives up least" : "")});
+                   fmt::format("{:.3g}", of.quality.consistency),
+                   of.config.title() + (knee ? " <- gives up least" : "")});
   }
   return fmt::format("best compromises of radius, consistency and step: {} found, {}\n{}", points.size(),
                      advice.front->how, table.text(2));

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/advice.hpp"
+#include "entrain/advice.hpp"
 
 namespace entrain::cli {
 

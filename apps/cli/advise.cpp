@@ -9,13 +9,10 @@
 #include "cli/advice_sentences.hpp"
 #include "cli/common.hpp"
 #include "cli/system_arguments.hpp"
-#include "description/system_file.hpp"
+#include "cli/table.hpp"
+#include "cli/text_report.hpp"
 #include "entrain/entrain.hpp"
-#include "facade/advice.hpp"
-#include "report/advice_json.hpp"
-#include "report/page.hpp"
-#include "report/table.hpp"
-#include "results/replace_file.hpp"
+#include "entrain/text.hpp"
 
 namespace entrain::cli {
 namespace {
@@ -153,13 +150,13 @@ int run(const AdviseArguments& arguments) {
   const auto advice = advise(description, settings);
   print(arguments.json ? advice_json(advice) : advice_text(advice));
   if (arguments.report) {
-    replace_file(*arguments.report, advice_page(advice));
+    write_advice_page(advice, *arguments.report);
     if (!arguments.json) print(fmt::format("report: {}\n", *arguments.report));
   }
   if (arguments.apply) {
     auto file = description.file;
     file.replace_extension(".advised.toml");
-    replace_file(file, write_system(applied(description, advice)));
+    save(applied(description, advice), file);
     if (!arguments.json) print(fmt::format("written: {}\n", file.string()));
   }
   return advice.choice ? kDone : kFailed;

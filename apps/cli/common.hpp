@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "report/text_report.hpp"
+#include "cli/text_report.hpp"
 
 namespace entrain::cli {
 

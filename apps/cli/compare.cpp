@@ -3,9 +3,9 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/common.hpp"
-#include "report/comparison.hpp"
-#include "report/page.hpp"
-#include "results/replace_file.hpp"
+#include "cli/comparison_text.hpp"
+#include "entrain/comparison.hpp"
+#include "entrain/report.hpp"
 
 namespace entrain::cli {
 namespace {
@@ -17,16 +17,16 @@ struct CompareArguments {
   bool json = false;
 };
 
-int compare(const CompareArguments& arguments) {
+int compare_runs(const CompareArguments& arguments) {
   if (arguments.runs.size() + (arguments.reference ? 1 : 0) < 2) {
     print_error("one run alone cannot be compared; name another, or --reference RUN");
     return kWrongUsage;
   }
   if (arguments.report) require_pages();
-  const auto comparison = compare_runs(arguments.runs, arguments.reference);
+  const auto comparison = compare({arguments.runs.begin(), arguments.runs.end()}, arguments.reference);
   print(arguments.json ? comparison_json(comparison) : comparison_text(comparison));
   if (!arguments.report) return kDone;
-  replace_file(*arguments.report, comparison_page(comparison));
+  write_comparison_page(comparison, *arguments.report);
   if (!arguments.json) print(fmt::format("report: {}\n", *arguments.report));
   return kDone;
 }
@@ -40,11 +40,11 @@ Command add_compare(CLI::App& program) {
   command->add_option("RUN", arguments->runs, "Folders of runs, or files of results (CSV)")->required()->type_name("");
   command
       ->add_option("--reference", arguments->reference,
-                   "What the others are compared with (default: a monolithic run, else the first)")
+                   "What the others are compared with (default: a reference run, else the first)")
       ->type_name("RUN");
   command->add_option("--report", arguments->report, "Write a page with the curves")->type_name("FILE");
   command->add_flag("--json", arguments->json, "Print JSON");
-  return {command, [arguments] { return compare(*arguments); }};
+  return {command, [arguments] { return compare_runs(*arguments); }};
 }
 
 }  // namespace entrain::cli

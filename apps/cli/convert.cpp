@@ -3,7 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/common.hpp"
-#include "facade/convert.hpp"
+#include "entrain/convert.hpp"
 
 namespace entrain::cli {
 

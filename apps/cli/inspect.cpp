@@ -2,41 +2,15 @@
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
-#include <nlohmann/json.hpp>
 
-#include "base/values.hpp"
 #include "cli/common.hpp"
-#include "description/system_file.hpp"
+#include "cli/table.hpp"
+#include "cli/text_report.hpp"
 #include "entrain/entrain.hpp"
-#include "facade/inspection.hpp"
-#include "report/json_parts.hpp"
-#include "report/table.hpp"
+#include "entrain/text.hpp"
 
 namespace entrain::cli {
 namespace {
-
-std::string inspection_json(const SystemInspection& inspection) {
-  auto subsystems = nlohmann::ordered_json::object();
-  for (const auto& subsystem : inspection.subsystems) {
-    subsystems[subsystem.name] = {{"source", subsystem.source},
-                                  {"about", subsystem.about},
-                                  {"variables", json_of(subsystem.variables)},
-                                  {"capabilities", json_of(subsystem.capabilities)},
-                                  {"warnings", subsystem.warnings}};
-  }
-  auto methods = nlohmann::ordered_json::object();
-  auto notes = nlohmann::ordered_json::object();
-  for (const auto& verdict : inspection.methods) {
-    methods[verdict.method] = verdict.obstacles;
-    notes[verdict.method] = verdict.notes;
-  }
-  return json_text({{"subsystems", subsystems},
-                    {"algebraic_loops", inspection.loops},
-                    {"components", inspection.components},
-                    {"sequence", inspection.sequence},
-                    {"obstacles_by_method", methods},
-                    {"notes_by_method", notes}});
-}
 
 std::string inspection_text(const SystemInspection& inspection) {
   std::string text;
@@ -67,15 +41,6 @@ std::string initial_text(const std::vector<InitialInput>& inputs) {
   Table table({"input", "value at the start", "unit", "from"});
   for (const auto& input : inputs) table.add_row({input.name, value_text(input.value), input.unit, input.from});
   return table.empty() ? "no inputs\n" : table.text(0);
-}
-
-std::string initial_json(const std::vector<InitialInput>& inputs) {
-  auto list = nlohmann::ordered_json::array();
-  for (const auto& input : inputs) {
-    list.push_back(
-        {{"input", input.name}, {"value", json_of(input.value)}, {"unit", input.unit}, {"from", input.from}});
-  }
-  return json_text({{"initial_inputs", list}});
 }
 
 }  // namespace

@@ -11,14 +11,8 @@
 #include "cli/common.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/system_arguments.hpp"
-#include "description/system_file.hpp"
 #include "entrain/entrain.hpp"
-#include "entrain/learning.hpp"
-#include "report/learned_json.hpp"
-#include "report/learning_page.hpp"
-#include "report/page.hpp"
-#include "results/replace_file.hpp"
-#include "results/run_directory.hpp"
+#include "entrain/text.hpp"
 
 namespace entrain::cli {
 namespace {
@@ -134,7 +128,7 @@ void write_beginning(const std::filesystem::path& file, const std::string& syste
   nothing_yet.learned.system = system;
   nothing_yet.learned.error = std::numeric_limits<double>::infinity();
   nothing_yet.plan = plan;
-  replace_file(file, learn_result_json(nothing_yet));
+  save_learning(nothing_yet, file);
 }
 
 int learn_system(const LearnArguments& arguments) {
@@ -156,10 +150,10 @@ int learn_system(const LearnArguments& arguments) {
   }
   const LearnResult result = learn(description, options, progress);
   const auto file = folder / "learned.json";
-  replace_file(file, learned_json(result.learned));
-  replace_file(folder / "learning.json", learn_result_json(result));
-  if (arguments.report) replace_file(folder / "report.html", learning_page(result, options));
-  if (arguments.json) print(learn_result_json(result));
+  save_learned(result.learned, file);
+  save_learning(result, folder / "learning.json");
+  if (arguments.report) write_learning_page(result, options, folder / "report.html");
+  if (arguments.json) print(learning_json(result));
   if (prints) print_result(arguments, result, file.string());
   if (prints && arguments.report) print(fmt::format("report: {}\n", (folder / "report.html").string()));
   return judge_end(result, options.tolerance);

@@ -9,9 +9,9 @@
 #include <cstring>
 #include <vector>
 
-#include "base/suggest.hpp"
 #include "cli/common.hpp"
-#include "entrain/entrain.hpp"
+#include "entrain/text.hpp"
+#include "entrain/watchdog.hpp"
 
 namespace entrain::cli {
 namespace {

@@ -4,14 +4,13 @@
 
 #include "cli/common.hpp"
 #include "entrain/entrain.hpp"
-#include "facade/new_system.hpp"
-#include "facade/prepare.hpp"
+#include "entrain/new_system.hpp"
 
 namespace entrain::cli {
 namespace {
 
 int make_new(const std::string& folder, const std::vector<std::string>& fmus) {
-  const auto file = make_system_folder(folder, {fmus.begin(), fmus.end()});
+  const auto file = new_system(folder, {fmus.begin(), fmus.end()});
   print(fmt::format("wrote {}\n", file.string()));
   const auto problems = check(file);
   for (const auto& problem : problems) print_error(to_string(problem));

@@ -9,6 +9,7 @@
 
 #include "cli/common.hpp"
 #include "cli/terminal.hpp"
+#include "entrain/text.hpp"
 
 namespace entrain::cli {
 namespace {

@@ -3,8 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/common.hpp"
-#include "report/run_page.hpp"
-#include "results/replace_file.hpp"
+#include "entrain/report.hpp"
 
 namespace entrain::cli {
 namespace {
@@ -14,10 +13,10 @@ struct ReportArguments {
   std::optional<std::string> out;
 };
 
-int report(const ReportArguments& arguments) {
+int write_report(const ReportArguments& arguments) {
   const std::filesystem::path folder = arguments.run;
   const auto file = arguments.out ? std::filesystem::path(*arguments.out) : folder / "report.html";
-  replace_file(file, run_page(folder));
+  report(folder, file);
   print(fmt::format("report: {}\n", file.string()));
   return kDone;
 }
@@ -30,7 +29,7 @@ Command add_report(CLI::App& program) {
   const auto arguments = std::make_shared<ReportArguments>();
   command->add_option("RUN", arguments->run, "Folder of a run")->required()->type_name("");
   command->add_option("--out", arguments->out, "File to write (default: report.html in the folder)")->type_name("FILE");
-  return {command, [arguments] { return report(*arguments); }};
+  return {command, [arguments] { return write_report(*arguments); }};
 }
 
 }  // namespace entrain::cli

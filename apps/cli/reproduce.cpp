@@ -2,14 +2,13 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
-#include "base/suggest.hpp"
 #include "cli/common.hpp"
 #include "cli/examples.hpp"
-#include "report/json_parts.hpp"
-#include "report/table.hpp"
-#include "reproduce/reproduce.hpp"
+#include "cli/table.hpp"
+#include "cli/text_report.hpp"
+#include "entrain/reproduce.hpp"
+#include "entrain/text.hpp"
 
 namespace entrain::cli {
 namespace {
@@ -19,20 +18,6 @@ struct ReproduceArguments {
   std::string fmu;  ///< empty = the models
   bool json = false;
 };
-
-nlohmann::ordered_json json_of_result(const ReproduceResult& result, const std::string& fmu) {
-  auto rows = nlohmann::ordered_json::array();
-  for (const auto& row : result.rows) {
-    nlohmann::ordered_json entry{{"quantity", row.quantity},   {"paper", nullptr},
-                                 {"reference", row.reference}, {"reference_is_ours", row.reference_is_ours},
-                                 {"ours", row.ours},           {"tolerance", row.tolerance},
-                                 {"reason", row.reason},       {"ok", row.ok}};
-    if (row.paper) entry["paper"] = *row.paper;
-    rows.push_back(std::move(entry));
-  }
-  return {
-      {"id", result.id}, {"title", result.title}, {"models", fmu.empty() ? "native" : "fmu " + fmu}, {"rows", rows}};
-}
 
 std::string result_text(const ReproduceResult& result) {
   Table table({"quantity", "paper", "reference", "ours", "verdict"});
@@ -50,13 +35,10 @@ std::string result_text(const ReproduceResult& result) {
 }
 
 int list_entries(bool json) {
-  auto list = nlohmann::ordered_json::array();
+  const auto entries = reproduce_entries();
   Table table({"id", "title"});
-  for (const auto& [id, title] : reproduce_entries()) {
-    list.push_back({{"id", id}, {"title", title}});
-    table.add_row({id, title});
-  }
-  print(json ? json_text(list) : table.text());
+  for (const auto& [id, title] : entries) table.add_row({id, title});
+  print(json ? reproduce_json(entries) : table.text());
   return kDone;
 }
 
@@ -83,17 +65,13 @@ int reproduce_ids(const ReproduceArguments& arguments) {
   const auto ids = wanted_ids(arguments.ids);
   const Examples examples{find_examples(), fmus_asked_for(arguments.fmu)};
   bool ok = true;
-  auto list = nlohmann::ordered_json::array();
+  std::vector<ReproduceResult> results;
   for (const auto& id : ids) {
-    const auto result = reproduce(id, examples);
-    ok = ok && result.ok();
-    if (arguments.json) {
-      list.push_back(json_of_result(result, arguments.fmu));
-    } else {
-      print(result_text(result));
-    }
+    results.push_back(reproduce(id, examples));
+    ok = ok && results.back().ok();
+    if (!arguments.json) print(result_text(results.back()));
   }
-  if (arguments.json) print(json_text(list));
+  if (arguments.json) print(reproduce_json(results, arguments.fmu.empty() ? "native" : "fmu " + arguments.fmu));
   return ok ? kDone : kFailed;
 }
 
@@ -106,8 +84,8 @@ Command add_reproduce(CLI::App& program) {
   command->add_option("ID", arguments->ids, "What to reproduce, or 'all'; without: the list")->type_name("");
   command
       ->add_flag("--fmu{2}", arguments->fmu,
-                 "Run the FMUs of the models instead: FMI 2, or --fmu=3, 2-me, 3-me (by model exchange); 'monolithic' "
-                 "stays as it is")
+                 "Run the FMUs of the models instead: FMI 2, or --fmu=3, 2-me, 3-me (by model exchange); the "
+                 "reference stays as it is")
       ->check(CLI::IsMember({"2", "3", "2-me", "3-me"}));
   command->add_flag("--json", arguments->json, "Print JSON");
   return {command, [arguments] { return reproduce_ids(*arguments); }};

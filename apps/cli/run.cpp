@@ -1,34 +1,17 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <vector>
 
-#include "base/printable.hpp"
 #include "cli/checkpoints.hpp"
 #include "cli/common.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/progress.hpp"
 #include "cli/system_arguments.hpp"
-#include "description/record_formats.hpp"
-#include "description/system_file.hpp"
+#include "cli/text_report.hpp"
 #include "entrain/entrain.hpp"
-#include "entrain/learning.hpp"
-#include "facade/learned.hpp"
-#include "facade/resolve.hpp"
-#include "report/learned_json.hpp"
-#include "report/page.hpp"
-#include "report/run_page.hpp"
-#include "report/steps_json.hpp"
-#include "report/summary_json.hpp"
-#include "report/verdict.hpp"
-#include "results/log_file.hpp"
-#include "results/recorder.hpp"
-#include "results/replace_file.hpp"
-#include "results/run_directory.hpp"
-#include "results/selection.hpp"
-#include "results/step_history.hpp"
+#include "entrain/text.hpp"
 
 namespace entrain::cli {
 namespace {
@@ -45,17 +28,6 @@ struct RunArguments : SystemArguments {
   CheckpointArguments checkpoint;
 };
 
-/// The folder of the results; that of the run before where they are to be continued.
-std::filesystem::path results_folder(const RunArguments& arguments, const std::string& name,
-                                     const std::optional<CheckpointInfo>& before) {
-  if (!arguments.checkpoint.append) return make_run_directory(name, arguments.out);
-  if (std::filesystem::is_directory(before->directory)) return before->directory;
-  throw Error(ErrorCode::FileFailed,
-              fmt::format("the results of the checkpoint '{}' are no longer in '{}'", *arguments.checkpoint.resumed,
-                          before->directory),
-              {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Leave --append away"});
-}
-
 /// With the method, step and options of the correction; whoever asks for others on the command line is told.
 SystemDescription corrected(SystemDescription description, const RunArguments& arguments, const Learned& learned) {
   SystemDescription asked;
@@ -66,151 +38,93 @@ SystemDescription corrected(SystemDescription description, const RunArguments& a
   return with_learned(std::move(description), learned);
 }
 
-/// The files of a run besides its results: run.json, at its start and at its end, and steps.json at its end.
-class RunFiles : public StepHistory {
- public:
-  RunFiles(std::filesystem::path folder, std::filesystem::path results, std::vector<Signal> recorded)
-      : folder_(std::move(folder)), results_(std::move(results)), recorded_(std::move(recorded)) {}
-
-  const std::filesystem::path& folder() const { return folder_; }
-  const std::filesystem::path& results() const { return results_; }
-  std::string json(const RunSummary& summary) const { return summary_json(summary, recorded_); }
-
-  void begin(std::span<const Signal> signals, const RunSummary& summary) override {
-    StepHistory::begin(signals, summary);
-    std::filesystem::remove(folder_ / "steps.json");  // of an earlier run into this folder
-    write_summary(folder_ / "run.json", summary, recorded_);
-  }
-  void write(const RunSummary& summary) const {
-    write_summary(folder_ / "run.json", summary, recorded_);
-    write_steps(folder_ / "steps.json", *this, summary);
-  }
-
- private:
-  std::filesystem::path folder_;
-  std::filesystem::path results_;
-  std::vector<Signal> recorded_;
+/// A signal to watch that is none.
+struct WrongSignals : std::exception {
+  explicit WrongSignals(std::vector<Problem> of) : problems(std::move(of)) {}
+  std::vector<Problem> problems;
 };
 
-std::vector<Signal> recorded_signals(const Simulation& simulation, const SystemDescription& description) {
-  std::vector<Signal> recorded;
-  for (const auto index : select_signals(simulation.signals(), description.record.variables)) {
-    recorded.push_back(simulation.signals()[index]);
-  }
-  return recorded;
-}
-
-/// What is really run: with every default, and a method in place of "auto".
-SystemDescription really_run(SystemDescription description, const RunSummary& summary) {
-  if (description.method.value != summary.method) {
-    description.method = {summary.method, {"auto", 0, 0}};
-    auto& options = description.method_options[summary.method];
-    for (const auto& [name, value] : summary.parameters) options[name] = {value, {}};
-  }
-  return resolved(description);
-}
-
 /// Of a run to its end: may it be trusted, and why.
-std::string verdict_line(const RunSummary& summary, const RunFiles& files) {
-  using Json = nlohmann::ordered_json;
-  const Verdict verdict =
-      verdict_of(Json::parse(files.json(summary)), Json::parse(steps_json(files, summary)), {.samples = 1});
+std::string verdict_line(const Verdict& verdict) {
   return fmt::format("verdict: {}{}\n", verdict.headline,
                      verdict.reasons.empty() ? std::string() : ". " + verdict.reasons.front());
 }
 
-void report_end(const RunArguments& arguments, const RunSummary& summary, const RunFiles& files) {
+void report_end(const RunArguments& arguments, const RunResult& result) {
+  const RunSummary& summary = result.summary;
   const bool completed = summary.termination == Termination::Completed;
   if (!completed) {
     const auto reason = summary.message.empty() ? std::string(to_string(summary.termination)) : summary.message;
     print_error(reason);
     print_error(fmt::format("{}; the results up to t = {} s are in {}", to_string(summary.termination),
-                            short_number(summary.reached), files.folder().string()));
+                            short_number(summary.reached), result.folder.string()));
   }
   if (arguments.json) {
-    print(files.json(summary));
+    print(summary_json(summary, result.recorded));
   } else if (!arguments.quiet) {
     print(brief_summary(summary, stdout_style()));
-    if (completed) print(verdict_line(summary, files) + fmt::format("results: {}\n", files.results().string()));
+    if (completed) print(verdict_line(*result.verdict) + fmt::format("results: {}\n", result.results.string()));
   }
 }
 
-void write_report(const RunArguments& arguments, const std::filesystem::path& folder) {
-  replace_file(folder / "report.html", run_page(folder));
-  if (!arguments.quiet && !arguments.json) {
-    print(fmt::format("report: {}\n", (folder / "report.html").string()));
-  }
+/// What is printed as the run goes on. Borrows both.
+RunProgress printed(const RunArguments& arguments, const Watch& watch) {
+  RunProgress progress;
+  progress.prepared = [&](const Simulation& simulation) {
+    if (auto problems = watch.problems(simulation.signals()); !problems.empty()) {
+      throw WrongSignals(std::move(problems));
+    }
+  };
+  progress.ended = [&](const RunResult& result) {
+    report_end(arguments, result);
+    if (result.abandoned) {
+      std::fflush(stdout);
+      return;
+    }
+    for (const auto& line : watch.lines()) print(line + '\n');
+  };
+  progress.written = [&](const RunResult& result) {
+    if (result.report.empty() || arguments.quiet || arguments.json) return;
+    print(fmt::format("report: {}\n", result.report.string()));
+  };
+  progress.failed_at_release = [](const Error& fault, const RunResult& result) {
+    print_error(fault.what());
+    print_error(fmt::format("that was after the run; its results are in {}", result.folder.string()));
+  };
+  return progress;
 }
 
 int run(const RunArguments& arguments) {
   if (arguments.report) require_pages();
-  std::optional<CheckpointInfo> before;
-  if (arguments.checkpoint.resumed) before = read_checkpoint_info(*arguments.checkpoint.resumed);
-  auto description = arguments.system.empty() ? arguments.changed(described_by(*before)) : arguments.described();
+  const auto& resumed = arguments.checkpoint.resumed;
+  auto description =
+      arguments.system.empty() ? arguments.changed(checkpointed_system(*resumed)) : arguments.described();
+  RunDirectoryOptions options;
   std::optional<Learned> learned;
   if (arguments.learned) {
     learned = read_learned(*arguments.learned);
     description = corrected(std::move(description), arguments, *learned);
+    options.note = "corrected by --learned " + *arguments.learned;
   }
-  std::optional<LogFile> log_file;  // its folder is made once the system is known to be sound
-  const auto log = [&](const LogMessage& message) {
-    if (log_file) log_file->add(message);
-    if (arguments.verbose) print_error(log_line(message));
-  };
-  std::optional<Simulation> simulation;
-  simulation.emplace(description, RunOptions{.threads = arguments.threads,
-                                             .interrupt = &catch_signals(),
-                                             .learned = learned ? &*learned : nullptr,
-                                             .log = {log, arguments.verbose}});
-  const auto recorded = recorded_signals(*simulation, description);
   Watch watch(arguments.watched);
-  if (const auto problems = watch.problems(simulation->signals()); !problems.empty()) {
-    for (const auto& problem : problems) print_error(to_string(problem));
+  Progress progress(watch);
+  options.run.threads = arguments.threads;
+  options.run.interrupt = &catch_signals();
+  options.run.learned = learned ? &*learned : nullptr;
+  options.run.log.everything = arguments.verbose;
+  if (arguments.verbose) options.run.log.handler = [](const LogMessage& message) { print_error(log_line(message)); };
+  if (arguments.out) options.folder = *arguments.out;
+  options.report = arguments.report;
+  options.checkpoint = arguments.checkpoint.options();
+  if (!arguments.quiet && !arguments.json) options.observers = {watch, progress};
+  options.progress = printed(arguments, watch);
+  try {
+    const auto result = entrain::run(description, options);
+    return result.summary.termination == Termination::Completed ? kDone : kFailed;
+  } catch (const WrongSignals& wrong) {
+    for (const auto& problem : wrong.problems) print_error(to_string(problem));
     return kWrongUsage;
   }
-  arguments.checkpoint.check(*simulation);
-  const auto folder = results_folder(arguments, description.name, before);
-  CheckpointWriter checkpoints(*simulation, arguments.checkpoint, std::filesystem::absolute(folder).string());
-  log_file.emplace(folder / "fmu.log");
-  replace_file(folder / "system.resolved.toml",
-               (learned ? fmt::format("# corrected by --learned {}\n", printable(*arguments.learned)) : std::string()) +
-                   write_system(really_run(description, simulation->summary())));
-  const std::string format = description.record.format ? description.record.format->value : std::string(kCsvFormat);
-  RunFiles files(folder, folder / results_file_name(format), recorded);
-  Recorder recorder(arguments.checkpoint.append ? continued_results_file(format, files.results())
-                                                : make_results_file(format, files.results()),
-                    description.record);
-  Progress progress(watch);
-  simulation->observe(files);
-  simulation->observe(recorder);
-  if (!arguments.quiet && !arguments.json) {
-    simulation->observe(watch);
-    simulation->observe(progress);
-  }
-  simulation->observe(checkpoints);
-  const RunSummary summary = [&] {
-    const Watchdog watchdog([&](const Error& fault) {
-      const auto& abandoned = simulation->abandon(fault);
-      files.write(abandoned);  // first: a lock that the FMU holds may stop what is printed
-      report_end(arguments, abandoned, files);
-      std::fflush(stdout);
-    });
-    if (before) simulation->resume(*arguments.checkpoint.resumed);
-    simulation->run();
-    checkpoints.write_last(simulation->summary(), catch_signals());
-    return simulation->summary();
-  }();
-  report_end(arguments, summary, files);
-  for (const auto& line : watch.lines()) print(line + '\n');
-  // Last, because it can fail too, when the disk is full; what happened has been told by then.
-  files.write(summary);
-  if (arguments.report) write_report(arguments, folder);
-  const Watchdog watchdog([&](const Error& fault) {
-    print_error(fault.what());
-    print_error(fmt::format("that was after the run; its results are in {}", folder.string()));
-  });
-  simulation.reset();
-  return summary.termination == Termination::Completed ? kDone : kFailed;
 }
 
 }  // namespace

@@ -3,8 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/common.hpp"
-#include "description/system_file.hpp"
-#include "entrain/entrain.hpp"
+#include "entrain/system.hpp"
 
 namespace entrain::cli {
 namespace {

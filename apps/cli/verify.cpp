@@ -3,16 +3,15 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "cli/common.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/system_arguments.hpp"
+#include "cli/table.hpp"
 #include "entrain/entrain.hpp"
-#include "facade/verification.hpp"
-#include "report/json_parts.hpp"
-#include "report/table.hpp"
+#include "entrain/text.hpp"
+#include "entrain/verification.hpp"
 
 namespace entrain::cli {
 namespace {
@@ -23,44 +22,6 @@ struct VerifyArguments : SystemArguments {
   bool json = false;
 };
 
-using Verdict = OutputVerification::Verdict;
-
-std::string_view verdict_of(const OutputVerification& output) {
-  switch (output.verdict) {
-    case Verdict::Converging: return "converging";
-    case Verdict::AtRounding: return "at rounding";
-    case Verdict::Negligible: return "negligible";
-    case Verdict::StepTooLong: return "step too long";
-    case Verdict::NotSeen: return "not seen";
-    case Verdict::NotConverging: break;
-  }
-  return "not converging";
-}
-
-std::string verification_json(const Verification& of, bool confirmed) {
-  auto outputs = nlohmann::ordered_json::object();
-  for (const auto& output : of.outputs) {
-    nlohmann::ordered_json entry{{"verdict", verdict_of(output)},
-                                 {"unit", output.unit},
-                                 {"order", nullptr},
-                                 {"error_bar", nullptr},
-                                 {"relative_error", nullptr},
-                                 {"range", output.range},
-                                 {"differences", {output.first_difference, output.second_difference}}};
-    if (output.order) entry["order"] = *output.order;
-    if (output.error_bar) {
-      entry["error_bar"] = *output.error_bar;
-      entry["relative_error"] = output.relative_error();
-    }
-    outputs[output.name] = std::move(entry);
-  }
-  nlohmann::ordered_json json{{"system", of.system},    {"method", of.method},       {"step", of.step},
-                              {"confirmed", confirmed}, {"unrefined", of.unrefined}, {"doubts", of.doubts},
-                              {"failure", nullptr},     {"remarks", of.remarks},     {"outputs", outputs}};
-  if (of.failure) json["failure"] = *of.failure;
-  return json_text(json);
-}
-
 std::string verification_text(const Verification& of) {
   Table table({"output", "order", "error bar", "of its range", "verdict"});
   for (std::size_t column = 1; column < 4; ++column) table.align_right(column);
@@ -68,31 +29,31 @@ std::string verification_text(const Verification& of) {
     table.add_row({output.name, output.order ? fmt::format("{:.2f}", *output.order) : "-",
                    output.error_bar ? short_number(*output.error_bar) : "-",
                    output.error_bar ? fmt::format("{:.2g} %", 100.0 * output.relative_error()) : "-",
-                   std::string(verdict_of(output))});
+                   std::string(to_string(output.verdict))});
   }
   auto text = fmt::format("{} with {}: runs at {} s, {} s and {} s\n{}", of.system, of.method, short_number(of.step),
                           short_number(of.step / 2), short_number(of.step / 4), table.text(2));
-  const auto any = [&](Verdict verdict) {
+  const auto any = [&](OutputVerdict verdict) {
     return std::any_of(of.outputs.begin(), of.outputs.end(),
                        [&](const auto& output) { return output.verdict == verdict; });
   };
-  if (any(Verdict::NotConverging)) {
+  if (any(OutputVerdict::NotConverging)) {
     text +=
         "  not converging: the differences between the runs do not fall with the step as an order would have it.\n"
         "  The step is too long for an error bar, or something jumps at a time that depends on it. Try a smaller "
         "step.\n";
   }
-  if (any(Verdict::StepTooLong)) {
+  if (any(OutputVerdict::StepTooLong)) {
     text += fmt::format(
         "  step too long: with {} s the error outgrows what the output itself does, as it does when a coupling is "
         "unstable. "
         "Try a smaller step.\n",
         short_number(of.step));
   }
-  if (any(Verdict::Negligible)) {
+  if (any(OutputVerdict::Negligible)) {
     text += "  negligible: moves less than 1e-9 of what others of the same unit do.\n";
   }
-  if (any(Verdict::NotSeen)) {
+  if (any(OutputVerdict::NotSeen)) {
     text += "  not seen: the subsystem makes the same steps in all three runs, so that they agree tells nothing.\n";
   }
   for (const auto& doubt : of.doubts) text += "  not confirmed: " + doubt + "\n";

@@ -6,9 +6,8 @@
 #include <cmath>
 #include <limits>
 
-#include "base/suggest.hpp"
-#include "report/sparkline.hpp"
-#include "report/text_report.hpp"
+#include "cli/sparkline.hpp"
+#include "entrain/text.hpp"
 
 namespace entrain::cli {
 namespace {

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "cli/terminal.hpp"
+#include "entrain/envelope.hpp"
 #include "entrain/simulation.hpp"
-#include "results/envelope.hpp"
 
 namespace entrain::cli {
 

@@ -1,21 +1,28 @@
 #pragma once
 
-#include <filesystem>
-#include <vector>
+/// Everything that the program can do, a header for each verb (docs/embedding.md).
 
+#include <string_view>
+
+#include "entrain/advice.hpp"
+#include "entrain/comparison.hpp"
+#include "entrain/convert.hpp"
 #include "entrain/export.hpp"
+#include "entrain/inspection.hpp"
+#include "entrain/learning.hpp"
+#include "entrain/new_system.hpp"
+#include "entrain/recording.hpp"
+#include "entrain/report.hpp"
+#include "entrain/reproduce.hpp"
+#include "entrain/results.hpp"
+#include "entrain/run.hpp"
 #include "entrain/simulation.hpp"
+#include "entrain/system.hpp"
+#include "entrain/verdict.hpp"
+#include "entrain/verification.hpp"
 #include "entrain/watchdog.hpp"
 
 namespace entrain {
-
-/// Reads a system file, a folder holding one `system.toml` (or a single .toml), or an FMU by itself (then it is the
-/// subsystem "fmu", run as its default experiment says).
-/// Throws Error{InvalidSystem} with every problem, or Error{FileFailed}.
-ENTRAIN_API SystemDescription load(const std::filesystem::path& path);
-
-/// Every problem of a system at once, without running it: file, names, connections, capabilities, options.
-ENTRAIN_API std::vector<Problem> check(const std::filesystem::path& path);
 
 ENTRAIN_API std::string_view version() noexcept;
 

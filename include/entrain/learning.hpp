@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <optional>
@@ -12,18 +13,19 @@
 
 #include "entrain/choices.hpp"
 #include "entrain/export.hpp"
+#include "entrain/options.hpp"
 #include "entrain/simulation.hpp"
 
 namespace entrain {
 
 /// A correction of the coupling found by repeated runs: what is added to some inputs in every macro step. It belongs to
-/// `jacobi` with these options on this grid, and to no other run.
+/// the method with these options on this grid, and to no other run.
 struct Learned {
   std::string system;
   Time start = 0.0;
   Duration step = 0.0;
   std::uint64_t steps = 0;                     ///< macro steps that are corrected; none after them
-  std::map<std::string, OptionValue> options;  ///< of jacobi
+  std::map<std::string, OptionValue> options;  ///< of the method
   std::vector<std::string> inputs;             ///< "subsystem.input"
   std::vector<double> corrections;             ///< macro step by macro step, one per input, in its unit
   double error = 0.0;                          ///< as LearnIteration::error, of the run with these corrections
@@ -132,14 +134,41 @@ struct LearnProgress {
   std::function<void(const std::string&)> noted = {};  ///< between two runs: what is done differently from now on
 };
 
-/// Runs the system again and again with `jacobi`, held inputs and a fixed step, and learns what to add to the inputs
-/// that follow outputs with feedthrough, or outputs of a subsystem with a longer step. Throws Error when the system
-/// cannot be run, or not twice.
+/// Runs the system again and again with the method that can be corrected (learnable_method), held inputs and a fixed
+/// step, and learns what to add to the inputs that follow outputs with feedthrough, or outputs of a subsystem with a
+/// longer step. Throws Error when the system cannot be run, or not twice.
 ENTRAIN_API LearnResult learn(const SystemDescription& description, const LearnOptions& options,
                               const LearnProgress& progress = {}, const Extensions& extensions = {});
 
 /// The description as the learned correction needs it: method, options and step. To be run with RunOptions::learned.
 /// Throws Error{InvalidSystem} when no run with these options could be corrected.
 ENTRAIN_API SystemDescription with_learned(SystemDescription description, const Learned& learned);
+
+/// The method whose inputs can be corrected.
+ENTRAIN_API const std::string& learnable_method();
+
+/// What a user asks for besides a learned correction.
+struct AskedBesides {
+  std::optional<std::string> method;
+  std::optional<Duration> step;
+  WrittenOptions options;  ///< of the learnable method
+};
+/// What of it cannot be had with the correction, which brings its own method, step and options.
+ENTRAIN_API std::vector<Problem> contradictions(const Learned& learned, const AskedBesides& asked);
+
+/// `path`: the file, or the folder that holds learned.json. Throws Error{FileFailed} when there is no such file,
+/// Error{InvalidSystem} when it holds something else.
+ENTRAIN_API Learned read_learned(const std::filesystem::path& path);
+/// Writes a learned.json that reads back to the same numbers. Throws Error{FileFailed}.
+ENTRAIN_API void save_learned(const Learned& learned, const std::filesystem::path& file);
+
+/// How the repeated runs went, as JSON; the corrections themselves are not in it.
+ENTRAIN_API std::string learning_json(const LearnResult& result);
+/// Writes that text, in place of what the file was. Throws Error{FileFailed}.
+ENTRAIN_API void save_learning(const LearnResult& result, const std::filesystem::path& file);
+/// How the repeated runs went, as HTML in one file: error per run, horizon, and every learned input in the first run,
+/// in the best one, and as it should have been. Throws Error{FileFailed}, also when reports are not included.
+ENTRAIN_API void write_learning_page(const LearnResult& result, const LearnOptions& options,
+                                     const std::filesystem::path& file);
 
 }  // namespace entrain

@@ -116,6 +116,7 @@ struct RunSummary {
   std::vector<std::string> warnings;  ///< what may spoil the result
   std::vector<SubsystemSummary> subsystems;
   std::map<std::string, OptionValue> parameters;  ///< every option in force
+  std::vector<std::string> step_tolerances;       ///< those of them that the steps follow; none: the step of the run
   std::optional<CorrectionSummary> correction;
   std::vector<ValueChange> changes;         ///< values set by Simulation::set, in the order of time
   std::optional<ResumedFrom> resumed_from;  ///< of a run that was continued from a checkpoint file

@@ -132,6 +132,11 @@ struct BondDescription {
   SourcePosition where;
 };
 
+/// Values of `record.format`.
+inline constexpr std::string_view kCsvFormat = "csv";
+inline constexpr std::string_view kHdf5Format = "hdf5";
+inline constexpr std::string_view kMatFormat = "mat";
+
 struct RecordDescription {
   std::optional<std::vector<Written<std::string>>> variables;  ///< patterns with *; nullopt = all outputs
   std::optional<Written<double>> interval;                     ///< s; nullopt = every communication time

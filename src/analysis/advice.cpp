@@ -1,4 +1,4 @@
-#include "analysis/advice.hpp"
+#include "entrain/advice.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

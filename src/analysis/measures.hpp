@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "analysis/step_program.hpp"
+#include "entrain/quality.hpp"
 
 namespace entrain {
 
@@ -25,10 +26,6 @@ double relative_consistency(const StepProgram& program, const ExactCoupling& exa
 /// Does the fixed-point initialisation of the paper converge, conditions (50) and (51)? It does when the part of Phi_0
 /// that carries signals to signals contracts; then the limit is unique too. The degree of the inputs does not matter:
 /// it is for time that goes by, and none does.
-struct Initialisation {
-  double radius = 0.0;  ///< of that part
-  bool converges = false;
-};
 Initialisation fixed_point_initialisation(const StepProgram& program);
 
 /// The size of the smallest change of one subsystem's step [G^vv G^vu] (2-norm, complex) that makes the coupling

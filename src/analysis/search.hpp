@@ -4,14 +4,9 @@
 #include <vector>
 
 #include "analysis/step_program.hpp"
+#include "entrain/quality.hpp"
 
 namespace entrain {
-
-/// The two measures of paper 003; smaller is better.
-struct Quality {
-  double radius = 0.0;       ///< spectral radius per macro step
-  double consistency = 0.0;  ///< relative consistency
-};
 
 /// A coupled system at its operating points, at least one; the worst of them counts.
 using OperatingNetworks = std::span<const LinearNetwork>;

@@ -1,24 +1,9 @@
 #pragma once
 
-#include <vector>
-
 #include "base/function_ref.hpp"
+#include "entrain/quality.hpp"
 
 namespace entrain {
-
-/// A range of a parameter (or of the step) over which the coupling is stable. The ends are limits to rounding, unless
-/// they are those of the range that was searched.
-struct StableRange {
-  double low = 0.0;
-  double high = 0.0;
-};
-
-struct StableRanges {
-  std::vector<StableRange> ranges;  ///< ascending
-  StableRange searched;             ///< ends early where the values that may be judged did not suffice
-
-  bool empty() const { return ranges.empty(); }
-};
 
 /// Where to search: `points` evenly spaced by ratio (by difference when `low` is not above 0), and more between them
 /// where motions turn, up to `most`.

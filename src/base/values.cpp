@@ -67,6 +67,10 @@ struct Number {
 
 }  // namespace
 
+std::string short_number(double value) {
+  return fmt::format("{:.6g}", value);
+}
+
 std::string value_text(const Value& value) {
   return std::visit(Text{}, value);
 }

@@ -4,13 +4,10 @@
 #include <string>
 #include <string_view>
 
+#include "entrain/text.hpp"
 #include "entrain/variable.hpp"
 
 namespace entrain {
-
-/// Numbers as the shortest text that reads back to the same value, true or false, texts as they are, bytes as
-/// hexadecimal digits.
-std::string value_text(const Value& value);
 
 /// The nearest number: 0 or 1 of a boolean, NaN of a text or of bytes.
 double number_of(const Value& value);

@@ -8,8 +8,8 @@
 #include <set>
 
 #include "base/suggest.hpp"
-#include "description/record_formats.hpp"
 #include "description/subsystem_keys.hpp"
+#include "entrain/capabilities.hpp"
 
 namespace entrain {
 namespace {

@@ -12,14 +12,15 @@ namespace entrain {
 namespace {
 
 struct Renaming {
-  std::string_view owner;  ///< empty = any
+  std::string_view lacked;  ///< it had this meaning only where there is no such key; empty = everywhere
   std::string_view old_name;
   std::array<std::string_view, 2> names;  ///< of today; the second may be empty
 };
 
 /// The first line that fits is taken.
 constexpr std::array<Renaming, 9> kRenamings{{
-    {"method.monolithic", "tolerance", {"relative_tolerance", "absolute_tolerance"}},
+    // Where no macro step follows an error, it was that of an integrator, and both.
+    {"adaptive", "tolerance", {"relative_tolerance", "absolute_tolerance"}},
     {"", "tolerance", {"relative_tolerance", ""}},
     {"", "tol_rel", {"relative_tolerance", ""}},
     {"", "tol_abs", {"absolute_tolerance", ""}},
@@ -39,7 +40,7 @@ bool is_known(std::string_view name, const std::vector<std::string>& known) {
 std::optional<Problem> renamed_key(std::string_view owner, std::string_view name, const OptionValue& value,
                                    const std::vector<std::string>& known) {
   const auto fits = [&](const Renaming& renaming) {
-    return renaming.old_name == name && (renaming.owner.empty() || renaming.owner == owner) &&
+    return renaming.old_name == name && (renaming.lacked.empty() || !is_known(renaming.lacked, known)) &&
            is_known(renaming.names[0], known) && is_known(renaming.names[1], known);
   };
   const auto found = std::find_if(kRenamings.begin(), kRenamings.end(), fits);

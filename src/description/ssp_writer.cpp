@@ -151,7 +151,7 @@ std::string settings(SystemDescription description) {
     subsystem.optional_start.clear();
     subsystem.fmu = "in the SSD";
   }
-  return write_system(description);
+  return system_text(description);
 }
 
 }  // namespace

@@ -73,9 +73,9 @@ inline constexpr std::tuple kSubsystemKeys{
     subsystem_key("output_derivative_order", &SubsystemDescription::output_derivative_order,
                   &Capabilities::output_derivative_order, KeyOwner::All, "", kNotNegative,
                   "highest time derivative of the outputs that it provides"),
-    subsystem_key(
-        "step", &SubsystemDescription::step, &Capabilities::imposed_step, KeyOwner::All, "s", kPositive,
-        "imposed step; it must divide the macro step or be a multiple of it, unless the method is `f3ornits`"),
+    subsystem_key("step", &SubsystemDescription::step, &Capabilities::imposed_step, KeyOwner::All, "s", kPositive,
+                  "imposed step; it must divide the macro step or be a multiple of it, unless the method gives each "
+                  "subsystem steps of its own"),
     subsystem_key("step_offset", &SubsystemDescription::step_offset, &Capabilities::step_offset, KeyOwner::All, "s",
                   kNotNegative, "the imposed communication times lie this much after whole steps; less than `step`"),
     subsystem_key("min_step", &SubsystemDescription::min_step, &Capabilities::min_step, KeyOwner::All, "s",

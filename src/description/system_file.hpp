@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "entrain/system_description.hpp"
+#include "entrain/system.hpp"
 
 namespace entrain {
 
@@ -23,13 +23,5 @@ SystemDescription parse_system(std::string_view text, const std::filesystem::pat
 
 /// Reads and parses, also SSP; throws Error{FileFailed} when the file cannot be read.
 SystemDescription read_system(const std::filesystem::path& file, std::vector<Problem>& problems);
-
-/// Applies "sub.var=value" from --set. Throws Error{InvalidSystem} for nonsense.
-void apply_set(SystemDescription& description, std::string_view assignment);
-/// Applies "name=value" from --option to the method in force. The value is read as TOML, else taken as a string.
-void apply_option(SystemDescription& description, std::string_view assignment);
-
-/// The system as TOML that reads back to the same description.
-std::string write_system(const SystemDescription& description);
 
 }  // namespace entrain

@@ -137,7 +137,7 @@ void add_record(Text& text, const RecordDescription& record) {
 
 }  // namespace
 
-std::string write_system(const SystemDescription& description) {
+std::string system_text(const SystemDescription& description) {
   Text text;
   fmt::format_to(std::back_inserter(text), "[run]\n");
   const std::string file = description.file.string();

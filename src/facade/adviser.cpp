@@ -11,11 +11,11 @@
 
 #include "analysis/coupled_motion.hpp"
 #include "entrain/error.hpp"
+#include "entrain/system.hpp"
 #include "facade/candidates.hpp"
 #include "facade/capability_lines.hpp"
 #include "facade/choose_method.hpp"
 #include "facade/method_kinds.hpp"
-#include "facade/resolve.hpp"
 #include "facade/search_configs.hpp"
 #include "masters/calendar.hpp"
 

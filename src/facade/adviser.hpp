@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "facade/advice.hpp"
+#include "entrain/advice.hpp"
+#include "entrain/verification.hpp"
 #include "facade/insight.hpp"
 #include "facade/pilot.hpp"
 #include "facade/prepare.hpp"
 #include "facade/short_runs.hpp"
-#include "facade/verification.hpp"
 
 namespace entrain {
 

@@ -17,12 +17,11 @@ namespace {
 /// Rms of the worst output relative to its range in the finest run; nullopt when the runs show none of them. What moves
 /// next to nothing decides nothing.
 std::optional<double> worst_of(const Verification& runs) {
-  using Verdict = OutputVerification::Verdict;
   std::optional<double> worst;
   for (const auto& output : runs.outputs) {
-    if (output.verdict == Verdict::NotSeen) continue;
+    if (output.verdict == OutputVerdict::NotSeen) continue;
     if (!worst) worst = 0.0;
-    if (output.verdict == Verdict::Negligible) continue;
+    if (output.verdict == OutputVerdict::Negligible) continue;
     worst = std::max(*worst, output.rms_error / (output.range > 0.0 ? output.range : 1.0));
   }
   return worst;

@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "analysis/forecast.hpp"
+#include "entrain/advice.hpp"
 #include "entrain/method.hpp"
-#include "facade/advice.hpp"
 #include "masters/registry.hpp"
 
 namespace entrain {

@@ -12,7 +12,7 @@
 #include "description/system_file.hpp"
 #include "entrain/entrain.hpp"
 #include "entrain/learning.hpp"
-#include "facade/resolve.hpp"
+#include "entrain/system.hpp"
 #include "results/file_error.hpp"
 #include "results/replace_file.hpp"
 
@@ -116,7 +116,7 @@ Bytes file_bytes(const fs::path& file) {
 
 SystemIdentity identity_of(const SystemDescription& description, const Extensions& extensions, const Learned* learned) {
   const SystemDescription whole = resolved(description, extensions);
-  SystemIdentity identity{write_system(without_places(whole)), {}};
+  SystemIdentity identity{system_text(without_places(whole)), {}};
   for (const auto& subsystem : whole.subsystems) {
     for (const auto& path : {subsystem.fmu, subsystem.csv}) {
       if (path.empty()) continue;

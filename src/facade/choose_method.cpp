@@ -8,13 +8,13 @@
 #include <optional>
 
 #include "entrain/error.hpp"
+#include "entrain/system.hpp"
 #include "facade/brief_check.hpp"
 #include "facade/candidates.hpp"
 #include "facade/insight.hpp"
 #include "facade/method_kinds.hpp"
 #include "facade/pilot.hpp"
 #include "facade/prepare.hpp"
-#include "facade/resolve.hpp"
 #include "masters/registry.hpp"
 
 namespace entrain {

@@ -1,4 +1,4 @@
-#include "facade/convert.hpp"
+#include "entrain/convert.hpp"
 
 #include <fmt/format.h>
 
@@ -121,7 +121,7 @@ void write_toml(SystemDescription description, const fs::path& to) {
       if (!file->empty()) *file = absolute_fmu(description, *file).lexically_relative(folder).string();
     }
   }
-  replace_file(to, write_system(description));
+  replace_file(to, system_text(description));
 }
 
 }  // namespace

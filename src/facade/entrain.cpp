@@ -8,6 +8,7 @@
 #include "description/system_file.hpp"
 #include "facade/choose_method.hpp"
 #include "facade/prepare.hpp"
+#include "results/replace_file.hpp"
 #include "subsystem/fmi/fmu_subsystem.hpp"
 
 namespace entrain {
@@ -72,7 +73,6 @@ bool is_fmu(const std::filesystem::path& path) {
   return extension == ".fmu" && std::filesystem::is_regular_file(outermost_file(path));
 }
 
-/// Reading and everything that can be said without running. A file that could not be parsed at all says just that.
 /// What the subsystems know of themselves that may spoil a result, such as claims of FMUs that were withdrawn.
 /// Instances of one FMU say the same; once is enough.
 void add_warnings(const CoupledSystem& system, const SystemDescription& description, std::vector<Problem>& problems) {
@@ -85,14 +85,16 @@ void add_warnings(const CoupledSystem& system, const SystemDescription& descript
   }
 }
 
-SystemDescription read_and_check(const std::filesystem::path& path, bool always_check, std::vector<Problem>& problems) {
+/// Reading and everything that can be said without running. A file that could not be parsed at all says just that.
+SystemDescription read_and_check(const std::filesystem::path& path, bool always_check, const Extensions& extensions,
+                                 std::vector<Problem>& problems) {
   const OpenArchives kept;
   const auto fmu = is_fmu(path) ? hold_fmu(path) : nullptr;
   auto description = fmu ? system_of_one_fmu(path) : read_system(find_system_file(path), problems);
   if (!fmu) take_default_experiments(description);
   const bool wrong = has_errors(problems);
   if (wrong ? !description.subsystems.empty() : always_check) {
-    const Prepared prepared = prepare(to_look_at(description), 1, {}, problems);
+    const Prepared prepared = prepare(to_look_at(description), 1, extensions, problems);
     if (always_check && prepared.system) add_warnings(*prepared.system, description, problems);
   }
   return description;
@@ -100,17 +102,21 @@ SystemDescription read_and_check(const std::filesystem::path& path, bool always_
 
 }  // namespace
 
-SystemDescription load(const std::filesystem::path& path) {
+SystemDescription load(const std::filesystem::path& path, const Extensions& extensions) {
   std::vector<Problem> problems;
-  auto description = read_and_check(path, false, problems);
+  auto description = read_and_check(path, false, extensions, problems);
   if (has_errors(problems)) throw Error(std::move(problems));
   return description;
 }
 
-std::vector<Problem> check(const std::filesystem::path& path) {
+std::vector<Problem> check(const std::filesystem::path& path, const Extensions& extensions) {
   std::vector<Problem> problems;
-  read_and_check(path, true, problems);
+  read_and_check(path, true, extensions, problems);
   return problems;
+}
+
+void save(const SystemDescription& description, const std::filesystem::path& file) {
+  replace_file(file, system_text(description));
 }
 
 std::string_view version() noexcept {

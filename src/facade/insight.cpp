@@ -5,6 +5,9 @@
 #include <limits>
 
 #include "analysis/coupled_motion.hpp"
+#include "analysis/measures.hpp"
+#include "analysis/search.hpp"
+#include "analysis/stable_ranges.hpp"
 #include "analysis/turning.hpp"
 #include "entrain/error.hpp"
 #include "facade/candidates.hpp"

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "analysis/forecast.hpp"
-#include "facade/advice.hpp"
+#include "entrain/advice.hpp"
 #include "facade/candidates.hpp"
 
 namespace entrain {

@@ -1,4 +1,4 @@
-#include "facade/inspection.hpp"
+#include "entrain/inspection.hpp"
 
 #include <fmt/format.h>
 
@@ -28,10 +28,11 @@ std::vector<std::string> obstacles(const Method& method, const CoupledSystem& sy
 
 /// An FMU that offers both is used by co-simulation, but by a method that needs equations by model exchange: that one
 /// must be asked about the system as it would run it.
-std::vector<std::string> obstacles_when_chosen(SystemDescription description, std::string_view method) {
+std::vector<std::string> obstacles_when_chosen(SystemDescription description, std::string_view method,
+                                               const Extensions& extensions) {
   description.method = {std::string(method), {}};
   std::vector<Problem> problems;
-  const Prepared prepared = prepare(description, 1, {}, problems);
+  const Prepared prepared = prepare(description, 1, extensions, problems);
   std::vector<std::string> messages;
   for (auto& problem : problems) {
     if (problem.severity == Problem::Severity::Error) messages.push_back(std::move(problem.message));
@@ -60,20 +61,22 @@ bool initializes(const Prepared& prepared) {
 }
 
 /// With its default options, for the times of this run.
-std::vector<SystemInspection::Verdict> verdicts(const SystemDescription& description, const Prepared& prepared) {
+std::vector<MethodFitness> fitness_of_methods(const SystemDescription& description, const Prepared& prepared,
+                                              const Extensions& extensions) {
   const bool has_fmus = std::any_of(description.subsystems.begin(), description.subsystems.end(),
                                     [](const SubsystemDescription& subsystem) { return !subsystem.fmu.empty(); });
   const bool initialized = initializes(prepared);
-  std::vector<SystemInspection::Verdict> result;
-  for (const auto& [traits, make] : built_in_methods().entries()) {
+  const MethodRegistry registry(extensions);
+  std::vector<MethodFitness> result;
+  for (const auto& [traits, make] : registry.entries()) {
     const auto method = make();
-    auto& verdict = result.emplace_back();
-    verdict.method = traits.name;
+    auto& fitness = result.emplace_back();
+    fitness.method = traits.name;
     if (has_fmus && method->requirements().equations) {
-      verdict.obstacles = obstacles_when_chosen(description, traits.name);
+      fitness.obstacles = obstacles_when_chosen(description, traits.name, extensions);
     } else {
-      verdict.obstacles = obstacles(*method, *prepared.system, prepared.settings);
-      if (verdict.obstacles.empty() && initialized) verdict.notes = notes_at_start(*method, prepared);
+      fitness.obstacles = obstacles(*method, *prepared.system, prepared.settings);
+      if (fitness.obstacles.empty() && initialized) fitness.notes = notes_at_start(*method, prepared);
     }
   }
   return result;
@@ -85,9 +88,9 @@ SystemDescription description_for_show(const SystemDescription& written) {
   return description;
 }
 
-Prepared prepared_for_show(const SystemDescription& description) {
+Prepared prepared_for_show(const SystemDescription& description, const Extensions& extensions) {
   std::vector<Problem> problems;
-  Prepared prepared = prepare(description, 1, {}, problems);
+  Prepared prepared = prepare(description, 1, extensions, problems);
   if (!prepared.system) throw Error(std::move(problems));
   return prepared;
 }
@@ -146,9 +149,9 @@ std::string by_model_exchange(const SystemDescription& description, std::size_t 
 
 }  // namespace
 
-std::vector<InitialInput> inspect_initial(const SystemDescription& written) {
+std::vector<InitialInput> inspect_initial(const SystemDescription& written, const Extensions& extensions) {
   const SystemDescription description = description_for_show(written);
-  const Prepared prepared = prepared_for_show(description);
+  const Prepared prepared = prepared_for_show(description, extensions);
   CoupledSystem& system = *prepared.system;
   system.initialize(prepared.settings.start, prepared.settings.stop);
   std::vector<InitialInput> result;
@@ -173,9 +176,9 @@ std::vector<InitialInput> inspect_initial(const SystemDescription& written) {
   return result;
 }
 
-SystemInspection inspect(const SystemDescription& written) {
+SystemInspection inspect(const SystemDescription& written, const Extensions& extensions) {
   const SystemDescription description = description_for_show(written);
-  const Prepared prepared = prepared_for_show(description);
+  const Prepared prepared = prepared_for_show(description, extensions);
   const CoupledSystem& system = *prepared.system;
   const Graph& graph = system.graph();
 
@@ -198,15 +201,14 @@ SystemInspection inspect(const SystemDescription& written) {
     for (const SubsystemId s : component) names.push_back(graph.name(s));
   }
   for (const SubsystemId s : graph.calling_sequence()) result.sequence.push_back(graph.name(s));
-  result.methods = verdicts(description, prepared);
+  result.methods = fitness_of_methods(description, prepared, extensions);
   return result;
 }
 
-std::vector<MethodInfo> method_infos() {
+std::vector<MethodInfo> methods(const Extensions& extensions) {
   std::vector<MethodInfo> infos;
-  for (const auto& [traits, make] : built_in_methods().entries()) {
-    infos.push_back({traits.name, traits.summary, describe_options(*make())});
-  }
+  const MethodRegistry registry(extensions);
+  for (const auto& [traits, make] : registry.entries()) infos.push_back({traits, describe_options(*make())});
   return infos;
 }
 

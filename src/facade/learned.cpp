@@ -79,7 +79,7 @@ std::vector<std::string> description_lines(const SystemDescription& description)
   }
   std::vector<std::string> lines;
   std::string table;
-  std::istringstream text(write_system(system));
+  std::istringstream text(system_text(system));
   for (std::string line; std::getline(text, line);) {
     if (line.starts_with('[')) {
       table = line;

@@ -1,22 +1,17 @@
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "entrain/learning.hpp"
 #include "entrain/method.hpp"
-#include "entrain/options.hpp"
 #include "run/correction_schedule.hpp"
 
 namespace entrain {
 
-/// The options of jacobi that repeated runs, and runs corrected by what they learned, have in common: held inputs and
-/// macro steps of one size, so that one number per macro step and input is all there is to learn.
+/// The options of the learnable method that repeated runs, and runs corrected by what they learned, have in common:
+/// held inputs and macro steps of one size, so that one number per macro step and input is all there is to learn.
 const std::map<std::string, OptionValue>& options_of_learning();
-
-/// The method whose inputs can be corrected.
-const std::string& learnable_method();
 
 /// What Learned::description says of a system: a line per value, with the table it stands in.
 std::vector<std::string> description_lines(const SystemDescription& description);
@@ -24,14 +19,5 @@ std::vector<std::string> description_lines(const SystemDescription& description)
 /// The corrections of a run of this system. Throws Error{InvalidSystem} when they were learned for another one.
 CorrectionSchedule scheduled(const Learned& learned, const SystemDescription& description, const Graph& graph,
                              const RunSettings& settings);
-
-/// What a user asks for besides the learned correction.
-struct AskedBesides {
-  std::optional<std::string> method;
-  std::optional<Duration> step;
-  WrittenOptions options;  ///< of jacobi
-};
-/// What of it cannot be had with the correction, which brings its own method, step and options.
-std::vector<Problem> contradictions(const Learned& learned, const AskedBesides& asked);
 
 }  // namespace entrain

@@ -1,4 +1,4 @@
-#include "facade/new_system.hpp"
+#include "entrain/new_system.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -193,7 +193,7 @@ class SystemMaker {
 
 }  // namespace
 
-fs::path make_system_folder(const fs::path& folder, const std::vector<fs::path>& fmus) {
+fs::path new_system(const fs::path& folder, const std::vector<fs::path>& fmus) {
   SystemMaker(folder, fmus).write();
   return folder / "system.toml";
 }

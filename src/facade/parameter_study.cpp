@@ -148,7 +148,7 @@ std::optional<double> ParameterStudy::joint_factor(const MethodConfig& config, c
 
 HeatMap ParameterStudy::heat(const MethodConfig& config, const std::vector<std::size_t>& found, Duration step) const {
   constexpr int kPoints = 20;
-  constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+  constexpr double kNoRadius = std::numeric_limits<double>::quiet_NaN();
   const auto axis = [&](const Parameter& of) {
     HeatMap::Axis result{description_.subsystems[of.subsystem].name + "." + of.variable, {}};
     for (int k = 0; k < kPoints; ++k) result.values.push_back(SearchRange{of.low, of.high, kPoints}.at(k));
@@ -163,7 +163,7 @@ HeatMap ParameterStudy::heat(const MethodConfig& config, const std::vector<std::
       changed[1] = y;
       const auto path = path_with(changed);
       const auto stability = path ? ConfigForecast(methods_, config, found).stability(*path, step) : std::nullopt;
-      row.push_back(stability ? stability->radius : kUnknown);
+      row.push_back(stability ? stability->radius : kNoRadius);
     }
   }
   return map;

@@ -4,7 +4,8 @@
 #include <vector>
 
 #include "analysis/forecast.hpp"
-#include "facade/advice.hpp"
+#include "analysis/stable_ranges.hpp"
+#include "entrain/advice.hpp"
 #include "facade/prepare.hpp"
 #include "masters/registry.hpp"
 

@@ -11,9 +11,8 @@
 #include "coupling/bonds.hpp"
 #include "coupling/discrete_signals.hpp"
 #include "description/check_values.hpp"
-#include "description/record_formats.hpp"
 #include "entrain/entrain.hpp"
-#include "facade/resolve.hpp"
+#include "entrain/system.hpp"
 #include "facade/subsystem_factory.hpp"
 #include "masters/registry.hpp"
 #include "masters/requirements.hpp"
@@ -175,6 +174,7 @@ RunSummary summary_before_run(const SystemDescription& description, const Couple
   summary.method = method.name();
   summary.family = method.traits().family;
   summary.parameters = options_in_force(method);
+  summary.step_tolerances = method.step_tolerances();
   for (std::size_t s = 0; s < system.size(); ++s) {
     SubsystemSummary entry;
     entry.name = description.subsystems[s].name;

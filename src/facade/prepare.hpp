@@ -6,6 +6,7 @@
 #include "entrain/coupled_system.hpp"
 #include "entrain/method.hpp"
 #include "entrain/simulation.hpp"
+#include "entrain/system.hpp"
 
 namespace entrain {
 
@@ -22,7 +23,5 @@ struct Prepared {
 /// subsystems log.
 Prepared prepare(const SystemDescription& description, int threads, const Extensions& extensions,
                  std::vector<Problem>& problems, const Logging& log = {});
-
-bool has_errors(const std::vector<Problem>& problems);
 
 }  // namespace entrain

@@ -1,9 +1,11 @@
-#include "facade/resolve.hpp"
-
+#include "entrain/system.hpp"
 #include "masters/registry.hpp"
 
 namespace entrain {
 namespace {
+
+/// Macro steps of a run whose file does not say: enough for a first look at most systems.
+constexpr double kDefaultSteps = 1000.0;
 
 /// What is really run can be run again from another folder.
 std::string absolute_path(const std::filesystem::path& path, const std::filesystem::path& system_file) {

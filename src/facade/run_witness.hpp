@@ -2,7 +2,7 @@
 
 #include <span>
 
-#include "facade/verification.hpp"
+#include "entrain/verification.hpp"
 #include "report/steps_json.hpp"
 
 namespace entrain {

@@ -7,6 +7,9 @@
 #include <cmath>
 #include <numeric>
 
+#include "analysis/measures.hpp"
+#include "analysis/search.hpp"
+#include "analysis/stable_ranges.hpp"
 #include "base/suggest.hpp"
 #include "entrain/error.hpp"
 #include "facade/method_kinds.hpp"

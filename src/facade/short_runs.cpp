@@ -4,9 +4,9 @@
 #include <cmath>
 #include <limits>
 
+#include "entrain/recording.hpp"
 #include "facade/candidates.hpp"
 #include "results/difference.hpp"
-#include "results/memory_recorder.hpp"
 
 namespace entrain {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/advice.hpp"
+#include "entrain/advice.hpp"
 #include "entrain/simulation.hpp"
 
 namespace entrain {

@@ -9,11 +9,11 @@
 #include "description/system_file.hpp"
 #include "entrain/entrain.hpp"
 #include "entrain/learning.hpp"
+#include "entrain/system.hpp"
 #include "facade/checkpoint_file.hpp"
 #include "facade/choose_method.hpp"
 #include "facade/learned.hpp"
 #include "facade/prepare.hpp"
-#include "facade/resolve.hpp"
 #include "run/changes.hpp"
 #include "run/runner.hpp"
 
@@ -256,7 +256,7 @@ void Simulation::save(const std::filesystem::path& file, const std::string& dire
   require_serialization();
   CheckpointContent content;
   content.info = {std::string(version()), impl_->description.name,
-                  write_system(resolved(impl_->description, impl_->extensions)), directory, summary().reached};
+                  system_text(resolved(impl_->description, impl_->extensions)), directory, summary().reached};
   content.identity = impl_->known_identity();
   content.changes = to_bytes(impl_->changes->at_start(), impl_->changes->in_force());
   content.run = impl_->runner->save();

@@ -1,4 +1,4 @@
-#include "facade/verification.hpp"
+#include "entrain/verification.hpp"
 
 #include "masters/requirements.hpp"
 
@@ -11,16 +11,14 @@
 #include <limits>
 
 #include "base/unit_sizes.hpp"
+#include "entrain/system.hpp"
 #include "facade/choose_method.hpp"
 #include "facade/output_courses.hpp"
 #include "facade/prepare.hpp"
-#include "facade/resolve.hpp"
 #include "facade/run_witness.hpp"
 
 namespace entrain {
 namespace {
-
-using Verdict = OutputVerification::Verdict;
 
 constexpr int kRuns = 3;
 
@@ -70,7 +68,7 @@ void judge(OutputVerification& output, const Differences& first, const Differenc
   if (first.compared < 2 || second.compared < 2) return;
   const double magnitude = std::max(output.range, std::abs(end));
   if (first.largest <= kRounding * magnitude) {
-    output.verdict = Verdict::AtRounding;
+    output.verdict = OutputVerdict::AtRounding;
     output.error_bar = first.largest;
     return;
   }
@@ -84,7 +82,7 @@ void judge(OutputVerification& output, const Differences& first, const Differenc
   const double relative = *output.error_bar / std::max(output.range, std::numeric_limits<double>::min());
   const bool grew =
       output.range > 0.0 && (relative > 1.0 || (!far_below && *output.order > kMostOrder && relative > kLarge));
-  output.verdict = grew ? Verdict::StepTooLong : Verdict::Converging;
+  output.verdict = grew ? OutputVerdict::StepTooLong : OutputVerdict::Converging;
 }
 
 OutputVerification verified(const std::vector<OutputCourses>& runs, std::size_t index, double least_range) {
@@ -101,8 +99,8 @@ OutputVerification verified(const std::vector<OutputCourses>& runs, std::size_t 
   result.rms_error = std::sqrt(first.mean_square);
   judge(result, first, second, finest.values.empty() ? 0.0 : finest.values.back());
   const bool negligible = own_range < least_range && first.compared > 1 && first.largest <= least_range;
-  if (negligible && result.verdict != Verdict::AtRounding) {
-    result.verdict = Verdict::Negligible;
+  if (negligible && result.verdict != OutputVerdict::AtRounding) {
+    result.verdict = OutputVerdict::Negligible;
     result.error_bar = first.largest;
   }
   return result;
@@ -128,7 +126,7 @@ void mark_unseen(Verification& result) {
     const bool refined =
         std::find(result.unrefined.begin(), result.unrefined.end(), subsystem) == result.unrefined.end();
     if (refined || !output.sound()) continue;
-    output.verdict = Verdict::NotSeen;
+    output.verdict = OutputVerdict::NotSeen;
     output.error_bar.reset();
   }
 }

@@ -1,10 +1,11 @@
-#include "report/advice_json.hpp"
+#include "report/advice_page.hpp"
 
 #include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "report/json_parts.hpp"
 #include "report/page.hpp"
+#include "results/replace_file.hpp"
 
 namespace entrain {
 namespace {
@@ -223,6 +224,10 @@ std::string advice_page_json(const Advice& advice) {
 
 std::string advice_page(const Advice& advice) {
   return page_with(page_data(advice));
+}
+
+void write_advice_page(const Advice& advice, const std::filesystem::path& file) {
+  replace_file(file, advice_page(advice));
 }
 
 }  // namespace entrain

@@ -1,4 +1,4 @@
-#include "report/comparison.hpp"
+#include "entrain/comparison.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -13,7 +13,10 @@
 #include "base/units.hpp"
 #include "entrain/error.hpp"
 #include "entrain/method_traits.hpp"
+#include "report/comparison_data.hpp"
 #include "report/run_page.hpp"
+#include "results/difference.hpp"
+#include "results/results_readers.hpp"
 
 namespace entrain {
 namespace {
@@ -35,16 +38,16 @@ std::string how_unfinished(const Json& json) {
   return termination + (message.empty() ? "" : ": " + message);
 }
 
-ComparedRun read_run(const std::string& path) {
+ComparedRun read_run(const fs::path& path) {
   ComparedRun run;
   if (!fs::is_directory(path)) {
-    run.label = fs::path(path).filename().string();
-    run.results = read_results(path);
+    run.label = path.filename().string();
+    run.results = read_results_file(path);
     return run;
   }
   run.label = fs::weakly_canonical(path).filename().string();
   const auto json = read_run_json(path);
-  run.results = read_results(find_results(path));
+  run.results = read_results_file(find_results(path));
   add_units(run.results, json);
   run.method = json.value("method", "");
   run.is_reference = json.value("method_family", "") == to_string(MethodFamily::Reference);
@@ -61,11 +64,11 @@ ComparedRun read_run(const std::string& path) {
 }
 
 /// Folders of one name are told apart by the whole of what was named.
-void make_labels_unique(std::vector<ComparedRun>& runs, const std::vector<std::string>& paths) {
+void make_labels_unique(std::vector<ComparedRun>& runs, const std::vector<fs::path>& paths) {
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const auto same =
         std::count_if(runs.begin(), runs.end(), [&](const auto& run) { return run.label == runs[i].label; });
-    if (same > 1) runs[i].label = paths[i];
+    if (same > 1) runs[i].label = paths[i].string();
   }
 }
 
@@ -79,7 +82,7 @@ bool worse(const VariableDifference& a, const VariableDifference& b) {
 }
 
 /// Into the unit of the reference; false when that cannot be. One that is not told is taken for the same.
-bool convert(RecordedResults::Column& column, const std::string& unit) {
+bool convert(Results::Column& column, const std::string& unit) {
   if (column.unit.empty() || unit.empty() || column.unit == unit) return true;
   const auto from = unit_meaning(column.unit);
   const auto to = unit_meaning(unit);
@@ -90,7 +93,7 @@ bool convert(RecordedResults::Column& column, const std::string& unit) {
   return true;
 }
 
-std::size_t place_of(const RecordedResults::Column& column, const RecordedResults& results) {
+std::size_t place_of(const Results::Column& column, const Results& results) {
   return static_cast<std::size_t>(&column - results.columns.data());
 }
 
@@ -140,7 +143,7 @@ void compare_one(Comparison& comparison, std::size_t index) {
   shortcomings.tell(run.label, comparison.notes);
 }
 
-std::pair<Time, Time> span_of(const RecordedResults& results) {
+std::pair<Time, Time> span_of(const Results& results) {
   std::pair span{std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()};
   for (const auto& axis : results.axes) {
     if (axis.empty()) continue;
@@ -192,20 +195,22 @@ Json compared_json(const ComparedRun& run) {
 
 }  // namespace
 
-Comparison compare_runs(const std::vector<std::string>& named, const std::optional<std::string>& reference) {
-  const auto same_place = [](const std::string& a, const std::string& b) {
+Comparison compare(const std::vector<fs::path>& named, const std::optional<fs::path>& reference) {
+  const auto same_place = [](const fs::path& a, const fs::path& b) {
     std::error_code ignored;  // what does not exist is told when it is read
     return a == b || fs::equivalent(a, b, ignored);
   };
   auto paths = named;
   const auto place = reference ? std::find_if(paths.begin(), paths.end(),
-                                              [&](const std::string& path) { return same_place(path, *reference); })
+                                              [&](const fs::path& path) { return same_place(path, *reference); })
                                : paths.end();
   const auto reference_place = static_cast<std::size_t>(place - paths.begin());
   if (reference && place == paths.end()) paths.push_back(*reference);
   if (paths.size() < 2) {
-    throw nothing_to_compare(fmt::format("there is nothing to compare '{}' with but itself", paths.front()),
-                             "Name another run beside it");
+    throw nothing_to_compare(
+        paths.empty() ? std::string("no run is named")
+                      : fmt::format("there is nothing to compare '{}' with but itself", paths.front().string()),
+        "Name another run beside it");
   }
   Comparison comparison;
   for (const auto& path : paths) comparison.runs.push_back(read_run(path));

@@ -1,47 +1,24 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "report/comparison.hpp"
+#include "entrain/comparison.hpp"
+#include "report/comparison_data.hpp"
 #include "report/json_parts.hpp"
 #include "report/packed_signals.hpp"
 #include "report/page.hpp"
-#include "report/table.hpp"
-#include "report/text_report.hpp"
+#include "results/difference.hpp"
+#include "results/replace_file.hpp"
 
 namespace entrain {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t kMostRows = 40;
-
-std::string with_unit(double value, const std::string& unit) {
-  return fmt::format("{:.3g}{}{}", value, unit.empty() ? "" : " ", unit);
-}
-
-std::string text_or_dash(const std::optional<double>& value) {
-  return value ? fmt::format("{:.3g}", *value) : "-";
-}
-
-std::string runs_text(const Comparison& comparison) {
-  Table table({"run", "method", "step s", "subsystem steps", "wall s", "error"});
-  for (std::size_t column = 2; column < 6; ++column) table.align_right(column);
-  for (std::size_t i = 0; i < comparison.runs.size(); ++i) {
-    const auto& run = comparison.runs[i];
-    table.add_row({run.label, run.method, text_or_dash(run.step),
-                   run.subsystem_steps ? fmt::format("{}", *run.subsystem_steps) : "-", text_or_dash(run.wall_seconds),
-                   i == comparison.reference ? "reference" : text_or_dash(run.error)});
-  }
-  return table.text();
-}
-
 /// The differences of all runs to the reference, as results of their own.
-RecordedResults difference_results(const Comparison& comparison) {
-  RecordedResults all;
+Results difference_results(const Comparison& comparison) {
+  Results all;
   const auto& reference = comparison.runs[comparison.reference].results;
   for (const auto& entry : comparison.differences) {
     const auto& results = comparison.runs[entry.run].results;
@@ -54,7 +31,7 @@ RecordedResults difference_results(const Comparison& comparison) {
 }
 
 /// The curves of the worst variables first, each with its differences: what is left out is what agrees best.
-std::vector<DrawnSignal> drawn_signals(const Comparison& comparison, const RecordedResults& differences) {
+std::vector<DrawnSignal> drawn_signals(const Comparison& comparison, const Results& differences) {
   std::vector<DrawnSignal> drawn;
   std::set<std::string> seen;
   for (const auto& entry : comparison.differences) {
@@ -88,23 +65,6 @@ std::pair<Time, Time> common_span(const Comparison& comparison) {
 
 }  // namespace
 
-std::string comparison_text(const Comparison& comparison) {
-  Table table({"variable", "run", "rms / range", "rms", "max", "at s"});
-  for (std::size_t column = 2; column < 6; ++column) table.align_right(column);
-  const std::size_t shown = std::min(comparison.differences.size(), kMostRows);
-  for (std::size_t i = 0; i < shown; ++i) {
-    const auto& [name, unit, run, difference] = comparison.differences[i];
-    table.add_row({name, comparison.runs[run].label, text_or_dash(difference.relative), with_unit(difference.rms, unit),
-                   with_unit(difference.max, unit), short_number(difference.at)});
-  }
-  auto text = runs_text(comparison) + '\n' + table.text();
-  if (const auto more = comparison.differences.size() - shown; more > 0) {
-    text += fmt::format("{} more that agree better: --json or --report show all\n", more);
-  }
-  for (const auto& note : comparison.notes) text += fmt::format("note: {}\n", note);
-  return text;
-}
-
 std::string comparison_json(const Comparison& comparison) {
   return json_text(comparison_data(comparison));
 }
@@ -118,6 +78,10 @@ std::string comparison_page(const Comparison& comparison) {
   const auto differences = difference_results(comparison);
   data["results"] = packed_signals(drawn_signals(comparison, differences), room_in_page(data));
   return page_with(data);
+}
+
+void write_comparison_page(const Comparison& comparison, const std::filesystem::path& file) {
+  replace_file(file, comparison_page(comparison));
 }
 
 }  // namespace entrain

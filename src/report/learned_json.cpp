@@ -7,6 +7,7 @@
 
 #include "base/text_file.hpp"
 #include "report/json_parts.hpp"
+#include "results/replace_file.hpp"
 
 namespace entrain {
 namespace {
@@ -141,8 +142,16 @@ Json learn_result_data(const LearnResult& result) {
           {"notes", result.notes}};
 }
 
-std::string learn_result_json(const LearnResult& result) {
+std::string learning_json(const LearnResult& result) {
   return json_text(learn_result_data(result));
+}
+
+void save_learned(const Learned& learned, const std::filesystem::path& file) {
+  replace_file(file, learned_json(learned));
+}
+
+void save_learning(const LearnResult& result, const std::filesystem::path& file) {
+  replace_file(file, learning_json(result));
 }
 
 }  // namespace entrain

@@ -1,5 +1,3 @@
-#include "report/learning_page.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,9 +5,11 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "entrain/learning.hpp"
 #include "report/learned_json.hpp"
 #include "report/packed_signals.hpp"
 #include "report/page.hpp"
+#include "results/replace_file.hpp"
 
 namespace entrain {
 namespace {
@@ -40,7 +40,7 @@ class Curves {
   }
 
  private:
-  RecordedResults results_;
+  Results results_;
   std::vector<std::size_t> runs_;
   std::vector<bool> differences_;
 };
@@ -88,7 +88,7 @@ Json packed_courses(const LearnResult& result, std::size_t room) {
 
 }  // namespace
 
-std::string learning_page(const LearnResult& result, const LearnOptions& options) {
+void write_learning_page(const LearnResult& result, const LearnOptions& options, const std::filesystem::path& file) {
   Json data = learn_result_data(result);
   const Learned& learned = result.learned;
   data["kind"] = "learning";
@@ -97,7 +97,7 @@ std::string learning_page(const LearnResult& result, const LearnOptions& options
   data["labels"] = {"what it should be", "run 0, without correction", fmt::format("run {}, learned", result.best)};
   data["span"] = {learned.start, learned.start + static_cast<double>(learned.steps) * learned.step};
   data["results"] = packed_courses(result, room_in_page(data));
-  return page_with(data);
+  replace_file(file, page_with(data));
 }
 
 }  // namespace entrain

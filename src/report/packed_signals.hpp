@@ -6,13 +6,13 @@
 #include <string>
 #include <vector>
 
-#include "results/recorded_results.hpp"
+#include "entrain/results.hpp"
 
 namespace entrain {
 
 /// One curve of a page; borrows the results.
 struct DrawnSignal {
-  const RecordedResults* results = nullptr;
+  const Results* results = nullptr;
   std::size_t column = 0;
   std::optional<std::size_t> run;  ///< in a page with several
   bool difference = false;         ///< to the reference of that page

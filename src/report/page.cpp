@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "entrain/error.hpp"
+#include "entrain/report.hpp"
 
 namespace entrain {
 namespace {

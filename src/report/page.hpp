@@ -17,7 +17,4 @@ std::string page_with(const nlohmann::ordered_json& data);
 /// What is left of a page of less than 2 MB, in characters, when these data are in it; something always is.
 std::size_t room_in_page(const nlohmann::ordered_json& data);
 
-/// Throws what `page_with` would: to be told before a long run, not after it.
-void require_pages();
-
 }  // namespace entrain

@@ -12,9 +12,12 @@
 #include "description/subsystem_keys.hpp"
 #include "description/system_file.hpp"
 #include "entrain/error.hpp"
+#include "entrain/report.hpp"
 #include "report/packed_signals.hpp"
 #include "report/page.hpp"
 #include "report/verdict.hpp"
+#include "results/replace_file.hpp"
+#include "results/results_readers.hpp"
 
 namespace entrain {
 namespace {
@@ -61,7 +64,7 @@ std::vector<std::string> taken_away(const std::string& system, const fs::path& f
   return result;
 }
 
-std::size_t not_finite(const RecordedResults& results) {
+std::size_t not_finite(const Results& results) {
   std::size_t count = 0;
   for (const auto& column : results.columns) {
     if (column.text) continue;
@@ -78,21 +81,44 @@ Json verdict_json(const Verdict& verdict) {
           {"reasons", verdict.reasons}};
 }
 
-/// The files may be of another program, or changed by hand.
-Verdict judged(const fs::path& folder, const Json& run, const Json& steps, const Evidence& evidence) {
-  try {
-    return verdict_of(run, steps, evidence);
-  } catch (const Json::exception& error) {
-    throw unreadable(folder / "steps.json",
-                     fmt::format("it, or run.json beside it, is not what 'entrain run' writes ({})", error.what()));
-  }
-}
-
 /// A killed run knows of its end only what it recorded.
-void mend_reached(Json& run, const RecordedResults& results) {
+void mend_reached(Json& run, const Results& results) {
   if (run.value("termination", "") != "running") return;
   for (const auto& axis : results.axes) {
     if (!axis.empty()) run["reached"] = std::max(run.value("reached", axis.back()), axis.back());
+  }
+}
+
+/// What a run left.
+struct RunFolder {
+  Json run;
+  Json steps;
+  Results results;
+  std::string system;  ///< the text of system.resolved.toml
+};
+
+RunFolder read_run_folder(const fs::path& folder) {
+  RunFolder files;
+  files.run = read_run_json(folder);
+  files.results = read_results_file(find_results(folder));
+  add_units(files.results, files.run);
+  mend_reached(files.run, files.results);
+  files.system = file_text(folder / "system.resolved.toml");
+  files.steps = optional_json(folder / "steps.json");
+  return files;
+}
+
+/// The files may be of another program, or changed by hand.
+Verdict judged(const fs::path& folder, const RunFolder& files) {
+  try {
+    return verdict_of(files.run, files.steps,
+                      {.results_cut = files.results.cut,
+                       .samples = files.results.samples(),
+                       .not_finite = not_finite(files.results),
+                       .taken_away = taken_away(files.system, folder / "system.resolved.toml")});
+  } catch (const Json::exception& error) {
+    throw unreadable(folder / "steps.json",
+                     fmt::format("it, or run.json beside it, is not what 'entrain run' writes ({})", error.what()));
   }
 }
 
@@ -106,7 +132,7 @@ Json read_run_json(const fs::path& folder) {
   return run;
 }
 
-void add_units(RecordedResults& results, const Json& run) {
+void add_units(Results& results, const Json& run) {
   const auto signals = run.find("signals");
   if (signals == run.end()) return;
   for (auto& column : results.columns) {
@@ -117,30 +143,39 @@ void add_units(RecordedResults& results, const Json& run) {
   }
 }
 
+Results read_results(const fs::path& path) {
+  if (!fs::is_directory(path)) return read_results_file(path);
+  auto results = read_results_file(find_results(path));
+  if (fs::exists(path / "run.json")) add_units(results, read_run_json(path));
+  return results;
+}
+
+Verdict verdict(const fs::path& run_directory) {
+  return judged(run_directory, read_run_folder(run_directory));
+}
+
 std::string run_page(const fs::path& folder) {
   require_pages();
-  auto run = read_run_json(folder);
-  auto results = read_results(find_results(folder));
-  add_units(results, run);
-  mend_reached(run, results);
-  const auto system = file_text(folder / "system.resolved.toml");
-  auto steps = optional_json(folder / "steps.json");
-  const auto verdict = judged(folder, run, steps,
-                              {.results_cut = results.cut,
-                               .samples = results.samples(),
-                               .not_finite = not_finite(results),
-                               .taken_away = taken_away(system, folder / "system.resolved.toml")});
+  auto files = read_run_folder(folder);
+  const auto verdict = judged(folder, files);
   std::vector<DrawnSignal> drawn;
-  for (std::size_t i = 0; i < results.columns.size(); ++i) {
-    drawn.push_back({&results, i, std::nullopt});
+  for (std::size_t i = 0; i < files.results.columns.size(); ++i) {
+    drawn.push_back({&files.results, i, std::nullopt});
   }
   const auto name = fs::weakly_canonical(folder).filename().string();
-  Json data{{"kind", "run"},         {"title", run.value("system", name)},
-            {"folder", name},        {"verdict", verdict_json(verdict)},
-            {"run", std::move(run)}, {"steps", std::move(steps)},
-            {"system", system}};
+  Json data{{"kind", "run"},
+            {"title", files.run.value("system", name)},
+            {"folder", name},
+            {"verdict", verdict_json(verdict)},
+            {"run", std::move(files.run)},
+            {"steps", std::move(files.steps)},
+            {"system", files.system}};
   data["results"] = packed_signals(drawn, room_in_page(data));
   return page_with(data);
+}
+
+void report(const fs::path& run_directory, const fs::path& file) {
+  replace_file(file, run_page(run_directory));
 }
 
 }  // namespace entrain

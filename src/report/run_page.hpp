@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <string>
 
-#include "results/recorded_results.hpp"
+#include "entrain/results.hpp"
 
 namespace entrain {
 
@@ -13,7 +13,7 @@ namespace entrain {
 nlohmann::ordered_json read_run_json(const std::filesystem::path& folder);
 
 /// Units and descriptions that the results do not hold themselves, from run.json.
-void add_units(RecordedResults& results, const nlohmann::ordered_json& run);
+void add_units(Results& results, const nlohmann::ordered_json& run);
 
 /// The report of a run, as HTML in one file. Throws Error{FileFailed}.
 std::string run_page(const std::filesystem::path& folder);

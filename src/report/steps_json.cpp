@@ -7,8 +7,6 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
-#include "results/replace_file.hpp"
-
 namespace entrain {
 namespace {
 
@@ -109,10 +107,6 @@ std::string steps_json(const StepHistory& history, const RunSummary& summary) {
                   {"channels", std::move(channels)},
                   {"unresolved", unresolved_of(history, summary)}};
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
-}
-
-void write_steps(const std::filesystem::path& file, const StepHistory& history, const RunSummary& summary) {
-  replace_file(file, steps_json(history, summary));
 }
 
 }  // namespace entrain

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <filesystem>
 #include <string>
 
 #include "results/step_history.hpp"
@@ -22,8 +21,5 @@ UsualResidual usual_residual(const StepHistory& history, const RunSummary& summa
 /// run; it has times of its own, and "usual", what no connection exceeds on more than 5 % of its steps (counted step by
 /// step, not span by span), with the connection that decides it.
 std::string steps_json(const StepHistory& history, const RunSummary& summary);
-
-/// Replaces the file in one go; throws Error{FileFailed}.
-void write_steps(const std::filesystem::path& file, const StepHistory& history, const RunSummary& summary);
 
 }  // namespace entrain

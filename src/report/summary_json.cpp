@@ -1,11 +1,9 @@
-#include "report/summary_json.hpp"
+#include "entrain/report.hpp"
 
 #include <nlohmann/json.hpp>
-
 #include <utility>
 
 #include "report/json_parts.hpp"
-#include "results/replace_file.hpp"
 
 namespace entrain {
 namespace {
@@ -125,6 +123,7 @@ std::string summary_json(const RunSummary& summary, std::span<const Signal> reco
             {"subsystems", subsystems_of(summary)},
             {"signals", signals_of(recorded)},
             {"parameters", changed_parameters(summary)},
+            {"step_tolerances", summary.step_tolerances},
             {"learned_correction", correction_of(summary)}};
   for (const auto& [time, name, value] : summary.changes) {
     json["changes"].push_back({{"time", time}, {"variable", name}, {"value", json_of(value)}});
@@ -133,10 +132,6 @@ std::string summary_json(const RunSummary& summary, std::span<const Signal> reco
     json["resumed_from"] = {{"directory", summary.resumed_from->directory}, {"time", summary.resumed_from->time}};
   }
   return json_text(json);
-}
-
-void write_summary(const std::filesystem::path& file, const RunSummary& summary, std::span<const Signal> recorded) {
-  replace_file(file, summary_json(summary, recorded));
 }
 
 }  // namespace entrain

@@ -9,8 +9,8 @@
 #include <nlohmann/json.hpp>
 
 #include "entrain/method_traits.hpp"
+#include "entrain/text.hpp"
 #include "report/steps_json.hpp"
-#include "report/text_report.hpp"
 
 namespace entrain {
 namespace {
@@ -79,23 +79,12 @@ std::string usual_text(const Residuals& residuals) {
                      at(residuals.usual_connection), 100.0 * (1.0 - kUsualPart));
 }
 
-/// The options that the steps follow, of a method that chooses them (Method::step_tolerances).
-std::vector<std::string> step_tolerances_of(const Json& run) {
-  const auto options = run.value("parameters", Json::object());
-  if (text_at(options, "step_control") == "energy") return {"energy_relative_tolerance", "energy_absolute_tolerance"};
-  // A method without the option chooses its steps always, unless it has no bounds of steps at all.
-  if (!options.value("adaptive", options.contains("min_step"))) return {};
-  std::vector<std::string> names{"relative_tolerance", "absolute_tolerance"};
-  std::erase_if(names, [&](const std::string& name) { return !options.contains(name); });
-  return names;
-}
-
 struct Remedy {
   std::string cure, experiment;
 };
 
 Remedy remedy_of(const Json& run) {
-  const auto tolerances = step_tolerances_of(run);
+  const auto tolerances = run.value("step_tolerances", std::vector<std::string>());
   if (tolerances.empty()) return {"take a smaller step", "repeat with half the step"};
   return {fmt::format("take a smaller {}", fmt::join(tolerances, " and ")),
           fmt::format("repeat with a tenth of {}", fmt::join(tolerances, " and "))};

@@ -5,15 +5,9 @@
 #include <string>
 #include <vector>
 
-namespace entrain {
+#include "entrain/verdict.hpp"
 
-/// May the result be trusted? Decided by what the run measured of itself (docs/report.md).
-struct Verdict {
-  enum class Level { Good, Caution, Bad };
-  Level level = Level::Good;
-  std::string headline;
-  std::vector<std::string> reasons;  ///< what decided comes first
-};
+namespace entrain {
 
 /// A residual up to this is small beside what models know; beyond the second one a coupling is visibly wrong.
 inline constexpr double kSmallResidual = 1e-4;

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "reproduce/reproduce.hpp"
+#include "entrain/reproduce.hpp"
 
 namespace entrain {
 

@@ -5,10 +5,10 @@
 #include <string_view>
 #include <vector>
 
+#include "entrain/recording.hpp"
+#include "entrain/reproduce.hpp"
 #include "entrain/run_summary.hpp"
 #include "entrain/system_description.hpp"
-#include "reproduce/reproduce.hpp"
-#include "results/memory_recorder.hpp"
 
 namespace entrain {
 

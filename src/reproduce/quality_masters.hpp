@@ -6,8 +6,8 @@
 
 #include "analysis/linear_network.hpp"
 #include "analysis/search.hpp"
-#include "reproduce/reproduce.hpp"
-#include "results/memory_recorder.hpp"
+#include "entrain/recording.hpp"
+#include "entrain/reproduce.hpp"
 
 namespace entrain {
 

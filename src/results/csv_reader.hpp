@@ -3,11 +3,11 @@
 #include <filesystem>
 #include <string_view>
 
-#include "results/signal_table.hpp"
+#include "entrain/recording.hpp"
 
 namespace entrain {
 
-struct CsvResults : SignalTable {
+struct CsvResults : Recording {
   std::vector<std::vector<bool>> known;  ///< per column and row: was there anything in the cell?
   std::vector<bool> text;                ///< per column: was there anything that is no number?
   bool cut = false;                      ///< the last line was incomplete (the program was killed) and left out

@@ -4,7 +4,8 @@
 #include <span>
 #include <vector>
 
-#include "results/recorded_results.hpp"
+#include "entrain/comparison.hpp"
+#include "entrain/results.hpp"
 
 namespace entrain {
 
@@ -14,18 +15,9 @@ struct Course {
   std::span<const double> values;
 };
 
-inline Course course_of(const RecordedResults& results, const RecordedResults::Column& column) {
+inline Course course_of(const Results& results, const Results::Column& column) {
   return {results.axes[column.axis], column.values};
 }
-
-/// How far two courses of a signal are from each other.
-struct Difference {
-  double rms = 0.0;  ///< root of the mean over time of the squared difference
-  double max = 0.0;  ///< largest |difference|; NaN as soon as one value is not a number
-  Time at = 0.0;     ///< where that was
-  /// rms as part of the size of the reference; nothing when that is 0 and the runs differ.
-  std::optional<double> relative;
-};
 
 struct DifferenceCourse {
   std::vector<Time> times;

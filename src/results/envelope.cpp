@@ -1,4 +1,4 @@
-#include "results/envelope.hpp"
+#include "entrain/envelope.hpp"
 
 #include <cmath>
 

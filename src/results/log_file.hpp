@@ -5,11 +5,9 @@
 #include <mutex>
 
 #include "entrain/simulation.hpp"
+#include "entrain/text.hpp"
 
 namespace entrain {
-
-/// "0.25 motor [logStatusWarning] text": time, subsystem, category if there is one, and what it said.
-std::string log_line(const LogMessage& message);
 
 /// What subsystems log, one line for each message, on the disk at once: an FMU may crash right after. May be used from
 /// several threads.

@@ -18,8 +18,8 @@ class Hdf5Reader {
     if (!file_.valid()) throw unreadable("it is missing or no HDF5 file");
   }
 
-  RecordedResults read() {
-    RecordedResults results;
+  Results read() {
+    Results results;
     for (const auto& link : links_of(file_.id())) {
       const Hdf5Object group(H5Gopen2(file_.id(), link.c_str(), H5P_DEFAULT), H5Gclose);
       if (!group.valid()) throw unreadable(fmt::format("'{}' is no group", link));
@@ -80,7 +80,7 @@ class Hdf5Reader {
     return value;
   }
 
-  void read_group(hid_t group, RecordedResults& results) const {
+  void read_group(hid_t group, Results& results) const {
     const std::size_t axis = results.axes.size();
     results.axes.push_back(numbers(group, kHdf5Time).values);
     for (const auto& link : links_of(group)) {
@@ -105,7 +105,7 @@ class Hdf5Reader {
 
 }  // namespace
 
-RecordedResults read_hdf5(const std::filesystem::path& file) {
+Results read_hdf5(const std::filesystem::path& file) {
   return Hdf5Reader(file).read();
 }
 

@@ -13,7 +13,7 @@
 namespace entrain {
 namespace {
 
-struct Matrix {
+struct StoredMatrix {
   std::size_t rows = 0;
   std::size_t columns = 0;
   std::vector<double> numbers;  // column by column
@@ -31,14 +31,14 @@ class MatReader {
     while (position_ < bytes_.size() && !cut_ && matrices_.count("data_2") == 0) read_matrix();
   }
 
-  RecordedResults read() {
+  Results read() {
     const bool transposed = texts("Aclass", false).size() > 3 && texts("Aclass", false)[3].starts_with("binTrans");
     const auto names = texts("name", transposed);
     const auto descriptions = texts("description", transposed);
-    const Matrix info = oriented(matrix("dataInfo"), transposed);
-    const Matrix data = oriented(matrix("data_2"), transposed);
+    const StoredMatrix info = oriented(matrix("dataInfo"), transposed);
+    const StoredMatrix data = oriented(matrix("data_2"), transposed);
     if (info.columns < names.size() || info.rows < 2 || data.rows == 0) throw unreadable("it holds no trajectories");
-    RecordedResults results;
+    Results results;
     results.cut = cut_;
     const auto times = row_of(data, 0);
     std::vector<std::vector<bool>> known_on_axis;
@@ -47,7 +47,7 @@ class MatReader {
       const double place = info.at(1, i);
       const auto row = static_cast<std::size_t>(std::abs(place)) - 1;
       if (!(row < data.rows)) throw unreadable(fmt::format("'{}' lies outside data_2", names[i]));
-      RecordedResults::Column column;
+      Results::Column column;
       column.name = names[i];
       column.values = row_of(data, row);
       if (i < descriptions.size()) split_unit(descriptions[i], column);
@@ -79,7 +79,7 @@ class MatReader {
     position_ += sizeof header;
     const std::string name(bytes_.data() + position_, static_cast<std::size_t>(header.name_bytes) - 1);
     position_ += static_cast<std::size_t>(header.name_bytes);
-    Matrix result{static_cast<std::size_t>(header.rows), static_cast<std::size_t>(header.columns), {}};
+    StoredMatrix result{static_cast<std::size_t>(header.rows), static_cast<std::size_t>(header.columns), {}};
     const std::size_t left = (bytes_.size() - position_) / width;
     if (result.rows > 0 && left / result.rows < result.columns) {
       result.columns = left / result.rows;  // killed before the data that the header promises were written
@@ -116,16 +116,16 @@ class MatReader {
     return take<unsigned char>();
   }
 
-  const Matrix& matrix(const std::string& name) const {
+  const StoredMatrix& matrix(const std::string& name) const {
     const auto found = matrices_.find(name);
     if (found == matrices_.end()) throw unreadable(fmt::format("it has no matrix '{}'", name));
     return found->second;
   }
 
   /// "binTrans" has a variable per row and a time per column; "binNormal" the other way round.
-  static Matrix oriented(const Matrix& stored, bool transposed) {
+  static StoredMatrix oriented(const StoredMatrix& stored, bool transposed) {
     if (transposed) return stored;
-    Matrix turned{stored.columns, stored.rows, {}};
+    StoredMatrix turned{stored.columns, stored.rows, {}};
     for (std::size_t row = 0; row < stored.rows; ++row) {
       for (std::size_t column = 0; column < stored.columns; ++column) turned.numbers.push_back(stored.at(row, column));
     }
@@ -133,7 +133,7 @@ class MatReader {
   }
 
   std::vector<std::string> texts(const std::string& name, bool in_columns) const {
-    const Matrix letters = oriented(matrix(name), in_columns);
+    const StoredMatrix letters = oriented(matrix(name), in_columns);
     std::vector<std::string> result;
     for (std::size_t column = 0; column < letters.columns; ++column) {
       std::string text;
@@ -146,14 +146,14 @@ class MatReader {
     return result;
   }
 
-  static std::vector<double> row_of(const Matrix& data, std::size_t row) {
+  static std::vector<double> row_of(const StoredMatrix& data, std::size_t row) {
     std::vector<double> values(data.columns);
     for (std::size_t i = 0; i < data.columns; ++i) values[i] = data.at(row, i);
     return values;
   }
 
   /// "position of the mass [m]"
-  static void split_unit(const std::string& text, RecordedResults::Column& column) {
+  static void split_unit(const std::string& text, Results::Column& column) {
     const auto open = text.rfind('[');
     const bool has_unit = open != std::string::npos && text.ends_with(']');
     column.unit = has_unit ? text.substr(open + 1, text.size() - open - 2) : "";
@@ -165,12 +165,12 @@ class MatReader {
   std::string bytes_;
   std::size_t position_ = 0;
   bool cut_ = false;
-  std::map<std::string, Matrix> matrices_;
+  std::map<std::string, StoredMatrix> matrices_;
 };
 
 }  // namespace
 
-RecordedResults read_mat(const std::filesystem::path& file) {
+Results read_mat(const std::filesystem::path& file) {
   return MatReader(file).read();
 }
 

@@ -1,11 +1,15 @@
-#include "results/recorder.hpp"
-
 #include <time.h>
 
 #include <algorithm>
 
 #include "base/bytes.hpp"
 #include "base/values.hpp"
+#include "entrain/recording.hpp"
+#include "results/background_writer.hpp"
+#include "results/held_values.hpp"
+#include "results/results_file.hpp"
+#include "results/selection.hpp"
+#include "results/uniform_rows.hpp"
 
 namespace entrain {
 namespace {
@@ -28,10 +32,44 @@ std::string subsystem_name(std::span<const Signal> signals, std::size_t subsyste
 
 }  // namespace
 
-Recorder::Recorder(std::unique_ptr<ResultsFile> file, RecordDescription record)
-    : file_(std::move(file)), record_(std::move(record)) {}
+struct Recorder::Impl {
+  Impl(std::unique_ptr<ResultsFile> file, RecordDescription record)
+      : record_(std::move(record)), file_(std::move(file)) {}
 
-RecordedLayout Recorder::layout_of(std::span<const Signal> signals, const RunSummary& summary) {
+  void begin(std::span<const Signal> signals, const RunSummary& summary);
+  void communicated(const Sample& sample);
+  void end();
+  std::vector<std::byte> memory() const;
+  void resume(const Sample& sample, std::span<const std::byte> memory);
+  RecordedLayout layout_of(std::span<const Signal> signals, const RunSummary& summary);
+  RowBlock::Row add_row(Time t);
+  void add_grid_row();
+  std::vector<Value> chosen_discrete(const Sample& sample) const;
+  void write_discrete(std::span<const Value> values, const RowBlock::Row& row) const;
+
+  RecordDescription record_;
+  std::unique_ptr<ResultsFile> file_;
+  Needs needs_;
+  std::vector<std::size_t> chosen_;            ///< signal of each column
+  std::vector<std::size_t> discrete_;          ///< of the columns that are no real numbers: index in Sample::discrete
+  std::vector<std::size_t> discrete_columns_;  ///< the columns
+  HeldValues held_;                            ///< of them, with an interval only
+  std::vector<std::size_t> group_subsystems_;  ///< subsystem of each group
+  std::vector<std::size_t> group_columns_;     ///< one column of each group
+  std::unique_ptr<UniformRows> grid_;          ///< with an interval only
+  std::unique_ptr<BackgroundWriter> writer_;
+  std::int64_t handed_over_at_ = 0;  ///< coarse monotonic clock, ns
+};
+
+namespace {
+
+std::string_view format_of(const RecordDescription& record) {
+  return record.format ? std::string_view(record.format->value) : kCsvFormat;
+}
+
+}  // namespace
+
+RecordedLayout Recorder::Impl::layout_of(std::span<const Signal> signals, const RunSummary& summary) {
   RecordedLayout layout;
   layout.start = summary.start;
   layout.stop = summary.stop;
@@ -55,7 +93,7 @@ RecordedLayout Recorder::layout_of(std::span<const Signal> signals, const RunSum
   return layout;
 }
 
-void Recorder::begin(std::span<const Signal> signals, const RunSummary& summary) {
+void Recorder::Impl::begin(std::span<const Signal> signals, const RunSummary& summary) {
   chosen_ = select_signals(signals, record_.variables);
   std::vector<std::size_t> subsystems;
   for (const auto index : chosen_) {
@@ -72,7 +110,7 @@ void Recorder::begin(std::span<const Signal> signals, const RunSummary& summary)
   handed_over_at_ = coarse_now();
 }
 
-RowBlock::Row Recorder::add_row(Time t) {
+RowBlock::Row Recorder::Impl::add_row(Time t) {
   const auto now = coarse_now();
   if (writer_->block().full() || now - handed_over_at_ >= kLongestWait) {
     writer_->hand_over();
@@ -81,7 +119,7 @@ RowBlock::Row Recorder::add_row(Time t) {
   return writer_->block().add(t);
 }
 
-void Recorder::communicated(const Sample& sample, const RunSummary&) {
+void Recorder::Impl::communicated(const Sample& sample) {
   if (grid_) {
     grid_->add(sample);
     if (!discrete_.empty()) held_.add(sample.t, chosen_discrete(sample));
@@ -97,20 +135,20 @@ void Recorder::communicated(const Sample& sample, const RunSummary&) {
   if (!discrete_.empty()) write_discrete(chosen_discrete(sample), row);
 }
 
-std::vector<Value> Recorder::chosen_discrete(const Sample& sample) const {
+std::vector<Value> Recorder::Impl::chosen_discrete(const Sample& sample) const {
   std::vector<Value> values;
   for (const auto index : discrete_) values.push_back(sample.discrete[index]);
   return values;
 }
 
-void Recorder::write_discrete(std::span<const Value> values, const RowBlock::Row& row) const {
+void Recorder::Impl::write_discrete(std::span<const Value> values, const RowBlock::Row& row) const {
   for (std::size_t i = 0; i < values.size(); ++i) {
     row.values[discrete_columns_[i]] = number_of(values[i]);  // held, where numbers are interpolated
     row.discrete[i] = values[i];
   }
 }
 
-void Recorder::add_grid_row() {
+void Recorder::Impl::add_grid_row() {
   const auto from = grid_->take_row();
   const auto row = add_row(from.t);
   std::copy(from.values.begin(), from.values.end(), row.values);
@@ -118,14 +156,14 @@ void Recorder::add_grid_row() {
   if (!discrete_.empty()) write_discrete(held_.at(from.t), row);
 }
 
-std::vector<std::byte> Recorder::memory() const {
+std::vector<std::byte> Recorder::Impl::memory() const {
   if (writer_) writer_->finish();
   return grid_ ? to_bytes(chosen_, *grid_, held_) : Bytes();
 }
 
-void Recorder::resume(const Sample& sample, const RunSummary& summary, std::span<const std::byte> memory) {
+void Recorder::Impl::resume(const Sample& sample, std::span<const std::byte> memory) {
   if (!grid_) return file_->continue_after(sample.t);
-  if (memory.empty()) return communicated(sample, summary);  // who saved had no recorder: the grid begins here
+  if (memory.empty()) return communicated(sample);  // who saved had no recorder: the grid begins here
   std::vector<std::size_t> chosen;
   from_bytes(memory, chosen, *grid_, held_);
   if (chosen != chosen_) {
@@ -134,10 +172,42 @@ void Recorder::resume(const Sample& sample, const RunSummary& summary, std::span
   file_->continue_after(grid_->last_row_time());
 }
 
-void Recorder::end(const RunSummary&) {
+void Recorder::Impl::end() {
   if (!writer_) return;  // it failed before it began
   while (grid_ && grid_->row_is_started()) add_grid_row();
   writer_->finish();
+}
+
+Recorder::Recorder(const std::filesystem::path& file, RecordDescription record, bool append)
+    : impl_(std::make_unique<Impl>(
+          append ? continued_results_file(format_of(record), file) : make_results_file(format_of(record), file),
+          record)) {}
+Recorder::~Recorder() = default;
+Recorder::Recorder(Recorder&&) noexcept = default;
+Recorder& Recorder::operator=(Recorder&&) noexcept = default;
+
+void Recorder::begin(std::span<const Signal> signals, const RunSummary& summary) {
+  impl_->begin(signals, summary);
+}
+
+void Recorder::communicated(const Sample& sample, const RunSummary&) {
+  impl_->communicated(sample);
+}
+
+void Recorder::end(const RunSummary&) {
+  impl_->end();
+}
+
+std::vector<std::byte> Recorder::memory() const {
+  return impl_->memory();
+}
+
+void Recorder::resume(const Sample& sample, const RunSummary&, std::span<const std::byte> memory) {
+  impl_->resume(sample, memory);
+}
+
+Observer::Needs Recorder::needs() const {
+  return impl_->needs_;
 }
 
 }  // namespace entrain

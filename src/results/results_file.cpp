@@ -4,8 +4,8 @@
 
 #include <array>
 
-#include "description/record_formats.hpp"
 #include "entrain/error.hpp"
+#include "entrain/system_description.hpp"
 
 namespace entrain {
 namespace {

@@ -1,4 +1,4 @@
-#include "results/run_directory.hpp"
+#include "entrain/run.hpp"
 
 #include <fmt/format.h>
 

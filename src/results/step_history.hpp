@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "entrain/envelope.hpp"
 #include "entrain/simulation.hpp"
-#include "results/envelope.hpp"
 #include "results/octave_counts.hpp"
 #include "results/step_resolution.hpp"
 

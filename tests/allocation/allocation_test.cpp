@@ -7,8 +7,8 @@
 #include <cstdlib>
 #include <tuple>
 
+#include "entrain/recording.hpp"
 #include "models/chain_system.hpp"
-#include "results/recorder.hpp"
 #include "support/systems.hpp"
 #include "support/temporary_folder.hpp"
 #include "support/test_models.hpp"
@@ -81,7 +81,7 @@ TEST_P(NoAllocation, with_imposed_steps) {
 TEST_P(NoAllocation, while_results_are_written) {
   const test::TemporaryFolder folder;
   Simulation simulation(test::changed(chain_system(5), GetParam()));
-  Recorder recorder(csv_file(folder / "results.csv"));
+  Recorder recorder(folder / "results.csv");
   simulation.observe(recorder);
   expect_no_allocation_per_step(simulation);
 }
@@ -95,7 +95,7 @@ INSTANTIATE_TEST_SUITE_P(
                     // One size of steps: a model may allocate for a new one.
                     test::Change{.method = "f3ornits", .step = 0.01, .options = {"min_step=0.01", "max_step=0.01"}}));
 
-class NoAllocationInTrials : public testing::TestWithParam<std::tuple<const char*, const char*>> {};
+class NoAllocationInTrials : public testing::TestWithParam<std::tuple<TrialChoice, const char*>> {};
 
 TEST_P(NoAllocationInTrials, of_a_chain_whose_linearization_stays) {
   const auto [trials, solver] = GetParam();
@@ -107,10 +107,11 @@ TEST_P(NoAllocationInTrials, of_a_chain_whose_linearization_stays) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Ifosmondi, NoAllocationInTrials,
-                         testing::Combine(testing::Values("rollback", "costarica"),
+                         testing::Combine(testing::Values(TrialChoice::Rollback, TrialChoice::Costarica),
                                           testing::Values("anderson", "newton-krylov", "fixed-point")),
                          [](const auto& tested) {
-                           std::string name = std::string(std::get<0>(tested.param)) + "_" + std::get<1>(tested.param);
+                           std::string name =
+                               std::string(to_word(std::get<0>(tested.param))) + "_" + std::get<1>(tested.param);
                            std::replace(name.begin(), name.end(), '-', '_');
                            return name;
                          });

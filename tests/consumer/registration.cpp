@@ -124,9 +124,40 @@ double error(const std::string& method, double step) {
 
 }  // namespace
 
-int main() {
+int fail(const char* what) {
+  std::cout << "failed: " << what << '\n';
+  return 1;
+}
+
+int main(int, char** arguments) {
+  const std::filesystem::path work = arguments[1];
+  // The order that its traits claim, against the closed form.
   const double order = std::log2(error("midpoint", 0.02) / error("midpoint", 0.01));
   const double better = error("jacobi", 0.01) / error("midpoint", 0.01);
   std::cout << "order " << order << ", " << better << " times better than held inputs\n";
-  return order > 1.9 && order < 2.1 && better > 10.0 ? 0 : 1;
+  if (order < 1.9 || order > 2.1 || better < 10.0) return fail("order");
+
+  bool listed = false;
+  for (const auto& method : methods(extensions())) {
+    listed = listed || (method.traits.name == "midpoint" && method.traits.order == 2);
+  }
+  if (!listed) return fail("methods");
+
+  const Advice advice = advise(two_black_boxes("midpoint", 0.02), {}, extensions());
+  bool judged = false;
+  for (const auto& candidate : advice.candidates) {
+    judged = judged || (candidate.method == "midpoint" && candidate.obstacles.empty() && candidate.probed_error);
+  }
+  if (!judged) return fail("advise");
+
+  if (error("auto", 0.01) > error("jacobi", 0.01)) return fail("auto");
+
+  std::vector<std::filesystem::path> runs;
+  for (const char* method : {"jacobi", "midpoint"}) {
+    runs.push_back(run(two_black_boxes(method, 0.01), {.folder = work / method}, extensions()).folder);
+  }
+  const Comparison comparison = compare(runs);
+  if (comparison.runs[1].method != "midpoint" || comparison.differences.empty()) return fail("compare");
+  std::cout << "registered, listed, judged, compared\n";
+  return 0;
 }

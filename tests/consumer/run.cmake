@@ -1,5 +1,5 @@
 # Installs the library into a folder of the build tree, builds the consumer against it and runs it.
-# Needs BUILD, SOURCE, EXAMPLES, WORK.
+# Needs BUILD, SOURCE, EXAMPLES, DOCS, WORK.
 function(run)
   execute_process(COMMAND ${ARGV} RESULT_VARIABLE code OUTPUT_VARIABLE output ERROR_VARIABLE output)
   if(code)
@@ -16,7 +16,37 @@ run(${WORK}/build/consumer ${EXAMPLES}/lotka_volterra)
 if(NOT output MATCHES "completed at t = 20 s, prey 0\\.7[89]")
   message(FATAL_ERROR "the consumer printed: ${output}")
 endif()
-run(${WORK}/build/registration)
-message(STATUS "${output}")
+run(${WORK}/build/registration ${WORK}/registered)
+if(NOT output MATCHES "registered, listed, judged, compared")
+  message(FATAL_ERROR "the registration printed: ${output}")
+endif()
 run(${WORK}/prefix/bin/entrain reproduce missiles.table6)  # finds the installed examples
 run(${WORK}/prefix/bin/entrain reproduce missiles.table6 --fmu)  # and FMUs
+run(${WORK}/build/verbs ${EXAMPLES} ${WORK}/prefix/share/entrain/fmus/2 ${WORK}/verbs)
+if(NOT output MATCHES "all verbs done")
+  message(FATAL_ERROR "the verbs printed: ${output}")
+endif()
+
+# Every piece of code in the page stands in verbs.cpp, where it is compiled and run.
+file(READ ${DOCS}/embedding.md page)
+file(READ ${SOURCE}/verbs.cpp code)
+string(REPLACE "\n  " "\n" code "${code}")  # bodies of functions begin two columns in
+set(pieces 0)
+string(FIND "${page}" "```cpp\n" start)
+while(NOT start EQUAL -1)
+  math(EXPR start "${start} + 7")
+  string(SUBSTRING "${page}" ${start} -1 page)
+  string(FIND "${page}" "```" length)
+  string(SUBSTRING "${page}" 0 ${length} piece)
+  string(FIND "${code}" "${piece}" place)
+  if(place EQUAL -1)
+    message(FATAL_ERROR "this piece of embedding.md is not in verbs.cpp:\n${piece}")
+  endif()
+  math(EXPR pieces "${pieces} + 1")
+  math(EXPR length "${length} + 3")
+  string(SUBSTRING "${page}" ${length} -1 page)
+  string(FIND "${page}" "```cpp\n" start)
+endwhile()
+if(pieces LESS 10)
+  message(FATAL_ERROR "embedding.md has ${pieces} pieces of code")
+endif()

@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "results/memory_recorder.hpp"
+#include "entrain/recording.hpp"
 #include "support/checkpointed_systems.hpp"
 #include "support/ode_model.hpp"
 
@@ -193,8 +193,8 @@ TEST_P(CheckpointOf, a_scheduled_system_goes_on) {
   interrupt_and_compare(description);
 }
 
-INSTANTIATE_TEST_SUITE_P(Every, CheckpointOf, testing::ValuesIn(built_in_methods().names()), [](const auto& info) {
-  std::string name = info.param;
+INSTANTIATE_TEST_SUITE_P(Every, CheckpointOf, testing::ValuesIn(built_in_methods().names()), [](const auto& tested) {
+  std::string name = tested.param;
   std::replace(name.begin(), name.end(), '-', '_');
   return name;
 });

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "entrain/recording.hpp"
 #include "masters/registry.hpp"
 #include "models/chain_system.hpp"
-#include "results/memory_recorder.hpp"
 #include "support/systems.hpp"
 #include "support/test_models.hpp"
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "entrain/recording.hpp"
 #include "models/chain_system.hpp"
-#include "results/memory_recorder.hpp"
 #include "support/systems.hpp"
 
 namespace entrain {

@@ -87,11 +87,11 @@ TEST(ScaledConnectionText, is_written_as_it_was_read) {
   EXPECT_EQ(system.connections[1].factor, 9.55);
   EXPECT_EQ(system.connections[1].offset, 0.0);
   EXPECT_EQ(system.connections[2].offset, -1.0);
-  const auto text = write_system(system);
+  const auto text = system_text(system);
   EXPECT_NE(text.find("\"a.y\" = [\"b.u\", { to = \"b.w\", factor = 9.55 }, { to = \"b.z\", offset = -1.0 }]\n"),
             std::string::npos)
       << text;
-  EXPECT_EQ(write_system(test::system_from(text)), text);
+  EXPECT_EQ(system_text(test::system_from(text)), text);
 }
 
 TEST(ScaledConnectionText, says_what_is_wrong_with_it) {

@@ -6,7 +6,7 @@
 #include <stop_token>
 
 #include "masters/registry.hpp"
-#include "results/memory_recorder.hpp"
+#include "entrain/recording.hpp"
 #include "support/example_fmus.hpp"
 #include "support/ode_model.hpp"
 #include "support/systems.hpp"

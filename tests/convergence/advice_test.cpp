@@ -1,5 +1,5 @@
 // The adviser's choice against what every candidate really does.
-#include "facade/advice.hpp"
+#include "entrain/advice.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,9 +9,9 @@
 #include <limits>
 #include <set>
 
+#include "entrain/recording.hpp"
 #include "facade/candidates.hpp"
 #include "results/difference.hpp"
-#include "results/memory_recorder.hpp"
 #include "support/systems.hpp"
 
 namespace entrain {

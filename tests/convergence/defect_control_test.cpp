@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "base/grid.hpp"
-#include "results/memory_recorder.hpp"
+#include "entrain/recording.hpp"
 #include "support/systems.hpp"
 
 namespace entrain {

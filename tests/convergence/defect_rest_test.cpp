@@ -48,7 +48,8 @@ TEST(DefectControl, shortest_step_above_the_longest_is_refused) {
 
 TEST(DefectControl, options_of_adaptive_steps_without_them_are_noted) {
   const auto summary = summary_of(pulled("relative_tolerance = 1e-5\nmax_step = 0.1", "0.0", "0.0"));
-  EXPECT_TRUE(test::mentions(summary.warnings, "method.gauss-seidel.tolerance does nothing: the macro step is fixed"));
+  EXPECT_TRUE(
+      test::mentions(summary.warnings, "method.gauss-seidel.relative_tolerance does nothing: the macro step is fixed"));
   EXPECT_TRUE(test::mentions(summary.warnings, "method.gauss-seidel.max_step does nothing"));
   EXPECT_TRUE(summary_of(pulled("degree = 1", "0.0", "0.0")).warnings.empty());
 }

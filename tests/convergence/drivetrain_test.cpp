@@ -6,7 +6,7 @@
 #include <map>
 #include <stdexcept>
 
-#include "results/memory_recorder.hpp"
+#include "entrain/recording.hpp"
 #include "support/systems.hpp"
 
 namespace entrain {

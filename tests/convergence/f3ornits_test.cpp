@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "results/memory_recorder.hpp"
+#include "entrain/recording.hpp"
 #include "support/network_run.hpp"
 #include "support/recorded.hpp"
 #include "support/systems.hpp"

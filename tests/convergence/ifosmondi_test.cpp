@@ -5,8 +5,8 @@
 #include <cmath>
 #include <filesystem>
 
+#include "entrain/recording.hpp"
 #include "reproduce/measure.hpp"
-#include "results/memory_recorder.hpp"
 #include "support/ode_model.hpp"
 #include "support/places.hpp"
 #include "support/systems.hpp"
@@ -46,44 +46,45 @@ double order_of(const Arrangement& arrangement, double step, const std::vector<s
   return std::log2(error_of(arrangement, step, options) / error_of(arrangement, step / 2, options));
 }
 
-SystemDescription with_trials(SystemDescription description, const std::string& trials) {
+SystemDescription with_trials(SystemDescription description, TrialChoice trials) {
   for (auto& subsystem : description.subsystems) subsystem.trials = {trials, {}};
   return description;
 }
 
-Arrangement lotka_volterra(const std::string& trials) {
+Arrangement lotka_volterra(TrialChoice trials) {
   return {with_trials(test::example("lotka_volterra"), trials), "prey.p"};
 }
 
 TEST(IfosmondiOrder, is_4_with_rollback) {
-  EXPECT_NEAR(order_of(lotka_volterra("rollback"), 0.05), 4.0, 0.1);
+  EXPECT_NEAR(order_of(lotka_volterra(TrialChoice::Rollback), 0.05), 4.0, 0.1);
 }
 
 TEST(IfosmondiOrder, is_3_with_estimates) {
-  EXPECT_NEAR(order_of(lotka_volterra("costarica"), 0.05), 3.0, 0.1);
+  EXPECT_NEAR(order_of(lotka_volterra(TrialChoice::Costarica), 0.05), 3.0, 0.1);
 }
 
 TEST(IfosmondiOrder, is_4_with_estimates_that_reconstruct_the_rest_of_the_rate) {
-  EXPECT_NEAR(order_of(lotka_volterra("costarica"), 0.05, {"reconstruction=2"}), 4.0, 0.15);
-  EXPECT_NEAR(order_of(lotka_volterra("costarica"), 0.05, {"reconstruction=2", "linearize=\"once\""}), 4.0, 0.15);
+  EXPECT_NEAR(order_of(lotka_volterra(TrialChoice::Costarica), 0.05, {"reconstruction=2"}), 4.0, 0.15);
+  EXPECT_NEAR(order_of(lotka_volterra(TrialChoice::Costarica), 0.05, {"reconstruction=2", "linearize=\"once\""}), 4.0,
+              0.15);
 }
 
 TEST(IfosmondiOrder, is_1_with_estimates_without_state_derivatives) {
-  auto arrangement = lotka_volterra("costarica");
+  auto arrangement = lotka_volterra(TrialChoice::Costarica);
   for (auto& subsystem : arrangement.description.subsystems) subsystem.state_derivatives = {false, {}};
   EXPECT_NEAR(order_of(arrangement, 0.01), 1.0, 0.1);
 }
 
 TEST(IfosmondiOrder, restarting_from_real_outputs_makes_the_error_of_estimates_four_times_smaller) {
-  const auto arrangement = lotka_volterra("costarica");
+  const auto arrangement = lotka_volterra(TrialChoice::Costarica);
   EXPECT_NEAR(error_of(arrangement, 0.05, {"restart=\"c1\""}) / error_of(arrangement, 0.05), 4.0, 0.1);
 }
 
 TEST(IfosmondiOrder, with_rollback_here_and_estimates_there_is_3_and_nearly_as_good_as_with_estimates_alone) {
-  auto mixed = lotka_volterra("auto");
+  auto mixed = lotka_volterra(TrialChoice::Auto);
   mixed.description.subsystems[1].rollback = {false, {}};
   EXPECT_GE(order_of(mixed, 0.05), 2.9);
-  EXPECT_LE(error_of(mixed, 0.05), 1.5 * error_of(lotka_volterra("costarica"), 0.05));
+  EXPECT_LE(error_of(mixed, 0.05), 1.5 * error_of(lotka_volterra(TrialChoice::Costarica), 0.05));
 }
 
 /// The same system of FMUs: one folder below ENTRAIN_FMUS per subsystem.
@@ -111,7 +112,7 @@ const std::string kRollback = "/test/strict";
 const std::string kNoRollback = "/test/no_rollback";
 
 TEST(IfosmondiFmus, a_mixed_pair_has_order_3_and_is_nearly_as_good_as_with_estimates_alone) {
-  const auto pair = lotka_volterra("auto");
+  const auto pair = lotka_volterra(TrialChoice::Auto);
   const auto mixed = [&](double step) { return fmu_error(pair, {kRollback, kNoRollback}, step, "1e-12"); };
   EXPECT_GE(std::log2(mixed(0.05) / mixed(0.025)), 2.9);
   EXPECT_LE(mixed(0.05), 1.5 * fmu_error(pair, {kNoRollback, kNoRollback}, 0.05, "1e-12"));
@@ -122,11 +123,11 @@ TEST(IfosmondiFmus, meet_the_rows_of_the_tables_with_rollback_and_without) {
   const Arrangement mechanical{test::example("mechanical"), "left.x"};
   for (const auto& folder : {kRollback, kNoRollback}) {
     EXPECT_LE(fmu_error(mechanical, {folder, folder}, 1e-3, "1e-5"), 2 * 8.0e-7) << folder;
-    EXPECT_LE(fmu_error(lotka_volterra("auto"), {folder, folder}, 1e-3, "1e-5"), 2 * 3.6e-8) << folder;
+    EXPECT_LE(fmu_error(lotka_volterra(TrialChoice::Auto), {folder, folder}, 1e-3, "1e-5"), 2 * 3.6e-8) << folder;
   }
 }
 
-Arrangement with_input_degree(int degree, const std::string& trials) {
+Arrangement with_input_degree(int degree, TrialChoice trials) {
   Arrangement arrangement{with_trials(test::example("mechanical"), trials), "left.x"};
   for (auto& subsystem : arrangement.description.subsystems) subsystem.input_degree = {degree, {}};
   return arrangement;
@@ -134,11 +135,11 @@ Arrangement with_input_degree(int degree, const std::string& trials) {
 
 TEST(IfosmondiOrder, with_inputs_of_a_lower_degree_has_the_errors_of_the_reference) {
   // docs/theory/trials.md, at 1e-3 s: degree 1: 1.1e-6 %, order 4; degree 0: 1.1e-2 %, order 2.
-  for (const char* trials : {"rollback", "costarica"}) {
-    EXPECT_NEAR(error_of(with_input_degree(1, trials), 1e-3), 1.1e-6, 0.05e-6) << trials;
-    EXPECT_NEAR(order_of(with_input_degree(1, trials), 2e-3), 4.0, 0.1) << trials;
-    EXPECT_NEAR(error_of(with_input_degree(0, trials), 1e-3), 1.1e-2, 0.05e-2) << trials;
-    EXPECT_NEAR(order_of(with_input_degree(0, trials), 2e-3), 2.0, 0.1) << trials;
+  for (const TrialChoice trials : {TrialChoice::Rollback, TrialChoice::Costarica}) {
+    EXPECT_NEAR(error_of(with_input_degree(1, trials), 1e-3), 1.1e-6, 0.05e-6) << to_word(trials);
+    EXPECT_NEAR(order_of(with_input_degree(1, trials), 2e-3), 4.0, 0.1) << to_word(trials);
+    EXPECT_NEAR(error_of(with_input_degree(0, trials), 1e-3), 1.1e-2, 0.05e-2) << to_word(trials);
+    EXPECT_NEAR(order_of(with_input_degree(0, trials), 2e-3), 2.0, 0.1) << to_word(trials);
   }
 }
 
@@ -165,7 +166,7 @@ Arrangement bent_outputs() {
     "prey.y" = "predator.u"
     "predator.y" = "prey.u"
   )"),
-                                        "costarica");
+                                        TrialChoice::Costarica);
   arrangement.signal = "prey.y";
   arrangement.models = [](std::string_view name) -> std::unique_ptr<Model> {
     if (name == "square") {
@@ -185,7 +186,7 @@ TEST(IfosmondiOrder, with_bent_outputs_is_3_when_the_control_part_is_continued_a
 }
 
 /// Feedthrough on both sides with a loop gain of -3, one side stiff: held inputs grow threefold with every macro step.
-Arrangement stiff_feedthrough(const std::string& trials) {
+Arrangement stiff_feedthrough(TrialChoice trials) {
   Arrangement arrangement;
   arrangement.description = with_trials(test::system_from(R"(
     [run]
@@ -214,7 +215,7 @@ Arrangement stiff_feedthrough(const std::string& trials) {
 
 TEST(IfosmondiStiff, couples_where_explicit_methods_blow_up) {
   const double step = 0.01;
-  const auto reference = stiff_feedthrough("auto");
+  const auto reference = stiff_feedthrough(TrialChoice::Auto);
   for (const char* method : {"jacobi", "gauss-seidel"}) {
     const auto description = test::changed(reference.description, {.method = method, .step = step});
     Simulation simulation(description, {}, reference.models);
@@ -235,11 +236,11 @@ TEST(IfosmondiStiff, couples_where_explicit_methods_blow_up) {
     return at;
   };
   const auto exact = values(reference, "monolithic", {});
-  for (const char* trials : {"rollback", "costarica"}) {
+  for (const TrialChoice trials : {TrialChoice::Rollback, TrialChoice::Costarica}) {
     for (const char* solver : {"anderson", "newton-krylov"}) {
       const auto ours = values(stiff_feedthrough(trials), "ifosmondi", {std::string("solver=\"") + solver + "\""});
       for (std::size_t k = 0; k < exact.size(); ++k) {
-        EXPECT_NEAR(ours[k], exact[k], 1e-3 * std::abs(exact[k])) << trials << ' ' << solver;
+        EXPECT_NEAR(ours[k], exact[k], 1e-3 * std::abs(exact[k])) << to_word(trials) << ' ' << solver;
       }
     }
   }
@@ -248,7 +249,7 @@ TEST(IfosmondiStiff, couples_where_explicit_methods_blow_up) {
 class Solver : public testing::TestWithParam<const char*> {};
 
 TEST_P(Solver, finds_the_same_coupling) {
-  const auto arrangement = lotka_volterra("rollback");
+  const auto arrangement = lotka_volterra(TrialChoice::Rollback);
   const std::string option = std::string("solver=\"") + GetParam() + "\"";
   EXPECT_NEAR(error_of(arrangement, 0.05, {option}), error_of(arrangement, 0.05), 1e-9);
 }

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "entrain/learning.hpp"
-#include "results/memory_recorder.hpp"
+#include "entrain/recording.hpp"
 #include "support/mentions.hpp"
 #include "support/systems.hpp"
 
@@ -84,7 +84,7 @@ TEST(Learning, with_refreshed_outputs_learns_with_late_ones_and_says_so) {
 
 TEST(ProgressiveHorizon, that_does_not_get_to_the_stop_time_is_replayed_as_far_as_it_got) {
   const auto description = test::changed(example("learning"), {.stop = 4.0});
-  const auto result = learn(description, runs(2, "always"));
+  const auto result = learn(description, runs(2, ProgressiveLearning::Always));
   EXPECT_EQ(result.end, LearnEnd::Iterations);
   EXPECT_EQ(result.stop, 4.0);
   EXPECT_DOUBLE_EQ(result.learned_to, 0.2) << "a twentieth";
@@ -105,7 +105,7 @@ TEST(ProgressiveHorizon, that_does_not_get_to_the_stop_time_is_replayed_as_far_a
 
 TEST(ProgressiveHorizon, that_is_interrupted_keeps_the_longest_one_that_was_learned_to_its_end) {
   std::atomic<bool> interrupt{false};
-  auto options = runs(30, "always");
+  auto options = runs(30, ProgressiveLearning::Always);
   options.interrupt = &interrupt;
   const auto half_learned = [&](const LearnIteration& iteration) { interrupt = iteration.horizon > 0.5; };
   const auto result = learn(test::changed(example("learning"), {.stop = 4.0}), options, {{}, half_learned});
@@ -116,7 +116,7 @@ TEST(ProgressiveHorizon, that_is_interrupted_keeps_the_longest_one_that_was_lear
 }
 
 TEST(ProgressiveHorizon, below_the_macro_step_grows_by_the_macro_step) {
-  auto options = runs(3, "always");
+  auto options = runs(3, ProgressiveLearning::Always);
   options.horizon = 1e-9;
   options.tolerance = 1e-3;
   const auto result = learn(test::changed(example("learning"), {.stop = 0.01}), options);
@@ -140,7 +140,7 @@ double left_after(double force_ratio, double motion_ratio, int iterations) {
   auto description = test::changed(example("learning"), {.stop = 3.0});
   if (force_ratio > 1.0) description.subsystems[0].step = {force_ratio * 1e-3, {}};
   if (motion_ratio > 1.0) description.subsystems[1].step = {motion_ratio * 1e-3, {}};
-  auto options = runs(iterations, "auto");
+  auto options = runs(iterations, ProgressiveLearning::Auto);
   options.tolerance = 1e-8;
   const auto result = learn(description, options);
   EXPECT_EQ(result.end, LearnEnd::Converged) << to_string(result.end);

@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "entrain/learning.hpp"
+#include "entrain/recording.hpp"
 #include "models/chain_system.hpp"
-#include "results/memory_recorder.hpp"
 #include "support/systems.hpp"
 
 namespace entrain {

@@ -4,8 +4,8 @@
 
 #include <cmath>
 
+#include "entrain/recording.hpp"
 #include "reproduce/measure.hpp"
-#include "results/memory_recorder.hpp"
 #include "support/systems.hpp"
 
 namespace entrain {

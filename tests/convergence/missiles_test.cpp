@@ -3,9 +3,9 @@
 
 #include <cmath>
 
+#include "entrain/recording.hpp"
 #include "numerics/ode.hpp"
 #include "reproduce/measure.hpp"
-#include "results/memory_recorder.hpp"
 #include "support/systems.hpp"
 
 namespace entrain {

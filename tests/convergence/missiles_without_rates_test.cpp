@@ -6,9 +6,9 @@
 #include <memory>
 #include <utility>
 
+#include "entrain/recording.hpp"
 #include "models/registry.hpp"
 #include "reproduce/measure.hpp"
-#include "results/memory_recorder.hpp"
 #include "support/systems.hpp"
 
 namespace entrain {

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "facade/advice.hpp"
-#include "results/memory_recorder.hpp"
+#include "entrain/advice.hpp"
+#include "entrain/recording.hpp"
 #include "support/systems.hpp"
 
 namespace entrain {

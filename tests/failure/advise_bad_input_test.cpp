@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "facade/advice.hpp"
+#include "entrain/advice.hpp"
 #include "support/systems.hpp"
 #include "support/test_models.hpp"
 #include "support/two_in_a_loop.hpp"

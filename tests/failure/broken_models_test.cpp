@@ -4,7 +4,7 @@
 #include <limits>
 #include <stdexcept>
 
-#include "results/memory_recorder.hpp"
+#include "entrain/recording.hpp"
 #include "support/systems.hpp"
 #include "support/test_models.hpp"
 

@@ -65,7 +65,7 @@ class ResumedRun : public testing::TestWithParam<Case> {
                                                                      .step = step,
                                                                      .stop = 60.0 * step,
                                                                      .options = GetParam().variant.options});
-    write_text(folder_ / "system.toml", write_system(description));
+    write_text(folder_ / "system.toml", system_text(description));
   }
   TemporaryFolder folder_;
 };
@@ -93,9 +93,9 @@ TEST_P(ResumedRun, writes_the_same_bytes_as_one_that_was_not_interrupted) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Every, ResumedRun, testing::ValuesIn(cases()), [](const auto& info) {
-  std::string name = info.param.kind + "_" + info.param.variant.method;
-  for (const auto& option : info.param.variant.options) name += "_" + option;
+INSTANTIATE_TEST_SUITE_P(Every, ResumedRun, testing::ValuesIn(cases()), [](const auto& tested) {
+  std::string name = tested.param.kind + "_" + tested.param.variant.method;
+  for (const auto& option : tested.param.variant.options) name += "_" + option;
   std::replace_if(
       name.begin(), name.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; }, '_');
   return name;

@@ -134,7 +134,12 @@ TEST(CommandLine, inspects_checks_and_lists_without_running) {
   EXPECT_EQ(json["subsystems"]["left"]["capabilities"]["rollback"], true);
   EXPECT_TRUE(contains(run_program(folder, {"inspect", kMechanical}).out, "can be rolled back: yes"));
   EXPECT_EQ(run_program(folder, {"check", kMechanical}).exit_code, 0);
-  EXPECT_TRUE(contains(run_program(folder, {"methods"}).out, "jacobi"));
+  const auto methods = run_program(folder, {"methods"}).out;
+  EXPECT_TRUE(contains(methods, "jacobi")) << methods;
+  EXPECT_TRUE(contains(methods, "explicit, order 1 + degree; 1 call of each subsystem per macro step")) << methods;
+  EXPECT_TRUE(
+      contains(methods, "implicit, order 4; about 1.5 calls of each subsystem per macro step; its authors declare"))
+      << methods;
   EXPECT_TRUE(contains(run_program(folder, {"reproduce"}).out, "missiles.table4"));
   EXPECT_FALSE(std::filesystem::exists(folder / "runs"));
 }

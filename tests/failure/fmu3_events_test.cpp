@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "results/memory_recorder.hpp"
+#include "entrain/recording.hpp"
 #include "subsystem/fmi/fmu_subsystem.hpp"
 #include "support/archives.hpp"
 #include "support/places.hpp"

@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "entrain/results.hpp"
 #include "report/page.hpp"
-#include "results/recorded_results.hpp"
 #include "support/program.hpp"
 
 namespace entrain::test {

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "results/recorded_results.hpp"
+#include "entrain/results.hpp"
 #include "support/places.hpp"
 #include "support/program.hpp"
 #include "support/scripted_fmus.hpp"
@@ -43,7 +43,7 @@ TEST(LearnCommand, writes_a_correction_that_run_replays_to_the_same_bits) {
 }
 
 /// What learning counts: late by one step, what the input should have been minus what it was.
-double norm_of_error(const RecordedResults& results, const std::string& output, const std::string& input) {
+double norm_of_error(const Results& results, const std::string& output, const std::string& input) {
   double squares = 0.0;
   const auto& told = results.find(output)->values;
   const auto& received = results.find(input)->values;

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "results/memory_recorder.hpp"
+#include "entrain/recording.hpp"
 #include "support/archives.hpp"
 #include "support/places.hpp"
 #include "support/program.hpp"

@@ -74,9 +74,9 @@ void toml(std::string_view bytes) {
   std::vector<Problem> problems;
   const auto system = parse_system(bytes, "fuzz.toml", problems);
   if (!problems.empty()) return;
-  const std::string text = write_system(system);
+  const std::string text = system_text(system);
   const auto again = parse_system(text, "fuzz.toml", problems);
-  require(problems.empty() && write_system(again) == text, "a system does not read back as it was written");
+  require(problems.empty() && system_text(again) == text, "a system does not read back as it was written");
 }
 
 void ssd(std::string_view bytes) {

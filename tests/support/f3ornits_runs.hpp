@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "results/memory_recorder.hpp"
+#include "entrain/recording.hpp"
 #include "support/systems.hpp"
 
 namespace entrain::test {

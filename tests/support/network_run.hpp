@@ -3,7 +3,7 @@
 #include <cmath>
 #include <string>
 
-#include "results/memory_recorder.hpp"
+#include "entrain/recording.hpp"
 #include "support/oscillator_network.hpp"
 
 namespace entrain::test {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "entrain/entrain.hpp"
-#include "results/memory_recorder.hpp"
+#include "entrain/recording.hpp"
 
 namespace entrain::test {
 

@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "facade/verification.hpp"
+#include "entrain/verification.hpp"
 
 namespace entrain::test {
 

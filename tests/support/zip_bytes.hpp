@@ -111,7 +111,7 @@ inline std::string deflated_zeros(std::uint64_t count) {
   put(29, 5);  // 286 codes for literals and lengths
   put(0, 5);   // 1 for distances
   put(14, 4);  // 18 lengths of codes for lengths, in the order of the RFC: 18 has 1 bit, 2 and 1 have 2
-  for (const unsigned length : {0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 2}) put(length, 3);
+  for (const unsigned length : {0U, 0U, 1U, 0U, 0U, 0U, 0U, 0U, 0U, 0U, 0U, 0U, 0U, 0U, 0U, 2U, 0U, 2U}) put(length, 3);
   const auto zeros = [&](unsigned number) {
     put(0, 1);
     put(number - 11, 7);

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "facade/advice.hpp"
+#include "entrain/advice.hpp"
 #include "support/measured_error.hpp"
 #include "support/ode_model.hpp"
 #include "support/systems.hpp"

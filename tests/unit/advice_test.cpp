@@ -1,5 +1,5 @@
 // What an advice says of a system: measures, limits, search; for small and large networks.
-#include "facade/advice.hpp"
+#include "entrain/advice.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "facade/parameter_study.hpp"
-#include "report/advice_json.hpp"
+#include "report/advice_page.hpp"
 #include "support/ring_network.hpp"
 #include "support/systems.hpp"
 

@@ -1,7 +1,7 @@
 // What an advice says of itself: what was judged, what was not, what would help, and when there is none.
 #include <gtest/gtest.h>
 
-#include "facade/advice.hpp"
+#include "entrain/advice.hpp"
 #include "support/systems.hpp"
 #include "support/test_models.hpp"
 #include "support/two_in_a_loop.hpp"

@@ -4,7 +4,7 @@
 #include <map>
 
 #include "description/array_connections.hpp"
-#include "facade/inspection.hpp"
+#include "entrain/inspection.hpp"
 #include "support/problems_of.hpp"
 #include "support/program.hpp"
 #include "support/systems.hpp"

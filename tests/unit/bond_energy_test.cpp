@@ -5,8 +5,8 @@
 #include <cmath>
 #include <memory>
 
-#include "report/text_report.hpp"
-#include "results/memory_recorder.hpp"
+#include "cli/text_report.hpp"
+#include "entrain/recording.hpp"
 #include "support/ports_model.hpp"
 #include "support/problems_of.hpp"
 #include "support/systems.hpp"
@@ -187,7 +187,7 @@ TEST(ResidualEnergy, of_ends_that_never_meet_is_not_measured_and_not_zero) {
   EXPECT_EQ(summary.bonds[0].measurements, 0U);
   EXPECT_TRUE(std::isnan(summary.bonds[0].residual_energy));
   EXPECT_TRUE(std::isnan(summary.residual_energy()));
-  expect_part(brief_summary(summary, {}), "residual energy    not measured");
+  expect_part(cli::brief_summary(summary, {}), "residual energy    not measured");
 }
 
 TEST(ResidualEnergy, of_ends_that_meet_now_and_then_says_how_often) {
@@ -195,7 +195,7 @@ TEST(ResidualEnergy, of_ends_that_meet_now_and_then_says_how_often) {
   const auto& summary = simulation.run();
   ASSERT_EQ(summary.bonds.size(), 1U);
   EXPECT_EQ(summary.bonds[0].measurements, 2U);  // at 0.06 s and 0.12 s
-  expect_part(brief_summary(summary, {}), fmt::format("measured at 2 of {} macro steps", summary.macro_steps));
+  expect_part(cli::brief_summary(summary, {}), fmt::format("measured at 2 of {} macro steps", summary.macro_steps));
 }
 
 TEST(EnergyOptions, that_make_no_sense_are_told_before_the_run) {

@@ -1,8 +1,8 @@
 // What a comparison says of units, spans, ends and references that are 0.
 #include <gtest/gtest.h>
 
+#include "entrain/comparison.hpp"
 #include "entrain/error.hpp"
-#include "report/comparison.hpp"
 #include "support/mentions.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -24,9 +24,10 @@ class ComparisonNotes : public testing::Test {
     write_text(folder_ / name, text);
     return (folder_ / name).string();
   }
-  static std::string refusal(const std::vector<std::string>& runs, const std::optional<std::string>& reference) {
+  static std::string refusal(const std::vector<std::filesystem::path>& runs,
+                             const std::optional<std::filesystem::path>& reference) {
     try {
-      compare_runs(runs, reference);
+      compare(runs, reference);
     } catch (const Error& error) {
       return error.what();
     }
@@ -39,7 +40,7 @@ constexpr const char* kMetres = "time,m.v\n0,0\n1,2\n";
 
 TEST_F(ComparisonNotes, values_are_compared_in_the_unit_of_the_reference) {
   const auto comparison =
-      compare_runs({run("a", "m/s", kMetres), run("b", "mm/s", "time,m.v\n0,0\n1,2500\n")}, std::nullopt);
+      compare({run("a", "m/s", kMetres), run("b", "mm/s", "time,m.v\n0,0\n1,2500\n")}, std::nullopt);
   ASSERT_EQ(comparison.differences.size(), 1U);
   EXPECT_DOUBLE_EQ(comparison.differences[0].difference.max, 0.5);
   EXPECT_EQ(comparison.runs[1].results.columns[0].unit, "m/s");
@@ -48,13 +49,12 @@ TEST_F(ComparisonNotes, values_are_compared_in_the_unit_of_the_reference) {
 TEST_F(ComparisonNotes, units_that_do_not_go_together_are_named_and_left_out) {
   const auto what = refusal({run("a", "m/s", kMetres), run("b", "kg", kMetres)}, std::nullopt);
   EXPECT_NE(what.find("units do not go together, for m.v (kg | m/s)"), std::string::npos) << what;
-  EXPECT_EQ(compare_runs({run("c", "m/s", kMetres), csv("d.csv", kMetres)}, std::nullopt).differences.size(), 1U)
+  EXPECT_EQ(compare({run("c", "m/s", kMetres), csv("d.csv", kMetres)}, std::nullopt).differences.size(), 1U)
       << "a file without units is taken at its word";
 }
 
 TEST_F(ComparisonNotes, last_row_of_a_foreign_file_without_a_line_end_is_compared) {
-  const auto comparison =
-      compare_runs({csv("a.csv", "time,x\n0,0\n1,1"), csv("b.csv", "time,x\n0,0\n1,3")}, std::nullopt);
+  const auto comparison = compare({csv("a.csv", "time,x\n0,0\n1,1"), csv("b.csv", "time,x\n0,0\n1,3")}, std::nullopt);
   EXPECT_EQ(comparison.differences[0].difference.max, 2.0);
   EXPECT_TRUE(comparison.notes.empty());
 }
@@ -63,7 +63,7 @@ TEST_F(ComparisonNotes, spans_that_differ_and_runs_that_did_not_complete_are_tol
   const auto a = run("a", "m/s", kMetres);
   const auto b = run("b", "m/s", "time,m.v\n0,0\n0.5,1\n0.7", R"("failed", "message": "subsystem 'm' gave up")");
   const auto c = run("c", "m/s", kMetres, "\"running\"");
-  const auto notes = compare_runs({a, b, c}, std::nullopt).notes;
+  const auto notes = compare({a, b, c}, std::nullopt).notes;
   EXPECT_TRUE(mentions(notes, "b is compared over t = 0 .. 0.5 s: it has 0 .. 0.5 s, the reference 0 .. 1 s"));
   EXPECT_TRUE(mentions(notes, "b failed: subsystem 'm' gave up"));
   EXPECT_TRUE(mentions(notes, "b ends in the middle of a row"));
@@ -72,8 +72,8 @@ TEST_F(ComparisonNotes, spans_that_differ_and_runs_that_did_not_complete_are_tol
 }
 
 TEST_F(ComparisonNotes, reference_that_is_zero_hides_nothing) {
-  const auto comparison = compare_runs(
-      {csv("a.csv", "time,x,y\n0,0,0\n1,1,0\n"), csv("b.csv", "time,x,y\n0,0,0\n1,1.5,1e-19\n")}, std::nullopt);
+  const auto comparison =
+      compare({csv("a.csv", "time,x,y\n0,0,0\n1,1,0\n"), csv("b.csv", "time,x,y\n0,0,0\n1,1.5,1e-19\n")}, std::nullopt);
   EXPECT_EQ(comparison.differences[0].name, "x");
   EXPECT_FALSE(comparison.differences[1].difference.relative);
   EXPECT_LT(*comparison.runs[1].error, 1.0);
@@ -89,9 +89,9 @@ TEST_F(ComparisonNotes, signals_of_one_unit_measure_one_that_is_zero) {
     return (folder_ / name).string();
   };
   const auto reference = of("a", "time,m.x,m.y\n0,0,0\n1,1,0\n");
-  const auto noise = compare_runs({of("b", "time,m.x,m.y\n0,0,0\n1,1.5,1e-19\n")}, reference);
+  const auto noise = compare({of("b", "time,m.x,m.y\n0,0,0\n1,1.5,1e-19\n")}, reference);
   EXPECT_EQ(noise.differences[0].name, "m.x") << "noise of a signal that rests is not the worst";
-  const auto moved = compare_runs({of("c", "time,m.x,m.y\n0,0,0\n1,1.5,1e-3\n")}, reference);
+  const auto moved = compare({of("c", "time,m.x,m.y\n0,0,0\n1,1.5,1e-3\n")}, reference);
   EXPECT_EQ(moved.differences[0].name, "m.y") << "but motion is";
 }
 

@@ -3,9 +3,12 @@
 #include <cmath>
 #include <limits>
 
+#include "cli/comparison_text.hpp"
+#include "cli/sparkline.hpp"
+#include "entrain/comparison.hpp"
 #include "entrain/error.hpp"
-#include "report/comparison.hpp"
-#include "report/sparkline.hpp"
+#include "report/comparison_data.hpp"
+#include "results/difference.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace entrain::test {
@@ -120,30 +123,30 @@ class CompareRuns : public testing::Test {
 TEST_F(CompareRuns, lists_the_worst_variable_first_and_names_what_is_missing) {
   const auto a = csv("a.csv", "time,m.x,m.y,m.z\n0,0,0,1\n1,1,10,1\n");
   const auto b = csv("b.csv", "time,m.x,m.y\n0,0,5\n1,1.1,15\n");
-  const auto comparison = compare_runs({a, b}, std::nullopt);
+  const auto comparison = compare({a, b}, std::nullopt);
   ASSERT_EQ(comparison.differences.size(), 2U);
   EXPECT_EQ(comparison.differences[0].name, "m.y");
   EXPECT_NEAR(*comparison.differences[0].difference.relative, 0.5, 1e-15);
   EXPECT_NEAR(*comparison.runs[1].error, 0.5, 1e-15);
   ASSERT_EQ(comparison.notes.size(), 1U);
   EXPECT_NE(comparison.notes[0].find("m.z"), std::string::npos);
-  const auto text = comparison_text(comparison);
+  const auto text = cli::comparison_text(comparison);
   EXPECT_LT(text.find("m.y"), text.find("m.x"));
 }
 
 TEST_F(CompareRuns, takes_the_reference_that_is_named) {
   const auto a = csv("a.csv", "time,m.x\n0,0\n1,1\n");
   const auto b = csv("b.csv", "time,m.x\n0,0\n1,2\n");
-  EXPECT_EQ(compare_runs({a, b}, b).reference, 1U);
-  EXPECT_EQ(compare_runs({a}, b).runs.size(), 2U);
-  EXPECT_EQ(compare_runs({a, b}, std::nullopt).reference, 0U);
+  EXPECT_EQ(compare({a, b}, b).reference, 1U);
+  EXPECT_EQ(compare({a}, b).runs.size(), 2U);
+  EXPECT_EQ(compare({a, b}, std::nullopt).reference, 0U);
 }
 
 TEST_F(CompareRuns, without_anything_in_common_is_an_error) {
   const auto a = csv("a.csv", "time,m.x\n0,0\n");
-  EXPECT_THROW(compare_runs({a, csv("b.csv", "time,m.y\n0,0\n")}, std::nullopt), Error);
-  EXPECT_THROW(compare_runs({a, csv("c.csv", "time,m.x\n7,0\n")}, std::nullopt), Error);
-  EXPECT_THROW(compare_runs({a, (folder_ / "nowhere").string()}, std::nullopt), Error);
+  EXPECT_THROW(compare({a, csv("b.csv", "time,m.y\n0,0\n")}, std::nullopt), Error);
+  EXPECT_THROW(compare({a, csv("c.csv", "time,m.x\n7,0\n")}, std::nullopt), Error);
+  EXPECT_THROW(compare({a, (folder_ / "nowhere").string()}, std::nullopt), Error);
 }
 
 TEST(Sparkline, goes_from_the_lowest_to_the_highest_block) {
@@ -152,12 +155,12 @@ TEST(Sparkline, goes_from_the_lowest_to_the_highest_block) {
     const double value = i;
     course.add(i, std::span(&value, 1));
   }
-  EXPECT_EQ(sparkline(course, 0, 8), "▁▂▃▄▅▆▇█");
-  EXPECT_EQ(sparkline(course, 0, 2), "▁█");
-  EXPECT_EQ(sparkline(Envelope(1, 4), 0, 8), "");
+  EXPECT_EQ(cli::sparkline(course, 0, 8), "▁▂▃▄▅▆▇█");
+  EXPECT_EQ(cli::sparkline(course, 0, 2), "▁█");
+  EXPECT_EQ(cli::sparkline(Envelope(1, 4), 0, 8), "");
   Envelope flat(1, 4);
   for (const double value : {2.0, std::numeric_limits<double>::quiet_NaN()}) flat.add(0.0, std::span(&value, 1));
-  EXPECT_EQ(sparkline(flat, 0, 8), "▅ ");
+  EXPECT_EQ(cli::sparkline(flat, 0, 8), "▅ ");
 }
 
 }  // namespace comparison_test

@@ -66,7 +66,7 @@ TEST_P(ConvertedExample, runs_the_same) {
     subsystem.fmu = test::fmu_of(subsystem);
     subsystem.model.clear();
   }
-  test::write_text(folder_ / "a.toml", write_system(example));
+  test::write_text(folder_ / "a.toml", system_text(example));
   for (const auto& [from, to] : {std::pair("a.toml", "b.ssp"), {"b.ssp", "c.toml"}}) {
     const auto converted = convert(from, to);
     ASSERT_EQ(converted.exit_code, 0) << converted.err;

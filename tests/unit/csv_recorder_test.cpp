@@ -1,4 +1,4 @@
-#include "results/recorder.hpp"
+#include "entrain/recording.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -7,8 +7,8 @@
 #include <csignal>
 #include <limits>
 
+#include "entrain/recording.hpp"
 #include "results/csv_reader.hpp"
-#include "results/memory_recorder.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace entrain::test {
@@ -59,7 +59,7 @@ class CsvRecorderTest : public ::testing::Test {
   std::filesystem::path file() const { return folder_ / "results.csv"; }
   std::string text() const { return text_of(file()); }
   std::string header_for(const RecordDescription& description, const std::vector<Signal>& signals) {
-    Recorder recorder(csv_file(file()), description);
+    Recorder recorder(file(), description);
     PlayedRun(recorder, signals).end();
     return text();
   }
@@ -82,7 +82,7 @@ TEST_F(CsvRecorderTest, quotes_names_as_rfc_4180_asks) {
 }
 
 TEST_F(CsvRecorderTest, reports_every_pattern_that_matches_nothing_with_a_suggestion) {
-  Recorder recorder(csv_file(file()), record({"prey.q", "prey.p", "zz*"}));
+  Recorder recorder(file(), record({"prey.q", "prey.p", "zz*"}));
   try {
     const PlayedRun run(recorder, {signal("prey.p", 0)});
     FAIL() << "must throw";
@@ -96,19 +96,19 @@ TEST_F(CsvRecorderTest, reports_every_pattern_that_matches_nothing_with_a_sugges
 
 TEST_F(CsvRecorderTest, asks_for_states_and_slopes_only_when_it_uses_them) {
   const std::vector<Signal> signals = {signal("a.y", 0), signal("a.x", 0, Causality::State)};
-  Recorder outputs(csv_file(file()));
+  Recorder outputs(file());
   PlayedRun outputs_run(outputs, signals);
   EXPECT_FALSE(outputs.needs().states || outputs.needs().slopes);
-  Recorder states(csv_file(file()), record({"*"}));
+  Recorder states(file(), record({"*"}));
   PlayedRun states_run(states, signals);
   EXPECT_TRUE(states.needs().states);
-  Recorder gridded(csv_file(file()), every(0.1));
+  Recorder gridded(file(), every(0.1));
   PlayedRun gridded_run(gridded, signals);
   EXPECT_TRUE(gridded.needs().slopes);
 }
 
 TEST_F(CsvRecorderTest, leaves_cells_empty_where_a_subsystem_did_not_communicate) {
-  Recorder recorder(csv_file(file()));
+  Recorder recorder(file());
   PlayedRun run(recorder, {signal("a.y", 0), signal("b.y", 1)});
   run.at(0.0, {1.0, 2.0}, {1, 1});
   run.at(0.5, {-0.25, 2.0}, {1, 0});
@@ -126,7 +126,7 @@ TEST_F(CsvRecorderTest, writes_numbers_that_read_back_to_the_same_bits) {
                                       1.0 / 3.0};
   std::vector<Signal> signals;
   for (std::size_t i = 0; i < values.size(); ++i) signals.push_back(signal("a.y" + std::to_string(i), 0));
-  Recorder recorder(csv_file(file()));
+  Recorder recorder(file());
   PlayedRun run(recorder, signals);
   run.at(0.0, values, {1});
   run.end();
@@ -138,7 +138,7 @@ TEST_F(CsvRecorderTest, holds_rows_wider_than_its_buffer) {
   std::vector<Signal> signals;
   for (std::size_t i = 0; i < 20'000; ++i) signals.push_back(signal("a.y" + std::to_string(i), 0));
   const std::vector<double> values(signals.size(), -1.2345678901234567e-300);
-  Recorder recorder(csv_file(file()));
+  Recorder recorder(file());
   PlayedRun run(recorder, signals);
   for (const double t : {0.0, 0.5, 1.0}) run.at(t, values, {1});
   run.end();
@@ -158,7 +158,7 @@ double cubic_slope(double t) {
 constexpr double kRounding = 1e-14;
 
 TEST_F(CsvRecorderTest, interval_reproduces_a_cubic_from_values_and_slopes) {
-  Recorder recorder(csv_file(file()), every(0.1));
+  Recorder recorder(file(), every(0.1));
   PlayedRun run(recorder, {signal("a.y", 0)});
   for (const double t : {0.0, 0.33, 0.5, 1.0}) run.at(t, {cubic(t)}, {1}, {cubic_slope(t)});
   run.end();
@@ -171,7 +171,7 @@ TEST_F(CsvRecorderTest, interval_reproduces_a_cubic_from_values_and_slopes) {
 }
 
 TEST_F(CsvRecorderTest, interval_is_linear_where_a_slope_is_unknown) {
-  Recorder recorder(csv_file(file()), every(0.25));
+  Recorder recorder(file(), every(0.25));
   PlayedRun run(recorder, {signal("a.y", 0)});
   run.at(0.0, {0.0}, {1}, {5.0});
   run.at(1.0, {2.0}, {1}, {kNaN});
@@ -180,7 +180,7 @@ TEST_F(CsvRecorderTest, interval_is_linear_where_a_slope_is_unknown) {
 }
 
 TEST_F(CsvRecorderTest, interval_takes_the_value_itself_at_communication_times) {
-  Recorder recorder(csv_file(file()), every(0.1));
+  Recorder recorder(file(), every(0.1));
   PlayedRun run(recorder, {signal("a.y", 0)}, 0.0, 0.3);
   for (int k = 0; k <= 3; ++k) run.at(k == 3 ? 0.3 : k * 0.1, {1.0 / (k + 3.0)}, {1}, {1e9});
   run.end();
@@ -190,7 +190,7 @@ TEST_F(CsvRecorderTest, interval_takes_the_value_itself_at_communication_times) 
 }
 
 TEST_F(CsvRecorderTest, interval_has_no_row_at_a_stop_time_off_the_grid) {
-  Recorder recorder(csv_file(file()), every(0.4));
+  Recorder recorder(file(), every(0.4));
   PlayedRun run(recorder, {signal("a.y", 0)});
   for (int k = 0; k <= 10; ++k) run.at(k * 0.1, {1.0}, {1}, {0.0});
   run.end();
@@ -199,7 +199,7 @@ TEST_F(CsvRecorderTest, interval_has_no_row_at_a_stop_time_off_the_grid) {
 
 // The start time's rounding is 1e-16, far more than that of the small times near zero.
 TEST_F(CsvRecorderTest, interval_finds_the_last_row_of_a_run_that_ends_near_zero) {
-  Recorder recorder(csv_file(file()), every(0.001));
+  Recorder recorder(file(), every(0.001));
   PlayedRun run(recorder, {signal("a.y", 0)}, -1.0, 0.001);
   run.at(-1.0, {1.0}, {1}, {0.0});
   run.at(0.001, {1.0}, {1}, {0.0});
@@ -209,7 +209,7 @@ TEST_F(CsvRecorderTest, interval_finds_the_last_row_of_a_run_that_ends_near_zero
 
 // The slow subsystem communicates every 50 steps: 500 rows wait for it, and come out as if they had not.
 TEST_F(CsvRecorderTest, interval_waits_for_a_slow_subsystem_and_uses_each_signals_own_times) {
-  Recorder recorder(csv_file(file()), every(0.001));
+  Recorder recorder(file(), every(0.001));
   PlayedRun run(recorder, {signal("fast.y", 0), signal("slow.y", 1)});
   for (int k = 0; k <= 100; ++k) {
     const double t = k * 0.01;
@@ -226,7 +226,7 @@ TEST_F(CsvRecorderTest, interval_waits_for_a_slow_subsystem_and_uses_each_signal
 }
 
 TEST_F(CsvRecorderTest, interval_flushes_waiting_rows_when_the_run_ends_early) {
-  Recorder recorder(csv_file(file()), every(0.1));
+  Recorder recorder(file(), every(0.1));
   PlayedRun run(recorder, {signal("fast.y", 0), signal("slow.y", 1)});
   run.at(0.0, {1.0, 2.0}, {1, 1}, {0.0, 0.0});
   run.at(0.15, {1.0, 2.0}, {1, 0}, {0.0, 0.0});
@@ -236,7 +236,7 @@ TEST_F(CsvRecorderTest, interval_flushes_waiting_rows_when_the_run_ends_early) {
 
 TEST_F(CsvRecorderTest, interval_that_makes_no_usable_rows_is_refused) {
   for (const double interval : {0.0, -1.0, kNaN, 1e-300}) {
-    Recorder recorder(csv_file(file()), every(interval));
+    Recorder recorder(file(), every(interval));
     EXPECT_THROW(PlayedRun(recorder, {signal("a.y", 0)}), Error) << interval;
   }
 }
@@ -244,7 +244,7 @@ TEST_F(CsvRecorderTest, interval_that_makes_no_usable_rows_is_refused) {
 TEST_F(CsvRecorderTest, file_that_cannot_be_created_is_named_with_a_remedy) {
   write_text(folder_ / "plain", "");
   try {
-    Recorder recorder(csv_file(folder_ / "plain/results.csv"));
+    Recorder recorder(folder_ / "plain/results.csv");
     FAIL() << "must throw";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::FileFailed);
@@ -254,7 +254,7 @@ TEST_F(CsvRecorderTest, file_that_cannot_be_created_is_named_with_a_remedy) {
 }
 
 TEST_F(CsvRecorderTest, full_device_is_one_error_and_end_is_silent) {
-  Recorder recorder(csv_file("/dev/full"));
+  Recorder recorder("/dev/full");
   try {
     const PlayedRun run(recorder, {signal("a.y", 0)});
     FAIL() << "must throw";
@@ -287,7 +287,7 @@ class FileSizeLimit {
 
 TEST_F(CsvRecorderTest, cuts_a_half_written_row_when_space_runs_out) {
   const FileSizeLimit limit(1000);
-  Recorder recorder(csv_file(file()));
+  Recorder recorder(file());
   PlayedRun run(recorder, {signal("a.y", 0)});
   for (int k = 0; k < 200; ++k) run.at(k, {1.0 / 3.0}, {1});
   EXPECT_THROW(run.end(), Error);

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "entrain/error.hpp"
-#include "results/memory_recorder.hpp"
+#include "entrain/recording.hpp"
 #include "support/systems.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -194,7 +194,7 @@ TEST(CsvInASystemFile, is_checked_and_written_back) {
   EXPECT_EQ(problems_of("csv = \"a.csv\"\ninterpolation = \"cubic\""),
             "subsystems.load.interpolation cannot be 'cubic'");
   const auto system = test::system_from("[subsystems.load]\ncsv = \"a.csv\"\ninterpolation = \"linear\"\n");
-  const auto again = test::system_from(write_system(system));
+  const auto again = test::system_from(system_text(system));
   EXPECT_EQ(again.subsystems[0].csv, "a.csv");
   EXPECT_EQ(again.subsystems[0].interpolation->value, TableInterpolation::Linear);
 }

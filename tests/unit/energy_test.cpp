@@ -6,7 +6,7 @@
 #include <functional>
 #include <numeric>
 
-#include "results/memory_recorder.hpp"
+#include "entrain/recording.hpp"
 #include "support/systems.hpp"
 
 namespace entrain {
@@ -104,7 +104,7 @@ TEST(PowerBonds, are_kept_in_the_written_system) {
   auto description = example("mechanical");
   description.bonds = {{bond("spring", {"left.F", "left.v"})}};
   std::vector<Problem> problems;
-  const auto again = parse_system(write_system(description), "again.toml", problems);
+  const auto again = parse_system(system_text(description), "again.toml", problems);
   EXPECT_TRUE(problems.empty());
   ASSERT_TRUE(again.bonds.has_value());
   ASSERT_EQ(again.bonds->size(), 1U);

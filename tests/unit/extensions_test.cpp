@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "facade/advice.hpp"
+#include "entrain/advice.hpp"
 #include "facade/choose_method.hpp"
 #include "masters/missiles.hpp"
 #include "support/systems.hpp"

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "report/summary_json.hpp"
-#include "report/text_report.hpp"
-#include "results/memory_recorder.hpp"
+#include "cli/text_report.hpp"
+#include "entrain/recording.hpp"
+#include "entrain/report.hpp"
 #include "support/mentions.hpp"
 #include "support/systems.hpp"
 #include "support/test_models.hpp"
@@ -50,7 +50,7 @@ TEST(F3ornitsLimits, a_subsystem_without_room_for_a_step_ends_before_the_others_
 TEST(F3ornitsSummary, equal_macro_steps_are_told_as_they_were_made) {
   auto description = prey_and_predator(2.0);
   for (auto& subsystem : description.subsystems) subsystem.step = Written<double>{0.25, {}};
-  EXPECT_NE(brief_summary(summary_of(description)).find("8 macro steps of 0.25 s"), std::string::npos);
+  EXPECT_NE(cli::brief_summary(summary_of(description)).find("8 macro steps of 0.25 s"), std::string::npos);
 }
 
 // The errors of the first, held steps are no jumps.
@@ -78,8 +78,8 @@ TEST(F3ornitsSummary, a_residual_is_not_measured_where_connected_subsystems_neve
   const auto summary = summary_of(description);
   EXPECT_TRUE(std::isnan(summary.max_coupling_residual));
   EXPECT_TRUE(nlohmann::json::parse(summary_json(summary))["max_coupling_residual"].is_null());
-  EXPECT_NE(brief_summary(summary).find("coupling residual  not measured"), std::string::npos)
-      << brief_summary(summary);
+  EXPECT_NE(cli::brief_summary(summary).find("coupling residual  not measured"), std::string::npos)
+      << cli::brief_summary(summary);
   description.stop = Written<double>{2.1, {}};
   EXPECT_GT(summary_of(description).max_coupling_residual, 0.0);
 }
@@ -89,8 +89,9 @@ TEST(F3ornitsSummary, names_how_many_connections_are_not_measured) {
   summary.max_coupling_residual = 0.25;
   summary.worst_connection = "a.y -> b.u";
   summary.connections = {{"a.y -> b.u", "a.y", "b.u", 0.25}, {"b.y -> c.u", "b.y", "c.u", std::nan("")}};
-  EXPECT_NE(brief_summary(summary).find("0.25 of the output's range, at a.y -> b.u; 1 of 2 connections not measured"),
-            std::string::npos);
+  EXPECT_NE(
+      cli::brief_summary(summary).find("0.25 of the output's range, at a.y -> b.u; 1 of 2 connections not measured"),
+      std::string::npos);
 }
 
 /// source.y jumps at 1.03 s and is read by a probe that can be rolled back; a third subsystem cannot.

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "report/summary_json.hpp"
+#include "entrain/report.hpp"
 #include "support/f3ornits_runs.hpp"
 #include "support/mentions.hpp"
 #include "support/problems_of.hpp"

@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "results/memory_recorder.hpp"
+#include "entrain/recording.hpp"
 #include "support/archives.hpp"
 #include "support/faults.h"
 #include "support/places.hpp"

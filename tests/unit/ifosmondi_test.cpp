@@ -5,9 +5,9 @@
 #include <cmath>
 #include <functional>
 
+#include "entrain/recording.hpp"
 #include "masters/jump_detector.hpp"
 #include "models/chain_system.hpp"
-#include "results/memory_recorder.hpp"
 #include "support/mentions.hpp"
 #include "support/problems_of.hpp"
 #include "support/systems.hpp"

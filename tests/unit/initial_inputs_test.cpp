@@ -1,7 +1,7 @@
 // `entrain inspect --initial`: what each input gets at the start, from where, and what it was there in another unit.
 #include <gtest/gtest.h>
 
-#include "facade/inspection.hpp"
+#include "entrain/inspection.hpp"
 #include "support/systems.hpp"
 #include "support/temporary_folder.hpp"
 

@@ -7,11 +7,11 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "entrain/report.hpp"
 #include "report/packed_signals.hpp"
 #include "report/page.hpp"
 #include "report/run_page.hpp"
 #include "report/steps_json.hpp"
-#include "report/summary_json.hpp"
 #include "report/verdict.hpp"
 #include "support/scripted_fmus.hpp"
 #include "support/systems.hpp"
@@ -68,7 +68,7 @@ TEST(Verdict, of_rare_jumps_is_the_same_however_long_the_run_is) {
 
 /// Of a run in which the brake jumps once, at t = 40 s, and the shaft is off by `shaft` of its range at every step.
 Verdict verdict_of_brake_and_shaft(double shaft, const Json& correction = nullptr,
-                                   const Json& parameters = Json::object()) {
+                                   const Json& step_tolerances = Json::array()) {
   RunSummary summary;
   summary.connections.resize(2);
   summary.connections[0].name = "controller.brake -> vehicle.brake";
@@ -86,7 +86,7 @@ Verdict verdict_of_brake_and_shaft(double shaft, const Json& correction = nullpt
                  {"worst_connection", summary.connections[0].name},
                  {"connections", {{{"max_residual", 0.99}}, {{"max_residual", shaft}}}},
                  {"learned_correction", correction},
-                 {"parameters", parameters}};
+                 {"step_tolerances", step_tolerances}};
   return verdict_of(run, Json::parse(steps_json(history, summary)), {.samples = 100});
 }
 
@@ -109,13 +109,13 @@ TEST(Verdict, names_the_connection_that_decides_it_and_the_largest_jump_apart) {
 }
 
 TEST(Verdict, of_a_method_that_chooses_its_steps_names_its_tolerances) {
-  const auto remedy = [](double shaft, const Json& parameters) {
-    return verdict_of_brake_and_shaft(shaft, nullptr, parameters).reasons[0];
+  const auto remedy = [](double shaft, const Json& step_tolerances) {
+    return verdict_of_brake_and_shaft(shaft, nullptr, step_tolerances).reasons[0];
   };
-  // The options in force of each, as run.json has them.
+  // Of each, as run.json has them.
   const auto in_force = [](const Change& change) {
     const Simulation simulation(changed(example("mechanical"), change));
-    return Json::parse(summary_json(simulation.summary())).at("parameters");
+    return Json::parse(summary_json(simulation.summary())).at("step_tolerances");
   };
   expect_text(remedy(0.002, in_force({.method = "f3ornits"})),
               "repeat with a tenth of relative_tolerance and absolute_tolerance");
@@ -205,7 +205,7 @@ TEST(RunPage, counts_no_text_as_a_number_that_is_not_finite) {
 }
 
 TEST(PackedSignals, of_a_variable_are_drawn_all_or_none) {
-  RecordedResults results;
+  Results results;
   results.axes.push_back({0.0, 1.0});
   std::vector<DrawnSignal> drawn;
   constexpr std::size_t kCurves = 7;  // of each variable

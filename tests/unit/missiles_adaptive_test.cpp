@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "results/memory_recorder.hpp"
+#include "entrain/recording.hpp"
 #include "support/systems.hpp"
 
 namespace entrain {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "results/memory_recorder.hpp"
+#include "entrain/recording.hpp"
 #include "support/mentions.hpp"
 #include "support/ode_model.hpp"
 #include "support/systems.hpp"

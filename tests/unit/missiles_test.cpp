@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "entrain/recording.hpp"
 #include "models/chain_system.hpp"
-#include "results/memory_recorder.hpp"
 #include "subsystem/native/linear_model.hpp"
 #include "subsystem/native/model_support.hpp"
 #include "support/mentions.hpp"

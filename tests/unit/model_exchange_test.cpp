@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "entrain/recording.hpp"
 #include "models/registry.hpp"
-#include "results/memory_recorder.hpp"
 #include "subsystem/fmi/fmu_subsystem.hpp"
 #include "subsystem/fmi/jacobian_pattern.hpp"
 #include "subsystem/native/native_subsystem.hpp"

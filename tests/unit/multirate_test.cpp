@@ -3,8 +3,8 @@
 
 #include <cmath>
 
+#include "entrain/recording.hpp"
 #include "masters/calendar.hpp"
-#include "results/memory_recorder.hpp"
 #include "support/problems_of.hpp"
 #include "support/systems.hpp"
 

@@ -10,14 +10,15 @@ namespace options_test {
 
 enum class Loops { Delay, Solve };
 
-}  // namespace
+}  // namespace options_test
 
 template <>
-struct ChoiceNames<Loops> {
+struct ChoiceNames<options_test::Loops> {
+  using Loops = options_test::Loops;
   static constexpr std::array<ChoiceName<Loops>, 2> all{{{Loops::Delay, "delay"}, {Loops::Solve, "solve"}}};
 };
 
-namespace {
+namespace options_test {
 
 /// One option of every kind.
 struct Sample final : HasOptions {
@@ -160,9 +161,10 @@ TEST(Options, suggest_the_choice_that_was_meant) {
 TEST(Options, that_are_unknown_come_with_a_suggestion) {
   EXPECT_EQ(messages(at_line_7("degre", std::int64_t{2})),
             Texts{"system.toml:7: unknown option 'degre' of method.jacobi; did you mean 'degree'?"});
-  EXPECT_EQ(messages({{"colour", {true, {"--option colour=true"}}}}),
-            Texts{"--option colour=true: unknown option 'colour' of method.jacobi; known: tolerance, gain, degree, "
-                  "smooth, loops, sequence, gains"});
+  EXPECT_EQ(
+      messages({{"colour", {true, {"--option colour=true"}}}}),
+      Texts{"--option colour=true: unknown option 'colour' of method.jacobi; known: relative_tolerance, gain, degree, "
+            "smooth, loops, sequence, gains"});
 }
 
 TEST(Options, of_an_earlier_version_are_refused_with_the_line_to_write) {

@@ -7,13 +7,13 @@
 #include <numbers>
 #include <numeric>
 
+#include "entrain/envelope.hpp"
 #include "entrain/error.hpp"
+#include "entrain/results.hpp"
 #include "report/packed_signals.hpp"
 #include "report/page.hpp"
 #include "report/verdict.hpp"
 #include "results/csv_reader.hpp"
-#include "results/envelope.hpp"
-#include "results/recorded_results.hpp"
 #include "results/thinning.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -98,7 +98,7 @@ TEST(DrawnSamples, lie_where_the_curve_bends) {
   EXPECT_LT(away, 0.1);
 }
 
-TEST(RecordedResults, of_a_csv_give_each_subsystem_its_own_times) {
+TEST(Results, of_a_csv_give_each_subsystem_its_own_times) {
   const TemporaryFolder folder;
   write_text(folder / "results.csv", "time,a.x,a.y,b.x\n0,1,2,3\n1,4,5,\n2,6,NaN,7\n");
   const auto results = read_results(folder / "results.csv");
@@ -134,8 +134,8 @@ double decoded(const std::string& text, std::size_t place) {
   return value;
 }
 
-RecordedResults sine(std::size_t samples, std::size_t signals) {
-  RecordedResults results;
+Results sine(std::size_t samples, std::size_t signals) {
+  Results results;
   auto& times = results.axes.emplace_back(samples);
   for (std::size_t i = 0; i < samples; ++i) times[i] = 1e-3 * static_cast<double>(i);
   for (std::size_t s = 0; s < signals; ++s) {
@@ -146,7 +146,7 @@ RecordedResults sine(std::size_t samples, std::size_t signals) {
   return results;
 }
 
-std::vector<DrawnSignal> all_of(const RecordedResults& results) {
+std::vector<DrawnSignal> all_of(const Results& results) {
   std::vector<DrawnSignal> drawn;
   for (std::size_t i = 0; i < results.columns.size(); ++i) drawn.push_back({&results, i, std::nullopt});
   return drawn;

@@ -1,4 +1,4 @@
-#include "reproduce/reproduce.hpp"
+#include "entrain/reproduce.hpp"
 
 #include <gtest/gtest.h>
 

@@ -8,10 +8,11 @@
 #include <limits>
 #include <memory>
 
-#include "description/record_formats.hpp"
 #include "entrain/error.hpp"
-#include "results/recorded_results.hpp"
-#include "results/recorder.hpp"
+#include "entrain/recording.hpp"
+#include "entrain/results.hpp"
+#include "results/results_file.hpp"
+#include "support/record_format.hpp"
 #include "support/systems.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -63,7 +64,7 @@ class Format : public testing::TestWithParam<const char*> {
  protected:
   std::filesystem::path file() const { return folder_ / results_file_name(GetParam()); }
   void record_rows(std::size_t rows) {
-    Recorder recorder(make_results_file(GetParam(), file()));
+    Recorder recorder(file(), in_format(GetParam()));
     record(recorder, rows);
   }
   TemporaryFolder folder_;
@@ -113,9 +114,9 @@ TEST_P(Format, takes_bonds_of_two_subsystems_alone_and_beside_a_variable_of_the_
                                 {"bonds.shaft.residual_power", "W", "", Causality::Method, 0},
                                 {"bonds.belt.residual_power", "W", "", Causality::Method, 1}};
   for (const std::string pattern : {"bonds.*", "*"}) {
-    RecordDescription description;
+    RecordDescription description = in_format(GetParam());
     description.variables.emplace().push_back({pattern, {}});
-    Recorder recorder(make_results_file(GetParam(), file()), description);
+    Recorder recorder(file(), description);
     const double values[] = {1.0, 2.0, 3.0, 4.0};
     recorder.begin(all, {});
     recorder.communicated({0.0, values, {}, {}, {}}, {});
@@ -128,7 +129,7 @@ TEST_P(Format, takes_bonds_of_two_subsystems_alone_and_beside_a_variable_of_the_
 }
 
 TEST_P(Format, can_be_read_while_it_is_written) {
-  auto recorder = std::make_unique<Recorder>(make_results_file(GetParam(), file()));
+  auto recorder = std::make_unique<Recorder>(file(), in_format(GetParam()));
   record(*recorder, 5000);
   EXPECT_EQ(read_results(file()).samples(), 5000U) << "after the end of the run, before the file is closed";
 }
@@ -136,7 +137,7 @@ TEST_P(Format, can_be_read_while_it_is_written) {
 TEST_P(Format, that_cannot_be_created_names_the_file_and_a_remedy) {
   write_text(folder_ / "plain", "");
   try {
-    make_results_file(GetParam(), folder_ / "plain" / "results");
+    Recorder recorder(folder_ / "plain" / "results", in_format(GetParam()));
     FAIL() << "must throw";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::FileFailed);
@@ -151,7 +152,7 @@ TEST_P(Format, on_a_full_disk_is_one_error_of_the_run) {
   ::getrlimit(RLIMIT_FSIZE, &before);
   const rlimit limit{50'000, before.rlim_max};
   ::setrlimit(RLIMIT_FSIZE, &limit);
-  auto recorder = std::make_unique<Recorder>(make_results_file(GetParam(), file()));
+  auto recorder = std::make_unique<Recorder>(file(), in_format(GetParam()));
   EXPECT_THROW(record(*recorder, 100'000), Error);
   EXPECT_NO_THROW(recorder->end({}));
   recorder.reset();
@@ -166,7 +167,7 @@ TEST(MatFile, is_read_by_matio_as_dymola_and_openmodelica_lay_it_out) {
   const TemporaryFolder folder;
   const auto file = folder / "results.mat";
   {
-    Recorder recorder(make_results_file(kMatFormat, file));
+    Recorder recorder(file, in_format(kMatFormat));
     record(recorder, 100);
   }
   const std::unique_ptr<mat_t, int (*)(mat_t*)> mat(Mat_Open(file.c_str(), MAT_ACC_RDONLY), Mat_Close);
@@ -214,7 +215,7 @@ TEST(RecordFormat, in_the_system_file_is_checked_and_written_back) {
   };
   const auto description = system_from(system("\"hdf5\""));
   EXPECT_EQ(description.record.format->value, "hdf5");
-  EXPECT_NE(write_system(description).find("format = \"hdf5\""), std::string::npos);
+  EXPECT_NE(system_text(description).find("format = \"hdf5\""), std::string::npos);
   try {
     system_from(system("\"hdf\""));
     FAIL() << "must throw";

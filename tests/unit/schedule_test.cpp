@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "facade/resolve.hpp"
-#include "results/memory_recorder.hpp"
+#include "entrain/recording.hpp"
+#include "entrain/system.hpp"
 #include "support/systems.hpp"
 
 namespace entrain {
@@ -150,7 +150,7 @@ TEST(ScheduleInASystemFile, is_checked) {
 
 TEST(ScheduleInASystemFile, is_written_back) {
   const auto system = test::system_from(kPrey);
-  const auto again = test::system_from(write_system(resolved(system)));
+  const auto again = test::system_from(system_text(resolved(system)));
   ASSERT_EQ(again.schedule.size(), 1U);
   EXPECT_EQ(again.schedule[0].variable, "prey.alpha");
   ASSERT_EQ(again.schedule[0].entries.size(), 2U);

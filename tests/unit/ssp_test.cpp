@@ -208,8 +208,8 @@ TEST_F(Ssp, values_have_the_type_that_is_written) {
   EXPECT_EQ(start.at("r").value, Value(1e-3));
   EXPECT_EQ(start.at("r").unit, "m");
   std::vector<Problem> none;
-  const auto text = write_system(system);
-  EXPECT_EQ(write_system(parse_system(text, "a.toml", none)), text);
+  const auto text = system_text(system);
+  EXPECT_EQ(system_text(parse_system(text, "a.toml", none)), text);
   EXPECT_TRUE(none.empty());
 }
 

@@ -14,7 +14,7 @@
 #include "support/temporary_folder.hpp"
 
 namespace entrain {
-namespace {
+namespace subsystem_keys_test {
 
 // A value that is allowed.
 bool sample(const KeyLimits&, bool) {
@@ -36,11 +36,11 @@ Enum sample(const KeyLimits&, Enum) {
 
 template <class T>
 std::string text_of(const T& value) {
-  return toml_text(OptionValue(value));
-}
-template <Choice Enum>
-std::string text_of(Enum value) {
-  return toml_text(to_word(value));
+  if constexpr (Choice<T>) {
+    return toml_text(to_word(value));
+  } else {
+    return toml_text(OptionValue(value));
+  }
 }
 
 /// Values that a key must refuse, beside those of a wrong type.
@@ -91,12 +91,12 @@ TEST(SubsystemKeys, are_read_with_their_place_and_written_back) {
     EXPECT_EQ((subsystem.*key.field)->value, value) << key.name;
     EXPECT_EQ((subsystem.*key.field)->where.line, 3) << key.name;
     SystemDescription system;
-    system.subsystems = {subsystem};
+    system.subsystems.assign(1, subsystem);
     const auto line = fmt::format("\n{} = {}\n", key.name, text_of(value));
-    EXPECT_NE(write_system(system).find(line), std::string::npos) << write_system(system);
+    EXPECT_NE(system_text(system).find(line), std::string::npos) << system_text(system);
     (subsystem.*key.field).reset();
-    system.subsystems = {subsystem};
-    EXPECT_EQ(write_system(system).find(fmt::format("\n{} = ", key.name)), std::string::npos) << key.name;
+    system.subsystems.assign(1, subsystem);
+    EXPECT_EQ(system_text(system).find(fmt::format("\n{} = ", key.name)), std::string::npos) << key.name;
   });
 }
 
@@ -116,7 +116,7 @@ TEST(SubsystemKeys, for_one_kind_of_subsystem_are_refused_by_the_others) {
       const auto problems = parsed(source_of(owner), key.name, text_of(sample(key.limits, T{}))).problems;
       const bool allowed = key.owner == KeyOwner::All || key.owner == owner;
       EXPECT_EQ(problems.size(), allowed ? 0U : 1U) << key.name << " beside " << source_of(owner);
-      if (!problems.empty()) EXPECT_NE(problems[0].find(" only; leave it out"), std::string::npos) << problems[0];
+      for (const auto& problem : problems) EXPECT_NE(problem.find(" only; leave it out"), std::string::npos) << problem;
     }
   });
 }
@@ -174,5 +174,5 @@ TEST(SubsystemKeys, are_documented_as_the_list_says) {
                                                            << table_of_keys();
 }
 
-}  // namespace
+}  // namespace subsystem_keys_test
 }  // namespace entrain

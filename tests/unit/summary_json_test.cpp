@@ -1,4 +1,4 @@
-#include "report/summary_json.hpp"
+#include "entrain/report.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "entrain/error.hpp"
+#include "entrain/run.hpp"
 #include "results/replace_file.hpp"
-#include "results/run_directory.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace entrain::test {
@@ -118,8 +118,8 @@ TEST(SummaryJson, empty_system_is_an_object_too) {
 
 TEST(ReplaceFile, leaves_nothing_but_the_new_content) {
   const TemporaryFolder folder;
-  write_summary(folder / "run.json", {});
-  write_summary(folder / "run.json", example());
+  replace_file(folder / "run.json", summary_json({}));
+  replace_file(folder / "run.json", summary_json(example()));
   EXPECT_EQ(text_of(folder / "run.json"), summary_json(example()));
   const std::filesystem::directory_iterator files(folder.path());
   EXPECT_EQ(std::distance(begin(files), end(files)), 1);

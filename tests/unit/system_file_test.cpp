@@ -251,7 +251,7 @@ void expect_equal(const SystemDescription& a, const SystemDescription& b) {
 }
 
 void expect_round_trip(const SystemDescription& system) {
-  const std::string text = write_system(system);
+  const std::string text = system_text(system);
   std::vector<Problem> problems;
   const auto read_back = parse_system(text, "written.toml", problems);
   for (const auto& problem : problems) ADD_FAILURE() << to_string(problem) << '\n' << text;
@@ -314,7 +314,7 @@ TEST(WrittenSystem, with_nothing_but_a_model_stays_small) {
   system.subsystems.resize(1);
   system.subsystems[0].name = "a";
   system.subsystems[0].model = "tough";
-  EXPECT_EQ(write_system(system), "[run]\nstart = 0.0\nmethod = \"jacobi\"\n\n[subsystems.a]\nmodel = \"tough\"\n");
+  EXPECT_EQ(system_text(system), "[run]\nstart = 0.0\nmethod = \"jacobi\"\n\n[subsystems.a]\nmodel = \"tough\"\n");
   expect_round_trip(system);
 }
 
@@ -323,7 +323,7 @@ TEST(WrittenSystem, with_an_fmu_names_it_instead_of_a_model) {
   system.subsystems.resize(1);
   system.subsystems[0].name = "a";
   system.subsystems[0].fmu = "../a b/\xc3\xa4.fmu";
-  EXPECT_NE(write_system(system).find("\n[subsystems.a]\nfmu = \"../a b/\xc3\xa4.fmu\"\n"), std::string::npos);
+  EXPECT_NE(system_text(system).find("\n[subsystems.a]\nfmu = \"../a b/\xc3\xa4.fmu\"\n"), std::string::npos);
   expect_round_trip(system);
 }
 

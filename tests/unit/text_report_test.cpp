@@ -1,10 +1,10 @@
-#include "report/text_report.hpp"
+#include "cli/text_report.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "report/table.hpp"
+#include "cli/table.hpp"
 
 namespace entrain::test {
 namespace text_report_test {
@@ -14,7 +14,7 @@ bool contains(const std::string& text, const std::string& part) {
 }
 
 TEST(Table, aligns_columns_by_what_the_eye_sees) {
-  Table table({"name", "value"});
+  cli::Table table({"name", "value"});
   table.align_right(1);
   table.add_row({"Größe", "1"});
   table.add_row({"x", "-12.5"});
@@ -28,9 +28,9 @@ TEST(Table, aligns_columns_by_what_the_eye_sees) {
 }
 
 TEST(Table, width_ignores_combining_marks_and_colour_codes) {
-  EXPECT_EQ(display_width("e\xCC\x81"), 1U);
-  EXPECT_EQ(display_width("\x1b[32mok\x1b[0m"), 2U);
-  EXPECT_EQ(display_width("\x1b[32"), 0U);
+  EXPECT_EQ(cli::display_width("e\xCC\x81"), 1U);
+  EXPECT_EQ(cli::display_width("\x1b[32mok\x1b[0m"), 2U);
+  EXPECT_EQ(cli::display_width("\x1b[32"), 0U);
 }
 
 RunSummary failed_run() {
@@ -57,11 +57,11 @@ TEST(BriefSummary, tells_the_steps_really_made_where_they_differ) {
   auto summary = failed_run();
   summary.smallest_step = 0.0025;
   summary.largest_step = 0.04;
-  EXPECT_NE(brief_summary(summary).find("150 macro steps of 0.0025 .. 0.04 s\n"), std::string::npos);
+  EXPECT_NE(cli::brief_summary(summary).find("150 macro steps of 0.0025 .. 0.04 s\n"), std::string::npos);
 }
 
 TEST(BriefSummary, tells_method_steps_speed_quality_and_warnings) {
-  EXPECT_EQ(brief_summary(failed_run()),
+  EXPECT_EQ(cli::brief_summary(failed_run()),
             "pair: failed with jacobi, t = 0 .. 1.5 s\n"
             "  steps              150 macro steps of 0.01 s\n"
             "  wall time          0.500 s (3 simulated s per s)\n"
@@ -73,8 +73,8 @@ TEST(BriefSummary, tells_method_steps_speed_quality_and_warnings) {
 }
 
 TEST(BriefSummary, has_colour_only_when_asked) {
-  EXPECT_FALSE(contains(brief_summary(failed_run()), "\x1b"));
-  EXPECT_TRUE(contains(brief_summary(failed_run(), {.colour = true}), "\x1b[31mfailed\x1b[0m"));
+  EXPECT_FALSE(contains(cli::brief_summary(failed_run()), "\x1b"));
+  EXPECT_TRUE(contains(cli::brief_summary(failed_run(), {.colour = true}), "\x1b[31mfailed\x1b[0m"));
 }
 
 VariableTable example_variables() {
@@ -86,7 +86,7 @@ VariableTable example_variables() {
 }
 
 TEST(Inspection, lists_variables_with_kind_unit_and_start) {
-  EXPECT_EQ(variables_text(example_variables()),
+  EXPECT_EQ(cli::variables_text(example_variables()),
             "  variable  kind       unit  start  description\n"
             "  --------  ---------  ----  -----  -----------\n"
             "  v         input      m/s       -  speed\n"
@@ -100,7 +100,7 @@ TEST(Inspection, says_capabilities_in_plain_words) {
   capabilities.input_degree = 1;
   capabilities.imposed_step = 0.05;
   capabilities.feedthrough = Feedthrough(1, 1, true);
-  const auto text = capabilities_text(capabilities, example_variables());
+  const auto text = cli::capabilities_text(capabilities, example_variables());
   EXPECT_TRUE(contains(text, "  can be rolled back: yes\n"));
   EXPECT_TRUE(contains(text, "  inputs inside a step: straight lines\n"));
   EXPECT_TRUE(contains(text, "  tells its linearization: no\n"));
@@ -114,20 +114,20 @@ TEST(Inspection, tells_how_inputs_are_cut_inside_a_step) {
   capabilities.input_degree = 3;
   capabilities.internal_step = 0.01;
   capabilities.substeps = 4;
-  const auto text = capabilities_text(capabilities, {});
+  const auto text = cli::capabilities_text(capabilities, {});
   EXPECT_TRUE(contains(text, "  inputs inside a step: cubics, held over internal steps of 0.01 s\n"));
   EXPECT_TRUE(contains(text, "  sub-steps: 4, each with its own inputs\n"));
 }
 
 TEST(Inspection, numbers_the_groups_or_says_there_are_none) {
-  EXPECT_EQ(groups_text({{"a", "b"}, {"c"}}, "none"), "  1. a, b\n  2. c\n");
-  EXPECT_EQ(groups_text({}, "none"), "  none\n");
+  EXPECT_EQ(cli::groups_text({{"a", "b"}, {"c"}}, "none"), "  1. a, b\n  2. c\n");
+  EXPECT_EQ(cli::groups_text({}, "none"), "  none\n");
 }
 
 TEST(OptionsText, has_a_line_per_option) {
   const std::vector<OptionHelp> options = {{"degree", "integer", "0", "degree of the inputs"}};
-  EXPECT_TRUE(contains(options_text(options), "  degree  integer  0        degree of the inputs\n"));
-  EXPECT_EQ(options_text({}), "  (no options)\n");
+  EXPECT_TRUE(contains(cli::options_text(options), "  degree  integer  0        degree of the inputs\n"));
+  EXPECT_EQ(cli::options_text({}), "  (no options)\n");
 }
 
 TEST(TextReport, of_many_subsystems_shows_those_that_took_longest) {
@@ -138,7 +138,7 @@ TEST(TextReport, of_many_subsystems_shows_those_that_took_longest) {
     subsystem.name = "part" + std::to_string(s);
     subsystem.seconds = s == 777 ? 2.0 : 0.001;
   }
-  const std::string text = brief_summary(summary);
+  const std::string text = cli::brief_summary(summary);
   EXPECT_TRUE(contains(text, "part777 ")) << text;
   EXPECT_TRUE(contains(text, "and 976 others that took less time, see run.json")) << text;
   EXPECT_LT(std::count(text.begin(), text.end(), '\n'), 40);

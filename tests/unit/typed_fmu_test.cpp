@@ -5,7 +5,7 @@
 
 #include "base/csv.hpp"
 #include "base/values.hpp"
-#include "results/recorder.hpp"
+#include "entrain/recording.hpp"
 #include "support/systems.hpp"
 #include "support/typed_fmus.hpp"
 
@@ -101,7 +101,7 @@ TEST(TypesOfFmi3, cross_a_connection_and_a_recording_unchanged) {
     Simulation simulation(test::system_in(folder, all_types_system()));
     RecordDescription everything;
     everything.variables = {Written<std::string>{"*", {}}};
-    Recorder recorder(csv_file(folder / "results.csv"), everything);
+    Recorder recorder(folder / "results.csv", everything);
     simulation.observe(recorder);
     ASSERT_EQ(simulation.run().termination, Termination::Completed) << simulation.summary().message;
     const auto cells = last_row(folder / "results.csv");
@@ -132,7 +132,7 @@ TEST(TypesOfFmi3, are_held_on_a_uniform_grid_of_rows) {
   RecordDescription record;
   record.variables = {{"b.out.Int64", {}}, {"b.out.String", {}}};
   record.interval = {0.05, {}};
-  Recorder recorder(csv_file(folder / "results.csv"), record);
+  Recorder recorder(folder / "results.csv", record);
   simulation.observe(recorder);
   simulation.run();
   const auto cells = last_row(folder / "results.csv");

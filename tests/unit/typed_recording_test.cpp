@@ -5,10 +5,10 @@
 #include <cmath>
 #include <limits>
 
-#include "description/record_formats.hpp"
 #include "entrain/error.hpp"
-#include "results/recorded_results.hpp"
-#include "results/recorder.hpp"
+#include "entrain/recording.hpp"
+#include "entrain/results.hpp"
+#include "support/record_format.hpp"
 #include "support/systems.hpp"
 #include "support/typed_fmus.hpp"
 
@@ -91,7 +91,7 @@ TEST(TypedRecording, in_hdf5_keeps_every_type_exactly) {
   const TemporaryFolder folder;
   const auto file = folder / "results.h5";
   {
-    Recorder recorder(make_results_file(kHdf5Format, file));
+    Recorder recorder(file, in_format(kHdf5Format));
     record(recorder, kRows);
   }
   const auto integers = read_numbers<std::int64_t>(file, "a/i", H5T_NATIVE_INT64);
@@ -112,7 +112,7 @@ TEST(TypedRecording, in_hdf5_is_read_back_as_the_nearest_numbers_and_texts_as_no
   const TemporaryFolder folder;
   const auto file = folder / "results.h5";
   {
-    Recorder recorder(make_results_file(kHdf5Format, file));
+    Recorder recorder(file, in_format(kHdf5Format));
     record(recorder, kRows);
   }
   const auto results = read_results(file);
@@ -128,7 +128,7 @@ TEST(TypedRecording, in_hdf5_is_read_back_as_the_nearest_numbers_and_texts_as_no
 
 TEST(TypedRecording, in_mat_keeps_integers_up_to_2_to_the_53) {
   const TemporaryFolder folder;
-  Recorder recorder(make_results_file(kMatFormat, folder / "results.mat"));
+  Recorder recorder(folder / "results.mat", in_format(kMatFormat));
   record(recorder,
          std::vector<Row>{{9007199254740992, 9007199254740992U, true, "x", {}}, {-9007199254740992, 0, false, "", {}}});
   const auto results = read_results(folder / "results.mat");
@@ -140,7 +140,7 @@ TEST(TypedRecording, in_mat_keeps_integers_up_to_2_to_the_53) {
 TEST(TypedRecording, in_mat_fails_rather_than_round_an_integer) {
   const auto failure = [](const Row& row) -> std::string {
     const TemporaryFolder folder;
-    Recorder recorder(make_results_file(kMatFormat, folder / "results.mat"));
+    Recorder recorder(folder / "results.mat", in_format(kMatFormat));
     try {
       record(recorder, std::vector<Row>{row});
     } catch (const Error& error) {

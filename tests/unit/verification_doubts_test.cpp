@@ -1,7 +1,7 @@
 // Runs that agree are no proof where they warn of themselves.
 #include <gtest/gtest.h>
 
-#include "facade/verification.hpp"
+#include "entrain/verification.hpp"
 #include "support/systems.hpp"
 #include "support/test_models.hpp"
 #include "support/two_in_a_loop.hpp"
@@ -12,14 +12,13 @@ namespace verification_doubts_test {
 
 using test::kAnyError;
 using test::output;
-using Verdict = OutputVerification::Verdict;
 
 TEST(VerifyDoubts, jumps_at_every_step_are_made_by_the_coupling) {
   // Behind the event at 10 s inputs are held; the controller differentiates one, so its force jumps, so inputs are
   // held.
   const auto result = verify(test::changed(test::example("car"), {.method = "ifosmondi", .stop = 12.0}));
   ASSERT_FALSE(result.failure) << *result.failure;
-  EXPECT_EQ(output(result, "controller.F").verdict, Verdict::Converging);
+  EXPECT_EQ(output(result, "controller.F").verdict, OutputVerdict::Converging);
   ASSERT_EQ(result.doubts.size(), 1U);
   EXPECT_NE(result.doubts.front().find("jumps of the signals"), std::string::npos) << result.doubts.front();
   EXPECT_FALSE(result.confirmed(kAnyError));
@@ -58,9 +57,9 @@ TEST(VerifyDoubts, outputs_of_who_is_not_refined_are_not_seen) {
   auto description = test::changed(test::example("lotka_volterra"), {.step = 0.01, .stop = 2.0});
   description.subsystems[0].step = {0.04, {}};
   const auto result = verify(description);
-  EXPECT_EQ(output(result, "prey.p").verdict, Verdict::NotSeen);
+  EXPECT_EQ(output(result, "prey.p").verdict, OutputVerdict::NotSeen);
   EXPECT_FALSE(output(result, "prey.p").error_bar);
-  EXPECT_NE(output(result, "predator.P").verdict, Verdict::NotSeen);
+  EXPECT_NE(output(result, "predator.P").verdict, OutputVerdict::NotSeen);
 }
 
 }  // namespace verification_doubts_test

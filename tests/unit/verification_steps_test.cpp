@@ -3,8 +3,8 @@
 
 #include <cmath>
 
-#include "facade/verification.hpp"
-#include "results/memory_recorder.hpp"
+#include "entrain/recording.hpp"
+#include "entrain/verification.hpp"
 #include "support/mentions.hpp"
 #include "support/systems.hpp"
 #include "support/verified_output.hpp"
@@ -14,8 +14,6 @@ namespace verification_steps_test {
 
 using test::kAnyError;
 using test::output;
-
-using Verdict = OutputVerification::Verdict;
 
 /// The largest error at the communication times of the run, against the equations solved as one on a grid so fine that
 /// straight lines between its points add less than a thousandth to it.
@@ -58,11 +56,12 @@ TEST(VerifySteps, error_bar_of_a_method_that_chooses_its_steps_is_the_true_error
     const auto result = verify(description);
     ASSERT_FALSE(result.failure) << *result.failure;
     const auto& x = output(result, "left.x");
-    ASSERT_EQ(x.verdict, Verdict::Converging) << change.method;
+    ASSERT_EQ(x.verdict, OutputVerdict::Converging) << change.method;
     const double ratio = *x.error_bar / true_error(description, "left.x");
     EXPECT_GT(ratio, 0.7) << change.method;
     EXPECT_LT(ratio, 1.5) << change.method;
-    EXPECT_TRUE(test::mentions(result.remarks, change.method + " chooses its steps by tol")) << change.method;
+    EXPECT_TRUE(test::mentions(result.remarks, change.method + " chooses its steps by relative_tolerance"))
+        << change.method;
   }
 }
 
@@ -122,9 +121,9 @@ TEST(VerifySteps, output_that_hardly_moves_beside_others_of_its_unit_is_not_judg
                    next + ".F_left\" = \"" + here + ".right_F\"\n";
   }
   const auto result = verify(test::system_from(text + connections));
-  EXPECT_EQ(output(result, "m1.x").verdict, Verdict::Converging);
+  EXPECT_EQ(output(result, "m1.x").verdict, OutputVerdict::Converging);
   const auto& last = output(result, "m12.x");
-  EXPECT_TRUE(last.verdict == Verdict::Negligible || last.verdict == Verdict::AtRounding);
+  EXPECT_TRUE(last.verdict == OutputVerdict::Negligible || last.verdict == OutputVerdict::AtRounding);
   EXPECT_LT(last.relative_error(), 1e-6);
 }
 

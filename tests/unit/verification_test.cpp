@@ -1,11 +1,11 @@
 // Runs at h, h/2 and h/4 as a proof of a result.
-#include "facade/verification.hpp"
+#include "entrain/verification.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "results/memory_recorder.hpp"
+#include "entrain/recording.hpp"
 #include "support/systems.hpp"
 #include "support/test_models.hpp"
 #include "support/verified_output.hpp"
@@ -74,7 +74,7 @@ TEST(Verify, step_beyond_stability_is_not_confirmed) {
       verify(test::changed(test::example("oscillator"), {.method = "gauss-seidel", .step = 12.0, .stop = 480.0}));
   ASSERT_FALSE(result.failure) << *result.failure;
   const auto& x = output(result, "motion_side.x");
-  EXPECT_EQ(x.verdict, OutputVerification::Verdict::StepTooLong);
+  EXPECT_EQ(x.verdict, OutputVerdict::StepTooLong);
   EXPECT_GT(x.relative_error(), 1.0);
   EXPECT_FALSE(result.confirmed(kAnyError));
 }
@@ -82,7 +82,7 @@ TEST(Verify, step_beyond_stability_is_not_confirmed) {
 TEST(Verify, exact_coupling_agrees_to_rounding) {
   const auto result =
       verify(test::changed(test::example("mechanical"), {.method = "monolithic", .step = 1e-2, .stop = 0.2}));
-  EXPECT_EQ(output(result, "left.x").verdict, OutputVerification::Verdict::AtRounding);
+  EXPECT_EQ(output(result, "left.x").verdict, OutputVerdict::AtRounding);
 }
 
 TEST(Verify, failing_run_is_told_with_its_step) {

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace entrain::cli {
+
+/// Columns a terminal needs for UTF-8 text: code points, without combining marks and colour codes.
+std::size_t display_width(std::string_view text);
+
+/// Text in aligned columns, two spaces apart, a line under the header.
+class Table {
+ public:
+  enum class Align { Left, Right };
+
+  explicit Table(std::vector<std::string> header);
+  /// Numbers read better to the right.
+  Table& align_right(std::size_t column);
+  /// Cells left out are empty.
+  void add_row(std::vector<std::string> cells);
+  bool empty() const noexcept { return rows_.empty(); }
+  /// Every line ends with a line end and has no trailing spaces.
+  std::string text(std::size_t indent = 0) const;
+
+ private:
+  std::vector<std::string> header_;
+  std::vector<Align> alignment_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+}  // namespace entrain::cli

@@ -1,0 +1,248 @@
+#include "cli/text_report.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "cli/note_groups.hpp"
+#include "cli/table.hpp"
+#include "entrain/text.hpp"
+
+namespace entrain::cli {
+namespace {
+
+constexpr std::string_view kBold = "1";
+constexpr std::string_view kRed = "31";
+constexpr std::string_view kGreen = "32";
+constexpr std::string_view kYellow = "33";
+
+std::string painted(std::string_view text, std::string_view colour, TextStyle style) {
+  return style.colour ? fmt::format("\x1b[{}m{}\x1b[0m", colour, text) : std::string(text);
+}
+
+std::string_view yes_or_no(bool value) {
+  return value ? "yes" : "no";
+}
+
+std::string start_text(const std::optional<Value>& value) {
+  return value ? value_text(*value) : "-";
+}
+
+std::string speed_text(const RunSummary& summary) {
+  if (!(summary.wall_seconds > 0.0)) return {};
+  return fmt::format(" ({} simulated s per s)", short_number((summary.reached - summary.start) / summary.wall_seconds));
+}
+
+std::string termination_text(const RunSummary& summary, TextStyle style) {
+  const bool completed = summary.termination == Termination::Completed;
+  return painted(to_string(summary.termination), completed ? kGreen : kRed, style);
+}
+
+/// Only what was counted: an explicit method has no rejected steps to talk about.
+std::string steps_text(const RunSummary& summary) {
+  auto text = fmt::format("{} macro steps", summary.macro_steps);
+  const auto smallest = short_number(summary.smallest_step);
+  const auto largest = short_number(summary.largest_step);
+  if (smallest != largest) {
+    text += fmt::format(" of {} .. {} s", smallest, largest);
+  } else if (const double size = summary.largest_step > 0.0 ? summary.largest_step : summary.step; size > 0.0) {
+    text += fmt::format(" of {} s", short_number(size));
+  }
+  if (summary.rejected_steps > 0) text += fmt::format(", {} rejected", summary.rejected_steps);
+  if (summary.iterations > 0) text += fmt::format(", {} iterations", summary.iterations);
+  if (summary.linearizations > 0) text += fmt::format(", {} linearizations", summary.linearizations);
+  return text;
+}
+
+std::string residual_text(const RunSummary& summary) {
+  const auto unmeasured = std::count_if(summary.connections.begin(), summary.connections.end(),
+                                        [](const auto& connection) { return std::isnan(connection.max_residual); });
+  if (std::isnan(summary.max_coupling_residual)) return "not measured: connected subsystems never communicate together";
+  auto text = short_number(summary.max_coupling_residual);
+  if (!summary.worst_connection.empty()) text += fmt::format(" of the output's range, at {}", summary.worst_connection);
+  if (unmeasured > 0)
+    text += fmt::format("; {} of {} connections not measured", unmeasured, summary.connections.size());
+  return text;
+}
+
+/// The total, and who made most of it.
+std::string energy_text(const RunSummary& summary) {
+  double transferred = 0.0;
+  const BondSummary* worst = nullptr;
+  std::uint64_t fewest = summary.macro_steps;
+  for (const auto& bond : summary.bonds) {
+    fewest = std::min(fewest, bond.measurements);
+    if (bond.measurements == 0) continue;
+    transferred += bond.transferred_energy;
+    if (worst == nullptr || std::abs(bond.residual_energy) > std::abs(worst->residual_energy)) worst = &bond;
+  }
+  if (worst == nullptr) return "not measured: no macro step ended with both ends of a power bond";
+  if (!std::isfinite(summary.residual_energy()) || !std::isfinite(transferred)) return "beyond all numbers";
+  auto text = fmt::format("{} J of {} J through {} power bond{}", short_number(summary.residual_energy()),
+                          short_number(transferred), summary.bonds.size(), summary.bonds.size() > 1 ? "s" : "");
+  if (summary.bonds.size() > 1)
+    text += fmt::format(", most at {}: {} J", worst->name, short_number(worst->residual_energy));
+  // Between two measurements the power is taken as that at the second.
+  if (fewest < summary.macro_steps) {
+    text += fmt::format("; measured at {}{} of {} macro steps", summary.bonds.size() > 1 ? "as few as " : "", fewest,
+                        summary.macro_steps);
+  }
+  return text;
+}
+
+/// All of a few, those that took longest of many; in the order of the file.
+std::vector<std::size_t> shown_subsystems(const RunSummary& summary) {
+  constexpr std::size_t kMost = 24;
+  std::vector<std::size_t> order(summary.subsystems.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  if (order.size() <= kMost) return order;
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return summary.subsystems[a].seconds > summary.subsystems[b].seconds;
+  });
+  order.resize(kMost);
+  std::sort(order.begin(), order.end());
+  return order;
+}
+
+std::string subsystems_text(const RunSummary& summary) {
+  Table table({"subsystem", "source", "steps", "trials", "rollbacks", "seconds"});
+  for (std::size_t column = 2; column < 6; ++column) table.align_right(column);
+  const auto shown = shown_subsystems(summary);
+  for (const std::size_t s : shown) {
+    const auto& subsystem = summary.subsystems[s];
+    table.add_row({subsystem.name, subsystem.source, fmt::format("{}", subsystem.steps),
+                   fmt::format("{}", subsystem.trials), fmt::format("{}", subsystem.rollbacks),
+                   fmt::format("{:.3f}", subsystem.seconds)});
+  }
+  if (table.empty()) return {};
+  const std::size_t others = summary.subsystems.size() - shown.size();
+  return table.text(2) +
+         (others == 0 ? "" : fmt::format("  and {} others that took less time, see run.json\n", others));
+}
+
+/// With the names of its values, if it is an enumeration.
+std::string description_text(const Variable& variable) {
+  if (!variable.items) return variable.description;
+  constexpr std::size_t kShown = 20;
+  std::vector<std::string> values;
+  for (const auto& [name, value] : *variable.items) {
+    if (values.size() == kShown) break;
+    values.push_back(fmt::format("{} = {}", value, name));
+  }
+  return fmt::format("{}{}{}{}", variable.description, variable.description.empty() ? "" : "; ",
+                     fmt::join(values, ", "), variable.items->size() > kShown ? ", ..." : "");
+}
+
+void add_rows(Table& table, const std::vector<Variable>& variables, std::string_view causality) {
+  for (const auto& variable : variables) {
+    table.add_row(
+        {variable.name, std::string(causality), variable.unit, start_text(variable.start), description_text(variable)});
+  }
+}
+
+std::string feedthrough_text(const Feedthrough& feedthrough, const VariableTable& variables) {
+  std::vector<std::string> pairs;
+  for (std::size_t output = 0; output < feedthrough.outputs(); ++output) {
+    for (std::size_t input = 0; input < feedthrough.inputs(); ++input) {
+      if (!feedthrough(output, input)) continue;
+      pairs.push_back(fmt::format("{} <- {}", variables.outputs[output].name, variables.inputs[input].name));
+    }
+  }
+  return pairs.empty() ? "none" : fmt::format("{}", fmt::join(pairs, ", "));
+}
+
+std::string input_degree_text(int degree) {
+  constexpr std::string_view kNames[] = {"constant", "straight lines", "parabolas", "cubics"};
+  if (degree < 0 || degree > kMaxInputDegree) return fmt::format("polynomials of degree {}", degree);
+  return std::string(kNames[degree]);
+}
+
+std::string derivatives_text(int order) {
+  return order == 0 ? "no" : fmt::format("yes, to order {}", order);
+}
+
+}  // namespace
+
+std::string verdict_text(bool ok, TextStyle style) {
+  return painted(ok ? "ok" : "off", ok ? kGreen : kRed, style);
+}
+
+std::string brief_summary(const RunSummary& summary, TextStyle style) {
+  auto text = fmt::format("{}: {} with {}, t = {} .. {} s\n", painted(summary.system, kBold, style),
+                          termination_text(summary, style), summary.method, short_number(summary.start),
+                          short_number(summary.reached));
+  text += fmt::format("  steps              {}\n", steps_text(summary));
+  text += fmt::format("  wall time          {:.3f} s{}\n", summary.wall_seconds, speed_text(summary));
+  text += fmt::format("  coupling residual  {}\n", residual_text(summary));
+  if (!summary.bonds.empty()) text += fmt::format("  residual energy    {}\n", energy_text(summary));
+  for (const auto& loop : summary.loops) {
+    text += fmt::format("  algebraic loop     {} (residual at the start {})\n", fmt::join(loop.variables, ", "),
+                        short_number(loop.initial_residual));
+  }
+  for (const auto& note : grouped_notes(summary.notes)) text += fmt::format("  note               {}\n", note);
+  for (const auto& warning : summary.warnings) {
+    text += fmt::format("  {}            {}\n", painted("warning", kYellow, style), warning);
+  }
+  return text + subsystems_text(summary);
+}
+
+std::string variables_text(const VariableTable& variables) {
+  Table table({"variable", "kind", "unit", "start", "description"});
+  table.align_right(3);
+  add_rows(table, variables.inputs, "input");
+  add_rows(table, variables.outputs, "output");
+  add_rows(table, variables.states, "state");
+  add_rows(table, variables.parameters, "parameter");
+  add_rows(table, variables.discrete_inputs, "discrete input");
+  add_rows(table, variables.discrete_outputs, "discrete output");
+  return table.text(2);
+}
+
+std::string capabilities_text(const Capabilities& capabilities, const VariableTable& variables) {
+  std::string text;
+  const auto line = [&](std::string_view what, std::string_view answer) {
+    text += fmt::format("  {}: {}\n", what, answer);
+  };
+  line("can be rolled back", yes_or_no(capabilities.rollback));
+  line("inputs inside a step", input_degree_text(capabilities.input_degree) +
+                                   (capabilities.internal_step ? fmt::format(", held over internal steps of {} s",
+                                                                             short_number(*capabilities.internal_step))
+                                                               : ""));
+  if (capabilities.substeps > 1) line("sub-steps", fmt::format("{}, each with its own inputs", capabilities.substeps));
+  line("tells output derivatives", derivatives_text(capabilities.output_derivative_order));
+  line("tells its states", yes_or_no(capabilities.states));
+  line("tells state derivatives", yes_or_no(capabilities.state_derivatives));
+  line("tells its linearization", yes_or_no(capabilities.linearization));
+  line("outputs can be refreshed without a step", yes_or_no(capabilities.output_refresh));
+  line("equations open to an outside integrator", yes_or_no(capabilities.equations));
+  line("announces events", yes_or_no(capabilities.announces_events));
+  line("can be reset", yes_or_no(capabilities.reset));
+  if (capabilities.once_per_process) line("instances in one process", "one only");
+  if (capabilities.imposed_step) line("imposed step", short_number(*capabilities.imposed_step) + " s");
+  if (capabilities.step_offset > 0.0) line("imposed steps begin after", short_number(capabilities.step_offset) + " s");
+  if (capabilities.min_step) line("smallest step", short_number(*capabilities.min_step) + " s");
+  if (capabilities.max_step) line("largest step", short_number(*capabilities.max_step) + " s");
+  if (capabilities.initial_step) line("first step", short_number(*capabilities.initial_step) + " s");
+  line("direct feedthrough", feedthrough_text(capabilities.feedthrough, variables));
+  return text;
+}
+
+std::string groups_text(const std::vector<std::vector<std::string>>& groups, std::string_view none) {
+  if (groups.empty()) return fmt::format("  {}\n", none);
+  std::string text;
+  int number = 0;
+  for (const auto& group : groups) text += fmt::format("  {}. {}\n", ++number, fmt::join(group, ", "));
+  return text;
+}
+
+std::string options_text(std::span<const OptionHelp> options) {
+  if (options.empty()) return "  (no options)\n";
+  Table table({"option", "type", "default", "meaning"});
+  for (const auto& option : options) table.add_row({option.name, option.type, option.default_value, option.help});
+  return table.text(2);
+}
+
+}  // namespace entrain::cli

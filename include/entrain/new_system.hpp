@@ -1,0 +1,16 @@
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+#include "entrain/export.hpp"
+
+namespace entrain {
+
+/// Makes a folder with copies of the FMUs and a commented system.toml that couples them, as far as that is unambiguous
+/// by their names, units and causality. Nothing that exists is overwritten: Error{FileFailed}. Returns the path of the
+/// system file.
+ENTRAIN_API std::filesystem::path new_system(const std::filesystem::path& folder,
+                                             const std::vector<std::filesystem::path>& fmus);
+
+}  // namespace entrain

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "entrain/export.hpp"
+#include "entrain/simulation.hpp"
+#include "entrain/verdict.hpp"
+
+namespace entrain {
+
+/// A run that left its files in a folder.
+struct RunResult {
+  RunSummary summary;
+  /// What the run measured of itself says; nullopt when it was abandoned.
+  std::optional<Verdict> verdict;
+  std::filesystem::path folder;
+  std::filesystem::path results;  ///< results.csv, .h5 or .mat
+  std::filesystem::path report;   ///< report.html; empty when it was not asked for
+  std::vector<Signal> recorded;   ///< the signals in the results, in their order
+  bool abandoned = false;         ///< an FMU crashed or hung, and the process ends: see Watchdog
+};
+
+/// Told how a run into a folder goes on; each function may be empty.
+struct RunProgress {
+  /// The system is sound and nothing is written yet. What it throws ends the run before it began.
+  std::function<void(const Simulation&)> prepared = {};
+  /// The run has ended, also by a failure; the summary is about to be written. Of an abandoned run it is written
+  /// already, and the function is called on the thread of the Watchdog.
+  std::function<void(const RunResult&)> ended = {};
+  /// All files are written; the subsystems still exist.
+  std::function<void(const RunResult&)> written = {};
+  /// An FMU crashed or hung while it was released. The process ends: see Watchdog.
+  std::function<void(const Error&, const RunResult&)> failed_at_release = {};
+};
+
+/// Checkpoint files of a run: written on the way, and gone on from (docs/checkpoints.md).
+struct CheckpointOptions {
+  /// Written at the first communication time at or after each multiple of `every` since the start; without `every`, at
+  /// the end of the run. On interruption in both cases.
+  std::optional<std::filesystem::path> file = {};
+  std::optional<Duration> every = {};
+  std::optional<std::filesystem::path> resume = {};  ///< go on from here
+  bool append = false;                               ///< in the folder of the run that wrote it
+};
+
+struct RunDirectoryOptions {
+  RunOptions run = {};                               ///< a log handler is told besides fmu.log
+  std::optional<std::filesystem::path> folder = {};  ///< made if need be; nullopt = the first free runs/NAME-N
+  bool report = false;                               ///< write report.html
+  CheckpointOptions checkpoint = {};
+  std::vector<std::reference_wrapper<Observer>> observers = {};  ///< after those that write the files
+  RunProgress progress = {};
+  std::string note = {};  ///< a line to stand at the head of system.resolved.toml, as a comment
+  /// Watch over FMUs: when one crashes or hangs, the files are completed before the process ends.
+  bool watchdog = true;
+};
+
+/// Runs a system as the program does and leaves in the folder: run.json (at the start and at the end), results,
+/// steps.json, system.resolved.toml, fmu.log when a subsystem logs, report.html when asked for. Never throws for a
+/// failing run: the summary says how it ended. Throws Error with every problem of the system, or Error{FileFailed}.
+ENTRAIN_API RunResult run(const SystemDescription& description, const RunDirectoryOptions& options = {},
+                          const Extensions& extensions = {});
+
+/// The system that a checkpoint file was written by. Throws Error{FileFailed}.
+ENTRAIN_API SystemDescription checkpointed_system(const std::filesystem::path& checkpoint);
+
+/// The folder of a run: `folder`, created if need be, or the first free `runs/NAME-N`. Two programs at once never get
+/// the same new one. Throws Error{FileFailed}.
+ENTRAIN_API std::filesystem::path make_run_directory(const std::string& system_name,
+                                                     const std::optional<std::filesystem::path>& folder = {});
+
+}  // namespace entrain

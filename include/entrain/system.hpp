@@ -1,0 +1,41 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "entrain/export.hpp"
+#include "entrain/extensions.hpp"
+#include "entrain/system_description.hpp"
+
+namespace entrain {
+
+/// Reads a system file, a folder holding one `system.toml` (or a single .toml), or an FMU by itself (then it is the
+/// subsystem "fmu", run as its default experiment says).
+/// Throws Error{InvalidSystem} with every problem, or Error{FileFailed}. `extensions` are for these problems alone.
+ENTRAIN_API SystemDescription load(const std::filesystem::path& path, const Extensions& extensions = {});
+
+/// Every problem of a system at once, without running it: file, names, connections, capabilities, options.
+ENTRAIN_API std::vector<Problem> check(const std::filesystem::path& path, const Extensions& extensions = {});
+
+/// Whether one of them is more than a warning.
+ENTRAIN_API bool has_errors(const std::vector<Problem>& problems);
+
+/// The system as TOML that reads back to the same description.
+ENTRAIN_API std::string system_text(const SystemDescription& description);
+
+/// Writes that text, in place of what the file was. Throws Error{FileFailed}.
+ENTRAIN_API void save(const SystemDescription& description, const std::filesystem::path& file);
+
+/// The description with every default filled in (step, options of the method in force): what is really run.
+ENTRAIN_API SystemDescription resolved(const SystemDescription& description, const Extensions& extensions = {});
+
+/// Applies "subsystem.variable=value", as --set does. Throws Error{InvalidSystem} for nonsense.
+ENTRAIN_API void apply_set(SystemDescription& description, std::string_view assignment);
+
+/// Applies "name=value" to the options of the method in force, as --option does. The value is read as TOML, else taken
+/// as a string. Throws Error{InvalidSystem} for nonsense.
+ENTRAIN_API void apply_option(SystemDescription& description, std::string_view assignment);
+
+}  // namespace entrain

@@ -1,0 +1,11 @@
+#pragma once
+
+#include "entrain/verdict.hpp"
+#include "results/step_history.hpp"
+
+namespace entrain {
+
+/// Of a run that has just ended: what `verdict` will read from its files.
+Verdict run_verdict(const RunSummary& summary, const StepHistory& history);
+
+}  // namespace entrain

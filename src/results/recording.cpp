@@ -1,0 +1,21 @@
+#include "entrain/recording.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/suggest.hpp"
+#include "entrain/error.hpp"
+
+namespace entrain {
+
+const std::vector<double>& Recording::column(std::string_view name) const {
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end()) {
+    throw Error(ErrorCode::InvalidSystem,
+                fmt::format("signal '{}' was not recorded; {}", name, suggestion(name, names)));
+  }
+  return columns[static_cast<std::size_t>(found - names.begin())];
+}
+
+}  // namespace entrain
