@@ -59,6 +59,7 @@ struct Recorder::Impl {
   std::unique_ptr<UniformRows> grid_;          ///< with an interval only
   std::unique_ptr<BackgroundWriter> writer_;
   std::int64_t handed_over_at_ = 0;  ///< coarse monotonic clock, ns
+  Bytes before_end_;                 ///< what was to be remembered before incomplete rows were written at the end
 };
 
 namespace {
@@ -121,6 +122,7 @@ RowBlock::Row Recorder::Impl::add_row(Time t) {
 
 void Recorder::Impl::communicated(const Sample& sample) {
   if (grid_) {
+    before_end_.clear();
     grid_->add(sample);
     if (!discrete_.empty()) held_.add(sample.t, chosen_discrete(sample));
     while (grid_->row_is_complete()) add_grid_row();
@@ -158,6 +160,7 @@ void Recorder::Impl::add_grid_row() {
 
 std::vector<std::byte> Recorder::Impl::memory() const {
   if (writer_) writer_->finish();
+  if (!before_end_.empty()) return before_end_;
   return grid_ ? to_bytes(chosen_, *grid_, held_) : Bytes();
 }
 
@@ -174,6 +177,7 @@ void Recorder::Impl::resume(const Sample& sample, std::span<const std::byte> mem
 
 void Recorder::Impl::end() {
   if (!writer_) return;  // it failed before it began
+  if (grid_) before_end_ = to_bytes(chosen_, *grid_, held_);
   while (grid_ && grid_->row_is_started()) add_grid_row();
   writer_->finish();
 }

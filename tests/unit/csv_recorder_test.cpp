@@ -47,6 +47,9 @@ class PlayedRun {
     observer_.communicated({t, values, slopes, communicated, {}}, summary_);
   }
   void end() { observer_.end(summary_); }
+  void resume_at(Time t, const std::vector<double>& values, std::span<const std::byte> memory) {
+    observer_.resume({t, values, {}, {}, {}}, summary_, memory);
+  }
 
  private:
   Observer& observer_;
@@ -232,6 +235,54 @@ TEST_F(CsvRecorderTest, interval_flushes_waiting_rows_when_the_run_ends_early) {
   run.at(0.15, {1.0, 2.0}, {1, 0}, {0.0, 0.0});
   run.end();
   EXPECT_EQ(text(), "time,fast.y,slow.y\n0,1,2\n0.1,1,\n");
+}
+
+/// The slow one has told at 0 alone when the run is interrupted: the rows since are written without it. In the run that
+/// goes on they come again, complete; also in the file of the first.
+TEST_F(CsvRecorderTest, interval_goes_on_from_a_checkpoint_with_the_rows_that_were_not_complete) {
+  const std::vector<Signal> signals{signal("fast.y", 0), signal("slow.y", 1)};
+  const auto half = [](PlayedRun& run) {
+    run.at(0.0, {0.0, 0.0}, {1, 1});
+    run.at(0.25, {1.0, 0.0}, {1, 0});
+    run.at(0.5, {2.0, 0.0}, {1, 0});
+  };
+  const auto rest = [](PlayedRun& run) {
+    run.at(0.75, {3.0, 6.0}, {1, 1});
+    run.at(1.0, {4.0, 8.0}, {1, 1});
+    run.end();
+  };
+  {
+    Recorder recorder(folder_ / "whole.csv", every(0.25));
+    PlayedRun run(recorder, signals);
+    half(run);
+    rest(run);
+  }
+  const auto whole = text_of(folder_ / "whole.csv");
+  std::vector<std::byte> memory;
+  {
+    Recorder recorder(file(), every(0.25));
+    PlayedRun run(recorder, signals);
+    half(run);
+    const auto running = recorder.memory();
+    run.end();
+    memory = recorder.memory();
+    EXPECT_TRUE(memory == running);
+  }
+  EXPECT_EQ(text(), "time,fast.y,slow.y\n0,0,0\n0.25,1,\n0.5,2,\n");
+  {
+    Recorder recorder(folder_ / "rest.csv", every(0.25));
+    PlayedRun run(recorder, signals);
+    run.resume_at(0.5, {2.0, 0.0}, memory);
+    rest(run);
+  }
+  EXPECT_EQ(text_of(folder_ / "rest.csv"), "time,fast.y,slow.y\n0.25,1,2\n0.5,2,4\n0.75,3,6\n1,4,8\n");
+  {
+    Recorder recorder(file(), every(0.25), true);
+    PlayedRun run(recorder, signals);
+    run.resume_at(0.5, {2.0, 0.0}, memory);
+    rest(run);
+  }
+  EXPECT_EQ(text(), whole);
 }
 
 TEST_F(CsvRecorderTest, interval_that_makes_no_usable_rows_is_refused) {
