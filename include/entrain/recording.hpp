@@ -33,7 +33,7 @@ class ENTRAIN_API Recorder : public Observer {
   void communicated(const Sample& sample, const RunSummary& summary) override;
   void end(const RunSummary& summary) override;
   Needs needs() const override;
-  /// Of rows with an interval: those that are not complete.
+  /// Of rows with an interval: those that are not complete. All others are in the file by then.
   std::vector<std::byte> memory() const override;
   void resume(const Sample& sample, const RunSummary& summary, std::span<const std::byte> memory) override;
 

@@ -191,8 +191,14 @@ class DirectoryRun {
     }
     if (options_.checkpoint.resume) simulation_->resume(*options_.checkpoint.resume);
     simulation_->run();
-    checkpoints.write_last(simulation_->summary(), is_interrupted());
-    return simulation_->summary();
+    RunSummary summary = simulation_->summary();
+    try {
+      checkpoints.write_last(summary, is_interrupted());
+    } catch (const Error& error) {  // a full disk at the very end is a failure like any other
+      summary.termination = Termination::Failed;
+      summary.message = error.what();
+    }
+    return summary;
   }
 
   /// By the user, not by a subsystem.

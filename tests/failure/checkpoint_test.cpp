@@ -247,6 +247,10 @@ TEST_F(CheckpointOfFmus, that_cannot_be_written_ends_the_run) {
   EXPECT_EQ(run.exit_code, 1);
   EXPECT_TRUE(run.err.find("cannot write 'taken'") != std::string::npos) << run.err;
   EXPECT_EQ(run_json(folder_, "rest")["termination"], "failed");
+  const auto at_end = run_program(folder_, {"run", "system.toml", "--out", "end", "--quiet", "--checkpoint", "taken"});
+  EXPECT_EQ(at_end.exit_code, 1);
+  EXPECT_EQ(run_json(folder_, "end")["termination"], "failed");
+  EXPECT_EQ(run_json(folder_, "end")["reached"], 1.0);
 }
 
 TEST_F(CheckpointOfFmus, needs_the_state_of_every_subsystem) {
