@@ -55,7 +55,7 @@ enum class StepEnd {
 
 /// The macro step of a method on a linear network, from which stability and errors are forecast. At most one of the
 /// three forms is given; without any, the method is judged by short runs alone.
-struct LinearStep {
+struct LinearMacroStep {
   /// Explicit methods that extrapolate inputs through their latest samples. `found`: the sequence where the
   /// configuration names none. Stability and error are forecast, and searches may vary it.
   std::function<CouplingChoice(const MethodConfig& config, const LinearNetwork& network,
@@ -94,7 +94,7 @@ struct MethodTraits {
   bool learnable = false;        ///< `learn` can correct its inputs, macro step by macro step
   bool patent_declared = false;  ///< its authors declare a pending patent (see NOTICE)
   MethodKnobs knobs = {};
-  LinearStep linear_step = {};
+  LinearMacroStep linear_step = {};
 
   int order_of(const MethodConfig& config) const { return order + config.degree.value_or(0); }
 };

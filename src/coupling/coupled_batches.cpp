@@ -51,6 +51,9 @@ void CoupledSystem::Parts::reset() {
   const auto signals = transfer_.make_signals();
   std::copy(signals.begin(), signals.end(), signals_.begin());
   std::copy(start_inputs_.begin(), start_inputs_.end(), input_end_.begin());
+  for (std::size_t i = 0; i < start_inputs_.size(); ++i) {  // start values may have been given since
+    if (graph_.source(InputId{i}) == nullptr) set_constant(InputId{i}, start_inputs_[i]);
+  }
   std::fill(coefficients_.begin(), coefficients_.end(), 0.0);
   std::fill(times_.begin(), times_.end(), 0.0);
   std::fill(steps_.begin(), steps_.end(), 0);

@@ -45,7 +45,7 @@ class ConfigForecast {
   double radius(const LinearNetwork& network, Duration step) const;
 
   const MethodConfig& config_;
-  const LinearStep& linear_step_;
+  const LinearMacroStep& linear_step_;
   const std::vector<std::size_t>& found_;
 };
 

@@ -7,7 +7,7 @@
 
 namespace entrain {
 
-// Explicit methods on linear networks (LinearStep::stages).
+// Explicit methods on linear networks (LinearMacroStep::stages).
 
 /// All subsystems at once.
 CouplingChoice parallel_choice(std::size_t subsystems, int degree, Duration step);

@@ -44,7 +44,7 @@ class Monolithic final : public Method {
   /// The inputs are the first guesses of the loops, so they decide the last bits of what follows.
   template <class Visitor>
   void fields(Visitor& visit) {
-    visit(step_, x_, inputs_, input_slopes_);
+    visit(step_, x_, inputs_, input_slopes_, signals_);
   }
 
  private:

@@ -106,7 +106,7 @@ void show_verification(const entrain::SystemDescription& description) {
     std::cout << output.name << ": " << to_string(output.verdict) << ", off by " << output.error_bar.value_or(NAN)
               << '\n';
   }
-  const bool confirmed = verification.confirmed(1e-2);
+  const bool confirmed = verification.confirmed(0.05);
 
   expect(confirmed, "the verification");
   expect(entrain::verification_json(verification, confirmed).find("\"confirmed\": true") != std::string::npos, "JSON");

@@ -9,6 +9,7 @@
 
 #include "entrain/recording.hpp"
 #include "results/csv_reader.hpp"
+#include "results/selection.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace entrain::test {
