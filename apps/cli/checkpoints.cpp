@@ -15,7 +15,9 @@ void CheckpointArguments::add(CLI::App& command) {
       ->needs(written);
   auto* from = command.add_option("--resume", resumed, "Go on from a checkpoint file; SYSTEM may be left out")
                    ->type_name("FILE");
-  command.add_flag("--append", append, "Go on in the results of the run that wrote the checkpoint")->needs(from);
+  command.add_flag("--append", append, "Go on in the results of the run that wrote the checkpoint")
+      ->needs(from)
+      ->excludes("--out");
 }
 
 CheckpointOptions CheckpointArguments::options() const {

@@ -135,7 +135,6 @@ Command add_run(CLI::App& program) {
   const auto arguments = std::make_shared<RunArguments>();
   arguments->add_system(*command);
   arguments->add_method(*command);
-  arguments->checkpoint.add(*command);
   command->get_option("SYSTEM")->required(false);
   command->parse_complete_callback([given = arguments.get()] {
     if (given->system.empty() && !given->checkpoint.resumed) throw CLI::RequiredError("SYSTEM");
@@ -144,6 +143,7 @@ Command add_run(CLI::App& program) {
       ->add_option("--learned", arguments->learned, "Corrections from 'entrain learn' (its method and step are used)")
       ->type_name("FILE");
   command->add_option("--out", arguments->out, "Folder for the results (default: runs/NAME-N)")->type_name("DIR");
+  arguments->checkpoint.add(*command);
   command->add_option("--threads", arguments->threads, "Threads; the results do not depend on them")
       ->type_name("N")
       ->check(CLI::Range(1, 1024));

@@ -28,6 +28,11 @@ class ENTRAIN_API Envelope {
   double low(std::size_t span, std::size_t channel) const { return low_[span * channels_ + channel]; }
   double high(std::size_t span, std::size_t channel) const { return high_[span * channels_ + channel]; }
 
+  template <class Visitor>
+  void fields(Visitor& visit) {
+    visit(channels_, most_spans_, samples_, samples_per_span_, in_last_span_, times_, low_, high_);
+  }
+
  private:
   void join_pairs();
 

@@ -26,17 +26,25 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The files of a run besides its results: run.json, at its start and at its end, and steps.json at its end.
+/// The files of a run besides its results: run.json, at its start and at its end, and steps.json at its end. With
+/// `append` the files of the run before stay as they are until this one goes on.
 class RunFiles : public StepHistory {
  public:
-  explicit RunFiles(const RunResult& run) : folder_(run.folder), recorded_(run.recorded) {}
+  RunFiles(const RunResult& run, bool append) : folder_(run.folder), recorded_(run.recorded), waits_(append) {}
 
   void begin(std::span<const Signal> signals, const RunSummary& summary) override {
     StepHistory::begin(signals, summary);
+    if (waits_) return;
     fs::remove(folder_ / "steps.json");  // of an earlier run into this folder
     write_summary(summary);
   }
+  void resume(const Sample& sample, const RunSummary& summary, std::span<const std::byte> memory) override {
+    StepHistory::resume(sample, summary, memory);
+    waits_ = false;
+    write_summary(summary);
+  }
   void write(const RunSummary& summary) const {
+    if (waits_) return;
     write_summary(summary);
     replace_file(folder_ / "steps.json", steps_json(*this, summary));
   }
@@ -48,6 +56,7 @@ class RunFiles : public StepHistory {
 
   const fs::path folder_;
   const std::vector<Signal>& recorded_;
+  bool waits_;
 };
 
 std::vector<Signal> recorded_signals(const Simulation& simulation, const SystemDescription& description) {
@@ -113,8 +122,12 @@ class CheckpointWriter : public Observer {
 /// Throws Error where the run cannot be continued or written, before anything has happened.
 void check_checkpoints(const CheckpointOptions& options, const Simulation& simulation) {
   if (options.resume) simulation.check_resume(*options.resume);
+  if (options.append && !options.resume) {
+    throw Error(ErrorCode::InvalidSystem, "nothing to append to: no checkpoint to go on from is named");
+  }
   if (!options.file) return;
   simulation.require_serialization();
+  if (fs::is_directory(*options.file)) throw file_error("cannot create", *options.file, EISDIR);
   const auto folder = fs::absolute(*options.file).parent_path();
   if (!fs::is_directory(folder)) throw file_error("cannot create", *options.file, ENOENT);
 }
@@ -127,6 +140,17 @@ fs::path continued_folder(const fs::path& checkpoint) {
       ErrorCode::FileFailed,
       fmt::format("the results of the checkpoint '{}' are no longer in '{}'", checkpoint.string(), before.directory),
       {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Leave --append away"});
+}
+
+/// A checkpoint in the place of a file of the run would replace it.
+void check_place(const fs::path& checkpoint, const RunResult& run) {
+  const auto file = fs::absolute(checkpoint).lexically_normal();
+  for (const auto& name : {run.results.filename(), fs::path("run.json"), fs::path("steps.json"), fs::path("fmu.log"),
+                           fs::path("system.resolved.toml"), fs::path("report.html")}) {
+    if (file != fs::absolute(run.folder / name).lexically_normal()) continue;
+    throw Error(ErrorCode::FileFailed, fmt::format("the checkpoint cannot be '{}', a file of the run", file.string()),
+                {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Choose another name"});
+  }
 }
 
 /// A run into a folder, from the sound system to its last file.
@@ -147,11 +171,11 @@ class DirectoryRun {
   }
 
   RunResult run() {
-    RunFiles files(result_);
+    RunFiles files(result_, options_.checkpoint.append);
     Recorder recorder(result_.results, description_.record, options_.checkpoint.append);
     CheckpointWriter checkpoints(*simulation_, options_.checkpoint, fs::absolute(result_.folder).string());
+    simulation_->observe(recorder);  // first: what it refuses leaves the other files alone
     simulation_->observe(files);
-    simulation_->observe(recorder);
     for (Observer& observer : options_.observers) simulation_->observe(observer);
     simulation_->observe(checkpoints);
     result_.summary = run_watched(files, checkpoints);
@@ -166,16 +190,34 @@ class DirectoryRun {
   }
 
  private:
+  std::string_view format() const {
+    return description_.record.format ? std::string_view(description_.record.format->value) : kCsvFormat;
+  }
+
   void make_folder(const Extensions& extensions) {
     const auto& checkpoint = options_.checkpoint;
+    if (checkpoint.append && options_.folder) {
+      throw Error(ErrorCode::InvalidSystem, "a run that is appended goes on in its own folder, not in another");
+    }
     result_.folder = checkpoint.append ? continued_folder(*checkpoint.resume)
                                        : make_run_directory(description_.name, options_.folder);
-    log_file_.emplace(result_.folder / "fmu.log");
+    result_.results = result_.folder / results_file_name(format());
+    if (checkpoint.file) check_place(*checkpoint.file, result_);
+    if (checkpoint.append) check_continued();
+    log_file_.emplace(result_.folder / "fmu.log", checkpoint.append);
+    if (checkpoint.append) return;
     replace_file(result_.folder / "system.resolved.toml",
                  (options_.note.empty() ? std::string() : fmt::format("# {}\n", printable(options_.note))) +
                      system_text(really_run(description_, simulation_->summary(), extensions)));
-    const auto& format = description_.record.format;
-    result_.results = result_.folder / results_file_name(format ? std::string_view(format->value) : kCsvFormat);
+  }
+
+  /// Before anything is written.
+  void check_continued() const {
+    continued_results_file(format(), result_.results);
+    std::error_code missing;
+    if (fs::file_size(result_.results, missing) == 0 || missing) {
+      throw file_error("cannot go on in", result_.results, ENOENT);
+    }
   }
 
   RunSummary run_watched(const RunFiles& files, CheckpointWriter& checkpoints) {

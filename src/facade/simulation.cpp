@@ -48,7 +48,8 @@ struct Simulation::Impl {
   Prepared prepared;
   std::optional<CorrectionSchedule> corrections;
   std::optional<Changes> changes;
-  std::vector<std::pair<std::string, Value>> set_before_run;
+  /// Checkpoints in memory belong to one run of one system.
+  std::shared_ptr<const char> checkpoints_hold = std::make_shared<const char>();
   std::vector<Observer*> observers;
   std::unique_ptr<Runner> runner;
   std::optional<SystemIdentity> identity;  // once it was asked for
@@ -58,6 +59,9 @@ struct Simulation::Impl {
   void make();
   void make_runner();
   bool can_be_reset();
+  void forget_checkpoints() { checkpoints_hold = std::make_shared<const char>(); }
+  /// Throws inside a run, where only observers can call.
+  void require_outside(const char* what) const;
   std::optional<Value> start_of(SubsystemId s, std::size_t parameter) const;
 };
 
@@ -69,10 +73,12 @@ const SystemIdentity& Simulation::Impl::known_identity() {
 /// Everything from the description, as the first time.
 void Simulation::Impl::make() {
   std::vector<Problem> problems;
+  Prepared made = prepare(description, options.threads, extensions, problems, options.log);
+  if (!made.system) throw Error(std::move(problems));  // an earlier one stays as it is
+  forget_checkpoints();
   runner.reset();
-  prepared = {};  // first: an FMU may allow one instance at a time
-  prepared = prepare(description, options.threads, extensions, problems, options.log);
-  if (!prepared.system) throw Error(std::move(problems));
+  changes.reset();
+  prepared = std::move(made);
   for (const auto& problem : problems) prepared.summary.warnings.push_back(to_string(problem));
   if (!choice.empty()) prepared.summary.notes.push_back(choice);
   if (learned) {
@@ -113,11 +119,22 @@ std::optional<Value> Simulation::Impl::start_of(SubsystemId s, std::size_t param
   return variable.start;
 }
 
+void Simulation::Impl::require_outside(const char* what) const {
+  if (runner->is_inside()) {
+    throw Error(ErrorCode::InvalidSystem,
+                fmt::format("{} is not possible from an observer, while the run goes on", what));
+  }
+}
+
 class Simulation::Checkpoint {
  public:
-  Checkpoint(CoupledSystem& system, Runner::Position position, Changes::InForce changes)
-      : system_(system), position_(std::move(position)), changes_(std::move(changes)) {}
-  ~Checkpoint() { system_.release(position_.system); }
+  Checkpoint(CoupledSystem& system, Runner::Position position, Changes::InForce changes, std::weak_ptr<const char> held)
+      : system_(system), position_(std::move(position)), changes_(std::move(changes)), held_(std::move(held)) {}
+  ~Checkpoint() {
+    if (is_held()) system_.release(position_.system);
+  }
+  /// The system is still there, and has not been reset.
+  bool is_held() const { return !held_.expired(); }
   Checkpoint(const Checkpoint&) = delete;
   Checkpoint& operator=(const Checkpoint&) = delete;
   const Runner::Position& position() const { return position_; }
@@ -127,6 +144,7 @@ class Simulation::Checkpoint {
   CoupledSystem& system_;
   Runner::Position position_;
   Changes::InForce changes_;
+  std::weak_ptr<const char> held_;
 };
 
 // NOLINTNEXTLINE(performance-unnecessary-value-param): the signature is public
@@ -166,17 +184,21 @@ void Simulation::set(std::string_view variable, const Value& value) {
                 {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Call reset first"});
   }
   const bool running = termination == Termination::Running;
-  const bool inputs_changed = impl_->changes->set(variable, value, running);
-  if (running) {
-    impl_->runner->note_change({summary().reached, std::string(variable), value}, inputs_changed);
-  } else {
-    impl_->set_before_run.emplace_back(variable, value);
+  if (running && !impl_->runner->is_initialized()) {
+    throw Error(
+        ErrorCode::InvalidSystem, fmt::format("'{}' cannot be set while the run begins", variable),
+        {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Set it before the run, or at its first sample"});
   }
+  impl_->changes->set(variable, value, running);
+  if (running) impl_->runner->note_change({summary().reached, std::string(variable), value});
 }
 
 void Simulation::reset() {
   auto& impl = *impl_;
+  impl.require_outside("a reset");
+  if (impl.options.stop.stop_requested()) impl.options.stop = {};  // it cannot be taken back, and has done its work
   if (impl.can_be_reset()) {
+    impl.forget_checkpoints();
     impl.changes->rewind();
     impl.prepared.system->reset();
     impl.make_runner();
@@ -188,8 +210,9 @@ void Simulation::reset() {
         ErrorCode::MissingCapability, "it cannot be run again: it can be made once per process only",
         {.subsystem = impl.prepared.system->graph().name(SubsystemId{s}), .variable = {}, .time = {}, .remedy = {}});
   }
+  const Changes::InForce at_start = impl.changes->at_start();
   impl.make();
-  for (const auto& [name, value] : impl.set_before_run) impl.changes->set(name, value, false);
+  impl.changes->resume_start(at_start);
 }
 
 const RunSummary& Simulation::abandon(const Error& fault) {
@@ -221,10 +244,15 @@ std::shared_ptr<const Simulation::Checkpoint> Simulation::checkpoint() {
     throw Error(ErrorCode::MissingCapability, "a checkpoint needs rollback in every subsystem; this one has none",
                 {.subsystem = system.graph().name(SubsystemId{s}), .variable = {}, .time = {}, .remedy = {}});
   }
-  return std::make_shared<const Checkpoint>(system, impl_->runner->position(), impl_->changes->in_force());
+  return std::make_shared<const Checkpoint>(system, impl_->runner->position(), impl_->changes->in_force(),
+                                            impl_->checkpoints_hold);
 }
 
 void Simulation::restore(const Checkpoint& checkpoint) {
+  impl_->require_outside("going back to a checkpoint");
+  if (!checkpoint.is_held()) {
+    throw Error(ErrorCode::InvalidSystem, "the checkpoint is of a run before the reset, or of another simulation");
+  }
   // First the values, then the state: what a subsystem saved is more exact than what follows from its parameters.
   impl_->changes->restore(checkpoint.changes());
   impl_->runner->restore(checkpoint.position());
@@ -267,6 +295,10 @@ CheckpointContent Simulation::Impl::fitting_checkpoint(const std::filesystem::pa
   if (runner->summary().termination != Termination::NotStarted) {
     throw Error(ErrorCode::InvalidSystem, "a run that has begun cannot go on from a checkpoint file",
                 {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Call reset first"});
+  }
+  if (!changes->at_start().empty()) {
+    throw Error(ErrorCode::InvalidSystem, "values were set before the run; a checkpoint file brings its own",
+                {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Set them after it is resumed"});
   }
   auto content = read_checkpoint(file);
   const auto what = difference(content.identity, known_identity());

@@ -18,10 +18,10 @@ constexpr std::size_t kNamedInError = 5;  // connections
 void IfosmondiOptions::bind(OptionBinder& binder) {
   binder.choice("solver", solver,
                 "anderson: accelerated fixed point; newton-krylov: for hard couplings; fixed-point: plain iteration");
-  binder.number(
-      "iteration_tolerance", iteration_tolerance,
-      "converged when |residual| <= tolerance (|output| + 1), values and slopes alike; not an error of the step",
-      {1e-14, 1.0});
+  binder.number("iteration_tolerance", iteration_tolerance,
+                "converged when |residual| <= iteration_tolerance (|output| + 1), values and slopes alike; not an "
+                "error of the step",
+                {1e-14, 1.0});
   binder.integer("max_iterations", max_iterations, "evaluations per attempt; then the step is cut in two", {2, 100000});
   binder.choice(
       "predictor", predictor,

@@ -10,6 +10,8 @@
 namespace entrain {
 namespace {
 
+constexpr double kBelowOne = 0.999999;  // at 1 an input never forgets its start
+
 std::vector<std::string> input_names(const Graph& graph) {
   std::vector<std::string> names;
   for (std::size_t i = 0; i < graph.inputs(); ++i) names.push_back(graph.name(InputId{i}));
@@ -27,7 +29,7 @@ const MethodTraits& Nepce::traits() const {
                         .knobs = sequential_knobs(),
                         .linear_step = {.stages = &sequential_stages}};
     traits.knobs.gains = "gains";
-    traits.knobs.max_gain = 1.0;
+    traits.knobs.max_gain = kBelowOne;
     return traits;
   }();
   return kTraits;
@@ -36,7 +38,6 @@ const MethodTraits& Nepce::traits() const {
 void Nepce::bind(OptionBinder& binder) {
   GaussSeidel::bind(binder);
   // At |gain| = 1 the filter never forgets its start: reference condition |alpha| < 1 of a consistent start.
-  constexpr double kBelowOne = 0.999999;
   binder.numbers("gains", written_gains_, "by \"subsystem.input\": w <- gain w + (1 - gain) y; 0 = plain gauss-seidel",
                  {-kBelowOne, kBelowOne});
 }

@@ -39,7 +39,9 @@ MethodRegistry::MethodRegistry(const Extensions& extensions) {
   auto makers = factories<Jacobi, GaussSeidel, Nepce, Missiles, Ifosmondi, F3ornits, Monolithic>();
   makers.insert(makers.end(), extensions.methods.begin(), extensions.methods.end());
   for (auto& make : makers) {
-    auto traits = make()->traits();
+    const auto method = make ? make() : nullptr;
+    if (method == nullptr) throw Error(ErrorCode::InvalidSystem, "a factory of methods returns none");
+    auto traits = method->traits();
     if (traits.name.empty() || traits.name == kAuto || find(traits.name) != nullptr) {
       throw Error(ErrorCode::InvalidSystem, fmt::format("a method cannot be called '{}': {}", traits.name,
                                                         traits.name.empty() ? "give it a name" : "the name is taken"));
@@ -64,6 +66,11 @@ const MethodEntry* MethodRegistry::find(std::string_view name) const {
 std::unique_ptr<Method> MethodRegistry::make(std::string_view name) const {
   const auto* entry = find(name);
   return entry == nullptr ? nullptr : entry->make();
+}
+
+const MethodTraits& MethodRegistry::traits(std::string_view name) const {
+  if (const auto* entry = find(name)) return entry->traits;
+  throw Error(ErrorCode::InvalidSystem, fmt::format("unknown method '{}'", name));
 }
 
 const MethodTraits& MethodRegistry::undemanding() const {

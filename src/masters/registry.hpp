@@ -30,7 +30,7 @@ class MethodRegistry {
   const MethodEntry* find(std::string_view name) const;
   std::unique_ptr<Method> make(std::string_view name) const;
   /// Of a method that is there.
-  const MethodTraits& traits(std::string_view name) const { return find(name)->traits; }
+  const MethodTraits& traits(std::string_view name) const;
 
   /// The first whose traits fulfil a condition; there is one.
   template <class Condition>

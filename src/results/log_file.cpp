@@ -18,9 +18,9 @@ std::string log_line(const LogMessage& message) {
   return fmt::format("{} {}{} {}\n", message.time, message.subsystem, category, message.text);
 }
 
-LogFile::LogFile(std::filesystem::path path) : path_(std::move(path)) {
+LogFile::LogFile(std::filesystem::path path, bool append) : path_(std::move(path)), append_(append) {
   std::error_code ignored;  // there was none
-  std::filesystem::remove(path_, ignored);
+  if (!append) std::filesystem::remove(path_, ignored);
 }
 
 LogFile::~LogFile() {
@@ -30,7 +30,8 @@ LogFile::~LogFile() {
 void LogFile::add(const LogMessage& message) {
   const std::lock_guard lock(mutex_);
   if (closed_) return;
-  if (descriptor_ < 0) descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  const int existing = append_ ? O_APPEND : O_TRUNC;
+  if (descriptor_ < 0) descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | existing | O_CLOEXEC, 0666);
   std::string line = log_line(message);
   bytes_ += line.size();
   const bool too_long = bytes_ > kMostBytes;

@@ -13,8 +13,8 @@ namespace entrain {
 /// several threads.
 class LogFile {
  public:
-  /// The file is created with the first message; one that is there is removed.
-  explicit LogFile(std::filesystem::path path);
+  /// The file is created with the first message; one that is there is removed, or gone on in.
+  explicit LogFile(std::filesystem::path path, bool append = false);
   ~LogFile();
   LogFile(const LogFile&) = delete;
   LogFile& operator=(const LogFile&) = delete;
@@ -24,6 +24,7 @@ class LogFile {
 
  private:
   std::filesystem::path path_;
+  bool append_;
   std::mutex mutex_;
   int descriptor_ = -1;
   bool closed_ = false;  ///< nothing more can or may be written

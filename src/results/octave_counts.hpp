@@ -19,6 +19,11 @@ class OctaveCounts {
   /// the logarithm. NaN when none is known.
   double quantile(std::size_t channel, double part) const;
 
+  template <class Visitor>
+  void fields(Visitor& visit) {
+    visit(counts_);
+  }
+
  private:
   std::vector<std::uint64_t> counts_;  // channel by channel
 };

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/bytes.hpp"
+
 namespace entrain {
 namespace {
 
@@ -57,8 +59,13 @@ void StepHistory::communicated(const Sample& sample, const RunSummary& summary) 
   difference_counts_.add(sample.differences);
 }
 
-void StepHistory::resume(const Sample& sample, const RunSummary& summary, std::span<const std::byte>) {
-  resolution_.communicated(sample);
+std::vector<std::byte> StepHistory::memory() const {
+  return to_bytes(*this);
+}
+
+void StepHistory::resume(const Sample& sample, const RunSummary& summary, std::span<const std::byte> memory) {
+  if (!memory.empty()) return from_bytes(memory, *this);
+  resolution_.communicated(sample);  // the run that saved kept no history: it begins here
   last_time_ = sample.t;
   last_iterations_ = summary.iterations;
   last_rejected_ = summary.rejected_steps;

@@ -22,7 +22,8 @@ class StepHistory : public Observer {
 
   void begin(std::span<const Signal> signals, const RunSummary& summary) override;
   void communicated(const Sample& sample, const RunSummary& summary) override;
-  /// It begins where the run goes on.
+  /// It goes on where the run that saved stood.
+  std::vector<std::byte> memory() const override;
   void resume(const Sample& sample, const RunSummary& summary, std::span<const std::byte> memory) override;
   Needs needs() const override { return {.states = false, .slopes = false, .differences = true}; }
 
@@ -32,6 +33,11 @@ class StepHistory : public Observer {
   const OctaveCounts& difference_counts() const { return difference_counts_; }  ///< of the same, step by step
 
   const StepResolution& resolution() const { return resolution_; }
+
+  template <class Visitor>
+  void fields(Visitor& visit) {
+    visit(steps_, differences_, difference_counts_, resolution_, last_time_, last_iterations_, last_rejected_);
+  }
 
  private:
   struct OwnSignal {

@@ -22,6 +22,11 @@ class StepResolution {
   /// exceed. NaN when it has told too little.
   double missed(std::size_t connection, double part) const;
 
+  template <class Visitor>
+  void fields(Visitor& visit) {
+    visit(sources_, missed_, counts_);
+  }
+
  private:
   static constexpr std::size_t kAround = 5;
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
@@ -31,6 +36,11 @@ class StepResolution {
     std::size_t count = 0;
     std::array<Time, kAround> times{};  // newest first
     std::array<double, kAround> values{};
+
+    template <class Visitor>
+    void fields(Visitor& visit) {
+      visit(signal, subsystem, count, times, values);
+    }
   };
 
   std::vector<Source> sources_;           // the outputs that are passed on

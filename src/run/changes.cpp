@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "base/suggest.hpp"
@@ -46,7 +47,7 @@ std::string source_of_input(CoupledSystem& system, SubsystemId s, VariableTable:
 
 }  // namespace
 
-bool Changes::set(std::string_view name, const Value& value, bool initialized) {
+void Changes::set(std::string_view name, const Value& value, bool initialized) {
   const auto& graph = system_.graph();
   for (std::size_t s = 0; s < system_.size(); ++s) {
     const std::string prefix = graph.name(SubsystemId{s}) + ".";
@@ -76,6 +77,9 @@ bool Changes::set(std::string_view name, const Value& value, bool initialized) {
     if (!fitting) {
       refuse(fmt::format("'{}' takes {}, not {}", name, kind_of(variable.type), kind_of(value)));
     }
+    if (const auto* number = std::get_if<double>(&*fitting); number != nullptr && !std::isfinite(*number)) {
+      refuse(fmt::format("'{}' cannot be set to {}: it is no finite number", name, *number));
+    }
     const Place place{s, causality, index};
     if (!originals_.contains(place)) originals_[place] = value_before(place);
     if (!initialized) {
@@ -85,7 +89,7 @@ bool Changes::set(std::string_view name, const Value& value, bool initialized) {
       apply(place, *fitting);
     }
     in_force_[place] = *fitting;
-    return is_input && initialized;
+    return;
   }
   refuse(fmt::format("there is no variable '{}' to set", name), suggestion(std::string(name), settable_names(system_)));
 }
@@ -150,7 +154,7 @@ void Changes::rewind() {
     const auto [s, causality, index] = place;
     const auto kept = at_start_.find(place);
     const std::optional<Value> wanted = kept != at_start_.end() ? std::optional(kept->second) : originals_[place];
-    if (wanted && causality == Causality::Parameter) system_.set_start(SubsystemId{s}, {causality, index}, *wanted);
+    if (wanted && causality != Causality::Input) system_.set_start(SubsystemId{s}, {causality, index}, *wanted);
   }
   in_force_ = at_start_;
 }

@@ -24,8 +24,8 @@ class Changes {
 
   /// "subsystem.variable" has this value from now on. Throws Error{InvalidSystem} when there is no such variable, when
   /// it cannot be set, or when the value does not fit; then nothing has changed. Before `initialize` it is a start
-  /// value. True when real inputs changed.
-  bool set(std::string_view name, const Value& value, bool initialized);
+  /// value.
+  void set(std::string_view name, const Value& value, bool initialized);
 
   /// Everything that was set, by place: a value, part of a checkpoint.
   using Place = std::tuple<std::size_t, Causality, std::size_t>;

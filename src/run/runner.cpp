@@ -69,6 +69,8 @@ Runner::Runner(CoupledSystem& system, Method& method, const RunSettings& setting
 void Runner::run_until(Time t) {
   if (summary_.termination != Termination::NotStarted && summary_.termination != Termination::Running) return;
   resumed_ = std::chrono::steady_clock::now();
+  inside_ = true;
+  const Finally leave([this] { inside_ = false; });
   try {
     if (summary_.termination == Termination::NotStarted) begin();
     advance_while_before(std::min(t, settings_.stop));
@@ -113,6 +115,7 @@ void Runner::initialize() {
   if (needs_.discrete) system_.discrete()->read(true);
   collect_warnings();
   method_.start(system_, settings_);
+  initialized_ = true;
   for (auto& note : method_.notes(system_)) summary_.notes.push_back(std::move(note));
   for (std::size_t loop = 0; loop < system_.graph().loops().size(); ++loop) {
     LoopSummary entry;
@@ -160,10 +163,10 @@ bool Runner::is_interrupted() const {
   return stop_.stop_requested() || (interrupt_ != nullptr && interrupt_->load(std::memory_order_relaxed));
 }
 
-void Runner::note_change(ValueChange change, bool inputs_changed) {
+void Runner::note_change(ValueChange change) {
   change.time = summary_.reached;
   summary_.changes.push_back(std::move(change));
-  if (inputs_changed) method_.constants_changed(system_);
+  method_.constants_changed(system_);
 }
 
 void Runner::note_macro_step(Duration size) {
@@ -336,6 +339,8 @@ Bytes Runner::save() {
 
 void Runner::resume(std::span<const std::byte> bytes, ResumedFrom from, const std::function<void()>& set_values) {
   resumed_ = std::chrono::steady_clock::now();
+  inside_ = true;
+  const Finally leave([this] { inside_ = false; });
   try {
     summary_.resumed_from = std::move(from);
     initialize();

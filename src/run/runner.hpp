@@ -38,12 +38,17 @@ class Runner {
   /// Ends a run that is under way as failed, from another thread: see Simulation::abandon.
   void abandon(std::string message);
 
+  /// A call of run_until or resume is under way: an observer asks.
+  bool is_inside() const { return inside_; }
+  /// The subsystems are initialised and the method has started.
+  bool is_initialized() const { return initialized_; }
+
   const RunSummary& summary() const { return summary_; }
   const std::vector<Signal>& signals() const { return recordable_.signals; }
   double value(std::size_t signal);
 
-  /// A value set by the program at the time reached; `inputs_changed` as Changes::set returned it.
-  void note_change(ValueChange change, bool inputs_changed);
+  /// A value was set by the program at the time reached.
+  void note_change(ValueChange change);
 
   struct Position {
     CoupledSystem::Saved system;
@@ -83,6 +88,8 @@ class Runner {
   RunSummary summary_;
   const std::atomic<bool>* interrupt_;
   std::stop_token stop_;
+  bool inside_ = false;
+  bool initialized_ = false;
   int threads_;
   CouplingResidual residual_;
   EnergyMonitor energy_;

@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <limits>
 #include <stop_token>
 
-#include "masters/registry.hpp"
 #include "entrain/recording.hpp"
+#include "masters/registry.hpp"
 #include "support/example_fmus.hpp"
 #include "support/ode_model.hpp"
 #include "support/systems.hpp"
@@ -117,6 +119,28 @@ TEST_P(DrivenRun, ends_as_interrupted_when_its_stop_token_says_so) {
   EXPECT_LT(summary.reached, 3.0);
 }
 
+TEST_P(DrivenRun, can_be_reset_after_it_was_stopped) {
+  std::stop_source source;
+  RunOptions options;
+  options.stop = source.get_token();
+  Simulation simulation(two_lags(), options, lag);
+  simulation.run_until(1.0);
+  source.request_stop();
+  EXPECT_EQ(simulation.run().termination, Termination::Interrupted);
+  simulation.reset();
+  EXPECT_EQ(simulation.run().termination, Termination::Completed);
+}
+
+TEST_P(DrivenRun, checkpoint_from_before_a_reset_is_refused_and_released_without_harm) {
+  Simulation simulation(two_lags(), {}, lag);
+  simulation.run_until(1.0);
+  auto checkpoint = simulation.checkpoint();
+  simulation.reset();
+  EXPECT_THROW(simulation.restore(*checkpoint), Error);
+  checkpoint.reset();
+  EXPECT_EQ(simulation.run().termination, Termination::Completed);
+}
+
 std::vector<std::string> method_names() {
   std::vector<std::string> names;
   for (const auto& entry : built_in_methods().entries()) names.push_back(entry.traits.name);
@@ -150,9 +174,40 @@ TEST(SetValue, is_refused_with_the_reason) {
   expect("middle.x", 1.0, "no variable 'middle.x'");
   expect("right.x", 1.0, "feeds it");
   expect("left.m1", std::string("heavy"), "a number");
+  expect("left.m1", std::numeric_limits<double>::infinity(), "no finite number");
   EXPECT_TRUE(simulation.summary().changes.empty());
   simulation.run();
   expect("left.m1", 1.0, "has ended");
+}
+
+/// Does something in the first sample of a run, and where it begins.
+struct Meddler : Observer {
+  std::function<void()> at_begin = [] {};
+  std::function<void()> at_sample = [] {};
+  void begin(std::span<const Signal>, const RunSummary&) override { at_begin(); }
+  void communicated(const Sample&, const RunSummary&) override { at_sample(); }
+};
+
+TEST(SetValue, is_possible_in_a_sample_but_neither_earlier_nor_a_reset) {
+  Simulation simulation(changed(test::example("mechanical"), {.step = 0.01, .stop = 0.1}));
+  Meddler meddler;
+  int refused = 0;
+  const auto count = [&](const std::function<void()>& action) {
+    try {
+      action();
+    } catch (const Error&) {
+      ++refused;
+    }
+  };
+  meddler.at_begin = [&] { count([&] { simulation.set("left.c1", 1e4); }); };
+  meddler.at_sample = [&] {
+    if (simulation.summary().changes.empty()) simulation.set("left.c1", 2e4);
+    count([&] { simulation.reset(); });
+  };
+  simulation.observe(meddler);
+  EXPECT_EQ(simulation.run().termination, Termination::Completed) << simulation.summary().message;
+  EXPECT_EQ(refused, 12);  // at the begin, and in 11 samples
+  EXPECT_EQ(simulation.summary().changes.size(), 1U);
 }
 
 TEST(SetValue, changes_a_tunable_parameter_of_models_and_of_FMUs_alike) {

@@ -165,14 +165,19 @@ TEST_F(CheckpointOfFmus, knows_its_system) {
 
 TEST_F(CheckpointOfFmus, goes_on_in_the_results_of_the_first_run) {
   const auto whole = text_of(folder_ / "first/results.csv");
+  const auto steps = text_of(folder_ / "first/steps.json");
   const auto run = run_program(folder_, {"run", "system.toml", "--resume", "saved", "--append", "--quiet"});
   ASSERT_EQ(run.exit_code, 0) << run.err;
   EXPECT_EQ(text_of(folder_ / "first/results.csv"), whole);  // rows after the checkpoint were there, and come again
   EXPECT_EQ(run_json(folder_, "first")["termination"], "completed");
+  EXPECT_EQ(text_of(folder_ / "first/steps.json"), steps);  // of all steps, not of the last ones alone
+  const auto summary = text_of(folder_ / "first/run.json");
   write_text(folder_ / "first/results.csv", whole.substr(0, whole.size() / 2));  // killed in the middle of a row ...
   const auto lost = run_program(folder_, {"run", "system.toml", "--resume", "saved", "--append", "--quiet"});
   EXPECT_EQ(lost.exit_code, 1);  // ... before the checkpoint: rows would be missing
   EXPECT_TRUE(lost.err.find("it has no row at t = 0.6 s, where the checkpoint is") != std::string::npos) << lost.err;
+  EXPECT_EQ(text_of(folder_ / "first/run.json"), summary);  // what is refused leaves the first run alone
+  EXPECT_EQ(text_of(folder_ / "first/steps.json"), steps);
   std::filesystem::remove_all(folder_ / "first");
   const auto gone = run_program(folder_, {"run", "system.toml", "--resume", "saved", "--append", "--quiet"});
   EXPECT_EQ(gone.exit_code, 1);
