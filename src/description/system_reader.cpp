@@ -176,6 +176,7 @@ class SystemReader {
   void read_subsystem(const TomlTable& content, SubsystemDescription& subsystem) {
     bool has_source = false;
     std::vector<Key> keys;
+    keys.reserve(kSubsystemSources.size());
     for (const auto& source : kSubsystemSources) {
       keys.push_back({std::string(source.name),
                       [this, source, &subsystem, &has_source](const TomlNode& node, const std::string& path) {

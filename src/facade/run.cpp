@@ -127,9 +127,10 @@ void check_checkpoints(const CheckpointOptions& options, const Simulation& simul
   }
   if (!options.file) return;
   simulation.require_serialization();
-  if (fs::is_directory(*options.file)) throw file_error("cannot create", *options.file, EISDIR);
+  std::error_code unknown;  // told when the file is written
+  if (fs::is_directory(*options.file, unknown)) throw file_error("cannot create", *options.file, EISDIR);
   const auto folder = fs::absolute(*options.file).parent_path();
-  if (!fs::is_directory(folder)) throw file_error("cannot create", *options.file, ENOENT);
+  if (!fs::is_directory(folder, unknown)) throw file_error("cannot create", *options.file, ENOENT);
 }
 
 /// The folder of the run that wrote the checkpoint.

@@ -246,16 +246,33 @@ TEST_F(CheckpointOfFmus, needs_a_folder_and_a_sensible_interval) {
 }
 
 TEST_F(CheckpointOfFmus, that_cannot_be_written_ends_the_run) {
-  std::filesystem::create_directory(folder_ / "taken");
-  const auto run = run_program(
-      folder_, {"run", "system.toml", "--out", "rest", "--quiet", "--checkpoint", "taken", "--every", "0.6"});
+  const std::string name(300, 'n');  // longer than names may be
+  const auto run =
+      run_program(folder_, {"run", "system.toml", "--out", "rest", "--quiet", "--checkpoint", name, "--every", "0.6"});
   EXPECT_EQ(run.exit_code, 1);
-  EXPECT_TRUE(run.err.find("cannot write 'taken'") != std::string::npos) << run.err;
+  EXPECT_TRUE(run.err.find("cannot create '" + name) != std::string::npos) << run.err;
   EXPECT_EQ(run_json(folder_, "rest")["termination"], "failed");
-  const auto at_end = run_program(folder_, {"run", "system.toml", "--out", "end", "--quiet", "--checkpoint", "taken"});
+  const auto at_end = run_program(folder_, {"run", "system.toml", "--out", "end", "--quiet", "--checkpoint", name});
   EXPECT_EQ(at_end.exit_code, 1);
   EXPECT_EQ(run_json(folder_, "end")["termination"], "failed");
   EXPECT_EQ(run_json(folder_, "end")["reached"], 1.0);
+}
+
+TEST_F(CheckpointOfFmus, in_the_place_of_a_folder_or_of_a_file_of_the_run_is_refused_before_it) {
+  std::filesystem::create_directory(folder_ / "taken");
+  const auto folder = run_program(folder_, {"run", "system.toml", "--out", "rest", "--quiet", "--checkpoint", "taken"});
+  EXPECT_EQ(folder.exit_code, 1);
+  EXPECT_TRUE(folder.err.find("cannot create 'taken'") != std::string::npos) << folder.err;
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "rest"));
+  const auto results = run_program(
+      folder_, {"run", "system.toml", "--out", "rest", "--quiet", "--checkpoint", "rest/../rest/results.csv"});
+  EXPECT_EQ(results.exit_code, 1);
+  std::filesystem::create_directories(folder_ / "rest");
+  const auto again =
+      run_program(folder_, {"run", "system.toml", "--out", "rest", "--quiet", "--checkpoint", "rest/results.csv"});
+  EXPECT_EQ(again.exit_code, 1);
+  EXPECT_TRUE(again.err.find("a file of the run") != std::string::npos) << again.err;
+  EXPECT_EQ(run_program(folder_, {"run", "system.toml", "--resume", "saved", "--append", "--out", "x"}).exit_code, 2);
 }
 
 TEST_F(CheckpointOfFmus, needs_the_state_of_every_subsystem) {
