@@ -220,7 +220,10 @@ class ByteReader {
     bool known = false;
     read(known);
     value.reset();
-    if (known) read(value.emplace());
+    if (!known) return;
+    T present{};
+    read(present);
+    value = std::move(present);
   }
   template <class A, class B>
   void read(std::pair<A, B>& both) {

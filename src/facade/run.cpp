@@ -38,13 +38,12 @@ class RunFiles : public StepHistory {
     fs::remove(folder_ / "steps.json");  // of an earlier run into this folder
     write_summary(summary);
   }
-  void resume(const Sample& sample, const RunSummary& summary, std::span<const std::byte> memory) override {
-    StepHistory::resume(sample, summary, memory);
+  void communicated(const Sample& sample, const RunSummary& summary) override {
     waits_ = false;
-    write_summary(summary);
+    StepHistory::communicated(sample, summary);
   }
   void write(const RunSummary& summary) const {
-    if (waits_) return;
+    if (waits_ && summary.termination == Termination::Failed) return;  // it was refused before it went on
     write_summary(summary);
     replace_file(folder_ / "steps.json", steps_json(*this, summary));
   }
@@ -175,8 +174,8 @@ class DirectoryRun {
     RunFiles files(result_, options_.checkpoint.append);
     Recorder recorder(result_.results, description_.record, options_.checkpoint.append);
     CheckpointWriter checkpoints(*simulation_, options_.checkpoint, fs::absolute(result_.folder).string());
-    simulation_->observe(recorder);  // first: what it refuses leaves the other files alone
     simulation_->observe(files);
+    simulation_->observe(recorder);
     for (Observer& observer : options_.observers) simulation_->observe(observer);
     simulation_->observe(checkpoints);
     result_.summary = run_watched(files, checkpoints);
