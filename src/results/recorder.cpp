@@ -182,10 +182,10 @@ void Recorder::Impl::end() {
   writer_->finish();
 }
 
-Recorder::Recorder(const std::filesystem::path& file, RecordDescription record, bool append)
-    : impl_(std::make_unique<Impl>(
-          append ? continued_results_file(format_of(record), file) : make_results_file(format_of(record), file),
-          record)) {}
+Recorder::Recorder(const std::filesystem::path& file, RecordDescription record, bool append) {
+  auto results = append ? continued_results_file(format_of(record), file) : make_results_file(format_of(record), file);
+  impl_ = std::make_unique<Impl>(std::move(results), std::move(record));
+}
 Recorder::~Recorder() = default;
 Recorder::Recorder(Recorder&&) noexcept = default;
 Recorder& Recorder::operator=(Recorder&&) noexcept = default;
