@@ -1,7 +1,7 @@
 // What `method = "auto"` costs besides the run: at most a twentieth of it, or 0.2 s.
+#include "advise/choose_method.hpp"
 #include "budget.hpp"
 #include "entrain/entrain.hpp"
-#include "facade/choose_method.hpp"
 
 namespace entrain::bench {
 namespace {

@@ -10,8 +10,8 @@
 #include "description/system_file.hpp"
 #include "entrain/entrain.hpp"
 #include "entrain/recording.hpp"
-#include "estimation/estimator.hpp"
 #include "reproduce/measure.hpp"
+#include "trials/estimator.hpp"
 
 namespace {
 

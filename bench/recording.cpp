@@ -9,7 +9,7 @@
 
 #include "budget.hpp"
 #include "entrain/recording.hpp"
-#include "results/results_file.hpp"
+#include "record/results_file.hpp"
 
 namespace {
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "budget.hpp"
-#include "masters/rendezvous.hpp"
+#include "methods/asynchronous/rendezvous.hpp"
 
 namespace {
 

@@ -7,8 +7,8 @@
 
 #include "analysis/linear_network.hpp"
 #include "entrain/method_traits.hpp"
-#include "masters/calendar.hpp"
-#include "masters/linear_stages.hpp"
+#include "methods/calendar.hpp"
+#include "methods/linear_stages.hpp"
 #include "numerics/sparse_eigenvalues.hpp"
 
 namespace entrain {

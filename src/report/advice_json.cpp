@@ -3,9 +3,9 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "base/replace_file.hpp"
 #include "report/json_parts.hpp"
 #include "report/page.hpp"
-#include "results/replace_file.hpp"
 
 namespace entrain {
 namespace {

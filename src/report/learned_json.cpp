@@ -5,9 +5,9 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "base/replace_file.hpp"
 #include "base/text_file.hpp"
 #include "report/json_parts.hpp"
-#include "results/replace_file.hpp"
 
 namespace entrain {
 namespace {

@@ -5,11 +5,11 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "base/replace_file.hpp"
 #include "entrain/learning.hpp"
 #include "report/learned_json.hpp"
 #include "report/packed_signals.hpp"
 #include "report/page.hpp"
-#include "results/replace_file.hpp"
 
 namespace entrain {
 namespace {

@@ -11,7 +11,7 @@
 #include <span>
 #include <utility>
 
-#include "results/thinning.hpp"
+#include "read/thinning.hpp"
 
 namespace entrain {
 namespace {

@@ -9,15 +9,15 @@
 #include <nlohmann/json.hpp>
 #include <type_traits>
 
+#include "base/replace_file.hpp"
 #include "description/subsystem_keys.hpp"
 #include "description/system_file.hpp"
 #include "entrain/error.hpp"
 #include "entrain/report.hpp"
+#include "read/results_readers.hpp"
 #include "report/packed_signals.hpp"
 #include "report/page.hpp"
 #include "report/verdict.hpp"
-#include "results/replace_file.hpp"
-#include "results/results_readers.hpp"
 
 namespace entrain {
 namespace {

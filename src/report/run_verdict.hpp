@@ -1,7 +1,7 @@
 #pragma once
 
 #include "entrain/verdict.hpp"
-#include "results/step_history.hpp"
+#include "record/step_history.hpp"
 
 namespace entrain {
 

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "results/step_history.hpp"
+#include "record/step_history.hpp"
 
 namespace entrain {
 

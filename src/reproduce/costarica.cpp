@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "coupling/trials.hpp"
 #include "entrain/entrain.hpp"
-#include "facade/prepare.hpp"
 #include "reproduce/entry.hpp"
 #include "reproduce/measure.hpp"
+#include "session/prepare.hpp"
+#include "trials/trials.hpp"
 
 namespace entrain {
 namespace {

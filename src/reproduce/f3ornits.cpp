@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "description/system_file.hpp"
-#include "masters/f3ornits.hpp"
+#include "methods/asynchronous/f3ornits.hpp"
 #include "reproduce/entry.hpp"
 #include "reproduce/measure.hpp"
 

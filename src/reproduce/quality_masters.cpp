@@ -4,8 +4,8 @@
 
 #include "analysis/linearize.hpp"
 #include "analysis/measures.hpp"
-#include "facade/prepare.hpp"
 #include "reproduce/measure.hpp"
+#include "session/prepare.hpp"
 
 namespace entrain {
 

@@ -9,7 +9,7 @@
 #include "analysis/linearize.hpp"
 #include "analysis/passed_on.hpp"
 #include "description/system_file.hpp"
-#include "facade/prepare.hpp"
+#include "session/prepare.hpp"
 #include "support/linear_networks.hpp"
 
 namespace entrain {

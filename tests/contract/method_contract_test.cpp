@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "entrain/recording.hpp"
-#include "masters/registry.hpp"
+#include "methods/registry.hpp"
 #include "models/chain_system.hpp"
 #include "support/systems.hpp"
 #include "support/test_models.hpp"

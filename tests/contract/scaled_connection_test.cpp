@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "description/system_file.hpp"
-#include "masters/registry.hpp"
+#include "methods/registry.hpp"
 #include "support/ode_model.hpp"
 #include "support/systems.hpp"
 

@@ -8,7 +8,7 @@
 #include <stop_token>
 
 #include "entrain/recording.hpp"
-#include "masters/registry.hpp"
+#include "methods/registry.hpp"
 #include "support/example_fmus.hpp"
 #include "support/ode_model.hpp"
 #include "support/systems.hpp"

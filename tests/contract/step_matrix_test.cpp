@@ -8,8 +8,8 @@
 #include "analysis/linearize.hpp"
 #include "analysis/measures.hpp"
 #include "description/system_file.hpp"
-#include "facade/prepare.hpp"
-#include "masters/explicit_method.hpp"
+#include "methods/explicit/explicit_method.hpp"
+#include "session/prepare.hpp"
 #include "support/linear_networks.hpp"
 
 namespace entrain {

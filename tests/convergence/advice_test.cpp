@@ -9,9 +9,9 @@
 #include <limits>
 #include <set>
 
+#include "advise/candidates.hpp"
+#include "compare/difference.hpp"
 #include "entrain/recording.hpp"
-#include "facade/candidates.hpp"
-#include "results/difference.hpp"
 #include "support/systems.hpp"
 
 namespace entrain {

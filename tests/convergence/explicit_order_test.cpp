@@ -3,9 +3,9 @@
 
 #include <cmath>
 
-#include "facade/prepare.hpp"
-#include "masters/explicit_method.hpp"
+#include "methods/explicit/explicit_method.hpp"
 #include "numerics/exponential.hpp"
+#include "session/prepare.hpp"
 #include "support/systems.hpp"
 
 namespace entrain {

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <limits>
 
-#include "facade/pilot.hpp"
-#include "facade/prepare.hpp"
+#include "advise/pilot.hpp"
+#include "session/prepare.hpp"
 #include "support/recorded.hpp"
 #include "support/systems.hpp"
 

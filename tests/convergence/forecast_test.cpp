@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "facade/pilot.hpp"
-#include "facade/prepare.hpp"
+#include "advise/pilot.hpp"
+#include "session/prepare.hpp"
 #include "support/measured_error.hpp"
 #include "support/systems.hpp"
 

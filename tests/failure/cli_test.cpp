@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "results/csv_reader.hpp"
+#include "read/csv_reader.hpp"
 #include "support/places.hpp"
 #include "support/program.hpp"
 

@@ -13,7 +13,7 @@
 #include "description/ssp_file.hpp"
 #include "description/system_file.hpp"
 #include "entrain/error.hpp"
-#include "results/csv_reader.hpp"
+#include "read/csv_reader.hpp"
 #include "subsystem/fmi/model_description.hpp"
 #include "subsystem/native/csv_source.hpp"
 

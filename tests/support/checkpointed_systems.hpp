@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "masters/registry.hpp"
+#include "methods/registry.hpp"
 #include "support/systems.hpp"
 
 namespace entrain::test {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "facade/parameter_study.hpp"
+#include "advise/parameter_study.hpp"
 #include "report/advice_page.hpp"
 #include "support/ring_network.hpp"
 #include "support/systems.hpp"

@@ -1,7 +1,7 @@
 // What an automatic choice asks of the subsystems.
 #include <gtest/gtest.h>
 
-#include "facade/choose_method.hpp"
+#include "advise/choose_method.hpp"
 #include "support/test_models.hpp"
 #include "support/two_in_a_loop.hpp"
 

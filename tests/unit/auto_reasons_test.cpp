@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "facade/choose_method.hpp"
+#include "advise/choose_method.hpp"
 #include "support/measured_error.hpp"
 #include "support/ode_model.hpp"
 #include "support/systems.hpp"

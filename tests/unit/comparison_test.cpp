@@ -5,10 +5,10 @@
 
 #include "cli/comparison_text.hpp"
 #include "cli/sparkline.hpp"
+#include "compare/comparison_data.hpp"
+#include "compare/difference.hpp"
 #include "entrain/comparison.hpp"
 #include "entrain/error.hpp"
-#include "report/comparison_data.hpp"
-#include "results/difference.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace entrain::test {

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "entrain/error.hpp"
-#include "masters/f3ornits.hpp"
+#include "methods/asynchronous/f3ornits.hpp"
 
 namespace entrain {
 namespace coupled_system_test {

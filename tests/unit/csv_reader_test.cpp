@@ -1,5 +1,5 @@
 // Results in CSV as other tools write them.
-#include "results/csv_reader.hpp"
+#include "read/csv_reader.hpp"
 
 #include <gtest/gtest.h>
 

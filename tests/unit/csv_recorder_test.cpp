@@ -8,8 +8,8 @@
 #include <limits>
 
 #include "entrain/recording.hpp"
-#include "results/csv_reader.hpp"
-#include "results/selection.hpp"
+#include "read/csv_reader.hpp"
+#include "record/selection.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace entrain::test {

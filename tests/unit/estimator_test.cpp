@@ -1,12 +1,12 @@
-#include "estimation/estimator.hpp"
+#include "trials/estimator.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "estimation/observe.hpp"
 #include "models/registry.hpp"
 #include "subsystem/native/native_subsystem.hpp"
+#include "trials/observe.hpp"
 
 namespace entrain {
 namespace estimator_test {

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
+#include "advise/choose_method.hpp"
 #include "entrain/advice.hpp"
-#include "facade/choose_method.hpp"
-#include "masters/missiles.hpp"
+#include "methods/hermite/missiles.hpp"
 #include "support/systems.hpp"
 
 namespace entrain {

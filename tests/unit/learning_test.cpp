@@ -5,8 +5,8 @@
 #include <cmath>
 #include <fstream>
 
-#include "learning/learned_connections.hpp"
-#include "learning/update.hpp"
+#include "learn/learned_connections.hpp"
+#include "learn/update.hpp"
 #include "report/learned_json.hpp"
 #include "support/ode_model.hpp"
 #include "support/systems.hpp"

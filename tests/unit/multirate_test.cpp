@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "entrain/recording.hpp"
-#include "masters/calendar.hpp"
+#include "methods/calendar.hpp"
 #include "support/problems_of.hpp"
 #include "support/systems.hpp"
 

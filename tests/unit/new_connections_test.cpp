@@ -1,7 +1,7 @@
 // What `entrain new` writes as a connection, and what only as a comment.
 #include <gtest/gtest.h>
 
-#include "facade/proposals.hpp"
+#include "api/proposals.hpp"
 #include "support/program.hpp"
 #include "support/systems.hpp"
 #include "support/typed_fmus.hpp"

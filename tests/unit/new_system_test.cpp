@@ -1,7 +1,7 @@
 // `entrain new`: from bare FMUs to a system that runs.
 #include <gtest/gtest.h>
 
-#include "facade/proposals.hpp"
+#include "api/proposals.hpp"
 #include "support/places.hpp"
 #include "support/program.hpp"
 #include "support/systems.hpp"

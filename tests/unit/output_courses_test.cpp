@@ -1,5 +1,5 @@
 // Outputs of one run at the communication times of another.
-#include "facade/output_courses.hpp"
+#include "verify/output_courses.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "masters/output_estimate.hpp"
+#include "methods/asynchronous/output_estimate.hpp"
 #include "base/bytes.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "masters/rendezvous.hpp"
+#include "methods/asynchronous/rendezvous.hpp"
 
 #include <gtest/gtest.h>
 

@@ -10,11 +10,11 @@
 #include "entrain/envelope.hpp"
 #include "entrain/error.hpp"
 #include "entrain/results.hpp"
+#include "read/csv_reader.hpp"
+#include "read/thinning.hpp"
 #include "report/packed_signals.hpp"
 #include "report/page.hpp"
 #include "report/verdict.hpp"
-#include "results/csv_reader.hpp"
-#include "results/thinning.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace entrain::test {

@@ -11,7 +11,7 @@
 #include "entrain/error.hpp"
 #include "entrain/recording.hpp"
 #include "entrain/results.hpp"
-#include "results/results_file.hpp"
+#include "record/results_file.hpp"
 #include "support/record_format.hpp"
 #include "support/systems.hpp"
 #include "support/temporary_folder.hpp"

@@ -1,7 +1,7 @@
 // The larger a network, the fewer couplings a search judges, and it says what it leaves out.
 #include <gtest/gtest.h>
 
-#include "facade/search_configs.hpp"
+#include "advise/search_configs.hpp"
 #include "support/ring_network.hpp"
 
 namespace entrain {

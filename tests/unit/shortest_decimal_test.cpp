@@ -1,4 +1,4 @@
-#include "results/shortest_decimal.hpp"
+#include "record/shortest_decimal.hpp"
 
 #include <gtest/gtest.h>
 

@@ -10,7 +10,7 @@
 #include "analysis/linearize.hpp"
 #include "analysis/measures.hpp"
 #include "analysis/turning.hpp"
-#include "facade/prepare.hpp"
+#include "session/prepare.hpp"
 #include "support/ring_network.hpp"
 #include "support/systems.hpp"
 

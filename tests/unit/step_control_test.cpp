@@ -1,4 +1,4 @@
-#include "masters/step_control.hpp"
+#include "methods/step_control.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // What steps do not resolve of a signal, estimated from its samples alone.
-#include "results/step_resolution.hpp"
+#include "record/step_resolution.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,9 +5,9 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "base/replace_file.hpp"
 #include "entrain/error.hpp"
 #include "entrain/run.hpp"
-#include "results/replace_file.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace entrain::test {

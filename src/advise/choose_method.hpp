@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "entrain/simulation.hpp"
+#include "methods/registry.hpp"
+
+namespace entrain {
+
+/// A system whose method is still to be chosen, with one in its place that needs nothing: to look at it.
+SystemDescription to_look_at(SystemDescription description);
+
+struct MethodChoice {
+  SystemDescription description;  ///< with a real method, and its degree where it has one
+  std::string note;               ///< which, and why; empty where nothing was to be chosen
+};
+
+/// The description as it is where it names a method; else (`auto`) with the method chosen for its step. That costs a
+/// pilot over a fiftieth of the run where every subsystem is linearized, and nothing but an assembly elsewhere;
+/// deterministic. Problems of the system are left to `prepare`.
+MethodChoice choose_method(const SystemDescription& description, const Extensions& extensions);
+
+}  // namespace entrain

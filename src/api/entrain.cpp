@@ -1,0 +1,126 @@
+#include "entrain/entrain.hpp"
+
+#include <set>
+#include <string>
+
+#include "advise/choose_method.hpp"
+#include "base/archive.hpp"
+#include "base/open_archives.hpp"
+#include "base/replace_file.hpp"
+#include "description/system_file.hpp"
+#include "session/prepare.hpp"
+#include "subsystem/fmi/fmu_subsystem.hpp"
+
+namespace entrain {
+
+namespace {
+
+/// Where a value comes from that the user has not written.
+SourcePosition experiment_of(const std::string& fmu) {
+  return {"default experiment of " + fmu, 0, 0};
+}
+
+/// An FMU by itself: one subsystem named after the file, run as the FMU proposes.
+SystemDescription system_of_one_fmu(const std::filesystem::path& file) {
+  const DefaultExperiment experiment = fmu_experiment(file);
+  SystemDescription description;
+  description.name = file.stem().string();
+  const SourcePosition proposed = experiment_of(file.filename().string());
+  if (experiment.start) description.start = {*experiment.start, proposed};
+  if (experiment.stop) description.stop = {*experiment.stop, proposed};
+  if (experiment.step) description.step = {*experiment.step, proposed};
+  auto& subsystem = description.subsystems.emplace_back();
+  subsystem.name = "fmu";
+  subsystem.fmu = std::filesystem::absolute(file).string();
+  subsystem.where = subsystem.fmu_where = {file.string(), 0, 0};
+  return description;
+}
+
+/// What the file leaves open is as the FMUs propose: the smallest step, the latest stop, and with it their start if
+/// they agree.
+void take_default_experiments(SystemDescription& system) {
+  if (system.stop && system.step) return;
+  const bool start_is_open = system.start.where.file.empty() && !system.stop;
+  std::optional<Written<double>> start;
+  std::optional<Written<double>> stop;
+  std::optional<Written<double>> step;
+  bool starts_agree = true;
+  std::set<std::string> asked;
+  for (const auto& subsystem : system.subsystems) {
+    if (subsystem.fmu.empty() || !asked.insert(subsystem.fmu).second) continue;
+    DefaultExperiment proposed;
+    try {
+      proposed = fmu_experiment(system.file.parent_path() / subsystem.fmu);
+    } catch (const Error&) {  // told when the subsystem is made
+      continue;
+    }
+    const auto where = experiment_of(subsystem.fmu);
+    if (proposed.stop && (!stop || *proposed.stop > stop->value)) stop = {*proposed.stop, where};
+    if (proposed.step && (!step || *proposed.step < step->value)) step = {*proposed.step, where};
+    if (proposed.start) {
+      starts_agree = starts_agree && (!start || start->value == *proposed.start);
+      start = {*proposed.start, where};
+    }
+  }
+  if (start_is_open && start && starts_agree) system.start = *start;
+  if (!system.stop) system.stop = stop;
+  if (!system.step && step && system.stop && step->value < system.stop->value - system.start.value) system.step = step;
+}
+
+bool is_fmu(const std::filesystem::path& path) {
+  auto extension = path.extension().string();
+  for (char& c : extension) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+  return extension == ".fmu" && std::filesystem::is_regular_file(outermost_file(path));
+}
+
+/// What the subsystems know of themselves that may spoil a result, such as claims of FMUs that were withdrawn.
+/// Instances of one FMU say the same; once is enough.
+void add_warnings(const CoupledSystem& system, const SystemDescription& description, std::vector<Problem>& problems) {
+  std::set<std::string> told;
+  for (std::size_t s = 0; s < system.size(); ++s) {
+    for (const auto& warning : system.warnings(SubsystemId{s})) {
+      if (!told.insert(warning).second) continue;
+      problems.push_back({warning, "", description.subsystems[s].fmu_where, Problem::Severity::Warning});
+    }
+  }
+}
+
+/// Reading and everything that can be said without running. A file that could not be parsed at all says just that.
+SystemDescription read_and_check(const std::filesystem::path& path, bool always_check, const Extensions& extensions,
+                                 std::vector<Problem>& problems) {
+  const OpenArchives kept;
+  const auto fmu = is_fmu(path) ? hold_fmu(path) : nullptr;
+  auto description = fmu ? system_of_one_fmu(path) : read_system(find_system_file(path), problems);
+  if (!fmu) take_default_experiments(description);
+  const bool wrong = has_errors(problems);
+  if (wrong ? !description.subsystems.empty() : always_check) {
+    const Prepared prepared = prepare(to_look_at(description), 1, extensions, problems);
+    if (always_check && prepared.system) add_warnings(*prepared.system, description, problems);
+  }
+  return description;
+}
+
+}  // namespace
+
+SystemDescription load(const std::filesystem::path& path, const Extensions& extensions) {
+  std::vector<Problem> problems;
+  auto description = read_and_check(path, false, extensions, problems);
+  if (has_errors(problems)) throw Error(std::move(problems));
+  return description;
+}
+
+std::vector<Problem> check(const std::filesystem::path& path, const Extensions& extensions) {
+  std::vector<Problem> problems;
+  read_and_check(path, true, extensions, problems);
+  return problems;
+}
+
+void save(const SystemDescription& description, const std::filesystem::path& file) {
+  replace_file(file, system_text(description));
+}
+
+std::string_view version() noexcept {
+  return ENTRAIN_VERSION;
+}
+
+}  // namespace entrain

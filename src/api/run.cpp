@@ -1,0 +1,288 @@
+#include "entrain/run.hpp"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cmath>
+#include <utility>
+
+#include "base/file_error.hpp"
+#include "base/printable.hpp"
+#include "base/replace_file.hpp"
+#include "description/system_file.hpp"
+#include "entrain/recording.hpp"
+#include "entrain/report.hpp"
+#include "entrain/system.hpp"
+#include "entrain/watchdog.hpp"
+#include "record/log_file.hpp"
+#include "record/results_file.hpp"
+#include "record/selection.hpp"
+#include "record/step_history.hpp"
+#include "report/run_verdict.hpp"
+#include "report/steps_json.hpp"
+
+namespace entrain {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The files of a run besides its results: run.json, at its start and at its end, and steps.json at its end. With
+/// `append` the files of the run before stay as they are until this one goes on.
+class RunFiles : public StepHistory {
+ public:
+  RunFiles(const RunResult& run, bool append) : folder_(run.folder), recorded_(run.recorded), waits_(append) {}
+
+  void begin(std::span<const Signal> signals, const RunSummary& summary) override {
+    StepHistory::begin(signals, summary);
+    if (waits_) return;
+    fs::remove(folder_ / "steps.json");  // of an earlier run into this folder
+    write_summary(summary);
+  }
+  void communicated(const Sample& sample, const RunSummary& summary) override {
+    waits_ = false;
+    StepHistory::communicated(sample, summary);
+  }
+  void write(const RunSummary& summary) const {
+    if (waits_ && summary.termination == Termination::Failed) return;  // it was refused before it went on
+    write_summary(summary);
+    replace_file(folder_ / "steps.json", steps_json(*this, summary));
+  }
+
+ private:
+  void write_summary(const RunSummary& summary) const {
+    replace_file(folder_ / "run.json", summary_json(summary, recorded_));
+  }
+
+  const fs::path folder_;
+  const std::vector<Signal>& recorded_;
+  bool waits_;
+};
+
+std::vector<Signal> recorded_signals(const Simulation& simulation, const SystemDescription& description) {
+  std::vector<Signal> recorded;
+  for (const auto index : select_signals(simulation.signals(), description.record.variables)) {
+    recorded.push_back(simulation.signals()[index]);
+  }
+  return recorded;
+}
+
+/// What is really run: with every default, and a method in place of "auto".
+SystemDescription really_run(SystemDescription description, const RunSummary& summary, const Extensions& extensions) {
+  if (description.method.value != summary.method) {
+    description.method = {summary.method, {"auto", 0, 0}};
+    auto& options = description.method_options[summary.method];
+    for (const auto& [name, value] : summary.parameters) options[name] = {value, {}};
+  }
+  return resolved(description, extensions);
+}
+
+template <class Function, class... Arguments>
+void tell(const Function& function, const Arguments&... arguments) {
+  if (function) function(arguments...);
+}
+
+/// Writes the checkpoint file. To be observed last: what is recorded by then is part of it.
+class CheckpointWriter : public Observer {
+ public:
+  /// Borrows the first two.
+  CheckpointWriter(Simulation& simulation, const CheckpointOptions& options, std::string directory)
+      : simulation_(simulation), options_(options), directory_(std::move(directory)) {}
+
+  void communicated(const Sample& sample, const RunSummary& summary) override {
+    if (!options_.file || !options_.every) return;
+    const auto passed = multiples_until(sample.t, summary);
+    if (passed <= written_) return;
+    written_ = passed;
+    write();
+  }
+  void resume(const Sample& sample, const RunSummary& summary, std::span<const std::byte>) override {
+    if (options_.every) written_ = multiples_until(sample.t, summary);
+  }
+  /// After the run: where the user interrupted it, or where it ended if no interval was given.
+  void write_last(const RunSummary& summary, bool interrupted) {
+    const bool at_end = summary.termination == Termination::Completed && !options_.every;
+    const bool by_user = summary.termination == Termination::Interrupted && interrupted;
+    if (options_.file && (at_end || by_user)) write();
+  }
+
+ private:
+  std::uint64_t multiples_until(Time t, const RunSummary& summary) const {
+    constexpr double kTimeRounding = 1e-9;  // of the interval
+    return static_cast<std::uint64_t>(std::floor((t - summary.start) / *options_.every + kTimeRounding));
+  }
+  void write() { simulation_.save(*options_.file, directory_); }
+
+  Simulation& simulation_;
+  const CheckpointOptions& options_;
+  std::string directory_;
+  std::uint64_t written_ = 0;  ///< multiples of the interval that have been passed
+};
+
+/// Throws Error where the run cannot be continued or written, before anything has happened.
+void check_checkpoints(const CheckpointOptions& options, const Simulation& simulation) {
+  if (options.resume) simulation.check_resume(*options.resume);
+  if (options.append && !options.resume) {
+    throw Error(ErrorCode::InvalidSystem, "nothing to append to: no checkpoint to go on from is named");
+  }
+  if (!options.file) return;
+  simulation.require_serialization();
+  std::error_code unknown;  // told when the file is written
+  if (fs::is_directory(*options.file, unknown)) throw file_error("cannot create", *options.file, EISDIR);
+  const auto folder = fs::absolute(*options.file).parent_path();
+  if (!fs::is_directory(folder, unknown)) throw file_error("cannot create", *options.file, ENOENT);
+}
+
+/// The folder of the run that wrote the checkpoint.
+fs::path continued_folder(const fs::path& checkpoint) {
+  const auto before = read_checkpoint_info(checkpoint);
+  if (fs::is_directory(before.directory)) return before.directory;
+  throw Error(
+      ErrorCode::FileFailed,
+      fmt::format("the results of the checkpoint '{}' are no longer in '{}'", checkpoint.string(), before.directory),
+      {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Leave --append away"});
+}
+
+/// A checkpoint in the place of a file of the run would replace it.
+void check_place(const fs::path& checkpoint, const RunResult& run) {
+  const auto file = fs::absolute(checkpoint).lexically_normal();
+  for (const auto& name : {run.results.filename(), fs::path("run.json"), fs::path("steps.json"), fs::path("fmu.log"),
+                           fs::path("system.resolved.toml"), fs::path("report.html")}) {
+    if (file != fs::absolute(run.folder / name).lexically_normal()) continue;
+    throw Error(ErrorCode::FileFailed, fmt::format("the checkpoint cannot be '{}', a file of the run", file.string()),
+                {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Choose another name"});
+  }
+}
+
+/// A run into a folder, from the sound system to its last file.
+class DirectoryRun {
+ public:
+  DirectoryRun(const SystemDescription& description, const RunDirectoryOptions& options, const Extensions& extensions)
+      : description_(description), options_(options) {
+    RunOptions run = options.run;
+    run.log.handler = [this](const LogMessage& message) {
+      if (log_file_) log_file_->add(message);
+      tell(options_.run.log.handler, message);
+    };
+    simulation_.emplace(description, run, extensions);
+    result_.recorded = recorded_signals(*simulation_, description);
+    tell(options.progress.prepared, *simulation_);
+    check_checkpoints(options.checkpoint, *simulation_);
+    make_folder(extensions);
+  }
+
+  RunResult run() {
+    RunFiles files(result_, options_.checkpoint.append);
+    Recorder recorder(result_.results, description_.record, options_.checkpoint.append);
+    CheckpointWriter checkpoints(*simulation_, options_.checkpoint, fs::absolute(result_.folder).string());
+    simulation_->observe(files);
+    simulation_->observe(recorder);
+    for (Observer& observer : options_.observers) simulation_->observe(observer);
+    simulation_->observe(checkpoints);
+    result_.summary = run_watched(files, checkpoints);
+    result_.verdict = run_verdict(result_.summary, files);
+    tell(options_.progress.ended, result_);
+    // Last, because it can fail too, when the disk is full; what happened has been told by then.
+    files.write(result_.summary);
+    if (options_.report) write_report();
+    tell(options_.progress.written, result_);
+    release();
+    return std::move(result_);
+  }
+
+ private:
+  std::string_view format() const {
+    return description_.record.format ? std::string_view(description_.record.format->value) : kCsvFormat;
+  }
+
+  void make_folder(const Extensions& extensions) {
+    const auto& checkpoint = options_.checkpoint;
+    if (checkpoint.append && options_.folder) {
+      throw Error(ErrorCode::InvalidSystem, "a run that is appended goes on in its own folder, not in another");
+    }
+    result_.folder = checkpoint.append ? continued_folder(*checkpoint.resume)
+                                       : make_run_directory(description_.name, options_.folder);
+    result_.results = result_.folder / results_file_name(format());
+    if (checkpoint.file) check_place(*checkpoint.file, result_);
+    if (checkpoint.append) check_continued();
+    log_file_.emplace(result_.folder / "fmu.log", checkpoint.append);
+    if (checkpoint.append) return;
+    replace_file(result_.folder / "system.resolved.toml",
+                 (options_.note.empty() ? std::string() : fmt::format("# {}\n", printable(options_.note))) +
+                     system_text(really_run(description_, simulation_->summary(), extensions)));
+  }
+
+  /// Before anything is written.
+  void check_continued() const {
+    continued_results_file(format(), result_.results);
+    std::error_code missing;
+    if (fs::file_size(result_.results, missing) == 0 || missing) {
+      throw file_error("cannot go on in", result_.results, ENOENT);
+    }
+  }
+
+  RunSummary run_watched(const RunFiles& files, CheckpointWriter& checkpoints) {
+    std::optional<Watchdog> watchdog;
+    if (options_.watchdog) {
+      watchdog.emplace([&](const Error& fault) {
+        const auto& abandoned = simulation_->abandon(fault);
+        files.write(abandoned);  // first: a lock that the FMU holds may stop what is printed
+        result_.summary = abandoned;
+        result_.abandoned = true;
+        tell(options_.progress.ended, result_);
+      });
+    }
+    if (options_.checkpoint.resume) simulation_->resume(*options_.checkpoint.resume);
+    simulation_->run();
+    RunSummary summary = simulation_->summary();
+    try {
+      checkpoints.write_last(summary, is_interrupted());
+    } catch (const Error& error) {  // a full disk at the very end is a failure like any other
+      summary.termination = Termination::Failed;
+      summary.message = error.what();
+    }
+    return summary;
+  }
+
+  /// By the user, not by a subsystem.
+  bool is_interrupted() const {
+    const auto* flag = options_.run.interrupt;
+    return options_.run.stop.stop_requested() || (flag != nullptr && flag->load());
+  }
+
+  void write_report() {
+    entrain::report(result_.folder, result_.folder / "report.html");
+    result_.report = result_.folder / "report.html";
+  }
+
+  void release() {
+    std::optional<Watchdog> watchdog;
+    if (options_.watchdog) {
+      watchdog.emplace([&](const Error& fault) { tell(options_.progress.failed_at_release, fault, result_); });
+    }
+    simulation_.reset();
+  }
+
+  const SystemDescription& description_;
+  const RunDirectoryOptions& options_;
+  std::optional<LogFile> log_file_;  ///< its folder is made once the system is known to be sound
+  RunResult result_;
+  std::optional<Simulation> simulation_;
+};
+
+}  // namespace
+
+SystemDescription checkpointed_system(const fs::path& checkpoint) {
+  const auto info = read_checkpoint_info(checkpoint);
+  std::vector<Problem> problems;
+  auto description = parse_system(info.system_file, "checkpoint", problems);
+  if (!problems.empty()) throw Error(std::move(problems));
+  description.name = info.name;
+  return description;
+}
+
+RunResult run(const SystemDescription& description, const RunDirectoryOptions& options, const Extensions& extensions) {
+  if (options.report) require_pages();
+  return DirectoryRun(description, options, extensions).run();
+}
+
+}  // namespace entrain

@@ -1,0 +1,342 @@
+#include "assembly/assembly.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+
+#include "assembly/schedule.hpp"
+#include "assembly/written_starts.hpp"
+#include "base/suggest.hpp"
+#include "base/values.hpp"
+#include "description/array_connections.hpp"
+#include "description/toml_text.hpp"
+#include "description/unit_problem.hpp"
+#include "subsystem/restricted.hpp"
+
+namespace entrain {
+namespace {
+
+std::vector<std::string> names_of(std::initializer_list<const std::vector<Variable>*> lists,
+                                  const std::string& prefix) {
+  std::vector<std::string> names;
+  for (const auto* list : lists) {
+    for (const auto& variable : *list) names.push_back(prefix + variable.name);
+  }
+  return names;
+}
+
+std::optional<std::size_t> index_of(const std::string& name, const std::vector<Variable>& list) {
+  const auto found = std::find_if(list.begin(), list.end(), [&](const Variable& v) { return is_called(v, name); });
+  if (found == list.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - list.begin());
+}
+
+const OtherPort* other_port(const VariableTable& variables, const std::string& name) {
+  const auto found = std::find_if(variables.other_ports.begin(), variables.other_ports.end(),
+                                  [&](const OtherPort& port) { return port.name == name; });
+  return found == variables.other_ports.end() ? nullptr : &*found;
+}
+
+class Assembler {
+ public:
+  Assembler(const SystemDescription& description, std::vector<Problem>& problems)
+      : description_(description), problems_(problems) {}
+
+  Assembly run(const SubsystemMaker& factory) {
+    for (const auto& subsystem : description_.subsystems) add(subsystem, factory);
+    for (const auto& connection : description_.connections) {
+      for (auto& single :
+           element_connections(connection, variables_of(connection.output), variables_of(connection.input), problems_))
+        connect(connections_.emplace_back(std::move(single)));
+    }
+    check_scheduled_subsystems(description_, problems_);
+    check_unconnected();
+    return std::move(assembly_);
+  }
+
+ private:
+  struct Entry {
+    const SubsystemDescription* description;
+    std::size_t index;
+    std::size_t first_input;
+    std::size_t first_output;
+  };
+
+  void problem(const SourcePosition& where, std::string message, std::string remedy = {}) {
+    problems_.push_back({std::move(message), std::move(remedy), where, Problem::Severity::Error});
+  }
+
+  void add(const SubsystemDescription& description, const SubsystemMaker& factory) {
+    auto subsystem = factory(description, problems_);
+    if (!subsystem) {
+      broken_.insert(description.name);
+      return;
+    }
+    const auto& variables = subsystem->variables();
+    std::vector<std::optional<double>> inputs;
+    for (const auto& input : variables.inputs) {
+      inputs.push_back(input.start ? std::optional(std::get<double>(*input.start)) : std::nullopt);
+    }
+    const WrittenStarts starts = starts_of(description, variables, problems_);
+    for (const auto& [name, written] : starts) set_start(*subsystem, description, name, written, inputs);
+
+    try {
+      subsystem = restrict_as_written(std::move(subsystem), description);
+      subsystem = with_schedule(std::move(subsystem), description_, description.name, starts, problems_);
+      Graph::Node node{description.name, {}, {}, subsystem->capabilities().feedthrough};
+      for (const auto& input : variables.inputs) node.inputs.push_back(input.name);
+      for (const auto& output : variables.outputs) node.outputs.push_back(output.name);
+      entries_[description.name] = {&description, assembly_.subsystems.size(), given_inputs_.size(), outputs_};
+      outputs_ += node.outputs.size();
+      given_inputs_.insert(given_inputs_.end(), inputs.begin(), inputs.end());
+      assembly_.nodes.push_back(std::move(node));
+      assembly_.subsystems.push_back(std::move(subsystem));
+    } catch (const Error& error) {  // a parameter that makes no sense
+      const auto written = starts.find(error.context().variable);
+      problem(written == starts.end() ? description.where : written->second.where, error.what());
+      broken_.insert(description.name);
+    }
+  }
+
+  void set_start(Subsystem& subsystem, const SubsystemDescription& description, const std::string& name,
+                 const Written<Value>& written, std::vector<std::optional<double>>& inputs) {
+    const auto& variables = subsystem.variables();
+    const auto place = variables.find_startable(name);
+    if (const auto* other = place ? nullptr : other_port(variables, name)) {
+      problem(written.where,
+              fmt::format("'{}.{}' is of type {}, which takes no start value", description.name, name, other->type));
+      return;
+    }
+    if (!place) {
+      const auto known =
+          names_of({&variables.parameters, &variables.states, &variables.inputs, &variables.discrete_inputs}, "");
+      problem(written.where, fmt::format("'{}' has no parameter, state or input '{}' to start", description.name, name),
+              suggestion(name, known));
+      return;
+    }
+    const auto& variable = variables.at(*place);
+    const auto value = converted(written.value, variable);
+    if (!value) {
+      problems_.push_back(
+          wrong_value(fmt::format("{}.{}", description.name, name), variable, written.value, written.where));
+      return;
+    }
+    if (place->causality == Causality::Input) inputs[place->index] = std::get<double>(*value);
+    if (place->causality == Causality::DiscreteInput) {
+      assembly_.discrete_starts.push_back({assembly_.subsystems.size(), place->index, *value});
+    }
+    try {
+      subsystem.set_start(*place, *value);
+    } catch (const Error& error) {  // it would never reach the variable
+      problem(written.where, fmt::format("'{}.{}' {}", description.name, name, error.message()));
+    }
+  }
+
+  std::unique_ptr<Subsystem> restrict_as_written(std::unique_ptr<Subsystem> subsystem,
+                                                 const SubsystemDescription& description) {
+    if (!restricts(description)) return subsystem;
+    for (const auto& sentence : additions(subsystem->capabilities(), description)) {
+      problem(description.where, fmt::format("'{}': {}", description.name, sentence),
+              "the system file can take capabilities away, not add them");
+    }
+    return restricted(std::move(subsystem), description);
+  }
+
+  /// Index of the subsystem, kind and number of an input.
+  using InputKey = std::tuple<std::size_t, Causality, std::size_t>;
+
+  struct End {
+    const Entry* entry;
+    VariableTable::Place place;
+  };
+
+  /// "subsystem.variable", the first dot ending the subsystem's name. nullopt when a problem was added.
+  std::optional<End> find(const std::string& name, Causality wanted, const SourcePosition& where) {
+    const auto dot = name.find('.');
+    if (dot == std::string::npos) return std::nullopt;  // said by the parser already
+    const std::string subsystem = name.substr(0, dot);
+    const std::string variable = name.substr(dot + 1);
+    if (broken_.contains(subsystem)) return std::nullopt;
+    const auto entry = entries_.find(subsystem);
+    if (entry == entries_.end()) {
+      std::vector<std::string> known;
+      for (const auto& s : description_.subsystems) known.push_back(s.name);
+      problem(where, fmt::format("unknown subsystem '{}' in '{}'", subsystem, name), suggestion(subsystem, known));
+      return std::nullopt;
+    }
+    const auto& variables = assembly_.subsystems[entry->second.index]->variables();
+    const bool is_output = wanted == Causality::Output;
+    const auto& wanted_list = is_output ? variables.outputs : variables.inputs;
+    const auto& discrete_list = is_output ? variables.discrete_outputs : variables.discrete_inputs;
+    if (const auto index = index_of(variable, wanted_list)) return End{&entry->second, {wanted, *index}};
+    if (const auto index = index_of(variable, discrete_list)) {
+      return End{&entry->second, {is_output ? Causality::DiscreteOutput : Causality::DiscreteInput, *index}};
+    }
+    const std::string_view kind = is_output ? "an output" : "an input";
+    if (const auto* other = other_port(variables, variable)) {
+      problem(where, fmt::format("'{}' is of type {}, which cannot be connected", name, other->type));
+    } else if (const auto array = is_output ? output_array(variables, variable) : input_array(variables, variable)) {
+      problem(where, fmt::format("'{}' is an array of shape {}", name, array->shape),
+              fmt::format("name an element, such as '{}{}', or connect it with an array of the same shape", name,
+                          array->elements.front()));
+    } else if (variables.find(variable)) {
+      problem(where, fmt::format("'{}' is not {}", name, kind),
+              "a connection reads \"subsystem.output\" = \"subsystem.input\"");
+    } else {
+      problem(where, fmt::format("unknown variable '{}'", name),
+              suggestion(name, names_of({&wanted_list, &discrete_list}, subsystem + ".")));
+    }
+    return std::nullopt;
+  }
+
+  const VariableTable* variables_of(const std::string& name) const {
+    const auto entry = entries_.find(name.substr(0, name.find('.')));
+    return entry == entries_.end() ? nullptr : &assembly_.subsystems[entry->second.index]->variables();
+  }
+
+  void connect(const ConnectionDescription& description) {
+    // The inputs of one output follow each other; its name is looked up, and complained of, once.
+    if (description.output != last_output_name_) {
+      last_output_name_ = description.output;
+      last_output_ = find(description.output, Causality::Output, description.output_where);
+    }
+    const auto& from = last_output_;
+    const auto to = find(description.input, Causality::Input, description.where);
+    if (to) {
+      const InputKey input{to->entry->index, to->place.causality, to->place.index};
+      const auto [earlier, is_new] = fed_by_.insert({input, &description});
+      if (!is_new) {
+        problem(description.where,
+                fmt::format("'{}' is fed twice: by '{}' (line {}) and by '{}'", description.input,
+                            earlier->second->output, earlier->second->where.line, description.output),
+                "an input takes one output");
+        return;
+      }
+    }
+    if (!from || !to) return;
+    if (from->place.causality == Causality::Output && to->place.causality == Causality::Input) {
+      connect_reals(description, *from, *to);
+    } else {
+      connect_discrete(description, *from, *to);
+    }
+  }
+
+  void connect_reals(const ConnectionDescription& description, const End& from, const End& to) {
+    if (!description.table.empty())
+      problem(description.where, fmt::format("'{}' is a real number, which no table can hold", description.output),
+              "write factor and offset");
+    Connection connection{OutputId{from.entry->first_output + from.place.index},
+                          InputId{to.entry->first_input + to.place.index}, description.factor, description.offset};
+    if (description.convert_units) convert_units(description, from, to, connection);
+    assembly_.connections.push_back(connection);
+  }
+
+  void connect_discrete(const ConnectionDescription& description, const End& from, const End& to) {
+    const Variable& output = variable(from);
+    const Variable& input = variable(to);
+    if (description.table.empty() && !can_feed(output.type, input.type)) {
+      problem(description.where, fmt::format("'{}' of type {} cannot feed '{}' of type {}", description.output,
+                                             type_name(output), description.input, type_name(input)));
+      return;
+    }
+    const bool scaled = description.factor != 1.0 || description.offset != 0.0;
+    if (scaled && to.place.causality != Causality::Input) {
+      problem(description.where, fmt::format("'{}' of type {} cannot be scaled", description.input, type_name(input)),
+              "leave factor and offset out");
+      return;
+    }
+    assembly_.discrete_connections.push_back({SubsystemId{from.entry->index}, from.place.index,
+                                              SubsystemId{to.entry->index}, to.place.index,
+                                              to.place.causality == Causality::Input, description.factor,
+                                              description.offset, typed_table(description, output, input)});
+  }
+
+  /// In the types of both ends.
+  ValueTable typed_table(const ConnectionDescription& description, const Variable& output, const Variable& input) {
+    ValueTable table;
+    for (const auto& [from, to] : description.table) {
+      const auto source = converted(from, output);
+      const auto target = converted(to, input);
+      if (!source) problems_.push_back(wrong_value(description.output, output, from, description.where));
+      if (!target) problems_.push_back(wrong_value(description.input, input, to, description.where));
+      if (source && target) table.push_back({*source, *target});
+    }
+    return table;
+  }
+
+  const Variable& variable(const End& end) const {
+    return assembly_.subsystems[end.entry->index]->variables().at(end.place);
+  }
+
+  /// A unit that is not told is taken as it comes; so is one that is not known, but with a warning.
+  void convert_units(const ConnectionDescription& description, const End& from, const End& to, Connection& connection) {
+    const auto [kind, conversion] = match_units(variable(from), variable(to));
+    if (kind == UnitMatch::Kind::Fits) {
+      // First the unit of the input, then what the user makes of it.
+      connection.offset += connection.factor * conversion.offset;
+      connection.factor *= conversion.factor;
+      return;
+    }
+    problems_.push_back(unit_problem(kind, description, variable(from), variable(to)));
+  }
+
+  void check_unconnected() {
+    assembly_.start_inputs.resize(given_inputs_.size(), 0.0);
+    for (const auto& [name, entry] : entries_) {
+      const auto& variables = assembly_.subsystems[entry.index]->variables();
+      for (std::size_t i = 0; i < variables.inputs.size(); ++i) {
+        const auto& given = given_inputs_[entry.first_input + i];
+        assembly_.start_inputs[entry.first_input + i] = given.value_or(0.0);
+        if (!given) require_source(entry, {Causality::Input, i}, variables.inputs[i]);
+      }
+      for (std::size_t i = 0; i < variables.discrete_inputs.size(); ++i) {
+        const auto is_this = [&, &index = entry.index](const Assembly::DiscreteStart& start) {
+          return start.subsystem == index && start.input == i;
+        };
+        const bool given = variables.discrete_inputs[i].start ||
+                           std::any_of(assembly_.discrete_starts.begin(), assembly_.discrete_starts.end(), is_this);
+        if (!given) require_source(entry, {Causality::DiscreteInput, i}, variables.discrete_inputs[i]);
+      }
+    }
+  }
+
+  /// Of an input that has no value of its own.
+  void require_source(const Entry& entry, VariableTable::Place place, const Variable& input) {
+    if (fed_by_.contains({entry.index, place.causality, place.index})) return;
+    problem(entry.description->where,
+            fmt::format("input '{}.{}' is not connected", entry.description->name, input.name),
+            fmt::format("connect it, or give it a value: start = {{ {} = ... }}", toml_key(input.name)));
+  }
+
+  const SystemDescription& description_;
+  std::vector<Problem>& problems_;
+  Assembly assembly_;
+  std::string last_output_name_;
+  std::optional<End> last_output_;
+  std::map<std::string, Entry> entries_;
+  std::set<std::string> broken_;  // subsystems that could not be made: no follow-up problems about them
+  std::map<InputKey, const ConnectionDescription*> fed_by_;
+  std::deque<ConnectionDescription> connections_;  // those of arrays element by element
+  std::vector<std::optional<double>> given_inputs_;
+  std::size_t outputs_ = 0;
+};
+
+}  // namespace
+
+bool Assembly::has_discrete() const {
+  return std::any_of(subsystems.begin(), subsystems.end(), [](const auto& subsystem) {
+    const auto& variables = subsystem->variables();
+    return !variables.discrete_inputs.empty() || !variables.discrete_outputs.empty();
+  });
+}
+
+Assembly assemble(const SystemDescription& description, const SubsystemMaker& factory, std::vector<Problem>& problems) {
+  return Assembler(description, problems).run(factory);
+}
+
+}  // namespace entrain

@@ -1,0 +1,117 @@
+#include "assembly/subsystem_factory.hpp"
+
+#include <fmt/format.h>
+
+#include "base/fault_watch.hpp"
+#include "base/suggest.hpp"
+#include "models/registry.hpp"
+#include "subsystem/fmi/fmu_subsystem.hpp"
+#include "subsystem/native/csv_source.hpp"
+#include "subsystem/native/native_subsystem.hpp"
+
+namespace entrain {
+namespace {
+
+/// Methods that need the equations get model exchange: co-simulation hides them.
+FmuChoice fmu_choice(const SubsystemDescription& description, bool needs_equations) {
+  FmuChoice choice;
+  choice.prefer_model_exchange = needs_equations;
+  if (description.relative_tolerance) choice.relative_tolerance = description.relative_tolerance->value;
+  // A value that makes no sense is told by the check of values; it must not end the loading before.
+  if (description.timeout && description.timeout->value > 0.0) choice.timeout = description.timeout->value;
+  if (description.interface) choice.interface = description.interface->value;
+  return choice;
+}
+
+TableInterpolation interpolation_of(const SubsystemDescription& description) {
+  return description.interpolation ? description.interpolation->value : TableInterpolation::Hold;
+}
+
+class Factory {
+ public:
+  Factory(const SystemDescription& system, bool needs_equations, const Extensions& extensions, const Logging& log)
+      : system_(system), needs_equations_(needs_equations), extensions_(extensions), log_(log) {}
+
+  std::unique_ptr<Subsystem> make(const SubsystemDescription& description, std::vector<Problem>& problems) const {
+    if (!description.fmu.empty()) return fmu(description, problems);
+    if (!description.csv.empty()) return csv(description, problems);
+    if (description.model.empty()) return nullptr;  // said by the parser already
+    return model(description, problems);
+  }
+
+ private:
+  std::unique_ptr<Subsystem> fmu(const SubsystemDescription& description, std::vector<Problem>& problems) const {
+    try {
+      const auto& timeout = description.timeout;
+      if (timeout && !FaultWatch::active()) {
+        problems.push_back({fmt::format("the timeout of '{}' has no effect: nobody watches", description.name),
+                            "make an entrain::Watchdog", timeout->where, Problem::Severity::Warning});
+      }
+      FmuChoice choice = fmu_choice(description, needs_equations_);
+      for (const auto& [name, start] : description.optional_start) choice.start[name] = start.value;
+      for (const auto& [name, written] : description.start) choice.start[name] = written.value;
+      choice.log = log_;
+      if (system_.step && system_.step->value > 0.0) choice.step = system_.step->value;
+      return make_fmu_subsystem(description.name, description.fmu, choice);
+    } catch (const Error& error) {
+      problems.push_back({error.message(), error.context().remedy, description.fmu_where, Problem::Severity::Error});
+      return nullptr;
+    }
+  }
+
+  std::unique_ptr<Subsystem> csv(const SubsystemDescription& description, std::vector<Problem>& problems) const {
+    try {
+      auto source = read_csv_source(description.csv, interpolation_of(description));
+      const Time start = system_.start.value;
+      const Time stop = system_.stop ? system_.stop->value : start;
+      if (start < source->first_time() || stop > source->last_time()) {
+        problems.push_back({fmt::format("the table of '{}' tells {} .. {} s, the run goes from {} to {} s: its first "
+                                        "and last rows are held",
+                                        description.name, source->first_time(), source->last_time(), start, stop),
+                            "", description.csv_where, Problem::Severity::Warning});
+      }
+      return make_native_subsystem(description.name, std::move(source));
+    } catch (const Error& error) {
+      problems.push_back({error.message(), error.context().remedy, description.csv_where, Problem::Severity::Error});
+      return nullptr;
+    }
+  }
+
+  std::unique_ptr<Subsystem> model(const SubsystemDescription& description, std::vector<Problem>& problems) const {
+    if (extensions_.subsystems) {
+      if (auto own = extensions_.subsystems(description.model, description.name)) return own;
+    }
+    auto model = extensions_.models ? extensions_.models(description.model) : nullptr;
+    if (!model) model = make_built_in_model(description.model);
+    if (model) return make_native_subsystem(description.name, std::move(model));
+    std::vector<std::string> known;
+    for (const auto& entry : built_in_models()) known.push_back(entry.name);
+    problems.push_back({fmt::format("unknown model '{}'", description.model), suggestion(description.model, known),
+                        description.model_where, Problem::Severity::Error});
+    return nullptr;
+  }
+
+  const SystemDescription& system_;
+  bool needs_equations_;
+  const Extensions& extensions_;
+  const Logging& log_;
+};
+
+}  // namespace
+
+std::string source_of(const SubsystemDescription& description, bool needs_equations) {
+  if (!description.fmu.empty()) return fmu_title(description.fmu, fmu_choice(description, needs_equations));
+  if (description.csv.empty()) return "model " + description.model;
+  return fmt::format("csv {} ({})", std::filesystem::path(description.csv).filename().string(),
+                     to_word(interpolation_of(description)));
+}
+
+SubsystemMaker subsystem_maker(const SystemDescription& system, bool needs_equations, const Extensions& extensions,
+                               const Logging& log) {
+  return [factory = Factory(system, needs_equations, extensions, log)](const SubsystemDescription& description,
+                                                                       std::vector<Problem>& problems) {
+    return factory.make(description, problems);
+  };
+}
+
+}  // namespace entrain

@@ -1,0 +1,252 @@
+#include "entrain/comparison.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "base/grid.hpp"
+#include "base/unit_sizes.hpp"
+#include "base/units.hpp"
+#include "compare/comparison_data.hpp"
+#include "compare/difference.hpp"
+#include "entrain/error.hpp"
+#include "entrain/method_traits.hpp"
+#include "read/results_readers.hpp"
+#include "report/run_page.hpp"
+
+namespace entrain {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+std::optional<double> number_of(const Json& json, const char* key) {
+  const auto found = json.find(key);
+  return found != json.end() && found->is_number() ? std::optional(found->get<double>()) : std::nullopt;
+}
+
+/// Empty when the run got to its stop time, or does not tell.
+std::string how_unfinished(const Json& json) {
+  const auto termination = json.value("termination", "completed");
+  if (termination == "completed") return {};
+  if (termination == "running") return "was killed, or is not done yet";
+  const auto message = json.value("message", "");
+  return termination + (message.empty() ? "" : ": " + message);
+}
+
+ComparedRun read_run(const fs::path& path) {
+  ComparedRun run;
+  if (!fs::is_directory(path)) {
+    run.label = path.filename().string();
+    run.results = read_results_file(path);
+    return run;
+  }
+  run.label = fs::weakly_canonical(path).filename().string();
+  const auto json = read_run_json(path);
+  run.results = read_results_file(find_results(path));
+  add_units(run.results, json);
+  run.method = json.value("method", "");
+  run.is_reference = json.value("method_family", "") == to_string(MethodFamily::Reference);
+  run.step = number_of(json, "step");
+  run.wall_seconds = number_of(json, "wall_seconds");
+  run.max_coupling_residual = number_of(json, "max_coupling_residual");
+  run.unfinished = how_unfinished(json);
+  std::uint64_t steps = 0;
+  for (const auto& subsystem : json.at("subsystems")) {
+    steps += subsystem.value("steps", std::uint64_t{0}) + subsystem.value("trials", std::uint64_t{0});
+  }
+  run.subsystem_steps = steps;
+  return run;
+}
+
+/// Folders of one name are told apart by the whole of what was named.
+void make_labels_unique(std::vector<ComparedRun>& runs, const std::vector<fs::path>& paths) {
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const auto same =
+        std::count_if(runs.begin(), runs.end(), [&](const auto& run) { return run.label == runs[i].label; });
+    if (same > 1) runs[i].label = paths[i].string();
+  }
+}
+
+/// NaN is worse than anything; what has no measure comes last.
+bool worse(const VariableDifference& a, const VariableDifference& b) {
+  const auto badness = [](const VariableDifference& entry) {
+    const double relative = entry.difference.relative.value_or(-1.0);
+    return std::isnan(relative) ? std::numeric_limits<double>::infinity() : relative;
+  };
+  return badness(a) > badness(b);
+}
+
+/// Into the unit of the reference; false when that cannot be. One that is not told is taken for the same.
+bool convert(Results::Column& column, const std::string& unit) {
+  if (column.unit.empty() || unit.empty() || column.unit == unit) return true;
+  const auto from = unit_meaning(column.unit);
+  const auto to = unit_meaning(unit);
+  const auto conversion = from && to ? unit_conversion(*from, *to) : std::nullopt;
+  if (!conversion) return false;
+  for (double& value : column.values) value = conversion->factor * value + conversion->offset;
+  column.unit = unit;
+  return true;
+}
+
+std::size_t place_of(const Results::Column& column, const Results& results) {
+  return static_cast<std::size_t>(&column - results.columns.data());
+}
+
+/// Notes of one run against the reference: the names of the variables behind each of its shortcomings.
+struct Shortcomings {
+  std::vector<std::string> missing;
+  std::vector<std::string> other_units;
+  std::vector<std::string> no_measure;
+
+  void tell(const std::string& label, std::vector<std::string>& notes) const {
+    const auto add = [&](const std::vector<std::string>& names, std::string_view what) {
+      if (!names.empty()) notes.push_back(fmt::format("{} {} {}", label, what, fmt::join(names, ", ")));
+    };
+    add(missing, "has nothing to compare for");
+    add(other_units, "cannot be compared, because the units do not go together, for");
+    add(no_measure, "differs where the reference is 0 throughout, so no relative difference is told, in");
+  }
+};
+
+void compare_one(Comparison& comparison, std::size_t index) {
+  auto& run = comparison.runs[index];
+  const auto& reference = comparison.runs[comparison.reference].results;
+  UnitSizes sizes;
+  for (const auto& column : reference.columns) sizes.take(column.unit, size_of(column.values));
+  Shortcomings shortcomings;
+  run.error = 0.0;
+  for (const auto& expected : reference.columns) {
+    const auto* column = run.results.find(expected.name);
+    if (column != nullptr && !convert(run.results.columns[place_of(*column, run.results)], expected.unit)) {
+      shortcomings.other_units.push_back(fmt::format("{} ({} | {})", expected.name, column->unit, expected.unit));
+      continue;
+    }
+    const auto found = column == nullptr ? std::nullopt
+                                         : difference(course_of(run.results, *column), course_of(reference, expected),
+                                                      sizes.least(expected.unit));
+    if (!found) {
+      shortcomings.missing.push_back(expected.name);
+      continue;
+    }
+    comparison.differences.push_back({expected.name, expected.unit, index, *found});
+    if (!found->relative) {
+      shortcomings.no_measure.push_back(expected.name);
+    } else if (!(*found->relative <= *run.error)) {
+      run.error = *found->relative;
+    }
+  }
+  shortcomings.tell(run.label, comparison.notes);
+}
+
+std::pair<Time, Time> span_of(const Results& results) {
+  std::pair span{std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()};
+  for (const auto& axis : results.axes) {
+    if (axis.empty()) continue;
+    span.first = std::min(span.first, axis.front());
+    span.second = std::max(span.second, axis.back());
+  }
+  return span;
+}
+
+/// A run is compared only where the reference is known too, and a run that ended early may look better than it is.
+void note_spans_and_ends(Comparison& comparison) {
+  const auto [from, to] = span_of(comparison.runs[comparison.reference].results);
+  for (std::size_t i = 0; i < comparison.runs.size(); ++i) {
+    const auto& run = comparison.runs[i];
+    if (!run.unfinished.empty()) comparison.notes.push_back(fmt::format("{} {}", run.label, run.unfinished));
+    if (run.results.cut) {
+      comparison.notes.push_back(fmt::format("{} ends in the middle of a row, which is left out", run.label));
+    }
+    if (run.results.samples() == 0) comparison.notes.push_back(fmt::format("{} has no rows", run.label));
+    if (run.results.samples() == 0 || from > to) continue;
+    const auto [run_from, run_to] = span_of(run.results);
+    if (i == comparison.reference || (same_time(run_from, from) && same_time(run_to, to))) continue;
+    comparison.notes.push_back(
+        fmt::format("{} is compared over t = {} .. {} s: it has {} .. {} s, the reference {} .. {} s", run.label,
+                    std::max(from, run_from), std::min(to, run_to), run_from, run_to, from, to));
+  }
+}
+
+std::size_t reference_among(const std::vector<ComparedRun>& runs) {
+  const auto found = std::find_if(runs.begin(), runs.end(), [](const auto& run) { return run.is_reference; });
+  return found == runs.end() ? 0 : static_cast<std::size_t>(found - runs.begin());
+}
+
+Error nothing_to_compare(const std::string& message, const std::string& remedy) {
+  return Error(ErrorCode::InvalidSystem, message,
+               {.subsystem = {}, .variable = {}, .time = std::nullopt, .remedy = remedy});
+}
+
+Json compared_json(const ComparedRun& run) {
+  const auto or_null = [](const auto& value) { return value ? Json(*value) : Json(); };
+  return {{"label", run.label},
+          {"method", run.method},
+          {"step", or_null(run.step)},
+          {"wall_seconds", or_null(run.wall_seconds)},
+          {"subsystem_steps", or_null(run.subsystem_steps)},
+          {"max_coupling_residual", or_null(run.max_coupling_residual)},
+          {"error", or_null(run.error)}};
+}
+
+}  // namespace
+
+Comparison compare(const std::vector<fs::path>& named, const std::optional<fs::path>& reference) {
+  const auto same_place = [](const fs::path& a, const fs::path& b) {
+    std::error_code ignored;  // what does not exist is told when it is read
+    return a == b || fs::equivalent(a, b, ignored);
+  };
+  auto paths = named;
+  const auto place = reference ? std::find_if(paths.begin(), paths.end(),
+                                              [&](const fs::path& path) { return same_place(path, *reference); })
+                               : paths.end();
+  const auto reference_place = static_cast<std::size_t>(place - paths.begin());
+  if (reference && place == paths.end()) paths.push_back(*reference);
+  if (paths.size() < 2) {
+    throw nothing_to_compare(
+        paths.empty() ? std::string("no run is named")
+                      : fmt::format("there is nothing to compare '{}' with but itself", paths.front().string()),
+        "Name another run beside it");
+  }
+  Comparison comparison;
+  for (const auto& path : paths) comparison.runs.push_back(read_run(path));
+  make_labels_unique(comparison.runs, paths);
+  comparison.reference = reference ? reference_place : reference_among(comparison.runs);
+  for (std::size_t i = 0; i < comparison.runs.size(); ++i) {
+    if (i != comparison.reference) compare_one(comparison, i);
+  }
+  note_spans_and_ends(comparison);
+  if (comparison.differences.empty()) {
+    throw nothing_to_compare(
+        fmt::format("the runs have no variable in common at any time: {}", fmt::join(comparison.notes, "; ")),
+        "Compare runs of the same system, and record the same variables");
+  }
+  std::stable_sort(comparison.differences.begin(), comparison.differences.end(), worse);
+  return comparison;
+}
+
+Json comparison_data(const Comparison& comparison) {
+  Json runs = Json::array();
+  for (const auto& run : comparison.runs) runs.push_back(compared_json(run));
+  Json differences = Json::array();
+  for (const auto& entry : comparison.differences) {
+    const auto& relative = entry.difference.relative;
+    differences.push_back({{"name", entry.name},
+                           {"unit", entry.unit},
+                           {"run", entry.run},
+                           {"rms", entry.difference.rms},
+                           {"max", entry.difference.max},
+                           {"at", entry.difference.at},
+                           {"relative", relative ? Json(*relative) : Json()}});
+  }
+  return {{"reference", comparison.reference},
+          {"runs", std::move(runs)},
+          {"differences", std::move(differences)},
+          {"notes", comparison.notes}};
+}
+
+}  // namespace entrain

@@ -1,0 +1,179 @@
+#include "learn/convergence.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "learn/learning_loop.hpp"
+#include "numerics/exponential.hpp"
+#include "numerics/learning_gain.hpp"
+#include "numerics/linear_fit.hpp"
+
+namespace entrain {
+namespace {
+
+constexpr std::size_t kMostKnown = 120;  // states and outputs; beyond, the estimate takes longer than some seconds
+constexpr std::size_t kMostCorrections = 40;
+constexpr std::size_t kPilotSteps = 400;  // enough for a few periods of what the step resolves
+constexpr double kFitTolerance = 1e-9;    // of a step that is called linear
+
+/// The states and inputs of all subsystems in the first steps.
+class Pilot : public Observer {
+ public:
+  /// The system is asked anew each time: a run may make it anew.
+  explicit Pilot(RepeatedRun& run) : run_(run), now_(run.system().states()) {}
+  void communicated(const Sample&, const RunSummary& summary) override {
+    run_.system().read_states(now_);
+    states_.insert(states_.end(), now_.begin(), now_.end());
+    if (summary.macro_steps == 0) return;
+    const auto inputs = run_.system().inputs();
+    inputs_.insert(inputs_.end(), inputs.begin(), inputs.end());
+    ++steps_;
+  }
+
+  /// x(k+1) = [A B rest] (x(k), u(k), 1) over steps of `span` macro steps of one subsystem, as one matrix with a column
+  /// per state; nullopt when its steps are not so.
+  std::optional<Matrix> fitted_step(SubsystemId s, std::size_t span) const {
+    const Graph& graph = run_.system().graph();
+    const auto states = run_.system().states_of(s);
+    const auto inputs = graph.inputs_of(s);
+    Matrix samples(steps_ / span, states.count + inputs.count + 1);
+    Matrix targets(steps_ / span, states.count);
+    for (std::size_t k = 0; k < steps_ / span; ++k) {
+      const double* x = states_.data() + k * span * now_.size() + states.first;
+      const double* u = inputs_.data() + k * span * graph.inputs() + inputs.first;
+      for (std::size_t i = 0; i < states.count; ++i) {
+        samples(k, i) = x[i];
+        targets(k, i) = x[span * now_.size() + i];
+      }
+      for (std::size_t i = 0; i < inputs.count; ++i) samples(k, states.count + i) = u[i];
+      samples(k, states.count + inputs.count) = 1.0;
+    }
+    return linear_fit(samples, targets, kFitTolerance);
+  }
+
+  /// Of an input in the first steps: connections of several units are compared by it. 1 for one that does not move.
+  double range(InputId input) const {
+    const std::size_t inputs = run_.system().graph().inputs();
+    double low = std::numeric_limits<double>::infinity();
+    double high = -low;
+    for (std::size_t k = 0; k < steps_; ++k) {
+      low = std::min(low, inputs_[k * inputs + input]);
+      high = std::max(high, inputs_[k * inputs + input]);
+    }
+    return high > low && std::isfinite(high - low) ? high - low : 1.0;
+  }
+
+ private:
+  RepeatedRun& run_;
+  std::vector<double> now_, states_, inputs_;
+  std::size_t steps_ = 0;
+};
+
+/// Columns `first` .. of the rows of `fit`, transposed: how the states follow what these rows belong to.
+Matrix part_of_fit(const Matrix& fit, std::size_t first, std::size_t count) {
+  Matrix result(fit.cols, count);
+  for (std::size_t i = 0; i < fit.cols; ++i) {
+    for (std::size_t j = 0; j < count; ++j) result(i, j) = fit(first + j, i);
+  }
+  return result;
+}
+
+/// The steps of all subsystems, and how many of them were fitted.
+struct Steps {
+  std::vector<StepMatrices> all;
+  std::size_t fitted = 0;
+};
+
+Steps linear_steps(CoupledSystem& system, const Pilot& pilot, std::span<const LearnedWire> wires, Duration step) {
+  const Graph& graph = system.graph();
+  Steps steps;
+  for (std::size_t s = 0; s < system.size(); ++s) {
+    const SubsystemId id{s};
+    Linearization here;
+    system.linearize_all(std::span(&id, 1), std::span(&here, 1));
+    StepMatrices own;
+    own.span = span_of(system, id, step);
+    if (const auto fit = pilot.fitted_step(id, own.span)) {
+      const std::size_t states = system.states_of(id).count;
+      own.A = part_of_fit(*fit, 0, states);
+      own.B = part_of_fit(*fit, states, graph.inputs_of(id).count);
+      ++steps.fitted;
+    } else {
+      PhiBlocks exact = exact_step_matrices(here.A, here.B, step * static_cast<double>(own.span), 0);
+      own.A = std::move(exact.exponential);
+      own.B = std::move(exact.gamma[0]);
+    }
+    own.C = std::move(here.C);
+    own.D = std::move(here.D);
+    const auto outputs = graph.outputs_of(id);
+    own.late.assign(outputs.count, false);
+    for (const auto& wire : wires) {
+      const std::size_t output = wire.connection.output;
+      if (wire.late && output >= outputs.first && output < outputs.first + outputs.count) {
+        own.late[output - outputs.first] = true;
+      }
+    }
+    steps.all.push_back(std::move(own));
+  }
+  return steps;
+}
+
+/// Why there can be no estimate; empty = there can.
+std::string obstacle(const CoupledSystem& system, std::span<const LearnedWire> wires, const LearnOptions& options,
+                     Duration step) {
+  std::vector<StepMatrices> spans(system.size());
+  for (std::size_t s = 0; s < system.size(); ++s) {
+    const auto& can = system.capabilities(SubsystemId{s});
+    if (!can.states || !can.linearization) {
+      return fmt::format("'{}' tells no linearization", system.graph().name(SubsystemId{s}));
+    }
+    spans[s].span = span_of(system, SubsystemId{s}, step);
+  }
+  const std::size_t cycle = cycle_of(spans);
+  if (cycle > 1 && options.cutoff > 0.0) return "the filter is not estimated with steps of several sizes";
+  const std::size_t known = system.states() + system.graph().outputs();
+  const std::size_t corrections = corrections_in_cycle(wires, cycle);
+  if (known <= kMostKnown && corrections <= kMostCorrections) return {};
+  return fmt::format(
+      "{} states and outputs and {} corrections in a cycle of {} macro steps; up to {} and {} are estimated", known,
+      corrections, cycle, kMostKnown, kMostCorrections);
+}
+
+}  // namespace
+
+ConvergenceEstimate estimate_convergence(RepeatedRun& run, std::span<const LearnedWire> wires,
+                                         const LearnOptions& options) {
+  ConvergenceEstimate result;
+  const auto& settings = run.settings();
+  if (const auto why = obstacle(run.system(), wires, options, settings.step); !why.empty()) {
+    result.notes.push_back("no estimate of the convergence: " + why);
+    return result;
+  }
+  Pilot pilot(run);
+  run.run(settings.start + static_cast<double>(kPilotSteps) * settings.step, nullptr, pilot);
+  run.initialize();
+  const Steps steps = linear_steps(run.system(), pilot, wires, settings.step);
+  std::vector<double> scales;
+  for (const auto& wire : wires) scales.push_back(pilot.range(wire.connection.input));
+  const auto cycle = static_cast<double>(cycle_of(steps.all));
+  const auto gain = learning_gain(learning_loop(run.system().graph(), steps.all, wires, scales),
+                                  {options.gain, options.cutoff * settings.step});
+  result.gamma = gain.largest;
+  result.radius = std::pow(gain.radius, 1.0 / cycle);
+  result.notes.push_back(
+      fmt::format("gamma = {:.8g}, largest at {:.4g} rad/s, from linearizations at the start and {}; {}", gain.largest,
+                  gain.angle / (cycle * settings.step),
+                  steps.fitted == run.system().size() ? "the subsystems' own steps" : "exact steps",
+                  gain.largest < 1.0 && gain.radius < 1.0
+                      ? "every run is better than the one before, as far as the system is linear"
+                      : "the error of some runs may grow before it falls"));
+  result.notes.push_back(
+      fmt::format("without corrections the delayed loop has a spectral radius of {:.8g}", *result.radius));
+  return result;
+}
+
+}  // namespace entrain

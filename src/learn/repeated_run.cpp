@@ -1,0 +1,77 @@
+#include "learn/repeated_run.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "run/runner.hpp"
+
+namespace entrain {
+
+RepeatedRun::RepeatedRun(SystemDescription description, const Extensions& extensions, Settings settings)
+    : description_(std::move(description)), extensions_(extensions), settings_(settings) {
+  make();
+  require_that_it_can_be_repeated();
+}
+
+void RepeatedRun::make() {
+  std::vector<Problem> problems;
+  prepared_ = {};  // first: an FMU may allow one instance at a time
+  prepared_ = prepare(description_, settings_.threads, extensions_, problems);
+  if (!prepared_.system) throw Error(std::move(problems));
+}
+
+void RepeatedRun::rewind() {
+  if (!std::exchange(used_, true)) return;
+  if (all_can_be_reset() && !std::exchange(spoilt_, false)) {
+    system().reset();
+  } else {
+    make();
+  }
+}
+
+bool RepeatedRun::all_can_be_reset() {
+  for (std::size_t s = 0; s < system().size(); ++s) {
+    if (system().facets(SubsystemId{s}).reset == nullptr) return false;
+  }
+  return true;
+}
+
+/// Before the first run: a reset alone is not enough, because after a failed run all are made anew.
+void RepeatedRun::require_that_it_can_be_repeated() {
+  std::vector<Problem> problems;
+  for (std::size_t s = 0; s < system().size(); ++s) {
+    if (!system().capabilities(SubsystemId{s}).once_per_process) continue;
+    problems.push_back({fmt::format("'{}' cannot be run again: it can be made once per process only",
+                                    system().graph().name(SubsystemId{s})),
+                        "export it again without canBeInstantiatedOnlyOncePerProcess",
+                        description_.subsystems[s].fmu_where});
+  }
+  if (!problems.empty()) throw Error(std::move(problems));
+}
+
+void RepeatedRun::set_option(const std::string& name, OptionValue value) {
+  auto& written = description_.method_options[description_.method.value];
+  written[name] = {std::move(value), {}};
+  std::vector<Problem> problems;
+  read_options(*prepared_.method, written, description_.method.value, problems);
+  if (has_errors(problems)) throw Error(std::move(problems));
+}
+
+RunSummary RepeatedRun::run(Time horizon, CorrectionSchedule* corrections, Observer& observer) {
+  rewind();
+  Runner runner(system(), *prepared_.method, prepared_.settings, prepared_.summary, settings_.interrupt,
+                settings_.threads);
+  runner.correct(corrections);
+  runner.observe(observer);
+  runner.run_until(horizon);
+  if (runner.summary().termination == Termination::Failed) spoil();
+  return runner.summary();
+}
+
+void RepeatedRun::initialize() {
+  rewind();
+  system().initialize(settings().start, settings().stop);
+}
+
+}  // namespace entrain

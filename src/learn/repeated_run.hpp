@@ -1,0 +1,50 @@
+#pragma once
+
+#include <vector>
+
+#include "run/correction_schedule.hpp"
+#include "session/prepare.hpp"
+
+namespace entrain {
+
+/// A system that is run from its start again and again: its subsystems are reset where all of them can be, else made
+/// anew.
+class RepeatedRun {
+ public:
+  struct Settings {
+    int threads = 1;
+    const std::atomic<bool>* interrupt = nullptr;
+  };
+  /// Throws Error with every problem of the system.
+  RepeatedRun(SystemDescription description, const Extensions& extensions, Settings settings);
+
+  CoupledSystem& system() { return *prepared_.system; }
+  const RunSettings& settings() const { return prepared_.settings; }
+
+  /// From the start to the first communication time at or after `horizon`. How it went is in the summary.
+  RunSummary run(Time horizon, CorrectionSchedule* corrections, Observer& observer);
+
+  /// Subsystems initialised at the start, signals consistent: for a look at them. The next run begins afresh.
+  void initialize();
+  /// A subsystem has failed: all are made anew before the next run.
+  void spoil() { spoilt_ = true; }
+  /// An option of the method, from the next run on.
+  void set_option(const std::string& name, OptionValue value);
+  /// Every option of the method in force.
+  std::map<std::string, OptionValue> options() { return options_in_force(*prepared_.method); }
+
+ private:
+  void make();
+  void rewind();
+  bool all_can_be_reset();
+  void require_that_it_can_be_repeated();
+
+  SystemDescription description_;
+  Extensions extensions_;
+  Settings settings_;
+  Prepared prepared_;
+  bool used_ = false;
+  bool spoilt_ = false;
+};
+
+}  // namespace entrain

@@ -1,0 +1,46 @@
+#include "learn/update.hpp"
+
+#include <cmath>
+#include <numbers>
+
+namespace entrain {
+namespace {
+
+template <class Iterator>
+void smooth_one_way(Iterator first, Iterator last, double share) {
+  double state = *first;
+  for (; first != last; ++first) {
+    state += share * (*first - state);
+    *first = state;
+  }
+}
+
+}  // namespace
+
+void smooth(std::span<double> values, double cutoff, Duration interval) {
+  if (values.empty()) return;
+  const double share = -std::expm1(-2.0 * std::numbers::pi * cutoff * interval);
+  smooth_one_way(values.begin(), values.end(), share);
+  smooth_one_way(values.rbegin(), values.rend(), share);
+}
+
+void update_corrections(std::vector<double>& corrections, const WireRecord& record, const LearnOptions& options,
+                        Duration step) {
+  const std::size_t wires = record.wires().size();
+  std::vector<double> next;
+  for (std::size_t w = 0; w < wires; ++w) {
+    // Where the consumer is in the middle of a step nothing is taken, so nothing is learned.
+    const std::size_t stride = record.wires()[w].consumer_span;
+    next.clear();
+    for (std::size_t k = 0; k < record.steps(); k += stride) {
+      next.push_back(corrections[k * wires + w] + options.gain * record.error(w, k));
+    }
+    // The start is consistent and needs no correction; the next step does, and the filter must not smear that jump.
+    if (options.cutoff > 0.0 && !next.empty()) {
+      smooth(std::span(next).subspan(1), options.cutoff, step * static_cast<double>(stride));
+    }
+    for (std::size_t n = 0; n < next.size(); ++n) corrections[n * stride * wires + w] = next[n];
+  }
+}
+
+}  // namespace entrain

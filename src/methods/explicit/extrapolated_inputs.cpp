@@ -1,0 +1,92 @@
+#include "methods/explicit/extrapolated_inputs.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "numerics/polynomial.hpp"
+
+namespace entrain {
+
+void ExtrapolatedInputs::start(const CoupledSystem& system, Settings settings) {
+  settings_ = std::move(settings);
+  plain_hold_ = settings_.degree == 0 && settings_.gains.empty();
+  histories_.assign(plain_hold_ ? 0 : system.graph().inputs(), {});
+  if (!settings_.constant_history) return;
+  for (std::size_t i = 0; i < histories_.size(); ++i) {
+    auto& history = histories_[i];
+    history.count = static_cast<std::size_t>(settings_.degree) + 1;
+    history.value.fill(system.incoming(InputId{i}));
+    // From the start on: who is called after its source gets a sample one macro step later than these, the others
+    // replace the newest.
+    for (std::size_t m = 0; m < history.count; ++m) history.at[m] = -static_cast<double>(m);
+  }
+}
+
+void ExtrapolatedInputs::seed(const std::function<double(InputId, int)>& value) {
+  for (std::size_t i = 0; i < histories_.size(); ++i) {
+    auto& history = histories_[i];
+    history.count = static_cast<std::size_t>(settings_.degree);
+    for (std::size_t m = 0; m < history.count; ++m) {
+      history.value[m] = value(InputId{i}, static_cast<int>(m) + 1);
+      history.at[m] = -static_cast<double>(m + 1);
+    }
+  }
+}
+
+void ExtrapolatedInputs::take_sample(History& history, double value, double at, double gain) const {
+  if (history.count > 0) value = gain * history.value[0] + (1.0 - gain) * value;
+  if (history.count == 0 || at > history.at[0]) {  // else the source has not moved: the sample is replaced
+    const std::size_t kept = std::min(history.count, static_cast<std::size_t>(settings_.degree));
+    for (std::size_t m = kept; m > 0; --m) {
+      history.value[m] = history.value[m - 1];
+      history.at[m] = history.at[m - 1];
+    }
+    history.count = kept + 1;
+  }
+  history.value[0] = value;
+  history.at[0] = at;
+}
+
+int ExtrapolatedInputs::prepare(CoupledSystem& system, SubsystemId s, double now, std::span<const double> sample_at) {
+  const auto inputs = system.graph().inputs_of(s);
+  if (plain_hold_) {
+    const auto held = system.coefficients(s, 0, 0);
+    for (const InputId input : inputs) held[input - inputs.first] = system.incoming(input);
+    return 0;
+  }
+  int degree = 0;
+  for (const InputId input : inputs) {
+    const Connection* connection = system.graph().source(input);
+    const double at = connection != nullptr ? sample_at[system.graph().owner(connection->output)] : now;
+    const double gain = settings_.gains.empty() ? 0.0 : settings_.gains[input];
+    take_sample(histories_[input], system.incoming(input), at, gain);
+    degree = std::max(degree, static_cast<int>(histories_[input].count) - 1);
+  }
+  for (const InputId input : inputs) {
+    const auto& history = histories_[input];
+    std::array<double, kSamples> nodes{};  // in units from the start of this step
+    for (std::size_t m = 0; m < history.count; ++m) nodes[m] = history.at[m] - now;
+    std::array<double, kSamples> by_steps{};
+    interpolate({nodes.data(), history.count}, {history.value.data(), history.count}, {by_steps.data(), history.count});
+    double scale = 1.0;
+    for (int p = 0; p <= degree; ++p, scale /= settings_.unit) {
+      system.coefficients(s, degree, p)[input - inputs.first] = by_steps[static_cast<std::size_t>(p)] * scale;
+    }
+  }
+  return degree;
+}
+
+void ExtrapolatedInputs::cut_history(const CoupledSystem& system, SubsystemId source) {
+  if (plain_hold_) return;
+  for (const auto& connection : system.graph().connections()) {
+    if (system.graph().owner(connection.output) == source) histories_[connection.input].count = 0;
+  }
+}
+
+void ExtrapolatedInputs::cut_constants(const CoupledSystem& system) {
+  for (std::size_t i = 0; i < histories_.size(); ++i) {
+    if (system.graph().source(InputId{i}) == nullptr) histories_[i].count = 0;
+  }
+}
+
+}  // namespace entrain

@@ -1,0 +1,200 @@
+#include "methods/hermite/coupling_equations.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "coupling/transfer.hpp"
+
+namespace entrain {
+namespace {
+
+// Magnitudes may grow this much before the scales follow: they need not be exact, and every change costs pivots.
+constexpr double kOutgrown = 256.0;
+
+/// How the coefficients of an input depend on the value at the end of the step, and on h times the slope there.
+struct HermiteEnd {
+  std::array<double, kMaxInputDegree + 1> of_value{}, of_slope{};
+};
+
+HermiteEnd hermite_end(Duration h, bool slopes_known) {
+  const double h2 = h * h;
+  if (slopes_known) return {{0.0, 0.0, 3.0 / h2, -2.0 / (h2 * h)}, {0.0, 0.0, -1.0 / h2, 1.0 / (h2 * h)}};
+  return {{0.0, 2.0 / h, -1.0 / h2, 0.0}, {0.0, -1.0 / h, 1.0 / h2, 0.0}};
+}
+
+}  // namespace
+
+CouplingEquations::CouplingEquations(const CoupledSystem& system, std::span<const OutputId> unknowns)
+    : graph_(system.graph()), unknowns_(unknowns.begin(), unknowns.end()), revision_(system.size(), 0) {
+  if (unknowns_.empty()) return;
+  find_blocks(system);
+  place_blocks();
+  values_.assign(4 * blocks_.size(), 0.0);
+  right_side_.assign(2 * unknowns_.size(), 0.0);
+  memory_.scale.assign(unknowns_.size(), 0.0);
+}
+
+/// Per subsystem: every connected output of it against every output that feeds it, and itself for the identity.
+void CouplingEquations::find_blocks(const CoupledSystem& system) {
+  constexpr auto kNone = static_cast<std::size_t>(-1);
+  std::vector<std::size_t> unknown_of(graph_.outputs(), kNone);
+  for (std::size_t k = 0; k < unknowns_.size(); ++k) unknown_of[unknowns_[k]] = k;
+  const auto& transfer = system.transfer();
+  for (std::size_t s = 0; s < system.size(); ++s) {
+    first_block_.push_back(blocks_.size());
+    const auto inputs = graph_.inputs_of(SubsystemId{s});
+    const auto outputs = graph_.outputs_of(SubsystemId{s});
+    struct Feed {
+      std::size_t column, input;
+    };
+    std::vector<Feed> feeds;
+    for (std::size_t j = 0; j < inputs.count; ++j) {
+      const std::size_t source = transfer.source(InputId{inputs.first + j});
+      if (source < graph_.outputs()) feeds.push_back({unknown_of[source], j});
+    }
+    std::stable_sort(feeds.begin(), feeds.end(), [](const Feed& a, const Feed& b) { return a.column < b.column; });
+    for (std::size_t i = 0; i < outputs.count; ++i) {
+      const std::size_t row = unknown_of[outputs.first + i];
+      if (row == kNone) continue;
+      const std::size_t first_of_row = blocks_.size();
+      bool has_diagonal = false;
+      for (const Feed& feed : feeds) {
+        if (blocks_.size() == first_of_row || blocks_.back().column != feed.column) {
+          blocks_.push_back({row, feed.column, 0, 0, terms_.size(), 0});
+          has_diagonal = has_diagonal || feed.column == row;
+        }
+        terms_.push_back({i, feed.input, transfer.factor(InputId{inputs.first + feed.input})});
+        ++blocks_.back().terms;
+      }
+      if (!has_diagonal) blocks_.push_back({row, row, 0, 0, terms_.size(), 0});
+    }
+  }
+  first_block_.push_back(blocks_.size());
+}
+
+/// Two columns of the matrix per unknown, rows ascending: value and slope of each block one after the other.
+void CouplingEquations::place_blocks() {
+  std::vector<std::size_t> order(blocks_.size());
+  for (std::size_t b = 0; b < order.size(); ++b) order[b] = b;
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return std::pair(blocks_[a].column, blocks_[a].row) < std::pair(blocks_[b].column, blocks_[b].row);
+  });
+  std::vector<int> first{0};
+  std::vector<int> rows;
+  for (std::size_t begin = 0; begin < order.size();) {
+    std::size_t end = begin;
+    while (end < order.size() && blocks_[order[end]].column == blocks_[order[begin]].column) ++end;
+    for (int of_slopes = 0; of_slopes < 2; ++of_slopes) {
+      for (std::size_t k = begin; k < end; ++k) {
+        Block& block = blocks_[order[k]];
+        if (of_slopes == 0) {
+          block.place = rows.size();
+          block.to_next_column = 2 * (end - begin);
+        }
+        rows.push_back(static_cast<int>(2 * block.row));
+        rows.push_back(static_cast<int>(2 * block.row + 1));
+      }
+      first.push_back(static_cast<int>(rows.size()));
+    }
+    begin = end;
+  }
+  lu_.emplace(std::move(first), std::move(rows));
+}
+
+void CouplingEquations::update(Trials& trials, const Step& step, std::span<const double> magnitudes) {
+  if (!lu_) return;
+  bool rescaled = false;
+  for (std::size_t k = 0; k < memory_.scale.size(); ++k)
+    rescaled = rescaled || magnitudes[k] > kOutgrown * memory_.scale[k];
+  if (rescaled) std::copy(magnitudes.begin(), magnitudes.end(), memory_.scale.begin());
+  const bool all = rescaled || step.size != step_.size || step.slopes_known != step_.slopes_known;
+  step_ = step;
+  const auto revisions = trials.gains_revisions();
+  if (!all && std::equal(revisions.begin(), revisions.end(), revision_.begin())) return;
+  trials.for_all([&](SubsystemId s) {
+    if (!all && revisions[s] == revision_[s]) return;
+    revision_[s] = revisions[s];
+    const Estimator& estimator = *trials.estimator(s);
+    for (std::size_t b = first_block_[s]; b < first_block_[s + 1]; ++b) compute_block(estimator, blocks_[b]);
+  });
+  ++memory_.factorizations;
+  if (!lu_->refactor(values_)) factor_anew();
+}
+
+void CouplingEquations::compute_block(const Estimator& estimator, const Block& block) {
+  const auto [of_value, of_slope] = hermite_end(step_.size, step_.slopes_known);
+  double value_by_value = 0.0;
+  double value_by_slope = 0.0;
+  double slope_by_value = 0.0;
+  double slope_by_slope = 0.0;
+  for (std::size_t t = block.first_term; t < block.first_term + block.terms; ++t) {
+    const Term& term = terms_[t];
+    for (int p = 1; p <= kMaxInputDegree; ++p) {
+      const auto order = static_cast<std::size_t>(p);
+      const double value = term.factor * estimator.value_gain(term.output, p, term.input);
+      const double slope = term.factor * estimator.slope_gain(term.output, p, term.input) * step_.size;
+      value_by_value += value * of_value[order];
+      value_by_slope += value * of_slope[order];
+      slope_by_value += slope * of_value[order];
+      slope_by_slope += slope * of_slope[order];
+    }
+  }
+  const double identity = block.row == block.column ? 1.0 : 0.0;
+  const double ratio = memory_.scale[block.column] / memory_.scale[block.row];
+  double* const entry = values_.data() + block.place;
+  entry[0] = identity - ratio * value_by_value;
+  entry[1] = -ratio * slope_by_value;
+  entry[block.to_next_column] = -ratio * value_by_slope;
+  entry[block.to_next_column + 1] = identity - ratio * slope_by_slope;
+}
+
+void CouplingEquations::factor_anew() {
+  if (!lu_->factor(values_)) {
+    const Step failed = step_;
+    step_ = {};  // whatever comes next is factored again
+    throw_singular(lu_->singular_column() / 2, failed);
+  }
+  memory_.pivot_values = values_;
+}
+
+void CouplingEquations::solve(std::span<double> values, std::span<double> slopes) {
+  if (!lu_) return;
+  for (std::size_t k = 0; k < memory_.scale.size(); ++k) {
+    right_side_[2 * k] = values[k] / memory_.scale[k];
+    right_side_[2 * k + 1] = slopes[k] * step_.size / memory_.scale[k];
+  }
+  lu_->solve(right_side_);
+  for (std::size_t k = 0; k < memory_.scale.size(); ++k) {
+    values[k] = right_side_[2 * k] * memory_.scale[k];
+    slopes[k] = right_side_[2 * k + 1] * memory_.scale[k] / step_.size;
+  }
+}
+
+void CouplingEquations::throw_singular(std::size_t unknown, const Step& step) const {
+  const OutputId output = unknowns_[unknown];
+  const auto& loops = graph_.loops();
+  const bool in_loop = std::any_of(loops.begin(), loops.end(), [&](const AlgebraicLoop& loop) {
+    return std::find(loop.outputs.begin(), loop.outputs.end(), output) != loop.outputs.end();
+  });
+  throw Error(
+      ErrorCode::SolverFailed,
+      fmt::format("the coupling equations leave '{}' undetermined over a step of {} s", graph_.name(output), step.size),
+      {.subsystem = graph_.name(graph_.owner(output)),
+       .variable = {},
+       .time = step.from,
+       .remedy = in_loop ? "The algebraic loop through it has no unique solution: check the connections"
+                         : "The estimates of the subsystems contradict each other over a step of this size: choose a "
+                           "smaller one"});
+}
+
+void CouplingEquations::restore(const Memory& memory) {
+  memory_ = memory;
+  step_ = {};  // all blocks anew
+  if (!lu_ || memory_.pivot_values.empty()) return;
+  values_ = memory_.pivot_values;
+  factor_anew();
+}
+
+}  // namespace entrain

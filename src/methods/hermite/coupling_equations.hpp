@@ -1,0 +1,94 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "numerics/sparse_lu.hpp"
+#include "trials/trials.hpp"
+
+namespace entrain {
+
+/// MISSILES (docs/theory/missiles.md): the coupling of one step as one sparse linear system. Estimates are affine in
+/// the values and slopes z = (Y, Y') at the end of the step, g(z) = g(z0) + J (z - z0), so that from any z0 one
+/// solution of (I - J) dz = g(z0) - z0 leads to z = g(z).
+///
+/// Unknowns are scaled to (Y / size, h Y' / size). A block is what the value and the slope of one output do to those of
+/// another; the pattern of blocks follows from the graph. Blocks are computed anew only where gains changed, pivots
+/// only when they no longer suit.
+class CouplingEquations {
+ public:
+  CouplingEquations(const CoupledSystem& system, std::span<const OutputId> unknowns);
+
+  struct Step {
+    Time from = 0.0;
+    Duration size = 0.0;  ///< as in the latest Trials::run
+    bool slopes_known = false;
+  };
+  /// The matrix for estimates over this step. `magnitudes`: of the unknowns.
+  void update(Trials& trials, const Step& step, std::span<const double> magnitudes);
+  /// In: g(z0) - z0, first all values, then all slopes. Out: dz.
+  void solve(std::span<double> values, std::span<double> slopes);
+
+  std::uint64_t factorizations() const { return memory_.factorizations; }  ///< with new pivots or kept ones
+
+  /// What decides about rounding.
+  struct Memory {
+    std::vector<double> scale;         ///< per unknown
+    std::vector<double> pivot_values;  ///< of the matrix whose pivots are in use
+    std::uint64_t factorizations = 0;
+
+    template <class Visitor>
+    void fields(Visitor& visit) {
+      visit(scale, pivot_values, factorizations);
+    }
+  };
+  const Memory& memory() const { return memory_; }
+  void restore(const Memory& memory);
+
+ private:
+  /// One input of the subsystem whose output is the row, fed by the output that is the column.
+  struct Term {
+    std::size_t output, input;  // numbers inside the subsystem
+    double factor;
+  };
+  struct Block {
+    std::size_t row = 0, column = 0;  // unknowns
+    std::size_t place = 0;            // of its first entry among the values
+    std::size_t to_next_column = 0;   // from its entries for values to those for slopes
+    std::size_t first_term = 0, terms = 0;
+  };
+
+  void find_blocks(const CoupledSystem& system);
+  void place_blocks();
+  void compute_block(const Estimator& estimator, const Block& block);
+  void factor_anew();
+  [[noreturn]] void throw_singular(std::size_t unknown, const Step& step) const;
+
+  const Graph& graph_;
+  std::vector<OutputId> unknowns_;
+  std::vector<Block> blocks_;  // by subsystem of the row
+  std::vector<Term> terms_;
+  std::vector<std::size_t> first_block_;  // per subsystem, into blocks_
+  std::optional<SparseLu> lu_;            // none without connections
+  std::vector<double> values_, right_side_;
+  std::vector<std::uint64_t> revision_;  // per subsystem: of the gains in its blocks
+  Step step_;                            // of the blocks
+  Memory memory_;
+};
+
+/// The coupling equations, the estimates they are made of and room for one solution.
+struct EstimatedCoupling {
+  EstimatedCoupling(const CoupledSystem& system, Trials& estimates, std::span<const OutputId> unknowns)
+      : trials(estimates),
+        equations(system, unknowns),
+        magnitudes(unknowns.size()),
+        values(unknowns.size()),
+        slopes(unknowns.size()) {}
+
+  Trials& trials;
+  CouplingEquations equations;
+  std::vector<double> magnitudes, values, slopes;  // of the unknowns
+};
+
+}  // namespace entrain

@@ -1,0 +1,90 @@
+#include "read/results_readers.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "entrain/error.hpp"
+#include "entrain/system_description.hpp"
+#include "read/csv_reader.hpp"
+#include "record/results_file.hpp"
+
+namespace entrain {
+namespace {
+
+namespace fs = std::filesystem;
+
+Results from_csv(CsvResults table) {
+  Results results;
+  results.cut = table.cut;
+  std::vector<std::vector<bool>> known_on_axis;
+  for (std::size_t i = 0; i < table.names.size(); ++i) {
+    Results::Column column;
+    column.name = table.names[i];
+    column.values = std::move(table.columns[i]);
+    column.text = table.text[i];
+    add_where_known(results, known_on_axis, table.times, std::move(table.known[i]), std::move(column));
+  }
+  return results;
+}
+
+}  // namespace
+
+void add_where_known(Results& results, std::vector<std::vector<bool>>& known_on_axis, const std::vector<Time>& times,
+                     std::vector<bool> known, Results::Column column) {
+  const auto same = std::find(known_on_axis.begin(), known_on_axis.end(), known);
+  column.axis = static_cast<std::size_t>(same - known_on_axis.begin());
+  if (same == known_on_axis.end()) {
+    auto& axis = results.axes.emplace_back();
+    for (std::size_t row = 0; row < known.size(); ++row) {
+      if (known[row]) axis.push_back(times[row]);
+    }
+  }
+  auto& values = column.values;
+  if (results.axes[column.axis].size() != values.size()) {
+    std::size_t kept = 0;
+    for (std::size_t row = 0; row < known.size(); ++row) {
+      if (known[row]) values[kept++] = values[row];
+    }
+    values.resize(kept);
+  }
+  if (same == known_on_axis.end()) known_on_axis.push_back(std::move(known));
+  results.columns.push_back(std::move(column));
+}
+
+const Results::Column* Results::find(const std::string& name) const {
+  const auto found = std::find_if(columns.begin(), columns.end(), [&](const Column& c) { return c.name == name; });
+  return found == columns.end() ? nullptr : &*found;
+}
+
+std::size_t Results::samples() const {
+  std::size_t most = 0;
+  for (const auto& axis : axes) most = std::max(most, axis.size());
+  return most;
+}
+
+Results read_results_file(const fs::path& file) {
+  const auto extension = file.extension();
+  if (extension == ".h5" || extension == ".hdf5") return read_hdf5(file);
+  if (extension == ".mat") return read_mat(file);
+  // Beside a run.json it is ours, and ends in the middle of a row when the program was killed.
+  const bool ours = fs::exists(file.parent_path() / "run.json");
+  return from_csv(read_csv(file, ours ? OpenEnd::Cut : OpenEnd::Complete));
+}
+
+fs::path find_results(const fs::path& folder) {
+  fs::path newest;  // a folder that was run into twice may hold two formats
+  for (const auto format : {kCsvFormat, kHdf5Format, kMatFormat}) {
+    const auto file = folder / results_file_name(format);
+    if (!fs::is_regular_file(file)) continue;
+    if (newest.empty() || fs::last_write_time(file) > fs::last_write_time(newest)) newest = file;
+  }
+  if (!newest.empty()) return newest;
+  throw Error(ErrorCode::FileFailed, fmt::format("'{}' holds no results of a run", folder.string()),
+              {.subsystem = {},
+               .variable = {},
+               .time = std::nullopt,
+               .remedy = "Name the folder that 'entrain run' printed, such as runs/NAME-1"});
+}
+
+}  // namespace entrain

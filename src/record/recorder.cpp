@@ -1,0 +1,217 @@
+#include <time.h>
+
+#include <algorithm>
+
+#include "base/bytes.hpp"
+#include "base/values.hpp"
+#include "entrain/recording.hpp"
+#include "record/background_writer.hpp"
+#include "record/held_values.hpp"
+#include "record/results_file.hpp"
+#include "record/selection.hpp"
+#include "record/uniform_rows.hpp"
+
+namespace entrain {
+namespace {
+
+constexpr std::int64_t kLongestWait = 1'000'000'000;  // ns
+
+// The coarse clock (some ms) costs a fifth of the exact one, and is read once per row.
+std::int64_t coarse_now() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
+/// Its own signals come before those of methods and bonds, which may have another prefix.
+std::string subsystem_name(std::span<const Signal> signals, std::size_t subsystem) {
+  const auto own =
+      std::find_if(signals.begin(), signals.end(), [=](const Signal& signal) { return signal.subsystem == subsystem; });
+  return own->name.substr(0, own->name.find('.'));
+}
+
+}  // namespace
+
+struct Recorder::Impl {
+  Impl(std::unique_ptr<ResultsFile> file, RecordDescription record)
+      : record_(std::move(record)), file_(std::move(file)) {}
+
+  void begin(std::span<const Signal> signals, const RunSummary& summary);
+  void communicated(const Sample& sample);
+  void end();
+  std::vector<std::byte> memory() const;
+  void resume(const Sample& sample, std::span<const std::byte> memory);
+  RecordedLayout layout_of(std::span<const Signal> signals, const RunSummary& summary);
+  RowBlock::Row add_row(Time t);
+  void add_grid_row();
+  std::vector<Value> chosen_discrete(const Sample& sample) const;
+  void write_discrete(std::span<const Value> values, const RowBlock::Row& row) const;
+
+  RecordDescription record_;
+  std::unique_ptr<ResultsFile> file_;
+  Needs needs_;
+  std::vector<std::size_t> chosen_;            ///< signal of each column
+  std::vector<std::size_t> discrete_;          ///< of the columns that are no real numbers: index in Sample::discrete
+  std::vector<std::size_t> discrete_columns_;  ///< the columns
+  HeldValues held_;                            ///< of them, with an interval only
+  std::vector<std::size_t> group_subsystems_;  ///< subsystem of each group
+  std::vector<std::size_t> group_columns_;     ///< one column of each group
+  std::unique_ptr<UniformRows> grid_;          ///< with an interval only
+  std::unique_ptr<BackgroundWriter> writer_;
+  std::int64_t handed_over_at_ = 0;  ///< coarse monotonic clock, ns
+  Bytes before_end_;                 ///< what was to be remembered before incomplete rows were written at the end
+};
+
+namespace {
+
+std::string_view format_of(const RecordDescription& record) {
+  return record.format ? std::string_view(record.format->value) : kCsvFormat;
+}
+
+}  // namespace
+
+RecordedLayout Recorder::Impl::layout_of(std::span<const Signal> signals, const RunSummary& summary) {
+  RecordedLayout layout;
+  layout.start = summary.start;
+  layout.stop = summary.stop;
+  const Duration apart = record_.interval ? record_.interval->value : summary.step;
+  if (apart > 0.0) layout.expected_rows = (summary.stop - summary.start) / apart + 1.0;
+  for (std::size_t column = 0; column < chosen_.size(); ++column) {
+    const Signal& signal = signals[chosen_[column]];
+    const auto known = std::find(group_subsystems_.begin(), group_subsystems_.end(), signal.subsystem);
+    const auto group = static_cast<std::size_t>(known - group_subsystems_.begin());
+    if (known == group_subsystems_.end()) {
+      group_subsystems_.push_back(signal.subsystem);
+      group_columns_.push_back(column);
+      layout.groups.push_back(subsystem_name(signals, signal.subsystem));
+    }
+    layout.columns.push_back({signal.name, signal.unit, signal.description, group, signal.type});
+    if (!signal.discrete) continue;
+    layout.columns.back().discrete = discrete_.size();
+    discrete_.push_back(*signal.discrete);
+    discrete_columns_.push_back(column);
+  }
+  return layout;
+}
+
+void Recorder::Impl::begin(std::span<const Signal> signals, const RunSummary& summary) {
+  chosen_ = select_signals(signals, record_.variables);
+  std::vector<std::size_t> subsystems;
+  for (const auto index : chosen_) {
+    subsystems.push_back(signals[index].subsystem);
+    needs_.states = needs_.states || signals[index].causality == Causality::State;
+  }
+  if (record_.interval) {
+    grid_ = std::make_unique<UniformRows>(summary.start, summary.stop, *record_.interval, chosen_, subsystems);
+    needs_.slopes = true;
+  }
+  file_->write_header(layout_of(signals, summary));
+  needs_.discrete = !discrete_.empty();
+  writer_ = std::make_unique<BackgroundWriter>(*file_, chosen_.size(), group_subsystems_.size(), discrete_.size());
+  handed_over_at_ = coarse_now();
+}
+
+RowBlock::Row Recorder::Impl::add_row(Time t) {
+  const auto now = coarse_now();
+  if (writer_->block().full() || now - handed_over_at_ >= kLongestWait) {
+    writer_->hand_over();
+    handed_over_at_ = now;
+  }
+  return writer_->block().add(t);
+}
+
+void Recorder::Impl::communicated(const Sample& sample) {
+  if (grid_) {
+    before_end_.clear();
+    grid_->add(sample);
+    if (!discrete_.empty()) held_.add(sample.t, chosen_discrete(sample));
+    while (grid_->row_is_complete()) add_grid_row();
+    return;
+  }
+  const auto row = add_row(sample.t);
+  const double* values = sample.values.data();
+  for (std::size_t i = 0; i < chosen_.size(); ++i) row.values[i] = values[chosen_[i]];
+  for (std::size_t g = 0; g < group_subsystems_.size(); ++g) {
+    row.known[g] = sample.communicated.empty() ? 1 : sample.communicated[group_subsystems_[g]];
+  }
+  if (!discrete_.empty()) write_discrete(chosen_discrete(sample), row);
+}
+
+std::vector<Value> Recorder::Impl::chosen_discrete(const Sample& sample) const {
+  std::vector<Value> values;
+  for (const auto index : discrete_) values.push_back(sample.discrete[index]);
+  return values;
+}
+
+void Recorder::Impl::write_discrete(std::span<const Value> values, const RowBlock::Row& row) const {
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    row.values[discrete_columns_[i]] = number_of(values[i]);  // held, where numbers are interpolated
+    row.discrete[i] = values[i];
+  }
+}
+
+void Recorder::Impl::add_grid_row() {
+  const auto from = grid_->take_row();
+  const auto row = add_row(from.t);
+  std::copy(from.values.begin(), from.values.end(), row.values);
+  for (std::size_t g = 0; g < group_columns_.size(); ++g) row.known[g] = from.known[group_columns_[g]];
+  if (!discrete_.empty()) write_discrete(held_.at(from.t), row);
+}
+
+std::vector<std::byte> Recorder::Impl::memory() const {
+  if (writer_) writer_->finish();
+  if (!before_end_.empty()) return before_end_;
+  return grid_ ? to_bytes(chosen_, *grid_, held_) : Bytes();
+}
+
+void Recorder::Impl::resume(const Sample& sample, std::span<const std::byte> memory) {
+  if (!grid_) return file_->continue_after(sample.t);
+  if (memory.empty()) return communicated(sample);  // who saved had no recorder: the grid begins here
+  std::vector<std::size_t> chosen;
+  from_bytes(memory, chosen, *grid_, held_);
+  if (chosen != chosen_) {
+    throw Error(ErrorCode::InvalidSystem, "the checkpoint was written by a run that recorded other signals");
+  }
+  file_->continue_after(grid_->last_row_time());
+}
+
+void Recorder::Impl::end() {
+  if (!writer_) return;  // it failed before it began
+  if (grid_) before_end_ = to_bytes(chosen_, *grid_, held_);
+  while (grid_ && grid_->row_is_started()) add_grid_row();
+  writer_->finish();
+}
+
+Recorder::Recorder(const std::filesystem::path& file, RecordDescription record, bool append) {
+  auto results = append ? continued_results_file(format_of(record), file) : make_results_file(format_of(record), file);
+  impl_ = std::make_unique<Impl>(std::move(results), std::move(record));
+}
+Recorder::~Recorder() = default;
+Recorder::Recorder(Recorder&&) noexcept = default;
+Recorder& Recorder::operator=(Recorder&&) noexcept = default;
+
+void Recorder::begin(std::span<const Signal> signals, const RunSummary& summary) {
+  impl_->begin(signals, summary);
+}
+
+void Recorder::communicated(const Sample& sample, const RunSummary&) {
+  impl_->communicated(sample);
+}
+
+void Recorder::end(const RunSummary&) {
+  impl_->end();
+}
+
+std::vector<std::byte> Recorder::memory() const {
+  return impl_->memory();
+}
+
+void Recorder::resume(const Sample& sample, const RunSummary&, std::span<const std::byte> memory) {
+  impl_->resume(sample, memory);
+}
+
+Observer::Needs Recorder::needs() const {
+  return impl_->needs_;
+}
+
+}  // namespace entrain

@@ -1,0 +1,46 @@
+#include "record/results_file.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "entrain/error.hpp"
+#include "entrain/system_description.hpp"
+
+namespace entrain {
+namespace {
+
+struct Format {
+  std::string_view name;
+  std::string_view file;
+  std::unique_ptr<ResultsFile> (*make)(const std::filesystem::path&);
+};
+
+constexpr std::array<Format, 3> kFormats{{{kCsvFormat, "results.csv", csv_file},
+                                          {kHdf5Format, "results.h5", hdf5_file},
+                                          {kMatFormat, "results.mat", mat_file}}};
+
+const Format& find(std::string_view name) {
+  for (const auto& format : kFormats) {
+    if (format.name == name) return format;
+  }
+  return kFormats.front();  // other names were refused when the system was read
+}
+
+}  // namespace
+
+std::string results_file_name(std::string_view format) {
+  return std::string(find(format).file);
+}
+
+std::unique_ptr<ResultsFile> continued_results_file(std::string_view format, const std::filesystem::path& file) {
+  if (format == kCsvFormat) return continued_csv_file(file);
+  throw Error(ErrorCode::FileFailed, fmt::format("results in the format {} cannot be continued in their file", format),
+              {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Leave --append away, or record as csv"});
+}
+
+std::unique_ptr<ResultsFile> make_results_file(std::string_view format, const std::filesystem::path& file) {
+  return find(format).make(file);
+}
+
+}  // namespace entrain

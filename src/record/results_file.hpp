@@ -1,0 +1,61 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "entrain/variable.hpp"
+#include "record/row_block.hpp"
+
+namespace entrain {
+
+/// What is recorded. The columns of one subsystem are a group: they are known at the same times.
+struct RecordedLayout {
+  struct Column {
+    std::string name;  ///< "subsystem.variable"
+    std::string unit;
+    std::string description;
+    std::size_t group = 0;
+    ValueType type = ValueType::Real;
+    /// Of a column that is no real number: which of the discrete values of a row has it exactly.
+    std::optional<std::size_t> discrete = std::nullopt;
+  };
+  std::vector<Column> columns;
+  std::vector<std::string> groups;  ///< names of the subsystems
+  Time start = 0.0;
+  Time stop = 0.0;
+  double expected_rows = 0.0;  ///< if the macro step stays what was asked for; 0 = unknown
+};
+
+/// A file that results are written to, block by block. Used by one thread at a time. Every call may throw
+/// Error{FileFailed}; what was written before can be read, and nothing is written after.
+class ResultsFile {
+ public:
+  virtual ~ResultsFile() = default;
+  /// Called once, before the blocks.
+  virtual void write_header(const RecordedLayout& layout) = 0;
+  virtual void write(const RowBlock& block) = 0;
+  /// Afterwards what was written can be read, whatever ends the program. Called about once a second and at the end.
+  virtual void flush() = 0;
+  /// Of a file that is continued, before the first block: rows later than `last` are taken out, for they come again.
+  /// One that has no row there is refused. nullopt: only the header stays.
+  virtual void continue_after(std::optional<Time> /*last*/) {}
+};
+
+/// Of a value of `record.format`.
+std::string results_file_name(std::string_view format);
+
+/// Each creates or empties the file; throws Error{FileFailed}.
+std::unique_ptr<ResultsFile> make_results_file(std::string_view format, const std::filesystem::path& file);
+std::unique_ptr<ResultsFile> csv_file(const std::filesystem::path& file);
+/// Goes on in a file that is there; its header must be the same. Throws Error{FileFailed}, also for other formats than
+/// CSV.
+std::unique_ptr<ResultsFile> continued_results_file(std::string_view format, const std::filesystem::path& file);
+std::unique_ptr<ResultsFile> continued_csv_file(const std::filesystem::path& file);
+std::unique_ptr<ResultsFile> hdf5_file(const std::filesystem::path& file);
+std::unique_ptr<ResultsFile> mat_file(const std::filesystem::path& file);
+
+}  // namespace entrain

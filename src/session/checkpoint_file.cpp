@@ -1,0 +1,188 @@
+#include "session/checkpoint_file.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
+#include "base/file_error.hpp"
+#include "base/replace_file.hpp"
+#include "base/sha256.hpp"
+#include "description/system_file.hpp"
+#include "entrain/entrain.hpp"
+#include "entrain/learning.hpp"
+#include "entrain/system.hpp"
+
+namespace entrain {
+
+template <class Visitor>
+void visit_fields(Visitor& visit, CheckpointInfo& info) {
+  visit(info.version, info.name, info.system_file, info.directory, info.time);
+}
+
+template <class Visitor>
+void visit_fields(Visitor& visit, CheckpointContent& content) {
+  visit(content.info, content.identity, content.changes, content.run);
+}
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::array kLetters{std::byte{'E'}, std::byte{'N'}, std::byte{'T'}, std::byte{'R'},
+                              std::byte{'C'}, std::byte{'K'}, std::byte{'P'}, std::byte{'T'}};
+/// Counts the changes of what is written; the state of a method or a subsystem changes with the version of Entrain.
+constexpr std::uint32_t kFormatVersion = 1;
+
+struct FileHead {
+  std::array<std::byte, kLetters.size()> letters = kLetters;
+  std::uint32_t format = kFormatVersion;
+  std::uint64_t size = 0;  ///< of the content
+
+  template <class Visitor>
+  void fields(Visitor& visit) {
+    visit(letters, format, size);
+  }
+};
+constexpr std::size_t kHeadBytes = kLetters.size() + sizeof(std::uint32_t) + sizeof(std::uint64_t);
+
+[[noreturn]] void refuse(const fs::path& file, const std::string& why, const std::string& remedy = {}) {
+  throw Error(ErrorCode::FileFailed, fmt::format("the checkpoint '{}' {}", file.string(), why),
+              {.subsystem = {}, .variable = {}, .time = {}, .remedy = remedy});
+}
+
+/// Where something was written says nothing about what it is.
+SystemDescription without_places(SystemDescription description) {
+  description.file.clear();
+  description.start.where = {};
+  description.method.where = {};
+  if (description.stop) description.stop->where = {};
+  if (description.step) description.step->where = {};
+  for (auto& subsystem : description.subsystems) {
+    subsystem.fmu = fs::path(subsystem.fmu).filename().string();
+    subsystem.csv = fs::path(subsystem.csv).filename().string();
+    for (auto& [name, written] : subsystem.start) written.where = {};
+    for (auto& [name, start] : subsystem.optional_start) start.where = {};
+  }
+  return description;
+}
+
+/// "[run] step = 0.01": every line with the table that it stands in.
+std::vector<std::string> entries_of(const std::string& text) {
+  std::istringstream stream(text);
+  std::vector<std::string> entries;
+  std::string table;
+  for (std::string line; std::getline(stream, line);) {
+    if (line.starts_with('[')) {
+      table = line;
+    } else if (!line.empty()) {
+      entries.push_back(table + ' ' + line);
+    }
+  }
+  return entries;
+}
+
+/// The first entry of `some` that is not among `others`; empty if there is none.
+std::string first_besides(const std::vector<std::string>& some, const std::vector<std::string>& others) {
+  const auto found = std::find_if(some.begin(), some.end(), [&](const std::string& entry) {
+    return std::find(others.begin(), others.end(), entry) == others.end();
+  });
+  return found == some.end() ? std::string() : *found;
+}
+
+std::string difference_of_texts(const std::string& then, const std::string& now) {
+  const auto old_entries = entries_of(then);
+  const auto new_entries = entries_of(now);
+  const std::string before = first_besides(old_entries, new_entries);
+  const std::string after = first_besides(new_entries, old_entries);
+  if (before.empty() && after.empty()) return "its parts have another order";
+  if (before.empty()) return fmt::format("'{}' now, and nothing of it then", after);
+  if (after.empty()) return fmt::format("'{}' then, and nothing of it now", before);
+  return fmt::format("'{}' then, '{}' now", before, after);
+}
+
+Bytes file_bytes(const fs::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream) throw file_error("cannot read", file, errno);
+  const std::vector<char> read{std::istreambuf_iterator<char>(stream), {}};
+  const auto bytes = std::as_bytes(std::span(read));
+  return {bytes.begin(), bytes.end()};
+}
+
+}  // namespace
+
+SystemIdentity identity_of(const SystemDescription& description, const Extensions& extensions, const Learned* learned) {
+  const SystemDescription whole = resolved(description, extensions);
+  SystemIdentity identity{system_text(without_places(whole)), {}};
+  for (const auto& subsystem : whole.subsystems) {
+    for (const auto& path : {subsystem.fmu, subsystem.csv}) {
+      if (path.empty()) continue;
+      identity.files.emplace_back(fmt::format("{} of '{}'", fs::path(path).filename().string(), subsystem.name),
+                                  sha256_of_file(path));
+    }
+  }
+  if (learned != nullptr) {
+    identity.files.emplace_back("the learned correction",
+                                hexadecimal(sha256(to_bytes(learned->inputs, learned->corrections))));
+  }
+  return identity;
+}
+
+std::string difference(const SystemIdentity& then, const SystemIdentity& now) {
+  if (then.text != now.text) return difference_of_texts(then.text, now.text);
+  for (std::size_t i = 0; i < std::max(then.files.size(), now.files.size()); ++i) {
+    if (i < then.files.size() && i < now.files.size() && then.files[i] == now.files[i]) continue;
+    return fmt::format("{} is not the same file", (i < now.files.size() ? now : then).files[i].first);
+  }
+  return {};
+}
+
+void write_checkpoint(const fs::path& file, const CheckpointContent& content) {
+  const Bytes body = to_bytes(content);
+  FileHead head;
+  head.size = body.size();
+  Bytes all = to_bytes(head);
+  all.insert(all.end(), body.begin(), body.end());
+  const auto checksum = sha256(all);
+  all.insert(all.end(), checksum.begin(), checksum.end());
+  replace_file(file, {reinterpret_cast<const char*>(all.data()), all.size()});
+}
+
+CheckpointContent read_checkpoint(const fs::path& file) {
+  const Bytes all = file_bytes(file);
+  if (all.size() < kHeadBytes) refuse(file, "is cut short");
+  FileHead head;
+  from_bytes(std::span(all).first(kHeadBytes), head);
+  if (head.letters != kLetters) refuse(file, "is no checkpoint of Entrain");
+  if (head.format != kFormatVersion) {
+    refuse(file, fmt::format("is written in format {}; this version reads format {}", head.format, kFormatVersion),
+           "Go on with the version that wrote it");
+  }
+  constexpr std::size_t kAround = kHeadBytes + sizeof(Sha256::Digest);
+  if (all.size() < kAround || all.size() - kAround < head.size) {
+    refuse(file, fmt::format("is cut short: {} bytes", all.size()), "Go on from an earlier one");
+  }
+  const auto before_sum = std::span(all).first(all.size() - sizeof(Sha256::Digest));
+  const auto sum = sha256(before_sum);
+  if (!std::equal(sum.begin(), sum.end(), all.end() - std::ssize(sum)) || all.size() - kAround != head.size) {
+    refuse(file, "is damaged: its checksum does not fit", "Go on from an earlier one");
+  }
+  CheckpointContent content;
+  ByteReader read(before_sum.subspan(kHeadBytes));
+  read(content.info);
+  if (content.info.version != version()) {
+    refuse(file, fmt::format("was written by Entrain {}; this is {}", content.info.version, version()),
+           "Go on with the version that wrote it");
+  }
+  read(content.identity, content.changes, content.run);
+  return content;
+}
+
+CheckpointInfo read_checkpoint_info(const fs::path& file) {
+  return read_checkpoint(file).info;
+}
+
+}  // namespace entrain

@@ -1,0 +1,156 @@
+#include "session/learned.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <sstream>
+#include <utility>
+
+#include "base/grid.hpp"
+#include "base/suggest.hpp"
+#include "description/system_file.hpp"
+#include "description/toml_text.hpp"
+#include "methods/explicit/jacobi.hpp"
+#include "methods/registry.hpp"
+
+namespace entrain {
+namespace {
+
+[[noreturn]] void refuse(const std::string& message) {
+  throw Error(ErrorCode::InvalidSystem, message,
+              {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Learn again with 'entrain learn'"});
+}
+
+InputId connected_input(const Graph& graph, const std::string& name) {
+  std::vector<std::string> known;
+  for (const auto& connection : graph.connections()) {
+    known.push_back(graph.name(connection.input));
+    if (known.back() == name) return connection.input;
+  }
+  refuse(fmt::format("the learned correction is for the input '{}', which no connection feeds; {}", name,
+                     suggestion(name, known)));
+}
+
+/// The first line of `one` that `other` has not.
+std::string first_missing(const std::vector<std::string>& one, const std::vector<std::string>& other) {
+  const auto found = std::find_if(one.begin(), one.end(), [&](const std::string& line) {
+    return std::find(other.begin(), other.end(), line) == other.end();
+  });
+  return found == one.end() ? "nothing of the kind" : *found;
+}
+
+void require_same_system(const Learned& learned, const SystemDescription& description) {
+  const auto here = description_lines(description);
+  if (learned.description.empty() || here == learned.description) return;
+  refuse(fmt::format("the correction was learned for '{}' as it was then: {}; this run has: {}", learned.system,
+                     first_missing(learned.description, here), first_missing(here, learned.description)));
+}
+
+}  // namespace
+
+const std::map<std::string, OptionValue>& options_of_learning() {
+  static const std::map<std::string, OptionValue> options{
+      {"adaptive", false},
+      {"degree", std::int64_t{0}},
+      {"energy_gain", 0.0},
+      {"loops", std::string(to_word(LoopTreatment::Delay))},
+      {"step_control", std::string(to_word(MacroStepControl::Fixed))}};
+  return options;
+}
+
+const std::string& learnable_method() {
+  return built_in_methods().learnable().name;
+}
+
+std::vector<std::string> description_lines(const SystemDescription& description) {
+  SystemDescription system;
+  system.subsystems = description.subsystems;
+  system.connections = description.connections;
+  system.schedule = description.schedule;
+  for (auto& subsystem : system.subsystems) {
+    // The same files elsewhere, and 1 in place of 1.0, are the same system.
+    subsystem.fmu = std::filesystem::path(subsystem.fmu).filename().string();
+    subsystem.csv = std::filesystem::path(subsystem.csv).filename().string();
+    subsystem.timeout.reset();
+    for (auto& [name, start] : subsystem.start) {
+      start.where = {};
+      if (const auto* whole = std::get_if<std::int64_t>(&start.value)) start.value = static_cast<double>(*whole);
+    }
+  }
+  std::vector<std::string> lines;
+  std::string table;
+  std::istringstream text(system_text(system));
+  for (std::string line; std::getline(text, line);) {
+    if (line.starts_with('[')) {
+      table = line;
+    } else if (!line.empty() && table != "[run]") {
+      lines.push_back(table + " " + line);
+    }
+  }
+  return lines;
+}
+
+CorrectionSchedule scheduled(const Learned& learned, const SystemDescription& description, const Graph& graph,
+                             const RunSettings& settings) {
+  if (!same_time(learned.step, settings.step) || !(learned.start == settings.start)) {
+    refuse(
+        fmt::format("the correction was learned from t = {} s in steps of {} s, but this run goes from {} s in steps "
+                    "of {} s",
+                    learned.start, learned.step, settings.start, settings.step));
+  }
+  if (learned.corrections.size() != learned.steps * learned.inputs.size()) {
+    refuse(fmt::format("the learned correction has {} numbers instead of {} for each of its {} inputs",
+                       learned.corrections.size(), learned.steps, learned.inputs.size()));
+  }
+  std::vector<InputId> inputs;
+  for (const auto& name : learned.inputs) inputs.push_back(connected_input(graph, name));
+  require_same_system(learned, description);
+  const auto steps = Grid(settings.start, settings.stop, settings.step).steps();
+  if (steps > learned.steps) {
+    refuse(fmt::format("the correction was learned for {} macro steps; this run has {}", learned.steps, steps));
+  }
+  return {graph, std::move(inputs), learned.corrections};
+}
+
+SystemDescription with_learned(SystemDescription description, const Learned& learned) {
+  for (const auto& [name, value] : options_of_learning()) {
+    const auto found = learned.options.find(name);
+    if (found != learned.options.end() && found->second != value) {
+      refuse(fmt::format("the learned correction says {} = {}, with which nothing can be learned or corrected", name,
+                         toml_text(found->second)));
+    }
+  }
+  description.method.value = learnable_method();
+  auto& options = description.method_options[description.method.value];
+  for (const auto& [name, value] : learned.options) options[name] = {value, {}};
+  description.step = {learned.step, {}};
+  return description;
+}
+
+std::vector<Problem> contradictions(const Learned& learned, const AskedBesides& asked) {
+  std::vector<Problem> problems;
+  const auto add = [&](const std::string& message, const std::string& option) {
+    problems.push_back({message, "leave it out, or learn again with it", {option, 0, 0}});
+  };
+  const auto& learnable = learnable_method();
+  if (asked.method && *asked.method != learnable) {
+    add(fmt::format("the correction was learned with {} and is of no use to {}", learnable, *asked.method), "--method");
+  }
+  if (asked.step && !same_time(*asked.step, learned.step)) {
+    add(fmt::format("the correction was learned in steps of {} s, not {} s", learned.step, *asked.step), "--step");
+  }
+  const auto method = built_in_methods().make(learnable);
+  read_options(*method, asked.options, learnable, problems);
+  const auto in_force = options_in_force(*method);
+  for (const auto& [name, written] : asked.options) {
+    const auto here = in_force.find(name);
+    const auto there = learned.options.find(name);
+    if (here == in_force.end() || there == learned.options.end() || here->second == there->second) continue;
+    add(fmt::format("the correction was learned with {} = {}, not {}", name, toml_text(there->second),
+                    toml_text(here->second)),
+        "--option");
+  }
+  return problems;
+}
+
+}  // namespace entrain

@@ -1,0 +1,252 @@
+#include "session/prepare.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "assembly/assembly.hpp"
+#include "assembly/subsystem_factory.hpp"
+#include "base/open_archives.hpp"
+#include "base/suggest.hpp"
+#include "coupling/bonds.hpp"
+#include "coupling/discrete_signals.hpp"
+#include "description/check_values.hpp"
+#include "entrain/entrain.hpp"
+#include "entrain/system.hpp"
+#include "methods/registry.hpp"
+#include "methods/requirements.hpp"
+#include "record/selection.hpp"
+#include "run/energy_monitor.hpp"
+#include "run/recordable.hpp"
+
+namespace entrain {
+namespace {
+
+std::unique_ptr<Method> configured_method(const SystemDescription& description, const MethodRegistry& methods,
+                                          std::vector<Problem>& problems) {
+  auto known = methods.names();
+  known.emplace_back(kAuto);
+  const auto problem = [&](const SourcePosition& where, const std::string& name) {
+    problems.push_back(
+        {fmt::format("unknown method '{}'", name), suggestion(name, known), where, Problem::Severity::Error});
+  };
+  // Tables of other methods are read too: a typo there would show only on the day the method is changed.
+  for (const auto& [name, options] : description.method_options) {
+    auto other = methods.make(name);
+    if (!other) {
+      problem(options.empty() ? SourcePosition{} : options.begin()->second.where, name);
+    } else if (name != description.method.value) {
+      read_options(*other, options, "method." + name, problems);
+    }
+  }
+  auto method = methods.make(description.method.value);
+  if (!method) {
+    problem(description.method.where, description.method.value);
+    return nullptr;
+  }
+  const auto options = description.method_options.find(description.method.value);
+  if (options != description.method_options.end()) {
+    read_options(*method, options->second, "method." + description.method.value, problems);
+  }
+  return method;
+}
+
+/// Parsing has checked the values of the file; this finds what the command line or a program changed since.
+void check_values_again(const SystemDescription& description, std::vector<Problem>& problems) {
+  std::vector<Problem> found;
+  check_values(description, found);
+  for (auto& problem : found) {
+    const bool known = std::any_of(problems.begin(), problems.end(), [&](const Problem& other) {
+      return other.message == problem.message && other.where.line == problem.where.line;
+    });
+    if (!known) problems.push_back(std::move(problem));
+  }
+}
+
+/// MAT files of version 4 hold numbers alone.
+void warn_of_losses(const Written<std::string>& format, const std::vector<Signal>& signals,
+                    const std::vector<std::size_t>& chosen, std::vector<Problem>& problems) {
+  std::vector<std::string> lost;
+  for (const std::size_t index : chosen) {
+    const Signal& signal = signals[index];
+    if (signal.type == ValueType::String || signal.type == ValueType::Binary) lost.push_back(signal.name);
+  }
+  if (lost.empty()) return;
+  problems.push_back({fmt::format("MAT files hold no texts and no bytes: {} will be NaN", fmt::join(lost, ", ")),
+                      "record as \"hdf5\" or \"csv\"", format.where, Problem::Severity::Warning});
+}
+
+void check_recorded_names(const RecordDescription& record, const Assembly& assembly, std::vector<Signal> own_signals,
+                          std::vector<Problem>& problems) {
+  std::vector<const Subsystem*> subsystems;
+  for (const auto& subsystem : assembly.subsystems) subsystems.push_back(subsystem.get());
+  const auto signals = recordable(subsystems, std::move(own_signals)).signals;
+  try {
+    const auto chosen = select_signals(signals, record.variables);
+    if (record.format && record.format->value == kMatFormat) warn_of_losses(*record.format, signals, chosen, problems);
+  } catch (const Error& error) {
+    problems.insert(problems.end(), error.problems().begin(), error.problems().end());
+  }
+}
+
+/// Options that name what is not there, in the tables of all methods.
+void check_options(const SystemDescription& description, const MethodRegistry& methods, const Graph& graph,
+                   std::vector<Problem>& problems) {
+  for (const auto& [name, options] : description.method_options) {
+    const auto method = methods.make(name);
+    if (!method) continue;
+    std::vector<Problem> reported_already;
+    read_options(*method, options, name, reported_already);
+    method->check(graph, options, problems);
+  }
+}
+
+/// What the method in use cannot do without them.
+void check_bonds(const SystemDescription& description, const Method& method, const FoundBonds& found,
+                 std::vector<Problem>& problems) {
+  const auto needs = method.requirements();
+  const bool written = description.bonds && !description.bonds->empty();  // what is wrong with them has been told
+  if (needs.power_bonds.empty() || !found.bonds.empty() || written) return;
+  problems.push_back({fmt::format("{} needs power bonds; this system has none", needs.power_bonds),
+                      "write them in [bonds]", description.method.where});
+  for (const auto& note : found.notes) problems.back().remedy += "; " + note;
+}
+
+void check_requirements(const SystemDescription& description, const Prepared& prepared, const Assembly& assembly,
+                        const Graph& graph, std::vector<Problem>& problems) {
+  std::vector<const Capabilities*> capabilities;
+  for (const auto& subsystem : assembly.subsystems) capabilities.push_back(&subsystem->capabilities());
+  for (auto& unmet : unmet_requirements(*prepared.method, graph, capabilities, prepared.settings)) {
+    const auto& subsystem = description.subsystems[unmet.subsystem];
+    const auto& where = subsystem.step ? subsystem.step->where : subsystem.where;
+    problems.push_back({std::move(unmet.message), std::move(unmet.remedy), where});
+  }
+  const auto written = description.method_options.find(description.method.value);
+  const bool any_written = written != description.method_options.end();
+  prepared.method->check_times(prepared.settings, any_written ? written->second : WrittenOptions{}, problems);
+}
+
+/// How each subsystem is tried out, as written or by nature; what is written must be possible.
+std::vector<TrialKind> trial_kinds(const SystemDescription& description, const Assembly& assembly,
+                                   std::vector<Problem>& problems) {
+  std::vector<TrialKind> kinds;
+  for (std::size_t s = 0; s < assembly.subsystems.size(); ++s) {
+    const Capabilities& can = assembly.subsystems[s]->capabilities();
+    const auto& written = description.subsystems[s].trials;
+    const TrialChoice choice = written ? written->value : TrialChoice::Auto;
+    TrialKind kind = natural_trial_kind(can);
+    if (choice == TrialChoice::Rollback) kind = can.rollback ? TrialKind::Rollback : TrialKind::None;
+    if (choice == TrialChoice::Costarica) {
+      kind = can.states && can.linearization ? TrialKind::Costarica : TrialKind::None;
+    }
+    if (choice != TrialChoice::Auto && kind == TrialKind::None) {
+      problems.push_back({fmt::format("trials = \"{}\" needs {}, which '{}' has not", to_word(choice),
+                                      choice == TrialChoice::Rollback ? "rollback" : "states and a linearization",
+                                      description.subsystems[s].name),
+                          "leave it out", written->where, Problem::Severity::Error});
+    }
+    kinds.push_back(kind);
+  }
+  return kinds;
+}
+
+FoundBonds bonds_of(const SystemDescription& description, const Assembly& assembly, const Graph& graph,
+                    std::vector<Problem>& problems) {
+  std::vector<const VariableTable*> variables;
+  for (const auto& subsystem : assembly.subsystems) variables.push_back(&subsystem->variables());
+  return power_bonds(description.bonds, graph, variables, problems);
+}
+
+/// Of a description that no reader has checked.
+void report_missing_sources(const SystemDescription& description, std::vector<Problem>& problems) {
+  for (const auto& subsystem : description.subsystems) {
+    if (subsystem.model.empty() && subsystem.fmu.empty() && subsystem.csv.empty())
+      problems.push_back({fmt::format("subsystem '{}' has no model, no fmu and no csv", subsystem.name), "name one",
+                          subsystem.where, Problem::Severity::Error});
+  }
+}
+
+RunSummary summary_before_run(const SystemDescription& description, const CoupledSystem& system, Method& method) {
+  RunSummary summary;
+  summary.version = version();
+  summary.system = description.name;
+  summary.method = method.name();
+  summary.family = method.traits().family;
+  summary.parameters = options_in_force(method);
+  summary.step_tolerances = method.step_tolerances();
+  for (std::size_t s = 0; s < system.size(); ++s) {
+    SubsystemSummary entry;
+    entry.name = description.subsystems[s].name;
+    entry.source = source_of(description.subsystems[s], method.requirements().equations);
+    entry.capabilities = system.capabilities(SubsystemId{s});
+    summary.subsystems.push_back(std::move(entry));
+  }
+  const Graph& graph = system.graph();
+  for (const auto& connection : graph.connections()) {
+    const auto output = graph.name(connection.output);
+    const auto input = graph.name(connection.input);
+    summary.connections.push_back({output + " -> " + input, output, input});
+  }
+  for (const SubsystemId s : graph.calling_sequence()) summary.sequence.push_back(graph.name(s));
+  return summary;
+}
+
+}  // namespace
+
+bool has_errors(const std::vector<Problem>& problems) {
+  return std::any_of(problems.begin(), problems.end(),
+                     [](const Problem& problem) { return problem.severity == Problem::Severity::Error; });
+}
+
+Prepared prepare(const SystemDescription& written, int threads, const Extensions& extensions,
+                 std::vector<Problem>& problems, const Logging& log) {
+  const OpenArchives kept;
+  const MethodRegistry methods(extensions);
+  Prepared prepared;
+  problems.insert(problems.end(), written.notes.begin(), written.notes.end());
+  check_values_again(written, problems);
+  if (!written.stop) {
+    problems.push_back({"the run has no stop time",
+                        "give one: [run] stop = ..., or --stop on the command line",
+                        {written.file.string(), 0, 0},
+                        Problem::Severity::Error});
+  }
+  const SystemDescription description = resolved(written, extensions);
+  prepared.settings = {description.start.value, description.stop ? description.stop->value : description.start.value,
+                       description.step ? description.step->value : 0.0};
+  prepared.method = configured_method(description, methods, problems);
+  const bool needs_equations = prepared.method && prepared.method->requirements().equations;
+  auto assembly = assemble(description, subsystem_maker(description, needs_equations, extensions, log), problems);
+  if (assembly.subsystems.size() != description.subsystems.size()) {
+    if (!has_errors(problems)) report_missing_sources(description, problems);
+    return prepared;
+  }
+
+  Graph graph(std::move(assembly.nodes), std::move(assembly.connections));
+  auto found_bonds = bonds_of(description, assembly, graph, problems);
+  auto& bonds = found_bonds.bonds;
+  auto own_signals = prepared.method ? prepared.method->own_signals(graph) : std::vector<Signal>();
+  for (auto& signal : bond_signals(bonds, graph)) own_signals.push_back(std::move(signal));
+  check_recorded_names(description.record, assembly, std::move(own_signals), problems);
+  check_options(description, methods, graph, problems);
+  if (prepared.method) check_bonds(description, *prepared.method, found_bonds, problems);
+  auto kinds = trial_kinds(description, assembly, problems);
+  const bool times_known = prepared.settings.stop > prepared.settings.start && prepared.settings.step > 0.0;
+  if (prepared.method && times_known) check_requirements(description, prepared, assembly, graph, problems);
+  if (has_errors(problems) || !prepared.method) return prepared;
+  const bool has_discrete = assembly.has_discrete();
+  prepared.system = std::make_unique<CoupledSystem>(std::move(assembly.subsystems), std::move(graph),
+                                                    std::move(assembly.start_inputs), threads);
+  prepared.system->set_trial_kinds(std::move(kinds));
+  prepared.system->set_bonds(std::move(bonds));
+  if (has_discrete) prepared.system->connect_discrete(assembly.discrete_connections);
+  for (const auto& [subsystem, input, value] : assembly.discrete_starts) {
+    prepared.system->discrete()->set_start(subsystem, input, value);
+  }
+  prepared.summary = summary_before_run(description, *prepared.system, *prepared.method);
+  prepared.summary.notes = std::move(found_bonds.notes);
+  return prepared;
+}
+
+}  // namespace entrain

@@ -1,0 +1,136 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/function_ref.hpp"
+#include "entrain/coupled_system.hpp"
+#include "trials/estimator.hpp"
+
+namespace entrain {
+
+/// What a batch of trials, or a commit, brought.
+struct TrialBlock {
+  std::vector<double> signals;        ///< laid out as CoupledSystem::signals()
+  std::vector<double> slopes;         ///< their time derivatives at the end of the step; zero for constants
+  std::vector<StepOutcome> outcomes;  ///< per subsystem
+};
+
+/// Steps that do not count (docs/theory/trials.md). With rollback a trial is a real step that is taken back when the
+/// next one comes; without, it is the COSTARICA estimate. The caller cannot tell.
+///
+/// Per macro step: `begin`, any number of `run`, `commit`. Batches of all subsystems; each writes its own slots, so the
+/// result does not depend on the number of threads.
+class Trials {
+ public:
+  Trials(CoupledSystem& system, std::vector<TrialKind> kinds, const EstimatorOptions& options);
+  ~Trials();
+  Trials(const Trials&) = delete;
+  Trials& operator=(const Trials&) = delete;
+
+  TrialBlock make_block() const;
+  TrialKind kind(SubsystemId s) const { return kinds_[s]; }
+  /// Null unless the trials of `s` are estimates.
+  Estimator* estimator(SubsystemId s);
+  /// Of the estimators, as the latest `run` used them (Estimator::gains_revision); 0 for others.
+  std::span<const std::uint64_t> gains_revisions() const { return gains_revisions_; }
+
+  /// Remembers where everyone is; estimated subsystems are asked for states and, if need be, linearized, with a step of
+  /// about this size in view. `slopes` (of all outputs) receives those of estimated subsystems, as they really are
+  /// here.
+  void begin(Time from, Duration expected, std::span<double> slopes);
+  /// Outputs with feedthrough belong to the inputs that the last step ended with. Where the next one begins with others
+  /// (what `values` and `slopes` of all signals deliver), estimated outputs follow, by their linearization; outputs in
+  /// loops stay.
+  void follow_inputs(std::span<double> values, std::span<double> slopes) const;
+  /// All subsystems, under the polynomials in CoupledSystem::coefficients. One task per subsystem, in their order.
+  void run(std::span<const StepTask> tasks, TrialBlock& result);
+  /// Why the first who did refused the latest trials: rejected, or its integrator gave up. Empty if nobody did.
+  std::string refusal() const;
+  /// Makes the step for good. A trial that was just made with the same inputs becomes the step. `result` receives the
+  /// outputs as they are; slopes of estimated subsystems stay as they were.
+  void commit(std::span<const StepTask> tasks, TrialBlock& result);
+  /// These estimates only predict what others try out and commit: not told as trials.
+  void only_predict() { counted_ = false; }
+  /// What the latest commit, made by `others`, leaves to be known: how its inputs ended.
+  void follow(const Trials& others);
+  /// The signals jump here: no history is continued across.
+  void forget_past();
+
+  /// Something per subsystem, in parallel; each writes its own slots.
+  void for_all(FunctionRef<void(SubsystemId)> work);
+
+  /// How everyone is tried out, for the summary.
+  std::vector<std::string> notes() const;
+  /// What is lost and where.
+  std::vector<std::string> losses() const;
+
+  /// Outputs of a subsystem at the starts of its latest steps, the newest first.
+  struct PastOutputs {
+    static constexpr std::size_t kMost = 3;  ///< with the new one: a cubic
+    std::array<Time, kMost> times{};
+    std::vector<double> values;  ///< of all outputs, time by time
+    std::size_t count = 0;
+
+    template <class Visitor>
+    void fields(Visitor& visit) {
+      visit(times, values, count);
+    }
+  };
+  struct OfSubsystem {
+    std::vector<double> gap;
+    std::optional<Estimator::Memory> estimator;
+    std::optional<PastOutputs> past;
+
+    template <class Visitor>
+    void fields(Visitor& visit) {
+      visit(gap, estimator, past);
+    }
+  };
+  struct Memory {
+    std::vector<double> input_slopes;
+    std::vector<OfSubsystem> subsystems;
+
+    template <class Visitor>
+    void fields(Visitor& visit) {
+      visit(input_slopes, subsystems);
+    }
+  };
+  Memory memory() const;
+  void restore(const Memory& memory);
+
+ private:
+  struct ByRollback;
+  struct Own;
+
+  void join(SubsystemId s, const EstimatorOptions& options);
+  void find_fed_through();
+  void begin_rollback(Own& own, Time from);
+  void begin_estimate(Own& own, Time from, Duration expected, std::span<double> slopes);
+  void go_back(Own& own);
+  void trial_by_rollback(Own& own, const StepTask& task, TrialBlock& result);
+  void finish_lowered(Own& own, const StepTask& task);
+  void read_slopes(Own& own, const StepTask& task, std::span<double> slopes);
+  void commit_one(Own& own, const StepTask& task, TrialBlock& result);
+  void become_step(Own& own, const StepTask& task);
+  std::string loss(const Own& own) const;
+  bool depends_on_time_alone(SubsystemId s) const;
+  bool is_last_trial(const ByRollback& kept, const StepTask& task) const;
+  std::span<const double> polynomials(const StepTask& task) const;
+
+  CoupledSystem::Parts& system_;
+  std::vector<TrialKind> kinds_;
+  std::vector<Own> own_;
+  std::vector<OutputId> fed_through_;           // estimated outputs with feedthrough, in an order of evaluation
+  std::vector<double> input_slopes_;            // of the polynomials of all inputs, where the last step ended
+  std::vector<std::uint64_t> gains_revisions_;  // per estimated subsystem, after the latest `run`
+  std::atomic<bool> failed_{false};             // somebody, in the batch under way
+  bool counted_ = true;
+};
+
+}  // namespace entrain

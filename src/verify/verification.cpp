@@ -1,0 +1,300 @@
+#include "entrain/verification.hpp"
+
+#include "methods/requirements.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "advise/choose_method.hpp"
+#include "base/unit_sizes.hpp"
+#include "entrain/system.hpp"
+#include "session/prepare.hpp"
+#include "verify/output_courses.hpp"
+#include "verify/run_witness.hpp"
+
+namespace entrain {
+namespace {
+
+constexpr int kRuns = 3;
+
+/// 1, 2 and 4: what the step of run `k` is divided by.
+double divisor_of(int k) {
+  return std::ldexp(1.0, k);
+}
+
+struct Differences {
+  double largest = 0.0;
+  double mean_square = 0.0;
+  std::size_t compared = 0;
+};
+
+Differences differences(const OutputCourses::Course& a, const OutputCourses::Course& b) {
+  Differences result;
+  for (std::size_t i = 0; i < std::min(a.values.size(), b.values.size()); ++i) {
+    const double difference = std::abs(a.values[i] - b.values[i]);
+    if (std::isnan(difference)) continue;
+    result.largest = std::max(result.largest, difference);
+    result.mean_square += difference * difference;
+    ++result.compared;
+  }
+  if (result.compared > 0) result.mean_square /= static_cast<double>(result.compared);
+  return result;
+}
+
+double range_of(const OutputCourses::Course& course) {
+  double low = std::numeric_limits<double>::infinity();
+  double high = -low;
+  for (const double value : course.values) {
+    low = std::fmin(low, value);
+    high = std::fmax(high, value);
+  }
+  return high > low ? high - low : 0.0;
+}
+
+/// From the differences of the three runs; `end`: the value of the finest at the end.
+void judge(OutputVerification& output, const Differences& first, const Differences& second, double end) {
+  // Below, rounding and the tolerance of inner solvers decide, not the coupling.
+  constexpr double kRounding = 1e-11;
+  // An order below a half is none of a coupling's: what is seen then is a jump that moves, or a step too long.
+  constexpr double kLeastOrder = 0.5;
+  // No method has more than 4. An error that falls faster and is large is no power of the step: it grew in time.
+  constexpr double kMostOrder = 9.0;
+  constexpr double kLarge = 0.1;
+  if (first.compared < 2 || second.compared < 2) return;
+  const double magnitude = std::max(output.range, std::abs(end));
+  if (first.largest <= kRounding * magnitude) {
+    output.verdict = OutputVerdict::AtRounding;
+    output.error_bar = first.largest;
+    return;
+  }
+  if (second.mean_square > 0.0) output.order = 0.5 * std::log2(first.mean_square / second.mean_square);
+  const bool far_below = second.largest <= kRounding * magnitude;  // the finer runs agree: the difference is the error
+  if (!far_below && !(output.order.value_or(0.0) >= kLeastOrder)) return;
+  // y_h - y = (y_h - y_h/2) / (1 - 2^-p).
+  const double whole = far_below ? 1.0 : 1.0 / (1.0 - std::exp2(-*output.order));
+  output.error_bar = whole * first.largest;
+  output.rms_error *= whole;
+  const double relative = *output.error_bar / std::max(output.range, std::numeric_limits<double>::min());
+  const bool grew =
+      output.range > 0.0 && (relative > 1.0 || (!far_below && *output.order > kMostOrder && relative > kLarge));
+  output.verdict = grew ? OutputVerdict::StepTooLong : OutputVerdict::Converging;
+}
+
+OutputVerification verified(const std::vector<OutputCourses>& runs, std::size_t index, double least_range) {
+  const auto& finest = runs[2].outputs[index];
+  const Differences first = differences(runs[0].outputs[index], runs[1].outputs[index]);
+  const Differences second = differences(runs[1].outputs[index], finest);
+  OutputVerification result;
+  result.name = finest.name;
+  result.unit = finest.unit;
+  const double own_range = range_of(finest);
+  result.range = std::max(own_range, least_range);
+  result.first_difference = first.largest;
+  result.second_difference = second.largest;
+  result.rms_error = std::sqrt(first.mean_square);
+  judge(result, first, second, finest.values.empty() ? 0.0 : finest.values.back());
+  const bool negligible = own_range < least_range && first.compared > 1 && first.largest <= least_range;
+  if (negligible && result.verdict != OutputVerdict::AtRounding) {
+    result.verdict = OutputVerdict::Negligible;
+    result.error_bar = first.largest;
+  }
+  return result;
+}
+
+/// The steps that the three runs have in common, whatever the macro step: what they cost is not seen.
+void note_imposed_steps(const std::vector<SubsystemSummary>& subsystems, bool own_steps, Verification& result) {
+  for (const auto& subsystem : subsystems) {
+    const auto& imposed = subsystem.capabilities.imposed_step;
+    if (!imposed) continue;
+    // On a common grid, shorter steps are only parts of the macro step that everybody refines.
+    if (!own_steps && *imposed <= result.step / 4 * (1 + 1e-9)) continue;
+    result.unrefined.push_back(subsystem.name);
+    result.remarks.push_back(fmt::format("'{}' imposes a step of {} s in all three runs: what that costs is not seen",
+                                         subsystem.name, *imposed));
+  }
+}
+
+/// Whose steps are the same in all runs can agree to the last digit, and err by as much as those steps cost.
+void mark_unseen(Verification& result) {
+  for (auto& output : result.outputs) {
+    const auto subsystem = output.name.substr(0, output.name.find('.'));
+    const bool refined =
+        std::find(result.unrefined.begin(), result.unrefined.end(), subsystem) == result.unrefined.end();
+    if (refined || !output.sound()) continue;
+    output.verdict = OutputVerdict::NotSeen;
+    output.error_bar.reset();
+  }
+}
+
+/// Runs that are hardly finer differ little, whatever their error.
+void note_steps_that_stay(const std::array<RunWitness, kRuns>& runs, Verification& result) {
+  std::array<std::uint64_t, kRuns> macro_steps{};
+  for (std::size_t k = 0; k < runs.size(); ++k) macro_steps[k] = runs[k].summary.macro_steps;
+  constexpr double kLeastGrowth = 1.1;
+  const auto hardly_more = [](std::uint64_t few, std::uint64_t many) {
+    return static_cast<double>(many) < kLeastGrowth * static_cast<double>(few);
+  };
+  if (!hardly_more(macro_steps[0], macro_steps[1]) && !hardly_more(macro_steps[1], macro_steps[2])) return;
+  result.unrefined.push_back(result.method);
+  result.remarks.push_back(
+      fmt::format("{} made {} macro steps: the finer runs are hardly finer, so what they have in common is not seen",
+                  result.method, fmt::join(macro_steps, ", ")));
+}
+
+/// What a system that can be run at h lacks to be run at a part of it too.
+class Refinement {
+ public:
+  /// Throws Error with everything that is wrong at h.
+  Refinement(const SystemDescription& description, const RunOptions& options, const Extensions& extensions) {
+    std::vector<Problem> problems;
+    prepared_ = prepare(description, options.threads, extensions, problems);
+    if (!prepared_.system) throw Error(std::move(problems));
+    for (std::size_t s = 0; s < prepared_.system->size(); ++s) {
+      capabilities_.push_back(&prepared_.system->capabilities(SubsystemId{s}));
+    }
+    if (const auto found = description.method_options.find(description.method.value);
+        found != description.method_options.end()) {
+      written_ = found->second;
+    }
+  }
+
+  std::vector<std::string> tolerances() const { return prepared_.method->step_tolerances(); }
+
+  /// Throws Error when a run at h/2 or h/4 is not possible, with a step h that is.
+  void check() const {
+    std::vector<Problem> problems;
+    for (int k = 1; k < kRuns && problems.empty(); ++k) problems = problems_at(k);
+    if (!problems.empty()) throw Error(std::move(problems));
+  }
+
+ private:
+  std::vector<UnmetRequirement> unmet_at(Duration step) const {
+    const auto& [start, stop, h] = prepared_.settings;
+    return unmet_requirements(*prepared_.method, prepared_.system->graph(), capabilities_, {start, stop, step});
+  }
+
+  std::vector<Problem> problems_at(int k) const {
+    const Duration step = prepared_.settings.step / divisor_of(k);
+    const std::string which = fmt::format("h/{} = {} s", divisor_of(k), step);
+    std::vector<Problem> problems;
+    for (const auto& [subsystem, message, remedy] : unmet_at(step)) {
+      const auto& imposed = capabilities_[subsystem]->imposed_step;
+      if (!imposed) {
+        problems.push_back({fmt::format("no run at {}: {}", which, message), remedy, {}});
+        continue;
+      }
+      const auto better = step_near(*imposed);
+      problems.push_back({fmt::format("{} is no multiple of the {} s that '{}' imposes, nor a part of it", which,
+                                      *imposed, prepared_.system->graph().name(subsystem)),
+                          better ? fmt::format("verify with --step {}", *better)
+                                 : "verify with " + built_in_methods().undemanding().name,
+                          {}});
+    }
+    auto settings = prepared_.settings;
+    settings.step = step;
+    prepared_.method->check_times(settings, written_, problems);
+    return problems;
+  }
+
+  /// The step nearest to h that can be halved twice: the imposed one itself, or a multiple of its fourfold.
+  std::optional<Duration> step_near(Duration imposed) const {
+    const double wanted = std::round(prepared_.settings.step / (4 * imposed));
+    for (double multiple = std::max(1.0, wanted); multiple >= 0.0; multiple -= 1.0) {
+      const Duration step = multiple > 0.0 ? multiple * 4 * imposed : imposed;
+      bool fits = true;
+      for (int k = 0; k < kRuns; ++k) fits = fits && unmet_at(step / divisor_of(k)).empty();
+      if (fits) return step;
+    }
+    return std::nullopt;
+  }
+
+  Prepared prepared_;
+  std::vector<const Capabilities*> capabilities_;
+  WrittenOptions written_;
+};
+
+/// The description of run `k`, resolved: shorter steps, and smaller tolerances where they decide on the steps.
+SystemDescription refined(SystemDescription description, const std::vector<std::string>& tolerances, int k) {
+  description.step->value /= divisor_of(k);
+  for (const auto& name : tolerances) {
+    // Estimates of order 1 want a quarter of the tolerance for half the step; what others do shows in the order.
+    auto& value = description.method_options[description.method.value][name].value;
+    if (auto* number = std::get_if<double>(&value)) *number /= divisor_of(2 * k);
+  }
+  return description;
+}
+
+/// The run, or why it did not complete.
+std::optional<std::string> run_at(const SystemDescription& description, const RunOptions& options,
+                                  const Extensions& extensions, OutputCourses& courses, RunWitness& witness) {
+  Simulation simulation(description, options, extensions);
+  simulation.observe(courses);
+  simulation.observe(witness);
+  const auto& summary = simulation.run();
+  if (summary.termination == Termination::Completed) return std::nullopt;
+  return fmt::format("the run with a step of {} s {}: {}", description.step->value, to_string(summary.termination),
+                     summary.message);
+}
+
+}  // namespace
+
+double OutputVerification::relative_error() const {
+  const double bar = error_bar.value_or(std::numeric_limits<double>::quiet_NaN());
+  return range > 0.0 ? bar / range : bar;
+}
+
+bool Verification::confirmed(double largest_relative_error) const {
+  return !failure && unrefined.empty() && doubts.empty() &&
+         std::all_of(outputs.begin(), outputs.end(), [&](const OutputVerification& output) {
+           return output.sound() && output.relative_error() <= largest_relative_error;
+         });
+}
+
+Verification verify(const SystemDescription& written, const RunOptions& options, const Extensions& extensions) {
+  // Chosen anew for h/2 and h/4, the method could be another one, and the runs would tell nothing of each other.
+  auto [chosen, note] = choose_method(written, extensions);
+  const SystemDescription description = resolved(chosen, extensions);
+  Verification result;
+  result.system = description.name;
+  result.method = description.method.value;
+  if (!note.empty()) result.remarks.push_back(note);
+  std::vector<std::string> tolerances;
+  {
+    const Refinement refinement(description, options, extensions);  // gone before the runs: an FMU may be the only one
+    refinement.check();
+    tolerances = refinement.tolerances();
+  }
+  result.step = description.step->value;
+  std::vector<OutputCourses> runs(kRuns);
+  std::array<RunWitness, kRuns> witnesses;
+  for (int k = 0; k < kRuns; ++k) {
+    auto& courses = runs[static_cast<std::size_t>(k)];
+    if (k > 0) courses = OutputCourses(runs.data());
+    result.failure = run_at(refined(description, tolerances, k), options, extensions, courses,
+                            witnesses[static_cast<std::size_t>(k)]);
+    if (result.failure) return result;
+  }
+  UnitSizes sizes;
+  for (const auto& course : runs[2].outputs) sizes.take(course.unit, range_of(course));
+  for (std::size_t i = 0; i < runs[0].outputs.size(); ++i) {
+    result.outputs.push_back(verified(runs, i, sizes.least(runs[2].outputs[i].unit)));
+  }
+  note_imposed_steps(witnesses.back().summary.subsystems, !tolerances.empty(), result);
+  mark_unseen(result);
+  note_steps_that_stay(witnesses, result);
+  note_warnings(witnesses, result);
+  if (!tolerances.empty()) {
+    result.remarks.push_back(
+        fmt::format("{} chooses its steps by {}: the finer runs divide {} by 4 and 16 too, and the order is per such "
+                    "refinement",
+                    result.method, fmt::join(tolerances, " and "), tolerances.size() > 1 ? "them" : "it"));
+  }
+  return result;
+}
+
+}  // namespace entrain
