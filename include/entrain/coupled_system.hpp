@@ -5,10 +5,8 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <string>
 #include <vector>
 
-#include "entrain/error.hpp"
 #include "entrain/export.hpp"
 #include "entrain/graph.hpp"
 #include "entrain/ids.hpp"
@@ -33,27 +31,7 @@ struct CommonStep {
   Time to = 0.0;
 };
 
-/// How a subsystem is tried out.
-enum class TrialKind {
-  None,
-  Rollback,   ///< a real step that is taken back
-  Costarica,  ///< an estimate from states and a linearization
-  Continued,  ///< an estimate without linearization: from state derivatives or past outputs alone
-};
-
-/// Rollback where the subsystem has it, the estimate where it has not, none without either.
-ENTRAIN_API TrialKind natural_trial_kind(const Capabilities& can);
-
-/// A subsystem refused a step: an error, unless a trial can ask for a smaller one.
-class StepRejected : public Error {
- public:
-  using Error::Error;
-};
-
-class DiscreteSignals;
-class TransferPlan;
-struct DiscreteConnection;
-struct PowerBond;
+class Engine;
 
 /// The subsystems, their connections and the signals between them at the latest communication times: what a coupling
 /// method works on.
@@ -62,12 +40,13 @@ struct PowerBond;
 /// each writing its own slots, so the result does not depend on the number of threads.
 class ENTRAIN_API CoupledSystem {
  public:
-  /// `start_inputs`: one value per input; those of connected inputs are first guesses.
-  CoupledSystem(std::vector<std::unique_ptr<Subsystem>> subsystems, Graph graph, std::vector<double> start_inputs,
-                int threads);
+  explicit CoupledSystem(std::unique_ptr<Engine> engine);
   ~CoupledSystem();
   CoupledSystem(const CoupledSystem&) = delete;
   CoupledSystem& operator=(const CoupledSystem&) = delete;
+  /// What it is made of, for the engine itself; no public header tells more.
+  Engine& engine() { return *engine_; }
+  const Engine& engine() const { return *engine_; }
 
   std::size_t size() const { return graph_->subsystems(); }
   const Graph& graph() const { return *graph_; }
@@ -94,7 +73,12 @@ class ENTRAIN_API CoupledSystem {
   /// For methods that pass outputs on late: what the output is from now on.
   void replace_output(OutputId output, double value);
 
-  // Batches.
+  // Batches. A step that a subsystem rejects is an error here; trials can ask for a smaller one.
+  /// Sends the steps on their way. `tasks` must live, and inputs stay as they are, until `wait` returns.
+  void post(std::span<const StepTask> tasks);
+  /// Until all that was posted is made.
+  void wait();
+  /// Both together.
   void commit_all(std::span<const StepTask> tasks);
   /// All subsystems, with held inputs.
   void commit_everyone(const CommonStep& common);
@@ -112,11 +96,11 @@ class ENTRAIN_API CoupledSystem {
   Time next_event(SubsystemId s, Time t);
   /// For methods that integrate the equations themselves: what the signals are now.
   void publish(Time t, std::span<const double> all_inputs, std::span<const double> all_outputs);
-  /// For methods that integrate the equations themselves: `s` wants the run to end where it stands. The earliest one
+  /// For methods that integrate the equations themselves: `s` asks to end the run where it stands. The earliest one
   /// counts, and the first of those.
   void request_stop(SubsystemId s);
 
-  // Of all subsystems, in the order of the graph; NaN where one cannot tell.
+  // Of all subsystems, in the order of the graph; NaN where a subsystem does not provide them.
   void read_states(std::span<double> all);
   void read_state_derivatives(std::span<double> all);
   void read_output_slopes(std::span<double> all);
@@ -154,44 +138,8 @@ class ENTRAIN_API CoupledSystem {
   void restore(const Saved& saved);
   void release(const Saved& saved);
 
-  // For the engine, not for methods.
-  /// A save of all for another process; every subsystem needs Rollback::can_serialize.
-  std::vector<std::byte> serialize(const Saved& saved);
-  /// After `initialize`: goes on where the saving system was, counters included.
-  void resume(std::span<const std::byte> bytes);
-  struct Parts;
-  Parts& parts() { return *parts_; }
-  const TransferPlan& transfer() const;
-  const Subsystem& subsystem(SubsystemId s) const;
-  std::vector<std::string> warnings(SubsystemId s) const;
-  /// Subsystems initialised, signals consistent, loops solved.
-  void initialize(Time start, Time stop);
-  /// A start value, before `initialize`.
-  void set_start(SubsystemId s, VariableTable::Place place, const Value& value);
-  /// The value of an input that no output feeds, from now on.
-  void set_constant(InputId input, double value);
-  /// The outputs of a subsystem whose parameters changed, where it can provide them without a step.
-  void refresh_outputs(SubsystemId s);
-  /// Before `initialize` again, as new: for another run. Every subsystem needs the facet Reset.
-  void reset();
-  const std::vector<double>& loop_residuals() const;
-  /// The subsystem that asked to end the run, if one did: where it stands, which may be before the end of its step.
-  std::optional<SubsystemId> stop_request() const;
-  /// How each subsystem is tried out; natural_trial_kind unless set otherwise.
-  const std::vector<TrialKind>& trial_kinds() const;
-  void set_trial_kinds(std::vector<TrialKind> kinds);
-  /// Pairs of connections that carry a power.
-  const std::vector<PowerBond>& bonds() const;
-  void set_bonds(std::vector<PowerBond> bonds);
-  // Signals that are no real numbers; none unless connect_discrete was called.
-  void connect_discrete(const std::vector<DiscreteConnection>& connections);
-  DiscreteSignals* discrete();
-  /// Passes them on at a communication time; all outputs are read, or those that are connected. True when real inputs
-  /// that no output feeds got other values.
-  bool exchange_discrete(Time now, bool read_all);
-
  private:
-  std::unique_ptr<Parts> parts_;
+  std::unique_ptr<Engine> engine_;
   const Graph* graph_;
   std::span<const double> outputs_, signals_, inputs_;
 };

@@ -201,6 +201,8 @@ class DiscreteValues {
   virtual void write(std::span<const std::size_t> inputs, std::span<const Value> values) = 0;
 };
 
+class SplitStep;
+
 /// Optional abilities; null = this subsystem cannot. Same lifetime as the subsystem, and in line with its capabilities.
 struct Facets {
   Rollback* rollback = nullptr;
@@ -212,6 +214,7 @@ struct Facets {
   Reset* reset = nullptr;
   Tuning* tuning = nullptr;
   DiscreteValues* discrete = nullptr;
+  SplitStep* split = nullptr;
 };
 
 /// One participant of a co-simulation: a native model, an FMU, a remote worker.
@@ -244,6 +247,25 @@ class Subsystem {
   virtual StepReport step(const Step& step, std::span<double> outputs) = 0;
   /// The same as `step` with inputs of degree 0, by a shorter way where there is one. As long-lived as the subsystem.
   virtual HeldStep held_step() noexcept { return {}; }
+};
+
+/// What is read of a subsystem after a step, asked for together with it.
+struct StepReadings {
+  bool output_derivatives = false;
+  bool states = false;
+  bool state_derivatives = false;
+};
+
+/// For a subsystem that computes elsewhere, in another process or on another machine: a step in two halves, so that all
+/// of a batch compute at the same time. Subsystem::step is one after the other.
+class SplitStep {
+ public:
+  virtual ~SplitStep() = default;
+  /// Sends the step on its way and returns at once; inputs, step and `readings` in one message. `step.inputs` is valid
+  /// until `wait` returns. The other facets answer `readings` from what the message brought back.
+  virtual void post(const Subsystem::Step& step, const StepReadings& readings) = 0;
+  /// What came of the step that was posted, as Subsystem::step. Called once after each `post`.
+  virtual StepReport wait(std::span<double> outputs) = 0;
 };
 
 }  // namespace entrain

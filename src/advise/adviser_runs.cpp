@@ -9,6 +9,7 @@
 #include "advise/candidates.hpp"
 #include "advise/choose_method.hpp"
 #include "advise/method_kinds.hpp"
+#include "coupling/engine.hpp"
 #include "entrain/error.hpp"
 
 namespace entrain {
@@ -26,7 +27,7 @@ Duration Adviser::time_to_probe() {
   CoupledSystem& system = *prepared_.system;
   Time event = kNever;
   try {
-    system.initialize(advice_.start, advice_.stop);
+    system.engine().initialize(advice_.start, advice_.stop);
     for (std::size_t s = 0; s < system.size(); ++s) {
       event = std::min(event, system.next_event(SubsystemId{s}, advice_.start));
     }

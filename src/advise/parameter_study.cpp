@@ -12,6 +12,7 @@
 #include "analysis/linearize.hpp"
 #include "analysis/turning.hpp"
 #include "base/suggest.hpp"
+#include "coupling/engine.hpp"
 #include "entrain/error.hpp"
 
 namespace entrain {
@@ -80,7 +81,7 @@ std::optional<RunPath> ParameterStudy::path_with(const std::vector<double>& valu
     std::vector<Problem> problems;
     const auto prepared = prepare(description, 1, extensions_, problems);
     if (!prepared.system) return std::nullopt;
-    prepared.system->initialize(prepared.settings.start, prepared.settings.stop);
+    prepared.system->engine().initialize(prepared.settings.start, prepared.settings.stop);
     auto linear = linearized(*prepared.system);
     if (!linear.network) return std::nullopt;
     RunPath path;

@@ -7,6 +7,7 @@
 
 #include "analysis/linearize.hpp"
 #include "base/unit_sizes.hpp"
+#include "coupling/engine.hpp"
 
 namespace entrain {
 namespace {
@@ -236,7 +237,7 @@ class PilotRun {
 }  // namespace
 
 Pilot run_pilot(CoupledSystem& system, Method& method, const RunSettings& run, const PilotSettings& settings) {
-  system.initialize(run.start, run.stop);
+  system.engine().initialize(run.start, run.stop);
   method.start(system, run);
   PilotRun pilot(system, method.traits().family == MethodFamily::Implicit);
   pilot.note_events(run.start, run.stop);

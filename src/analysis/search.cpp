@@ -6,7 +6,7 @@
 #include <set>
 
 #include "analysis/measures.hpp"
-#include "base/executor.hpp"
+#include "base/thread_pool.hpp"
 #include "entrain/error.hpp"
 
 namespace entrain {
@@ -47,7 +47,7 @@ std::vector<Quality> evaluate_all(OperatingNetworks networks, std::span<const Co
   std::vector<ExactCoupling> exact;
   for (const auto& network : networks) exact.push_back(exact_coupling(network));
   const auto groups = groups_of(choices);
-  Executor executor(threads);
+  ThreadPool executor(threads);
   executor.for_each(groups.size(), [&](std::size_t g) {
     const auto& first = choices[groups[g].first];
     for (std::size_t n = 0; n < networks.size(); ++n) {

@@ -7,6 +7,7 @@
 #include "base/archive.hpp"
 #include "base/open_archives.hpp"
 #include "base/replace_file.hpp"
+#include "coupling/engine.hpp"
 #include "description/system_file.hpp"
 #include "session/prepare.hpp"
 #include "subsystem/fmi/fmu_subsystem.hpp"
@@ -78,7 +79,7 @@ bool is_fmu(const std::filesystem::path& path) {
 void add_warnings(const CoupledSystem& system, const SystemDescription& description, std::vector<Problem>& problems) {
   std::set<std::string> told;
   for (std::size_t s = 0; s < system.size(); ++s) {
-    for (const auto& warning : system.warnings(SubsystemId{s})) {
+    for (const auto& warning : system.engine().subsystem(SubsystemId{s}).warnings()) {
       if (!told.insert(warning).second) continue;
       problems.push_back({warning, "", description.subsystems[s].fmu_where, Problem::Severity::Warning});
     }

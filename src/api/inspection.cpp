@@ -7,6 +7,7 @@
 #include "advise/choose_method.hpp"
 #include "base/values.hpp"
 #include "coupling/discrete_signals.hpp"
+#include "coupling/engine.hpp"
 #include "methods/registry.hpp"
 #include "methods/requirements.hpp"
 #include "session/prepare.hpp"
@@ -53,7 +54,7 @@ std::vector<std::string> notes_at_start(Method& method, const Prepared& prepared
 
 bool initializes(const Prepared& prepared) {
   try {
-    prepared.system->initialize(prepared.settings.start, prepared.settings.stop);
+    prepared.system->engine().initialize(prepared.settings.start, prepared.settings.stop);
     return true;
   } catch (const Error&) {
     return false;
@@ -153,7 +154,7 @@ std::vector<InitialInput> inspect_initial(const SystemDescription& written, cons
   const SystemDescription description = description_for_show(written);
   const Prepared prepared = prepared_for_show(description, extensions);
   CoupledSystem& system = *prepared.system;
-  system.initialize(prepared.settings.start, prepared.settings.stop);
+  system.engine().initialize(prepared.settings.start, prepared.settings.stop);
   std::vector<InitialInput> result;
   std::size_t discrete = 0;  // discrete inputs lie behind all discrete outputs
   for (std::size_t s = 0; s < system.size(); ++s) discrete += system.variables(SubsystemId{s}).discrete_outputs.size();
@@ -171,7 +172,8 @@ std::vector<InitialInput> inspect_initial(const SystemDescription& written, cons
       const InputId input{inputs.first + i};
       add(variables.inputs[i], system.inputs()[input], system.graph().source(input));
     }
-    for (const auto& input : variables.discrete_inputs) add(input, system.discrete()->values()[discrete++], nullptr);
+    for (const auto& input : variables.discrete_inputs)
+      add(input, system.engine().discrete()->values()[discrete++], nullptr);
   }
   return result;
 }
@@ -188,7 +190,8 @@ SystemInspection inspect(const SystemDescription& written, const Extensions& ext
     const std::string& fmu = description.subsystems[s].fmu;
     result.subsystems.push_back({graph.name(id), prepared.summary.subsystems[s].source,
                                  fmu.empty() ? "" : fmu_about(description.file.parent_path() / fmu),
-                                 system.variables(id), system.capabilities(id), system.warnings(id),
+                                 system.variables(id), system.capabilities(id),
+                                 system.engine().subsystem(id).warnings(),
                                  by_model_exchange(description, s, system.capabilities(id))});
   }
   for (const auto& loop : graph.loops()) {

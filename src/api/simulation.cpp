@@ -7,6 +7,7 @@
 #include "base/bytes.hpp"
 #include "base/suggest.hpp"
 #include "base/values.hpp"
+#include "coupling/engine.hpp"
 #include "description/system_file.hpp"
 #include "entrain/entrain.hpp"
 #include "entrain/learning.hpp"
@@ -200,7 +201,7 @@ void Simulation::reset() {
   if (impl.can_be_reset()) {
     impl.forget_checkpoints();
     impl.changes->rewind();
-    impl.prepared.system->reset();
+    impl.prepared.system->engine().reset();
     impl.make_runner();
     return;
   }

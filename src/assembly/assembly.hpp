@@ -23,12 +23,6 @@ struct Assembly {
   std::vector<Connection> connections;
   std::vector<double> start_inputs;  ///< one per input, in the order of the graph
   std::vector<DiscreteConnection> discrete_connections;
-  /// Start values that the user gave to discrete inputs.
-  struct DiscreteStart {
-    std::size_t subsystem;
-    std::size_t input;
-    Value value;
-  };
   std::vector<DiscreteStart> discrete_starts;
 
   bool has_discrete() const;  ///< inputs or outputs that are no real numbers

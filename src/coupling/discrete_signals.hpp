@@ -22,6 +22,13 @@ struct DiscreteConnection {
   ValueTable table = {};  ///< in the types of both ends; what it does not hold cannot be passed on
 };
 
+/// A start value that the user gave to an input that takes no real numbers.
+struct DiscreteStart {
+  std::size_t subsystem;
+  std::size_t input;
+  Value value;
+};
+
 /// Whether a value of the one type can be passed on as one of the other: integers of all sizes to each other (each
 /// value must fit), booleans as 0 and 1, both to real numbers; texts and bytes to their like.
 bool can_feed(ValueType output, ValueType input);

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/bytes.hpp"
+#include "coupling/engine.hpp"
 #include "entrain/error.hpp"
 
 namespace entrain {
@@ -35,11 +36,11 @@ Requirements Monolithic::requirements() const {
 void Monolithic::start(CoupledSystem& system, const RunSettings& settings) {
   grid_ = Grid(settings.start, settings.stop, settings.step);
   step_ = 0;
-  evaluation_.emplace(system.graph(), system.transfer());
+  evaluation_.emplace(system.graph(), system.engine().transfer());
   x_.resize(system.states());
   inputs_.assign(system.inputs().begin(), system.inputs().end());
   input_slopes_.assign(inputs_.size(), 0.0);
-  signals_ = system.transfer().make_signals();
+  signals_ = system.engine().transfer().make_signals();
   output_rates_.assign(signals_.size(), 0.0);  // those of the constants stay zero
   equations_.clear();
   differentiates_inputs_ = false;
@@ -94,7 +95,7 @@ bool Monolithic::update_input_slopes(CoupledSystem& system, Time t, std::span<co
   }
   bool changed = false;
   for (std::size_t i = 0; i < inputs_.size(); ++i) {
-    const auto& plan = system.transfer();
+    const auto& plan = system.engine().transfer();
     const double slope = plan.factor(InputId{i}) * output_rates_[plan.source(InputId{i})];
     const bool matters = equations_[system.graph().owner(InputId{i})]->reads_input_derivatives();
     changed = changed || (matters && slope != input_slopes_[i]);
@@ -159,7 +160,7 @@ bool Monolithic::stop_requested(CoupledSystem& system) {
   for (std::size_t s = 0; s < equations_.size(); ++s) {
     if (equations_[s]->stop_requested()) system.request_stop(SubsystemId{s});
   }
-  return system.stop_request().has_value();
+  return system.engine().stop_request().has_value();
 }
 
 void Monolithic::indicate(CoupledSystem& system, Time t, std::span<const double> x, std::span<double> z) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "coupling/engine.hpp"
 #include "entrain/entrain.hpp"
 #include "reproduce/entry.hpp"
 #include "reproduce/measure.hpp"
@@ -42,7 +43,7 @@ class Alone {
     std::vector<Problem> problems;
     prepared_ = prepare(description, 1, {}, problems);
     if (!prepared_.system) throw Error(problems);
-    prepared_.system->initialize(0.0, prepared_.settings.stop);
+    prepared_.system->engine().initialize(0.0, prepared_.settings.stop);
     trials_.emplace(*prepared_.system, std::vector{TrialKind::Costarica}, options);
     block_ = trials_->make_block();
   }

@@ -4,6 +4,7 @@
 
 #include "analysis/linearize.hpp"
 #include "analysis/measures.hpp"
+#include "coupling/engine.hpp"
 #include "reproduce/measure.hpp"
 #include "session/prepare.hpp"
 
@@ -36,7 +37,7 @@ LinearNetwork oscillator_network(const Examples& examples) {
   std::vector<Problem> problems;
   const auto prepared = prepare(description, 1, {}, problems);
   if (!prepared.system) throw Error(std::move(problems));
-  prepared.system->initialize(prepared.settings.start, prepared.settings.stop);
+  prepared.system->engine().initialize(prepared.settings.start, prepared.settings.stop);
   auto linear = linearized(*prepared.system);
   if (!linear.network) throw Error(ErrorCode::MissingCapability, linear.obstacles.front());
   return std::move(*linear.network);

@@ -9,6 +9,7 @@
 #include "base/suggest.hpp"
 #include "base/values.hpp"
 #include "coupling/discrete_signals.hpp"
+#include "coupling/engine.hpp"
 
 namespace entrain {
 namespace {
@@ -40,7 +41,8 @@ std::string source_of_input(CoupledSystem& system, SubsystemId s, VariableTable:
     const Connection* source = graph.source(InputId{graph.inputs_of(s).first + place.index});
     if (source != nullptr) return graph.name(source->output);
   }
-  const auto* fed = system.discrete() == nullptr ? nullptr : system.discrete()->feeder(s, place.index, real);
+  const auto* fed =
+      system.engine().discrete() == nullptr ? nullptr : system.engine().discrete()->feeder(s, place.index, real);
   if (fed == nullptr) return {};
   return graph.name(fed->from) + "." + system.variables(fed->from).discrete_outputs[fed->output].name;
 }
@@ -83,7 +85,7 @@ void Changes::set(std::string_view name, const Value& value, bool initialized) {
     const Place place{s, causality, index};
     if (!originals_.contains(place)) originals_[place] = value_before(place);
     if (!initialized) {
-      system_.set_start(SubsystemId{s}, *found, *fitting);
+      system_.engine().set_start(SubsystemId{s}, *found, *fitting);
       at_start_[place] = *fitting;
     } else {
       apply(place, *fitting);
@@ -110,15 +112,15 @@ void Changes::apply(const Place& place, const Value& value) {
   const auto [s, causality, index] = place;
   const SubsystemId subsystem{s};
   if (causality == Causality::Input) {
-    system_.set_constant(InputId{system_.graph().inputs_of(subsystem).first + index}, std::get<double>(value));
+    system_.engine().set_constant(InputId{system_.graph().inputs_of(subsystem).first + index}, std::get<double>(value));
     return;
   }
   if (causality == Causality::DiscreteInput) {
-    system_.discrete()->set_input(s, index, value);
+    system_.engine().discrete()->set_input(s, index, value);
     return;
   }
   system_.facets(subsystem).tuning->set_parameter(index, value);
-  system_.refresh_outputs(subsystem);
+  system_.engine().refresh_outputs(subsystem);
 }
 
 void Changes::restore(const InForce& earlier) {
@@ -134,7 +136,7 @@ void Changes::resume_start(const InForce& at_start) {
   for (const auto& [place, value] : at_start) {
     const auto [s, causality, index] = place;
     if (!originals_.contains(place)) originals_[place] = value_before(place);
-    system_.set_start(SubsystemId{s}, {causality, index}, value);
+    system_.engine().set_start(SubsystemId{s}, {causality, index}, value);
     in_force_[place] = at_start_[place] = value;
   }
 }
@@ -154,7 +156,8 @@ void Changes::rewind() {
     const auto [s, causality, index] = place;
     const auto kept = at_start_.find(place);
     const std::optional<Value> wanted = kept != at_start_.end() ? std::optional(kept->second) : originals_[place];
-    if (wanted && causality != Causality::Input) system_.set_start(SubsystemId{s}, {causality, index}, *wanted);
+    if (wanted && causality != Causality::Input)
+      system_.engine().set_start(SubsystemId{s}, {causality, index}, *wanted);
   }
   in_force_ = at_start_;
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "coupling/engine.hpp"
 #include "coupling/transfer.hpp"
 
 namespace entrain {
@@ -39,17 +40,18 @@ void CouplingResidual::update(Time now) {
   all_met_ = true;
   const double* inputs = system_->inputs().data();
   double* difference = difference_.data();
-  system_->transfer().each_uncorrected(system_->signals(), [inputs, difference](std::size_t i, double arrived) {
-    const double here = std::abs(inputs[i] - arrived);
-    if (here > difference[i]) difference[i] = here;
-  });
+  system_->engine().transfer().each_uncorrected(system_->signals(),
+                                                [inputs, difference](std::size_t i, double arrived) {
+                                                  const double here = std::abs(inputs[i] - arrived);
+                                                  if (here > difference[i]) difference[i] = here;
+                                                });
 }
 
 void CouplingResidual::compare_those_who_met(Time now) {
   for (std::size_t i = 0; i < difference_.size(); ++i) {
     if (!both_ends_communicated(InputId{i}, now)) continue;
     met_[i] = 1;
-    const double arrived = system_->transfer().uncorrected(InputId{i}, system_->signals());
+    const double arrived = system_->engine().transfer().uncorrected(InputId{i}, system_->signals());
     difference_[i] = std::max(difference_[i], std::abs(system_->inputs()[i] - arrived));
   }
 }
@@ -105,7 +107,7 @@ void CouplingResidual::read_differences(Time now, std::span<double> all) const {
   const auto& connections = system_->graph().connections();
   for (std::size_t c = 0; c < connections.size(); ++c) {
     const InputId input = connections[c].input;
-    const double arrived = system_->transfer().uncorrected(input, system_->signals());
+    const double arrived = system_->engine().transfer().uncorrected(input, system_->signals());
     all[c] = both_ends_communicated(input, now) ? std::abs(system_->inputs()[input] - arrived)
                                                 : std::numeric_limits<double>::quiet_NaN();
   }

@@ -1,5 +1,7 @@
 #include "run/energy_monitor.hpp"
 
+#include "coupling/engine.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -13,7 +15,7 @@ constexpr double kNotMeasured = std::numeric_limits<double>::quiet_NaN();
 
 EnergyMonitor::EnergyMonitor(const CoupledSystem& system) : system_(&system) {
   const Graph& graph = system.graph();
-  for (const auto& bond : system.bonds()) {
+  for (const auto& bond : system.engine().bonds()) {
     meters_.push_back({graph.owner(bond.effort.input), graph.owner(bond.flow.input), 0.0});
   }
 }
@@ -27,7 +29,7 @@ void EnergyMonitor::measure(Time now) {
     Meter& meter = meters_[b];
     if (system_->time_of(meter.one) != now || system_->time_of(meter.other) != now)
       continue;  // measured where both communicate
-    const BondPowers powers = powers_of(system_->bonds()[b], system_->inputs(), system_->outputs());
+    const BondPowers powers = powers_of(system_->engine().bonds()[b], system_->inputs(), system_->outputs());
     const Duration size = now - meter.measured;
     meter.measured = now;
     ++meter.measurements;
@@ -43,7 +45,7 @@ std::vector<BondSummary> EnergyMonitor::summary() const {
   const auto name = [&](const Connection& c) { return graph.name(c.output) + " -> " + graph.name(c.input); };
   std::vector<BondSummary> result;
   for (std::size_t b = 0; b < meters_.size(); ++b) {
-    const PowerBond& bond = system_->bonds()[b];
+    const PowerBond& bond = system_->engine().bonds()[b];
     const Meter& meter = meters_[b];
     const auto measured = [&](double value) { return meter.measurements > 0 ? value : kNotMeasured; };
     result.push_back({bond.name, name(bond.effort), name(bond.flow), measured(meter.energy), measured(meter.most_power),

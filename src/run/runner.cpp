@@ -11,6 +11,7 @@
 #include "base/grid.hpp"
 #include "base/values.hpp"
 #include "coupling/discrete_signals.hpp"
+#include "coupling/engine.hpp"
 #include "entrain/error.hpp"
 
 namespace entrain {
@@ -20,9 +21,9 @@ constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
 Recordable recordable_signals(const CoupledSystem& system, const Method& method) {
   std::vector<const Subsystem*> subsystems;
-  for (std::size_t s = 0; s < system.size(); ++s) subsystems.push_back(&system.subsystem(SubsystemId{s}));
+  for (std::size_t s = 0; s < system.size(); ++s) subsystems.push_back(&system.engine().subsystem(SubsystemId{s}));
   auto own_signals = method.own_signals(system.graph());
-  for (auto& signal : bond_signals(system.bonds(), system.graph())) own_signals.push_back(std::move(signal));
+  for (auto& signal : bond_signals(system.engine().bonds(), system.graph())) own_signals.push_back(std::move(signal));
   return recordable(subsystems, std::move(own_signals));
 }
 
@@ -111,8 +112,8 @@ void Runner::initialize() {
   }
   if (needs_.slopes) slopes_.assign(values_.size(), kUnknown);
   if (needs_.differences) differences_.assign(system_.graph().connections().size(), kUnknown);
-  system_.initialize(settings_.start, settings_.stop);
-  if (needs_.discrete) system_.discrete()->read(true);
+  system_.engine().initialize(settings_.start, settings_.stop);
+  if (needs_.discrete) system_.engine().discrete()->read(true);
   collect_warnings();
   method_.start(system_, settings_);
   initialized_ = true;
@@ -125,7 +126,7 @@ void Runner::initialize() {
     for (const InputId input : system_.graph().loops()[loop].inputs) {
       entry.variables.push_back(system_.graph().name(input));
     }
-    entry.initial_residual = system_.loop_residuals()[loop];
+    entry.initial_residual = system_.engine().loop_residuals()[loop];
     summary_.loops.push_back(std::move(entry));
   }
   residual_.begin(settings_.start);
@@ -142,12 +143,12 @@ void Runner::advance_while_before(Time t) {
     }
     if (corrections_ != nullptr) corrections_->apply(system_, summary_.macro_steps);
     const MacroStepReport report = method_.advance(system_);
-    const auto stopper = system_.stop_request();
+    const auto stopper = system_.engine().stop_request();
     const Time before = std::exchange(summary_.reached, stopper ? system_.time_of(*stopper) : report.reached);
     if (summary_.reached > before) note_macro_step(summary_.reached - before);
     summary_.iterations += report.iterations;
     summary_.rejected_steps += report.rejected;
-    if (system_.discrete() != nullptr) exchange_discrete();
+    if (system_.engine().discrete() != nullptr) exchange_discrete();
     residual_.update(summary_.reached);
     energy_.update(summary_.reached);
     if (!observers_.empty() && summary_.reached > before) tell_observers();
@@ -176,7 +177,7 @@ void Runner::note_macro_step(Duration size) {
 }
 
 void Runner::exchange_discrete() {
-  if (system_.exchange_discrete(summary_.reached, needs_.discrete)) method_.constants_changed(system_);
+  if (system_.engine().exchange_discrete(summary_.reached, needs_.discrete)) method_.constants_changed(system_);
 }
 
 void Runner::fill_sample_values() {
@@ -185,11 +186,11 @@ void Runner::fill_sample_values() {
   auto next = std::copy(outputs.begin(), outputs.end(), values_.begin());
   next = std::copy(inputs.begin(), inputs.end(), next);
   const auto own = std::span(values_).last(recordable_.own_signals);
-  const std::size_t of_bonds = 2 * system_.bonds().size();
+  const std::size_t of_bonds = 2 * system_.engine().bonds().size();
   method_.own_values(own.first(own.size() - of_bonds));
   energy_.values(own.last(of_bonds));
   if (needs_.discrete) {
-    const auto discrete = system_.discrete()->values();
+    const auto discrete = system_.engine().discrete()->values();
     std::transform(discrete.begin(), discrete.end(), next + std::ssize(recordable_.states), number_of);
   }
   if (!needs_.states) return;
@@ -212,8 +213,9 @@ Sample Runner::sample() {
     communicated_[s] = system_.time_of(SubsystemId{s}) == summary_.reached ? 1 : 0;
   }
   if (needs_.differences) residual_.read_differences(summary_.reached, differences_);
-  return {summary_.reached, values_,      slopes_,
-          communicated_,    differences_, needs_.discrete ? system_.discrete()->values() : std::span<const Value>()};
+  return {summary_.reached, values_,
+          slopes_,          communicated_,
+          differences_,     needs_.discrete ? system_.engine().discrete()->values() : std::span<const Value>()};
 }
 
 void Runner::tell_observers() {
@@ -225,7 +227,7 @@ double Runner::value(std::size_t signal) {
   const auto asked = needs_;
   needs_.states = true;
   needs_.discrete = recordable_.discrete > 0;
-  if (needs_.discrete) system_.discrete()->read(true);
+  if (needs_.discrete) system_.engine().discrete()->read(true);
   fill_sample_values();
   needs_ = asked;
   return values_[signal];
@@ -286,9 +288,9 @@ void Runner::collect_warnings() {
     if (std::find(known.begin(), known.end(), warning) == known.end()) summary_.warnings.push_back(std::move(warning));
   };
   for (std::size_t s = 0; s < system_.size(); ++s) {
-    for (auto& warning : system_.warnings(SubsystemId{s})) add(std::move(warning));
+    for (auto& warning : system_.engine().subsystem(SubsystemId{s}).warnings()) add(std::move(warning));
   }
-  const auto* discrete = system_.discrete();
+  const auto* discrete = system_.engine().discrete();
   if (discrete == nullptr || discrete->unsettled().empty()) return;
   add(fmt::format(
       "discrete values do not settle at the start: after {} rounds {} still change, and the run begins with "
@@ -332,7 +334,7 @@ Bytes Runner::save() {
   for (const auto* observer : observers_) observers.push_back(observer->memory());
   refresh_summary();
   ByteWriter write;
-  write(system_.serialize(saved), method_.memory(), residual_, energy_, observers);
+  write(system_.engine().serialize(saved), method_.memory(), residual_, energy_, observers);
   visit_progress(write, summary_);
   return write.take();
 }
@@ -351,7 +353,7 @@ void Runner::resume(std::span<const std::byte> bytes, ResumedFrom from, const st
     ByteReader read(bytes);
     read(system, method, residual_, energy_, observers);
     visit_progress(read, summary_);
-    system_.resume(system);
+    system_.engine().resume(system);
     method_.restore(method);
     seconds_before_ = summary_.wall_seconds;
     observers.resize(observers_.size());

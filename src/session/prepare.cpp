@@ -11,6 +11,7 @@
 #include "base/suggest.hpp"
 #include "coupling/bonds.hpp"
 #include "coupling/discrete_signals.hpp"
+#include "coupling/engine.hpp"
 #include "description/check_values.hpp"
 #include "entrain/entrain.hpp"
 #include "entrain/system.hpp"
@@ -236,14 +237,16 @@ Prepared prepare(const SystemDescription& written, int threads, const Extensions
   if (prepared.method && times_known) check_requirements(description, prepared, assembly, graph, problems);
   if (has_errors(problems) || !prepared.method) return prepared;
   const bool has_discrete = assembly.has_discrete();
-  prepared.system = std::make_unique<CoupledSystem>(std::move(assembly.subsystems), std::move(graph),
-                                                    std::move(assembly.start_inputs), threads);
-  prepared.system->set_trial_kinds(std::move(kinds));
-  prepared.system->set_bonds(std::move(bonds));
-  if (has_discrete) prepared.system->connect_discrete(assembly.discrete_connections);
-  for (const auto& [subsystem, input, value] : assembly.discrete_starts) {
-    prepared.system->discrete()->set_start(subsystem, input, value);
-  }
+  prepared.system = std::make_unique<CoupledSystem>(
+      std::make_unique<Engine>(Engine::Setup{.subsystems = std::move(assembly.subsystems),
+                                             .graph = std::move(graph),
+                                             .start_inputs = std::move(assembly.start_inputs),
+                                             .threads = threads,
+                                             .trial_kinds = std::move(kinds),
+                                             .bonds = std::move(bonds),
+                                             .has_discrete = has_discrete,
+                                             .discrete_connections = std::move(assembly.discrete_connections),
+                                             .discrete_starts = std::move(assembly.discrete_starts)}));
   prepared.summary = summary_before_run(description, *prepared.system, *prepared.method);
   prepared.summary.notes = std::move(found_bonds.notes);
   return prepared;

@@ -98,6 +98,7 @@ Facets Scheduled::facets() noexcept {
   if (facets.equations != nullptr) facets.equations = this;
   if (facets.reset != nullptr) facets.reset = this;
   facets.events = this;
+  facets.split = nullptr;  // a step may end early for a value of the schedule
   return facets;
 }
 

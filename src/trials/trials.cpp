@@ -1,12 +1,14 @@
 #include "trials/trials.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
 
+#include "coupling/engine.hpp"
 #include "numerics/polynomial.hpp"
 #include "trials/observe.hpp"
-#include "trials/trials_own.hpp"
 
 namespace entrain {
 namespace {
@@ -20,18 +22,69 @@ double row_times(const Matrix& matrix, std::size_t i, std::span<const double> ve
 
 }  // namespace
 
+/// What trials by rollback remember of a subsystem.
+struct Trials::ByRollback {
+  ByRollback(std::size_t inputs, std::size_t outputs, std::size_t states)
+      : outputs_before(outputs),
+        input_before(inputs),
+        tried((kMaxInputDegree + 1) * inputs),
+        input_after(inputs),
+        tried_outputs(outputs),
+        dx(states) {
+    past.values.resize(PastOutputs::kMost * outputs);
+  }
+
+  std::optional<StateId> saved;
+  bool moved = false;                                // a trial has left the saved state
+  std::optional<Time> stopped_at;                    // and asked to end the run there
+  std::string refusal;                               // why it was rejected; empty if it was not
+  std::vector<double> outputs_before, input_before;  // at the start of the step
+  std::vector<double> tried, input_after;            // polynomials of the last trial; inputs as it ended
+  std::vector<double> tried_outputs;
+  Duration tried_size = 0.0;
+  int tried_degree = 0;
+  Linearization here;  // at the start of the step
+  std::vector<double> dx;
+  bool slopes_from_outputs = false;  // for want of anything better
+  bool adopted = false;              // the last trial has become the step
+  PastOutputs past;
+};
+
+/// One subsystem's part of the trials: by estimates or by rollback. Every step reads it for everyone, several times:
+/// what estimates need of it lies in one cache line.
+struct alignas(64) Trials::Own {
+  StepExecutor::Participant* participant = nullptr;
+  std::unique_ptr<Estimator> estimator;
+  std::span<double> input_slopes;   // in input_slopes_
+  bool corrects_lowered = false;    // outputs are brought to the end values of inputs of a lower degree ...
+  bool renews_feedthrough = false;  // ... by the D of an estimator, which must be up to date then
+  Facets facets;
+  SubsystemId id;
+  std::unique_ptr<ByRollback> rollback;
+  // Where inputs of a lower degree are given; else empty.
+  std::vector<double> gap;  // end of the polynomial - what the subsystem held there
+  std::vector<double> slope_gap;
+
+  std::size_t inputs() const { return participant->inputs().size(); }
+  std::size_t outputs() const { return participant->outputs().size(); }
+};
+
 Trials::Trials(CoupledSystem& system, std::vector<TrialKind> kinds, const EstimatorOptions& options)
-    : system_(system.parts()),
+    : engine_(system.engine()),
       kinds_(std::move(kinds)),
       own_(system.size()),
+      readings_(system.size()),
       input_slopes_(system.graph().inputs(), 0.0),
       gains_revisions_(system.size(), 0) {
-  for (std::size_t s = 0; s < system.size(); ++s) join(SubsystemId{s}, options);
+  for (std::size_t s = 0; s < system.size(); ++s) {
+    everyone_.emplace_back(s);
+    join(SubsystemId{s}, options);
+  }
   find_fed_through();
 }
 
 void Trials::find_fed_through() {
-  const Graph& graph = system_.graph();
+  const Graph& graph = engine_.graph();
   for (const auto& block : graph.evaluation_order()) {
     if (!block.output) continue;
     const SubsystemId s = graph.owner(*block.output);
@@ -44,11 +97,11 @@ void Trials::find_fed_through() {
 void Trials::join(SubsystemId s, const EstimatorOptions& options) {
   Own& own = own_[s];
   own.id = s;
-  own.participant = &system_.participants_[s];
-  own.facets = system_.facets(s);
-  const Capabilities& can = system_.capabilities(s);
-  const std::size_t states = system_.variables(s).states.size();
-  const auto inputs = system_.graph().inputs_of(s);
+  own.participant = &engine_.executor().of(s);
+  own.facets = engine_.facets(s);
+  const Capabilities& can = engine_.subsystem(s).capabilities();
+  const std::size_t states = engine_.subsystem(s).variables().states.size();
+  const auto inputs = engine_.graph().inputs_of(s);
   own.input_slopes = std::span(input_slopes_).subspan(inputs.first, inputs.count);
   if (can.input_degree < kMaxInputDegree) {
     own.gap.assign(own.inputs(), 0.0);
@@ -56,15 +109,19 @@ void Trials::join(SubsystemId s, const EstimatorOptions& options) {
   }
   own.corrects_lowered = can.input_degree < kMaxInputDegree && can.linearization && own.inputs() > 0;
   if (kinds_[s] == TrialKind::Costarica) {
+    readings_[s] = {.states = true, .state_derivatives = can.state_derivatives};
     own.estimator = std::make_unique<Estimator>(Estimator::Sizes{states, own.inputs(), own.outputs()},
                                                 can.state_derivatives, options);
     own.renews_feedthrough = own.corrects_lowered && can.feedthrough.any();
   } else if (kinds_[s] == TrialKind::Continued) {
-    own.estimator = estimator_without_linearization(system_.variables(s), can.state_derivatives, options);
+    readings_[s] = {.states = can.state_derivatives, .state_derivatives = can.state_derivatives};
+    own.estimator = estimator_without_linearization(engine_.subsystem(s).variables(), can.state_derivatives, options);
   } else {
     own.rollback = std::make_unique<ByRollback>(own.inputs(), own.outputs(), states);
     own.rollback->slopes_from_outputs =
         own.facets.output_derivatives == nullptr && !(can.linearization && can.state_derivatives);
+    readings_[s] = {.output_derivatives = own.facets.output_derivatives != nullptr,
+                    .state_derivatives = own.facets.output_derivatives == nullptr && can.state_derivatives};
   }
 }
 
@@ -76,33 +133,22 @@ Estimator* Trials::estimator(SubsystemId s) {
 
 TrialBlock Trials::make_block() const {
   TrialBlock block;
-  block.signals.assign(system_.signals().begin(), system_.signals().end());
+  block.signals.assign(std::as_const(engine_).store().signals().begin(),
+                       std::as_const(engine_).store().signals().end());
   block.slopes.assign(block.signals.size(), 0.0);
   block.outcomes.assign(own_.size(), StepOutcome::Completed);
   return block;
 }
 
-/// The first in the order of the system speaks, whichever thread was first.
 void Trials::for_all(FunctionRef<void(SubsystemId)> work) {
-  system_.executor_.for_each(own_.size(), [&](std::size_t s) {
-    try {
-      work(SubsystemId{s});
-    } catch (...) {
-      own_[s].failure = std::current_exception();
-      failed_.store(true, std::memory_order_relaxed);
-    }
-  });
-  if (!failed_.exchange(false, std::memory_order_relaxed)) return;
-  for (auto& own : own_) {
-    if (own.failure) std::rethrow_exception(std::exchange(own.failure, nullptr));
-  }
+  engine_.executor().for_each(everyone_, [&](std::size_t s) { work(SubsystemId{s}); });
 }
 
 void Trials::begin(Time from, Duration expected, std::span<double> slopes) {
   for_all([&](SubsystemId s) {
     Own& own = own_[s];
     if (own.estimator) {
-      const auto range = system_.graph().outputs_of(s);
+      const auto range = engine_.graph().outputs_of(s);
       begin_estimate(own, from, expected, slopes.subspan(range.first, range.count));
     } else {
       begin_rollback(own, from);
@@ -113,14 +159,14 @@ void Trials::begin(Time from, Duration expected, std::span<double> slopes) {
 void Trials::begin_rollback(Own& own, Time from) {
   const auto& participant = *own.participant;
   ByRollback& kept = *own.rollback;
-  std::copy(participant.outputs.begin(), participant.outputs.end(), kept.outputs_before.begin());
-  std::copy(participant.input_end.begin(), participant.input_end.end(), kept.input_before.begin());
+  std::copy(participant.outputs().begin(), participant.outputs().end(), kept.outputs_before.begin());
+  std::copy(participant.inputs().begin(), participant.inputs().end(), kept.input_before.begin());
   if (kept.slopes_from_outputs && !(kept.past.count > 0 && kept.past.times[0] == from)) {
     std::copy_backward(kept.past.times.begin(), kept.past.times.end() - 1, kept.past.times.end());
     std::copy_backward(kept.past.values.begin(), kept.past.values.end() - static_cast<std::ptrdiff_t>(own.outputs()),
                        kept.past.values.end());
     kept.past.times[0] = from;
-    std::copy(participant.outputs.begin(), participant.outputs.end(), kept.past.values.begin());
+    std::copy(participant.outputs().begin(), participant.outputs().end(), kept.past.values.begin());
     kept.past.count = std::min(kept.past.count + 1, PastOutputs::kMost);
   }
   if (own.corrects_lowered) {
@@ -132,7 +178,7 @@ void Trials::begin_rollback(Own& own, Time from) {
 }
 
 void Trials::begin_estimate(Own& own, Time from, Duration expected, std::span<double> slopes) {
-  Observation at{from, expected, own.participant->input_end, own.participant->outputs, {}};
+  Observation at{from, expected, own.participant->inputs(), own.participant->outputs(), {}};
   if (own.corrects_lowered) at.input_gap = own.gap;
   if (observe(*own.estimator, own.facets, at)) ++own.participant->counters.linearizations;
   if (!own.estimator->degraded()) own.estimator->slopes_at_point(own.input_slopes, slopes);
@@ -140,8 +186,8 @@ void Trials::begin_estimate(Own& own, Time from, Duration expected, std::span<do
 }
 
 void Trials::follow_inputs(std::span<double> values, std::span<double> slopes) const {
-  const Graph& graph = system_.graph();
-  const TransferPlan& plan = system_.transfer();
+  const Graph& graph = engine_.graph();
+  const TransferPlan& plan = engine_.transfer();
   for (const OutputId y : fed_through_) {
     const SubsystemId s = graph.owner(y);
     const Own& own = own_[s];
@@ -149,7 +195,7 @@ void Trials::follow_inputs(std::span<double> values, std::span<double> slopes) c
     const auto inputs = graph.inputs_of(s);
     for (std::size_t j = 0; j < inputs.count; ++j) {
       const InputId input{inputs.first + j};
-      const double begins_off = plan.incoming(input, values) - own.participant->input_end[j];
+      const double begins_off = plan.incoming(input, values) - own.participant->inputs()[j];
       const double slope_off = plan.factor(input) * slopes[plan.source(input)] - own.input_slopes[j];
       const auto gain = own.estimator->gain_at_point(output, j);
       values[y] += gain.value * begins_off;
@@ -159,27 +205,37 @@ void Trials::follow_inputs(std::span<double> values, std::span<double> slopes) c
 }
 
 std::span<const double> Trials::polynomials(const StepTask& task) const {
-  const auto& participant = system_.participants_[task.subsystem];
-  const std::size_t count = participant.input_end.size();
-  const double* first = task.degree == 0 ? participant.input_end.data() : participant.coefficients;
+  const auto& participant = engine_.executor().of(task.subsystem);
+  const std::size_t count = participant.inputs().size();
+  const double* first = task.degree == 0 ? participant.inputs().data() : participant.step.slots.coefficients;
   return {first, count * static_cast<std::size_t>(task.degree + 1)};
 }
 
 void Trials::run(std::span<const StepTask> tasks, TrialBlock& result) {
-  for_all([&](SubsystemId s) {
-    Own& own = own_[s];
-    const StepTask& task = tasks[s];
-    if (!own.estimator) return trial_by_rollback(own, task, result);
-    if (counted_) ++own.participant->counters.trials;
-    own.estimator->set_step(task.size);
-    gains_revisions_[s] = own.estimator->gains_revision();
-    const auto range = system_.graph().outputs_of(s);
-    own.estimator->estimate(InputBlock(polynomials(task).data(), own.inputs(), task.degree),
-                            std::span(result.signals).subspan(range.first, range.count),
-                            std::span(result.slopes).subspan(range.first, range.count));
-    result.outcomes[task.subsystem] = StepOutcome::Completed;
-  });
-  system_.trouble_ = false;  // who asks to stop inside a trial is heard when the trial becomes the step
+  const auto before = [&](std::size_t s) {
+    if (own_[s].estimator) {
+      estimate(own_[s], tasks[s], result);
+      return false;
+    }
+    begin_trial(own_[s], tasks[s]);
+    return true;
+  };
+  const auto after = [&](std::size_t s) {
+    if (own_[s].rollback) end_trial(own_[s], tasks[s], result);
+  };
+  engine_.executor().run(
+      {.tasks = tasks, .purpose = StepBatch::Purpose::Trial, .readings = readings_, .before = before, .after = after});
+}
+
+void Trials::estimate(Own& own, const StepTask& task, TrialBlock& result) {
+  if (counted_) ++own.participant->counters.trials;
+  own.estimator->set_step(task.size);
+  gains_revisions_[own.id] = own.estimator->gains_revision();
+  const auto range = engine_.graph().outputs_of(own.id);
+  own.estimator->estimate(InputBlock(polynomials(task).data(), own.inputs(), task.degree),
+                          std::span(result.signals).subspan(range.first, range.count),
+                          std::span(result.slopes).subspan(range.first, range.count));
+  result.outcomes[own.id] = StepOutcome::Completed;
 }
 
 void Trials::go_back(Own& own) {
@@ -188,8 +244,7 @@ void Trials::go_back(Own& own) {
   ++own.participant->counters.rollbacks;
 }
 
-void Trials::trial_by_rollback(Own& own, const StepTask& task, TrialBlock& result) {
-  auto& participant = *own.participant;
+void Trials::begin_trial(Own& own, const StepTask& task) {
   ByRollback& kept = *own.rollback;
   const auto given = polynomials(task);
   std::copy(given.begin(), given.end(), kept.tried.begin());
@@ -198,29 +253,37 @@ void Trials::trial_by_rollback(Own& own, const StepTask& task, TrialBlock& resul
   go_back(own);
   kept.moved = true;
   kept.refusal.clear();
-  const auto early_before = participant.counters.early_returns;
-  const auto range = system_.graph().outputs_of(own.id);
-  const auto signals = std::span(result.signals).subspan(range.first, range.count);
+}
+
+/// A rejected trial is an outcome; where an integrator gave up, a smaller step may do as well.
+void Trials::end_trial(Own& own, const StepTask& task, TrialBlock& result) {
+  auto& participant = *own.participant;
+  ByRollback& kept = *own.rollback;
+  if (participant.result.outcome == StepOutcome::Rejected) kept.refusal = engine_.executor().rejection(own.id).what();
+  const StepResult made = std::exchange(participant.result, {});
   try {
-    system_.step_in_trial(task, participant);
-    finish_lowered(own, task);
-    std::copy(participant.outputs.begin(), participant.outputs.end(), signals.begin());
-    read_slopes(own, task, std::span(result.slopes).subspan(range.first, range.count));
-    std::copy(signals.begin(), signals.end(), kept.tried_outputs.begin());
+    if (participant.failure) std::rethrow_exception(participant.failure);
+    if (kept.refusal.empty()) take_trial(own, task, result);
   } catch (const Error& error) {
-    const bool rejected = dynamic_cast<const StepRejected*>(&error) != nullptr;
-    if (!rejected && error.code() != ErrorCode::SolverFailed)
-      throw;  // where an integrator gave up, less may do as well
+    if (error.code() != ErrorCode::SolverFailed) throw;
+    participant.failure = nullptr;
     kept.refusal = error.what();
   }
-  kept.stopped_at = std::exchange(participant.stopped_at, std::nullopt);
-  const bool early = participant.counters.early_returns > early_before;
-  result.outcomes[task.subsystem] = !kept.refusal.empty() ? StepOutcome::Rejected
-                                    : early               ? StepOutcome::EndedEarly
-                                                          : StepOutcome::Completed;
-  std::copy(participant.input_end.begin(), participant.input_end.end(), kept.input_after.begin());
-  std::copy(kept.outputs_before.begin(), kept.outputs_before.end(), participant.outputs.begin());
-  std::copy(kept.input_before.begin(), kept.input_before.end(), participant.input_end.begin());
+  kept.stopped_at = made.stopped_at;
+  result.outcomes[own.id] = kept.refusal.empty() ? made.outcome : StepOutcome::Rejected;
+  std::copy(participant.inputs().begin(), participant.inputs().end(), kept.input_after.begin());
+  std::copy(kept.outputs_before.begin(), kept.outputs_before.end(), participant.outputs().begin());
+  std::copy(kept.input_before.begin(), kept.input_before.end(), participant.inputs().begin());
+}
+
+void Trials::take_trial(Own& own, const StepTask& task, TrialBlock& result) {
+  const auto range = engine_.graph().outputs_of(own.id);
+  const auto signals = std::span(result.signals).subspan(range.first, range.count);
+  const auto outputs = own.participant->outputs();
+  finish_lowered(own, task);
+  std::copy(outputs.begin(), outputs.end(), signals.begin());
+  read_slopes(own, task, std::span(result.slopes).subspan(range.first, range.count));
+  std::copy(signals.begin(), signals.end(), own.rollback->tried_outputs.begin());
 }
 
 /// A subsystem that takes a lower degree was given the best fit, which ends elsewhere than the polynomial. Its outputs
@@ -230,21 +293,21 @@ void Trials::finish_lowered(Own& own, const StepTask& task) {
   const InputBlock meant(given.data(), own.inputs(), task.degree);
   for (std::size_t i = 0; i < own.inputs(); ++i) own.input_slopes[i] = meant.slope(i, task.size);
   auto& participant = *own.participant;
-  if (participant.input_degree >= task.degree) return;
+  if (participant.step.input_degree >= task.degree) return;
   if (own.renews_feedthrough) {
-    const Observation end{task.to, task.size, participant.input_end, participant.outputs, {}};
+    const Observation end{task.to, task.size, participant.inputs(), participant.outputs(), {}};
     if (renew_feedthrough(*own.estimator, own.facets, end)) ++participant.counters.linearizations;
   }
-  const InputBlock held(participant.part_coefficients.data(), own.inputs(), participant.input_degree);
+  const InputBlock held(participant.step.part_coefficients.data(), own.inputs(), participant.step.input_degree);
   for (std::size_t i = 0; i < own.inputs(); ++i) {
     const double end = meant.value(i, task.size);
-    own.gap[i] = end - participant.input_end[i];
-    own.slope_gap[i] = own.input_slopes[i] - held.slope(i, participant.last_part);
-    participant.input_end[i] = end;
+    own.gap[i] = end - participant.inputs()[i];
+    own.slope_gap[i] = own.input_slopes[i] - held.slope(i, participant.step.last_part);
+    participant.inputs()[i] = end;
   }
   if (!own.corrects_lowered) return;
   const Linearization& at = own.estimator ? own.estimator->in_force() : own.rollback->here;
-  for (std::size_t i = 0; i < own.outputs(); ++i) participant.outputs[i] += row_times(at.D, i, own.gap);
+  for (std::size_t i = 0; i < own.outputs(); ++i) participant.outputs()[i] += row_times(at.D, i, own.gap);
 }
 
 void Trials::read_slopes(Own& own, const StepTask& task, std::span<double> slopes) {
@@ -256,7 +319,7 @@ void Trials::read_slopes(Own& own, const StepTask& task, std::span<double> slope
     const std::size_t count = kept.past.count + 1;
     for (std::size_t k = 0; k < kept.past.count; ++k) nodes[k + 1] = kept.past.times[k] - task.from - task.size;
     for (std::size_t i = 0; i < own.outputs(); ++i) {
-      values[0] = own.participant->outputs[i];
+      values[0] = own.participant->outputs()[i];
       for (std::size_t k = 0; k < kept.past.count; ++k) values[k + 1] = kept.past.values[k * own.outputs() + i];
       interpolate(std::span(nodes).first(count), std::span(values).first(count), std::span(polynomial).first(count));
       slopes[i] = polynomial[1];
@@ -273,7 +336,7 @@ void Trials::read_slopes(Own& own, const StepTask& task, std::span<double> slope
       slopes[i] = row_times(kept.here.C, i, kept.dx) + row_times(kept.here.D, i, own.input_slopes);
     }
   }
-  if (!own.corrects_lowered || own.participant->input_degree >= task.degree) return;
+  if (!own.corrects_lowered || own.participant->step.input_degree >= task.degree) return;
   // f under the end of the polynomial is f + B gap; hence C B gap, and D u' with the slope that was meant.
   for (std::size_t i = 0; i < kept.dx.size(); ++i) kept.dx[i] = row_times(kept.here.B, i, own.gap);
   for (std::size_t i = 0; i < own.outputs(); ++i) {
@@ -289,43 +352,44 @@ bool Trials::is_last_trial(const ByRollback& kept, const StepTask& task) const {
 }
 
 void Trials::commit(std::span<const StepTask> tasks, TrialBlock& result) {
-  system_.spread_common_steps();
-  for_all([&](SubsystemId s) { commit_one(own_[s], tasks[s], result); });
-  if (!system_.trouble_.exchange(false)) return;
-  for (const StepTask& task : tasks) system_.settle_trouble(task.subsystem);
+  const auto before = [&](std::size_t s) {
+    Own& own = own_[s];
+    if (!own.rollback) return true;
+    own.rollback->adopted = is_last_trial(*own.rollback, tasks[s]);
+    if (own.rollback->adopted) {
+      adopt_trial(own, tasks[s]);
+    } else {
+      go_back(own);
+    }
+    return !own.rollback->adopted;
+  };
+  const auto after = [&](std::size_t s) {
+    Own& own = own_[s];
+    if (own.participant->failure || own.participant->result.outcome == StepOutcome::Rejected) return;
+    if (!own.rollback || !own.rollback->adopted) take_step(own, tasks[s], result);
+    if (!own.rollback) return;
+    own.facets.rollback->release(*std::exchange(own.rollback->saved, std::nullopt));
+    own.rollback->moved = false;
+  };
+  engine_.executor().run({.tasks = tasks, .readings = readings_, .before = before, .after = after});
 }
 
-void Trials::commit_one(Own& own, const StepTask& task, TrialBlock& result) {
-  const bool by_rollback = !own.estimator;
-  if (by_rollback && is_last_trial(*own.rollback, task)) {
-    become_step(own, task);
-  } else {
-    auto& participant = *own.participant;
-    const auto range = system_.graph().outputs_of(task.subsystem);
-    if (by_rollback) go_back(own);
-    const auto early_before = participant.counters.early_returns;
-    system_.commit_one(task, system_.is_timed(task.subsystem));
-    const bool early = participant.counters.early_returns > early_before;
-    result.outcomes[task.subsystem] = early ? StepOutcome::EndedEarly : StepOutcome::Completed;
-    finish_lowered(own, task);
-    if (by_rollback) read_slopes(own, task, std::span(result.slopes).subspan(range.first, range.count));
-    std::copy(participant.outputs.begin(), participant.outputs.end(),
-              result.signals.begin() + static_cast<std::ptrdiff_t>(range.first));
-  }
-  if (!by_rollback) return;
-  own.facets.rollback->release(*std::exchange(own.rollback->saved, std::nullopt));
-  own.rollback->moved = false;
+void Trials::take_step(Own& own, const StepTask& task, TrialBlock& result) {
+  const auto range = engine_.graph().outputs_of(own.id);
+  const auto outputs = own.participant->outputs();
+  result.outcomes[own.id] = own.participant->result.outcome;
+  finish_lowered(own, task);
+  if (own.rollback) read_slopes(own, task, std::span(result.slopes).subspan(range.first, range.count));
+  std::copy(outputs.begin(), outputs.end(), result.signals.begin() + static_cast<std::ptrdiff_t>(range.first));
 }
 
-/// The last trial, as it was.
-void Trials::become_step(Own& own, const StepTask& task) {
-  auto& participant = *own.participant;
+/// The last trial, as it was, is the step.
+void Trials::adopt_trial(Own& own, const StepTask& task) {
+  const auto& participant = *own.participant;
   const ByRollback& kept = *own.rollback;
-  std::copy(kept.tried_outputs.begin(), kept.tried_outputs.end(), participant.outputs.begin());
-  std::copy(kept.input_after.begin(), kept.input_after.end(), participant.input_end.begin());
-  participant.stopped_at = kept.stopped_at;
-  if (kept.stopped_at) system_.trouble_.store(true, std::memory_order_relaxed);
-  system_.note_step(task.subsystem, task.to);
+  std::copy(kept.tried_outputs.begin(), kept.tried_outputs.end(), participant.outputs().begin());
+  std::copy(kept.input_after.begin(), kept.input_after.end(), participant.inputs().begin());
+  engine_.executor().adopt_step(own.id, task.to, kept.stopped_at);
 }
 
 std::string Trials::refusal() const {
@@ -343,6 +407,81 @@ void Trials::forget_past() {
   for (auto& own : own_) {
     if (own.rollback) own.rollback->past.count = 0;
     if (own.estimator) own.estimator->forget_past();
+  }
+}
+
+std::string Trials::loss(const Own& own) const {
+  if (own.estimator && own.estimator->degraded()) {
+    return "tells no state derivatives: its trials are estimated without them, which may cost two orders";
+  }
+  if (kinds_[own.id] == TrialKind::Costarica && depends_on_time_alone(own.id)) {
+    return "depends on time alone: its outputs are continued from their past";
+  }
+  if (kinds_[own.id] == TrialKind::Continued) {
+    return engine_.subsystem(own.id).capabilities().state_derivatives
+               ? "tells no linearization: its states are continued from their last derivatives, outputs that are no "
+                 "states from their past; too little for a stiff subsystem"
+               : "tells neither linearization nor state derivatives: its outputs are continued from their past";
+  }
+  if (own.rollback && own.rollback->slopes_from_outputs)
+    return "tells no output derivatives: slopes come from its last outputs";
+  return {};
+}
+
+bool Trials::depends_on_time_alone(SubsystemId s) const {
+  const Graph& graph = engine_.graph();
+  bool fed = false;
+  for (const InputId input : graph.inputs_of(s)) fed = fed || graph.source(input) != nullptr;
+  return !fed && engine_.subsystem(s).variables().states.empty();
+}
+
+std::vector<std::string> Trials::notes() const {
+  std::vector<std::string> notes;
+  for (const auto& own : own_) {
+    if (!own.estimator || !loss(own).empty()) continue;
+    notes.push_back(fmt::format("'{}' is tried out by the costarica estimate", engine_.graph().name(own.id)));
+  }
+  for (auto& note : losses()) notes.push_back(std::move(note));
+  return notes;
+}
+
+std::vector<std::string> Trials::losses() const {
+  std::vector<std::string> notes;
+  for (const auto& own : own_) {
+    const auto& name = engine_.graph().name(own.id);
+    const auto& can = engine_.subsystem(own.id).capabilities();
+    if (const auto text = loss(own); !text.empty()) notes.push_back(fmt::format("'{}' {}", name, text));
+    if (can.input_degree < kMaxInputDegree && own.inputs() > 0) {
+      notes.push_back(fmt::format("inputs of '{}' lowered from degree {} to {} by mean-square fit{}", name,
+                                  kMaxInputDegree, can.input_degree,
+                                  own.corrects_lowered ? "" : "; its outputs belong to the fitted inputs"));
+    }
+  }
+  return notes;
+}
+
+Trials::Memory Trials::memory() const {
+  Memory memory{input_slopes_, {}};
+  for (const auto& own : own_) {
+    auto& one = memory.subsystems.emplace_back();
+    one.gap = own.gap;
+    if (own.estimator) one.estimator = own.estimator->memory();
+    if (own.rollback) one.past = own.rollback->past;
+  }
+  return memory;
+}
+
+void Trials::restore(const Memory& memory) {
+  // Copied, because the subsystems' spans point to the storage.
+  std::copy(memory.input_slopes.begin(), memory.input_slopes.end(), input_slopes_.begin());
+  for (std::size_t s = 0; s < own_.size(); ++s) {
+    Own& own = own_[s];
+    const auto& one = memory.subsystems[s];
+    own.gap = one.gap;
+    if (own.estimator) own.estimator->restore(*one.estimator);
+    if (!own.rollback) continue;
+    own.rollback->past = *one.past;
+    own.rollback->moved = false;
   }
 }
 

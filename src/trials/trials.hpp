@@ -1,7 +1,6 @@
 #pragma once
 
 #include <array>
-#include <atomic>
 #include <memory>
 #include <optional>
 #include <span>
@@ -9,6 +8,7 @@
 #include <vector>
 
 #include "base/function_ref.hpp"
+#include "coupling/trial_kind.hpp"
 #include "entrain/coupled_system.hpp"
 #include "trials/estimator.hpp"
 
@@ -113,23 +113,27 @@ class Trials {
   void begin_rollback(Own& own, Time from);
   void begin_estimate(Own& own, Time from, Duration expected, std::span<double> slopes);
   void go_back(Own& own);
-  void trial_by_rollback(Own& own, const StepTask& task, TrialBlock& result);
+  void estimate(Own& own, const StepTask& task, TrialBlock& result);
+  void begin_trial(Own& own, const StepTask& task);
+  void end_trial(Own& own, const StepTask& task, TrialBlock& result);
+  void take_trial(Own& own, const StepTask& task, TrialBlock& result);
   void finish_lowered(Own& own, const StepTask& task);
   void read_slopes(Own& own, const StepTask& task, std::span<double> slopes);
-  void commit_one(Own& own, const StepTask& task, TrialBlock& result);
-  void become_step(Own& own, const StepTask& task);
+  void take_step(Own& own, const StepTask& task, TrialBlock& result);
+  void adopt_trial(Own& own, const StepTask& task);
   std::string loss(const Own& own) const;
   bool depends_on_time_alone(SubsystemId s) const;
   bool is_last_trial(const ByRollback& kept, const StepTask& task) const;
   std::span<const double> polynomials(const StepTask& task) const;
 
-  CoupledSystem::Parts& system_;
+  Engine& engine_;
   std::vector<TrialKind> kinds_;
   std::vector<Own> own_;
+  std::vector<SubsystemId> everyone_;
+  std::vector<StepReadings> readings_;          // per subsystem: what is read after its steps
   std::vector<OutputId> fed_through_;           // estimated outputs with feedthrough, in an order of evaluation
   std::vector<double> input_slopes_;            // of the polynomials of all inputs, where the last step ended
   std::vector<std::uint64_t> gains_revisions_;  // per estimated subsystem, after the latest `run`
-  std::atomic<bool> failed_{false};             // somebody, in the batch under way
   bool counted_ = true;
 };
 

@@ -8,6 +8,7 @@
 #include "analysis/hermite_step.hpp"
 #include "analysis/linearize.hpp"
 #include "analysis/passed_on.hpp"
+#include "coupling/engine.hpp"
 #include "description/system_file.hpp"
 #include "session/prepare.hpp"
 #include "support/linear_networks.hpp"
@@ -35,7 +36,7 @@ struct Ready {
     std::vector<Problem> problems;
     prepared = prepare(description, 1, system.models(), problems);
     if (!prepared.system) throw Error(problems);
-    prepared.system->initialize(0.0, prepared.settings.stop);
+    prepared.system->engine().initialize(0.0, prepared.settings.stop);
     network = network_of(*prepared.system);
   }
 };

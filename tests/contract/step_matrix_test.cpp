@@ -7,6 +7,7 @@
 
 #include "analysis/linearize.hpp"
 #include "analysis/measures.hpp"
+#include "coupling/engine.hpp"
 #include "description/system_file.hpp"
 #include "methods/explicit/explicit_method.hpp"
 #include "session/prepare.hpp"
@@ -22,7 +23,7 @@ class EngineRun {
     std::vector<Problem> problems;
     prepared_ = prepare(description, 1, system.models(), problems);
     if (!prepared_.system) throw Error(problems);
-    prepared_.system->initialize(0.0, prepared_.settings.stop);
+    prepared_.system->engine().initialize(0.0, prepared_.settings.stop);
     method().start(*prepared_.system, prepared_.settings);
   }
   ExplicitMethod& method() { return dynamic_cast<ExplicitMethod&>(*prepared_.method); }

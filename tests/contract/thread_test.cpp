@@ -4,7 +4,7 @@
 #include <barrier>
 #include <vector>
 
-#include "base/executor.hpp"
+#include "base/thread_pool.hpp"
 #include "support/systems.hpp"
 #include "support/test_models.hpp"
 
@@ -12,7 +12,7 @@ namespace entrain {
 namespace thread_test {
 
 TEST(Threads, executor_runs_every_task_exactly_once) {
-  Executor executor(4);
+  ThreadPool executor(4);
   for (const std::size_t count : {0U, 1U, 2U, 3U, 1000U}) {
     std::vector<int> done(count, 0);
     for (int round = 0; round < 50; ++round) executor.for_each(count, [&](std::size_t i) { ++done[i]; });

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "coupling/engine.hpp"
 #include "methods/explicit/explicit_method.hpp"
 #include "numerics/exponential.hpp"
 #include "session/prepare.hpp"
@@ -54,7 +55,7 @@ double error_of(const test::Change& change) {
   if (!prepared.system) throw Error(problems);
   auto& system = *prepared.system;
   auto& method = dynamic_cast<ExplicitMethod&>(*prepared.method);
-  system.initialize(0.0, prepared.settings.stop);
+  system.engine().initialize(0.0, prepared.settings.stop);
   method.start(system, prepared.settings);
   method.seed_history([&](InputId input, int k) { return exact_input(system.graph(), input, -k * change.step); });
   while (method.advance(system).reached < prepared.settings.stop) {

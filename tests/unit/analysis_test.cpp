@@ -9,6 +9,7 @@
 #include "analysis/linearize.hpp"
 #include "analysis/measures.hpp"
 #include "analysis/search.hpp"
+#include "coupling/engine.hpp"
 #include "numerics/eigenvalues.hpp"
 #include "session/prepare.hpp"
 #include "support/mass_network.hpp"
@@ -36,7 +37,7 @@ LinearNetwork gains_in_a_loop(double first, double second) {
 LinearNetwork oscillator() {
   std::vector<Problem> problems;
   const auto prepared = prepare(test::example("oscillator"), 1, {}, problems);
-  prepared.system->initialize(0.0, 1.0);
+  prepared.system->engine().initialize(0.0, 1.0);
   return *linearized(*prepared.system).network;
 }
 
@@ -70,7 +71,7 @@ TEST(ExactCoupling, stiff_spring_is_no_loop) {
   description.subsystems[1].start["c2"] = {1e12, {}};
   std::vector<Problem> problems;
   const auto prepared = prepare(description, 1, {}, problems);
-  prepared.system->initialize(0.0, 1.0);
+  prepared.system->engine().initialize(0.0, 1.0);
   const auto network = *linearized(*prepared.system).network;
   // Two masses on so stiff a spring, m1 = 5 kg and m2: the fast motion has omega^2 = c2 (1/m1 + 1/m2).
   double c2_by_m2 = 0.0;
@@ -186,7 +187,7 @@ TEST(Linearized, names_everyone_who_cannot_tell) {
   for (auto& subsystem : description.subsystems) subsystem.linearization = {false, {}};
   std::vector<Problem> problems;
   const auto prepared = prepare(description, 1, {}, problems);
-  prepared.system->initialize(0.0, 1.0);
+  prepared.system->engine().initialize(0.0, 1.0);
   const auto result = linearized(*prepared.system);
   EXPECT_FALSE(result.network);
   EXPECT_EQ(result.obstacles,
@@ -196,7 +197,7 @@ TEST(Linearized, names_everyone_who_cannot_tell) {
 TEST(Linearized, subsystem_that_differentiates_its_input_is_no_linear_system) {
   std::vector<Problem> problems;
   const auto prepared = prepare(test::example("car"), 1, {}, problems);
-  prepared.system->initialize(0.0, 1.0);
+  prepared.system->engine().initialize(0.0, 1.0);
   const auto result = linearized(*prepared.system);
   ASSERT_EQ(result.obstacles.size(), 1U);
   EXPECT_NE(result.obstacles[0].find("'controller' differentiates an input"), std::string::npos);

@@ -4,6 +4,7 @@
 
 #include <limits>
 
+#include "coupling/engine.hpp"
 #include "entrain/coupled_system.hpp"
 #include "entrain/error.hpp"
 
@@ -73,9 +74,9 @@ class CommonStep : public testing::TestWithParam<int> {
       subsystems.push_back(std::move(actor));
       nodes.push_back({name, {}, {"y"}, Feedthrough(1, 0, false)});
     }
-    system_ = std::make_unique<CoupledSystem>(std::move(subsystems), Graph(std::move(nodes), {}), std::vector<double>{},
-                                              GetParam());
-    system_->initialize(0.0, 10.0);
+    system_ = std::make_unique<CoupledSystem>(
+        std::make_unique<Engine>(Engine::Setup{std::move(subsystems), Graph(std::move(nodes), {}), {}, GetParam()}));
+    system_->engine().initialize(0.0, 10.0);
   }
   void step_together() {
     const Time from = static_cast<double>(made_);
@@ -173,7 +174,7 @@ TEST_P(CommonStep, after_which_one_asks_to_stop_tells_who) {
   step_together(3);
   act(2, Deed::AsksToStop, 3.0);
   step_together();
-  EXPECT_EQ(system_->stop_request(), SubsystemId{2});
+  EXPECT_EQ(system_->engine().stop_request(), SubsystemId{2});
   EXPECT_EQ(steps(), (std::vector<std::uint64_t>{4, 4, 4}));
 }
 

@@ -1,5 +1,6 @@
 // Steps that end early, are rejected, or must be cut: subsystems made for the purpose, called as a method would.
 #include "entrain/coupled_system.hpp"
+#include "coupling/engine.hpp"
 
 #include <gtest/gtest.h>
 
@@ -65,8 +66,9 @@ class CommittedStep : public testing::Test {
     std::vector<std::unique_ptr<Subsystem>> subsystems;
     subsystems.push_back(std::move(owned_));
     Graph graph({{"moody", {"u"}, {"y"}, Feedthrough(1, 1, false)}}, {});
-    system_ = std::make_unique<CoupledSystem>(std::move(subsystems), std::move(graph), std::vector<double>{0.0}, 1);
-    system_->initialize(0.0, 10.0);
+    system_ = std::make_unique<CoupledSystem>(
+        std::make_unique<Engine>(Engine::Setup{std::move(subsystems), std::move(graph), {0.0}}));
+    system_->engine().initialize(0.0, 10.0);
   }
   /// A step of 1 s under u(s) = 1 + 2 s + 3 s^2: the integral is 1 + 1 + 1 = 3.
   double step(int degree, int parts) {
@@ -170,8 +172,8 @@ TEST_F(CommittedStep, that_asks_to_stop_is_remembered) {
   moody_.asks_to_stop_at = 0.9;
   build();
   step(0, 1);
-  ASSERT_TRUE(system_->stop_request().has_value());
-  EXPECT_EQ(system_->graph().name(*system_->stop_request()), "moody");
+  ASSERT_TRUE(system_->engine().stop_request().has_value());
+  EXPECT_EQ(system_->graph().name(*system_->engine().stop_request()), "moody");
 }
 
 TEST_F(CommittedStep, ends_with_the_inputs_at_the_end_of_the_step) {

@@ -1,5 +1,6 @@
 // Where a coupling is stable, over the step and over parameters: nothing is missed, whatever the grid.
 #include "analysis/stable_ranges.hpp"
+#include "coupling/engine.hpp"
 
 #include <gtest/gtest.h>
 
@@ -34,7 +35,7 @@ class TwoMasses {
   static LinearNetwork linear() {
     std::vector<Problem> problems;
     const auto prepared = prepare(test::example("mechanical"), 1, {}, problems);
-    prepared.system->initialize(0.0, 1.0);
+    prepared.system->engine().initialize(0.0, 1.0);
     return *linearized(*prepared.system).network;
   }
   StabilityAt at(const CouplingChoice& choice) const {

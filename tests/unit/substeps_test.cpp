@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "coupling/engine.hpp"
 #include "entrain/coupled_system.hpp"
 #include "subsystem/native/native_subsystem.hpp"
 #include "subsystem/restricted.hpp"
@@ -24,8 +25,9 @@ double lag_after(int substeps) {
   std::vector<std::unique_ptr<Subsystem>> subsystems;
   subsystems.push_back(restricted(
       make_native_subsystem("lag", std::make_unique<test::OdeModel>(test::OdeModel::Equation{f, g})), restrictions));
-  CoupledSystem system(std::move(subsystems), Graph({{"lag", {"u"}, {"y"}, Feedthrough(1, 1, false)}}, {}), {0.0}, 1);
-  system.initialize(0.0, 10.0);
+  CoupledSystem system(std::make_unique<Engine>(
+      Engine::Setup{std::move(subsystems), Graph({{"lag", {"u"}, {"y"}, Feedthrough(1, 1, false)}}, {}), {0.0}}));
+  system.engine().initialize(0.0, 10.0);
   system.coefficients(SubsystemId{0}, 1, 0)[0] = 0.0;
   system.coefficients(SubsystemId{0}, 1, 1)[0] = 1.0;
   const StepTask task{SubsystemId{0}, 0.0, kStep, 1, 1, kStep};

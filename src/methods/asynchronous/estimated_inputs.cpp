@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/grid.hpp"
+#include "coupling/engine.hpp"
 #include "coupling/transfer.hpp"
 
 namespace entrain {
@@ -16,7 +17,7 @@ constexpr double kFar = 3.0;
 
 /// An input that nothing feeds keeps its value.
 const OutputEstimate* source_of(const CoupledSystem& system, EstimatedInputs::Estimates estimates, InputId input) {
-  const std::size_t source = system.transfer().source(input);
+  const std::size_t source = system.engine().transfer().source(input);
   return source < estimates.size() ? &estimates[source] : nullptr;
 }
 
@@ -71,7 +72,7 @@ int EstimatedInputs::extrapolate(CoupledSystem& system, Estimates estimates, con
     if (step.size > kFar * estimate->latest_step()) {
       polynomial = inputs_[input].distant.carried_on(*estimate, polynomial, step.from, settings_.calibration);
     }
-    polynomial.arrive(system.transfer(), input);
+    polynomial.arrive(system.engine().transfer(), input);
     // The run begins, or the source has jumped since.
     const bool begins_anew = std::exchange(inputs_[input].joined_cuts, estimate->cuts()) != estimate->cuts();
     if (!smooth || begins_anew) continue;
@@ -152,7 +153,7 @@ int EstimatedInputs::interpolate(CoupledSystem& system, Estimates estimates, con
     polynomial = !remembered        ? over_all_samples(*estimate, inputs_[input].course, step)
                  : known_to_the_end ? between_samples(*estimate, step)
                                     : carried_on(*estimate, step.from);
-    polynomial.arrive(system.transfer(), input);
+    polynomial.arrive(system.engine().transfer(), input);
   }
   return write(system, step);
 }

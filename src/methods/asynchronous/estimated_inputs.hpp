@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "coupling/transfer.hpp"
 #include "entrain/coupled_system.hpp"
 #include "methods/asynchronous/output_estimate.hpp"
 #include "methods/asynchronous/rendezvous.hpp"

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "coupling/bonds.hpp"
+#include "coupling/engine.hpp"
 
 namespace entrain {
 namespace {
@@ -68,14 +69,14 @@ void EnergyControl::start(const CoupledSystem& system, const EnergyControlOption
 /// Root mean square over the bonds of the residual energy of the step, in units of what is allowed.
 double EnergyControl::error_of_step(const CoupledSystem& system, Duration size) {
   double squares = 0.0;
-  for (const auto& bond : system.bonds()) {
+  for (const auto& bond : system.engine().bonds()) {
     const BondPowers powers = powers_of(bond, system.inputs(), system.outputs());
     memory_.largest_power = std::max({memory_.largest_power, std::abs(powers.received), std::abs(powers.given)});
     const double allowed = options_.tolerances.absolute + options_.tolerances.relative * memory_.largest_power * size;
     const double error = allowed > 0.0 ? powers.residual() * size / allowed : 0.0;
     squares += error * error;
   }
-  return std::sqrt(squares / static_cast<double>(system.bonds().size()));
+  return std::sqrt(squares / static_cast<double>(system.engine().bonds().size()));
 }
 
 void EnergyControl::take(const CoupledSystem& system, Time now) {

@@ -7,6 +7,7 @@
 
 #include "base/suggest.hpp"
 #include "coupling/bonds.hpp"
+#include "coupling/engine.hpp"
 #include "methods/linear_stages.hpp"
 
 namespace entrain {
@@ -161,8 +162,9 @@ void Jacobi::advance_subsystems(CoupledSystem& system) {
 std::vector<std::string> Jacobi::notes(const CoupledSystem& system) const {
   auto notes = ExplicitMethod::notes(system);
   if (energy_gain_ > 0.0) {
-    notes.push_back(fmt::format("residual-power correction of {} power bond{} with a gain of {}", system.bonds().size(),
-                                system.bonds().size() == 1 ? "" : "s", energy_gain_));
+    notes.push_back(fmt::format("residual-power correction of {} power bond{} with a gain of {}",
+                                system.engine().bonds().size(), system.engine().bonds().size() == 1 ? "" : "s",
+                                energy_gain_));
   }
   if (feedthrough_ != FeedthroughTreatment::Delay) return notes;
   std::vector<std::string> names;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "coupling/engine.hpp"
 #include "coupling/transfer.hpp"
 
 namespace entrain {
@@ -41,7 +42,7 @@ void CouplingEquations::find_blocks(const CoupledSystem& system) {
   constexpr auto kNone = static_cast<std::size_t>(-1);
   std::vector<std::size_t> unknown_of(graph_.outputs(), kNone);
   for (std::size_t k = 0; k < unknowns_.size(); ++k) unknown_of[unknowns_[k]] = k;
-  const auto& transfer = system.transfer();
+  const auto& transfer = system.engine().transfer();
   for (std::size_t s = 0; s < system.size(); ++s) {
     first_block_.push_back(blocks_.size());
     const auto inputs = graph_.inputs_of(SubsystemId{s});

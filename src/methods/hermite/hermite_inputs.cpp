@@ -1,5 +1,6 @@
 #include "methods/hermite/hermite_inputs.hpp"
 
+#include "coupling/engine.hpp"
 #include "coupling/transfer.hpp"
 
 namespace entrain {
@@ -8,7 +9,7 @@ namespace entrain {
 /// without v': v + (2 r - h w') s / h + (h w' - r) s^2 / h^2.
 void write_hermite_inputs(CoupledSystem& system, const SignalEnd& left, const SignalEnd& right, Duration size,
                           bool slopes_known) {
-  const auto& plan = system.transfer();
+  const auto& plan = system.engine().transfer();
   const int top = hermite_degree(slopes_known);
   for (std::size_t s = 0; s < system.size(); ++s) {
     const SubsystemId id{s};

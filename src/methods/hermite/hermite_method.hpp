@@ -7,6 +7,7 @@
 
 #include "base/bytes.hpp"
 #include "base/grid.hpp"
+#include "coupling/engine.hpp"
 #include "entrain/method.hpp"
 #include "methods/hermite/coupling_equations.hpp"
 #include "methods/hermite/hermite_inputs.hpp"
@@ -78,7 +79,9 @@ class HermiteMethod : public Method {
     Duration size = 0.0;
   };
 
-  virtual std::vector<TrialKind> trial_kinds(const CoupledSystem& system) const { return system.trial_kinds(); }
+  virtual std::vector<TrialKind> trial_kinds(const CoupledSystem& system) const {
+    return system.engine().trial_kinds();
+  }
   /// Those that do nothing while the macro step is fixed.
   virtual std::vector<AdaptiveOption> adaptive_options() const;
   virtual EstimatorOptions estimator_options() const { return common_.estimator; }

@@ -1,4 +1,4 @@
-#include "base/executor.hpp"
+#include "base/thread_pool.hpp"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 
 namespace entrain {
 
-Executor::Executor(int threads) {
+ThreadPool::ThreadPool(int threads) {
   try {
     for (int i = 1; i < threads; ++i) workers_.emplace_back([this] { work(); });
   } catch (const std::system_error& error) {
@@ -25,11 +25,11 @@ Executor::Executor(int threads) {
   all_done_.wait(lock, [this] { return ready_ == workers_.size(); });
 }
 
-Executor::~Executor() {
+ThreadPool::~ThreadPool() {
   stop_workers();
 }
 
-void Executor::stop_workers() {
+void ThreadPool::stop_workers() {
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
@@ -38,20 +38,26 @@ void Executor::stop_workers() {
   for (auto& worker : workers_) worker.join();
 }
 
-void Executor::run(std::size_t count, Task task, void* context) {
-  std::unique_lock lock(mutex_);
-  task_ = task;
-  context_ = context;
-  next_ = 0;
-  count_ = count;
-  unfinished_ = count;
+void ThreadPool::post(std::size_t count, Task task, void* context) {
+  {
+    const std::lock_guard lock(mutex_);
+    task_ = task;
+    context_ = context;
+    next_ = 0;
+    count_ = count;
+    unfinished_ = count;
+  }
   work_to_do_.notify_all();
+}
+
+void ThreadPool::wait() {
+  std::unique_lock lock(mutex_);
   take_tasks(lock);
   all_done_.wait(lock, [this] { return unfinished_ == 0; });
 }
 
 // Tasks are taken in chunks, small enough that late finishers can share and that two tasks always find two threads.
-void Executor::take_tasks(std::unique_lock<std::mutex>& lock) {
+void ThreadPool::take_tasks(std::unique_lock<std::mutex>& lock) {
   const std::size_t chunk = std::max<std::size_t>(1, count_ / (8 * (workers_.size() + 1)));
   while (next_ < count_) {
     const std::size_t first = next_;
@@ -65,7 +71,7 @@ void Executor::take_tasks(std::unique_lock<std::mutex>& lock) {
   if (unfinished_ == 0) all_done_.notify_all();
 }
 
-void Executor::work() {
+void ThreadPool::work() {
   const SignalStack signal_stack;
   std::unique_lock lock(mutex_);
   ++ready_;

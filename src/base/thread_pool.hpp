@@ -2,42 +2,47 @@
 
 #include <condition_variable>
 #include <cstdint>
-#include <functional>
 #include <mutex>
 #include <thread>
 #include <vector>
 
 namespace entrain {
 
-/// Runs independent tasks 0 .. count-1, each exactly once, and waits for all of them.
+/// Runs independent tasks 0 .. count-1, each exactly once.
 ///
 /// Results must go to the task's own slot: then they do not depend on the number of threads. With one thread the
 /// tasks run in order on the caller. A task must not throw. Nothing is allocated per call.
-class Executor {
+class ThreadPool {
  public:
   using Task = void (*)(void* context, std::size_t index);
 
-  explicit Executor(int threads);
-  ~Executor();
-  Executor(const Executor&) = delete;
-  Executor& operator=(const Executor&) = delete;
+  explicit ThreadPool(int threads);
+  ~ThreadPool();
+  ThreadPool(const ThreadPool&) = delete;
+  ThreadPool& operator=(const ThreadPool&) = delete;
 
   int threads() const noexcept { return static_cast<int>(workers_.size()) + 1; }
 
+  /// The other threads begin; `wait` must follow. What `context` points to must live until then.
+  void post(std::size_t count, Task task, void* context);
+  /// Takes part in what was posted, until all of it is done.
+  void wait();
+
+  /// Both together.
   template <class Function>
   void for_each(std::size_t count, Function&& function) {
     if (workers_.empty() || count < 2) {
       for (std::size_t i = 0; i < count; ++i) function(i);
       return;
     }
-    run(
+    post(
         count,
         [](void* context, std::size_t index) { (*static_cast<std::remove_reference_t<Function>*>(context))(index); },
         &function);
+    wait();
   }
 
  private:
-  void run(std::size_t count, Task task, void* context);
   void work();
   void stop_workers();
   void take_tasks(std::unique_lock<std::mutex>& lock);

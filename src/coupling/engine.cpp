@@ -1,0 +1,270 @@
+#include "coupling/engine.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace entrain {
+namespace {
+
+constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+
+std::vector<TrialKind> kinds_in_force(std::vector<TrialKind> given,
+                                      std::span<const std::unique_ptr<Subsystem>> subsystems) {
+  if (!given.empty()) return given;
+  for (const auto& subsystem : subsystems) given.push_back(natural_trial_kind(subsystem->capabilities()));
+  return given;
+}
+
+}  // namespace
+
+Engine::Engine(Setup setup)
+    : graph_(std::move(setup.graph)),
+      store_(graph_, std::move(setup.start_inputs)),
+      evaluation_(graph_, store_.transfer()),
+      trial_kinds_(kinds_in_force(std::move(setup.trial_kinds), setup.subsystems)),
+      executor_(graph_, store_, std::move(setup.subsystems), setup.threads),
+      bonds_(std::move(setup.bonds)) {
+  std::vector<Subsystem*> subsystems;
+  for (std::size_t s = 0; s < size(); ++s) {
+    subsystems.push_back(&executor_.subsystem(SubsystemId{s}));
+    first_state_.push_back(first_state_.back() + subsystems.back()->variables().states.size());
+  }
+  if (!setup.has_discrete) return;
+  discrete_.emplace(subsystems, setup.discrete_connections);
+  for (const auto& [subsystem, input, value] : setup.discrete_starts) discrete_->set_start(subsystem, input, value);
+}
+
+void Engine::evaluate_signals(Time t) {
+  evaluation_.all(
+      t, store_.inputs(), store_.signals(),
+      [this](SubsystemId s, std::span<const double> u, std::span<double> y) { executor_.subsystem(s).evaluate(u, y); });
+}
+
+void Engine::initialize(Time start, Time stop) {
+  for (std::size_t s = 0; s < size(); ++s) executor_.subsystem(SubsystemId{s}).initialize(start, stop);
+  executor_.set_all_times(start);
+  evaluate_signals(start);
+  if (discrete_) settle_discrete(start);
+  for (std::size_t s = 0; s < size(); ++s) executor_.check_outputs(SubsystemId{s}, start);
+}
+
+void Engine::set_start(SubsystemId s, VariableTable::Place place, const Value& value) {
+  executor_.subsystem(s).set_start(place, value);
+  if (place.causality == Causality::DiscreteInput && discrete_) discrete_->set_start(s, place.index, value);
+  if (place.causality != Causality::Input) return;
+  store_.set_start(InputId{graph_.inputs_of(s).first + place.index}, std::get<double>(value));
+}
+
+void Engine::refresh_outputs(SubsystemId s) {
+  Subsystem& subsystem = executor_.subsystem(s);
+  if (!subsystem.capabilities().output_refresh) return;
+  const auto slots = store_.slots(s);
+  subsystem.evaluate(slots.inputs, slots.outputs);
+}
+
+void Engine::reset() {
+  for (std::size_t s = 0; s < size(); ++s) facets(SubsystemId{s}).reset->reset();
+  executor_.reset();
+  store_.reset();
+}
+
+void Engine::evaluate_all(std::span<const SubsystemId> batch, std::span<const double> all_inputs,
+                          std::span<double> all_outputs) {
+  executor_.for_each(batch, [&](std::size_t i) {
+    const auto inputs = graph_.inputs_of(batch[i]);
+    const auto outputs = graph_.outputs_of(batch[i]);
+    executor_.subsystem(batch[i]).evaluate(all_inputs.subspan(inputs.first, inputs.count),
+                                           all_outputs.subspan(outputs.first, outputs.count));
+  });
+}
+
+void Engine::linearize_all(std::span<const SubsystemId> batch, std::span<Linearization> results) {
+  executor_.for_each(batch, [&](std::size_t i) {
+    facets(batch[i]).linearizer->linearize(results[i]);
+    ++executor_.of(batch[i]).counters.linearizations;
+  });
+}
+
+void Engine::refresh_signals(Time t) {
+  for (std::size_t s = 0; s < size(); ++s) {
+    if (!subsystem(SubsystemId{s}).capabilities().output_refresh) return;
+  }
+  evaluate_signals(t);
+}
+
+void Engine::solve_loops(Time t) {
+  for (std::size_t index = 0; index < graph_.loops().size(); ++index) {
+    const auto& members = graph_.loops()[index].subsystems;
+    const bool all_here =
+        std::all_of(members.begin(), members.end(), [&](SubsystemId s) { return executor_.time_of(s) == t; });
+    if (!all_here) continue;  // one is in the middle of a longer step, under inputs fixed at its start
+    evaluation_.loop(index, t, store_.inputs(), store_.signals(),
+                     [this](SubsystemId s, std::span<const double> u, std::span<double> y) {
+                       executor_.subsystem(s).evaluate(u, y);
+                     });
+  }
+}
+
+void Engine::publish(Time t, std::span<const double> all_inputs, std::span<const double> all_outputs) {
+  std::copy(all_inputs.begin(), all_inputs.end(), store_.inputs().begin());
+  std::copy(all_outputs.begin(), all_outputs.end(), store_.signals().begin());
+  executor_.set_all_times(t);
+  for (std::size_t s = 0; s < size(); ++s) executor_.note_step(SubsystemId{s}, t);
+}
+
+void Engine::read_states(std::span<double> all) {
+  std::fill(all.begin(), all.end(), kUnknown);
+  for (std::size_t s = 0; s < size(); ++s) {
+    const auto range = states_of(SubsystemId{s});
+    if (States* states = facets(SubsystemId{s}).states) states->states(all.subspan(range.first, range.count));
+  }
+}
+
+void Engine::read_state_derivatives(std::span<double> all) {
+  std::fill(all.begin(), all.end(), kUnknown);
+  for (std::size_t s = 0; s < size(); ++s) {
+    if (!subsystem(SubsystemId{s}).capabilities().state_derivatives) continue;
+    const auto range = states_of(SubsystemId{s});
+    facets(SubsystemId{s}).states->derivatives(all.subspan(range.first, range.count));
+  }
+}
+
+void Engine::read_output_slopes(std::span<double> all) {
+  std::fill(all.begin(), all.end(), kUnknown);
+  for (std::size_t s = 0; s < size(); ++s) {
+    const auto range = graph_.outputs_of(SubsystemId{s});
+    OutputDerivatives* derivatives = facets(SubsystemId{s}).output_derivatives;
+    if (derivatives != nullptr) derivatives->output_derivatives(all.subspan(range.first, range.count));
+  }
+}
+
+template <class Visitor>
+void visit_fields(Visitor& visit, CoupledSystem::Counters& counters) {
+  visit(counters.steps, counters.early_returns, counters.rollbacks, counters.trials, counters.linearizations,
+        counters.first_seconds, counters.sampled_seconds, counters.sampled_steps, counters.trial_seconds,
+        counters.sampled_trials);
+}
+
+/// Without the ids of the states, which mean nothing to anyone else.
+template <class Visitor>
+void visit_fields(Visitor& visit, CoupledSystem::Saved& saved) {
+  visit(saved.subsystems, saved.times, saved.counters, saved.numbers, saved.discrete, saved.constants);
+}
+
+CoupledSystem::Saved Engine::save() {
+  std::vector<SubsystemId> everyone;
+  for (std::size_t s = 0; s < size(); ++s) everyone.emplace_back(s);
+  Saved saved;
+  save(everyone, saved);
+  if (discrete_) saved.discrete = discrete_->memory();
+  saved.constants.assign(store_.constants().begin(), store_.constants().end());
+  return saved;
+}
+
+void Engine::save(std::span<const SubsystemId> some, Saved& saved) {
+  saved.subsystems.assign(some.begin(), some.end());
+  saved.states.clear();
+  saved.times.clear();
+  saved.counters.clear();
+  saved.numbers.clear();
+  for (const SubsystemId s : some) {
+    saved.states.push_back(facets(s).rollback->save());
+    saved.times.push_back(executor_.time_of(s));
+    saved.counters.push_back(executor_.counters(s));
+    for (const auto values : store_.slots(s).all()) {
+      saved.numbers.insert(saved.numbers.end(), values.begin(), values.end());
+    }
+  }
+}
+
+/// What happened, happened: what is taken back is counted.
+void Engine::restore(const Saved& saved) {
+  const double* next = saved.numbers.data();
+  for (std::size_t i = 0; i < saved.subsystems.size(); ++i) {
+    auto& counters = executor_.of(saved.subsystems[i]).counters;
+    const auto rollbacks = counters.rollbacks + 1;
+    next = put_back(saved, i, next);
+    counters.rollbacks = rollbacks;
+  }
+  put_back_others(saved);
+}
+
+/// One subsystem and its signals; returns where the numbers of the next begin.
+const double* Engine::put_back(const Saved& saved, std::size_t i, const double* numbers) {
+  const SubsystemId s = saved.subsystems[i];
+  facets(s).rollback->restore(saved.states[i]);
+  executor_.restore(s, saved.times[i], saved.counters[i]);
+  for (const auto values : store_.slots(s).all()) {
+    std::copy_n(numbers, values.size(), values.begin());
+    numbers += values.size();
+  }
+  return numbers;
+}
+
+void Engine::put_back_others(const Saved& saved) {
+  std::copy(saved.constants.begin(), saved.constants.end(), store_.constants().begin());
+  if (discrete_ && saved.discrete) {
+    discrete_->restore(*saved.discrete);
+    exchange_reals();
+  }
+  executor_.forget_stop_request();
+}
+
+Bytes Engine::serialize(const Saved& saved) {
+  std::vector<Bytes> states;
+  for (std::size_t i = 0; i < saved.subsystems.size(); ++i) {
+    states.push_back(facets(saved.subsystems[i]).rollback->serialize(saved.states[i]));
+  }
+  return to_bytes(states, saved);
+}
+
+void Engine::resume(std::span<const std::byte> bytes) {
+  std::vector<Bytes> states;
+  Saved saved;
+  from_bytes(bytes, states, saved);
+  const double* next = saved.numbers.data();
+  for (std::size_t i = 0; i < saved.subsystems.size(); ++i) {
+    Rollback& rollback = *facets(saved.subsystems[i]).rollback;
+    saved.states.push_back(rollback.deserialize(states[i]));
+    next = put_back(saved, i, next);
+    rollback.release(saved.states[i]);
+  }
+  put_back_others(saved);
+}
+
+void Engine::release(const Saved& saved) {
+  for (std::size_t i = 0; i < saved.subsystems.size(); ++i) {
+    facets(saved.subsystems[i]).rollback->release(saved.states[i]);
+  }
+}
+
+/// At the start values run through all subsystems that one after the other depend on them; a ring of them settles, or
+/// is left where it is after as many rounds as there are subsystems, which the summary reports.
+void Engine::settle_discrete(Time start) {
+  discrete_->forget();
+  for (std::size_t round = 0; round <= size(); ++round) {
+    discrete_->read(false);
+    const bool written = discrete_->write(start, executor_.times());
+    if (!exchange_reals() && !written) return;
+    evaluate_signals(start);
+  }
+  discrete_->note_unsettled();
+}
+
+/// A real input that is fed by an integer or a boolean is a constant to everything else.
+bool Engine::exchange_reals() {
+  bool changed = false;
+  discrete_->write_reals([&](const DiscreteConnection& connection, double value) {
+    set_constant(InputId{graph_.inputs_of(connection.to).first + connection.input}, value);
+    changed = true;
+  });
+  return changed;
+}
+
+bool Engine::exchange_discrete(Time now, bool read_all) {
+  discrete_->read(read_all);
+  discrete_->write(now, executor_.times());
+  return exchange_reals();
+}
+
+}  // namespace entrain

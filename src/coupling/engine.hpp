@@ -1,0 +1,115 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/bytes.hpp"
+#include "coupling/bonds.hpp"
+#include "coupling/discrete_signals.hpp"
+#include "coupling/evaluation.hpp"
+#include "coupling/signal_store.hpp"
+#include "coupling/step_executor.hpp"
+#include "coupling/trial_kind.hpp"
+#include "entrain/coupled_system.hpp"
+
+namespace entrain {
+
+/// What a CoupledSystem is made of: the graph, the signal store, the executor of the steps, the exchange of values that
+/// are no real numbers. Methods see CoupledSystem; what a run does besides (start, reset, checkpoints, values set from
+/// outside) is here.
+class Engine {
+ public:
+  struct Setup {
+    std::vector<std::unique_ptr<Subsystem>> subsystems;
+    Graph graph;
+    std::vector<double> start_inputs;  ///< one value per input; those of connected inputs are first guesses
+    int threads = 1;
+    std::vector<TrialKind> trial_kinds = {};  ///< per subsystem; empty = natural_trial_kind
+    std::vector<PowerBond> bonds = {};
+    bool has_discrete = false;  ///< a subsystem has values that are no real numbers
+    std::vector<DiscreteConnection> discrete_connections = {};
+    std::vector<DiscreteStart> discrete_starts = {};
+  };
+  explicit Engine(Setup setup);
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  std::size_t size() const { return executor_.size(); }
+  const Graph& graph() const { return graph_; }
+  SignalStore& store() { return store_; }
+  const SignalStore& store() const { return store_; }
+  StepExecutor& executor() { return executor_; }
+  const StepExecutor& executor() const { return executor_; }
+  const TransferPlan& transfer() const { return store_.transfer(); }
+  const Subsystem& subsystem(SubsystemId s) const { return executor_.subsystem(s); }
+  Facets facets(SubsystemId s) { return executor_.subsystem(s).facets(); }
+  const std::vector<TrialKind>& trial_kinds() const { return trial_kinds_; }
+  /// Pairs of connections that carry a power.
+  const std::vector<PowerBond>& bonds() const { return bonds_; }
+  /// Values that are no real numbers; null where there are none.
+  DiscreteSignals* discrete() { return discrete_ ? &*discrete_ : nullptr; }
+
+  /// A start value, before `initialize`.
+  void set_start(SubsystemId s, VariableTable::Place place, const Value& value);
+  /// Subsystems initialised, signals consistent, loops solved.
+  void initialize(Time start, Time stop);
+  /// Before `initialize` again, as new: for another run. Every subsystem needs the facet Reset.
+  void reset();
+  const std::vector<double>& loop_residuals() const { return evaluation_.loop_residuals(); }
+
+  /// The value of an input that no output feeds, from now on.
+  void set_constant(InputId input, double value) { store_.set_constant(input, value); }
+  /// The outputs of a subsystem whose parameters changed, where it can provide them without a step.
+  void refresh_outputs(SubsystemId s);
+  /// Passes discrete values on at a communication time; all outputs are read, or those that are connected. True when
+  /// real inputs that no output feeds got other values.
+  bool exchange_discrete(Time now, bool read_all);
+  std::optional<SubsystemId> stop_request() const { return executor_.stop_request(); }
+
+  // See CoupledSystem.
+  void evaluate_all(std::span<const SubsystemId> batch, std::span<const double> all_inputs,
+                    std::span<double> all_outputs);
+  void linearize_all(std::span<const SubsystemId> batch, std::span<Linearization> results);
+  void refresh_signals(Time t);
+  void solve_loops(Time t);
+  void publish(Time t, std::span<const double> all_inputs, std::span<const double> all_outputs);
+  void read_states(std::span<double> all);
+  void read_state_derivatives(std::span<double> all);
+  void read_output_slopes(std::span<double> all);
+  std::size_t states() const { return first_state_.back(); }
+  IdRange<std::size_t> states_of(SubsystemId s) const {
+    return {first_state_[s], first_state_[s + 1] - first_state_[s]};
+  }
+
+  using Saved = CoupledSystem::Saved;
+  Saved save();
+  void save(std::span<const SubsystemId> some, Saved& saved);
+  void restore(const Saved& saved);
+  void release(const Saved& saved);
+  /// A save of all for another process; every subsystem needs Rollback::can_serialize.
+  Bytes serialize(const Saved& saved);
+  /// After `initialize`: goes on where the saving system was, counters included.
+  void resume(std::span<const std::byte> bytes);
+
+ private:
+  void evaluate_signals(Time t);
+  void settle_discrete(Time start);
+  bool exchange_reals();
+  const double* put_back(const Saved& saved, std::size_t i, const double* numbers);
+  void put_back_others(const Saved& saved);
+
+  Graph graph_;
+  SignalStore store_;
+  SignalEvaluation evaluation_;
+  std::vector<TrialKind> trial_kinds_;
+  StepExecutor executor_;
+  std::vector<PowerBond> bonds_;
+  std::optional<DiscreteSignals> discrete_;
+  std::vector<std::size_t> first_state_{0};
+};
+
+}  // namespace entrain

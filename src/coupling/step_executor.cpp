@@ -1,0 +1,410 @@
+#include "coupling/step_executor.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "subsystem/foreign_calls.hpp"
+
+namespace entrain {
+namespace {
+
+// Two clock reads cost as much as the step of a light subsystem, so one step in 64 is timed.
+constexpr std::uint64_t kTimingMask = 63;
+
+[[gnu::always_inline]] inline bool all_finite(std::span<const double> values) {
+  return std::all_of(values.begin(), values.end(), [](double value) { return std::isfinite(value); });
+}
+
+/// " (FMU 'prey.fmu', by fmi2GetReal)", or nothing.
+std::string in_brackets(const std::string& call) {
+  return call.empty() ? call : " (" + call + ")";
+}
+
+}  // namespace
+
+StepExecutor::StepExecutor(const Graph& graph, SignalStore& store, std::vector<std::unique_ptr<Subsystem>> subsystems,
+                           int threads)
+    : graph_(graph),
+      store_(store),
+      pool_(std::min(threads, static_cast<int>(subsystems.size()))),
+      times_(subsystems.size(), 0.0),
+      steps_(subsystems.size(), 0) {
+  for (auto& subsystem : subsystems) {
+    const SubsystemId id{participants_.size()};
+    auto& participant = participants_.emplace_back();
+    participant.step.slots = store.slots(id);
+    participant.step.input_degree = subsystem->capabilities().input_degree;
+    participant.step.substeps = subsystem->capabilities().substeps;
+    participant.step.part_coefficients.resize(SignalStore::kOrders * subsystem->variables().inputs.size());
+    participant.split = subsystem->facets().split;
+    const HeldStep held = participant.split == nullptr ? subsystem->held_step() : HeldStep{};
+    held_parts_.push_back({held, participant.inputs().data(), participant.outputs().data()});
+    all_held_ = all_held_ && held.function != nullptr;
+    any_split_ = any_split_ || participant.split != nullptr;
+    participant.subsystem = std::move(subsystem);
+    common_tasks_.push_back({.subsystem = id});
+  }
+}
+
+void StepExecutor::post(const StepBatch& batch) {
+  batch_ = batch;
+  if (batch.purpose == StepBatch::Purpose::Commit) spread_common_steps();
+  remote_.clear();
+  if (any_split_) {
+    for (std::size_t i = 0; i < batch.tasks.size(); ++i) {
+      if (participants_[batch.tasks[i].subsystem].split != nullptr) post_split(i);
+    }
+  }
+  if (on_caller()) return;
+  pool_.post(
+      batch.tasks.size(), [](void* self, std::size_t i) { static_cast<StepExecutor*>(self)->make(i); }, this);
+}
+
+void StepExecutor::wait() {
+  if (on_caller()) {
+    for (std::size_t i = 0; i < batch_.tasks.size(); ++i) make(i);
+  } else {
+    pool_.wait();
+  }
+  if (!remote_.empty()) wait_for_split();
+  if (!trouble_.load(std::memory_order_relaxed)) return;
+  trouble_ = false;
+  for (const StepTask& task : batch_.tasks) settle(task.subsystem);
+}
+
+/// A step in this process, on the thread that came by.
+void StepExecutor::make(std::size_t i) {
+  const StepTask& task = batch_.tasks[i];
+  Participant& participant = participants_[task.subsystem];
+  if (participant.split != nullptr) return;
+  bool made = false;
+  try {
+    if (begin(i)) {
+      if (is_timed(task)) {
+        const auto started = Clock::now();
+        step(task, participant);
+        add_time(task, Clock::now() - started);
+      } else {
+        step(task, participant);
+      }
+      made = true;
+    }
+  } catch (...) {
+    note_failure(task.subsystem);
+  }
+  end(i, made);
+}
+
+/// True when a step is to be made.
+bool StepExecutor::begin(std::size_t i) {
+  Participant& participant = participants_[batch_.tasks[i].subsystem];
+  participant.result = {};
+  if (batch_.before && !(*batch_.before)(i)) return false;
+  if (batch_.purpose == StepBatch::Purpose::Trial) ++participant.counters.trials;
+  return true;
+}
+
+void StepExecutor::step(const StepTask& task, Participant& participant) {
+  const bool in_one_call = task.parts == 1 && task.degree <= participant.step.input_degree;
+  if (const HeldPart& part = held_parts_[task.subsystem];
+      in_one_call && task.degree == 0 && part.step.function != nullptr) {
+    const StepReport* unusual = part.make(task.from, task.size);
+    if (unusual != nullptr) go_on(task, participant, *unusual);
+    return;
+  }
+  StepCalls calls(task, participant.subsystem->capabilities(), participant.step);
+  while (!calls.done()) calls.take(participant.subsystem->step(calls.next(), participant.outputs()));
+  take_result(participant, calls);
+}
+
+/// After the first call, which ended early, was rejected or asked to stop.
+void StepExecutor::go_on(const StepTask& task, Participant& participant, const StepReport& report) {
+  StepCalls calls(task, participant.subsystem->capabilities(), participant.step);
+  static_cast<void>(calls.next());
+  calls.take(report);
+  while (!calls.done()) calls.take(participant.subsystem->step(calls.next(), participant.outputs()));
+  take_result(participant, calls);
+}
+
+void StepExecutor::take_result(Participant& participant, const StepCalls& calls) {
+  participant.result = calls.result();
+  participant.counters.early_returns += static_cast<std::uint64_t>(calls.early_returns());
+  if (participant.result.outcome == StepOutcome::Rejected || participant.result.stopped_at) {
+    trouble_.store(true, std::memory_order_relaxed);
+  }
+}
+
+void StepExecutor::end(std::size_t i, bool made) {
+  const StepTask& task = batch_.tasks[i];
+  Participant& participant = participants_[task.subsystem];
+  try {
+    if (made && batch_.purpose == StepBatch::Purpose::Commit && participant.result.outcome != StepOutcome::Rejected) {
+      note_step(task.subsystem, task.to);
+    }
+  } catch (...) {
+    note_failure(task.subsystem);
+  }
+  if (!batch_.after) return;
+  try {
+    (*batch_.after)(i);
+  } catch (...) {
+    note_failure(task.subsystem);
+  }
+}
+
+void StepExecutor::post_split(std::size_t i) {
+  const StepTask& task = batch_.tasks[i];
+  Participant& participant = participants_[task.subsystem];
+  Remote& remote = remote_.emplace_back();
+  remote.task = i;
+  try {
+    if (!begin(i)) return;
+    remote.calls.emplace(task, participant.subsystem->capabilities(), participant.step);
+    remote.posted = Clock::now();
+    if (!remote.calls->done()) participant.split->post(remote.calls->next(), readings(i));
+  } catch (...) {
+    remote.calls.reset();
+    note_failure(task.subsystem);
+  }
+}
+
+/// Round by round: all compute at the same time, also where a step takes several calls.
+void StepExecutor::wait_for_split() {
+  for (bool under_way = true; under_way;) {
+    under_way = false;
+    for (Remote& remote : remote_) {
+      if (!remote.calls || remote.calls->done()) continue;
+      const StepTask& task = batch_.tasks[remote.task];
+      Participant& participant = participants_[task.subsystem];
+      try {
+        remote.calls->take(participant.split->wait(participant.outputs()));
+        if (remote.calls->done()) continue;
+        participant.split->post(remote.calls->next(), readings(remote.task));
+        under_way = true;
+      } catch (...) {
+        remote.calls.reset();
+        note_failure(task.subsystem);
+      }
+    }
+  }
+  for (Remote& remote : remote_) {
+    const StepTask& task = batch_.tasks[remote.task];
+    if (remote.calls) {
+      if (is_timed(task)) add_time(task, Clock::now() - remote.posted);
+      take_result(participants_[task.subsystem], *remote.calls);
+    }
+    end(remote.task, remote.calls.has_value());
+  }
+}
+
+void StepExecutor::note_failure(SubsystemId s) {
+  participants_[s].failure = std::current_exception();
+  trouble_.store(true, std::memory_order_relaxed);
+}
+
+/// What a trial brought besides a failure is the caller's concern.
+void StepExecutor::settle(SubsystemId s) {
+  auto& participant = participants_[s];
+  if (participant.failure) std::rethrow_exception(std::exchange(participant.failure, nullptr));
+  if (batch_.purpose == StepBatch::Purpose::Trial) return;
+  if (participant.result.outcome == StepOutcome::Rejected) throw rejection(s);
+  if (!participant.result.stopped_at) return;
+  times_[s] = *participant.result.stopped_at;
+  request_stop(s);
+}
+
+Error StepExecutor::rejection(SubsystemId s) const {
+  const Subsystem& subsystem = *participants_[s].subsystem;
+  const StepResult& result = participants_[s].result;
+  return {ErrorCode::SubsystemFailed,
+          fmt::format("rejected a step of {} s{}", result.rejected_size, in_brackets(refusal_of(subsystem))),
+          {.subsystem = std::string(subsystem.name()),
+           .variable = {},
+           .time = result.rejected_from,
+           .remedy = "Choose a smaller step"}};
+}
+
+bool StepExecutor::is_timed(SubsystemId s) const {
+  return ((steps_[s] + common_steps_) & kTimingMask) == 0;
+}
+
+bool StepExecutor::is_timed(const StepTask& task) const {
+  if (batch_.timed) return *batch_.timed;
+  if (batch_.purpose == StepBatch::Purpose::Commit) return is_timed(task.subsystem);
+  return ((participants_[task.subsystem].counters.trials - 1) & kTimingMask) == 0;
+}
+
+void StepExecutor::add_time(const StepTask& task, Clock::duration taken) {
+  auto& counters = participants_[task.subsystem].counters;
+  const double seconds = std::chrono::duration<double>(taken).count();
+  if (batch_.purpose == StepBatch::Purpose::Trial) {
+    counters.trial_seconds += seconds;
+    ++counters.sampled_trials;
+  } else if (steps_[task.subsystem] == 0) {
+    counters.first_seconds = seconds;
+  } else {
+    counters.sampled_seconds += seconds;
+    ++counters.sampled_steps;
+  }
+}
+
+void StepExecutor::run(const CommonStep& common) {
+  if (!all_held_ || is_timed(SubsystemId{0})) return run_at_length(common);
+  const HeldPart* first = held_parts_.data();
+  if (pool_.threads() == 1) {
+    make_held_steps(first, first + held_parts_.size(), common);
+  } else {
+    pool_.for_each(size(), [&](std::size_t s) { make_held_steps(first + s, first + s + 1, common); });
+  }
+  if (trouble_.load(std::memory_order_relaxed)) return settle_common_step(common.to);
+  ++common_steps_;
+  common_time_ = common.to;
+  if (all_finite(store_.outputs())) return;
+  for (std::size_t s = 0; s < size(); ++s) check_outputs(SubsystemId{s}, common.to);
+}
+
+/// A step that fails or ends unusually is settled, and the others go on from there.
+inline void StepExecutor::make_held_steps(const HeldPart* first, const HeldPart* end, const CommonStep& common) {
+  for (const HeldPart* part = first; part != end; ++part) {
+    try {
+      const StepReport* unusual = part->make(common.from, common.size);
+      if (unusual != nullptr) go_on(*part, common, *unusual);
+    } catch (...) {
+      note_failure(subsystem_of(*part));
+    }
+  }
+}
+
+void StepExecutor::go_on(const HeldPart& part, const CommonStep& common, const StepReport& report) {
+  const SubsystemId s = subsystem_of(part);
+  go_on({s, common.from, common.size, 0, 1, common.to}, participants_[s], report);
+}
+
+/// Timed when the first one is: all of them, so that those with another number of steps are timed as well.
+void StepExecutor::run_at_length(const CommonStep& common) {
+  for (StepTask& task : common_tasks_) task = {task.subsystem, common.from, common.size, 0, 1, common.to};
+  post({.tasks = common_tasks_, .timed = is_timed(SubsystemId{0})});
+  wait();
+}
+
+/// As after a step in which nothing happened, but for those that failed.
+void StepExecutor::settle_common_step(Time reached) {
+  trouble_ = false;
+  batch_ = {};
+  spread_common_steps();
+  for (std::size_t s = 0; s < size(); ++s) {
+    if (participants_[s].failure || participants_[s].result.outcome == StepOutcome::Rejected) continue;
+    ++steps_[s];
+    times_[s] = reached;
+  }
+  for (std::size_t s = 0; s < size(); ++s) {
+    settle(SubsystemId{s});
+    check_outputs(SubsystemId{s}, reached);
+  }
+}
+
+/// Before steps and times of one of them change.
+void StepExecutor::spread_common_steps() {
+  if (common_steps_ == 0) return;
+  for (auto& steps : steps_) steps += common_steps_;
+  std::fill(times_.begin(), times_.end(), common_time_);
+  common_steps_ = 0;
+}
+
+void StepExecutor::for_each(std::span<const SubsystemId> batch, FunctionRef<void(std::size_t)> work) {
+  pool_.for_each(batch.size(), [&](std::size_t i) {
+    try {
+      work(i);
+    } catch (...) {
+      note_failure(batch[i]);
+    }
+  });
+  if (!trouble_.exchange(false, std::memory_order_relaxed)) return;
+  for (const SubsystemId s : batch) {
+    auto& failure = participants_[s].failure;
+    if (failure) std::rethrow_exception(std::exchange(failure, nullptr));
+  }
+}
+
+bool StepExecutor::each_at(Time t) const {
+  return std::all_of(times_.begin(), times_.end(), [t](Time of_one) { return of_one == t; });
+}
+
+std::span<const Time> StepExecutor::times() {
+  spread_common_steps();
+  return times_;
+}
+
+void StepExecutor::set_all_times(Time t) {
+  spread_common_steps();
+  std::fill(times_.begin(), times_.end(), t);
+}
+
+CoupledSystem::Counters StepExecutor::counters(SubsystemId s) const {
+  CoupledSystem::Counters counters = participants_[s].counters;
+  counters.steps = steps_[s] + common_steps_;
+  return counters;
+}
+
+void StepExecutor::note_step(SubsystemId s, Time reached) {
+  ++steps_[s];
+  times_[s] = reached;
+  check_outputs(s, reached);
+}
+
+void StepExecutor::adopt_step(SubsystemId s, Time reached, std::optional<Time> stopped_at) {
+  participants_[s].result.stopped_at = stopped_at;
+  if (stopped_at) trouble_.store(true, std::memory_order_relaxed);
+  note_step(s, reached);
+}
+
+void StepExecutor::request_stop(SubsystemId s) {
+  if (!stop_request_ || time_of(s) < time_of(*stop_request_)) stop_request_ = s;
+}
+
+void StepExecutor::restore(SubsystemId s, Time t, const CoupledSystem::Counters& counters) {
+  spread_common_steps();
+  auto& participant = participants_[s];
+  participant.result = {};
+  participant.counters = counters;
+  steps_[s] = counters.steps;
+  times_[s] = t;
+}
+
+void StepExecutor::reset() {
+  for (auto& participant : participants_) {
+    participant.counters = {};
+    participant.result = {};
+    participant.failure = nullptr;
+  }
+  std::fill(times_.begin(), times_.end(), 0.0);
+  std::fill(steps_.begin(), steps_.end(), 0);
+  common_steps_ = 0;
+  trouble_ = false;
+  stop_request_.reset();
+}
+
+void StepExecutor::check_outputs(SubsystemId s, Time t) const {
+  if (!all_finite(participants_[s].outputs())) throw_not_finite(s, t);
+}
+
+void StepExecutor::throw_not_finite(SubsystemId s, Time t) const {
+  const auto outputs = graph_.outputs_of(s);
+  const auto signals = store_.outputs();
+  std::size_t first_bad = outputs.first;
+  while (std::isfinite(signals[first_bad])) ++first_bad;
+  const OutputId culprit{first_bad};
+  const double value = signals[culprit];
+  const std::string call = reading_of(*participants_[s].subsystem, culprit - outputs.first);
+  throw Error(ErrorCode::SubsystemFailed,
+              fmt::format("the output became {}{}", std::isnan(value) ? std::abs(value) : value, in_brackets(call)),
+              {.subsystem = graph_.name(s),
+               .variable = graph_.name(culprit),
+               .time = t,
+               .remedy = "If the values before grew without bound the coupling is unstable: choose a smaller step "
+                         "or another method; else the fault is in this subsystem"});
+}
+
+}  // namespace entrain

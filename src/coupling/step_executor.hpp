@@ -1,0 +1,170 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/function_ref.hpp"
+#include "base/thread_pool.hpp"
+#include "coupling/signal_store.hpp"
+#include "coupling/step_calls.hpp"
+#include "entrain/coupled_system.hpp"
+#include "entrain/error.hpp"
+#include "entrain/graph.hpp"
+#include "entrain/subsystem.hpp"
+
+namespace entrain {
+
+/// Steps that are made at the same time, one per task. Everything it refers to lives until `wait` returns.
+struct StepBatch {
+  enum class Purpose { Commit, Trial };  ///< a trial is counted and timed as such, and moves no time
+
+  std::span<const StepTask> tasks;
+  Purpose purpose = Purpose::Commit;
+  /// One per task: what is read next, brought along with the answer. Empty: nothing.
+  std::span<const StepReadings> readings = {};
+  /// All or none; without it, each by its own number of steps.
+  std::optional<bool> timed = {};
+  /// On the thread that makes step i. `before`: false where nothing is to be stepped. `after`: whatever came of it.
+  std::optional<FunctionRef<bool(std::size_t)>> before = {};
+  std::optional<FunctionRef<void(std::size_t)>> after = {};
+};
+
+/// Makes the steps of all subsystems, in batches with two phases: `post` sends them on their way, `wait` returns when
+/// all are made. Steps run on the threads of a pool; subsystems with the facet SplitStep compute wherever they live,
+/// all of a batch at the same time (docs/adr/0048). Each step writes its own slots of the signal store.
+///
+/// If several fail, the first in the order of the batch is reported, whichever was first.
+class StepExecutor {
+ public:
+  /// One subsystem and what its steps need.
+  struct Participant {
+    std::unique_ptr<Subsystem> subsystem;
+    StepSlots step;
+    SplitStep* split = nullptr;
+    CoupledSystem::Counters counters;  // but for the steps, which are in steps_
+    StepResult result;                 // of its latest step
+    std::exception_ptr failure;        // in the batch under way
+
+    std::span<double> outputs() const { return step.slots.outputs; }
+    std::span<double> inputs() const { return step.slots.inputs; }  ///< as they ended the last step
+  };
+
+  StepExecutor(const Graph& graph, SignalStore& store, std::vector<std::unique_ptr<Subsystem>> subsystems, int threads);
+
+  std::size_t size() const { return participants_.size(); }
+  Participant& of(SubsystemId s) { return participants_[s]; }
+  const Participant& of(SubsystemId s) const { return participants_[s]; }
+  Subsystem& subsystem(SubsystemId s) { return *participants_[s].subsystem; }
+  const Subsystem& subsystem(SubsystemId s) const { return *participants_[s].subsystem; }
+
+  // Batches.
+  void post(const StepBatch& batch);
+  void wait();
+  void run(const StepBatch& batch) {
+    post(batch);
+    wait();
+  }
+  /// One step of everyone under held inputs.
+  void run(const CommonStep& common);
+  /// Any other work, one part for each of `batch`.
+  void for_each(std::span<const SubsystemId> batch, FunctionRef<void(std::size_t)> work);
+
+  // Where they stand.
+  Time time_of(SubsystemId s) const { return common_steps_ > 0 ? common_time_ : times_[s]; }
+  bool all_at(Time t) const { return common_steps_ > 0 ? common_time_ == t : each_at(t); }
+  std::span<const Time> times();
+  void set_all_times(Time t);
+  CoupledSystem::Counters counters(SubsystemId s) const;
+  /// For `before` of a batch: the step was made already, as a trial, and counts from now on.
+  void adopt_step(SubsystemId s, Time reached, std::optional<Time> stopped_at);
+  /// A step that was made in another way, to this time.
+  void note_step(SubsystemId s, Time reached);
+  /// Throws where an output is not finite.
+  void check_outputs(SubsystemId s, Time t) const;
+  /// The subsystem that asked to end the run, if one did: the earliest, and the first of those.
+  std::optional<SubsystemId> stop_request() const { return stop_request_; }
+  void request_stop(SubsystemId s);
+  void forget_stop_request() { stop_request_.reset(); }
+  /// Everything but the subsystem's own state and its signals.
+  void restore(SubsystemId s, Time t, const CoupledSystem::Counters& counters);
+  void reset();
+
+  /// Why a step was rejected, as an error.
+  Error rejection(SubsystemId s) const;
+
+ private:
+  /// What a step under held inputs touches of a participant, apart from it so that many fit into a cache.
+  struct HeldPart {
+    HeldStep step;
+    const double* inputs;
+    double* outputs;
+
+    const StepReport* make(Time from, Duration size) const {
+      return step.function(step.context, from, size, inputs, outputs);
+    }
+  };
+  using Clock = std::chrono::steady_clock;
+
+  bool begin(std::size_t task);
+  void make(std::size_t task);
+  void step(const StepTask& task, Participant& participant);
+  void end(std::size_t task, bool made);
+  void post_split(std::size_t task);
+  void wait_for_split();
+  StepReadings readings(std::size_t task) const {
+    return batch_.readings.empty() ? StepReadings{} : batch_.readings[task];
+  }
+  [[gnu::noinline]] void go_on(const StepTask& task, Participant& participant, const StepReport& report);
+  void take_result(Participant& participant, const StepCalls& calls);
+  void note_failure(SubsystemId s);
+  void settle(SubsystemId s);
+  bool is_timed(SubsystemId s) const;
+  bool is_timed(const StepTask& task) const;
+  void add_time(const StepTask& task, Clock::duration taken);
+  /// Alone, or with nobody to share with.
+  bool on_caller() const { return pool_.threads() == 1 || batch_.tasks.size() < 2; }
+
+  void make_held_steps(const HeldPart* first, const HeldPart* end, const CommonStep& common);
+  [[gnu::noinline]] void go_on(const HeldPart& part, const CommonStep& common, const StepReport& report);
+  [[gnu::noinline]] void run_at_length(const CommonStep& common);
+  [[gnu::noinline]] void settle_common_step(Time reached);
+  SubsystemId subsystem_of(const HeldPart& part) const {
+    return SubsystemId{static_cast<std::size_t>(&part - held_parts_.data())};
+  }
+  void spread_common_steps();
+  [[gnu::noinline]] bool each_at(Time t) const;
+  [[noreturn]] void throw_not_finite(SubsystemId s, Time t) const;
+
+  const Graph& graph_;
+  SignalStore& store_;
+  ThreadPool pool_;
+  std::vector<Participant> participants_;
+  std::vector<HeldPart> held_parts_;  // of everyone
+  bool all_held_ = true;              // every one of them has a function
+  bool any_split_ = false;
+  std::vector<Time> times_;           // latest communication times ...
+  std::vector<std::uint64_t> steps_;  // ... and steps made up to there
+  std::uint64_t common_steps_ = 0;    // made by everyone since ...
+  Time common_time_ = 0.0;            // ... and the time they led to
+  std::atomic<bool> trouble_{false};  // in the batch under way: a failure, a rejection, a wish to stop
+  std::optional<SubsystemId> stop_request_;
+
+  // The batch under way.
+  StepBatch batch_;
+  /// A step that another process makes.
+  struct Remote {
+    std::size_t task = 0;
+    std::optional<StepCalls> calls;  // none where nothing is to be stepped, or posting failed
+    Clock::time_point posted = {};
+  };
+  std::vector<Remote> remote_;
+  std::vector<StepTask> common_tasks_;  // of everyone
+};
+
+}  // namespace entrain
