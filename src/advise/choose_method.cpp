@@ -12,6 +12,7 @@
 #include "advise/insight.hpp"
 #include "advise/method_kinds.hpp"
 #include "advise/pilot.hpp"
+#include "coupling/trial_kind.hpp"
 #include "entrain/error.hpp"
 #include "entrain/system.hpp"
 #include "methods/registry.hpp"

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "coupling/trial_kind.hpp"
 #include "methods/calendar.hpp"
 #include "methods/registry.hpp"
 

@@ -1,5 +1,6 @@
 #include "trials/estimator.hpp"
 
+#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -13,13 +14,62 @@ namespace {
 constexpr std::array<double, kMaxInputDegree + 1> kFactorial{1.0, 1.0, 2.0, 6.0};
 constexpr double kLeastShare = 1e-6;  // of its size: the range of an output that rests is but rounding
 
-double product(const double* a, const double* b, std::size_t count) {
+using MatrixView = Eigen::Map<const Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>;
+using VectorView = Eigen::Map<const Eigen::VectorXd>;
+
+/// a b, summed in the order of the indices: the same bits whatever the processor can do.
+template <class Row, class Column>
+double product(const Row& a, const Column& b) {
   double sum = 0.0;
-  for (std::size_t j = 0; j < count; ++j) sum += a[j] * b[j];
+  for (Eigen::Index j = 0; j < a.size(); ++j) sum += a[j] * b[j];
   return sum;
 }
 
+Eigen::Index signed_index(std::size_t index) {
+  return static_cast<Eigen::Index>(index);
+}
+
 }  // namespace
+
+/// The numbers under the names of the paper: "COSTARICA estimator for rollback-less systems handling in iterative
+/// co-simulation algorithms" (Eguillon, Lacabanne, Tromeur-Dervout). A point is where its numbers begin.
+struct Estimator::View {
+  const Estimator& of;
+
+  MatrixView A() const { return matrix(of.at_.a, of.sizes_.states, of.sizes_.states); }
+  MatrixView B() const { return matrix(of.at_.b, of.sizes_.states, of.sizes_.inputs); }
+  MatrixView C() const { return matrix(of.at_.c, of.sizes_.outputs, of.sizes_.states); }
+  MatrixView D() const { return matrix(of.at_.d, of.sizes_.outputs, of.sizes_.inputs); }
+  /// Q_j = h^j C phi_j(h A) of the step size set last.
+  MatrixView Q(std::size_t j) const {
+    return matrix(of.at_.gains[of.in_use_] + j * of.propagator_size(), of.sizes_.outputs, of.sizes_.states);
+  }
+
+  static Time t(const double* point) { return *point; }
+  VectorView x(const double* point) const { return {point + 1, of.sizes_.states}; }
+  VectorView dx(const double* point) const { return {point + 1 + of.sizes_.states, of.sizes_.states}; }
+  VectorView u(const double* point) const { return {point + 1 + 2 * of.sizes_.states, of.sizes_.inputs}; }
+  VectorView y(const double* point) const {
+    return {point + 1 + 2 * of.sizes_.states + of.sizes_.inputs, of.sizes_.outputs};
+  }
+
+  /// (24): f_C = f - A x - B u, for one state.
+  double f_C(std::size_t state, const double* point) const {
+    const auto k = signed_index(state);
+    return dx(point)[k] - product(A().row(k), x(point)) - product(B().row(k), u(point));
+  }
+  /// y_C = y - C x - D u, for one output; with the C and D in force at whatever time: an old y_C with its old C would
+  /// cost the order.
+  double y_C(std::size_t output, const double* point) const {
+    const auto i = signed_index(output);
+    return y(point)[i] - product(C().row(i), x(point)) - product(D().row(i), u(point));
+  }
+
+ private:
+  MatrixView matrix(std::size_t first, Index rows, Index cols) const {
+    return {of.numbers_.data() + first, rows, cols};
+  }
+};
 
 Estimator::Estimator(Sizes sizes, bool state_derivatives, const EstimatorOptions& options)
     : sizes_{static_cast<Index>(sizes.states), static_cast<Index>(sizes.inputs), static_cast<Index>(sizes.outputs)},
@@ -38,18 +88,18 @@ void Estimator::lay_out() {
   const std::size_t inputs = sizes_.inputs;
   const std::size_t outputs = sizes_.outputs;
   std::size_t end = (kKept + 1) * point_size();
-  const auto room_for = [&end](std::size_t count) { return static_cast<Index>(std::exchange(end, end + count)); };
-  at_.a = room_for(states * states);
-  at_.b = room_for(states * inputs);
-  at_.c = room_for(outputs * states);
-  at_.d = room_for(outputs * inputs);
-  at_.missed = room_for(states);
-  at_.low = room_for(outputs);
-  at_.high = room_for(outputs);
+  const auto take = [&end](std::size_t count) { return static_cast<Index>(std::exchange(end, end + count)); };
+  at_.a = take(states * states);
+  at_.b = take(states * inputs);
+  at_.c = take(outputs * states);
+  at_.d = take(outputs * inputs);
+  at_.missed = take(states);
+  at_.low = take(outputs);
+  at_.high = take(outputs);
   // Beside the gains: an estimate reads both and nothing else.
-  at_.free_values = room_for(outputs);
-  at_.free_slopes = room_for(outputs);
-  for (auto& first : at_.gains) first = room_for(kPropagators * propagator_size() + 2 * gains_size());
+  at_.free_values = take(outputs);
+  at_.free_slopes = take(outputs);
+  for (auto& first : at_.gains) first = take(kPropagators * propagator_size() + 2 * gains_size());
   numbers_.assign(end, 0.0);
   std::fill_n(numbers_.begin() + static_cast<std::ptrdiff_t>(at_.low), outputs, HUGE_VAL);
   std::fill_n(numbers_.begin() + static_cast<std::ptrdiff_t>(at_.high), outputs, -HUGE_VAL);
@@ -69,20 +119,13 @@ void Estimator::moved() {
   for (std::size_t i = 0; i < sizes_.outputs; ++i) {
     double& low = numbers_[at_.low + i];
     double& high = numbers_[at_.high + i];
-    low = std::min(low, y(kept(0))[i]);
-    high = std::max(high, y(kept(0))[i]);
+    const double now = View{*this}.y(kept(0))[signed_index(i)];
+    low = std::min(low, now);
+    high = std::max(high, now);
   }
 }
 
-double Estimator::by_a(std::size_t state, const double* point) const {
-  return product(numbers_.data() + at_.a + state * sizes_.states, x(point), sizes_.states);
-}
-
-double Estimator::by_b(std::size_t state, const double* point) const {
-  return product(numbers_.data() + at_.b + state * sizes_.inputs, u(point), sizes_.inputs);
-}
-
-/// Paper 001, future work: the error that the old linearization makes of the outputs over the next step. Behind a jump
+/// The error that the old linearization makes of the outputs over the next step. Behind a jump
 /// the equations may be others.
 bool Estimator::needs_linearization(Duration next_step) {
   if (!has_linearization_ || renewal_ == LinearizationRenewal::EveryStep) return true;
@@ -90,10 +133,11 @@ bool Estimator::needs_linearization(Duration next_step) {
   if (known_ == 1) return true;
   if (renewal_ == LinearizationRenewal::Once) return false;
   if (!state_derivatives_) return true;  // the test below needs them
+  const View view{*this};
   double* const missed = numbers_.data() + at_.missed;
-  for (std::size_t k = 0; k < sizes_.states; ++k) missed[k] = rest_of_rate(k, kept(0)) - rest_of_rate(k, base());
+  for (std::size_t k = 0; k < sizes_.states; ++k) missed[k] = view.f_C(k, kept(0)) - view.f_C(k, base());
   for (std::size_t i = 0; i < sizes_.outputs; ++i) {
-    const double by_rates = next_step * product(numbers_.data() + at_.c + i * sizes_.states, missed, sizes_.states);
+    const double by_rates = next_step * product(view.C().row(signed_index(i)), VectorView(missed, sizes_.states));
     if (is_urgent(i, std::abs(by_rates) + missed_of_output(i, kept(0)), next_step, kept(0))) return true;
   }
   return false;
@@ -111,7 +155,7 @@ bool Estimator::needs_feedthrough(Duration step) const {
 
 /// What the linearization in force misses of the change of an output since it was taken.
 double Estimator::missed_of_output(std::size_t output, const double* point) const {
-  return std::abs(rest_of_output(output, point) - rest_of_output(output, base()));
+  return std::abs(View{*this}.y_C(output, point) - View{*this}.y_C(output, base()));
 }
 
 /// Since the linearization was taken so much was missed; over a step it is the share of the step in that time.
@@ -152,7 +196,7 @@ void Estimator::set_step(Duration h) {
   update_free_terms();
 }
 
-/// G_V[p] = p! Q_{p+1} B + D h^p and G_D[p] = p! Q_p B + p D h^(p-1).
+/// (38) and (40), in closed form: G_V[p] = p! Q_{p+1} B + D h^p and G_D[p] = p! Q_p B + p D h^(p-1).
 void Estimator::compute_gains(Duration h) {
   const auto& [A, B, C, D] = given_;
   constexpr int kCount = static_cast<int>(kPropagators);
@@ -184,33 +228,19 @@ void Estimator::compute_gains(Duration h) {
 }
 
 Estimator::InputGain Estimator::gain_at_point(std::size_t output, std::size_t input) const {
-  InputGain gain{numbers_[at_.d + output * sizes_.inputs + input], 0.0};
-  for (std::size_t k = 0; k < sizes_.states; ++k) {
-    gain.slope += numbers_[at_.c + output * sizes_.states + k] * numbers_[at_.b + k * sizes_.inputs + input];
-  }
-  return gain;
+  const View view{*this};
+  const auto i = signed_index(output);
+  const auto j = signed_index(input);
+  return {view.D()(i, j), product(view.C().row(i), view.B().col(j))};
 }
 
 double Estimator::size_of_terms(std::size_t output) const {
-  const double* const now = kept(0);
+  const View view{*this};
+  const auto i = signed_index(output);
   double sum = 0.0;
-  for (std::size_t k = 0; k < sizes_.states; ++k) {
-    sum += std::abs(numbers_[at_.c + output * sizes_.states + k] * x(now)[k]);
-  }
-  for (std::size_t j = 0; j < sizes_.inputs; ++j) {
-    sum += std::abs(numbers_[at_.d + output * sizes_.inputs + j] * u(now)[j]);
-  }
+  for (Eigen::Index k = 0; k < sizes_.states; ++k) sum += std::abs(view.C()(i, k) * view.x(kept(0))[k]);
+  for (Eigen::Index j = 0; j < sizes_.inputs; ++j) sum += std::abs(view.D()(i, j) * view.u(kept(0))[j]);
   return sum;
-}
-
-/// y_C, with the C and D in force at whatever time: an old y_C with its old C would cost the order.
-double Estimator::rest_of_output(std::size_t output, const double* point) const {
-  return y(point)[output] - product(numbers_.data() + at_.c + output * sizes_.states, x(point), sizes_.states) -
-         product(numbers_.data() + at_.d + output * sizes_.inputs, u(point), sizes_.inputs);
-}
-
-double Estimator::rest_of_rate(std::size_t state, const double* point) const {
-  return dx(point)[state] - by_a(state, point) - by_b(state, point);
 }
 
 /// The polynomial through values at the newest points, in local time of the step that begins at the newest.
@@ -224,7 +254,7 @@ Estimator::Parabola Estimator::through_newest(std::span<const double> values) co
 
 Estimator::Parabola Estimator::continuation_of_output(std::size_t output) const {
   std::array<double, kKept> rest{};
-  for (std::size_t age = 0; age < known_; ++age) rest[age] = rest_of_output(output, kept(age));
+  for (std::size_t age = 0; age < known_; ++age) rest[age] = View{*this}.y_C(output, kept(age));
   std::size_t degree = control_ == OutputControl::Hold ? 0 : control_ == OutputControl::First ? 1 : 2;
   degree = std::min<std::size_t>(degree, known_ - 1U);
   if (control_ == OutputControl::Flexible && known_ > 1) {
@@ -251,34 +281,36 @@ Estimator::Parabola Estimator::continuation_of_rate(std::size_t state) const {
   if (!state_derivatives_) return {};
   const std::size_t points = reconstructs_ && known_ >= 3 ? 3 : 1;
   std::array<double, 3> rest{};
-  for (std::size_t age = 0; age < points; ++age) rest[age] = rest_of_rate(state, kept(age));
+  for (std::size_t age = 0; age < points; ++age) rest[age] = View{*this}.f_C(state, kept(age));
   return through_newest(std::span(rest).first(points));
 }
 
-/// P_V x + R_V f_C + y_C and its derivative, with f_C = c_0 + c_1 s + c_2 s^2:
-/// Q_0 x + Q_1 c_0 + Q_2 c_1 + 2 Q_3 c_2, and Q_0 (A x + c_0) + Q_1 c_1 + 2 Q_2 c_2.
+/// What of (37) and (39) does not depend on the inputs: P_V x + R_V f_C + y_C and its derivative, with
+/// f_C = c_0 + c_1 s + c_2 s^2: Q_0 x + Q_1 c_0 + Q_2 c_1 + 2 Q_3 c_2, and Q_0 (A x + c_0) + Q_1 c_1 + 2 Q_2 c_2.
 void Estimator::update_free_terms() {
+  const View view{*this};
   const double* const now = kept(0);
-  const auto q = [this](std::size_t j) { return numbers_.data() + at_.gains[in_use_] + j * propagator_size(); };
+  const std::array<MatrixView, 4> Q{view.Q(0), view.Q(1), view.Q(2), view.Q(3)};
   double* const values = numbers_.data() + at_.free_values;
   double* const slopes = numbers_.data() + at_.free_slopes;
-  for (std::size_t i = 0; i < sizes_.outputs; ++i) {
-    const Parabola rest = continuation_of_output(i);
-    values[i] = product(q(0) + i * sizes_.states, x(now), sizes_.states) + rest[0] + h_ * (rest[1] + h_ * rest[2]);
-    slopes[i] = rest[1] + 2.0 * h_ * rest[2];
+  for (Eigen::Index i = 0; i < sizes_.outputs; ++i) {
+    const Parabola y_C = continuation_of_output(static_cast<std::size_t>(i));
+    values[i] = product(Q[0].row(i), view.x(now)) + y_C[0] + h_ * (y_C[1] + h_ * y_C[2]);
+    slopes[i] = y_C[1] + 2.0 * h_ * y_C[2];
   }
-  for (std::size_t k = 0; k < sizes_.states; ++k) {
-    const auto [c0, c1, c2] = continuation_of_rate(k);
-    // A x + f_C: what the rest of f is taken from cancels.
-    const double rate = state_derivatives_ ? dx(now)[k] - by_b(k, now) : by_a(k, now);
-    for (std::size_t i = 0; i < sizes_.outputs; ++i) {
-      const std::size_t ik = i * sizes_.states + k;
-      values[i] += q(1)[ik] * c0 + q(2)[ik] * c1 + 2.0 * q(3)[ik] * c2;
-      slopes[i] += q(0)[ik] * rate + q(1)[ik] * c1 + 2.0 * q(2)[ik] * c2;
+  for (Eigen::Index k = 0; k < sizes_.states; ++k) {
+    const auto [c0, c1, c2] = continuation_of_rate(static_cast<std::size_t>(k));
+    // A x + f_C: what f_C is taken from cancels.
+    const double rate = state_derivatives_ ? view.dx(now)[k] - product(view.B().row(k), view.u(now))
+                                           : product(view.A().row(k), view.x(now));
+    for (Eigen::Index i = 0; i < sizes_.outputs; ++i) {
+      values[i] += Q[1](i, k) * c0 + Q[2](i, k) * c1 + 2.0 * Q[3](i, k) * c2;
+      slopes[i] += Q[0](i, k) * rate + Q[1](i, k) * c1 + 2.0 * Q[2](i, k) * c2;
     }
   }
 }
 
+/// (37) and (39): G_V Xi and G_D Xi, and the free terms.
 void Estimator::estimate(const InputBlock& inputs, std::span<double> y, std::span<double> dy) const {
   // The coefficients of all orders lie in one piece, like those of a row of gains.
   const double* coefficients = inputs.order(0).data();
@@ -298,11 +330,12 @@ void Estimator::estimate(const InputBlock& inputs, std::span<double> y, std::spa
 }
 
 void Estimator::slopes_at_point(std::span<const double> input_slopes, std::span<double> dy) const {
+  const View view{*this};
+  const VectorView du(input_slopes.data(), sizes_.inputs);
   for (std::size_t i = 0; i < sizes_.outputs; ++i) {
-    const double* const c = numbers_.data() + at_.c + i * sizes_.states;
-    const double* const d = numbers_.data() + at_.d + i * sizes_.inputs;
-    dy[i] = product(c, dx(kept(0)), sizes_.states) + product(d, input_slopes.data(), sizes_.inputs) +
-            continuation_of_output(i)[1];
+    const auto row = signed_index(i);
+    dy[i] =
+        product(view.C().row(row), view.dx(kept(0))) + product(view.D().row(row), du) + continuation_of_output(i)[1];
   }
 }
 

@@ -105,6 +105,7 @@ class Estimator {
   static constexpr std::size_t kOrders = kMaxInputDegree + 1;
   static constexpr std::size_t kPropagators = kMaxInputDegree + 2;  // Q_0 .. Q_4
   using Parabola = std::array<double, 3>;
+  struct View;  // of its numbers, under the names of the paper
 
   using Index = std::uint32_t;  // half as long: the members below are read for everyone in every step
   struct Gains {
@@ -138,19 +139,11 @@ class Estimator {
   const double* kept(std::size_t age) const { return kept_at((newest_ + kKept - age) % kKept); }
   const double* base() const { return kept_at(kBase); }
   const double* kept_at(std::size_t place) const { return numbers_.data() + place * point_size(); }
-  const double* x(const double* point) const { return point + 1; }
-  const double* dx(const double* point) const { return x(point) + sizes_.states; }
-  const double* u(const double* point) const { return dx(point) + sizes_.states; }
-  const double* y(const double* point) const { return u(point) + sizes_.inputs; }
   EstimatorPoint view(std::size_t place);
   double age_of(std::size_t age) const { return *kept(age) - *kept(0); }
 
-  double by_a(std::size_t state, const double* point) const;
-  double by_b(std::size_t state, const double* point) const;
   double missed_of_output(std::size_t output, const double* point) const;
   bool is_urgent(std::size_t output, double missed, Duration step, const double* point) const;
-  double rest_of_output(std::size_t output, const double* point) const;
-  double rest_of_rate(std::size_t state, const double* point) const;
   Parabola continuation_of_output(std::size_t output) const;
   Parabola continuation_of_rate(std::size_t state) const;
   Parabola through_newest(std::span<const double> values) const;
