@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "coupling/engine.hpp"
 #include "run/runner.hpp"
 
 namespace entrain {
@@ -24,7 +25,7 @@ void RepeatedRun::make() {
 void RepeatedRun::rewind() {
   if (!std::exchange(used_, true)) return;
   if (all_can_be_reset() && !std::exchange(spoilt_, false)) {
-    system().reset();
+    system().engine().reset();
   } else {
     make();
   }
@@ -71,7 +72,7 @@ RunSummary RepeatedRun::run(Time horizon, CorrectionSchedule* corrections, Obser
 
 void RepeatedRun::initialize() {
   rewind();
-  system().initialize(settings().start, settings().stop);
+  system().engine().initialize(settings().start, settings().stop);
 }
 
 }  // namespace entrain
