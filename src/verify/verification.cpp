@@ -14,6 +14,7 @@
 #include "base/unit_sizes.hpp"
 #include "entrain/system.hpp"
 #include "session/prepare.hpp"
+#include "session/session.hpp"
 #include "verify/output_courses.hpp"
 #include "verify/run_witness.hpp"
 
@@ -232,10 +233,10 @@ SystemDescription refined(SystemDescription description, const std::vector<std::
 /// The run, or why it did not complete.
 std::optional<std::string> run_at(const SystemDescription& description, const RunOptions& options,
                                   const Extensions& extensions, OutputCourses& courses, RunWitness& witness) {
-  Simulation simulation(description, options, extensions);
-  simulation.observe(courses);
-  simulation.observe(witness);
-  const auto& summary = simulation.run();
+  Session session(description, options, extensions);
+  session.observe(courses);
+  session.observe(witness);
+  const auto& summary = session.run();
   if (summary.termination == Termination::Completed) return std::nullopt;
   return fmt::format("the run with a step of {} s {}: {}", description.step->value, to_string(summary.termination),
                      summary.message);
