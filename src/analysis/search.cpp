@@ -12,15 +12,15 @@
 namespace entrain {
 namespace {
 
-struct Group {
+struct ChoiceGroup {
   std::size_t first = 0;
   std::size_t end = 0;
 };
 
 /// Neighbours of the same step and degree, at most kMost together so that there is work for every thread.
-std::vector<Group> groups_of(std::span<const CouplingChoice> choices) {
+std::vector<ChoiceGroup> groups_of(std::span<const CouplingChoice> choices) {
   constexpr std::size_t kMost = 256;
-  std::vector<Group> groups;
+  std::vector<ChoiceGroup> groups;
   for (std::size_t i = 0; i < choices.size(); ++i) {
     const bool joins = !groups.empty() && i - groups.back().first < kMost && choices[i].step == choices[i - 1].step &&
                        choices[i].degree == choices[i - 1].degree;
