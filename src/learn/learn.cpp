@@ -271,17 +271,6 @@ std::vector<std::string> late_outputs(const LearnPlan& plan) {
 
 }  // namespace
 
-std::string_view to_string(LearnEnd end) {
-  switch (end) {
-    case LearnEnd::Converged: return "converged";
-    case LearnEnd::Iterations: return "out of iterations";
-    case LearnEnd::Stalled: return "stalled";
-    case LearnEnd::Diverged: return "diverged";
-    case LearnEnd::Interrupted: break;
-  }
-  return "interrupted";
-}
-
 LearnResult learn(const SystemDescription& description, const LearnOptions& options, const LearnProgress& progress,
                   const Extensions& extensions) {
   check_options(options);

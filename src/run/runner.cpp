@@ -15,17 +15,6 @@
 
 namespace entrain {
 
-std::string_view to_string(Termination termination) {
-  switch (termination) {
-    case Termination::NotStarted: return "not started";
-    case Termination::Running: return "running";
-    case Termination::Completed: return "completed";
-    case Termination::Failed: return "failed";
-    case Termination::Interrupted: break;
-  }
-  return "interrupted";
-}
-
 namespace {
 
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();

@@ -1,6 +1,4 @@
-#include "entrain/verification.hpp"
-
-#include "methods/requirements.hpp"
+#include "verify/verification.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -10,9 +8,10 @@
 #include <cmath>
 #include <limits>
 
-#include "advise/choose_method.hpp"
 #include "base/unit_sizes.hpp"
 #include "entrain/system.hpp"
+#include "methods/registry.hpp"
+#include "methods/requirements.hpp"
 #include "session/prepare.hpp"
 #include "session/session.hpp"
 #include "verify/output_courses.hpp"
@@ -244,11 +243,6 @@ std::optional<std::string> run_at(const SystemDescription& description, const Ru
 
 }  // namespace
 
-double OutputVerification::relative_error() const {
-  const double bar = error_bar.value_or(std::numeric_limits<double>::quiet_NaN());
-  return range > 0.0 ? bar / range : bar;
-}
-
 bool Verification::confirmed(double largest_relative_error) const {
   return !failure && unrefined.empty() && doubts.empty() &&
          std::all_of(outputs.begin(), outputs.end(), [&](const OutputVerification& output) {
@@ -256,14 +250,11 @@ bool Verification::confirmed(double largest_relative_error) const {
          });
 }
 
-Verification verify(const SystemDescription& written, const RunOptions& options, const Extensions& extensions) {
-  // Chosen anew for h/2 and h/4, the method could be another one, and the runs would tell nothing of each other.
-  auto [chosen, note] = choose_method(written, extensions);
-  const SystemDescription description = resolved(chosen, extensions);
+Verification verify_chosen(const SystemDescription& written, const RunOptions& options, const Extensions& extensions) {
+  const SystemDescription description = resolved(written, extensions);
   Verification result;
   result.system = description.name;
   result.method = description.method.value;
-  if (!note.empty()) result.remarks.push_back(note);
   std::vector<std::string> tolerances;
   {
     const Refinement refinement(description, options, extensions);  // gone before the runs: an FMU may be the only one
