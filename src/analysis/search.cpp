@@ -55,7 +55,7 @@ std::vector<Quality> evaluate_all(OperatingNetworks networks, std::span<const Co
       for (std::size_t i = groups[g].first; i < groups[g].end; ++i) {
         try {
           const StepProgram program(networks[n], steps, choices[i]);
-          result[i].radius = std::max(result[i].radius, spectral_radius(program));
+          result[i].radius = std::max(result[i].radius, step_radius(program));
           result[i].consistency = std::max(result[i].consistency, relative_consistency(program, exact[n]));
         } catch (const Error&) {
           result[i] = {kUnknown, kUnknown};
