@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "coupling/evaluation.hpp"
+
 namespace entrain {
 namespace {
 
@@ -20,7 +22,7 @@ std::vector<TrialKind> kinds_in_force(std::vector<TrialKind> given,
 Engine::Engine(Setup setup)
     : graph_(std::move(setup.graph)),
       store_(graph_, std::move(setup.start_inputs)),
-      evaluation_(graph_, store_.transfer()),
+      evaluation_(std::make_unique<SignalEvaluation>(graph_, store_.transfer())),
       trial_kinds_(kinds_in_force(std::move(setup.trial_kinds), setup.subsystems)),
       executor_(graph_, store_, std::move(setup.subsystems), setup.threads),
       bonds_(std::move(setup.bonds)) {
@@ -34,8 +36,14 @@ Engine::Engine(Setup setup)
   for (const auto& [subsystem, input, value] : setup.discrete_starts) discrete_->set_start(subsystem, input, value);
 }
 
+Engine::~Engine() = default;
+
+const std::vector<double>& Engine::loop_residuals() const {
+  return evaluation_->loop_residuals();
+}
+
 void Engine::evaluate_signals(Time t) {
-  evaluation_.all(
+  evaluation_->all(
       t, store_.inputs(), store_.signals(),
       [this](SubsystemId s, std::span<const double> u, std::span<double> y) { executor_.subsystem(s).evaluate(u, y); });
 }
@@ -98,10 +106,10 @@ void Engine::solve_loops(Time t) {
     const bool all_here =
         std::all_of(members.begin(), members.end(), [&](SubsystemId s) { return executor_.time_of(s) == t; });
     if (!all_here) continue;  // one is in the middle of a longer step, under inputs fixed at its start
-    evaluation_.loop(index, t, store_.inputs(), store_.signals(),
-                     [this](SubsystemId s, std::span<const double> u, std::span<double> y) {
-                       executor_.subsystem(s).evaluate(u, y);
-                     });
+    evaluation_->loop(index, t, store_.inputs(), store_.signals(),
+                      [this](SubsystemId s, std::span<const double> u, std::span<double> y) {
+                        executor_.subsystem(s).evaluate(u, y);
+                      });
   }
 }
 

@@ -10,13 +10,14 @@
 #include "base/bytes.hpp"
 #include "coupling/bonds.hpp"
 #include "coupling/discrete_signals.hpp"
-#include "coupling/evaluation.hpp"
 #include "coupling/signal_store.hpp"
 #include "coupling/step_executor.hpp"
 #include "coupling/trial_kind.hpp"
 #include "entrain/coupled_system.hpp"
 
 namespace entrain {
+
+class SignalEvaluation;
 
 /// What a CoupledSystem is made of: the graph, the signal store, the executor of the steps, the exchange of values that
 /// are no real numbers. Methods see CoupledSystem; what a run does besides (start, reset, checkpoints, values set from
@@ -35,6 +36,7 @@ class Engine {
     std::vector<DiscreteStart> discrete_starts = {};
   };
   explicit Engine(Setup setup);
+  ~Engine();
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
@@ -59,7 +61,8 @@ class Engine {
   void initialize(Time start, Time stop);
   /// Before `initialize` again, as new: for another run. Every subsystem needs the facet Reset.
   void reset();
-  const std::vector<double>& loop_residuals() const { return evaluation_.loop_residuals(); }
+  /// max |input - output| / (1 + |output|) of each algebraic loop, as solved last.
+  const std::vector<double>& loop_residuals() const;
 
   /// The value of an input that no output feeds, from now on.
   void set_constant(InputId input, double value) { store_.set_constant(input, value); }
@@ -104,7 +107,7 @@ class Engine {
 
   Graph graph_;
   SignalStore store_;
-  SignalEvaluation evaluation_;
+  std::unique_ptr<SignalEvaluation> evaluation_;
   std::vector<TrialKind> trial_kinds_;
   StepExecutor executor_;
   std::vector<PowerBond> bonds_;

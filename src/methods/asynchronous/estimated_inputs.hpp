@@ -4,7 +4,6 @@
 #include <span>
 #include <vector>
 
-#include "coupling/transfer.hpp"
 #include "entrain/coupled_system.hpp"
 #include "methods/asynchronous/output_estimate.hpp"
 #include "methods/asynchronous/rendezvous.hpp"
@@ -12,6 +11,8 @@
 #include "numerics/polynomial.hpp"
 
 namespace entrain {
+
+class TransferPlan;
 
 /// Input polynomials from the estimates of the outputs behind them, each output with times of its own
 /// (docs/theory/f3ornits.md).
