@@ -295,7 +295,7 @@ class Assembler {
         if (!given) require_source(entry, {Causality::Input, i}, variables.inputs[i]);
       }
       for (std::size_t i = 0; i < variables.discrete_inputs.size(); ++i) {
-        const auto is_this = [&, &index = entry.index](const Assembly::DiscreteStart& start) {
+        const auto is_this = [&, &index = entry.index](const DiscreteStart& start) {
           return start.subsystem == index && start.input == i;
         };
         const bool given = variables.discrete_inputs[i].start ||
