@@ -54,7 +54,7 @@ const std::map<std::string, OptionValue>& options_of_learning() {
       {"degree", std::int64_t{0}},
       {"energy_gain", 0.0},
       {"loops", std::string(to_word(LoopTreatment::Delay))},
-      {"step_control", std::string(to_word(MacroStepControl::Fixed))}};
+      {"step_control", std::string(to_word(StepSizeBy::Fixed))}};
   return options;
 }
 
