@@ -22,7 +22,7 @@ std::array<std::array<double, 4>, 4> hermite_weights(Duration step, StepStart st
     const EndPoint right{k == 2 ? 1.0 : 0.0, k == 3 ? 1.0 : 0.0};
     const CubicHermite unit{left, right, step};
     const bool unused = start == StepStart::NoSlopes && k == 1;
-    if (!unused) weights[k] = start == StepStart::NoSlopes ? unit.parabola() : unit.coefficients();
+    if (!unused) weights[k] = start == StepStart::NoSlopes ? unit.parabola() : unit.coefficients_by_mean_slope();
   }
   return weights;
 }

@@ -33,6 +33,13 @@ struct CubicHermite {
             (left.slope * length + end - 2.0 * r) / (length * length * length)};
   }
 
+  /// The same from the mean slope r / h: rounded otherwise, and results depend on it.
+  std::array<double, 4> coefficients_by_mean_slope() const {
+    const double mean = rise() / length;
+    return {left.value, left.slope, (3.0 * mean - 2.0 * left.slope - right.slope) / length,
+            (left.slope + right.slope - 2.0 * mean) / (length * length)};
+  }
+
   /// Without the slope at the left: the parabola v + (2 r - h w') s / h + (h w' - r) s^2 / h^2.
   std::array<double, 4> parabola() const {
     const double r = rise();

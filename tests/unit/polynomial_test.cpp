@@ -129,6 +129,7 @@ TEST(CubicHermite, value_middle_and_continuation_are_those_of_its_coefficients) 
   const auto c = cubic.coefficients();
   const auto slope_at = [&](double s) { return c[1] + s * (2 * c[2] + s * 3 * c[3]); };
   EXPECT_NEAR(cubic.at(0.25), at(c, 0.1), 1e-14);
+  EXPECT_NEAR(at(cubic.coefficients_by_mean_slope(), 0.1), at(c, 0.1), 1e-14);
   EXPECT_NEAR(cubic.middle(), at(c, 0.2), 1e-14);
   EXPECT_NEAR(cubic.continued(0.3).value, at(c, 0.7), 1e-13);
   EXPECT_NEAR(cubic.continued(0.3).slope, slope_at(0.7), 1e-12);
