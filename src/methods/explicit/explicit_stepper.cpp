@@ -173,7 +173,7 @@ void ExplicitStepper::pass_events(CoupledSystem& system, const StepTask& task) {
 }
 
 MacroStepReport ExplicitStepper::end_step(CoupledSystem& system) {
-  const MacroStepReport report = count_step();
+  const MacroStepReport report = count_step(next_time());
   if (control_ != nullptr) control_->judge(system, report.reached);
   if (refresh_) system.refresh_signals(report.reached);
   if (solve_loops_) system.solve_loops(report.reached);

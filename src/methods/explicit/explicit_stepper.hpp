@@ -74,10 +74,10 @@ class ExplicitStepper {
   bool in_lockstep() const { return in_lockstep_; }
   /// The step of all subsystems under way.
   const Calendar::Window& window() { return calendar_.window_of(memory_.step); }
-  /// In place of end_step, in lockstep.
-  MacroStepReport count_step() {
+  /// In place of end_step, in lockstep: the step to this time is made.
+  MacroStepReport count_step(Time reached) {
     ++memory_.step;
-    return {.reached = calendar_.time(memory_.step)};
+    return {.reached = reached};
   }
 
   /// Chooses the size of the macro step.

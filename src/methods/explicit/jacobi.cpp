@@ -10,11 +10,15 @@ namespace entrain {
 
 /// One macro step: the inputs of all subsystems from the same outputs, then all subsystems at once.
 MacroStepReport Jacobi::advance(CoupledSystem& system) {
-  if (only_steps_) {  // the default, kept free of questions
-    system.hold_all_inputs();
-    system.commit_everyone(stepper_.window());
-    return stepper_.count_step();
-  }
+  if (!only_steps_) return advance_with_options(system);
+  system.hold_all_inputs();
+  const CommonStep& step = stepper_.window();
+  system.commit_everyone(step);
+  return stepper_.count_step(step.to);
+}
+
+/// The same with extrapolated inputs, steps of several sizes, events, and what the options add.
+MacroStepReport Jacobi::advance_with_options(CoupledSystem& system) {
   stepper_.begin_step();
   if (power_.any()) power_.before_step(system);
   stepper_.prepare_all(system);

@@ -51,6 +51,8 @@ class Jacobi final : public Method {
     EnergyControl::Bounds bounds() const { return {min_step, max_step}; }
   };
 
+  [[gnu::noinline]] MacroStepReport advance_with_options(CoupledSystem& system);  // the default step stays short
+
   Options options_;
   ExplicitStepper stepper_;
   EnergyControl energy_control_;   // with step_control = "energy"
