@@ -7,6 +7,7 @@
 #include <limits>
 #include <utility>
 
+#include "base/signal_range.hpp"
 #include "learn/learning_loop.hpp"
 #include "numerics/exponential.hpp"
 #include "numerics/learning_gain.hpp"
@@ -58,13 +59,9 @@ class FirstSteps : public Observer {
   /// Of an input in the first steps: connections of several units are compared by it. 1 for one that does not move.
   double range(InputId input) const {
     const std::size_t inputs = run_.system().graph().inputs();
-    double low = std::numeric_limits<double>::infinity();
-    double high = -low;
-    for (std::size_t k = 0; k < steps_; ++k) {
-      low = std::min(low, inputs_[k * inputs + input]);
-      high = std::max(high, inputs_[k * inputs + input]);
-    }
-    return high > low && std::isfinite(high - low) ? high - low : 1.0;
+    SignalRange values = SignalRange::nothing();
+    for (std::size_t k = 0; k < steps_; ++k) values.take(inputs_[k * inputs + input]);
+    return values.span() > 0.0 && std::isfinite(values.span()) ? values.span() : 1.0;
   }
 
  private:
