@@ -66,9 +66,9 @@ class Trials {
   void for_all(FunctionRef<void(SubsystemId)> work);
 
   /// How everyone is tried out, for the summary.
-  std::vector<std::string> notes() const;
+  std::vector<Fact> notes() const;
   /// What is lost and where.
-  std::vector<std::string> losses() const;
+  std::vector<Fact> losses() const;
 
   /// Outputs of a subsystem at the starts of its latest steps, the newest first.
   struct PastOutputs {
@@ -118,7 +118,7 @@ class Trials {
   void read_slopes(Own& own, const StepTask& task, std::span<double> slopes);
   void commit_one(Own& own, const StepTask& task, TrialBlock& result);
   void become_step(Own& own, const StepTask& task);
-  std::string loss(const Own& own) const;
+  std::optional<FactCode> loss(const Own& own) const;
   bool depends_on_time_alone(SubsystemId s) const;
   bool is_last_trial(const ByRollback& kept, const StepTask& task) const;
   std::span<const double> polynomials(const StepTask& task) const;
