@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "entrain/fact_codes.hpp"
 #include "methods/asynchronous/f3ornits.hpp"
 
 namespace entrain {
@@ -41,32 +42,32 @@ StepControlSettings F3ornitsOptions::step_control() const {
 }
 
 void F3ornits::check(const Graph&, const WrittenOptions& written, std::vector<Problem>& problems) const {
-  const auto add = [&](const std::string& option, std::string message, std::string remedy = {}) {
-    problems.push_back({std::move(message), std::move(remedy), position_of(written, option)});
+  const auto add = [&](const std::string& option, Fact fact, std::string remedy = {}) {
+    problems.push_back(problem_of(std::move(fact), std::move(remedy), position_of(written, option)));
   };
   const auto& growth = options_.growth;
   const bool pair = growth.size() == 2 && growth[0] > 0.0 && growth[0] <= 1.0 && growth[1] >= 1.0;
-  if (!pair)
-    add("growth", "method.f3ornits.growth must be two numbers: one above 0 and up to 1, and one from 1 on",
-        "choose for example [0.1, 1.05]");
+  if (!pair) add("growth", Fact{FactCode::GrowthNoPair, {"method.f3ornits.growth"}}, "choose for example [0.1, 1.05]");
   if (options_.relative_tolerance + options_.absolute_tolerance == 0.0) {
-    add("relative_tolerance", "method.f3ornits.relative_tolerance and absolute_tolerance are both 0",
+    add("relative_tolerance", Fact{FactCode::TolerancesZero, {"method.f3ornits.relative_tolerance"}},
         "nothing can be foreseen exactly");
   }
   if (options_.max_step > 0.0 && std::max(options_.min_step, options_.initial_step) > options_.max_step) {
-    add("max_step", "method.f3ornits.max_step is less than min_step or initial_step");
+    add("max_step",
+        Fact{FactCode::StepsOutOfOrder, {"method.f3ornits.max_step"}, {{"bound", "min_step or initial_step"}}});
   } else if (options_.initial_step > 0.0 && options_.initial_step < options_.min_step) {
-    add("initial_step", "method.f3ornits.initial_step is less than min_step");
+    add("initial_step", Fact{FactCode::StepsOutOfOrder, {"method.f3ornits.initial_step"}, {{"bound", "min_step"}}});
   }
 }
 
 void F3ornits::check_times(const RunSettings& settings, const WrittenOptions& written,
                            std::vector<Problem>& problems) const {
   if (options_.initial_step > 0.0 || options_.min_step <= settings.step) return;
-  problems.push_back({fmt::format("method.f3ornits.min_step is {} s, but the first step is that of the run, {} s",
-                                  options_.min_step, settings.step),
-                      "choose a smaller min_step, or an initial_step of at least that",
-                      position_of(written, "min_step")});
+  problems.push_back(problem_of(Fact{FactCode::MinStepAboveFirst,
+                                     {"method.f3ornits.min_step"},
+                                     {{"min_step", options_.min_step, "s"}, {"step", settings.step, "s"}}},
+                                "choose a smaller min_step, or an initial_step of at least that",
+                                position_of(written, "min_step")));
 }
 
 }  // namespace entrain

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "coupling/bonds.hpp"
+#include "entrain/fact_codes.hpp"
 
 namespace entrain {
 namespace {
@@ -41,12 +42,14 @@ void EnergyControlOptions::check_times(const RunSettings& settings, const Writte
   const auto [tolerances_in_force, smallest, largest] = in_force(settings);
   const bool both_written = min_step > 0.0 && max_step > 0.0;  // compared with each other by the method
   if (smallest > largest && !both_written) {
-    problems.push_back({fmt::format("the smallest step, {} s, is above the largest, {} s", smallest, largest),
-                        "change min_step or max_step (0: step / 1000 and 100 step)",
-                        position_of(written, min_step > 0.0 ? "min_step" : "max_step")});
+    problems.push_back(
+        problem_of(Fact{FactCode::SmallestAboveLargest, {}, {{"smallest", smallest, "s"}, {"largest", largest, "s"}}},
+                   "change min_step or max_step (0: step / 1000 and 100 step)",
+                   position_of(written, min_step > 0.0 ? "min_step" : "max_step")));
   } else if (const Duration whole = settings.stop - settings.start; smallest > whole) {
-    problems.push_back({fmt::format("min_step = {} s is longer than the run, {} s", smallest, whole),
-                        "choose a smaller one", position_of(written, "min_step")});
+    problems.push_back(
+        problem_of(Fact{FactCode::MinStepLongerThanRun, {}, {{"min_step", smallest, "s"}, {"run", whole, "s"}}},
+                   "choose a smaller one", position_of(written, "min_step")));
   }
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/bytes.hpp"
+#include "entrain/fact_codes.hpp"
 #include "methods/explicit/input_notes.hpp"
 #include "methods/step_control.hpp"
 
@@ -35,9 +36,10 @@ Requirements ExplicitMethod::requirements() const {
 
 void ExplicitMethod::check(const Graph&, const WrittenOptions& written, std::vector<Problem>& problems) const {
   if (options_.max_step > 0.0 && options_.min_step > options_.max_step) {
-    problems.push_back({fmt::format("method.{}.min_step ({} s) must be at most max_step ({} s)", name(),
-                                    options_.min_step, options_.max_step),
-                        "", position_of(written, "min_step")});
+    problems.push_back(problem_of({FactCode::MinAboveMaxStep,
+                                   {"method." + name()},
+                                   {{"min_step", options_.min_step, "s"}, {"max_step", options_.max_step, "s"}}},
+                                  "", position_of(written, "min_step")));
   }
   if (options_.adaptive) return;
   const ExplicitOptions defaults;
@@ -174,33 +176,28 @@ void ExplicitMethod::restore(const MethodMemory& memory) {
   restore_own(own);
 }
 
-std::vector<std::string> ExplicitMethod::notes(const CoupledSystem& system) const {
-  std::vector<std::string> notes;
+std::vector<Fact> ExplicitMethod::notes(const CoupledSystem& system) const {
+  std::vector<Fact> notes;
   const std::size_t loops = system.graph().loops().size();
   if (loops > 0) {
-    notes.push_back(fmt::format("{} algebraic loop{} {}", loops, loops > 1 ? "s" : "",
-                                options_.loops == LoopTreatment::Solve
-                                    ? "solved at every communication time"
-                                    : "delayed by one macro step (loops = \"delay\")"));
+    notes.push_back(options_.loops == LoopTreatment::Solve
+                        ? Fact{FactCode::LoopsSolved, {}, {{"loops", loops}}}
+                        : Fact{FactCode::LoopsDelayed, {}, {{"loops", loops}, {"step", "macro"}}});
   }
   for (auto& note : input_degree_notes(system, options_.degree)) notes.push_back(std::move(note));
   return notes;
 }
 
-std::vector<std::string> ExplicitMethod::warnings(const CoupledSystem& system) const {
-  std::vector<std::string> warnings;
+std::vector<Fact> ExplicitMethod::warnings(const CoupledSystem& system) const {
+  std::vector<Fact> warnings;
   if (options_.adaptive && control_.beyond_tolerance() > 0) {
-    warnings.push_back(fmt::format(
-        "after {} of {} macro steps an input was further from its output than the tolerance; steps are not taken back",
-        control_.beyond_tolerance(), memory_.step));
+    warnings.push_back(
+        {FactCode::InputsBeyondTolerance, {}, {{"steps", control_.beyond_tolerance()}, {"of", memory_.step}}});
   }
   if (memory_.events_seen_late == 0) return warnings;
-  warnings.push_back(
-      fmt::format("{} announced event{} between two communication times, so seen late; the first: '{}' at t = {} s. "
-                  "Choose a step that divides {}",
-                  memory_.events_seen_late, memory_.events_seen_late > 1 ? "s lie" : " lies",
-                  system.graph().name(memory_.first_late), memory_.first_late_event,
-                  memory_.events_seen_late > 1 ? "their times" : "its time"));
+  warnings.push_back({FactCode::EventsSeenLate,
+                      {system.graph().name(memory_.first_late)},
+                      {{"count", memory_.events_seen_late}, {"first", memory_.first_late_event, "s"}}});
   return warnings;
 }
 

@@ -56,8 +56,8 @@ class ExplicitMethod : public Method {
   void constants_changed(CoupledSystem& system) final { inputs_.cut_constants(system); }
   MethodMemory memory() const final;
   void restore(const MethodMemory& memory) final;
-  std::vector<std::string> notes(const CoupledSystem& system) const override;
-  std::vector<std::string> warnings(const CoupledSystem& system) const override;
+  std::vector<Fact> notes(const CoupledSystem& system) const override;
+  std::vector<Fact> warnings(const CoupledSystem& system) const override;
 
   /// Call between start and the first advance: the history as if the run had begun earlier. value(input, k): what the
   /// input received k macro steps before the start.

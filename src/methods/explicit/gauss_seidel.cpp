@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/suggest.hpp"
+#include "entrain/fact_codes.hpp"
 #include "methods/linear_stages.hpp"
 
 namespace entrain {
@@ -59,20 +60,19 @@ void GaussSeidel::check(const Graph& graph, const WrittenOptions& written, std::
   ExplicitMethod::check(graph, written, problems);
   if (written_sequence_.empty()) return;
   const auto known = subsystem_names(graph);
-  const auto problem = [&](std::string message, std::string remedy) {
-    problems.push_back({std::move(message), std::move(remedy), position_of(written, "sequence")});
+  const auto problem = [&](Fact fact, std::string remedy) {
+    problems.push_back(problem_of(std::move(fact), std::move(remedy), position_of(written, "sequence")));
   };
   const auto names = names_in(written_sequence_);
   for (const auto& name : names) {
     if (std::find(known.begin(), known.end(), name) == known.end()) {
-      problem(fmt::format("sequence: unknown subsystem '{}'", name), suggestion(name, known));
+      problem(Fact{FactCode::SequenceUnknown, {name}}, suggestion(name, known));
     }
   }
   for (const auto& name : known) {
     const auto times = std::count(names.begin(), names.end(), name);
-    if (times == 0) problem(fmt::format("sequence: '{}' is missing", name), "every subsystem is called once");
-    if (times > 1)
-      problem(fmt::format("sequence: '{}' is called {} times", name, times), "every subsystem is called once");
+    if (times == 0) problem(Fact{FactCode::SequenceIncomplete, {name}}, "every subsystem is called once");
+    if (times > 1) problem(Fact{FactCode::SequenceTwice, {name}, {{"times", times}}}, "every subsystem is called once");
   }
 }
 
@@ -99,17 +99,14 @@ void GaussSeidel::advance_subsystems(CoupledSystem& system) {
   }
 }
 
-std::vector<std::string> GaussSeidel::notes(const CoupledSystem& system) const {
+std::vector<Fact> GaussSeidel::notes(const CoupledSystem& system) const {
   auto notes = ExplicitMethod::notes(system);
-  constexpr std::size_t kShown = 12;
-  std::vector<std::string> names;
+  Fact sequence{FactCode::CallingSequence, {}, {{"origin", written_sequence_.empty() ? "found" : "given"}}};
   for (const auto& stage : stages_) {
-    if (names.size() == kShown) break;
-    auto& entry = names.emplace_back();
+    auto& entry = sequence.subjects.emplace_back();
     for (const SubsystemId s : stage) entry += (entry.empty() ? "" : " + ") + system.graph().name(s);
   }
-  notes.push_back(fmt::format("calling sequence ({}): {}{}", written_sequence_.empty() ? "found" : "given",
-                              fmt::join(names, ", "), stages_.size() > kShown ? ", ..." : ""));
+  notes.push_back(std::move(sequence));
   return notes;
 }
 

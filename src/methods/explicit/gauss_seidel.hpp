@@ -18,7 +18,7 @@ class GaussSeidel : public ExplicitMethod {
   void bind(OptionBinder& binder) override;
   void check(const Graph& graph, const WrittenOptions& written, std::vector<Problem>& problems) const override;
   void start(CoupledSystem& system, const RunSettings& settings) override;
-  std::vector<std::string> notes(const CoupledSystem& system) const override;
+  std::vector<Fact> notes(const CoupledSystem& system) const override;
 
  protected:
   void advance_subsystems(CoupledSystem& system) override;

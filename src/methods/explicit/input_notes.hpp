@@ -9,6 +9,6 @@ namespace entrain {
 
 /// What becomes of input polynomials of this degree in each subsystem: lowered, on how many sub-steps, or sub-steps
 /// that bring nothing.
-std::vector<std::string> input_degree_notes(const CoupledSystem& system, int degree);
+std::vector<Fact> input_degree_notes(const CoupledSystem& system, int degree);
 
 }  // namespace entrain

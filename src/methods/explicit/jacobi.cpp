@@ -7,6 +7,7 @@
 
 #include "base/suggest.hpp"
 #include "coupling/bonds.hpp"
+#include "entrain/fact_codes.hpp"
 #include "methods/linear_stages.hpp"
 
 namespace entrain {
@@ -67,20 +68,18 @@ void Jacobi::check(const Graph& graph, const WrittenOptions& written, std::vecto
   ExplicitMethod::check(graph, written, problems);
   if (step_control_ == MacroStepControl::Energy && input_degree() > 0) {
     problems.push_back(
-        {"step_control = \"energy\" needs held inputs", "use degree = 0", position_of(written, "degree")});
+        problem_of(Fact{FactCode::EnergyNeedsHeldInputs}, "use degree = 0", position_of(written, "degree")));
   }
   if (adaptive() && (step_control_ == MacroStepControl::Energy || feedthrough_ == FeedthroughTreatment::Refresh)) {
     problems.push_back(
-        {"adaptive = true looks at the connection defect, which feedthrough = \"refresh\" removes, and "
-         "step_control = \"energy\" chooses the step itself",
-         "use one of them", position_of(written, "adaptive")});
+        problem_of(Fact{FactCode::AdaptiveConflict}, "use one of them", position_of(written, "adaptive")));
   }
   std::vector<std::string> known;
   for (std::size_t y = 0; y < graph.outputs(); ++y) known.push_back(graph.name(OutputId{y}));
   for (const auto& name : delayed_) {
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
     problems.push_back(
-        {fmt::format("delayed: unknown output '{}'", name), suggestion(name, known), position_of(written, "delayed")});
+        problem_of(Fact{FactCode::DelayedUnknown, {name}}, suggestion(name, known), position_of(written, "delayed")));
   }
 }
 
@@ -158,17 +157,16 @@ void Jacobi::advance_subsystems(CoupledSystem& system) {
   if (refresh_) system.refresh_signals(next_time());
 }
 
-std::vector<std::string> Jacobi::notes(const CoupledSystem& system) const {
+std::vector<Fact> Jacobi::notes(const CoupledSystem& system) const {
   auto notes = ExplicitMethod::notes(system);
   if (energy_gain_ > 0.0) {
-    notes.push_back(fmt::format("residual-power correction of {} power bond{} with a gain of {}", system.bonds().size(),
-                                system.bonds().size() == 1 ? "" : "s", energy_gain_));
+    notes.push_back(
+        {FactCode::ResidualPowerCorrection, {}, {{"bonds", system.bonds().size()}, {"gain", energy_gain_}}});
   }
   if (feedthrough_ != FeedthroughTreatment::Delay) return notes;
   std::vector<std::string> names;
   for (const OutputId output : late_outputs(system)) names.push_back(system.graph().name(output));
-  notes.push_back(names.empty() ? "no output has feedthrough from a connected input: nothing is delayed"
-                                : fmt::format("delayed by one step, and recorded so: {}", fmt::join(names, ", ")));
+  notes.push_back({names.empty() ? FactCode::NothingDelayed : FactCode::OutputsDelayed, names});
   return notes;
 }
 

@@ -39,7 +39,7 @@ class Jacobi final : public ExplicitMethod {
   void check_times(const RunSettings& settings, const WrittenOptions& written,
                    std::vector<Problem>& problems) const override;
   void start(CoupledSystem& system, const RunSettings& settings) override;
-  std::vector<std::string> notes(const CoupledSystem& system) const override;
+  std::vector<Fact> notes(const CoupledSystem& system) const override;
 
   /// Its own, besides those of explicit methods.
   template <class Visitor>

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "entrain/fact_codes.hpp"
+
 namespace entrain {
 namespace {
 
@@ -39,9 +41,10 @@ Requirements HermiteMethod::requirements() const {
 void HermiteMethod::check(const Graph&, const WrittenOptions& written, std::vector<Problem>& problems) const {
   common_.estimator.check(name(), written, problems);
   if (common_.max_step > 0.0 && common_.min_step > common_.max_step) {
-    problems.push_back(
-        {fmt::format("min_step ({} s) must be at most max_step ({} s)", common_.min_step, common_.max_step), "",
-         position_of(written, "min_step")});
+    problems.push_back(problem_of({FactCode::MinAboveMaxStep,
+                                   {"method." + name()},
+                                   {{"min_step", common_.min_step, "s"}, {"max_step", common_.max_step, "s"}}},
+                                  "", position_of(written, "min_step")));
   }
   if (!common_.adaptive) warn_of_idle(adaptive_options(), name(), written, problems);
 }
@@ -351,12 +354,9 @@ void HermiteMethod::restore(const MethodMemory& memory) {
   restore_own(own);
 }
 
-std::vector<std::string> HermiteMethod::warnings(const CoupledSystem&) const {
+std::vector<Fact> HermiteMethod::warnings(const CoupledSystem&) const {
   if (memory_.jumps_found == 0) return {};
-  return {fmt::format(
-      "{} jump{} of the signals that nobody announced, the first before t = {} s; the inputs were restarted "
-      "there, but the step across has order 1. Give the times: events = [...]",
-      memory_.jumps_found, memory_.jumps_found > 1 ? "s" : "", memory_.first_jump)};
+  return {{FactCode::SignalJumps, {}, {{"count", memory_.jumps_found}, {"first", memory_.first_jump, "s"}}}};
 }
 
 }  // namespace entrain

@@ -65,7 +65,7 @@ class HermiteMethod : public Method {
   void constants_changed(CoupledSystem& system) final;
   MethodMemory memory() const final;
   void restore(const MethodMemory& memory) final;
-  std::vector<std::string> warnings(const CoupledSystem& system) const override;
+  std::vector<Fact> warnings(const CoupledSystem& system) const override;
 
   template <class Visitor>
   void fields(Visitor& visit) {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "entrain/fact_codes.hpp"
+
 namespace entrain {
 namespace {
 
@@ -214,22 +216,24 @@ void Ifosmondi::begin_anew() {
   if (estimates_) estimates_->forget_past();
 }
 
-std::vector<std::string> Ifosmondi::notes(const CoupledSystem&) const {
+std::vector<Fact> Ifosmondi::notes(const CoupledSystem&) const {
   auto notes = trials_->notes();
-  if (common_.adaptive) notes.emplace_back("adaptive: the step follows the iteration, not an error estimate");
+  if (common_.adaptive) notes.push_back({FactCode::StepFollowsIteration});
   if (!estimates_) return notes;
   const auto options = predicting();
-  notes.push_back(fmt::format("predictor: estimates with reconstruction = {}, linearize = \"{}\"",
-                              options.reconstruction, to_word(options.linearize)));
-  for (const auto& loss : estimates_->losses()) notes.push_back("predictor: " + loss);
+  notes.push_back({FactCode::PredictorEstimates,
+                   {},
+                   {{"reconstruction", options.reconstruction}, {"linearize", to_word(options.linearize)}}});
+  for (auto& loss : estimates_->losses()) {
+    loss.values.emplace_back("role", "predictor");
+    notes.push_back(std::move(loss));
+  }
   return notes;
 }
 
-std::vector<std::string> Ifosmondi::closing_notes(const CoupledSystem&) const {
+std::vector<Fact> Ifosmondi::closing_notes(const CoupledSystem&) const {
   if (steps_continued_ == 0) return {};
-  return {fmt::format(
-      "predictor: {} steps began with the polynomials of the step before, which were nearer than the estimates",
-      steps_continued_)};
+  return {{FactCode::PredictorContinued, {}, {{"steps", steps_continued_}}}};
 }
 
 }  // namespace entrain

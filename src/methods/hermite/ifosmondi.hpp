@@ -33,8 +33,8 @@ class Ifosmondi final : public HermiteMethod {
   const MethodTraits& traits() const override;
   void bind(OptionBinder& binder) override;
   Requirements requirements() const override;
-  std::vector<std::string> notes(const CoupledSystem& system) const override;
-  std::vector<std::string> closing_notes(const CoupledSystem& system) const override;
+  std::vector<Fact> notes(const CoupledSystem& system) const override;
+  std::vector<Fact> closing_notes(const CoupledSystem& system) const override;
 
   /// Its own, besides those of all Hermite methods.
   template <class Visitor>

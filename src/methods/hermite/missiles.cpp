@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "entrain/fact_codes.hpp"
+
 namespace entrain {
 namespace {
 
@@ -204,20 +206,20 @@ void Missiles::own_values(std::span<double> values) const {
   std::copy(gap_.begin(), gap_.end(), values.begin());
 }
 
-std::vector<std::string> Missiles::notes(const CoupledSystem&) const {
+std::vector<Fact> Missiles::notes(const CoupledSystem&) const {
   return trials_->losses();
 }
 
-std::vector<std::string> Missiles::closing_notes(const CoupledSystem&) const {
-  return {fmt::format("coupling equations: {} unknowns, factored {} times", 2 * unknowns_.size(),
-                      coupling_->equations.factorizations())};
+std::vector<Fact> Missiles::closing_notes(const CoupledSystem&) const {
+  return {{FactCode::CouplingEquations,
+           {},
+           {{"unknowns", 2 * unknowns_.size()}, {"factorizations", coupling_->equations.factorizations()}}}};
 }
 
-std::vector<std::string> Missiles::warnings(const CoupledSystem& system) const {
+std::vector<Fact> Missiles::warnings(const CoupledSystem& system) const {
   auto warnings = HermiteMethod::warnings(system);
   if (steps_missed_ > 0) {
-    warnings.push_back(
-        fmt::format("{} steps of the smallest size missed the tolerance. Lower min_step", steps_missed_));
+    warnings.push_back({FactCode::ToleranceMissed, {}, {{"count", steps_missed_}}});
   }
   return warnings;
 }

@@ -15,9 +15,9 @@ class Missiles final : public HermiteMethod {
   const MethodTraits& traits() const override;
   void bind(OptionBinder& binder) override;
   std::vector<std::string> step_tolerances() const override;
-  std::vector<std::string> warnings(const CoupledSystem& system) const override;
-  std::vector<std::string> notes(const CoupledSystem& system) const override;
-  std::vector<std::string> closing_notes(const CoupledSystem& system) const override;
+  std::vector<Fact> warnings(const CoupledSystem& system) const override;
+  std::vector<Fact> notes(const CoupledSystem& system) const override;
+  std::vector<Fact> closing_notes(const CoupledSystem& system) const override;
   /// Per connection: what the output turned out to be - what the step was made with.
   std::vector<Signal> own_signals(const Graph& graph) const override;
   void own_values(std::span<double> values) const override;
