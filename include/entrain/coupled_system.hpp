@@ -163,7 +163,7 @@ class ENTRAIN_API CoupledSystem {
   Parts& parts() { return *parts_; }
   const TransferPlan& transfer() const;
   const Subsystem& subsystem(SubsystemId s) const;
-  std::vector<std::string> warnings(SubsystemId s) const;
+  std::vector<Fact> warnings(SubsystemId s) const;
   /// Subsystems initialised, signals consistent, loops solved.
   void initialize(Time start, Time stop);
   /// A start value, before `initialize`.

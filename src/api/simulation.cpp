@@ -9,6 +9,7 @@
 #include "base/values.hpp"
 #include "description/system_file.hpp"
 #include "entrain/entrain.hpp"
+#include "entrain/fact_codes.hpp"
 #include "entrain/learning.hpp"
 #include "entrain/system.hpp"
 #include "run/changes.hpp"
@@ -32,9 +33,10 @@ std::string_view to_string(Termination termination) {
 
 namespace {
 
-std::string correction_note(const CorrectionSummary& correction) {
-  return fmt::format("{} corrected by {}, learned to {:.2g} of the range", fmt::join(correction.inputs, ", "),
-                     correction.file.empty() ? "a learned correction" : correction.file, correction.error);
+Fact correction_note(const CorrectionSummary& correction) {
+  return {FactCode::CorrectionUsed,
+          correction.inputs,
+          {{"file", correction.file.empty() ? "a learned correction" : correction.file}, {"error", correction.error}}};
 }
 
 }  // namespace
@@ -44,7 +46,7 @@ struct Simulation::Impl {
   Extensions extensions;
   RunOptions options;
   std::optional<Learned> learned;
-  std::string choice;  // of the method, if it was to be chosen
+  std::optional<Fact> choice;  // of the method, if it was to be chosen
   Prepared prepared;
   std::optional<CorrectionSchedule> corrections;
   std::optional<Changes> changes;
@@ -79,8 +81,8 @@ void Simulation::Impl::make() {
   runner.reset();
   changes.reset();
   prepared = std::move(made);
-  for (const auto& problem : problems) prepared.summary.warnings.push_back(to_string(problem));
-  if (!choice.empty()) prepared.summary.notes.push_back(choice);
+  for (const auto& problem : problems) prepared.summary.warnings.push_back(fact_of(problem));
+  if (choice) prepared.summary.notes.push_back(*choice);
   if (learned) {
     corrections = scheduled(*learned, description, prepared.system->graph(), prepared.settings);
     prepared.summary.correction = {learned->file, learned->inputs, learned->error};
@@ -150,7 +152,7 @@ class Simulation::Checkpoint {
 // NOLINTNEXTLINE(performance-unnecessary-value-param): the signature is public
 Simulation::Simulation(const SystemDescription& written, RunOptions options, const Extensions& extensions)
     : impl_(std::make_unique<Impl>()) {
-  auto [description, choice] = choose_method(written, extensions);
+  auto [description, choice, reasons] = choose_method(written, extensions);
   impl_->description = std::move(description);
   impl_->choice = std::move(choice);
   impl_->extensions = extensions;

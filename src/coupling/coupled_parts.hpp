@@ -38,7 +38,7 @@ struct CoupledSystem::Parts {
   const Capabilities& capabilities(SubsystemId s) const { return participants_[s].subsystem->capabilities(); }
   const VariableTable& variables(SubsystemId s) const { return participants_[s].subsystem->variables(); }
   Facets facets(SubsystemId s) { return participants_[s].subsystem->facets(); }
-  std::vector<std::string> warnings(SubsystemId s) const { return participants_[s].subsystem->warnings(); }
+  std::vector<Fact> warnings(SubsystemId s) const { return participants_[s].subsystem->warnings(); }
 
   void initialize(Time start, Time stop);
   void set_start(SubsystemId s, VariableTable::Place place, const Value& value);

@@ -113,7 +113,7 @@ const TransferPlan& CoupledSystem::transfer() const {
 const Subsystem& CoupledSystem::subsystem(SubsystemId s) const {
   return parts_->subsystem(s);
 }
-std::vector<std::string> CoupledSystem::warnings(SubsystemId s) const {
+std::vector<Fact> CoupledSystem::warnings(SubsystemId s) const {
   return parts_->warnings(s);
 }
 void CoupledSystem::initialize(Time start, Time stop) {
