@@ -68,6 +68,15 @@ void Adviser::remark(Fact fact) {
   if (std::find(remarks.begin(), remarks.end(), fact) == remarks.end()) remarks.push_back(std::move(fact));
 }
 
+void Adviser::remark_failure(FactCode code, const Error& error) {
+  if (!is_remarked(error.what())) remark({code, {}, {{"why", error.what()}}});
+}
+
+bool Adviser::is_remarked(std::string_view why) const {
+  return std::any_of(advice_.remarks.begin(), advice_.remarks.end(),
+                     [&](const Fact& of) { return of.text("why") == why; });
+}
+
 Duration Adviser::longest_imposed_step() const {
   return imposed_.empty() ? 0.0 : *std::max_element(imposed_.begin(), imposed_.end());
 }
@@ -178,7 +187,7 @@ void Adviser::foretell() {
     for (const auto& point : pilot_.path->points) fastest = std::max(fastest, fastest_rate(point.network));
     advice_.fastest_rate = fastest;
   } catch (const Error& error) {
-    remark({FactCode::ForecastFailed, {}, {{"why", error.what()}}});
+    remark_failure(FactCode::ForecastFailed, error);
     if (error.code() == ErrorCode::LoopNotSolved) return;  // a loop without solution: nothing follows from it
   }
   advice_.operating_points = pilot_.path->points.size();
@@ -270,8 +279,7 @@ void Adviser::measure_cost(Candidate& candidate) {
 /// What several runs have in common is said once.
 void Adviser::tell_brief_failures() {
   for (const auto& [message, titles] : brief_failures_) {
-    const bool known = std::any_of(advice_.remarks.begin(), advice_.remarks.end(),
-                                   [&why = message](const Fact& of) { return of.text("why") == why; });
+    const bool known = is_remarked(message);
     Fact ended{FactCode::BriefRunFailed, titles, {{"runs", titles.size()}, {"why", message}}};
     if (known) ended.values.emplace_back("same", 1);
     remark(std::move(ended));

@@ -26,6 +26,9 @@ class Adviser {
   void note_options(const SystemDescription& written);
   /// Adds it, unless it is there.
   void remark(Fact fact);
+  /// Adds the error as a fact with its text as `why`, unless an earlier remark has the same one.
+  void remark_failure(FactCode code, const Error& error);
+  bool is_remarked(std::string_view why) const;
   void describe();
   void run_pilot_method();
   bool misses_the_motion(const Candidate& candidate, const Pilot& pilot, Duration step) const;

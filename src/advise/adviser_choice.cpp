@@ -237,7 +237,7 @@ void Adviser::look_closer() {
     }
   } catch (const Error& error) {
     if (!error.problems().empty()) throw;  // a parameter that is not there
-    remark({FactCode::ForecastFailed, {}, {{"why", error.what()}}});
+    remark_failure(FactCode::ForecastFailed, error);
   }
 }
 

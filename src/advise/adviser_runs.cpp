@@ -32,7 +32,7 @@ Duration Adviser::time_to_probe() {
       event = std::min(event, system.next_event(SubsystemId{s}, advice_.start));
     }
   } catch (const Error& error) {
-    remark({FactCode::StartFailed, {}, {{"why", error.what()}}});
+    remark_failure(FactCode::StartFailed, error);
   }
   has_events_ = event < advice_.stop;
   const double unit = std::max(advice_.step, longest_imposed_step());
