@@ -109,7 +109,7 @@ std::string front_text(const Advice& advice) {
                    of.config.title() + (knee ? " <- gives up least" : "")});
   }
   return fmt::format("best compromises of radius, consistency and step: {} found, {}\n{}", points.size(),
-                     advice.front->how, table.text(2));
+                     advice.front->how ? render(*advice.front->how) : std::string(), table.text(2));
 }
 
 }  // namespace entrain::cli

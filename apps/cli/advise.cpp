@@ -80,7 +80,7 @@ std::string candidates_text(const Advice& advice) {
   for (std::size_t i = 0; i < advice.candidates.size(); ++i) {
     const auto& of = advice.candidates[i];
     if (!of.obstacles.empty()) {
-      hindered += fmt::format("  {}: {}\n", of.title(), fmt::join(of.obstacles, "; "));
+      hindered += fmt::format("  {}: {}\n", of.title(), render(of.obstacles, "; "));
       continue;
     }
     const bool chosen = advice.choice && *advice.choice == i;
@@ -103,6 +103,12 @@ std::string list_text(const std::string& heading, const std::vector<std::string>
   if (!lines.empty()) text = heading + "\n";
   for (const auto& line : lines) text += "  " + line + "\n";
   return text;
+}
+
+std::string list_text(const std::string& heading, const std::vector<Fact>& facts) {
+  std::vector<std::string> lines;
+  for (const auto& fact : facts) lines.push_back(render(fact));
+  return list_text(heading, lines);
 }
 
 std::string measured_text(const Advice& advice) {
@@ -133,11 +139,11 @@ std::string advice_text(const Advice& advice) {
   text += front_text(advice);
   text += list_text("remarks", advice.remarks);
   text += list_text("missing for a better answer", advice.missing);
-  if (!advice.choice) return text + "no recommendation: " + advice.reason + "\n";
+  if (!advice.choice) return text + "no recommendation: " + advice.reason() + "\n";
   text += fmt::format(
       "recommended: {}{}\n  because: {}\n", advice.candidates[*advice.choice].title(),
       advice.recommended_step ? fmt::format(" with a step of {} s", short_number(*advice.recommended_step)) : "",
-      advice.reason);
+      advice.reason());
   return text;
 }
 

@@ -47,7 +47,7 @@ std::string comparison_text(const Comparison& comparison) {
   if (const auto more = comparison.differences.size() - shown; more > 0) {
     text += fmt::format("{} more that agree better: --json or --report show all\n", more);
   }
-  for (const auto& note : comparison.notes) text += fmt::format("note: {}\n", note);
+  for (const auto& note : comparison.notes) text += fmt::format("note: {}\n", render(note));
   return text;
 }
 

@@ -20,7 +20,7 @@ Command add_convert(CLI::App& program) {
       ->type_name("");
   command->add_option("OUT", arguments->out, "File to write (.toml, .ssp, .ssd)")->required()->type_name("");
   return {command, [arguments] {
-            for (const auto& note : convert(arguments->in, arguments->out)) print_error(note);
+            for (const auto& note : convert(arguments->in, arguments->out)) print_error(render(note));
             print(fmt::format("wrote {}\n", arguments->out));
             return kDone;
           }};

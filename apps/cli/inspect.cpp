@@ -19,7 +19,7 @@ std::string inspection_text(const SystemInspection& inspection) {
     if (!subsystem.about.empty()) text += fmt::format("  {}\n", subsystem.about);
     text += variables_text(subsystem.variables) + capabilities_text(subsystem.capabilities, subsystem.variables);
     if (!subsystem.otherwise.empty()) text += fmt::format("  by model exchange: {}\n", subsystem.otherwise);
-    for (const auto& warning : subsystem.warnings) text += fmt::format("  warning: {}\n", warning);
+    for (const auto& warning : subsystem.warnings) text += fmt::format("  warning: {}\n", render(warning));
     text += '\n';
   }
   if (inspection.subsystems.size() > 1 || !inspection.loops.empty()) {
@@ -29,10 +29,9 @@ std::string inspection_text(const SystemInspection& inspection) {
   }
   text += "methods\n";
   for (const auto& verdict : inspection.methods) {
-    text +=
-        fmt::format("  {}: {}\n", verdict.method,
-                    verdict.obstacles.empty() ? "can run it" : fmt::format("{}", fmt::join(verdict.obstacles, "; ")));
-    for (const auto& note : verdict.notes) text += fmt::format("    {}\n", note);
+    text += fmt::format("  {}: {}\n", verdict.method,
+                        verdict.obstacles.empty() ? "can run it" : render(verdict.obstacles, "; "));
+    for (const auto& note : verdict.notes) text += fmt::format("    {}\n", render(note));
   }
   return text;
 }

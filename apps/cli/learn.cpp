@@ -25,8 +25,8 @@ struct LearnArguments : SystemArguments {
   bool report = false;
 };
 
-void print_note(const std::string& note) {
-  print(fmt::format("note     {}\n", note));
+void print_note(const Fact& note) {
+  print(fmt::format("note     {}\n", render(note)));
 }
 
 void print_plan(const LearnPlan& plan) {

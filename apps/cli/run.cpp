@@ -47,7 +47,7 @@ struct WrongSignals : std::exception {
 /// Of a run to its end: may it be trusted, and why.
 std::string verdict_line(const Verdict& verdict) {
   return fmt::format("verdict: {}{}\n", verdict.headline,
-                     verdict.reasons.empty() ? std::string() : ". " + verdict.reasons.front());
+                     verdict.reasons.empty() ? std::string() : ". " + render(verdict.reasons.front()));
 }
 
 void report_end(const RunArguments& arguments, const RunResult& result) {

@@ -184,7 +184,7 @@ std::string brief_summary(const RunSummary& summary, TextStyle style) {
   }
   for (const auto& note : grouped_notes(summary.notes)) text += fmt::format("  note               {}\n", note);
   for (const auto& warning : summary.warnings) {
-    text += fmt::format("  {}            {}\n", painted("warning", kYellow, style), warning);
+    text += fmt::format("  {}            {}\n", painted("warning", kYellow, style), render(warning));
   }
   return text + subsystems_text(summary);
 }

@@ -56,8 +56,8 @@ std::string verification_text(const Verification& of) {
   if (any(OutputVerdict::NotSeen)) {
     text += "  not seen: the subsystem makes the same steps in all three runs, so that they agree tells nothing.\n";
   }
-  for (const auto& doubt : of.doubts) text += "  not confirmed: " + doubt + "\n";
-  for (const auto& remark : of.remarks) text += "  " + remark + "\n";
+  for (const auto& doubt : of.doubts) text += "  not confirmed: " + render(doubt) + "\n";
+  for (const auto& remark : of.remarks) text += "  " + render(remark) + "\n";
   return text;
 }
 

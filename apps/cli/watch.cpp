@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "cli/sparkline.hpp"
+#include "entrain/fact_codes.hpp"
 #include "entrain/text.hpp"
 
 namespace entrain::cli {
@@ -31,9 +32,9 @@ std::vector<Problem> Watch::problems(std::span<const Signal> signals) const {
   for (const auto& name : names_) {
     const auto* signal = find(name, signals);
     if (signal == nullptr) {
-      problems.push_back({fmt::format("no signal '{}' to watch", name), suggestion(name, known), {"--watch", 0, 0}});
+      problems.push_back(problem_of(Fact{FactCode::UnknownSignal, {name}}, suggestion(name, known), {"--watch", 0, 0}));
     } else if (signal->type == ValueType::String || signal->type == ValueType::Binary) {
-      problems.push_back({fmt::format("'{}' is no number and cannot be watched", name), "", {"--watch", 0, 0}});
+      problems.push_back(problem_of(Fact{FactCode::NotWatchable, {name}}, "", {"--watch", 0, 0}));
     }
   }
   return problems;

@@ -9,6 +9,7 @@
 
 #include "entrain/export.hpp"
 #include "entrain/extensions.hpp"
+#include "entrain/fact.hpp"
 #include "entrain/method_traits.hpp"
 #include "entrain/quality.hpp"
 #include "entrain/system_description.hpp"
@@ -34,7 +35,7 @@ struct AdviceSettings {
 
 /// One configuration to run a system, and what is known of it.
 struct ENTRAIN_API Candidate : MethodConfig {
-  std::vector<std::string> obstacles;  ///< empty = it can run this system
+  std::vector<Fact> obstacles;  ///< empty = it can run this system
 
   std::optional<double> radius;  ///< spectral radius per macro step
   bool stable = false;           ///< nothing grows that does not grow by itself; meaningless without a radius
@@ -88,9 +89,9 @@ struct FrontPoint {
 struct Front {
   std::vector<FrontPoint> points;  ///< by ascending step
   std::size_t knee = 0;            ///< the one that gives up least
-  std::string how;                 ///< "NSGA-II over ...", "a grid of ..."; empty = nothing was searched
+  std::optional<Fact> how;         ///< by evolution or on a grid; nullopt = nothing was searched
   std::size_t judged = 0;          ///< couplings
-  std::string left_out;            ///< what the size of the network did not allow
+  std::optional<Fact> left_out;    ///< what the size of the network did not allow
 };
 
 /// Where nothing else is asked for, parameters are looked at from a hundredth to a hundred times their value.
@@ -149,10 +150,10 @@ struct ENTRAIN_API Advice {
   std::optional<Match> match;
   std::optional<std::size_t> choice;
   std::optional<Duration> recommended_step;
-  std::string reason;                ///< of the choice, or of there being none
-  std::vector<std::string> remarks;  ///< what limits the answer
-  std::vector<std::string> missing;  ///< what would allow a better one
-  std::vector<Measured> measured;    ///< when asked to verify
+  std::vector<Fact> reasons;       ///< of the choice, or of there being none
+  std::vector<Fact> remarks;       ///< what limits the answer
+  std::vector<Fact> missing;       ///< what would allow a better one
+  std::vector<Measured> measured;  ///< when asked to verify
   std::optional<Robustness> robustness;
   std::vector<ParameterLimits> parameters;  ///< those asked for, with the method that is recommended
   std::optional<double>
@@ -161,6 +162,8 @@ struct ENTRAIN_API Advice {
   std::vector<QualityCurve> curves;  ///< when asked for
   std::optional<HeatMap> heat;       ///< when asked for
 
+  /// The reasons in one sentence.
+  std::string reason() const;
   /// The sequence in a sentence, of many subsystems its beginning; empty where there is but one.
   std::string sequence_judged() const;
 };

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "entrain/export.hpp"
+#include "entrain/fact.hpp"
 #include "entrain/results.hpp"
 
 namespace entrain {
@@ -45,7 +46,7 @@ struct Comparison {
   std::vector<ComparedRun> runs;
   std::size_t reference = 0;
   std::vector<VariableDifference> differences;  ///< worst first
-  std::vector<std::string> notes;               ///< what could not be compared, and what limits the answer
+  std::vector<Fact> notes;                      ///< what could not be compared, and what limits the answer
 };
 
 /// Reads runs (folders) and files of results, and compares all with the reference: the one named, else the first run of

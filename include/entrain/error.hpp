@@ -6,15 +6,9 @@
 #include <vector>
 
 #include "entrain/export.hpp"
+#include "entrain/fact.hpp"
 
 namespace entrain {
-
-/// Where something was written. An empty file means "not from a file" (command line, program).
-struct SourcePosition {
-  std::string file;
-  int line = 0;    ///< 1-based; 0 = unknown
-  int column = 0;  ///< 1-based; 0 = unknown
-};
 
 /// One thing that is wrong (or doubtful) in what the user wrote.
 struct Problem {
@@ -23,7 +17,13 @@ struct Problem {
   std::string remedy;   ///< what to do; may be empty
   SourcePosition where;
   Severity severity = Severity::Error;
+  Fact fact = {};  ///< the message as data; the code is `custom` where a user's own code wrote the message
 };
+
+/// With the sentence of the fact as its message, and the severity of its kind.
+ENTRAIN_API Problem problem_of(Fact fact, std::string remedy = {}, SourcePosition where = {});
+/// The problem as a fact, with its remedy and position.
+ENTRAIN_API Fact fact_of(const Problem& problem);
 
 /// "system.toml:12: unknown variable 'prey.uu'; did you mean 'prey.u'?"
 ENTRAIN_API std::string to_string(const Problem& problem);

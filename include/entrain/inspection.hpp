@@ -6,6 +6,7 @@
 #include "entrain/capabilities.hpp"
 #include "entrain/export.hpp"
 #include "entrain/extensions.hpp"
+#include "entrain/fact.hpp"
 #include "entrain/method_traits.hpp"
 #include "entrain/options.hpp"
 #include "entrain/system_description.hpp"
@@ -18,15 +19,15 @@ struct SubsystemInspection {
   std::string about;  ///< what an FMU says of itself
   VariableTable variables;
   Capabilities capabilities;
-  std::vector<std::string> warnings;  ///< of itself: claims that were withdrawn, what is not used
-  std::string otherwise;              ///< what it would be by its other interface; empty if there is none
+  std::vector<Fact> warnings;  ///< of itself: claims that were withdrawn, what is not used
+  std::string otherwise;       ///< what it would be by its other interface; empty if there is none
 };
 
 /// Whether a method can run a system.
 struct MethodFitness {
   std::string method;
-  std::vector<std::string> obstacles;  ///< empty = the method can run this system
-  std::vector<std::string> notes;      ///< what it would make of it
+  std::vector<Fact> obstacles;  ///< empty = the method can run this system
+  std::vector<Fact> notes;      ///< what it would make of it
 };
 
 /// What a system is made of, without running it.

@@ -13,6 +13,7 @@
 
 #include "entrain/choices.hpp"
 #include "entrain/export.hpp"
+#include "entrain/fact.hpp"
 #include "entrain/options.hpp"
 #include "entrain/simulation.hpp"
 
@@ -94,7 +95,7 @@ struct LearnPlan {
   /// better than the one before. nullopt where a subsystem tells no linearization.
   std::optional<double> gamma;
   std::optional<double> radius;  ///< spectral radius of the loop with its delay and without corrections
-  std::vector<std::string> notes;
+  std::vector<Fact> notes;
 };
 
 /// What a learned input was in one run, and what it should have been, at the times its subsystem took it.
@@ -119,7 +120,7 @@ struct LearnResult {
   LearnPlan plan;
   std::vector<LearnedCourse> before;  ///< of the first run, a course per learned connection
   std::vector<LearnedCourse> after;   ///< of the best run
-  std::vector<std::string> notes;     ///< those of the plan first
+  std::vector<Fact> notes;            ///< those of the plan first
 
   /// No run with a correction was better than the one without.
   bool learned_nothing() const {
@@ -131,7 +132,7 @@ struct LearnResult {
 struct LearnProgress {
   std::function<void(const LearnPlan&)> planned = {};
   std::function<void(const LearnIteration&)> iterated = {};
-  std::function<void(const std::string&)> noted = {};  ///< between two runs: what is done differently from now on
+  std::function<void(const Fact&)> noted = {};  ///< between two runs: what is done differently from now on
 };
 
 /// Runs the system again and again with the method that can be corrected (learnable_method), held inputs and a fixed

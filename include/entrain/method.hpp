@@ -81,14 +81,15 @@ class ENTRAIN_API Method : public HasOptions {
   virtual MethodMemory memory() const = 0;
   virtual void restore(const MethodMemory& memory) = 0;
 
-  /// How the run is done, for the summary: a sequence found, loops delayed, ...
-  virtual std::vector<std::string> notes(const CoupledSystem&) const { return {}; }
+  /// How the run is done, for the summary: a sequence found, loops delayed, ... A method of a user reports by
+  /// custom_note and custom_warning (entrain/fact.hpp).
+  virtual std::vector<Fact> notes(const CoupledSystem&) const { return {}; }
   /// How the run went, for the summary; asked at the end.
-  virtual std::vector<std::string> closing_notes(const CoupledSystem&) const { return {}; }
+  virtual std::vector<Fact> closing_notes(const CoupledSystem&) const { return {}; }
   /// The steps it gave this subsystem, if not those of all.
   virtual std::optional<OwnSteps> own_steps(SubsystemId) const { return std::nullopt; }
-  /// What may have spoilt the result, asked at the end.
-  virtual std::vector<std::string> warnings(const CoupledSystem&) const { return {}; }
+  /// What may have degraded the result; asked at the end.
+  virtual std::vector<Fact> warnings(const CoupledSystem&) const { return {}; }
 
   /// Signals of the method itself that can be recorded, and their values after the latest macro step.
   virtual std::vector<Signal> own_signals(const Graph&) const { return {}; }

@@ -10,6 +10,7 @@
 
 #include "entrain/capabilities.hpp"
 #include "entrain/export.hpp"
+#include "entrain/fact.hpp"
 #include "entrain/method_traits.hpp"
 #include "entrain/system_description.hpp"
 
@@ -112,8 +113,8 @@ struct RunSummary {
   std::vector<BondSummary> bonds;
   std::vector<LoopSummary> loops;
   std::vector<std::string> sequence;  ///< the subsystems, sources before consumers as far as there are such
-  std::vector<std::string> notes;     ///< how the run was done: loops delayed, sequence found, ...
-  std::vector<std::string> warnings;  ///< what may spoil the result
+  std::vector<Fact> notes;            ///< how the run was done: loops delayed, sequence found, ...
+  std::vector<Fact> warnings;         ///< what may degrade the result
   std::vector<SubsystemSummary> subsystems;
   std::map<std::string, OptionValue> parameters;  ///< every option in force
   std::vector<std::string> step_tolerances;       ///< those of them that the steps follow; none: the step of the run

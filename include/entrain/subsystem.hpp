@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "entrain/capabilities.hpp"
+#include "entrain/fact.hpp"
 #include "entrain/variable.hpp"
 
 namespace entrain {
@@ -236,7 +237,7 @@ class Subsystem {
   virtual const Capabilities& capabilities() const = 0;
   virtual Facets facets() noexcept = 0;
   /// What may spoil the result, known so far. Grows at its end only; asked after initialize and at the end of a run.
-  virtual std::vector<std::string> warnings() const { return {}; }
+  virtual std::vector<Fact> warnings() const { return {}; }
 
   /// A start value of a parameter, state or input. The type has been matched with the variable's.
   virtual void set_start(VariableTable::Place place, const Value& value) = 0;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "entrain/export.hpp"
+#include "entrain/fact.hpp"
 
 namespace entrain {
 
@@ -13,7 +14,7 @@ struct Verdict {
   enum class Level { Good, Caution, Bad };
   Level level = Level::Good;
   std::string headline;
-  std::vector<std::string> reasons;  ///< what decided comes first
+  std::vector<Fact> reasons;  ///< what decided comes first
 };
 
 /// Of the run whose files are in the folder, as its report says. Throws Error{FileFailed}.

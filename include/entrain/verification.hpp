@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "entrain/export.hpp"
+#include "entrain/fact.hpp"
 #include "entrain/simulation.hpp"
 
 namespace entrain {
@@ -47,11 +48,11 @@ struct ENTRAIN_API Verification {
   std::string method;   ///< the one that was run, where the file says "auto"
   Duration step = 0.0;  ///< h
   std::vector<OutputVerification> outputs;
-  std::vector<std::string> remarks;  ///< what limits the answer
+  std::vector<Fact> remarks;  ///< what limits the answer
   /// Who made the same steps in all runs: subsystems that impose one, or the method itself.
   std::vector<std::string> unrefined;
   /// Why runs that agree may still be wrong: by what they measured of themselves.
-  std::vector<std::string> doubts;
+  std::vector<Fact> doubts;
   std::optional<std::string> failure;  ///< a run that did not complete, and why; then `outputs` is empty
 
   /// Every output is sound, everybody was refined, there are no doubts, and no relative error bar exceeds the limit.

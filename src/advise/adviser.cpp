@@ -16,6 +16,7 @@
 #include "advise/search_configs.hpp"
 #include "analysis/coupled_motion.hpp"
 #include "entrain/error.hpp"
+#include "entrain/fact_codes.hpp"
 #include "entrain/system.hpp"
 #include "methods/calendar.hpp"
 
@@ -57,18 +58,23 @@ void Adviser::note_options(const SystemDescription& written) {
       if (name != "degree") names.push_back(name);
     }
     if (names.empty()) continue;
-    remark(fmt::format("{} of {} in the file {} not judged: methods are compared with their defaults",
-                       fmt::join(names, ", "), method, names.size() > 1 ? "are" : "is"));
+    const auto count = names.size();
+    remark({FactCode::OptionsNotJudged, std::move(names), {{"method", method}, {"options", count}}});
   }
 }
 
-void Adviser::remark(std::string text) {
-  if (!is_said(text)) advice_.remarks.push_back(std::move(text));
+void Adviser::remark(Fact fact) {
+  auto& remarks = advice_.remarks;
+  if (std::find(remarks.begin(), remarks.end(), fact) == remarks.end()) remarks.push_back(std::move(fact));
 }
 
-bool Adviser::is_said(const std::string& text) const {
+void Adviser::remark_failure(FactCode code, const Error& error) {
+  if (!is_remarked(error.what())) remark({code, {}, {{"why", error.what()}}});
+}
+
+bool Adviser::is_remarked(std::string_view why) const {
   return std::any_of(advice_.remarks.begin(), advice_.remarks.end(),
-                     [&](const std::string& of) { return of.find(text) != std::string::npos; });
+                     [&](const Fact& of) { return of.text("why") == why; });
 }
 
 Duration Adviser::longest_imposed_step() const {
@@ -128,16 +134,16 @@ void Adviser::run_pilot_method() {
       pilot_ = run_pilot(*pilot.system, *pilot.method, pilot.settings, {});
       if (pilot_.failed || misses_the_motion(*candidate, pilot_, advice_.step)) run_pilot_in_smaller_steps(*candidate);
     } catch (const Error& error) {
-      pilot_.obstacles.emplace_back(error.what());
+      pilot_.obstacles.push_back({FactCode::RunObstacle, {}, {{"why", error.what()}}});
     }
     break;
   }
   for (const auto& of : pilot_.remarks) remark(of);
   for (const auto& driven : pilot_.driven) {
-    remark(driven + ": stability is foretold, errors are measured in short runs");
+    remark({FactCode::StabilityOnly, driven.subjects, {{"of", name_of(driven.code)}, {"driven", render(driven)}}});
   }
   for (const auto& obstacle : pilot_.obstacles) {
-    remark(obstacle + ": no step matrix, so nothing is foretold");
+    remark({FactCode::NoStepMatrix, obstacle.subjects, {{"of", name_of(obstacle.code)}, {"why", render(obstacle)}}});
   }
 }
 
@@ -169,9 +175,7 @@ void Adviser::run_pilot_in_smaller_steps(const Candidate& candidate) {
     pilot_ = std::move(finer);
     if (misses_the_motion(candidate, pilot_, description.step->value)) continue;
     pilot_.remarks.push_back(
-        fmt::format("a step of {:.3g} s is too long to follow the motion: it is that of a pilot "
-                    "run with {:.3g} s",
-                    advice_.step, description.step->value));
+        {FactCode::PilotWithSmallerStep, {}, {{"step", advice_.step, "s"}, {"smaller", description.step->value, "s"}}});
     return;
   }
 }
@@ -183,7 +187,7 @@ void Adviser::foretell() {
     for (const auto& point : pilot_.path->points) fastest = std::max(fastest, fastest_rate(point.network));
     advice_.fastest_rate = fastest;
   } catch (const Error& error) {
-    remark(error.what());
+    remark_failure(FactCode::ForecastFailed, error);
     if (error.code() == ErrorCode::LoopNotSolved) return;  // a loop without solution: nothing follows from it
   }
   advice_.operating_points = pilot_.path->points.size();
@@ -191,7 +195,7 @@ void Adviser::foretell() {
     try {
       if (usable(candidate)) foretell(candidate);
     } catch (const Error& error) {  // imposed steps that hardly ever meet, an eigenvalue that is not found
-      remark(fmt::format("{}: {}", candidate.title(), error.what()));
+      remark({FactCode::ForecastFailed, {}, {{"candidate", candidate.title()}, {"why", error.what()}}});
     }
   }
 }
@@ -214,11 +218,11 @@ void Adviser::foretell(Candidate& candidate) {
 /// What a search found becomes a candidate: the compromise, and what is most accurate at the step asked for.
 void Adviser::search() {
   if (advice_.operating_points == 0 || !advice_.fastest_rate) {
-    remark("nothing to search: no step matrix is known");
+    remark({FactCode::NothingToSearch});
     return;
   }
   if (!imposed_.empty()) {
-    remark("no search: imposed steps leave few steps to choose from");
+    remark({FactCode::NoSearch});
     return;
   }
   int highest = 0;
@@ -226,8 +230,8 @@ void Adviser::search() {
   // A step beyond a period of the fastest motion shows nothing of it.
   const Duration longest = std::min(whole_run(), 2.0 * std::numbers::pi / *advice_.fastest_rate);
   Front searched = search_configs(linearized_run(), settings_, highest, longest);
-  if (!searched.left_out.empty()) remark(searched.left_out);
-  if (searched.how.empty()) return;
+  if (searched.left_out) remark(*searched.left_out);
+  if (!searched.how) return;
   advice_.front = std::move(searched);
   const auto& front = *advice_.front;
   if (front.points.empty()) return;
@@ -268,16 +272,17 @@ void Adviser::measure_cost(Candidate& candidate) {
     candidate.calls_per_step = cost.calls * advice_.step;
     candidate.wall_seconds = cost.wall_seconds;
   } catch (const Error& error) {
-    candidate.obstacles.emplace_back(error.what());
+    candidate.obstacles.push_back({FactCode::RunObstacle, {}, {{"why", error.what()}}});
   }
 }
 
 /// What several runs have in common is said once.
 void Adviser::tell_brief_failures() {
   for (const auto& [message, titles] : brief_failures_) {
-    const auto who =
-        fmt::format("{} with {}", titles.size() > 1 ? "brief runs" : "a brief run", fmt::join(titles, ", "));
-    remark(is_said(message) ? who + " ended in the same way" : fmt::format("{} ended: {}", who, message));
+    const bool known = is_remarked(message);
+    Fact ended{FactCode::BriefRunFailed, titles, {{"runs", titles.size()}, {"why", message}}};
+    if (known) ended.values.emplace_back("same", 1);
+    remark(std::move(ended));
   }
 }
 
@@ -302,7 +307,7 @@ void Adviser::compare_at_equal_cost() {
     try {
       if (candidate.error) candidate.equal_cost_error = error_at(candidate, candidate.equal_cost_step);
     } catch (const Error& error) {
-      remark(fmt::format("{}: {}", candidate.title(), error.what()));
+      remark({FactCode::ForecastFailed, {}, {{"candidate", candidate.title()}, {"why", error.what()}}});
     }
   }
 }
@@ -351,22 +356,19 @@ void Adviser::tell_what_is_missing() {
     const auto& can = system.capabilities(SubsystemId{s});
     const auto& name = system.graph().name(SubsystemId{s});
     if (!can.linearization) {
-      advice_.missing.push_back(fmt::format("'{}' tells no linearization; with it errors could be foretold", name));
+      advice_.missing.push_back({FactCode::LinearizationMissing, {name}});
     } else if (can.states && !can.state_derivatives) {
-      advice_.missing.push_back(
-          fmt::format("'{}' tells no state derivatives; with them errors could be foretold", name));
+      advice_.missing.push_back({FactCode::StateDerivativesMissing, {name}});
     }
     if (!can.states && estimating != advice_.candidates.end()) {
-      advice_.missing.push_back(
-          fmt::format("'{}' exposes no states; with them {} would reach its full order", name, estimating->method));
+      advice_.missing.push_back({FactCode::StatesMissing, {name}, {{"method", estimating->method}}});
     }
     bool fed = false;
     for (const InputId input : system.graph().inputs_of(SubsystemId{s})) {
       fed = fed || system.graph().source(input) != nullptr;
     }
     if (can.input_degree == 0 && fed) {
-      advice_.missing.push_back(fmt::format(
-          "'{}' takes constant inputs only; polynomials (or substeps) would be nearer to what it is told", name));
+      advice_.missing.push_back({FactCode::PolynomialInputsMissing, {name}});
     }
   }
 }
@@ -376,7 +378,7 @@ Advice advise(const SystemDescription& description, const AdviceSettings& settin
 }
 
 SystemDescription applied(const SystemDescription& description, const Advice& advice, const Extensions& extensions) {
-  if (!advice.choice) throw Error(ErrorCode::InvalidSystem, "there is no advice to apply: " + advice.reason);
+  if (!advice.choice) throw Error(ErrorCode::InvalidSystem, "there is no advice to apply: " + advice.reason());
   SystemDescription result = with_config(MethodRegistry(extensions), description, advice.candidates[*advice.choice]);
   result.step = {advice.recommended_step.value_or(advice.step), {}};
   return result;

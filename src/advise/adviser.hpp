@@ -24,9 +24,11 @@ class Adviser {
 
  private:
   void note_options(const SystemDescription& written);
-  /// Said once.
-  void remark(std::string text);
-  bool is_said(const std::string& text) const;
+  /// Adds it, unless it is there.
+  void remark(Fact fact);
+  /// Adds the error as a fact with its text as `why`, unless an earlier remark has the same one.
+  void remark_failure(FactCode code, const Error& error);
+  bool is_remarked(std::string_view why) const;
   void describe();
   void run_pilot_method();
   bool misses_the_motion(const Candidate& candidate, const Pilot& pilot, Duration step) const;
@@ -44,8 +46,9 @@ class Adviser {
   void match();
   std::vector<std::size_t> ranking() const;
   void choose();
+  void take_match_into_account(const Candidate& best);
   std::size_t best_of_alike(const std::vector<std::size_t>& order) const;
-  void choose_plainest(const std::string& why);
+  void choose_plainest(const Fact& why);
   void choose_undemanding();
   void choose_step();
   void choose_step_by_runs();

@@ -10,6 +10,7 @@
 #include "advise/choose_method.hpp"
 #include "advise/parameter_study.hpp"
 #include "entrain/error.hpp"
+#include "entrain/fact_codes.hpp"
 
 namespace entrain {
 
@@ -38,41 +39,52 @@ void Adviser::choose() {
   }
   advice_.choice = best_of_alike(order);
   const auto& best = advice_.candidates[*advice_.choice];
-  const std::string basis = best.probed_error
-                                ? fmt::format("error at equal cost, measured over {:.3g} s", runs_->length())
-                            : best.equal_cost_error ? "foretold error at equal cost"
-                                                    : "foretold error";
-  advice_.reason = fmt::format("smallest {}: {:.2g} of the range of the worst output", basis, *best.merit());
+  const char* basis = best.probed_error       ? "error at equal cost"
+                      : best.equal_cost_error ? "forecast error at equal cost"
+                                              : "forecast error";
+  Fact reason{FactCode::SmallestError, {best.title()}, {{"basis", basis}, {"error", *best.merit()}}};
+  if (best.probed_error) reason.values.emplace_back("length", runs_->length(), "s");
   if (*advice_.choice != order.front()) {
     const auto& first = advice_.candidates[order.front()];
-    advice_.reason = fmt::format("{}: {:.2g} of the range of the worst output, hardly more than {} with {:.2g}; but ",
-                                 basis, *best.merit(), first.title(), *first.merit());
-    advice_.reason += best.probed_defect
-                          ? fmt::format(
-                                "the inputs of those who impose their steps, which no run refines, are {:.2g} of "
-                                "their range from their sources instead of {:.2g}",
-                                *best.probed_defect, *first.probed_defect)
-                          : fmt::format("of what the coupling adds {:.2g} is foretold instead of {:.2g}",
-                                        *best.equal_cost_error, *first.equal_cost_error);
-  } else if (order.size() > 1) {
-    const auto& next = advice_.candidates[order[1]];
-    advice_.reason += fmt::format("; next is {} with {:.2g}", next.title(), *next.merit());
-  }
-  if (!advice_.match) return;
-  const auto& match = *advice_.match;
-  const auto by = [&](double error) {  // below the doubt it is the reference that is measured
-    return error > match.doubt ? fmt::format("{:.2g}", error) : fmt::format("at most {:.2g}", match.doubt);
-  };
-  const auto compared = fmt::format(
-      "in runs of equal cost over {:.3g} s {} errs by {} of the range of the worst output, {} (step {:.3g} s) by {}",
-      match.length, advice_.candidates[match.candidate].title(), by(match.error), best.title(), match.rival_step,
-      by(match.rival_error));
-  if (match.won()) {
-    advice_.choice = match.candidate;
-    advice_.reason = compared + ", the best of the others";
+    reason.subjects = {first.title()};
+    reason.values.emplace_back("other", *first.merit());
+    if (best.probed_defect) {
+      reason.code = FactCode::SmallErrorAndDefect;
+      reason.values.emplace_back("defect", *best.probed_defect);
+      reason.values.emplace_back("other_defect", *first.probed_defect);
+    } else {
+      reason.code = FactCode::SmallErrorAndForecast;
+      reason.values.emplace_back("coupling", *best.equal_cost_error);
+      reason.values.emplace_back("other_coupling", *first.equal_cost_error);
+    }
+    advice_.reasons = {std::move(reason)};
   } else {
-    advice_.reason += "; " + compared;
+    advice_.reasons = {std::move(reason)};
+    if (order.size() > 1) {
+      const auto& next = advice_.candidates[order[1]];
+      advice_.reasons.push_back({FactCode::NextBest, {next.title()}, {{"error", *next.merit()}}});
+    }
   }
+  if (advice_.match) take_match_into_account(best);
+}
+
+void Adviser::take_match_into_account(const Candidate& best) {
+  const auto& match = *advice_.match;
+  // Below the doubt it is the reference that is measured.
+  Fact compared{FactCode::EqualCostRuns,
+                {advice_.candidates[match.candidate].title(), best.title()},
+                {{"length", match.length, "s"},
+                 {"error", std::max(match.error, match.doubt)},
+                 {"step", match.rival_step, "s"},
+                 {"other", std::max(match.rival_error, match.doubt)}}};
+  if (!(match.error > match.doubt)) compared.values.emplace_back("at_most", 1);
+  if (!(match.rival_error > match.doubt)) compared.values.emplace_back("other_at_most", 1);
+  if (match.won()) {
+    compared.values.emplace_back("won", 1);
+    advice_.choice = match.candidate;
+    advice_.reasons.clear();
+  }
+  advice_.reasons.push_back(std::move(compared));
 }
 
 /// The best, or one that is nearly as good in short runs and better in what these do not show: with imposed steps,
@@ -97,7 +109,7 @@ std::size_t Adviser::best_of_alike(const std::vector<std::size_t>& order) const 
 }
 
 /// Where one method is as good as another: the first that can.
-void Adviser::choose_plainest(const std::string& why) {
+void Adviser::choose_plainest(const Fact& why) {
   const auto plainest = std::find_if(advice_.candidates.begin(), advice_.candidates.end(), [](const Candidate& of) {
     return of.obstacles.empty() && of.calls_per_step.has_value();
   });
@@ -106,7 +118,7 @@ void Adviser::choose_plainest(const std::string& why) {
     return;
   }
   advice_.choice = static_cast<std::size_t>(plainest - advice_.candidates.begin());
-  advice_.reason = why;
+  advice_.reasons = {why};
 }
 
 /// Where nothing is known of any: one that asks nothing of the subsystems and chooses its steps, if it comes through.
@@ -120,24 +132,29 @@ void Adviser::choose_undemanding() {
   const auto chosen = find(true);
   const auto other = find(false);
   if (chosen == candidates.end() && other == candidates.end()) {
-    advice_.reason = "no method completed a brief run; see the remarks";
+    advice_.reasons = {{FactCode::NoMethodCompleted}};
     for (const auto& candidate : candidates) {
-      if (advice_.remarks.empty() && !candidate.obstacles.empty()) remark(candidate.obstacles.front());
+      if (advice_.remarks.empty() && !candidate.obstacles.empty()) {
+        remark(candidate.obstacles.front());
+      }
     }
     return;
   }
-  const auto runs =
-      fmt::format("comes through {:.3g} s with numbers at a step of {:.3g} s", runs_->length(), advice_.step);
+  const std::vector<FactValue> run{{"length", runs_->length(), "s"}, {"step", advice_.step, "s"}};
   if (chosen == candidates.end() || !runs_->refine(*chosen, advice_.step)) {
-    advice_.reason = "no method " + runs;
+    advice_.reasons = {{FactCode::NoMethodFinite, {}, run}};
     return;
   }
   advice_.choice = static_cast<std::size_t>(chosen - candidates.begin());
   const auto hindered =
       std::find_if(candidates.begin(), candidates.end(), [](const Candidate& of) { return !of.obstacles.empty(); });
-  advice_.reason = other != candidates.end() ? fmt::format("no other {}; {} chooses its own", runs, chosen->title())
-                   : hindered != candidates.end() ? "no other method can: " + hindered->obstacles.front()
-                                                  : "no other method completed a brief run";
+  if (other != candidates.end()) {
+    advice_.reasons = {{FactCode::OnlyOwnSteps, {chosen->title()}, run}};
+  } else if (hindered != candidates.end()) {
+    advice_.reasons = {{FactCode::NoOtherMethod, {}, {{"why", render(hindered->obstacles.front())}}}};
+  } else {
+    advice_.reasons = {{FactCode::NoOtherCompleted}};
+  }
 }
 
 /// What grows is said, and an error as large as the signals is no recommendation.
@@ -152,10 +169,9 @@ void Adviser::doubt_the_choice() {
     any_step = any_step || !candidate.steps_searched || !candidate.stable_steps.empty();
   }
   if (any_known && !any_stable) {
-    remark(any_step ? "at this step the coupling grows with every method of which it can be foretold"
-                    : fmt::format("the coupling grows with every method of which it can be foretold, "
-                                  "at every step from {:.3g} s on: it is unstable",
-                                  advice_.step / 64.0));
+    Fact grows{FactCode::GrowsWithEveryMethod};
+    if (!any_step) grows.values.emplace_back("smallest", advice_.step / 64.0, "s");
+    remark(std::move(grows));
   }
   if (!advice_.choice || advice_.recommended_step) return;
   const auto& best = advice_.candidates[*advice_.choice];
@@ -165,13 +181,10 @@ void Adviser::doubt_the_choice() {
   const bool grows = best.radius && !best.stable && best.stable_steps.empty() &&
                      std::log(*best.radius) * whole_run() / advice_.step > std::log(kHopeless);
   if (grows) {
-    advice_.reason = fmt::format(
-        "it grows at every step; with the best, {}, a disturbance is multiplied by {:.4g} in every macro step",
-        best.title(), *best.radius);
+    advice_.reasons = {{FactCode::GrowsAtEveryStep, {best.title()}, {{"radius", *best.radius}}}};
   } else if (best.merit() && *best.merit() >= kUseless) {
-    advice_.reason =
-        fmt::format("the best, {}, errs by {:.2g} times the range of the worst output at a step of {:.3g} s",
-                    best.title(), *best.merit(), advice_.step);
+    advice_.reasons = {
+        {FactCode::BestIsUseless, {best.title()}, {{"error", *best.merit()}, {"step", advice_.step, "s"}}}};
   } else {
     return;
   }
@@ -182,7 +195,7 @@ void Adviser::doubt_the_choice() {
 void Adviser::look_closer() {
   if (advice_.operating_points == 0) {
     if (!settings_.parameters.empty()) {
-      remark("no limits of parameters: no step matrix is known");
+      remark({FactCode::NoParameterLimits});
     }
     return;
   }
@@ -224,7 +237,7 @@ void Adviser::look_closer() {
     }
   } catch (const Error& error) {
     if (!error.problems().empty()) throw;  // a parameter that is not there
-    remark(error.what());
+    remark_failure(FactCode::ForecastFailed, error);
   }
 }
 

@@ -11,6 +11,7 @@
 #include "advise/method_kinds.hpp"
 #include "coupling/engine.hpp"
 #include "entrain/error.hpp"
+#include "entrain/fact_codes.hpp"
 #include "verify/verification.hpp"
 
 namespace entrain {
@@ -33,7 +34,7 @@ Duration Adviser::time_to_probe() {
       event = std::min(event, system.next_event(SubsystemId{s}, advice_.start));
     }
   } catch (const Error& error) {
-    remark(error.what());
+    remark_failure(FactCode::StartFailed, error);
   }
   has_events_ = event < advice_.stop;
   const double unit = std::max(advice_.step, longest_imposed_step());
@@ -125,7 +126,7 @@ void Adviser::match() {
                           .doubt = runs_->doubt(),
                           .length = runs_->length()};
   } catch (const Error& error) {
-    remark(fmt::format("{} was not compared: {}", own->title(), error.what()));
+    remark({FactCode::NotCompared, {own->title()}, {{"why", error.what()}}});
   }
 }
 
@@ -162,11 +163,11 @@ bool Adviser::forecast_holds() {
   try {
     const auto best = measured(order.front());
     if (!best || best->measured <= std::max(kNegligible, kRunSurprise * best->foretold)) return true;
-    remark(
-        fmt::format("{} errs by {:.2g} in a short run where {:.2g} is foretold: {}the subsystems do not integrate as "
-                    "exactly as a forecast assumes; errors are measured in short runs",
-                    advice_.candidates[order.front()].title(), best->measured, best->foretold,
-                    advice_.operating_points > 1 ? "the system is too far from linear, or " : ""));
+    Fact refuted{FactCode::ForecastRefuted,
+                 {advice_.candidates[order.front()].title()},
+                 {{"error", best->measured}, {"forecast", best->foretold}}};
+    if (advice_.operating_points > 1) refuted.values.emplace_back("points", advice_.operating_points);
+    remark(std::move(refuted));
     return false;
   } catch (const Error&) {  // a part of the step that does not fit an imposed one: it cannot be tested so
     return true;
@@ -181,17 +182,16 @@ void Adviser::measure_the_best() {
   const auto rest = order.begin() + static_cast<std::ptrdiff_t>(std::min(kBest, order.size()));
   order.erase(std::remove_if(rest, order.end(), [&](std::size_t i) { return !advice_.candidates[i].searched; }),
               order.end());
-  if (order.empty()) remark("nothing to verify: no error is foretold, so errors are measured anyway");
+  if (order.empty()) remark({FactCode::NothingToVerify});
   for (const std::size_t i : order) {
     try {
       if (const auto found = measured(i)) {
         advice_.measured.push_back(*found);
       } else {
-        remark(fmt::format("runs with {} show no error to set beside what is foretold", advice_.candidates[i].title()));
+        remark({FactCode::NoErrorShown, {advice_.candidates[i].title()}});
       }
     } catch (const Error& error) {  // a part of the step that does not fit an imposed one
-      remark(fmt::format("nothing is measured beside what is foretold of {}: {}", advice_.candidates[i].title(),
-                         error.what()));
+      remark({FactCode::NotMeasured, {advice_.candidates[i].title()}, {{"why", error.what()}}});
     }
   }
 }

@@ -10,6 +10,7 @@
 #include "advise/candidates.hpp"
 #include "advise/choose_method.hpp"
 #include "entrain/error.hpp"
+#include "entrain/fact_codes.hpp"
 #include "verify/verification.hpp"
 
 namespace entrain {
@@ -59,13 +60,14 @@ void Adviser::choose_step() {
       continue;
     }
     if (++refused == kMostRefused) {
-      remark(fmt::format("no step of {} down to {:.3g} s keeps in runs the error of {:g} that is foretold to be kept",
-                         best.title(), *step, settings_.tolerance));
+      remark(
+          {FactCode::NoStepKeepsForecast, {best.title()}, {{"step", *step, "s"}, {"tolerance", settings_.tolerance}}});
       return;
     }
   }
-  remark(fmt::format("no step of {} down to {:.3g} s keeps an error of {:g}", best.title(), steps.front(),
-                     settings_.tolerance));
+  remark({FactCode::NoStepKeepsTolerance,
+          {best.title()},
+          {{"step", steps.front(), "s"}, {"tolerance", settings_.tolerance}}});
 }
 
 /// Where errors are measured: the step asked for, or the next shorter ones, if runs show that it keeps the tolerance.
@@ -74,7 +76,7 @@ void Adviser::choose_step_by_runs() {
   constexpr double kMostSteps = 1e5;  // of all subsystems in a run: runs at h, h/2 and h/4 would take too long
   const auto& best = advice_.candidates[*advice_.choice];
   if (has_own_steps(best)) {
-    remark(fmt::format("no step is recommended: {} chooses its own, by its tolerances", best.title()));
+    remark({FactCode::NoStepOwnSteps, {best.title()}});
     return;
   }
   const auto subsystems = static_cast<double>(prepared_.system->size());
@@ -82,22 +84,18 @@ void Adviser::choose_step_by_runs() {
   for (int k = 0; k <= kHalvings; ++k) {
     step = nearest_fitting(imposed_, std::ldexp(advice_.step, -k));
     if (subsystems * whole_run() / step > kMostSteps) {
-      remark(
-          fmt::format("no step is recommended: errors are measured here, and runs with {:.3g} s and its parts that "
-                      "could confirm it would take too long",
-                      step));
+      remark({FactCode::NoStepTooLong, {}, {{"step", step, "s"}}});
       return;
     }
     try {
       if (confirm(step, std::nullopt)) return;
     } catch (const Error& error) {
-      remark(fmt::format("the step of {:.3g} s is not confirmed by runs: {}", step, error.what()));
+      remark({FactCode::StepNotConfirmed, {}, {{"step", step, "s"}, {"why", error.what()}}});
     }
   }
-  remark(
-      fmt::format("no step is recommended: errors are measured here, and runs do not show that steps from {:.3g} s "
-                  "down to {:.3g} s keep {:g}",
-                  advice_.step, step, settings_.tolerance));
+  remark({FactCode::NoStepShown,
+          {},
+          {{"longest", advice_.step, "s"}, {"step", step, "s"}, {"tolerance", settings_.tolerance}}});
 }
 
 /// A step that suits nobody tells little about the methods: they are compared where the best of them does.
@@ -123,10 +121,10 @@ void Adviser::choose_at_smaller_steps() {
     }
     if (!(least < settings_.tolerance)) continue;
     advice_.match.reset();  // that was at the step asked for
-    advice_.reason = fmt::format(
-        "at {:.3g} s no method errs by less than {:g}; at {:.3g} s, and equal cost, {} has the "
-        "smallest foretold error: {:.2g} of the range of the worst output",
-        advice_.step, settings_.tolerance, step, advice_.candidates[*advice_.choice].title(), least);
+    advice_.reasons = {
+        {FactCode::BetterAtSmallerStep,
+         {advice_.candidates[*advice_.choice].title()},
+         {{"step", advice_.step, "s"}, {"tolerance", settings_.tolerance}, {"smaller", step, "s"}, {"error", least}}}};
     choose_step();
     if (!advice_.recommended_step) advice_.choice = before;
     return;
@@ -148,18 +146,16 @@ bool Adviser::confirm(Duration step, std::optional<double> foretold) {
   if (result.failure || !sound || !measured || !(*measured <= settings_.tolerance)) return false;
   advice_.recommended_step = step;
   if (!result.unrefined.empty()) {
-    advice_.reason += fmt::format(
-        "; runs at h, h/2 and h/4 agree to {:.2g} with this step, but for what the steps of {} cost, which they have "
-        "in "
-        "common{}",
-        *measured, fmt::join(result.unrefined, ", "),
-        foretold ? fmt::format("; with these {:.2g} is foretold", *foretold) : "");
+    Fact& agreed =
+        advice_.reasons.emplace_back(Fact{FactCode::StepConfirmedInPart, result.unrefined, {{"error", *measured}}});
+    if (foretold) agreed.values.emplace_back("forecast", *foretold);
     return true;
   }
-  advice_.reason += foretold && *measured > kSurprise * *foretold
-                        ? fmt::format("; with this step {:.2g} is foretold, but runs at h, h/2 and h/4 show {:.2g}",
-                                      *foretold, *measured)
-                        : fmt::format("; runs at h, h/2 and h/4 confirm the step: {:.2g}", *measured);
+  Fact& confirmed = advice_.reasons.emplace_back(Fact{FactCode::StepConfirmed, {}, {{"error", *measured}}});
+  if (foretold && *measured > kSurprise * *foretold) {
+    confirmed.code = FactCode::StepConfirmedAbove;
+    confirmed.values.emplace_back("forecast", *foretold);
+  }
   return true;
 }
 
@@ -179,8 +175,9 @@ void Adviser::tell_missing_step() {
     if (there.obstacles.empty() && !here && !told) more.push_back(there.method);
   }
   if (more.empty()) return;
-  advice_.missing.push_back(fmt::format("a macro step of {} s, which every imposed step divides; with it {} can run it",
-                                        settings.step, fmt::join(more, " and ")));
+  advice_.missing.push_back({FactCode::CommonStepMissing,
+                             {},
+                             {{"step", settings.step, "s"}, {"methods", fmt::format("{}", fmt::join(more, " and "))}}});
 }
 
 }  // namespace entrain

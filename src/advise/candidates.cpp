@@ -8,6 +8,7 @@
 #include <set>
 
 #include "analysis/coupled_motion.hpp"
+#include "entrain/fact_codes.hpp"
 #include "methods/calendar.hpp"
 #include "methods/requirements.hpp"
 #include "numerics/eigenvalues.hpp"
@@ -27,13 +28,12 @@ int highest_degree(const CoupledSystem& system, int most) {
 
 /// Held inputs have no slope: who differentiates one is told zero, and a smaller step does not mend that. Implicit
 /// methods hold them at the start and behind a jump: what is told wrongly there jumps again, at every step.
-std::vector<std::string> wrong_with_held_inputs(CoupledSystem& system) {
-  std::vector<std::string> reasons;
+std::vector<Fact> wrong_with_held_inputs(CoupledSystem& system) {
+  std::vector<Fact> reasons;
   for (std::size_t s = 0; s < system.size(); ++s) {
     const Equations* equations = system.facets(SubsystemId{s}).equations;
     if (equations == nullptr || !equations->reads_input_derivatives()) continue;
-    reasons.push_back(fmt::format("'{}' differentiates an input, and held inputs have no slope",
-                                  system.graph().name(SubsystemId{s})));
+    reasons.push_back({FactCode::DifferentiatesInput, {system.graph().name(SubsystemId{s})}});
   }
   return reasons;
 }
@@ -55,7 +55,7 @@ std::vector<Candidate> candidates_for(const MethodRegistry& methods, CoupledSyst
     Candidate candidate;
     candidate.method = traits.name;
     for (auto& unmet : unmet_requirements(*make(), system.graph(), capabilities, settings)) {
-      candidate.obstacles.push_back(std::move(unmet.message));
+      candidate.obstacles.push_back(std::move(unmet.fact));
     }
     const bool can_run = candidate.obstacles.empty();
     if (traits.knobs.degree.empty()) {
@@ -72,11 +72,9 @@ std::vector<Candidate> candidates_for(const MethodRegistry& methods, CoupledSyst
   return result;
 }
 
-std::optional<std::string> nothing_to_couple(const SystemDescription& description, const Graph& graph) {
+std::optional<Fact> nothing_to_couple(const SystemDescription& description, const Graph& graph) {
   if (!graph.connections().empty()) return std::nullopt;
-  return description.connections.empty()
-             ? "nothing is coupled: the plainest method does"
-             : "no real numbers are passed on, and every method holds the others: the plainest does";
+  return Fact{description.connections.empty() ? FactCode::NothingCoupled : FactCode::NoRealsCoupled};
 }
 
 bool acts_one_way(const Graph& graph) {

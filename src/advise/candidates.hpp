@@ -14,7 +14,7 @@ std::vector<Candidate> candidates_for(const MethodRegistry& methods, CoupledSyst
                                       const RunSettings& settings);
 
 /// Why one method is as good as another: nothing that could err is passed on. Nullopt where it matters.
-std::optional<std::string> nothing_to_couple(const SystemDescription& description, const Graph& graph);
+std::optional<Fact> nothing_to_couple(const SystemDescription& description, const Graph& graph);
 
 /// Whether no subsystem depends, directly or through others, on its own outputs.
 bool acts_one_way(const Graph& graph);

@@ -1,6 +1,7 @@
 #include "advise/choose_method.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -14,6 +15,7 @@
 #include "advise/pilot.hpp"
 #include "coupling/trial_kind.hpp"
 #include "entrain/error.hpp"
+#include "entrain/fact_codes.hpp"
 #include "entrain/system.hpp"
 #include "methods/registry.hpp"
 #include "session/prepare.hpp"
@@ -23,7 +25,7 @@ namespace {
 
 struct Chosen {
   Candidate candidate;
-  std::string reason;
+  std::vector<Fact> reasons;
 };
 
 bool eligible(const Candidate& candidate) {
@@ -43,11 +45,13 @@ struct Choices {
     });
     return found == candidates.end() ? nullptr : &*found;
   }
-  /// What hinders methods of a kind that cannot run the system.
-  std::string obstacle(MethodKind kind) const {
+  /// What prevents methods of a kind from running the system, as a reason of the given code.
+  Fact obstacle(FactCode code, MethodKind kind) const {
     const auto found = std::find_if(candidates.begin(), candidates.end(),
                                     [&](const Candidate& of) { return kind(traits(of)) && !of.obstacles.empty(); });
-    return found == candidates.end() ? "there is no such method" : found->obstacles.front();
+    if (found == candidates.end()) return {code, {}, {{"why", "there is no such method"}}};
+    const Fact& first = found->obstacles.front();
+    return {code, first.subjects, {{"of", name_of(first.code)}, {"why", render(first)}}};
   }
 };
 
@@ -61,43 +65,44 @@ std::optional<Forecast> foretold(const Candidate& candidate, const LinearizedRun
   }
 }
 
-/// What there is to say of a choice that does not promise well, and whether a smaller step mends it.
-std::string warning(const Candidate& candidate, const Forecast& here, const LinearizedRun& linearized,
-                    const std::vector<Duration>& imposed) {
+/// Of a choice with a large forecast error: how large, and whether a smaller step corrects it.
+void add_outlook(Fact& reason, const Candidate& candidate, const Forecast& here, const LinearizedRun& linearized,
+                 const std::vector<Duration>& imposed) {
   constexpr double kLarge = 0.1;
   constexpr int kMostHalvings = 10;
   const auto does = [&](const Forecast& forecast) { return forecast.harmless() && forecast.error <= kLarge; };
-  if (does(here)) return {};
-  const std::string what = here.harmless() ? "; that is much" : "; it grows, as every other does that can be foretold";
+  if (does(here)) return;
+  reason.values.emplace_back(here.harmless() ? "large" : "grows", 1);
   Duration step = linearized.step;
   for (int k = 1; k <= kMostHalvings; ++k) {
     step = nearest_fitting(imposed, std::ldexp(linearized.step, -k));
     const auto finer = foretold(candidate, linearized, step);
-    if (finer && does(*finer)) return what + fmt::format(": with {:.3g} s it would be {:.2g}", step, finer->error);
+    if (!finer || !does(*finer)) continue;
+    reason.values.insert(reason.values.end(), {{"better_step", step, "s"}, {"better_error", finer->error}});
+    return;
   }
-  return what + fmt::format(", and no step down to {:.3g} s mends it", step);
+  reason.values.emplace_back("smallest_step", step, "s");
 }
 
-/// A forecast takes the subsystems to be exact; whether they are, a brief run tells.
-std::string checked(const Candidate& candidate, const LinearizedRun& linearized, BriefCheck check) {
+/// A forecast assumes exact subsystems; a brief run shows whether they are.
+void add_check(Fact& reason, const Candidate& candidate, const LinearizedRun& linearized, BriefCheck check) {
   constexpr double kSurprise = 3.0;
   constexpr double kNegligible = 1e-6;
   const auto measured = check.error(candidate);
   if (!measured) {
-    return linearized.path.points.size() > 1
-               ? ", as far as the subsystems integrate exactly and the system stays what it is at the start"
-               : ", as far as the subsystems integrate exactly";
+    reason.values.emplace_back("unchecked", 1);
+    if (linearized.path.points.size() > 1) reason.values.emplace_back("nonlinear", 1);
+    return;
   }
   RunPath part = linearized.path;
   part.stop = part.points.front().time + check.length();
   std::erase_if(part.points, [&](const OperatingPoint& point) { return point.time >= part.stop; });
   const auto forecast =
       foretold(candidate, {linearized.methods, part, linearized.found, linearized.step}, linearized.step);
-  if (!forecast || *measured <= std::max(kNegligible, kSurprise * forecast->error)) return {};
-  return fmt::format(
-      " (but in a run over {:.3g} s half the step changes {:.2g} where {:.2g} is foretold: the subsystems do not "
-      "integrate as exactly as a forecast assumes, and the error will be larger)",
-      check.length(), *measured, forecast->error);
+  if (!forecast || *measured <= std::max(kNegligible, kSurprise * forecast->error)) return;
+  reason.values.insert(
+      reason.values.end(),
+      {{"measured", *measured}, {"measured_over", check.length(), "s"}, {"measured_forecast", forecast->error}});
 }
 
 /// By the errors foretold, each at the step that costs as much as the others.
@@ -123,48 +128,53 @@ std::optional<Chosen> by_forecast(const Choices& choices, const LinearizedRun& l
     best_here = here;
   }
   if (best == nullptr) return std::nullopt;
-  return Chosen{*best, fmt::format("smallest foretold error for its cost, by the motion of the first {:.3g} s: {:.2g} "
-                                   "of the range of the worst output at this step{}, spectral radius {:.6g}{}",
-                                   seen, best_here->error, checked(*best, linearized, check), best_here->radius,
-                                   warning(*best, *best_here, linearized, imposed))};
+  Fact reason{FactCode::SmallestForecastError,
+              {},
+              {{"seen", seen, "s"}, {"error", best_here->error}, {"radius", best_here->radius}}};
+  add_check(reason, *best, linearized, check);
+  add_outlook(reason, *best, *best_here, linearized, imposed);
+  return Chosen{*best, {std::move(reason)}};
 }
 
 /// Whose trials are estimates, and not of what it does at events or between times of its own.
-std::optional<std::string> against_iterations(CoupledSystem& system) {
+std::optional<Fact> against_iterations(CoupledSystem& system) {
   for (std::size_t s = 0; s < system.size(); ++s) {
     const auto& can = system.capabilities(SubsystemId{s});
     if (natural_trial_kind(can) == TrialKind::Rollback) continue;
     const auto& name = system.graph().name(SubsystemId{s});
     const Equations* equations = system.facets(SubsystemId{s}).equations;
     if (can.imposed_step || (equations != nullptr && equations->event_indicator_count() > 0)) {
-      return fmt::format("'{}' cannot be taken back, and estimates do not show what it does at events of its own",
-                         name);
+      return Fact{FactCode::CannotBeTakenBack, {name}};
     }
   }
   return std::nullopt;
 }
 
 /// By capabilities, and a brief run where it costs next to nothing.
-Chosen by_rules(const Choices& choices, CoupledSystem& system, const std::string& why_no_forecast, BriefCheck check) {
+Chosen by_rules(const Choices& choices, CoupledSystem& system, const Fact& why_no_forecast, BriefCheck check) {
   const auto* linear = choices.find(is_sequential, 1);
   if (linear != nullptr && acts_one_way(system.graph())) {
-    return {*linear, why_no_forecast + "; nobody acts back on those that feed it, so each is called after its sources"};
+    return {*linear, {why_no_forecast, {FactCode::ActsOneWay}}};
   }
   const auto* iterative = choices.find(is_iterative);
-  auto against = iterative == nullptr ? choices.obstacle(is_iterative) : against_iterations(system);
+  auto against =
+      iterative == nullptr ? choices.obstacle(FactCode::MethodObstacle, is_iterative) : against_iterations(system);
   if (!against && linear != nullptr && !check.agree(*linear, *iterative).value_or(true)) {
-    against = fmt::format("in a run over {:.3g} s {} does not agree with finer steps of {}", check.length(),
-                          iterative->title(), linear->title());
+    against =
+        Fact{FactCode::IterationsDisagree, {iterative->title(), linear->title()}, {{"length", check.length(), "s"}}};
   }
   if (iterative != nullptr && !against) {
-    return {*iterative, why_no_forecast + "; every subsystem can be tried, so iterations make the coupling consistent"};
+    return {*iterative, {why_no_forecast, {FactCode::IterationsPossible}}};
   }
   if (linear != nullptr) {
-    const bool said = why_no_forecast.find(*against) != std::string::npos;
-    return {*linear,
-            why_no_forecast + (said ? "" : "; " + *against) + "; inputs are carried on in a line, or its mean"};
+    std::vector<Fact> reasons{why_no_forecast};
+    // One obstacle may be in the way of both.
+    const bool same = !against->text("why").empty() && against->text("why") == why_no_forecast.text("why");
+    if (!same) reasons.push_back(*against);
+    reasons.push_back({FactCode::InputsContinuedLinearly});
+    return {*linear, std::move(reasons)};
   }
-  return {*choices.find(is_asynchronous), "no other method can: " + choices.obstacle(is_plain)};
+  return {*choices.find(is_asynchronous), {choices.obstacle(FactCode::NoOtherMethod, is_plain)}};
 }
 
 Chosen choose(const SystemDescription& description, Prepared& look, const Extensions& extensions) {
@@ -172,25 +182,23 @@ Chosen choose(const SystemDescription& description, Prepared& look, const Extens
   const MethodRegistry methods(extensions);
   const Choices choices{methods, candidates_for(methods, system, look.settings)};
   const auto* plain = choices.find(is_plain);
-  if (const auto why = nothing_to_couple(description, system.graph()); why && plain != nullptr) return {*plain, *why};
-  const auto rules = [&](const std::string& why) {
+  if (const auto why = nothing_to_couple(description, system.graph()); why && plain != nullptr) return {*plain, {*why}};
+  const auto rules = [&](const Fact& why) {
     return by_rules(choices, system, why, BriefCheck(description, extensions));
   };
   const auto* estimating = choices.find(is_estimating);
   if (estimating == nullptr) {
-    return rules("no pilot run for a forecast: " + choices.obstacle(is_estimating));
+    return rules(choices.obstacle(FactCode::NoPilotRun, is_estimating));
   }
   for (std::size_t s = 0; s < system.size(); ++s) {
     if (system.capabilities(SubsystemId{s}).linearization) continue;
-    return rules(fmt::format("'{}' tells no linearization", system.graph().name(SubsystemId{s})));
+    return rules({FactCode::NoLinearization, {system.graph().name(SubsystemId{s})}});
   }
   // A forecast costs the cube of this; beyond, it would take more than the run deserves.
   constexpr std::size_t kMostSignals = 60;
   const std::size_t signals = system.states() + system.graph().outputs() + system.graph().inputs();
   if (signals > kMostSignals) {
-    return {*estimating, fmt::format("every subsystem tells its linearization; {} states, inputs and outputs are too "
-                                     "many for a forecast in no time",
-                                     signals)};
+    return {*estimating, {{FactCode::TooManySignals, {}, {{"signals", signals}}}}};
   }
   constexpr double kShare = 0.02;
   const auto pilot_method = methods.make(estimating->method);
@@ -198,9 +206,9 @@ Chosen choose(const SystemDescription& description, Prepared& look, const Extens
   if (!pilot.path) return rules(pilot.obstacles.front());
   if (pilot.failed) return rules(pilot.remarks.front());
   if (!pilot.driven.empty()) {
-    return {*estimating, pilot.driven.front() + ", so no errors are foretold; every subsystem tells its linearization"};
+    return {*estimating, {pilot.driven.front(), {FactCode::LinearizationUsed}}};
   }
-  if (!pilot.rates_known) return rules("not everybody tells the rates of its states");
+  if (!pilot.rates_known) return rules({FactCode::RatesUnknown});
   pilot.path->ranges = ranges_along(*pilot.path);
   const auto sequence = found_sequence(system);
   std::map<std::string, double> ranges;
@@ -210,7 +218,7 @@ Chosen choose(const SystemDescription& description, Prepared& look, const Extens
   const auto chosen = by_forecast(choices, {methods, *pilot.path, sequence, look.settings.step},
                                   kShare * (look.settings.stop - look.settings.start),
                                   BriefCheck(description, extensions, std::move(ranges)));
-  return chosen ? *chosen : rules("no error could be foretold");
+  return chosen ? *chosen : rules({FactCode::NoErrorForecast});
 }
 
 }  // namespace
@@ -221,8 +229,8 @@ SystemDescription to_look_at(SystemDescription description) {
 }
 
 MethodChoice choose_method(const SystemDescription& written, const Extensions& extensions) {
-  if (written.method.value != kAuto) return {written, {}};
-  MethodChoice choice{to_look_at(written), {}};
+  if (written.method.value != kAuto) return {written, std::nullopt, {}};
+  MethodChoice choice{to_look_at(written), std::nullopt, {}};
   std::vector<Problem> problems;
   Prepared look = prepare(choice.description, 1, extensions, problems);
   if (!look.system) return choice;
@@ -230,16 +238,24 @@ MethodChoice choose_method(const SystemDescription& written, const Extensions& e
   try {
     chosen = choose(resolved(choice.description, extensions), look, extensions);
   } catch (const Error& error) {  // an initialisation or a loop that fails: the run will say so, with all its means
-    choice.note =
-        fmt::format("auto: {}, because nothing could be foretold: {}", choice.description.method.value, error.what());
+    choice.note = {FactCode::MethodNotChosen, {choice.description.method.value}, {{"why", error.what()}}};
     return choice;
   }
-  const auto& [candidate, reason] = chosen;
+  const auto& candidate = chosen.candidate;
   const auto options = choice.description.method_options.find(candidate.method);
   const bool has_options = options != choice.description.method_options.end() && !options->second.empty();
   choice.description = with_config(MethodRegistry(extensions), std::move(choice.description), candidate);
-  choice.note = fmt::format("auto: {}, because: {}", candidate.title(), reason);
-  if (has_options) choice.note += fmt::format("; the options of {} in the file are left out", candidate.method);
+  std::vector<std::string_view> codes;
+  std::vector<std::string> subjects{candidate.title()};
+  for (const Fact& reason : chosen.reasons) {
+    codes.push_back(name_of(reason.code));
+    subjects.insert(subjects.end(), reason.subjects.begin(), reason.subjects.end());
+  }
+  choice.note = {FactCode::MethodChosen,
+                 std::move(subjects),
+                 {{"why", render(chosen.reasons, "; ")}, {"reasons", fmt::format("{}", fmt::join(codes, " "))}}};
+  if (has_options) choice.note->values.emplace_back("options_of", candidate.method);
+  choice.reasons = std::move(chosen.reasons);
   return choice;
 }
 

@@ -1,8 +1,9 @@
 #pragma once
 
-#include <string>
-#include <string_view>
+#include <optional>
+#include <vector>
 
+#include "entrain/fact.hpp"
 #include "entrain/simulation.hpp"
 #include "methods/registry.hpp"
 
@@ -13,7 +14,8 @@ SystemDescription to_look_at(SystemDescription description);
 
 struct MethodChoice {
   SystemDescription description;  ///< with a real method, and its degree where it has one
-  std::string note;               ///< which, and why; empty where nothing was to be chosen
+  std::optional<Fact> note;       ///< which, and why; nullopt where nothing was to be chosen
+  std::vector<Fact> reasons;      ///< the same, one by one
 };
 
 /// The description as it is where it names a method; else (`auto`) with the method chosen for its step. That costs a

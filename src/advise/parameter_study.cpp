@@ -14,6 +14,7 @@
 #include "base/suggest.hpp"
 #include "coupling/engine.hpp"
 #include "entrain/error.hpp"
+#include "entrain/fact_codes.hpp"
 
 namespace entrain {
 namespace {
@@ -45,15 +46,15 @@ void ParameterStudy::add(const ParameterQuestion& question, const Prepared& prep
       const auto* number = std::get_if<double>(&value);
       const auto* whole = std::get_if<std::int64_t>(&value);
       if (parameter.type != ValueType::Real || (number == nullptr && whole == nullptr)) {
-        problems.push_back({fmt::format("'{}' is no real number", question.name), "name a real parameter", where});
+        problems.push_back(problem_of(Fact{FactCode::NotReal, {question.name}}, "name a real parameter", where));
         return;
       }
       const double now = number != nullptr ? *number : static_cast<double>(*whole);
       const double low = question.low.value_or(std::min(now / kWidestFactor, now * kWidestFactor));
       const double high = question.high.value_or(std::max(now / kWidestFactor, now * kWidestFactor));
       if (!(high > low)) {
-        problems.push_back({fmt::format("no range to search for '{}', which is {}", question.name, now),
-                            fmt::format("give one: --parameter {}=LOW..HIGH", question.name), where});
+        problems.push_back(problem_of(Fact{FactCode::NoRange, {question.name}, {{"value", now}}},
+                                      fmt::format("give one: --parameter {}=LOW..HIGH", question.name), where));
         return;
       }
       parameters_.push_back({s, parameter.name, now, low, high});
@@ -61,7 +62,7 @@ void ParameterStudy::add(const ParameterQuestion& question, const Prepared& prep
     }
   }
   problems.push_back(
-      {fmt::format("there is no parameter '{}'", question.name), suggestion(question.name, known), where});
+      problem_of(Fact{FactCode::UnknownParameter, {question.name}}, suggestion(question.name, known), where));
 }
 
 std::vector<double> ParameterStudy::values() const {

@@ -8,6 +8,7 @@
 #include "analysis/linearize.hpp"
 #include "base/signal_range.hpp"
 #include "coupling/engine.hpp"
+#include "entrain/fact_codes.hpp"
 
 namespace entrain {
 namespace {
@@ -104,11 +105,11 @@ class PilotRun {
     for (std::size_t s = 0; s < system_.size(); ++s) {
       const auto& name = system_.graph().name(SubsystemId{s});
       const Equations* equations = system_.facets(SubsystemId{s}).equations;
-      std::string& told = eventful_.emplace_back();
+      auto& eventful = eventful_.emplace_back();
       if (equations != nullptr && equations->event_indicator_count() > 0) {
-        told = fmt::format("'{}' has events, which a linearization does not show", name);
+        eventful = Fact{FactCode::HasEvents, {name}};
       } else if (system_.next_event(SubsystemId{s}, start) < stop) {
-        told = fmt::format("'{}' announces events, which a linearization does not show", name);
+        eventful = Fact{FactCode::AnnouncesEvents, {name}};
       }
     }
   }
@@ -118,8 +119,8 @@ class PilotRun {
     for (const auto& range : moved_) extents_.back().of_outputs.push_back(range.span());
   }
   bool finite() const { return finite_; }
-  void fail(std::string text) {
-    pilot_.remarks.push_back(std::move(text));
+  void fail(Fact why) {
+    pilot_.remarks.push_back(std::move(why));
     pilot_.failed = true;
   }
   Pilot take(Time stop, bool linear) {
@@ -131,10 +132,9 @@ class PilotRun {
     pilot_.path = std::move(path_);
     for (std::size_t s = 0; s < drives_.size(); ++s) {
       if (drives_[s]) {
-        pilot_.driven.push_back(fmt::format("'{}' depends on time, which a linearization does not show",
-                                            system_.graph().name(SubsystemId{s})));
-      } else if (!eventful_[s].empty()) {
-        pilot_.driven.push_back(eventful_[s]);
+        pilot_.driven.push_back({FactCode::DependsOnTime, {system_.graph().name(SubsystemId{s})}});
+      } else if (eventful_[s]) {
+        pilot_.driven.push_back(*eventful_[s]);
       }
     }
     pilot_.rates_known = rates_known_;
@@ -220,7 +220,7 @@ class PilotRun {
   bool ends_agree_;
   std::vector<std::optional<LinearPart>> before_;
   std::vector<bool> drives_;
-  std::vector<std::string> eventful_;  // by subsystem; empty where nothing is known of events
+  std::vector<std::optional<Fact>> eventful_;  // by subsystem; nullopt where nothing is known of events
   std::vector<double> all_states_, all_rates_;
   std::vector<double> inputs_, inputs_before_;  // at the end of the last step and of the one before
   bool finite_ = true;
@@ -250,7 +250,7 @@ Pilot run_pilot(CoupledSystem& system, Method& method, const RunSettings& run, c
       t = method.advance(system).reached;
       pilot.take_outputs();
       if (!pilot.finite()) {
-        pilot.fail(fmt::format("the pilot run with {} is no longer finite at {:.6g} s", method.name(), t));
+        pilot.fail({FactCode::PilotNotFinite, {method.name()}, {{"time", t, "s"}}});
         break;
       }
       if (t >= run.start + (end - run.start) / kExtents * extents) {
@@ -262,7 +262,7 @@ Pilot run_pilot(CoupledSystem& system, Method& method, const RunSettings& run, c
       ++points;
     }
   } catch (const std::exception& error) {
-    pilot.fail(fmt::format("the pilot run with {} failed: {}", method.name(), error.what()));
+    pilot.fail({FactCode::PilotFailed, {method.name()}, {{"why", error.what()}}});
   }
   return pilot.take(run.stop, linear);
 }

@@ -13,13 +13,13 @@ namespace entrain {
 /// What a first run tells: operating points for a forecast, or why there are none.
 struct Pilot {
   std::optional<RunPath> path;
-  bool rates_known = false;            ///< else the path tells of stability, not of errors
-  std::vector<double> ranges;          ///< of every output, as in RunPath, and by unit no less than matters
-  Time lively = 0.0;                   ///< by then every output has covered a tenth of its range
-  std::vector<std::string> obstacles;  ///< to a linearization, naming the subsystems
-  std::vector<std::string> driven;     ///< who depends on time or has events: linearizations foretell no errors
-  std::vector<std::string> remarks;    ///< a pilot run that failed on the way, ...
-  bool failed = false;                 ///< it did not reach the end, or not with numbers
+  bool rates_known = false;     ///< else the path tells of stability, not of errors
+  std::vector<double> ranges;   ///< of every output, as in RunPath, and by unit no less than matters
+  Time lively = 0.0;            ///< by then every output has covered a tenth of its range
+  std::vector<Fact> obstacles;  ///< to a linearization, naming the subsystems
+  std::vector<Fact> driven;     ///< subsystems that depend on time or have events: no errors are forecast
+  std::vector<Fact> remarks;    ///< a pilot run that failed on the way, ...
+  bool failed = false;          ///< it did not reach the end, or not with numbers
 };
 
 struct PilotSettings {

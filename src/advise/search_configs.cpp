@@ -13,6 +13,7 @@
 #include "analysis/stable_ranges.hpp"
 #include "base/suggest.hpp"
 #include "entrain/error.hpp"
+#include "entrain/fact_codes.hpp"
 
 namespace entrain {
 namespace {
@@ -35,7 +36,7 @@ std::vector<std::size_t> gained_inputs(const LinearNetwork& network, const std::
     const auto found = std::find(names.begin(), names.end(), name);
     if (found == names.end()) {
       problems.push_back(
-          {fmt::format("there is no connected input '{}'", name), suggestion(name, names), {"--gain", 0, 0}});
+          problem_of(Fact{FactCode::UnknownGainInput, {name}}, suggestion(name, names), {"--gain", 0, 0}));
     }
     result.push_back(static_cast<std::size_t>(found - names.begin()));
   }
@@ -99,13 +100,14 @@ class ConfigSearch {
     evolution_.population = kPopulation;
     while (highest_degree_ > 0 && size() > kLargestDense) --highest_degree_;
     evolution_.highest_degree = highest_degree_;
-    if (highest_degree_ < highest_degree) leave_out(fmt::format("degrees above {}", highest_degree_));
+    if (highest_degree_ < highest_degree)
+      leave_out(fmt::format("degrees above {}", highest_degree_), {{"degrees_above", highest_degree_}});
   }
 
   Front run() {
     if (size() > kLargestDense) {
-      leave_out("everything");
-      return {{}, 0, {}, 0, left_out()};
+      leave_out("everything", {{"everything", 1}});
+      return {{}, 0, std::nullopt, 0, left_out()};
     }
     auto found = grid_is_small() ? by_grid() : by_evolution();
     // What grows is no compromise, unless everything does: then by how much may still matter.
@@ -120,11 +122,15 @@ class ConfigSearch {
 
  private:
   std::size_t size() const { return vector_size(networks_.front(), highest_degree_); }
-  void leave_out(std::string what) { left_out_.push_back(std::move(what)); }
-  std::string left_out() const {
-    if (left_out_.empty()) return {};
-    return fmt::format("the search leaves out {}: step matrices of this network have up to {} rows",
-                       fmt::join(left_out_, ", "), size());
+  void leave_out(std::string what, std::vector<FactValue> numbers) {
+    left_out_.push_back(std::move(what));
+    left_out_numbers_.insert(left_out_numbers_.end(), numbers.begin(), numbers.end());
+  }
+  std::optional<Fact> left_out() const {
+    if (left_out_.empty()) return std::nullopt;
+    Fact fact{FactCode::SearchReduced, left_out_, left_out_numbers_};
+    fact.values.emplace_back("rows", size());
+    return fact;
   }
   bool grid_is_small() const {
     constexpr std::size_t kMostSubsystems = 3;  // six sequences
@@ -168,9 +174,14 @@ class ConfigSearch {
       int& finer = grid_steps_ > kFewest ? grid_steps_ : grid_gains_;
       finer = std::max(kFewest, finer / 2);
     }
-    if (grid_steps_ < kGridSteps) leave_out(fmt::format("all but {} of {} steps", grid_steps_, kGridSteps));
-    if (grid_gains_ < kGridGains && !gained_.empty())
-      leave_out(fmt::format("all but {} of {} gains", grid_gains_, kGridGains));
+    if (grid_steps_ < kGridSteps) {
+      leave_out(fmt::format("all but {} of {} steps", grid_steps_, kGridSteps),
+                {{"steps", grid_steps_}, {"steps_of", kGridSteps}});
+    }
+    if (grid_gains_ < kGridGains && !gained_.empty()) {
+      leave_out(fmt::format("all but {} of {} gains", grid_gains_, kGridGains),
+                {{"gains", grid_gains_}, {"gains_of", kGridGains}});
+    }
   }
   std::vector<FoundChoice> by_grid() {
     std::vector<std::size_t> sequence(found_.size());
@@ -187,8 +198,8 @@ class ConfigSearch {
       }
     } while (std::next_permutation(sequence.begin(), sequence.end()));
     judged_ = choices.size();
-    how_ = fmt::format("every sequence and degree on a grid of {} steps{}: {} couplings judged", grid_steps_,
-                       gained_.empty() ? "" : fmt::format(" and {} gains", grid_gains_), judged_);
+    how_ = Fact{FactCode::SearchedByGrid, {}, {{"steps", grid_steps_}, {"judged", judged_}}};
+    if (!gained_.empty()) how_->values.emplace_back("gains", grid_gains_);
     return sorted(front_of(choices, evaluate_all(networks_, choices, settings_.threads)));
   }
   /// Half of what is affordable for the plain methods, the rest for generations.
@@ -202,10 +213,15 @@ class ConfigSearch {
     evolution_.generations = rounds < 2 ? 0 : static_cast<unsigned>(std::min<std::size_t>(rounds - 1, kGenerations));
     if (evolution_.generations == 0)
       grid_steps_ = static_cast<int>(std::clamp<std::size_t>(most / plain, kFewestSteps, kGridSteps));
-    if (grid_steps_ < kGridSteps) leave_out(fmt::format("all but {} of {} steps", grid_steps_, kGridSteps));
-    if (evolution_.generations == 0) leave_out("gains and other sequences");
-    if (evolution_.generations > 0 && evolution_.generations < kGenerations)
-      leave_out(fmt::format("all but {} of {} generations", evolution_.generations, kGenerations));
+    if (grid_steps_ < kGridSteps) {
+      leave_out(fmt::format("all but {} of {} steps", grid_steps_, kGridSteps),
+                {{"steps", grid_steps_}, {"steps_of", kGridSteps}});
+    }
+    if (evolution_.generations == 0) leave_out("gains and other sequences", {{"generations", 0}});
+    if (evolution_.generations > 0 && evolution_.generations < kGenerations) {
+      leave_out(fmt::format("all but {} of {} generations", evolution_.generations, kGenerations),
+                {{"generations", evolution_.generations}, {"generations_of", kGenerations}});
+    }
   }
   std::vector<FoundChoice> by_evolution() {
     shorten();
@@ -214,12 +230,16 @@ class ConfigSearch {
     add_grid(&found_, 0.0, seeds);
     if (evolution_.generations == 0) {
       judged_ = seeds.size();
-      how_ = fmt::format("plain methods on a grid of {} steps: {} couplings judged", grid_steps_, judged_);
+      how_ = Fact{FactCode::SearchedPlainly, {}, {{"steps", grid_steps_}, {"judged", judged_}}};
       return sorted(front_of(seeds, evaluate_all(networks_, seeds, settings_.threads)));
     }
     judged_ = seeds.size() + std::size_t{kPopulation} * (evolution_.generations + 1);
-    how_ = fmt::format("NSGA-II over sequence, {} gains, degree and step, {} generations of {}: {} couplings judged",
-                       gained_.size(), evolution_.generations, kPopulation, judged_);
+    how_ = Fact{FactCode::SearchedByEvolution,
+                {},
+                {{"gains", gained_.size()},
+                 {"generations", evolution_.generations},
+                 {"population", kPopulation},
+                 {"judged", judged_}}};
     return sorted(evolve_choices(networks_, evolution_, seeds));
   }
 
@@ -232,9 +252,10 @@ class ConfigSearch {
   EvolutionSettings evolution_;
   int grid_steps_ = kGridSteps;
   int grid_gains_ = 1;
-  std::string how_;
+  std::optional<Fact> how_;
   std::size_t judged_ = 0;
   std::vector<std::string> left_out_;
+  std::vector<FactValue> left_out_numbers_;
 };
 
 }  // namespace

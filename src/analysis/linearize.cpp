@@ -1,9 +1,9 @@
 #include "analysis/linearize.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
+
+#include "entrain/fact_codes.hpp"
 
 namespace entrain {
 namespace {
@@ -12,21 +12,21 @@ bool finite(const Matrix& matrix) {
   return std::all_of(matrix.values.begin(), matrix.values.end(), [](double value) { return std::isfinite(value); });
 }
 
-/// Empty when `result` holds the linearization.
-std::string obstacle(CoupledSystem& system, SubsystemId s, Linearization& result) {
+/// nullopt when `result` holds the linearization.
+std::optional<Fact> obstacle(CoupledSystem& system, SubsystemId s, Linearization& result) {
   const auto& name = system.graph().name(s);
   const Facets facets = system.facets(s);
-  if (facets.linearizer == nullptr) return fmt::format("'{}' tells no linearization", name);
+  if (facets.linearizer == nullptr) return Fact{FactCode::NoLinearization, {name}};
   if (facets.equations != nullptr && facets.equations->reads_input_derivatives()) {
-    return fmt::format("'{}' differentiates an input, which its linearization does not show", name);
+    return Fact{FactCode::LinearizationIncomplete, {name}};
   }
   try {
     facets.linearizer->linearize(result);
   } catch (const std::exception& error) {
-    return fmt::format("'{}' failed when it was linearized: {}", name, error.what());
+    return Fact{FactCode::LinearizationFailed, {name}, {{"why", error.what()}}};
   }
-  if (finite(result.A) && finite(result.B) && finite(result.C) && finite(result.D)) return {};
-  return fmt::format("the linearization of '{}' is not finite", name);
+  if (finite(result.A) && finite(result.B) && finite(result.C) && finite(result.D)) return std::nullopt;
+  return Fact{FactCode::LinearizationNotFinite, {name}};
 }
 
 void keep_column(const Matrix& from, std::size_t column, std::size_t to, Matrix& result) {
@@ -64,10 +64,10 @@ LinearizedSystem linearized(CoupledSystem& system) {
   for (std::size_t s = 0; s < system.size(); ++s) {
     Linearization all;
     auto trouble = obstacle(system, SubsystemId{s}, all);
-    if (trouble.empty()) {
+    if (!trouble) {
       network.subsystems.push_back(subsystem_of(system, SubsystemId{s}, std::move(all)));
     } else {
-      result.obstacles.push_back(std::move(trouble));
+      result.obstacles.push_back(*std::move(trouble));
     }
   }
   for (std::size_t y = 0; y < system.graph().outputs(); ++y) {

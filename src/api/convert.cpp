@@ -18,6 +18,7 @@
 #include "description/ssp_writer.hpp"
 #include "description/system_file.hpp"
 #include "entrain/entrain.hpp"
+#include "entrain/fact_codes.hpp"
 #include "session/prepare.hpp"
 
 namespace entrain {
@@ -34,14 +35,15 @@ void check_expressible(const SystemDescription& description) {
   std::vector<Problem> problems;
   for (const auto& subsystem : description.subsystems) {
     if (!subsystem.fmu.empty()) continue;
-    problems.push_back({fmt::format("'{}' is no FMU: SSP cannot hold it", subsystem.name),
-                        "use an FMU of it (fmu = \"...\")", subsystem.where});
+    problems.push_back(
+        problem_of(Fact{FactCode::NotForSsp, {subsystem.name}}, "use an FMU of it (fmu = \"...\")", subsystem.where));
   }
   for (const auto& connection : description.connections) {
     for (const auto& [output, input] : connection.table) {
       if (output.index() == connection.table.front().first.index() && input.index() == output.index()) continue;
-      problems.push_back({fmt::format("SSP has no table with {} beside {}", kind_of(output), kind_of(input)),
-                          "write all its values as numbers, or all by name", connection.where});
+      problems.push_back(
+          problem_of(Fact{FactCode::NoSspTable, {}, {{"output", kind_of(output)}, {"input", kind_of(input)}}},
+                     "write all its values as numbers, or all by name", connection.where));
       break;
     }
   }
@@ -126,7 +128,7 @@ void write_toml(SystemDescription description, const fs::path& to) {
 
 }  // namespace
 
-std::vector<std::string> convert(const fs::path& from, const fs::path& to) {
+std::vector<Fact> convert(const fs::path& from, const fs::path& to) {
   const auto extension = to.extension();
   if (extension != ".toml" && !is_ssp(to))
     throw Error(ErrorCode::FileFailed, fmt::format("'{}' has no format that systems are written in", to.string()),
@@ -135,8 +137,8 @@ std::vector<std::string> convert(const fs::path& from, const fs::path& to) {
     throw Error(ErrorCode::FileFailed, fmt::format("'{}' exists", to.string()),
                 {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Name a new file"});
   const auto description = load(from);
-  std::vector<std::string> notes;
-  for (const auto& note : description.notes) notes.push_back(to_string(note));
+  std::vector<Fact> notes;
+  for (const auto& note : description.notes) notes.push_back(fact_of(note));
   if (extension == ".toml") {
     write_toml(description, to);
     return notes;
@@ -144,10 +146,7 @@ std::vector<std::string> convert(const fs::path& from, const fs::path& to) {
   check_expressible(description);
   if (extension == ".ssp") write_package(description, to);
   if (extension == ".ssd") write_document(description, to);
-  notes.push_back(
-      fmt::format("method, steps, options and what is recorded are in an annotation ({}), which other tools "
-                  "ignore",
-                  kSspSettings));
+  notes.push_back({FactCode::SettingsInAnnotation, {}, {{"annotation", kSspSettings}}});
   return notes;
 }
 

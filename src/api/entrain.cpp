@@ -77,11 +77,12 @@ bool is_fmu(const std::filesystem::path& path) {
 /// What the subsystems know of themselves that may spoil a result, such as claims of FMUs that were withdrawn.
 /// Instances of one FMU say the same; once is enough.
 void add_warnings(const CoupledSystem& system, const SystemDescription& description, std::vector<Problem>& problems) {
-  std::set<std::string> told;
+  std::vector<Fact> known;
   for (std::size_t s = 0; s < system.size(); ++s) {
     for (const auto& warning : system.engine().subsystem(SubsystemId{s}).warnings()) {
-      if (!told.insert(warning).second) continue;
-      problems.push_back({warning, "", description.subsystems[s].fmu_where, Problem::Severity::Warning});
+      if (std::find(known.begin(), known.end(), warning) != known.end()) continue;
+      known.push_back(warning);
+      problems.push_back(problem_of(warning, {}, description.subsystems[s].fmu_where));
     }
   }
 }

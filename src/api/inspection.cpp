@@ -17,33 +17,33 @@ namespace entrain {
 
 namespace {
 
-std::vector<std::string> obstacles(const Method& method, const CoupledSystem& system, const RunSettings& settings) {
+std::vector<Fact> obstacles(const Method& method, const CoupledSystem& system, const RunSettings& settings) {
   std::vector<const Capabilities*> capabilities;
   for (std::size_t s = 0; s < system.size(); ++s) capabilities.push_back(&system.capabilities(SubsystemId{s}));
-  std::vector<std::string> messages;
+  std::vector<Fact> facts;
   for (auto& unmet : unmet_requirements(method, system.graph(), capabilities, settings)) {
-    messages.push_back(std::move(unmet.message));
+    facts.push_back(std::move(unmet.fact));
   }
-  return messages;
+  return facts;
 }
 
 /// An FMU that offers both is used by co-simulation, but by a method that needs equations by model exchange: that one
 /// must be asked about the system as it would run it.
-std::vector<std::string> obstacles_when_chosen(SystemDescription description, std::string_view method,
-                                               const Extensions& extensions) {
+std::vector<Fact> obstacles_when_chosen(SystemDescription description, std::string_view method,
+                                        const Extensions& extensions) {
   description.method = {std::string(method), {}};
   std::vector<Problem> problems;
   const Prepared prepared = prepare(description, 1, extensions, problems);
-  std::vector<std::string> messages;
+  std::vector<Fact> facts;
   for (auto& problem : problems) {
-    if (problem.severity == Problem::Severity::Error) messages.push_back(std::move(problem.message));
+    if (problem.severity == Problem::Severity::Error) facts.push_back(std::move(problem.fact));
   }
-  return messages;
+  return facts;
 }
 
 /// What the method would make of the subsystems, in the words of a run's summary. None where the system cannot be
 /// initialised: whoever runs it is told why.
-std::vector<std::string> notes_at_start(Method& method, const Prepared& prepared) {
+std::vector<Fact> notes_at_start(Method& method, const Prepared& prepared) {
   try {
     method.start(*prepared.system, prepared.settings);
     return method.notes(*prepared.system);

@@ -22,7 +22,7 @@ class Simulation::Checkpoint {
 
 // NOLINTNEXTLINE(performance-unnecessary-value-param): the signature is public
 Simulation::Simulation(const SystemDescription& written, RunOptions options, const Extensions& extensions) {
-  auto [description, choice] = choose_method(written, extensions);
+  auto [description, choice, reasons] = choose_method(written, extensions);
   impl_ = std::make_unique<Impl>(std::move(description), std::move(options), extensions, std::move(choice));
 }
 

@@ -16,6 +16,7 @@
 #include "description/array_connections.hpp"
 #include "description/toml_text.hpp"
 #include "description/unit_problem.hpp"
+#include "entrain/fact_codes.hpp"
 #include "subsystem/restricted.hpp"
 
 namespace entrain {
@@ -67,8 +68,8 @@ class Assembler {
     std::size_t first_output;
   };
 
-  void problem(const SourcePosition& where, std::string message, std::string remedy = {}) {
-    problems_.push_back({std::move(message), std::move(remedy), where, Problem::Severity::Error});
+  void problem(const SourcePosition& where, Fact fact, std::string remedy = {}) {
+    problems_.push_back(problem_of(std::move(fact), std::move(remedy), where));
   }
 
   void add(const SubsystemDescription& description, const SubsystemMaker& factory) {
@@ -98,7 +99,8 @@ class Assembler {
       assembly_.subsystems.push_back(std::move(subsystem));
     } catch (const Error& error) {  // a parameter that makes no sense
       const auto written = starts.find(error.context().variable);
-      problem(written == starts.end() ? description.where : written->second.where, error.what());
+      problem(written == starts.end() ? description.where : written->second.where,
+              {FactCode::SubsystemRefused, {description.name}, {{"why", error.what()}}});
       broken_.insert(description.name);
     }
   }
@@ -109,14 +111,13 @@ class Assembler {
     const auto place = variables.find_startable(name);
     if (const auto* other = place ? nullptr : other_port(variables, name)) {
       problem(written.where,
-              fmt::format("'{}.{}' is of type {}, which takes no start value", description.name, name, other->type));
+              {FactCode::NoStartOfType, {fmt::format("{}.{}", description.name, name)}, {{"type", other->type}}});
       return;
     }
     if (!place) {
       const auto known =
           names_of({&variables.parameters, &variables.states, &variables.inputs, &variables.discrete_inputs}, "");
-      problem(written.where, fmt::format("'{}' has no parameter, state or input '{}' to start", description.name, name),
-              suggestion(name, known));
+      problem(written.where, Fact{FactCode::UnknownStart, {description.name, name}}, suggestion(name, known));
       return;
     }
     const auto& variable = variables.at(*place);
@@ -133,16 +134,16 @@ class Assembler {
     try {
       subsystem.set_start(*place, *value);
     } catch (const Error& error) {  // it would never reach the variable
-      problem(written.where, fmt::format("'{}.{}' {}", description.name, name, error.message()));
+      problem(written.where,
+              {FactCode::StartRefused, {fmt::format("{}.{}", description.name, name)}, {{"why", error.message()}}});
     }
   }
 
   std::unique_ptr<Subsystem> restrict_as_written(std::unique_ptr<Subsystem> subsystem,
                                                  const SubsystemDescription& description) {
     if (!restricts(description)) return subsystem;
-    for (const auto& sentence : additions(subsystem->capabilities(), description)) {
-      problem(description.where, fmt::format("'{}': {}", description.name, sentence),
-              "the system file can take capabilities away, not add them");
+    for (auto& fact : additions(subsystem->capabilities(), description)) {
+      problem(description.where, std::move(fact), "the system file can take capabilities away, not add them");
     }
     return restricted(std::move(subsystem), description);
   }
@@ -166,7 +167,7 @@ class Assembler {
     if (entry == entries_.end()) {
       std::vector<std::string> known;
       for (const auto& s : description_.subsystems) known.push_back(s.name);
-      problem(where, fmt::format("unknown subsystem '{}' in '{}'", subsystem, name), suggestion(subsystem, known));
+      problem(where, Fact{FactCode::UnknownSubsystem, {subsystem, name}}, suggestion(subsystem, known));
       return std::nullopt;
     }
     const auto& variables = assembly_.subsystems[entry->second.index]->variables();
@@ -179,16 +180,16 @@ class Assembler {
     }
     const std::string_view kind = is_output ? "an output" : "an input";
     if (const auto* other = other_port(variables, variable)) {
-      problem(where, fmt::format("'{}' is of type {}, which cannot be connected", name, other->type));
+      problem(where, Fact{FactCode::TypeNotConnectable, {name}, {{"type", other->type}}});
     } else if (const auto array = is_output ? output_array(variables, variable) : input_array(variables, variable)) {
-      problem(where, fmt::format("'{}' is an array of shape {}", name, array->shape),
+      problem(where, Fact{FactCode::ArrayNotElement, {name}, {{"shape", array->shape}}},
               fmt::format("name an element, such as '{}{}', or connect it with an array of the same shape", name,
                           array->elements.front()));
     } else if (variables.find(variable)) {
-      problem(where, fmt::format("'{}' is not {}", name, kind),
+      problem(where, Fact{FactCode::WrongCausality, {name}, {{"kind", kind}}},
               "a connection reads \"subsystem.output\" = \"subsystem.input\"");
     } else {
-      problem(where, fmt::format("unknown variable '{}'", name),
+      problem(where, Fact{FactCode::UnknownVariable, {name}},
               suggestion(name, names_of({&wanted_list, &discrete_list}, subsystem + ".")));
     }
     return std::nullopt;
@@ -212,8 +213,9 @@ class Assembler {
       const auto [earlier, is_new] = fed_by_.insert({input, &description});
       if (!is_new) {
         problem(description.where,
-                fmt::format("'{}' is fed twice: by '{}' (line {}) and by '{}'", description.input,
-                            earlier->second->output, earlier->second->where.line, description.output),
+                Fact{FactCode::InputFedTwice,
+                     {description.input, earlier->second->output, description.output},
+                     {{"line", earlier->second->where.line}}},
                 "an input takes one output");
         return;
       }
@@ -228,8 +230,7 @@ class Assembler {
 
   void connect_reals(const ConnectionDescription& description, const End& from, const End& to) {
     if (!description.table.empty())
-      problem(description.where, fmt::format("'{}' is a real number, which no table can hold", description.output),
-              "write factor and offset");
+      problem(description.where, Fact{FactCode::TableOfReals, {description.output}}, "write factor and offset");
     Connection connection{OutputId{from.entry->first_output + from.place.index},
                           InputId{to.entry->first_input + to.place.index}, description.factor, description.offset};
     if (description.convert_units) convert_units(description, from, to, connection);
@@ -240,13 +241,14 @@ class Assembler {
     const Variable& output = variable(from);
     const Variable& input = variable(to);
     if (description.table.empty() && !can_feed(output.type, input.type)) {
-      problem(description.where, fmt::format("'{}' of type {} cannot feed '{}' of type {}", description.output,
-                                             type_name(output), description.input, type_name(input)));
+      problem(description.where, Fact{FactCode::TypesDiffer,
+                                      {description.output, description.input},
+                                      {{"type", type_name(output)}, {"input_type", type_name(input)}}});
       return;
     }
     const bool scaled = description.factor != 1.0 || description.offset != 0.0;
     if (scaled && to.place.causality != Causality::Input) {
-      problem(description.where, fmt::format("'{}' of type {} cannot be scaled", description.input, type_name(input)),
+      problem(description.where, Fact{FactCode::NotScalable, {description.input}, {{"type", type_name(input)}}},
               "leave factor and offset out");
       return;
     }
@@ -309,7 +311,7 @@ class Assembler {
   void require_source(const Entry& entry, VariableTable::Place place, const Variable& input) {
     if (fed_by_.contains({entry.index, place.causality, place.index})) return;
     problem(entry.description->where,
-            fmt::format("input '{}.{}' is not connected", entry.description->name, input.name),
+            {FactCode::InputNotConnected, {fmt::format("{}.{}", entry.description->name, input.name)}},
             fmt::format("connect it, or give it a value: start = {{ {} = ... }}", toml_key(input.name)));
   }
 

@@ -8,6 +8,7 @@
 
 #include "base/suggest.hpp"
 #include "base/values.hpp"
+#include "entrain/fact_codes.hpp"
 #include "subsystem/scheduled.hpp"
 
 namespace entrain {
@@ -47,10 +48,8 @@ std::vector<ScheduledValue> scheduled_values(const SystemDescription& descriptio
       if (parameter.tunable) known.push_back(fmt::format("{}.{}", subsystem, parameter.name));
     }
     const bool exists = place || variables.find(name);
-    problems.push_back(
-        {exists ? fmt::format("'{}' is no tunable parameter: it cannot change during the run", written.variable)
-                : fmt::format("unknown variable '{}'", written.variable),
-         suggestion(written.variable, known), written.where, Problem::Severity::Error});
+    problems.push_back(problem_of({exists ? FactCode::NotTunable : FactCode::UnknownVariable, {written.variable}},
+                                  suggestion(written.variable, known), written.where));
   }
   return values;
 }
@@ -85,8 +84,8 @@ void check_scheduled_subsystems(const SystemDescription& description, std::vecto
   for (const auto& written : description.schedule) {
     const std::string name = subsystem_of(written.variable);
     if (name == written.variable || std::find(known.begin(), known.end(), name) != known.end()) continue;
-    problems.push_back({fmt::format("unknown subsystem '{}' in '{}'", name, written.variable), suggestion(name, known),
-                        written.where, Problem::Severity::Error});
+    problems.push_back(
+        problem_of(Fact{FactCode::UnknownSubsystem, {name, written.variable}}, suggestion(name, known), written.where));
   }
 }
 

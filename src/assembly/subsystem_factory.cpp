@@ -4,6 +4,7 @@
 
 #include "base/fault_watch.hpp"
 #include "base/suggest.hpp"
+#include "entrain/fact_codes.hpp"
 #include "models/registry.hpp"
 #include "subsystem/fmi/fmu_subsystem.hpp"
 #include "subsystem/native/csv_source.hpp"
@@ -44,8 +45,8 @@ class Factory {
     try {
       const auto& timeout = description.timeout;
       if (timeout && !FaultWatch::active()) {
-        problems.push_back({fmt::format("the timeout of '{}' has no effect: nobody watches", description.name),
-                            "make an entrain::Watchdog", timeout->where, Problem::Severity::Warning});
+        problems.push_back(problem_of(Fact{FactCode::TimeoutIgnored, {description.name}}, "make an entrain::Watchdog",
+                                      timeout->where));
       }
       FmuChoice choice = fmu_choice(description, needs_equations_);
       for (const auto& [name, start] : description.optional_start) choice.start[name] = start.value;
@@ -54,7 +55,8 @@ class Factory {
       if (system_.step && system_.step->value > 0.0) choice.step = system_.step->value;
       return make_fmu_subsystem(description.name, description.fmu, choice);
     } catch (const Error& error) {
-      problems.push_back({error.message(), error.context().remedy, description.fmu_where, Problem::Severity::Error});
+      problems.push_back(problem_of({FactCode::FmuUnusable, {description.name}, {{"why", error.message()}}},
+                                    error.context().remedy, description.fmu_where));
       return nullptr;
     }
   }
@@ -65,14 +67,18 @@ class Factory {
       const Time start = system_.start.value;
       const Time stop = system_.stop ? system_.stop->value : start;
       if (start < source->first_time() || stop > source->last_time()) {
-        problems.push_back({fmt::format("the table of '{}' tells {} .. {} s, the run goes from {} to {} s: its first "
-                                        "and last rows are held",
-                                        description.name, source->first_time(), source->last_time(), start, stop),
-                            "", description.csv_where, Problem::Severity::Warning});
+        problems.push_back(problem_of(Fact{FactCode::TableShorterThanRun,
+                                           {description.name},
+                                           {{"first", source->first_time()},
+                                            {"last", source->last_time(), "s"},
+                                            {"start", start},
+                                            {"stop", stop, "s"}}},
+                                      "", description.csv_where));
       }
       return make_native_subsystem(description.name, std::move(source));
     } catch (const Error& error) {
-      problems.push_back({error.message(), error.context().remedy, description.csv_where, Problem::Severity::Error});
+      problems.push_back(problem_of({FactCode::TableUnusable, {description.name}, {{"why", error.message()}}},
+                                    error.context().remedy, description.csv_where));
       return nullptr;
     }
   }
@@ -86,8 +92,8 @@ class Factory {
     if (model) return make_native_subsystem(description.name, std::move(model));
     std::vector<std::string> known;
     for (const auto& entry : built_in_models()) known.push_back(entry.name);
-    problems.push_back({fmt::format("unknown model '{}'", description.model), suggestion(description.model, known),
-                        description.model_where, Problem::Severity::Error});
+    problems.push_back(problem_of(Fact{FactCode::UnknownModel, {description.model}},
+                                  suggestion(description.model, known), description.model_where));
     return nullptr;
   }
 

@@ -8,6 +8,7 @@
 #include "base/units.hpp"
 #include "base/values.hpp"
 #include "description/toml_text.hpp"
+#include "entrain/fact_codes.hpp"
 
 namespace entrain {
 namespace {
@@ -18,8 +19,7 @@ std::optional<Value> in_own_unit(const VariableTable& variables, const Subsystem
                                  const std::string& name, const OptionalStart& start, std::vector<Problem>& problems) {
   const auto place = variables.find_startable(name);
   if (!place) {
-    problems.push_back({fmt::format("'{}' has no variable '{}' to start: its value is ignored", description.name, name),
-                        "", start.where, Problem::Severity::Warning});
+    problems.push_back(problem_of(Fact{FactCode::StartIgnored, {description.name, name}}, "", start.where));
     return std::nullopt;
   }
   const Variable& variable = variables.at(*place);
@@ -30,10 +30,12 @@ std::optional<Value> in_own_unit(const VariableTable& variables, const Subsystem
   const auto number = converted(start.value, ValueType::Real);
   if (conversion && number && variable.type == ValueType::Real)
     return conversion->factor * std::get<double>(*number) + conversion->offset;
-  problems.push_back(
-      {fmt::format("'{}.{}' takes a value in '{}', not in '{}'", description.name, name, variable.unit, start.unit),
-       source && target ? "the units measure different things" : "one of the units is not known: convert by hand",
-       start.where});
+  problems.push_back(problem_of(
+      {FactCode::StartUnit,
+       {fmt::format("{}.{}", description.name, name)},
+       {{"unit", variable.unit}, {"written", start.unit}}},
+      source && target ? "the units measure different things" : "one of the units is not known: convert by hand",
+      start.where));
   return std::nullopt;
 }
 
@@ -51,9 +53,10 @@ WrittenStarts starts_of(const SubsystemDescription& description, const VariableT
     const auto [earlier, is_new] = written_as.insert({own_name(name), name});
     starts.insert({earlier->first, written});
     if (is_new) continue;
-    problems.push_back({fmt::format("'{0}.{1}' and '{0}.{2}' are one variable with two start values", description.name,
-                                    earlier->second, name),
-                        "leave one of them out", written.where});
+    problems.push_back(problem_of(
+        {FactCode::StartTwice,
+         {fmt::format("{}.{}", description.name, earlier->second), fmt::format("{}.{}", description.name, name)}},
+        "leave one of them out", written.where));
   }
   for (const auto& [name, start] : description.optional_start) {
     if (starts.contains(own_name(name))) continue;
@@ -70,7 +73,7 @@ Problem wrong_value(const std::string& name, const Variable& variable, const Val
     std::vector<std::string> names;
     names.reserve(variable.items->size());
     for (const auto& [item, value] : *variable.items) names.push_back(item);
-    return {fmt::format("'{}' has no value named '{}'", name, text), suggestion(text, names), where};
+    return problem_of({FactCode::UnknownItem, {name}, {{"value", text}}}, suggestion(text, names), where);
   }
   std::string remedy;
   if (variable.type == ValueType::String) {
@@ -78,8 +81,9 @@ Problem wrong_value(const std::string& name, const Variable& variable, const Val
     const bool is_typed = where.file.starts_with("--set");
     remedy = "write it in quotes: " + (is_typed ? fmt::format("--set '{}={}'", name, quoted) : quoted);
   }
-  return {fmt::format("'{}' takes {}, not {}", name, kind_of(variable.type), kind_of(written)), std::move(remedy),
-          where};
+  return problem_of(
+      {FactCode::WrongValueType, {name}, {{"expected", kind_of(variable.type)}, {"found", kind_of(written)}}},
+      std::move(remedy), where);
 }
 
 }  // namespace entrain

@@ -57,6 +57,10 @@ std::optional<double> Candidate::merit() const {
   return equal_cost_error ? equal_cost_error : error;
 }
 
+std::string Advice::reason() const {
+  return render(reasons, "; ");
+}
+
 std::string Advice::sequence_judged() const {
   constexpr std::size_t kNamed = 8;
   if (sequence.size() < 2) return {};

@@ -14,8 +14,10 @@
 #include "compare/comparison_data.hpp"
 #include "compare/difference.hpp"
 #include "entrain/error.hpp"
+#include "entrain/fact_codes.hpp"
 #include "entrain/method_traits.hpp"
 #include "read/results_readers.hpp"
+#include "report/json_parts.hpp"
 #include "report/run_page.hpp"
 
 namespace entrain {
@@ -103,13 +105,15 @@ struct Shortcomings {
   std::vector<std::string> other_units;
   std::vector<std::string> no_measure;
 
-  void tell(const std::string& label, std::vector<std::string>& notes) const {
-    const auto add = [&](const std::vector<std::string>& names, std::string_view what) {
-      if (!names.empty()) notes.push_back(fmt::format("{} {} {}", label, what, fmt::join(names, ", ")));
+  void add_notes(const std::string& label, std::vector<Fact>& notes) const {
+    const auto add = [&](FactCode code, const std::vector<std::string>& names) {
+      if (names.empty()) return;
+      Fact& note = notes.emplace_back(Fact{code, {label}});
+      note.subjects.insert(note.subjects.end(), names.begin(), names.end());
     };
-    add(missing, "has nothing to compare for");
-    add(other_units, "cannot be compared, because the units do not go together, for");
-    add(no_measure, "differs where the reference is 0 throughout, so no relative difference is told, in");
+    add(FactCode::NothingToCompareFor, missing);
+    add(FactCode::UnitsDiffer, other_units);
+    add(FactCode::NoRelativeDifference, no_measure);
   }
 };
 
@@ -140,7 +144,7 @@ void compare_one(Comparison& comparison, std::size_t index) {
       run.error = *found->relative;
     }
   }
-  shortcomings.tell(run.label, comparison.notes);
+  shortcomings.add_notes(run.label, comparison.notes);
 }
 
 std::pair<Time, Time> span_of(const Results& results) {
@@ -158,17 +162,23 @@ void note_spans_and_ends(Comparison& comparison) {
   const auto [from, to] = span_of(comparison.runs[comparison.reference].results);
   for (std::size_t i = 0; i < comparison.runs.size(); ++i) {
     const auto& run = comparison.runs[i];
-    if (!run.unfinished.empty()) comparison.notes.push_back(fmt::format("{} {}", run.label, run.unfinished));
+    if (!run.unfinished.empty())
+      comparison.notes.push_back({FactCode::RunEndedEarly, {run.label}, {{"how", run.unfinished}}});
     if (run.results.cut) {
-      comparison.notes.push_back(fmt::format("{} ends in the middle of a row, which is left out", run.label));
+      comparison.notes.push_back({FactCode::RowLeftOut, {run.label}});
     }
-    if (run.results.samples() == 0) comparison.notes.push_back(fmt::format("{} has no rows", run.label));
+    if (run.results.samples() == 0) comparison.notes.push_back({FactCode::NoRows, {run.label}});
     if (run.results.samples() == 0 || from > to) continue;
     const auto [run_from, run_to] = span_of(run.results);
     if (i == comparison.reference || (same_time(run_from, from) && same_time(run_to, to))) continue;
-    comparison.notes.push_back(
-        fmt::format("{} is compared over t = {} .. {} s: it has {} .. {} s, the reference {} .. {} s", run.label,
-                    std::max(from, run_from), std::min(to, run_to), run_from, run_to, from, to));
+    comparison.notes.push_back({FactCode::ComparedInPart,
+                                {run.label},
+                                {{"from", std::max(from, run_from)},
+                                 {"to", std::min(to, run_to), "s"},
+                                 {"run_from", run_from},
+                                 {"run_to", run_to, "s"},
+                                 {"reference_from", from},
+                                 {"reference_to", to, "s"}}});
   }
 }
 
@@ -222,7 +232,7 @@ Comparison compare(const std::vector<fs::path>& named, const std::optional<fs::p
   note_spans_and_ends(comparison);
   if (comparison.differences.empty()) {
     throw nothing_to_compare(
-        fmt::format("the runs have no variable in common at any time: {}", fmt::join(comparison.notes, "; ")),
+        fmt::format("the runs have no variable in common at any time: {}", render(comparison.notes, "; ")),
         "Compare runs of the same system, and record the same variables");
   }
   std::stable_sort(comparison.differences.begin(), comparison.differences.end(), worse);
@@ -246,7 +256,7 @@ Json comparison_data(const Comparison& comparison) {
   return {{"reference", comparison.reference},
           {"runs", std::move(runs)},
           {"differences", std::move(differences)},
-          {"notes", comparison.notes}};
+          {"notes", json_of(comparison.notes)}};
 }
 
 }  // namespace entrain

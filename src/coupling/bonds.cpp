@@ -12,6 +12,7 @@
 
 #include "base/suggest.hpp"
 #include "base/units.hpp"
+#include "entrain/fact_codes.hpp"
 
 namespace entrain {
 namespace {
@@ -83,10 +84,10 @@ class Finder {
     }
     if (found.size() != 2 || !opposite(found[0], found[1])) {
       problems_.push_back(
-          {fmt::format("bond '{}' must name an effort and a flow that two subsystems exchange, one each "
-                       "way; these are {} connection{}",
-                       written.name, found.size(), found.size() == 1 ? "" : "s that do not"),
-           "name for instance an output and an input of one subsystem", written.where});
+          problem_of(Fact{FactCode::BondNotOpposite,
+                          {written.name},
+                          {{"connections", found.size()}, {"rest", found.size() == 1 ? "" : "s that do not"}}},
+                     "name for instance an output and an input of one subsystem", written.where));
       return;
     }
     // By units if they tell; else the first is the effort. Only the correction by `jacobi` makes a difference.
@@ -153,39 +154,39 @@ class Finder {
     return {std::move(name), effort, flow, of_effort ? of_effort->to_si : 1.0, of_flow ? of_flow->to_si : 1.0};
   }
 
-  std::string several_ways(std::span<const Connection> efforts, std::span<const Connection> flows) const {
+  Fact several_ways(std::span<const Connection> efforts, std::span<const Connection> flows) const {
     std::vector<std::string> effort_names, flow_names;
     for (const auto& effort : efforts) effort_names.push_back(graph_.name(effort.input));
     for (const auto& flow : flows) flow_names.push_back(graph_.name(flow.output));
-    return fmt::format(
-        "units do not tell which power bonds there are between '{}' and '{}': {} with {}; write them in "
-        "[bonds]",
-        graph_.name(graph_.owner(flows[0].output)), graph_.name(graph_.owner(flows[0].input)),
-        fmt::join(effort_names, ", "), fmt::join(flow_names, ", "));
+    return {FactCode::PowerBondsAmbiguous,
+            {graph_.name(graph_.owner(flows[0].output)), graph_.name(graph_.owner(flows[0].input))},
+            {{"efforts", fmt::format("{}", fmt::join(effort_names, ", "))},
+             {"flows", fmt::format("{}", fmt::join(flow_names, ", "))}}};
   }
 
   bool can_be_bond(const BondDescription& written, const Connection& effort, const Connection& flow) {
-    const auto refuse = [&](const std::string& why, const std::string& remedy) {
-      problems_.push_back({fmt::format("bond '{}': {}", written.name, why), remedy, written.where});
+    const auto refuse = [&](Fact fact, const std::string& remedy) {
+      fact.values.emplace_back("bond", written.name);
+      problems_.push_back(problem_of(std::move(fact), remedy, written.where));
       return false;
     };
     for (const Connection* connection : {&effort, &flow}) {
       const auto [known, first] = bond_of_.emplace(connection->input, written.name);
       if (first) continue;
-      return refuse(fmt::format("'{}' belongs to the bond '{}' already, and its energy would count twice",
-                                graph_.name(connection->input), known->second),
+      return refuse(Fact{FactCode::BondTwice, {graph_.name(connection->input), known->second}},
                     "leave one of them out");
     }
     if (flow.factor == 0.0) {
-      return refuse(fmt::format("'{}' is connected with a factor of 0", graph_.name(flow.input)), "leave the bond out");
+      return refuse(Fact{FactCode::BondFactorZero, {graph_.name(flow.input)}}, "leave the bond out");
     }
     const auto of_effort = effort_unit(effort);
     const auto of_flow = flow_unit(flow);
     if (!of_effort || !of_flow) return true;
     Exponents product = of_effort->exponents;
     for (std::size_t i = 0; i < product.size(); ++i) product[i] += of_flow->exponents[i];
-    return product == kWatt || refuse(fmt::format("{} ('{}') times {} ('{}') is no power", of_effort->text,
-                                                  graph_.name(effort.input), of_flow->text, graph_.name(flow.output)),
+    return product == kWatt || refuse(Fact{FactCode::BondNoPower,
+                                           {graph_.name(effort.input), graph_.name(flow.output)},
+                                           {{"effort_unit", of_effort->text}, {"flow_unit", of_flow->text}}},
                                       "name a force and a velocity, a voltage and a current, ...");
   }
 
@@ -198,12 +199,12 @@ class Finder {
       known.reserve(carriers.size());
       for (const auto& carrier : carriers) known.push_back(carrier.first);
       problems_.push_back(
-          {fmt::format("bond: no connection carries '{}'", name.value), suggestion(name.value, known), name.where});
+          problem_of(Fact{FactCode::BondNotConnected, {name.value}}, suggestion(name.value, known), name.where));
       return nullptr;
     }
     if (found->second.size() > 1) {
-      problems_.push_back({fmt::format("bond: '{}' feeds several inputs", name.value),
-                           "name the input that is meant instead", name.where});
+      problems_.push_back(problem_of(Fact{FactCode::BondSeveralInputs, {name.value}},
+                                     "name the input that is meant instead", name.where));
       return nullptr;
     }
     return found->second[0];

@@ -50,7 +50,7 @@ inline BondPowers powers_of(const PowerBond& bond, std::span<const double> input
 
 struct FoundBonds {
   std::vector<PowerBond> bonds;
-  std::vector<std::string> notes;  ///< where units alone do not tell what belongs together
+  std::vector<Fact> notes;  ///< where units alone do not tell what belongs together
 };
 
 /// The bonds that the user wrote, or if none were asked for, those that the units of the connected variables tell.

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "entrain/fact_codes.hpp"
+
 namespace entrain {
 namespace {
 
@@ -94,9 +96,11 @@ std::vector<ConnectionDescription> element_connections(const ConnectionDescripti
   if (!inputs) return {connection};
   std::vector<ConnectionDescription> connections;
   if (outputs->shape != inputs->shape) {
-    problems.push_back({fmt::format("'{}' of shape {} cannot feed '{}' of shape {}", connection.output, outputs->shape,
-                                    connection.input, inputs->shape),
-                        "connect their elements one by one, or change the structural parameters", connection.where});
+    problems.push_back(problem_of(Fact{FactCode::ShapesDiffer,
+                                       {connection.output, connection.input},
+                                       {{"shape", outputs->shape}, {"input_shape", inputs->shape}}},
+                                  "connect their elements one by one, or change the structural parameters",
+                                  connection.where));
     return connections;
   }
   connections.reserve(outputs->elements.size());

@@ -10,6 +10,7 @@
 #include "base/suggest.hpp"
 #include "description/subsystem_keys.hpp"
 #include "entrain/capabilities.hpp"
+#include "entrain/fact_codes.hpp"
 
 namespace entrain {
 namespace {
@@ -21,42 +22,40 @@ class ValueChecker {
   void check(const SystemDescription& description) {
     check_run(description);
     if (description.subsystems.empty())
-      add({description.file.string()}, "the system has no subsystems",
+      add({description.file.string()}, Fact{FactCode::NoSubsystems},
           description.file.extension() == ".toml" || description.file.empty()
               ? "add one: [subsystems.NAME] with model = \"...\""
               : "add a Component with an FMU as its source");
     std::set<std::string> names;
     for (const auto& subsystem : description.subsystems) {
       check_subsystem(subsystem);
-      if (!names.insert(subsystem.name).second)
-        add(subsystem.where, fmt::format("there are two subsystems named '{}'", subsystem.name));
+      if (!names.insert(subsystem.name).second) add(subsystem.where, Fact{FactCode::SubsystemTwice, {subsystem.name}});
     }
     check_connections(description.connections);
     check_schedule(description);
     check_interval(description);
     check_format(description.record);
     if (const auto& recorded = description.record.variables; recorded && recorded->empty())
-      problems_.push_back({"record.variables is empty: only the times are recorded",
-                           "leave it out to record all outputs",
-                           {description.file.string()},
-                           Problem::Severity::Warning});
+      problems_.push_back(problem_of(Fact{FactCode::OnlyTimesRecorded}, "leave it out to record all outputs",
+                                     {description.file.string()}));
   }
 
  private:
-  void add(SourcePosition where, std::string message, std::string remedy = {}) {
-    problems_.push_back({std::move(message), std::move(remedy), std::move(where)});
+  void add(SourcePosition where, Fact fact, std::string remedy = {}) {
+    problems_.push_back(problem_of(std::move(fact), std::move(remedy), std::move(where)));
   }
 
   bool check_finite(std::string_view path, const Written<double>& written) {
     if (std::isfinite(written.value)) return true;
-    add(written.where, fmt::format("{} must be finite, not {}", path, written.value));
+    add(written.where, Fact{FactCode::NotFinite, {std::string(path)}, {{"value", written.value}}});
     return false;
   }
 
   bool check_positive(std::string_view path, const Written<double>& written) {
     if (!check_finite(path, written)) return false;
     if (written.value > 0.0) return true;
-    add(written.where, fmt::format("{} must be greater than 0 s, not {}", path, written.value));
+    add(written.where,
+        Fact{FactCode::OutOfRange, {std::string(path)}, {{"range", "greater than 0 s"}, {"value", written.value}}});
     return false;
   }
 
@@ -64,7 +63,7 @@ class ValueChecker {
     bool known_length = check_finite("run.start", run.start) && run.stop && check_finite("run.stop", *run.stop);
     if (known_length && run.stop->value <= run.start.value) {
       add(run.stop->where,
-          fmt::format("run.stop must lie after run.start ({} s), not at {} s", run.start.value, run.stop->value));
+          Fact{FactCode::StopBeforeStart, {}, {{"start", run.start.value, "s"}, {"stop", run.stop->value, "s"}}});
       known_length = false;
     }
     if (!run.step || !check_positive("run.step", *run.step) || !known_length) return;
@@ -72,7 +71,8 @@ class ValueChecker {
     check_step_count(run, length);
     // 0.3 - 0.1 is less than 0.2: a run of exactly one step must pass.
     if (run.step->value > length * (1 + 1e-9))
-      add(run.step->where, fmt::format("run.step ({} s) is longer than the run ({} s)", run.step->value, length),
+      add(run.step->where,
+          Fact{FactCode::StepLongerThanRun, {}, {{"step", run.step->value, "s"}, {"run", length, "s"}}},
           "choose a smaller step");
   }
 
@@ -83,11 +83,10 @@ class ValueChecker {
     const double latest = std::max(std::abs(run.start.value), std::abs(run.stop->value));
     const double resolution = kLeastRoundings * std::numeric_limits<double>::epsilon() * latest;
     if (!(length / run.step->value <= kMostSteps)) {
-      add(run.step->where, fmt::format("a run of {} s in steps of {} s has too many steps", length, run.step->value),
+      add(run.step->where, Fact{FactCode::TooManySteps, {}, {{"run", length, "s"}, {"step", run.step->value, "s"}}},
           "choose a larger step or an earlier stop");
     } else if (run.step->value < resolution) {
-      add(run.step->where,
-          fmt::format("run.step ({} s) is too small to tell times near {} s apart", run.step->value, latest),
+      add(run.step->where, Fact{FactCode::StepTooSmall, {}, {{"step", run.step->value, "s"}, {"time", latest, "s"}}},
           "start nearer to 0, or choose a larger step");
     }
   }
@@ -97,14 +96,14 @@ class ValueChecker {
     const auto& interval = system.record.interval;
     if (!interval || !check_positive("record.interval", *interval) || !system.stop) return;
     if ((system.stop->value - system.start.value) / interval->value > kMostRows)
-      add(interval->where, fmt::format("record.interval ({} s) asks for more than a billion rows", interval->value),
+      add(interval->where, Fact{FactCode::TooManyRows, {}, {{"interval", interval->value, "s"}}},
           "choose a larger interval");
   }
 
   void check_format(const RecordDescription& record) {
     const std::vector<std::string> known{std::string(kCsvFormat), std::string(kHdf5Format), std::string(kMatFormat)};
     if (record.format && std::find(known.begin(), known.end(), record.format->value) == known.end())
-      add(record.format->where, fmt::format("record.format cannot be '{}'", record.format->value),
+      add(record.format->where, Fact{FactCode::UnknownFormat, {record.format->value}},
           suggestion(record.format->value, known));
   }
 
@@ -124,12 +123,10 @@ class ValueChecker {
 
   void check_source(const SubsystemDescription& subsystem) {
     if (!subsystem.model.empty() && !subsystem.fmu.empty())
-      add(subsystem.fmu_where, fmt::format("subsystem '{}' has both a model and an fmu", subsystem.name),
-          "name one of them");
+      add(subsystem.fmu_where, Fact{FactCode::ModelAndFmu, {subsystem.name}}, "name one of them");
     if (!subsystem.csv.empty() && !(subsystem.model.empty() && subsystem.fmu.empty()))
       add(subsystem.csv_where,
-          fmt::format("subsystem '{}' has both a csv and {}", subsystem.name,
-                      subsystem.fmu.empty() ? "a model" : "an fmu"),
+          Fact{FactCode::TableAndOther, {subsystem.name}, {{"other", subsystem.fmu.empty() ? "a model" : "an fmu"}}},
           "name one of them");
   }
 
@@ -137,26 +134,26 @@ class ValueChecker {
     for (const auto& [variable, entries, where] : description.schedule) {
       const std::string path = fmt::format("schedule.\"{}\"", variable);
       check_endpoint("variable", variable, where, "a schedule");
-      if (entries.empty()) add(where, path + " is empty", "give [time, value] pairs, or leave it out");
+      if (entries.empty()) add(where, Fact{FactCode::EmptyValue, {path}}, "give [time, value] pairs, or leave it out");
       const ScheduleDescription::Entry* previous = nullptr;
       for (const auto& entry : entries) {
         if (!check_finite(path, {entry.time, entry.where})) continue;
         if (const auto* number = std::get_if<double>(&entry.value)) check_finite(path, {*number, entry.where});
         if (previous != nullptr && !(entry.time > previous->time))
           add(entry.where,
-              fmt::format("{}: the times must grow, but {} s follows {} s", path, entry.time, previous->time));
+              Fact{
+                  FactCode::TimesNotAscending, {path}, {{"time", entry.time, "s"}, {"previous", previous->time, "s"}}});
         previous = &entry;
         if (description.stop && entry.time > description.stop->value)
-          problems_.push_back({fmt::format("{}: {} s lies behind the end of the run", path, entry.time), "",
-                               entry.where, Problem::Severity::Warning});
+          problems_.push_back(
+              problem_of(Fact{FactCode::ChangeAfterEnd, {path}, {{"time", entry.time, "s"}}}, "", entry.where));
       }
     }
   }
 
   void check_name(const SubsystemDescription& subsystem) {
     if (!subsystem.name.empty() && subsystem_name(subsystem.name) == subsystem.name) return;
-    add(subsystem.where, fmt::format("'{}' cannot be the name of a subsystem", subsystem.name),
-        "use letters, digits, '_', '-' and '/'");
+    add(subsystem.where, Fact{FactCode::BadSubsystemName, {subsystem.name}}, "use letters, digits, '_', '-' and '/'");
   }
 
   /// Keys that depend on each other; each alone has been checked.
@@ -165,12 +162,12 @@ class ValueChecker {
     const auto& offset = subsystem.step_offset;
     if (step && offset && step->value > 0.0 && std::isfinite(offset->value) && offset->value >= step->value)
       add(offset->where,
-          fmt::format("{}.step_offset ({} s) must be less than its step ({} s)", path, offset->value, step->value));
+          Fact{FactCode::OffsetBeyondStep, {path}, {{"offset", offset->value, "s"}, {"step", step->value, "s"}}});
     const auto& least = subsystem.min_step;
     const auto& most = subsystem.max_step;
     if (least && most && most->value > 0.0 && std::isfinite(least->value) && least->value > most->value)
       add(least->where,
-          fmt::format("{}.min_step ({} s) is greater than its max_step ({} s)", path, least->value, most->value));
+          Fact{FactCode::MinAboveMaxStep, {path}, {{"min_step", least->value, "s"}, {"max_step", most->value, "s"}}});
   }
 
   void check_connections(const std::vector<ConnectionDescription>& connections) {
@@ -191,7 +188,7 @@ class ValueChecker {
                       std::string_view of = "a connection") {
     const auto dot = name.find('.');
     if (dot != std::string::npos && dot > 0 && dot + 1 < name.size()) return;
-    add(where, fmt::format("'{}' cannot be the {} of {}", name, role, of), "write \"subsystem.variable\"");
+    add(where, Fact{FactCode::BadEndpoint, {name}, {{"role", role}, {"of", of}}}, "write \"subsystem.variable\"");
   }
 
   std::vector<Problem>& problems_;

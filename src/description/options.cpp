@@ -9,6 +9,7 @@
 #include "base/suggest.hpp"
 #include "description/renamed_keys.hpp"
 #include "description/toml_text.hpp"
+#include "entrain/fact_codes.hpp"
 
 namespace entrain {
 namespace {
@@ -87,9 +88,9 @@ class OptionReader final : public OptionBinder {
     for (const auto& [name, written] : written_) {
       if (std::find(known_.begin(), known_.end(), name) != known_.end()) continue;
       if (auto renamed = renamed_key(owner_, name, written.value, known_))
-        add(written, std::move(renamed->message), std::move(renamed->remedy));
+        add(written, std::move(renamed->fact), std::move(renamed->remedy));
       else
-        add(written, fmt::format("unknown option '{}' of {}", name, owner_), suggestion(name, known_));
+        add(written, Fact{FactCode::UnknownOption, {name}, {{"owner", owner_}}}, suggestion(name, known_));
     }
   }
 
@@ -106,7 +107,10 @@ class OptionReader final : public OptionBinder {
       return;
     }
     const auto meant = nearest(value, {words.begin(), words.end()});
-    add(*written, fmt::format("{}.{} must be {}, not '{}'", owner_, name, fmt::join(words, " | "), value),
+    add(*written,
+        Fact{FactCode::WordUnknown,
+             {option(name)},
+             {{"words", fmt::format("{}", fmt::join(words, " | "))}, {"value", value}}},
         meant ? fmt::format("did you mean '{}'?", *meant) : "");
   }
 
@@ -116,12 +120,14 @@ class OptionReader final : public OptionBinder {
     return found_option == written_.end() ? nullptr : &found_option->second;
   }
 
-  void add(const Written<OptionValue>& written, std::string message, std::string remedy = {}) {
-    problems_.push_back({std::move(message), std::move(remedy), written.where});
+  void add(const Written<OptionValue>& written, Fact fact, std::string remedy = {}) {
+    problems_.push_back(problem_of(std::move(fact), std::move(remedy), written.where));
   }
 
+  std::string option(std::string_view name) const { return fmt::format("{}.{}", owner_, name); }
+
   void add_wrong_type(std::string_view name, const Written<OptionValue>& written, std::string_view expected) {
-    add(written, fmt::format("{}.{} must be {}, not {}", owner_, name, expected, found(written.value)));
+    add(written, Fact{FactCode::WrongType, {option(name)}, {{"expected", expected}, {"found", found(written.value)}}});
   }
 
   template <class T>
@@ -138,7 +144,7 @@ class OptionReader final : public OptionBinder {
   template <class Number>
   bool check_limits(std::string_view name, const Written<OptionValue>& written, Number value, Limits limits) {
     if (within(static_cast<double>(value), limits)) return true;
-    add(written, fmt::format("{}.{} must be {}, not {}", owner_, name, range_text(limits), value));
+    add(written, Fact{FactCode::OutOfRange, {option(name)}, {{"range", range_text(limits)}, {"value", value}}});
     return false;
   }
 

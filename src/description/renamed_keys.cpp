@@ -7,6 +7,7 @@
 #include <array>
 
 #include "description/toml_text.hpp"
+#include "entrain/fact_codes.hpp"
 
 namespace entrain {
 namespace {
@@ -52,9 +53,10 @@ std::optional<Problem> renamed_key(std::string_view owner, std::string_view name
     names.push_back(now);
     lines.push_back(fmt::format("{} = {}", now, toml_text(value)));
   }
-  return Problem{fmt::format("{}.{} is now {}", owner, name, fmt::join(names, " and ")),
-                 fmt::format("write {}", fmt::join(lines, " and ")),
-                 {}};
+  return problem_of({FactCode::KeyRenamed,
+                     {fmt::format("{}.{}", owner, name)},
+                     {{"names", fmt::format("{}", fmt::join(names, " and "))}}},
+                    fmt::format("write {}", fmt::join(lines, " and ")));
 }
 
 }  // namespace entrain

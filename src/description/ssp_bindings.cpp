@@ -7,6 +7,7 @@
 #include "base/values.hpp"
 #include "description/ssp_file.hpp"
 #include "description/ssp_flat.hpp"
+#include "entrain/fact_codes.hpp"
 
 namespace entrain {
 namespace {
@@ -31,12 +32,9 @@ class Binder {
       if (!assign(scope, parameter.name, start, scope.level)) unknown.push_back(parameter.name);
     }
     if (unknown.empty()) return;
-    const std::size_t count = unknown.size();
-    constexpr std::size_t kShown = 5;
-    unknown.resize(std::min(count, kShown));
-    problems_.push_back({fmt::format("{} of its values match nothing in '{}' and are ignored: {}{}", count,
-                                     scope.element->name, fmt::join(unknown, ", "), count > kShown ? ", ..." : ""),
-                         "", binding.where, Problem::Severity::Warning});
+    Fact fact{FactCode::ValuesUnused, {scope.element->name}, {{"count", unknown.size()}}};
+    fact.subjects.insert(fact.subjects.end(), unknown.begin(), unknown.end());
+    problems_.push_back(problem_of(std::move(fact), "", binding.where));
   }
 
   /// With the names and values they are mapped to.
@@ -55,9 +53,8 @@ class Binder {
     for (const auto& mapping : mappings) {
       const auto found = by_name.find(mapping.source);
       if (found == by_name.end()) {
-        problems_.push_back({fmt::format("the mapping to '{}' has no source: there is no parameter '{}'",
-                                         mapping.target, mapping.source),
-                             "", mapping.where, Problem::Severity::Warning});
+        problems_.push_back(
+            problem_of(Fact{FactCode::MappingWithoutSource, {mapping.target, mapping.source}}, "", mapping.where));
         continue;
       }
       SspParameter parameter = *found->second;
@@ -73,16 +70,15 @@ class Binder {
   /// problem, when a table does not know the value.
   bool transform_mapped(SspParameter& parameter, const SspMapping& mapping) {
     if (!transform(parameter.value, mapping.transformation)) {
-      problems_.push_back({fmt::format("the mapping of '{}' to '{}' has no entry for its value {}", mapping.source,
-                                       mapping.target, value_text(parameter.value)),
-                           "add a MapEntry", mapping.where});
+      problems_.push_back(problem_of(
+          Fact{FactCode::MappingIncomplete, {mapping.source, mapping.target}, {{"value", value_text(parameter.value)}}},
+          "add a MapEntry", mapping.where));
       return false;
     }
     if (parameter.unit.empty() || !mapping.transformation.is_scaling()) return true;
-    problems_.push_back({fmt::format("'{}' is transformed to '{}' without a conversion of its unit '{}'",
-                                     mapping.source, mapping.target, parameter.unit),
-                         "write suppressUnitConversion=\"true\" if this is meant, else convert in the transformation",
-                         mapping.where, Problem::Severity::Warning});
+    problems_.push_back(problem_of(
+        Fact{FactCode::UnitNotTransformed, {mapping.source, mapping.target}, {{"unit", parameter.unit}}},
+        "write suppressUnitConversion=\"true\" if this is meant, else convert in the transformation", mapping.where));
     parameter.unit.clear();
     return true;
   }
@@ -102,7 +98,8 @@ class Binder {
       const auto file = path_of(scope, uri, origin);
       return parse(SspLibrary::text(file), file.string(), problems_);
     } catch (const Error& error) {
-      problems_.push_back({error.message(), error.context().remedy, origin.binding.where});
+      problems_.push_back(problem_of({FactCode::ParametersUnusable, {}, {{"why", error.message()}}},
+                                     error.context().remedy, origin.binding.where));
       return {};
     }
   }

@@ -6,6 +6,7 @@
 #include "base/suggest.hpp"
 #include "description/ssp_flat.hpp"
 #include "description/unit_problem.hpp"
+#include "entrain/fact_codes.hpp"
 
 namespace entrain {
 namespace {
@@ -125,8 +126,7 @@ class Tracer {
     if (child == scope.children.end()) {
       std::vector<std::string> names;
       for (const auto& candidate : scope.children) names.push_back(candidate.name);
-      problems_.push_back({fmt::format("a connection names the element '{}', which is not there", element),
-                           suggestion(element, names), where});
+      problems_.push_back(problem_of(Fact{FactCode::UnknownElement, {element}}, suggestion(element, names), where));
       return std::nullopt;
     }
     // A signal of a dictionary is written by one and read by the others: the other end tells which.
@@ -142,9 +142,10 @@ class Tracer {
     const auto end = end_of(scope, connection.end_element, connection.end_connector, connection.where);
     if (!start || !end) return;
     if (start->role == end->role && start->role != Role::Unknown) {
-      problems_.push_back({fmt::format("'{}' and '{}' cannot be connected: both {}", port_text(start->port),
-                                       port_text(end->port), start->role == Role::Source ? "give data" : "take data"),
-                           "", connection.where});
+      problems_.push_back(problem_of(Fact{FactCode::SameDirection,
+                                          {port_text(start->port), port_text(end->port)},
+                                          {{"both", start->role == Role::Source ? "give data" : "take data"}}},
+                                     "", connection.where));
       return;
     }
     // Start and end tell no direction, unless nothing else does.
@@ -155,8 +156,8 @@ class Tracer {
     sources_.insert({source.port, source.of_component});
     if (target.of_component) return;  // fed twice is told by the assembly
     if (!into_system_.insert({target.port, edges_.size() - 1}).second)
-      problems_.push_back(
-          {fmt::format("'{}' is fed twice", port_text(target.port)), "a connector takes one source", connection.where});
+      problems_.push_back(problem_of(Fact{FactCode::ConnectorFedTwice, {port_text(target.port)}},
+                                     "a connector takes one source", connection.where));
   }
 
   /// nullopt when a problem was added.
@@ -168,15 +169,14 @@ class Tracer {
     while (true) {
       const Edge* edge = chain.back();
       if (feed.between.size() > kLongestWay) {
-        problems_.push_back({fmt::format("'{}' is fed by a circle of connectors, or through more than {}",
-                                         port_text(feed.target), kLongestWay),
-                             "", feed.where});
+        problems_.push_back(problem_of(
+            Fact{FactCode::ConnectorCircle, {port_text(feed.target)}, {{"most", kLongestWay}}}, "", feed.where));
         return std::nullopt;
       }
       const auto fault = apply_before(feed.transformation, edge->connection->transformation);
       if (!fault.empty()) {
-        problems_.push_back({fmt::format("'{}' is fed through {}", port_text(feed.target), fault),
-                             "write one table for the whole way", edge->connection->where});
+        problems_.push_back(problem_of(Fact{FactCode::ConnectorTables, {port_text(feed.target)}, {{"fault", fault}}},
+                                       "write one table for the whole way", edge->connection->where));
         return std::nullopt;
       }
       feed.convert_units = feed.convert_units && edge->connection->convert_units;
@@ -230,10 +230,11 @@ class Tracer {
         const bool source_lacks = !has_unit(chain.back()->from);
         const SspPort& lacking = source_lacks ? chain.back()->source : chain.front()->target;
         problems_.push_back(
-            {fmt::format("'{}' is fed through '{}' in {}, but '{}' tells no unit", port_text(chain.front()->target),
-                         connector->name, connector->unit, port_text(lacking)),
-             "write the unit of its connector, so that the transformation is applied in the right one",
-             edge->connection->where});
+            problem_of(Fact{FactCode::ConnectorUnitUnknown,
+                            {port_text(chain.front()->target), connector->name, port_text(lacking)},
+                            {{"unit", connector->unit}}},
+                       "write the unit of its connector, so that the transformation is applied in the right one",
+                       edge->connection->where));
         return;
       }
     }

@@ -8,6 +8,7 @@
 #include "description/check_values.hpp"
 #include "description/ssp_flat.hpp"
 #include "description/system_file.hpp"
+#include "entrain/fact_codes.hpp"
 
 namespace entrain {
 namespace {
@@ -59,8 +60,8 @@ class Flattener {
       if (implementation == "CoSimulation") subsystem.interface = {FmuInterface::CoSimulation, where};
       if (implementation == "ModelExchange") subsystem.interface = {FmuInterface::ModelExchange, where};
       if (implementation == "ScheduledExecution")
-        problems_.push_back({fmt::format("'{}' asks for scheduled execution, which is not supported", scope.path),
-                             "use an FMU for co-simulation", where});
+        problems_.push_back(
+            problem_of(Fact{FactCode::ScheduledExecution, {scope.path}}, "use an FMU for co-simulation", where));
     }
     for (const auto& child : scope.children) add_subsystems(child);
   }
@@ -73,9 +74,10 @@ class Flattener {
       if (given == values_.end()) continue;
       SspValue value = given->second;
       if (!transform(value.start.value, transformation)) {
-        problems_.push_back({fmt::format("the value {} of '{}' has no entry in a table on its way to '{}'",
-                                         value_text(value.start.value), text_of(port), text_of(feed.target)),
-                             "add a MapEntry", feed.where});
+        problems_.push_back(problem_of(Fact{FactCode::TableIncomplete,
+                                            {text_of(port), text_of(feed.target)},
+                                            {{"value", value_text(value.start.value)}}},
+                                       "add a MapEntry", feed.where));
         continue;
       }
       const auto [own, is_new] = values_.insert({feed.target, value});

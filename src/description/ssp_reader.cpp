@@ -4,6 +4,7 @@
 #include <set>
 
 #include "description/ssp_units.hpp"
+#include "entrain/fact_codes.hpp"
 
 namespace entrain {
 namespace {
@@ -30,7 +31,7 @@ class SsdReader {
     units_ = read_units(xml_, root);
     const Node system = child_named(root, "System");
     if (!system) {
-      xml_.add(root, "there is no element System");
+      xml_.add(root, Fact{FactCode::NoSystemElement});
       return std::nullopt;
     }
     document.root = read_element(system);
@@ -54,7 +55,7 @@ class SsdReader {
         document.settings = node.first_child().child_value();
         document.settings_where = xml_.where(node);
       } else if (ignored.insert(type).second) {
-        xml_.warn(node, fmt::format("annotations of type '{}' are ignored", type));
+        xml_.add(node, Fact{FactCode::AnnotationIgnored, {type}});
       }
     }
   }
@@ -112,7 +113,7 @@ class SsdReader {
       if (kind != "Component" && kind != "System" && kind != "SignalDictionaryReference") continue;
       element.elements.push_back(read_element(child));
       if (!names.insert(element.elements.back().name).second)
-        xml_.add(child, fmt::format("there are two elements named '{}'", element.elements.back().name));
+        xml_.add(child, Fact{FactCode::ElementTwice, {element.elements.back().name}});
     }
     for (const Node child : child_named(node, "Connections")) {
       if (local_name(child) == "Connection") element.connections.push_back(read_connection(child));
@@ -129,8 +130,7 @@ class SsdReader {
     connection.convert_units = !xml_.flag(node, "suppressUnitConversion");
     connection.where = xml_.where(node);
     if (node.attribute("startIndices") || node.attribute("endIndices"))
-      xml_.add(node, "connections of single elements of an array (startIndices, endIndices) are not supported",
-               "the standard does not say from where they count");
+      xml_.add(node, Fact{FactCode::ElementConnections}, "the standard does not say from where they count");
     return connection;
   }
 

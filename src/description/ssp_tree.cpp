@@ -8,6 +8,7 @@
 #include "base/suggest.hpp"
 #include "base/unique_name.hpp"
 #include "description/check_values.hpp"
+#include "entrain/fact_codes.hpp"
 
 namespace entrain {
 namespace {
@@ -46,8 +47,9 @@ SspScope SspTreeBuilder::build(const SspFile& file) {
 
 void SspTreeBuilder::enter(SspScope& scope, const SspElement& system, const SspFile& file, const std::string& key) {
   if (std::find(open_.begin(), open_.end(), key) != open_.end()) {
-    problems_.push_back({fmt::format("'{}' contains itself: {}", key, fmt::join(open_, " -> ")), "",
-                         scope.element == nullptr ? system.where : scope.element->where});
+    problems_.push_back(
+        problem_of(Fact{FactCode::ContainsItself, {key}, {{"path", fmt::format("{}", fmt::join(open_, " -> "))}}}, "",
+                   scope.element == nullptr ? system.where : scope.element->where));
     return;
   }
   open_.push_back(key);
@@ -64,7 +66,7 @@ void SspTreeBuilder::enter(SspScope& scope, const SspElement& system, const SspF
 
 void SspTreeBuilder::add_children(SspScope& scope) {
   if (scope.level > kDeepest) {
-    problems_.push_back({fmt::format("systems are nested deeper than {}", kDeepest), "", scope.element->where});
+    problems_.push_back(problem_of(Fact{FactCode::NestedTooDeep, {}, {{"most", kDeepest}}}, "", scope.element->where));
     return;
   }
   const std::size_t dictionaries_around = dictionaries_.size();
@@ -73,7 +75,8 @@ void SspTreeBuilder::add_children(SspScope& scope) {
   for (const auto& child : scope.element->elements) {
     if (++elements_ > kMostElements) {
       if (elements_ == kMostElements + 1)
-        problems_.push_back({fmt::format("the system has more than {} elements", kMostElements), "", child.where});
+        problems_.push_back(
+            problem_of(Fact{FactCode::TooManyElements, {}, {{"most", kMostElements}}}, "", child.where));
       break;
     }
     scope.children.push_back(scope_of(child, *scope.file, scope));
@@ -92,9 +95,8 @@ void SspTreeBuilder::enter_dictionary(SspScope& scope) {
   }
   std::vector<std::string> known;
   for (const auto& [name, path] : dictionaries_) known.push_back(name);
-  problems_.push_back({fmt::format("no system around '{}' has the signal dictionary '{}'", scope.element->name,
-                                   scope.element->dictionary),
-                       suggestion(scope.element->dictionary, known), scope.element->where});
+  problems_.push_back(problem_of(Fact{FactCode::UnknownDictionary, {scope.element->name, scope.element->dictionary}},
+                                 suggestion(scope.element->dictionary, known), scope.element->where));
 }
 
 SspScope SspTreeBuilder::scope_of(const SspElement& element, const SspFile& file, const SspScope& around) {
@@ -122,18 +124,17 @@ std::string SspTreeBuilder::unique_path(const SspScope& around, const SspElement
   const std::string wanted = around.path.empty() ? simple : around.path + "/" + simple;
   const std::string path = unique_name(wanted, paths_);
   if (simple != element.name || path != wanted)
-    problems_.push_back(
-        {fmt::format("'{}' is named '{}' here", element.name, path), "", element.where, Problem::Severity::Warning});
+    problems_.push_back(problem_of(Fact{FactCode::Renamed, {element.name, path}}, "", element.where));
   return path;
 }
 
 void SspTreeBuilder::open_component(SspScope& scope) {
   const SspElement& component = *scope.element;
-  const auto problem = [&](std::string message, std::string remedy) {
-    problems_.push_back({std::move(message), std::move(remedy), component.where});
+  const auto problem = [&](Fact fact, std::string remedy) {
+    problems_.push_back(problem_of(std::move(fact), std::move(remedy), component.where));
   };
   if (!component.source)
-    return problem(fmt::format("the component '{}' has no source", scope.path), "name the FMU that it is");
+    return problem(Fact{FactCode::ComponentWithoutSource, {scope.path}}, "name the FMU that it is");
   try {
     std::string fragment;
     const fs::path path = SspLibrary::resolved(*scope.file, *component.source, fragment);
@@ -142,11 +143,10 @@ void SspTreeBuilder::open_component(SspScope& scope) {
       case SourceKind::Fmu: scope.fmu = path; break;
       case SourceKind::Ssp: open_reference(scope, path, fragment); break;
       case SourceKind::Other:
-        problem(fmt::format("the component '{}' is of type '{}', which is not supported", scope.path, component.type),
-                "export it as an FMU");
+        problem(Fact{FactCode::ComponentType, {scope.path}, {{"type", component.type}}}, "export it as an FMU");
     }
   } catch (const Error& error) {
-    problem(fmt::format("component '{}': {}", scope.path, error.message()), error.context().remedy);
+    problem(Fact{FactCode::ComponentUnusable, {scope.path}, {{"why", error.message()}}}, error.context().remedy);
   }
 }
 
@@ -158,7 +158,7 @@ void SspTreeBuilder::open_reference(SspScope& scope, const fs::path& path, const
 void SspTreeBuilder::open_same_document(SspScope& scope, const std::string& id) {
   const SspElement* system = find_id(scope.file->document.root, id);
   if (system == nullptr) {
-    problems_.push_back({fmt::format("no system has the id '{}'", id), "", scope.element->where});
+    problems_.push_back(problem_of(Fact{FactCode::UnknownSystemId, {id}}, "", scope.element->where));
     return;
   }
   enter(scope, *system, *scope.file, scope.file->path.lexically_normal().string() + "#" + id);

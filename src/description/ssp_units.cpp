@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/units.hpp"
+#include "entrain/fact_codes.hpp"
 
 namespace entrain {
 namespace {
@@ -45,7 +46,7 @@ SspUnits read_units(SspXml& xml, const pugi::xml_node& node, SspUnits around) {
     meaning.factor = xml.number(base, "factor").value_or(1.0);
     meaning.offset = xml.number(base, "offset").value_or(0.0);
     if (meaning.factor == 0.0) {
-      xml.add(base, fmt::format("the unit '{}' has the factor 0", name));
+      xml.add(base, Fact{FactCode::UnitFactorZero, {name}});
       continue;
     }
     around[name] = meaning;

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "description/ssp_units.hpp"
+#include "entrain/fact_codes.hpp"
 
 namespace entrain {
 namespace {
@@ -33,7 +34,7 @@ std::optional<Value> value_of(SspXml& xml, const pugi::xml_node& typed, const st
   const auto element = child_named(typed, "Value");
   const std::string text = element ? element.child_value() : typed.attribute("value").value();
   auto value = ssp_value(type, text);
-  if (!value) xml.add(typed, fmt::format("'{}' is no value of type {} for '{}'", text, type, name));
+  if (!value) xml.add(typed, Fact{FactCode::NoValueOfType, {name}, {{"value", text}, {"type", type}}});
   return value;
 }
 
@@ -42,8 +43,7 @@ std::optional<SspParameter> read_parameter(SspXml& xml, const pugi::xml_node& no
   parameter.name = xml.required(node, "name");
   parameter.where = xml.where(node);
   if (child_named(node, "Dimension")) {
-    xml.add(node, fmt::format("'{}' is an array, which is not supported", parameter.name),
-            "give its elements as parameters of their own");
+    xml.add(node, Fact{FactCode::ArrayParameter, {parameter.name}}, "give its elements as parameters of their own");
     return std::nullopt;
   }
   for (const pugi::xml_node typed : node) {
@@ -56,7 +56,7 @@ std::optional<SspParameter> read_parameter(SspXml& xml, const pugi::xml_node& no
     parameter.unit = typed.attribute("unit").value();
     return parameter;
   }
-  xml.add(node, fmt::format("parameter '{}' has no value of a known type", parameter.name));
+  xml.add(node, Fact{FactCode::ParameterWithoutValue, {parameter.name}});
   return std::nullopt;
 }
 
@@ -78,8 +78,7 @@ std::vector<SspParameter> read_parameter_set(SspXml& xml, const pugi::xml_node& 
     if (local_name(node) != "Parameter") continue;
     auto parameter = read_parameter(xml, node);
     if (!parameter) continue;
-    if (!names.insert(parameter->name).second)
-      xml.add(node, fmt::format("the parameter '{}' is there twice", parameter->name));
+    if (!names.insert(parameter->name).second) xml.add(node, Fact{FactCode::ParameterTwice, {parameter->name}});
     express_in_si(*parameter, units);
     parameters.push_back(std::move(*parameter));
   }
@@ -97,8 +96,7 @@ std::vector<SspMapping> read_parameter_mapping(SspXml& xml, const pugi::xml_node
     entry.transformation = xml.transformation(node);
     entry.convert_units = !xml.flag(node, "suppressUnitConversion");
     entry.where = xml.where(node);
-    if (!targets.insert(entry.target).second)
-      xml.add(node, fmt::format("several parameters are mapped to '{}'", entry.target));
+    if (!targets.insert(entry.target).second) xml.add(node, Fact{FactCode::MappedTwice, {entry.target}});
     entries.push_back(std::move(entry));
   }
   return entries;

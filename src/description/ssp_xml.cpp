@@ -5,6 +5,8 @@
 #include <array>
 #include <utility>
 
+#include "entrain/fact_codes.hpp"
+
 namespace entrain {
 namespace {
 
@@ -23,34 +25,31 @@ SspXml::SspXml(std::string_view text, const std::string& file, std::vector<Probl
     : file_(file), problems_(problems), lines_(text) {
   const std::string fault = parse_xml(text, document_);
   parsed_ = fault.empty();
-  if (!parsed_) problems_.push_back({"not readable as XML: " + fault, "", {file_, 0, 0}});
+  if (!parsed_) problems_.push_back(problem_of({FactCode::NotXml, {}, {{"why", fault}}}, "", {file_, 0, 0}));
 }
 
 pugi::xml_node SspXml::root(std::string_view name) {
   if (!parsed_) return {};
   const auto root = document_.document_element();
   if (local_name(root) != name) {
-    add(root, fmt::format("the root element is '{}', not '{}'", local_name(root), name), "name a file of SSP");
+    add(root, Fact{FactCode::WrongRootElement, {std::string(local_name(root)), std::string(name)}},
+        "name a file of SSP");
     return {};
   }
   const std::string version = root.attribute("version").value();
   if (!version.empty() && !version.starts_with("1.") && !version.starts_with("2."))
-    warn(root, fmt::format("it is made for SSP {}; it is read as SSP 2.0", version));
+    add(root, Fact{FactCode::OtherSspVersion, {}, {{"version", version}}});
   return root;
 }
 
-void SspXml::add(const pugi::xml_node& node, std::string message, std::string remedy) {
-  problems_.push_back({std::move(message), std::move(remedy), where(node)});
-}
-
-void SspXml::warn(const pugi::xml_node& node, std::string message, std::string remedy) {
-  problems_.push_back({std::move(message), std::move(remedy), where(node), Problem::Severity::Warning});
+void SspXml::add(const pugi::xml_node& node, Fact fact, std::string remedy) {
+  problems_.push_back(problem_of(std::move(fact), std::move(remedy), where(node)));
 }
 
 std::string SspXml::required(const pugi::xml_node& node, const char* attribute) {
   const auto found = node.attribute(attribute);
   if (!found || *found.value() == '\0')
-    add(node, fmt::format("the element {} has no attribute '{}'", local_name(node), attribute));
+    add(node, Fact{FactCode::AttributeMissing, {std::string(local_name(node)), attribute}});
   return found.value();
 }
 
@@ -58,7 +57,9 @@ std::optional<double> SspXml::number(const pugi::xml_node& node, const char* att
   const auto found = node.attribute(attribute);
   if (!found) return std::nullopt;
   const auto value = xml_number<double>(found.value());
-  if (!value) add(node, fmt::format("{} of {} must be a number, not '{}'", attribute, local_name(node), found.value()));
+  if (!value)
+    add(node,
+        Fact{FactCode::AttributeNoNumber, {attribute, std::string(local_name(node))}, {{"value", found.value()}}});
   return value;
 }
 
@@ -74,7 +75,7 @@ SspTransformation SspXml::transformation(const pugi::xml_node& node) {
     const auto found = child_named(node, element);
     if (!found) continue;
     result.table = value_table(found, type);
-    if (result.table.empty()) add(found, fmt::format("{} has no entry", element));
+    if (result.table.empty()) add(found, Fact{FactCode::TableEmpty, {std::string(element)}});
   }
   return result;
 }
@@ -88,11 +89,14 @@ ValueTable SspXml::value_table(const pugi::xml_node& node, std::string_view type
     if (source && target) {
       table.push_back({*source, *target});
     } else {
-      add(entry, fmt::format("an entry of {} maps '{}' to '{}', which are no values of type {}", local_name(node),
-                             entry.attribute("source").value(), entry.attribute("target").value(), type));
+      add(entry, Fact{FactCode::TableEntryType,
+                      {std::string(local_name(node))},
+                      {{"from", entry.attribute("source").value()},
+                       {"to", entry.attribute("target").value()},
+                       {"type", type}}});
     }
     if (table.size() <= kMostEntries) continue;
-    add(node, fmt::format("{} has more than {} entries", local_name(node), kMostEntries));
+    add(node, Fact{FactCode::TableTooLong, {std::string(local_name(node))}, {{"most", kMostEntries}}});
     break;
   }
   return table;

@@ -20,8 +20,7 @@ class SspXml {
   pugi::xml_node root(std::string_view name);
 
   SourcePosition where(const pugi::xml_node& node) const { return {file_, lines_.line_of(node), 0}; }
-  void add(const pugi::xml_node& node, std::string message, std::string remedy = {});
-  void warn(const pugi::xml_node& node, std::string message, std::string remedy = {});
+  void add(const pugi::xml_node& node, Fact fact, std::string remedy = {});
 
   std::string required(const pugi::xml_node& node, const char* attribute);
   std::optional<double> number(const pugi::xml_node& node, const char* attribute);

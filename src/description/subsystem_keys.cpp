@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "entrain/fact_codes.hpp"
+
 namespace entrain {
 namespace {
 
@@ -20,15 +22,17 @@ class KeyChecker {
                            (key.owner == KeyOwner::Table && subsystem_.csv.empty() && has_source());
     if (!misplaced) return;
     add(written->where,
-        fmt::format("{}.{} is for {} only", path_, key.name, key.owner == KeyOwner::Fmu ? "FMUs" : "csv tables"),
+        Fact{FactCode::KeyMisplaced,
+             {fmt::format("{}.{}", path_, key.name)},
+             {{"owner", key.owner == KeyOwner::Fmu ? "FMUs" : "csv tables"}}},
         "leave it out");
   }
 
  private:
   bool has_source() const { return !(subsystem_.model.empty() && subsystem_.fmu.empty() && subsystem_.csv.empty()); }
 
-  void add(const SourcePosition& where, std::string message, std::string remedy = {}) {
-    problems_.push_back({std::move(message), std::move(remedy), where});
+  void add(const SourcePosition& where, Fact fact, std::string remedy = {}) {
+    problems_.push_back(problem_of(std::move(fact), std::move(remedy), where));
   }
 
   /// Booleans and enumerations have no limits: whatever could be read is allowed.
@@ -43,7 +47,7 @@ class KeyChecker {
   template <class Key>
   bool fits(const Key& key, double value, const SourcePosition& where) {
     if (!std::isfinite(value)) {
-      add(where, fmt::format("{}.{} must be finite, not {}", path_, key.name, value));
+      add(where, Fact{FactCode::NotFinite, {fmt::format("{}.{}", path_, key.name)}, {{"value", value}}});
       return false;
     }
     return within(key, value, fmt::format("{}", value), where);
@@ -58,7 +62,9 @@ class KeyChecker {
   template <class Key>
   bool within(const Key& key, double value, const std::string& text, const SourcePosition& where) {
     if (key.limits.allow(value)) return true;
-    add(where, fmt::format("{}.{} must be {}, not {}", path_, key.name, limits_text(key.limits, key.unit), text));
+    add(where, Fact{FactCode::OutOfRange,
+                    {fmt::format("{}.{}", path_, key.name)},
+                    {{"range", limits_text(key.limits, key.unit)}, {"value", text}}});
     return false;
   }
 

@@ -10,6 +10,7 @@
 #include "description/subsystem_keys.hpp"
 #include "description/system_file.hpp"
 #include "description/toml_document.hpp"
+#include "entrain/fact_codes.hpp"
 
 namespace entrain {
 namespace {
@@ -57,12 +58,12 @@ class SystemReader {
     Action action;
   };
 
-  void add(SourcePosition where, std::string message, std::string remedy = {}) {
-    problems_.push_back({std::move(message), std::move(remedy), std::move(where)});
+  void add(SourcePosition where, Fact fact, std::string remedy = {}) {
+    problems_.push_back(problem_of(std::move(fact), std::move(remedy), std::move(where)));
   }
 
   void add_wrong_type(const TomlNode& node, const std::string& path, std::string_view expected) {
-    add(node.where, fmt::format("{} must be {}, not {}", path, expected, found(node)));
+    add(node.where, Fact{FactCode::WrongType, {path}, {{"expected", expected}, {"found", found(node)}}});
   }
 
   void read_keys(const TomlTable& table, const std::string& owner, const std::vector<Key>& keys) {
@@ -82,12 +83,11 @@ class SystemReader {
     for (const auto& key : keys) names.push_back(key.name);
     const auto value = option_value(entry.node);
     if (auto renamed = value ? renamed_key(owner, entry.key, *value, names) : std::nullopt)
-      return add(entry.where, std::move(renamed->message), std::move(renamed->remedy));
+      return add(entry.where, std::move(renamed->fact), std::move(renamed->remedy));
     const bool is_table = std::holds_alternative<TomlTable>(entry.node.value);
-    const std::string what = owner.empty() && is_table ? fmt::format("unknown table [{}]", entry.key)
-                             : owner.empty()           ? fmt::format("unknown key '{}'", entry.key)
-                                                       : fmt::format("unknown key '{}' in [{}]", entry.key, owner);
-    add(entry.where, what, suggestion(entry.key, names));
+    Fact fact{owner.empty() && is_table ? FactCode::UnknownTable : FactCode::UnknownKey, {entry.key}};
+    if (!owner.empty()) fact.values.emplace_back("owner", owner);
+    add(entry.where, std::move(fact), suggestion(entry.key, names));
   }
 
   const TomlTable* as_table(const TomlNode& node, const std::string& path) {
@@ -114,7 +114,7 @@ class SystemReader {
     const auto text = written<std::string>(node, path);
     if (!text) return std::nullopt;
     if (const auto value = from_word<Enum>(text->value)) return Written<Enum>{*value, node.where};
-    add(node.where, fmt::format("{} cannot be '{}'", path, text->value),
+    add(node.where, Fact{FactCode::WordNotAllowed, {path}, {{"value", text->value}}},
         suggestion(text->value, texts(words_of<Enum>())));
     return std::nullopt;
   }
@@ -159,9 +159,9 @@ class SystemReader {
     if (std::holds_alternative<TomlDate>(node.value))
       add_wrong_type(node, path, "a boolean, a number, a string, a list or a table");
     else if (std::holds_alternative<TomlTable>(node.value))
-      add(node.where, path + " must hold numbers only", std::string(kQuoteDots));
+      add(node.where, Fact{FactCode::NotOnlyNumbers, {path}}, std::string(kQuoteDots));
     else
-      add(node.where, path + " must hold only numbers or only strings");
+      add(node.where, Fact{FactCode::MixedList, {path}});
   }
 
   void read_subsystems(const TomlTable& subsystems) {
@@ -194,7 +194,7 @@ class SystemReader {
                     }});
     read_keys(content, "subsystems." + subsystem.name, keys);
     if (!has_source)
-      add(subsystem.where, fmt::format("subsystem '{}' has no model", subsystem.name),
+      add(subsystem.where, Fact{FactCode::NoModel, {subsystem.name}},
           "name one, such as model = \"lotka_volterra.prey\", an FMU: fmu = \"prey.fmu\", or a table: csv = "
           "\"load.csv\"");
   }
@@ -205,7 +205,7 @@ class SystemReader {
     if (!text) return;
     subsystem.*source.text = text->value;
     subsystem.*source.where = text->where;
-    if (text->value.empty()) add(node.where, path + " is empty", "name one");
+    if (text->value.empty()) add(node.where, Fact{FactCode::EmptyValue, {path}}, "name one");
   }
 
   void read_start(const TomlNode& node, const std::string& path, SubsystemDescription& subsystem) {
@@ -247,7 +247,7 @@ class SystemReader {
         read_connection(entry, entry.node, path, "an input or a list of inputs, as strings");
         continue;
       }
-      if (list->empty()) add(entry.node.where, path + " names no input");
+      if (list->empty()) add(entry.node.where, Fact{FactCode::NoInputNamed, {path}});
       for (const auto& input : *list) read_connection(entry, input, path, "a list of strings");
     }
   }
@@ -285,8 +285,7 @@ class SystemReader {
                {"offset", into(offset)},
                {"units", into(units)},
                {"table", read_table}});
-    if (!table.empty() && (factor || offset))
-      add(node.where, path + " has a table and a factor or offset", "write one");
+    if (!table.empty() && (factor || offset)) add(node.where, Fact{FactCode::TableAndFactor, {path}}, "write one");
     if (to) {
       ConnectionDescription connection{output.key, std::move(to->value), node.where, output.where};
       if (factor) connection.factor = factor->value;
@@ -296,7 +295,7 @@ class SystemReader {
       connection.table = std::move(table);
       description_.connections.push_back(std::move(connection));
     } else {
-      add(node.where, path + " names no input", "write { to = \"subsystem.input\", factor = ... }");
+      add(node.where, Fact{FactCode::NoInputNamed, {path}}, "write { to = \"subsystem.input\", factor = ... }");
     }
   }
 
@@ -315,7 +314,7 @@ class SystemReader {
   }
 
   ValueTable add_wrong_table(const TomlNode& node, const std::string& path) {
-    add(node.where, path + " must hold [output, input] pairs", "such as [[0, 10], [1, 20]]");
+    add(node.where, Fact{FactCode::NotValuePairs, {path}}, "such as [[0, 10], [1, 20]]");
     return {};
   }
 
@@ -361,7 +360,7 @@ class SystemReader {
     if (time && value) {
       parameter.entries.push_back({*time, std::move(*value), node.where});
     } else {
-      add(node.where, path + " must hold [time, value] pairs", "such as [[2.0, 0.5], [4.0, 0.8]]");
+      add(node.where, Fact{FactCode::NotTimePairs, {path}}, "such as [[2.0, 0.5], [4.0, 0.8]]");
     }
   }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "description/toml_text.hpp"
+#include "entrain/fact_codes.hpp"
 
 namespace entrain {
 namespace {
@@ -133,11 +134,11 @@ std::optional<T> any_scalar(const TomlNode& node) {
 
 std::optional<TomlTable> parse_toml(std::string_view text, const std::string& file, std::vector<Problem>& problems) {
   if (const int line = line_of_broken_utf8(text); line > 0) {
-    problems.push_back({"not UTF-8 text", "save the file as UTF-8", {file, line, 0}});
+    problems.push_back(problem_of(Fact{FactCode::NotUtf8}, "save the file as UTF-8", {file, line, 0}));
     return std::nullopt;
   }
   if (const int line = line_of_endless_key(text); line > 0) {
-    problems.push_back({fmt::format("a key has more than {} parts", kMaxKeyParts), "", {file, line, 0}});
+    problems.push_back(problem_of(Fact{FactCode::KeyTooLong, {}, {{"parts", kMaxKeyParts}}}, "", {file, line, 0}));
     return std::nullopt;
   }
   try {
@@ -146,13 +147,14 @@ std::optional<TomlTable> parse_toml(std::string_view text, const std::string& fi
     const auto said = error.description();
     if (said.find("redefine existing") != std::string_view::npos && said.find("table") == std::string_view::npos) {
       // toml++ garbles the name; the position tells it.
-      problems.push_back({"not readable as TOML: a key is there twice",
-                          "keep one; an output that feeds several inputs has a list: \"a.y\" = [\"b.u\", \"c.u\"]",
-                          position(error.source(), file)});
+      problems.push_back(
+          problem_of(Fact{FactCode::KeyTwice},
+                     "keep one; an output that feeds several inputs has a list: \"a.y\" = [\"b.u\", \"c.u\"]",
+                     position(error.source(), file)));
       return std::nullopt;
     }
     problems.push_back(
-        {fmt::format("not readable as TOML: {}", error.description()), "", position(error.source(), file)});
+        problem_of(Fact{FactCode::NotToml, {}, {{"why", error.description()}}}, "", position(error.source(), file)));
     return std::nullopt;
   }
 }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "entrain/fact_codes.hpp"
+
 namespace entrain {
 namespace {
 
@@ -22,11 +24,11 @@ std::string reason_of(UnitMatch::Kind kind, const Variable& output, const Variab
 Problem unit_problem(UnitMatch::Kind kind, const ConnectionDescription& connection, const Variable& output,
                      const Variable& input) {
   const bool passes = kind == UnitMatch::Kind::NotKnown;
-  return {fmt::format("'{}' in {} {} '{}' in {}{}", connection.output, output.unit, passes ? "feeds" : "cannot feed",
-                      connection.input, input.unit, passes ? " unconverted" : ""),
-          fmt::format("{}; who writes a factor converts by hand: {{ to = ..., factor = ... }}",
-                      reason_of(kind, output, input)),
-          connection.where, passes ? Problem::Severity::Warning : Problem::Severity::Error};
+  return problem_of(
+      {passes ? FactCode::UnitsNotConverted : FactCode::UnitsDoNotMatch,
+       {connection.output, connection.input},
+       {{"output_unit", output.unit}, {"input_unit", input.unit}, {"why", reason_of(kind, output, input)}}},
+      "write a factor to convert by hand: { to = ..., factor = ... }", connection.where);
 }
 
 }  // namespace entrain

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/signal_range.hpp"
+#include "entrain/fact_codes.hpp"
 #include "learn/learning_loop.hpp"
 #include "numerics/exponential.hpp"
 #include "numerics/learning_gain.hpp"
@@ -120,25 +121,33 @@ Steps linear_steps(CoupledSystem& system, const FirstSteps& first_steps, std::sp
   return steps;
 }
 
-/// Why there can be no estimate; empty = there can.
-std::string obstacle(const CoupledSystem& system, std::span<const LearnedWire> wires, const LearnOptions& options,
-                     Duration step) {
+/// Why there can be no estimate; nullopt = there can.
+std::optional<Fact> obstacle(const CoupledSystem& system, std::span<const LearnedWire> wires,
+                             const LearnOptions& options, Duration step) {
   std::vector<StepMatrices> spans(system.size());
   for (std::size_t s = 0; s < system.size(); ++s) {
     const auto& can = system.capabilities(SubsystemId{s});
     if (!can.states || !can.linearization) {
-      return fmt::format("'{}' tells no linearization", system.graph().name(SubsystemId{s}));
+      const auto& name = system.graph().name(SubsystemId{s});
+      return Fact{FactCode::ConvergenceNotEstimated, {name}, {{"why", render({FactCode::NoLinearization, {name}})}}};
     }
     spans[s].span = span_of(system, SubsystemId{s}, step);
   }
   const std::size_t cycle = cycle_of(spans);
-  if (cycle > 1 && options.cutoff > 0.0) return "the filter is not estimated with steps of several sizes";
+  if (cycle > 1 && options.cutoff > 0.0) {
+    return Fact{
+        FactCode::ConvergenceNotEstimated, {}, {{"why", "the filter is not estimated with steps of several sizes"}}};
+  }
   const std::size_t known = system.states() + system.graph().outputs();
   const std::size_t corrections = corrections_in_cycle(wires, cycle);
-  if (known <= kMostKnown && corrections <= kMostCorrections) return {};
-  return fmt::format(
-      "{} states and outputs and {} corrections in a cycle of {} macro steps; up to {} and {} are estimated", known,
-      corrections, cycle, kMostKnown, kMostCorrections);
+  if (known <= kMostKnown && corrections <= kMostCorrections) return std::nullopt;
+  return Fact{FactCode::TooLargeToEstimate,
+              {},
+              {{"known", known},
+               {"corrections", corrections},
+               {"cycle", cycle},
+               {"most_known", kMostKnown},
+               {"most_corrections", kMostCorrections}}};
 }
 
 }  // namespace
@@ -147,8 +156,8 @@ ConvergenceEstimate estimate_convergence(RepeatedRun& run, std::span<const Learn
                                          const LearnOptions& options) {
   ConvergenceEstimate result;
   const auto& settings = run.settings();
-  if (const auto why = obstacle(run.system(), wires, options, settings.step); !why.empty()) {
-    result.notes.push_back("no estimate of the convergence: " + why);
+  if (auto why = obstacle(run.system(), wires, options, settings.step)) {
+    result.notes.push_back(*std::move(why));
     return result;
   }
   FirstSteps first_steps(run);
@@ -162,15 +171,13 @@ ConvergenceEstimate estimate_convergence(RepeatedRun& run, std::span<const Learn
                                   {options.gain, options.cutoff * settings.step});
   result.gamma = gain.largest;
   result.radius = std::pow(gain.radius, 1.0 / cycle);
-  result.notes.push_back(
-      fmt::format("gamma = {:.8g}, largest at {:.4g} rad/s, from linearizations at the start and {}; {}", gain.largest,
-                  gain.angle / (cycle * settings.step),
-                  steps.fitted == run.system().size() ? "the subsystems' own steps" : "exact steps",
-                  gain.largest < 1.0 && gain.radius < 1.0
-                      ? "every run is better than the one before, as far as the system is linear"
-                      : "the error of some runs may grow before it falls"));
-  result.notes.push_back(
-      fmt::format("without corrections the delayed loop has a spectral radius of {:.8g}", *result.radius));
+  Fact& estimated = result.notes.emplace_back(
+      Fact{FactCode::ConvergenceEstimated,
+           {},
+           {{"gamma", gain.largest}, {"frequency", gain.angle / (cycle * settings.step), "rad/s"}}});
+  if (steps.fitted == run.system().size()) estimated.values.emplace_back("own_steps", 1);
+  if (gain.largest < 1.0 && gain.radius < 1.0) estimated.values.emplace_back("falls", 1);
+  result.notes.push_back({FactCode::DelayedLoopRadius, {}, {{"radius", *result.radius}}});
   return result;
 }
 

@@ -12,8 +12,8 @@ namespace entrain {
 
 struct ConvergenceEstimate {
   std::optional<double> gamma;
-  std::optional<double> radius;    ///< of the delayed loop without corrections
-  std::vector<std::string> notes;  ///< from what, and where it is largest; or why there is none
+  std::optional<double> radius;  ///< of the delayed loop without corrections
+  std::vector<Fact> notes;       ///< from what, and where it is largest; or why there is none
 };
 
 /// How fast learning these wires will converge, from linearizations at the start. How the states of a subsystem move in

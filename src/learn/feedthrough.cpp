@@ -7,6 +7,8 @@
 #include <cmath>
 #include <limits>
 
+#include "entrain/fact_codes.hpp"
+
 namespace entrain {
 namespace {
 
@@ -79,8 +81,8 @@ class FeedthroughSearch {
         evaluate(SubsystemId{s}, start);
       } catch (const Error& error) {  // it does not like a value: what it declares stands
         for (Pair& pair : pairs_) pair.seen = pair.seen || pair.subsystem == s;
-        notes_.push_back(fmt::format("the feedthrough of '{}' is taken as declared: moving its inputs failed ({})",
-                                     system().graph().name(SubsystemId{s}), error.message()));
+        notes_.push_back(
+            {FactCode::FeedthroughAsDeclared, {system().graph().name(SubsystemId{s})}, {{"why", error.message()}}});
         run_.spoil();
         run_.initialize();
       }
@@ -137,8 +139,7 @@ class FeedthroughSearch {
     const Graph& graph = system().graph();
     for (const Pair& pair : pairs_) {
       if (!pair.seen) {
-        notes_.push_back(fmt::format("{} is declared to follow {} at once, which was not seen: taken as independent",
-                                     graph.name(pair.output), graph.name(pair.input)));
+        notes_.push_back({FactCode::FeedthroughNotSeen, {graph.name(pair.output), graph.name(pair.input)}});
       } else if (found.outputs.empty() || found.outputs.back() != pair.output) {
         found.outputs.push_back(pair.output);
       }
@@ -149,7 +150,7 @@ class FeedthroughSearch {
 
   RepeatedRun& run_;
   std::vector<Pair> pairs_;
-  std::vector<std::string> notes_;
+  std::vector<Fact> notes_;
 };
 
 }  // namespace

@@ -8,8 +8,8 @@
 namespace entrain {
 
 struct FoundFeedthrough {
-  std::vector<OutputId> outputs;   ///< that follow a connected input at once
-  std::vector<std::string> notes;  ///< what was declared and not seen, or could not be tried
+  std::vector<OutputId> outputs;  ///< that follow a connected input at once
+  std::vector<Fact> notes;        ///< what was declared and not seen, or could not be tried
 };
 
 /// Which outputs really follow a connected input at once. What a subsystem declares as independent is believed. What it

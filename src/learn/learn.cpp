@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/grid.hpp"
+#include "entrain/fact_codes.hpp"
 #include "entrain/learning.hpp"
 #include "learn/convergence.hpp"
 #include "learn/feedthrough.hpp"
@@ -161,7 +162,7 @@ class Learner {
     const auto& settings = run_.settings();
     Duration growth = options_.horizon > 0.0 ? options_.horizon : (settings.stop - settings.start) / kHorizons;
     growth = std::max(growth, settings.step);
-    result_.notes.push_back(fmt::format("progressive horizon, growing by {} s", growth));
+    result_.notes.push_back({FactCode::ProgressiveHorizon, {}, {{"growth", growth, "s"}}});
     if (progress_.noted) progress_.noted(result_.notes.back());
     std::fill(corrections_.begin(), corrections_.end(), 0.0);
     kept_.reset();
@@ -205,23 +206,23 @@ class Learner {
 
 /// The method that can be corrected, held inputs, fixed step; outputs with feedthrough late, or held if the file says
 /// so.
-SystemDescription prepared_for_learning(SystemDescription description, std::vector<std::string>& notes) {
+SystemDescription prepared_for_learning(SystemDescription description, std::vector<Fact>& notes) {
   const auto& learnable = learnable_method();
   if (description.method.value != learnable) {
-    notes.push_back(fmt::format("learned with {} instead of {}", learnable, description.method.value));
+    notes.push_back({FactCode::LearnedWithOther, {learnable, description.method.value}});
   }
   description.method.value = learnable;
   auto& options = description.method_options[learnable];
   const Written<OptionValue> late{std::string(to_word(FeedthroughTreatment::Delay)), {}};
   const auto feedthrough = options.insert({"feedthrough", late}).first;
   if (feedthrough->second.value == OptionValue(std::string(to_word(FeedthroughTreatment::Refresh)))) {
-    notes.emplace_back("feedthrough = \"refresh\" leaves nothing to learn; learned with \"delay\"");
+    notes.push_back({FactCode::RefreshNotLearned});
     feedthrough->second = late;
   }
   for (const auto& [name, value] : options_of_learning()) {
     const auto written = options.find(name);
     if (written != options.end() && written->second.value != value) {
-      notes.push_back(fmt::format("the option {} is not learned with; the default is taken", name));
+      notes.push_back({FactCode::OptionNotLearned, {name}});
     }
     options[name] = {value, {}};
   }
@@ -230,15 +231,15 @@ SystemDescription prepared_for_learning(SystemDescription description, std::vect
 
 void check_options(const LearnOptions& options) {
   std::vector<Problem> problems;
-  const auto require = [&](bool good, std::string message) {
-    if (!good) problems.push_back({std::move(message), {}, {}, Problem::Severity::Error});
+  const auto require = [&](bool good, const char* name, const char* range) {
+    if (!good) problems.push_back(problem_of({FactCode::LearnOptionRange, {name}, {{"range", range}}}));
   };
   const auto require_size = [&](double value, const char* name) {
-    require(std::isfinite(value) && value >= 0.0, fmt::format("the {} must be a number, 0 or more", name));
+    require(std::isfinite(value) && value >= 0.0, name, "a number, 0 or more");
   };
-  require(options.iterations >= 1, "iterations must be at least 1");
+  require(options.iterations >= 1, "iterations", "at least 1");
   require_size(options.tolerance, "tolerance");
-  require(options.gain > 0.0 && options.gain <= 2.0, "gain must be above 0 and at most 2");
+  require(options.gain > 0.0 && options.gain <= 2.0, "gain", "above 0 and at most 2");
   require_size(options.cutoff, "cutoff frequency");
   require_size(options.horizon, "horizon");
   if (!problems.empty()) throw Error(std::move(problems));
@@ -253,10 +254,7 @@ LearnPlan planned(const CoupledSystem& system, const FoundFeedthrough& found, st
     (can_be_late ? plan.delayed : plan.held).push_back(system.graph().name(output));
   }
   for (const auto& output : plan.held) {
-    plan.notes.push_back(
-        fmt::format("{} cannot be delayed (its subsystem tells no output without a step and no "
-                    "linearization): it is held, and the runs converge to it as it is held",
-                    output));
+    plan.notes.push_back({FactCode::OutputHeld, {output}});
   }
   for (const auto& wire : wires) plan.connections.push_back(name_of(wire, system.graph()));
   return plan;
@@ -274,7 +272,7 @@ std::vector<std::string> late_outputs(const LearnPlan& plan) {
 LearnResult learn(const SystemDescription& description, const LearnOptions& options, const LearnProgress& progress,
                   const Extensions& extensions) {
   check_options(options);
-  std::vector<std::string> notes;
+  std::vector<Fact> notes;
   RepeatedRun run(prepared_for_learning(description, notes), extensions, {options.threads, options.interrupt});
   const FoundFeedthrough found = find_feedthrough(run);
   auto wires = learned_wires(run.system(), found.outputs, run.settings().step);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "coupling/engine.hpp"
+#include "entrain/fact_codes.hpp"
 #include "run/runner.hpp"
 
 namespace entrain {
@@ -43,10 +44,9 @@ void RepeatedRun::require_that_it_can_be_repeated() {
   std::vector<Problem> problems;
   for (std::size_t s = 0; s < system().size(); ++s) {
     if (!system().capabilities(SubsystemId{s}).once_per_process) continue;
-    problems.push_back({fmt::format("'{}' cannot be run again: it can be made once per process only",
-                                    system().graph().name(SubsystemId{s})),
-                        "export it again without canBeInstantiatedOnlyOncePerProcess",
-                        description_.subsystems[s].fmu_where});
+    problems.push_back(problem_of(Fact{FactCode::OncePerProcess, {system().graph().name(SubsystemId{s})}},
+                                  "export it again without canBeInstantiatedOnlyOncePerProcess",
+                                  description_.subsystems[s].fmu_where));
   }
   if (!problems.empty()) throw Error(std::move(problems));
 }

@@ -8,6 +8,7 @@
 #include "base/bytes.hpp"
 #include "coupling/engine.hpp"
 #include "entrain/error.hpp"
+#include "entrain/fact_codes.hpp"
 
 namespace entrain {
 
@@ -219,10 +220,10 @@ void Monolithic::restore(const MethodMemory& memory) {
   from_bytes(memory.bytes, *this);
 }
 
-std::vector<std::string> Monolithic::notes(const CoupledSystem&) const {
-  return {
-      fmt::format("one integrator for all equations ({}, relative tolerance {:g}); the step only sets the output times",
-                  to_word(options_.integrator), options_.relative_tolerance)};
+std::vector<Fact> Monolithic::notes(const CoupledSystem&) const {
+  return {{FactCode::SingleIntegrator,
+           {},
+           {{"integrator", to_word(options_.integrator)}, {"relative_tolerance", options_.relative_tolerance}}}};
 }
 
 }  // namespace entrain

@@ -39,7 +39,7 @@ class Monolithic final : public Method {
   void constants_changed(CoupledSystem& system) override;
   MethodMemory memory() const override;
   void restore(const MethodMemory& memory) override;
-  std::vector<std::string> notes(const CoupledSystem& system) const override;
+  std::vector<Fact> notes(const CoupledSystem& system) const override;
 
   /// The inputs are the first guesses of the loops, so they decide the last bits of what follows.
   template <class Visitor>

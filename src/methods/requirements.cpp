@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "coupling/trial_kind.hpp"
+#include "entrain/fact_codes.hpp"
 #include "methods/calendar.hpp"
 #include "methods/registry.hpp"
 
@@ -28,42 +29,38 @@ class Matching {
   void check(SubsystemId s, const Capabilities& can) {
     const Requirements needs = method_.requirements();
     if (needs.equations && !can.equations) {
-      add(s,
-          fmt::format("{} needs the equations of every subsystem; '{}' keeps them to itself", method_.name(),
-                      graph_.name(s)),
+      add(s, Fact{FactCode::NeedsEquations, {graph_.name(s)}, {{"method", method_.name()}}},
           fmt::format("use a coupling method such as {}", default_method()));
     }
     if (needs.trials && natural_trial_kind(can) == TrialKind::None) {
-      add(s,
-          fmt::format("{} needs trials: rollback, or states and a linearization; '{}' has neither", method_.name(),
-                      graph_.name(s)),
+      add(s, Fact{FactCode::NeedsTrials, {graph_.name(s)}, {{"method", method_.name()}}},
           fmt::format("use a method without iterations, such as {}", default_method()));
     }
     if (needs.free_step && can.imposed_step) {
       add(s,
-          fmt::format("{} adapts the macro step, but '{}' imposes a step of {} s", method_.name(), graph_.name(s),
-                      *can.imposed_step),
+          Fact{FactCode::NeedsFreeStep,
+               {graph_.name(s)},
+               {{"method", method_.name()}, {"imposed", *can.imposed_step, "s"}}},
           fmt::format("keep the macro step fixed: {}", needs.fixed_step));
     }
     if (needs.steps_together && can.imposed_step && !whole_ratio(settings_.step, *can.imposed_step)) {
       add(s,
-          fmt::format(
-              "{} takes all subsystems over the same step; '{}' imposes {} s, which does not divide the macro step "
-              "of {} s",
-              method_.name(), graph_.name(s), *can.imposed_step, settings_.step),
+          Fact{FactCode::NeedsCommonStep,
+               {graph_.name(s)},
+               {{"method", method_.name()}, {"imposed", *can.imposed_step, "s"}, {"step", settings_.step, "s"}}},
           fmt::format("choose a macro step that is a multiple of {} s, or use {}", *can.imposed_step, any_step()));
       return;
     }
     if (needs.refresh_all && !can.output_refresh) {
-      add(s,
-          fmt::format("feedthrough = \"refresh\" needs outputs without a step; '{}' cannot tell them", graph_.name(s)),
+      add(s, Fact{FactCode::NeedsRefresh, {graph_.name(s)}},
           "use feedthrough = \"hold\", or \"delay\" with a learned correction");
     }
     if (needs.common_grid && can.imposed_step) check_imposed_step(s, can);
     if (needs.common_grid && can.step_offset > 0.0) {
       add(s,
-          fmt::format("'{}' communicates {} s after whole steps; {} has one grid for all", graph_.name(s),
-                      can.step_offset, method_.name()),
+          Fact{FactCode::OffsetNotSupported,
+               {graph_.name(s)},
+               {{"offset", can.step_offset, "s"}, {"method", method_.name()}}},
           fmt::format("use {}", any_step()));
     }
     if (needs.common_grid && !can.imposed_step) check_step_limits(s, can);
@@ -74,11 +71,7 @@ class Matching {
     for (const auto& loop : graph_.loops()) {
       for (const SubsystemId s : loop.subsystems) {
         if (capabilities[s]->output_refresh) continue;
-        add(s,
-            fmt::format("loops = \"solve\" needs outputs without a step; '{}' is in an algebraic loop and cannot tell "
-                        "them",
-                        graph_.name(s)),
-            "use loops = \"delay\"");
+        add(s, Fact{FactCode::LoopNeedsRefresh, {graph_.name(s)}}, "use loops = \"delay\"");
       }
     }
   }
@@ -86,32 +79,29 @@ class Matching {
   std::vector<UnmetRequirement> take() { return std::move(unmet_); }
 
  private:
-  void add(SubsystemId s, std::string message, std::string remedy) {
-    unmet_.push_back({s, std::move(message), std::move(remedy)});
-  }
+  void add(SubsystemId s, Fact fact, std::string remedy) { unmet_.push_back({s, std::move(fact), std::move(remedy)}); }
 
   void check_imposed_step(SubsystemId s, const Capabilities& can) {
     const Duration imposed = *can.imposed_step;
     const Duration h = settings_.step;
     const auto& name = graph_.name(s);
     if (std::max(h / imposed, imposed / h) > kMostParts) {
-      add(s, fmt::format("'{}' imposes a step of {} s, a million times off the macro step of {} s", name, imposed, h),
+      add(s, Fact{FactCode::ImposedStepFarOff, {name}, {{"imposed", imposed, "s"}, {"step", h, "s"}}},
           "choose a macro step nearer to it");
     } else if (!whole_ratio(h, imposed) && !whole_ratio(imposed, h)) {
-      add(s,
-          fmt::format(
-              "'{}' imposes a step of {} s, which neither divides the macro step of {} s nor is a multiple of it", name,
-              imposed, h),
+      add(s, Fact{FactCode::ImposedStepDoesNotFit, {name}, {{"imposed", imposed, "s"}, {"step", h, "s"}}},
           fmt::format("choose a macro step such as {} s, or use {}", imposed, any_step()));
     } else if (can.substeps > 1 && !whole_ratio(h / can.substeps, imposed)) {
       add(s,
-          fmt::format("'{}' imposes a step of {} s, which does not divide its sub-step of {} s (substeps = {})", name,
-                      imposed, h / can.substeps, can.substeps),
+          Fact{FactCode::ImposedStepAndSubsteps,
+               {name},
+               {{"imposed", imposed, "s"}, {"substep", h / can.substeps, "s"}, {"substeps", can.substeps}}},
           "remove substeps, or choose a macro step that fits");
     } else if (!whole_ratio(settings_.stop - settings_.start, imposed)) {
       add(s,
-          fmt::format("the run from {} s to {} s is no multiple of the step of {} s that '{}' imposes", settings_.start,
-                      settings_.stop, imposed, name),
+          Fact{FactCode::RunNoMultiple,
+               {name},
+               {{"start", settings_.start, "s"}, {"stop", settings_.stop, "s"}, {"imposed", imposed, "s"}}},
           "choose another stop time");
     }
   }
@@ -124,8 +114,7 @@ class Matching {
     const double parts = std::max<double>(can.substeps, can.max_step ? std::ceil(h / *can.max_step - 1e-9) : 1.0);
     if (can.max_step && parts > kMostParts) {
       add(s,
-          fmt::format("the maximal step of '{}', {} s, cuts the macro step of {} s into {:g} parts", name,
-                      *can.max_step, h, parts),
+          Fact{FactCode::TooManyParts, {name}, {{"max_step", *can.max_step, "s"}, {"step", h, "s"}, {"parts", parts}}},
           "choose a smaller macro step");
       return;
     }
@@ -137,11 +126,10 @@ class Matching {
     const Duration part = h / parts;
     const Duration last_part = last / last_parts;
     if (part < *can.min_step * (1 - 1e-9)) {
-      add(s, fmt::format("a step of {} s is below the minimal step of '{}', {} s", part, name, *can.min_step),
+      add(s, Fact{FactCode::BelowMinStep, {name}, {{"step", part, "s"}, {"min_step", *can.min_step, "s"}}},
           "choose a larger macro step");
     } else if (last_part < *can.min_step * (1 - 1e-9)) {
-      add(s,
-          fmt::format("the last step, {} s, is below the minimal step of '{}', {} s", last_part, name, *can.min_step),
+      add(s, Fact{FactCode::LastBelowMinStep, {name}, {{"step", last_part, "s"}, {"min_step", *can.min_step, "s"}}},
           "choose a stop time that is a multiple of the step");
     }
   }

@@ -10,7 +10,7 @@ namespace entrain {
 /// What one subsystem lacks.
 struct UnmetRequirement {
   SubsystemId subsystem;
-  std::string message;
+  Fact fact;
   std::string remedy;
 };
 

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "entrain/fact_codes.hpp"
+
 namespace entrain {
 
 Duration StepLimits::within(Duration size) const {
@@ -65,9 +67,8 @@ void warn_of_idle(std::span<const AdaptiveOption> options, std::string_view meth
                   std::vector<Problem>& problems) {
   for (const auto& option : options) {
     if (option.value == option.default_value) continue;
-    problems.push_back({fmt::format("method.{}.{} does nothing: the macro step is fixed", method, option.name),
-                        "add adaptive = true, or leave it out", position_of(written, option.name),
-                        Problem::Severity::Warning});
+    problems.push_back(problem_of({FactCode::OptionWithoutEffect, {fmt::format("method.{}.{}", method, option.name)}},
+                                  "add adaptive = true, or leave it out", position_of(written, option.name)));
   }
 }
 

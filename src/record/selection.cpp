@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/suggest.hpp"
+#include "entrain/fact_codes.hpp"
 
 namespace entrain {
 namespace {
@@ -28,8 +29,8 @@ void require_matches(std::span<const Signal> signals, const std::vector<Written<
     const bool found =
         std::any_of(signals.begin(), signals.end(), [&](const Signal& signal) { return is_meant(signal, pattern); });
     if (found) continue;
-    problems.push_back({fmt::format("nothing to record matches '{}'", pattern.value),
-                        suggestion(pattern.value, names_of(signals)), pattern.where, Problem::Severity::Error});
+    problems.push_back(problem_of(Fact{FactCode::NothingMatches, {pattern.value}},
+                                  suggestion(pattern.value, names_of(signals)), pattern.where));
   }
   if (!problems.empty()) throw Error(std::move(problems));
 }

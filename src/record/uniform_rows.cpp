@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "entrain/fact_codes.hpp"
+
 namespace entrain {
 namespace {
 
@@ -31,9 +33,8 @@ UniformRows::UniformRows(Time start, Time stop, const Written<double>& interval,
                          const std::vector<std::size_t>& signals, const std::vector<std::size_t>& subsystems)
     : start_(start), interval_(interval.value), values_(signals.size()), known_(signals.size()) {
   if (!(interval_ > 0.0) || !((stop - start) / interval_ < kMostIntervals)) {
-    throw Error(
-        {Problem{fmt::format("record.interval = {} s makes no usable rows", interval_),
-                 "give an interval > 0 that is not tiny beside the run", interval.where, Problem::Severity::Error}});
+    throw Error({problem_of({FactCode::NoUsableRows, {}, {{"interval", interval_, "s"}}},
+                            "give an interval > 0 that is not tiny beside the run", interval.where)});
   }
   for (std::size_t column = 0; column < signals.size(); ++column) {
     auto group = std::find_if(groups_.begin(), groups_.end(),

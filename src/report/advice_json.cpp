@@ -43,7 +43,7 @@ Json advice_part(const MethodConfig& config) {
 Json advice_part(const Candidate& of) {
   Json json = advice_part(static_cast<const MethodConfig&>(of));
   json["searched"] = of.searched;
-  json["obstacles"] = of.obstacles;
+  json["obstacles"] = json_of(of.obstacles);
   json["radius"] = number(of.radius);
   json["stable"] = of.radius ? Json(of.stable) : Json();
   json["growth"] = of.radius ? Json(of.growth()) : Json();
@@ -81,8 +81,9 @@ Json advice_part(const Front& front) {
     point["consistency"] = number(of.quality.consistency);
     points.push_back(std::move(point));
   }
-  return {
-      {"how", front.how}, {"knee", front.points.empty() ? Json() : Json(front.knee)}, {"points", std::move(points)}};
+  return {{"how", front.how ? json_of(*front.how) : Json()},
+          {"knee", front.points.empty() ? Json() : Json(front.knee)},
+          {"points", std::move(points)}};
 }
 
 Json advice_part(const HeatMap& of) {
@@ -155,8 +156,8 @@ Json searched_of(const Front& front) {
 }
 
 Json page_data(const Advice& advice) {
-  Json why = Json::array({advice.reason});
-  for (const auto& remark : advice.remarks) why.push_back(remark);
+  Json why = Json::array({advice.reason()});
+  for (const auto& remark : advice.remarks) why.push_back(render(remark));
   if (const auto sequence = advice.sequence_judged(); !sequence.empty()) why.push_back(sequence);
   Json data{{"kind", "advice"}, {"title", advice.system}, {"system", advice.system}, {"step", number(advice.step)}};
   data["recommendation"] = {{"method", advice.choice ? Json(advice.candidates[*advice.choice].title()) : Json()},
@@ -165,7 +166,7 @@ Json page_data(const Advice& advice) {
   Json methods = Json::array();
   for (const auto& of : advice.candidates) {
     Json entry{{"name", of.title()}, {"usable", of.obstacles.empty()}};
-    if (!of.obstacles.empty()) entry["why_not"] = of.obstacles.front();
+    if (!of.obstacles.empty()) entry["why_not"] = render(of.obstacles.front());
     entry["radius"] = number(of.radius);
     entry["growth"] = of.radius ? of.growth() : "not foretold";
     entry["error"] = number(of.merit());
@@ -203,9 +204,10 @@ std::string advice_json(const Advice& advice) {
             {"method", nullptr},
             {"degree", nullptr},
             {"recommended_step", number(advice.recommended_step)},
-            {"reason", advice.reason},
-            {"remarks", advice.remarks},
-            {"missing", advice.missing},
+            {"reason", advice.reason()},
+            {"reasons", json_of(advice.reasons)},
+            {"remarks", json_of(advice.remarks)},
+            {"missing", json_of(advice.missing)},
             {"measured", std::move(measured)}};
   if (advice.choice) json.update(advice_part(static_cast<const MethodConfig&>(advice.candidates[*advice.choice])));
   if (advice.match) json["match"] = advice_part(*advice.match, advice);

@@ -12,13 +12,13 @@ std::string inspection_json(const SystemInspection& inspection) {
                                   {"about", subsystem.about},
                                   {"variables", json_of(subsystem.variables)},
                                   {"capabilities", json_of(subsystem.capabilities)},
-                                  {"warnings", subsystem.warnings}};
+                                  {"warnings", json_of(subsystem.warnings)}};
   }
   auto methods = nlohmann::ordered_json::object();
   auto notes = nlohmann::ordered_json::object();
   for (const auto& verdict : inspection.methods) {
-    methods[verdict.method] = verdict.obstacles;
-    notes[verdict.method] = verdict.notes;
+    methods[verdict.method] = json_of(verdict.obstacles);
+    notes[verdict.method] = json_of(verdict.notes);
   }
   return json_text({{"subsystems", subsystems},
                     {"algebraic_loops", inspection.loops},

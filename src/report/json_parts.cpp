@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/values.hpp"
+#include "entrain/fact_codes.hpp"
 
 namespace entrain {
 namespace {
@@ -80,6 +81,60 @@ Json json_of(const VariableTable& variables) {
 
 Json json_of(const OptionValue& value) {
   return std::visit([](const auto& plain) { return Json(plain); }, value);
+}
+
+nlohmann::ordered_json json_of(const Fact& fact) {
+  auto values = nlohmann::ordered_json::object();
+  auto units = nlohmann::ordered_json::object();
+  for (const auto& [name, value, unit] : fact.values) {
+    if (const auto* number = std::get_if<double>(&value)) {
+      values[name] = *number;
+    } else {
+      values[name] = std::get<std::string>(value);
+    }
+    if (!unit.empty()) units[name] = unit;
+  }
+  nlohmann::ordered_json json{{"code", name_of(fact.code)},
+                              {"kind", to_string(kind_of(fact.code))},
+                              {"subjects", fact.subjects},
+                              {"values", std::move(values)},
+                              {"units", std::move(units)}};
+  if (!fact.remedy.empty()) json["remedy"] = fact.remedy;
+  if (!fact.where.file.empty()) {
+    json["where"] = {{"file", fact.where.file}, {"line", fact.where.line}, {"column", fact.where.column}};
+  }
+  json["text"] = render(fact);
+  return json;
+}
+
+nlohmann::ordered_json json_of(std::span<const Fact> facts) {
+  auto list = nlohmann::ordered_json::array();
+  for (const Fact& fact : facts) list.push_back(json_of(fact));
+  return list;
+}
+
+Fact fact_from(const nlohmann::ordered_json& json) {
+  const auto code = fact_code(json.value("code", ""));
+  if (!code) {
+    auto text = json.value("text", "");
+    return json.value("kind", "") == to_string(FactKind::Warning) ? custom_warning(std::move(text))
+                                                                  : custom_note(std::move(text));
+  }
+  Fact fact{*code, json.value("subjects", std::vector<std::string>())};
+  const auto units = json.value("units", nlohmann::ordered_json::object());
+  const auto values = json.value("values", nlohmann::ordered_json::object());
+  for (const auto& [name, value] : values.items()) {
+    if (value.is_string()) {
+      fact.values.emplace_back(name, value.get<std::string>());
+    } else {  // null is a number that was not finite
+      fact.values.emplace_back(name, value.is_number() ? value.get<double>() : std::nan(""), units.value(name, ""));
+    }
+  }
+  fact.remedy = json.value("remedy", "");
+  if (const auto where = json.find("where"); where != json.end()) {
+    fact.where = {where->value("file", ""), where->value("line", 0), where->value("column", 0)};
+  }
+  return fact;
 }
 
 void append(Json& object, const std::string& key, Json value) {

@@ -2,9 +2,11 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <span>
 #include <string>
 
 #include "entrain/capabilities.hpp"
+#include "entrain/fact.hpp"
 #include "entrain/system_description.hpp"
 
 namespace entrain {
@@ -14,6 +16,15 @@ nlohmann::ordered_json json_of(const Capabilities& capabilities);
 nlohmann::ordered_json json_of(const VariableTable& variables);
 nlohmann::ordered_json json_of(const OptionValue& value);
 nlohmann::ordered_json json_of(const Value& value);  ///< bytes as hexadecimal digits
+
+/// Of run.json. 1: notes and warnings were sentences.
+inline constexpr int kRunFormat = 2;
+
+/// {"code", "kind", "subjects", "values", "units", "text"}: see docs/run.schema.json.
+nlohmann::ordered_json json_of(const Fact& fact);
+nlohmann::ordered_json json_of(std::span<const Fact> facts);
+/// The other way. What a newer version wrote, with a code that this one does not know, keeps its text.
+Fact fact_from(const nlohmann::ordered_json& json);
 
 /// A new last entry. Objects that keep their order are searched from the front: operator[] for each of many keys would
 /// take time with their square. The key must be new.

@@ -139,7 +139,7 @@ Json learn_result_data(const LearnResult& result) {
           {"held", result.plan.held},
           {"learned_nothing", result.learned_nothing()},
           {"iterations", iterations_of(result)},
-          {"notes", result.notes}};
+          {"notes", json_of(result.notes)}};
 }
 
 std::string learning_json(const LearnResult& result) {

@@ -15,6 +15,7 @@
 #include "entrain/error.hpp"
 #include "entrain/report.hpp"
 #include "read/results_readers.hpp"
+#include "report/json_parts.hpp"
 #include "report/packed_signals.hpp"
 #include "report/page.hpp"
 #include "report/verdict.hpp"
@@ -78,7 +79,7 @@ Json verdict_json(const Verdict& verdict) {
   constexpr const char* kLevels[] = {"good", "caution", "bad"};
   return {{"level", kLevels[static_cast<std::size_t>(verdict.level)]},
           {"headline", verdict.headline},
-          {"reasons", verdict.reasons}};
+          {"reasons", json_of(verdict.reasons)}};
 }
 
 /// A killed run knows of its end only what it recorded.
@@ -129,6 +130,14 @@ Json read_run_json(const fs::path& folder) {
   if (!fs::is_regular_file(file)) throw unreadable(file, "there is no such file");
   auto run = Json::parse(file_text(file), nullptr, false);
   if (!run.is_object() || !run.contains("subsystems")) throw unreadable(file, "this is no summary of a run");
+  if (run.value("format", 1) > kRunFormat) throw unreadable(file, "a newer version of the program wrote it");
+  // Sentences in format 1.
+  for (auto& note : run["notes"]) {
+    if (note.is_string()) note = json_of(custom_note(note.get<std::string>()));
+  }
+  for (auto& warning : run["warnings"]) {
+    if (warning.is_string()) warning = json_of(custom_warning(warning.get<std::string>()));
+  }
   return run;
 }
 

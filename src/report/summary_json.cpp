@@ -93,7 +93,8 @@ Json changed_parameters(const RunSummary& summary) {
 }  // namespace
 
 std::string summary_json(const RunSummary& summary, std::span<const Signal> recorded) {
-  Json json{{"entrain", summary.version},
+  Json json{{"format", kRunFormat},
+            {"entrain", summary.version},
             {"system", summary.system},
             {"method", summary.method},
             {"method_family", to_string(summary.family)},
@@ -118,8 +119,8 @@ std::string summary_json(const RunSummary& summary, std::span<const Signal> reco
             {"connections", connections_of(summary)},
             {"sequence", summary.sequence},
             {"loops", loops_of(summary)},
-            {"notes", summary.notes},
-            {"warnings", summary.warnings},
+            {"notes", json_of(summary.notes)},
+            {"warnings", json_of(summary.warnings)},
             {"subsystems", subsystems_of(summary)},
             {"signals", signals_of(recorded)},
             {"parameters", changed_parameters(summary)},

@@ -8,8 +8,10 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "entrain/fact_codes.hpp"
 #include "entrain/method_traits.hpp"
 #include "entrain/text.hpp"
+#include "report/json_parts.hpp"
 #include "report/steps_json.hpp"
 
 namespace entrain {
@@ -19,11 +21,6 @@ using Json = nlohmann::ordered_json;
 using Level = Verdict::Level;
 
 constexpr double kSmallLoopResidual = 1e-6;  // initialisation solves loops far better, unless it fails to
-
-/// Nobody needs the third digit of a residual.
-std::string rough(double value) {
-  return fmt::format("{:.2g}", value);
-}
 
 /// null in JSON is a number that was not finite.
 double number_or_nan(const Json& json, const char* key) {
@@ -66,17 +63,21 @@ Residuals judged_residuals(const Json& run, const Json& steps) {
   return result;
 }
 
-std::string at(const std::string& connection) {
-  return connection.empty() ? std::string() : fmt::format(" at {}", connection);
+/// The residual that is exceeded on 5 % of the steps, and where; of a run that left no steps: the worst.
+Fact usual_residual_fact(FactCode code, const Residuals& residuals) {
+  const bool has_steps = std::isfinite(residuals.worst_time);
+  Fact fact{code, {}, {{"residual", has_steps ? residuals.usual : residuals.worst}}};
+  const auto& connection = has_steps ? residuals.usual_connection : residuals.worst_connection;
+  if (!connection.empty()) fact.values.emplace_back("at", connection);
+  if (has_steps) fact.values.emplace_back("share", 100.0 * (1.0 - kUsualPart));
+  return fact;
 }
 
-/// "0.05 of the output's range at a.y -> b.u on 5 % of the steps"; of a run that left no steps: the worst.
-std::string usual_text(const Residuals& residuals) {
-  if (!std::isfinite(residuals.worst_time)) {
-    return fmt::format("up to {} of the output's range{}", rough(residuals.worst), at(residuals.worst_connection));
-  }
-  return fmt::format("{} of the output's range or more{} on {:.2g} % of the steps", rough(residuals.usual),
-                     at(residuals.usual_connection), 100.0 * (1.0 - kUsualPart));
+/// The largest residual of one step, and where.
+Fact largest_residual_fact(FactCode code, const Residuals& residuals) {
+  Fact fact{code, {}, {{"residual", residuals.worst}, {"time", short_number(residuals.worst_time) + " s"}}};
+  if (!residuals.worst_connection.empty()) fact.values.emplace_back("at", residuals.worst_connection);
+  return fact;
 }
 
 struct Remedy {
@@ -99,10 +100,11 @@ class Judge {
     judge_residual(run, judged_residuals(run, steps));
     judge_resolution(run, steps);
     judge_loops(run);
-    for (const auto& warning : run.value("warnings", Json::array())) add(Level::Caution, warning.get<std::string>());
-    if (evidence.results_cut) add(Level::Caution, "The last row of the results is incomplete and left out");
+    for (const auto& warning : run.value("warnings", Json::array())) add(Level::Caution, fact_from(warning));
+    if (evidence.results_cut) add(Level::Caution, {FactCode::LastRowIncomplete});
     if (!evidence.taken_away.empty()) {
-      add(Level::Good, fmt::format("Taken away in the system file: {}", fmt::join(evidence.taken_away, "; ")));
+      add(Level::Good,
+          {FactCode::CapabilitiesTakenAway, {}, {{"what", fmt::format("{}", fmt::join(evidence.taken_away, "; "))}}});
     }
     return verdict();
   }
@@ -110,29 +112,29 @@ class Judge {
  private:
   struct Reason {
     Level level;
-    std::string text;
+    Fact fact;
   };
 
-  void add(Level level, std::string text) { reasons_.push_back({level, std::move(text)}); }
+  void add(Level level, Fact fact) { reasons_.push_back({level, std::move(fact)}); }
 
   void judge_end(const Json& run) {
     const auto termination = text_at(run, "termination");
     if (termination == "completed") return;
     const auto message = text_at(run, "message");
     if (termination == "running") {
-      add(Level::Bad, "The run was killed, or is still going: its summary is that of its start");
+      add(Level::Bad, {FactCode::RunKilled});
     } else {
-      add(Level::Bad, message.empty() ? fmt::format("The run {}", termination)
-                                      : fmt::format("The run {}: {}",
-                                                    termination == "failed" ? "failed" : "was interrupted", message));
+      Fact ended{termination == "failed" ? FactCode::RunFailed : FactCode::RunInterrupted};
+      if (!message.empty()) ended.values.emplace_back("why", message);
+      add(Level::Bad, std::move(ended));
     }
   }
 
   void judge_numbers(const Evidence& evidence) {
     if (evidence.not_finite > 0) {
-      add(Level::Bad, fmt::format("{} recorded numbers are not finite", evidence.not_finite));
+      add(Level::Bad, {FactCode::NumbersNotFinite, {}, {{"count", evidence.not_finite}}});
     }
-    if (evidence.samples == 0) add(Level::Caution, "Nothing was recorded");
+    if (evidence.samples == 0) add(Level::Caution, {FactCode::NothingRecorded});
   }
 
   /// A learned run is judged by what learning left, in the inputs that it corrects.
@@ -141,9 +143,10 @@ class Judge {
     if (correction == run.end() || !correction->is_object()) return;
     for (const auto& input : correction->value("inputs", Json::array())) corrected_.push_back(input.get<std::string>());
     const double error = number_or_nan(*correction, "error");
-    const auto text = fmt::format("Learned inputs ({}) are what they stand for to {} of the range",
-                                  fmt::join(corrected_, ", "), rough(error));
-    add(error <= kSmallResidual ? Level::Good : error <= kLargeResidual ? Level::Caution : Level::Bad, text);
+    add(error <= kSmallResidual   ? Level::Good
+        : error <= kLargeResidual ? Level::Caution
+                                  : Level::Bad,
+        {FactCode::CorrectedInputs, corrected_, {{"error", error}}});
   }
 
   /// Of a learned run: an input that is not corrected is exact where it is taken, and held from there on.
@@ -156,47 +159,42 @@ class Judge {
   void judge_residual(const Json& run, const Residuals& residuals) {
     if (text_at(run, "termination") == "running") return;  // nobody came to write down what was measured
     const auto connections = run.value("connections", Json::array());
-    if (connections.empty()) return add(Level::Good, "Nothing is connected, so nothing can be coupled wrongly");
+    if (connections.empty()) return add(Level::Good, {FactCode::NothingConnected});
     const auto unmeasured = std::count_if(connections.begin(), connections.end(), [](const Json& connection) {
       return std::isnan(number_or_nan(connection, "max_residual"));
     });
     if (!std::isfinite(residuals.worst)) {
-      return add(Level::Caution,
-                 "The coupling residual is not measured: no connection had both ends at one time after the start");
+      return add(Level::Caution, {FactCode::ResidualNotMeasured});
     }
     if (unmeasured > 0) {
-      add(Level::Good, fmt::format("{} of {} connections are not measured: their ends never met after the start",
-                                   unmeasured, connections.size()));
+      add(Level::Good,
+          {FactCode::ConnectionsNotMeasured, {}, {{"unmeasured", unmeasured}, {"of", connections.size()}}});
     }
     if (residuals.worst <= kSmallResidual) {
-      return add(Level::Good,
-                 fmt::format("Inputs and outputs agree at the end of every step to {} of the output's range",
-                             rough(residuals.worst)));
+      return add(Level::Good, {FactCode::ResidualSmall, {}, {{"residual", residuals.worst}}});
     }
     const bool has_time = std::isfinite(residuals.worst_time);
-    const auto largest = fmt::format("{}{} near t = {} s", rough(residuals.worst), at(residuals.worst_connection),
-                                     short_number(residuals.worst_time));
     if (residuals.usual <= kSmallResidual && has_time) {
       const auto level = residuals.worst > kLargeResidual ? Level::Caution : Level::Good;
-      return add(level, fmt::format("Coupling residual of every connection at most {} on {} % of the steps; {}",
-                                    rough(residuals.usual), 100.0 * kUsualPart, largest));
+      Fact fact = largest_residual_fact(FactCode::ResidualUsuallySmall, residuals);
+      fact.values.insert(fact.values.end(), {{"usual", residuals.usual}, {"share", 100.0 * kUsualPart}});
+      return add(level, std::move(fact));
     }
     judge_usual_residual(residuals, remedy_of(run));
     if (has_time && residuals.worst > residuals.usual) {
-      add(Level::Caution, fmt::format("The largest coupling residual of a single step is {}", largest));
+      add(Level::Caution, largest_residual_fact(FactCode::ResidualLargestStep, residuals));
     }
   }
 
   void judge_usual_residual(const Residuals& residuals, const Remedy& remedy) {
     if (is_held_in_learned_run(residuals.usual_connection)) {
-      return add(Level::Caution, fmt::format("Inputs that are held change in a step by {}; "
-                                             "learn with half the step to see what that does",
-                                             usual_text(residuals)));
+      return add(Level::Caution, usual_residual_fact(FactCode::HeldInputsChange, residuals));
     }
     const bool wrong = !(residuals.usual <= kLargeResidual);
-    add(wrong ? Level::Bad : Level::Caution,
-        fmt::format("Inputs differ from the outputs they stand for by {}; {}", usual_text(residuals),
-                    wrong ? remedy.cure + " or a better method" : remedy.experiment + " to see what that does"));
+    Fact fact = usual_residual_fact(FactCode::ResidualLarge, residuals);
+    fact.values.emplace_back(
+        "todo", wrong ? remedy.cure + " or a better method" : remedy.experiment + " to see what that does");
+    add(wrong ? Level::Bad : Level::Caution, std::move(fact));
   }
 
   /// Inputs and outputs that agree at the ends of the steps say nothing of what happens in between.
@@ -210,22 +208,22 @@ class Judge {
     if (missed <= kSmallResidual) return;
     const Remedy remedy = remedy_of(run);
     if (std::isnan(missed)) {
-      add(Level::Caution, fmt::format("Too few steps to tell whether they resolve the signals; {}", remedy.experiment));
+      add(Level::Caution, {FactCode::StepsNotJudged, {}, {{"todo", remedy.experiment}}});
       return;
     }
     const bool wrong = missed > kLargeResidual;
-    add(wrong ? Level::Bad : Level::Caution,
-        fmt::format("The steps are {} for {}: within one its signal moves by {} of its range in a way that no input "
-                    "follows; {}",
-                    wrong ? "too long" : "long", connection, rough(missed),
-                    wrong ? remedy.cure : remedy.experiment + " to see what that does"));
+    Fact fact{FactCode::StepsTooLong,
+              {connection},
+              {{"missed", missed}, {"todo", wrong ? remedy.cure : remedy.experiment + " to see what that does"}}};
+    if (wrong) fact.values.emplace_back("wrong", 1);
+    add(wrong ? Level::Bad : Level::Caution, std::move(fact));
   }
 
   void judge_loops(const Json& run) {
     for (const auto& loop : run.value("loops", Json::array())) {
       const double residual = number_or_nan(loop, "initial_residual");
       if (residual <= kSmallLoopResidual) continue;
-      add(Level::Caution, fmt::format("An algebraic loop starts with a residual of {}", rough(residual)));
+      add(Level::Caution, {FactCode::LoopStartResidual, {}, {{"residual", residual}}});
     }
   }
 
@@ -233,7 +231,7 @@ class Judge {
     std::stable_sort(reasons_.begin(), reasons_.end(),
                      [](const Reason& a, const Reason& b) { return a.level > b.level; });
     Verdict result;
-    for (const auto& reason : reasons_) result.reasons.push_back(reason.text);
+    for (const auto& reason : reasons_) result.reasons.push_back(reason.fact);
     result.level = reasons_.empty() ? Level::Good : reasons_.front().level;
     constexpr const char* kHeadlines[] = {"This result can be trusted", "Look closer before you trust this result",
                                           "Do not trust this result"};

@@ -34,9 +34,11 @@ std::string verification_json(const Verification& of, bool confirmed) {
     }
     outputs[output.name] = std::move(entry);
   }
-  nlohmann::ordered_json json{{"system", of.system},    {"method", of.method},       {"step", of.step},
-                              {"confirmed", confirmed}, {"unrefined", of.unrefined}, {"doubts", of.doubts},
-                              {"failure", nullptr},     {"remarks", of.remarks},     {"outputs", outputs}};
+  nlohmann::ordered_json json{{"system", of.system},       {"method", of.method},
+                              {"step", of.step},           {"confirmed", confirmed},
+                              {"unrefined", of.unrefined}, {"doubts", json_of(of.doubts)},
+                              {"failure", nullptr},        {"remarks", json_of(of.remarks)},
+                              {"outputs", outputs}};
   if (of.failure) json["failure"] = *of.failure;
   return json_text(json);
 }

@@ -13,6 +13,7 @@
 #include "coupling/discrete_signals.hpp"
 #include "coupling/engine.hpp"
 #include "entrain/error.hpp"
+#include "entrain/fact_codes.hpp"
 
 namespace entrain {
 
@@ -284,7 +285,7 @@ void Runner::refresh_residuals() {
 
 /// Instances of one FMU say the same; once is enough.
 void Runner::collect_warnings() {
-  const auto add = [this](std::string warning) {
+  const auto add = [this](Fact warning) {
     const auto& known = summary_.warnings;
     if (std::find(known.begin(), known.end(), warning) == known.end()) summary_.warnings.push_back(std::move(warning));
   };
@@ -293,10 +294,8 @@ void Runner::collect_warnings() {
   }
   const auto* discrete = system_.engine().discrete();
   if (discrete == nullptr || discrete->unsettled().empty()) return;
-  add(fmt::format(
-      "discrete values do not settle at the start: after {} rounds {} still change, and the run begins with "
-      "what they have then",
-      system_.size() + 1, fmt::join(discrete->unsettled(), ", ")));
+  const auto& unsettled = discrete->unsettled();
+  add({FactCode::DiscreteValuesUnsettled, {unsettled.begin(), unsettled.end()}, {{"rounds", system_.size() + 1}}});
 }
 
 void Runner::finish(Termination termination, std::string message) {
@@ -308,8 +307,7 @@ void Runner::finish(Termination termination, std::string message) {
   for (auto& warning : method_.warnings(system_)) summary_.warnings.push_back(std::move(warning));
   for (std::size_t s = 0; s < system_.size(); ++s) {
     if (const auto early = system_.counters(SubsystemId{s}).early_returns; early > 0) {
-      summary_.notes.push_back(
-          fmt::format("'{}' returned early {} times and was stepped on", summary_.subsystems[s].name, early));
+      summary_.notes.push_back({FactCode::ReturnedEarly, {summary_.subsystems[s].name}, {{"times", early}}});
     }
   }
   for (auto* observer : observers_) {

@@ -10,6 +10,7 @@
 #include "base/suggest.hpp"
 #include "description/system_file.hpp"
 #include "description/toml_text.hpp"
+#include "entrain/fact_codes.hpp"
 #include "methods/explicit/jacobi.hpp"
 #include "methods/registry.hpp"
 
@@ -128,15 +129,15 @@ SystemDescription with_learned(SystemDescription description, const Learned& lea
 
 std::vector<Problem> contradictions(const Learned& learned, const AskedBesides& asked) {
   std::vector<Problem> problems;
-  const auto add = [&](const std::string& message, const std::string& option) {
-    problems.push_back({message, "leave it out, or learn again with it", {option, 0, 0}});
+  const auto add = [&](Fact fact, const std::string& option) {
+    problems.push_back(problem_of(std::move(fact), "leave it out, or learn again with it", {option, 0, 0}));
   };
   const auto& learnable = learnable_method();
   if (asked.method && *asked.method != learnable) {
-    add(fmt::format("the correction was learned with {} and is of no use to {}", learnable, *asked.method), "--method");
+    add(Fact{FactCode::LearnedWithOtherMethod, {learnable, *asked.method}}, "--method");
   }
   if (asked.step && !same_time(*asked.step, learned.step)) {
-    add(fmt::format("the correction was learned in steps of {} s, not {} s", learned.step, *asked.step), "--step");
+    add(Fact{FactCode::LearnedWithOtherStep, {}, {{"step", learned.step, "s"}, {"asked", *asked.step, "s"}}}, "--step");
   }
   const auto method = built_in_methods().make(learnable);
   read_options(*method, asked.options, learnable, problems);
@@ -145,8 +146,9 @@ std::vector<Problem> contradictions(const Learned& learned, const AskedBesides& 
     const auto here = in_force.find(name);
     const auto there = learned.options.find(name);
     if (here == in_force.end() || there == learned.options.end() || here->second == there->second) continue;
-    add(fmt::format("the correction was learned with {} = {}, not {}", name, toml_text(there->second),
-                    toml_text(here->second)),
+    add(Fact{FactCode::LearnedWithOtherOption,
+             {name},
+             {{"value", toml_text(there->second)}, {"asked", toml_text(here->second)}}},
         "--option");
   }
   return problems;

@@ -14,6 +14,7 @@
 #include "coupling/engine.hpp"
 #include "description/check_values.hpp"
 #include "entrain/entrain.hpp"
+#include "entrain/fact_codes.hpp"
 #include "entrain/system.hpp"
 #include "methods/registry.hpp"
 #include "methods/requirements.hpp"
@@ -29,8 +30,7 @@ std::unique_ptr<Method> configured_method(const SystemDescription& description, 
   auto known = methods.names();
   known.emplace_back(kAuto);
   const auto problem = [&](const SourcePosition& where, const std::string& name) {
-    problems.push_back(
-        {fmt::format("unknown method '{}'", name), suggestion(name, known), where, Problem::Severity::Error});
+    problems.push_back(problem_of(Fact{FactCode::UnknownMethod, {name}}, suggestion(name, known), where));
   };
   // Tables of other methods are read too: a typo there would show only on the day the method is changed.
   for (const auto& [name, options] : description.method_options) {
@@ -74,8 +74,8 @@ void warn_of_losses(const Written<std::string>& format, const std::vector<Signal
     if (signal.type == ValueType::String || signal.type == ValueType::Binary) lost.push_back(signal.name);
   }
   if (lost.empty()) return;
-  problems.push_back({fmt::format("MAT files hold no texts and no bytes: {} will be NaN", fmt::join(lost, ", ")),
-                      "record as \"hdf5\" or \"csv\"", format.where, Problem::Severity::Warning});
+  problems.push_back(problem_of(Fact{FactCode::LostInMat, {}, {{"names", fmt::format("{}", fmt::join(lost, ", "))}}},
+                                "record as \"hdf5\" or \"csv\"", format.where));
 }
 
 void check_recorded_names(const RecordDescription& record, const Assembly& assembly, std::vector<Signal> own_signals,
@@ -109,9 +109,9 @@ void check_bonds(const SystemDescription& description, const Method& method, con
   const auto needs = method.requirements();
   const bool written = description.bonds && !description.bonds->empty();  // what is wrong with them has been told
   if (needs.power_bonds.empty() || !found.bonds.empty() || written) return;
-  problems.push_back({fmt::format("{} needs power bonds; this system has none", needs.power_bonds),
-                      "write them in [bonds]", description.method.where});
-  for (const auto& note : found.notes) problems.back().remedy += "; " + note;
+  problems.push_back(problem_of(Fact{FactCode::NeedsPowerBonds, {needs.power_bonds}}, "write them in [bonds]",
+                                description.method.where));
+  for (const auto& note : found.notes) problems.back().remedy += "; " + render(note);
 }
 
 void check_requirements(const SystemDescription& description, const Prepared& prepared, const Assembly& assembly,
@@ -121,7 +121,7 @@ void check_requirements(const SystemDescription& description, const Prepared& pr
   for (auto& unmet : unmet_requirements(*prepared.method, graph, capabilities, prepared.settings)) {
     const auto& subsystem = description.subsystems[unmet.subsystem];
     const auto& where = subsystem.step ? subsystem.step->where : subsystem.where;
-    problems.push_back({std::move(unmet.message), std::move(unmet.remedy), where});
+    problems.push_back(problem_of(std::move(unmet.fact), std::move(unmet.remedy), where));
   }
   const auto written = description.method_options.find(description.method.value);
   const bool any_written = written != description.method_options.end();
@@ -142,10 +142,12 @@ std::vector<TrialKind> trial_kinds(const SystemDescription& description, const A
       kind = can.states && can.linearization ? TrialKind::Costarica : TrialKind::None;
     }
     if (choice != TrialChoice::Auto && kind == TrialKind::None) {
-      problems.push_back({fmt::format("trials = \"{}\" needs {}, which '{}' has not", to_word(choice),
-                                      choice == TrialChoice::Rollback ? "rollback" : "states and a linearization",
-                                      description.subsystems[s].name),
-                          "leave it out", written->where, Problem::Severity::Error});
+      problems.push_back(
+          problem_of(Fact{FactCode::TrialsNotPossible,
+                          {description.subsystems[s].name},
+                          {{"choice", to_word(choice)},
+                           {"needs", choice == TrialChoice::Rollback ? "rollback" : "states and a linearization"}}},
+                     "leave it out", written->where));
     }
     kinds.push_back(kind);
   }
@@ -163,8 +165,7 @@ FoundBonds bonds_of(const SystemDescription& description, const Assembly& assemb
 void report_missing_sources(const SystemDescription& description, std::vector<Problem>& problems) {
   for (const auto& subsystem : description.subsystems) {
     if (subsystem.model.empty() && subsystem.fmu.empty() && subsystem.csv.empty())
-      problems.push_back({fmt::format("subsystem '{}' has no model, no fmu and no csv", subsystem.name), "name one",
-                          subsystem.where, Problem::Severity::Error});
+      problems.push_back(problem_of(Fact{FactCode::NoSource, {subsystem.name}}, "name one", subsystem.where));
   }
 }
 
@@ -208,10 +209,9 @@ Prepared prepare(const SystemDescription& written, int threads, const Extensions
   problems.insert(problems.end(), written.notes.begin(), written.notes.end());
   check_values_again(written, problems);
   if (!written.stop) {
-    problems.push_back({"the run has no stop time",
-                        "give one: [run] stop = ..., or --stop on the command line",
-                        {written.file.string(), 0, 0},
-                        Problem::Severity::Error});
+    problems.push_back(problem_of(Fact{FactCode::NoStopTime},
+                                  "give one: [run] stop = ..., or --stop on the command line",
+                                  {written.file.string(), 0, 0}));
   }
   const SystemDescription description = resolved(written, extensions);
   prepared.settings = {description.start.value, description.stop ? description.stop->value : description.start.value,

@@ -9,6 +9,7 @@
 #include "coupling/engine.hpp"
 #include "description/system_file.hpp"
 #include "entrain/entrain.hpp"
+#include "entrain/fact_codes.hpp"
 #include "entrain/learning.hpp"
 #include "entrain/system.hpp"
 #include "session/learned.hpp"
@@ -17,9 +18,10 @@ namespace entrain {
 
 namespace {
 
-std::string correction_note(const CorrectionSummary& correction) {
-  return fmt::format("{} corrected by {}, learned to {:.2g} of the range", fmt::join(correction.inputs, ", "),
-                     correction.file.empty() ? "a learned correction" : correction.file, correction.error);
+Fact correction_note(const CorrectionSummary& correction) {
+  return {FactCode::CorrectionUsed,
+          correction.inputs,
+          {{"file", correction.file.empty() ? "a learned correction" : correction.file}, {"error", correction.error}}};
 }
 
 }  // namespace
@@ -28,7 +30,8 @@ std::string_view version() noexcept {
   return ENTRAIN_VERSION;
 }
 
-Session::Session(SystemDescription description, RunOptions options, const Extensions& extensions, std::string choice)
+Session::Session(SystemDescription description, RunOptions options, const Extensions& extensions,
+                 std::optional<Fact> choice)
     : description_(std::move(description)),
       extensions_(extensions),
       options_(std::move(options)),
@@ -51,8 +54,8 @@ void Session::make() {
   runner_.reset();
   changes_.reset();
   prepared_ = std::move(made);
-  for (const auto& problem : problems) prepared_.summary.warnings.push_back(to_string(problem));
-  if (!choice_.empty()) prepared_.summary.notes.push_back(choice_);
+  for (const auto& problem : problems) prepared_.summary.warnings.push_back(fact_of(problem));
+  if (choice_) prepared_.summary.notes.push_back(*choice_);
   if (learned_) {
     corrections_ = scheduled(*learned_, description_, prepared_.system->graph(), prepared_.settings);
     prepared_.summary.correction = {learned_->file, learned_->inputs, learned_->error};

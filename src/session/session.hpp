@@ -23,7 +23,8 @@ namespace entrain {
 class Session {
  public:
   /// The method of the description is a real one. `choice`: why it was taken, if it was to be chosen.
-  Session(SystemDescription description, RunOptions options, const Extensions& extensions, std::string choice = {});
+  Session(SystemDescription description, RunOptions options, const Extensions& extensions,
+          std::optional<Fact> choice = {});
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
@@ -62,7 +63,7 @@ class Session {
   Extensions extensions_;
   RunOptions options_;
   std::optional<Learned> learned_;
-  std::string choice_;
+  std::optional<Fact> choice_;
   Prepared prepared_;
   std::optional<CorrectionSchedule> corrections_;
   std::optional<Changes> changes_;

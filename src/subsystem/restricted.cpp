@@ -9,6 +9,7 @@
 #include "base/grid.hpp"
 #include "description/subsystem_keys.hpp"
 #include "entrain/error.hpp"
+#include "entrain/fact_codes.hpp"
 #include "subsystem/foreign_calls.hpp"
 
 namespace entrain {
@@ -52,7 +53,7 @@ class Restricted final : public Subsystem, public ForeignCalls, private States, 
     return capabilities_;
   }
   Facets facets() noexcept override;
-  std::vector<std::string> warnings() const override { return inner_->warnings(); }
+  std::vector<Fact> warnings() const override { return inner_->warnings(); }
 
   void set_start(VariableTable::Place place, const Value& value) override {
     inner_->set_start(place, value);
@@ -115,14 +116,17 @@ bool restricts(const SubsystemDescription& description) {
   return any;
 }
 
-std::vector<std::string> additions(const Capabilities& capabilities, const SubsystemDescription& description) {
-  std::vector<std::string> sentences;
+std::vector<Fact> additions(const Capabilities& capabilities, const SubsystemDescription& description) {
+  std::vector<Fact> facts;
   const auto flag = [&](const char* what, const std::optional<Written<bool>>& wanted, bool present) {
-    if (wanted && wanted->value && !present) sentences.push_back(fmt::format("{} cannot be added: it has none", what));
+    if (wanted && wanted->value && !present)
+      facts.push_back({FactCode::CapabilityNotThere, {description.name}, {{"key", what}}});
   };
   const auto degree = [&](const char* what, const std::optional<Written<std::int64_t>>& wanted, int present) {
     if (wanted && wanted->value > present) {
-      sentences.push_back(fmt::format("{} cannot be raised to {}: it has {}", what, wanted->value, present));
+      facts.push_back({FactCode::CapabilityNotRaised,
+                       {description.name},
+                       {{"key", what}, {"wanted", wanted->value}, {"present", present}}});
     }
   };
   flag("rollback", description.rollback, capabilities.rollback);
@@ -136,22 +140,25 @@ std::vector<std::string> additions(const Capabilities& capabilities, const Subsy
   const auto& imposed = capabilities.imposed_step;
   const auto& step = description.step;
   if (imposed && step && step->value != *imposed) {
-    sentences.push_back(fmt::format("step cannot be {} s: it insists on {} s", step->value, *imposed));
+    facts.push_back(
+        {FactCode::StepIsImposed, {description.name}, {{"step", step->value, "s"}, {"imposed", *imposed, "s"}}});
   }
   if (description.step_offset && description.step_offset->value > 0.0 && !imposed && !step) {
-    sentences.emplace_back("step_offset means nothing without an imposed step");
+    facts.push_back({FactCode::OffsetWithoutStep, {description.name}});
   }
   const auto& shortest = description.min_step ? description.min_step : step;
   if (shortest && shortest->value < capabilities.min_step.value_or(0.0)) {
-    sentences.push_back(
-        fmt::format("a step of {} s cannot be allowed: its shortest is {} s", shortest->value, *capabilities.min_step));
+    facts.push_back({FactCode::StepBelowShortest,
+                     {description.name},
+                     {{"step", shortest->value, "s"}, {"limit", *capabilities.min_step, "s"}}});
   }
   const auto& longest = description.max_step ? description.max_step : step;
   if (longest && longest->value > capabilities.max_step.value_or(kNever)) {
-    sentences.push_back(
-        fmt::format("a step of {} s cannot be allowed: its longest is {} s", longest->value, *capabilities.max_step));
+    facts.push_back({FactCode::StepAboveLongest,
+                     {description.name},
+                     {{"step", longest->value, "s"}, {"limit", *capabilities.max_step, "s"}}});
   }
-  return sentences;
+  return facts;
 }
 
 std::unique_ptr<Subsystem> restricted(std::unique_ptr<Subsystem> inner, const SubsystemDescription& description) {

@@ -13,7 +13,7 @@ namespace entrain {
 bool restricts(const SubsystemDescription& description);
 
 /// One sentence for each attempt to add what the subsystem cannot do; empty when the description only takes away.
-std::vector<std::string> additions(const Capabilities& capabilities, const SubsystemDescription& description);
+std::vector<Fact> additions(const Capabilities& capabilities, const SubsystemDescription& description);
 
 /// The subsystem with fewer capabilities, those written in the description. The equations stay: they serve the
 /// reference solution, not the coupling. Expects `additions` to be empty.

@@ -23,7 +23,7 @@ class Scheduled final : public Subsystem,
   const VariableTable& variables() const noexcept override { return inner_->variables(); }
   const Capabilities& capabilities() const override;
   Facets facets() noexcept override;
-  std::vector<std::string> warnings() const override { return inner_->warnings(); }
+  std::vector<Fact> warnings() const override { return inner_->warnings(); }
 
   void set_start(VariableTable::Place place, const Value& value) override;
   void initialize(Time start, Time stop) override;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "entrain/fact_codes.hpp"
+
 namespace entrain {
 
 void EstimatorOptions::bind(OptionBinder& binder) {
@@ -26,8 +28,9 @@ void EstimatorOptions::bind(OptionBinder& binder) {
 void EstimatorOptions::check(std::string_view method, const WrittenOptions& written,
                              std::vector<Problem>& problems) const {
   const auto add = [&](const char* option, const char* rule, int value) {
-    problems.push_back({fmt::format("method.{}.{} must be {}, not {}", method, option, rule, value), "",
-                        position_of(written, option), Problem::Severity::Error});
+    problems.push_back(problem_of(
+        {FactCode::OutOfRange, {fmt::format("method.{}.{}", method, option)}, {{"range", rule}, {"value", value}}}, "",
+        position_of(written, option)));
   };
   if (reconstruction == 1) add("reconstruction", "0 or 2", reconstruction);
   if (stehfest_terms % 2 != 0) add("stehfest_terms", "even", stehfest_terms);

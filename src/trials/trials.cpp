@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "coupling/engine.hpp"
+#include "entrain/fact_codes.hpp"
 #include "numerics/polynomial.hpp"
 #include "trials/observe.hpp"
 
@@ -410,22 +411,17 @@ void Trials::forget_past() {
   }
 }
 
-std::string Trials::loss(const Own& own) const {
-  if (own.estimator && own.estimator->degraded()) {
-    return "tells no state derivatives: its trials are estimated without them, which may cost two orders";
-  }
+std::optional<FactCode> Trials::loss(const Own& own) const {
+  if (own.estimator && own.estimator->degraded()) return FactCode::TrialsWithoutStateDerivatives;
   if (kinds_[own.id] == TrialKind::Costarica && depends_on_time_alone(own.id)) {
-    return "depends on time alone: its outputs are continued from their past";
+    return FactCode::OutputsDependOnTimeAlone;
   }
   if (kinds_[own.id] == TrialKind::Continued) {
-    return engine_.subsystem(own.id).capabilities().state_derivatives
-               ? "tells no linearization: its states are continued from their last derivatives, outputs that are no "
-                 "states from their past; too little for a stiff subsystem"
-               : "tells neither linearization nor state derivatives: its outputs are continued from their past";
+    return engine_.subsystem(own.id).capabilities().state_derivatives ? FactCode::StatesContinued
+                                                                      : FactCode::OutputsContinued;
   }
-  if (own.rollback && own.rollback->slopes_from_outputs)
-    return "tells no output derivatives: slopes come from its last outputs";
-  return {};
+  if (own.rollback && own.rollback->slopes_from_outputs) return FactCode::SlopesFromOutputs;
+  return std::nullopt;
 }
 
 bool Trials::depends_on_time_alone(SubsystemId s) const {
@@ -435,26 +431,26 @@ bool Trials::depends_on_time_alone(SubsystemId s) const {
   return !fed && engine_.subsystem(s).variables().states.empty();
 }
 
-std::vector<std::string> Trials::notes() const {
-  std::vector<std::string> notes;
+std::vector<Fact> Trials::notes() const {
+  std::vector<Fact> notes;
   for (const auto& own : own_) {
-    if (!own.estimator || !loss(own).empty()) continue;
-    notes.push_back(fmt::format("'{}' is tried out by the costarica estimate", engine_.graph().name(own.id)));
+    if (!own.estimator || loss(own)) continue;
+    notes.push_back({FactCode::TrialsEstimated, {engine_.graph().name(own.id)}});
   }
   for (auto& note : losses()) notes.push_back(std::move(note));
   return notes;
 }
 
-std::vector<std::string> Trials::losses() const {
-  std::vector<std::string> notes;
+std::vector<Fact> Trials::losses() const {
+  std::vector<Fact> notes;
   for (const auto& own : own_) {
     const auto& name = engine_.graph().name(own.id);
     const auto& can = engine_.subsystem(own.id).capabilities();
-    if (const auto text = loss(own); !text.empty()) notes.push_back(fmt::format("'{}' {}", name, text));
+    if (const auto code = loss(own)) notes.push_back({*code, {name}});
     if (can.input_degree < kMaxInputDegree && own.inputs() > 0) {
-      notes.push_back(fmt::format("inputs of '{}' lowered from degree {} to {} by mean-square fit{}", name,
-                                  kMaxInputDegree, can.input_degree,
-                                  own.corrects_lowered ? "" : "; its outputs belong to the fitted inputs"));
+      Fact& lowered = notes.emplace_back(
+          Fact{FactCode::InputDegreeLowered, {name}, {{"from", kMaxInputDegree}, {"to", can.input_degree}}});
+      if (!own.corrects_lowered) lowered.values.emplace_back("fitted", 1);
     }
   }
   return notes;

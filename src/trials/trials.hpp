@@ -10,6 +10,7 @@
 #include "base/function_ref.hpp"
 #include "coupling/trial_kind.hpp"
 #include "entrain/coupled_system.hpp"
+#include "entrain/fact_codes.hpp"
 #include "trials/estimator.hpp"
 
 namespace entrain {
@@ -66,9 +67,9 @@ class Trials {
   void for_all(FunctionRef<void(SubsystemId)> work);
 
   /// How everyone is tried out, for the summary.
-  std::vector<std::string> notes() const;
+  std::vector<Fact> notes() const;
   /// What is lost and where.
-  std::vector<std::string> losses() const;
+  std::vector<Fact> losses() const;
 
   /// Outputs of a subsystem at the starts of its latest steps, the newest first.
   struct PastOutputs {
@@ -121,7 +122,7 @@ class Trials {
   void read_slopes(Own& own, const StepTask& task, std::span<double> slopes);
   void take_step(Own& own, const StepTask& task, TrialBlock& result);
   void adopt_trial(Own& own, const StepTask& task);
-  std::string loss(const Own& own) const;
+  std::optional<FactCode> loss(const Own& own) const;
   bool depends_on_time_alone(SubsystemId s) const;
   bool is_last_trial(const ByRollback& kept, const StepTask& task) const;
   std::span<const double> polynomials(const StepTask& task) const;

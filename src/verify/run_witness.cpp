@@ -3,23 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
+#include "entrain/fact_codes.hpp"
 #include "report/verdict.hpp"
 
 namespace entrain {
 namespace {
 
-/// The number that a warning begins with: "2001 jumps of the signals ..."; 0 when it counts nothing.
-double count_in(const std::string& warning) {
-  double count = 0.0;
-  std::from_chars(warning.data(), warning.data() + warning.size(), count);
-  return count;
-}
-
-std::string without_numbers(std::string text) {
-  std::erase_if(text, [](char c) { return (c >= '0' && c <= '9') || c == '.' || c == 's'; });  // nor plurals
-  return text;
+/// How often it happened; 0 where nothing is counted.
+double count_in(const Fact& warning) {
+  return warning.number("count").value_or(0.0);
 }
 
 /// What belongs to the system happens as often in every run. What happens the more often the finer the steps are, and
@@ -30,14 +23,12 @@ void doubt_counts(const RunSummary& first, const RunSummary& finest, Verificatio
   for (const auto& warning : finest.warnings) {
     const double count = count_in(warning);
     if (!(count >= kOften * static_cast<double>(finest.macro_steps))) continue;
-    const auto same = std::find_if(first.warnings.begin(), first.warnings.end(), [&](const std::string& of) {
-      return without_numbers(of) == without_numbers(warning);
+    const auto same = std::find_if(first.warnings.begin(), first.warnings.end(), [&](const Fact& of) {
+      return of.code == warning.code && of.subjects == warning.subjects;
     });
     if (same != first.warnings.end() && count < kMore * count_in(*same)) continue;
-    result.doubts.push_back(fmt::format(
-        "the finer the steps, the more there is to warn of: {}. So it is the coupling that makes it, and the runs can "
-        "agree on a motion that the system does not make; take another method",
-        warning));
+    result.doubts.push_back(
+        {FactCode::WarningsGrow, {}, {{"of", name_of(warning.code)}, {"warning", render(warning)}}});
   }
 }
 
@@ -45,10 +36,9 @@ void doubt_counts(const RunSummary& first, const RunSummary& finest, Verificatio
 void doubt_residual(const RunWitness& first, const RunWitness& finest, Verification& result) {
   constexpr double kStays = 0.5;
   if (!(finest.residual.size > kLargeResidual && finest.residual.size > kStays * first.residual.size)) return;
-  result.doubts.push_back(fmt::format(
-      "inputs differ from the outputs they stand for by {:.2g} of the range at {}, and with a quarter of the step by "
-      "{:.2g}: the coupling does not become consistent",
-      first.residual.size, finest.residual.connection, finest.residual.size));
+  result.doubts.push_back({FactCode::ResidualStays,
+                           {finest.residual.connection},
+                           {{"first", first.residual.size}, {"finest", finest.residual.size}}});
 }
 
 }  // namespace
@@ -65,11 +55,17 @@ void note_warnings(std::span<const RunWitness> runs, Verification& result) {
   doubt_counts(first.summary, finest.summary, result);
   doubt_residual(first, finest, result);
   for (const auto& warning : (stay ? finest : first).summary.warnings) {
-    const bool told = std::any_of(result.doubts.begin(), result.doubts.end(),
-                                  [&](const std::string& doubt) { return doubt.find(warning) != std::string::npos; });
-    if (told) continue;
-    result.remarks.push_back(fmt::format("the run with {} s warns{}: {}", (stay ? finest : first).summary.step,
-                                         stay ? "" : ", the finest does not", warning));
+    const bool doubted = std::any_of(result.doubts.begin(), result.doubts.end(), [&](const Fact& doubt) {
+      return doubt.code == FactCode::WarningsGrow && doubt.text("of") == name_of(warning.code);
+    });
+    if (doubted) continue;
+    Fact remark{FactCode::RunWarns,
+                warning.subjects,
+                {{"of", name_of(warning.code)},
+                 {"step", (stay ? finest : first).summary.step, "s"},
+                 {"warning", render(warning)}}};
+    if (!stay) remark.values.emplace_back("only_first", 1);
+    result.remarks.push_back(std::move(remark));
   }
 }
 

@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "base/signal_range.hpp"
+#include "entrain/fact_codes.hpp"
 #include "entrain/system.hpp"
 #include "methods/registry.hpp"
 #include "methods/requirements.hpp"
@@ -108,8 +109,7 @@ void note_imposed_steps(const std::vector<SubsystemSummary>& subsystems, bool ow
     // On a common grid, shorter steps are only parts of the macro step that everybody refines.
     if (!own_steps && *imposed <= result.step / 4 * (1 + 1e-9)) continue;
     result.unrefined.push_back(subsystem.name);
-    result.remarks.push_back(fmt::format("'{}' imposes a step of {} s in all three runs: what that costs is not seen",
-                                         subsystem.name, *imposed));
+    result.remarks.push_back({FactCode::ImposedStepUnseen, {subsystem.name}, {{"step", *imposed, "s"}}});
   }
 }
 
@@ -136,8 +136,7 @@ void note_steps_that_stay(const std::array<RunWitness, kRuns>& runs, Verificatio
   if (!hardly_more(macro_steps[0], macro_steps[1]) && !hardly_more(macro_steps[1], macro_steps[2])) return;
   result.unrefined.push_back(result.method);
   result.remarks.push_back(
-      fmt::format("{} made {} macro steps: the finer runs are hardly finer, so what they have in common is not seen",
-                  result.method, fmt::join(macro_steps, ", ")));
+      {FactCode::StepsNotRefined, {result.method}, {{"steps", fmt::format("{}", fmt::join(macro_steps, ", "))}}});
 }
 
 /// What a system that can be run at h lacks to be run at a part of it too.
@@ -176,18 +175,19 @@ class Refinement {
     const Duration step = prepared_.settings.step / divisor_of(k);
     const std::string which = fmt::format("h/{} = {} s", divisor_of(k), step);
     std::vector<Problem> problems;
-    for (const auto& [subsystem, message, remedy] : unmet_at(step)) {
+    for (const auto& [subsystem, fact, remedy] : unmet_at(step)) {
       const auto& imposed = capabilities_[subsystem]->imposed_step;
       if (!imposed) {
-        problems.push_back({fmt::format("no run at {}: {}", which, message), remedy, {}});
+        problems.push_back(problem_of({FactCode::NotRefinable, {}, {{"at", which}, {"why", render(fact)}}}, remedy));
         continue;
       }
       const auto better = step_near(*imposed);
-      problems.push_back({fmt::format("{} is no multiple of the {} s that '{}' imposes, nor a part of it", which,
-                                      *imposed, prepared_.system->graph().name(subsystem)),
-                          better ? fmt::format("verify with --step {}", *better)
-                                 : "verify with " + built_in_methods().undemanding().name,
-                          {}});
+      problems.push_back(problem_of(Fact{FactCode::PartDoesNotFit,
+                                         {prepared_.system->graph().name(subsystem)},
+                                         {{"at", which}, {"imposed", *imposed, "s"}}},
+                                    better ? fmt::format("verify with --step {}", *better)
+                                           : "verify with " + built_in_methods().undemanding().name,
+                                    {}));
     }
     auto settings = prepared_.settings;
     settings.step = step;
@@ -276,9 +276,9 @@ Verification verify_chosen(const SystemDescription& written, const RunOptions& o
   note_warnings(witnesses, result);
   if (!tolerances.empty()) {
     result.remarks.push_back(
-        fmt::format("{} chooses its steps by {}: the finer runs divide {} by 4 and 16 too, and the order is per such "
-                    "refinement",
-                    result.method, fmt::join(tolerances, " and "), tolerances.size() > 1 ? "them" : "it"));
+        {FactCode::StepsByTolerance,
+         {result.method},
+         {{"tolerances", fmt::format("{}", fmt::join(tolerances, " and "))}, {"count", tolerances.size()}}});
   }
   return result;
 }

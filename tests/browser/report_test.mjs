@@ -162,7 +162,7 @@ test("a_killed_run_shows_what_it_recorded_and_is_not_trusted", async () => {
 test("many_notes_are_folded_and_few_are_not", async () => {
   const noted = (name, count) => changedRun(prey, name, { "run.json": (text) => {
     const run = JSON.parse(text);
-    run.notes = Array.from({ length: count }, (_, i) => `note number ${i}`);
+    run.notes = Array.from({ length: count }, (_, i) => ({ code: "custom", kind: "note", subjects: [], values: {}, units: {}, text: `note number ${i}` }));
     return JSON.stringify(run);
   } });
   await withPage(report(noted("many", 30)), async (page) => {

@@ -69,6 +69,9 @@ class Midpoint : public Method {
     ++steps_;
     return {to};
   }
+  std::vector<Fact> notes(const CoupledSystem&) const override {
+    return {custom_note("inputs are taken from the middle of the step")};
+  }
   MethodMemory memory() const override { return {steps_, before_}; }
   void restore(const MethodMemory& memory) override {
     steps_ = memory.step;
@@ -119,6 +122,7 @@ double error(const std::string& method, double step) {
   Simulation simulation(two_black_boxes(method, step), {}, extensions());
   const auto& summary = simulation.run();
   if (summary.termination != Termination::Completed) throw Error(ErrorCode::InvalidSystem, summary.message);
+  for (const Fact& note : summary.notes) std::cout << name_of(note.code) << ": " << render(note) << '\n';
   return std::abs(simulation.value("first.y") - exact_first(2.0));
 }
 

@@ -78,7 +78,7 @@ void run_and_judge(const entrain::SystemDescription& description, const fs::path
     std::cout << column.name << " ends at " << column.values.back() << " " << column.unit << '\n';
   }
   const auto verdict = entrain::verdict(folder / "run");
-  if (verdict.level != entrain::Verdict::Level::Good) std::cout << verdict.reasons.front() << '\n';
+  if (verdict.level != entrain::Verdict::Level::Good) std::cout << entrain::render(verdict.reasons.front()) << '\n';
 
   expect(run.summary.termination == entrain::Termination::Completed, "the run completes");
   expect(verdict.headline == run.verdict->headline, "the folder is judged as the run was");
@@ -92,7 +92,7 @@ void take_advice(const entrain::SystemDescription& description, const fs::path& 
   settings.tolerance = 1e-4;
   const auto advice = entrain::advise(description, settings);
   if (advice.choice) {
-    std::cout << advice.candidates[*advice.choice].title() << ", because " << advice.reason << '\n';
+    std::cout << advice.candidates[*advice.choice].title() << ", because " << advice.reason() << '\n';
     entrain::save(entrain::applied(description, advice), folder / "advised.toml");
   }
 

@@ -6,6 +6,7 @@
 
 #include "entrain/recording.hpp"
 #include "support/checkpointed_systems.hpp"
+#include "support/facts.hpp"
 #include "support/ode_model.hpp"
 
 namespace entrain {
@@ -31,8 +32,8 @@ void expect_rest(const MemoryRecorder& rest, const MemoryRecorder& whole) {
 }
 
 /// But for the factorizations: the first step of a resumed run makes one anew.
-std::vector<std::string> comparable(std::vector<std::string> notes) {
-  std::erase_if(notes, [](const std::string& note) { return note.starts_with("coupling equations:"); });
+std::vector<Fact> comparable(std::vector<Fact> notes) {
+  std::erase_if(notes, [](const Fact& note) { return note.code == FactCode::CouplingEquations; });
   return notes;
 }
 

@@ -123,7 +123,7 @@ class Advised : public ::testing::TestWithParam<Case> {
 
 TEST_P(Advised, choice_is_within_twice_the_best_measured_error_at_equal_cost) {
   const Advice advice = advise(description_);
-  ASSERT_TRUE(advice.choice) << advice.reason;
+  ASSERT_TRUE(advice.choice) << advice.reason();
   const auto& chosen = advice.candidates[*advice.choice];
   const auto truth = exact();
   const auto usable = [](const Candidate& of) { return of.obstacles.empty() && of.calls_per_step; };
@@ -154,7 +154,7 @@ TEST_P(Advised, choice_is_within_twice_the_best_measured_error_at_equal_cost) {
     all += candidate.title() + ": measured " + std::to_string(measured) + ", merit " +
            std::to_string(candidate.merit().value_or(-1.0)) + "\n";
   }
-  EXPECT_LE(ours, std::max(kRounding, 2.0 * best)) << "chose " << chosen.title() << ": " << advice.reason << "\n"
+  EXPECT_LE(ours, std::max(kRounding, 2.0 * best)) << "chose " << chosen.title() << ": " << advice.reason() << "\n"
                                                    << all;
 }
 

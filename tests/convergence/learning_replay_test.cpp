@@ -7,14 +7,14 @@
 
 #include "entrain/learning.hpp"
 #include "entrain/recording.hpp"
-#include "support/mentions.hpp"
+#include "support/facts.hpp"
 #include "support/systems.hpp"
 
 namespace entrain {
 namespace learning_replay_test {
 
 using test::example;
-using test::mentions;
+using test::has_fact;
 
 LearnOptions runs(int iterations, ProgressiveLearning progressive = ProgressiveLearning::Never) {
   LearnOptions options;
@@ -65,7 +65,7 @@ start = { I_aux = 0.0 }
 TEST(Learning, takes_macro_steps_of_one_size_whatever_the_file_says) {
   auto description = test::changed(example("learning"), {.stop = 0.1, .options = {"adaptive=true"}});
   const auto result = learn(description, runs(3));
-  EXPECT_TRUE(mentions(result.notes, "the option adaptive is not learned with"));
+  EXPECT_TRUE(has_fact(result.notes, FactCode::OptionNotLearned, "adaptive"));
   EXPECT_EQ(result.learned.steps, 100U);
   EXPECT_EQ(result.learned.options.at("adaptive"), OptionValue(false));
   Learned learned = result.learned;
@@ -76,7 +76,7 @@ TEST(Learning, takes_macro_steps_of_one_size_whatever_the_file_says) {
 TEST(Learning, with_refreshed_outputs_learns_with_late_ones_and_says_so) {
   const auto refreshed = test::changed(example("learning"), {.stop = 0.5, .options = {"feedthrough=refresh"}});
   const auto result = learn(refreshed, runs(4));
-  EXPECT_TRUE(mentions(result.notes, "feedthrough = \"refresh\" leaves nothing to learn"));
+  EXPECT_TRUE(has_fact(result.notes, FactCode::RefreshNotLearned));
   const auto late = learn(test::changed(example("learning"), {.stop = 0.5}), runs(4));
   EXPECT_EQ(result.learned.corrections, late.learned.corrections);
   EXPECT_GT(result.iterations[0].error, 1e-3) << "there is something to learn";
@@ -120,7 +120,7 @@ TEST(ProgressiveHorizon, below_the_macro_step_grows_by_the_macro_step) {
   options.horizon = 1e-9;
   options.tolerance = 1e-3;
   const auto result = learn(test::changed(example("learning"), {.stop = 0.01}), options);
-  EXPECT_TRUE(mentions(result.notes, "growing by 0.001 s"));
+  EXPECT_EQ(test::number_of(result.notes, FactCode::ProgressiveHorizon, "growth"), 0.001);
   EXPECT_LE(result.iterations.size(), 30U);
 }
 

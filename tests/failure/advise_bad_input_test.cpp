@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "entrain/advice.hpp"
+#include "support/facts.hpp"
 #include "support/systems.hpp"
 #include "support/test_models.hpp"
 #include "support/two_in_a_loop.hpp"
@@ -19,12 +20,6 @@ ModelFactory gains(double first, double second) {
   };
 }
 
-std::string all(const std::vector<std::string>& lines) {
-  std::string text;
-  for (const auto& line : lines) text += line + "\n";
-  return text;
-}
-
 /// It steps, but its linearization fails.
 class Unlinear final : public test::StaticModel {
  public:
@@ -35,13 +30,12 @@ class Unlinear final : public test::StaticModel {
 TEST(AdviseBadInput, loop_without_a_solution_is_named_and_nothing_is_recommended) {
   const Advice advice = advise(test::two_in_a_loop(1.0), {}, gains(2.0, 0.5));  // y = 2 (0.5 y + 1) + 1 holds for no y
   EXPECT_FALSE(advice.choice);
-  EXPECT_FALSE(advice.reason.empty());
-  const auto remarks = all(advice.remarks);
-  EXPECT_NE(remarks.find("a.y"), std::string::npos) << remarks;
-  EXPECT_NE(remarks.find("b.y"), std::string::npos) << remarks;
-  // Every method fails on it; it is told once.
-  EXPECT_EQ(remarks.find("the algebraic loop through"), remarks.rfind("the algebraic loop through")) << remarks;
-  EXPECT_NE(remarks.find("ended in the same way"), std::string::npos) << remarks;
+  EXPECT_FALSE(advice.reasons.empty());
+  // Every method fails on it; its signals are named once.
+  const auto remarks = render(advice.remarks, "\n");
+  ASSERT_NE(remarks.find("a.y, b.y"), std::string::npos) << remarks;
+  EXPECT_EQ(remarks.find("a.y, b.y"), remarks.rfind("a.y, b.y")) << remarks;
+  EXPECT_EQ(test::number_of(advice.remarks, FactCode::BriefRunFailed, "same"), 1.0) << remarks;
 }
 
 TEST(AdviseBadInput, coupling_that_grows_at_every_step_is_called_unstable_and_not_recommended) {
@@ -55,14 +49,14 @@ TEST(AdviseBadInput, coupling_that_grows_at_every_step_is_called_unstable_and_no
     EXPECT_FALSE(of.stable) << of.title();
     EXPECT_TRUE(of.stable_steps.empty()) << of.title();
   }
-  EXPECT_NE(all(advice.remarks).find("it is unstable"), std::string::npos) << all(advice.remarks);
-  EXPECT_FALSE(advice.choice) << advice.reason;
-  EXPECT_NE(advice.reason.find("a disturbance is multiplied by"), std::string::npos) << advice.reason;
+  EXPECT_GT(test::number_of(advice.remarks, FactCode::GrowsWithEveryMethod, "smallest"), 0.0);
+  EXPECT_FALSE(advice.choice) << advice.reason();
+  EXPECT_TRUE(test::has_fact(advice.reasons, FactCode::GrowsAtEveryStep)) << advice.reason();
 }
 
 TEST(AdviseBadInput, initialisation_that_does_not_converge_by_going_round_is_told) {
   const Advice advice = advise(test::two_in_a_loop(1.0), {}, gains(-2.0, 2.0));
-  ASSERT_TRUE(advice.robustness) << advice.reason;
+  ASSERT_TRUE(advice.robustness) << advice.reason();
   ASSERT_TRUE(advice.robustness->initialisation);
   EXPECT_FALSE(advice.robustness->initialisation->converges);
   // Once round takes jacobi two sweeps.
@@ -76,22 +70,22 @@ TEST(AdviseBadInput, subsystem_that_fails_when_linearized_is_named_and_runs_deci
     return std::make_unique<test::StaticModel>([](Time, double u) { return -0.5 * u; });
   };
   const Advice advice = advise(test::two_in_a_loop(1.0), {}, models);
-  const auto remarks = all(advice.remarks);
-  EXPECT_NE(remarks.find("'a' failed when it was linearized"), std::string::npos) << remarks;
-  EXPECT_NE(remarks.find("the table ends here"), std::string::npos) << remarks;
-  ASSERT_TRUE(advice.choice) << advice.reason;
-  EXPECT_NE(advice.reason.find("measured over"), std::string::npos) << advice.reason;
+  EXPECT_EQ(test::word_of(advice.remarks, FactCode::NoStepMatrix, "of", "a"), name_of(FactCode::LinearizationFailed));
+  EXPECT_NE(test::word_of(advice.remarks, FactCode::NoStepMatrix, "why", "a").find("the table ends here"),
+            std::string::npos);
+  ASSERT_TRUE(advice.choice) << advice.reason();
+  EXPECT_GT(test::number_of(advice.reasons, FactCode::SmallestError, "length"), 0.0) << advice.reason();
 }
 
 TEST(AdviseBadInput, without_linearization_nothing_is_foretold_and_the_measured_best_is_chosen) {
   auto description = test::changed(test::example("mechanical"), {.step = 1e-3, .stop = 0.3});
   for (auto& subsystem : description.subsystems) subsystem.linearization = {false, {}};
   const Advice advice = advise(description);
-  ASSERT_TRUE(advice.choice) << advice.reason;
+  ASSERT_TRUE(advice.choice) << advice.reason();
   for (const auto& of : advice.candidates) EXPECT_FALSE(of.error) << of.title();
   ASSERT_TRUE(advice.candidates[*advice.choice].probed_error || advice.match);
-  EXPECT_NE(all(advice.remarks).find("'left' tells no linearization"), std::string::npos);
-  EXPECT_NE(all(advice.missing).find("'left' tells no linearization"), std::string::npos);
+  EXPECT_EQ(test::word_of(advice.remarks, FactCode::NoStepMatrix, "of", "left"), name_of(FactCode::NoLinearization));
+  EXPECT_TRUE(test::has_fact(advice.missing, FactCode::LinearizationMissing, "left"));
 }
 
 }  // namespace advise_bad_input_test

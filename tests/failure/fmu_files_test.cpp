@@ -4,6 +4,7 @@
 #include "subsystem/fmi/fmu.hpp"
 #include "subsystem/fmi/fmu_subsystem.hpp"
 #include "support/archives.hpp"
+#include "support/facts.hpp"
 #include "support/loaded_fmu.hpp"
 #include "support/places.hpp"
 #include "support/program.hpp"
@@ -106,8 +107,10 @@ TEST_F(FmuFiles, warnings_of_the_run_reach_the_summary) {
   const auto summary = run(Warn);
   EXPECT_EQ(summary.termination, Termination::Completed);
   ASSERT_EQ(summary.warnings.size(), 1U);
-  expect_text(summary.warnings[0], "'part' returned a warning 5 times, first from fmi2DoStep at t = 0.5 s");
-  expect_text(summary.warnings[0], "close to a limit");
+  EXPECT_EQ(test::number_of(summary.warnings, FactCode::FmuReturnedWarning, "times", "part"), 5.0);
+  EXPECT_EQ(test::number_of(summary.warnings, FactCode::FmuReturnedWarning, "first", "part"), 0.5);
+  EXPECT_EQ(test::word_of(summary.warnings, FactCode::FmuReturnedWarning, "function"), "fmi2DoStep");
+  expect_text(test::word_of(summary.warnings, FactCode::FmuReturnedWarning, "message"), "close to a limit");
 }
 
 TEST_F(FmuFiles, failure_to_initialise_is_found_before_the_run) {
@@ -125,7 +128,7 @@ TEST_F(FmuFiles, claims_that_are_not_true_are_withdrawn_with_a_warning) {
   EXPECT_EQ(can.input_degree, 1);  // without rollback the flag cannot be tried
   EXPECT_FALSE(can.reset);
   std::string all;
-  for (const auto& warning : summary.warnings) all += warning + "\n";
+  for (const auto& warning : summary.warnings) all += std::string(warning.text("why")) + "\n";
   for (const char* symbol : {"fmi2GetFMUstate", "fmi2GetRealOutputDerivatives"}) {
     expect_text(all, fmt::format("'binaries/linux64/scripted.so' has no function '{}'", symbol));
   }
@@ -253,7 +256,7 @@ TEST_F(FmuFiles, timeout_without_a_watchdog_is_warned_of) {
   description.subsystems[0].timeout = {5.0, {}};
   Simulation simulation(description);
   ASSERT_EQ(simulation.summary().warnings.size(), 1U);
-  expect_text(simulation.summary().warnings[0], "the timeout of 'part' has no effect: nobody watches");
+  EXPECT_TRUE(test::has_fact(simulation.summary().warnings, FactCode::TimeoutIgnored, "part"));
 }
 
 TEST_F(FmuFiles, problems_stand_at_the_line_of_the_system_file) {

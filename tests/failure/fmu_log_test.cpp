@@ -100,8 +100,7 @@ TEST(StartValues, that_would_never_reach_an_fmu_are_refused) {
   for (const char* variable : {"y", "nothing"}) {
     const auto result = run_program(folder, {"run", "system.toml", "--set", std::string("motor.") + variable + "=1.0"});
     EXPECT_EQ(result.exit_code, 1);
-    EXPECT_TRUE(contains(result.err, fmt::format("'motor' has no parameter, state or input '{}' to start", variable)))
-        << result.err;
+    EXPECT_TRUE(contains(result.err, fmt::format("'{}'", variable))) << result.err;
   }
 }
 

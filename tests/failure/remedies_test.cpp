@@ -1,6 +1,7 @@
 // Remedies that can be followed: what the program says is what helps.
 #include <gtest/gtest.h>
 
+#include "support/facts.hpp"
 #include "support/program.hpp"
 #include "support/systems.hpp"
 #include "support/temporary_folder.hpp"
@@ -31,7 +32,7 @@ TEST(EmptySource, of_a_description_made_by_a_program_is_named) {
     FAIL() << "accepted";
   } catch (const Error& error) {
     ASSERT_EQ(error.problems().size(), 1U);
-    EXPECT_EQ(error.problems()[0].message, "subsystem 'a' has no model, no fmu and no csv");
+    EXPECT_EQ(error.problems()[0].fact, (Fact{FactCode::NoSource, {"a"}}));
   }
 }
 
@@ -40,11 +41,8 @@ TEST(KeysThatAreThereTwice, are_told_with_the_list_that_was_meant) {
   test::write_text(folder / "s.toml", std::string(kRun) + "[connections]\n\"a.y\" = \"b.u\"\n\"a.y\" = \"b.w\"\n");
   const auto result = test::run_program(folder, {"check", "s.toml"});
   EXPECT_EQ(result.exit_code, 1);
-  EXPECT_NE(
-      result.err.find("s.toml:5: not readable as TOML: a key is there twice; keep one; an output that feeds several "
-                      "inputs has a list: \"a.y\" = [\"b.u\", \"c.u\"]"),
-      std::string::npos)
-      << result.err;
+  EXPECT_NE(result.err.find("s.toml:5: "), std::string::npos) << result.err;
+  EXPECT_NE(result.err.find("\"a.y\" = [\"b.u\", \"c.u\"]"), std::string::npos) << result.err;
 }
 
 TEST(MissingFolder, of_a_file_to_write_is_to_be_made) {
@@ -65,9 +63,7 @@ TEST(EmptySsd, is_told_to_add_a_component) {
 <System name="root"/></SystemStructureDescription>)");
   const auto result = test::run_program(folder, {"check", "s.ssd"});
   EXPECT_EQ(result.exit_code, 1);
-  EXPECT_NE(result.err.find("the system has no subsystems; add a Component with an FMU as its source"),
-            std::string::npos)
-      << result.err;
+  EXPECT_NE(result.err.find("add a Component with an FMU as its source"), std::string::npos) << result.err;
 }
 
 }  // namespace remedies_test

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "entrain/advice.hpp"
+#include "support/facts.hpp"
 #include "support/systems.hpp"
 #include "support/test_models.hpp"
 #include "support/two_in_a_loop.hpp"
@@ -9,24 +10,20 @@
 namespace entrain {
 namespace advice_truth_test {
 
-bool mentions(const std::vector<std::string>& lines, const std::string& text) {
-  return std::any_of(lines.begin(), lines.end(),
-                     [&](const std::string& of) { return of.find(text) != std::string::npos; });
-}
-
 TEST(AdviceTruth, sequence_that_was_judged_is_told_and_that_of_the_file_was_not) {
   const auto advice = advise(test::example("oscillator"));  // whose file has the other one
   EXPECT_EQ(advice.sequence, (std::vector<std::string>{"motion_side", "force_side"}));
   EXPECT_NE(advice.sequence_judged().find("motion_side, then force_side"), std::string::npos);
-  EXPECT_TRUE(mentions(advice.remarks, "sequence of gauss-seidel in the file is not judged"));
-  EXPECT_FALSE(mentions(advise(test::example("mechanical")).remarks, "not judged"));
+  EXPECT_EQ(test::word_of(advice.remarks, FactCode::OptionsNotJudged, "method", "sequence"), "gauss-seidel");
+  EXPECT_FALSE(test::has_fact(advise(test::example("mechanical")).remarks, FactCode::OptionsNotJudged));
 }
 
 TEST(AdviceTruth, macro_step_that_would_allow_more_is_missing) {
   auto description = test::changed(test::example("mechanical"), {.step = 1e-3, .stop = 0.2});
   description.subsystems[0].step = Written<double>{2e-3, {}};
   const auto advice = advise(description);
-  EXPECT_TRUE(mentions(advice.missing, "a macro step of 0.002 s, which every imposed step divides; with it missiles"));
+  EXPECT_EQ(test::number_of(advice.missing, FactCode::CommonStepMissing, "step"), 0.002);
+  EXPECT_NE(test::word_of(advice.missing, FactCode::CommonStepMissing, "methods").find("missiles"), std::string::npos);
 }
 
 TEST(AdviceTruth, only_method_that_can_is_called_so) {
@@ -35,7 +32,7 @@ TEST(AdviceTruth, only_method_that_can_is_called_so) {
   const auto advice = advise(description);
   ASSERT_TRUE(advice.choice);
   EXPECT_EQ(advice.candidates[*advice.choice].method, "f3ornits");
-  EXPECT_NE(advice.reason.find("no other method can: "), std::string::npos) << advice.reason;
+  EXPECT_TRUE(test::has_fact(advice.reasons, FactCode::NoOtherMethod)) << advice.reason();
 }
 
 TEST(AdviceTruth, coupling_that_diverges_with_every_method_is_not_recommended) {
@@ -48,7 +45,7 @@ TEST(AdviceTruth, coupling_that_diverges_with_every_method_is_not_recommended) {
     return std::make_unique<test::StaticModel>([gain](Time t, double u) { return gain * u + t; });
   };
   const auto advice = advise(description, {}, models);
-  EXPECT_FALSE(advice.choice) << advice.candidates[*advice.choice].title() << ": " << advice.reason;
+  EXPECT_FALSE(advice.choice) << advice.candidates[*advice.choice].title() << ": " << advice.reason();
 }
 
 }  // namespace advice_truth_test

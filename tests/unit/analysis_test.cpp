@@ -12,6 +12,7 @@
 #include "coupling/engine.hpp"
 #include "numerics/eigenvalues.hpp"
 #include "session/prepare.hpp"
+#include "support/facts.hpp"
 #include "support/mass_network.hpp"
 #include "support/ring_network.hpp"
 #include "support/systems.hpp"
@@ -191,7 +192,7 @@ TEST(Linearized, names_everyone_who_cannot_tell) {
   const auto result = linearized(*prepared.system);
   EXPECT_FALSE(result.network);
   EXPECT_EQ(result.obstacles,
-            (std::vector<std::string>{"'left' tells no linearization", "'right' tells no linearization"}));
+            (std::vector<Fact>{{FactCode::NoLinearization, {"left"}}, {FactCode::NoLinearization, {"right"}}}));
 }
 
 TEST(Linearized, subsystem_that_differentiates_its_input_is_no_linear_system) {
@@ -200,7 +201,7 @@ TEST(Linearized, subsystem_that_differentiates_its_input_is_no_linear_system) {
   prepared.system->engine().initialize(0.0, 1.0);
   const auto result = linearized(*prepared.system);
   ASSERT_EQ(result.obstacles.size(), 1U);
-  EXPECT_NE(result.obstacles[0].find("'controller' differentiates an input"), std::string::npos);
+  EXPECT_EQ(result.obstacles[0], (Fact{FactCode::LinearizationIncomplete, {"controller"}}));
 }
 
 }  // namespace analysis_test

@@ -5,6 +5,7 @@
 
 #include "description/array_connections.hpp"
 #include "entrain/inspection.hpp"
+#include "support/facts.hpp"
 #include "support/problems_of.hpp"
 #include "support/program.hpp"
 #include "support/systems.hpp"
@@ -42,20 +43,19 @@ TEST_F(ArrayConnection, carries_every_element_of_real_and_of_discrete_arrays) {
 
 TEST_F(ArrayConnection, of_unequal_shapes_is_an_error_with_both) {
   EXPECT_EQ(test::problems_of(test::system_in(folder_, two("\"a.w\" = \"b.v\"\n"))),
-            "test.toml:10: 'a.w' of shape [3] cannot feed 'b.v' of shape [2]; connect their elements one by one, or "
-            "change the structural parameters");
-  EXPECT_EQ(
-      test::problems_of(test::system_in(folder_, two("\"a.m\" = \"b.x\"\n"))),
-      "test.toml:10: 'a.m' is an array of shape [2,3]; name an element, such as 'a.m[1,1]', or connect it with an "
-      "array of the same shape");
+            "test.toml:10: shapes-differ a.w, b.v (input_shape = [2], shape = [3]); connect their elements one by one, "
+            "or change the structural parameters");
+  EXPECT_EQ(test::problems_of(test::system_in(folder_, two("\"a.m\" = \"b.x\"\n"))),
+            "test.toml:10: array-not-element a.m (shape = [2,3]); name an element, such as 'a.m[1,1]', or connect it "
+            "with an array of the same shape");
   EXPECT_EQ(test::problems_of(test::system_in(folder_, two("\"a.y\" = \"b.v\"\n"))),
-            "test.toml:10: 'b.v' is an array of shape [2]; name an element, such as 'b.v[1]', or connect it with an "
-            "array of the same shape");
+            "test.toml:10: array-not-element b.v (shape = [2]); name an element, such as 'b.v[1]', or connect it with "
+            "an array of the same shape");
 }
 
 TEST_F(ArrayConnection, feeds_each_element_once) {
   EXPECT_EQ(test::problems_of(test::system_in(folder_, two("\"a.m\" = \"b.a\"\n\"a.y\" = \"b.a[2,2]\"\n"))),
-            "test.toml:11: 'b.a[2,2]' is fed twice: by 'a.m[2,2]' (line 10) and by 'a.y'; an input takes one output");
+            "test.toml:11: input-fed-twice b.a[2,2], a.m[2,2], a.y (line = 10); an input takes one output");
 }
 
 TEST_F(ArrayConnection, becomes_connections_of_elements_in_ssp) {

@@ -6,6 +6,7 @@
 
 #include "subsystem/fmi/fmu_subsystem.hpp"
 #include "support/archives.hpp"
+#include "support/facts.hpp"
 #include "support/problems_of.hpp"
 #include "support/systems.hpp"
 #include "support/temporary_folder.hpp"

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "advise/choose_method.hpp"
+#include "support/facts.hpp"
 #include "support/measured_error.hpp"
 #include "support/ode_model.hpp"
 #include "support/systems.hpp"
@@ -40,27 +41,36 @@ MethodChoice chosen(const SystemDescription& description, double gain = 1.0) {
   return choose_method(description, with_gain(gain));
 }
 
-void expect_reason(const MethodChoice& choice, const std::string& method, const std::vector<std::string>& parts) {
-  EXPECT_EQ(choice.description.method.value, method) << choice.note;
-  for (const auto& part : parts) EXPECT_NE(choice.note.find(part), std::string::npos) << part << "\n" << choice.note;
+struct Reason {
+  FactCode code;
+  std::string subject = {};
+};
+
+void expect_reason(const MethodChoice& choice, const std::string& method, const std::vector<Reason>& reasons) {
+  EXPECT_EQ(choice.description.method.value, method) << testing::PrintToString(choice.reasons);
+  for (const auto& [code, subject] : reasons) {
+    EXPECT_TRUE(test::has_fact(choice.reasons, code, subject)) << name_of(code) << "\n"
+                                                               << testing::PrintToString(choice.reasons);
+  }
 }
 
 TEST(AutoReasons, nothing_coupled_needs_no_method) {
   auto alone = pair();
   alone.connections.clear();
-  expect_reason(chosen(alone), "jacobi", {"nothing is coupled"});
+  expect_reason(chosen(alone), "jacobi", {{FactCode::NothingCoupled}});
 }
 
 TEST(AutoReasons, without_linearization_iterations_need_everybody_to_be_tried) {
   const auto description = without_linearization(pair());
-  expect_reason(chosen(description), "ifosmondi", {"'a' tells no linearization", "every subsystem can be tried"});
+  expect_reason(chosen(description), "ifosmondi", {{FactCode::NoLinearization, "a"}, {FactCode::IterationsPossible}});
 }
 
 TEST(AutoReasons, who_cannot_be_tried_is_named) {
   auto description = without_linearization(pair());
   description.subsystems[1].rollback = {false, {}};
-  expect_reason(chosen(description), "gauss-seidel",
-                {"'a' tells no linearization", "'b' has neither", "carried on in a line"});
+  expect_reason(
+      chosen(description), "gauss-seidel",
+      {{FactCode::NoLinearization, "a"}, {FactCode::MethodObstacle, "b"}, {FactCode::InputsContinuedLinearly}});
 }
 
 TEST(AutoReasons, who_takes_constants_only_is_told_the_mean_of_a_line) {
@@ -70,7 +80,7 @@ TEST(AutoReasons, who_takes_constants_only_is_told_the_mean_of_a_line) {
     subsystem.input_degree = Written<std::int64_t>{0, {}};
   }
   const auto choice = chosen(description);
-  expect_reason(choice, "gauss-seidel", {"carried on in a line, or its mean"});
+  expect_reason(choice, "gauss-seidel", {{FactCode::InputsContinuedLinearly}});
   auto held = choice.description;
   held.method_options["gauss-seidel"]["degree"] = {std::int64_t{0}, {}};
   EXPECT_LT(measured_error(choice.description, with_gain(1.0)), 0.2 * measured_error(held, with_gain(1.0)));
@@ -79,7 +89,7 @@ TEST(AutoReasons, who_takes_constants_only_is_told_the_mean_of_a_line) {
 TEST(AutoReasons, who_differentiates_an_input_gets_no_method_that_holds_it_behind_jumps) {
   const auto description = test::changed(test::example("car"), {.method = std::string(kAuto)});
   const auto choice = choose_method(description, {});
-  expect_reason(choice, "gauss-seidel", {"'controller' differentiates an input"});
+  expect_reason(choice, "gauss-seidel", {{FactCode::NoPilotRun, "controller"}});
   EXPECT_LT(measured_error(choice.description), 1e-3);
 }
 
@@ -93,40 +103,38 @@ TEST(AutoReasons, iterations_that_disagree_with_finer_steps_are_not_chosen) {
     return std::make_unique<test::StaticModel>([count](Time, double u) { return 0.01 * *count - u; },
                                                [count](Time) { ++*count; });
   };
-  expect_reason(choose_method(description, models), "gauss-seidel", {"ifosmondi does not agree with finer steps"});
+  expect_reason(choose_method(description, models), "gauss-seidel", {{FactCode::IterationsDisagree, "ifosmondi"}});
 }
 
 TEST(AutoReasons, announced_events_are_not_foretold) {
   // The pilot over a fiftieth of the run ends before the first.
   auto description = pair();
   description.subsystems[0].events = Written<std::vector<double>>{{5.0}, {}};
-  expect_reason(chosen(description), "missiles", {"'a' announces events", "no errors are foretold"});
+  expect_reason(chosen(description), "missiles", {{FactCode::AnnouncesEvents, "a"}, {FactCode::LinearizationUsed}});
 }
 
 TEST(AutoReasons, forecast_that_a_brief_run_refutes_is_told_with_it) {
   const auto inexact = test::changed(test::example("learning"), {.method = std::string(kAuto)});
-  expect_reason(choose_method(inexact, {}), "missiles", {"half the step changes", "is foretold"});
+  const auto refuted = choose_method(inexact, {});
+  EXPECT_EQ(refuted.description.method.value, "missiles");
+  EXPECT_GT(test::number_of(refuted.reasons, FactCode::SmallestForecastError, "measured"),
+            test::number_of(refuted.reasons, FactCode::SmallestForecastError, "measured_forecast"));
   const auto exact = test::changed(test::example("mechanical"), {.method = std::string(kAuto)});
-  EXPECT_EQ(choose_method(exact, {}).note.find("half the step changes"), std::string::npos);
+  const auto held = choose_method(exact, {});
+  ASSERT_TRUE(test::has_fact(held.reasons, FactCode::SmallestForecastError));
+  EXPECT_FALSE(held.reasons.front().number("measured"));
 }
 
 TEST(AutoReasons, one_way_needs_no_iterations) {
   auto description = without_linearization(pair());
   description.connections.pop_back();
-  expect_reason(chosen(description), "gauss-seidel", {"nobody acts back on those that feed it"});
+  expect_reason(chosen(description), "gauss-seidel", {{FactCode::ActsOneWay}});
 }
 
 TEST(AutoReasons, longer_imposed_step_is_named_as_what_prevents_a_forecast) {
   auto description = pair();
   description.subsystems[0].step = Written<double>{0.02, {}};
-  expect_reason(chosen(description), "gauss-seidel", {"no pilot run for a forecast", "'a' imposes 0.02 s"});
-}
-
-/// The number behind `before` in the note.
-double number_behind(const std::string& note, const std::string& before) {
-  const auto at = note.find(before);
-  EXPECT_NE(at, std::string::npos) << note;
-  return at == std::string::npos ? 0.0 : std::stod(note.substr(at + before.size()));
+  expect_reason(chosen(description), "gauss-seidel", {{FactCode::NoPilotRun, "a"}});
 }
 
 TEST(AutoReasons, printed_error_is_that_of_the_whole_run) {
@@ -134,10 +142,10 @@ TEST(AutoReasons, printed_error_is_that_of_the_whole_run) {
   for (const auto& [example, step] : {std::pair{"oscillator", 0.5}, {"mechanical", 2e-3}}) {
     const auto description = test::changed(test::example(example), {.method = std::string(kAuto), .step = step});
     const auto choice = choose_method(description, {});
-    const double foretold = number_behind(choice.note, " s: ");
+    const double foretold = test::number_of(choice.reasons, FactCode::SmallestForecastError, "error");
     const double measured = measured_error(choice.description);
     EXPECT_LT(std::max(foretold / measured, measured / foretold), 2.0)
-        << choice.note << "; measured " << measured << ", " << example;
+        << *choice.note << "; measured " << measured << ", " << example;
   }
 }
 
@@ -148,10 +156,10 @@ TEST(AutoReasons, step_that_would_do_does) {
   const auto models = with_gain(100.0);
   const auto choice = choose_method(description, models);
   auto finer = choice.description;
-  finer.step = {number_behind(choice.note, ": with "), {}};
-  const double foretold = number_behind(choice.note, " s it would be ");
+  finer.step = {test::number_of(choice.reasons, FactCode::SmallestForecastError, "better_step"), {}};
+  const double foretold = test::number_of(choice.reasons, FactCode::SmallestForecastError, "better_error");
   const double measured = measured_error(finer, models);
-  EXPECT_LT(std::max(foretold / measured, measured / foretold), 2.0) << choice.note << "; measured " << measured;
+  EXPECT_LT(std::max(foretold / measured, measured / foretold), 2.0) << *choice.note << "; measured " << measured;
   EXPECT_LE(foretold, 0.1);
 }
 

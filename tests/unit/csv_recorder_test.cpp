@@ -10,6 +10,7 @@
 #include "entrain/recording.hpp"
 #include "read/csv_reader.hpp"
 #include "record/selection.hpp"
+#include "support/facts.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace entrain::test {
@@ -93,8 +94,7 @@ TEST_F(CsvRecorderTest, reports_every_pattern_that_matches_nothing_with_a_sugges
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::InvalidSystem);
     ASSERT_EQ(error.problems().size(), 2U);
-    EXPECT_EQ(to_string(error.problems()[0]),
-              "system.toml:7: nothing to record matches 'prey.q'; did you mean 'prey.p'?");
+    EXPECT_EQ(outline(error.problems()[0]), "system.toml:7: nothing-matches prey.q; did you mean 'prey.p'?");
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include "entrain/error.hpp"
 #include "entrain/recording.hpp"
+#include "support/facts.hpp"
 #include "support/systems.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -171,28 +172,26 @@ TEST(PushedMassOffTheGrid, is_warned_of_rows_between_communication_times_and_out
   Simulation simulation(pushed_mass(folder, TableInterpolation::Hold, "0.3,1\n1,3\n"));
   const auto& summary = simulation.run();
   ASSERT_EQ(summary.warnings.size(), 1U);
-  EXPECT_NE(summary.warnings[0].find("the table of 'force' tells 0.3 .. 1 s, the run goes from 0 to 2 s: its first and "
-                                     "last rows are held"),
-            std::string::npos)
-      << summary.warnings[0];
+  EXPECT_EQ(test::number_of(summary.warnings, FactCode::TableShorterThanRun, "first", "force"), 0.3);
+  EXPECT_EQ(test::number_of(summary.warnings, FactCode::TableShorterThanRun, "last", "force"), 1.0);
 
   Simulation late(pushed_mass(folder, TableInterpolation::Hold, "0,1\n0.3,3\n2,3\n"));
   ASSERT_EQ(late.run().warnings.size(), 1U);
-  EXPECT_NE(late.summary().warnings[0].find("so seen late; the first: 'force' at t = 0.3 s"), std::string::npos);
+  EXPECT_EQ(test::number_of(late.summary().warnings, FactCode::EventsSeenLate, "first", "force"), 0.3);
 }
 
 TEST(CsvInASystemFile, is_checked_and_written_back) {
   const auto problems_of = [](std::string_view table) {
     std::vector<Problem> problems;
     parse_system("[run]\nstop = 1.0\n[subsystems.load]\n" + std::string(table), "test.toml", problems);
-    return problems.empty() ? std::string() : problems.front().message;
+    return problems.empty() ? std::string() : test::outline(problems.front().fact);
   };
-  EXPECT_EQ(problems_of("csv = \"a.csv\"\nmodel = \"tough\""), "subsystem 'load' has both a csv and a model");
-  EXPECT_EQ(problems_of("csv = \"a.csv\"\nfmu = \"a.fmu\""), "subsystem 'load' has both a csv and an fmu");
+  EXPECT_EQ(problems_of("csv = \"a.csv\"\nmodel = \"tough\""), "table-and-other load (other = a model)");
+  EXPECT_EQ(problems_of("csv = \"a.csv\"\nfmu = \"a.fmu\""), "table-and-other load (other = an fmu)");
   EXPECT_EQ(problems_of("model = \"tough\"\ninterpolation = \"hold\""),
-            "subsystems.load.interpolation is for csv tables only");
+            "key-misplaced subsystems.load.interpolation (owner = csv tables)");
   EXPECT_EQ(problems_of("csv = \"a.csv\"\ninterpolation = \"cubic\""),
-            "subsystems.load.interpolation cannot be 'cubic'");
+            "word-not-allowed subsystems.load.interpolation (value = cubic)");
   const auto system = test::system_from("[subsystems.load]\ncsv = \"a.csv\"\ninterpolation = \"linear\"\n");
   const auto again = test::system_from(system_text(system));
   EXPECT_EQ(again.subsystems[0].csv, "a.csv");

@@ -1,6 +1,7 @@
 // Values of enumerations by their names: in the system file, on the command line, in parameter sets of SSP.
 #include <gtest/gtest.h>
 
+#include "support/facts.hpp"
 #include "support/problems_of.hpp"
 #include "support/program.hpp"
 #include "support/systems.hpp"
@@ -40,7 +41,7 @@ TEST(Enumeration, without_a_value_of_this_name_says_which_there_are) {
   const TemporaryFolder folder;
   test::write_typed2(folder);
   EXPECT_EQ(test::problems_of(started(folder, "typed2.fmu", "e = \"sprot\"")),
-            "test.toml:6: 'a.e' has no value named 'sprot'; did you mean 'sport'?");
+            "test.toml:6: unknown-item a.e (value = sprot); did you mean 'sport'?");
 }
 
 TEST(Enumeration, of_a_parameter_set_is_told_by_name_and_of_a_connection_by_number) {

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "entrain/recording.hpp"
-#include "support/mentions.hpp"
+#include "support/facts.hpp"
 #include "support/systems.hpp"
 #include "support/test_models.hpp"
 
@@ -88,7 +88,8 @@ TEST(F3ornitsImposed, a_jump_is_told_once_and_no_polynomial_spans_it) {
   const auto& summary = jump.simulation().run();
   ASSERT_EQ(summary.termination, Termination::Completed) << summary.message;
   EXPECT_EQ(summary.subsystems[0].own_steps->jumps, 1U);
-  EXPECT_TRUE(test::mentions(summary.notes, "'source': 1 unannounced jump, 1 seen up to a step late"));
+  EXPECT_EQ(test::number_of(summary.notes, FactCode::OutputJumps, "jumps", "source"), 1.0);
+  EXPECT_EQ(test::number_of(summary.notes, FactCode::OutputJumps, "late", "source"), 1.0);
   // Behind the jump the wave moves by up to 0.3 per step: what is held or continued from there misses less than that.
   // A polynomial across the jump would miss by 2.
   for (std::size_t k = 0; k < recorder.times.size(); ++k) {

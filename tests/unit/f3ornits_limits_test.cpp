@@ -9,7 +9,7 @@
 #include "cli/text_report.hpp"
 #include "entrain/recording.hpp"
 #include "entrain/report.hpp"
-#include "support/mentions.hpp"
+#include "support/facts.hpp"
 #include "support/systems.hpp"
 #include "support/test_models.hpp"
 
@@ -17,7 +17,9 @@ namespace entrain {
 namespace f3ornits_limits_test {
 
 using test::changed;
-using test::mentions;
+using test::find_fact;
+using test::has_fact;
+using test::number_of;
 
 RunSummary summary_of(const SystemDescription& description, const ModelFactory& models = {}) {
   Simulation simulation(description, {}, models);
@@ -44,7 +46,7 @@ TEST(F3ornitsLimits, a_subsystem_without_room_for_a_step_ends_before_the_others_
   const auto summary = summary_of(description);
   EXPECT_EQ(summary.reached, 1.0);
   EXPECT_EQ(summary.subsystems[0].steps, 2U);
-  EXPECT_TRUE(mentions(summary.notes, "no room for another minimal step"));
+  EXPECT_TRUE(has_fact(summary.notes, FactCode::EndsEarly));
 }
 
 TEST(F3ornitsSummary, equal_macro_steps_are_told_as_they_were_made) {
@@ -56,19 +58,24 @@ TEST(F3ornitsSummary, equal_macro_steps_are_told_as_they_were_made) {
 // The errors of the first, held steps are no jumps.
 TEST(F3ornitsEvents, none_are_seen_while_two_masses_move_smoothly) {
   const auto masses = changed(test::example("two_mass"), {.method = "f3ornits", .step = 0.1, .stop = 50.0});
-  EXPECT_FALSE(mentions(summary_of(masses).notes, "unannounced"));
+  EXPECT_FALSE(has_fact(summary_of(masses).notes, FactCode::OutputJumps));
 }
 
 TEST(F3ornitsSummary, the_floor_says_what_a_tolerance_can_do) {
   auto description = changed(prey_and_predator(3.0),
                              {.method = "f3ornits", .options = {"relative_tolerance=1e-9", "absolute_tolerance=1e-9"}});
   description.subsystems[0].step = Written<double>{0.1, {}};
-  EXPECT_TRUE(mentions(summary_of(description).notes, "'prey': its imposed step is the floor of the error (30 of 30"));
-  EXPECT_TRUE(mentions(summary_of(description).notes, "a tighter tolerance only adds steps"));
+  const auto some_free = summary_of(description).notes;
+  EXPECT_EQ(number_of(some_free, FactCode::ImposedStepLimitsError, "beyond", "prey"), 30.0);
+  EXPECT_EQ(number_of(some_free, FactCode::ImposedStepLimitsError, "steps", "prey"), 30.0);
+  EXPECT_EQ(number_of(some_free, FactCode::ImposedStepLimitsError, "free", "prey"), 1.0);
   description.subsystems[1].step = Written<double>{0.1, {}};
-  EXPECT_TRUE(mentions(summary_of(description).notes, "'predator': its imposed step is the floor of the error"));
-  EXPECT_TRUE(mentions(summary_of(description).notes, "all steps are imposed, no tolerance changes it"));
-  EXPECT_FALSE(mentions(summary_of(description).notes, "a tighter tolerance only adds steps"));
+  const auto none_free = summary_of(description).notes;
+  ASSERT_TRUE(has_fact(none_free, FactCode::ImposedStepLimitsError, "predator"));
+  for (const char* name : {"prey", "predator"}) {
+    const Fact* limit = find_fact(none_free, FactCode::ImposedStepLimitsError, name);
+    EXPECT_FALSE(limit != nullptr && limit->number("free")) << name;
+  }
 }
 
 TEST(F3ornitsSummary, a_residual_is_not_measured_where_connected_subsystems_never_meet) {
@@ -144,7 +151,7 @@ TEST(F3ornitsLimits, meetings_are_not_missed_by_rounding) {
 }
 
 TEST(F3ornitsLimits, an_imposed_step_is_not_divided_whatever_sub_steps_are_written) {
-  const auto final_x = [](int substeps, std::vector<std::string>& notes) {
+  const auto final_x = [](int substeps, std::vector<Fact>& notes) {
     auto description = changed(test::example("two_mass"), {.method = "f3ornits", .step = 0.1, .stop = 10.0});
     auto& left = description.subsystems[0];
     left.step = Written<double>{0.1, {}};
@@ -155,10 +162,10 @@ TEST(F3ornitsLimits, an_imposed_step_is_not_divided_whatever_sub_steps_are_writt
     notes = simulation.summary().notes;
     return simulation.value("left.x");
   };
-  std::vector<std::string> notes;
+  std::vector<Fact> notes;
   EXPECT_EQ(final_x(4, notes), final_x(1, notes));
   final_x(4, notes);
-  EXPECT_TRUE(mentions(notes, "substeps = 4 of 'left' bring nothing: its step may not be divided"));
+  EXPECT_EQ(number_of(notes, FactCode::SubstepsUnused, "substeps", "left"), 4.0);
 }
 
 /// Two masses with an event that is not announced, and a display that can do nothing but show the force.
@@ -174,7 +181,7 @@ TEST(F3ornitsEvents, a_jump_is_located_although_one_who_only_reads_cannot_be_rol
   const auto summary = summary_of(description);
   EXPECT_GT(summary.rejected_steps, 0U);
   EXPECT_EQ(summary.subsystems[2].rollbacks, 0U);
-  EXPECT_FALSE(mentions(summary.notes, "a step late"));
+  EXPECT_FALSE(number_of(summary.notes, FactCode::OutputJumps, "late") > 0.0);
 }
 
 struct NoShorterStep {
@@ -198,7 +205,7 @@ TEST_P(F3ornitsJump, is_passed_where_no_shorter_step_is_to_be_had) {
   if (GetParam().imposed > 0.0) description.subsystems[0].step = Written<double>{GetParam().imposed, {}};
   const auto summary = summary_of(description);
   EXPECT_EQ(summary.reached, GetParam().stop);
-  EXPECT_TRUE(mentions(summary.notes, "unannounced jump"));
+  EXPECT_TRUE(has_fact(summary.notes, FactCode::OutputJumps));
 }
 
 INSTANTIATE_TEST_SUITE_P(

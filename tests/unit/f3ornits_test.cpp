@@ -7,7 +7,7 @@
 
 #include "entrain/report.hpp"
 #include "support/f3ornits_runs.hpp"
-#include "support/mentions.hpp"
+#include "support/facts.hpp"
 #include "support/problems_of.hpp"
 #include "support/systems.hpp"
 #include "support/test_models.hpp"
@@ -17,7 +17,8 @@ namespace f3ornits_test {
 
 using test::changed;
 using test::finished;
-using test::mentions;
+using test::has_fact;
+using test::number_of;
 using test::problems_of;
 using test::two_masses;
 
@@ -198,7 +199,8 @@ TEST(F3ornitsEvents, an_unannounced_one_is_seen_late_and_named) {
   const auto seen = std::upper_bound(t.begin(), t.end(), 100.0);
   EXPECT_NEAR(seen[1] - seen[0], 0.01, 1e-12);
   EXPECT_EQ(run.summary.subsystems[1].own_steps->jumps, 1U);
-  EXPECT_TRUE(mentions(run.summary.notes, "'right': 1 unannounced jump, 1 seen up to a step late"));
+  EXPECT_EQ(number_of(run.summary.notes, FactCode::OutputJumps, "jumps", "right"), 1.0);
+  EXPECT_EQ(number_of(run.summary.notes, FactCode::OutputJumps, "late", "right"), 1.0);
 }
 
 TEST(F3ornitsEvents, an_unannounced_one_is_located_to_the_minimal_step_where_steps_can_be_taken_back) {
@@ -207,11 +209,11 @@ TEST(F3ornitsEvents, an_unannounced_one_is_located_to_the_minimal_step_where_ste
   EXPECT_LE(*seen - 100.0, 0.01 + 1e-12);
   EXPECT_GT(run.summary.rejected_steps, 0U);
   EXPECT_EQ(run.summary.subsystems[1].own_steps->jumps, 1U);
-  EXPECT_FALSE(mentions(run.summary.notes, "late"));
+  EXPECT_FALSE(number_of(run.summary.notes, FactCode::OutputJumps, "late") > 0.0);
   auto rigid = two_masses(false);
   rigid.subsystems[0].rollback = Written<bool>{false, {}};
   const auto late = finished(rigid, {"left.x"});
-  EXPECT_TRUE(mentions(late.summary.notes, "1 seen up to a step late"));
+  EXPECT_EQ(number_of(late.summary.notes, FactCode::OutputJumps, "late"), 1.0);
   EXPECT_EQ(late.summary.rejected_steps, 0U);
 }
 
@@ -229,8 +231,9 @@ TEST(F3ornitsSummary, tells_steps_orders_and_where_an_imposed_step_is_the_floor)
   std::uint64_t choices = 0;
   for (const auto count : left.own_steps->orders) choices += count;
   EXPECT_EQ(choices, 2 * left.steps);  // two outputs
-  EXPECT_TRUE(mentions(run.summary.notes, "'right': its imposed step is the floor of the error"));
-  EXPECT_TRUE(mentions(run.summary.notes, "'right' ends at t = 9.9 s: no room for another imposed step"));
+  EXPECT_TRUE(has_fact(run.summary.notes, FactCode::ImposedStepLimitsError, "right"));
+  EXPECT_NEAR(number_of(run.summary.notes, FactCode::EndsEarly, "time", "right"), 9.9, 1e-11);
+  EXPECT_EQ(test::word_of(run.summary.notes, FactCode::EndsEarly, "which", "right"), "imposed");
 
   const auto json = nlohmann::json::parse(summary_json(run.summary));
   EXPECT_EQ(json["subsystems"]["left"]["own_steps"]["orders"].size(), 3U);
@@ -243,7 +246,7 @@ TEST(F3ornitsSummary, counts_reads_past_validity) {
   description.subsystems[1].step = Written<double>{0.05, {}};
   const auto run = finished(description, {"prey.p"});
   EXPECT_GT(run.summary.subsystems[0].own_steps->reads_past_validity, 30U);
-  EXPECT_TRUE(mentions(run.summary.notes, "read an estimate past its validity"));
+  EXPECT_TRUE(has_fact(run.summary.notes, FactCode::EstimatesPastValidity));
 }
 
 TEST(F3ornitsSignals, record_order_step_error_and_bounds) {
@@ -272,18 +275,24 @@ TEST(F3ornitsOptions, that_make_no_sense_are_named) {
   const auto problem = [](const std::string& option, const std::string& other = "damping=0.05") {
     return problems_of(changed(test::example("two_mass"), {.method = "f3ornits", .options = {option, other}}));
   };
-  EXPECT_NE(problem("growth=[0.1]").find("growth must be two numbers"), std::string::npos);
-  EXPECT_NE(problem("growth=[1.1, 2.0]").find("growth must be two numbers"), std::string::npos);
-  EXPECT_NE(problem("growth=[-0.1, 2.0]").find("growth must be at least 0"), std::string::npos);
-  EXPECT_NE(problem("growth=3").find("growth must be a list of numbers"), std::string::npos);
-  EXPECT_NE(problem("relative_tolerance=0", "absolute_tolerance=0").find("both 0"), std::string::npos);
-  EXPECT_NE(problem("max_step=0.1", "min_step=0.2").find("max_step is less"), std::string::npos);
-  EXPECT_NE(problem("initial_step=0.1", "min_step=0.2").find("initial_step is less"), std::string::npos);
-  EXPECT_NE(problem("min_step=0.2").find("min_step is 0.2 s, but the first step is that of the run, 0.1 s"),
+  EXPECT_NE(problem("growth=[0.1]").find("growth-no-pair"), std::string::npos);
+  EXPECT_NE(problem("growth=[1.1, 2.0]").find("growth-no-pair"), std::string::npos);
+  EXPECT_NE(problem("growth=[-0.1, 2.0]").find("out-of-range method.f3ornits.growth (range = at least 0"),
             std::string::npos);
+  EXPECT_NE(problem("growth=3").find("wrong-type method.f3ornits.growth"), std::string::npos);
+  EXPECT_NE(problem("relative_tolerance=0", "absolute_tolerance=0").find("tolerances-zero"), std::string::npos);
+  EXPECT_NE(problem("max_step=0.1", "min_step=0.2").find("steps-out-of-order method.f3ornits.max_step"),
+            std::string::npos);
+  EXPECT_NE(problem("initial_step=0.1", "min_step=0.2").find("steps-out-of-order method.f3ornits.initial_step"),
+            std::string::npos);
+  EXPECT_NE(
+      problem("min_step=0.2").find("min-step-above-first method.f3ornits.min_step (min_step = 0.2 s, step = 0.1 s)"),
+      std::string::npos);
   EXPECT_EQ(problem("min_step=0.2", "initial_step=0.3"), "accepted");
-  EXPECT_NE(problem("max_order=4").find("max_order must be between 0 and 3"), std::string::npos);
-  EXPECT_NE(problem("normalisation=\"amplitud\"").find("did you mean 'amplitude'?"), std::string::npos);
+  EXPECT_NE(problem("max_order=4").find("out-of-range method.f3ornits.max_order (range = between 0 and 3"),
+            std::string::npos);
+  EXPECT_NE(problem("normalisation=\"amplitud\"").find("word-unknown method.f3ornits.normalisation"),
+            std::string::npos);
   EXPECT_EQ(problem("growth=[0.5, 2]"), "accepted");
 }
 
@@ -291,12 +300,12 @@ TEST(F3ornitsOptions, an_offset_is_refused_by_methods_with_one_grid_for_all) {
   auto description = changed(test::example("lotka_volterra"), {.step = 0.1, .stop = 2.0});
   description.subsystems[0].step = Written<double>{0.1, {}};
   description.subsystems[0].step_offset = Written<double>{0.03, {}};
-  EXPECT_NE(problems_of(description).find("communicates 0.03 s after whole steps; jacobi has one grid for all"),
+  EXPECT_NE(problems_of(description).find("offset-not-supported right (method = jacobi, offset = 0.03 s)"),
             std::string::npos);
   description.method.value = "f3ornits";
   EXPECT_EQ(problems_of(description), "accepted");
   description.subsystems[0].step.reset();
-  EXPECT_NE(problems_of(description).find("step_offset means nothing without an imposed step"), std::string::npos);
+  EXPECT_NE(problems_of(description).find("offset-without-step right"), std::string::npos);
 }
 
 }  // namespace f3ornits_test

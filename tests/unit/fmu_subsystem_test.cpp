@@ -8,6 +8,7 @@
 #include "models/registry.hpp"
 #include "subsystem/native/native_subsystem.hpp"
 #include "support/any_polynomials.hpp"
+#include "support/facts.hpp"
 #include "support/places.hpp"
 
 // Our models as FMUs beside the same models as they are: what is told and how they move.

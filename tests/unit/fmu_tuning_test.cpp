@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "support/facts.hpp"
 #include "support/problems_of.hpp"
 #include "support/systems.hpp"
 #include "support/temporary_folder.hpp"

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "support/mentions.hpp"
+#include "support/facts.hpp"
 #include "support/systems.hpp"
 #include "support/undetermined_loop.hpp"
 
@@ -13,7 +13,7 @@ namespace ifosmondi_predictor_test {
 
 using test::changed;
 using test::example;
-using test::mentions;
+using test::has_fact;
 
 struct Outcome {
   double evaluations;  // per macro step
@@ -97,8 +97,11 @@ TEST(MissilesPredictorOf, subsystems_that_tell_nothing_costs_no_evaluations_and_
       const auto guessed = outcome(take_away(iterated(system, step, "anderson", "missiles")), signal);
       const auto iterated_only = outcome(take_away(iterated(system, step, "anderson", "hermite")), signal);
       EXPECT_LT(guessed.evaluations, 1.01 * iterated_only.evaluations) << system << states;
-      EXPECT_TRUE(mentions(guessed.summary.notes, "predictor: '" + guessed.summary.subsystems[0].name + "' tells "));
-      EXPECT_TRUE(mentions(guessed.summary.notes, "steps began with the polynomials of the step before"));
+      const auto& notes = guessed.summary.notes;
+      EXPECT_TRUE(std::any_of(notes.begin(), notes.end(), [&](const Fact& note) {
+        return note.text("role") == "predictor" && note.subjects.front() == guessed.summary.subsystems[0].name;
+      }));
+      EXPECT_TRUE(has_fact(guessed.summary.notes, FactCode::PredictorContinued));
     }
   }
 }
@@ -110,9 +113,10 @@ TEST(MissilesPredictorOf, estimates_as_the_user_chooses) {
     return outcome(description, "prey.p").summary;
   };
   const auto as_missiles = run("");
-  EXPECT_TRUE(mentions(as_missiles.notes, "predictor: estimates with reconstruction = 2, linearize = \"when-needed\""));
+  EXPECT_EQ(test::number_of(as_missiles.notes, FactCode::PredictorEstimates, "reconstruction"), 2.0);
+  EXPECT_EQ(test::word_of(as_missiles.notes, FactCode::PredictorEstimates, "linearize"), "when-needed");
   const auto once = run("linearize=\"once\"");
-  EXPECT_TRUE(mentions(once.notes, "linearize = \"once\""));
+  EXPECT_EQ(test::word_of(once.notes, FactCode::PredictorEstimates, "linearize"), "once");
   EXPECT_EQ(once.linearizations, 2U);
   EXPECT_GT(as_missiles.linearizations, 20U);
 }

@@ -8,7 +8,7 @@
 #include "entrain/recording.hpp"
 #include "methods/jump_detector.hpp"
 #include "models/chain_system.hpp"
-#include "support/mentions.hpp"
+#include "support/facts.hpp"
 #include "support/problems_of.hpp"
 #include "support/systems.hpp"
 #include "support/test_models.hpp"
@@ -18,7 +18,7 @@ namespace ifosmondi_test {
 
 using test::changed;
 using test::example;
-using test::mentions;
+using test::has_fact;
 using test::problems_of;
 
 SystemDescription prey_and_predator(const std::vector<std::string>& options = {}) {
@@ -40,7 +40,7 @@ TEST(Ifosmondi, counts_trials_rollbacks_and_linearizations) {
   EXPECT_EQ(predator.rollbacks, 0U);
   EXPECT_EQ(predator.steps, summary.macro_steps);
   EXPECT_EQ(summary.linearizations, summary.macro_steps);
-  EXPECT_TRUE(mentions(summary.notes, "'predator' is tried out by the costarica estimate"));
+  EXPECT_TRUE(has_fact(summary.notes, FactCode::TrialsEstimated, "predator"));
 }
 
 TEST(Ifosmondi, names_what_is_lost) {
@@ -55,9 +55,9 @@ TEST(Ifosmondi, names_what_is_lost) {
   Simulation simulation(description);
   const auto& summary = simulation.run();
   EXPECT_EQ(summary.termination, Termination::Completed) << summary.message;
-  EXPECT_TRUE(mentions(summary.notes, "'prey' tells no state derivatives"));
-  EXPECT_TRUE(mentions(summary.notes, "'predator' tells no output derivatives"));
-  EXPECT_TRUE(mentions(summary.notes, "inputs of 'predator' lowered from degree 3 to 1"));
+  EXPECT_TRUE(has_fact(summary.notes, FactCode::TrialsWithoutStateDerivatives, "prey"));
+  EXPECT_TRUE(has_fact(summary.notes, FactCode::SlopesFromOutputs, "predator"));
+  EXPECT_EQ(test::number_of(summary.notes, FactCode::InputDegreeLowered, "to", "predator"), 1.0);
 }
 
 TEST(Ifosmondi, needs_trials_and_says_who_has_none) {
@@ -67,8 +67,8 @@ TEST(Ifosmondi, needs_trials_and_says_who_has_none) {
     subsystem.linearization = {false, {}};
   }
   const auto text = problems_of(description);
-  EXPECT_NE(text.find("rollback, or states and a linearization; 'prey' has neither"), std::string::npos) << text;
-  EXPECT_NE(text.find("'predator' has neither"), std::string::npos) << text;
+  EXPECT_NE(text.find("needs-trials prey"), std::string::npos) << text;
+  EXPECT_NE(text.find("needs-trials predator"), std::string::npos) << text;
 }
 
 TEST(Ifosmondi, refuses_trials_that_cannot_be_made) {
@@ -78,16 +78,18 @@ TEST(Ifosmondi, refuses_trials_that_cannot_be_made) {
   description.subsystems[1].linearization = {false, {}};
   description.subsystems[1].trials = {TrialChoice::Costarica, {}};
   const auto text = problems_of(description);
-  EXPECT_NE(text.find("trials = \"rollback\" needs rollback, which 'prey' has not"), std::string::npos) << text;
-  EXPECT_NE(text.find("trials = \"costarica\" needs states and a linearization, which 'predator' has not"),
+  EXPECT_NE(text.find("trials-not-possible prey (choice = rollback, needs = rollback)"), std::string::npos) << text;
+  EXPECT_NE(text.find("trials-not-possible predator (choice = costarica, needs = states and a linearization)"),
             std::string::npos)
       << text;
 }
 
 TEST(Ifosmondi, refuses_options_that_make_no_sense) {
   const auto text = problems_of(prey_and_predator({"reconstruction=1", "stehfest_terms=7"}));
-  EXPECT_NE(text.find("method.ifosmondi.reconstruction must be 0 or 2, not 1"), std::string::npos) << text;
-  EXPECT_NE(text.find("method.ifosmondi.stehfest_terms must be even, not 7"), std::string::npos) << text;
+  EXPECT_NE(text.find("out-of-range method.ifosmondi.reconstruction (range = 0 or 2, value = 1)"), std::string::npos)
+      << text;
+  EXPECT_NE(text.find("out-of-range method.ifosmondi.stehfest_terms (range = even, value = 7)"), std::string::npos)
+      << text;
 }
 
 TEST(Ifosmondi, takes_imposed_steps_that_divide_the_macro_step_and_refuses_others) {
@@ -96,10 +98,10 @@ TEST(Ifosmondi, takes_imposed_steps_that_divide_the_macro_step_and_refuses_other
   Simulation simulation(description);
   EXPECT_EQ(simulation.run().termination, Termination::Completed) << simulation.summary().message;
   description.subsystems[0].step = {0.2, {}};
-  EXPECT_NE(problems_of(description).find("does not divide the macro step"), std::string::npos);
+  EXPECT_NE(problems_of(description).find("needs-common-step prey"), std::string::npos);
   description.subsystems[0].step = {0.05, {}};
   apply_option(description, "adaptive=true");
-  EXPECT_NE(problems_of(description).find("adapts the macro step, but 'prey' imposes"), std::string::npos);
+  EXPECT_NE(problems_of(description).find("needs-free-step prey"), std::string::npos);
 }
 
 /// y = -gain u against y = u: no fixed point iteration converges for |gain| > 1, whatever the step.
@@ -250,7 +252,7 @@ TEST(Ifosmondi, takes_an_announced_event_for_what_it_is_when_a_step_is_imposed) 
   description.subsystems[0].step = {0.1, {}};
   Simulation simulation(description);
   EXPECT_EQ(simulation.run().termination, Termination::Completed) << simulation.summary().message;
-  EXPECT_FALSE(mentions(simulation.summary().warnings, "nobody announced"));
+  EXPECT_FALSE(has_fact(simulation.summary().warnings, FactCode::SignalJumps));
 }
 
 TEST(Ifosmondi, cuts_no_step_below_the_minimal_one_of_a_subsystem) {

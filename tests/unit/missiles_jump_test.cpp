@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "entrain/recording.hpp"
-#include "support/mentions.hpp"
+#include "support/facts.hpp"
 #include "support/ode_model.hpp"
 #include "support/systems.hpp"
 #include "support/test_models.hpp"
@@ -14,7 +14,8 @@ namespace entrain {
 namespace missiles_jump_test {
 
 using test::changed;
-using test::mentions;
+using test::has_fact;
+using test::number_of;
 
 TEST(MissilesJump, is_found_in_the_first_steps_of_a_run) {
   for (const double change_time : {0.25, 0.35, 0.45}) {
@@ -22,7 +23,7 @@ TEST(MissilesJump, is_found_in_the_first_steps_of_a_run) {
     description.subsystems[1].start["change_time"] = {change_time, {}};
     description.subsystems[1].events = {std::vector<double>{}, {}};
     Simulation simulation(description);
-    EXPECT_TRUE(mentions(simulation.run().warnings, "1 jump of the signals that nobody announced")) << change_time;
+    EXPECT_EQ(number_of(simulation.run().warnings, FactCode::SignalJumps, "count"), 1.0) << change_time;
   }
 }
 
@@ -60,7 +61,7 @@ std::vector<double> inflow(double closes_at) {
   MemoryRecorder recorder({"tank.u"});
   simulation.observe(recorder);
   EXPECT_EQ(simulation.run().termination, Termination::Completed) << simulation.summary().message;
-  EXPECT_TRUE(mentions(simulation.summary().warnings, "that nobody announced"));
+  EXPECT_TRUE(has_fact(simulation.summary().warnings, FactCode::SignalJumps));
   return recorder.column("tank.u");
 }
 
@@ -81,8 +82,8 @@ TEST(MissilesSource, that_depends_on_time_alone_is_named) {
     return std::make_unique<test::StaticModel>([](Time t, double u) { return t + u; });
   });
   const auto& notes = simulation.run().notes;
-  EXPECT_TRUE(mentions(notes, "'source' depends on time alone: its outputs are continued from their past"));
-  EXPECT_FALSE(mentions(notes, "'probe' depends on time alone"));
+  EXPECT_TRUE(has_fact(notes, FactCode::OutputsDependOnTimeAlone, "source"));
+  EXPECT_FALSE(has_fact(notes, FactCode::OutputsDependOnTimeAlone, "probe"));
 }
 
 TEST(MissilesJump, behind_a_restart_is_not_continued_beyond_what_the_signal_ever_was) {

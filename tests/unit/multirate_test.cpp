@@ -5,6 +5,7 @@
 
 #include "entrain/recording.hpp"
 #include "methods/calendar.hpp"
+#include "support/facts.hpp"
 #include "support/problems_of.hpp"
 #include "support/systems.hpp"
 
@@ -63,30 +64,30 @@ TEST(ImposedStep, multiple_keeps_the_order_of_the_coupling) {
 
 TEST(ImposedStep, that_does_not_fit_is_refused_with_both_numbers) {
   const auto text = problems_of(prey_with(0.15, 0.1, 3.0));
-  EXPECT_NE(text.find("'prey' imposes a step of 0.15 s"), std::string::npos) << text;
-  EXPECT_NE(text.find("macro step of 0.1 s"), std::string::npos) << text;
+  EXPECT_NE(text.find("imposed-step-does-not-fit prey (imposed = 0.15 s, step = 0.1 s)"), std::string::npos) << text;
 }
 
 TEST(ImposedStep, that_does_not_reach_the_stop_time_is_refused) {
   const auto text = problems_of(prey_with(0.4, 0.1, 1.0));
-  EXPECT_NE(text.find("no multiple of the step of 0.4 s that 'prey' imposes"), std::string::npos) << text;
+  EXPECT_NE(text.find("run-no-multiple prey (imposed = 0.4 s,"), std::string::npos) << text;
 }
 
 TEST(ImposedStep, absurdly_far_from_the_macro_step_is_refused) {
-  EXPECT_NE(problems_of(prey_with(1e-12, 0.1, 1.0)).find("a million times off"), std::string::npos);
+  EXPECT_NE(problems_of(prey_with(1e-12, 0.1, 1.0)).find("imposed-step-far-off prey"), std::string::npos);
   auto description = test::changed(test::example("lotka_volterra"), {.step = 0.1, .stop = 1.0});
   description.subsystems[0].max_step = {1e-300, {}};
-  EXPECT_NE(problems_of(description).find("parts"), std::string::npos);
+  EXPECT_NE(problems_of(description).find("too-many-parts prey"), std::string::npos);
 }
 
 TEST(StepLimits, a_part_or_a_last_step_below_the_minimal_step_is_refused) {
   auto description = test::changed(test::example("lotka_volterra"), {.step = 0.1, .stop = 1.0});
   description.subsystems[0].min_step = {0.03, {}};
   description.subsystems[0].max_step = {0.03, {}};
-  EXPECT_NE(problems_of(description).find("0.025 s is below the minimal step of 'prey'"), std::string::npos);
+  EXPECT_NE(problems_of(description).find("below-min-step prey (min_step = 0.03 s, step = 0.025 s)"),
+            std::string::npos);
   description = test::changed(test::example("lotka_volterra"), {.step = 0.3, .stop = 1.0});
   description.subsystems[0].min_step = {0.3, {}};
-  EXPECT_NE(problems_of(description).find("the last step"), std::string::npos);
+  EXPECT_NE(problems_of(description).find("last-below-min-step prey"), std::string::npos);
 }
 
 SystemDescription prey_in_substeps(std::int64_t substeps, double macro_step, double stop) {
@@ -101,14 +102,15 @@ TEST(Substeps, must_be_a_multiple_of_an_imposed_step) {
   EXPECT_EQ(problems_of(description), "accepted");
   description.subsystems[0].step = {0.05, {}};
   EXPECT_NE(problems_of(description)
-                .find("'prey' imposes a step of 0.05 s, which does not divide its sub-step of 0.025 s (substeps = 4)"),
+                .find("imposed-step-and-substeps prey (imposed = 0.05 s, substep = 0.025 s, substeps = 4)"),
             std::string::npos);
 }
 
 TEST(Substeps, below_the_minimal_step_are_refused) {
   auto description = prey_in_substeps(4, 0.1, 1.0);
   description.subsystems[0].min_step = {0.03, {}};
-  EXPECT_NE(problems_of(description).find("0.025 s is below the minimal step of 'prey'"), std::string::npos);
+  EXPECT_NE(problems_of(description).find("below-min-step prey (min_step = 0.03 s, step = 0.025 s)"),
+            std::string::npos);
 }
 
 TEST(Substeps, are_told_in_the_notes_with_what_they_bring) {
@@ -119,11 +121,11 @@ TEST(Substeps, are_told_in_the_notes_with_what_they_bring) {
     return simulation.summary().notes;
   };
   EXPECT_EQ(notes(description),
-            std::vector<std::string>{"substeps = 4 of 'prey' bring nothing: it takes inputs of degree 0 as they are"});
+            (std::vector<Fact>{{FactCode::SubstepsUnused, {"prey"}, {{"substeps", 4}, {"degree", 0}}}}));
   description.subsystems[0].input_degree = {0, {}};
   apply_option(description, "degree=2");
-  EXPECT_EQ(notes(description), std::vector<std::string>{"inputs of 'prey' lowered from degree 2 to 0 by mean-square "
-                                                         "fit on each of 4 sub-steps"});
+  EXPECT_EQ(notes(description),
+            (std::vector<Fact>{{FactCode::InputDegreeLowered, {"prey"}, {{"from", 2}, {"to", 0}, {"substeps", 4}}}}));
 }
 
 TEST(Events, between_communication_times_are_warned_about) {
@@ -133,8 +135,7 @@ TEST(Events, between_communication_times_are_warned_about) {
   simulation.run();
   ASSERT_EQ(simulation.summary().warnings.size(), 1U);
   EXPECT_EQ(simulation.summary().warnings[0],
-            "2 announced events lie between two communication times, so seen late; the first: 'prey' at t = 0.25 s. "
-            "Choose a step that divides their times");
+            (Fact{FactCode::EventsSeenLate, {"prey"}, {{"count", 2}, {"first", 0.25, "s"}}}));
 }
 
 TEST(Events, no_polynomial_spans_an_announced_jump) {
@@ -152,7 +153,7 @@ TEST(StepLimits, a_maximal_step_cuts_the_macro_step_and_a_minimal_one_refuses) {
   EXPECT_EQ(problems_of(description), "accepted");
   description.subsystems[0].max_step.reset();
   description.subsystems[0].min_step = {0.2, {}};
-  EXPECT_NE(problems_of(description).find("below the minimal step of 'prey', 0.2 s"), std::string::npos);
+  EXPECT_NE(problems_of(description).find("below-min-step prey (min_step = 0.2 s"), std::string::npos);
 }
 
 }  // namespace multirate_test

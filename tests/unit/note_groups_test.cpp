@@ -2,38 +2,54 @@
 
 #include <gtest/gtest.h>
 
+#include "entrain/fact_codes.hpp"
+
 namespace entrain {
 namespace note_groups_test {
 
-using Notes = std::vector<std::string>;
+using Lines = std::vector<std::string>;
 
-TEST(GroupedNotes, leave_a_few_of_a_kind_as_they_are) {
-  const Notes notes{"1 algebraic loop delayed by one step", "'a': 9 steps of 0.1 .. 0.3 s",
-                    "'b': 7 steps of 0.1 .. 2e-05 s", "'a' read an estimate past its validity on 3 steps"};
-  EXPECT_EQ(cli::grouped_notes(notes), notes);
+/// Each fact alone.
+Lines rendered(const std::vector<Fact>& facts) {
+  Lines lines;
+  for (const Fact& fact : facts) lines.push_back(render(fact));
+  return lines;
 }
 
-TEST(GroupedNotes, join_many_of_a_kind_where_the_first_stood) {
-  Notes notes;
+Fact past_validity(const std::string& subsystem, int steps) {
+  return {FactCode::EstimatesPastValidity, {subsystem}, {{"steps", steps}}};
+}
+
+TEST(GroupedNotes, leave_a_few_of_a_code_as_they_are) {
+  const std::vector<Fact> notes{{FactCode::LoopsDelayed, {}, {{"loops", 1}}},
+                                past_validity("a", 3),
+                                past_validity("b", 4),
+                                {FactCode::InputsNotSmoothed, {"a"}}};
+  EXPECT_EQ(cli::grouped_notes(notes), rendered(notes));
+}
+
+TEST(GroupedNotes, join_many_of_a_code_where_the_first_stood) {
+  std::vector<Fact> notes;
   for (const char* name : {"a", "b", "c", "d", "e", "f", "g", "h"}) {
-    notes.push_back(std::string("inputs of '") + name + "' lowered from degree 3 to 0");
-    if (*name == 'a') notes.emplace_back("coupling equations: 4 unknowns");
+    notes.push_back({FactCode::InputDegreeLowered, {name}, {{"from", 3}, {"to", 0}}});
+    if (*name == 'a') notes.push_back({FactCode::NothingDelayed});
   }
-  EXPECT_EQ(cli::grouped_notes(notes),
-            (Notes{"inputs of 'a' lowered from degree 3 to 0; likewise 'b', 'c', 'd', 'e', 'f' "
-                   "and 2 more (all in run.json)",
-                   "coupling equations: 4 unknowns"}));
+  EXPECT_EQ(
+      cli::grouped_notes(notes),
+      (Lines{render(notes[0]) + "; likewise 'b', 'c', 'd', 'e', 'f' and 2 more (all in run.json)", render(notes[1])}));
 }
 
 TEST(GroupedNotes, say_where_the_numbers_differ) {
-  const Notes notes{"'a': 1 of 2 steps", "'b': 3 of 4 steps", "'c': 5 of 6 steps", "'d': 7 of 8 steps"};
+  const std::vector<Fact> notes{past_validity("a", 1), past_validity("b", 2), past_validity("c", 3),
+                                past_validity("d", 4)};
   EXPECT_EQ(cli::grouped_notes(notes),
-            (Notes{"'a': 1 of 2 steps; likewise, with other numbers, 'b', 'c', 'd' (all in run.json)"}));
+            (Lines{render(notes[0]) + "; likewise, with other numbers, 'b', 'c', 'd' (all in run.json)"}));
 }
 
-TEST(GroupedNotes, that_name_nobody_are_never_joined) {
-  const Notes notes{"1 loop", "2 loop", "3 loop", "4 loop"};
-  EXPECT_EQ(cli::grouped_notes(notes), notes);
+TEST(GroupedNotes, without_a_subject_are_never_joined) {
+  std::vector<Fact> notes;
+  for (int loops = 1; loops <= 4; ++loops) notes.push_back({FactCode::LoopsSolved, {}, {{"loops", loops}}});
+  EXPECT_EQ(cli::grouped_notes(notes), rendered(notes));
 }
 
 }  // namespace note_groups_test

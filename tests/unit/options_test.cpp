@@ -1,4 +1,5 @@
 #include "entrain/options.hpp"
+#include "support/facts.hpp"
 
 #include <gtest/gtest.h>
 
@@ -52,7 +53,7 @@ std::vector<std::string> messages(Sample& target, const WrittenOptions& written)
   read_options(target, written, "method.jacobi", problems);
   std::vector<std::string> texts;
   texts.reserve(problems.size());
-  for (const auto& problem : problems) texts.push_back(to_string(problem));
+  for (const auto& problem : problems) texts.push_back(test::outline(problem));
   return texts;
 }
 
@@ -90,19 +91,19 @@ TEST(Options, take_an_integer_for_a_number) {
 TEST(Options, refuse_a_decimal_number_for_an_integer) {
   Sample target;
   EXPECT_EQ(messages(target, at_line_7("degree", 2.0)),
-            Texts{"system.toml:7: method.jacobi.degree must be an integer, not the number 2.0"});
+            Texts{"system.toml:7: wrong-type method.jacobi.degree (expected = an integer, found = the number 2.0)"});
   EXPECT_EQ(target.degree, 0);
 }
 
 TEST(Options, have_inclusive_limits) {
   for (const std::int64_t degree : {0, 3}) EXPECT_EQ(messages(at_line_7("degree", degree)), Texts{});
   EXPECT_EQ(messages(at_line_7("degree", std::int64_t{5})),
-            Texts{"system.toml:7: method.jacobi.degree must be between 0 and 3, not 5"});
+            Texts{"system.toml:7: out-of-range method.jacobi.degree (range = between 0 and 3, value = 5)"});
   EXPECT_EQ(messages(at_line_7("degree", std::int64_t{-1})),
-            Texts{"system.toml:7: method.jacobi.degree must be between 0 and 3, not -1"});
+            Texts{"system.toml:7: out-of-range method.jacobi.degree (range = between 0 and 3, value = -1)"});
   EXPECT_EQ(messages(at_line_7("relative_tolerance", 0.0)), Texts{});
   EXPECT_EQ(messages(at_line_7("relative_tolerance", -1e-9)),
-            Texts{"system.toml:7: method.jacobi.relative_tolerance must be at least 0, not -1e-09"});
+            Texts{"system.toml:7: out-of-range method.jacobi.relative_tolerance (range = at least 0, value = -1e-09)"});
 }
 
 TEST(Options, leave_the_field_alone_when_the_value_is_refused) {
@@ -113,11 +114,12 @@ TEST(Options, leave_the_field_alone_when_the_value_is_refused) {
 
 TEST(Options, never_take_nan) {
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-  EXPECT_EQ(messages(at_line_7("gain", kNan)), Texts{"system.toml:7: method.jacobi.gain must be a number, not nan"});
+  EXPECT_EQ(messages(at_line_7("gain", kNan)),
+            Texts{"system.toml:7: out-of-range method.jacobi.gain (range = a number, value = nan)"});
   EXPECT_EQ(messages(at_line_7("relative_tolerance", kNan)),
-            Texts{"system.toml:7: method.jacobi.relative_tolerance must be at least 0, not nan"});
+            Texts{"system.toml:7: out-of-range method.jacobi.relative_tolerance (range = at least 0, value = nan)"});
   EXPECT_EQ(messages(at_line_7("gains", std::map<std::string, double>{{"a.u", kNan}})),
-            Texts{"system.toml:7: method.jacobi.gains.\"a.u\" must be between 0 and 1, not nan"});
+            Texts{"system.toml:7: out-of-range method.jacobi.gains.\"a.u\" (range = between 0 and 1, value = nan)"});
 }
 
 struct Unlimited final : HasOptions {
@@ -130,49 +132,52 @@ TEST(Options, refuse_an_integer_that_an_int_cannot_hold) {
   std::vector<Problem> problems;
   read_options(target, at_line_7("count", std::int64_t{1} << 40), "method.x", problems);
   ASSERT_EQ(problems.size(), 1U);
-  EXPECT_EQ(problems[0].message, "method.x.count must be between -2147483648 and 2147483647, not 1099511627776");
+  EXPECT_EQ(test::outline(problems[0].fact),
+            "out-of-range method.x.count (range = between -2147483648 and 2147483647, value = 1099511627776)");
   EXPECT_EQ(target.count, 1);
 }
 
 TEST(Options, tell_the_type_that_was_expected_and_the_one_found) {
-  const std::string where = "system.toml:7: method.jacobi.";
-  EXPECT_EQ(messages(at_line_7("relative_tolerance", std::string("small"))),
-            Texts{where + "relative_tolerance must be a number, not the string \"small\""});
+  const std::string where = "system.toml:7: ";
+  EXPECT_EQ(
+      messages(at_line_7("relative_tolerance", std::string("small"))),
+      Texts{where + "wrong-type method.jacobi.relative_tolerance (expected = a number, found = the string \"small\")"});
   EXPECT_EQ(messages(at_line_7("smooth", std::int64_t{1})),
-            Texts{where + "smooth must be true or false, not the integer 1"});
-  EXPECT_EQ(messages(at_line_7("loops", true)), Texts{where + "loops must be a string, not the boolean true"});
+            Texts{where + "wrong-type method.jacobi.smooth (expected = true or false, found = the integer 1)"});
+  EXPECT_EQ(messages(at_line_7("loops", true)),
+            Texts{where + "wrong-type method.jacobi.loops (expected = a string, found = the boolean true)"});
   EXPECT_EQ(messages(at_line_7("sequence", std::string("a"))),
-            Texts{where + "sequence must be a list of names, not the string \"a\""});
+            Texts{where + "wrong-type method.jacobi.sequence (expected = a list of names, found = the string \"a\")"});
   EXPECT_EQ(messages(at_line_7("gains", std::vector<double>{1.0})),
-            Texts{where + "gains must be a table of numbers, not a list"});
+            Texts{where + "wrong-type method.jacobi.gains (expected = a table of numbers, found = a list)"});
   EXPECT_EQ(messages(at_line_7("degree", std::map<std::string, double>{})),
-            Texts{where + "degree must be an integer, not a table"});
-  EXPECT_EQ(messages(at_line_7("degree", std::string(100, 'x'))),
-            Texts{where + "degree must be an integer, not a string of 100 characters"});
+            Texts{where + "wrong-type method.jacobi.degree (expected = an integer, found = a table)"});
+  EXPECT_EQ(
+      messages(at_line_7("degree", std::string(100, 'x'))),
+      Texts{where + "wrong-type method.jacobi.degree (expected = an integer, found = a string of 100 characters)"});
 }
 
 TEST(Options, suggest_the_choice_that_was_meant) {
   EXPECT_EQ(messages(at_line_7("loops", std::string("dely"))),
-            Texts{"system.toml:7: method.jacobi.loops must be delay | solve, not 'dely'; did you mean 'delay'?"});
+            Texts{"system.toml:7: word-unknown method.jacobi.loops (value = dely, words = delay | solve); did you mean "
+                  "'delay'?"});
   EXPECT_EQ(messages(at_line_7("loops", std::string("forget"))),
-            Texts{"system.toml:7: method.jacobi.loops must be delay | solve, not 'forget'"});
+            Texts{"system.toml:7: word-unknown method.jacobi.loops (value = forget, words = delay | solve)"});
 }
 
 TEST(Options, that_are_unknown_come_with_a_suggestion) {
   EXPECT_EQ(messages(at_line_7("degre", std::int64_t{2})),
-            Texts{"system.toml:7: unknown option 'degre' of method.jacobi; did you mean 'degree'?"});
-  EXPECT_EQ(
-      messages({{"colour", {true, {"--option colour=true"}}}}),
-      Texts{"--option colour=true: unknown option 'colour' of method.jacobi; known: relative_tolerance, gain, degree, "
-            "smooth, loops, sequence, gains"});
+            Texts{"system.toml:7: unknown-option degre (owner = method.jacobi); did you mean 'degree'?"});
+  EXPECT_EQ(messages({{"colour", {true, {"--option colour=true"}}}}),
+            Texts{"--option colour=true: unknown-option colour (owner = method.jacobi); known: relative_tolerance, "
+                  "gain, degree, smooth, loops, sequence, gains"});
 }
 
 TEST(Options, of_an_earlier_version_are_refused_with_the_line_to_write) {
-  EXPECT_EQ(
-      messages(at_line_7("tolerance", 1e-3)),
-      Texts{"system.toml:7: method.jacobi.tolerance is now relative_tolerance; write relative_tolerance = 0.001"});
+  EXPECT_EQ(messages(at_line_7("tolerance", 1e-3)), Texts{"system.toml:7: key-renamed method.jacobi.tolerance (names = "
+                                                          "relative_tolerance); write relative_tolerance = 0.001"});
   EXPECT_EQ(messages(at_line_7("epsilon", 1e-3)).size(), 1U);
-  EXPECT_EQ(messages(at_line_7("epsilon", 1e-3))[0].find("is now"), std::string::npos)
+  EXPECT_EQ(messages(at_line_7("epsilon", 1e-3))[0].find("key-renamed"), std::string::npos)
       << "these options have no iteration_tolerance";
 }
 

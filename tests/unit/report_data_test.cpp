@@ -12,9 +12,11 @@
 #include "entrain/results.hpp"
 #include "read/csv_reader.hpp"
 #include "read/thinning.hpp"
+#include "report/json_parts.hpp"
 #include "report/packed_signals.hpp"
 #include "report/page.hpp"
 #include "report/verdict.hpp"
+#include "support/facts.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace entrain::test {
@@ -253,23 +255,24 @@ TEST(Verdict, a_jump_alone_asks_for_a_look_and_tells_its_time) {
   residuals[40] = 0.9;
   const auto verdict = verdict_of(completed(0.9), steps_with(residuals, 1e-6), {.samples = kSome});
   EXPECT_EQ(verdict.level, Verdict::Level::Caution);
-  EXPECT_NE(verdict.reasons[0].find("near t = 40 s"), std::string::npos) << verdict.reasons[0];
+  EXPECT_EQ(verdict.reasons[0].text("time"), "40 s");
 }
 
 TEST(Verdict, what_spoils_it_comes_first) {
   auto run = completed(1e-9);
-  run["warnings"] = {"an FMU lost its rollback"};
-  EXPECT_EQ(verdict_of(run, {}, {.samples = kSome}).reasons[0], "an FMU lost its rollback");
+  const Fact warning{FactCode::FmuClaimWithdrawn, {"a.fmu"}, {{"claim", "rollback"}, {"why", "it lost it"}}};
+  run["warnings"] = {json_of(warning)};
+  EXPECT_EQ(verdict_of(run, {}, {.samples = kSome}).reasons[0], warning);
   EXPECT_EQ(verdict_of(run, {}, {.samples = kSome}).level, Verdict::Level::Caution);
   run["termination"] = "running";
   const auto killed = verdict_of(run, {}, {.samples = kSome, .not_finite = 3, .taken_away = {"rollback of 'a'"}});
   EXPECT_EQ(killed.level, Verdict::Level::Bad);
-  EXPECT_NE(killed.reasons[0].find("killed"), std::string::npos);
-  EXPECT_NE(killed.reasons[1].find("3 recorded numbers"), std::string::npos);
-  EXPECT_NE(killed.reasons.back().find("rollback of 'a'"), std::string::npos);
+  EXPECT_EQ(killed.reasons[0].code, FactCode::RunKilled);
+  EXPECT_EQ(number_of(killed.reasons, FactCode::NumbersNotFinite, "count"), 3.0);
+  EXPECT_EQ(killed.reasons.back().text("what"), "rollback of 'a'");
   run["termination"] = "failed";
   run["message"] = "the disk is full";
-  EXPECT_NE(verdict_of(run, {}, {.samples = kSome}).reasons[0].find("the disk is full"), std::string::npos);
+  EXPECT_EQ(word_of(verdict_of(run, {}, {.samples = kSome}).reasons, FactCode::RunFailed, "why"), "the disk is full");
 }
 
 }  // namespace report_data_test

@@ -5,6 +5,7 @@
 #include "entrain/error.hpp"
 #include "models/registry.hpp"
 #include "subsystem/native/native_subsystem.hpp"
+#include "support/facts.hpp"
 
 namespace entrain {
 namespace restricted_test {
@@ -141,16 +142,18 @@ TEST(Additions, each_attempt_is_named) {
   more.step = {0.3, {}};
   more.min_step = {0.05, {}};
   more.max_step = {0.6, {}};
-  const std::vector<std::string> expected = {
-      "rollback cannot be added: it has none",
-      "states cannot be added: it has none",
-      "state_derivatives cannot be added: it has none",
-      "linearization cannot be added: it has none",
-      "input_degree cannot be raised to 2: it has 1",
-      "output_derivative_order cannot be raised to 1: it has 0",
-      "step cannot be 0.3 s: it insists on 0.2 s",
-      "a step of 0.05 s cannot be allowed: its shortest is 0.1 s",
-      "a step of 0.6 s cannot be allowed: its longest is 0.5 s",
+  more.name = "part";
+  const auto of = [](FactCode code, std::vector<FactValue> values) { return Fact{code, {"part"}, std::move(values)}; };
+  const std::vector<Fact> expected = {
+      of(FactCode::CapabilityNotThere, {{"key", "rollback"}}),
+      of(FactCode::CapabilityNotThere, {{"key", "states"}}),
+      of(FactCode::CapabilityNotThere, {{"key", "state_derivatives"}}),
+      of(FactCode::CapabilityNotThere, {{"key", "linearization"}}),
+      of(FactCode::CapabilityNotRaised, {{"key", "input_degree"}, {"wanted", 2}, {"present", 1}}),
+      of(FactCode::CapabilityNotRaised, {{"key", "output_derivative_order"}, {"wanted", 1}, {"present", 0}}),
+      of(FactCode::StepIsImposed, {{"step", 0.3, "s"}, {"imposed", 0.2, "s"}}),
+      of(FactCode::StepBelowShortest, {{"step", 0.05, "s"}, {"limit", 0.1, "s"}}),
+      of(FactCode::StepAboveLongest, {{"step", 0.6, "s"}, {"limit", 0.5, "s"}}),
   };
   EXPECT_EQ(additions(poor, more), expected);
 }

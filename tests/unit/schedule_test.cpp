@@ -4,6 +4,7 @@
 
 #include "entrain/recording.hpp"
 #include "entrain/system.hpp"
+#include "support/facts.hpp"
 #include "support/systems.hpp"
 
 namespace entrain {
@@ -116,35 +117,35 @@ TEST(ScheduleInASystemFile, is_checked) {
     std::string text(kPrey);
     text.resize(text.find("\"prey.alpha\""));
     const auto system = parse_system(text + line, "test.toml", problems);
-    if (!problems.empty()) return to_string(problems.front());
+    if (!problems.empty()) return test::outline(problems.front());
     try {
       const Simulation simulation(system);
     } catch (const Error& error) {
-      return to_string(error.problems().front());
+      return test::outline(error.problems().front());
     }
     return std::string();
   };
   EXPECT_EQ(message("\"prey.alpha\" = 3.0"),
-            "test.toml:14: schedule.\"prey.alpha\" must be a list of [time, value] pairs, not the number 3.0");
+            "test.toml:14: wrong-type schedule.\"prey.alpha\" (expected = a list of [time, value] pairs, found = the "
+            "number 3.0)");
   EXPECT_EQ(message("\"prey.alpha\" = [1.0, 2.0]"),
-            "test.toml:14: schedule.\"prey.alpha\" must hold [time, value] pairs; such as [[2.0, 0.5], [4.0, 0.8]]");
+            "test.toml:14: not-time-pairs schedule.\"prey.alpha\"; such as [[2.0, 0.5], [4.0, 0.8]]");
   EXPECT_EQ(message("\"prey.alpha\" = []"),
-            "test.toml:14: schedule.\"prey.alpha\" is empty; give [time, value] pairs, or leave it out");
+            "test.toml:14: empty-value schedule.\"prey.alpha\"; give [time, value] pairs, or leave it out");
   EXPECT_EQ(message("\"prey.alpha\" = [[1.0, 1.0], [1.0, 2.0]]"),
-            "test.toml:14: schedule.\"prey.alpha\": the times must grow, but 1 s follows 1 s");
-  EXPECT_EQ(message("\"prey.alpha\" = [[nan, 1.0]]"), "test.toml:14: schedule.\"prey.alpha\" must be finite, not nan");
-  EXPECT_EQ(message("\"prey.alpha\" = [[1.0, \"x\"]]"), "test.toml:14: 'prey.alpha' takes a number, not a string");
+            "test.toml:14: times-not-ascending schedule.\"prey.alpha\" (previous = 1 s, time = 1 s)");
+  EXPECT_EQ(message("\"prey.alpha\" = [[nan, 1.0]]"), "test.toml:14: not-finite schedule.\"prey.alpha\" (value = nan)");
+  EXPECT_EQ(message("\"prey.alpha\" = [[1.0, \"x\"]]"),
+            "test.toml:14: wrong-value-type prey.alpha (expected = a number, found = a string)");
   EXPECT_EQ(message("\"prey.alhpa\" = [[1.0, 1.0]]"),
-            "test.toml:14: unknown variable 'prey.alhpa'; did you mean 'prey.alpha'?");
+            "test.toml:14: unknown-variable prey.alhpa; did you mean 'prey.alpha'?");
   EXPECT_EQ(message("\"pray.alpha\" = [[1.0, 1.0]]"),
-            "test.toml:14: unknown subsystem 'pray' in 'pray.alpha'; did you mean 'prey'?");
+            "test.toml:14: unknown-subsystem pray, pray.alpha; did you mean 'prey'?");
   EXPECT_EQ(message("alpha = [[1.0, 1.0]]"),
-            "test.toml:14: 'alpha' cannot be the variable of a schedule; write \"subsystem.variable\"");
-  EXPECT_EQ(
-      message("\"prey.p\" = [[1.0, 1.0]]"),
-      "test.toml:14: 'prey.p' is no tunable parameter: it cannot change during the run; known: prey.alpha, prey.beta");
+            "test.toml:14: bad-endpoint alpha (of = a schedule, role = variable); write \"subsystem.variable\"");
+  EXPECT_EQ(message("\"prey.p\" = [[1.0, 1.0]]"), "test.toml:14: not-tunable prey.p; known: prey.alpha, prey.beta");
   EXPECT_EQ(message("\"prey.alpha\" = [[9.0, 1.0]]"),
-            "test.toml:14: warning: schedule.\"prey.alpha\": 9 s lies behind the end of the run");
+            "test.toml:14: change-after-end schedule.\"prey.alpha\" (time = 9 s)");
   EXPECT_EQ(message("\"prey.alpha\" = [[1.0, 1]]"), "");
 }
 

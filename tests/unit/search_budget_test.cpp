@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "advise/search_configs.hpp"
+#include "support/facts.hpp"
 #include "support/ring_network.hpp"
 
 namespace entrain {
@@ -34,7 +35,7 @@ Front search(const LinearNetwork& network, const AdviceSettings& settings = {}) 
 TEST(SearchBudget, small_network_is_searched_whole) {
   const Front front = search(ring_with_displays(4, 1));
   EXPECT_EQ(front.judged, 2U * 4U * 40U + 60U * 61U);  // plain methods and degrees on 40 steps, 60 generations of 60
-  EXPECT_EQ(front.left_out, "");
+  EXPECT_FALSE(front.left_out);
   EXPECT_FALSE(front.points.empty());
 }
 
@@ -45,8 +46,8 @@ TEST(SearchBudget, fewer_couplings_of_a_larger_network_are_judged) {
     EXPECT_LT(front.judged, before) << outputs;
     EXPECT_FALSE(front.points.empty()) << outputs;
     before = front.judged;
-    EXPECT_NE(front.left_out.find(outputs == 30 ? "of 60 generations" : "all but"), std::string::npos)
-        << front.left_out;
+    ASSERT_TRUE(front.left_out) << outputs;
+    EXPECT_TRUE(front.left_out->number("generations_of") == 60.0 || outputs > 30) << *front.left_out;
   }
   EXPECT_LT(before, 200U);
 }
@@ -55,14 +56,17 @@ TEST(SearchBudget, grid_gets_coarser) {
   AdviceSettings settings;
   settings.gains = {"o0.u"};
   const Front front = search(ring_with_displays(3, 80), settings);
-  EXPECT_NE(front.how.find("grid"), std::string::npos) << front.how;
+  ASSERT_TRUE(front.how && front.left_out);
+  EXPECT_EQ(front.how->code, FactCode::SearchedByGrid);
   EXPECT_EQ(front.judged, (6U * 5U + 1U) * 4U * 5U);  // six sequences with five gains, or in parallel; degrees, steps
-  EXPECT_NE(front.left_out.find("all but 5 of 20 gains"), std::string::npos) << front.left_out;
+  EXPECT_EQ(front.left_out->number("gains"), 5.0);
+  EXPECT_EQ(front.left_out->number("gains_of"), 20.0);
 }
 
 TEST(SearchBudget, degrees_whose_matrices_are_too_large_are_left_out) {
   const Front front = search(ring_with_displays(4, 95));
-  EXPECT_NE(front.left_out.find("degrees above 2"), std::string::npos) << front.left_out;
+  ASSERT_TRUE(front.left_out);
+  EXPECT_EQ(front.left_out->number("degrees_above"), 2.0);
   for (const auto& point : front.points) EXPECT_LE(point.config.degree, 2);
 }
 
@@ -70,7 +74,8 @@ TEST(SearchBudget, what_is_too_large_for_held_inputs_is_not_searched) {
   const Front front = search(ring_with_displays(4, 120));
   EXPECT_EQ(front.judged, 0U);
   EXPECT_TRUE(front.points.empty());
-  EXPECT_NE(front.left_out.find("everything"), std::string::npos) << front.left_out;
+  ASSERT_TRUE(front.left_out);
+  EXPECT_TRUE(front.left_out->number("everything"));
 }
 
 }  // namespace search_budget_test

@@ -3,6 +3,7 @@
 
 #include "description/ssp_file.hpp"
 #include "support/archives.hpp"
+#include "support/facts.hpp"
 #include "support/systems.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -51,7 +52,7 @@ SystemDescription read(const std::string& ssd, std::vector<Problem>& problems) {
 ConnectionDescription connection_of(const std::string& ssd) {
   std::vector<Problem> problems;
   const auto system = read(ssd, problems);
-  EXPECT_TRUE(problems.empty()) << to_string(problems.front());
+  EXPECT_TRUE(problems.empty()) << test::outline(problems.front());
   return system.connections.at(0);
 }
 
@@ -89,11 +90,13 @@ TEST(SspConnectorUnits, that_do_not_fit_or_are_told_in_part_are_problems) {
   std::vector<Problem> problems;
   read(chain({"mm", "", "kg"}), problems);
   ASSERT_EQ(problems.size(), 1U);
-  EXPECT_EQ(problems[0].message, "'inner/a.y' in mm cannot feed 'b.x' in kg");
+  EXPECT_EQ(test::outline(problems[0].fact),
+            "units-do-not-match inner/a.y, b.x (input_unit = kg, output_unit = mm, why = the units measure different "
+            "things)");
   problems.clear();
   read(chain({"", "mm", "m"}), problems);
   ASSERT_EQ(problems.size(), 1U);
-  EXPECT_EQ(problems[0].message, "'b.x' is fed through 'o' in mm, but 'inner/a.y' tells no unit");
+  EXPECT_EQ(test::outline(problems[0].fact), "connector-unit-unknown b.x, o, inner/a.y (unit = mm)");
 }
 
 std::string bound_to(const std::string& component, const std::string& values) {
@@ -117,7 +120,7 @@ TEST(SspValuesInAComponent, lie_beside_an_ssd_and_inside_a_package) {
   for (const char* file : {"beside.ssd", "packed.ssd"}) {
     std::vector<Problem> problems;
     const auto system = read_ssp(folder / file, problems);
-    ASSERT_TRUE(problems.empty()) << to_string(problems.front());
+    ASSERT_TRUE(problems.empty()) << test::outline(problems.front());
     EXPECT_EQ(system.subsystems.at(0).optional_start.at("k").value, Value(7.0)) << file;
   }
 }

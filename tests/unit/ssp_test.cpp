@@ -5,6 +5,7 @@
 #include "description/ssp_file.hpp"
 #include "description/system_file.hpp"
 #include "support/archives.hpp"
+#include "support/facts.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace entrain {
@@ -37,11 +38,13 @@ class Ssp : public testing::Test {
     problems_.clear();
     read(ssd);
     if (problems_.empty()) return "none";
-    return problems_.front().message + (problems_.front().remedy.empty() ? "" : "; " + problems_.front().remedy);
+    Problem first = problems_.front();
+    first.where = {};
+    return test::outline(first);
   }
   static std::string notes(const SystemDescription& system) {
     std::string text;
-    for (const auto& note : system.notes) text += note.message + "\n";
+    for (const auto& note : system.notes) text += test::outline(note.fact) + "\n";
     return text;
   }
   static double start(const SystemDescription& system, std::size_t subsystem, const std::string& name) {
@@ -143,7 +146,7 @@ TEST_F(Ssp, direction_comes_from_the_kind_of_the_connectors) {
   EXPECT_EQ(system.connections[1].output, "b.v") << "nothing tells: from start to end";
   EXPECT_NE(problem(document(components + "<Connection startElement=\"a\" startConnector=\"x\" endElement=\"a\" "
                                           "endConnector=\"x\"/></Connections>"))
-                .find("'a.x' and 'a.x' cannot be connected: both take data"),
+                .find("same-direction a.x, a.x (both = take data)"),
             std::string::npos);
 }
 
@@ -155,26 +158,26 @@ TEST_F(Ssp, what_is_ignored_is_noted) {
                "type=\"com.vendor\"/></Annotations>"));
   EXPECT_EQ(problems_.size(), 0U);
   EXPECT_EQ(notes(system),
-            "annotations of type 'com.vendor' are ignored\n"
-            "2 of its values match nothing in 's' and are ignored: b.k, lost\n");
+            "annotation-ignored com.vendor\n"
+            "values-unused s, b.k, lost (count = 2)\n");
 }
 
 TEST_F(Ssp, what_is_not_supported_is_named) {
   EXPECT_EQ(problem(document("<Elements><Component name=\"m\" type=\"text/x-modelica\" source=\"m.mo\"/></Elements>")),
-            "the component 'm' is of type 'text/x-modelica', which is not supported; export it as an FMU");
+            "component-type m (type = text/x-modelica); export it as an FMU");
   EXPECT_EQ(problem(document("<Elements><Component name=\"m\"/></Elements>")),
-            "the component 'm' has no source; name the FMU that it is");
+            "component-without-source m; name the FMU that it is");
   EXPECT_EQ(problem(document("<Elements><Component name=\"m\" source=\"http://x.org/a.fmu\"/></Elements>")),
-            "component 'm': the source 'http://x.org/a.fmu' has a scheme that is not supported; Name a file of the "
-            "package or beside it");
+            "component-unusable m (why = the source 'http://x.org/a.fmu' has a scheme that is not supported); Name a "
+            "file of the package or beside it");
   const std::string pair =
       "<Elements><Component name=\"a\" source=\"a.fmu\"/></Elements><Connections><Connection "
       "startElement=\"a\" startConnector=\"y\" endElement=\"";
   EXPECT_EQ(
       problem(document(pair + "a\" endConnector=\"u\"><BooleanMappingTransformation/></Connection></Connections>")),
-      "BooleanMappingTransformation has no entry");
+      "table-empty BooleanMappingTransformation");
   EXPECT_EQ(problem(document(pair + "aa\" endConnector=\"u\"/></Connections>")),
-            "a connection names the element 'aa', which is not there; did you mean 'a'?");
+            "unknown-element aa; did you mean 'a'?");
   EXPECT_NE(problem(document(pair + "a\" endConnector=\"u\" endIndices=\"1\"/></Connections>")).find("endIndices"),
             std::string::npos);
 }
@@ -182,15 +185,15 @@ TEST_F(Ssp, what_is_not_supported_is_named) {
 TEST_F(Ssp, that_is_broken_says_where) {
   read("<SystemStructureDescription>\n<System name=\"s\">\n</Sistem></SystemStructureDescription>");
   ASSERT_EQ(problems_.size(), 1U);
-  EXPECT_NE(to_string(problems_[0]).find("a.ssd: not readable as XML: line 3"), std::string::npos)
-      << to_string(problems_[0]);
-  EXPECT_EQ(problem("<html/>"), "the root element is 'html', not 'SystemStructureDescription'; name a file of SSP");
-  EXPECT_EQ(problem("<SystemStructureDescription/>"), "there is no element System");
+  EXPECT_NE(test::outline(problems_[0]).find("a.ssd: not-xml (why = line 3"), std::string::npos)
+      << test::outline(problems_[0]);
+  EXPECT_EQ(problem("<html/>"), "wrong-root-element html, SystemStructureDescription; name a file of SSP");
+  EXPECT_EQ(problem("<SystemStructureDescription/>"), "no-system-element");
   EXPECT_NE(problem(document("<ParameterBindings><ParameterBinding source=\"none.ssv\"/></ParameterBindings>"))
                 .find("no such file"),
             std::string::npos);
   EXPECT_EQ(problem(document("<ParameterBindings>" + values(real("k", "one")) + "</ParameterBindings>")),
-            "'one' is no value of type Real for 'k'");
+            "no-value-of-type k (type = Real, value = one)");
 }
 
 TEST_F(Ssp, values_have_the_type_that_is_written) {

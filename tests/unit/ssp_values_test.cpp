@@ -3,6 +3,7 @@
 
 #include "description/ssp_document.hpp"
 #include "description/ssp_file.hpp"
+#include "support/facts.hpp"
 #include "support/systems.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -43,7 +44,7 @@ TEST(SspUnits, that_only_the_file_knows_become_si_and_others_stay_as_written) {
                         "</Elements>",
                     kUnits),
            problems);
-  ASSERT_TRUE(problems.empty()) << to_string(problems.front());
+  ASSERT_TRUE(problems.empty()) << test::outline(problems.front());
   ASSERT_EQ(file.size(), 4U);
   const std::vector<std::pair<double, std::string>> expected{
       {20.0, "degC"}, {1491.4, "kg.m2.s-3"}, {0.5, "1"}, {3.0, "mystery"}};
@@ -61,7 +62,7 @@ TEST(SspUnits, with_the_factor_0_are_refused) {
   parse_ssv("<ParameterSet><Parameters/><Units><Unit name=\"x\"><BaseUnit factor=\"0\"/></Unit></Units></ParameterSet>",
             "a.ssv", problems);
   ASSERT_EQ(problems.size(), 1U);
-  EXPECT_EQ(problems[0].message, "the unit 'x' has the factor 0");
+  EXPECT_EQ(test::outline(problems[0].fact), "unit-factor-zero x");
 }
 
 std::string body_started_with(const std::string& start) {
@@ -82,15 +83,15 @@ TEST(StartValueWithAUnit, that_measures_something_else_or_is_not_known_is_an_err
     try {
       const Simulation simulation(test::system_from(body_started_with(start)));
     } catch (const Error& error) {
-      return to_string(error.problems().front());
+      return test::outline(error.problems().front());
     }
     return "accepted";
   };
   EXPECT_EQ(message("{ m = { value = 1.0, unit = \"m\" } }"),
-            "test.toml:5: 'mass.m' takes a value in 'kg', not in 'm'; the units measure different things");
+            "test.toml:5: start-unit mass.m (unit = kg, written = m); the units measure different things");
   EXPECT_EQ(
       message("{ m = { value = 1.0, unit = \"stone\" } }"),
-      "test.toml:5: 'mass.m' takes a value in 'kg', not in 'stone'; one of the units is not known: convert by hand");
+      "test.toml:5: start-unit mass.m (unit = kg, written = stone); one of the units is not known: convert by hand");
 }
 
 std::string mapped(const std::string& parameter, const std::string& transformation) {
@@ -108,7 +109,7 @@ TEST(SspMapping, looks_values_up_in_tables_of_all_three_types) {
   const auto value = [](const std::string& parameter, const std::string& transformation) {
     std::vector<Problem> problems;
     const auto system = read(mapped(parameter, transformation), problems);
-    EXPECT_TRUE(problems.empty()) << to_string(problems.front());
+    EXPECT_TRUE(problems.empty()) << test::outline(problems.front());
     return system.subsystems.at(0).optional_start.at("b").value;
   };
   EXPECT_EQ(value("<Boolean value=\"true\"/>",
@@ -132,9 +133,9 @@ TEST(SspMapping, without_an_entry_or_with_a_wrong_one_is_a_problem) {
               "target=\"many\"/></IntegerMappingTransformation>"),
        problems);
   ASSERT_EQ(problems.size(), 2U);
-  EXPECT_EQ(problems[0].message,
-            "an entry of IntegerMappingTransformation maps '3' to 'many', which are no values of type Integer");
-  EXPECT_EQ(problems[1].message, "the mapping of 'a' to 'b' has no entry for its value 4");
+  EXPECT_EQ(test::outline(problems[0].fact),
+            "table-entry-type IntegerMappingTransformation (from = 3, to = many, type = Integer)");
+  EXPECT_EQ(test::outline(problems[1].fact), "mapping-incomplete a, b (value = 4)");
 }
 
 /// Two components write to a bus and read from it, one of them inside a system of its own.
@@ -159,7 +160,7 @@ std::string bus(const std::string& dictionary = "bus", const std::string& more =
 TEST(SspDictionary, joins_everyone_who_writes_a_signal_with_everyone_who_reads_it) {
   std::vector<Problem> problems;
   const auto system = read(bus(), problems);
-  ASSERT_TRUE(problems.empty()) << to_string(problems.front());
+  ASSERT_TRUE(problems.empty()) << test::outline(problems.front());
   ASSERT_EQ(system.connections.size(), 2U);
   for (const auto& connection : system.connections) {
     const bool out = connection.output == "a.y";
@@ -174,16 +175,15 @@ TEST(SspDictionary, that_is_not_there_or_has_two_writers_is_a_problem) {
   std::vector<Problem> problems;
   read(bus("bsu"), problems);
   ASSERT_FALSE(problems.empty());
-  EXPECT_EQ(to_string(problems.front())
-                    .find("no system around 'signals' has the signal dictionary 'bsu'; did you mean "
-                          "'bus'?") != std::string::npos,
-            true)
-      << to_string(problems.front());
+  EXPECT_EQ(
+      test::outline(problems.front()).find("unknown-dictionary signals, bsu; did you mean 'bus'?") != std::string::npos,
+      true)
+      << test::outline(problems.front());
   problems.clear();
   read(bus("bus", "<Connection startElement=\"a\" startConnector=\"y\" endElement=\"signals\" endConnector=\"q\"/>"),
        problems);
   ASSERT_EQ(problems.size(), 1U);
-  EXPECT_EQ(problems.front().message, "'#bus.q' is fed twice");
+  EXPECT_EQ(test::outline(problems.front().fact), "connector-fed-twice #bus.q");
 }
 
 }  // namespace ssp_values_test

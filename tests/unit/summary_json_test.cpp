@@ -8,6 +8,7 @@
 #include "base/replace_file.hpp"
 #include "entrain/error.hpp"
 #include "entrain/run.hpp"
+#include "support/facts.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace entrain::test {
@@ -25,7 +26,7 @@ RunSummary example() {
   summary.max_coupling_residual = 1.25e-9;
   summary.worst_connection = "left.x -> right.x";
   summary.loops = {{{"a.y", "b.u"}, 1e-12}};
-  summary.notes = {"loops delayed"};
+  summary.notes = {{FactCode::LoopsDelayed, {}, {{"loops", 2}}}};
   SubsystemSummary left;
   left.name = "left";
   left.source = "model mechanical.left";

@@ -1,5 +1,6 @@
 #include "description/system_file.hpp"
 #include "description/subsystem_keys.hpp"
+#include "support/facts.hpp"
 #include "support/places.hpp"
 
 #include <gtest/gtest.h>
@@ -121,7 +122,7 @@ TEST_F(SystemFile, that_is_empty_or_binary_is_a_problem_with_its_place) {
   read_system(write("empty.toml", ""), problems);
   read_system(write("binary.toml", "\n\xff\xfe\x01"), problems);
   ASSERT_EQ(problems.size(), 2U);
-  EXPECT_EQ(problems[0].message, "the system has no subsystems");
+  EXPECT_EQ(problems[0].fact.code, FactCode::NoSubsystems);
   EXPECT_EQ(problems[1].where.line, 2);
 }
 

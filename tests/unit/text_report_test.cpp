@@ -44,7 +44,7 @@ RunSummary failed_run() {
   summary.wall_seconds = 0.5;
   summary.max_coupling_residual = 0.0125;
   summary.worst_connection = "left.x -> right.x";
-  summary.warnings = {"the range of right.F grew"};
+  summary.warnings = {custom_warning("the range of right.F grew")};
   SubsystemSummary left;
   left.name = "left";
   left.source = "model mechanical.left";

@@ -1,6 +1,7 @@
 // What typed values cannot do, and how it is told: by culprit, time and remedy.
 #include <gtest/gtest.h>
 
+#include "support/facts.hpp"
 #include "support/problems_of.hpp"
 #include "support/systems.hpp"
 #include "support/typed_fmus.hpp"
@@ -63,9 +64,7 @@ TEST_F(TypedLimits, values_that_do_not_settle_at_the_start_are_told) {
   Simulation ring(two("typed2.fmu", "{ i = 1 }", "\"a.j\" = \"b.i\"\n\"b.j\" = \"a.i\"\n"));
   ASSERT_EQ(ring.run().termination, Termination::Completed) << ring.summary().message;
   ASSERT_EQ(ring.summary().warnings.size(), 1U);
-  EXPECT_EQ(ring.summary().warnings[0],
-            "discrete values do not settle at the start: after 3 rounds a.i, b.i still change, and the run begins with "
-            "what they have then");
+  EXPECT_EQ(ring.summary().warnings[0], (Fact{FactCode::DiscreteValuesUnsettled, {"a.i", "b.i"}, {{"rounds", 3}}}));
   Simulation chain(two("typed2.fmu", "{ i = 1 }", "\"a.j\" = \"b.i\"\n"));
   chain.run();
   EXPECT_TRUE(chain.summary().warnings.empty());
@@ -74,9 +73,8 @@ TEST_F(TypedLimits, values_that_do_not_settle_at_the_start_are_told) {
 TEST_F(TypedLimits, a_discrete_input_without_a_value_is_an_error_like_a_real_one) {
   write_typed3("variability=\"discrete\" start=\"7 8\"", "variability=\"discrete\"");
   EXPECT_EQ(problems_of(two("typed3.fmu", R"({ "in.pair[1]" = 1, "in.pair[2]" = 2 })", "")),
-            "test.toml:7: input 'b.in.pair[1]' is not connected; connect it, or give it a value: start = { "
-            "\"in.pair[1]\" = ... }\n"
-            "test.toml:7: input 'b.in.pair[2]' is not connected; connect it, or give it a value: start = { "
+            "test.toml:7: input-not-connected b.in.pair[1]; connect it, or give it a value: start = { \"in.pair[1]\" = "
+            "... }\ntest.toml:7: input-not-connected b.in.pair[2]; connect it, or give it a value: start = { "
             "\"in.pair[2]\" = ... }");
   EXPECT_EQ(problems_of(two("typed3.fmu", R"({ "in.pair[1]" = 1, "in.pair[2]" = 2 })",
                             "\"a.out.pair[1]\" = \"b.in.pair[1]\"\n\"a.out.pair[2]\" = \"b.in.pair[2]\"\n")),
@@ -96,7 +94,7 @@ TEST_F(TypedLimits, another_name_of_a_variable_connects_starts_and_records_it) {
   EXPECT_EQ(simulation.value("b.force"), 1.5);
   EXPECT_EQ(simulation.value("a.m[2,1]"), 8.0);
   EXPECT_EQ(problems_of(two("typed3.fmu", "{ force = 1.0, x = 2.0 }", "")),
-            "test.toml:6: 'a.force' and 'a.x' are one variable with two start values; leave one of them out");
+            "test.toml:6: start-twice a.force, a.x; leave one of them out");
 }
 
 TEST_F(TypedLimits, one_start_value_for_an_array_reaches_every_element) {
@@ -125,9 +123,10 @@ TEST_F(TypedLimits, a_text_is_wanted_in_quotes) {
   auto system = two("typed2.fmu", "{}", "");
   apply_set(system, "a.s=12");
   EXPECT_EQ(problems_of(system),
-            "--set a.s=12: 'a.s' takes a string, not an integer; write it in quotes: --set 'a.s=\"12\"'");
+            "--set a.s=12: wrong-value-type a.s (expected = a string, found = an integer); write it in quotes: --set "
+            "'a.s=\"12\"'");
   EXPECT_EQ(problems_of(two("typed2.fmu", "{ s = 12 }", "")),
-            "test.toml:6: 'a.s' takes a string, not an integer; write it in quotes: \"12\"");
+            "test.toml:6: wrong-value-type a.s (expected = a string, found = an integer); write it in quotes: \"12\"");
 }
 
 }  // namespace typed_limits_test

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/units.hpp"
+#include "support/facts.hpp"
 #include "support/problems_of.hpp"
 #include "support/systems.hpp"
 #include "support/typed_fmus.hpp"
@@ -111,7 +112,7 @@ fmu = "b.fmu"
   }
 
   test::TemporaryFolder folder_;
-  std::vector<std::string> warnings_;
+  std::vector<Fact> warnings_;
 };
 
 TEST_F(UnitsOfTwoFmus, of_a_difference_have_no_offset_whether_defined_or_told_by_the_text_alone) {
@@ -122,13 +123,16 @@ TEST_F(UnitsOfTwoFmus, of_a_difference_have_no_offset_whether_defined_or_told_by
 }
 
 TEST_F(UnitsOfTwoFmus, one_a_temperature_and_one_a_difference_are_refused) {
-  constexpr const char* kReason =
-      "one is a temperature, the other a difference of temperatures; who writes a factor converts by hand: { to = ..., "
-      "factor = ... }";
-  EXPECT_EQ(problems_of(fed(typed_in("degC", "", kRelative), typed_in("K"))),
-            std::string("test.toml:11: 'a.y' in degC cannot feed 'b.x' in K; ") + kReason);
-  EXPECT_EQ(problems_of(fed(typed_in("K"), typed_in("K", "", kRelative))),
-            std::string("test.toml:11: 'a.y' in K cannot feed 'b.x' in K; ") + kReason);
+  for (const char* unit : {"degC", "K"}) {
+    const auto problems = test::problem_facts(fed(typed_in(unit, "", kRelative), typed_in("K")));
+    ASSERT_EQ(problems.size(), 1U);
+    EXPECT_EQ(problems[0].code, FactCode::UnitsDoNotMatch);
+    EXPECT_EQ(problems[0].subjects, (std::vector<std::string>{"a.y", "b.x"}));
+    EXPECT_EQ(problems[0].text("output_unit"), unit);
+    EXPECT_EQ(problems[0].where.line, 11);
+  }
+  EXPECT_TRUE(test::has_fact(test::problem_facts(fed(typed_in("K"), typed_in("K", "", kRelative))),
+                             FactCode::UnitsDoNotMatch, "b.x"));
   // Where offsets mean nothing, neither does the flag.
   EXPECT_EQ(arriving(fed(typed_in("kPa", "", kRelative), typed_in("Pa"))), 5000.0);
 }
@@ -139,20 +143,19 @@ TEST_F(UnitsOfTwoFmus, of_equal_texts_pass_unchanged_unless_both_define_them) {
   EXPECT_EQ(arriving(fed(typed_in("K", R"(<Unit name="K"><BaseUnit/></Unit>)"), typed_in("K"))), 5.0);
   EXPECT_EQ(arriving(fed(typed_in("rpm", rpm), typed_in("rpm", rpm))), 5.0);
   const std::string other = R"(<Unit name="rpm"><BaseUnit s="-1" rad="1" factor="0.10471975511965977"/></Unit>)";
-  EXPECT_EQ(problems_of(fed(typed_in("rpm", rpm), typed_in("rpm", other))),
-            "test.toml:11: 'a.y' in rpm cannot feed 'b.x' in rpm; their subsystems define the unit differently; who "
-            "writes a factor converts by hand: { to = ..., factor = ... }");
+  EXPECT_TRUE(test::has_fact(test::problem_facts(fed(typed_in("rpm", rpm), typed_in("rpm", other))),
+                             FactCode::UnitsDoNotMatch, "a.y"));
 }
 
 TEST_F(UnitsOfTwoFmus, that_differ_and_are_not_known_pass_with_a_warning) {
   EXPECT_EQ(arriving(fed(typed_in("bananas"), typed_in("N"))), 5.0);
   ASSERT_EQ(warnings_.size(), 1U);
-  EXPECT_NE(warnings_[0].find("'a.y' in bananas feeds 'b.x' in N unconverted; the unit 'bananas' is not known"),
-            std::string::npos)
-      << warnings_[0];
+  EXPECT_EQ(warnings_[0].code, FactCode::UnitsNotConverted);
+  EXPECT_EQ(warnings_[0].text("output_unit"), "bananas");
+  EXPECT_EQ(warnings_[0].text("input_unit"), "N");
   EXPECT_EQ(arriving(fed(typed_in("bananas"), typed_in("apples"))), 5.0);
   ASSERT_EQ(warnings_.size(), 1U);
-  EXPECT_NE(warnings_[0].find("neither unit is known"), std::string::npos) << warnings_[0];
+  EXPECT_TRUE(test::has_fact(warnings_, FactCode::UnitsNotConverted, "a.y"));
   EXPECT_EQ(arriving(fed(typed_in("bananas"), typed_in("bananas"))), 5.0);
   EXPECT_TRUE(warnings_.empty());
   EXPECT_EQ(arriving(fed(typed_in("bananas"), typed_in(""))), 5.0);

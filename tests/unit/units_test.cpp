@@ -4,6 +4,7 @@
 
 #include <numbers>
 
+#include "support/facts.hpp"
 #include "support/systems.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -92,10 +93,9 @@ TEST(UnitsOnAConnection, that_do_not_fit_are_an_error_with_both_units) {
     FAIL() << "accepted";
   } catch (const Error& error) {
     ASSERT_EQ(error.problems().size(), 1U);
-    EXPECT_EQ(
-        to_string(error.problems()[0]),
-        "test.toml:11: 'force.F' in N.m cannot feed 'mass.F' in N; the units measure different things; who writes "
-        "a factor converts by hand: { to = ..., factor = ... }");
+    EXPECT_EQ(test::outline(error.problems()[0]),
+              "test.toml:11: units-do-not-match force.F, mass.F (input_unit = N, output_unit = N.m, why = the units "
+              "measure different things); write a factor to convert by hand: { to = ..., factor = ... }");
   }
 }
 

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "description/ssp_file.hpp"
+#include "support/facts.hpp"
 #include "support/problems_of.hpp"
 #include "support/program.hpp"
 #include "support/systems.hpp"
@@ -47,20 +48,20 @@ TEST_F(ValueTables, end_the_run_at_a_value_that_they_do_not_know) {
 
 TEST_F(ValueTables, must_fit_the_types_of_both_ends) {
   EXPECT_EQ(test::problems_of(system("{}", "\"a.f\" = { to = \"b.i\", table = [[\"echo\", 1]] }\n")),
-            "test.toml:11: 'a.f' has no value named 'echo'; did you mean 'eco'?");
+            "test.toml:11: unknown-item a.f (value = echo); did you mean 'eco'?");
   EXPECT_EQ(test::problems_of(system("{}", "\"a.j\" = { to = \"b.b\", table = [[1, 1]] }\n")),
-            "test.toml:11: 'b.b' takes a boolean, not an integer");
+            "test.toml:11: wrong-value-type b.b (expected = a boolean, found = an integer)");
   EXPECT_EQ(test::problems_of(system("{}", "\"a.y\" = { to = \"b.x\", table = [[1, 1]] }\n")),
-            "test.toml:11: 'a.y' is a real number, which no table can hold; write factor and offset");
+            "test.toml:11: table-of-reals a.y; write factor and offset");
   std::vector<Problem> problems;
   parse_system(two("{}",
                    "\"a.j\" = { to = \"b.i\", table = [[1]] }\n\"a.f\" = { to = \"b.e\", table = [[1, 2]], factor = "
                    "2.0 }\n"),
                "a.toml", problems);
   ASSERT_EQ(problems.size(), 2U);
-  EXPECT_EQ(to_string(problems[0]),
-            "a.toml:11: connections.\"a.j\".table must hold [output, input] pairs; such as [[0, 10], [1, 20]]");
-  EXPECT_EQ(to_string(problems[1]), "a.toml:12: connections.\"a.f\" has a table and a factor or offset; write one");
+  EXPECT_EQ(test::outline(problems[0]),
+            "a.toml:11: not-value-pairs connections.\"a.j\".table; such as [[0, 10], [1, 20]]");
+  EXPECT_EQ(test::outline(problems[1]), "a.toml:12: table-and-factor connections.\"a.f\"; write one");
 }
 
 TEST_F(ValueTables, survive_the_way_to_ssp_and_back) {
@@ -105,14 +106,16 @@ TEST_F(ValueTables, are_chained_through_systems) {
   const std::string first = integers(R"(<MapEntry source="1" target="10"/><MapEntry source="2" target="20"/>)");
   std::vector<Problem> problems;
   const auto system = read(first, integers(R"(<MapEntry source="20" target="200"/>)"), problems);
-  ASSERT_TRUE(problems.empty()) << to_string(problems.front());
+  ASSERT_TRUE(problems.empty()) << test::outline(problems.front());
   ASSERT_EQ(system.connections.size(), 1U);
   EXPECT_EQ(system.connections[0].table, (ValueTable{{std::int64_t{2}, std::int64_t{200}}}));
   read(first, "<LinearTransformation factor=\"2\"/>", problems);
   read(first, integers(R"(<MapEntry source="1" target="2"/>)"), problems);
   ASSERT_EQ(problems.size(), 2U);
-  EXPECT_EQ(problems[0].message, "'box/b.i' is fed through a table of values and a linear transformation");
-  EXPECT_EQ(problems[1].message, "'box/b.i' is fed through two tables that have no value in common");
+  EXPECT_EQ(test::outline(problems[0].fact),
+            "connector-tables box/b.i (fault = a table of values and a linear transformation)");
+  EXPECT_EQ(test::outline(problems[1].fact),
+            "connector-tables box/b.i (fault = two tables that have no value in common)");
 }
 
 }  // namespace value_table_test

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "entrain/verification.hpp"
+#include "support/facts.hpp"
 #include "support/systems.hpp"
 #include "support/test_models.hpp"
 #include "support/two_in_a_loop.hpp"
@@ -20,7 +21,8 @@ TEST(VerifyDoubts, jumps_at_every_step_are_made_by_the_coupling) {
   ASSERT_FALSE(result.failure) << *result.failure;
   EXPECT_EQ(output(result, "controller.F").verdict, OutputVerdict::Converging);
   ASSERT_EQ(result.doubts.size(), 1U);
-  EXPECT_NE(result.doubts.front().find("jumps of the signals"), std::string::npos) << result.doubts.front();
+  EXPECT_EQ(result.doubts.front().code, FactCode::WarningsGrow);
+  EXPECT_EQ(result.doubts.front().text("of"), name_of(FactCode::SignalJumps));
   EXPECT_FALSE(result.confirmed(kAnyError));
 }
 
@@ -41,16 +43,14 @@ TEST(VerifyDoubts, residual_that_stays_is_told) {
   description.method_options["jacobi"]["degree"] = {std::int64_t{1}, {}};
   const auto result = verify(description, {}, models);
   ASSERT_EQ(result.doubts.size(), 1U);
-  EXPECT_NE(result.doubts.front().find("does not become consistent"), std::string::npos) << result.doubts.front();
+  EXPECT_EQ(result.doubts.front().code, FactCode::ResidualStays);
 }
 
 TEST(VerifyDoubts, warning_of_a_run_is_passed_on) {
   auto description = test::changed(test::example("lotka_volterra"), {.step = 0.01, .stop = 1.0});
   description.subsystems[0].events = Written<std::vector<double>>{{0.505}, {}};
   const auto result = verify(description);
-  bool told = false;
-  for (const auto& remark : result.remarks) told = told || remark.find("warns") != std::string::npos;
-  EXPECT_TRUE(told);
+  EXPECT_EQ(test::word_of(result.remarks, FactCode::RunWarns, "of"), name_of(FactCode::EventsSeenLate));
 }
 
 TEST(VerifyDoubts, outputs_of_who_is_not_refined_are_not_seen) {

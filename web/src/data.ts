@@ -3,10 +3,20 @@ import type { Heat } from "./heat_map";
 
 export type Level = "good" | "caution" | "bad";
 
+/** What is reported: the code is for programs, the text for readers (docs/facts.md). */
+export interface Fact {
+  code: string;
+  kind: "note" | "warning" | "error";
+  subjects: string[];
+  values: Record<string, number | string | null>;
+  units: Record<string, string>;
+  text: string;
+}
+
 export interface Verdict {
   level: Level;
   headline: string;
-  reasons: string[];
+  reasons: Fact[];
 }
 
 export interface Capabilities {
@@ -57,8 +67,8 @@ export interface Run {
   connections?: Connection[];
   sequence?: string[];
   loops: { variables: string[]; initial_residual: number | null }[];
-  notes: string[];
-  warnings: string[];
+  notes: Fact[];
+  warnings: Fact[];
   subsystems: Record<string, Subsystem>;
   parameters: Record<string, unknown>;
   bonds?: Record<string, Record<string, unknown>>;
@@ -129,7 +139,7 @@ export interface ComparisonPage {
   span: [number, number];
   runs: ComparedRun[];
   differences: Difference[];
-  notes: string[];
+  notes: Fact[];
   results: PackedSignals;
 }
 
@@ -159,7 +169,7 @@ export interface LearningPage {
   labels: string[]; // of the runs of the signals
   span: [number, number];
   iterations: LearnIteration[];
-  notes: string[];
+  notes: Fact[];
   results: PackedSignals;
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/bytes.hpp"
 #include "base/grid.hpp"
+#include "entrain/fact_codes.hpp"
 
 namespace entrain {
 namespace {
@@ -406,96 +407,96 @@ StepSettings F3ornitsOptions::step_settings() const {
 }
 
 void F3ornits::check(const Graph&, const WrittenOptions& written, std::vector<Problem>& problems) const {
-  const auto add = [&](const std::string& option, std::string message, std::string remedy = {}) {
-    problems.push_back({std::move(message), std::move(remedy), position_of(written, option)});
+  const auto add = [&](const std::string& option, Fact fact, std::string remedy = {}) {
+    problems.push_back(problem_of(std::move(fact), std::move(remedy), position_of(written, option)));
   };
   const auto& growth = options_.growth;
   const bool pair = growth.size() == 2 && growth[0] > 0.0 && growth[0] <= 1.0 && growth[1] >= 1.0;
-  if (!pair)
-    add("growth", "method.f3ornits.growth must be two numbers: one above 0 and up to 1, and one from 1 on",
-        "choose for example [0.1, 1.05]");
+  if (!pair) add("growth", Fact{FactCode::GrowthNoPair, {"method.f3ornits.growth"}}, "choose for example [0.1, 1.05]");
   if (options_.relative_tolerance + options_.absolute_tolerance == 0.0) {
-    add("relative_tolerance", "method.f3ornits.relative_tolerance and absolute_tolerance are both 0",
+    add("relative_tolerance", Fact{FactCode::TolerancesZero, {"method.f3ornits.relative_tolerance"}},
         "nothing can be foreseen exactly");
   }
   if (options_.max_step > 0.0 && std::max(options_.min_step, options_.initial_step) > options_.max_step) {
-    add("max_step", "method.f3ornits.max_step is less than min_step or initial_step");
+    add("max_step",
+        Fact{FactCode::StepsOutOfOrder, {"method.f3ornits.max_step"}, {{"bound", "min_step or initial_step"}}});
   } else if (options_.initial_step > 0.0 && options_.initial_step < options_.min_step) {
-    add("initial_step", "method.f3ornits.initial_step is less than min_step");
+    add("initial_step", Fact{FactCode::StepsOutOfOrder, {"method.f3ornits.initial_step"}, {{"bound", "min_step"}}});
   }
 }
 
 void F3ornits::check_times(const RunSettings& settings, const WrittenOptions& written,
                            std::vector<Problem>& problems) const {
   if (options_.initial_step > 0.0 || options_.min_step <= settings.step) return;
-  problems.push_back({fmt::format("method.f3ornits.min_step is {} s, but the first step is that of the run, {} s",
-                                  options_.min_step, settings.step),
-                      "choose a smaller min_step, or an initial_step of at least that",
-                      position_of(written, "min_step")});
+  problems.push_back(problem_of(Fact{FactCode::MinStepAboveFirst,
+                                     {"method.f3ornits.min_step"},
+                                     {{"min_step", options_.min_step, "s"}, {"step", settings.step, "s"}}},
+                                "choose a smaller min_step, or an initial_step of at least that",
+                                position_of(written, "min_step")));
 }
 
 // What is known of a run: notes, numbers for the summary, signals that can be recorded.
 
-std::vector<std::string> F3ornits::notes(const CoupledSystem& system) const {
-  std::vector<std::string> notes;
+std::vector<Fact> F3ornits::notes(const CoupledSystem& system) const {
+  std::vector<Fact> notes;
   const auto& graph = system.graph();
   if (const auto loops = graph.loops().size(); loops > 0) {
-    notes.push_back(fmt::format("{} algebraic loop{} delayed by one step", loops, loops > 1 ? "s" : ""));
+    notes.push_back({FactCode::LoopsDelayed, {}, {{"loops", loops}}});
   }
   for (std::size_t s = 0; s < system.size(); ++s) {
     const SubsystemId id{s};
     const int takes = members_[s].input_degree;
     if (graph.inputs_of(id).count > 0 && takes < options_.max_order) {
-      notes.push_back(fmt::format("inputs of '{}' lowered to degree {} by mean-square fit{}", graph.name(id), takes,
-                                  members_[s].parts > 1 ? fmt::format(", in {} sub-steps", members_[s].parts) : ""));
+      Fact& lowered = notes.emplace_back(
+          Fact{FactCode::InputDegreeLowered, {graph.name(id)}, {{"from", options_.max_order}, {"to", takes}}});
+      if (members_[s].parts > 1) lowered.values.emplace_back("substeps", members_[s].parts);
     }
     if (const int written = system.capabilities(id).substeps; members_[s].parts < written) {
-      notes.push_back(
-          fmt::format("substeps = {} of '{}' bring nothing: its step may not be divided", written, graph.name(id)));
+      notes.push_back({FactCode::SubstepsUnused, {graph.name(id)}, {{"substeps", written}}});
     }
     if (options_.smooth && graph.inputs_of(id).count > 0 && takes < kMaxInputDegree) {
-      notes.push_back(fmt::format("inputs of '{}' not smoothed: it takes no cubics", graph.name(id)));
+      notes.push_back({FactCode::InputsNotSmoothed, {graph.name(id)}});
     }
   }
   return notes;
 }
 
-std::vector<std::string> F3ornits::closing_notes(const CoupledSystem& system) const {
-  std::vector<std::string> notes;
-  const bool somebody_is_free =
+std::vector<Fact> F3ornits::closing_notes(const CoupledSystem& system) const {
+  std::vector<Fact> notes;
+  const bool any_free =
       std::any_of(members_.begin(), members_.end(), [](const Member& member) { return !member.imposed; });
   for (std::size_t s = 0; s < members_.size(); ++s) {  // none when the run failed before it began
     const Member& member = members_[s];
     const auto& name = system.graph().name(SubsystemId{s});
     if (member.steps > 0 && system.size() <= kMostToldOneByOne) {
-      notes.push_back(
-          fmt::format("'{}': {} step{} of {:.3g} .. {:.3g} s, orders {}", name, member.steps,
-                      member.steps == 1 ? "" : "s", member.smallest, member.largest,
-                      fmt::join(member.orders.begin(), member.orders.begin() + options_.max_order + 1, " / ")));
+      const auto orders =
+          fmt::format("{}", fmt::join(member.orders.begin(), member.orders.begin() + options_.max_order + 1, " / "));
+      notes.push_back({FactCode::OwnSteps,
+                       {name},
+                       {{"steps", member.steps},
+                        {"smallest", member.smallest},
+                        {"largest", member.largest, "s"},
+                        {"orders", orders}}});
     }
     if (const Time last = system.time_of(SubsystemId{s}); last < settings_.stop && now_ >= settings_.stop) {
-      notes.push_back(fmt::format("'{}' ends at t = {:.12g} s: no room for another {} step", name, last,
-                                  member.imposed ? "imposed" : "minimal"));
+      notes.push_back(
+          {FactCode::EndsEarly, {name}, {{"time", last, "s"}, {"which", member.imposed ? "imposed" : "minimal"}}});
     }
     if (member.imposed && share(member.beyond_tolerance, member.steps) > kFloorShare) {
-      notes.push_back(fmt::format(
-          "'{}': its imposed step is the floor of the error ({} of {} steps beyond the tolerance): {}", name,
-          member.beyond_tolerance, member.steps,
-          somebody_is_free ? "a tighter tolerance only adds steps" : "all steps are imposed, no tolerance changes it"));
+      Fact& limit = notes.emplace_back(Fact{
+          FactCode::ImposedStepLimitsError, {name}, {{"beyond", member.beyond_tolerance}, {"steps", member.steps}}});
+      if (any_free) limit.values.emplace_back("free", 1);
     }
     if (member.at_min_step > 0 && !member.imposed) {
-      notes.push_back(fmt::format("'{}': {} steps at the minimal one, {} s, wanted shorter", name, member.at_min_step,
-                                  member.limits.min));
+      notes.push_back(
+          {FactCode::StepsAtMinimum, {name}, {{"steps", member.at_min_step}, {"min_step", member.limits.min, "s"}}});
     }
     if (member.reads_past_validity > 0) {
-      notes.push_back(
-          fmt::format("'{}' read an estimate past its validity on {} steps", name, member.reads_past_validity));
+      notes.push_back({FactCode::EstimatesPastValidity, {name}, {{"steps", member.reads_past_validity}}});
     }
     if (member.jumps > 0) {
-      const std::string late =
-          member.late_jumps > 0 ? fmt::format(", {} seen up to a step late", member.late_jumps) : std::string();
-      notes.push_back(
-          fmt::format("'{}': {} unannounced jump{}{}", name, member.jumps, member.jumps > 1 ? "s" : "", late));
+      Fact& jumps = notes.emplace_back(Fact{FactCode::OutputJumps, {name}, {{"jumps", member.jumps}}});
+      if (member.late_jumps > 0) jumps.values.emplace_back("late", member.late_jumps);
     }
   }
   return notes;

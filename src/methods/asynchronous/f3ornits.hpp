@@ -64,8 +64,8 @@ class F3ornits final : public Method {
   MethodMemory memory() const override;
   void restore(const MethodMemory& memory) override;
 
-  std::vector<std::string> notes(const CoupledSystem& system) const override;
-  std::vector<std::string> closing_notes(const CoupledSystem& system) const override;
+  std::vector<Fact> notes(const CoupledSystem& system) const override;
+  std::vector<Fact> closing_notes(const CoupledSystem& system) const override;
   std::optional<OwnSteps> own_steps(SubsystemId s) const override;
   std::vector<Signal> own_signals(const Graph& graph) const override;
   void own_values(std::span<double> values) const override;

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/suggest.hpp"
+#include "entrain/fact_codes.hpp"
 
 namespace entrain {
 namespace {
@@ -47,20 +48,19 @@ void CallingSequence::bind(OptionBinder& binder) {
 void CallingSequence::check(const Graph& graph, const WrittenOptions& written, std::vector<Problem>& problems) const {
   if (written_.empty()) return;
   const auto known = subsystem_names(graph);
-  const auto problem = [&](std::string message, std::string remedy) {
-    problems.push_back({std::move(message), std::move(remedy), position_of(written, "sequence")});
+  const auto problem = [&](Fact fact, std::string remedy) {
+    problems.push_back(problem_of(std::move(fact), std::move(remedy), position_of(written, "sequence")));
   };
   const auto names = names_in(written_);
   for (const auto& name : names) {
     if (std::find(known.begin(), known.end(), name) == known.end()) {
-      problem(fmt::format("sequence: unknown subsystem '{}'", name), suggestion(name, known));
+      problem(Fact{FactCode::SequenceUnknown, {name}}, suggestion(name, known));
     }
   }
   for (const auto& name : known) {
     const auto times = std::count(names.begin(), names.end(), name);
-    if (times == 0) problem(fmt::format("sequence: '{}' is missing", name), "every subsystem is called once");
-    if (times > 1)
-      problem(fmt::format("sequence: '{}' is called {} times", name, times), "every subsystem is called once");
+    if (times == 0) problem(Fact{FactCode::SequenceIncomplete, {name}}, "every subsystem is called once");
+    if (times > 1) problem(Fact{FactCode::SequenceTwice, {name}, {{"times", times}}}, "every subsystem is called once");
   }
 }
 
@@ -79,16 +79,13 @@ void CallingSequence::start(const Graph& graph) {
   }
 }
 
-std::string CallingSequence::note(const Graph& graph) const {
-  constexpr std::size_t kShown = 12;
-  std::vector<std::string> names;
+Fact CallingSequence::note(const Graph& graph) const {
+  Fact sequence{FactCode::CallingSequence, {}, {{"origin", written_.empty() ? "found" : "given"}}};
   for (const auto& stage : stages_) {
-    if (names.size() == kShown) break;
-    auto& entry = names.emplace_back();
+    auto& entry = sequence.subjects.emplace_back();
     for (const SubsystemId s : stage) entry += (entry.empty() ? "" : " + ") + graph.name(s);
   }
-  return fmt::format("calling sequence ({}): {}{}", written_.empty() ? "found" : "given", fmt::join(names, ", "),
-                     stages_.size() > kShown ? ", ..." : "");
+  return sequence;
 }
 
 }  // namespace entrain

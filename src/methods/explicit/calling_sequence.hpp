@@ -21,7 +21,7 @@ class CallingSequence {
 
   using Stage = std::vector<SubsystemId>;  ///< called at once
   std::span<const Stage> stages() const { return stages_; }
-  std::string note(const Graph& graph) const;
+  Fact note(const Graph& graph) const;
 
  private:
   std::vector<std::string> written_;

@@ -7,6 +7,7 @@
 
 #include "coupling/bonds.hpp"
 #include "coupling/engine.hpp"
+#include "entrain/fact_codes.hpp"
 
 namespace entrain {
 namespace {
@@ -40,12 +41,14 @@ void EnergyControl::check_times(const Bounds& bounds, const RunSettings& setting
   const auto [smallest, largest] = ecco_settings({}, bounds).limits(kExplicitLimits, settings.step);
   const bool both_written = bounds.min_step > 0.0 && bounds.max_step > 0.0;  // compared with each other by the method
   if (smallest > largest && !both_written) {
-    problems.push_back({fmt::format("the smallest step, {} s, is above the largest, {} s", smallest, largest),
-                        "change min_step or max_step (0: step / 1000 and 100 step)",
-                        position_of(written, bounds.min_step > 0.0 ? "min_step" : "max_step")});
+    problems.push_back(
+        problem_of(Fact{FactCode::SmallestAboveLargest, {}, {{"smallest", smallest, "s"}, {"largest", largest, "s"}}},
+                   "change min_step or max_step (0: step / 1000 and 100 step)",
+                   position_of(written, bounds.min_step > 0.0 ? "min_step" : "max_step")));
   } else if (const Duration whole = settings.stop - settings.start; smallest > whole) {
-    problems.push_back({fmt::format("min_step = {} s is longer than the run, {} s", smallest, whole),
-                        "choose a smaller one", position_of(written, "min_step")});
+    problems.push_back(
+        problem_of(Fact{FactCode::MinStepLongerThanRun, {}, {{"min_step", smallest, "s"}, {"run", whole, "s"}}},
+                   "choose a smaller one", position_of(written, "min_step")));
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "entrain/fact_codes.hpp"
 #include "methods/step_controller.hpp"
 
 namespace entrain {
@@ -11,23 +12,21 @@ namespace {
 
 /// What becomes of input polynomials of this degree in each subsystem: lowered, on how many sub-steps, or sub-steps
 /// that bring nothing.
-std::vector<std::string> input_degree_notes(const CoupledSystem& system, int degree) {
-  std::vector<std::string> notes;
+std::vector<Fact> input_degree_notes(const CoupledSystem& system, int degree) {
+  std::vector<Fact> notes;
   for (std::size_t s = 0; s < system.size(); ++s) {
     const Capabilities& can = system.capabilities(SubsystemId{s});
     const std::string& name = system.graph().name(SubsystemId{s});
     const bool in_parts = can.substeps > 1;
     if (can.internal_step && can.input_degree > 0 && degree > 0) {
-      notes.push_back(fmt::format("inputs of '{}' are held over its internal steps of {} s, with their mean", name,
-                                  *can.internal_step));
+      notes.push_back({FactCode::InputsHeldInside, {name}, {{"internal_step", *can.internal_step, "s"}}});
     }
     if (can.input_degree < degree) {
-      notes.push_back(fmt::format("inputs of '{}' lowered from degree {} to {} by mean-square fit{}", name, degree,
-                                  can.input_degree,
-                                  in_parts ? fmt::format(" on each of {} sub-steps", can.substeps) : ""));
+      Fact& lowered =
+          notes.emplace_back(Fact{FactCode::InputDegreeLowered, {name}, {{"from", degree}, {"to", can.input_degree}}});
+      if (in_parts) lowered.values.emplace_back("substeps", can.substeps);
     } else if (in_parts) {
-      notes.push_back(fmt::format("substeps = {} of '{}' bring nothing: it takes inputs of degree {} as they are",
-                                  can.substeps, name, degree));
+      notes.push_back({FactCode::SubstepsUnused, {name}, {{"substeps", can.substeps}, {"degree", degree}}});
     }
   }
   return notes;
@@ -61,9 +60,9 @@ Requirements ExplicitOptions::requirements() const {
 void ExplicitOptions::check(const std::string& method, bool chooses_steps, const WrittenOptions& written,
                             std::vector<Problem>& problems) const {
   if (max_step > 0.0 && min_step > max_step) {
-    problems.push_back(
-        {fmt::format("method.{}.min_step ({} s) must be at most max_step ({} s)", method, min_step, max_step), "",
-         position_of(written, "min_step")});
+    problems.push_back(problem_of(
+        {FactCode::MinAboveMaxStep, {"method." + method}, {{"min_step", min_step, "s"}, {"max_step", max_step, "s"}}},
+        "", position_of(written, "min_step")));
   }
   if (adaptive) return;
   const ExplicitOptions defaults;
@@ -76,13 +75,13 @@ void ExplicitOptions::check(const std::string& method, bool chooses_steps, const
   warn_of_idle(idle, method, written, problems);
 }
 
-std::vector<std::string> ExplicitOptions::notes(const CoupledSystem& system) const {
-  std::vector<std::string> notes;
+std::vector<Fact> ExplicitOptions::notes(const CoupledSystem& system) const {
+  std::vector<Fact> notes;
   const std::size_t count = system.graph().loops().size();
   if (count > 0) {
-    notes.push_back(fmt::format("{} algebraic loop{} {}", count, count > 1 ? "s" : "",
-                                loops == LoopTreatment::Solve ? "solved at every communication time"
-                                                              : "delayed by one macro step (loops = \"delay\")"));
+    notes.push_back(loops == LoopTreatment::Solve
+                        ? Fact{FactCode::LoopsSolved, {}, {{"loops", count}}}
+                        : Fact{FactCode::LoopsDelayed, {}, {{"loops", count}, {"step", "macro"}}});
   }
   for (auto& note : input_degree_notes(system, degree)) notes.push_back(std::move(note));
   return notes;
@@ -180,20 +179,16 @@ MacroStepReport ExplicitStepper::end_step(CoupledSystem& system) {
   return report;
 }
 
-std::vector<std::string> ExplicitStepper::warnings(const CoupledSystem& system) const {
-  std::vector<std::string> warnings;
+std::vector<Fact> ExplicitStepper::warnings(const CoupledSystem& system) const {
+  std::vector<Fact> warnings;
   if (control_ == &defect_ && defect_.beyond_tolerance() > 0) {
-    warnings.push_back(fmt::format(
-        "after {} of {} macro steps an input was further from its output than the tolerance; steps are not taken back",
-        defect_.beyond_tolerance(), memory_.step));
+    warnings.push_back(
+        {FactCode::InputsBeyondTolerance, {}, {{"steps", defect_.beyond_tolerance()}, {"of", memory_.step}}});
   }
   if (memory_.events_seen_late == 0) return warnings;
-  warnings.push_back(
-      fmt::format("{} announced event{} between two communication times, so seen late; the first: '{}' at t = {} s. "
-                  "Choose a step that divides {}",
-                  memory_.events_seen_late, memory_.events_seen_late > 1 ? "s lie" : " lies",
-                  system.graph().name(memory_.first_late), memory_.first_late_event,
-                  memory_.events_seen_late > 1 ? "their times" : "its time"));
+  warnings.push_back({FactCode::EventsSeenLate,
+                      {system.graph().name(memory_.first_late)},
+                      {{"count", memory_.events_seen_late}, {"first", memory_.first_late_event, "s"}}});
   return warnings;
 }
 

@@ -46,7 +46,7 @@ struct ExplicitOptions {
   /// `chooses_steps`: also without `adaptive` the steps are not fixed, so that min_step and max_step do something.
   void check(const std::string& method, bool chooses_steps, const WrittenOptions& written,
              std::vector<Problem>& problems) const;
-  std::vector<std::string> notes(const CoupledSystem& system) const;
+  std::vector<Fact> notes(const CoupledSystem& system) const;
 };
 
 /// One macro step of an explicit method, part by part: one step of every subsystem on a common grid, or of a size by a
@@ -99,7 +99,7 @@ class ExplicitStepper {
 
   void constants_changed(const CoupledSystem& system) { inputs_.cut_constants(system); }
   std::uint64_t steps() const { return memory_.step; }
-  std::vector<std::string> warnings(const CoupledSystem& system) const;
+  std::vector<Fact> warnings(const CoupledSystem& system) const;
 
   /// Call between start and the first step: the history as if the run had begun earlier. value(input, k): what the
   /// input received k macro steps before the start.

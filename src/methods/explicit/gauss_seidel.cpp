@@ -55,7 +55,7 @@ void GaussSeidel::restore(const MethodMemory& memory) {
   from_bytes(memory.bytes, stepper_);
 }
 
-std::vector<std::string> GaussSeidel::notes(const CoupledSystem& system) const {
+std::vector<Fact> GaussSeidel::notes(const CoupledSystem& system) const {
   auto notes = options_.notes(system);
   notes.push_back(sequence_.note(system.graph()));
   return notes;

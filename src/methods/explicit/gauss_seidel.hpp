@@ -25,8 +25,8 @@ class GaussSeidel final : public Method {
   void constants_changed(CoupledSystem& system) override { stepper_.constants_changed(system); }
   MethodMemory memory() const override;
   void restore(const MethodMemory& memory) override;
-  std::vector<std::string> notes(const CoupledSystem& system) const override;
-  std::vector<std::string> warnings(const CoupledSystem& system) const override { return stepper_.warnings(system); }
+  std::vector<Fact> notes(const CoupledSystem& system) const override;
+  std::vector<Fact> warnings(const CoupledSystem& system) const override { return stepper_.warnings(system); }
 
   ExplicitStepper& stepper() { return stepper_; }
 

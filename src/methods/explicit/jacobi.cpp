@@ -5,6 +5,7 @@
 #include "base/bytes.hpp"
 #include "coupling/bonds.hpp"
 #include "coupling/engine.hpp"
+#include "entrain/fact_codes.hpp"
 #include "methods/linear_stages.hpp"
 
 namespace entrain {
@@ -91,13 +92,11 @@ void Jacobi::check(const Graph& graph, const WrittenOptions& written, std::vecto
   options_.check(name(), options_.by_energy(), written, problems);
   if (options_.by_energy() && options_.degree > 0) {
     problems.push_back(
-        {"step_control = \"energy\" needs held inputs", "use degree = 0", position_of(written, "degree")});
+        problem_of(Fact{FactCode::EnergyNeedsHeldInputs}, "use degree = 0", position_of(written, "degree")));
   }
   if (options_.adaptive && (options_.by_energy() || options_.feedthrough == FeedthroughTreatment::Refresh)) {
     problems.push_back(
-        {"adaptive = true looks at the connection defect, which feedthrough = \"refresh\" removes, and "
-         "step_control = \"energy\" chooses the step itself",
-         "use one of them", position_of(written, "adaptive")});
+        problem_of(Fact{FactCode::AdaptiveConflict}, "use one of them", position_of(written, "adaptive")));
   }
   options_.late.check(graph, written, problems);
 }
@@ -121,12 +120,12 @@ void Jacobi::restore(const MethodMemory& memory) {
   from_bytes(memory.bytes, stepper_, late_, power_, energy_control_);
 }
 
-std::vector<std::string> Jacobi::notes(const CoupledSystem& system) const {
+std::vector<Fact> Jacobi::notes(const CoupledSystem& system) const {
   auto notes = options_.notes(system);
   if (options_.energy_gain > 0.0) {
-    notes.push_back(fmt::format("residual-power correction of {} power bond{} with a gain of {}",
-                                system.engine().bonds().size(), system.engine().bonds().size() == 1 ? "" : "s",
-                                options_.energy_gain));
+    notes.push_back({FactCode::ResidualPowerCorrection,
+                     {},
+                     {{"bonds", system.engine().bonds().size()}, {"gain", options_.energy_gain}}});
   }
   if (options_.feedthrough == FeedthroughTreatment::Delay) notes.push_back(options_.late.note(system));
   return notes;

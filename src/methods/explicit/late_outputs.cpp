@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/suggest.hpp"
+#include "entrain/fact_codes.hpp"
 
 namespace entrain {
 namespace {
@@ -29,7 +30,7 @@ void LateOutputOptions::check(const Graph& graph, const WrittenOptions& written,
   for (const auto& name : delayed) {
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
     problems.push_back(
-        {fmt::format("delayed: unknown output '{}'", name), suggestion(name, known), position_of(written, "delayed")});
+        problem_of(Fact{FactCode::DelayedUnknown, {name}}, suggestion(name, known), position_of(written, "delayed")));
   }
 }
 
@@ -47,11 +48,10 @@ std::vector<OutputId> LateOutputOptions::outputs(const CoupledSystem& system) co
   return late;
 }
 
-std::string LateOutputOptions::note(const CoupledSystem& system) const {
+Fact LateOutputOptions::note(const CoupledSystem& system) const {
   std::vector<std::string> names;
   for (const OutputId output : outputs(system)) names.push_back(system.graph().name(output));
-  return names.empty() ? "no output has feedthrough from a connected input: nothing is delayed"
-                       : fmt::format("delayed by one step, and recorded so: {}", fmt::join(names, ", "));
+  return {names.empty() ? FactCode::NothingDelayed : FactCode::OutputsDelayed, names};
 }
 
 void LateOutputs::start(const CoupledSystem& system, std::vector<OutputId> late) {

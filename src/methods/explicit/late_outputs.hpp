@@ -28,7 +28,7 @@ struct LateOutputOptions {
   void check(const Graph& graph, const WrittenOptions& written, std::vector<Problem>& problems) const;
   /// A subsystem that can neither be evaluated nor linearized keeps its outputs as its steps return them.
   std::vector<OutputId> outputs(const CoupledSystem& system) const;
-  std::string note(const CoupledSystem& system) const;
+  Fact note(const CoupledSystem& system) const;
 };
 
 /// Chosen outputs with feedthrough, passed on one step late: y(k+1) = g(x(k), u(k)) (docs/theory/learning.md). What is

@@ -6,6 +6,7 @@
 
 #include "base/bytes.hpp"
 #include "base/suggest.hpp"
+#include "entrain/fact_codes.hpp"
 #include "methods/explicit/gauss_seidel.hpp"
 #include "methods/linear_stages.hpp"
 
@@ -37,7 +38,7 @@ void NepceFilter::check(const Graph& graph, const WrittenOptions& written, std::
   for (const auto& [name, gain] : written_) {
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
     problems.push_back(
-        {fmt::format("gains: unknown input '{}'", name), suggestion(name, known), position_of(written, "gains")});
+        problem_of(Fact{FactCode::GainsUnknown, {name}}, suggestion(name, known), position_of(written, "gains")));
   }
 }
 
@@ -100,7 +101,7 @@ void Nepce::restore(const MethodMemory& memory) {
   from_bytes(memory.bytes, stepper_);
 }
 
-std::vector<std::string> Nepce::notes(const CoupledSystem& system) const {
+std::vector<Fact> Nepce::notes(const CoupledSystem& system) const {
   auto notes = options_.notes(system);
   notes.push_back(sequence_.note(system.graph()));
   return notes;

@@ -7,6 +7,7 @@
 
 #include "base/bytes.hpp"
 #include "coupling/engine.hpp"
+#include "entrain/fact_codes.hpp"
 
 namespace entrain {
 namespace {
@@ -241,22 +242,24 @@ void Ifosmondi::restore(const MethodMemory& memory) {
   marcher_.restored();
 }
 
-std::vector<std::string> Ifosmondi::notes(const CoupledSystem&) const {
+std::vector<Fact> Ifosmondi::notes(const CoupledSystem&) const {
   auto notes = marcher_.step().trials().notes();
-  if (marching_.adaptive) notes.emplace_back("adaptive: the step follows the iteration, not an error estimate");
+  if (marching_.adaptive) notes.push_back({FactCode::StepFollowsIteration});
   if (strategy_.estimates() == nullptr) return notes;
   const auto options = predicting();
-  notes.push_back(fmt::format("predictor: estimates with reconstruction = {}, linearize = \"{}\"",
-                              options.reconstruction, to_word(options.linearize)));
-  for (const auto& loss : strategy_.estimates()->losses()) notes.push_back("predictor: " + loss);
+  notes.push_back({FactCode::PredictorEstimates,
+                   {},
+                   {{"reconstruction", options.reconstruction}, {"linearize", to_word(options.linearize)}}});
+  for (auto& loss : strategy_.estimates()->losses()) {
+    loss.values.emplace_back("role", "predictor");
+    notes.push_back(std::move(loss));
+  }
   return notes;
 }
 
-std::vector<std::string> Ifosmondi::closing_notes(const CoupledSystem&) const {
+std::vector<Fact> Ifosmondi::closing_notes(const CoupledSystem&) const {
   if (strategy_.steps_continued() == 0) return {};
-  return {fmt::format(
-      "predictor: {} steps began with the polynomials of the step before, which were nearer than the estimates",
-      strategy_.steps_continued())};
+  return {{FactCode::PredictorContinued, {}, {{"steps", strategy_.steps_continued()}}}};
 }
 
 }  // namespace entrain

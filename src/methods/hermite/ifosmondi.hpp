@@ -89,9 +89,9 @@ class Ifosmondi final : public Method {
   void constants_changed(CoupledSystem& system) override { marcher_.constants_changed(system, strategy_); }
   MethodMemory memory() const override;
   void restore(const MethodMemory& memory) override;
-  std::vector<std::string> notes(const CoupledSystem& system) const override;
-  std::vector<std::string> closing_notes(const CoupledSystem& system) const override;
-  std::vector<std::string> warnings(const CoupledSystem&) const override { return marcher_.warnings(); }
+  std::vector<Fact> notes(const CoupledSystem& system) const override;
+  std::vector<Fact> closing_notes(const CoupledSystem& system) const override;
+  std::vector<Fact> warnings(const CoupledSystem&) const override { return marcher_.warnings(); }
 
  private:
   EstimatorOptions predicting() const;

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "entrain/fact_codes.hpp"
+
 namespace entrain {
 namespace {
 
@@ -50,8 +52,9 @@ void MarcherOptions::check(const std::string& method, std::vector<AdaptiveOption
                            std::vector<Problem>& problems) const {
   estimator.check(method, written, problems);
   if (max_step > 0.0 && min_step > max_step) {
-    problems.push_back({fmt::format("min_step ({} s) must be at most max_step ({} s)", min_step, max_step), "",
-                        position_of(written, "min_step")});
+    problems.push_back(problem_of(
+        {FactCode::MinAboveMaxStep, {"method." + method}, {{"min_step", min_step, "s"}, {"max_step", max_step, "s"}}},
+        "", position_of(written, "min_step")));
   }
   if (adaptive) return;
   idle.insert(idle.begin(), {"max_step", max_step, 0.0});
@@ -206,12 +209,9 @@ void Marcher::constants_changed(CoupledSystem& system, CouplingStrategy& strateg
   restart(system, strategy);
 }
 
-std::vector<std::string> Marcher::warnings() const {
+std::vector<Fact> Marcher::warnings() const {
   if (memory_.jumps_found == 0) return {};
-  return {fmt::format(
-      "{} jump{} of the signals that nobody announced, the first before t = {} s; the inputs were restarted "
-      "there, but the step across has order 1. Give the times: events = [...]",
-      memory_.jumps_found, memory_.jumps_found > 1 ? "s" : "", memory_.first_jump)};
+  return {{FactCode::SignalJumps, {}, {{"count", memory_.jumps_found}, {"first", memory_.first_jump, "s"}}}};
 }
 
 }  // namespace entrain

@@ -82,7 +82,7 @@ class Marcher {
   HermiteStep& step() { return step_; }
   const HermiteStep& step() const { return step_; }
   std::uint64_t steps() const { return memory_.steps; }
-  std::vector<std::string> warnings() const;
+  std::vector<Fact> warnings() const;
 
   template <class Visitor>
   void fields(Visitor& visit) {

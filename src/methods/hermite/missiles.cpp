@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "base/bytes.hpp"
+#include "entrain/fact_codes.hpp"
 #include "numerics/cubic_hermite.hpp"
 
 namespace entrain {
@@ -215,20 +216,20 @@ void Missiles::own_values(std::span<double> values) const {
   std::copy(strategy_.gaps().begin(), strategy_.gaps().end(), values.begin());
 }
 
-std::vector<std::string> Missiles::notes(const CoupledSystem&) const {
+std::vector<Fact> Missiles::notes(const CoupledSystem&) const {
   return marcher_.step().trials().losses();
 }
 
-std::vector<std::string> Missiles::closing_notes(const CoupledSystem&) const {
-  return {fmt::format("coupling equations: {} unknowns, factored {} times", 2 * marcher_.step().unknowns().size(),
-                      strategy_.factorizations())};
+std::vector<Fact> Missiles::closing_notes(const CoupledSystem&) const {
+  return {{FactCode::CouplingEquations,
+           {},
+           {{"unknowns", 2 * marcher_.step().unknowns().size()}, {"factorizations", strategy_.factorizations()}}}};
 }
 
-std::vector<std::string> Missiles::warnings(const CoupledSystem&) const {
+std::vector<Fact> Missiles::warnings(const CoupledSystem&) const {
   auto warnings = marcher_.warnings();
   if (strategy_.steps_missed() > 0) {
-    warnings.push_back(
-        fmt::format("{} steps of the smallest size missed the tolerance. Lower min_step", strategy_.steps_missed()));
+    warnings.push_back({FactCode::ToleranceMissed, {}, {{"count", strategy_.steps_missed()}}});
   }
   return warnings;
 }

@@ -68,9 +68,9 @@ class Missiles final : public Method {
   void constants_changed(CoupledSystem& system) override { marcher_.constants_changed(system, strategy_); }
   MethodMemory memory() const override;
   void restore(const MethodMemory& memory) override;
-  std::vector<std::string> notes(const CoupledSystem& system) const override;
-  std::vector<std::string> closing_notes(const CoupledSystem& system) const override;
-  std::vector<std::string> warnings(const CoupledSystem& system) const override;
+  std::vector<Fact> notes(const CoupledSystem& system) const override;
+  std::vector<Fact> closing_notes(const CoupledSystem& system) const override;
+  std::vector<Fact> warnings(const CoupledSystem& system) const override;
   /// The gaps of the connections.
   std::vector<Signal> own_signals(const Graph& graph) const override;
   void own_values(std::span<double> values) const override;

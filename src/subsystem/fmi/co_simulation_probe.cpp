@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "entrain/fact_codes.hpp"
 #include "subsystem/fmi/event_iteration.hpp"
 #include "subsystem/fmi/fmu_probe.hpp"
 #include "subsystem/fmi/input_derivatives.hpp"
@@ -318,10 +319,7 @@ class Prober {
       if (stepped && !holds_end_of(polynomials)) {
         result_.retell_inputs = derivatives_.tell(*instance_, polynomials, step_).done() && !read_unknowns().empty();
         if (!result_.retell_inputs) {
-          result_.warnings.push_back(fmt::format(
-              "FMU '{}': after a step it holds the inputs of its start, and takes no others before it is read: its "
-              "derivatives belong to those",
-              fmu_.name()));
+          result_.warnings.push_back({FactCode::FmuInputsOfStepStart, {fmu_.name()}});
         }
       }
     } catch (const Error&) {  // a function that is not in the library

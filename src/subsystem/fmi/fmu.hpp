@@ -51,7 +51,7 @@ struct FmuPorts {
   std::vector<FmuArray> knowns, unknowns;
   std::vector<std::optional<std::size_t>> state_of_output;  ///< set for an output that is a state
   Feedthrough feedthrough;
-  std::vector<std::string> warnings;
+  std::vector<Fact> warnings;
 
   PortOrigin origin(VariableTable::Place place) const;
   FmuReals real_states() const { return as_states(states); }
@@ -89,7 +89,7 @@ struct FmuAbilities {
   bool retell_inputs = false;  ///< after a step it must be told how they ended, and takes that
   std::optional<Duration> imposed_step;
   std::optional<Duration> internal_step;  ///< inputs told inside a step are held so long
-  std::vector<std::string> warnings;      ///< what was withdrawn, and why
+  std::vector<Fact> warnings;             ///< what was withdrawn, and why
 };
 
 /// An FMU file, unpacked and read once for all its instances in this process. Thread-safe.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/units.hpp"
+#include "entrain/fact_codes.hpp"
 #include "subsystem/fmi/fmi_text.hpp"
 #include "subsystem/fmi/fmu.hpp"
 
@@ -51,8 +52,7 @@ class PortMaker {
 
   FmuPorts make() {
     if (description_.co_simulation && description_.co_simulation->needs_execution_tool) {
-      ports_.warnings.push_back(
-          fmt::format("FMU '{}': it needs the tool that made it on this machine (needsExecutionTool)", fmu_));
+      ports_.warnings.push_back({FactCode::FmuNeedsTool, {fmu_}});
     }
     add_clock_warnings();
     for (const auto& variable : description_.variables) ports_.elements.push_back(element_count(variable));
@@ -118,12 +118,9 @@ class PortMaker {
     }
     if (clocks.empty()) return;
     const auto& to_tick = description_.clocks_to_tick;
-    const std::string inside = to_tick.empty()
-                                   ? ""
-                                   : fmt::format(", and as nobody outside ticks {}, its events are handled inside it",
-                                                 fmt::join(to_tick, ", "));
-    ports_.warnings.push_back(
-        fmt::format("FMU '{}': its clocks are not used ({}){}", fmu_, fmt::join(clocks, ", "), inside));
+    Fact fact{FactCode::FmuClocksUnused, {fmu_}, {{"clocks", fmt::format("{}", fmt::join(clocks, ", "))}}};
+    if (!to_tick.empty()) fact.values.emplace_back("to_tick", fmt::format("{}", fmt::join(to_tick, ", ")));
+    ports_.warnings.push_back(std::move(fact));
   }
 
   std::optional<UnitMeaning> meaning_of(const FmuVariable& variable) const {
@@ -203,11 +200,7 @@ class PortMaker {
           derivative.derivative_of ? &description_.variables[*derivative.derivative_of] : nullptr;
       if (state == nullptr || !is_real(*state) || derivative.type != state->type ||
           state->type != type.value_or(state->type) || sizes_of(*state) != sizes_of(derivative)) {
-        ports_.warnings.push_back(
-            fmt::format("FMU '{}': '{}' is listed as a state derivative, but not of which state of its type and size, "
-                        "or not of the "
-                        "type of the others: its states are not used",
-                        fmu_, derivative.name));
+        ports_.warnings.push_back({FactCode::FmuStatesUnused, {fmu_, derivative.name}});
         ports_.states.clear();
         ports_.derivatives.clear();
         ports_.state_origins.clear();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "entrain/fact_codes.hpp"
 #include "subsystem/fmi/fmu.hpp"
 #include "subsystem/fmi/fmu_probe.hpp"
 #include "subsystem/fmi/input_sampling.hpp"
@@ -61,15 +62,14 @@ FmuAbilities claimed_abilities(const Fmu& fmu, const FmuPorts& ports) {
 
 }  // namespace
 
-std::string withdrawn_claim(const Fmu& fmu, std::string_view claim, std::string_view why) {
+Fact withdrawn_claim(const Fmu& fmu, std::string_view claim, std::string_view why) {
   const std::string who = fmt::format("FMU '{}': ", fmu.name());
   if (why.starts_with(who)) why.remove_prefix(who.size());
-  return fmt::format("{}it claims '{}', but {}: this is not used", who, claim, why);
+  return {FactCode::FmuClaimWithdrawn, {fmu.name()}, {{"claim", claim}, {"why", why}}};
 }
 
-std::string untried_claims(const Fmu& fmu) {
-  return fmt::format("FMU '{}': it allows one instance per process, so what it claims was not tried before the run",
-                     fmu.name());
+Fact untried_claims(const Fmu& fmu) {
+  return {FactCode::FmuClaimsUntried, {fmu.name()}};
 }
 
 FmuAbilities proven_abilities(Fmu& fmu, const FmuPorts& ports, const std::vector<FmuStart>& starts,
@@ -81,8 +81,7 @@ FmuAbilities proven_abilities(Fmu& fmu, const FmuPorts& ports, const std::vector
     result.internal_step = fmu.flags().fixed_internal_step;
   }
   if (!fmu.flags().variable_step && !result.imposed_step) {
-    result.warnings.push_back(fmt::format(
-        "FMU '{}': it wants steps of one size, but does not tell which: it gets the macro step", fmu.name()));
+    result.warnings.push_back({FactCode::FmuStepSizeUnknown, {fmu.name()}});
   }
   return result;
 }

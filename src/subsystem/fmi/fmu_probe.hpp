@@ -19,8 +19,8 @@ FmuAbilities tried_abilities(Fmu& fmu, const FmuPorts& ports, const std::vector<
                              const FmuCaller& caller);
 
 /// The warning about an ability that the FMU claims and that failed when it was tried.
-std::string withdrawn_claim(const Fmu& fmu, std::string_view claim, std::string_view why);
+Fact withdrawn_claim(const Fmu& fmu, std::string_view claim, std::string_view why);
 /// The warning about an FMU that allows no scratch instance.
-std::string untried_claims(const Fmu& fmu);
+Fact untried_claims(const Fmu& fmu);
 
 }  // namespace entrain

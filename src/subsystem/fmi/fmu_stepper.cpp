@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "entrain/fact_codes.hpp"
+
 namespace entrain {
 
 void FmuReporter::require_despite(const FmuResult& result, Time t) {
@@ -12,12 +14,15 @@ void FmuReporter::require_despite(const FmuResult& result, Time t) {
 
 void FmuReporter::note_warning(const FmuResult& result, Time t) {
   if (warnings_++ > 0) return;
-  first_warning_ = fmt::format("from {} at t = {} s{}", result.function, t, log_.take_text());
+  first_warning_ = {FactCode::FmuReturnedWarning,
+                    {subsystem_},
+                    {{"function", result.function}, {"first", t, "s"}, {"message", log_.take_text()}}};
 }
 
-std::string FmuReporter::warning() const {
-  if (warnings_ == 0) return {};
-  return fmt::format("'{}' returned a warning {} times, first {}", subsystem_, warnings_, first_warning_);
+std::optional<Fact> FmuReporter::warning() const {
+  auto fact = first_warning_;
+  if (fact) fact->values.emplace_back("times", warnings_);
+  return fact;
 }
 
 }  // namespace entrain

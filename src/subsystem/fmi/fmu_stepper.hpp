@@ -19,8 +19,8 @@ class FmuReporter {
     if (result.status != FmuStatus::Ok) require_despite(result, t);
   }
   void note_warning(const FmuResult& result, Time t);
-  /// "'s' returned a warning 3 times, first from ..."; empty when there was none.
-  std::string warning() const;
+  /// How often a call returned one, and the first; nullopt when none did.
+  std::optional<Fact> warning() const;
   void note_refusal(const FmuResult& result) { refusal_ = result; }
   /// The call that refused the last step, and what the FMU said.
   std::string refusal() const { return call_text(refusal_, log_) + (refusal_.done() ? " without advancing" : ""); }
@@ -32,7 +32,7 @@ class FmuReporter {
   FmuLog& log_;
   std::string subsystem_;
   std::uint64_t warnings_ = 0;
-  std::string first_warning_;
+  std::optional<Fact> first_warning_;
   FmuResult refusal_;
   bool failed_ = false;
 };

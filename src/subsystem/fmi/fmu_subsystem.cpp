@@ -70,7 +70,7 @@ class FmuSubsystem final : public Subsystem,
   const VariableTable& variables() const noexcept override { return ports_.table; }
   const Capabilities& capabilities() const override;
   Facets facets() noexcept override;
-  std::vector<std::string> warnings() const override;
+  std::vector<Fact> warnings() const override;
 
   void set_start(VariableTable::Place place, const Value& value) override;
   void initialize(Time start, Time stop) override;
@@ -205,11 +205,11 @@ Facets FmuSubsystem::facets() noexcept {
   return facets;
 }
 
-std::vector<std::string> FmuSubsystem::warnings() const {
-  std::vector<std::string> all = ports_.warnings;
+std::vector<Fact> FmuSubsystem::warnings() const {
+  std::vector<Fact> all = ports_.warnings;
   const auto& withdrawn = proven().warnings;
   all.insert(all.end(), withdrawn.begin(), withdrawn.end());
-  if (std::string returned = reporter_.warning(); !returned.empty()) all.push_back(std::move(returned));
+  if (auto returned = reporter_.warning()) all.push_back(*std::move(returned));
   return all;
 }
 

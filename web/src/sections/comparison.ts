@@ -20,7 +20,7 @@ export function runs(page: ComparisonPage): Section {
     seconds(run.wall_seconds), number(run.max_coupling_residual), i === page.reference ? "reference" : percent(run.error)]);
   return { id: "runs", title: "Runs", note: "error: worst rms difference of a variable, as part of its range in the reference",
     content: [table(["run", "method", "step", "subsystem steps", "wall time", "residual", "error"], rows, 2),
-      ...(page.notes.length === 0 ? [] : [h("ul", { class: "plain" }, ...page.notes.map((note) => h("li", {}, note)))])] };
+      ...(page.notes.length === 0 ? [] : [h("ul", { class: "plain" }, ...page.notes.map((note) => h("li", {}, note.text)))])] };
 }
 
 export function errorOverCost(page: ComparisonPage): Section | null {

@@ -1,4 +1,4 @@
-import type { Run, RunPage } from "../data";
+import type { Fact, Run, RunPage } from "../data";
 import { h, svg } from "../dom";
 import { count, number, plural, seconds } from "../format";
 
@@ -30,8 +30,8 @@ function effort(run: Run): HTMLElement {
 const SHOWN_NOTES = 3;
 
 /** What decided, then the notes; many notes are folded away, because the first ones are read only where they are few. */
-export function reasons(decisive: string[], notes: string[] = []): HTMLElement[] {
-  const item = (note: string) => h("li", { class: "quiet" }, note);
+export function reasons(decisive: string[], notes: Fact[] = []): HTMLElement[] {
+  const item = (note: Fact) => h("li", { class: "quiet" }, note.text);
   const open = notes.length <= SHOWN_NOTES ? notes : [];
   const folded = notes.slice(open.length);
   return [h("ul", {}, ...decisive.map((reason) => h("li", {}, reason)), ...open.map(item)),
@@ -47,7 +47,7 @@ export function verdict(page: RunPage): HTMLElement {
   const simulated = run.reached - run.start;
   const speed = run.wall_seconds > 0 ? `${number(simulated / run.wall_seconds)} simulated s per s` : "";
   return h("div", { class: "verdict-block" },
-    verdictBox(page.verdict.level, page.verdict.headline, reasons(page.verdict.reasons, run.notes)),
+    verdictBox(page.verdict.level, page.verdict.headline, reasons(page.verdict.reasons.map((reason) => reason.text), run.notes)),
     h("dl", { class: "stats" },
       stat("Coupling residual", run.max_coupling_residual === null ? "not measured" : number(run.max_coupling_residual),
         run.worst_connection === "" ? "of the output’s range" : `worst at ${run.worst_connection}`),

@@ -1,0 +1,117 @@
+#pragma once
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <ostream>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "entrain/entrain.hpp"
+#include "entrain/fact_codes.hpp"
+
+namespace entrain {
+
+/// What a failing assertion shows.
+inline std::ostream& operator<<(std::ostream& out, const Fact& fact) {
+  return out << name_of(fact.code) << ": " << render(fact);
+}
+
+namespace test {
+
+/// The first fact of this code, about this subject if one is named; nullptr if there is none.
+inline const Fact* find_fact(std::span<const Fact> facts, FactCode code, std::string_view subject = {}) {
+  const auto found = std::find_if(facts.begin(), facts.end(), [&](const Fact& of) {
+    const bool fits =
+        subject.empty() || std::find(of.subjects.begin(), of.subjects.end(), subject) != of.subjects.end();
+    return of.code == code && fits;
+  });
+  return found == facts.end() ? nullptr : &*found;
+}
+
+inline bool has_fact(std::span<const Fact> facts, FactCode code, std::string_view subject = {}) {
+  return find_fact(facts, code, subject) != nullptr;
+}
+
+/// A number of that fact; NaN where there is none.
+inline double number_of(std::span<const Fact> facts, FactCode code, std::string_view name,
+                        std::string_view subject = {}) {
+  const Fact* fact = find_fact(facts, code, subject);
+  return fact == nullptr ? std::nan("") : fact->number(name).value_or(std::nan(""));
+}
+
+/// A text of that fact; empty where there is none.
+inline std::string word_of(std::span<const Fact> facts, FactCode code, std::string_view name,
+                           std::string_view subject = {}) {
+  const Fact* fact = find_fact(facts, code, subject);
+  return fact == nullptr ? std::string() : std::string(fact->text(name));
+}
+
+/// The same of facts in JSON. null if there is none.
+inline nlohmann::json json_fact(const nlohmann::json& facts, FactCode code, std::string_view subject = {}) {
+  for (const auto& of : facts) {
+    const auto& subjects = of.at("subjects");
+    const bool fits = subject.empty() || std::find(subjects.begin(), subjects.end(), subject) != subjects.end();
+    if (of.at("code") == name_of(code) && fits) return of;
+  }
+  return nullptr;
+}
+
+inline bool has_fact(const nlohmann::json& facts, FactCode code, std::string_view subject = {}) {
+  return !json_fact(facts, code, subject).is_null();
+}
+
+inline std::vector<Fact> facts_of(const std::vector<Problem>& problems) {
+  std::vector<Fact> facts;
+  for (const auto& problem : problems) facts.push_back(fact_of(problem));
+  return facts;
+}
+
+/// A fact without its sentence: "wrong-type run.start (expected = a number, found = a list)".
+inline std::string outline(const Fact& fact) {
+  std::string text(name_of(fact.code));
+  if (!fact.subjects.empty()) text += fmt::format(" {}", fmt::join(fact.subjects, ", "));
+  std::map<std::string, std::string> values;
+  for (const auto& [name, value, unit] : fact.values) {
+    const auto* number = std::get_if<double>(&value);
+    values[name] = number == nullptr ? std::get<std::string>(value)
+                                     : fmt::format("{}{}{}", *number, unit.empty() ? "" : " ", unit);
+  }
+  std::string list;
+  for (const auto& [name, value] : values) list += fmt::format("{}{} = {}", list.empty() ? "" : ", ", name, value);
+  return list.empty() ? text : fmt::format("{} ({})", text, list);
+}
+
+/// The same with position and remedy: "system.toml:3: unknown-key stpe (owner = run); did you mean 'step'?".
+inline std::string outline(const Problem& problem) {
+  std::string text = problem.where.file;
+  if (problem.where.line > 0) text += fmt::format(":{}", problem.where.line);
+  if (!text.empty()) text += ": ";
+  text += outline(problem.fact);
+  return problem.remedy.empty() ? text : text + "; " + problem.remedy;
+}
+
+/// What is wrong with a request that must throw: the facts of all problems; none when it passes, or fails otherwise.
+template <class Request>
+std::vector<Fact> refusal_of(Request&& request) {
+  try {
+    request();
+  } catch (const Error& error) {
+    return facts_of(error.problems());
+  }
+  return {};
+}
+
+/// Everything that is wrong with a system.
+inline std::vector<Fact> problem_facts(const SystemDescription& description, const ModelFactory& models = {}) {
+  return refusal_of([&] { const Simulation simulation(description, {}, models); });
+}
+
+}  // namespace test
+}  // namespace entrain
