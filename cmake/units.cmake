@@ -57,4 +57,8 @@ function(entrain_precompile name)
     target_compile_options(${name} PRIVATE ${CMAKE_CXX_COMPILE_OPTIONS_PIE})
   endif()
   target_precompile_headers(${name} PRIVATE ${OF_UNPARSED_ARGUMENTS})
+  if(CCACHE)
+    set_target_properties(${name} PROPERTIES
+      CXX_COMPILER_LAUNCHER "${PROJECT_SOURCE_DIR}/cmake/precompile;${CMAKE_CXX_COMPILER_LAUNCHER};--")
+  endif()
 endfunction()

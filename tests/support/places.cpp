@@ -35,6 +35,12 @@ std::string typed_fmu3_library() {
 std::string array_fmu3_library() {
   return ENTRAIN_ARRAY_FMU3;
 }
+std::string forgetful_fmu_library() {
+  return ENTRAIN_FORGETFUL_FMU;
+}
+std::string rod_fmu_library() {
+  return ENTRAIN_ROD_FMU;
+}
 std::string needy_fmu_library() {
   return ENTRAIN_NEEDY_FMU;
 }

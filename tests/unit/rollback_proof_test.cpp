@@ -4,6 +4,7 @@
 
 #include "subsystem/fmi/fmu_subsystem.hpp"
 #include "support/archives.hpp"
+#include "support/places.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace entrain {
@@ -24,8 +25,8 @@ class RollbackProof : public testing::Test {
 </fmiModelDescription>)",
                                         guid, experiment);
     const auto file = folder_ / (guid + ".fmu");
-    test::write_archive(
-        file, {{"modelDescription.xml", xml}, {"binaries/linux64/late.so", test::text_of(ENTRAIN_FORGETFUL_FMU)}});
+    test::write_archive(file, {{"modelDescription.xml", xml},
+                               {"binaries/linux64/late.so", test::text_of(test::forgetful_fmu_library())}});
     return make_fmu_subsystem("part", file, choice);
   }
 

@@ -7,6 +7,7 @@
 #include "numerics/ode.hpp"
 #include "numerics/sparse_ode.hpp"
 #include "support/archives.hpp"
+#include "support/places.hpp"
 #include "support/rod_fmu.h"
 #include "support/systems.hpp"
 #include "support/temporary_folder.hpp"
@@ -52,7 +53,7 @@ std::string rod_description() {
 TEST(SparseExchange, rod_reaches_its_steady_state_with_three_products_per_jacobian) {
   const test::TemporaryFolder folder;
   test::write_archive(folder / "rod.fmu", {{"modelDescription.xml", rod_description()},
-                                           {"binaries/linux64/rod.so", test::text_of(ENTRAIN_ROD_FMU)}});
+                                           {"binaries/linux64/rod.so", test::text_of(test::rod_fmu_library())}});
   Simulation simulation(test::system_from(fmt::format(R"(
 run = {{ stop = 2.0, step = 1.0 }}
 [subsystems.rod]
