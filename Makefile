@@ -2,17 +2,16 @@
 PRESET ?= $(if $(filter true,$(CI)),ci,release)
 JOBS ?= $(shell nproc)
 SOURCES = include src models fmukit apps tests bench cmake
-# Tests that load FMUs, by name.
-WITH_FMUS = Fmu|fmu[23]|Exchange|Ball|IntermediateUpdate
 BUILD = $(if $(filter release ci,$(PRESET)),build,build/$(PRESET))
 TARGETS ?= entrain_program entrain_shared fmus
-# The tiers of TIER=fast, without the tests in them that run whole systems for seconds, by name.
-TIERS = $(if $(filter fast,$(TIER)),unit contract,$(TIER))
+# TIER=fast: these tiers whole, in a few processes, without the tests that calculate or wait for seconds.
+FAST = unit contract
+SLOW = SpectralRadius.*:Faults.*:VerifySteps.*:Advice.*:AdvisedStep.*
+TIERS = $(if $(filter fast,$(TIER)),$(FAST),$(TIER))
 TIERS_REGEX = $(subst $(eval ) ,|,$(strip $(TIERS)))
-SLOW = Advice|AdvisedStep|VerifySteps|SpectralRadius|Faults|Convert|NewOfExample|NewSystem|PackagePath|StableRanges|PackedSignals
 CTEST = ctest --test-dir $(BUILD) -j $(JOBS) --output-on-failure --no-tests=error
 
-.PHONY: help setup build demo test sanitize check format tidy layers links walk bench fuzz install clean
+.PHONY: help setup build demo test sanitize asan tsan check format tidy layers links walk bench fuzz install clean
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 12
@@ -32,16 +31,22 @@ demo: ## a coupled simulation, and where its result is
 test: ## all tests (TESTS=regex for some; TIER=fast for what ends within a minute, or a tier: unit, contract, failure, ...)
 	@tools/setup demo $(if $(TIER),,test)
 	@$(MAKE) --no-print-directory build TARGETS='$(if $(TIER),$(TIERS:=_tests),tests)'
-	@$(CTEST) $(if $(TIER),-L '^($(TIERS_REGEX))$$') $(if $(filter fast,$(TIER)),-E '$(SLOW)') $(if $(TESTS),-R '$(TESTS)')
+ifeq ($(TIER)$(TESTS),fast)
+	@tools/run_tiers $(BUILD) $(FAST) --filter='-$(SLOW)' --jobs=$(JOBS)
+else
+	@$(CTEST) $(if $(TIER),-L '^($(TIERS_REGEX))$$') $(if $(TESTS),-R '$(TESTS)')
+endif
 
-sanitize: ## unit, contract and failure tests under ASan and UBSan (built by Clang), thread tests under TSan
+sanitize: asan tsan ## the tests under sanitizers: asan, tsan
+
+asan: ## unit, contract and failure tests, the fuzz corpora among them, under ASan and UBSan (built by Clang)
 	@$(MAKE) --no-print-directory build TARGETS='entrain_program fmus test_fmus'
 	@$(MAKE) --no-print-directory build PRESET=asan-ubsan TARGETS='unit_tests contract_tests failure_tests'
-	@ctest --test-dir build/asan-ubsan -j $(JOBS) --output-on-failure --no-tests=error -L '^(unit|contract|failure)$$' -E '$(WITH_FMUS)'
-	@# The C++ library inside an FMU of ours keeps one block for emergencies when the FMU is unloaded: no leak of the engine.
-	@ASAN_OPTIONS=detect_leaks=0 ctest --test-dir build/asan-ubsan -j $(JOBS) --output-on-failure --no-tests=error -R '$(WITH_FMUS)'
-	@$(MAKE) --no-print-directory build PRESET=tsan TARGETS=contract_tests
-	@ctest --test-dir build/tsan -j $(JOBS) --output-on-failure --no-tests=error -R 'Thread'
+	@tools/run_sanitized build/asan-ubsan unit contract failure --jobs=$(JOBS)
+
+tsan: ## thread tests under TSan
+	@$(MAKE) --no-print-directory build PRESET=tsan TARGETS='contract_tests'
+	@tools/run_sanitized build/tsan contract --filter='*Thread*' --jobs=$(JOBS)
 
 check: layers links ## format, dependencies of the rooms, clang-tidy on what changed
 	@tools/setup demo check

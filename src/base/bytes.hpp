@@ -111,7 +111,7 @@ class ByteWriter {
   }
   template <class... T>
   void write(const std::tuple<T...>& all) {
-    std::apply([this](const auto&... each) { (write(each), ...); }, all);
+    std::apply([this](const auto&... each) { (this->write(each), ...); }, all);
   }
   template <class K, class V>
   void write(const std::map<K, V>& entries) {
@@ -124,7 +124,7 @@ class ByteWriter {
   template <class... T>
   void write(const std::variant<T...>& value) {
     write(static_cast<std::uint8_t>(value.index()));
-    std::visit([this](const auto& held) { write(held); }, value);
+    std::visit([this](const auto& held) { this->write(held); }, value);
   }
 
   Bytes bytes_;
@@ -232,7 +232,7 @@ class ByteReader {
   }
   template <class... T>
   void read(std::tuple<T...>& all) {
-    std::apply([this](auto&... each) { (read(each), ...); }, all);
+    std::apply([this](auto&... each) { (this->read(each), ...); }, all);
   }
   template <class K, class V>
   void read(std::map<K, V>& entries) {
