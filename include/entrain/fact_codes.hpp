@@ -349,6 +349,7 @@ enum class FactCode : std::uint16_t {
   SequenceTwice,
   EnergyNeedsHeldInputs,
   AdaptiveConflict,
+  GainUnknown,
   DelayedUnknown,
   GrowthNoPair,
   TolerancesZero,

@@ -1,12 +1,10 @@
 #include "advise/pilot.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 
 #include "analysis/linearize.hpp"
-#include "base/unit_sizes.hpp"
+#include "base/signal_range.hpp"
 #include "entrain/fact_codes.hpp"
 
 namespace entrain {
@@ -72,8 +70,9 @@ class PilotRun {
       : system_(system),
         ends_agree_(ends_agree),
         inputs_(system.inputs().begin(), system.inputs().end()),
-        low_(system.outputs().begin(), system.outputs().end()),
-        high_(low_) {}
+        moved_(system.outputs().size()) {
+    for (std::size_t y = 0; y < moved_.size(); ++y) moved_[y].begin(system.outputs()[y]);
+  }
 
   /// False when somebody cannot tell.
   bool take_point(Time t) {
@@ -96,10 +95,7 @@ class PilotRun {
     std::swap(inputs_before_, inputs_);
     inputs_.assign(system_.inputs().begin(), system_.inputs().end());
     finite_ = finite_ && std::all_of(outputs.begin(), outputs.end(), [](double y) { return std::isfinite(y); });
-    for (std::size_t y = 0; y < outputs.size(); ++y) {
-      low_[y] = std::min(low_[y], outputs[y]);
-      high_[y] = std::max(high_[y], outputs[y]);
-    }
+    for (std::size_t y = 0; y < outputs.size(); ++y) moved_[y].take(outputs[y]);
   }
   /// What happens at an event no linearization shows, and the pilot may end before the first.
   void note_events(Time start, Time stop) {
@@ -117,7 +113,7 @@ class PilotRun {
   /// How far the outputs have moved by now.
   void note_extents(Time t) {
     extents_.push_back({t, {}});
-    for (std::size_t y = 0; y < low_.size(); ++y) extents_.back().of_outputs.push_back(high_[y] - low_[y]);
+    for (const auto& range : moved_) extents_.back().of_outputs.push_back(range.span());
   }
   bool finite() const { return finite_; }
   void fail(Fact why) {
@@ -149,12 +145,11 @@ class PilotRun {
     for (std::size_t s = 0; s < system_.size(); ++s) {
       for (const auto& output : system_.variables(SubsystemId{s}).outputs) units.push_back(output.unit);
     }
-    for (std::size_t y = 0; y < low_.size(); ++y) {
-      const double range = high_[y] - low_[y];
-      pilot_.ranges.push_back(range > 0.0 ? range : std::abs(high_[y]));
-      sizes.take(units[y], range);
+    for (std::size_t y = 0; y < moved_.size(); ++y) {
+      pilot_.ranges.push_back(moved_[y].span_or_magnitude());
+      sizes.take(units[y], moved_[y].span());
     }
-    for (std::size_t y = 0; y < low_.size(); ++y) {
+    for (std::size_t y = 0; y < moved_.size(); ++y) {
       pilot_.ranges[y] = std::max(pilot_.ranges[y], sizes.least(units[y]));
     }
   }
@@ -204,7 +199,7 @@ class PilotRun {
     constexpr double kMoved = 0.1;
     for (const auto& [time, moved] : extents_) {
       bool all = true;
-      for (std::size_t y = 0; y < moved.size(); ++y) all = all && moved[y] >= kMoved * (high_[y] - low_[y]);
+      for (std::size_t y = 0; y < moved.size(); ++y) all = all && moved[y] >= kMoved * moved_[y].span();
       if (all) return time;
     }
     return extents_.empty() ? 0.0 : extents_.back().time;
@@ -230,7 +225,7 @@ class PilotRun {
   Pilot pilot_;
   RunPath path_;
   bool rates_known_ = true;
-  std::vector<double> low_, high_;
+  std::vector<SignalRange> moved_;  // by output
 };
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include "analysis/passed_on.hpp"
 #include "analysis/step_program.hpp"
 #include "entrain/error.hpp"
-#include "numerics/polynomial.hpp"
+#include "numerics/cubic_hermite.hpp"
 
 namespace entrain {
 namespace {
@@ -17,16 +17,12 @@ using Eigen::MatrixXd;
 /// What the four numbers of a Hermite cubic (value and slope at the start, then at the end) add to its coefficients.
 std::array<std::array<double, 4>, 4> hermite_weights(Duration step, StepStart start) {
   std::array<std::array<double, 4>, 4> weights{};
-  if (start == StepStart::NoSlopes) {
-    weights[0] = {1.0, -2.0 / step, 1.0 / (step * step), 0.0};
-    weights[2] = {0.0, 2.0 / step, -1.0 / (step * step), 0.0};
-    weights[3] = {0.0, -1.0, 1.0 / step, 0.0};
-    return weights;
-  }
   for (std::size_t k = 0; k < 4; ++k) {
     const EndPoint left{k == 0 ? 1.0 : 0.0, k == 1 ? 1.0 : 0.0};
     const EndPoint right{k == 2 ? 1.0 : 0.0, k == 3 ? 1.0 : 0.0};
-    weights[k] = hermite_cubic(left, right, step);
+    const CubicHermite unit{left, right, step};
+    const bool unused = start == StepStart::NoSlopes && k == 1;
+    if (!unused) weights[k] = start == StepStart::NoSlopes ? unit.parabola() : unit.coefficients_by_mean_slope();
   }
   return weights;
 }

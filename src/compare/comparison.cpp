@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/grid.hpp"
-#include "base/unit_sizes.hpp"
+#include "base/signal_range.hpp"
 #include "base/units.hpp"
 #include "compare/comparison_data.hpp"
 #include "compare/difference.hpp"

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/signal_range.hpp"
 #include "numerics/lagrange.hpp"
 
 namespace entrain {
@@ -66,14 +67,9 @@ class Interpolation {
 }  // namespace
 
 double size_of(std::span<const double> values) {
-  double low = std::numeric_limits<double>::infinity();
-  double high = -low;
-  for (const double value : values) {
-    low = std::fmin(low, value);
-    high = std::fmax(high, value);
-  }
-  if (!(low <= high)) return 0.0;  // no number among them
-  return high > low ? high - low : std::abs(high);
+  const auto range = SignalRange::of(values);
+  if (!(range.low <= range.high)) return 0.0;  // no number among them
+  return range.span_or_magnitude();
 }
 
 DifferenceCourse difference_course(const Course& run, const Course& reference, Between between) {

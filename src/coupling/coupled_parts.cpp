@@ -1,7 +1,5 @@
 #include "coupling/coupled_parts.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>

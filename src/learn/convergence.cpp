@@ -1,12 +1,11 @@
 #include "learn/convergence.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
 
+#include "base/signal_range.hpp"
 #include "entrain/fact_codes.hpp"
 #include "learn/learning_loop.hpp"
 #include "numerics/exponential.hpp"
@@ -59,13 +58,9 @@ class Pilot : public Observer {
   /// Of an input in the first steps: connections of several units are compared by it. 1 for one that does not move.
   double range(InputId input) const {
     const std::size_t inputs = run_.system().graph().inputs();
-    double low = std::numeric_limits<double>::infinity();
-    double high = -low;
-    for (std::size_t k = 0; k < steps_; ++k) {
-      low = std::min(low, inputs_[k * inputs + input]);
-      high = std::max(high, inputs_[k * inputs + input]);
-    }
-    return high > low && std::isfinite(high - low) ? high - low : 1.0;
+    SignalRange values = SignalRange::nothing();
+    for (std::size_t k = 0; k < steps_; ++k) values.take(inputs_[k * inputs + input]);
+    return values.span() > 0.0 && std::isfinite(values.span()) ? values.span() : 1.0;
   }
 
  private:

@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "base/signal_range.hpp"
 #include "methods/calendar.hpp"
 
 namespace entrain {
@@ -103,20 +104,18 @@ LearnIteration judged(const WireRecord& record, const Graph& graph) {
   LearnIteration result;
   for (std::size_t w = 0; w < record.wires().size(); ++w) {
     LearnedConnection entry{name_of(record.wires()[w], graph), 0.0, 0.0};
-    double low = std::numeric_limits<double>::infinity();
-    double high = -low;
+    SignalRange values = SignalRange::nothing();
     double squares = 0.0;
     for (std::size_t k = 0; k < record.steps(); ++k) {
       const double error = record.error(w, k);
       const double meant = record.meant(w, k);
-      low = std::min(low, meant);
-      high = std::max(high, meant);
+      values.take(meant);
       squares += error * error;
       entry.max_error = std::max(entry.max_error, std::abs(error));
     }
     entry.norm = std::sqrt(squares);
     // A constant signal has no range; its size stands in, or 1 in its unit.
-    double range = high > low ? high - low : std::abs(high);
+    double range = values.span_or_magnitude();
     if (!(range > 0.0)) range = 1.0;
     const double relative = entry.max_error / range;
     result.error =

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "methods/explicit/gauss_seidel.hpp"
+#include "methods/explicit/calling_sequence.hpp"
 
 namespace entrain {
 

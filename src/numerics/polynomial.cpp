@@ -89,10 +89,4 @@ void fit_through_first(std::span<const double> nodes, std::span<const double> va
   for (std::size_t k = 0; k < powers; ++k) coefficients[k + 1] /= scale *= longest;
 }
 
-std::array<double, 4> hermite_cubic(const EndPoint& left, const EndPoint& right, double length) {
-  const double mean_slope = (right.value - left.value) / length;
-  return {left.value, left.slope, (3.0 * mean_slope - 2.0 * left.slope - right.slope) / length,
-          (left.slope + right.slope - 2.0 * mean_slope) / (length * length)};
-}
-
 }  // namespace entrain

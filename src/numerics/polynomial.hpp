@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <span>
 
@@ -30,14 +29,5 @@ void interpolate(std::span<const double> nodes, std::span<const double> values, 
 /// more; at most 5 points in all.
 void fit_through_first(std::span<const double> nodes, std::span<const double> values, int degree,
                        std::span<double> coefficients);
-
-/// A value and its slope at one end of an interval.
-struct EndPoint {
-  double value = 0.0;
-  double slope = 0.0;
-};
-
-/// The cubic on [0, length] with these ends: coefficients by powers of the argument.
-std::array<double, 4> hermite_cubic(const EndPoint& left, const EndPoint& right, double length);
 
 }  // namespace entrain

@@ -1,7 +1,5 @@
 #include "record/uniform_rows.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 
@@ -17,11 +15,10 @@ constexpr double kMostIntervals = 1e15;
 // rounding is that of the start time.
 constexpr double kRounding = 1e-9;
 
-/// Cubic Hermite, or a straight line when a slope is not known; `s` in 0..1 over the piece of length `size`.
-double interpolated(double v0, double d0, double v1, double d1, double s, Duration size) {
-  if (!std::isfinite(d0) || !std::isfinite(d1)) return v0 + s * (v1 - v0);
-  const double r = 1.0 - s;
-  return r * r * ((1.0 + 2.0 * s) * v0 + s * size * d0) + s * s * ((1.0 + 2.0 * r) * v1 - r * size * d1);
+/// Cubic Hermite, or a straight line when a slope is not known; `share` in 0..1 of the piece.
+double interpolated(const CubicHermite& piece, double share) {
+  const bool slopes_known = std::isfinite(piece.left.slope) && std::isfinite(piece.right.slope);
+  return slopes_known ? piece.at(share) : piece.left.value + share * (piece.right.value - piece.left.value);
 }
 
 double slope_of(const Sample& sample, std::size_t signal) {
@@ -140,8 +137,7 @@ void UniformRows::evaluate(Group& group, Time t) {
   for (std::size_t i = 0; i < group.columns.size(); ++i) {
     const Knot& from = knots[2 * i];
     const Knot& to = knots[2 * i + 1];
-    values_[group.columns[i]] =
-        at_end ? to.value : interpolated(from.value, from.slope, to.value, to.slope, (t - piece.from) / size, size);
+    values_[group.columns[i]] = at_end ? to.value : interpolated({from, to, size}, (t - piece.from) / size);
     // A piece without length is a subsystem's first communication: nothing is known before it.
     known_[group.columns[i]] = at_end || size > 0.0 ? 1 : 0;
   }

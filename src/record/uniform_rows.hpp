@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "entrain/simulation.hpp"
+#include "numerics/cubic_hermite.hpp"
 
 namespace entrain {
 
@@ -56,15 +57,7 @@ class UniformRows {
       visit(from, to, rows_end);
     }
   };
-  struct Knot {
-    double value;
-    double slope;
-
-    template <class Visitor>
-    void fields(Visitor& visit) {
-      visit(value, slope);
-    }
-  };
+  using Knot = EndPoint;
   /// The columns of one subsystem, with the pieces not yet used up, as a ring.
   struct Group {
     std::size_t subsystem = 0;

@@ -7,6 +7,7 @@
 
 #include "description/system_file.hpp"
 #include "methods/asynchronous/f3ornits.hpp"
+#include "numerics/cubic_hermite.hpp"
 #include "reproduce/entry.hpp"
 #include "reproduce/measure.hpp"
 
@@ -43,12 +44,10 @@ Motion on_grid(const MemoryRecorder& run) {
     const double now = i * kGridStep;
     while (k + 2 < t.size() && t[k + 1] <= now) ++k;
     const double h = t[k + 1] - t[k];
-    const double s = (now - t[k]) / h;
-    const double rise = x[k + 1] - x[k];
-    const double c2 = 3 * rise - h * (2 * v[k] + v[k + 1]);
-    const double c3 = -2 * rise + h * (v[k] + v[k + 1]);
-    motion.x.push_back(x[k] + s * (h * v[k] + s * (c2 + s * c3)));
-    motion.v.push_back(v[k] + s * (2 * c2 + 3 * s * c3) / h);
+    const double s = now - t[k];
+    const auto c = CubicHermite{{x[k], v[k]}, {x[k + 1], v[k + 1]}, h}.coefficients();
+    motion.x.push_back(c[0] + s * (c[1] + s * (c[2] + s * c[3])));
+    motion.v.push_back(c[1] + s * (2 * c[2] + 3 * s * c[3]));
   }
   return motion;
 }

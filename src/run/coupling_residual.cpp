@@ -7,18 +7,11 @@
 #include "coupling/transfer.hpp"
 
 namespace entrain {
-namespace {
-
-// Of the signals around a subsystem: what its outputs may move by without meaning anything.
-constexpr double kNoise = 64 * std::numeric_limits<double>::epsilon();
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-}  // namespace
 
 CouplingResidual::CouplingResidual(const CoupledSystem& system)
     : system_(&system),
       difference_(system.graph().inputs(), 0.0),
-      ranges_(system.graph().outputs(), {kInfinity, -kInfinity}),
+      ranges_(system.graph().outputs(), SignalRange::nothing()),
       around_(system.size(), 0.0),
       met_(system.graph().inputs(), 0) {}
 
@@ -27,14 +20,9 @@ void CouplingResidual::begin(Time start) {
   all_met_ = false;
 }
 
-// Few of these numbers change once a run has seen its extremes: comparing costs less than storing.
 void CouplingResidual::update(Time now) {
   const double* output = system_->outputs().data();
-  for (Range& range : ranges_) {
-    if (*output < range.low) range.low = *output;
-    if (*output > range.high) range.high = *output;
-    ++output;
-  }
+  for (SignalRange& range : ranges_) range.take(*output++);
   if (!system_->all_at(now)) return compare_those_who_met(now);
   all_met_ = true;
   const double* inputs = system_->inputs().data();
@@ -71,14 +59,10 @@ double CouplingResidual::of(const Connection& connection) const {
 double CouplingResidual::range(const Connection& connection) const {
   const OutputId output = connection.output;
   const double around = around_[system_->graph().owner(output)];
-  const double noise = kNoise * around;
-  double range = ranges_[output].high - ranges_[output].low;
-  if (range <= noise) range = magnitude(output) > noise ? magnitude(output) : around;
+  const double noise = size_floor::kRounding * around;
+  double range = ranges_[output].span();
+  if (range <= noise) range = ranges_[output].magnitude() > noise ? ranges_[output].magnitude() : around;
   return std::abs(connection.factor) * std::max(range, sizes_.least(unit_of(output)));
-}
-
-double CouplingResidual::magnitude(OutputId output) const {
-  return std::max(std::abs(ranges_[output].low), std::abs(ranges_[output].high));
 }
 
 const std::string& CouplingResidual::unit_of(OutputId output) const {
@@ -91,13 +75,13 @@ void CouplingResidual::look_back() {
   const auto& graph = system_->graph();
   sizes_ = {};
   for (std::size_t y = 0; y < ranges_.size(); ++y) {
-    sizes_.take(unit_of(OutputId{y}), ranges_[y].high - ranges_[y].low);
+    sizes_.take(unit_of(OutputId{y}), ranges_[y].span());
   }
   std::fill(around_.begin(), around_.end(), 0.0);
   const auto take = [&](SubsystemId s, double size) { around_[s] = std::max(around_[s], size); };
-  for (std::size_t y = 0; y < ranges_.size(); ++y) take(graph.owner(OutputId{y}), magnitude(OutputId{y}));
+  for (std::size_t y = 0; y < ranges_.size(); ++y) take(graph.owner(OutputId{y}), ranges_[y].magnitude());
   for (const auto& connection : graph.connections()) {
-    take(graph.owner(connection.input), std::abs(connection.factor) * magnitude(connection.output));
+    take(graph.owner(connection.input), std::abs(connection.factor) * ranges_[connection.output].magnitude());
   }
 }
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "base/unit_sizes.hpp"
+#include "base/signal_range.hpp"
 #include "entrain/coupled_system.hpp"
 
 namespace entrain {
@@ -30,15 +30,6 @@ class CouplingResidual {
   /// |input - output| of every connection as it is now; NaN where not both ends communicated.
   void read_differences(Time now, std::span<double> all) const;
 
-  struct Range {
-    double low = 0.0;
-    double high = 0.0;
-
-    template <class Visitor>
-    void fields(Visitor& visit) {
-      visit(low, high);
-    }
-  };
   /// The rest follows from it.
   template <class Visitor>
   void fields(Visitor& visit) {
@@ -48,16 +39,15 @@ class CouplingResidual {
  private:
   [[gnu::noinline]] void compare_those_who_met(Time now);
   bool both_ends_communicated(InputId input, Time now) const;
-  double magnitude(OutputId output) const;
   const std::string& unit_of(OutputId output) const;
 
   const CoupledSystem* system_;
-  std::vector<double> difference_;  // per input: largest |input - output| so far
-  std::vector<Range> ranges_;       // per output
-  std::vector<double> around_;      // per subsystem: largest magnitude of its outputs and connected inputs
-  UnitSizes sizes_;                 // of the ranges
-  bool all_met_ = false;            // everyone, at the same time
-  std::vector<unsigned char> met_;  // per input: it and its source, at the same time
+  std::vector<double> difference_;   // per input: largest |input - output| so far
+  std::vector<SignalRange> ranges_;  // per output
+  std::vector<double> around_;       // per subsystem: largest magnitude of its outputs and connected inputs
+  UnitSizes sizes_;                  // of the ranges
+  bool all_met_ = false;             // everyone, at the same time
+  std::vector<unsigned char> met_;   // per input: it and its source, at the same time
 };
 
 }  // namespace entrain

@@ -35,7 +35,7 @@ namespace fs = std::filesystem;
 constexpr std::array kLetters{std::byte{'E'}, std::byte{'N'}, std::byte{'T'}, std::byte{'R'},
                               std::byte{'C'}, std::byte{'K'}, std::byte{'P'}, std::byte{'T'}};
 /// Counts the changes of what is written; the state of a method or a subsystem changes with the version of Entrain.
-constexpr std::uint32_t kFormatVersion = 1;
+constexpr std::uint32_t kFormatVersion = 2;
 
 struct FileHead {
   std::array<std::byte, kLetters.size()> letters = kLetters;

@@ -12,7 +12,7 @@
 #include <limits>
 
 #include "advise/choose_method.hpp"
-#include "base/unit_sizes.hpp"
+#include "base/signal_range.hpp"
 #include "entrain/system.hpp"
 #include "session/prepare.hpp"
 #include "verify/output_courses.hpp"
@@ -48,13 +48,7 @@ Differences differences(const OutputCourses::Course& a, const OutputCourses::Cou
 }
 
 double range_of(const OutputCourses::Course& course) {
-  double low = std::numeric_limits<double>::infinity();
-  double high = -low;
-  for (const double value : course.values) {
-    low = std::fmin(low, value);
-    high = std::fmax(high, value);
-  }
-  return high > low ? high - low : 0.0;
+  return std::max(0.0, SignalRange::of(course.values).span());
 }
 
 /// From the differences of the three runs; `end`: the value of the finest at the end.

@@ -8,8 +8,8 @@
 #include "analysis/linearize.hpp"
 #include "analysis/measures.hpp"
 #include "description/system_file.hpp"
-#include "methods/explicit/explicit_method.hpp"
 #include "session/prepare.hpp"
+#include "support/explicit_stepper.hpp"
 #include "support/linear_networks.hpp"
 
 namespace entrain {
@@ -25,7 +25,7 @@ class EngineRun {
     prepared_.system->initialize(0.0, prepared_.settings.stop);
     method().start(*prepared_.system, prepared_.settings);
   }
-  ExplicitMethod& method() { return dynamic_cast<ExplicitMethod&>(*prepared_.method); }
+  Method& method() { return *prepared_.method; }
   CoupledSystem& system() { return *prepared_.system; }
   void advance(std::uint64_t steps) {
     for (std::uint64_t k = 0; k < steps; ++k) (void)method().advance(system());
@@ -40,7 +40,7 @@ class EngineRun {
       z.insert(z.end(), system().inputs().begin(), system().inputs().end());
       return z;
     }
-    for (const auto& history : method().histories()) {
+    for (const auto& history : test::stepper_of(method()).histories()) {
       z.insert(z.end(), history.value.begin(), history.value.begin() + degree + 1);
     }
     return z;

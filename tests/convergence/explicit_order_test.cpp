@@ -3,9 +3,9 @@
 
 #include <cmath>
 
-#include "methods/explicit/explicit_method.hpp"
 #include "numerics/exponential.hpp"
 #include "session/prepare.hpp"
+#include "support/explicit_stepper.hpp"
 #include "support/systems.hpp"
 
 namespace entrain {
@@ -53,10 +53,11 @@ double error_of(const test::Change& change) {
   auto prepared = prepare(description, 1, {}, problems);
   if (!prepared.system) throw Error(problems);
   auto& system = *prepared.system;
-  auto& method = dynamic_cast<ExplicitMethod&>(*prepared.method);
+  auto& method = *prepared.method;
   system.initialize(0.0, prepared.settings.stop);
   method.start(system, prepared.settings);
-  method.seed_history([&](InputId input, int k) { return exact_input(system.graph(), input, -k * change.step); });
+  test::stepper_of(method).seed_history(
+      [&](InputId input, int k) { return exact_input(system.graph(), input, -k * change.step); });
   while (method.advance(system).reached < prepared.settings.stop) {
   }
   double x2 = 0.0;

@@ -6,7 +6,7 @@
 #include <functional>
 
 #include "entrain/recording.hpp"
-#include "methods/hermite/jump_detector.hpp"
+#include "methods/jump_detector.hpp"
 #include "models/chain_system.hpp"
 #include "support/facts.hpp"
 #include "support/problems_of.hpp"

@@ -5,6 +5,8 @@
 #include <array>
 #include <cmath>
 
+#include "numerics/cubic_hermite.hpp"
+
 namespace entrain {
 namespace polynomial_test {
 
@@ -114,12 +116,52 @@ TEST(Polynomial, fit_finds_a_polynomial_of_its_degree_at_any_scale_of_time) {
   }
 }
 
-TEST(Polynomial, cubic_has_the_values_and_slopes_of_its_ends) {
-  const auto c = hermite_cubic({1.0, -2.0}, {3.0, 0.5}, 0.4);
+TEST(CubicHermite, has_the_values_and_slopes_of_its_ends) {
+  const auto c = CubicHermite{{1.0, -2.0}, {3.0, 0.5}, 0.4}.coefficients();
   EXPECT_EQ(c[0], 1.0);
   EXPECT_EQ(c[1], -2.0);
   EXPECT_NEAR(at(c, 0.4), 3.0, 1e-14);
   EXPECT_NEAR(c[1] + 0.4 * (2 * c[2] + 0.4 * 3 * c[3]), 0.5, 1e-13);
+}
+
+TEST(CubicHermite, value_middle_and_continuation_are_those_of_its_coefficients) {
+  const CubicHermite cubic{{1.0, -2.0}, {3.0, 0.5}, 0.4};
+  const auto c = cubic.coefficients();
+  const auto slope_at = [&](double s) { return c[1] + s * (2 * c[2] + s * 3 * c[3]); };
+  EXPECT_NEAR(cubic.at(0.25), at(c, 0.1), 1e-14);
+  EXPECT_NEAR(at(cubic.coefficients_by_mean_slope(), 0.1), at(c, 0.1), 1e-14);
+  EXPECT_NEAR(cubic.middle(), at(c, 0.2), 1e-14);
+  EXPECT_NEAR(cubic.continued(0.3).value, at(c, 0.7), 1e-13);
+  EXPECT_NEAR(cubic.continued(0.3).slope, slope_at(0.7), 1e-12);
+}
+
+TEST(CubicHermite, parabola_leaves_the_slope_at_the_left_open) {
+  const CubicHermite cubic{{1.0, 99.0}, {3.0, 0.5}, 0.4};
+  const auto c = cubic.parabola();
+  EXPECT_EQ(c[0], 1.0);
+  EXPECT_NEAR(at(c, 0.4), 3.0, 1e-14);
+  EXPECT_NEAR(c[1] + 0.4 * 2 * c[2], 0.5, 1e-13);
+  EXPECT_NEAR(cubic.middle_of_parabola(), at(c, 0.2), 1e-14);
+}
+
+TEST(CubicHermite, weights_of_the_right_end_are_the_change_of_the_coefficients) {
+  const double h = 0.4;
+  const EndPoint left{1.0, -2.0};
+  const auto difference = [](const auto& a, const auto& b) {
+    std::array<double, 4> d{};
+    for (std::size_t p = 0; p < 4; ++p) d[p] = a[p] - b[p];
+    return d;
+  };
+  const auto expect_near = [](const auto& a, const auto& b) {
+    for (std::size_t p = 0; p < 4; ++p) EXPECT_NEAR(a[p], b[p], 1e-12) << p;
+  };
+  const CubicHermite zero{left, {0.0, 0.0}, h};
+  const CubicHermite value{left, {1.0, 0.0}, h};
+  const CubicHermite slope{left, {0.0, 1.0 / h}, h};
+  expect_near(CubicHermite::by_right_value(h), difference(value.coefficients(), zero.coefficients()));
+  expect_near(CubicHermite::by_right_slope(h), difference(slope.coefficients(), zero.coefficients()));
+  expect_near(CubicHermite::parabola_by_right_value(h), difference(value.parabola(), zero.parabola()));
+  expect_near(CubicHermite::parabola_by_right_slope(h), difference(slope.parabola(), zero.parabola()));
 }
 
 }  // namespace polynomial_test

@@ -76,7 +76,7 @@ int EstimatedInputs::extrapolate(CoupledSystem& system, Estimates estimates, con
     const bool begins_anew = std::exchange(inputs_[input].joined_cuts, estimate->cuts()) != estimate->cuts();
     if (!smooth || begins_anew) continue;
     const EndPoint left{system.inputs()[input], inputs_[input].end_slope};
-    polynomial = {hermite_cubic(left, polynomial.at(step.size), step.size), 3};
+    polynomial = {CubicHermite{left, polynomial.at(step.size), step.size}.coefficients_by_mean_slope(), 3};
   }
   return write(system, step);
 }

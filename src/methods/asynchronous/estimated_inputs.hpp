@@ -7,6 +7,7 @@
 #include "entrain/coupled_system.hpp"
 #include "methods/asynchronous/output_estimate.hpp"
 #include "methods/asynchronous/rendezvous.hpp"
+#include "numerics/cubic_hermite.hpp"
 #include "numerics/mean_square_fit.hpp"
 #include "numerics/polynomial.hpp"
 

@@ -1,17 +1,20 @@
 #include "methods/asynchronous/f3ornits.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
 
+#include "base/bytes.hpp"
 #include "base/grid.hpp"
+#include "entrain/fact_codes.hpp"
 
 namespace entrain {
 namespace {
 
-// Shortest step by default, as a share of the initial one: the control must be able to go well below a first guess.
-constexpr double kMinStepShare = 0.01;
 // An error of so many tolerances that no order foresaw is a jump, not a step that was a little too long; nor is it one
 // when the step before had an error like it: so it is in the first steps, and where an imposed step is too coarse.
 constexpr double kJumpError = 10.0;
@@ -19,6 +22,16 @@ constexpr double kJumpError = 10.0;
 // happens to have the sign of the jump in every second case.
 constexpr double kNotForeseen = 0.9;
 constexpr double kStepRounding = 1e-9;
+// A step that ended behind a jump is made again as this share of it.
+constexpr double kShorter = 0.1;
+// Beyond this share of its steps, an imposed step decides the error and no tolerance does.
+constexpr double kFloorShare = 0.1;
+// Beyond this many subsystems nobody reads a line for each; the numbers are in the summary all the same.
+constexpr std::size_t kMostToldOneByOne = 20;
+
+double share(std::uint64_t part, std::uint64_t whole) {
+  return static_cast<double>(part) / static_cast<double>(whole);
+}
 
 }  // namespace
 
@@ -40,7 +53,8 @@ Requirements F3ornits::requirements() const {
 
 void F3ornits::start(CoupledSystem& system, const RunSettings& settings) {
   calibration_ = {options_.max_order, options_.calibration == Calibration::LeastSquares};
-  step_control_ = options_.step_control();
+  controller_ = StepController(options_.step_settings(), {});
+  norm_ = {options_.normalisation, options_.damping};
   settings_ = settings;
   step_ = 0;
   now_ = settings.start;
@@ -56,6 +70,7 @@ void F3ornits::start(CoupledSystem& system, const RunSettings& settings) {
   due_.clear();
   tasks_.reserve(system.size());
   jumped_.reserve(system.size());
+  events_.start(system, now_);
   std::vector<Rendezvous::Constraints> constraints;
   for (std::size_t s = 0; s < system.size(); ++s) {
     constraints.push_back(join(system, SubsystemId{s}));
@@ -70,8 +85,7 @@ Rendezvous::Constraints F3ornits::join(CoupledSystem& system, SubsystemId s) {
   const auto& can = system.capabilities(s);
   Member& member = members_[s];
   const Duration initial = options_.initial_step > 0.0 ? options_.initial_step : settings_.step;
-  const Duration least = options_.min_step > 0.0 ? options_.min_step : kMinStepShare * initial;
-  const Duration most = options_.max_step > 0.0 ? options_.max_step : kNever;
+  const auto [least, most] = controller_.settings().limits(kAsynchronousLimits, initial);
   // A step must change the time.
   const Duration resolution =
       64 * std::numeric_limits<double>::epsilon() * std::max(std::abs(settings_.start), std::abs(settings_.stop));
@@ -79,19 +93,16 @@ Rendezvous::Constraints F3ornits::join(CoupledSystem& system, SubsystemId s) {
   limits.max_step = std::max({std::min(most, can.max_step.value_or(kNever)), can.min_step.value_or(0.0), resolution});
   limits.min_step = std::max({std::min(least, limits.max_step), can.min_step.value_or(0.0), resolution});
 
-  member.min_step = limits.min_step;
-  member.max_step = limits.max_step;
+  member.limits = {limits.min_step, limits.max_step};
   member.input_degree = can.input_degree;
   member.imposed = can.imposed_step.has_value();
-  member.announces = can.announces_events;
   member.rollback = can.rollback;
   const bool may_divide = !member.imposed && !can.min_step;
   member.parts = may_divide ? std::max(options_.substeps, can.substeps) : 1;
-  member.event = system.next_event(s, now_);
   member.inputs = system.graph().inputs_of(s);
   const auto outputs = member.outputs = system.graph().outputs_of(s);
   if (outputs.count > 0) {
-    wishes_[s].proposal = std::clamp(can.initial_step.value_or(initial), limits.min_step, limits.max_step);
+    wishes_[s].proposal = member.limits.within(can.initial_step.value_or(initial));
   }
   const bool nobody_reads = std::none_of(outputs_.begin() + static_cast<std::ptrdiff_t>(outputs.first),
                                          outputs_.begin() + static_cast<std::ptrdiff_t>(outputs.first + outputs.count),
@@ -126,8 +137,8 @@ void F3ornits::reach_next(CoupledSystem& system) {
 
 void F3ornits::plan(CoupledSystem& system) {
   for (const SubsystemId s : due_) {
-    Time event = members_[s].event;
-    for (const SubsystemId source : rendezvous_.sources(s)) event = std::min(event, members_[source].event);
+    Time event = events_.next(s);
+    for (const SubsystemId source : rendezvous_.sources(s)) event = std::min(event, events_.next(source));
     wishes_[s].event = reached(now_, event) ? kNever : event;
   }
   rendezvous_.plan(now_, due_, wishes_);
@@ -180,9 +191,9 @@ void F3ornits::take_outputs(CoupledSystem& system, SubsystemId s) {
   member.smallest = std::min(member.smallest, member.size);
   member.largest = std::max(member.largest, member.size);
   for (const OutputId y : member.outputs) {
-    outputs_[y].range.take(system.outputs()[y], member.size, step_control_);
+    norm_.take(outputs_[y].range, system.outputs()[y], member.size);
   }
-  if (announced_event_happened(system, s)) return begin_new_past(system, s);
+  if (events_.pass(system, s, now_)) return begin_new_past(system, s);
   const bool ended_early = returned_early(system, s);
   Verdict verdict = judge_outputs(system, s);
   // That something happened is known then, not guessed: an error beyond the tolerance is its effect.
@@ -195,14 +206,6 @@ void F3ornits::take_outputs(CoupledSystem& system, SubsystemId s) {
   }
   if (ended_early) return begin_new_past(system, s);
   propose(s, verdict);
-}
-
-bool F3ornits::announced_event_happened(CoupledSystem& system, SubsystemId s) {
-  Member& member = members_[s];
-  if (!member.announces) return false;
-  const bool happened = reached(now_, member.event);
-  member.event = system.next_event(s, now_);
-  return happened;
 }
 
 /// An event that was not announced made the subsystem stop on its way.
@@ -218,7 +221,7 @@ void F3ornits::begin_new_past(const CoupledSystem& system, SubsystemId s) {
     outputs_[y].error = 0.0;
     outputs_[y].doubted = false;
   }
-  wishes_[s].proposal = member.outputs.count > 0 ? member.min_step : kNever;
+  wishes_[s].proposal = member.outputs.count > 0 ? member.limits.min : kNever;
 }
 
 F3ornits::Verdict F3ornits::judge_outputs(const CoupledSystem& system, SubsystemId s) {
@@ -229,10 +232,10 @@ F3ornits::Verdict F3ornits::judge_outputs(const CoupledSystem& system, Subsystem
     auto& output = outputs_[y];
     const auto surprise = estimates_[y].take(now_, value, calibration_);
     const double error_before = output.error;
-    output.error = normalised_error(surprise.error, value, output.range, step_control_);
+    output.error = norm_.of(surprise.error, value, output.range, controller_);
     ++member.orders[static_cast<std::size_t>(estimates_[y].order())];
     if (!output.controls) continue;
-    verdict.dilatation = std::min(verdict.dilatation, dilatation(output.error, surprise.order));
+    verdict.growth = std::min(verdict.growth, asymptotic_growth(output.error, surprise.order + 1));
     verdict.beyond_tolerance = verdict.beyond_tolerance || !(output.error <= 1.0);
     if (options_.detect_jumps && jumped(y, surprise, error_before, member.imposed)) verdict.jumped = true;
   }
@@ -261,10 +264,287 @@ bool F3ornits::jumped(OutputId y, const OutputEstimate::Surprise& surprise, doub
 void F3ornits::propose(SubsystemId s, const Verdict& verdict) {
   Member& member = members_[s];
   if (wishes_[s].proposal == kNever) return;  // no outputs, no wish
-  const Duration wanted =
-      verdict.jumped ? 0.0 : proposed_step(member.size, verdict.dilatation, member.cut_proposal, step_control_);
-  if (wanted < member.min_step) ++member.at_min_step;
-  wishes_[s].proposal = std::clamp(wanted, member.min_step, member.max_step);
+  const Duration wanted = verdict.jumped ? 0.0 : controller_.next(member.size, verdict.growth, member.cut_proposal);
+  if (wanted < member.limits.min) ++member.at_min_step;
+  wishes_[s].proposal = member.limits.within(wanted);
+}
+
+// Taking steps back that ended behind a jump.
+
+bool F3ornits::Member::at_its_shortest() const {
+  return imposed || size <= limits.min * (1 + kStepRounding);
+}
+
+void F3ornits::keep_before_plan() {
+  before_.now = now_;
+  before_.due.assign(due_.begin(), due_.end());
+  before_.changed.clear();
+  before_.progress.clear();
+  before_.events.clear();
+  before_.wishes.clear();
+  before_.inputs.clear();
+  before_.outputs.clear();
+  before_.estimates.clear();
+  for (const SubsystemId s : due_) keep(s);
+}
+
+/// Steps are made when they end, so that those who end together are all that must be rolled back; but for those who
+/// only read, who are stepped when all others have made their steps for good.
+void F3ornits::keep_before_steps(CoupledSystem& system) {
+  before_.stepped.clear();
+  for (const SubsystemId s : due_) {
+    if (!rendezvous_.only_reads(s)) before_.stepped.push_back(s);
+  }
+  before_.kept = !before_.stepped.empty() && std::all_of(before_.stepped.begin(), before_.stepped.end(),
+                                                         [&](SubsystemId s) { return members_[s].rollback; });
+  if (!before_.kept) return;
+  for (const SubsystemId s : due_) {
+    const bool planned_now = members_[s].from == before_.now;
+    if (!planned_now) keep(s);
+  }
+  system.save(before_.stepped, before_.steps);
+}
+
+/// True when everything was put back, because a step that ended behind a jump can be made shorter. Whom it meets, and
+/// the stop time, may not let it: what was made again and ended where it did before stays as it is.
+bool F3ornits::taken_back_for_jump(CoupledSystem& system) {
+  if (!before_.kept) return false;
+  if (now_ >= before_.taken_back_end) jumped_.clear();
+  std::erase_if(jumped_, [&](SubsystemId s) {
+    const bool began_earlier = members_[s].from != before_.now;  // others have communicated since
+    return began_earlier || members_[s].at_its_shortest();
+  });
+  if (!jumped_.empty()) {
+    system.restore(before_.steps);
+    rendezvous_.take_back(before_.due, due_);
+    std::vector<Duration> shorter;
+    for (const SubsystemId s : jumped_) {
+      shorter.push_back(std::max(members_[s].limits.min, kShorter * members_[s].size));
+    }
+    put_back_changed();
+    for (std::size_t i = 0; i < jumped_.size(); ++i) wishes_[jumped_[i]].proposal = shorter[i];
+    before_.taken_back_end = now_;
+    now_ = before_.now;
+    due_ = before_.due;
+  }
+  system.release(before_.steps);
+  return !jumped_.empty();
+}
+
+/// Appended to what is kept of others; the storage is that of the rendezvous before.
+void F3ornits::keep(SubsystemId s) {
+  const Member& member = members_[s];
+  before_.changed.push_back(s);
+  before_.progress.push_back(member);
+  before_.events.push_back(events_.next(s));
+  before_.wishes.push_back(wishes_[s]);
+  for (const InputId input : member.inputs) before_.inputs.push_back(inputs_.of(input));
+  for (const OutputId y : member.outputs) {
+    before_.outputs.push_back(outputs_[y]);
+    before_.estimates.push_back(estimates_[y]);
+  }
+}
+
+void F3ornits::put_back_changed() {
+  std::size_t input_at = 0;
+  std::size_t output_at = 0;
+  for (std::size_t i = 0; i < before_.changed.size(); ++i) {
+    const SubsystemId s = before_.changed[i];
+    static_cast<Progress&>(members_[s]) = before_.progress[i];
+    events_.put_back(s, before_.events[i]);
+    wishes_[s] = before_.wishes[i];
+    for (const InputId input : members_[s].inputs) inputs_.restore(input, before_.inputs[input_at++]);
+    for (const OutputId y : members_[s].outputs) {
+      outputs_[y] = before_.outputs[output_at];
+      estimates_[y] = before_.estimates[output_at++];
+    }
+  }
+}
+
+MethodMemory F3ornits::memory() const {
+  return {step_, {}, to_bytes(*this)};
+}
+
+void F3ornits::restore(const MethodMemory& memory) {
+  from_bytes(memory.bytes, *this);
+}
+
+// Options.
+
+void F3ornitsOptions::bind(OptionBinder& binder) {
+  constexpr OptionBinder::Limits kNotNegative{0.0};
+  binder.choice("calibration", calibration, "estimates pass through the latest samples, or fit one more of them (cls)");
+  binder.boolean("smooth", smooth, "inputs without jumps of value or slope, where the subsystem takes cubics");
+  binder.choice("normalisation", normalisation, "what errors are relative to");
+  binder.number("damping", damping, "share of the amplitude forgotten per second", kNotNegative);
+  binder.number("relative_tolerance", relative_tolerance, "relative tolerance of the foreseen outputs", kNotNegative);
+  binder.number("absolute_tolerance", absolute_tolerance, "absolute tolerance, in the unit of each output",
+                kNotNegative);
+  binder.integer("max_order", max_order, "highest order of the estimates", {0, kMaxInputDegree});
+  binder.number("initial_step", initial_step, "first step in s; 0: the step of the run", kNotNegative);
+  binder.number("min_step", min_step, "smallest step in s; 0: a hundredth of initial_step", kNotNegative);
+  binder.number("max_step", max_step, "largest step in s; 0: no limit", kNotNegative);
+  binder.list("growth", growth, "least and most of a step against the one before", kNotNegative);
+  binder.boolean("memory", memory, "a step cut for a rendezvous may be followed by one as long as it should have been");
+  binder.boolean("detect_jumps", detect_jumps,
+                 "jumps that nobody announced are noticed, and a past that one has made worthless is forgotten");
+  binder.boolean(
+      "locate_jumps", locate_jumps,
+      "steps that end behind a detected jump are made again, shorter, where all that end with them can be rolled back");
+  binder.integer("substeps", substeps, "parts of a step whose inputs exceed the degree the subsystem takes", {1, 1000});
+}
+
+StepSettings F3ornitsOptions::step_settings() const {
+  StepSettings settings;
+  settings.relative_tolerance = relative_tolerance;
+  settings.absolute_tolerance = absolute_tolerance;
+  settings.initial_step = initial_step;
+  settings.min_step = min_step;
+  settings.max_step = max_step;
+  settings.least_growth = growth[0];
+  settings.most_growth = growth[1];
+  return settings;
+}
+
+void F3ornits::check(const Graph&, const WrittenOptions& written, std::vector<Problem>& problems) const {
+  const auto add = [&](const std::string& option, Fact fact, std::string remedy = {}) {
+    problems.push_back(problem_of(std::move(fact), std::move(remedy), position_of(written, option)));
+  };
+  const auto& growth = options_.growth;
+  const bool pair = growth.size() == 2 && growth[0] > 0.0 && growth[0] <= 1.0 && growth[1] >= 1.0;
+  if (!pair) add("growth", Fact{FactCode::GrowthNoPair, {"method.f3ornits.growth"}}, "choose for example [0.1, 1.05]");
+  if (options_.relative_tolerance + options_.absolute_tolerance == 0.0) {
+    add("relative_tolerance", Fact{FactCode::TolerancesZero, {"method.f3ornits.relative_tolerance"}},
+        "nothing can be foreseen exactly");
+  }
+  if (options_.max_step > 0.0 && std::max(options_.min_step, options_.initial_step) > options_.max_step) {
+    add("max_step",
+        Fact{FactCode::StepsOutOfOrder, {"method.f3ornits.max_step"}, {{"bound", "min_step or initial_step"}}});
+  } else if (options_.initial_step > 0.0 && options_.initial_step < options_.min_step) {
+    add("initial_step", Fact{FactCode::StepsOutOfOrder, {"method.f3ornits.initial_step"}, {{"bound", "min_step"}}});
+  }
+}
+
+void F3ornits::check_times(const RunSettings& settings, const WrittenOptions& written,
+                           std::vector<Problem>& problems) const {
+  if (options_.initial_step > 0.0 || options_.min_step <= settings.step) return;
+  problems.push_back(problem_of(Fact{FactCode::MinStepAboveFirst,
+                                     {"method.f3ornits.min_step"},
+                                     {{"min_step", options_.min_step, "s"}, {"step", settings.step, "s"}}},
+                                "choose a smaller min_step, or an initial_step of at least that",
+                                position_of(written, "min_step")));
+}
+
+// What is known of a run: notes, numbers for the summary, signals that can be recorded.
+
+std::vector<Fact> F3ornits::notes(const CoupledSystem& system) const {
+  std::vector<Fact> notes;
+  const auto& graph = system.graph();
+  if (const auto loops = graph.loops().size(); loops > 0) {
+    notes.push_back({FactCode::LoopsDelayed, {}, {{"loops", loops}}});
+  }
+  for (std::size_t s = 0; s < system.size(); ++s) {
+    const SubsystemId id{s};
+    const int takes = members_[s].input_degree;
+    if (graph.inputs_of(id).count > 0 && takes < options_.max_order) {
+      Fact& lowered = notes.emplace_back(
+          Fact{FactCode::InputDegreeLowered, {graph.name(id)}, {{"from", options_.max_order}, {"to", takes}}});
+      if (members_[s].parts > 1) lowered.values.emplace_back("substeps", members_[s].parts);
+    }
+    if (const int written = system.capabilities(id).substeps; members_[s].parts < written) {
+      notes.push_back({FactCode::SubstepsUnused, {graph.name(id)}, {{"substeps", written}}});
+    }
+    if (options_.smooth && graph.inputs_of(id).count > 0 && takes < kMaxInputDegree) {
+      notes.push_back({FactCode::InputsNotSmoothed, {graph.name(id)}});
+    }
+  }
+  return notes;
+}
+
+std::vector<Fact> F3ornits::closing_notes(const CoupledSystem& system) const {
+  std::vector<Fact> notes;
+  const bool any_free =
+      std::any_of(members_.begin(), members_.end(), [](const Member& member) { return !member.imposed; });
+  for (std::size_t s = 0; s < members_.size(); ++s) {  // none when the run failed before it began
+    const Member& member = members_[s];
+    const auto& name = system.graph().name(SubsystemId{s});
+    if (member.steps > 0 && system.size() <= kMostToldOneByOne) {
+      const auto orders =
+          fmt::format("{}", fmt::join(member.orders.begin(), member.orders.begin() + options_.max_order + 1, " / "));
+      notes.push_back({FactCode::OwnSteps,
+                       {name},
+                       {{"steps", member.steps},
+                        {"smallest", member.smallest},
+                        {"largest", member.largest, "s"},
+                        {"orders", orders}}});
+    }
+    if (const Time last = system.time_of(SubsystemId{s}); last < settings_.stop && now_ >= settings_.stop) {
+      notes.push_back(
+          {FactCode::EndsEarly, {name}, {{"time", last, "s"}, {"which", member.imposed ? "imposed" : "minimal"}}});
+    }
+    if (member.imposed && share(member.beyond_tolerance, member.steps) > kFloorShare) {
+      Fact& limit = notes.emplace_back(Fact{
+          FactCode::ImposedStepLimitsError, {name}, {{"beyond", member.beyond_tolerance}, {"steps", member.steps}}});
+      if (any_free) limit.values.emplace_back("free", 1);
+    }
+    if (member.at_min_step > 0 && !member.imposed) {
+      notes.push_back(
+          {FactCode::StepsAtMinimum, {name}, {{"steps", member.at_min_step}, {"min_step", member.limits.min, "s"}}});
+    }
+    if (member.reads_past_validity > 0) {
+      notes.push_back({FactCode::EstimatesPastValidity, {name}, {{"steps", member.reads_past_validity}}});
+    }
+    if (member.jumps > 0) {
+      Fact& jumps = notes.emplace_back(Fact{FactCode::OutputJumps, {name}, {{"jumps", member.jumps}}});
+      if (member.late_jumps > 0) jumps.values.emplace_back("late", member.late_jumps);
+    }
+  }
+  return notes;
+}
+
+std::optional<OwnSteps> F3ornits::own_steps(SubsystemId s) const {
+  if (members_.empty()) return std::nullopt;
+  const Member& member = members_[s];
+  OwnSteps steps;
+  steps.smallest = member.steps > 0 ? member.smallest : 0.0;
+  steps.largest = member.largest;
+  steps.orders.assign(member.orders.begin(), member.orders.begin() + options_.max_order + 1);
+  steps.beyond_tolerance = member.beyond_tolerance;
+  steps.at_min_step = member.imposed ? 0 : member.at_min_step;
+  steps.reads_past_validity = member.reads_past_validity;
+  steps.jumps = member.jumps;
+  return steps;
+}
+
+std::vector<Signal> F3ornits::own_signals(const Graph& graph) const {
+  std::vector<Signal> signals;
+  for (std::size_t s = 0; s < graph.subsystems(); ++s) {
+    const auto add = [&](std::string name, std::string unit, std::string description) {
+      signals.push_back({std::move(name), std::move(unit), std::move(description), Causality::Method, s});
+    };
+    add(graph.name(SubsystemId{s}) + ".time:step", "s", "size of the step that ended here");
+    for (const OutputId y : graph.outputs_of(SubsystemId{s})) {
+      const std::string output = graph.name(y);
+      add(output + ":order", "", "of the estimate from here on");
+      add(output + ":error", "", "of the estimate up to here, in units of the tolerance");
+      add(output + ":low", "", "lower bound of the (damped) amplitude");
+      add(output + ":high", "", "upper bound of the (damped) amplitude");
+    }
+  }
+  return signals;
+}
+
+void F3ornits::own_values(std::span<double> values) const {
+  auto next = values.begin();
+  for (const auto& member : members_) {
+    *next++ = member.size;
+    for (const OutputId y : member.outputs) {
+      *next++ = estimates_[y].order();
+      *next++ = outputs_[y].error;
+      *next++ = outputs_[y].range.low;
+      *next++ = outputs_[y].range.high;
+    }
+  }
 }
 
 }  // namespace entrain

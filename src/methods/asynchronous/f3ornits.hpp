@@ -8,7 +8,8 @@
 #include "methods/asynchronous/estimated_inputs.hpp"
 #include "methods/asynchronous/output_estimate.hpp"
 #include "methods/asynchronous/rendezvous.hpp"
-#include "methods/step_control.hpp"
+#include "methods/event_tracker.hpp"
+#include "methods/step_controller.hpp"
 
 namespace entrain {
 
@@ -38,11 +39,15 @@ struct F3ornitsOptions {
   int substeps = 1;
 
   void bind(OptionBinder& binder);
-  StepControlSettings step_control() const;
+  StepSettings step_settings() const;
 };
 
 /// Explicit and asynchronous: each subsystem has steps of its own, each output an order of its own. Needs nothing of a
-/// subsystem but a step with constant inputs (docs/theory/f3ornits.md).
+/// subsystem but a step with constant inputs.
+///
+/// Y. Eguillon, B. Lacabanne, D. Tromeur-Dervout: "F3ORNITS: a flexible variable step size non-iterative co-simulation
+/// method handling subsystems with hybrid advanced capabilities", 2021: order by (18)-(20), step by (32) with errors
+/// relative to (33)-(36) (docs/theory/f3ornits.md).
 ///
 /// A macro step is one rendezvous: the earliest end of all steps under way, where one or more subsystems communicate.
 class F3ornits final : public Method {
@@ -68,12 +73,12 @@ class F3ornits final : public Method {
   /// What it remembers; of the members only their progress.
   template <class Visitor>
   void fields(Visitor& visit) {
-    visit(step_, now_, due_, members_, wishes_, outputs_, estimates_, inputs_, rendezvous_);
+    visit(step_, now_, due_, members_, wishes_, outputs_, estimates_, inputs_, events_, rendezvous_);
   }
 
  private:
   struct Output {
-    OutputRange range;
+    SignalRange range;
     double error = 0.0;     // of the latest sample, in units of the tolerance
     bool controls = false;  // the step size: somebody reads it, or nobody reads the subsystem at all
     bool doubted = false;   // imposed steps: the latest sample may lie behind a jump, the next will tell
@@ -90,7 +95,6 @@ class F3ornits final : public Method {
     Duration size = 0.0;
     int degree = 0;               // of the input polynomials
     Duration cut_proposal = 0.0;  // what had been proposed when the scheduler shortened it; 0 if it did not
-    Time event = kNever;          // announced next
     std::uint64_t early_returns = 0;
     // So far.
     std::uint64_t steps = 0;
@@ -105,18 +109,16 @@ class F3ornits final : public Method {
 
     template <class Visitor>
     void fields(Visitor& visit) {
-      visit(from, size, degree, cut_proposal, event, early_returns, steps, smallest, largest, orders, beyond_tolerance,
+      visit(from, size, degree, cut_proposal, early_returns, steps, smallest, largest, orders, beyond_tolerance,
             at_min_step, reads_past_validity, jumps, late_jumps);
     }
   };
   struct Member : Progress {
     // Fixed.
-    Duration min_step = 0.0;
-    Duration max_step = kNever;
+    StepLimits limits;
     int input_degree = 0;
     int parts = 1;  // of a step under inputs of a higher degree than it takes
     bool imposed = false;
-    bool announces = false;
     bool rollback = false;
     IdRange<InputId> inputs;
     IdRange<OutputId> outputs;
@@ -125,7 +127,7 @@ class F3ornits final : public Method {
   };
   /// Of the latest step of a subsystem, over its outputs.
   struct Verdict {
-    double dilatation = kNever;
+    double growth = kNever;
     bool beyond_tolerance = false;
     bool jumped = false;
   };
@@ -139,7 +141,6 @@ class F3ornits final : public Method {
   void begin_step(CoupledSystem& system, SubsystemId s);
   void commit(CoupledSystem& system, bool those_who_only_read);
   void take_outputs(CoupledSystem& system, SubsystemId s);
-  bool announced_event_happened(CoupledSystem& system, SubsystemId s);
   bool returned_early(const CoupledSystem& system, SubsystemId s);
   void begin_new_past(const CoupledSystem& system, SubsystemId s);
   Verdict judge_outputs(const CoupledSystem& system, SubsystemId s);
@@ -151,10 +152,12 @@ class F3ornits final : public Method {
 
   F3ornitsOptions options_;
   OutputEstimate::Settings calibration_;
-  StepControlSettings step_control_;
+  StepController controller_;  // limits are those of the members
+  ErrorNorm norm_;
   RunSettings settings_;
   Rendezvous rendezvous_;
   EstimatedInputs inputs_;
+  EventTracker events_;
   std::uint64_t step_ = 0;
   Time now_ = 0.0;
   std::vector<SubsystemId> due_;  // who has just communicated and has no step under way
@@ -172,6 +175,7 @@ class F3ornits final : public Method {
     std::vector<SubsystemId> changed;  // they, and whose steps ended
     // Of those, one after the other.
     std::vector<Progress> progress;
+    std::vector<Time> events;
     std::vector<Rendezvous::Wish> wishes;
     std::vector<EstimatedInputs::OfInput> inputs;
     std::vector<Output> outputs;

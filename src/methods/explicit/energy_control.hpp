@@ -1,11 +1,10 @@
 #pragma once
 
-#include <span>
 #include <vector>
 
-#include "entrain/coupled_system.hpp"
 #include "entrain/method.hpp"
-#include "entrain/options.hpp"
+#include "methods/explicit/macro_step_control.hpp"
+#include "methods/step_controller.hpp"
 
 namespace entrain {
 
@@ -17,26 +16,29 @@ struct EnergyTolerances {
   void bind(OptionBinder& binder);
 };
 
-struct EnergyControlOptions {
-  EnergyTolerances tolerances;
-  double min_step = 0.0;  ///< s; 0 = a thousandth of the step of the run
-  double max_step = 0.0;  ///< s; 0 = a hundred times the step of the run
-
-  void check_times(const RunSettings& settings, const WrittenOptions& written, std::vector<Problem>& problems) const;
-  /// With numbers in place of 0.
-  EnergyControlOptions in_force(const RunSettings& settings) const;
-};
-
-/// ECCO: the size of the next macro step from the residual energy of the power bonds in the last one
-/// (docs/theory/energy.md). A step is never repeated, so nothing is asked of the subsystems.
-class EnergyControl {
+/// ECCO: the size of the next macro step from the residual energy of the power bonds in the last one. A step is never
+/// repeated, so nothing is asked of the subsystems; events do not end it.
+///
+/// S. Sadjina, L. T. Kyllingstad, S. Skjong, E. Pedersen: "Energy conservation and power bonds in co-simulations:
+/// non-iterative adaptive step size control and error estimation", Engineering with Computers 2017,
+/// doi 10.1007/s00366-016-0492-8 (docs/theory/energy.md).
+class EnergyControl final : public MacroStepControl {
  public:
+  /// The limits, in s; 0 stands for a default.
+  struct Bounds {
+    Duration min_step = 0.0;
+    Duration max_step = 0.0;
+  };
+  static void check_times(const Bounds& bounds, const RunSettings& settings, const WrittenOptions& written,
+                          std::vector<Problem>& problems);
+
   /// The system has power bonds (Requirements).
-  void start(const CoupledSystem& system, const EnergyControlOptions& options, const RunSettings& settings);
-  Time now() const { return memory_.now; }
-  Duration step() const { return memory_.step; }
-  /// After a step to this time: the size of the next one.
-  void take(const CoupledSystem& system, Time now);
+  void start(const CoupledSystem& system, const EnergyTolerances& tolerances, const Bounds& bounds,
+             const RunSettings& settings);
+
+  Time now() const override { return memory_.now; }
+  Duration next(Time) const override { return memory_.step; }
+  void judge(const CoupledSystem& system, Time reached) override;
 
   struct Memory {
     Time now = 0.0;
@@ -55,7 +57,7 @@ class EnergyControl {
  private:
   double error_of_step(const CoupledSystem& system, Duration size);
 
-  EnergyControlOptions options_;
+  StepController controller_;
   Memory memory_;
 };
 

@@ -9,7 +9,7 @@ namespace entrain {
 
 void ExtrapolatedInputs::start(const CoupledSystem& system, Settings settings) {
   settings_ = std::move(settings);
-  plain_hold_ = settings_.degree == 0 && settings_.gains.empty();
+  plain_hold_ = settings_.degree == 0 && settings_.filter == nullptr;
   histories_.assign(plain_hold_ ? 0 : system.graph().inputs(), {});
   if (!settings_.constant_history) return;
   for (std::size_t i = 0; i < histories_.size(); ++i) {
@@ -33,8 +33,11 @@ void ExtrapolatedInputs::seed(const std::function<double(InputId, int)>& value) 
   }
 }
 
-void ExtrapolatedInputs::take_sample(History& history, double value, double at, double gain) const {
-  if (history.count > 0) value = gain * history.value[0] + (1.0 - gain) * value;
+void ExtrapolatedInputs::take_sample(InputId input, double value, double at) {
+  History& history = histories_[input];
+  if (settings_.filter != nullptr && history.count > 0) {
+    value = settings_.filter->filtered(input, history.value[0], value);
+  }
   if (history.count == 0 || at > history.at[0]) {  // else the source has not moved: the sample is replaced
     const std::size_t kept = std::min(history.count, static_cast<std::size_t>(settings_.degree));
     for (std::size_t m = kept; m > 0; --m) {
@@ -58,8 +61,7 @@ int ExtrapolatedInputs::prepare(CoupledSystem& system, SubsystemId s, double now
   for (const InputId input : inputs) {
     const Connection* connection = system.graph().source(input);
     const double at = connection != nullptr ? sample_at[system.graph().owner(connection->output)] : now;
-    const double gain = settings_.gains.empty() ? 0.0 : settings_.gains[input];
-    take_sample(histories_[input], system.incoming(input), at, gain);
+    take_sample(input, system.incoming(input), at);
     degree = std::max(degree, static_cast<int>(histories_[input].count) - 1);
   }
   for (const InputId input : inputs) {

@@ -10,6 +10,14 @@
 
 namespace entrain {
 
+/// What becomes of the samples that a connection delivers before they enter the history of its input.
+class InputFilter {
+ public:
+  virtual ~InputFilter() = default;
+  /// `last`: what this gave for the sample before.
+  virtual double filtered(InputId input, double last, double sample) const = 0;
+};
+
 /// Input polynomials of the explicit methods: through the latest samples that each connection delivered
 /// (docs/theory/inputs.md). On a grid samples lie on whole macro steps, so their distances are exact integers.
 class ExtrapolatedInputs {
@@ -18,7 +26,7 @@ class ExtrapolatedInputs {
     int degree = 0;
     bool constant_history = false;  ///< fill the history with the start value instead of growing into the degree
     Duration unit = 0.0;  ///< of the times that samples are given with, in s: the macro step, or 1 where it varies
-    std::vector<double> gains;  ///< per input: w <- gain w + (1 - gain) y (NEPCE); empty = none
+    const InputFilter* filter = nullptr;  ///< of the samples
   };
 
   void start(const CoupledSystem& system, Settings settings);
@@ -27,13 +35,13 @@ class ExtrapolatedInputs {
   /// `now`. `sample_at` tells for each subsystem when its outputs were. Both in units. Returns the degree.
   int prepare(CoupledSystem& system, SubsystemId s, double now, std::span<const double> sample_at);
 
-  /// Degree 0, no gains: an input is what its connection delivers now, and nothing is remembered.
+  /// Degree 0, no filter: an input is what its connection delivers now, and nothing is remembered.
   bool plain_hold() const { return plain_hold_; }
 
   /// No polynomial may span a jump of this subsystem's outputs: its consumers begin a new history.
+  void cut_history(const CoupledSystem& system, SubsystemId source);
   /// Inputs that no output feeds were given other values: no history is continued across.
   void cut_constants(const CoupledSystem& system);
-  void cut_history(const CoupledSystem& system, SubsystemId source);
 
   /// Past samples by hand: value(input, k) is what the input received k = 1, 2, 3 macro steps before the start.
   void seed(const std::function<double(InputId, int)>& value);
@@ -54,7 +62,7 @@ class ExtrapolatedInputs {
   void restore(const Memory& memory) { histories_ = memory; }
 
  private:
-  void take_sample(History& history, double value, double at, double gain) const;
+  void take_sample(InputId input, double value, double at);
 
   Settings settings_;
   Memory histories_;

@@ -1,44 +1,26 @@
 #include "methods/explicit/gauss_seidel.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include <algorithm>
-
-#include "base/suggest.hpp"
-#include "entrain/fact_codes.hpp"
+#include "base/bytes.hpp"
 #include "methods/linear_stages.hpp"
 
 namespace entrain {
-namespace {
 
-std::vector<std::string> subsystem_names(const Graph& graph) {
-  std::vector<std::string> names;
-  for (std::size_t s = 0; s < graph.subsystems(); ++s) names.push_back(graph.name(SubsystemId{s}));
-  return names;
-}
-
-/// Every name that is written, stage after stage.
-std::vector<std::string> names_in(const std::vector<std::string>& sequence) {
-  std::vector<std::string> names;
-  for (const auto& stage : stages_of(sequence)) names.insert(names.end(), stage.begin(), stage.end());
-  return names;
-}
-
-}  // namespace
-
-std::vector<std::vector<std::string>> stages_of(const std::vector<std::string>& sequence) {
-  constexpr std::string_view kTogether = " + ";
-  std::vector<std::vector<std::string>> stages;
-  for (const std::string_view entry : sequence) {
-    auto& stage = stages.emplace_back();
-    for (std::size_t begin = 0; begin <= entry.size();) {
-      const std::size_t end = std::min(entry.find(kTogether, begin), entry.size());
-      stage.emplace_back(entry.substr(begin, end - begin));
-      begin = end + kTogether.size();
-    }
+MacroStepReport sequential_sweep(CoupledSystem& system, ExplicitStepper& stepper, const CallingSequence& sequence) {
+  stepper.begin_step();
+  for (const auto& stage : sequence.stages()) {
+    for (const SubsystemId s : stage) stepper.prepare(system, s);
+    stepper.commit(system, stage);
   }
-  return stages;
+  return stepper.end_step(system);
+}
+
+MacroStepReport GaussSeidel::advance(CoupledSystem& system) {
+  return sequential_sweep(system, stepper_, sequence_);
+}
+
+void GaussSeidel::start(CoupledSystem& system, const RunSettings& settings) {
+  stepper_.start(system, settings, options_, {});
+  sequence_.start(system.graph());
 }
 
 const MethodTraits& GaussSeidel::traits() const {
@@ -51,62 +33,31 @@ const MethodTraits& GaussSeidel::traits() const {
 }
 
 void GaussSeidel::bind(OptionBinder& binder) {
-  ExplicitMethod::bind(binder);
-  binder.names("sequence", written_sequence_,
-               "subsystems in the order of the calls, \"a + b\" at once; empty = found from the graph");
+  options_.bind(binder);
+  sequence_.bind(binder);
 }
 
 void GaussSeidel::check(const Graph& graph, const WrittenOptions& written, std::vector<Problem>& problems) const {
-  ExplicitMethod::check(graph, written, problems);
-  if (written_sequence_.empty()) return;
-  const auto known = subsystem_names(graph);
-  const auto problem = [&](Fact fact, std::string remedy) {
-    problems.push_back(problem_of(std::move(fact), std::move(remedy), position_of(written, "sequence")));
-  };
-  const auto names = names_in(written_sequence_);
-  for (const auto& name : names) {
-    if (std::find(known.begin(), known.end(), name) == known.end()) {
-      problem(Fact{FactCode::SequenceUnknown, {name}}, suggestion(name, known));
-    }
-  }
-  for (const auto& name : known) {
-    const auto times = std::count(names.begin(), names.end(), name);
-    if (times == 0) problem(Fact{FactCode::SequenceIncomplete, {name}}, "every subsystem is called once");
-    if (times > 1) problem(Fact{FactCode::SequenceTwice, {name}, {{"times", times}}}, "every subsystem is called once");
-  }
+  options_.check(name(), false, written, problems);
+  sequence_.check(graph, written, problems);
 }
 
-void GaussSeidel::start(CoupledSystem& system, const RunSettings& settings) {
-  ExplicitMethod::start(system, settings);
-  stages_.clear();
-  if (written_sequence_.empty()) {
-    for (const SubsystemId s : system.graph().calling_sequence()) stages_.push_back({s});
-    return;
-  }
-  const auto known = subsystem_names(system.graph());
-  for (const auto& names : stages_of(written_sequence_)) {
-    auto& stage = stages_.emplace_back();
-    for (const auto& name : names) {
-      stage.emplace_back(static_cast<std::size_t>(std::find(known.begin(), known.end(), name) - known.begin()));
-    }
-  }
+std::vector<std::string> GaussSeidel::step_tolerances() const {
+  if (!options_.adaptive) return {};
+  return traits().knobs.tolerances;
 }
 
-void GaussSeidel::advance_subsystems(CoupledSystem& system) {
-  for (const auto& stage : stages_) {
-    for (const SubsystemId s : stage) prepare(system, s);
-    commit(system, stage);
-  }
+MethodMemory GaussSeidel::memory() const {
+  return {stepper_.steps(), {}, to_bytes(stepper_)};
+}
+
+void GaussSeidel::restore(const MethodMemory& memory) {
+  from_bytes(memory.bytes, stepper_);
 }
 
 std::vector<Fact> GaussSeidel::notes(const CoupledSystem& system) const {
-  auto notes = ExplicitMethod::notes(system);
-  Fact sequence{FactCode::CallingSequence, {}, {{"origin", written_sequence_.empty() ? "found" : "given"}}};
-  for (const auto& stage : stages_) {
-    auto& entry = sequence.subjects.emplace_back();
-    for (const SubsystemId s : stage) entry += (entry.empty() ? "" : " + ") + system.graph().name(s);
-  }
-  notes.push_back(std::move(sequence));
+  auto notes = options_.notes(system);
+  notes.push_back(sequence_.note(system.graph()));
   return notes;
 }
 

@@ -3,29 +3,37 @@
 #include <string>
 #include <vector>
 
-#include "methods/explicit/explicit_method.hpp"
+#include "methods/explicit/calling_sequence.hpp"
+#include "methods/explicit/explicit_stepper.hpp"
 
 namespace entrain {
 
-/// The entries of a calling sequence, each the names of those that are called at once: "a + b" = a and b.
-std::vector<std::vector<std::string>> stages_of(const std::vector<std::string>& sequence);
+/// One macro step of a sequential method: each stage sees the outputs of the stages before it.
+MacroStepReport sequential_sweep(CoupledSystem& system, ExplicitStepper& stepper, const CallingSequence& sequence);
 
 /// One subsystem after the other; each sees the outputs of those called before it in the same macro step
 /// (docs/theory/gauss_seidel.md).
-class GaussSeidel : public ExplicitMethod {
+class GaussSeidel final : public Method {
  public:
   const MethodTraits& traits() const override;
   void bind(OptionBinder& binder) override;
+  Requirements requirements() const override { return options_.requirements(); }
   void check(const Graph& graph, const WrittenOptions& written, std::vector<Problem>& problems) const override;
+  std::vector<std::string> step_tolerances() const override;
   void start(CoupledSystem& system, const RunSettings& settings) override;
+  MacroStepReport advance(CoupledSystem& system) override;
+  void constants_changed(CoupledSystem& system) override { stepper_.constants_changed(system); }
+  MethodMemory memory() const override;
+  void restore(const MethodMemory& memory) override;
   std::vector<Fact> notes(const CoupledSystem& system) const override;
+  std::vector<Fact> warnings(const CoupledSystem& system) const override { return stepper_.warnings(system); }
 
- protected:
-  void advance_subsystems(CoupledSystem& system) override;
+  ExplicitStepper& stepper() { return stepper_; }
 
  private:
-  std::vector<std::string> written_sequence_;
-  std::vector<std::vector<SubsystemId>> stages_;  // the subsystems of one are called at once
+  ExplicitOptions options_;
+  CallingSequence sequence_;
+  ExplicitStepper stepper_;
 };
 
 }  // namespace entrain

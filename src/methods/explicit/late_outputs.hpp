@@ -1,12 +1,35 @@
 #pragma once
 
+#include <array>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "entrain/coupled_system.hpp"
+#include "entrain/options.hpp"
+#include "methods/explicit/explicit_stepper.hpp"
 
 namespace entrain {
+
+/// Outputs that follow inputs at once.
+enum class FeedthroughTreatment { Hold, Delay, Refresh };
+template <>
+struct ChoiceNames<FeedthroughTreatment> {
+  static constexpr std::array<ChoiceName<FeedthroughTreatment>, 3> all{{{FeedthroughTreatment::Hold, "hold"},
+                                                                        {FeedthroughTreatment::Delay, "delay"},
+                                                                        {FeedthroughTreatment::Refresh, "refresh"}}};
+};
+
+/// Which outputs are passed on late.
+struct LateOutputOptions {
+  std::vector<std::string> delayed;  ///< by "subsystem.output"; empty = all with feedthrough from a connected input
+
+  void bind(OptionBinder& binder);
+  void check(const Graph& graph, const WrittenOptions& written, std::vector<Problem>& problems) const;
+  /// A subsystem that can neither be evaluated nor linearized keeps its outputs as its steps return them.
+  std::vector<OutputId> outputs(const CoupledSystem& system) const;
+  Fact note(const CoupledSystem& system) const;
+};
 
 /// Chosen outputs with feedthrough, passed on one step late: y(k+1) = g(x(k), u(k)) (docs/theory/learning.md). What is
 /// passed on is then exact, only late, and a learned correction can make up for that; an output found with the inputs
@@ -19,11 +42,11 @@ class LateOutputs {
   void start(const CoupledSystem& system, std::vector<OutputId> late);
   bool any() const { return !late_.empty(); }
 
-  /// Inputs of the steps that start now are fixed (`first_values`: what all inputs are at their start), nobody has
-  /// stepped yet. `starts`: per subsystem, does a step start?
-  void before_steps(CoupledSystem& system, std::span<const double> first_values, std::span<const char> starts);
-  /// The steps are made. `ends`: per subsystem, did one end?
-  void after_steps(CoupledSystem& system, std::span<const char> ends);
+  /// Inputs of the steps that start now are fixed, no step has been made yet. Needs `steps` for what starts and ends
+  /// with this macro step.
+  void before_steps(CoupledSystem& system, const ExplicitStepper& steps);
+  /// The steps are made.
+  void after_steps(CoupledSystem& system);
 
   struct Memory {
     std::vector<double> at_start;     ///< of all outputs: where their step under way began
@@ -44,11 +67,14 @@ class LateOutputs {
     bool evaluated = true;          // else from the linearization
     std::vector<OutputId> outputs;  // that are late
   };
-  void add_linear_part(CoupledSystem& system, std::span<const double> first_values);
+  void note_start_of_steps(CoupledSystem& system, const ExplicitStepper& steps);
+  void add_linear_part(CoupledSystem& system);
 
   std::vector<OutputId> late_;
   std::vector<Source> sources_;
   Memory memory_;
+  std::vector<double> first_values_;  // of all inputs, at the start of the steps under way
+  std::vector<char> starts_, ends_;   // per subsystem: does a step start or end with this macro step?
   // Of the batch under way, kept so that a step allocates nothing.
   std::vector<SubsystemId> batch_;
   std::vector<const Source*> linear_;

@@ -1,16 +1,18 @@
 #include "methods/explicit/nepce.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
+#include "base/bytes.hpp"
 #include "base/suggest.hpp"
+#include "entrain/fact_codes.hpp"
+#include "methods/explicit/gauss_seidel.hpp"
 #include "methods/linear_stages.hpp"
 
 namespace entrain {
 namespace {
 
-constexpr double kBelowOne = 0.999999;  // at 1 an input never forgets its start
+// At |gain| = 1 the filter never forgets its start: the condition |gain| < 1 of a consistent start.
+constexpr double kBelowOne = 0.999999;
 
 std::vector<std::string> input_names(const Graph& graph) {
   std::vector<std::string> names;
@@ -19,6 +21,43 @@ std::vector<std::string> input_names(const Graph& graph) {
 }
 
 }  // namespace
+
+double NepceFilter::filtered(InputId input, double last, double sample) const {
+  return gains_[input] * last + (1.0 - gains_[input]) * sample;
+}
+
+void NepceFilter::bind(OptionBinder& binder) {
+  binder.numbers("gains", written_, "by \"subsystem.input\": w <- gain w + (1 - gain) y; 0 = plain gauss-seidel",
+                 {-kBelowOne, kBelowOne});
+}
+
+void NepceFilter::check(const Graph& graph, const WrittenOptions& written, std::vector<Problem>& problems) const {
+  const auto known = input_names(graph);
+  for (const auto& [name, gain] : written_) {
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    problems.push_back(
+        problem_of(Fact{FactCode::GainUnknown, {name}}, suggestion(name, known), position_of(written, "gains")));
+  }
+}
+
+void NepceFilter::start(const Graph& graph) {
+  gains_.clear();
+  for (const auto& name : input_names(graph)) {
+    const auto found = written_.find(name);
+    gains_.push_back(found == written_.end() ? 0.0 : found->second);
+  }
+}
+
+/// A sweep of gauss-seidel, whose inputs are filtered.
+MacroStepReport Nepce::advance(CoupledSystem& system) {
+  return sequential_sweep(system, stepper_, sequence_);
+}
+
+void Nepce::start(CoupledSystem& system, const RunSettings& settings) {
+  filter_.start(system.graph());
+  stepper_.start(system, settings, options_, {.filter = &filter_});
+  sequence_.start(system.graph());
+}
 
 const MethodTraits& Nepce::traits() const {
   static const MethodTraits kTraits = [] {
@@ -36,29 +75,34 @@ const MethodTraits& Nepce::traits() const {
 }
 
 void Nepce::bind(OptionBinder& binder) {
-  GaussSeidel::bind(binder);
-  // At |gain| = 1 the filter never forgets its start: reference condition |alpha| < 1 of a consistent start.
-  binder.numbers("gains", written_gains_, "by \"subsystem.input\": w <- gain w + (1 - gain) y; 0 = plain gauss-seidel",
-                 {-kBelowOne, kBelowOne});
+  options_.bind(binder);
+  sequence_.bind(binder);
+  filter_.bind(binder);
 }
 
 void Nepce::check(const Graph& graph, const WrittenOptions& written, std::vector<Problem>& problems) const {
-  GaussSeidel::check(graph, written, problems);
-  const auto known = input_names(graph);
-  for (const auto& [name, gain] : written_gains_) {
-    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-    problems.push_back(
-        {fmt::format("gains: unknown input '{}'", name), suggestion(name, known), position_of(written, "gains")});
-  }
+  options_.check(name(), false, written, problems);
+  sequence_.check(graph, written, problems);
+  filter_.check(graph, written, problems);
 }
 
-std::vector<double> Nepce::gains(const Graph& graph) const {
-  std::vector<double> gains;
-  for (const auto& name : input_names(graph)) {
-    const auto found = written_gains_.find(name);
-    gains.push_back(found == written_gains_.end() ? 0.0 : found->second);
-  }
-  return gains;
+std::vector<std::string> Nepce::step_tolerances() const {
+  if (!options_.adaptive) return {};
+  return traits().knobs.tolerances;
+}
+
+MethodMemory Nepce::memory() const {
+  return {stepper_.steps(), {}, to_bytes(stepper_)};
+}
+
+void Nepce::restore(const MethodMemory& memory) {
+  from_bytes(memory.bytes, stepper_);
+}
+
+std::vector<Fact> Nepce::notes(const CoupledSystem& system) const {
+  auto notes = options_.notes(system);
+  notes.push_back(sequence_.note(system.graph()));
+  return notes;
 }
 
 }  // namespace entrain

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "coupling/transfer.hpp"
+#include "numerics/cubic_hermite.hpp"
 
 namespace entrain {
 namespace {
@@ -13,15 +15,12 @@ namespace {
 // Magnitudes may grow this much before the scales follow: they need not be exact, and every change costs pivots.
 constexpr double kOutgrown = 256.0;
 
-/// How the coefficients of an input depend on the value at the end of the step, and on h times the slope there.
-struct HermiteEnd {
-  std::array<double, kMaxInputDegree + 1> of_value{}, of_slope{};
-};
-
-HermiteEnd hermite_end(Duration h, bool slopes_known) {
-  const double h2 = h * h;
-  if (slopes_known) return {{0.0, 0.0, 3.0 / h2, -2.0 / (h2 * h)}, {0.0, 0.0, -1.0 / h2, 1.0 / (h2 * h)}};
-  return {{0.0, 2.0 / h, -1.0 / h2, 0.0}, {0.0, -1.0 / h, 1.0 / h2, 0.0}};
+[[noreturn]] void throw_overflow(const CoupledSystem& system, const HermiteStep& step, OutputId y) {
+  throw Error(
+      ErrorCode::SolverFailed,
+      fmt::format("the estimate of '{}' grows beyond all numbers over a step of {:g} s", system.graph().name(y),
+                  step.window().size),
+      {.subsystem = {}, .variable = {}, .time = step.now(), .remedy = "Choose a smaller step, or adaptive = true"});
 }
 
 }  // namespace
@@ -124,7 +123,10 @@ void CouplingEquations::update(Trials& trials, const Step& step, std::span<const
 }
 
 void CouplingEquations::compute_block(const Estimator& estimator, const Block& block) {
-  const auto [of_value, of_slope] = hermite_end(step_.size, step_.slopes_known);
+  // How the coefficients of an input depend on the value at the end of the step, and on h times the slope there.
+  const double h = step_.size;
+  const auto of_value = step_.slopes_known ? CubicHermite::by_right_value(h) : CubicHermite::parabola_by_right_value(h);
+  const auto of_slope = step_.slopes_known ? CubicHermite::by_right_slope(h) : CubicHermite::parabola_by_right_slope(h);
   double value_by_value = 0.0;
   double value_by_slope = 0.0;
   double slope_by_value = 0.0;
@@ -195,6 +197,47 @@ void CouplingEquations::restore(const Memory& memory) {
   if (!lu_ || memory_.pivot_values.empty()) return;
   values_ = memory_.pivot_values;
   factor_anew();
+}
+
+std::vector<TrialKind> estimated_kinds(const CoupledSystem& system) {
+  std::vector<TrialKind> kinds;
+  for (std::size_t s = 0; s < system.size(); ++s) {
+    const auto& can = system.capabilities(SubsystemId{s});
+    kinds.push_back(can.states && can.linearization ? TrialKind::Costarica : TrialKind::Continued);
+  }
+  return kinds;
+}
+
+EstimatedCoupling::EstimatedCoupling(const CoupledSystem& system, Trials& trials, std::span<const OutputId> unknowns)
+    : trials_(trials),
+      equations_(system, unknowns),
+      magnitudes_(unknowns.size()),
+      values_(unknowns.size()),
+      slopes_(unknowns.size()) {}
+
+/// z = z0 + (I - J)^-1 (g(z0) - z0) with the first guess z0 that continues the step before.
+void EstimatedCoupling::solve(CoupledSystem& system, HermiteStep& step) {
+  step.predict(Predictor::Hermite);
+  step.set_tasks();
+  step.write_inputs(system);
+  step.run(trials_);
+  const auto unknowns = step.unknowns();
+  auto& [right_values, right_slopes] = step.right();
+  for (std::size_t k = 0; k < unknowns.size(); ++k) {
+    const OutputId y = unknowns[k];
+    magnitudes_[k] = step.magnitude(y);
+    values_[k] = step.block().signals[y] - right_values[y];
+    slopes_[k] = step.block().slopes[y] - right_slopes[y];
+    if (!std::isfinite(values_[k] + slopes_[k])) throw_overflow(system, step, y);
+  }
+  equations_.update(trials_, {step.now(), step.window().size, step.slopes_known()}, magnitudes_);
+  equations_.solve(values_, slopes_);
+  for (std::size_t k = 0; k < unknowns.size(); ++k) {
+    const OutputId y = unknowns[k];
+    right_values[y] += values_[k];
+    right_slopes[y] += slopes_[k];
+    if (!std::isfinite(right_values[y] + right_slopes[y])) throw_overflow(system, step, y);
+  }
 }
 
 }  // namespace entrain

@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "methods/hermite/hermite_step.hpp"
 #include "numerics/sparse_lu.hpp"
 #include "trials/trials.hpp"
 
@@ -77,18 +78,28 @@ class CouplingEquations {
   Memory memory_;
 };
 
-/// The coupling equations, the estimates they are made of and room for one solution.
-struct EstimatedCoupling {
-  EstimatedCoupling(const CoupledSystem& system, Trials& estimates, std::span<const OutputId> unknowns)
-      : trials(estimates),
-        equations(system, unknowns),
-        magnitudes(unknowns.size()),
-        values(unknowns.size()),
-        slopes(unknowns.size()) {}
+/// Estimates for all subsystems, from what each of them provides.
+std::vector<TrialKind> estimated_kinds(const CoupledSystem& system);
 
-  Trials& trials;
-  CouplingEquations equations;
-  std::vector<double> magnitudes, values, slopes;  // of the unknowns
+/// The coupling of a step in which all subsystems are estimated by `trials`: one linear system.
+class EstimatedCoupling {
+ public:
+  EstimatedCoupling(const CoupledSystem& system, Trials& trials, std::span<const OutputId> unknowns);
+
+  /// `right` as it is then. Leaves the estimates at the first guess in `block`, and the tasks set. Throws
+  /// Error{SolverFailed} where there is no solution in numbers.
+  void solve(CoupledSystem& system, HermiteStep& step);
+
+  CouplingEquations& equations() { return equations_; }
+  const CouplingEquations& equations() const { return equations_; }
+  // What the latest solution added to the first guess, by unknown.
+  std::span<const double> added_values() const { return values_; }
+  std::span<const double> added_slopes() const { return slopes_; }
+
+ private:
+  Trials& trials_;
+  CouplingEquations equations_;
+  std::vector<double> magnitudes_, values_, slopes_;  // of the unknowns
 };
 
 }  // namespace entrain

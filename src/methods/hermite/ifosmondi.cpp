@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/bytes.hpp"
 #include "entrain/fact_codes.hpp"
 
 namespace entrain {
@@ -16,6 +17,166 @@ constexpr double kShrinkage = 0.5;        // at most, and after a failure
 constexpr std::size_t kNamedInError = 5;  // connections
 
 }  // namespace
+
+void IfosmondiStrategy::start(CoupledSystem& system, HermiteStep& step, const IfosmondiOptions& options, bool adaptive,
+                              const EstimatorOptions& predicting) {
+  options_ = options;
+  adaptive_ = adaptive;
+  controller_ = {{.least_growth = kShrinkage, .most_growth = kGrowth}, {}};
+  const std::size_t count = step.unknowns().size();
+  solver_.emplace(2 * count, options_.solver);
+  for (auto* values : {&z_, &image_, &scale_}) values->assign(2 * count, 0.0);
+  coupling_.reset();
+  estimates_.reset();
+  if (options_.predictor != Predictor::Missiles) return;
+  trusts_estimates_ = true;
+  steps_continued_ = 0;
+  estimates_.emplace(system, estimated_kinds(system), predicting);
+  estimates_->only_predict();
+  coupling_.emplace(system, *estimates_, step.unknowns());
+  estimated_slopes_.assign(step.block().slopes.size(), 0.0);
+}
+
+void IfosmondiStrategy::propose(CoupledSystem&, HermiteStep& step) {
+  if (!estimates_) return;
+  estimates_->follow(step.trials());
+  estimates_->begin(step.now(), step.window().size, estimated_slopes_);
+}
+
+/// The first guess of the values and slopes at the end. True when the coupling equations of the estimates hold for this
+/// step: their matrix is about that of the real equations.
+bool IfosmondiStrategy::guess(CoupledSystem& system, HermiteStep& step) {
+  if (coupling_) {
+    try {
+      coupling_->solve(system, step);
+      if (!trusts_estimates_) step.predict(Predictor::Hermite);
+      return true;
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::SolverFailed) throw;  // else the estimates leave a loop undetermined
+    }
+  }
+  step.predict(coupling_ ? Predictor::Hermite : options_.predictor);
+  return false;
+}
+
+/// z = g(z), iterated from the guess until |z_i - g_i| <= iteration_tolerance (|g_i| + 1); with estimates, what is
+/// iterated is z + P^-1 (g(z) - z), where P is the matrix of their coupling equations.
+CouplingStrategy::Attempt IfosmondiStrategy::solve(CoupledSystem& system, HermiteStep& step) {
+  const bool estimated = guess(system, step);
+  step.set_tasks();
+  const auto unknowns = step.unknowns();
+  const std::size_t count = unknowns.size();
+  for (std::size_t k = 0; k < count; ++k) {
+    z_[k] = step.right().values[unknowns[k]];
+    z_[count + k] = step.right().slopes[unknowns[k]];
+    scale_[k] = step.magnitude(unknowns[k]);
+    scale_[count + k] = scale_[k] / step.window().size;
+  }
+  const auto correct = [&](std::span<double> difference) {
+    coupling_->equations().solve(difference.first(count), difference.last(count));
+  };
+  const FixedPointSolver::Correction correction(correct);
+  FixedPointSolver::Settings settings{options_.iteration_tolerance, options_.max_iterations, scale_};
+  if (estimated) {
+    settings.correction = &correction;
+    if (trusts_estimates_) settings.least_evaluations = 1;
+    guess_ = z_;
+  }
+  const auto result = solver_->solve(z_, image_, settings, [&](std::span<const double> z, std::span<double> image) {
+    return evaluate(system, step, z, image);
+  });
+  if (estimated && result.converged) judge_guess();
+  evaluations_ = result.evaluations;
+  return {result.converged, kShrinkage, static_cast<std::uint64_t>(result.evaluations)};
+}
+
+/// g(z): all subsystems tried under the inputs that end with z. False when a subsystem refuses.
+bool IfosmondiStrategy::evaluate(CoupledSystem& system, HermiteStep& step, std::span<const double> z,
+                                 std::span<double> image) {
+  const auto unknowns = step.unknowns();
+  const std::size_t count = unknowns.size();
+  for (std::size_t k = 0; k < count; ++k) {
+    step.right().values[unknowns[k]] = z[k];
+    step.right().slopes[unknowns[k]] = z[count + k];
+  }
+  step.write_inputs(system);
+  step.run(step.trials());
+  const TrialBlock& block = step.block();
+  for (std::size_t k = 0; k < count; ++k) {
+    image[k] = block.signals[unknowns[k]];
+    image[count + k] = block.slopes[unknowns[k]];
+  }
+  return std::none_of(block.outcomes.begin(), block.outcomes.end(),
+                      [](StepOutcome outcome) { return outcome == StepOutcome::Rejected; });
+}
+
+/// Estimates of subsystems that provide little can be worse than what continues the step before: the next step begins
+/// with what was nearer to the solution of this one.
+void IfosmondiStrategy::judge_guess() {
+  const std::size_t count = z_.size() / 2;
+  const double other_way = trusts_estimates_ ? -1.0 : 1.0;
+  double taken = 0.0;
+  double other = 0.0;
+  for (std::size_t i = 0; i < 2 * count; ++i) {
+    const double by_estimates = i < count ? coupling_->added_values()[i] : coupling_->added_slopes()[i - count];
+    const double miss = z_[i] - guess_[i];
+    taken = std::max(taken, std::abs(miss) / scale_[i]);
+    other = std::max(other, std::abs(miss - other_way * by_estimates) / scale_[i]);
+  }
+  if (!trusts_estimates_) ++steps_continued_;
+  if (other < taken) trusts_estimates_ = !trusts_estimates_;
+}
+
+/// The step follows the effort of the iteration.
+std::optional<Duration> IfosmondiStrategy::accepted(const CoupledSystem&, HermiteStep& step, const Taken& taken) {
+  const Duration size = step.window().size;
+  if (!adaptive_ || (taken.shortened && !taken.was_cut)) return std::nullopt;
+  return taken.was_cut ? size : controller_.next(size, std::sqrt(kEasy / evaluations_));
+}
+
+void IfosmondiStrategy::restarted() {
+  trusts_estimates_ = true;  // there is no step before
+  if (estimates_) estimates_->forget_past();
+}
+
+void IfosmondiStrategy::cannot_shorten(const CoupledSystem& system, const HermiteStep& step) {
+  struct Miss {
+    double residual;
+    std::size_t output;
+  };
+  std::vector<Miss> misses;
+  const auto unknowns = step.unknowns();
+  const auto miss_of = [&](std::size_t i) { return std::abs(z_[i] - image_[i]) / (std::abs(image_[i]) + 1.0); };
+  for (std::size_t k = 0; k < unknowns.size(); ++k) {
+    misses.push_back({std::max(miss_of(k), miss_of(unknowns.size() + k)), k});
+  }
+  std::stable_sort(misses.begin(), misses.end(), [](const Miss& a, const Miss& b) { return a.residual > b.residual; });
+  misses.resize(std::min(misses.size(), kNamedInError));
+  std::string text;
+  for (const auto& miss : misses) {
+    for (const auto& connection : system.graph().connections()) {
+      if (connection.output != unknowns[miss.output]) continue;
+      text += fmt::format("{}{} -> {} {:.3g}", text.empty() ? "" : ", ", system.graph().name(connection.output),
+                          system.graph().name(connection.input), miss.residual);
+      break;
+    }
+  }
+  if (const auto refusal = step.trials().refusal(); !refusal.empty()) text += "; the last trial failed: " + refusal;
+  throw Error(
+      ErrorCode::SolverFailed,
+      fmt::format("ifosmondi did not converge to iteration_tolerance = {:g} in a step of {:g} s; residuals of value or "
+                  "slope by "
+                  "connection: {}",
+                  options_.iteration_tolerance, step.window().size, text),
+      {.subsystem = {},
+       .variable = {},
+       .time = step.now(),
+       .remedy =
+           step.imposed()
+               ? "Choose a smaller step, another solver or a larger iteration_tolerance: a subsystem imposes its "
+                 "step, so this one cannot be cut"
+               : "Choose another solver, more max_iterations, a larger iteration_tolerance or a smaller min_step"});
+}
 
 void IfosmondiOptions::bind(OptionBinder& binder) {
   binder.choice("solver", solver,
@@ -44,187 +205,51 @@ const MethodTraits& Ifosmondi::traits() const {
 
 void Ifosmondi::bind(OptionBinder& binder) {
   options_.bind(binder);
-  common_.bind(binder, "the macro step follows the difficulty of the iteration");
+  marching_.bind(binder, "the macro step follows the difficulty of the iteration");
 }
 
 Requirements Ifosmondi::requirements() const {
-  Requirements needs = HermiteMethod::requirements();
+  Requirements needs = marching_.requirements();
   needs.trials = true;
   return needs;
 }
 
-void Ifosmondi::start_solving(CoupledSystem& system) {
-  solver_.emplace(2 * unknowns_.size(), options_.solver);
-  for (auto* values : {&z_, &image_, &scale_}) values->assign(2 * unknowns_.size(), 0.0);
-  if (options_.predictor != Predictor::Missiles) return;
-  trusts_estimates_ = true;
-  steps_continued_ = 0;
-  estimates_.emplace(system, estimated_kinds(system), predicting());
-  estimates_->only_predict();
-  coupling_.emplace(system, *estimates_, unknowns_);
-  estimated_slopes_.assign(block_.slopes.size(), 0.0);
+void Ifosmondi::check(const Graph&, const WrittenOptions& written, std::vector<Problem>& problems) const {
+  marching_.check(name(), {}, written, problems);
+}
+
+void Ifosmondi::start(CoupledSystem& system, const RunSettings& settings) {
+  marcher_.start(system, settings, marching_, system.trial_kinds(), marching_.estimator);
+  strategy_.start(system, marcher_.step(), options_, marching_.adaptive, predicting());
 }
 
 /// As missiles itself, unless the user chose otherwise.
 EstimatorOptions Ifosmondi::predicting() const {
   const EstimatorOptions unchanged;
-  EstimatorOptions options = common_.estimator;
+  EstimatorOptions options = marching_.estimator;
   if (options.reconstruction == unchanged.reconstruction) options.reconstruction = 2;
   if (options.linearize == unchanged.linearize) options.linearize = LinearizationRenewal::WhenNeeded;
   return options;
 }
 
-/// The first guess of `right_`. True when the coupling equations of the estimates hold for this step: their matrix is
-/// about that of the real equations.
-bool Ifosmondi::guess(CoupledSystem& system, const Window& window) {
-  if (coupling_) {
-    try {
-      solve_estimated(system, window, *coupling_);
-      if (!trusts_estimates_) predict(Predictor::Hermite, window.size);
-      return true;
-    } catch (const Error& error) {
-      if (error.code() != ErrorCode::SolverFailed) throw;  // else the estimates leave a loop undetermined
-    }
-  }
-  predict(coupling_ ? Predictor::Hermite : options_.predictor, window.size);
-  return false;
+MethodMemory Ifosmondi::memory() const {
+  return {marcher_.steps(), {}, to_bytes(marcher_, strategy_)};
 }
 
-/// Estimates of subsystems that tell little can be worse than what continues the step before: the next step begins with
-/// what was nearer to the solution of this one.
-void Ifosmondi::judge_guess() {
-  const std::size_t count = unknowns_.size();
-  const double other_way = trusts_estimates_ ? -1.0 : 1.0;
-  double taken = 0.0;
-  double other = 0.0;
-  for (std::size_t i = 0; i < 2 * count; ++i) {
-    const double by_estimates = i < count ? coupling_->values[i] : coupling_->slopes[i - count];
-    const double miss = z_[i] - guess_[i];
-    taken = std::max(taken, std::abs(miss) / scale_[i]);
-    other = std::max(other, std::abs(miss - other_way * by_estimates) / scale_[i]);
-  }
-  if (!trusts_estimates_) ++steps_continued_;
-  if (other < taken) trusts_estimates_ = !trusts_estimates_;
-}
-
-bool Ifosmondi::evaluate(CoupledSystem& system, const Window& window, std::span<const double> z,
-                         std::span<double> image) {
-  const std::size_t count = unknowns_.size();
-  for (std::size_t k = 0; k < count; ++k) {
-    right_.values[unknowns_[k]] = z[k];
-    right_.slopes[unknowns_[k]] = z[count + k];
-  }
-  write_inputs(system, window);
-  trials_->run(tasks_, block_);
-  for (std::size_t k = 0; k < count; ++k) {
-    image[k] = block_.signals[unknowns_[k]];
-    image[count + k] = block_.slopes[unknowns_[k]];
-  }
-  return std::none_of(block_.outcomes.begin(), block_.outcomes.end(),
-                      [](StepOutcome outcome) { return outcome == StepOutcome::Rejected; });
-}
-
-FixedPointSolver::Result Ifosmondi::solve(CoupledSystem& system, const Window& window) {
-  const bool solved = guess(system, window);
-  set_tasks(window);
-  const std::size_t count = unknowns_.size();
-  for (std::size_t k = 0; k < count; ++k) {
-    z_[k] = right_.values[unknowns_[k]];
-    z_[count + k] = right_.slopes[unknowns_[k]];
-    scale_[k] = magnitude(unknowns_[k]);
-    scale_[count + k] = scale_[k] / window.size;
-  }
-  const auto correct = [&](std::span<double> difference) {
-    coupling_->equations.solve(difference.first(count), difference.last(count));
-  };
-  const FixedPointSolver::Correction correction(correct);
-  FixedPointSolver::Settings settings{options_.iteration_tolerance, options_.max_iterations, scale_};
-  if (solved) {
-    settings.correction = &correction;
-    if (trusts_estimates_) settings.least_evaluations = 1;
-    guess_ = z_;
-  }
-  const auto result = solver_->solve(z_, image_, settings, [&](std::span<const double> z, std::span<double> image) {
-    return evaluate(system, window, z, image);
-  });
-  if (solved && result.converged) judge_guess();
-  return result;
-}
-
-void Ifosmondi::find_right_end(CoupledSystem& system, Window& window, MacroStepReport& report) {
-  if (estimates_) {
-    estimates_->follow(*trials_);
-    estimates_->begin(memory_.now, window.size, estimated_slopes_);
-  }
-  auto result = solve(system, window);
-  report.iterations += static_cast<std::uint64_t>(result.evaluations);
-  const auto rejected_before = report.rejected;
-  while (!result.converged) {
-    if (rigid_ || !shorten(window, kShrinkage * window.size)) throw_not_converged(system, window.size);
-    ++report.rejected;
-    result = solve(system, window);
-    report.iterations += static_cast<std::uint64_t>(result.evaluations);
-  }
-  if (common_.adaptive) adapt(window, result.evaluations, report.rejected > rejected_before);
-}
-
-void Ifosmondi::adapt(const Window& window, int evaluations, bool was_cut) {
-  if (was_shortened(window) && !was_cut) return;
-  const double factor = was_cut ? 1.0 : std::clamp(std::sqrt(kEasy / evaluations), kShrinkage, kGrowth);
-  set_next_step(window.size * factor);
-}
-
-void Ifosmondi::throw_not_converged(const CoupledSystem& system, Duration size) const {
-  struct Miss {
-    double residual;
-    std::size_t output;
-  };
-  std::vector<Miss> misses;
-  const auto miss_of = [&](std::size_t i) { return std::abs(z_[i] - image_[i]) / (std::abs(image_[i]) + 1.0); };
-  for (std::size_t k = 0; k < unknowns_.size(); ++k) {
-    misses.push_back({std::max(miss_of(k), miss_of(unknowns_.size() + k)), k});
-  }
-  std::stable_sort(misses.begin(), misses.end(), [](const Miss& a, const Miss& b) { return a.residual > b.residual; });
-  misses.resize(std::min(misses.size(), kNamedInError));
-  std::string text;
-  for (const auto& miss : misses) {
-    for (const auto& connection : system.graph().connections()) {
-      if (connection.output != unknowns_[miss.output]) continue;
-      text += fmt::format("{}{} -> {} {:.3g}", text.empty() ? "" : ", ", system.graph().name(connection.output),
-                          system.graph().name(connection.input), miss.residual);
-      break;
-    }
-  }
-  if (const auto refusal = trials_->refusal(); !refusal.empty()) text += "; the last trial failed: " + refusal;
-  throw Error(
-      ErrorCode::SolverFailed,
-      fmt::format("ifosmondi did not converge to iteration_tolerance = {:g} in a step of {:g} s; residuals of value or "
-                  "slope by "
-                  "connection: {}",
-                  options_.iteration_tolerance, size, text),
-      {.subsystem = {},
-       .variable = {},
-       .time = memory_.now,
-       .remedy =
-           rigid_ ? "Choose a smaller step, another solver or a larger iteration_tolerance: a subsystem imposes its "
-                    "step, so this one cannot be cut"
-                  : "Choose another solver, more max_iterations, a larger iteration_tolerance or a smaller min_step"});
-}
-
-void Ifosmondi::begin_anew() {
-  trusts_estimates_ = true;  // there is no step before
-  if (estimates_) estimates_->forget_past();
+void Ifosmondi::restore(const MethodMemory& memory) {
+  from_bytes(memory.bytes, marcher_, strategy_);
+  marcher_.restored();
 }
 
 std::vector<Fact> Ifosmondi::notes(const CoupledSystem&) const {
-  auto notes = trials_->notes();
-  if (common_.adaptive) notes.push_back({FactCode::StepFollowsIteration});
-  if (!estimates_) return notes;
+  auto notes = marcher_.step().trials().notes();
+  if (marching_.adaptive) notes.push_back({FactCode::StepFollowsIteration});
+  if (strategy_.estimates() == nullptr) return notes;
   const auto options = predicting();
   notes.push_back({FactCode::PredictorEstimates,
                    {},
                    {{"reconstruction", options.reconstruction}, {"linearize", to_word(options.linearize)}}});
-  for (auto& loss : estimates_->losses()) {
+  for (auto& loss : strategy_.estimates()->losses()) {
     loss.values.emplace_back("role", "predictor");
     notes.push_back(std::move(loss));
   }
@@ -232,8 +257,8 @@ std::vector<Fact> Ifosmondi::notes(const CoupledSystem&) const {
 }
 
 std::vector<Fact> Ifosmondi::closing_notes(const CoupledSystem&) const {
-  if (steps_continued_ == 0) return {};
-  return {{FactCode::PredictorContinued, {}, {{"steps", steps_continued_}}}};
+  if (strategy_.steps_continued() == 0) return {};
+  return {{FactCode::PredictorContinued, {}, {{"steps", strategy_.steps_continued()}}}};
 }
 
 }  // namespace entrain

@@ -5,7 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "methods/hermite/hermite_method.hpp"
+#include "methods/hermite/coupling_equations.hpp"
+#include "methods/hermite/marcher.hpp"
 #include "numerics/fixed_point.hpp"
 
 namespace entrain {
@@ -26,43 +27,48 @@ struct IfosmondiOptions {
   void bind(OptionBinder& binder);
 };
 
-/// IFOSMONDI-JFM: values and slopes of all coupling variables at the end of a step are found by iteration, in trials,
-/// under inputs that are cubic Hermite over the step (docs/theory/ifosmondi.md).
-class Ifosmondi final : public HermiteMethod {
+/// IFOSMONDI-JFM: values and slopes z of all coupling variables at the end of a step are found by iteration of z =
+/// g(z), where g is a trial under inputs that are cubic Hermite over the step.
+///
+/// Y. Eguillon, B. Lacabanne, D. Tromeur-Dervout: "IFOSMONDI co-simulation algorithm with Jacobian-free methods in
+/// PETSc", Engineering with Computers 2021, doi 10.1007/s00366-021-01558-6,
+/// as used in "COSTARICA estimator for rollback-less systems handling in iterative co-simulation algorithms", 2022
+/// (docs/theory/ifosmondi.md).
+class IfosmondiStrategy final : public CouplingStrategy {
  public:
-  const MethodTraits& traits() const override;
-  void bind(OptionBinder& binder) override;
-  Requirements requirements() const override;
-  std::vector<Fact> notes(const CoupledSystem& system) const override;
-  std::vector<Fact> closing_notes(const CoupledSystem& system) const override;
+  void start(CoupledSystem& system, HermiteStep& step, const IfosmondiOptions& options, bool adaptive,
+             const EstimatorOptions& predicting);
 
-  /// Its own, besides those of all Hermite methods.
+  void propose(CoupledSystem& system, HermiteStep& step) override;
+  Attempt solve(CoupledSystem& system, HermiteStep& step) override;
+  void cannot_shorten(const CoupledSystem& system, const HermiteStep& step) override;
+  std::optional<Duration> accepted(const CoupledSystem& system, HermiteStep& step, const Taken& taken) override;
+  void restarted() override;
+
+  /// Of predictor = "missiles"; null otherwise.
+  const Trials* estimates() const { return estimates_ ? &*estimates_ : nullptr; }
+  /// Steps that began with the polynomials of the step before, not with the estimates.
+  std::uint64_t steps_continued() const { return steps_continued_; }
+
   template <class Visitor>
   void fields(Visitor& visit) {
     visit(trusts_estimates_, steps_continued_);
-    if (estimates_) visit(*estimates_, coupling_->equations);
+    if (estimates_) visit(*estimates_, coupling_->equations());
   }
 
  private:
-  void start_solving(CoupledSystem& system) override;
-  void find_right_end(CoupledSystem& system, Window& window, MacroStepReport& report) override;
-  void begin_anew() override;
-  Bytes own_memory() const override { return to_bytes(*this); }
-  void restore_own(std::span<const std::byte> bytes) override { from_bytes(bytes, *this); }
-
-  EstimatorOptions predicting() const;
-  bool guess(CoupledSystem& system, const Window& window);
+  bool guess(CoupledSystem& system, HermiteStep& step);
   void judge_guess();
-  FixedPointSolver::Result solve(CoupledSystem& system, const Window& window);
-  bool evaluate(CoupledSystem& system, const Window& window, std::span<const double> z, std::span<double> image);
-  void adapt(const Window& window, int evaluations, bool was_cut);
-  [[noreturn]] void throw_not_converged(const CoupledSystem& system, Duration size) const;
+  bool evaluate(CoupledSystem& system, HermiteStep& step, std::span<const double> z, std::span<double> image);
 
   IfosmondiOptions options_;
+  StepController controller_;
+  bool adaptive_ = false;
   std::optional<FixedPointSolver> solver_;
-  std::vector<double> z_, image_, scale_;
+  int evaluations_ = 0;                    // of the latest attempt
+  std::vector<double> z_, image_, scale_;  // by unknown: first all values, then all slopes
 
-  // predictor = "missiles": everyone is estimated as well, whatever its trials are.
+  // predictor = "missiles": all subsystems are estimated as well, whatever their trials are.
   std::optional<Trials> estimates_;
   std::optional<EstimatedCoupling> coupling_;
   std::vector<double> estimated_slopes_;  // at the start of the step; not used
@@ -70,6 +76,30 @@ class Ifosmondi final : public HermiteMethod {
   // Between macro steps.
   bool trusts_estimates_ = true;  // as a first guess; their matrix serves anyway
   std::uint64_t steps_continued_ = 0;
+};
+
+class Ifosmondi final : public Method {
+ public:
+  const MethodTraits& traits() const override;
+  void bind(OptionBinder& binder) override;
+  Requirements requirements() const override;
+  void check(const Graph& graph, const WrittenOptions& written, std::vector<Problem>& problems) const override;
+  void start(CoupledSystem& system, const RunSettings& settings) override;
+  MacroStepReport advance(CoupledSystem& system) override { return marcher_.advance(system, strategy_); }
+  void constants_changed(CoupledSystem& system) override { marcher_.constants_changed(system, strategy_); }
+  MethodMemory memory() const override;
+  void restore(const MethodMemory& memory) override;
+  std::vector<Fact> notes(const CoupledSystem& system) const override;
+  std::vector<Fact> closing_notes(const CoupledSystem& system) const override;
+  std::vector<Fact> warnings(const CoupledSystem&) const override { return marcher_.warnings(); }
+
+ private:
+  EstimatorOptions predicting() const;
+
+  IfosmondiOptions options_;
+  MarcherOptions marching_;
+  Marcher marcher_;
+  IfosmondiStrategy strategy_;
 };
 
 }  // namespace entrain

@@ -1,41 +1,151 @@
 #include "methods/hermite/missiles.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "base/bytes.hpp"
 #include "entrain/fact_codes.hpp"
+#include "numerics/cubic_hermite.hpp"
 
 namespace entrain {
 namespace {
 
 constexpr int kDefectOrder = 4;
 constexpr double kErrorSafety = 0.8;
-constexpr double kErrorGrowth = 1.5;     // at most, from one step to the next
 constexpr double kErrorShrinkage = 0.2;  // at most
+constexpr double kErrorGrowth = 1.5;     // at most, from one step to the next
 constexpr double kWorthIt = 1.1;         // a step that could grow by less stays: gains and factors can be kept
-// Of the largest magnitude so far, or of the terms that the signal is the difference of (those come from signals with
-// tolerances of their own): what the tolerance is relative to where a signal is small. A tenth, because an error
-// made while all is quiet is a relative one when the signal has grown; less would chase signals that pass through zero.
-constexpr double kLeastSize = 0.1;
 // Of the tolerance: an old linearization must not be what makes the steps small. A hundredth, because
-// linearization_tolerance is relative to the range of a signal, the tolerance to as little as kLeastSize of it.
+// linearization_tolerance is relative to the range of a signal, the tolerance to as little as size_floor::kQuiet of it.
 constexpr double kLinearizationShare = 0.01;
-
-/// The step that brings an error of this order from `error` down to 1, as a factor.
-double step_factor(double error, int order) {
-  return error > 0.0 ? kErrorSafety * std::pow(error, -1.0 / order) : kErrorGrowth;
-}
 
 }  // namespace
 
-/// The past makes good what an older linearization misses, so that few are needed (docs/theory/missiles.md).
+void MissilesStrategy::start(CoupledSystem& system, HermiteStep& step, bool adaptive, double relative_tolerance,
+                             int gap_order) {
+  coupling_.emplace(system, step.trials(), step.unknowns());
+  controller_ = {{.relative_tolerance = relative_tolerance,
+                  .absolute_tolerance = 0.0,
+                  .order = kDefectOrder,
+                  .safety = kErrorSafety,
+                  .least_growth = kErrorShrinkage,
+                  .most_growth = kErrorGrowth},
+                 {}};
+  adaptive_ = adaptive;
+  gap_order_ = gap_order;
+  middle_ = step.trials().make_block();
+  terms_.assign(system.graph().outputs(), 0.0);
+  steps_missed_ = 0;
+  gap_.assign(system.graph().connections().size(), 0.0);
+}
+
+/// An output that is the difference of large terms cannot be better than they are.
+void MissilesStrategy::propose(CoupledSystem& system, HermiteStep& step) {
+  if (!adaptive_) return;
+  const Graph& graph = system.graph();
+  for (const OutputId y : step.unknowns()) {
+    const SubsystemId s = graph.owner(y);
+    terms_[y] = std::max(terms_[y], step.trials().estimator(s)->size_of_terms(y - graph.outputs_of(s).first));
+  }
+}
+
+/// (I - J) (z - z0) = g(z0) - z0 for values and slopes z at the end of the step; adaptive: judged by the defect in its
+/// middle, before any subsystem has made the step. Where there is no solution, or none in numbers, the defect is
+/// infinite: estimates of fast motion overflow over steps that are far too long.
+CouplingStrategy::Attempt MissilesStrategy::solve(CoupledSystem& system, HermiteStep& step) {
+  if (!adaptive_) {
+    coupling_->solve(system, step);
+    step.write_inputs(system);
+    return {};
+  }
+  failure_ = nullptr;
+  try {
+    coupling_->solve(system, step);
+    step.write_inputs(system);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::SolverFailed) throw;
+    failure_ = std::current_exception();
+  }
+  defect_ = failure_ ? std::numeric_limits<double>::infinity() : midpoint_defect(system, step);
+  if (std::isnan(defect_)) defect_ = std::numeric_limits<double>::infinity();
+  if (!(defect_ > 1.0)) return {};
+  return {false, std::clamp(safe_growth(defect_, kDefectOrder, controller_.settings()), kErrorShrinkage, kErrorSafety)};
+}
+
+void MissilesStrategy::cannot_shorten(const CoupledSystem&, const HermiteStep&) {
+  if (failure_) std::rethrow_exception(failure_);
+}
+
+/// How far the inputs are from the estimated outputs in the middle of the step, beyond what both differ at its start
+/// (restart = "c1"): the Hermite polynomials miss the outputs by order h^4 there. In units of the tolerance.
+double MissilesStrategy::midpoint_defect(CoupledSystem& system, HermiteStep& step) {
+  const Duration h = step.window().size;
+  step.run_half(middle_);
+  const auto& [left, left_slopes] = step.left();
+  const auto& [right, right_slopes] = step.right();
+  const auto start = step.real_values(system);
+  const auto start_slopes = step.real_slopes();
+  double largest = 0.0;
+  for (const OutputId y : step.unknowns()) {
+    const CubicHermite course{{left[y], left_slopes[y]}, {right[y], right_slopes[y]}, h};
+    double defect = 0.0;
+    if (step.slopes_known()) {
+      const CubicHermite known{{left[y] - start[y], left_slopes[y] - start_slopes[y]}, {}, h};
+      defect = course.middle() - middle_.signals[y];
+      defect -= known.middle();
+    } else {
+      defect = course.middle_of_parabola() - middle_.signals[y];
+    }
+    const double relative = std::abs(defect) / controller_.allowed(size_of(step, y));
+    if (!(relative <= largest)) largest = relative;  // NaN stays
+    if (std::isnan(largest)) break;
+  }
+  return largest;
+}
+
+/// Of a signal over the step in progress.
+double MissilesStrategy::size_of(const HermiteStep& step, OutputId y) const {
+  return std::max({std::abs(step.left().values[y]), std::abs(step.right().values[y]),
+                   size_floor::kQuiet * std::max(step.magnitude(y), terms_[y])});
+}
+
+double MissilesStrategy::largest_gap(const HermiteStep& step) const {
+  double largest = 0.0;
+  for (const OutputId y : step.unknowns()) {
+    const double gap = std::abs(step.block().signals[y] - step.right().values[y]);
+    largest = std::max(largest, gap / controller_.allowed(size_of(step, y)));
+  }
+  return largest;
+}
+
+std::optional<Duration> MissilesStrategy::next_size(const HermiteStep& step, const Taken& taken) {
+  const double gap = largest_gap(step);
+  const bool could_not_be_cut = defect_ > 1.0;
+  if (could_not_be_cut || (gap > 1.0 && taken.at_min_step)) ++steps_missed_;
+  const auto& settings = controller_.settings();
+  double growth = std::min(safe_growth(defect_, kDefectOrder, settings), safe_growth(gap, gap_order_, settings));
+  growth = std::clamp(growth, kErrorShrinkage, taken.was_cut ? 1.0 : kErrorGrowth);
+  if (!taken.was_cut && growth >= 1.0 && (growth < kWorthIt || taken.shortened)) return std::nullopt;
+  return growth * step.window().size;
+}
+
+std::optional<Duration> MissilesStrategy::accepted(const CoupledSystem& system, HermiteStep& step, const Taken& taken) {
+  const auto next = adaptive_ ? next_size(step, taken) : std::nullopt;
+  const auto& connections = system.graph().connections();
+  for (std::size_t c = 0; c < connections.size(); ++c) {
+    const OutputId y = connections[c].output;
+    gap_[c] = connections[c].factor * (step.block().signals[y] - step.right().values[y]);
+  }
+  for (const OutputId y : step.unknowns()) step.block().slopes[y] = step.right().slopes[y];
+  return next;
+}
+
+/// The past makes up for what an older linearization misses, so that few are needed (docs/theory/missiles.md).
 Missiles::Missiles() {
-  common_.estimator.reconstruction = 2;
-  common_.estimator.linearize = LinearizationRenewal::WhenNeeded;
-  common_.start = FirstStep::Short;
+  options_.estimator.reconstruction = 2;
+  options_.estimator.linearize = LinearizationRenewal::WhenNeeded;
+  options_.start = FirstStep::Short;
 }
 
 const MethodTraits& Missiles::traits() const {
@@ -52,144 +162,42 @@ const MethodTraits& Missiles::traits() const {
 }
 
 void Missiles::bind(OptionBinder& binder) {
-  common_.bind(binder, "the macro step follows the estimated error");
+  options_.bind(binder, "the macro step follows the estimated error");
   binder.number("relative_tolerance", relative_tolerance_,
                 "adaptive: error of a coupling signal per step, relative to its size there, at least a tenth of its "
                 "largest so far",
                 {1e-14, 1.0});
 }
 
-std::vector<AdaptiveOption> Missiles::adaptive_options() const {
-  auto options = HermiteMethod::adaptive_options();
-  options.push_back({"min_step", common_.min_step, 0.0});
-  options.push_back({"relative_tolerance", relative_tolerance_, kRelativeTolerance});
-  return options;
+void Missiles::check(const Graph&, const WrittenOptions& written, std::vector<Problem>& problems) const {
+  options_.check(
+      name(), {{"min_step", options_.min_step, 0.0}, {"relative_tolerance", relative_tolerance_, kRelativeTolerance}},
+      written, problems);
 }
 
 std::vector<std::string> Missiles::step_tolerances() const {
-  if (!common_.adaptive) return {};
+  if (!options_.adaptive) return {};
   return traits().knobs.tolerances;
 }
 
-EstimatorOptions Missiles::estimator_options() const {
-  EstimatorOptions options = common_.estimator;
-  if (common_.adaptive)
-    options.linearization_tolerance =
-        std::min(options.linearization_tolerance, kLinearizationShare * relative_tolerance_);
-  return options;
-}
-
-void Missiles::start_solving(CoupledSystem& system) {
-  coupling_.emplace(system, *trials_, unknowns_);
-  middle_ = trials_->make_block();
-  terms_.assign(system.graph().outputs(), 0.0);
-  steps_missed_ = 0;
-  gap_.assign(system.graph().connections().size(), 0.0);
-}
-
-void Missiles::find_right_end(CoupledSystem& system, Window& window, MacroStepReport& report) {
-  if (!common_.adaptive) {
-    solve(system, window);
-    return;
+void Missiles::start(CoupledSystem& system, const RunSettings& settings) {
+  EstimatorOptions estimator = options_.estimator;
+  if (options_.adaptive) {
+    estimator.linearization_tolerance =
+        std::min(estimator.linearization_tolerance, kLinearizationShare * relative_tolerance_);
   }
-  was_cut_ = false;
-  const Graph& graph = system.graph();
-  for (const OutputId y : unknowns_) {
-    const SubsystemId s = graph.owner(y);
-    terms_[y] = std::max(terms_[y], trials_->estimator(s)->size_of_terms(y - graph.outputs_of(s).first));
-  }
-  defect_ = tried_defect(system, window);
-  while (defect_ > 1.0) {
-    const double factor = std::clamp(step_factor(defect_, kDefectOrder), kErrorShrinkage, kErrorSafety);
-    if (!shorten(window, factor * window.size)) break;
-    was_cut_ = true;
-    ++report.rejected;
-    defect_ = tried_defect(system, window);
-  }
+  marcher_.start(system, settings, options_, estimated_kinds(system), estimator);
+  const int gap_order = options_.estimator.reconstruction == 2 ? 4 : 3;
+  strategy_.start(system, marcher_.step(), options_.adaptive, relative_tolerance_, gap_order);
 }
 
-/// The defect of the solution over this step; infinite if there is none while the step can still be cut: estimates of
-/// fast motion grow beyond all bounds over steps that are far too long.
-double Missiles::tried_defect(CoupledSystem& system, const Window& window) {
-  try {
-    solve(system, window);
-  } catch (const Error& error) {
-    Window shorter = window;
-    if (error.code() != ErrorCode::SolverFailed || !shorten(shorter, kErrorSafety * window.size)) throw;
-    return std::numeric_limits<double>::infinity();
-  }
-  const double defect = midpoint_defect(system, window);
-  return std::isnan(defect) ? std::numeric_limits<double>::infinity() : defect;
+MethodMemory Missiles::memory() const {
+  return {marcher_.steps(), {}, to_bytes(marcher_, strategy_)};
 }
 
-/// How far the inputs are from the estimated outputs in the middle of the step, beyond what both differ at its start
-/// (restart = "c1"): the Hermite polynomials miss the outputs by order h^4 there. Known before anyone really steps, so
-/// that the step can be cut without rollback. In units of the tolerance.
-double Missiles::midpoint_defect(CoupledSystem& system, const Window& window) {
-  const Duration h = window.size;
-  set_tasks({memory_.now + 0.5 * h, 0.5 * h});
-  trials_->run(tasks_, middle_);
-  set_tasks(window);
-  const std::span<const double> start =
-      common_.restart == HermiteRestart::Real ? std::span<const double>(memory_.left.values) : system.outputs();
-  const auto start_slopes = real_slopes();
-  double largest = 0.0;
-  for (const OutputId y : unknowns_) {
-    const double left = memory_.left.values[y];
-    const double right = right_.values[y];
-    double defect = 0.0;
-    if (memory_.slopes_known) {
-      defect = 0.5 * (left + right) + h * (memory_.left.slopes[y] - right_.slopes[y]) / 8.0 - middle_.signals[y];
-      defect -= 0.5 * (left - start[y]) + h * (memory_.left.slopes[y] - start_slopes[y]) / 8.0;
-    } else {
-      defect = left + 0.75 * (right - left) - 0.25 * h * right_.slopes[y] - middle_.signals[y];
-    }
-    const double relative = std::abs(defect) / (relative_tolerance_ * size_of(y));
-    if (!(relative <= largest)) largest = relative;  // NaN stays
-    if (std::isnan(largest)) break;
-  }
-  return largest;
-}
-
-void Missiles::solve(CoupledSystem& system, const Window& window) {
-  solve_estimated(system, window, *coupling_);
-  write_inputs(system, window);
-}
-
-/// Of a signal over the step under way.
-double Missiles::size_of(OutputId y) const {
-  return std::max(
-      {std::abs(memory_.left.values[y]), std::abs(right_.values[y]), kLeastSize * std::max(magnitude(y), terms_[y])});
-}
-
-double Missiles::largest_gap() const {
-  double largest = 0.0;
-  for (const OutputId y : unknowns_) {
-    const double gap = std::abs(block_.signals[y] - right_.values[y]);
-    largest = std::max(largest, gap / (relative_tolerance_ * size_of(y)));
-  }
-  return largest;
-}
-
-void Missiles::adapt(const Window& window) {
-  const double gap = largest_gap();
-  const bool could_not_be_cut = defect_ > 1.0;
-  if (could_not_be_cut || (gap > 1.0 && window.size <= least_step())) ++steps_missed_;
-  double factor =
-      std::min(step_factor(defect_, kDefectOrder), step_factor(gap, common_.estimator.reconstruction == 2 ? 4 : 3));
-  factor = std::clamp(factor, kErrorShrinkage, was_cut_ ? 1.0 : kErrorGrowth);
-  if (!was_cut_ && factor >= 1.0 && (factor < kWorthIt || was_shortened(window))) return;
-  set_next_step(factor * window.size);
-}
-
-void Missiles::look_back(const CoupledSystem& system, const Window& window) {
-  if (common_.adaptive) adapt(window);
-  const auto& connections = system.graph().connections();
-  for (std::size_t c = 0; c < connections.size(); ++c) {
-    const OutputId y = connections[c].output;
-    gap_[c] = connections[c].factor * (block_.signals[y] - right_.values[y]);
-  }
-  for (const OutputId y : unknowns_) block_.slopes[y] = right_.slopes[y];
+void Missiles::restore(const MethodMemory& memory) {
+  from_bytes(memory.bytes, marcher_, strategy_);
+  marcher_.restored();
 }
 
 std::vector<Signal> Missiles::own_signals(const Graph& graph) const {
@@ -203,23 +211,23 @@ std::vector<Signal> Missiles::own_signals(const Graph& graph) const {
 }
 
 void Missiles::own_values(std::span<double> values) const {
-  std::copy(gap_.begin(), gap_.end(), values.begin());
+  std::copy(strategy_.gaps().begin(), strategy_.gaps().end(), values.begin());
 }
 
 std::vector<Fact> Missiles::notes(const CoupledSystem&) const {
-  return trials_->losses();
+  return marcher_.step().trials().losses();
 }
 
 std::vector<Fact> Missiles::closing_notes(const CoupledSystem&) const {
   return {{FactCode::CouplingEquations,
            {},
-           {{"unknowns", 2 * unknowns_.size()}, {"factorizations", coupling_->equations.factorizations()}}}};
+           {{"unknowns", 2 * marcher_.step().unknowns().size()}, {"factorizations", strategy_.factorizations()}}}};
 }
 
-std::vector<Fact> Missiles::warnings(const CoupledSystem& system) const {
-  auto warnings = HermiteMethod::warnings(system);
-  if (steps_missed_ > 0) {
-    warnings.push_back({FactCode::ToleranceMissed, {}, {{"count", steps_missed_}}});
+std::vector<Fact> Missiles::warnings(const CoupledSystem&) const {
+  auto warnings = marcher_.warnings();
+  if (strategy_.steps_missed() > 0) {
+    warnings.push_back({FactCode::ToleranceMissed, {}, {{"count", strategy_.steps_missed()}}});
   }
   return warnings;
 }

@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "base/signal_range.hpp"
 #include "entrain/ids.hpp"
 
 namespace entrain {
@@ -20,13 +21,12 @@ class JumpDetector {
   void forget_past();
 
   struct Seen {
-    double low = 0.0;
-    double high = 0.0;
+    SignalRange range;
     double usual_miss = 0.0;  ///< a maximum that fades
 
     template <class Visitor>
     void fields(Visitor& visit) {
-      visit(low, high, usual_miss);
+      visit(range, usual_miss);
     }
   };
   struct Memory {

@@ -1,4 +1,4 @@
-#include "methods/hermite/jump_detector.hpp"
+#include "methods/jump_detector.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -22,7 +22,7 @@ constexpr double kValueRounding = 1e-9;  // of a signal that has not moved yet
 void JumpDetector::start(std::span<const double> values, std::span<const OutputId> watched) {
   watched_.assign(watched.begin(), watched.end());
   memory_.seen.clear();
-  for (const OutputId output : watched_) memory_.seen.push_back({values[output], values[output], 0.0});
+  for (const OutputId output : watched_) memory_.seen.push_back({{values[output], values[output]}, 0.0});
   memory_.steps = memory_.all_steps = 0;
 }
 
@@ -34,8 +34,7 @@ bool JumpDetector::jumped(std::span<const double> predicted, std::span<const dou
     const double miss = std::abs(value - predicted[watched_[i]]);
     found = found || is_jump(seen, miss, value);
     seen.usual_miss = std::max(miss, kFading * seen.usual_miss);
-    seen.low = std::min(seen.low, value);
-    seen.high = std::max(seen.high, value);
+    seen.range.take(value);
   }
   ++memory_.steps;
   ++memory_.all_steps;
@@ -44,7 +43,7 @@ bool JumpDetector::jumped(std::span<const double> predicted, std::span<const dou
 }
 
 bool JumpDetector::is_jump(const Seen& seen, double miss, double value) const {
-  const double range = seen.high - seen.low;
+  const double range = seen.range.span();
   if (!(miss > kValueRounding * (1.0 + std::abs(value)))) return false;
   if (memory_.steps >= kStepsToLearn) return miss > kShareOfRange * range && miss > kTimesUsual * seen.usual_miss;
   if (!(miss > kShareWhileLearning * range)) return false;

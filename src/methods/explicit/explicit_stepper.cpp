@@ -1,0 +1,193 @@
+#include "methods/explicit/explicit_stepper.hpp"
+
+#include <algorithm>
+
+#include "entrain/fact_codes.hpp"
+#include "methods/step_controller.hpp"
+
+namespace entrain {
+namespace {
+
+/// What becomes of input polynomials of this degree in each subsystem: lowered, on how many sub-steps, or sub-steps
+/// that bring nothing.
+std::vector<Fact> input_degree_notes(const CoupledSystem& system, int degree) {
+  std::vector<Fact> notes;
+  for (std::size_t s = 0; s < system.size(); ++s) {
+    const Capabilities& can = system.capabilities(SubsystemId{s});
+    const std::string& name = system.graph().name(SubsystemId{s});
+    const bool in_parts = can.substeps > 1;
+    if (can.internal_step && can.input_degree > 0 && degree > 0) {
+      notes.push_back({FactCode::InputsHeldInside, {name}, {{"internal_step", *can.internal_step, "s"}}});
+    }
+    if (can.input_degree < degree) {
+      Fact& lowered =
+          notes.emplace_back(Fact{FactCode::InputDegreeLowered, {name}, {{"from", degree}, {"to", can.input_degree}}});
+      if (in_parts) lowered.values.emplace_back("substeps", can.substeps);
+    } else if (in_parts) {
+      notes.push_back({FactCode::SubstepsUnused, {name}, {{"substeps", can.substeps}, {"degree", degree}}});
+    }
+  }
+  return notes;
+}
+
+}  // namespace
+
+void ExplicitOptions::bind(OptionBinder& binder) {
+  binder.integer("degree", degree, "degree of the input polynomials, by extrapolation from the history",
+                 {0, kMaxInputDegree});
+  binder.choice("start", start, "grow: the degree grows with the history; constant: a constant history is assumed");
+  binder.choice("loops", loops, "algebraic loops at communication times: one macro step late, or solved by Newton");
+  binder.boolean("adaptive", adaptive, "macro steps by the connection defect; the macro step is the first one");
+  binder.number("relative_tolerance", relative_tolerance,
+                "adaptive: defect allowed at the end of a step, relative to the output's range", {1e-12, 1.0});
+  binder.number("absolute_tolerance", absolute_tolerance,
+                "adaptive: defect that is allowed anyway, in the unit of the output", {0.0});
+  binder.number("min_step", min_step,
+                "smallest step in s, where it is not fixed; 0: a thousandth of the step of the run", {0.0});
+  binder.number("max_step", max_step,
+                "largest step in s, where it is not fixed; 0: a hundred times the step of the run", {0.0});
+}
+
+Requirements ExplicitOptions::requirements() const {
+  Requirements needs;
+  needs.refresh_in_loops = loops == LoopTreatment::Solve;
+  needs.free_step = adaptive;
+  return needs;
+}
+
+void ExplicitOptions::check(const std::string& method, bool chooses_steps, const WrittenOptions& written,
+                            std::vector<Problem>& problems) const {
+  if (max_step > 0.0 && min_step > max_step) {
+    problems.push_back(problem_of(
+        {FactCode::MinAboveMaxStep, {"method." + method}, {{"min_step", min_step, "s"}, {"max_step", max_step, "s"}}},
+        "", position_of(written, "min_step")));
+  }
+  if (adaptive) return;
+  const ExplicitOptions defaults;
+  std::vector<AdaptiveOption> idle{{"relative_tolerance", relative_tolerance, defaults.relative_tolerance},
+                                   {"absolute_tolerance", absolute_tolerance, defaults.absolute_tolerance}};
+  if (!chooses_steps) {
+    idle.push_back({"min_step", min_step, defaults.min_step});
+    idle.push_back({"max_step", max_step, defaults.max_step});
+  }
+  warn_of_idle(idle, method, written, problems);
+}
+
+std::vector<Fact> ExplicitOptions::notes(const CoupledSystem& system) const {
+  std::vector<Fact> notes;
+  const std::size_t count = system.graph().loops().size();
+  if (count > 0) {
+    notes.push_back(loops == LoopTreatment::Solve
+                        ? Fact{FactCode::LoopsSolved, {}, {{"loops", count}}}
+                        : Fact{FactCode::LoopsDelayed, {}, {{"loops", count}, {"step", "macro"}}});
+  }
+  for (auto& note : input_degree_notes(system, degree)) notes.push_back(std::move(note));
+  return notes;
+}
+
+void ExplicitStepper::start(CoupledSystem& system, const RunSettings& settings, const ExplicitOptions& options,
+                            const Parts& parts) {
+  control_ = parts.control;
+  if (options.adaptive) {
+    defect_.start(system, settings,
+                  {.relative_tolerance = options.relative_tolerance,
+                   .absolute_tolerance = options.absolute_tolerance,
+                   .min_step = options.min_step,
+                   .max_step = options.max_step,
+                   .order = options.degree + 1});
+    control_ = &defect_;
+  }
+  start_ = settings.start;
+  calendar_.start(system, settings);
+  inputs_.start(system, {.degree = options.degree,
+                         .constant_history = options.start == HistoryStart::Constant,
+                         .unit = control_ != nullptr ? 1.0 : settings.step,
+                         .filter = parts.filter});
+  memory_ = {};
+  memory_.degree.assign(system.size(), 0);
+  memory_.sample_at.assign(system.size(), 0.0);
+  events_.start(system, settings.start);
+  refresh_ = parts.refresh;
+  solve_loops_ = options.loops == LoopTreatment::Solve && !system.graph().loops().empty();
+  in_lockstep_ = inputs_.plain_hold() && calendar_.in_step() && !events_.any() && !refresh_ && !solve_loops_ &&
+                 control_ == nullptr;
+  tasks_.resize(system.size());
+}
+
+void ExplicitStepper::begin_step() {
+  if (control_ != nullptr) calendar_.choose(memory_.step, control_->now(), control_->next(events_.earliest()));
+}
+
+void ExplicitStepper::prepare_all(CoupledSystem& system) {
+  if (inputs_.plain_hold() && calendar_.in_step()) {
+    system.hold_all_inputs();
+    return;
+  }
+  for (std::size_t s = 0; s < system.size(); ++s) prepare(system, SubsystemId{s});
+}
+
+void ExplicitStepper::prepare(CoupledSystem& system, SubsystemId s) {
+  if (!calendar_.starts(s, memory_.step)) return;
+  memory_.degree[s] = inputs_.prepare(system, s, clock(), memory_.sample_at);
+}
+
+void ExplicitStepper::commit(CoupledSystem& system, std::span<const SubsystemId> batch) {
+  const std::span<const StepTask> tasks(tasks_.data(), collect_tasks(batch));
+  system.commit_all(tasks);
+  if (!events_.any()) return;
+  for (const auto& task : tasks) pass_events(system, task);
+}
+
+/// The steps of the batch that end with this macro step, in tasks_; how many.
+std::size_t ExplicitStepper::collect_tasks(std::span<const SubsystemId> batch) {
+  std::size_t count = 0;
+  const double after = clock() + (control_ != nullptr ? calendar_.window_of(memory_.step).size : 1.0);
+  if (calendar_.in_step()) {
+    const Calendar::Window window = calendar_.window_of(memory_.step);
+    for (const SubsystemId s : batch) {
+      tasks_[count++] = {s, window.from, window.size, memory_.degree[s], 1, window.to};
+      memory_.sample_at[s] = after;
+    }
+    return count;
+  }
+  for (const SubsystemId s : batch) {
+    if (!calendar_.ends(s, memory_.step)) continue;
+    tasks_[count++] = calendar_.task(s, memory_.step, memory_.degree[s]);
+    memory_.sample_at[s] = after;
+  }
+  return count;
+}
+
+/// No polynomial spans an event.
+void ExplicitStepper::pass_events(CoupledSystem& system, const StepTask& task) {
+  const auto event = events_.pass(system, task.subsystem, task.to);
+  if (!event) return;
+  inputs_.cut_history(system, task.subsystem);
+  if (!same_time(*event, task.to) && memory_.events_seen_late++ == 0) {
+    memory_.first_late = task.subsystem;
+    memory_.first_late_event = *event;
+  }
+}
+
+MacroStepReport ExplicitStepper::end_step(CoupledSystem& system) {
+  const MacroStepReport report = count_step(next_time());
+  if (control_ != nullptr) control_->judge(system, report.reached);
+  if (refresh_) system.refresh_signals(report.reached);
+  if (solve_loops_) system.solve_loops(report.reached);
+  return report;
+}
+
+std::vector<Fact> ExplicitStepper::warnings(const CoupledSystem& system) const {
+  std::vector<Fact> warnings;
+  if (control_ == &defect_ && defect_.beyond_tolerance() > 0) {
+    warnings.push_back(
+        {FactCode::InputsBeyondTolerance, {}, {{"steps", defect_.beyond_tolerance()}, {"of", memory_.step}}});
+  }
+  if (memory_.events_seen_late == 0) return warnings;
+  warnings.push_back({FactCode::EventsSeenLate,
+                      {system.graph().name(memory_.first_late)},
+                      {{"count", memory_.events_seen_late}, {"first", memory_.first_late_event, "s"}}});
+  return warnings;
+}
+
+}  // namespace entrain

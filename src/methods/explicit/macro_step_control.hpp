@@ -1,0 +1,20 @@
+#pragma once
+
+#include "entrain/coupled_system.hpp"
+
+namespace entrain {
+
+/// Chooses the macro steps of an explicit method. Nothing is taken back: a step that was too long is followed by a
+/// shorter one.
+class MacroStepControl {
+ public:
+  virtual ~MacroStepControl() = default;
+  /// Where the next step begins.
+  virtual Time now() const = 0;
+  /// Its size. `event`: the earliest that a subsystem has announced.
+  virtual Duration next(Time event) const = 0;
+  /// After every subsystem made the step, to `reached`.
+  virtual void judge(const CoupledSystem& system, Time reached) = 0;
+};
+
+}  // namespace entrain

@@ -1,0 +1,145 @@
+#pragma once
+
+#include <array>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "entrain/coupled_system.hpp"
+#include "entrain/options.hpp"
+#include "trials/trials.hpp"
+
+namespace entrain {
+
+/// What the inputs of a step begin with.
+enum class HermiteRestart { Real, C1 };
+template <>
+struct ChoiceNames<HermiteRestart> {
+  static constexpr std::array<ChoiceName<HermiteRestart>, 2> all{
+      {{HermiteRestart::Real, "real"}, {HermiteRestart::C1, "c1"}}};
+};
+
+/// The first guess of the values at the end of a step.
+enum class Predictor { Hold, Linear, Hermite, Missiles };
+template <>
+struct ChoiceNames<Predictor> {
+  static constexpr std::array<ChoiceName<Predictor>, 4> all{{{Predictor::Hold, "hold"},
+                                                             {Predictor::Linear, "linear"},
+                                                             {Predictor::Hermite, "hermite"},
+                                                             {Predictor::Missiles, "missiles"}}};
+};
+
+/// A step of all subsystems together, in progress: values and slopes of all signals (as CoupledSystem::signals) at its
+/// start, those sought at its end, the inputs between them, and the trials that are made with these.
+///
+/// Inputs are cubic Hermite polynomials, so that they are C1 over the run; where the slopes at the start are not known
+/// (a start, a jump) parabolas through the value there and value and slope at the end.
+class HermiteStep {
+ public:
+  struct Window {
+    Time to = 0.0;
+    Duration size = 0.0;
+  };
+  struct End {
+    std::vector<double> values, slopes;  ///< of all signals
+
+    template <class Visitor>
+    void fields(Visitor& visit) {
+      visit(values, slopes);
+    }
+  };
+
+  void start(CoupledSystem& system, Time now, HermiteRestart restart, std::vector<TrialKind> kinds,
+             const EstimatorOptions& estimator);
+
+  /// Connected outputs: their values and slopes at the end are what is sought.
+  std::span<const OutputId> unknowns() const { return unknowns_; }
+  Trials& trials() { return *trials_; }
+  const Trials& trials() const { return *trials_; }
+  /// A subsystem imposes a step: it cannot be cut.
+  bool imposed() const { return imposed_; }
+  /// That every subsystem can make.
+  Duration shortest() const { return shortest_; }
+
+  Time now() const { return memory_.now; }
+  const Window& window() const { return window_; }
+  void set_window(const Window& window) { window_ = window; }
+  /// To `now + size`.
+  void cut(Duration size) { window_ = {memory_.now + size, size}; }
+
+  const End& left() const { return memory_.left; }
+  bool slopes_known() const { return memory_.slopes_known; }  ///< of left
+  /// Of all signals, as they are at the start of the step; those of `left` unless restart = "c1".
+  std::span<const double> real_slopes() const;
+  std::span<const double> real_values(const CoupledSystem& system) const;
+  End& right() { return right_; }
+  const End& right() const { return right_; }
+  /// What the latest trial or the commit brought.
+  TrialBlock& block() { return block_; }
+  const TrialBlock& block() const { return block_; }
+  /// The size of a connected signal so far, 1 if it was always zero or next to it.
+  double magnitude(OutputId y) const;
+
+  /// Trials begin here, for a step of the size of the window.
+  void begin();
+  /// First guess of `right`: the last values held, their slopes followed, or the last polynomials continued.
+  void predict(Predictor predictor);
+  /// The inputs of all subsystems over the window, from `left` to `right`.
+  void write_inputs(CoupledSystem& system) const;
+  /// The tasks of the window.
+  void set_tasks();
+  /// Into `block`, with these trials.
+  void run(Trials& with) { with.run(tasks_, block_); }
+  /// To the middle of the window.
+  void run_half(TrialBlock& middle);
+  /// Makes the step for good; `block` receives the outputs as they are.
+  void commit();
+  /// What was committed becomes the start of the next step.
+  void move_on();
+
+  /// To this time under held inputs.
+  void cross(CoupledSystem& system, Time to);
+  /// The signals jump here: nothing is continued across.
+  void restart(CoupledSystem& system);
+  /// Inputs that no output feeds have other values.
+  void take_constants(std::span<const double> signals);
+
+  struct Memory {
+    Time now = 0.0;
+    End left;                       // where the next step begins
+    bool slopes_known = false;      // of left
+    Duration previous_size = 0.0;   // 0: no step before to extrapolate from
+    End previous;                   // at the start of the step before
+    std::vector<double> magnitude;  // per signal: largest so far
+
+    template <class Visitor>
+    void fields(Visitor& visit) {
+      visit(now, left, slopes_known, previous_size, previous, magnitude);
+    }
+  };
+  template <class Visitor>
+  void fields(Visitor& visit) {
+    visit(memory_, *trials_);
+  }
+  /// After its fields were read.
+  void restored();
+
+ private:
+  void start_tasks(const CoupledSystem& system);
+
+  HermiteRestart restart_ = HermiteRestart::Real;
+  std::optional<Trials> trials_;
+  std::vector<OutputId> unknowns_;
+  std::vector<StepTask> tasks_;
+  std::vector<Duration> longest_part_;  // per subsystem: imposed or maximal step; infinite if none
+  Duration shortest_ = 0.0;
+  bool imposed_ = false;
+  std::size_t first_constant_ = 0;   // among the signals, behind the outputs
+  std::vector<double> told_slopes_;  // restart = "c1": of the signals, as they really are at the left end
+  Window window_;
+  End right_;
+  TrialBlock block_;
+  Memory memory_;
+};
+
+}  // namespace entrain

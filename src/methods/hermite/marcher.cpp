@@ -1,0 +1,215 @@
+#include "methods/hermite/marcher.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "entrain/fact_codes.hpp"
+
+namespace entrain {
+namespace {
+
+constexpr double kFirstPiece = 1.0 / 16.0;  // of a step that begins without slopes, when it is made in pieces
+constexpr double kJustBefore = 1e-9;        // of a step: how far before an event a step ends
+
+/// The default smallest step is a share of the largest, where that is below the step of the run.
+StepLimits marcher_limits(const MarcherOptions& options, Duration step, Duration shortest) {
+  const StepSettings settings{.min_step = options.min_step, .max_step = options.max_step};
+  StepLimits limits = settings.limits(kHermiteLimits, step);
+  if (options.min_step == 0.0 && options.max_step > 0.0) {
+    limits.min = kHermiteLimits.min * std::min(options.max_step, step);
+  }
+  limits.min = std::max(shortest, limits.min);
+  limits.max = std::max(limits.min, limits.max);
+  return limits;
+}
+
+}  // namespace
+
+void MarcherOptions::bind(OptionBinder& binder, std::string_view adaptive_help) {
+  binder.boolean("adaptive", adaptive, adaptive_help);
+  binder.number("min_step", min_step, "smallest step in s; 0: a thousandth of the step of the run", {0.0});
+  binder.number("max_step", max_step, "adaptive: largest step in s; 0: ten times the step of the run", {0.0});
+  binder.choice("restart", restart,
+                "next step from the outputs as they really are, or strictly C1 from what the inputs ended with");
+  binder.choice(
+      "start", start,
+      "short: a step at the start or behind a jump, of low order for want of slopes and of a past, is made in "
+      "pieces that double from a sixteenth; they are not recorded");
+  estimator.bind(binder);
+}
+
+Requirements MarcherOptions::requirements() const {
+  Requirements needs;
+  needs.steps_together = true;
+  needs.free_step = adaptive;
+  return needs;
+}
+
+void MarcherOptions::check(const std::string& method, std::vector<AdaptiveOption> idle, const WrittenOptions& written,
+                           std::vector<Problem>& problems) const {
+  estimator.check(method, written, problems);
+  if (max_step > 0.0 && min_step > max_step) {
+    problems.push_back(problem_of(
+        {FactCode::MinAboveMaxStep, {"method." + method}, {{"min_step", min_step, "s"}, {"max_step", max_step, "s"}}},
+        "", position_of(written, "min_step")));
+  }
+  if (adaptive) return;
+  idle.insert(idle.begin(), {"max_step", max_step, 0.0});
+  warn_of_idle(idle, method, written, problems);
+}
+
+void Marcher::start(CoupledSystem& system, const RunSettings& settings, const MarcherOptions& options,
+                    std::vector<TrialKind> kinds, const EstimatorOptions& estimator) {
+  options_ = options;
+  settings_ = settings;
+  grid_ = Grid(settings.start, settings.stop, settings.step);
+  step_.start(system, settings.start, options.restart, std::move(kinds), estimator);
+  limits_ = marcher_limits(options, settings.step, step_.shortest());
+  predicted_ = step_.left().values;
+  jumps_.start(step_.left().values, step_.unknowns());
+  memory_ = {};
+  memory_.next_size = limits_.within(settings.step);
+  events_.start(system, settings.start);
+}
+
+MacroStepReport Marcher::advance(CoupledSystem& system, CouplingStrategy& strategy) {
+  MacroStepReport report;
+  if (memory_.restart_due) restart(system, strategy);
+  if (const auto event = event_to_cross()) {
+    // A rounding before the stop is the stop: nothing could be stepped on from there.
+    step_.cross(system, same_time(*event, settings_.stop) ? settings_.stop : *event);
+    restart(system, strategy);
+  } else if (options_.start == FirstStep::Short && !step_.slopes_known() && !step_.imposed() && !options_.adaptive) {
+    step_in_pieces(system, strategy, report);
+  } else {
+    step_once(system, strategy, next_window(), report);
+  }
+  events_.pass_all(system, step_.now());
+  while (memory_.grid_step < grid_.steps() && reached(step_.now(), grid_.time(memory_.grid_step + 1)))
+    ++memory_.grid_step;
+  ++memory_.steps;
+  report.reached = step_.now();
+  return report;
+}
+
+/// The first piece is short, each next one as long as all before together.
+void Marcher::step_in_pieces(CoupledSystem& system, CouplingStrategy& strategy, MacroStepReport& report) {
+  const Time from = step_.now();
+  const Window whole = next_window();
+  while (!reached(step_.now(), whole.to)) {
+    if (memory_.restart_due) restart(system, strategy);
+    const Time now = step_.now();
+    Window window = next_window();
+    const Duration piece = std::max(now == from ? kFirstPiece * whole.size : now - from, step_.shortest());
+    const bool rest_is_long_enough = window.size - piece >= std::max(0.5 * piece, step_.shortest());
+    if (rest_is_long_enough) window = {now + piece, piece};
+    step_once(system, strategy, window, report);
+    jumps_.forget_past();  // a piece misses more than the shorter one before: that is no jump
+  }
+}
+
+void Marcher::step_once(CoupledSystem& system, CouplingStrategy& strategy, const Window& window,
+                        MacroStepReport& report) {
+  step_.set_window(window);
+  step_.begin();
+  strategy.propose(system, step_);
+  CouplingStrategy::Taken taken;
+  taken.was_cut = shorten_until_good(system, strategy, report);
+  taken.shortened = step_.window().size < memory_.next_size;
+  taken.at_min_step = step_.window().size <= limits_.min;
+  for (std::size_t y = 0; y < predicted_.size(); ++y) {
+    predicted_[y] = step_.left().values[y] + step_.window().size * step_.left().slopes[y];
+  }
+  step_.commit();
+  const auto next_size = strategy.accepted(system, step_, taken);
+  if (next_size) memory_.next_size = limits_.within(*next_size);
+  step_.move_on();
+  notice_jumps();
+}
+
+/// True when the window was cut on the way.
+bool Marcher::shorten_until_good(CoupledSystem& system, CouplingStrategy& strategy, MacroStepReport& report) {
+  bool was_cut = false;
+  for (;;) {
+    const auto attempt = strategy.solve(system, step_);
+    report.iterations += attempt.evaluations;
+    if (attempt.good) return was_cut;
+    const auto shorter =
+        step_.imposed() ? std::nullopt : shortened(step_.window(), attempt.share * step_.window().size);
+    if (!shorter) {
+      strategy.cannot_shorten(system, step_);
+      return was_cut;
+    }
+    step_.set_window(*shorter);
+    was_cut = true;
+    ++report.rejected;
+  }
+}
+
+void Marcher::notice_jumps() {
+  const auto& outcomes = step_.block().outcomes;
+  const bool returned_early = std::any_of(outcomes.begin(), outcomes.end(),
+                                          [](StepOutcome outcome) { return outcome == StepOutcome::EndedEarly; });
+  const bool jumped = jumps_.jumped(predicted_, step_.block().signals);
+  // Imposed steps are not cut for an event: it is met where the step ends.
+  const bool announced = step_.imposed() && reached(step_.now(), events_.earliest());
+  // With the next step: until then the signals tell what this one missed.
+  memory_.restart_due = jumped || returned_early || announced;
+  if (memory_.restart_due && !announced && memory_.jumps_found++ == 0) memory_.first_jump = step_.now();
+}
+
+/// To the next time of the grid, or by the adaptive step; never onto an announced event but just before it.
+Marcher::Window Marcher::next_window() const {
+  const Window all{goal(), goal() - step_.now()};
+  if (options_.adaptive) return shortened(all, memory_.next_size).value_or(all);
+  const bool whole = all.to == grid_.time(memory_.grid_step + 1) && step_.now() == grid_.time(memory_.grid_step);
+  return {all.to, whole ? grid_.size(memory_.grid_step) : all.size};
+}
+
+/// The time that the steps must meet next.
+Time Marcher::goal() const {
+  const Time end = options_.adaptive ? settings_.stop : grid_.time(memory_.grid_step + 1);
+  return !step_.imposed() && reached(end, events_.earliest()) ? before(events_.earliest()) : end;
+}
+
+/// Where a step ends that must not see the event: just before it, or a step that every subsystem can make.
+Time Marcher::before(Time event) const {
+  return event - std::max({kJustBefore * settings_.step,
+                           1000 * std::numeric_limits<double>::epsilon() * std::abs(event), step_.shortest()});
+}
+
+/// About this long, at least the shortest step, and so that no shorter one is left to the time that must be met next.
+/// None where that makes it no shorter.
+std::optional<Marcher::Window> Marcher::shortened(const Window& window, Duration size) const {
+  const Duration shorter = step_without_remainder(std::max(size, limits_.min), goal() - step_.now(), limits_.min);
+  if (!(shorter < window.size)) return std::nullopt;
+  return Window{step_.now() + shorter, shorter};
+}
+
+std::optional<Time> Marcher::event_to_cross() const {
+  const Time event = events_.earliest();
+  if (step_.imposed() || event == kNever) return std::nullopt;
+  // Twice the distance: what is left of a step that ended before the event may be a rounding longer.
+  const bool near = event - step_.now() <= 2.0 * (event - before(event));
+  return near ? std::optional(event) : std::nullopt;
+}
+
+void Marcher::restart(CoupledSystem& system, CouplingStrategy& strategy) {
+  memory_.restart_due = false;
+  step_.restart(system);
+  jumps_.forget_past();
+  strategy.restarted();
+}
+
+void Marcher::constants_changed(CoupledSystem& system, CouplingStrategy& strategy) {
+  step_.take_constants(system.signals());
+  restart(system, strategy);
+}
+
+std::vector<Fact> Marcher::warnings() const {
+  if (memory_.jumps_found == 0) return {};
+  return {{FactCode::SignalJumps, {}, {{"count", memory_.jumps_found}, {"first", memory_.first_jump, "s"}}}};
+}
+
+}  // namespace entrain
