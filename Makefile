@@ -12,7 +12,7 @@ TIERS_REGEX = $(subst $(eval ) ,|,$(strip $(TIERS)))
 SLOW = Advice|AdvisedStep|VerifySteps|SpectralRadius|Faults|Convert|NewOfExample|NewSystem|PackagePath|StableRanges|PackedSignals
 CTEST = ctest --test-dir $(BUILD) -j $(JOBS) --output-on-failure --no-tests=error
 
-.PHONY: help setup build demo test sanitize check format tidy layers bench fuzz install clean
+.PHONY: help setup build demo test sanitize check format tidy layers links walk bench fuzz install clean
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 12
@@ -43,13 +43,21 @@ sanitize: ## unit, contract and failure tests under ASan and UBSan (built by Cla
 	@$(MAKE) --no-print-directory build PRESET=tsan TARGETS=contract_tests
 	@ctest --test-dir build/tsan -j $(JOBS) --output-on-failure --no-tests=error -R 'Thread'
 
-check: layers ## format, folder dependencies, clang-tidy on what changed
+check: layers links ## format, dependencies of the rooms, clang-tidy on what changed
 	@tools/setup demo check
 	@find $(SOURCES) -name '*.[ch]' -o -name '*.[ch]pp' | xargs clang-format-14 --dry-run -Werror
 	@tools/tidy
 
-layers: ## folders use only what lies beneath them
+layers: ## rooms use only what lies beneath them: the includes, and the names of types and methods
 	@tools/check_layers
+
+links: ## the same for the symbols of the built libraries
+	@$(MAKE) --no-print-directory build TARGETS=rooms
+	@tools/check_links $(BUILD)
+
+walk: ## the source files that a run passes on its way to the first step (needs valgrind, builds into build/walk)
+	@tools/setup demo test
+	@tools/walk
 
 format: ## format all sources
 	@tools/setup check

@@ -46,7 +46,7 @@ double seconds_per_radius(std::size_t count) {
   const auto choice = parallel_choice(count, 3, 0.01);
   return seconds_of([&] {
     const auto steps = subsystem_steps(network, choice.step, choice.degree);
-    spectral_radius(StepProgram(network, steps, choice));
+    step_radius(StepProgram(network, steps, choice));
   });
 }
 

@@ -14,4 +14,4 @@ add_custom_command(OUTPUT ${source}
 add_library(entrain_page STATIC ${source})
 target_include_directories(entrain_page PRIVATE src)
 target_link_libraries(entrain_page PRIVATE entrain_flags)
-target_link_libraries(entrain_core INTERFACE entrain_page)
+target_link_libraries(entrain_report INTERFACE entrain_page)

@@ -41,9 +41,9 @@ class SnapshotWriter {
   std::vector<std::uint8_t> bytes;
 };
 
-class Reader {
+class SnapshotReader {
  public:
-  explicit Reader(std::span<const std::uint8_t> bytes) : rest_(bytes) {}
+  explicit SnapshotReader(std::span<const std::uint8_t> bytes) : rest_(bytes) {}
 
   template <class T>
   T get() {
@@ -108,8 +108,8 @@ std::vector<std::uint8_t> to_bytes(const Snapshot& snapshot, std::uint64_t key) 
 }
 
 Snapshot from_bytes(std::span<const std::uint8_t> bytes, std::uint64_t key) {
-  Reader reader(bytes);
-  if (reader.get<std::uint64_t>() != key) Reader::fail();
+  SnapshotReader reader(bytes);
+  if (reader.get<std::uint64_t>() != key) SnapshotReader::fail();
   Snapshot snapshot;
   snapshot.phase = reader.get<unsigned>();
   snapshot.ahead_degree = reader.get<int>();

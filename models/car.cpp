@@ -102,7 +102,7 @@ VariableTable controller_variables() {
 
 /// A preset force, then F = Kp (target - dx/dt): it sees no speed, but differentiates the position it is given. With
 /// held inputs that derivative is zero.
-class Controller final : public Model {
+class CarController final : public Model {
  public:
   const VariableTable& variables() const noexcept override { return variables_; }
   void configure(std::span<const Value> parameters) override {
@@ -150,7 +150,7 @@ std::unique_ptr<Model> make_car_body() {
   return std::make_unique<Body>();
 }
 std::unique_ptr<Model> make_car_controller() {
-  return std::make_unique<Controller>();
+  return std::make_unique<CarController>();
 }
 
 }  // namespace entrain

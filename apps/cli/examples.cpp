@@ -12,25 +12,25 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Place {
+struct SoughtFolder {
   const char* what;
   const char* variable;  ///< of the environment; goes before the others
   std::array<const char*, 2> beside_program;
   const char* remedy;
 };
 
-fs::path find(const Place& place) {
-  if (const char* given = std::getenv(place.variable); given != nullptr && *given != '\0') return given;
+fs::path find(const SoughtFolder& sought) {
+  if (const char* given = std::getenv(sought.variable); given != nullptr && *given != '\0') return given;
   std::error_code error;
   const auto folder = fs::read_symlink("/proc/self/exe", error).parent_path();
-  for (const auto* path : place.beside_program) {
+  for (const auto* path : sought.beside_program) {
     if (fs::is_directory(folder / path, error)) return fs::canonical(folder / path);
   }
-  throw Error(ErrorCode::FileFailed, fmt::format("no {} beside '{}'", place.what, folder.string()),
+  throw Error(ErrorCode::FileFailed, fmt::format("no {} beside '{}'", sought.what, folder.string()),
               {.subsystem = {},
                .variable = {},
                .time = std::nullopt,
-               .remedy = fmt::format("{} {}", place.remedy, place.variable)});
+               .remedy = fmt::format("{} {}", sought.remedy, sought.variable)});
 }
 
 }  // namespace

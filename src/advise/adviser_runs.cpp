@@ -10,6 +10,7 @@
 #include "advise/method_kinds.hpp"
 #include "entrain/error.hpp"
 #include "entrain/fact_codes.hpp"
+#include "verify/verification.hpp"
 
 namespace entrain {
 namespace {
@@ -146,7 +147,7 @@ std::optional<Measured> Adviser::measured(std::size_t i) const {
   RunPath part = *pilot_.path;
   part.stop = description.stop->value;
   std::erase_if(part.points, [&](const OperatingPoint& point) { return point.time >= part.stop; });
-  const auto result = verify(description, {}, extensions_);
+  const auto result = verify_chosen(description, {}, extensions_);
   if (result.failure || !result.unrefined.empty()) return std::nullopt;  // what they have in common is not seen
   const double foretold = forecast_of(advice_.candidates[i]).forecast(part, advice_.step)->error;
   return Measured{i, foretold, worst_error(result)};

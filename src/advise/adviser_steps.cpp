@@ -11,6 +11,7 @@
 #include "advise/choose_method.hpp"
 #include "entrain/error.hpp"
 #include "entrain/fact_codes.hpp"
+#include "verify/verification.hpp"
 
 namespace entrain {
 namespace {
@@ -138,7 +139,7 @@ bool Adviser::confirm(Duration step, std::optional<double> foretold) {
   auto description = with_config(methods_, description_, advice_.candidates[*advice_.choice]);
   description.record = {};
   description.step = {step, {}};
-  const auto result = verify(description, {}, extensions_);
+  const auto result = verify_chosen(description, {}, extensions_);
   const auto measured = worst_of(result);
   const bool sound = result.doubts.empty() && std::all_of(result.outputs.begin(), result.outputs.end(),
                                                           [](const OutputVerification& of) { return of.sound(); });

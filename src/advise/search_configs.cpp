@@ -81,9 +81,10 @@ std::size_t affordable(std::size_t size, std::size_t networks) {
   return static_cast<std::size_t>(std::max(kFewest, kProducts / (cube * static_cast<double>(networks))));
 }
 
-class Search {
+class ConfigSearch {
  public:
-  Search(const LinearizedRun& linearized, const AdviceSettings& settings, int highest_degree, Duration longest_step)
+  ConfigSearch(const LinearizedRun& linearized, const AdviceSettings& settings, int highest_degree,
+               Duration longest_step)
       : methods_(linearized.methods), settings_(settings), highest_degree_(highest_degree), found_(linearized.found) {
     // The worst of a few points along the way; more cost more than they tell.
     constexpr std::size_t kMostPoints = 4;
@@ -261,7 +262,7 @@ class Search {
 
 Front search_configs(const LinearizedRun& linearized, const AdviceSettings& settings, int highest_degree,
                      Duration longest_step) {
-  return Search(linearized, settings, highest_degree, longest_step).run();
+  return ConfigSearch(linearized, settings, highest_degree, longest_step).run();
 }
 
 }  // namespace entrain

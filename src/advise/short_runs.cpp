@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "advise/candidates.hpp"
 #include "compare/difference.hpp"
 #include "entrain/recording.hpp"
+#include "session/session.hpp"
 
 namespace entrain {
 namespace {
@@ -49,10 +51,10 @@ ShortRuns::Recorded ShortRuns::run(const MethodConfig& config, Duration step) co
   description.step = {step, {}};
   description.stop->value = description.start.value + length_;
   description.record = {};
-  Simulation simulation(description, {}, extensions_);
+  Session session(std::move(description), {}, extensions_);
   MemoryRecorder recorder;
-  simulation.observe(recorder);
-  Recorded result{{}, simulation.run()};
+  session.observe(recorder);
+  Recorded result{{}, session.run()};
   for (std::size_t y = 0; y < recorder.names.size(); ++y) {
     auto& output = result.outputs.emplace_back(Output{recorder.names[y], {}, {}});
     for (std::size_t row = 0; row < recorder.times.size(); ++row) {

@@ -59,9 +59,9 @@ class Decoder {
 };
 
 /// Many at once, so that they share the threads.
-class Judge {
+class ChoiceRater {
  public:
-  Judge(OperatingNetworks networks, const EvolutionSettings& settings)
+  ChoiceRater(OperatingNetworks networks, const EvolutionSettings& settings)
       : networks_(networks), settings_(settings), decoder_(networks.front(), settings) {}
 
   const Decoder& decoder() const { return decoder_; }
@@ -90,27 +90,27 @@ class Judge {
 
 /// The problem as pagmo asks for it: copied at will, so it borrows.
 struct Problem3 {
-  const Judge* judge = nullptr;
+  const ChoiceRater* rater = nullptr;
 
   pagmo::vector_double fitness(const pagmo::vector_double& x) const {
-    return judge->objectives({judge->decoder().choice(x)});
+    return rater->objectives({rater->decoder().choice(x)});
   }
-  std::pair<pagmo::vector_double, pagmo::vector_double> get_bounds() const { return judge->decoder().bounds(); }
+  std::pair<pagmo::vector_double, pagmo::vector_double> get_bounds() const { return rater->decoder().bounds(); }
   static pagmo::vector_double::size_type get_nobj() { return 3; }
   static pagmo::vector_double::size_type get_nix() { return 1; }
 };
 
 /// A generation at a time, as pagmo asks for it.
 struct Batch {
-  const Judge* judge = nullptr;
+  const ChoiceRater* rater = nullptr;
 
   pagmo::vector_double operator()(const pagmo::problem& problem, const pagmo::vector_double& all) const {
     const auto length = static_cast<std::ptrdiff_t>(problem.get_nx());
     std::vector<CouplingChoice> choices;
     for (auto at = all.begin(); at != all.end(); at += length) {
-      choices.push_back(judge->decoder().choice(pagmo::vector_double(at, at + length)));
+      choices.push_back(rater->decoder().choice(pagmo::vector_double(at, at + length)));
     }
-    return judge->objectives(choices);
+    return rater->objectives(choices);
   }
 };
 
@@ -118,15 +118,15 @@ struct Batch {
 
 std::vector<FoundChoice> evolve_choices(OperatingNetworks networks, const EvolutionSettings& settings,
                                         std::span<const CouplingChoice> seeds) {
-  const Judge judge(networks, settings);
-  const pagmo::bfe batch(Batch{&judge});
-  pagmo::population population(pagmo::problem(Problem3{&judge}), batch, settings.population, settings.seed);
+  const ChoiceRater rater(networks, settings);
+  const pagmo::bfe batch(Batch{&rater});
+  pagmo::population population(pagmo::problem(Problem3{&rater}), batch, settings.population, settings.seed);
   pagmo::nsga2 nsga2(settings.generations, 0.95, 10.0, 0.05, 50.0, settings.seed);
   nsga2.set_bfe(batch);
   population = pagmo::algorithm(std::move(nsga2)).evolve(population);
   std::vector<CouplingChoice> choices(seeds.begin(), seeds.end());
-  for (const auto& x : population.get_x()) choices.push_back(judge.decoder().choice(x));
-  return front_of(choices, judge.qualities(choices));
+  for (const auto& x : population.get_x()) choices.push_back(rater.decoder().choice(x));
+  return front_of(choices, rater.qualities(choices));
 }
 
 }  // namespace entrain

@@ -390,7 +390,7 @@ Forecast forecast_implicit(const RunPath& path, Duration step, StepEnd from) {
 
 double explicit_radius(const LinearNetwork& network, const CouplingChoice& choice) {
   const auto steps = subsystem_steps(network, choice.step, choice.degree);
-  return spectral_radius(StepProgram(network, steps, choice));
+  return step_radius(StepProgram(network, steps, choice));
 }
 
 double implicit_radius(const LinearNetwork& network, Duration step, StepEnd from) {

@@ -76,7 +76,7 @@ Matrix step_matrix(const StepProgram& program) {
   return phi;
 }
 
-double spectral_radius(const StepProgram& program) {
+double step_radius(const StepProgram& program) {
   double radius = 0.0;
   if (program.size() <= kLargestDense) {
     radius = spectral_radius(step_matrix(program));

@@ -15,7 +15,7 @@ inline constexpr std::size_t kLargestDense = 400;
 Matrix step_matrix(const StepProgram& program);
 
 /// Per macro step: below 1 the coupling is stable.
-double spectral_radius(const StepProgram& program);
+double step_radius(const StepProgram& program);
 
 /// The connection defect, input at the end of a step minus output there, after two cycles from a consistent start with
 /// any state of length 1: || (S_u - L S_y) Phi^2 Phi_0^inf R_v ||_F (paper 003, (59), as verified). Inputs of degree 1

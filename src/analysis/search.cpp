@@ -12,15 +12,15 @@
 namespace entrain {
 namespace {
 
-struct Group {
+struct ChoiceGroup {
   std::size_t first = 0;
   std::size_t end = 0;
 };
 
 /// Neighbours of the same step and degree, at most kMost together so that there is work for every thread.
-std::vector<Group> groups_of(std::span<const CouplingChoice> choices) {
+std::vector<ChoiceGroup> groups_of(std::span<const CouplingChoice> choices) {
   constexpr std::size_t kMost = 256;
-  std::vector<Group> groups;
+  std::vector<ChoiceGroup> groups;
   for (std::size_t i = 0; i < choices.size(); ++i) {
     const bool joins = !groups.empty() && i - groups.back().first < kMost && choices[i].step == choices[i - 1].step &&
                        choices[i].degree == choices[i - 1].degree;
@@ -55,7 +55,7 @@ std::vector<Quality> evaluate_all(OperatingNetworks networks, std::span<const Co
       for (std::size_t i = groups[g].first; i < groups[g].end; ++i) {
         try {
           const StepProgram program(networks[n], steps, choices[i]);
-          result[i].radius = std::max(result[i].radius, spectral_radius(program));
+          result[i].radius = std::max(result[i].radius, step_radius(program));
           result[i].consistency = std::max(result[i].consistency, relative_consistency(program, exact[n]));
         } catch (const Error&) {
           result[i] = {kUnknown, kUnknown};

@@ -16,10 +16,10 @@ namespace entrain {
 namespace {
 
 using Eigen::Index;
-using Rows = Eigen::Map<RowMajor>;
+using RowMap = Eigen::Map<RowMajor>;
 constexpr double kNotThere = std::numeric_limits<double>::quiet_NaN();
 
-Rows block(std::span<double> rows, std::size_t first, std::size_t count, std::size_t columns) {
+RowMap block(std::span<double> rows, std::size_t first, std::size_t count, std::size_t columns) {
   return {rows.data() + first * columns, index(count), index(columns)};
 }
 
@@ -229,7 +229,7 @@ void StepProgram::make_step(const Step& operation, std::span<double> rows, std::
   const auto w = block(rows, samples_at() + first_input_[s] * samples_, operation.end.size(), columns);
   if (integrate) {
     scratch.resize(std::max(scratch.size(), matrices.A.rows * columns));
-    Rows next(scratch.data(), x.rows(), x.cols());
+    RowMap next(scratch.data(), x.rows(), x.cols());
     next.noalias() = view(steps_[s].exponential) * x;
     next.noalias() += view(operation.by_samples) * w;
     x = next;

@@ -120,8 +120,4 @@ void save(const SystemDescription& description, const std::filesystem::path& fil
   replace_file(file, system_text(description));
 }
 
-std::string_view version() noexcept {
-  return ENTRAIN_VERSION;
-}
-
 }  // namespace entrain

@@ -44,7 +44,7 @@ bool units_fit(const Variable& output, const Variable& input) {
 constexpr std::string_view kSameUnit = "same unit";
 constexpr std::string_view kTypeFits = "the type fits";  // a guess: never sure
 
-struct Candidate {
+struct OfferedOutput {
   std::string name;  ///< "subsystem.variable"
   const Part* part;
   const Variable* variable;
@@ -70,8 +70,8 @@ class Proposer {
       }
       result.reason = reason;
     };
-    try_match("same name", [&](const Candidate& output) { return output.variable->name == input.name; });
-    try_match("similar name", [&](const Candidate& output) {
+    try_match("same name", [&](const OfferedOutput& output) { return output.variable->name == input.name; });
+    try_match("similar name", [&](const OfferedOutput& output) {
       if (words_of(output.variable->name) == words) return true;
       auto with_owner = words_of(output.part->name);
       const auto own = words_of(output.variable->name);
@@ -80,8 +80,8 @@ class Proposer {
     });
     result.sure = result.outputs.size() == 1;
     // What has neither name nor unit in common is a guess, and one of another type would be a bad one.
-    const auto same_type = [&](const Candidate& output) { return type_name(*output.variable) == type_name(input); };
-    try_match(kSameUnit, [&](const Candidate& output) {
+    const auto same_type = [&](const OfferedOutput& output) { return type_name(*output.variable) == type_name(input); };
+    try_match(kSameUnit, [&](const OfferedOutput& output) {
       return !input.unit.empty() && output.variable->unit == input.unit && same_type(output);
     });
     try_match(kTypeFits, same_type);
@@ -89,7 +89,7 @@ class Proposer {
   }
 
  private:
-  std::vector<Candidate> outputs_;
+  std::vector<OfferedOutput> outputs_;
 };
 
 }  // namespace

@@ -47,7 +47,7 @@ std::optional<Value> unsigned_of(const Value& written) {
   return text == nullptr ? std::nullopt : number_in<std::uint64_t>(*text);
 }
 
-struct Text {
+struct TextOf {
   std::string operator()(const std::string& text) const { return text; }
   std::string operator()(const Binary& binary) const { return hexadecimal(binary); }
   template <class T>
@@ -72,7 +72,7 @@ std::string short_number(double value) {
 }
 
 std::string value_text(const Value& value) {
-  return std::visit(Text{}, value);
+  return std::visit(TextOf{}, value);
 }
 
 double number_of(const Value& value) {

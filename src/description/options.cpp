@@ -26,9 +26,9 @@ std::string range_text(OptionBinder::Limits limits) {
   return fmt::format("between {} and {}", limits.min, limits.max);
 }
 
-class Reader final : public OptionBinder {
+class OptionReader final : public OptionBinder {
  public:
-  Reader(const WrittenOptions& written, std::string_view owner, std::vector<Problem>& problems)
+  OptionReader(const WrittenOptions& written, std::string_view owner, std::vector<Problem>& problems)
       : written_(written), owner_(owner), problems_(problems) {}
 
   void number(std::string_view name, double& field, std::string_view, Limits limits) override {
@@ -219,7 +219,7 @@ class Describer final : public OptionBinder {
 
 void read_options(HasOptions& target, const WrittenOptions& written, std::string_view owner,
                   std::vector<Problem>& problems) {
-  Reader reader(written, owner, problems);
+  OptionReader reader(written, owner, problems);
   target.bind(reader);
   reader.add_unknown();
 }

@@ -32,7 +32,7 @@ struct Edge {
   const SspConnector* to = nullptr;
 };
 /// From the target back to the source.
-using MethodConfig = std::vector<const Edge*>;
+using EdgeChain = std::vector<const Edge*>;
 
 std::string port_text(const SspPort& port) {
   return port.first.empty() ? port.second : fmt::format("{}.{}", port.first, port.second);
@@ -165,9 +165,9 @@ class Tracer {
     SspFeed feed;
     feed.target = last.target;
     feed.where = last.connection->where;
-    MethodConfig way{&last};
+    EdgeChain chain{&last};
     while (true) {
-      const Edge* edge = way.back();
+      const Edge* edge = chain.back();
       if (feed.between.size() > kLongestWay) {
         problems_.push_back(problem_of(
             Fact{FactCode::ConnectorCircle, {port_text(feed.target)}, {{"most", kLongestWay}}}, "", feed.where));
@@ -186,20 +186,20 @@ class Tracer {
       feed.between.push_back({edge->source, feed.transformation});
       const auto before = into_system_.find(edge->source);
       if (before == into_system_.end()) break;
-      way.push_back(&edges_[before->second]);
+      chain.push_back(&edges_[before->second]);
     }
-    if (feed.from_component && feed.transformation.table.empty()) convert_along(way, feed);
+    if (feed.from_component && feed.transformation.table.empty()) convert_along(chain, feed);
     return feed;
   }
 
   /// Where the document tells the units of both ends, each connection converts before it transforms. Where it does not,
   /// those of the variables count, which are not known here: the assembly converts first, and everything else follows.
-  void convert_along(const MethodConfig& way, SspFeed& feed) {
-    const SspConnector* current = way.back()->from;
-    if (!has_unit(current) || !has_unit(way.front()->to)) return require_units_of_ends(way);
+  void convert_along(const EdgeChain& chain, SspFeed& feed) {
+    const SspConnector* current = chain.back()->from;
+    if (!has_unit(current) || !has_unit(chain.front()->to)) return require_units_of_ends(chain);
     SspTransformation sum;
-    SspPort told_by = way.back()->source;
-    for (auto edge = way.rbegin(); edge != way.rend(); ++edge) {
+    SspPort told_by = chain.back()->source;
+    for (auto edge = chain.rbegin(); edge != chain.rend(); ++edge) {
       const SspConnection& connection = *(*edge)->connection;
       if (has_unit((*edge)->to)) {
         if (connection.convert_units) convert(told_by, *current, **edge, sum);
@@ -222,16 +222,16 @@ class Tracer {
   }
 
   /// A system's connector with a unit between ends without: what is transformed there may be in another unit.
-  void require_units_of_ends(const MethodConfig& way) {
-    for (const Edge* edge : way) {
+  void require_units_of_ends(const EdgeChain& chain) {
+    for (const Edge* edge : chain) {
       for (const SspConnector* connector : {edge->from, edge->to}) {
-        const bool at_end = connector == way.back()->from || connector == way.front()->to;
+        const bool at_end = connector == chain.back()->from || connector == chain.front()->to;
         if (at_end || !has_unit(connector) || !depends_on_unit(edge->connection->transformation, *connector)) continue;
-        const bool source_lacks = !has_unit(way.back()->from);
-        const SspPort& lacking = source_lacks ? way.back()->source : way.front()->target;
+        const bool source_lacks = !has_unit(chain.back()->from);
+        const SspPort& lacking = source_lacks ? chain.back()->source : chain.front()->target;
         problems_.push_back(
             problem_of(Fact{FactCode::ConnectorUnitUnknown,
-                            {port_text(way.front()->target), connector->name, port_text(lacking)},
+                            {port_text(chain.front()->target), connector->name, port_text(lacking)},
                             {{"unit", connector->unit}}},
                        "write the unit of its connector, so that the transformation is applied in the right one",
                        edge->connection->where));

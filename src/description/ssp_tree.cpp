@@ -19,14 +19,14 @@ namespace fs = std::filesystem;
 constexpr std::size_t kMostElements = 100'000;
 constexpr int kDeepest = 200;  // no system is built so; recursion must end
 
-enum class Source { Fmu, Ssp, Other };
+enum class SourceKind { Fmu, Ssp, Other };
 
-Source kind_of(const SspElement& component, const fs::path& path) {
+SourceKind kind_of(const SspElement& component, const fs::path& path) {
   const std::string_view type = component.type;
-  if (type == "application/x-ssp-package" || type == "application/x-ssp-definition") return Source::Ssp;
-  if (!type.empty() && type != "application/x-fmu-sharedlibrary") return Source::Other;
+  if (type == "application/x-ssp-package" || type == "application/x-ssp-definition") return SourceKind::Ssp;
+  if (!type.empty() && type != "application/x-fmu-sharedlibrary") return SourceKind::Other;
   // Some tools leave the type away, or write that of an FMU everywhere.
-  return path.extension() == ".ssp" || path.extension() == ".ssd" ? Source::Ssp : Source::Fmu;
+  return path.extension() == ".ssp" || path.extension() == ".ssd" ? SourceKind::Ssp : SourceKind::Fmu;
 }
 
 const SspElement* find_id(const SspElement& element, const std::string& id) {
@@ -140,9 +140,9 @@ void SspTreeBuilder::open_component(SspScope& scope) {
     const fs::path path = SspLibrary::resolved(*scope.file, *component.source, fragment);
     if (component.source->starts_with('#')) return open_same_document(scope, fragment);
     switch (kind_of(component, path)) {
-      case Source::Fmu: scope.fmu = path; break;
-      case Source::Ssp: open_reference(scope, path, fragment); break;
-      case Source::Other:
+      case SourceKind::Fmu: scope.fmu = path; break;
+      case SourceKind::Ssp: open_reference(scope, path, fragment); break;
+      case SourceKind::Other:
         problem(Fact{FactCode::ComponentType, {scope.path}, {{"type", component.type}}}, "export it as an FMU");
     }
   } catch (const Error& error) {

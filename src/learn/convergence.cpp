@@ -21,10 +21,10 @@ constexpr std::size_t kPilotSteps = 400;  // enough for a few periods of what th
 constexpr double kFitTolerance = 1e-9;    // of a step that is called linear
 
 /// The states and inputs of all subsystems in the first steps.
-class Pilot : public Observer {
+class FirstSteps : public Observer {
  public:
   /// The system is asked anew each time: a run may make it anew.
-  explicit Pilot(RepeatedRun& run) : run_(run), now_(run.system().states()) {}
+  explicit FirstSteps(RepeatedRun& run) : run_(run), now_(run.system().states()) {}
   void communicated(const Sample&, const RunSummary& summary) override {
     run_.system().read_states(now_);
     states_.insert(states_.end(), now_.begin(), now_.end());
@@ -84,7 +84,8 @@ struct Steps {
   std::size_t fitted = 0;
 };
 
-Steps linear_steps(CoupledSystem& system, const Pilot& pilot, std::span<const LearnedWire> wires, Duration step) {
+Steps linear_steps(CoupledSystem& system, const FirstSteps& first_steps, std::span<const LearnedWire> wires,
+                   Duration step) {
   const Graph& graph = system.graph();
   Steps steps;
   for (std::size_t s = 0; s < system.size(); ++s) {
@@ -93,7 +94,7 @@ Steps linear_steps(CoupledSystem& system, const Pilot& pilot, std::span<const Le
     system.linearize_all(std::span(&id, 1), std::span(&here, 1));
     StepMatrices own;
     own.span = span_of(system, id, step);
-    if (const auto fit = pilot.fitted_step(id, own.span)) {
+    if (const auto fit = first_steps.fitted_step(id, own.span)) {
       const std::size_t states = system.states_of(id).count;
       own.A = part_of_fit(*fit, 0, states);
       own.B = part_of_fit(*fit, states, graph.inputs_of(id).count);
@@ -157,12 +158,12 @@ ConvergenceEstimate estimate_convergence(RepeatedRun& run, std::span<const Learn
     result.notes.push_back(*std::move(why));
     return result;
   }
-  Pilot pilot(run);
-  run.run(settings.start + static_cast<double>(kPilotSteps) * settings.step, nullptr, pilot);
+  FirstSteps first_steps(run);
+  run.run(settings.start + static_cast<double>(kPilotSteps) * settings.step, nullptr, first_steps);
   run.initialize();
-  const Steps steps = linear_steps(run.system(), pilot, wires, settings.step);
+  const Steps steps = linear_steps(run.system(), first_steps, wires, settings.step);
   std::vector<double> scales;
-  for (const auto& wire : wires) scales.push_back(pilot.range(wire.connection.input));
+  for (const auto& wire : wires) scales.push_back(first_steps.range(wire.connection.input));
   const auto cycle = static_cast<double>(cycle_of(steps.all));
   const auto gain = learning_gain(learning_loop(run.system().graph(), steps.all, wires, scales),
                                   {options.gain, options.cutoff * settings.step});

@@ -27,9 +27,9 @@ struct Pair {
   bool seen = false;
 };
 
-class Search {
+class FeedthroughSearch {
  public:
-  explicit Search(RepeatedRun& run) : run_(run) {
+  explicit FeedthroughSearch(RepeatedRun& run) : run_(run) {
     const Graph& graph = system().graph();
     for (std::size_t s = 0; s < system().size(); ++s) {
       for (const OutputId output : graph.outputs_of(SubsystemId{s})) {
@@ -115,7 +115,7 @@ class Search {
   void look_during_a_run() {
     class Looks : public Observer {
      public:
-      Looks(Search& search, Duration interval) : search_(search), interval_(interval) {}
+      Looks(FeedthroughSearch& search, Duration interval) : search_(search), interval_(interval) {}
       void communicated(const Sample& sample, const RunSummary& summary) override {
         if (summary.macro_steps == 0 || sample.t < next_) return;
         next_ = sample.t + interval_;
@@ -123,7 +123,7 @@ class Search {
       }
 
      private:
-      Search& search_;
+      FeedthroughSearch& search_;
       Duration interval_;
       Time next_ = -std::numeric_limits<Time>::infinity();
     };
@@ -154,7 +154,7 @@ class Search {
 }  // namespace
 
 FoundFeedthrough find_feedthrough(RepeatedRun& run) {
-  return Search(run).find();
+  return FeedthroughSearch(run).find();
 }
 
 }  // namespace entrain

@@ -31,9 +31,9 @@ constexpr double kHorizons = 20.0;  // of a progressive horizon, unless told
 constexpr int kMostHalvings = 6;    // of the growth of a horizon that does not converge
 
 /// Whether repeated runs get anywhere, from their errors alone. NaN and infinity are never better than anything.
-class Verdict {
+class LearningTrend {
  public:
-  explicit Verdict(const LearnOptions& options) : options_(options) {}
+  explicit LearningTrend(const LearnOptions& options) : options_(options) {}
 
   /// The end that this run brings, if it does.
   std::optional<LearnEnd> take(double error) {
@@ -110,14 +110,14 @@ class Learner {
 
   /// Repeats the run to this time until the error is small enough or will not become so.
   LearnEnd learn_up_to(Time horizon) {
-    Verdict verdict(options_);
+    LearningTrend trend(options_);
     best_.reset();
     const std::size_t first = result_.iterations.size();
     while (true) {
       const double error = iterate(horizon);
       if (interrupted_) return LearnEnd::Interrupted;
       if (exploded(result_.iterations[first], result_.iterations.back())) return LearnEnd::Diverged;
-      if (const auto end = verdict.take(error)) return *end;
+      if (const auto end = trend.take(error)) return *end;
       update_corrections(corrections_, record_, options_, run_.settings().step);
     }
   }
@@ -268,17 +268,6 @@ std::vector<std::string> late_outputs(const LearnPlan& plan) {
 }
 
 }  // namespace
-
-std::string_view to_string(LearnEnd end) {
-  switch (end) {
-    case LearnEnd::Converged: return "converged";
-    case LearnEnd::Iterations: return "out of iterations";
-    case LearnEnd::Stalled: return "stalled";
-    case LearnEnd::Diverged: return "diverged";
-    case LearnEnd::Interrupted: break;
-  }
-  return "interrupted";
-}
 
 LearnResult learn(const SystemDescription& description, const LearnOptions& options, const LearnProgress& progress,
                   const Extensions& extensions) {

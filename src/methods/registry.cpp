@@ -20,20 +20,6 @@ std::vector<MethodFactory> factories() {
 
 }  // namespace
 
-std::string_view to_string(MethodFamily family) {
-  switch (family) {
-    case MethodFamily::Explicit: return "explicit";
-    case MethodFamily::Implicit: return "implicit";
-    case MethodFamily::Asynchronous: return "asynchronous";
-    case MethodFamily::Reference: break;
-  }
-  return "reference";
-}
-
-std::string_view default_method() noexcept {
-  return built_in_methods().entries().front().traits.name;
-}
-
 MethodRegistry::MethodRegistry(const Extensions& extensions) {
   // The plainest first: it is the default, and where nothing tells methods apart the first is taken.
   auto makers = factories<Jacobi, GaussSeidel, Nepce, Missiles, Ifosmondi, F3ornits, Monolithic>();

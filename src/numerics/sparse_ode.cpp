@@ -11,37 +11,37 @@
 namespace entrain {
 namespace {
 
-using Rows = std::vector<std::size_t>;
+using RowIndices = std::vector<std::size_t>;
 
 /// The integrator solves with 1 - gamma J: the diagonal is always there.
-Rows with_diagonal(Rows rows, std::size_t column) {
+RowIndices with_diagonal(RowIndices rows, std::size_t column) {
   const auto place = std::lower_bound(rows.begin(), rows.end(), column);
   if (place == rows.end() || *place != column) rows.insert(place, column);
   return rows;
 }
 
-std::vector<Rows> with_diagonal(const SparsityPattern& pattern) {
-  std::vector<Rows> columns;
+std::vector<RowIndices> with_diagonal(const SparsityPattern& pattern) {
+  std::vector<RowIndices> columns;
   for (std::size_t j = 0; j < pattern.rows_of_column.size(); ++j) {
     columns.push_back(with_diagonal(pattern.rows_of_column[j], j));
   }
   return columns;
 }
 
-std::size_t entries_of(const std::vector<Rows>& columns) {
+std::size_t entries_of(const std::vector<RowIndices>& columns) {
   std::size_t count = 0;
   for (const auto& rows : columns) count += rows.size();
   return count;
 }
 
-SUNMatrix make_matrix(const std::vector<Rows>& columns, SUNContext context) {
+SUNMatrix make_matrix(const std::vector<RowIndices>& columns, SUNContext context) {
   const auto size = static_cast<sunindextype>(columns.size());
   return SUNSparseMatrix(size, size, static_cast<sunindextype>(entries_of(columns)), CSC_MAT, context);
 }
 
 class SparseSolver final : public OdeLinearSolver {
  public:
-  SparseSolver(const OdeLinearSetup& setup, std::vector<Rows> columns, SUNMatrix empty)
+  SparseSolver(const OdeLinearSetup& setup, std::vector<RowIndices> columns, SUNMatrix empty)
       : OdeLinearSolver(empty, SUNLinSol_KLU(setup.states, empty, setup.context)),
         given_(*setup.pattern),
         columns_(std::move(columns)) {}
@@ -74,7 +74,7 @@ class SparseSolver final : public OdeLinearSolver {
 
  private:
   const SparsityPattern& given_;
-  std::vector<Rows> columns_;
+  std::vector<RowIndices> columns_;
 };
 
 }  // namespace

@@ -25,7 +25,7 @@ CompletedRun run_to_the_end(const SystemDescription& description, const std::vec
   return run;
 }
 
-SystemDescription load_example(const Example& example, std::string_view method) {
+SystemDescription example_with(const Example& example, std::string_view method) {
   SystemDescription description = load(example.file);
   if (example.fmus.used() && method != "monolithic") description = with_fmus(std::move(description), example.fmus);
   description.method = {std::string(method), {}};
@@ -35,7 +35,7 @@ SystemDescription load_example(const Example& example, std::string_view method) 
 }  // namespace
 
 SystemDescription load_example(const Example& example, std::string_view method, double step) {
-  SystemDescription description = load_example(example, method);
+  SystemDescription description = example_with(example, method);
   description.step = {step, {}};
   return description;
 }
@@ -43,7 +43,7 @@ SystemDescription load_example(const Example& example, std::string_view method, 
 CompletedRun run_changed(const Example& example, std::string_view method,
                          const std::function<void(SystemDescription&)>& change,
                          const std::vector<std::string>& signals) {
-  SystemDescription description = load_example(example, method);
+  SystemDescription description = example_with(example, method);
   change(description);
   return run_to_the_end(description, signals);
 }

@@ -18,7 +18,7 @@ const Tolerance kTenDigits{2e-7, "the verified value is printed with seven to te
 const Tolerance kCounted{0.0, "a count"};
 
 /// The coupling of the oscillator, as in (41) of the paper unless told otherwise.
-struct Spring {
+struct CouplingSpring {
   double stiffness = 1.0;  // c_k
   double damping = 2.0;    // d_k
 };
@@ -41,11 +41,11 @@ std::vector<double> linspace(double low, double high, int count) {
 /// How far the stiffness or the damping of the coupling can grow, at the step of the figures.
 class SpringSweep {
  public:
-  SpringSweep(const Examples& examples, Master master, double Spring::*parameter)
+  SpringSweep(const Examples& examples, Master master, double CouplingSpring::*parameter)
       : nominal_(oscillator_network(examples)), master_(master), parameter_(parameter) {}
 
   double radius_at(double value) const {
-    Spring spring;
+    CouplingSpring spring;
     spring.*parameter_ = value;
     return radius(changed(spring), choice(master_, kStep));
   }
@@ -66,9 +66,9 @@ class SpringSweep {
   static constexpr Duration kStep = 8.9;
 
   /// Only the force side knows the coupling spring; its matrices are affine in both numbers.
-  LinearNetwork changed(const Spring& spring) const {
+  LinearNetwork changed(const CouplingSpring& spring) const {
     constexpr double kMass = 10.0;
-    const Spring paper;
+    const CouplingSpring paper;
     const double stiffer = spring.stiffness - paper.stiffness;
     const double damped = spring.damping - paper.damping;
     LinearNetwork network = nominal_;
@@ -86,7 +86,7 @@ class SpringSweep {
 
   LinearNetwork nominal_;
   Master master_;
-  double Spring::*parameter_;
+  double CouplingSpring::*parameter_;
 };
 
 std::vector<ReproduceRow> numbers(const Examples& examples) {
@@ -101,20 +101,21 @@ std::vector<ReproduceRow> numbers(const Examples& examples) {
   rows.push_back(compared("consistency, the same", 1.1, 1.103074, control12.consistency, kPrinted));
   struct Limit {
     Master master;
-    double Spring::*parameter;
+    double CouplingSpring::*parameter;
     double paper, grid;
     std::optional<double> limit;
   };
-  for (const auto& of : {Limit{Master::Seidel12, &Spring::stiffness, 0.89, 0.89022, 1.1230369},
-                         Limit{Master::Seidel21, &Spring::stiffness, 0.89, 0.89022, 1.1230369},
-                         Limit{Master::Seidel12, &Spring::damping, 2.26, 2.25702, 2.6844177},
-                         Limit{Master::Seidel21, &Spring::damping, 2.26, 2.25702, 2.6844177},
-                         Limit{Master::Control12, &Spring::stiffness, 3.59, 3.59381, 3.7614539},
-                         Limit{Master::Control21, &Spring::stiffness, 3.59, 3.59381, 4.4173392},
-                         Limit{Master::Control12, &Spring::damping, 1e5, 1e5, std::nullopt},
-                         Limit{Master::Control21, &Spring::damping, 1e5, 1e5, std::nullopt}}) {
+  for (const auto& of : {Limit{Master::Seidel12, &CouplingSpring::stiffness, 0.89, 0.89022, 1.1230369},
+                         Limit{Master::Seidel21, &CouplingSpring::stiffness, 0.89, 0.89022, 1.1230369},
+                         Limit{Master::Seidel12, &CouplingSpring::damping, 2.26, 2.25702, 2.6844177},
+                         Limit{Master::Seidel21, &CouplingSpring::damping, 2.26, 2.25702, 2.6844177},
+                         Limit{Master::Control12, &CouplingSpring::stiffness, 3.59, 3.59381, 3.7614539},
+                         Limit{Master::Control21, &CouplingSpring::stiffness, 3.59, 3.59381, 4.4173392},
+                         Limit{Master::Control12, &CouplingSpring::damping, 1e5, 1e5, std::nullopt},
+                         Limit{Master::Control21, &CouplingSpring::damping, 1e5, 1e5, std::nullopt}}) {
     const SpringSweep sweep(examples, of.master, of.parameter);
-    const auto what = fmt::format("{}, {}", name(of.master), of.parameter == &Spring::stiffness ? "c_k" : "d_k");
+    const auto what =
+        fmt::format("{}, {}", name(of.master), of.parameter == &CouplingSpring::stiffness ? "c_k" : "d_k");
     rows.push_back(compared(what + ": last stable point of the paper's grid", of.paper, of.grid,
                             sweep.last_grid_point(), kPrinted));
     if (!of.limit) continue;
@@ -157,7 +158,7 @@ std::vector<ReproduceRow> beyond(const Examples& examples) {
 std::vector<ReproduceRow> fig4(const Examples& examples) {
   std::vector<ReproduceRow> rows;
   for (const Master master : {Master::Control12, Master::Control21}) {
-    const SpringSweep sweep(examples, master, &Spring::stiffness);
+    const SpringSweep sweep(examples, master, &CouplingSpring::stiffness);
     for (const double value : {7.220809, 9.111628}) {  // points of logspace(-5, 5, 100)
       rows.push_back(compared(fmt::format("{}: radius at c_k = {:.3g} below 1", name(master), value), std::nullopt, 1.0,
                               sweep.radius_at(value), {0.0, "stable on an island", true}));
@@ -166,14 +167,14 @@ std::vector<ReproduceRow> fig4(const Examples& examples) {
   return rows;
 }
 
-struct Front {
+struct ParetoFront {
   std::vector<CouplingChoice> choices;
   std::vector<Quality> qualities;
   std::vector<std::size_t> members;
 };
 
-Front front_of(const LinearNetwork& network, std::vector<CouplingChoice> choices) {
-  Front front{std::move(choices), {}, {}};
+ParetoFront front_of(const LinearNetwork& network, std::vector<CouplingChoice> choices) {
+  ParetoFront front{std::move(choices), {}, {}};
   const int threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   front.qualities = evaluate_all({&network, 1}, front.choices, threads);
   std::vector<std::vector<double>> objectives;
@@ -182,7 +183,7 @@ Front front_of(const LinearNetwork& network, std::vector<CouplingChoice> choices
   return front;
 }
 
-std::size_t without_gains(const Front& front) {
+std::size_t without_gains(const ParetoFront& front) {
   return static_cast<std::size_t>(std::count_if(front.members.begin(), front.members.end(), [&](std::size_t member) {
     const auto& gains = front.choices[member].gains;
     return std::all_of(gains.begin(), gains.end(), [](double gain) { return gain == 0.0; });
@@ -197,7 +198,7 @@ std::vector<ReproduceRow> fig6(const Examples& examples) {
       if (alpha < 1.0) choices.push_back(choice(Master::Control21, step, 0, {0.0, 0.0, alpha}));
     }
   }
-  const Front front = front_of(network, std::move(choices));
+  const ParetoFront front = front_of(network, std::move(choices));
   const auto best = *std::min_element(front.members.begin(), front.members.end(), [&](std::size_t a, std::size_t b) {
     return front.qualities[a].radius < front.qualities[b].radius;
   });
@@ -230,7 +231,7 @@ std::vector<ReproduceRow> fig7(const Examples& examples) {
       }
     }
   }
-  const Front front = front_of(network, std::move(choices));
+  const ParetoFront front = front_of(network, std::move(choices));
   std::vector<ReproduceRow> rows;
   rows.push_back(
       compared("points on the front", std::nullopt, 366, static_cast<double>(front.members.size()), kCounted));

@@ -48,7 +48,7 @@ Quality quality(const LinearNetwork& network, const CouplingChoice& of) {
 
 double radius(const LinearNetwork& network, const CouplingChoice& of) {
   const auto steps = subsystem_steps(network, of.step, of.degree);
-  return spectral_radius(StepProgram(network, steps, of));
+  return step_radius(StepProgram(network, steps, of));
 }
 
 MemoryRecorder run_master(const Examples& examples, const MasterRun& of) {

@@ -15,6 +15,7 @@
 #include "entrain/fact_codes.hpp"
 
 namespace entrain {
+
 namespace {
 
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();

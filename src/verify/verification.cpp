@@ -1,7 +1,4 @@
-#include "entrain/verification.hpp"
-
-#include "entrain/fact_codes.hpp"
-#include "methods/requirements.hpp"
+#include "verify/verification.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -11,10 +8,13 @@
 #include <cmath>
 #include <limits>
 
-#include "advise/choose_method.hpp"
 #include "base/signal_range.hpp"
+#include "entrain/fact_codes.hpp"
 #include "entrain/system.hpp"
+#include "methods/registry.hpp"
+#include "methods/requirements.hpp"
 #include "session/prepare.hpp"
+#include "session/session.hpp"
 #include "verify/output_courses.hpp"
 #include "verify/run_witness.hpp"
 
@@ -226,21 +226,16 @@ SystemDescription refined(SystemDescription description, const std::vector<std::
 /// The run, or why it did not complete.
 std::optional<std::string> run_at(const SystemDescription& description, const RunOptions& options,
                                   const Extensions& extensions, OutputCourses& courses, RunWitness& witness) {
-  Simulation simulation(description, options, extensions);
-  simulation.observe(courses);
-  simulation.observe(witness);
-  const auto& summary = simulation.run();
+  Session session(description, options, extensions);
+  session.observe(courses);
+  session.observe(witness);
+  const auto& summary = session.run();
   if (summary.termination == Termination::Completed) return std::nullopt;
   return fmt::format("the run with a step of {} s {}: {}", description.step->value, to_string(summary.termination),
                      summary.message);
 }
 
 }  // namespace
-
-double OutputVerification::relative_error() const {
-  const double bar = error_bar.value_or(std::numeric_limits<double>::quiet_NaN());
-  return range > 0.0 ? bar / range : bar;
-}
 
 bool Verification::confirmed(double largest_relative_error) const {
   return !failure && unrefined.empty() && doubts.empty() &&
@@ -249,14 +244,11 @@ bool Verification::confirmed(double largest_relative_error) const {
          });
 }
 
-Verification verify(const SystemDescription& written, const RunOptions& options, const Extensions& extensions) {
-  // Chosen anew for h/2 and h/4, the method could be another one, and the runs would tell nothing of each other.
-  const auto [chosen, note, reasons] = choose_method(written, extensions);
-  const SystemDescription description = resolved(chosen, extensions);
+Verification verify_chosen(const SystemDescription& written, const RunOptions& options, const Extensions& extensions) {
+  const SystemDescription description = resolved(written, extensions);
   Verification result;
   result.system = description.name;
   result.method = description.method.value;
-  if (note) result.remarks.push_back(*note);
   std::vector<std::string> tolerances;
   {
     const Refinement refinement(description, options, extensions);  // gone before the runs: an FMU may be the only one

@@ -46,7 +46,7 @@ using test::ring;
 
 double radius(const LinearNetwork& network, const CouplingChoice& choice) {
   const auto steps = subsystem_steps(network, choice.step, choice.degree);
-  return spectral_radius(StepProgram(network, steps, choice));
+  return step_radius(StepProgram(network, steps, choice));
 }
 
 TEST(ExactCoupling, names_the_outputs_of_a_loop_without_solution) {
@@ -131,7 +131,7 @@ TEST(SpectralRadius, of_a_thousand_masses_is_that_of_their_slowest_mode) {
   const auto steps = subsystem_steps(network, choice.step, choice.degree);
   const StepProgram program(network, steps, choice);
   ASSERT_GT(program.size(), kLargestDense);
-  EXPECT_NEAR(spectral_radius(program), std::exp(-0.005 * 0.01), 2e-8);
+  EXPECT_NEAR(step_radius(program), std::exp(-0.005 * 0.01), 2e-8);
 }
 
 TEST(CoupledMotion, sparse_matrix_has_the_eigenvalues_of_the_dense_one) {

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "methods/registry.hpp"
 #include "support/systems.hpp"
 
 namespace entrain {
@@ -108,6 +109,10 @@ TEST(MissilesLaplace, gaver_stehfest_is_the_papers_way_to_nearly_the_same_answer
   const double inverted = run_missiles({"laplace=\"gaver-stehfest\""}).prey;
   EXPECT_NE(inverted, exact);
   EXPECT_NEAR(inverted, exact, 1e-3 * exact);
+}
+
+TEST(DefaultMethod, is_the_first_of_the_registry) {
+  EXPECT_EQ(default_method(), built_in_methods().entries().front().traits.name);
 }
 
 }  // namespace method_options_test

@@ -39,7 +39,7 @@ class TwoMasses {
   }
   StabilityAt at(const CouplingChoice& choice) const {
     const auto steps = subsystem_steps(network_, choice.step, choice.degree);
-    return {spectral_radius(StepProgram(network_, steps, choice)), turning_.in(choice.step)};
+    return {step_radius(StepProgram(network_, steps, choice)), turning_.in(choice.step)};
   }
 
   LinearNetwork network_;

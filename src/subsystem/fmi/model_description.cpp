@@ -25,9 +25,9 @@ constexpr std::array<std::pair<std::string_view, FmuType>, 5> kTypesOfFmi2{{{"Re
                                                                             {"String", FmuType::String},
                                                                             {"Enumeration", FmuType::Enumeration}}};
 
-class Reader : private DescriptionXml {
+class DescriptionReader : private DescriptionXml {
  public:
-  explicit Reader(const std::string& fmu) : DescriptionXml(fmu) {}
+  explicit DescriptionReader(const std::string& fmu) : DescriptionXml(fmu) {}
 
   FmuDescription read(std::string_view xml) {
     pugi::xml_document document;
@@ -345,7 +345,7 @@ std::string_view to_string(FmuInterface interface) {
 }
 
 FmuDescription parse_model_description(std::string_view xml, const std::string& fmu) {
-  return Reader(fmu).read(xml);
+  return DescriptionReader(fmu).read(xml);
 }
 
 }  // namespace entrain

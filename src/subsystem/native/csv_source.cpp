@@ -18,7 +18,7 @@ namespace entrain {
 namespace {
 
 /// Rows over time, each `width` numbers.
-struct Rows {
+struct TimeRows {
   VariableTable variables;
   std::vector<Time> times;
   std::vector<double> values;
@@ -29,7 +29,7 @@ class RowReader {
  public:
   explicit RowReader(const std::filesystem::path& file) : file_(file) {}
 
-  Rows read(std::string_view text) {
+  TimeRows read(std::string_view text) {
     if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);  // a byte order mark
     std::string ended;
     if (!text.empty() && text.back() != '\n') text = ended = std::string(text) + '\n';
@@ -109,12 +109,12 @@ class RowReader {
 
   const std::filesystem::path& file_;
   int line_ = 1;
-  Rows rows_;
+  TimeRows rows_;
 };
 
-class Source final : public CsvSource {
+class TableSource final : public CsvSource {
  public:
-  Source(Rows rows, TableInterpolation interpolation) : rows_(std::move(rows)), interpolation_(interpolation) {
+  TableSource(TimeRows rows, TableInterpolation interpolation) : rows_(std::move(rows)), interpolation_(interpolation) {
     for (std::size_t row = 1; row < rows_.times.size(); ++row) {
       const bool here = interpolation_ == TableInterpolation::Hold || rows_.times[row] == rows_.times[row - 1];
       const double* values = row_values(row);
@@ -176,7 +176,7 @@ class Source final : public CsvSource {
     return interpolation_ == TableInterpolation::Linear && row + 1 < rows_.times.size() && reached(t, rows_.times[row]);
   }
 
-  Rows rows_;
+  TimeRows rows_;
   TableInterpolation interpolation_;
   std::vector<Time> jumps_;
   mutable std::size_t latest_ = 0;  ///< the row asked for last: a cache
@@ -186,7 +186,7 @@ class Source final : public CsvSource {
 
 std::unique_ptr<CsvSource> parse_csv_source(std::string_view text, const std::filesystem::path& file,
                                             TableInterpolation interpolation) {
-  return std::make_unique<Source>(RowReader(file).read(text), interpolation);
+  return std::make_unique<TableSource>(RowReader(file).read(text), interpolation);
 }
 
 std::unique_ptr<CsvSource> read_csv_source(const std::filesystem::path& file, TableInterpolation interpolation) {

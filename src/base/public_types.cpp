@@ -1,9 +1,47 @@
-#include "entrain/advice.hpp"
-
+// What the plain structs of the public headers tell of themselves; every room may ask them.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <limits>
+
+#include "entrain/advice.hpp"
+#include "entrain/learning.hpp"
+#include "entrain/run_summary.hpp"
+#include "entrain/verification.hpp"
+
 namespace entrain {
+
+std::string_view to_string(Termination termination) {
+  switch (termination) {
+    case Termination::NotStarted: return "not started";
+    case Termination::Running: return "running";
+    case Termination::Completed: return "completed";
+    case Termination::Failed: return "failed";
+    case Termination::Interrupted: break;
+  }
+  return "interrupted";
+}
+
+std::string_view to_string(MethodFamily family) {
+  switch (family) {
+    case MethodFamily::Explicit: return "explicit";
+    case MethodFamily::Implicit: return "implicit";
+    case MethodFamily::Asynchronous: return "asynchronous";
+    case MethodFamily::Reference: break;
+  }
+  return "reference";
+}
+
+std::string_view to_string(LearnEnd end) {
+  switch (end) {
+    case LearnEnd::Converged: return "converged";
+    case LearnEnd::Iterations: return "out of iterations";
+    case LearnEnd::Stalled: return "stalled";
+    case LearnEnd::Diverged: return "diverged";
+    case LearnEnd::Interrupted: break;
+  }
+  return "interrupted";
+}
 
 std::string MethodConfig::title() const {
   auto text = degree ? fmt::format("{} of degree {}", method, *degree) : method;
@@ -36,6 +74,11 @@ std::string_view Candidate::growth() const {
   if (!radius) return {};
   if (stable) return *radius > 1.0 ? "as the motion" : "stable";
   return harmless ? "grows slowly" : "grows";
+}
+
+double OutputVerification::relative_error() const {
+  const double bar = error_bar.value_or(std::numeric_limits<double>::quiet_NaN());
+  return range > 0.0 ? bar / range : bar;
 }
 
 }  // namespace entrain

@@ -1,0 +1,260 @@
+#include "session/session.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/bytes.hpp"
+#include "base/suggest.hpp"
+#include "base/values.hpp"
+#include "description/system_file.hpp"
+#include "entrain/entrain.hpp"
+#include "entrain/fact_codes.hpp"
+#include "entrain/learning.hpp"
+#include "entrain/system.hpp"
+#include "session/learned.hpp"
+
+namespace entrain {
+
+namespace {
+
+Fact correction_note(const CorrectionSummary& correction) {
+  return {FactCode::CorrectionUsed,
+          correction.inputs,
+          {{"file", correction.file.empty() ? "a learned correction" : correction.file}, {"error", correction.error}}};
+}
+
+}  // namespace
+
+std::string_view version() noexcept {
+  return ENTRAIN_VERSION;
+}
+
+Session::Session(SystemDescription description, RunOptions options, const Extensions& extensions,
+                 std::optional<Fact> choice)
+    : description_(std::move(description)),
+      extensions_(extensions),
+      options_(std::move(options)),
+      choice_(std::move(choice)) {
+  if (options_.learned != nullptr) learned_ = *options_.learned;
+  make();
+}
+
+const SystemIdentity& Session::known_identity() {
+  if (!identity_) identity_ = identity_of(description_, extensions_, learned_ ? &*learned_ : nullptr);
+  return *identity_;
+}
+
+/// Everything from the description, as the first time.
+void Session::make() {
+  std::vector<Problem> problems;
+  Prepared made = prepare(description_, options_.threads, extensions_, problems, options_.log);
+  if (!made.system) throw Error(std::move(problems));  // an earlier one stays as it is
+  forget_checkpoints();
+  runner_.reset();
+  changes_.reset();
+  prepared_ = std::move(made);
+  for (const auto& problem : problems) prepared_.summary.warnings.push_back(fact_of(problem));
+  if (choice_) prepared_.summary.notes.push_back(*choice_);
+  if (learned_) {
+    corrections_ = scheduled(*learned_, description_, prepared_.system->graph(), prepared_.settings);
+    prepared_.summary.correction = {learned_->file, learned_->inputs, learned_->error};
+    prepared_.summary.notes.push_back(correction_note(*prepared_.summary.correction));
+  }
+  changes_.emplace(*prepared_.system, [this](SubsystemId s, std::size_t parameter) { return start_of(s, parameter); });
+  make_runner();
+}
+
+void Session::make_runner() {
+  runner_ = std::make_unique<Runner>(*prepared_.system, *prepared_.method, prepared_.settings, prepared_.summary,
+                                     options_.interrupt, options_.threads);
+  runner_->stop_on(options_.stop);
+  if (corrections_) runner_->correct(&*corrections_);
+  for (auto* observer : observers_) runner_->observe(*observer);
+}
+
+bool Session::can_be_reset() {
+  auto& system = *prepared_.system;
+  if (runner_->summary().termination == Termination::Failed) return false;
+  for (std::size_t s = 0; s < system.size(); ++s) {
+    if (system.facets(SubsystemId{s}).reset == nullptr) return false;
+  }
+  return true;
+}
+
+std::optional<Value> Session::start_of(SubsystemId s, std::size_t parameter) const {
+  const auto& variable = prepared_.system->variables(s).parameters[parameter];
+  const auto& subsystem = description_.subsystems[s];
+  for (const auto& [name, written] : subsystem.start) {
+    if (is_called(variable, name)) return converted(written.value, variable);
+  }
+  for (const auto& [name, given] : subsystem.optional_start) {
+    if (is_called(variable, name)) return converted(given.value, variable);
+  }
+  return variable.start;
+}
+
+void Session::require_outside(const char* what) const {
+  if (runner_->is_inside()) {
+    throw Error(ErrorCode::InvalidSystem,
+                fmt::format("{} is not possible from an observer, while the run goes on", what));
+  }
+}
+
+void Session::observe(Observer& observer) {
+  observers_.push_back(&observer);
+  runner_->observe(observer);
+}
+
+const RunSummary& Session::run() {
+  return run_until(kNever);
+}
+
+const RunSummary& Session::run_until(Time t) {
+  runner_->run_until(t);
+  return summary();
+}
+
+void Session::set(std::string_view variable, const Value& value) {
+  const auto termination = summary().termination;
+  if (termination != Termination::NotStarted && termination != Termination::Running) {
+    throw Error(ErrorCode::InvalidSystem, fmt::format("'{}' cannot be set: the run has ended", variable),
+                {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Call reset first"});
+  }
+  const bool running = termination == Termination::Running;
+  if (running && !runner_->is_initialized()) {
+    throw Error(
+        ErrorCode::InvalidSystem, fmt::format("'{}' cannot be set while the run begins", variable),
+        {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Set it before the run, or at its first sample"});
+  }
+  changes_->set(variable, value, running);
+  if (running) runner_->note_change({summary().reached, std::string(variable), value});
+}
+
+void Session::reset() {
+  require_outside("a reset");
+  if (options_.stop.stop_requested()) options_.stop = {};  // it cannot be taken back, and has done its work
+  if (can_be_reset()) {
+    forget_checkpoints();
+    changes_->rewind();
+    prepared_.system->reset();
+    make_runner();
+    return;
+  }
+  for (std::size_t s = 0; s < prepared_.system->size(); ++s) {
+    if (!prepared_.system->capabilities(SubsystemId{s}).once_per_process) continue;
+    throw Error(
+        ErrorCode::MissingCapability, "it cannot be run again: it can be made once per process only",
+        {.subsystem = prepared_.system->graph().name(SubsystemId{s}), .variable = {}, .time = {}, .remedy = {}});
+  }
+  const Changes::InForce at_start = changes_->at_start();
+  make();
+  changes_->resume_start(at_start);
+}
+
+const RunSummary& Session::abandon(const Error& fault) {
+  runner_->abandon(fault.what());
+  return summary();
+}
+
+const RunSummary& Session::summary() const noexcept {
+  return runner_->summary();
+}
+const std::vector<Signal>& Session::signals() const noexcept {
+  return runner_->signals();
+}
+
+double Session::value(std::string_view signal) const {
+  const auto& all = signals();
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (is_called(all[i], signal)) return runner_->value(i);
+    names.push_back(all[i].name);
+  }
+  throw Error(ErrorCode::InvalidSystem, fmt::format("unknown signal '{}'; {}", signal, suggestion(signal, names)));
+}
+
+std::unique_ptr<const Session::Checkpoint> Session::checkpoint() {
+  auto& system = *prepared_.system;
+  for (std::size_t s = 0; s < system.size(); ++s) {
+    if (system.facets(SubsystemId{s}).rollback != nullptr) continue;
+    throw Error(ErrorCode::MissingCapability, "a checkpoint needs rollback in every subsystem; this one has none",
+                {.subsystem = system.graph().name(SubsystemId{s}), .variable = {}, .time = {}, .remedy = {}});
+  }
+  return std::make_unique<const Checkpoint>(system, runner_->position(), changes_->in_force(), checkpoints_hold_);
+}
+
+void Session::restore(const Checkpoint& checkpoint) {
+  require_outside("going back to a checkpoint");
+  if (!checkpoint.is_held()) {
+    throw Error(ErrorCode::InvalidSystem, "the checkpoint is of a run before the reset, or of another simulation");
+  }
+  // First the values, then the state: what a subsystem saved is more exact than what follows from its parameters.
+  changes_->restore(checkpoint.changes());
+  runner_->restore(checkpoint.position());
+}
+
+void Session::require_serialization() const {
+  auto& system = *prepared_.system;
+  std::vector<std::string> cannot;
+  for (std::size_t s = 0; s < system.size(); ++s) {
+    const SubsystemId id{s};
+    const Rollback* rollback = system.facets(id).rollback;
+    if (rollback != nullptr && rollback->can_serialize()) continue;
+    cannot.push_back(fmt::format(
+        "'{}' ({}, {})", system.graph().name(id), summary().subsystems[s].source,
+        rollback == nullptr ? "which cannot save its state" : "which can save its state, but not to a file"));
+  }
+  if (cannot.empty()) return;
+  throw Error(ErrorCode::MissingCapability,
+              fmt::format("a checkpoint file needs the state of every subsystem, and {} cannot give it: {}",
+                          cannot.size() == 1 ? "this one" : "these", fmt::join(cannot, ", ")));
+}
+
+void Session::save(const std::filesystem::path& file, const std::string& directory) {
+  const auto termination = summary().termination;
+  if (termination == Termination::NotStarted || termination == Termination::Failed) {
+    throw Error(ErrorCode::InvalidSystem, fmt::format("no checkpoint can be written: the run has {}",
+                                                      termination == Termination::Failed ? "failed" : "not begun"));
+  }
+  require_serialization();
+  CheckpointContent content;
+  content.info = {std::string(version()), description_.name, system_text(resolved(description_, extensions_)),
+                  directory, summary().reached};
+  content.identity = known_identity();
+  content.changes = to_bytes(changes_->at_start(), changes_->in_force());
+  content.run = runner_->save();
+  write_checkpoint(file, content);
+}
+
+CheckpointContent Session::fitting_checkpoint(const std::filesystem::path& file) {
+  if (runner_->summary().termination != Termination::NotStarted) {
+    throw Error(ErrorCode::InvalidSystem, "a run that has begun cannot go on from a checkpoint file",
+                {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Call reset first"});
+  }
+  if (!changes_->at_start().empty()) {
+    throw Error(ErrorCode::InvalidSystem, "values were set before the run; a checkpoint file brings its own",
+                {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Set them after it is resumed"});
+  }
+  auto content = read_checkpoint(file);
+  const auto what = difference(content.identity, known_identity());
+  if (what.empty()) return content;
+  throw Error(ErrorCode::InvalidSystem,
+              fmt::format("the checkpoint '{}' is of another system: {}", file.string(), what));
+}
+
+void Session::check_resume(const std::filesystem::path& file) {
+  (void)fitting_checkpoint(file);
+  require_serialization();
+}
+
+void Session::resume(const std::filesystem::path& file) {
+  const CheckpointContent content = fitting_checkpoint(file);
+  require_serialization();
+  Changes::InForce at_start;
+  Changes::InForce in_force;
+  from_bytes(content.changes, at_start, in_force);
+  changes_->resume_start(at_start);
+  runner_->resume(content.run, {content.info.directory, content.info.time}, [&] { changes_->resume(in_force); });
+}
+
+}  // namespace entrain
