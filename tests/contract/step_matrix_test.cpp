@@ -10,6 +10,7 @@
 #include "description/system_file.hpp"
 #include "methods/explicit/explicit_method.hpp"
 #include "session/prepare.hpp"
+#include "support/facts.hpp"
 #include "support/linear_networks.hpp"
 
 namespace entrain {
