@@ -19,16 +19,16 @@ using namespace entrain;
 const std::string kSignal = "left.x";
 constexpr double kStep = 1e-3;  // s
 
-struct Method {
+struct MeasuredMethod {
   std::string title, name;
   std::vector<std::string> options;
 };
-const Method kJacobi{"jacobi", "jacobi", {}};
-const Method kEveryStep{"missiles, linearized in every step", "missiles", {"linearize=\"every-step\""}};
-const Method kKept{"missiles, linearization kept", "missiles", {}};
-const Method kIterative{"ifosmondi, epsilon 1e-6", "ifosmondi", {"iteration_tolerance=1e-6"}};
-const Method kIterativeSharp{"ifosmondi, epsilon 1e-8", "ifosmondi", {"iteration_tolerance=1e-8"}};
-const Method kPredicted{
+const MeasuredMethod kJacobi{"jacobi", "jacobi", {}};
+const MeasuredMethod kEveryStep{"missiles, linearized in every step", "missiles", {"linearize=\"every-step\""}};
+const MeasuredMethod kKept{"missiles, linearization kept", "missiles", {}};
+const MeasuredMethod kIterative{"ifosmondi, epsilon 1e-6", "ifosmondi", {"iteration_tolerance=1e-6"}};
+const MeasuredMethod kIterativeSharp{"ifosmondi, epsilon 1e-8", "ifosmondi", {"iteration_tolerance=1e-8"}};
+const MeasuredMethod kPredicted{
     "ifosmondi, predictor missiles", "ifosmondi", {"iteration_tolerance=1e-8", "predictor=\"missiles\""}};
 
 struct Cost {
@@ -51,7 +51,7 @@ const std::vector<double>& exact_motion(double step) {
   return motion;
 }
 
-void measure(const Method& method, double step, Cost& cost) {
+void measure(const MeasuredMethod& method, double step, Cost& cost) {
   auto description = with_fmus(pair(method.name, step), FmuSet{ENTRAIN_FMUS});
   for (const auto& option : method.options) apply_option(description, option);
   Simulation simulation(description);
@@ -67,7 +67,7 @@ void measure(const Method& method, double step, Cost& cost) {
 }
 
 /// All methods in turn, several times: what the machine does besides meets them alike.
-std::vector<Cost> measured(const std::vector<Method>& methods, double step, int repetitions) {
+std::vector<Cost> measured(const std::vector<MeasuredMethod>& methods, double step, int repetitions) {
   std::vector<Cost> costs(methods.size());
   for (int i = 0; i < repetitions; ++i) {
     for (std::size_t m = 0; m < methods.size(); ++m) measure(methods[m], step, costs[m]);
@@ -79,7 +79,7 @@ std::vector<Cost> measured(const std::vector<Method>& methods, double step, int 
 
 int main() {
   bench::Budgets budgets;
-  const std::vector<Method> methods{kJacobi, kEveryStep, kKept, kIterative, kIterativeSharp, kPredicted};
+  const std::vector<MeasuredMethod> methods{kJacobi, kEveryStep, kKept, kIterative, kIterativeSharp, kPredicted};
   fmt::print("{:<36} {:>8} {:>12} {:>18} {:>12}\n", "mechanical pair, CVODE at 1e-10", "step", "error in %",
              "us per macro step", "evaluations");
   std::vector<Cost> at_budget;

@@ -1,5 +1,6 @@
 #include "cli/common.hpp"
 
+#include <signal.h>
 #include <unistd.h>
 
 #include <cmath>
@@ -7,6 +8,16 @@
 #include <cstdlib>
 
 namespace entrain::cli {
+namespace {
+
+std::atomic<bool> interrupted = false;
+static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler must not lock");
+
+extern "C" void on_signal(int) {
+  if (interrupted.exchange(true)) ::_exit(kFailed);
+}
+
+}  // namespace
 
 CLI::App* add_subcommand(CLI::App& program, const std::string& name, const std::string& description,
                          const std::string& example) {
@@ -51,6 +62,16 @@ void print_error(std::string_view text) {
 TextStyle stdout_style() {
   const char* no_colour = std::getenv("NO_COLOR");
   return {.colour = ::isatty(STDOUT_FILENO) == 1 && (no_colour == nullptr || *no_colour == '\0')};
+}
+
+const std::atomic<bool>& catch_signals() {
+  struct sigaction action {};
+  action.sa_handler = on_signal;
+  action.sa_flags = SA_RESTART;
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+  return interrupted;
 }
 
 }  // namespace entrain::cli

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <CLI/App.hpp>
+#include <atomic>
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -49,6 +50,9 @@ CLI::Validator positive_number();
 void print(std::string_view text);
 /// To stderr, every line prefixed by "entrain: ".
 void print_error(std::string_view text);
+
+/// From now on SIGINT and SIGTERM set the flag that is returned; a second one ends the program at once.
+const std::atomic<bool>& catch_signals();
 
 /// Colour when stdout is a terminal and NO_COLOR is not set (no-color.org).
 TextStyle stdout_style();

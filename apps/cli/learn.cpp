@@ -9,7 +9,6 @@
 #include <optional>
 
 #include "cli/common.hpp"
-#include "cli/interrupt.hpp"
 #include "cli/system_arguments.hpp"
 #include "entrain/entrain.hpp"
 #include "entrain/text.hpp"

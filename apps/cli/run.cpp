@@ -4,9 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "cli/checkpoints.hpp"
 #include "cli/common.hpp"
-#include "cli/interrupt.hpp"
 #include "cli/progress.hpp"
 #include "cli/system_arguments.hpp"
 #include "cli/text_report.hpp"
@@ -15,6 +13,41 @@
 
 namespace entrain::cli {
 namespace {
+
+/// Checkpoint files of a run: written on the way, and gone on from.
+struct CheckpointArguments {
+  std::optional<std::string> file;
+  std::optional<double> every;  ///< simulated s; empty = at the end alone
+  std::optional<std::string> resumed;
+  bool append = false;
+
+  /// --checkpoint, --every, --resume, --append.
+  void add(CLI::App& command);
+  CheckpointOptions options() const;
+};
+
+void CheckpointArguments::add(CLI::App& command) {
+  auto* written =
+      command.add_option("--checkpoint", file, "Write a file from which the run can be continued")->type_name("FILE");
+  command.add_option("--every", every, "Simulated seconds between checkpoints (default: one at the end)")
+      ->type_name("T")
+      ->check(positive_number())
+      ->needs(written);
+  auto* from = command.add_option("--resume", resumed, "Go on from a checkpoint file; SYSTEM may be left out")
+                   ->type_name("FILE");
+  command.add_flag("--append", append, "Go on in the results of the run that wrote the checkpoint")
+      ->needs(from)
+      ->excludes("--out");
+}
+
+CheckpointOptions CheckpointArguments::options() const {
+  CheckpointOptions options;
+  if (file) options.file = *file;
+  options.every = every;
+  if (resumed) options.resume = *resumed;
+  options.append = append;
+  return options;
+}
 
 struct RunArguments : SystemArguments {
   std::optional<std::string> learned;

@@ -6,7 +6,6 @@
 #include <optional>
 
 #include "cli/common.hpp"
-#include "cli/interrupt.hpp"
 #include "cli/system_arguments.hpp"
 #include "cli/table.hpp"
 #include "entrain/entrain.hpp"

@@ -4,7 +4,8 @@
 
 namespace entrain {
 
-/// Every code of the catalogue (src/facts/catalogue.cpp), in its order; docs/facts.md lists them with their sentences.
+/// Every code of the catalogue (src/base/facts/catalogue.cpp), in its order; docs/facts.md lists them with their
+/// sentences.
 enum class FactCode : std::uint16_t {
   // Free text, of methods and subsystems of users.
   Custom,
@@ -349,8 +350,8 @@ enum class FactCode : std::uint16_t {
   SequenceTwice,
   EnergyNeedsHeldInputs,
   AdaptiveConflict,
+  GainUnknown,
   DelayedUnknown,
-  GainsUnknown,
   GrowthNoPair,
   TolerancesZero,
   StepsOutOfOrder,

@@ -1,5 +1,4 @@
 // What the adviser concludes: the choice, and a closer look at it.
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>

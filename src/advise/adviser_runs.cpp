@@ -1,5 +1,4 @@
 // What the adviser measures in runs of its own: where nothing is foretold, and whether what is foretold holds.
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,5 @@
 #include "advise/candidates.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>

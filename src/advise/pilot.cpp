@@ -1,7 +1,5 @@
 #include "advise/pilot.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 

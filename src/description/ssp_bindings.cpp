@@ -1,6 +1,4 @@
 // Parameter bindings: which value reaches which port.
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 

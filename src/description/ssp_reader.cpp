@@ -1,5 +1,4 @@
 // The XML of a SystemStructureDescription (SSD) to plain data.
-#include <fmt/format.h>
 
 #include <set>
 

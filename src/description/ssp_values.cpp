@@ -1,5 +1,4 @@
 // Parameter values (SSV) and parameter mappings (SSM), in files of their own or inside an SSD.
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,5 @@
 #include "description/ssp_xml.hpp"
 
-#include <fmt/format.h>
-
 #include <array>
 #include <utility>
 

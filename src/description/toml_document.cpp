@@ -1,6 +1,5 @@
 #include "description/toml_document.hpp"
 
-#include <fmt/format.h>
 #include <toml++/toml.h>
 
 #include <algorithm>

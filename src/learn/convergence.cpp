@@ -1,7 +1,5 @@
 #include "learn/convergence.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>

@@ -1,7 +1,5 @@
 #include "learn/feedthrough.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>

@@ -1,7 +1,5 @@
 #include "learn/repeated_run.hpp"
 
-#include <fmt/format.h>
-
 #include <utility>
 
 #include "coupling/engine.hpp"

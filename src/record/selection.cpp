@@ -1,7 +1,5 @@
 #include "record/selection.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <set>
 

@@ -1,7 +1,5 @@
 #include "record/uniform_rows.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 

@@ -4,6 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <map>
 
 #include "assembly/assembly.hpp"
 #include "assembly/subsystem_factory.hpp"
@@ -25,8 +27,15 @@
 namespace entrain {
 namespace {
 
-std::unique_ptr<Method> configured_method(const SystemDescription& description, const MethodRegistry& methods,
-                                          std::vector<Problem>& problems) {
+/// The methods that the file has options for, with their options read: once, for all that follows.
+struct ConfiguredMethods {
+  std::unique_ptr<Method> in_use;                         ///< null = unknown
+  std::map<std::string, std::unique_ptr<Method>> others;  ///< by name
+};
+
+ConfiguredMethods configured_methods(const SystemDescription& description, const MethodRegistry& methods,
+                                     std::vector<Problem>& problems) {
+  ConfiguredMethods result;
   auto known = methods.names();
   known.emplace_back(kAuto);
   const auto problem = [&](const SourcePosition& where, const std::string& name) {
@@ -39,18 +48,46 @@ std::unique_ptr<Method> configured_method(const SystemDescription& description, 
       problem(options.empty() ? SourcePosition{} : options.begin()->second.where, name);
     } else if (name != description.method.value) {
       read_options(*other, options, "method." + name, problems);
+      result.others.insert({name, std::move(other)});
     }
   }
-  auto method = methods.make(description.method.value);
-  if (!method) {
+  result.in_use = methods.make(description.method.value);
+  if (!result.in_use) {
     problem(description.method.where, description.method.value);
-    return nullptr;
+    return result;
   }
   const auto options = description.method_options.find(description.method.value);
   if (options != description.method_options.end()) {
-    read_options(*method, options->second, "method." + description.method.value, problems);
+    read_options(*result.in_use, options->second, "method." + description.method.value, problems);
   }
-  return method;
+  return result;
+}
+
+/// Macro steps of a run whose file does not say: enough for a first look at most systems.
+constexpr double kDefaultSteps = 1000.0;
+
+/// What is really run can be run again from another folder.
+std::string absolute_path(const std::filesystem::path& path, const std::filesystem::path& system_file) {
+  std::error_code error;  // a working directory that is gone leaves the path as it is
+  const auto whole = std::filesystem::absolute(system_file.parent_path() / path, error);
+  return (error ? path : whole).lexically_normal().string();
+}
+
+/// With every default filled in. `method`: the one in use, its options read; null = unknown.
+SystemDescription with_defaults(SystemDescription description, Method* method) {
+  if (!description.step && description.stop) {
+    description.step = {(description.stop->value - description.start.value) / kDefaultSteps, {}};
+  }
+  if (method != nullptr) {
+    auto& written = description.method_options[description.method.value];
+    for (auto& [name, value] : options_in_force(*method)) written.insert({name, {std::move(value), {}}});
+  }
+  for (auto& subsystem : description.subsystems) {
+    for (const auto& [name, written] : subsystem.start) subsystem.optional_start.erase(name);  // it wins
+    if (!subsystem.fmu.empty()) subsystem.fmu = absolute_path(subsystem.fmu, description.file);
+    if (!subsystem.csv.empty()) subsystem.csv = absolute_path(subsystem.csv, description.file);
+  }
+  return description;
 }
 
 /// Parsing has checked the values of the file; this finds what the command line or a program changed since.
@@ -92,14 +129,15 @@ void check_recorded_names(const RecordDescription& record, const Assembly& assem
 }
 
 /// Options that name what is not there, in the tables of all methods.
-void check_options(const SystemDescription& description, const MethodRegistry& methods, const Graph& graph,
+void check_options(const SystemDescription& description, const ConfiguredMethods& methods, const Graph& graph,
                    std::vector<Problem>& problems) {
   for (const auto& [name, options] : description.method_options) {
-    const auto method = methods.make(name);
-    if (!method) continue;
-    std::vector<Problem> reported_already;
-    read_options(*method, options, name, reported_already);
-    method->check(graph, options, problems);
+    const auto other = methods.others.find(name);
+    if (name == description.method.value) {
+      if (methods.in_use) methods.in_use->check(graph, options, problems);
+    } else if (other != methods.others.end()) {
+      other->second->check(graph, options, problems);
+    }
   }
 }
 
@@ -201,10 +239,19 @@ bool has_errors(const std::vector<Problem>& problems) {
                      [](const Problem& problem) { return problem.severity == Problem::Severity::Error; });
 }
 
+SystemDescription resolved(const SystemDescription& description, const Extensions& extensions) {
+  const auto method = MethodRegistry(extensions).make(description.method.value);
+  const auto options = description.method_options.find(description.method.value);
+  if (method && options != description.method_options.end()) {
+    std::vector<Problem> left_to_prepare;
+    read_options(*method, options->second, options->first, left_to_prepare);
+  }
+  return with_defaults(description, method.get());
+}
+
 Prepared prepare(const SystemDescription& written, int threads, const Extensions& extensions,
                  std::vector<Problem>& problems, const Logging& log) {
   const OpenArchives kept;
-  const MethodRegistry methods(extensions);
   Prepared prepared;
   problems.insert(problems.end(), written.notes.begin(), written.notes.end());
   check_values_again(written, problems);
@@ -213,24 +260,27 @@ Prepared prepare(const SystemDescription& written, int threads, const Extensions
                                   "give one: [run] stop = ..., or --stop on the command line",
                                   {written.file.string(), 0, 0}));
   }
-  const SystemDescription description = resolved(written, extensions);
+  auto methods = configured_methods(written, MethodRegistry(extensions), problems);
+  const SystemDescription description = with_defaults(written, methods.in_use.get());
   prepared.settings = {description.start.value, description.stop ? description.stop->value : description.start.value,
                        description.step ? description.step->value : 0.0};
-  prepared.method = configured_method(description, methods, problems);
-  const bool needs_equations = prepared.method && prepared.method->requirements().equations;
+  const Method* method = methods.in_use.get();
+  const bool needs_equations = method != nullptr && method->requirements().equations;
   auto assembly = assemble(description, subsystem_maker(description, needs_equations, extensions, log), problems);
   if (assembly.subsystems.size() != description.subsystems.size()) {
     if (!has_errors(problems)) report_missing_sources(description, problems);
+    prepared.method = std::move(methods.in_use);
     return prepared;
   }
 
   Graph graph(std::move(assembly.nodes), std::move(assembly.connections));
   auto found_bonds = bonds_of(description, assembly, graph, problems);
   auto& bonds = found_bonds.bonds;
-  auto own_signals = prepared.method ? prepared.method->own_signals(graph) : std::vector<Signal>();
+  auto own_signals = method != nullptr ? method->own_signals(graph) : std::vector<Signal>();
   for (auto& signal : bond_signals(bonds, graph)) own_signals.push_back(std::move(signal));
   check_recorded_names(description.record, assembly, std::move(own_signals), problems);
   check_options(description, methods, graph, problems);
+  prepared.method = std::move(methods.in_use);
   if (prepared.method) check_bonds(description, *prepared.method, found_bonds, problems);
   auto kinds = trial_kinds(description, assembly, problems);
   const bool times_known = prepared.settings.stop > prepared.settings.start && prepared.settings.step > 0.0;

@@ -1,7 +1,5 @@
 #include "subsystem/restricted.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <type_traits>
 #include <utility>

@@ -1,7 +1,5 @@
 #include "verify/run_witness.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "entrain/fact_codes.hpp"

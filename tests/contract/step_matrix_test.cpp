@@ -11,6 +11,7 @@
 #include "description/system_file.hpp"
 #include "session/prepare.hpp"
 #include "support/explicit_stepper.hpp"
+#include "support/facts.hpp"
 #include "support/linear_networks.hpp"
 
 namespace entrain {

@@ -6,7 +6,6 @@
 #include <sstream>
 
 #include "support/checkpointed_systems.hpp"
-#include "support/mentions.hpp"
 #include "support/program.hpp"
 
 namespace entrain {

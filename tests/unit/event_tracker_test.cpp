@@ -50,7 +50,8 @@ class Announced : public testing::Test {
     subsystems.push_back(std::make_unique<Eventful>(std::vector<Time>{2.0, 3.0}));
     subsystems.push_back(std::make_unique<Eventful>(std::vector<Time>{}));
     Graph graph({{"first", {}, {}, {}}, {"second", {}, {}, {}}, {"third", {}, {}, {}}}, {});
-    system_ = std::make_unique<CoupledSystem>(std::move(subsystems), std::move(graph), std::vector<double>{}, 1);
+    system_ = std::make_unique<CoupledSystem>(
+        std::make_unique<Engine>(Engine::Setup{std::move(subsystems), std::move(graph), {}}));
     system_->engine().initialize(0.0, 10.0);
     tracker_.start(*system_, 0.0);
   }

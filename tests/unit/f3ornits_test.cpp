@@ -300,12 +300,12 @@ TEST(F3ornitsOptions, an_offset_is_refused_by_methods_with_one_grid_for_all) {
   auto description = changed(test::example("lotka_volterra"), {.step = 0.1, .stop = 2.0});
   description.subsystems[0].step = Written<double>{0.1, {}};
   description.subsystems[0].step_offset = Written<double>{0.03, {}};
-  EXPECT_NE(problems_of(description).find("offset-not-supported right (method = jacobi, offset = 0.03 s)"),
+  EXPECT_NE(problems_of(description).find("offset-not-supported prey (method = jacobi, offset = 0.03 s)"),
             std::string::npos);
   description.method.value = "f3ornits";
   EXPECT_EQ(problems_of(description), "accepted");
   description.subsystems[0].step.reset();
-  EXPECT_NE(problems_of(description).find("offset-without-step right"), std::string::npos);
+  EXPECT_NE(problems_of(description).find("offset-without-step prey"), std::string::npos);
 }
 
 }  // namespace f3ornits_test

@@ -178,8 +178,9 @@ TEST_F(Ssp, what_is_not_supported_is_named) {
       "table-empty BooleanMappingTransformation");
   EXPECT_EQ(problem(document(pair + "aa\" endConnector=\"u\"/></Connections>")),
             "unknown-element aa; did you mean 'a'?");
-  EXPECT_NE(problem(document(pair + "a\" endConnector=\"u\" endIndices=\"1\"/></Connections>")).find("endIndices"),
-            std::string::npos);
+  EXPECT_NE(
+      problem(document(pair + "a\" endConnector=\"u\" endIndices=\"1\"/></Connections>")).find("element-connections"),
+      std::string::npos);
 }
 
 TEST_F(Ssp, that_is_broken_says_where) {

@@ -381,7 +381,7 @@ TEST(SystemValues, of_the_run_must_be_countable) {
       problems_beside_a_subsystem("[run]\nstop = 1e308\nstep = 1e-3"),
       Texts{"system.toml:4: too-many-steps (run = 1e+308 s, step = 0.001 s); choose a larger step or an earlier stop"});
   EXPECT_EQ(problems_beside_a_subsystem("[run]\nstart = 1e9\nstop = 1000000000.00001\nstep = 1e-6"),
-            Texts{"system.toml:5: run.step (1e-06 s) is too small to tell times near 1000000000.00001 s apart; start "
+            Texts{"system.toml:5: step-too-small (step = 1e-06 s, time = 1000000000.00001 s); start "
                   "nearer to 0, or choose a larger step"});
 }
 

@@ -1,8 +1,5 @@
 #include "methods/explicit/calling_sequence.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
 
 #include "base/suggest.hpp"

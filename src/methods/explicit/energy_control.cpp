@@ -1,7 +1,5 @@
 #include "methods/explicit/energy_control.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 

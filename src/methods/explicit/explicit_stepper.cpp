@@ -1,7 +1,5 @@
 #include "methods/explicit/explicit_stepper.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "entrain/fact_codes.hpp"

@@ -1,7 +1,5 @@
 #include "methods/explicit/jacobi.hpp"
 
-#include <fmt/format.h>
-
 #include "base/bytes.hpp"
 #include "coupling/bonds.hpp"
 #include "coupling/engine.hpp"

@@ -1,8 +1,5 @@
 #include "methods/explicit/late_outputs.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
 
 #include "base/suggest.hpp"

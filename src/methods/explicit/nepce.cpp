@@ -1,7 +1,5 @@
 #include "methods/explicit/nepce.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "base/bytes.hpp"
@@ -38,7 +36,7 @@ void NepceFilter::check(const Graph& graph, const WrittenOptions& written, std::
   for (const auto& [name, gain] : written_) {
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
     problems.push_back(
-        problem_of(Fact{FactCode::GainsUnknown, {name}}, suggestion(name, known), position_of(written, "gains")));
+        problem_of(Fact{FactCode::GainUnknown, {name}}, suggestion(name, known), position_of(written, "gains")));
   }
 }
 

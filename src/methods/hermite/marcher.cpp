@@ -1,7 +1,5 @@
 #include "methods/hermite/marcher.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>

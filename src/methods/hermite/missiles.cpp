@@ -1,7 +1,5 @@
 #include "methods/hermite/missiles.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>

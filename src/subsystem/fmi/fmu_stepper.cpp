@@ -1,7 +1,5 @@
 #include "subsystem/fmi/fmu_stepper.hpp"
 
-#include <fmt/format.h>
-
 #include "entrain/fact_codes.hpp"
 
 namespace entrain {

@@ -600,8 +600,8 @@ constexpr auto kCatalogue = std::to_array<FactEntry>({
      "adaptive = true looks at the connection defect, which feedthrough = \"refresh\" removes, and step_control = "
      "\"energy\" chooses the step itself",
      ""},
+    {GainUnknown, Error, "gain-unknown", "gains: unknown input '{0}'", ""},
     {DelayedUnknown, Error, "delayed-unknown", "delayed: unknown output '{0}'", ""},
-    {GainsUnknown, Error, "gains-unknown", "gains: unknown input '{0}'", ""},
     {GrowthNoPair, Error, "growth-no-pair", "{0} must be two numbers: one above 0 and up to 1, and one from 1 on", ""},
     {TolerancesZero, Error, "tolerances-zero", "{0} and absolute_tolerance are both 0", ""},
     {StepsOutOfOrder, Error, "steps-out-of-order", "{0} is less than {bound}", ""},
