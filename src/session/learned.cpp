@@ -49,12 +49,11 @@ void require_same_system(const Learned& learned, const SystemDescription& descri
 }  // namespace
 
 const std::map<std::string, OptionValue>& options_of_learning() {
-  static const std::map<std::string, OptionValue> options{
-      {"adaptive", false},
-      {"degree", std::int64_t{0}},
-      {"energy_gain", 0.0},
-      {"loops", std::string(to_word(LoopTreatment::Delay))},
-      {"step_control", std::string(to_word(StepSizeBy::Fixed))}};
+  static const std::map<std::string, OptionValue> options{{"adaptive", false},
+                                                          {"degree", std::int64_t{0}},
+                                                          {"energy_gain", 0.0},
+                                                          {"loops", std::string(to_word(LoopTreatment::Delay))},
+                                                          {"step_control", std::string(to_word(StepSizeBy::Fixed))}};
   return options;
 }
 
