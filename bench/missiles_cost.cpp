@@ -66,7 +66,7 @@ void measure(const Method& method, double step, Cost& cost) {
   cost.evaluations = static_cast<double>(summary.iterations) / steps;
 }
 
-/// All methods in turn, several times: what the machine does besides meets them alike.
+/// All methods in turn, several times: other load on the machine then affects all of them alike.
 std::vector<Cost> measured(const std::vector<Method>& methods, double step, int repetitions) {
   std::vector<Cost> costs(methods.size());
   for (int i = 0; i < repetitions; ++i) {

@@ -33,7 +33,7 @@ const std::vector<ModelEntry>& built_in_models() {
        make_cubic_force_side},
       {"cubic.motion_side", "mass of the oscillator with hardening springs; outputs its motion",
        make_cubic_motion_side},
-      {"drivetrain.driver", "driver who follows the urban driving cycle", make_drivetrain_driver},
+      {"drivetrain.driver", "driver that follows the urban driving cycle", make_drivetrain_driver},
       {"drivetrain.controller", "supervisory controller: pedal to torque and brake", make_drivetrain_controller},
       {"drivetrain.motor", "inverter and motor: draws power, turns a rotor", make_drivetrain_motor},
       {"drivetrain.battery", "battery with inner resistance", make_drivetrain_battery},

@@ -195,7 +195,7 @@ ErrorStep implicit_errors(const LinearNetwork& network, Duration step, StepEnd f
   return result;
 }
 
-/// The first macro step knows no slopes; `missiles` makes it in pieces that double, where nobody imposes a step.
+/// The first macro step knows no slopes; `missiles` makes it in parts that double, if no subsystem imposes a step.
 ErrorStep first_implicit_errors(const LinearNetwork& network, Duration step, StepEnd from) {
   const bool rigid = std::any_of(network.subsystems.begin(), network.subsystems.end(),
                                  [](const LinearSubsystem& of) { return of.capabilities.imposed_step.has_value(); });

@@ -78,7 +78,7 @@ EndOfStep end_of_step(const LinearNetwork& network, Duration step, StepStart sta
   return end;
 }
 
-/// As if everybody took the polynomials as they are.
+/// As if every subsystem accepted the polynomials as they are.
 LinearNetwork without_limits(LinearNetwork network) {
   for (auto& subsystem : network.subsystems) {
     subsystem.capabilities.input_degree = kMaxInputDegree;

@@ -36,7 +36,7 @@ Matrix constant_start(const StepProgram& program, const ExactCoupling& exact) {
 }
 
 /// z on the exact motion, for every unit state at the time of the oldest sample. Forward from there: backward a stiff
-/// motion would grow beyond all numbers.
+/// motion would overflow.
 Matrix exact_start(const StepProgram& program, const ExactCoupling& exact) {
   const auto& ages = program.ages_before();
   double oldest = 0.0;

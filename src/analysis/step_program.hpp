@@ -36,7 +36,7 @@ class StepProgram {
  public:
   /// The macro steps after `first`; kSteadyState = where the histories have their final length.
   static constexpr std::uint64_t kSteadyState = std::numeric_limits<std::uint64_t>::max();
-  /// Over one cycle, after which everybody has communicated. Throws Error{InvalidSystem} when it is longer than
+  /// Over one cycle, after which every subsystem has communicated. Throws Error{InvalidSystem} when it is longer than
   /// kLongestCycle. `network` and `steps` are borrowed.
   StepProgram(const LinearNetwork& network, std::span<const SubsystemStep> steps, const CouplingChoice& choice,
               std::uint64_t first = kSteadyState);

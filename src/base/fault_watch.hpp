@@ -14,8 +14,8 @@ class ForeignCode;
 /// A handler that does not come back within five seconds (the heap may be broken, a lock held) is cut off. Faults of
 /// our own code go where they would without.
 ///
-/// Of several the newest is told. Destroyed in the thread that made it. With base/signal_stack.hpp the only place that
-/// knows the signals of this platform.
+/// Of several the newest gets the report. Destroyed in the thread that made it. With base/signal_stack.hpp the only
+/// place that knows the signals of this platform.
 class FaultWatch {
  public:
   using Handler = std::function<void(const Error& fault)>;

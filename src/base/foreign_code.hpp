@@ -21,7 +21,7 @@ class ForeignCode {
     std::string code;                           ///< "FMU 'prey.fmu'"
     std::string subsystem{};                    ///< may be empty
     std::optional<Duration> timeout{};          ///< wall clock time that one call may take, in s
-    std::function<std::string()> last_words{};  ///< what it said, to add to a message; must not wait
+    std::function<std::string()> last_words{};  ///< its latest messages, to add to an error message; must not wait
   };
   explicit ForeignCode(Owner owner);
   ~ForeignCode();

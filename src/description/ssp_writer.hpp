@@ -7,7 +7,7 @@
 
 namespace entrain {
 
-/// What an SSD says of one subsystem beside its description.
+/// What an SSD contains for one subsystem beside its description.
 struct SsdComponent {
   std::string source;  ///< URI of the FMU
   VariableTable variables;

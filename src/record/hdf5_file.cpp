@@ -144,7 +144,8 @@ class Hdf5File : public ResultsFile {
 
   void to_disk() const { require(H5Fflush(file_.id(), H5F_SCOPE_LOCAL) >= 0); }
 
-  /// Of a call that failed. What the system said, if it was the system: errno is cleared after each call that did not.
+  /// Error of a call that failed, with the message of the operating system if there is one: errno is cleared after each
+  /// call that succeeded.
   Error refused(std::string_view action) const {
     if (errno != 0) return file_error(action, path_, errno);
     return Error(ErrorCode::FileFailed, fmt::format("{} '{}': HDF5 refused", action, path_.string()),

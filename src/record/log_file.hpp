@@ -19,7 +19,7 @@ class LogFile {
   LogFile(const LogFile&) = delete;
   LogFile& operator=(const LogFile&) = delete;
 
-  /// What cannot be written is dropped: a full disk is told by the results.
+  /// What cannot be written is dropped: the results report a full disk.
   void add(const LogMessage& message);
 
  private:

@@ -11,7 +11,7 @@
 namespace entrain {
 
 /// How the macro steps of a run went, in bounded memory: size, iterations and rejected attempts of each, the orders and
-/// steps that a method tells of itself, how far each input was from its output, and how well the steps resolve the
+/// steps that a method reports, the difference between each input and its output, and how well the steps resolve the
 /// signals.
 class StepHistory : public Observer {
  public:

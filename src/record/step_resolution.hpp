@@ -19,7 +19,7 @@ class StepResolution {
   void communicated(const Sample& sample);
 
   /// Of the source of a connection (as in RunSummary::connections), in its unit: what a `part` of the steps does not
-  /// exceed. NaN when it has told too little.
+  /// exceed. NaN when there are too few samples.
   double missed(std::size_t connection, double part) const;
 
   template <class Visitor>
