@@ -61,8 +61,8 @@ Matrix exact_start(const StepProgram& program, const ExactCoupling& exact) {
   }
 }
 
-/// A constant history is exact for held inputs, and so the paper has it. Behind it inputs of a higher degree see a
-/// kink, which would hide how much nearer they come.
+/// A constant history is exact for held inputs, and so the paper has it. After it inputs of a higher degree have a
+/// kink, which would hide their higher accuracy.
 Matrix consistent_start(const StepProgram& program, const ExactCoupling& exact) {
   return program.choice().degree == 0 ? constant_start(program, exact) : exact_start(program, exact);
 }

@@ -56,8 +56,8 @@ class StepProgram {
   SchurComplement sparse() const;
   /// The same without integration: one sweep of the fixed-point initialisation (30).
   void apply_without_integration(std::span<double> rows, std::size_t columns, std::vector<double>& scratch) const;
-  /// Before, then after the step of subsystem `s` in a cycle of one macro step: what a change of that step sees, and
-  /// what it does (for the structured radius).
+  /// Before, then after the step of subsystem `s` in a cycle of one macro step: the input and the effect of a change of
+  /// that step (for the structured radius).
   void apply_around(std::size_t s, bool after, std::span<double> rows, std::size_t columns,
                     std::vector<double>& scratch) const;
 

@@ -13,7 +13,7 @@
 namespace entrain {
 
 /// Code of a subsystem that is not ours, such as an instance of an FMU. Every call of it goes through `call`: then a
-/// crash, a hang, an exit() and an exception can be laid at its door (FaultWatch). A call costs a few plain stores.
+/// crash, a hang, an exit() and an exception can be attributed to it (FaultWatch). A call costs a few plain stores.
 /// Used by one thread at a time.
 class ForeignCode {
  public:

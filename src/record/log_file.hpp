@@ -13,7 +13,7 @@ namespace entrain {
 /// several threads.
 class LogFile {
  public:
-  /// The file is created with the first message; one that is there is removed, or gone on in.
+  /// The file is created with the first message; an existing file is removed, or continued.
   explicit LogFile(std::filesystem::path path, bool append = false);
   ~LogFile();
   LogFile(const LogFile&) = delete;

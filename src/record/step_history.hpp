@@ -22,7 +22,7 @@ class StepHistory : public Observer {
 
   void begin(std::span<const Signal> signals, const RunSummary& summary) override;
   void communicated(const Sample& sample, const RunSummary& summary) override;
-  /// It goes on where the run that saved stood.
+  /// Continues from the time of the checkpoint.
   std::vector<std::byte> memory() const override;
   void resume(const Sample& sample, const RunSummary& summary, std::span<const std::byte> memory) override;
   Needs needs() const override { return {.states = false, .slopes = false, .differences = true}; }

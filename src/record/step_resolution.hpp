@@ -10,9 +10,9 @@
 namespace entrain {
 
 /// How well the steps of a run resolve the signals that are passed on. Inputs that agree with their outputs at both
-/// ends of a step can still miss what happens in between: a cubic with the right values and slopes at the ends misses
-/// h^4 / 384 of the fourth derivative. That is estimated from each sample and the four around it, in bounded memory
-/// (docs/theory/residual.md).
+/// ends of a step can still miss what happens in between: a cubic with the right values and slopes at the ends has an
+/// error of h^4 / 384 times the fourth derivative. It is estimated from each sample and the four around it, in bounded
+/// memory (docs/theory/residual.md).
 class StepResolution {
  public:
   void begin(std::span<const Signal> signals, const RunSummary& summary);
