@@ -1,5 +1,5 @@
 // What recording costs the run per number, and what it costs in all: a run of 20 signals is played to the recorder.
-// What it takes to make a file, with the names of all signals, is told apart: it does not grow with the run.
+// The cost of creating a file, with the names of all signals, is reported separately: it does not grow with the run.
 #include <pthread.h>
 
 #include <cmath>

@@ -1,5 +1,5 @@
-// What it costs to decide who communicates when: the scheduler of f3ornits alone, on a chain of subsystems, per step of
-// a subsystem. It may grow with the logarithm of their number.
+// What it costs to decide which subsystem communicates when: the scheduler of f3ornits alone, on a chain of subsystems,
+// per step of a subsystem. It may grow with the logarithm of their number.
 #include <cmath>
 #include <vector>
 

@@ -1,11 +1,11 @@
-# The rooms: one folder, one purpose, one static library entrain_<room>. This table is the rule who may use whom:
+# The rooms: one folder, one purpose, one static library entrain_<room>. This table is the rule of their dependencies:
 # tools/check_layers reads it to check every #include, tools/check_links to check every symbol, and the order of the
 # libraries on the command line of the linker follows from it. A room stands after those that it uses.
 #
 # entrain_room(NAME [USES room...] [CALLS room...] [WRAPS package...])
 #   USES: rooms whose headers it includes, directly or through others
 #   CALLS: rooms of which it calls public functions alone (include/entrain)
-#   WRAPS: packages whose headers it includes; nobody else sees them
+#   WRAPS: packages whose headers it includes; no other room sees them
 
 set(ENTRAIN_PACKAGE_eigen Eigen3::Eigen)
 set(ENTRAIN_PACKAGE_spectra "")  # headers alone, made of Eigen

@@ -17,7 +17,7 @@ struct Description {
   std::string xml;    ///< modelDescription.xml
 };
 
-/// A model that reads u' has no ODE form, and an importer must be told the states.
+/// A model that reads u' has no ODE form, and an importer must know the states.
 bool offers_model_exchange(const FmuDefinition& definition);
 /// Throws Error when the FMU is not made for this kind.
 void require_offered(const FmuDefinition& definition, Kind kind);

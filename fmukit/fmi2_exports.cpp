@@ -177,7 +177,7 @@ fmi2Status fmi2SerializedFMUstateSize(fmi2Component c, fmi2FMUstate state, size_
 fmi2Status fmi2SerializeFMUstate(fmi2Component c, fmi2FMUstate state, fmi2Byte bytes[], size_t size) {
   return guarded(c, "fmi2SerializeFMUstate", kAnyPhase, [&](Fmi2Component& component) {
     const auto serialized = component.instance.serialized(snapshot_of(state));
-    if (size < serialized.size()) throw Error(ErrorCode::SubsystemFailed, "there is too little room for the state");
+    if (size < serialized.size()) throw Error(ErrorCode::SubsystemFailed, "the buffer is too small for the state");
     std::copy(serialized.begin(), serialized.end(), bytes);
   });
 }

@@ -197,7 +197,7 @@ fmi3Status fmi3SerializedFMUStateSize(fmi3Instance c, fmi3FMUState state, size_t
 fmi3Status fmi3SerializeFMUState(fmi3Instance c, fmi3FMUState state, fmi3Byte bytes[], size_t size) {
   return guarded(c, "fmi3SerializeFMUState", kAnyPhase, [&](Fmi3Component& component) {
     const auto serialized = component.instance.serialized(snapshot_of(state));
-    if (size < serialized.size()) throw Error(ErrorCode::SubsystemFailed, "there is too little room for the state");
+    if (size < serialized.size()) throw Error(ErrorCode::SubsystemFailed, "the buffer is too small for the state");
     std::copy(serialized.begin(), serialized.end(), bytes);
   });
 }

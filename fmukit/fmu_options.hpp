@@ -12,7 +12,7 @@ enum class InnerSolver {
 };
 
 /// What an FMU offers, decided when it is built. Its description and its library read the same values, so that the
-/// flags tell the truth.
+/// flags are true.
 struct FmuOptions {
   bool rollback = true;  ///< get, set and serialise the FMU state
   int input_degree = 3;  ///< of inputs inside a step: input derivatives in FMI 2, intermediate update in FMI 3

@@ -12,7 +12,7 @@ namespace entrain::fmukit {
   throw Error(ErrorCode::SubsystemFailed, message);
 }
 
-/// Runs `call`; nothing it throws gets past here, and `report` is told why. True when all went well.
+/// Runs `call`; it catches every exception and passes the reason to `report`. Returns true when `call` did not throw.
 template <class Call, class Report>
 bool completes(Call&& call, Report&& report) noexcept {
   try {

@@ -83,7 +83,7 @@ class Instance {
   void get_continuous_states(std::span<double> result);
   void get_derivatives(std::span<double> result);
   void get_event_indicators(std::span<double> result);
-  /// The models tell no nominal values: 1 is the default of the standard.
+  /// The models provide no nominal values: 1 is the default of the standard.
   void get_nominals(std::span<double> result) const { std::fill(result.begin(), result.end(), 1.0); }
   std::size_t states() const { return states_; }
   std::size_t indicators() const { return indicators_; }
@@ -164,7 +164,7 @@ class Instance {
   bool set_since_step_ = false;  ///< a value, in step mode
   Time stop_ = kNever;
   /// Time, states, inputs, their slopes and curvatures, the derivatives of order 1 to 3 for the next step, the time of
-  /// the next event, and room for the model's memory when it is saved: in one piece, so that saving is one copy.
+  /// the next event, and space for the model's memory when it is saved: in one piece, so that saving is one copy.
   std::vector<double> now_;
   int ahead_degree_ = 0;  ///< highest order given for the next step
   std::shared_ptr<const std::vector<Value>> parameters_;

@@ -65,8 +65,8 @@ bool Instance::asked(const InputRequest& ask, Time t, bool finished) {
   return wants_to_stop;
 }
 
-/// Intermediate update lets the importer tell inputs at single times. Four of them determine a cubic, so that an
-/// importer that has cubics loses nothing, and one that says nothing has constant inputs, to the bit.
+/// Intermediate update lets the importer set inputs at single times. Four of them determine a cubic, so that an
+/// importer that has cubics loses nothing, and without a call the inputs are constant, to the bit.
 int Instance::coefficients_from_samples(Time from, Duration size, const InputRequest& ask) {
   constexpr std::array<double, kMaxInputDegree + 1> kNodes{0.0, 1.0, 2.0, 3.0};  // in thirds of the step
   const Duration third = size / 3.0;

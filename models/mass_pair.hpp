@@ -6,8 +6,8 @@
 
 namespace entrain {
 
-// Two masses with a spring and a damper between them, cut so that one side tells its motion and the other side, which
-// holds the coupling spring, tells the force.
+// Two masses with a spring and a damper between them, cut so that one side outputs its motion and the other side, which
+// contains the coupling spring, outputs the force.
 
 std::unique_ptr<Model> make_mechanical_left();
 std::unique_ptr<Model> make_mechanical_right();

@@ -27,11 +27,11 @@ struct ForceSettings {
   Named coupling_spring, coupling_damper;
 };
 
-/// m x'' = -c x - d v + sign F; tells x and v.
+/// m x'' = -c x - d v + sign F; outputs x and v.
 std::unique_ptr<Model> make_motion_side(const MassSettings& settings);
-/// m x'' = -c x - d v - sign F, sign F = c_k (x - u_x) + d_k (v - u_v); tells F.
+/// m x'' = -c x - d v - sign F, sign F = c_k (x - u_x) + d_k (v - u_v); outputs F.
 std::unique_ptr<Model> make_force_side(const ForceSettings& settings);
-/// The same, but from change_time on, that time included, it tells a constant force; its motion goes on as before.
+/// The same, but from change_time on, that time included, its output is a constant force; its motion is unchanged.
 std::unique_ptr<Model> make_changing_force_side(const ForceSettings& settings);
 
 }  // namespace entrain

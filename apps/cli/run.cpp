@@ -61,7 +61,7 @@ struct RunArguments : SystemArguments {
   CheckpointArguments checkpoint;
 };
 
-/// With the method, step and options of the correction; whoever asks for others on the command line is told.
+/// With the method, step and options of the correction; others on the command line are an error.
 SystemDescription corrected(SystemDescription description, const RunArguments& arguments, const Learned& learned) {
   SystemDescription asked;
   asked.method.value = learnable_method();

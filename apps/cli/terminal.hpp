@@ -9,7 +9,7 @@ namespace entrain::cli {
 
 inline constexpr std::size_t kAnyWidth = std::numeric_limits<std::size_t>::max();
 
-/// Of the terminal that stderr is; 80 when it does not tell. A window may change its size: ask again.
+/// Of the terminal that stderr is; 80 when it does not report one. A window may change its size: ask again.
 std::size_t terminal_columns();
 
 /// Columns that the text takes: one per character, however many bytes those have in UTF-8.

@@ -68,7 +68,7 @@ std::string residual_text(const RunSummary& summary) {
   return text;
 }
 
-/// The total, and who made most of it.
+/// The total, and the bond with the largest share of it.
 std::string energy_text(const RunSummary& summary) {
   double transferred = 0.0;
   const BondSummary* worst = nullptr;

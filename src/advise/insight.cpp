@@ -8,8 +8,8 @@
 #include "analysis/coupled_motion.hpp"
 #include "analysis/measures.hpp"
 #include "analysis/search.hpp"
+#include "analysis/spectral_content.hpp"
 #include "analysis/stable_ranges.hpp"
-#include "analysis/turning.hpp"
 #include "entrain/error.hpp"
 
 namespace entrain {
@@ -56,13 +56,13 @@ class StepStability {
   StepStability(const MethodConfig& config, const LinearizedRun& linearized)
       : config_(config), linearized_(linearized) {
     for (const auto& point : linearized.path.points) {
-      turning_.emplace_back(point.network);
+      spectra_.emplace_back(point.network);
       own_rate_ = std::max(own_rate_, std::log(own_growth(point.network, linearized.step)) / linearized.step);
     }
   }
   StabilityAt operator()(Duration step) const {
     StabilityAt result;
-    for (const auto& turning : turning_) result.turn = std::max(result.turn, turning.in(step));
+    for (const auto& spectrum : spectra_) result.phase = std::max(result.phase, spectrum.phase_in(step));
     result.radius = radius(step);
     return result;
   }
@@ -82,11 +82,11 @@ class StepStability {
 
   const MethodConfig& config_;
   const LinearizedRun& linearized_;
-  std::vector<Turning> turning_;  // at every operating point
+  std::vector<SpectralContent> spectra_;  // at every operating point
   double own_rate_ = 0.0;
 };
 
-/// Four steps an octave, and more where motions turn: as many as the size of the matrices allows.
+/// Four steps an octave, and more where motions oscillate: as many as the size of the matrices allows.
 SearchRange steps_to_judge(const MethodConfig& config, const LinearizedRun& linearized, Duration longest) {
   constexpr double kPerOctave = 4.0;
   constexpr double kProducts = 1e8;

@@ -10,7 +10,7 @@
 #include "advise/candidates.hpp"
 #include "advise/choose_method.hpp"
 #include "analysis/linearize.hpp"
-#include "analysis/turning.hpp"
+#include "analysis/spectral_content.hpp"
 #include "base/suggest.hpp"
 #include "coupling/engine.hpp"
 #include "entrain/error.hpp"
@@ -99,11 +99,11 @@ StabilityAt ParameterStudy::stability(const MethodConfig& config, const std::vec
   const auto path = path_with(values);
   if (!path) return {kUnstable};
   try {
-    const double turn = Turning(path->points.front().network).in(step);
+    const double phase = SpectralContent(path->points.front().network).phase_in(step);
     const auto foretold = ConfigForecast(methods_, config, found).stability(*path, step);
-    if (!foretold) return {kUnstable, turn};
+    if (!foretold) return {kUnstable, phase};
     const double radius = foretold->radius;
-    return {foretold->stable() ? std::min(radius, std::nextafter(1.0, 0.0)) : std::max(radius, 1.0), turn};
+    return {foretold->stable() ? std::min(radius, std::nextafter(1.0, 0.0)) : std::max(radius, 1.0), phase};
   } catch (const Error&) {  // a loop without solution at just this value
     return {kUnstable};
   }

@@ -45,7 +45,7 @@ class Decoder {
     std::stable_sort(sequence.begin(), sequence.end(), [&](std::size_t a, std::size_t b) { return x[a] < x[b]; });
     auto result = sequential_choice(sequence, static_cast<int>(std::lround(x.back())), std::pow(10.0, x[x.size() - 2]));
     result.gains.assign(inputs_, 0.0);
-    // To a hundredth: nobody writes down more, and alike choices become the same.
+    // To a hundredth: more digits are of no use, and similar choices become equal.
     for (std::size_t i = 0; i < gained_.size(); ++i)
       result.gains[gained_[i]] = std::round(100.0 * x[subsystems_ + i]) / 100.0;
     return result;

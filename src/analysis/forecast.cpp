@@ -195,7 +195,7 @@ ErrorStep implicit_errors(const LinearNetwork& network, Duration step, StepEnd f
   return result;
 }
 
-/// The first macro step knows no slopes; `missiles` makes it in pieces that double, where nobody imposes a step.
+/// The first macro step knows no slopes; `missiles` makes it in parts that double, if no subsystem imposes a step.
 ErrorStep first_implicit_errors(const LinearNetwork& network, Duration step, StepEnd from) {
   const bool rigid = std::any_of(network.subsystems.begin(), network.subsystems.end(),
                                  [](const LinearSubsystem& of) { return of.capabilities.imposed_step.has_value(); });
@@ -334,7 +334,7 @@ bool Forecast::harmless() const {
 
 void Forecast::take_point(double radius_here, double own_radius) {
   radius = std::max(radius, radius_here);
-  // The rate of a growing motion is met with some error, like everything else of it: that is no instability.
+  // The growth rate of the motion itself has some error in a run: that is no instability.
   const double beyond = std::log(radius_here) - 2.0 * std::log(std::max(1.0, own_radius));
   growth = std::isfinite(radius_here) ? std::max(growth, beyond) : std::numeric_limits<double>::infinity();
 }

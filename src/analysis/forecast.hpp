@@ -26,13 +26,14 @@ std::vector<double> ranges_along(const RunPath& path);
 
 struct Forecast {
   double radius = 0.0;  ///< spectral radius per macro step, the largest over the points
-  double growth = 0.0;  ///< per macro step, a logarithm, the largest; of what grows by itself, beyond twice its own
-  double steps = 1.0;   ///< macro steps in the run
+  double growth =
+      0.0;  ///< largest logarithm per macro step; of a motion that grows itself, the part beyond twice its rate
+  double steps = 1.0;  ///< macro steps in the run
   /// Rms over the run of the worst output, relative to its range; infinite when it overflows, or no step fits.
   double error = 0.0;
   std::size_t worst_output = 0;
 
-  /// Nothing grows that does not grow by itself.
+  /// The coupling makes nothing grow that does not grow in the exact motion.
   bool stable() const;
   /// What grows has not yet grown by a hundredth when the run ends.
   bool harmless() const;
@@ -44,7 +45,7 @@ struct Forecast {
 inline constexpr std::size_t kLargestForecast = 300;
 bool can_forecast(const LinearNetwork& network, int degree);
 
-/// The error of a run: e <- Phi e + tau, where tau is what one step misses of the exact motion when it starts from it.
+/// The error of a run: e <- Phi e + tau, where tau is the error of one step that starts on the exact motion.
 /// For a linear system this is the error itself, first steps included; else that of the system linearized along the
 /// path.
 Forecast forecast_explicit(const RunPath& path, const CouplingChoice& choice);

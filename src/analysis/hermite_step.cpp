@@ -74,7 +74,7 @@ EndOfStep end_of_step(const LinearNetwork& network, Duration step, StepStart sta
   return end;
 }
 
-/// As if everybody took the polynomials as they are.
+/// As if every subsystem accepted the polynomials as they are.
 LinearNetwork without_limits(LinearNetwork network) {
   for (auto& subsystem : network.subsystems) {
     subsystem.capabilities.input_degree = kMaxInputDegree;
@@ -103,7 +103,7 @@ Matrix hermite_step_matrix(const LinearNetwork& network, Duration step, StepEnd 
   const auto solved = [&](const MatrixXd& rows) -> MatrixXd {
     return rows.leftCols(known) + rows.rightCols(2 * inputs) * ends;
   };
-  // The next step begins at the outputs as they turned out, with the slopes that were agreed on.
+  // The next step begins at the outputs after the step, with the slopes of the coupling equations.
   MatrixXd phi(known, known);
   phi << solved(made.states), solved(passed_on(network, made.outputs)), ends.bottomRows(inputs);
   return to_matrix(phi);

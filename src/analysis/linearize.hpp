@@ -12,7 +12,7 @@ namespace entrain {
 /// A coupled system as a linear network, at the point it has reached; or why there is none.
 struct LinearizedSystem {
   std::optional<LinearNetwork> network;
-  std::vector<Fact> obstacles;  ///< one for each subsystem that cannot tell, naming it
+  std::vector<Fact> obstacles;  ///< one for each subsystem without a linearization, naming it
 };
 LinearizedSystem linearized(CoupledSystem& system);
 

@@ -36,7 +36,7 @@ Matrix constant_start(const StepProgram& program, const ExactCoupling& exact) {
 }
 
 /// z on the exact motion, for every unit state at the time of the oldest sample. Forward from there: backward a stiff
-/// motion would grow beyond all numbers.
+/// motion would overflow.
 Matrix exact_start(const StepProgram& program, const ExactCoupling& exact) {
   const auto& ages = program.ages_before();
   double oldest = 0.0;
@@ -61,8 +61,8 @@ Matrix exact_start(const StepProgram& program, const ExactCoupling& exact) {
   }
 }
 
-/// A constant history is exact for held inputs, and so the paper has it. Behind it inputs of a higher degree see a
-/// kink, which would hide how much nearer they come.
+/// A constant history is exact for held inputs, and so the paper has it. After it inputs of a higher degree have a
+/// kink, which would hide their higher accuracy.
 Matrix consistent_start(const StepProgram& program, const ExactCoupling& exact) {
   return program.choice().degree == 0 ? constant_start(program, exact) : exact_start(program, exact);
 }

@@ -24,8 +24,8 @@ double step_radius(const StepProgram& program);
 double relative_consistency(const StepProgram& program, const ExactCoupling& exact);
 
 /// Does the fixed-point initialisation of the paper converge, conditions (50) and (51)? It does when the part of Phi_0
-/// that carries signals to signals contracts; then the limit is unique too. The degree of the inputs does not matter:
-/// it is for time that goes by, and none does.
+/// that carries signals to signals contracts; then the limit is unique too. The degree of the inputs does not matter,
+/// because no time passes.
 Initialisation fixed_point_initialisation(const StepProgram& program);
 
 /// The size of the smallest change of one subsystem's step [G^vv G^vu] (2-norm, complex) that makes the coupling

@@ -72,7 +72,7 @@ std::vector<std::size_t> pareto_front(std::span<const std::vector<double>> objec
     const auto& values = objectives[i];
     if (std::none_of(values.begin(), values.end(), [](double value) { return std::isnan(value); })) order.push_back(i);
   }
-  // In lexicographic order nobody is dominated by one that comes later.
+  // In lexicographic order no choice is dominated by one that comes later.
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return objectives[a] < objectives[b]; });
   std::vector<std::size_t> front;

@@ -45,8 +45,8 @@ std::vector<FoundChoice> evolve_choices(OperatingNetworks networks, const Evolut
 /// Those of the choices that no other dominates under the three objectives. A tie goes to the first.
 std::vector<FoundChoice> front_of(std::span<const CouplingChoice> choices, std::span<const Quality> qualities);
 
-/// The choice that gives up least of everything: nearest to the best of each objective, where the radius, and the
-/// consistency and the step by ratio, are scaled to the extent of the front. Of an empty front nothing is asked.
+/// The knee of a front: the choice nearest to the best of each objective, where the radius, and the consistency and the
+/// step by ratio, are scaled to the extent of the front. The front must not be empty.
 std::size_t knee_of(std::span<const FoundChoice> front);
 
 }  // namespace entrain

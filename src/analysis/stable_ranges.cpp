@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kVisible = 1e-7;  // changes of the radius below are rounding, as of a double eigenvalue
 constexpr int kParts = 8;          // of the spacing, near the limits
-constexpr double kLargestTurn = std::numbers::pi / 24.0;  // the radius has a period of about pi
+constexpr double kLargestPhase = std::numbers::pi / 24.0;  // the radius has a period of about pi
 
 struct Point {
   double value = 0.0;
@@ -36,7 +36,7 @@ class Scan {
       return true;
     }
     Point from = points_.back();
-    const double parts = std::max(1.0, std::ceil(std::abs(to.at.turn - from.at.turn) / kLargestTurn));
+    const double parts = std::max(1.0, std::ceil(std::abs(to.at.phase - from.at.phase) / kLargestPhase));
     if (judged_ + parts > search_.most) return false;
     const double width = (to.value - from.value) / parts;
     for (double left = parts - 1.0; left > 0.0; --left) {

@@ -6,7 +6,7 @@
 namespace entrain {
 
 /// Where to search: `points` evenly spaced by ratio (by difference when `low` is not above 0), and more between them
-/// where motions turn, up to `most`.
+/// where motions oscillate, up to `most`.
 struct SearchRange {
   double low = 0.0;
   double high = 0.0;
@@ -19,8 +19,8 @@ struct SearchRange {
 /// What a coupling does at a value of the parameter, or of the step.
 struct StabilityAt {
   double radius = 0.0;  ///< stable below 1
-  /// By which the fastest motion turns in a macro step, rad (turning.hpp): the radius goes up and down with it.
-  double turn = 0.0;
+  /// Phase of the fastest motion in a macro step, rad (spectral_content.hpp): the radius oscillates with it.
+  double phase = 0.0;
 };
 
 /// All ranges where the radius is below 1. Islands and gaps narrower than the spacing are looked for where the radius

@@ -36,7 +36,7 @@ class StepProgram {
  public:
   /// The macro steps after `first`; kSteadyState = where the histories have their final length.
   static constexpr std::uint64_t kSteadyState = std::numeric_limits<std::uint64_t>::max();
-  /// Over one cycle, after which everybody has communicated. Throws Error{InvalidSystem} when it is longer than
+  /// Over one cycle, after which every subsystem has communicated. Throws Error{InvalidSystem} when it is longer than
   /// kLongestCycle. `network` and `steps` are borrowed.
   StepProgram(const LinearNetwork& network, std::span<const SubsystemStep> steps, const CouplingChoice& choice,
               std::uint64_t first = kSteadyState);
@@ -56,8 +56,8 @@ class StepProgram {
   SchurComplement sparse() const;
   /// The same without integration: one sweep of the fixed-point initialisation (30).
   void apply_without_integration(std::span<double> rows, std::size_t columns, std::vector<double>& scratch) const;
-  /// Before, then after the step of subsystem `s` in a cycle of one macro step: what a change of that step sees, and
-  /// what it does (for the structured radius).
+  /// Before, then after the step of subsystem `s` in a cycle of one macro step: the input and the effect of a change of
+  /// that step (for the structured radius).
   void apply_around(std::size_t s, bool after, std::span<double> rows, std::size_t columns,
                     std::vector<double>& scratch) const;
 

@@ -15,7 +15,8 @@ namespace {
 
 using Eigen::MatrixXcd;
 
-/// || K (zeta I - Phi)^-1 E ||_2 at an angle: what a change of one subsystem's step sees of itself after one turn.
+/// || K (zeta I - Phi)^-1 E ||_2 at an angle: the effect of a change of one subsystem's step on itself through the
+/// coupling.
 class LoopGain {
  public:
   LoopGain(const StepProgram& program, const Matrix& phi, std::size_t subsystem)

@@ -226,7 +226,7 @@ struct OpenArchive {
   ArchiveReader reader;
 };
 
-/// The archives that are kept open while somebody wants it so.
+/// The archives that are kept open while an OpenArchives object exists.
 struct KeptArchives {
   std::mutex mutex;  ///< also held while a file is taken out
   int keepers = 0;
@@ -248,7 +248,7 @@ struct KeptArchives {
 
 /// A file that was replaced is another one.
 std::string key_of(const fs::path& file) {
-  std::error_code missing;  // then the reader says so
+  std::error_code missing;  // the reader reports it
   const auto changed = fs::last_write_time(file, missing).time_since_epoch().count();
   return fmt::format("{}\n{}\n{}", file.string(), changed, fs::file_size(file, missing));
 }

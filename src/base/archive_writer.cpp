@@ -9,7 +9,7 @@
 namespace entrain {
 namespace {
 
-// 1980-01-01 00:00, the first time a zip archive can tell.
+// 1980-01-01 00:00, the first time that a zip archive can store.
 constexpr zip_uint16_t kFirstDate = (1U << 5U) | 1U;
 
 [[noreturn]] void fail_writing(const std::filesystem::path& archive, const std::string& why) {

@@ -33,7 +33,7 @@ concept RemembersValue = requires(T& own, const typename T::Memory& memory) {
   own.restore(memory);
 };
 
-/// Writes values one after the other. A struct says what it is made of, once, for both directions:
+/// Writes values one after the other. A struct lists its members once, for both directions:
 ///
 ///     template <class Visitor>
 ///     void fields(Visitor& visit) { visit(time, values); }

@@ -57,7 +57,7 @@ const FaultText& text_of(Fault fault) {
 /// What the signal handlers and the watcher share. Plain data that is never destroyed: a signal may come at any time.
 struct Shared {
   sem_t wake{};
-  std::atomic<bool> claimed = false;   ///< somebody reports a fault; it is the only one
+  std::atomic<bool> claimed = false;   ///< a thread reports a fault; it is the only one
   std::atomic<bool> reported = false;  ///< the three below are set
   Fault fault = Fault::Memory;
   const ForeignCode* code = nullptr;
@@ -71,13 +71,13 @@ struct Shared {
   struct sigaction park_before {};
 };
 constinit Shared shared;
-constinit thread_local bool finishing = false;  // this thread tells about a fault
+constinit thread_local bool finishing = false;  // this thread reports a fault
 
 void write_text(const char* text) {
   [[maybe_unused]] const ssize_t ignored = ::write(STDERR_FILENO, text, std::strlen(text));
 }
 
-/// When telling in full has failed. Safe in a signal handler.
+/// When the full report has failed. Safe in a signal handler.
 [[noreturn]] void end_with_last_words() {
   const FaultText& text = text_of(shared.fault);
   for (const char* part :
@@ -92,7 +92,7 @@ void write_text(const char* text) {
   for (;;) ::pause();
 }
 
-/// True for the first who has something to report; the process ends then, in a few seconds at the latest.
+/// True for the first thread that has a fault to report; the process ends then, in a few seconds at the latest.
 bool claim(Fault fault, const ForeignCode& code) {
   if (shared.claimed.exchange(true)) return false;
   shared.fault = fault;
@@ -140,7 +140,7 @@ void on_fault(int signal, siginfo_t* info, void* context) {
   if (finishing) end_with_last_words();
   const ForeignCode* code = ForeignCode::current();
   if (code != nullptr && claim(fault_of(signal, *info, context), *code)) ::sem_post(&shared.wake);
-  if (shared.claimed.load()) park();  // also when another thread was first: let it tell
+  if (shared.claimed.load()) park();  // also when another thread was first: that thread reports
   pass_on(signal, *info);
 }
 
@@ -186,7 +186,7 @@ void signal_all_threads(int signal) {
   ::closedir(tasks);
 }
 
-/// The thread that tells about faults and measures the time of calls.
+/// The thread that reports faults and measures the time of calls.
 class Watcher {
  public:
   static Watcher& instance() {
@@ -349,7 +349,7 @@ class Watcher {
     }
     try {
       if (handler) handler(error);
-    } catch (...) {  // the fault is the story; that telling it failed as well adds nothing
+    } catch (...) {  // the fault is what matters; a failure of the report adds nothing
     }
     ::_exit(kExitCode);
   }

@@ -10,12 +10,12 @@ namespace entrain {
 class ForeignCode;
 
 /// While one exists: when foreign code crashes, does not return in time or calls exit(), the handler is called with the
-/// whole story, on a thread of its own while the thread at fault stands still; then the process ends with exit code 1.
-/// A handler that does not come back within five seconds (the heap may be broken, a lock held) is cut off. Faults of
-/// our own code go where they would without.
+/// full report, on its own thread, while the faulty thread is stopped; then the process ends with exit code 1. A
+/// handler that does not return within five seconds (the heap may be broken, a lock held) is abandoned. Faults of our
+/// own code are handled as without a watch.
 ///
-/// Of several the newest is told. Destroyed in the thread that made it. With base/signal_stack.hpp the only place that
-/// knows the signals of this platform.
+/// Of several the newest gets the report. Destroyed in the thread that made it. With base/signal_stack.hpp the only
+/// place that knows the signals of this platform.
 class FaultWatch {
  public:
   using Handler = std::function<void(const Error& fault)>;

@@ -13,7 +13,7 @@
 namespace entrain {
 
 /// Code of a subsystem that is not ours, such as an instance of an FMU. Every call of it goes through `call`: then a
-/// crash, a hang, an exit() and an exception can be laid at its door (FaultWatch). A call costs a few plain stores.
+/// crash, a hang, an exit() and an exception can be attributed to it (FaultWatch). A call costs a few plain stores.
 /// Used by one thread at a time.
 class ForeignCode {
  public:
@@ -21,7 +21,7 @@ class ForeignCode {
     std::string code;                           ///< "FMU 'prey.fmu'"
     std::string subsystem{};                    ///< may be empty
     std::optional<Duration> timeout{};          ///< wall clock time that one call may take, in s
-    std::function<std::string()> last_words{};  ///< what it said, to add to a message; must not wait
+    std::function<std::string()> last_words{};  ///< its latest messages, to add to an error message; must not wait
   };
   explicit ForeignCode(Owner owner);
   ~ForeignCode();

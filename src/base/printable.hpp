@@ -7,7 +7,7 @@ namespace entrain {
 
 bool is_utf8(std::string_view text);
 
-/// Text from elsewhere (names in files, words of an FMU) for messages: what could garble a terminal becomes \xNN.
+/// Foreign text (names in files, messages of an FMU) for messages: what could garble a terminal becomes \xNN.
 std::string printable(std::string_view text);
 
 }  // namespace entrain

@@ -68,7 +68,7 @@ PrivateFolder::PrivateFolder() {
   }
   folder_ = pattern;
   content_ = folder_ / "content";
-  // Locked before it has its name, so that nobody can find it unlocked.
+  // Locked before it has its name, so that no process can find it unlocked.
   const fs::path unnamed = folder_ / "new";
   lock_ = ::open(unnamed.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
   const bool made = lock_ >= 0 && ::flock(lock_, LOCK_EX | LOCK_NB) == 0 &&

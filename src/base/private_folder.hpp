@@ -4,8 +4,8 @@
 
 namespace entrain {
 
-/// A new folder that only this user can enter, gone with this object. A lock tells a folder in use from one that a
-/// crashed run has left behind; those are removed when the first folder of a process is made.
+/// A new folder that only this user can enter, gone with this object. A lock distinguishes a folder in use from one
+/// that a crashed run has left behind; those are removed when the first folder of a process is made.
 class PrivateFolder {
  public:
   /// In $TMPDIR, else /tmp. Throws Error{FileFailed}.
@@ -26,7 +26,7 @@ class PrivateFolder {
   int lock_ = -1;
 };
 
-/// Removes all folders of this process, whoever still uses them: for a process that is about to end in the middle.
+/// Removes all folders of this process, even those in use: for a process that ends in the middle of a run.
 void remove_private_folders();
 
 /// Removes the folders in `parent` that no living process holds. Those of other users are left alone.

@@ -1,4 +1,4 @@
-// What the plain structs of the public headers tell of themselves; every room may ask them.
+// Member functions of the plain structs in the public headers; every room may call them.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -9,7 +9,7 @@
 
 namespace entrain {
 
-/// SHA-256 (FIPS 180-4): tells whether two files are the same, without keeping one. Written here because a library of
+/// SHA-256 (FIPS 180-4): shows whether two files are the same, without keeping one. Written here because a library of
 /// cryptography for this one function would be the largest of our dependencies.
 class Sha256 {
  public:

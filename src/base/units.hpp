@@ -12,11 +12,11 @@ namespace entrain {
 /// degC of "degC/s" has no offset. nullopt for what is not known.
 std::optional<UnitMeaning> unit_meaning(std::string_view text);
 
-/// What the unit of a variable means: as its subsystem says, else as its text says.
+/// The meaning of the unit of a variable: as its subsystem defines it, else by its text.
 std::optional<UnitMeaning> unit_meaning(const Variable& variable);
 
 /// The same unit for a difference of two values (relativeQuantity): 10 degC are then 10 K. Its offset becomes NaN, so
-/// that nobody adds it by mistake.
+/// that adding it by mistake is detected.
 UnitMeaning as_difference(UnitMeaning meaning);
 bool is_difference(const UnitMeaning& meaning);
 
@@ -33,7 +33,7 @@ std::optional<UnitConversion> unit_conversion(const UnitMeaning& from, const Uni
 /// How the units of an output and an input go together.
 struct UnitMatch {
   enum class Kind {
-    Fits,        ///< by `conversion`; also when one of them is not told
+    Fits,        ///< by `conversion`; also when one of them is missing
     NotKnown,    ///< the texts differ, and what one of them means is not known
     Different,   ///< they measure different things
     Difference,  ///< one is a temperature, the other a difference of temperatures

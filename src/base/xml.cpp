@@ -14,7 +14,7 @@
 namespace entrain {
 namespace {
 
-/// Deeper than any file of ours; who walks a tree recursively may rely on it.
+/// Deeper than any file that is used here; recursive functions over a tree may rely on it.
 constexpr int kMaxDepth = 200;
 
 std::string printable_lines(std::string_view text) {

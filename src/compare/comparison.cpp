@@ -31,7 +31,7 @@ std::optional<double> number_of(const Json& json, const char* key) {
   return found != json.end() && found->is_number() ? std::optional(found->get<double>()) : std::nullopt;
 }
 
-/// Empty when the run got to its stop time, or does not tell.
+/// Empty when the run got to its stop time, or has no summary.
 std::string how_unfinished(const Json& json) {
   const auto termination = json.value("termination", "completed");
   if (termination == "completed") return {};
@@ -65,7 +65,7 @@ ComparedRun read_run(const fs::path& path) {
   return run;
 }
 
-/// Folders of one name are told apart by the whole of what was named.
+/// Folders of the same name are distinguished by their whole path as given.
 void make_labels_unique(std::vector<ComparedRun>& runs, const std::vector<fs::path>& paths) {
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const auto same =
@@ -83,7 +83,7 @@ bool worse(const VariableDifference& a, const VariableDifference& b) {
   return badness(a) > badness(b);
 }
 
-/// Into the unit of the reference; false when that cannot be. One that is not told is taken for the same.
+/// Into the unit of the reference; false when that cannot be. A missing unit counts as the same.
 bool convert(Results::Column& column, const std::string& unit) {
   if (column.unit.empty() || unit.empty() || column.unit == unit) return true;
   const auto from = unit_meaning(column.unit);
@@ -207,7 +207,7 @@ Json compared_json(const ComparedRun& run) {
 
 Comparison compare(const std::vector<fs::path>& named, const std::optional<fs::path>& reference) {
   const auto same_place = [](const fs::path& a, const fs::path& b) {
-    std::error_code ignored;  // what does not exist is told when it is read
+    std::error_code ignored;  // a missing file is reported when it is read
     return a == b || fs::equivalent(a, b, ignored);
   };
   auto paths = named;

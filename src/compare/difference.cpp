@@ -19,7 +19,7 @@ Course inside(const Course& course, Time from, Time to) {
   return {course.times.subspan(begin, size), course.values.subspan(begin, size)};
 }
 
-/// Two samples as good as at the same time are the sides of a jump. The other run may have told the later one only.
+/// Two samples at almost the same time are the sides of a jump. The other run may have recorded the later one only.
 bool is_before_a_jump(std::span<const Time> times, std::size_t i) {
   constexpr double kSame = 1e-6;  // of a step, in the mean
   const double steps = static_cast<double>(times.size()) - 1.0;

@@ -129,7 +129,7 @@ class Tracer {
       problems_.push_back(problem_of(Fact{FactCode::UnknownElement, {element}}, suggestion(element, names), where));
       return std::nullopt;
     }
-    // A signal of a dictionary is written by one and read by the others: the other end tells which.
+    // A signal of a dictionary is written by one and read by the others: the other end determines the direction.
     const SspConnector* listed = find_connector(*child->element, connector);
     if (child->is_dictionary) return End{{child->path, connector}, Role::Unknown, false, listed};
     const SspFlow flow = flow_of(listed);
@@ -148,13 +148,13 @@ class Tracer {
                                      "", connection.where));
       return;
     }
-    // Start and end tell no direction, unless nothing else does.
+    // Start and end give the direction only if nothing else does.
     const bool forward = start->role == Role::Source || end->role == Role::Target || start->role == end->role;
     const End& source = forward ? *start : *end;
     const End& target = forward ? *end : *start;
     edges_.push_back({source.port, target.port, target.of_component, &connection, source.connector, target.connector});
     sources_.insert({source.port, source.of_component});
-    if (target.of_component) return;  // fed twice is told by the assembly
+    if (target.of_component) return;  // the assembly reports an input that is fed twice
     if (!into_system_.insert({target.port, edges_.size() - 1}).second)
       problems_.push_back(problem_of(Fact{FactCode::ConnectorFedTwice, {port_text(target.port)}},
                                      "a connector takes one source", connection.where));
@@ -192,7 +192,7 @@ class Tracer {
     return feed;
   }
 
-  /// Where the document tells the units of both ends, each connection converts before it transforms. Where it does not,
+  /// If the document gives the units of both ends, each connection converts before it transforms. Where it does not,
   /// those of the variables count, which are not known here: the assembly converts first, and everything else follows.
   void convert_along(const EdgeChain& chain, SspFeed& feed) {
     const SspConnector* current = chain.back()->from;

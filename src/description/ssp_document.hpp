@@ -93,7 +93,7 @@ struct SspDocument {
   SspElement root;
 };
 
-/// Type of the annotation that holds what SSP has no word for.
+/// Type of the annotation for the settings that SSP does not have.
 inline constexpr std::string_view kSspSettings = "entrain.settings";
 
 /// Problems of all three are added with file and line; what is ignored, as warnings.

@@ -90,7 +90,7 @@ class Flattener {
   std::map<SspPort, SspValue> values_;
 };
 
-/// What SSP has no word for and Entrain has noted: everything but the structure.
+/// The settings in the annotation of Entrain: everything but the structure.
 SystemDescription noted_settings(const SspFile& file, std::vector<Problem>& problems) {
   const auto& document = file.document;
   if (document.settings.empty()) return {};
@@ -104,7 +104,7 @@ SystemDescription noted_settings(const SspFile& file, std::vector<Problem>& prob
   return settings;
 }
 
-/// The structure from the SSD, the rest as noted.
+/// The structure from the SSD, the rest from the annotation.
 void merge_settings(SystemDescription& description, SystemDescription settings) {
   settings.name = description.name;
   settings.file = description.file;

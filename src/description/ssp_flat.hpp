@@ -20,7 +20,7 @@ struct SspValue {
 };
 
 /// The values that parameter bindings give to ports of components and of systems. A value whose name matches nothing is
-/// ignored, as the standard wants, with a warning.
+/// ignored, as the standard requires, with a warning.
 std::map<SspPort, SspValue> bound_values(const SspScope& root, std::vector<Problem>& problems);
 
 /// Applied to a value; a factor and an offset, if it is a number. False when a table does not know the value.
@@ -41,7 +41,7 @@ struct SspFeed {
   SourcePosition where;
 };
 /// One after the other: all together they may need more memory than there is. A circle of connectors is a problem, and
-/// so is a way longer than through all levels of nesting and back.
+/// so is a path longer than through all levels of nesting and back.
 void for_each_feed(const SspScope& root, std::vector<Problem>& problems, FunctionRef<void(const SspFeed&)> use);
 
 }  // namespace entrain

@@ -13,7 +13,7 @@ using Node = pugi::xml_node;
 SspFlow flow_of(std::string_view kind) {
   if (kind == "input" || kind == "parameter" || kind == "structuralParameter") return SspFlow::In;
   if (kind == "output" || kind == "calculatedParameter" || kind == "local" || kind == "constant") return SspFlow::Out;
-  return SspFlow::Unknown;  // inout, unspecified, or not told
+  return SspFlow::Unknown;  // inout, unspecified, or missing
 }
 
 class SsdReader {
@@ -44,7 +44,7 @@ class SsdReader {
     if (const auto stop = xml_.number(node, "stopTime")) document.stop = {*stop, xml_.where(node)};
   }
 
-  /// Ours is kept; every other type is told once.
+  /// The type of Entrain is kept; every other type is reported once.
   void read_annotations(const Node& root, SspDocument& document) {
     std::set<std::string> ignored;
     for (Node node = root; node; node = next_in_document(node, root)) {

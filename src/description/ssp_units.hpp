@@ -13,7 +13,7 @@ using SspUnits = std::map<std::string, UnitMeaning>;
 /// The Units element of a description or a parameter set, added to those around it.
 SspUnits read_units(SspXml& xml, const pugi::xml_node& node, SspUnits around = {});
 
-/// A number in a unit that only this file knows, in SI base units instead: whoever takes it knows those. One in a unit
+/// A number in a unit that only this file knows, in SI base units instead, which every reader knows. One in a unit
 /// that means the same everywhere stays as it is written.
 void express_in_si(SspParameter& parameter, const SspUnits& units);
 

@@ -143,7 +143,7 @@ void add_connection(Text& text, const ConnectionDescription& connection) {
   }
 }
 
-/// Everything but the structure, which the SSD tells.
+/// Everything but the structure, which is in the SSD itself.
 std::string settings(SystemDescription description) {
   description.connections.clear();
   for (auto& subsystem : description.subsystems) {

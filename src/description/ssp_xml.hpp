@@ -11,7 +11,7 @@
 
 namespace entrain {
 
-/// An XML file of SSP while it is read: its problems get file and line. Elements are told apart by their local name.
+/// An XML file of SSP while it is read: its problems get file and line. Elements are distinguished by their local name.
 class SspXml {
  public:
   SspXml(std::string_view text, const std::string& file, std::vector<Problem>& problems);

@@ -56,10 +56,10 @@ inline constexpr std::tuple kSubsystemKeys{
                   "between two rows of the table; default `\"hold\"`"),
     subsystem_key("interface", &SubsystemDescription::interface, nullptr, KeyOwner::Fmu, "", kAnyValue,
                   "which of the interfaces of the FMU is used; default: co-simulation where it is offered"),
-    subsystem_key("relative_tolerance", &SubsystemDescription::relative_tolerance, nullptr, KeyOwner::Fmu, "",
-                  {1e-13, 1e-2},
-                  "of the integration in model exchange, and told to the FMU; default: that of the default experiment, "
-                  "else 1e-10, with states of type Float32 1e-6"),
+    subsystem_key(
+        "relative_tolerance", &SubsystemDescription::relative_tolerance, nullptr, KeyOwner::Fmu, "", {1e-13, 1e-2},
+        "of the integration in model exchange, and passed to the FMU; default: that of the default experiment, "
+        "else 1e-10, with states of type Float32 1e-6"),
     subsystem_key("rollback", &SubsystemDescription::rollback, &Capabilities::rollback, KeyOwner::All, "", kAnyValue,
                   "`false`: its state cannot be saved and restored"),
     subsystem_key("states", &SubsystemDescription::states, &Capabilities::states, KeyOwner::All, "", kAnyValue,

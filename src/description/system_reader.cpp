@@ -290,7 +290,7 @@ class SystemReader {
       ConnectionDescription connection{output.key, std::move(to->value), node.where, output.where};
       if (factor) connection.factor = factor->value;
       if (offset) connection.offset = offset->value;
-      // Who writes a factor converts by hand, unless he says that units are to be converted as well.
+      // A connection with a factor gets no unit conversion, unless `units = true` asks for it.
       connection.convert_units = units ? units->value : !factor && !offset;
       connection.table = std::move(table);
       description_.connections.push_back(std::move(connection));

@@ -28,8 +28,8 @@ void add_if(Text& text, std::string_view key, const std::optional<Written<Enum>>
   if (written) add_entry(text, key, to_word(written->value));
 }
 
-/// What was not written in the system file itself (--set, a parameter file, the FMU's default experiment) says where it
-/// comes from.
+/// A comment gives the origin of values from outside the system file (--set, a parameter file, the FMU's default
+/// experiment).
 std::string origin(const SourcePosition& where, const std::string& file) {
   return where.file.empty() || where.file == file ? "" : "  # " + printable(where.file);
 }

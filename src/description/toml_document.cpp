@@ -45,7 +45,7 @@ int line_of_endless_key(std::string_view text) {
   return 0;
 }
 
-/// The line of the first byte that is not UTF-8; 0 if all are. (toml++ decodes ahead and tells a line too early.)
+/// The line of the first byte that is not UTF-8; 0 if all are. (toml++ decodes ahead and reports a line too early.)
 int line_of_broken_utf8(std::string_view text) {
   int line = 1;
   int missing = 0;  // continuation bytes that must follow
@@ -145,7 +145,7 @@ std::optional<TomlTable> parse_toml(std::string_view text, const std::string& fi
   } catch (const toml::parse_error& error) {
     const auto said = error.description();
     if (said.find("redefine existing") != std::string_view::npos && said.find("table") == std::string_view::npos) {
-      // toml++ garbles the name; the position tells it.
+      // The message of toml++ garbles the name; its position is right.
       problems.push_back(
           problem_of(Fact{FactCode::KeyTwice},
                      "keep one; an output that feeds several inputs has a list: \"a.y\" = [\"b.u\", \"c.u\"]",

@@ -9,8 +9,8 @@ namespace entrain {
 
 std::vector<std::complex<double>> eigenvalues(const Matrix& matrix);
 
-/// Of an eigenvalue. One that is 1 but for the root of rounding counts as 1: free motion has it twice, and a double one
-/// is not known better.
+/// Of an eigenvalue. One that differs from 1 by at most the square root of the rounding unit counts as 1: free motion
+/// has it twice, and a double one is not known more exactly.
 double modulus(const std::complex<double>& eigenvalue);
 
 /// The largest modulus of an eigenvalue; 0 for an empty matrix, infinity when an entry is not finite.

@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kAndersonHistory = 5;
 constexpr std::size_t kKrylovVectors = 30;
 constexpr double kKrylovTolerance = 1e-2;  // of the linear solve, relative: g is costlier than one more Newton step
-constexpr int kStop = -1;                  // tells KINSOL to leave
+constexpr int kStop = -1;                  // makes KINSOL return
 constexpr int kNoValue = 1;
 
 }  // namespace
@@ -87,7 +87,7 @@ struct FixedPointSolver::Impl {
     return true;
   }
 
-  /// Evaluates at a scaled point; what KINSOL is to be told, 0 when all is well.
+  /// Evaluates at a scaled point; returns the code for KINSOL, 0 on success.
   int evaluate_at(const double* point) {
     if (result.evaluations >= settings->max_evaluations) return kStop;  // z stays what image belongs to
     for (std::size_t i = 0; i < n; ++i) z[i] = point[i] * settings->scale[i];
@@ -200,7 +200,7 @@ FixedPointSolver::Result FixedPointSolver::solve(std::span<double> z, std::span<
     impl.iterate_plainly();
   } else {
     impl.iterate_with_kinsol();
-    // KINSOL leaves by itself when the residual vanishes to the last bit, or when it is stuck; the residual tells
+    // KINSOL returns when the residual is exactly zero, or when it makes no progress; the residual shows
     // which.
     if (!impl.result.converged && impl.result.evaluations < settings.max_evaluations && impl.evaluate()) {
       impl.result.converged = impl.within_tolerance();

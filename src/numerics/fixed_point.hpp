@@ -25,7 +25,7 @@ class FixedPointSolver {
     int max_evaluations = 50;
     std::span<const double> scale;           ///< size of each unknown: what makes them comparable; > 0
     const Correction* correction = nullptr;  ///< then z <- z + correction(g(z) - z) is what is iterated
-    int least_evaluations = 2;  ///< 1 where a first guess that meets the tolerance is no mere continuation of the past
+    int least_evaluations = 2;  ///< 1 if a first guess within the tolerance is not extrapolated from the past
   };
   struct Result {
     bool converged = false;

@@ -7,8 +7,8 @@
 namespace entrain {
 
 /// A discrete linear system that is run again and again: X(n+1) = A X(n) + B c(n), with the corrections c that are
-/// learned. Their errors are e(n) = sum over p of C[p] X(n+p) + D[p] c(n+p): what an input should have been is known
-/// only later. One n is one cycle of macro steps, after which everybody has communicated.
+/// learned. Their errors are e(n) = sum over p of C[p] X(n+p) + D[p] c(n+p): the correct value of an input is known
+/// only later. One n is one cycle of macro steps, after which every subsystem has communicated.
 struct LearningLoop {
   Matrix A, B;
   std::vector<Matrix> C, D;
@@ -16,7 +16,8 @@ struct LearningLoop {
 
 struct LearningFilter {
   double gain = 1.0;
-  double cutoff = 0.0;  ///< of the first-order filter applied forwards and backwards, in turns per cycle; 0 = none
+  double cutoff =
+      0.0;  ///< of the first-order filter applied forwards and backwards, in periods per cycle of macro steps; 0 = none
 };
 
 struct LearningGain {

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kDenseLimit = 200;  // beyond, n + 1 residuals per Jacobian cost more than Krylov iterations
 
-/// In the words of somebody who never heard of KINSOL, where its reason is a common one.
+/// The common reasons of KINSOL in plain text.
 std::string explanation(int flag, const std::string& message) {
   switch (flag) {
     case KIN_LSETUP_FAIL:
@@ -111,7 +111,8 @@ NewtonSolver::Result NewtonSolver::solve(std::span<double> x, double tolerance, 
   // KINSOL stops a decade below what is asked, so that the check below decides and not the last rounding.
   KINSetFuncNormTol(impl.memory, 0.1 * tolerance);
   KINSetScaledStepTol(impl.memory, 1e-16);
-  // KINSOL derives its largest step from the first guess; zeros are a common guess and must not chain the solver down.
+  // KINSOL derives its largest step from the first guess; zeros are a common guess and must not limit the steps of the
+  // solver.
   KINSetMaxNewtonStep(impl.memory, 1e6 * std::sqrt(static_cast<double>(impl.n)));
   const int flag = KINSol(impl.memory, impl.x, KIN_LINESEARCH, impl.x_scale, impl.x_scale);
   if (impl.thrown) std::rethrow_exception(impl.thrown);
@@ -121,7 +122,7 @@ NewtonSolver::Result NewtonSolver::solve(std::span<double> x, double tolerance, 
   KINGetNumNonlinSolvIters(impl.memory, &iterations);
   result.iterations = static_cast<int>(iterations);
   std::copy(unknowns, unknowns + impl.n, x.begin());
-  // Whatever KINSOL calls it (small step, line search at its end): the residual itself says whether it is a solution.
+  // Whatever KINSOL calls it (small step, line search at its end): the residual itself shows whether it is a solution.
   residual(x, {scale, impl.n});
   result.converged = true;
   for (std::size_t i = 0; i < impl.n; ++i) {

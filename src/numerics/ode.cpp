@@ -52,7 +52,7 @@ constexpr int kMostRejections = 40;
 
 using ButcherTable = std::unique_ptr<ARKodeButcherTableMem, void (*)(ARKodeButcherTable)>;
 
-/// Fehlberg 13-7-8 behind a stage that nobody uses. Because the last stage lies at the end of the step, SUNDIALS 6.4
+/// Fehlberg 13-7-8 after a stage that is not used. Because the last stage lies at the end of the step, SUNDIALS 6.4
 /// takes its derivative for that of the solution there and starts the next step with it, although the two differ in
 /// this method; so the method begins with a derivative of its own. (With SUNDIALS' own table the relaxation
 /// x' = (w - x) / T takes twice the steps and fails once in a hundred.)
@@ -171,15 +171,15 @@ static_assert(CV_TSTOP_RETURN == ARK_TSTOP_RETURN && CV_ROOT_RETURN == ARK_ROOT_
 
 OdeReached OdeSolver::Impl::run(Time from, Time to) {
   start(from, to);
-  const bool told = problem->step_completed.has_value();
-  const bool one_step = told || watching();
+  const bool notified = problem->step_completed.has_value();
+  const bool one_step = notified || watching();
   Time reached = from;
   for (long steps = 0;; ++steps) {
     if (watching()) keep_start_of_step(reached);
     const int flag = evolve(to, one_step, reached);
     if (flag < 0) return given_up(from, reached);
     if (flag == CV_ROOT_RETURN) reached = settle_on_root(reached, to);
-    const bool stopped = told && (*problem->step_completed)(reached, entries(x.get()));
+    const bool stopped = notified && (*problem->step_completed)(reached, entries(x.get()));
     if (flag == CV_ROOT_RETURN) return {reached, OdeReached::Cause::Indicator};
     if (stopped) return {reached, OdeReached::Cause::Stopped};
     if (!one_step || flag == CV_TSTOP_RETURN) return {to, OdeReached::Cause::End};
@@ -195,7 +195,7 @@ OdeReached OdeSolver::Impl::given_up(Time from, Time reached) const {
   give_up(from, reached);
 }
 
-/// The times are told from the start of the integration: only its caller knows whether they are local ones.
+/// The times count from the start of the integration: only its caller knows whether they are local ones.
 void OdeSolver::Impl::give_up(Time from, Time reached) const {
   if (exception) std::rethrow_exception(exception);
   if (time_not_finite) {

@@ -42,7 +42,7 @@ struct OdeProblem {
   using Indicators = FunctionRef<void(Time t, std::span<const double> x, std::span<double> z)>;
   using JacobianProduct =
       FunctionRef<void(Time t, std::span<const double> x, std::span<const double> seed, std::span<double> product)>;
-  /// Told every internal step, the last one included; true = stop here.
+  /// Called after every internal step, the last one included; true = stop here.
   using StepCompleted = FunctionRef<bool(Time t, std::span<const double> x)>;
 
   RightHandSide derivatives;
@@ -66,11 +66,11 @@ class OdeSolver {
   OdeSolver(OdeSolver&&) noexcept;
   OdeSolver& operator=(OdeSolver&&) noexcept;
 
-  /// Moves x from `from` to `to` > `from`. Throws Error{SolverFailed} with the solver's own words, or what the function
-  /// throws. A derivative that is not finite counts as a failure.
+  /// Moves x from `from` to `to` > `from`. Throws Error{SolverFailed} with the message of the solver, or what the
+  /// function throws. A derivative that is not finite counts as a failure.
   void integrate(Time from, Time to, std::span<double> x, OdeProblem::RightHandSide function);
-  /// As integrate, but ends where an indicator has just changed its sign, or where `step_completed` says so. There it
-  /// has its new sign, and is not zero, unless it only touches zero. An indicator that is zero at `from` counts from
+  /// As integrate, but ends where an indicator has just changed its sign, or where `step_completed` returns true. There
+  /// it has its new sign, and is not zero, unless it only touches zero. An indicator that is zero at `from` counts from
   /// where it leaves zero.
   OdeReached advance(Time from, Time to, std::span<double> x, const OdeProblem& problem);
 

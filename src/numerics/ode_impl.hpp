@@ -62,7 +62,7 @@ struct OdeSolver::Impl {
   std::unique_ptr<_generic_N_Vector, void (*)(N_Vector)> tolerances;
   std::unique_ptr<OdeLinearSolver> linear_solver;
   std::unique_ptr<void, void (*)(void*)> memory;
-  std::vector<std::vector<std::size_t>> groups;  ///< columns of the Jacobian that one product tells
+  std::vector<std::vector<std::size_t>> groups;  ///< columns of the Jacobian that one product gives
   std::vector<double> seed, product;
 
   std::vector<int> directions;  ///< of the indicators at a root: 1 rising, -1 falling, 0 no root

@@ -76,7 +76,7 @@ void OdeSolver::Impl::integrate_from_start_of_step(Time to) {
   if (flag < 0) give_up(step_start, reached);
 }
 
-/// To where the indicators that changed really have their new signs, so that whoever handles the event sees it, and
+/// To where the indicators that changed really have their new signs, so that the event handler sees it, and
 /// the next integration does not find it again. Where one only touches zero nothing is moved.
 Time OdeSolver::Impl::past_the_root(Time root, Time to) {
   constexpr int kMostDoublings = 24;

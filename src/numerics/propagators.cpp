@@ -63,7 +63,7 @@ double norm_of(const SparseMatrix& a) {
   return std::min(largest_row, largest_column);
 }
 
-/// q_j(s + d) of one output from q_j(s): q_0' = q_0 A and q_j' = q_{j-1}, so only q_0 meets the matrix.
+/// q_j(s + d) of one output from q_j(s): q_0' = q_0 A and q_j' = q_{j-1}, so only q_0 is multiplied by the matrix.
 class RowStep {
  public:
   RowStep(const SparseMatrix& scaled_a, std::size_t states, std::size_t count)

@@ -16,7 +16,7 @@ std::vector<Matrix> propagators_by_exponential(const Matrix& a, const Matrix& c,
 /// By Taylor steps of the rows of C under A^T, A taken as sparse: many states, moderate norm.
 std::vector<Matrix> propagators_by_action(const Matrix& a, const Matrix& c, Duration h, int count);
 /// By the Gaver-Stehfest inversion of C (sI - A)^-1 / s^j, as the papers do; `terms` is even. For comparison only:
-/// wrong by tens of per cent for oscillations, infinite or not a number when a node meets a pole.
+/// it has errors of tens of per cent for oscillations, and is infinite or not a number when a node is a pole.
 std::vector<Matrix> propagators_by_stehfest(const Matrix& a, const Matrix& c, Duration h, int count, int terms);
 
 }  // namespace entrain

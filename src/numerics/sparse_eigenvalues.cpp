@@ -78,8 +78,8 @@ class Product {
   Eigen::VectorXd operator()(const Eigen::VectorXd& z) const {
     Eigen::VectorXd all = Eigen::VectorXd::Zero(matrix_.rows());
     all.head(size_) = z;
-    const Eigen::VectorXd told = matrix_ * all;
-    if (between_.rows() > 0) all.tail(between_.rows()) = -lu_.solve(told.tail(between_.rows()));
+    const Eigen::VectorXd product = matrix_ * all;
+    if (between_.rows() > 0) all.tail(between_.rows()) = -lu_.solve(product.tail(between_.rows()));
     return (matrix_ * all).head(size_);
   }
 

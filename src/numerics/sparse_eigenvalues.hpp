@@ -19,10 +19,9 @@ struct SchurComplement {
 };
 
 /// The largest modulus of an eigenvalue, by inverse iterations from places along the unit circle, and along that of the
-/// mean growth where there is one (Spectra): a network of many alike subsystems has eigenvalues by the hundred there,
-/// which products alone do not tell apart. Where neighbours on a circle have nothing in common, one between two places
-/// can be missed; and what grows fast may be known to a few percent only. Throws Error{SolverFailed} when nothing is
-/// found.
+/// mean growth where there is one (Spectra): a network of many similar subsystems has hundreds of eigenvalues there,
+/// which products alone do not distinguish. If neighbouring eigenvalues on a circle differ much, one between two places
+/// can be missed; fast growth may be known to a few percent only. Throws Error{SolverFailed} when nothing is found.
 double spectral_radius(const SchurComplement& matrix);
 
 /// By how much repeated products grow a vector in the mean: to a few percent the largest modulus of an eigenvalue, also

@@ -18,7 +18,7 @@ class BackgroundWriter {
   /// The header has been written. `file` is used by the other thread until `finish` or the destructor has returned.
   /// `discrete`: columns that are no real numbers.
   BackgroundWriter(ResultsFile& file, std::size_t columns, std::size_t groups, std::size_t discrete = 0);
-  /// Writes what is left, without telling of a failure: call `finish` to be told.
+  /// Writes what is left and ignores failures: call `finish` to get them.
   ~BackgroundWriter();
   BackgroundWriter(const BackgroundWriter&) = delete;
   BackgroundWriter& operator=(const BackgroundWriter&) = delete;

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kCellBytes = kNumberRoom + 1;  // with a comma or the line's end
 
-/// Texts and bytes are always quoted: so a reader can tell them from numbers.
+/// Texts and bytes are always quoted: so a reader can distinguish them from numbers.
 std::string cell_of(const Value& value) {
   const auto type = static_cast<ValueType>(value.index());
   const bool is_number = type != ValueType::String && type != ValueType::Binary;

@@ -2,8 +2,8 @@
 // description, in its own type. All are one-dimensional and grow.
 //
 // Numbers are collected column by column and written as whole chunks, past HDF5's own cache, which would copy them once
-// more. What HDF5 knows of them goes to the disk with a flush only: in between a killed run leaves the file as it was
-// then.
+// more. The metadata of HDF5 are written by a flush only: a run that is killed in between leaves the file as it was at
+// the last flush.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,7 +24,8 @@ namespace {
 static_assert(std::endian::native == std::endian::little,
               "chunks are written as they are; their type is little-endian");
 
-// Numbers of a variable that lie together. Each such chunk has a cost; the last one takes its room of the disk whole.
+// Numbers of a variable that lie together. Each such chunk has a cost; the last one always takes its full size on the
+// disk.
 constexpr double kSmallestChunk = 64;
 constexpr double kLargestChunk = 16384;
 constexpr double kUnknownLength = 1024;
@@ -144,7 +145,8 @@ class Hdf5File : public ResultsFile {
 
   void to_disk() const { require(H5Fflush(file_.id(), H5F_SCOPE_LOCAL) >= 0); }
 
-  /// Of a call that failed. What the system said, if it was the system: errno is cleared after each call that did not.
+  /// Error of a call that failed, with the message of the operating system if there is one: errno is cleared after each
+  /// call that succeeded.
   Error refused(std::string_view action) const {
     if (errno != 0) return file_error(action, path_, errno);
     return Error(ErrorCode::FileFailed, fmt::format("{} '{}': HDF5 refused", action, path_.string()),

@@ -31,7 +31,7 @@ class Hdf5Object {
   Close close_ = nullptr;
 };
 
-/// HDF5 prints its errors unless told not to; each thread must be told.
+/// HDF5 prints its errors unless this is switched off, in each thread.
 inline void silence_hdf5() {
   // Its own cleaning up at the end of the program tries once more what a full disk refused, and crashes.
   static const herr_t no_cleaning_up = H5dont_atexit();

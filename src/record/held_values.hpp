@@ -9,7 +9,7 @@
 
 namespace entrain {
 
-/// Values that hold until they change, asked for at times that lie behind: kept from one change to the next.
+/// Values that are constant between changes, read at times in the past: kept from one change to the next.
 class HeldValues {
  public:
   void add(Time t, std::vector<Value> values) {

@@ -10,7 +10,7 @@
 
 namespace entrain {
 namespace {
-constexpr std::uint64_t kMostBytes = std::uint64_t{64} << 20U;  // an FMU can say more than a disk holds
+constexpr std::uint64_t kMostBytes = std::uint64_t{64} << 20U;  // an FMU can log more than a disk holds
 }  // namespace
 
 std::string log_line(const LogMessage& message) {

@@ -13,13 +13,13 @@ namespace entrain {
 /// several threads.
 class LogFile {
  public:
-  /// The file is created with the first message; one that is there is removed, or gone on in.
+  /// The file is created with the first message; an existing file is removed, or continued.
   explicit LogFile(std::filesystem::path path, bool append = false);
   ~LogFile();
   LogFile(const LogFile&) = delete;
   LogFile& operator=(const LogFile&) = delete;
 
-  /// What cannot be written is dropped: a full disk is told by the results.
+  /// What cannot be written is dropped: the results report a full disk.
   void add(const LogMessage& message);
 
  private:

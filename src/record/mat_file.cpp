@@ -1,6 +1,6 @@
 // MAT version 4 in the layout of Dymola and OpenModelica ("binTrans"): matrices Aclass, name, description, dataInfo,
 // data_1 (what never changes) and data_2 (one column per time). The format has no way to append, but data_2 comes last:
-// rows are added behind it and its number of columns in the header is mended at once, so the file can be read at any
+// rows are added behind it and its number of columns in the header is updated at once, so the file can be read at any
 // time.
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -109,7 +109,7 @@ class MatFile : public ResultsFile {
     }
   }
 
-  /// The format has doubles only. An integer that it would round ends the run: the file must not lie.
+  /// The format has doubles only. An integer that it would round ends the run: the file must not contain wrong values.
   void require_exact(const RowBlock& block, std::size_t row, std::size_t column) const {
     const Value& value = block.discrete(row, *discrete_[column]);
     const auto* integer = std::get_if<std::int64_t>(&value);

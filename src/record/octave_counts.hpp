@@ -6,8 +6,8 @@
 
 namespace entrain {
 
-/// How often each of some sizes (numbers >= 0) lay in which octave, from 2^-127 to 2^127: what fraction of any number
-/// of samples was how large, in bounded memory. What is smaller counts as 0. Nothing is allocated after construction.
+/// A histogram of sizes (numbers >= 0) by octaves, from 2^-127 to 2^127, for each channel, in bounded memory. Smaller
+/// sizes count as 0. Nothing is allocated after construction.
 class OctaveCounts {
  public:
   explicit OctaveCounts(std::size_t channels);

@@ -166,7 +166,8 @@ std::vector<std::byte> Recorder::Impl::memory() const {
 
 void Recorder::Impl::resume(const Sample& sample, std::span<const std::byte> memory) {
   if (!grid_) return file_->continue_after(sample.t);
-  if (memory.empty()) return communicated(sample);  // who saved had no recorder: the grid begins here
+  if (memory.empty())
+    return communicated(sample);  // the run that saved the checkpoint had no recorder: the grid begins here
   std::vector<std::size_t> chosen;
   from_bytes(memory, chosen, *grid_, held_);
   if (chosen != chosen_) {

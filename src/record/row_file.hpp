@@ -15,7 +15,7 @@ class RowFile {
   explicit RowFile(std::filesystem::path path);
   /// Goes on behind the first `keep` bytes of a file that is there.
   RowFile(std::filesystem::path path, std::uint64_t keep);
-  /// Writes what is left, without telling of a failure: call `flush` to be told.
+  /// Writes what is left and ignores failures: call `flush` to get them.
   ~RowFile();
   RowFile(const RowFile&) = delete;
   RowFile& operator=(const RowFile&) = delete;

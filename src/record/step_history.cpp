@@ -8,7 +8,7 @@
 namespace entrain {
 namespace {
 
-// More lines than this nobody can tell apart in one chart.
+// More lines than this cannot be distinguished in one chart.
 constexpr std::size_t kMostOwnSignals = 24;
 
 // 16 MB at most; a system with thousands of connections gets a coarser history of them.

@@ -11,7 +11,7 @@
 namespace entrain {
 
 /// How the macro steps of a run went, in bounded memory: size, iterations and rejected attempts of each, the orders and
-/// steps that a method tells of itself, how far each input was from its output, and how well the steps resolve the
+/// steps that a method reports, the difference between each input and its output, and how well the steps resolve the
 /// signals.
 class StepHistory : public Observer {
  public:
@@ -22,7 +22,7 @@ class StepHistory : public Observer {
 
   void begin(std::span<const Signal> signals, const RunSummary& summary) override;
   void communicated(const Sample& sample, const RunSummary& summary) override;
-  /// It goes on where the run that saved stood.
+  /// Continues from the time of the checkpoint.
   std::vector<std::byte> memory() const override;
   void resume(const Sample& sample, const RunSummary& summary, std::span<const std::byte> memory) override;
   Needs needs() const override { return {.states = false, .slopes = false, .differences = true}; }

@@ -11,8 +11,8 @@ namespace {
 
 constexpr double kUnresolved = std::numeric_limits<double>::quiet_NaN();
 
-/// What a Hermite cubic misses in the longer of the two steps around the middle sample. The cubic through the other
-/// four is off there by the fourth derivative / 24 * the product of the distances.
+/// The error of a Hermite cubic in the longer of the two steps around the middle sample. The cubic through the other
+/// four has an error of the fourth derivative / 24 * the product of the distances there.
 double missed_around(std::span<const Time> t, std::span<const double> y) {
   constexpr std::size_t kMiddle = 2;
   double interpolated = 0.0;

@@ -10,16 +10,16 @@
 namespace entrain {
 
 /// How well the steps of a run resolve the signals that are passed on. Inputs that agree with their outputs at both
-/// ends of a step can still miss what happens in between: a cubic with the right values and slopes at the ends misses
-/// h^4 / 384 of the fourth derivative. That is estimated from each sample and the four around it, in bounded memory
-/// (docs/theory/residual.md).
+/// ends of a step can still miss what happens in between: a cubic with the right values and slopes at the ends has an
+/// error of h^4 / 384 times the fourth derivative. It is estimated from each sample and the four around it, in bounded
+/// memory (docs/theory/residual.md).
 class StepResolution {
  public:
   void begin(std::span<const Signal> signals, const RunSummary& summary);
   void communicated(const Sample& sample);
 
   /// Of the source of a connection (as in RunSummary::connections), in its unit: what a `part` of the steps does not
-  /// exceed. NaN when it has told too little.
+  /// exceed. NaN when there are too few samples.
   double missed(std::size_t connection, double part) const;
 
   template <class Visitor>

@@ -19,7 +19,7 @@ namespace entrain {
 class UniformRows {
  public:
   /// `signals` and `subsystems`: index into Sample::values and Sample::communicated per column.
-  /// Throws Error{InvalidSystem} when the interval makes no rows that can be told apart.
+  /// Throws Error{InvalidSystem} when the interval is too small for rows at distinct times.
   UniformRows(Time start, Time stop, const Written<double>& interval, const std::vector<std::size_t>& signals,
               const std::vector<std::size_t>& subsystems);
 

@@ -103,7 +103,7 @@ void take_advice(const entrain::SystemDescription& description, const fs::path& 
 void show_verification(const entrain::SystemDescription& description) {
   const auto verification = entrain::verify(description);
   for (const auto& output : verification.outputs) {
-    std::cout << output.name << ": " << to_string(output.verdict) << ", off by " << output.error_bar.value_or(NAN)
+    std::cout << output.name << ": " << to_string(output.verdict) << ", error bar " << output.error_bar.value_or(NAN)
               << '\n';
   }
   const bool confirmed = verification.confirmed(0.05);

@@ -10,7 +10,7 @@
 
 #include "analysis/linearize.hpp"
 #include "analysis/measures.hpp"
-#include "analysis/turning.hpp"
+#include "analysis/spectral_content.hpp"
 #include "session/prepare.hpp"
 #include "support/ring_network.hpp"
 #include "support/systems.hpp"
@@ -23,10 +23,10 @@ bool contain(const StableRanges& ranges, double value) {
                      [&](const StableRange& of) { return of.low <= value && value <= of.high; });
 }
 
-/// Two lightly damped masses, coupled: from some steps on stable and unstable take turns.
+/// Two lightly damped masses, coupled: from some steps on stable and unstable ranges alternate.
 class TwoMasses {
  public:
-  TwoMasses() : network_(linear()), turning_(network_) {}
+  TwoMasses() : network_(linear()), spectrum_(network_) {}
 
   StabilityAt sequential(Duration step) const { return at(sequential_choice(std::vector<std::size_t>{0, 1}, 0, step)); }
   StabilityAt parallel(Duration step) const { return at(parallel_choice(2, 0, step)); }
@@ -40,11 +40,11 @@ class TwoMasses {
   }
   StabilityAt at(const CouplingChoice& choice) const {
     const auto steps = subsystem_steps(network_, choice.step, choice.degree);
-    return {step_radius(StepProgram(network_, steps, choice)), turning_.in(choice.step)};
+    return {step_radius(StepProgram(network_, steps, choice)), spectrum_.phase_in(choice.step)};
   }
 
   LinearNetwork network_;
-  Turning turning_;
+  SpectralContent spectrum_;
 };
 
 TEST(StableRanges, finds_islands_and_their_limits) {
@@ -148,14 +148,14 @@ TEST(StableRanges, first_limit_judges_nothing_far_behind_it) {
   EXPECT_LT(farthest, 3.5);
 }
 
-TEST(Turning, goes_on_with_the_next_motion_when_the_fastest_has_died_away) {
+TEST(SpectralContent, phase_counts_the_next_motion_after_the_fastest_has_decayed) {
   LinearNetwork network = test::oscillators_in_a_row(2, false);
   network.subsystems[0].matrices.A.values = {0.0, 1.0, -100.0, 0.0};  // 10 rad/s, for ever
   network.subsystems[1].matrices.A.values = {-10.0, 1000.0, -1000.0, -10.0};
-  const Turning turning(network);
+  const SpectralContent spectrum(network);
   const double life = std::log(1e4) / 10.0;
-  EXPECT_NEAR(turning.in(0.1), 100.0, 1e-6);
-  EXPECT_NEAR(turning.in(life + 1.0), 1000.0 * life + 10.0, 1e-6);
+  EXPECT_NEAR(spectrum.phase_in(0.1), 100.0, 1e-6);
+  EXPECT_NEAR(spectrum.phase_in(life + 1.0), 1000.0 * life + 10.0, 1e-6);
 }
 
 }  // namespace stable_ranges_test

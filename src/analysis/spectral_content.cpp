@@ -1,4 +1,4 @@
-#include "analysis/turning.hpp"
+#include "analysis/spectral_content.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -8,15 +8,15 @@
 
 namespace entrain {
 
-Turning::Turning(const LinearNetwork& network) {
+SpectralContent::SpectralContent(const LinearNetwork& network) {
   add(exact_coupling(network).dynamics);
   for (const auto& subsystem : network.subsystems) add(subsystem.matrices.A);
   std::stable_sort(motions_.begin(), motions_.end(),
                    [](const Motion& a, const Motion& b) { return a.frequency > b.frequency; });
 }
 
-void Turning::add(const Matrix& dynamics) {
-  const double gone = std::log(1e4);  // by so much it has fallen when it no longer matters
+void SpectralContent::add(const Matrix& dynamics) {
+  const double gone = std::log(1e4);  // decay at which a motion no longer matters
   for (const auto& value : eigenvalues(dynamics)) {
     if (!(value.imag() > 0.0)) continue;
     motions_.push_back(
@@ -24,7 +24,7 @@ void Turning::add(const Matrix& dynamics) {
   }
 }
 
-double Turning::in(Duration step) const {
+double SpectralContent::phase_in(Duration step) const {
   double angle = 0.0;
   Duration from = 0.0;
   for (const auto& motion : motions_) {
