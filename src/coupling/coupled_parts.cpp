@@ -62,14 +62,27 @@ std::span<double> CoupledSystem::Parts::coefficients(SubsystemId s, int degree, 
 }
 
 void CoupledSystem::Parts::initialize(Time start, Time stop) {
-  for (auto& participant : participants_) participant.subsystem->initialize(start, stop);
+  std::vector<Subsystem*> subsystems;
+  for (auto& participant : participants_) subsystems.push_back(participant.subsystem.get());
+  EndOfInitialization end(graph_, std::move(subsystems));
   spread_common_steps();
   std::fill(times_.begin(), times_.end(), start);
-  evaluation_.all(start, input_end_, signals_, [this](SubsystemId s, std::span<const double> u, std::span<double> y) {
-    participants_[s].subsystem->evaluate(u, y);
-  });
-  if (discrete_) settle_discrete(start);
+  do {
+    for (auto& participant : participants_) participant.subsystem->initialize(start, stop);
+    evaluation_.all(start, input_end_, signals_,
+                    [&end](SubsystemId s, std::span<const double> u, std::span<double> y) { end.evaluate(s, u, y); });
+    if (discrete_) settle_discrete(start);
+  } while (end.finish(signals_));
+  if (end.anything_changed()) pass_on_late_outputs(start);
   for (std::size_t s = 0; s < size(); ++s) check_outputs(SubsystemId{s}, start);
+}
+
+/// Inputs follow the outputs; subsystems that cannot be asked again keep theirs.
+void CoupledSystem::Parts::pass_on_late_outputs(Time start) {
+  evaluation_.all(start, input_end_, signals_, [this](SubsystemId s, std::span<const double> u, std::span<double> y) {
+    Subsystem& subsystem = *participants_[s].subsystem;
+    if (subsystem.capabilities().output_refresh) subsystem.evaluate(u, y);
+  });
 }
 
 void CoupledSystem::Parts::set_start(SubsystemId s, VariableTable::Place place, const Value& value) {

@@ -16,6 +16,7 @@
 #include "base/function_ref.hpp"
 #include "coupling/bonds.hpp"
 #include "coupling/discrete_signals.hpp"
+#include "coupling/end_of_initialization.hpp"
 #include "coupling/evaluation.hpp"
 #include "coupling/transfer.hpp"
 #include "entrain/coupled_system.hpp"
@@ -41,6 +42,7 @@ struct CoupledSystem::Parts {
   std::vector<std::string> warnings(SubsystemId s) const { return participants_[s].subsystem->warnings(); }
 
   void initialize(Time start, Time stop);
+  void pass_on_late_outputs(Time start);
   void set_start(SubsystemId s, VariableTable::Place place, const Value& value);
   void set_constant(InputId input, double value);
   void refresh_outputs(SubsystemId s);
