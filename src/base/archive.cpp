@@ -140,7 +140,9 @@ class ArchiveReader {
     check_size(name, status);
     const Entry entry{index, name, status.size, is_folder, is_executable(index, name)};
     const std::string key = is_folder ? relative.parent_path().string() : relative.string();
-    if (!entries_.insert({key, entry}).second) refuse(name, "is there twice");
+    const auto [known, is_new] = entries_.insert({key, entry});
+    // A folder named twice is the same folder; of two files one would be lost.
+    if (!is_new && !(is_folder && known->second.is_folder)) refuse(name, "is there twice");
   }
 
   /// Sizes as claimed; `copy` sees to it that the claim holds.
