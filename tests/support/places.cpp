@@ -35,6 +35,12 @@ std::string typed_fmu3_library() {
 std::string array_fmu3_library() {
   return ENTRAIN_ARRAY_FMU3;
 }
+std::string trap_fmu_library() {
+  return ENTRAIN_TRAP_FMU;
+}
+std::string printing_fmu_library() {
+  return ENTRAIN_PRINTING_FMU;
+}
 std::string needy_fmu_library() {
   return ENTRAIN_NEEDY_FMU;
 }

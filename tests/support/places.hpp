@@ -17,6 +17,8 @@ std::string scripted_exchange_library();
 std::string typed_fmu2_library();
 std::string typed_fmu3_library();
 std::string array_fmu3_library();
+std::string trap_fmu_library();
+std::string printing_fmu_library();
 std::string needy_fmu_library();
 std::string absent_library();
 
