@@ -218,8 +218,8 @@ void CoSimulation::keep_end(const InputBlock& inputs, Duration size) {
 /// The inputs as they are, unless the FMU has refused derivatives of such an order: then held at their value in the
 /// middle of the step, or the line between their ends.
 InputBlock CoSimulation::of_taken_degree(const InputBlock& inputs, Duration size) {
-  if (inputs.degree() <= taken_degree_) return inputs;
-  const int degree = std::min(taken_degree_, 1);
+  if (inputs.degree() <= end_.taken_degree) return inputs;
+  const int degree = std::min(end_.taken_degree, 1);
   const std::size_t count = inputs.count();
   reduced_.resize(count * static_cast<std::size_t>(degree + 1));
   for (std::size_t i = 0; i < count; ++i) {
@@ -230,13 +230,13 @@ InputBlock CoSimulation::of_taken_degree(const InputBlock& inputs, Duration size
 }
 
 void CoSimulation::take_lower_degree(int refused_order) {
-  if (refused_order > taken_degree_) return;
-  taken_degree_ = refused_order - 1;
+  if (refused_order > end_.taken_degree) return;
+  end_.taken_degree = refused_order - 1;
   const auto where = reporter_.context(call_.from);
   reporter_.note(fmt::format(
       "'{}' answered derivatives of its inputs of order {} with a warning at t = {} s: from then on they "
       "are {}",
-      where.subsystem, refused_order, call_.from, taken_degree_ == 0 ? "held in a step" : "lines in a step"));
+      where.subsystem, refused_order, call_.from, end_.taken_degree == 0 ? "held in a step" : "lines in a step"));
 }
 
 /// What follows (derivatives, linearization) must belong to the end of the step, and to the inputs there.

@@ -44,12 +44,13 @@ class CoSimulation final : public FmuStepper, private FmuStepOwner {
     int degree = 0;
     bool told = true;  ///< the FMU has the inputs as they ended
     std::vector<double> coefficients;
-    Time next_event = kNever;     ///< announced
-    bool stop_requested = false;  ///< by an event, to be told with the next step
+    Time next_event = kNever;            ///< announced
+    bool stop_requested = false;         ///< by an event, to be told with the next step
+    int taken_degree = kMaxInputDegree;  ///< of the inputs, as far as the run has shown
 
     template <class Visitor>
     void fields(Visitor& visit) {
-      visit(time, size, degree, told, coefficients, next_event, stop_requested);
+      visit(time, size, degree, told, coefficients, next_event, stop_requested, taken_degree);
     }
   };
 
@@ -86,8 +87,7 @@ class CoSimulation final : public FmuStepper, private FmuStepOwner {
   End end_;
   std::vector<End> saved_;
   InputDerivatives derivatives_;
-  int taken_degree_ = kMaxInputDegree;  ///< of the inputs, as far as the run has shown
-  std::vector<double> reduced_;         ///< inputs of that degree
+  std::vector<double> reduced_;  ///< inputs of a degree that the FMU takes
   std::vector<double> end_slopes_;
   std::vector<int> first_orders_;
   std::vector<double> dx_;

@@ -23,7 +23,7 @@ class Prober {
         starts_(starts),
         start_(fmu.description().experiment.start.value_or(0.0)),
         step_(trial_step(fmu.description(), start_, caller.step)),
-        log_(fmu.name(), caller),
+        log_(fmu.name(), request.as_seen_there(caller)),
         inputs_(start_inputs(ports_, starts)),
         result_(request.known) {}
 

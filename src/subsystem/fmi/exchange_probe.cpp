@@ -20,7 +20,7 @@ class ExchangeProber {
         start_(fmu.description().experiment.start.value_or(0.0)),
         step_(trial_step(fmu.description(), start_, caller.step)),
         inputs_(start_inputs(ports, starts)),
-        log_(fmu.name(), caller),
+        log_(fmu.name(), request.as_seen_there(caller)),
         reporter_(log_, caller.subsystem),
         exchange_(fmu, ports, kExchangeTolerance, reporter_),
         result_(request.known) {}

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+
 #include "base/bytes.hpp"
 #include "base/function_ref.hpp"
 #include "entrain/subsystem.hpp"
@@ -23,7 +25,9 @@ class FmuReporter {
   std::string warning() const;
   void note_refusal(const FmuResult& result) { refusal_ = result; }
   /// Something to be told at the end of the run, once.
-  void note(std::string text) { notes_.push_back(std::move(text)); }
+  void note(std::string text) {
+    if (std::find(notes_.begin(), notes_.end(), text) == notes_.end()) notes_.push_back(std::move(text));
+  }
   const std::vector<std::string>& notes() const { return notes_; }
   /// The call that refused the last step, and what the FMU said.
   std::string refusal() const { return call_text(refusal_, log_) + (refusal_.done() ? " without advancing" : ""); }

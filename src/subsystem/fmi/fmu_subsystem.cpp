@@ -397,6 +397,7 @@ void FmuSubsystem::free_saved() {
 
 void FmuSubsystem::reset() {
   free_saved();
+  used_before_ = false;
   if (!instance_) return;
   require(instance_->reset());
 }
