@@ -80,6 +80,8 @@ void become_child() {
   for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) ::signal(signal, die_of);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) ::signal(signal, SIG_DFL);
   static_cast<void>(std::atexit([] { end_at_exit(); }));  // before those of the parent
+  // What is printed there is nothing that the user asked for.
+  if (const int nowhere = ::open("/dev/null", O_WRONLY | O_CLOEXEC); nowhere >= 0) ::dup2(nowhere, STDOUT_FILENO);
 }
 
 bool write_whole(int descriptor, const Bytes& bytes) {
@@ -100,8 +102,6 @@ bool write_whole(int descriptor, const Bytes& bytes) {
     if (write_whole(answer, to_bytes(work(shared_page->stage)))) code = kAnswered;
   } catch (...) {  // NOLINT(bugprone-empty-catch): the parent sees that there is no answer
   }
-  std::cout.flush();
-  std::fflush(nullptr);
   ::_exit(code);
 }
 

@@ -25,7 +25,8 @@ struct ChildLimits {
   std::optional<Duration> later_stages{};
 };
 
-/// Calls `work` in a copy of this process, which ends with it: what crashes or hangs there does no harm here. `work`
+/// Calls `work` in a copy of this process, which ends with it: what crashes or hangs there does no harm here, and
+/// what it prints to standard output is not seen. `work`
 /// announces its stages (from 0 on) and returns the answer; an exception of it is no answer. nullopt where a copy would
 /// not be safe: the process has threads that are not the engine's own.
 std::optional<ChildOutcome> in_child_process(const ChildLimits& limits,
