@@ -83,6 +83,7 @@ TEST_F(FmuTraps, printing_fmu_with_symbols_of_ours_runs_and_reaches_its_own) {
   const auto result = run(alone("printing"));
   EXPECT_EQ(result.exit_code, 0) << result.err;
   expect_text(result.out, "stepping from 0.9");
+  EXPECT_EQ(result.out.find("stepping from 0\n"), result.out.rfind("stepping from 0\n")) << "of a scratch instance";
   EXPECT_EQ(line(11), "1,42");
   // Whatever it takes for the environment of its logger.
   const std::string log = text_of(folder_ / "out/fmu.log");
