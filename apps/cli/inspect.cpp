@@ -14,14 +14,17 @@ namespace {
 
 std::string inspection_text(const SystemInspection& inspection) {
   std::string text;
+  const bool loaded = !inspection.methods.empty();  // else only what the files say is known
   for (const auto& subsystem : inspection.subsystems) {
     text += fmt::format("{}: {}\n", subsystem.name, subsystem.source);
     if (!subsystem.about.empty()) text += fmt::format("  {}\n", subsystem.about);
-    text += variables_text(subsystem.variables) + capabilities_text(subsystem.capabilities, subsystem.variables);
+    text += variables_text(subsystem.variables);
+    if (loaded) text += capabilities_text(subsystem.capabilities, subsystem.variables);
     if (!subsystem.otherwise.empty()) text += fmt::format("  by model exchange: {}\n", subsystem.otherwise);
     for (const auto& warning : subsystem.warnings) text += fmt::format("  warning: {}\n", render(warning));
     text += '\n';
   }
+  if (!loaded) return text;
   if (inspection.subsystems.size() > 1 || !inspection.loops.empty()) {
     text += "strongly connected subsystems\n" + groups_text(inspection.components, "none: the data flow one way");
     text += "algebraic loops\n" + groups_text(inspection.loops, "none");

@@ -174,6 +174,9 @@ std::string brief_summary(const RunSummary& summary, TextStyle style) {
   auto text = fmt::format("{}: {} with {}, t = {} .. {} s\n", painted(summary.system, kBold, style),
                           termination_text(summary, style), summary.method, short_number(summary.start),
                           short_number(summary.reached));
+  if (summary.termination == Termination::Completed && !summary.message.empty()) {
+    text += fmt::format("  end                {}\n", summary.message);
+  }
   text += fmt::format("  steps              {}\n", steps_text(summary));
   text += fmt::format("  wall time          {:.3f} s{}\n", summary.wall_seconds, speed_text(summary));
   text += fmt::format("  coupling residual  {}\n", residual_text(summary));

@@ -35,6 +35,7 @@ ENTRAIN_API std::string_view to_string(FactKind kind);
 
 /// A number with its unit, or a text, by name.
 struct FactValue {
+  FactValue() = default;
   FactValue(std::string_view of, std::string text) : name(of), value(std::move(text)) {}
   FactValue(std::string_view of, std::string_view text) : name(of), value(std::string(text)) {}
   FactValue(std::string_view of, const char* text) : name(of), value(std::string(text)) {}

@@ -40,7 +40,8 @@ struct SystemInspection {
 };
 
 /// Also says of every method, those of `extensions` included, whether it can run the system. Throws Error with every
-/// problem of the system.
+/// problem of the system. Where an FMU has no binary for this platform, its variables and a warning are all there is:
+/// no methods, no capabilities.
 ENTRAIN_API SystemInspection inspect(const SystemDescription& description, const Extensions& extensions = {});
 
 /// What an input got at the start, and from where.

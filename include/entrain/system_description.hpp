@@ -92,6 +92,7 @@ struct SubsystemDescription {
   std::optional<Written<double>> initial_step;
   std::optional<Written<std::int64_t>> substeps;
   std::optional<Written<std::vector<double>>> events;
+  std::optional<Written<bool>> probe;
   std::optional<Written<double>> timeout;
   SourcePosition where;
   SourcePosition model_where;

@@ -5,9 +5,12 @@
 #include <algorithm>
 
 #include "advise/choose_method.hpp"
+#include "assembly/subsystem_factory.hpp"
 #include "base/values.hpp"
 #include "coupling/discrete_signals.hpp"
 #include "coupling/engine.hpp"
+#include "entrain/fact_codes.hpp"
+#include "entrain/system.hpp"
 #include "methods/registry.hpp"
 #include "methods/requirements.hpp"
 #include "session/prepare.hpp"
@@ -148,6 +151,54 @@ std::string by_model_exchange(const SystemDescription& description, std::size_t 
                      built_in_methods().reference().name);
 }
 
+/// The FMUs of a system, unpacked once for all that is asked about them.
+std::vector<std::shared_ptr<Fmu>> held_fmus(const SystemDescription& description) {
+  std::vector<std::shared_ptr<Fmu>> held;
+  for (const auto& subsystem : description.subsystems) {
+    if (subsystem.fmu.empty()) continue;
+    try {
+      held.push_back(hold_fmu(subsystem.fmu));
+    } catch (const Error&) {  // NOLINT(bugprone-empty-catch): whoever uses it is told
+    }
+  }
+  return held;
+}
+
+std::string missing_binary_of(const SubsystemDescription& subsystem) {
+  if (subsystem.fmu.empty()) return {};
+  try {
+    return fmu_missing_binary(subsystem.fmu);
+  } catch (const Error&) {  // it is told as ever
+    return {};
+  }
+}
+
+/// What can be shown of a system with FMUs that have no binary for this platform: the variables; paths are absolute.
+/// nullopt when all have one, or when something else is wrong, which is told as ever.
+std::optional<SystemInspection> inspection_without_binaries(const SystemDescription& description,
+                                                            const Extensions& extensions) {
+  const auto& all = description.subsystems;
+  if (std::all_of(all.begin(), all.end(), [&](const auto& each) { return missing_binary_of(each).empty(); }))
+    return std::nullopt;
+  SystemInspection result;
+  const auto make = subsystem_maker(description, false, extensions, {});
+  for (const auto& subsystem : all) {
+    std::vector<Problem> problems;
+    const auto made = make(subsystem, problems);
+    if (!made) return std::nullopt;
+    auto& shown = result.subsystems.emplace_back();
+    shown.name = subsystem.name;
+    shown.source = source_of(subsystem, false);
+    if (!subsystem.fmu.empty()) shown.about = fmu_about(subsystem.fmu);
+    shown.variables = made->variables();
+    if (auto missing = missing_binary_of(subsystem); !missing.empty()) {
+      shown.warnings.push_back(
+          {FactCode::FmuNoBinary, {std::filesystem::path(subsystem.fmu).filename().string()}, {{"why", missing}}});
+    }
+  }
+  return result;
+}
+
 }  // namespace
 
 std::vector<InitialInput> inspect_initial(const SystemDescription& written, const Extensions& extensions) {
@@ -180,6 +231,9 @@ std::vector<InitialInput> inspect_initial(const SystemDescription& written, cons
 
 SystemInspection inspect(const SystemDescription& written, const Extensions& extensions) {
   const SystemDescription description = description_for_show(written);
+  const SystemDescription located = resolved(description, extensions);
+  const auto held = held_fmus(located);
+  if (auto shown = inspection_without_binaries(located, extensions)) return std::move(*shown);
   const Prepared prepared = prepared_for_show(description, extensions);
   const CoupledSystem& system = *prepared.system;
   const Graph& graph = system.graph();

@@ -21,6 +21,7 @@ FmuChoice fmu_choice(const SubsystemDescription& description, bool needs_equatio
   // A value that makes no sense is told by the check of values; it must not end the loading before.
   if (description.timeout && description.timeout->value > 0.0) choice.timeout = description.timeout->value;
   if (description.interface) choice.interface = description.interface->value;
+  if (description.probe) choice.probe = description.probe->value;
   return choice;
 }
 

@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -91,6 +92,12 @@ class ArchiveReader {
     std::uint64_t size;  ///< unpacked, as claimed
     bool is_folder;
     bool executable;
+    std::optional<std::uint32_t> checksum;  ///< of the content, as claimed
+
+    bool is_same_as(const Entry& other) const {
+      if (is_folder || other.is_folder) return is_folder && other.is_folder;
+      return checksum && checksum == other.checksum && size == other.size && executable == other.executable;
+    }
   };
 
   std::unique_ptr<zip_t, Discard> open(const fs::path& archive) {
@@ -138,9 +145,12 @@ class ArchiveReader {
       refuse(name, "is encrypted");
     }
     check_size(name, status);
-    const Entry entry{index, name, status.size, is_folder, is_executable(index, name)};
+    Entry entry{index, name, status.size, is_folder, is_executable(index, name), {}};
+    if ((status.valid & ZIP_STAT_CRC) != 0) entry.checksum = status.crc;
     const std::string key = is_folder ? relative.parent_path().string() : relative.string();
-    if (!entries_.insert({key, entry}).second) refuse(name, "is there twice");
+    const auto [known, is_new] = entries_.insert({key, entry});
+    // Tools pack a folder or a file twice; of two files that differ one would be lost.
+    if (!is_new && !entry.is_same_as(known->second)) refuse(name, "is there twice");
   }
 
   /// Sizes as claimed; `copy` sees to it that the claim holds.

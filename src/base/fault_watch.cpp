@@ -220,6 +220,7 @@ class Watcher {
   }
 
   bool active() const noexcept { return active_.load(); }
+  void forget_thread() noexcept { active_ = false; }
 
   void time(const ForeignCode& code) {
     {
@@ -374,6 +375,10 @@ FaultWatch::~FaultWatch() {
 
 bool FaultWatch::active() noexcept {
   return Watcher::instance().active();
+}
+
+void FaultWatch::forget_in_child() noexcept {
+  Watcher::instance().forget_thread();
 }
 
 void start_timing(const ForeignCode& code) {

@@ -25,6 +25,8 @@ class FaultWatch {
   FaultWatch& operator=(const FaultWatch&) = delete;
 
   static bool active() noexcept;
+  /// In a copy of the process, which has no thread to be told on: from now on there is no watch.
+  static void forget_in_child() noexcept;
 
  private:
   SignalStack stack_;

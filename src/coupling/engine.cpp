@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "coupling/end_of_initialization.hpp"
 #include "coupling/evaluation.hpp"
 
 namespace entrain {
@@ -49,11 +50,27 @@ void Engine::evaluate_signals(Time t) {
 }
 
 void Engine::initialize(Time start, Time stop) {
-  for (std::size_t s = 0; s < size(); ++s) executor_.subsystem(SubsystemId{s}).initialize(start, stop);
+  std::vector<Subsystem*> subsystems;
+  for (std::size_t s = 0; s < size(); ++s) subsystems.push_back(&executor_.subsystem(SubsystemId{s}));
+  EndOfInitialization end(graph_, subsystems);
   executor_.set_all_times(start);
-  evaluate_signals(start);
-  if (discrete_) settle_discrete(start);
+  do {
+    for (auto* subsystem : subsystems) subsystem->initialize(start, stop);
+    evaluation_->all(start, store_.inputs(), store_.signals(),
+                     [&end](SubsystemId s, std::span<const double> u, std::span<double> y) { end.evaluate(s, u, y); });
+    if (discrete_) settle_discrete(start);
+  } while (end.finish(store_.signals()));
+  if (end.anything_changed()) pass_on_late_outputs(start);
   for (std::size_t s = 0; s < size(); ++s) executor_.check_outputs(SubsystemId{s}, start);
+}
+
+/// Inputs follow the outputs; subsystems whose outputs cannot be refreshed keep theirs.
+void Engine::pass_on_late_outputs(Time start) {
+  evaluation_->all(start, store_.inputs(), store_.signals(),
+                   [this](SubsystemId s, std::span<const double> u, std::span<double> y) {
+                     Subsystem& subsystem = executor_.subsystem(s);
+                     if (subsystem.capabilities().output_refresh) subsystem.evaluate(u, y);
+                   });
 }
 
 void Engine::set_start(SubsystemId s, VariableTable::Place place, const Value& value) {

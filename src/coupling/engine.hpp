@@ -100,6 +100,7 @@ class Engine {
 
  private:
   void evaluate_signals(Time t);
+  void pass_on_late_outputs(Time start);
   void settle_discrete(Time start);
   bool exchange_reals();
   const double* put_back(const Saved& saved, std::size_t i, const double* numbers);

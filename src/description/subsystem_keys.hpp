@@ -92,6 +92,8 @@ inline constexpr std::tuple kSubsystemKeys{
                   "times at which something is known to happen; replaces what the subsystem announces"),
     subsystem_key("timeout", &SubsystemDescription::timeout, nullptr, KeyOwner::Fmu, "s", kPositive,
                   "wall clock time that one call of the FMU may take"),
+    subsystem_key("probe", &SubsystemDescription::probe, nullptr, KeyOwner::Fmu, "", kAnyValue,
+                  "`false`: what the FMU claims is not tried before the run"),
 };
 
 /// Calls visit(key) for each key of the list, in its order.

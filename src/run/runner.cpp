@@ -155,8 +155,8 @@ void Runner::advance_while_before(Time t) {
     energy_.update(summary_.reached);
     if (!observers_.empty() && summary_.reached > before) tell_observers();
     if (stopper) {
-      finish(Termination::Interrupted, fmt::format("subsystem '{}' asked to end the run at t = {:.12g} s",
-                                                   system_.graph().name(*stopper), summary_.reached));
+      finish(Termination::Completed,
+             fmt::format("ended by '{}' at t = {:.12g} s", system_.graph().name(*stopper), summary_.reached));
       return;
     }
   }

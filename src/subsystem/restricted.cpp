@@ -8,6 +8,7 @@
 #include "description/subsystem_keys.hpp"
 #include "entrain/error.hpp"
 #include "entrain/fact_codes.hpp"
+#include "subsystem/ends_initialization.hpp"
 #include "subsystem/foreign_calls.hpp"
 
 namespace entrain {
@@ -36,7 +37,11 @@ Capabilities reduced(Capabilities result, const SubsystemDescription& descriptio
   return result;
 }
 
-class Restricted final : public Subsystem, public ForeignCalls, private States, private Events {
+class Restricted final : public Subsystem,
+                         public ForeignCalls,
+                         public EndsInitialization,
+                         private States,
+                         private Events {
  public:
   Restricted(std::unique_ptr<Subsystem> inner, SubsystemDescription description)
       : inner_(std::move(inner)), description_(std::move(description)) {
@@ -66,6 +71,8 @@ class Restricted final : public Subsystem, public ForeignCalls, private States, 
 
   std::string refusal() const override { return refusal_of(*inner_); }
   std::string reading(std::size_t output) const override { return reading_of(*inner_, output); }
+  void finish_initialization(std::span<double> outputs) override { finish_initialization_of(*inner_, outputs); }
+  void note_used_before() override { note_used_before_of(*inner_); }
 
  private:
   void states(std::span<double> x) override { inner_->facets().states->states(x); }

@@ -5,6 +5,7 @@
 
 #include "base/bytes.hpp"
 #include "base/grid.hpp"
+#include "subsystem/ends_initialization.hpp"
 #include "subsystem/foreign_calls.hpp"
 
 namespace entrain {
@@ -12,6 +13,7 @@ namespace {
 
 class Scheduled final : public Subsystem,
                         public ForeignCalls,
+                        public EndsInitialization,
                         private Rollback,
                         private Equations,
                         private Events,
@@ -34,6 +36,8 @@ class Scheduled final : public Subsystem,
 
   std::string refusal() const override { return refusal_of(*inner_); }
   std::string reading(std::size_t output) const override { return reading_of(*inner_, output); }
+  void finish_initialization(std::span<double> outputs) override { finish_initialization_of(*inner_, outputs); }
+  void note_used_before() override { note_used_before_of(*inner_); }
 
  private:
   StateId save() override;

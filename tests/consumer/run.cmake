@@ -1,5 +1,5 @@
 # Installs the library into a folder of the build tree, builds the consumer against it and runs it.
-# Needs BUILD, SOURCE, EXAMPLES, DOCS, WORK.
+# Needs BUILD, SOURCE, EXAMPLES, DOCS, PRINTING_FMU, WORK.
 function(run)
   execute_process(COMMAND ${ARGV} RESULT_VARIABLE code OUTPUT_VARIABLE output ERROR_VARIABLE output)
   if(code)
@@ -15,6 +15,15 @@ run(${CMAKE_COMMAND} --build ${WORK}/build)
 run(${WORK}/build/consumer ${EXAMPLES}/lotka_volterra)
 if(NOT output MATCHES "completed at t = 20 s, prey 0\\.7[89]")
   message(FATAL_ERROR "the consumer printed: ${output}")
+endif()
+file(MAKE_DIRECTORY ${WORK}/printing/binaries/linux64)
+file(COPY_FILE ${SOURCE}/printing.xml ${WORK}/printing/modelDescription.xml)
+file(COPY_FILE ${PRINTING_FMU} ${WORK}/printing/binaries/linux64/printing.so)
+run(${CMAKE_COMMAND} -E chdir ${WORK}/printing ${CMAKE_COMMAND} -E tar cf ${WORK}/printing.fmu --format=zip
+  modelDescription.xml binaries)
+run(${WORK}/build/printing ${WORK}/printing.fmu)
+if(NOT output MATCHES "stepping from 0\\.9.*completed, y = 42")
+  message(FATAL_ERROR "the FMU that prints: ${output}")
 endif()
 run(${WORK}/build/registration ${WORK}/registered)
 if(NOT output MATCHES "registered, listed, judged, compared")

@@ -100,8 +100,8 @@ TEST_F(Fmu3Events, endless_events_in_place_are_an_error) {
 
 TEST_F(Fmu3Events, request_to_terminate_in_an_event_ends_the_run) {
   const auto summary = run(TerminateInEvent3);
-  EXPECT_EQ(summary.termination, Termination::Interrupted);
-  EXPECT_EQ(summary.message, "subsystem 'part' asked to end the run at t = 0.25 s");
+  EXPECT_EQ(summary.termination, Termination::Completed);
+  EXPECT_EQ(summary.message, "ended by 'part' at t = 0.25 s");
   EXPECT_EQ(summary.reached, 0.25);
   EXPECT_EQ(recorder_.times.back(), 0.25);
   EXPECT_NEAR(recorder_.column("part.integral").back(), 0.25, 1e-15) << "of 1, up to where it stands";

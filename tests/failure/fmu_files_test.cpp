@@ -92,8 +92,8 @@ TEST_F(FmuFiles, discarded_step_without_progress_fails) {
 
 TEST_F(FmuFiles, request_to_terminate_ends_the_run) {
   const auto summary = run(Terminate);
-  EXPECT_EQ(summary.termination, Termination::Interrupted);
-  EXPECT_EQ(summary.message, "subsystem 'part' asked to end the run at t = 0.55 s");
+  EXPECT_EQ(summary.termination, Termination::Completed);
+  EXPECT_EQ(summary.message, "ended by 'part' at t = 0.55 s");
   EXPECT_NEAR(summary.reached, 0.55, 1e-15);
 }
 

@@ -41,6 +41,12 @@ std::string forgetful_fmu_library() {
 std::string rod_fmu_library() {
   return ENTRAIN_ROD_FMU;
 }
+std::string trap_fmu_library() {
+  return ENTRAIN_TRAP_FMU;
+}
+std::string printing_fmu_library() {
+  return ENTRAIN_PRINTING_FMU;
+}
 std::string needy_fmu_library() {
   return ENTRAIN_NEEDY_FMU;
 }

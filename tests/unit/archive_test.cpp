@@ -116,6 +116,14 @@ TEST_F(Archive, with_a_name_twice_is_refused) {
   EXPECT_NE(refusal(write({{"a", "1"}, {"./a", "2"}})).find("twice"), std::string::npos);
 }
 
+TEST_F(Archive, with_the_same_folder_or_file_twice_is_unpacked) {
+  write({{"extra/", ""}, {"extrb/", ""}, {"extra/a", "1"}});
+  test::write_text(file_, replaced(test::text_of(file_), "extrb/", "extra/"));
+  EXPECT_EQ(refusal(file_), "unpacked");
+  EXPECT_NE(refusal(write({{"extra/", ""}, {"extra", "1"}})).find("twice"), std::string::npos);
+  EXPECT_EQ(refusal(write({{"a", "1"}, {"./a", "1"}})), "unpacked");
+}
+
 TEST_F(Archive, that_hides_a_bomb_is_refused) {
   const std::string zeros(std::size_t{3} << 20U, '\0');
   EXPECT_NE(refusal(write({{"zeros", zeros}})).find("'zeros' is more than 1000 times larger"), std::string::npos);

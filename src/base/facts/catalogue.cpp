@@ -127,6 +127,17 @@ constexpr auto kCatalogue = std::to_array<FactEntry>({
      ""},
     {FmuClaimsUntried, Warning, "fmu-claims-untried",
      "FMU '{0}': it allows one instance per process, so its claims were not tested before the run", ""},
+    {FmuOutputsAfterInitialization, Warning, "fmu-outputs-after-initialization",
+     "outputs of '{0}' changed when its initialization ended; not all subsystems can be reset, so those that use them "
+     "were "
+     "initialised with the earlier values",
+     ""},
+    {FmuDerivativesRefused, Warning, "fmu-derivatives-refused",
+     "'{0}' answered derivatives of order {order} of its inputs with a warning at t = {time}: from then on its inputs "
+     "are "
+     "{form} in a step",
+     ""},
+    {FmuNoBinary, Warning, "fmu-no-binary", "FMU '{0}': {why}", ""},
     {FmuInputsOfStepStart, Warning, "fmu-inputs-of-step-start",
      "FMU '{0}': after a step it holds the inputs of its start, and takes no others before it is read: its derivatives "
      "belong to those",

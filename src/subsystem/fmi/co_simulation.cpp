@@ -7,6 +7,7 @@
 
 #include "base/grid.hpp"
 #include "entrain/error.hpp"
+#include "entrain/fact_codes.hpp"
 #include "subsystem/fmi/event_iteration.hpp"
 
 namespace entrain {
@@ -67,6 +68,11 @@ void CoSimulation::evaluate(std::span<const double> inputs, std::span<double> ou
   read_outputs(outputs);
 }
 
+void CoSimulation::finish_initialization(std::span<double> outputs) {
+  settle();
+  read_outputs(outputs);
+}
+
 void CoSimulation::read_outputs(std::span<double> outputs) {
   if (!outputs.empty()) require(instance_->get_reals(call_.outputs, outputs.data()));
 }
@@ -113,17 +119,19 @@ StepReport CoSimulation::step(const Subsystem::Step& step, std::span<double> out
   // An FMU refuses to pass the stop time, be it by a rounding; at an event that it announced it must be stopped.
   const Time latest = std::min(stop_, end_.next_event);
   if (step.from + step.size > latest && latest > step.from) call_.size = latest - step.from;
-  call_.input_values = step.inputs.order(0).data();
+  const InputBlock inputs = of_taken_degree(step.inputs, call_.size);
+  call_.input_values = inputs.order(0).data();
   const int degree = call_.inputs.empty() ? 0 : step.inputs.degree();
   if (three_) {
-    call_.polynomials = degree > 0 ? &step.inputs : nullptr;
+    call_.polynomials = degree > 0 ? &inputs : nullptr;
   } else if (degree > 0 || !call_.derivative_inputs.empty()) {
-    derivatives_.add_to(call_, step.inputs);
+    derivatives_.add_to(call_, inputs);
   }
   const FmuStepResult result = instance_->step(call_, outputs.data());
   end_.time = result.reached;
   end_.degree = 0;
   if (degree > 0) keep_end(step.inputs, result.reached - step.from);
+  if (result.refused_order > 0) take_lower_degree(result.refused_order);
   const bool usual =
       result.result.status == FmuStatus::Ok && !result.terminated && !result.event && !end_.stop_requested;
   if (usual && result.reached == call_.from + call_.size && result.reached < end_.next_event) {
@@ -206,6 +214,31 @@ void CoSimulation::keep_end(const InputBlock& inputs, Duration size) {
   end_.told = false;
   const double* from = inputs.order(0).data();
   std::copy(from, from + inputs.count() * static_cast<std::size_t>(inputs.degree() + 1), end_.coefficients.begin());
+}
+
+/// The inputs as they are, unless the FMU has refused derivatives of such an order: then held at their value in the
+/// middle of the step, or the line between their ends.
+InputBlock CoSimulation::of_taken_degree(const InputBlock& inputs, Duration size) {
+  if (inputs.degree() <= end_.taken_degree) return inputs;
+  const int degree = std::min(end_.taken_degree, 1);
+  const std::size_t count = inputs.count();
+  reduced_.resize(count * static_cast<std::size_t>(degree + 1));
+  for (std::size_t i = 0; i < count; ++i) {
+    reduced_[i] = inputs.value(i, degree == 0 ? 0.5 * size : 0.0);
+    if (degree > 0) reduced_[count + i] = (inputs.value(i, size) - reduced_[i]) / size;
+  }
+  return {reduced_.data(), count, degree};
+}
+
+void CoSimulation::take_lower_degree(int refused_order) {
+  if (refused_order > end_.taken_degree) return;
+  end_.taken_degree = refused_order - 1;
+  const auto where = reporter_.context(call_.from);
+  reporter_.note({FactCode::FmuDerivativesRefused,
+                  {where.subsystem},
+                  {{"order", refused_order},
+                   {"time", call_.from, "s"},
+                   {"form", end_.taken_degree == 0 ? "held" : "straight lines"}}});
 }
 
 /// What follows (derivatives, linearization) must belong to the end of the step, and to the inputs there.

@@ -17,6 +17,7 @@ class CoSimulation final : public FmuStepper, private FmuStepOwner {
 
   void start(FmuInstance& instance, const FmuAbilities& abilities, Time start, Time stop) override;
   void evaluate(std::span<const double> inputs, std::span<double> outputs) override;
+  void finish_initialization(std::span<double> outputs) override;
   StepReport step(const Subsystem::Step& step, std::span<double> outputs) override;
   HeldStep held_step() noexcept override {
     if (!ports_.plain) return {};  // arrays and numbers of 32 bits go the long way
@@ -43,12 +44,13 @@ class CoSimulation final : public FmuStepper, private FmuStepOwner {
     int degree = 0;
     bool told = true;  ///< the FMU has the inputs as they ended
     std::vector<double> coefficients;
-    Time next_event = kNever;     ///< announced
-    bool stop_requested = false;  ///< by an event, to be told with the next step
+    Time next_event = kNever;            ///< announced
+    bool stop_requested = false;         ///< by an event, to be told with the next step
+    int taken_degree = kMaxInputDegree;  ///< of the inputs, as far as the run has shown
 
     template <class Visitor>
     void fields(Visitor& visit) {
-      visit(time, size, degree, told, coefficients, next_event, stop_requested);
+      visit(time, size, degree, told, coefficients, next_event, stop_requested, taken_degree);
     }
   };
 
@@ -56,6 +58,8 @@ class CoSimulation final : public FmuStepper, private FmuStepOwner {
   /// Ready to be asked: the initialization is left, and what the short way did is taken note of.
   void settle();
   void keep_end(const InputBlock& inputs, Duration size);
+  InputBlock of_taken_degree(const InputBlock& inputs, Duration size);
+  void take_lower_degree(int refused_order);
   void tell_inputs_at_end();
   const StepReport* step_at_length(const Subsystem::Step& step, double* outputs) override;
   const StepReport* resume(const FmuHalt& halt, const Subsystem::Step& step, double* outputs) override;
@@ -83,6 +87,7 @@ class CoSimulation final : public FmuStepper, private FmuStepOwner {
   End end_;
   std::vector<End> saved_;
   InputDerivatives derivatives_;
+  std::vector<double> reduced_;  ///< inputs of a degree that the FMU takes
   std::vector<double> end_slopes_;
   std::vector<int> first_orders_;
   std::vector<double> dx_;

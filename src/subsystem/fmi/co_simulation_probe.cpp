@@ -16,30 +16,42 @@ namespace {
 /// Tries one ability after the other; a new instance after each call that failed, because an FMU need not work on.
 class Prober {
  public:
-  Prober(Fmu& fmu, const FmuPorts& ports, const std::vector<FmuStart>& starts, const FmuCaller& caller)
+  Prober(Fmu& fmu, const FmuPorts& ports, const std::vector<FmuStart>& starts, const FmuCaller& caller,
+         const ProbeRequest& request)
       : fmu_(fmu),
+        request_(request),
         ports_(ports),
         starts_(starts),
         start_(fmu.description().experiment.start.value_or(0.0)),
         step_(trial_step(fmu.description(), start_, caller.step)),
-        log_(fmu.name(), caller),
-        inputs_(start_inputs(ports_, starts)) {}
+        log_(fmu.name(), request.as_seen_there(caller)),
+        inputs_(start_inputs(ports_, starts)),
+        result_(request.known) {}
 
   FmuAbilities run() {
     const auto& flags = fmu_.flags();
-    result_.event_mode = flags.event_mode;
+    if (request_.includes(ProbeStage::Begin)) result_.event_mode = flags.event_mode;
+    request_.enter(ProbeStage::Begin);
     begin();
     require_functions_of_a_step();
     // An FMU that lists no states may have none or may hide them; only listed ones can be trusted.
-    result_.states = !ports().states.empty() && prove("continuous states", &Prober::read_states);
-    result_.rollback =
-        flags.rollback && prove(rollback_attribute(fmu_.description().version), &Prober::save_and_restore);
-    result_.linearization = linearization();
-    result_.reset = can_reset();
-    result_.input_degree = input_degree();
-    result_.output_derivatives = flags.output_derivative_order > 0 && !ports().outputs.empty() && ports().plain &&
-                                 prove("maxOutputDerivativeOrder", &Prober::read_output_derivatives);
-    if (is_two() && (result_.states || result_.output_derivatives)) find_inputs_after_step();
+    if (enter(ProbeStage::States)) {
+      result_.states = !ports().states.empty() && prove("continuous states", &Prober::read_states);
+    }
+    if (enter(ProbeStage::Rollback)) {
+      result_.rollback =
+          flags.rollback && prove(rollback_attribute(fmu_.description().version), &Prober::save_and_restore);
+    }
+    if (enter(ProbeStage::Linearization)) result_.linearization = linearization();
+    if (enter(ProbeStage::Reset)) result_.reset = can_reset();
+    if (enter(ProbeStage::InputDegree)) result_.input_degree = input_degree();
+    if (enter(ProbeStage::OutputDerivatives)) {
+      result_.output_derivatives = flags.output_derivative_order > 0 && !ports().outputs.empty() && ports().plain &&
+                                   prove("maxOutputDerivativeOrder", &Prober::read_output_derivatives);
+    }
+    if (enter(ProbeStage::InputsAfterStep) && is_two() && (result_.states || result_.output_derivatives)) {
+      find_inputs_after_step();
+    }
     return std::move(result_);
   }
 
@@ -47,13 +59,20 @@ class Prober {
   const FmuPorts& ports() const { return ports_; }
   bool is_two() const { return fmu_.description().version == FmiVersion::Two; }
 
+  bool enter(ProbeStage stage) const {
+    if (!request_.includes(stage)) return false;
+    request_.enter(stage);
+    return true;
+  }
+
   /// An FMU that cannot be initialised is an error, not a missing ability, unless its event mode is to blame.
   void begin() {
     try {
       return fresh();
     } catch (const Error& error) {
-      if (!result_.event_mode) throw;
+      if (!result_.event_mode || !request_.includes(ProbeStage::Begin)) throw;
       result_.event_mode = false;
+      instance_.reset();
       fresh();
       withdraw("hasEventMode", error.message());
     }
@@ -68,6 +87,7 @@ class Prober {
   }
 
   void fresh() {
+    if (request_.only && instance_) return;  // the only stage is over, and a second instance may be what it cannot bear
     instance_.reset();
     instance_ = fmu_.instantiate("probe", {FmuInterface::CoSimulation, result_.event_mode}, log_);
     initialize();
@@ -220,19 +240,29 @@ class Prober {
     return instance_->get_output_derivatives(ports().outputs, orders.data(), rates.data());
   }
 
-  /// A step under polynomials of this degree; each order adds 0.1 of an input in that step. `made`: steps before it.
-  FmuStepResult step(int degree, int made = 0) {
-    coefficients_ = inputs_;
+  /// Inputs of this degree over a trial step; each order adds 0.1 of an input in it.
+  std::vector<double> polynomials(int degree) const {
+    std::vector<double> coefficients = inputs_;
     for (int p = 1; p <= degree; ++p) {
-      for (const double u : inputs_) coefficients_.push_back(0.1 * std::max(1.0, std::abs(u)) / std::pow(step_, p));
+      for (const double u : inputs_) coefficients.push_back(0.1 * std::max(1.0, std::abs(u)) / std::pow(step_, p));
     }
-    const InputBlock polynomials(coefficients_.data(), inputs_.size(), degree);
+    return coefficients;
+  }
+
+  /// A step under polynomials of this degree. `made`: steps before it.
+  FmuStepResult step(int degree, int made = 0) {
+    coefficients_ = polynomials(degree);
+    return advance(start_ + made * step_, step_, coefficients_, degree);
+  }
+
+  FmuStepResult advance(Time from, Duration size, const std::vector<double>& coefficients, int degree) {
+    const InputBlock polynomials(coefficients.data(), inputs_.size(), degree);
     FmuStepCall call;
-    call.from = start_ + made * step_;
-    call.size = step_;
+    call.from = from;
+    call.size = size;
     call.may_go_back = true;
     call.inputs = ports().real_inputs();
-    call.input_values = inputs_.data();
+    call.input_values = coefficients.data();
     if (is_two()) {
       derivatives_.start(ports().inputs, degree);
       derivatives_.add_to(call, polynomials);
@@ -249,9 +279,47 @@ class Prober {
     return result;
   }
 
-  /// No flag tells a degree, and FMUs ignore what they do not know: two steps from one state, the second with one more
-  /// order in the inputs, must differ if that order is honoured. nullopt when the FMU does not react to its inputs
-  /// here.
+  /// What is reached in `count` steps with held inputs that follow the polynomials; empty when a step fails.
+  std::vector<double> reached_in_parts(FmuInstance::State state, int degree, int count) {
+    if (!instance_->set_state(state).done()) return {};
+    const std::vector<double> coefficients = polynomials(degree);
+    const InputBlock followed(coefficients.data(), inputs_.size(), degree);
+    const Duration size = step_ / count;
+    for (int k = 0; k < count; ++k) {
+      std::vector<double> held(coefficients.size(), 0.0);  // derivatives told before are taken back
+      for (std::size_t i = 0; i < inputs_.size(); ++i) held[i] = followed.value(i, (k + 0.5) * size);
+      const FmuStepResult part = advance(start_ + k * size, size, held, degree);
+      if (!part.result.done()) return {};
+    }
+    return reached_;
+  }
+
+  /// One step under polynomials must end where many short steps do that follow them, and the closer the shorter those
+  /// are: an FMU that takes derivatives for something else ends elsewhere, too. `ended`: by the one step. An FMU whose
+  /// steps are of one size cannot be judged so. States tell; outputs may belong to the inputs at the start of a step.
+  bool follows_polynomials(FmuInstance::State state, int degree, const std::vector<double>& ended) {
+    if (!fmu_.flags().variable_step || fmu_.flags().fixed_internal_step) return true;
+    const auto coarse = reached_in_parts(state, degree, 4);
+    const auto fine = reached_in_parts(state, degree, 8);
+    const auto lower = reached_in_parts(state, degree - 1, 8);
+    if (coarse.empty() || fine.empty() || lower.empty()) return true;
+    const std::size_t outputs = ports().table.outputs.size();
+    const bool by_states = result_.states && fine.size() > outputs;
+    int judged = 0;
+    int agreed = 0;
+    for (std::size_t i = by_states ? outputs : 0; i < (by_states ? fine.size() : outputs); ++i) {
+      const double effect = std::abs(fine[i] - lower[i]);  // of the highest order
+      if (!(effect > 1e-7 * std::max(1.0, std::abs(fine[i])))) continue;
+      const double gap = std::abs(ended[i] - fine[i]);
+      const bool shrinks = gap <= 0.75 * std::abs(ended[i] - coarse[i]) || gap <= 0.02 * effect;
+      ++judged;
+      if (gap <= 0.3 * effect && shrinks) ++agreed;
+    }
+    return by_states ? agreed == judged : judged == 0 || agreed > 0;
+  }
+
+  /// No flag tells a degree, and FMUs ignore what they do not know: a step with one more order in the inputs must end
+  /// elsewhere than without it, and where the polynomials lead. nullopt when the FMU does not react to its inputs here.
   std::optional<int> honoured_degree() {
     std::optional<int> degree = 0;
     try {
@@ -259,10 +327,13 @@ class Prober {
       if (!instance_->get_state(state).done()) return 0;
       std::vector<double> before;
       for (int tried = 0; tried <= kMaxInputDegree; ++tried) {
-        if (!instance_->set_state(state).done() || !step(tried).result.done()) break;
-        if (tried > 0 && reached_ == before) break;
+        if (!instance_->set_state(state).done()) break;
+        const FmuStepResult made = step(tried);
+        if (!made.result.done() || made.refused_order > 0) break;
+        const std::vector<double> ended = reached_;
+        if (tried > 0 && (ended == before || !follows_polynomials(state, tried, ended))) break;
         degree = tried;
-        before = reached_;
+        before = ended;
       }
       if (degree == 0 && instance_->set_state(state).done() && step_with_other_inputs() && reached_ == before) {
         degree = std::nullopt;
@@ -290,6 +361,19 @@ class Prober {
     return asked ? kMaxInputDegree : 0;
   }
 
+  /// An FMU that cannot go back is asked whether it takes derivatives at all.
+  int told_degree() {
+    bool taken = false;
+    try {
+      const FmuStepResult stepped = step(1);
+      taken = stepped.result.done() && stepped.refused_order == 0;
+    } catch (const Error&) {  // fmi2SetRealInputDerivatives is not in the library
+    }
+    log_.take_text();
+    fresh();
+    return taken ? 1 : 0;
+  }
+
   int input_degree() {
     if (inputs_.empty()) return kMaxInputDegree;
     const bool two = is_two();
@@ -300,7 +384,7 @@ class Prober {
       return 0;
     }
     const auto honoured = result_.rollback ? honoured_degree() : std::nullopt;
-    const int degree = honoured ? *honoured : two ? 1 : asked_degree();
+    const int degree = honoured ? *honoured : two ? told_degree() : asked_degree();
     if (degree == 0) {
       withdraw(claim, two ? "derivatives of its inputs have no effect"
                           : "it does not ask for inputs inside a step, or ignores them");
@@ -339,6 +423,7 @@ class Prober {
   }
 
   Fmu& fmu_;
+  const ProbeRequest& request_;
   const FmuPorts& ports_;
   const std::vector<FmuStart>& starts_;
   Time start_;
@@ -357,8 +442,8 @@ class Prober {
 }  // namespace
 
 FmuAbilities tried_abilities(Fmu& fmu, const FmuPorts& ports, const std::vector<FmuStart>& starts,
-                             const FmuCaller& caller) {
-  return Prober(fmu, ports, starts, caller).run();
+                             const FmuCaller& caller, const ProbeRequest& request) {
+  return Prober(fmu, ports, starts, caller, request).run();
 }
 
 }  // namespace entrain

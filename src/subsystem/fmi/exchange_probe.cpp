@@ -11,41 +11,56 @@ namespace {
 /// Tries what a model-exchange FMU claims; a new instance after each call that failed.
 class ExchangeProber {
  public:
-  ExchangeProber(Fmu& fmu, const FmuPorts& ports, const std::vector<FmuStart>& starts, const FmuCaller& caller)
+  ExchangeProber(Fmu& fmu, const FmuPorts& ports, const std::vector<FmuStart>& starts, const FmuCaller& caller,
+                 const ProbeRequest& request)
       : fmu_(fmu),
+        request_(request),
         ports_(ports),
         starts_(starts),
         start_(fmu.description().experiment.start.value_or(0.0)),
         step_(trial_step(fmu.description(), start_, caller.step)),
         inputs_(start_inputs(ports, starts)),
-        log_(fmu.name(), caller),
+        log_(fmu.name(), request.as_seen_there(caller)),
         reporter_(log_, caller.subsystem),
-        exchange_(fmu, ports, kExchangeTolerance, reporter_) {}
+        exchange_(fmu, ports, kExchangeTolerance, reporter_),
+        result_(request.known) {}
 
   FmuAbilities run() {
     const auto& flags = fmu_.exchange_flags();
     const FmiVersion version = fmu_.description().version;
+    request_.enter(ProbeStage::Begin);
     fresh();  // an FMU that cannot be initialised is an error, not a missing ability
-    exchange_.begin();
-    const bool may_change =
-        exchange_.event_indicator_count() > 0 || has_discrete_variables() || exchange_.next_event(start_) < kNever;
-    fresh();
-    const bool directional =
-        flags.directional_derivatives && prove(directional_attribute(version), [&] { differentiate(); });
-    result_.linearization = directional ? LinearizationSource::Directional : LinearizationSource::Differences;
-    fresh();
-    result_.rollback = flags.rollback && prove(rollback_attribute(version), [&] { save_and_restore(true); });
-    if (!result_.rollback && !may_change) {
+    if (enter(ProbeStage::Linearization)) {
+      const bool directional =
+          flags.directional_derivatives && prove(directional_attribute(version), [&] { differentiate(); });
+      result_.linearization = directional ? LinearizationSource::Directional : LinearizationSource::Differences;
+      fresh();
+    }
+    if (enter(ProbeStage::Rollback)) {
+      result_.rollback = flags.rollback && prove(rollback_attribute(version), [&] { save_and_restore(true); });
+    }
+    if (enter(ProbeStage::States) && !result_.rollback && !may_change()) {
       result_.rollback = result_.rollback_by_states = works([&] { save_and_restore(false); });
     }
-    result_.reset = works([&] { reset(); });
+    if (enter(ProbeStage::Reset)) result_.reset = works([&] { reset(); });
     return std::move(result_);
   }
 
  private:
+  bool enter(ProbeStage stage) const {
+    if (!request_.includes(stage)) return false;
+    request_.enter(stage);
+    return true;
+  }
+  bool may_change() {
+    exchange_.begin();
+    return exchange_.event_indicator_count() > 0 || has_discrete_variables() || exchange_.next_event(start_) < kNever;
+  }
+
   void require(const FmuResult& result) { require_done(result, log_, {}); }
 
   void fresh() {
+    if (request_.only && instance_) return;  // the only stage is over, and a second instance may be what it cannot bear
     instance_.reset();
     instance_ = fmu_.instantiate("probe", {FmuInterface::ModelExchange, false}, log_);
     initialize();
@@ -130,6 +145,7 @@ class ExchangeProber {
   }
 
   Fmu& fmu_;
+  const ProbeRequest& request_;
   const FmuPorts& ports_;
   const std::vector<FmuStart>& starts_;
   Time start_;
@@ -149,7 +165,7 @@ FmuAbilities claimed_exchange_abilities(const Fmu& fmu) {
   result.rollback = flags.rollback;
   result.linearization =
       flags.directional_derivatives ? LinearizationSource::Directional : LinearizationSource::Differences;
-  result.warnings.push_back(untried_claims(fmu));
+  if (flags.once_per_process) result.warnings.push_back(untried_claims(fmu));
   return result;
 }
 
@@ -180,8 +196,14 @@ FmuAbilities proven_exchange_abilities(Fmu& fmu, const FmuPorts& ports, const st
         fmt::format("FMU '{}': its states are not known, or not of one type; model exchange needs them", fmu.name()),
         {.subsystem = {}, .variable = {}, .time = {}, .remedy = other_interface(fmu)});
   }
-  FmuAbilities result = fmu.exchange_flags().once_per_process ? claimed_exchange_abilities(fmu)
-                                                              : ExchangeProber(fmu, ports, starts, caller).run();
+  fmu.load(FmuInterface::ModelExchange, caller.timeout);
+  const bool untried = fmu.exchange_flags().once_per_process || !caller.probe;
+  FmuAbilities result =
+      untried
+          ? claimed_exchange_abilities(fmu)
+          : probed_apart(
+                fmu, caller, {ProbeStage::Linearization, ProbeStage::Rollback, ProbeStage::States, ProbeStage::Reset},
+                [&](const ProbeRequest& request) { return ExchangeProber(fmu, ports, starts, caller, request).run(); });
   result.states = true;
   result.event_mode = true;
   result.input_degree = kMaxInputDegree;

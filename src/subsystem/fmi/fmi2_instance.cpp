@@ -8,6 +8,7 @@
 
 #include "subsystem/fmi/fmi2_api.h"
 #include "subsystem/fmi/held_step.hpp"
+#include "subsystem/fmi/live_environments.hpp"
 #include "subsystem/fmi/log_references.hpp"
 #include "subsystem/fmi/versioned_instance.hpp"
 
@@ -26,15 +27,12 @@ bool is_harmless_format(std::string_view text) {
   return true;
 }
 
-/// What an instance finds outside itself.
-struct Environment {
-  FmuLog& log;
-  const FmuDescription& description;
-};
-
-void log_message(fmi2ComponentEnvironment environment, fmi2String, fmi2Status, fmi2String category, fmi2String message,
-                 ...) {
+void log_message(fmi2ComponentEnvironment environment, fmi2String, fmi2Status status, fmi2String category,
+                 fmi2String message, ...) {
   if (environment == nullptr || message == nullptr) return;
+  const LiveEnvironments::Use use(environment);
+  const bool trouble = status != fmi2OK;
+  if (!use || !use.log().wants(trouble, category)) return;
   char formatted[1200];
   if (std::strchr(message, '%') != nullptr && is_harmless_format(message)) {
     va_list arguments;
@@ -42,8 +40,7 @@ void log_message(fmi2ComponentEnvironment environment, fmi2String, fmi2Status, f
     if (std::vsnprintf(formatted, sizeof formatted, message, arguments) >= 0) message = formatted;
     va_end(arguments);
   }
-  const auto& outside = *static_cast<const Environment*>(environment);
-  outside.log.add(category, with_names(message, outside.description).c_str());
+  use.log().add(trouble, category, with_names(message, use.description()).c_str());
 }
 
 void* allocate(size_t count, size_t size) {
@@ -53,8 +50,6 @@ void* allocate(size_t count, size_t size) {
 void release(void* memory) {
   std::free(memory);
 }
-
-void step_finished(fmi2ComponentEnvironment, fmi2Status) {}
 
 /// "file:///..." with everything but letters, digits and -._~/ as %NN (RFC 3986).
 std::string file_uri(const std::filesystem::path& path) {
@@ -116,16 +111,17 @@ class Fmi2Instance final : public VersionedInstance<Fmi2Functions, fmi2Component
  public:
   Fmi2Instance(const Fmi2Functions& functions, const FmuDescription& description, FmuLog& log)
       : VersionedInstance(functions, log),
-        environment_{log, description},
-        callbacks_{log_message, allocate, release, step_finished, &environment_} {}
+        description_(description),
+        environment_(this, log, description),
+        // No stepFinished: it is how an FMU is told that it may step asynchronously, and its callback is then awaited.
+        callbacks_{log_message, allocate, release, nullptr, this} {}
   ~Fmi2Instance() override { end(); }
 
   bool create(const std::string& name, const std::filesystem::path& root, const FmuUse& use) {
     const fmi2Type type = use.interface == FmuInterface::CoSimulation ? fmi2CoSimulation : fmi2ModelExchange;
-    const FmuDescription& description = environment_.description;
-    handle_ = functions_.instantiate(code_, name.c_str(), type, description.token.c_str(),
+    handle_ = functions_.instantiate(code_, name.c_str(), type, description_.token.c_str(),
                                      file_uri(root / "resources").c_str(), &callbacks_, fmi2False, fmi2True);
-    ask_for_messages(description, fmi2True);
+    ask_for_messages(description_, fmi2True);
     return handle_ != nullptr;
   }
 
@@ -182,7 +178,25 @@ class Fmi2Instance final : public VersionedInstance<Fmi2Functions, fmi2Component
   }
   FmuResult set_input_derivatives(std::span<const ValueReference> references, const int* orders,
                                   const double* values) override {
-    return call(functions_.set_input_derivatives, references.data(), references.size(), orders, values);
+    refused_order_ = 0;
+    const std::size_t count = references.size();
+    const bool one_order = count == 0 || orders[0] == orders[count - 1];
+    if (!one_order && !order_by_order_) {
+      const FmuResult all = call(functions_.set_input_derivatives, references.data(), count, orders, values);
+      if (all.status == FmuStatus::Ok || !all.done()) return all;
+      order_by_order_ = true;  // the standard allows several orders in a call; some FMUs warn, and hold their inputs
+    }
+    FmuResult result;
+    for (std::size_t first = 0; first < count && result.done();) {
+      std::size_t end = first;
+      while (end < count && orders[end] == orders[first]) ++end;
+      const FmuResult one = call(functions_.set_input_derivatives, references.data() + first, end - first,
+                                 orders + first, values + first);
+      if (one.status == FmuStatus::Warning && refused_order_ == 0) refused_order_ = orders[first];
+      result = graver(result, one);
+      first = end;
+    }
+    return result;
   }
   FmuResult get_output_derivatives(std::span<const ValueReference> references, const int* orders,
                                    double* values) override {
@@ -231,9 +245,12 @@ class Fmi2Instance final : public VersionedInstance<Fmi2Functions, fmi2Component
                                                 arguments.derivative_values));
       if (!told.done()) return failed({told, end});
     }
+    const int refused = arguments.derivative_inputs.empty() ? 0 : refused_order_;
     const FmuResult made =
         call(functions_.do_step, arguments.from, arguments.size, arguments.may_go_back ? fmi2False : fmi2True);
-    return ended(graver(told, made), {}, arguments, outputs);
+    FmuStepResult result = ended(refused > 0 ? made : graver(told, made), {}, arguments, outputs);
+    result.refused_order = refused;
+    return result;
   }
   FmuStepResult ended(const FmuResult& made, const FmuEnding&, const FmuStepCall& arguments, double* outputs) override {
     FmuStepResult result{made, arguments.from + arguments.size};
@@ -256,7 +273,10 @@ class Fmi2Instance final : public VersionedInstance<Fmi2Functions, fmi2Component
     result.terminated = terminated != fmi2False;
   }
 
-  Environment environment_;
+  const FmuDescription& description_;
+  const LiveEnvironment environment_;
+  bool order_by_order_ = false;  ///< input derivatives are set in one call for each order
+  int refused_order_ = 0;        ///< by the last call that set them
   fmi2CallbackFunctions callbacks_;
 };
 

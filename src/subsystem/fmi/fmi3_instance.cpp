@@ -7,6 +7,7 @@
 #include "subsystem/fmi/fmi_text.hpp"
 #include "subsystem/fmi/held_step.hpp"
 #include "subsystem/fmi/input_sampling.hpp"
+#include "subsystem/fmi/live_environments.hpp"
 #include "subsystem/fmi/versioned_instance.hpp"
 
 namespace entrain {
@@ -59,7 +60,7 @@ struct Fmi3Functions {
 class Fmi3Instance final : public VersionedInstance<Fmi3Functions, fmi3Instance> {
  public:
   Fmi3Instance(const Fmi3Functions& functions, const FmuDescription& description, FmuLog& log)
-      : VersionedInstance(functions, log), description_(description) {}
+      : VersionedInstance(functions, log), description_(description), environment_(this, log, description) {}
   ~Fmi3Instance() override { end(); }
 
   bool create(const std::string& name, const std::filesystem::path& root, const FmuUse& use) {
@@ -204,9 +205,11 @@ class Fmi3Instance final : public VersionedInstance<Fmi3Functions, fmi3Instance>
     return with_outputs(result, arguments, outputs);
   }
 
-  static void log_message(fmi3InstanceEnvironment environment, fmi3Status, fmi3String category, fmi3String message) {
+  static void log_message(fmi3InstanceEnvironment environment, fmi3Status status, fmi3String category,
+                          fmi3String message) {
     if (environment == nullptr || message == nullptr) return;
-    static_cast<Fmi3Instance*>(environment)->log_.add(category, message);
+    const LiveEnvironments::Use use(environment);
+    if (use) use.log().add(status != fmi3OK, category, message);
   }
 
   static void intermediate_update(fmi3InstanceEnvironment environment, fmi3Float64 time, fmi3Boolean set_requested,
@@ -265,6 +268,7 @@ class Fmi3Instance final : public VersionedInstance<Fmi3Functions, fmi3Instance>
   }
 
   const FmuDescription& description_;
+  const LiveEnvironment environment_;
   bool exchange_ = false;
   FmuExperiment experiment_;
   InputSampling sampling_;

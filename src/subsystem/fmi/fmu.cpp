@@ -109,15 +109,21 @@ std::shared_ptr<const std::string> Fmu::claim(const std::string& instance, FmuIn
   return claim;
 }
 
+const std::string& Fmu::identifier(FmuInterface interface) const {
+  return interface == FmuInterface::CoSimulation ? flags().model_identifier : exchange_flags().model_identifier;
+}
+
+std::string Fmu::missing_binary(FmuInterface interface) const {
+  return entrain::missing_binary(archive_.folder(), platform(), identifier(interface));
+}
+
 const FmuFunctions& Fmu::functions(FmuInterface interface, std::optional<Duration> timeout) {
-  const std::string& identifier =
-      interface == FmuInterface::CoSimulation ? flags().model_identifier : exchange_flags().model_identifier;
+  const std::string& identifier = this->identifier(interface);
   const std::lock_guard lock(mutex_);
   if (const auto known = loaded_.find(identifier); known != loaded_.end()) return *known->second.functions;
   const bool two = description_.version == FmiVersion::Two;
   Loaded loaded;
-  loaded.library =
-      std::make_unique<FmuLibrary>(archive_.folder(), two ? "linux64" : "x86_64-linux", identifier, name_, timeout);
+  loaded.library = std::make_unique<FmuLibrary>(archive_.folder(), platform(), identifier, name_, timeout);
   loaded.functions =
       two ? make_fmi2_functions(*loaded.library, description_) : make_fmi3_functions(*loaded.library, description_);
   return *loaded_.emplace(identifier, std::move(loaded)).first->second.functions;
@@ -140,9 +146,9 @@ std::unique_ptr<FmuInstance> Fmu::instantiate(const std::string& instance, const
 
 const FmuAbilities& Fmu::abilities(FmuInterface interface, const FmuPorts& ports, const std::vector<FmuStart>& starts,
                                    const FmuCaller& caller) {
-  Selection selecting{interface, {}};
+  Selection selecting{interface, caller.probe, {}};
   for (const auto& [origin, value] : starts) {
-    if (!std::holds_alternative<double>(value)) selecting.second[{origin.variable, origin.element}] = value;
+    if (!std::holds_alternative<double>(value)) std::get<2>(selecting)[{origin.variable, origin.element}] = value;
   }
   const std::lock_guard lock(proof_);
   const auto known = abilities_.find(selecting);

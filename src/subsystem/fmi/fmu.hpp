@@ -5,6 +5,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "base/archive.hpp"
@@ -90,6 +91,12 @@ struct FmuAbilities {
   std::optional<Duration> imposed_step;
   std::optional<Duration> internal_step;  ///< inputs told inside a step are held so long
   std::vector<Fact> warnings;             ///< what was withdrawn, and why
+
+  template <class Visitor>
+  void fields(Visitor& visit) {
+    visit(rollback, rollback_by_states, states, linearization, output_derivatives, reset, event_mode, input_degree,
+          retell_inputs, imposed_step, internal_step, warnings);
+  }
 };
 
 /// An FMU file, unpacked and read once for all its instances in this process. Thread-safe.
@@ -114,6 +121,10 @@ class Fmu {
   std::shared_ptr<const std::string> claim(const std::string& instance, FmuInterface interface);
   /// Loads the library if it is not yet. Throws Error when the library or the FMU refuses. Borrows `log`.
   std::unique_ptr<FmuInstance> instantiate(const std::string& instance, const FmuUse& use, FmuLog& log);
+  /// Why it cannot be loaded here at all; empty when it has a binary for this platform.
+  std::string missing_binary(FmuInterface interface) const;
+  /// Loads the library if it is not yet. Throws Error that says why it cannot be.
+  void load(FmuInterface interface, std::optional<Duration> timeout) { functions(interface, timeout); }
   /// Proven once for each choice of start values that are no real numbers (integers, booleans, texts): these select
   /// solvers and modes, and with them what an FMU can do; numbers do not.
   const FmuAbilities& abilities(FmuInterface interface, const FmuPorts& ports, const std::vector<FmuStart>& starts,
@@ -124,9 +135,12 @@ class Fmu {
     std::unique_ptr<FmuLibrary> library;
     std::unique_ptr<FmuFunctions> functions;
   };
-  using Selection = std::pair<FmuInterface, std::map<std::pair<std::size_t, std::size_t>, Value>>;
+  /// With whether it may be tried, and the values that select.
+  using Selection = std::tuple<FmuInterface, bool, std::map<std::pair<std::size_t, std::size_t>, Value>>;
 
   const FmuFunctions& functions(FmuInterface interface, std::optional<Duration> timeout);
+  const std::string& identifier(FmuInterface interface) const;
+  const char* platform() const { return description_.version == FmiVersion::Two ? "linux64" : "x86_64-linux"; }
 
   std::string name_;
   UnpackedArchive archive_;

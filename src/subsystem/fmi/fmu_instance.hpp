@@ -73,6 +73,7 @@ struct [[nodiscard]] FmuStepResult {
   bool terminated = false;
   bool event = false;      ///< one was found at `reached` and must be handled in event mode
   int input_requests = 0;  ///< how often the FMU asked for inputs inside the step
+  int refused_order = 0;   ///< the lowest order of input derivatives that it took with a warning; 0 = none
 };
 
 /// What fmi3DoStep tells about its end.

@@ -45,8 +45,13 @@ std::vector<const char*> FmuLog::categories(const std::vector<std::string>& of_f
   return wanted;
 }
 
-void FmuLog::add(const char* category, const char* message) {
-  if (message == nullptr) return;
+bool FmuLog::wants(bool trouble, const char* category) const {
+  return trouble || logging_.everything || !made_.load(std::memory_order_relaxed) ||
+         (category != nullptr && tells_of_trouble(std::string(category, ::strnlen(category, kLongest))));
+}
+
+void FmuLog::add(bool trouble, const char* category, const char* message) {
+  if (message == nullptr || !wants(trouble, category)) return;
   const std::size_t length = ::strnlen(message, kLongest + 1);
   std::string line(message, std::min(length, kLongest));
   while (!line.empty() && (line.back() == '\n' || line.back() == '\r' || line.back() == ' ')) line.pop_back();
@@ -54,7 +59,8 @@ void FmuLog::add(const char* category, const char* message) {
   if (length > kLongest) line += "...";
   const std::string kind =
       category == nullptr ? "" : printable(std::string_view(category, ::strnlen(category, kLongest)));
-  if (logging_.handler) logging_.handler({subsystem_, code_.time().value_or(0.0), kind, line});
+  const bool kept = trouble || logging_.everything || tells_of_trouble(kind);
+  if (kept && logging_.handler) logging_.handler({subsystem_, code_.time().value_or(0.0), kind, line});
   if (!kind.empty()) line = fmt::format("[{}] {}", kind, line);
   const std::lock_guard lock(mutex_);
   last_.push_back(std::move(line));

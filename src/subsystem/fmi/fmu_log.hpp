@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <deque>
 #include <mutex>
 #include <string>
@@ -16,6 +17,7 @@ struct FmuCaller {
   std::optional<Duration> timeout{};  ///< wall clock, in s
   Logging log{};
   std::optional<Duration> step{};  ///< the macro step of the run, if there is one
+  bool probe = true;               ///< what the FMU claims may be tried
 };
 
 /// What one FMU instance finds outside itself: the watch over its calls, and a place for its messages, of which the
@@ -25,8 +27,13 @@ class FmuLog {
   /// `fmu`: its path, for messages.
   FmuLog(const std::string& fmu, const FmuCaller& caller);
 
-  /// Both may be null.
-  void add(const char* category, const char* message);
+  /// Whether a message is worth its formatting: always what tells of trouble; anything when all was asked for, and
+  /// while the instance is being made, because it may refuse with no other word.
+  bool wants(bool trouble, const char* category) const;
+  /// Both texts may be null.
+  void add(bool trouble, const char* category, const char* message);
+  /// The instance exists: from now on only trouble is listened to, unless all was asked for.
+  void instance_made() noexcept { made_.store(true, std::memory_order_relaxed); }
   /// "; it said: 'a', 'b'", or nothing when it said nothing since the last call.
   std::string take_text();
 
@@ -41,6 +48,7 @@ class FmuLog {
 
   const std::string subsystem_;
   const Logging logging_;
+  std::atomic<bool> made_ = false;
   std::mutex mutex_;
   std::deque<std::string> last_;
   ForeignCode code_;

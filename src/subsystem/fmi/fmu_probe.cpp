@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "base/bytes.hpp"
+#include "base/child_process.hpp"
+#include "base/facts/fact_bytes.hpp"
 #include "entrain/fact_codes.hpp"
 #include "subsystem/fmi/fmu.hpp"
 #include "subsystem/fmi/fmu_probe.hpp"
@@ -45,7 +48,80 @@ std::vector<double> start_inputs(const FmuPorts& ports, const std::vector<FmuSta
 
 namespace {
 
-/// A second instance in the life of the process is what such an FMU does not allow: its flags must do.
+/// What a child process answers: the abilities, or the error that there was instead.
+struct ProbeAnswer {
+  std::optional<FmuAbilities> abilities;
+  int code = 0;
+  std::string message;
+  std::string subsystem, variable, remedy;
+  std::optional<double> time;
+
+  template <class Visitor>
+  void fields(Visitor& visit) {
+    visit(abilities, code, message, subsystem, variable, remedy, time);
+  }
+};
+
+/// Attempts in child processes.
+class ProbeApart {
+ public:
+  ProbeApart(const FmuCaller& caller, FunctionRef<FmuAbilities(const ProbeRequest&)> attempt) : attempt_(attempt) {
+    if (!caller.timeout) return;
+    limits_.first_stage = 2.0 * *caller.timeout;    // a few calls; who hangs there is told as in the run
+    limits_.later_stages = 10.0 * *caller.timeout;  // some dozens, short ones
+  }
+
+  /// nullopt: no child process is possible. Throws what the attempt threw.
+  std::optional<ChildOutcome> make(ProbeRequest request, FmuAbilities& found) {
+    auto outcome = in_child_process(limits_, [&](std::atomic<int>& stage) {
+      request.stage = &stage;
+      ProbeAnswer answer;
+      try {
+        answer.abilities = attempt_(request);
+      } catch (const Error& error) {
+        const auto& context = error.context();
+        answer = {{},
+                  static_cast<int>(error.code()),
+                  error.message(),
+                  context.subsystem,
+                  context.variable,
+                  context.remedy,
+                  context.time};
+      }
+      return to_bytes(answer);
+    });
+    if (!outcome || outcome->interrupted) return std::nullopt;
+    if (!outcome->answered) return outcome;
+    ProbeAnswer answer;
+    from_bytes(outcome->answer, answer);
+    if (!answer.abilities) {
+      throw Error(static_cast<ErrorCode>(answer.code), answer.message,
+                  {answer.subsystem, answer.variable, answer.time, answer.remedy});
+    }
+    found = std::move(*answer.abilities);
+    return outcome;
+  }
+
+ private:
+  ChildLimits limits_;
+  FunctionRef<FmuAbilities(const ProbeRequest&)> attempt_;
+};
+
+/// What the FMU claims that is tried in this stage; empty where it claims nothing.
+std::string_view claim_of(ProbeStage stage, FmiVersion version) {
+  switch (stage) {
+    case ProbeStage::States: return "continuous states";
+    case ProbeStage::Rollback: return rollback_attribute(version);
+    case ProbeStage::Linearization: return directional_attribute(version);
+    case ProbeStage::InputDegree:
+      return version == FmiVersion::Two ? "canInterpolateInputs" : "providesIntermediateUpdate";
+    case ProbeStage::OutputDerivatives: return "maxOutputDerivativeOrder";
+    default: return {};
+  }
+}
+
+/// A second instance in the life of the process is what such an FMU does not allow, or the user does not want: its
+/// flags must do.
 FmuAbilities claimed_abilities(const Fmu& fmu, const FmuPorts& ports) {
   const auto& flags = fmu.flags();
   FmuAbilities result;
@@ -56,7 +132,7 @@ FmuAbilities claimed_abilities(const Fmu& fmu, const FmuPorts& ports) {
   result.output_derivatives = flags.output_derivative_order > 0 && ports.plain;
   const bool asks = !intermediate_inputs(fmu.description()).empty();
   result.input_degree = asks ? kMaxInputDegree : flags.input_derivatives ? 1 : 0;
-  result.warnings.push_back(untried_claims(fmu));
+  if (flags.once_per_process) result.warnings.push_back(untried_claims(fmu));
   return result;
 }
 
@@ -72,10 +148,39 @@ Fact untried_claims(const Fmu& fmu) {
   return {FactCode::FmuClaimsUntried, {fmu.name()}};
 }
 
+FmuAbilities probed_apart(const Fmu& fmu, const FmuCaller& caller, const std::vector<ProbeStage>& stages,
+                          FunctionRef<FmuAbilities(const ProbeRequest& request)> attempt) {
+  ProbeApart apart(caller, attempt);
+  FmuAbilities found;
+  const auto all = apart.make({}, found);
+  if (all && all->answered) return found;
+  // Without a child process; or it cannot even begin, which the watch over this process tells best.
+  if (!all || all->stage == static_cast<int>(ProbeStage::Begin)) return attempt({});
+  found = {};
+  for (std::size_t i = 0; i <= stages.size(); ++i) {
+    const ProbeStage stage = i == 0 ? ProbeStage::Begin : stages[i - 1];
+    const auto one = apart.make({.only = stage, .known = found}, found);
+    if (one && one->answered) continue;
+    if (!one || stage == ProbeStage::Begin) return attempt({});
+    if (const auto claim = claim_of(stage, fmu.description().version); !claim.empty()) {
+      found.warnings.push_back(
+          withdrawn_claim(fmu, claim, fmt::format("it {} when that was tried in a process apart", one->deed)));
+    }
+  }
+  return found;
+}
+
 FmuAbilities proven_abilities(Fmu& fmu, const FmuPorts& ports, const std::vector<FmuStart>& starts,
                               const FmuCaller& caller) {
+  fmu.load(FmuInterface::CoSimulation, caller.timeout);
+  const bool untried = fmu.flags().once_per_process || !caller.probe;
   FmuAbilities result =
-      fmu.flags().once_per_process ? claimed_abilities(fmu, ports) : tried_abilities(fmu, ports, starts, caller);
+      untried ? claimed_abilities(fmu, ports)
+              : probed_apart(
+                    fmu, caller,
+                    {ProbeStage::States, ProbeStage::Rollback, ProbeStage::Linearization, ProbeStage::Reset,
+                     ProbeStage::InputDegree, ProbeStage::OutputDerivatives, ProbeStage::InputsAfterStep},
+                    [&](const ProbeRequest& request) { return tried_abilities(fmu, ports, starts, caller, request); });
   result.imposed_step = imposed_step_of(fmu.description());
   if (fmu.description().version == FmiVersion::Three && result.input_degree > 0) {
     result.internal_step = fmu.flags().fixed_internal_step;

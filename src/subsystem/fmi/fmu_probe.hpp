@@ -1,9 +1,12 @@
 #pragma once
 
+#include <atomic>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/function_ref.hpp"
 #include "subsystem/fmi/fmu.hpp"
 
 namespace entrain {
@@ -14,9 +17,45 @@ Duration trial_step(const FmuDescription& description, Time start, std::optional
 /// The inputs an FMU starts with: its own, or those that the user gave.
 std::vector<double> start_inputs(const FmuPorts& ports, const std::vector<FmuStart>& starts);
 
+/// What is tried of an FMU, in this order. A stage uses what those before it found.
+enum class ProbeStage {
+  Begin,
+  States,
+  Rollback,
+  Linearization,
+  Reset,
+  InputDegree,
+  OutputDerivatives,
+  InputsAfterStep
+};
+
+/// One attempt to find out.
+struct ProbeRequest {
+  std::optional<ProbeStage> only{};   ///< this stage and the beginning, on a single instance; else all stages
+  FmuAbilities known{};               ///< what earlier stages found, where one stage is tried
+  std::atomic<int>* stage = nullptr;  ///< told the stage under way; may be null
+
+  void enter(ProbeStage now) const {
+    if (stage != nullptr) stage->store(static_cast<int>(now));
+  }
+  bool includes(ProbeStage wanted) const { return !only || *only == wanted; }
+  /// In a process apart nobody measures the time of calls: the parent does.
+  FmuCaller as_seen_there(FmuCaller caller) const {
+    if (stage != nullptr) caller.timeout.reset();
+    return caller;
+  }
+};
+
+/// What a scratch instance of the FMU could do. In a process apart where that is safe: a call that crashes or hangs
+/// there withdraws what it was tried for, and no second instance is made beside the one of the run.
+/// `stages` after the beginning, in the order in which `attempt` makes them; it throws when the FMU cannot be
+/// initialised.
+FmuAbilities probed_apart(const Fmu& fmu, const FmuCaller& caller, const std::vector<ProbeStage>& stages,
+                          FunctionRef<FmuAbilities(const ProbeRequest& request)> attempt);
+
 /// Of a co-simulation FMU: what it claims, each claim tried on a scratch instance.
 FmuAbilities tried_abilities(Fmu& fmu, const FmuPorts& ports, const std::vector<FmuStart>& starts,
-                             const FmuCaller& caller);
+                             const FmuCaller& caller, const ProbeRequest& request);
 
 /// The warning about an ability that the FMU claims and that failed when it was tried.
 Fact withdrawn_claim(const Fmu& fmu, std::string_view claim, std::string_view why);

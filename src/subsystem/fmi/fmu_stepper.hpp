@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+
 #include "base/bytes.hpp"
 #include "base/function_ref.hpp"
 #include "entrain/subsystem.hpp"
@@ -22,6 +24,11 @@ class FmuReporter {
   /// How often a call returned one, and the first; nullopt when none did.
   std::optional<Fact> warning() const;
   void note_refusal(const FmuResult& result) { refusal_ = result; }
+  /// Reported at the end of the run, once.
+  void note(Fact fact) {
+    if (std::find(notes_.begin(), notes_.end(), fact) == notes_.end()) notes_.push_back(std::move(fact));
+  }
+  const std::vector<Fact>& notes() const { return notes_; }
   /// The call that refused the last step, and what the FMU said.
   std::string refusal() const { return call_text(refusal_, log_) + (refusal_.done() ? " without advancing" : ""); }
   bool failed() const { return failed_; }  ///< a call has; no other may follow
@@ -33,6 +40,7 @@ class FmuReporter {
   std::string subsystem_;
   std::uint64_t warnings_ = 0;
   std::optional<Fact> first_warning_;
+  std::vector<Fact> notes_;
   FmuResult refusal_;
   bool failed_ = false;
 };
@@ -44,6 +52,8 @@ class FmuStepper : public States, public Linearizer, public OutputDerivatives, p
   /// outputs.
   virtual void start(FmuInstance& instance, const FmuAbilities& abilities, Time start, Time stop) = 0;
   virtual void evaluate(std::span<const double> inputs, std::span<double> outputs) = 0;
+  /// Leaves the initialization mode, if it is still there, and reads the outputs.
+  virtual void finish_initialization(std::span<double> outputs) = 0;
   virtual StepReport step(const Subsystem::Step& step, std::span<double> outputs) = 0;
   virtual HeldStep held_step() noexcept { return {}; }
   /// What a step depends on besides the state inside the FMU, kept under a number: small ones, used again.

@@ -9,6 +9,8 @@
 #include "base/printable.hpp"
 #include "base/values.hpp"
 #include "entrain/error.hpp"
+#include "entrain/fact_codes.hpp"
+#include "subsystem/ends_initialization.hpp"
 #include "subsystem/fmi/co_simulation.hpp"
 #include "subsystem/fmi/fmu.hpp"
 #include "subsystem/fmi/model_exchange.hpp"
@@ -58,6 +60,7 @@ FmuStructure chosen_structure(const FmuDescription& description, const FmuChoice
 /// The one adapter of FMUs: start values, proven abilities, saved states. Steps are made by its stepper.
 class FmuSubsystem final : public Subsystem,
                            public ForeignCalls,
+                           public EndsInitialization,
                            private Rollback,
                            private Reset,
                            private Tuning,
@@ -75,6 +78,8 @@ class FmuSubsystem final : public Subsystem,
   void set_start(VariableTable::Place place, const Value& value) override;
   void initialize(Time start, Time stop) override;
   void evaluate(std::span<const double> inputs, std::span<double> outputs) override;
+  void finish_initialization(std::span<double> outputs) override { stepper_->finish_initialization(outputs); }
+  void note_used_before() override { used_before_ = true; }
   StepReport step(const Step& step, std::span<double> outputs) override;
   HeldStep held_step() noexcept override { return stepper_->held_step(); }
 
@@ -109,6 +114,7 @@ class FmuSubsystem final : public Subsystem,
   const FmuPorts& ports_;
   const std::optional<double> tolerance_;  ///< as the user wrote
   const std::optional<Duration> macro_step_;
+  const bool probe_;
   std::vector<FmuStart> starts_;
   mutable std::optional<Capabilities> capabilities_;
   mutable const FmuAbilities* proven_ = nullptr;  ///< once capabilities_ is known
@@ -118,6 +124,7 @@ class FmuSubsystem final : public Subsystem,
   std::unique_ptr<FmuInstance> instance_;
   std::unique_ptr<FmuStepper> stepper_;
   Time start_ = 0.0;
+  bool used_before_ = false;  ///< its outputs, as they were before its initialization had ended
   std::vector<FmuInstance::State> saved_;
   std::vector<StateId> free_;
   std::map<std::size_t, std::vector<Value>> discrete_;  ///< all elements, by variable of a discrete port
@@ -131,6 +138,7 @@ FmuSubsystem::FmuSubsystem(std::string name, std::shared_ptr<Fmu> fmu, const Fmu
       ports_(fmu_->ports(chosen_structure(fmu_->description(), choice))),
       tolerance_(choice.relative_tolerance),
       macro_step_(choice.step),
+      probe_(choice.probe),
       log_(fmu_->name(), {name_, choice.timeout, choice.log}),
       reporter_(log_, name_),
       stepper_(make_stepper(choice)) {
@@ -181,7 +189,7 @@ const Capabilities& FmuSubsystem::capabilities() const {
 /// Proven on a scratch instance; what goes wrong there is told as ours.
 const FmuAbilities& FmuSubsystem::proven() const {
   try {
-    return fmu_->abilities(interface_, ports_, starts_, {name_, log_.code().owner().timeout, {}, macro_step_});
+    return fmu_->abilities(interface_, ports_, starts_, {name_, log_.code().owner().timeout, {}, macro_step_, probe_});
   } catch (const Error& error) {
     ErrorContext context = error.context();
     context.subsystem = name_;
@@ -209,6 +217,8 @@ std::vector<Fact> FmuSubsystem::warnings() const {
   std::vector<Fact> all = ports_.warnings;
   const auto& withdrawn = proven().warnings;
   all.insert(all.end(), withdrawn.begin(), withdrawn.end());
+  if (used_before_) all.push_back({FactCode::FmuOutputsAfterInitialization, {name_}});
+  all.insert(all.end(), reporter_.notes().begin(), reporter_.notes().end());
   if (auto returned = reporter_.warning()) all.push_back(*std::move(returned));
   return all;
 }
@@ -383,6 +393,7 @@ void FmuSubsystem::free_saved() {
 
 void FmuSubsystem::reset() {
   free_saved();
+  used_before_ = false;
   if (!instance_) return;
   require(instance_->reset());
 }
@@ -417,6 +428,11 @@ std::string fmu_about(const std::filesystem::path& file) {
 
 bool fmu_offers(const std::filesystem::path& file, FmuInterface interface) {
   return Fmu::open(file)->offers(interface);
+}
+
+std::string fmu_missing_binary(const std::filesystem::path& file, const FmuChoice& choice) {
+  const auto fmu = Fmu::open(file);
+  return fmu->missing_binary(chosen_interface(*fmu, choice));
 }
 
 /// Takes the description out of the archive and nothing else: whoever asks need not go on to make an instance.

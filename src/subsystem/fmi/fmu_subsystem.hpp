@@ -18,6 +18,7 @@ struct FmuChoice {
   bool prefer_model_exchange = false;  ///< when both are offered and none is named: the method integrates the equations
   /// Relative: of our integration in model exchange, and told to the FMU for the solver inside it.
   std::optional<double> relative_tolerance = std::nullopt;
+  bool probe = true;                               ///< what it claims is tried before the run
   std::optional<Duration> timeout = std::nullopt;  ///< s of wall clock time that one call may take
   std::optional<Duration> step = std::nullopt;     ///< macro step of the run: no longer ones are tried before it
   /// What the user wants to start it with, by name: structural parameters decide which variables there are.
@@ -41,6 +42,9 @@ std::string fmu_title(const std::filesystem::path& file, const FmuChoice& choice
 std::string fmu_about(const std::filesystem::path& file);
 
 bool fmu_offers(const std::filesystem::path& file, FmuInterface interface);
+
+/// Why an FMU cannot be loaded on this platform at all; empty when it has a binary for it.
+std::string fmu_missing_binary(const std::filesystem::path& file, const FmuChoice& choice = {});
 
 /// The run an FMU proposes, as far as it does.
 DefaultExperiment fmu_experiment(const std::filesystem::path& file);

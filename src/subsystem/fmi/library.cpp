@@ -11,16 +11,15 @@
 
 #include "base/printable.hpp"
 #include "entrain/error.hpp"
+#include "subsystem/fmi/elf_file.hpp"
 
 namespace entrain {
 namespace {
 
-// An FMU that carries a library of its own (SUNDIALS, zlib, ...) must call that one, not the one this program uses.
-// Sanitizers refuse it.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr int kHowToLoad = RTLD_NOW | RTLD_LOCAL;
+constexpr bool kMayBeApart = false;  // sanitizers refuse it
 #else
-constexpr int kHowToLoad = RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND;
+constexpr bool kMayBeApart = true;
 #endif
 
 namespace fs = std::filesystem;
@@ -56,6 +55,16 @@ std::string missing_library(const std::string& said) {
                                                                           : said.substr(0, said.find(':'));
 }
 
+/// An FMU that carries a library of its own (SUNDIALS, zlib, ...) must call that one, not the one this program uses.
+/// RTLD_DEEPBIND alone would do, but then it would not find data that the program holds a copy of (std::cout), so it is
+/// the last resort; the file is ours, an unpacked copy.
+int loading_flags(const fs::path& file) {
+  constexpr int kUsual = RTLD_NOW | RTLD_LOCAL;
+  const ElfLoading required = required_loading(file);
+  const bool own_first = !required.own_symbols || ElfFile::prefer_own_symbols(file);
+  return kMayBeApart && (required.apart || !own_first) ? kUsual | RTLD_DEEPBIND : kUsual;
+}
+
 /// The loader of this platform says it in one line; the user needs to know which of four things it is.
 [[noreturn]] void explain(const std::string& fmu, const std::string& file, const std::string& said) {
   if (const auto missing = missing_library(said); !missing.empty()) {
@@ -87,21 +96,27 @@ std::string missing_library(const std::string& said) {
 
 }  // namespace
 
+std::string missing_binary(const fs::path& root, const std::string& platform, const std::string& model_identifier) {
+  const std::string file = fmt::format("binaries/{}/{}.so", platform, model_identifier);
+  if (fs::exists(root / file)) return {};
+  const auto platforms = platforms_in(root);
+  if (std::find(platforms.begin(), platforms.end(), platform) != platforms.end()) {
+    return fmt::format("'{}' is missing from it", file);
+  }
+  if (platforms.empty()) return "it has no binaries at all";
+  return fmt::format("it has no binary for this platform ({}), only for: {}", platform, fmt::join(platforms, ", "));
+}
+
 FmuLibrary::FmuLibrary(const fs::path& root, const std::string& platform, const std::string& model_identifier,
                        std::string fmu, std::optional<Duration> timeout)
     : fmu_(std::move(fmu)),
       file_(fmt::format("binaries/{}/{}.so", platform, model_identifier)),
       code_({.code = fmt::format("FMU '{}'", fmu_), .timeout = timeout}) {
   const fs::path path = root / file_;
-  if (!fs::exists(path)) {
-    const auto platforms = platforms_in(root);
-    const bool ours = std::find(platforms.begin(), platforms.end(), platform) != platforms.end();
-    if (ours) fail(fmu_, fmt::format("'{}' is missing from it", file_), "The FMU is incomplete: get it again");
-    fail(fmu_,
-         platforms.empty() ? "it has no binaries at all"
-                           : fmt::format("it has no binary for this platform ({}), only for: {}", platform,
-                                         fmt::join(platforms, ", ")),
-         "Ask for an FMU with a binary for x86_64 Linux");
+  if (const std::string missing = missing_binary(root, platform, model_identifier); !missing.empty()) {
+    fail(fmu_, missing,
+         missing.find(file_) != std::string::npos ? "The FMU is incomplete: get it again"
+                                                  : "Ask for an FMU with a binary for x86_64 Linux");
   }
   std::fenv_t arithmetic{};
   std::fegetenv(&arithmetic);
@@ -126,8 +141,9 @@ FmuLibrary::~FmuLibrary() {
 /// (with $ORIGIN, as the standard asks). Those already loaded are found by their name. `said`: why it failed.
 void* FmuLibrary::load(const fs::path& file, std::string& said) {
   constexpr int kMostAttempts = 100;  // libraries may need each other in circles
+  const int flags = loading_flags(file);
   while (++attempts_ < kMostAttempts) {
-    if (void* handle = ::dlopen(file.c_str(), kHowToLoad)) return handle;
+    if (void* handle = ::dlopen(file.c_str(), flags)) return handle;
     said = ::dlerror();
     const fs::path sibling = file.parent_path() / fs::path(missing_library(said)).filename();
     if (sibling == file || !fs::is_regular_file(sibling)) break;

@@ -36,6 +36,11 @@ class FmuLibrary {
   std::vector<void*> siblings_;  ///< libraries in the same folder, loaded because it needs them
 };
 
+/// Why the unpacked FMU cannot be loaded on this platform at all: "it has no binary for this platform (linux64), only
+/// for: win64". Empty when it has one.
+std::string missing_binary(const std::filesystem::path& root, const std::string& platform,
+                           const std::string& model_identifier);
+
 /// A function of the library, looked up when first needed: FMUs lack functions that the standard wants, and many are
 /// never called. May be used from several threads.
 template <class Function>

@@ -325,6 +325,12 @@ void ModelExchange::evaluate(std::span<const double> inputs, std::span<double> o
   if (!outputs.empty()) require(instance_->get_reals(ports_.real_outputs(), outputs.data()));
 }
 
+void ModelExchange::finish_initialization(std::span<double> outputs) {
+  begin();
+  tell();
+  if (!outputs.empty()) require(instance_->get_reals(ports_.real_outputs(), outputs.data()));
+}
+
 void ModelExchange::save(std::size_t slot) {
   begin();
   may_go_back_ = true;

@@ -23,6 +23,7 @@ class ModelExchange final : public FmuStepper, public Equations {
   void start(FmuInstance& instance, const FmuAbilities& abilities, Time start, Time stop) override;
   /// Leaves the initialization mode if it is still there.
   void begin();
+  void finish_initialization(std::span<double> outputs) override;
   StepReport step(const Subsystem::Step& step, std::span<double> outputs) override;
   void evaluate(std::span<const double> inputs, std::span<double> outputs) override;
   void save(std::size_t slot) override;

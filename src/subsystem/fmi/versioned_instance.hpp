@@ -100,10 +100,11 @@ class VersionedInstance : public FmuInstance {
     }
   }
 
-  /// Asks for messages about trouble, or all. An FMU that names no categories logs everything, and its last lines are
-  /// kept.
+  /// Asks for messages about trouble, or all. Of an FMU that names no categories everything comes; FmuLog listens to
+  /// trouble alone.
   template <class Boolean>
   void ask_for_messages(const FmuDescription& description, Boolean yes) {
+    if (handle_ != nullptr) log_.instance_made();
     const auto categories = log_.categories(description.log_categories);
     if (handle_ == nullptr || categories.empty() || !functions_.set_debug_logging.exists()) return;
     static_cast<void>(call(functions_.set_debug_logging, yes, categories.size(), categories.data()));

@@ -1,0 +1,221 @@
+#include "base/child_process.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <iostream>
+#include <new>
+
+#include "base/fault_watch.hpp"
+#include "base/foreign_code.hpp"
+
+namespace entrain {
+namespace {
+
+constexpr int kAnswered = 0;
+constexpr int kNotAnswered = 3;
+
+/// What both processes see.
+struct SharedPage {
+  std::atomic<int> stage = 0;
+  std::atomic<const char*> function = nullptr;  ///< of foreign code, when it crashed; a literal, the same in both
+};
+
+// Of the child only.
+constinit SharedPage* shared_page = nullptr;
+
+int count_threads() {
+  DIR* tasks = ::opendir("/proc/self/task");
+  if (tasks == nullptr) return 0;
+  int count = 0;
+  while (const dirent* entry = ::readdir(tasks)) {  // NOLINT(concurrency-mt-unsafe): a DIR of our own
+    if (entry->d_name[0] != '.') ++count;
+  }
+  ::closedir(tasks);
+  return count;
+}
+
+bool may_be_copied() {
+#if defined(__SANITIZE_THREAD__)
+  return false;  // it knows no threads of a copy
+#else
+  const int known = 1 + (FaultWatch::active() ? 1 : 0);
+  return count_threads() == known;
+#endif
+}
+
+void note_function() {
+  const ForeignCode* code = ForeignCode::current();
+  if (code != nullptr) shared_page->function.store(code->function());
+}
+
+void die_of(int signal) {
+  note_function();
+  ::signal(signal, SIG_DFL);
+  ::raise(signal);
+}
+
+[[noreturn]] void end_at_exit() {
+  note_function();
+  ::_exit(kNotAnswered);
+}
+
+/// The child has one thread and no user: faults end it, and no handler of the parent is called.
+void become_child() {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  FaultWatch::forget_in_child();
+  for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) ::signal(signal, die_of);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) ::signal(signal, SIG_DFL);
+  static_cast<void>(std::atexit([] { end_at_exit(); }));  // before those of the parent
+  // What is printed there is nothing that the user asked for.
+  if (const int nowhere = ::open("/dev/null", O_WRONLY | O_CLOEXEC); nowhere >= 0) ::dup2(nowhere, STDOUT_FILENO);
+}
+
+bool write_whole(int descriptor, const Bytes& bytes) {
+  std::size_t done = 0;
+  while (done < bytes.size()) {
+    const ssize_t count = ::write(descriptor, bytes.data() + done, bytes.size() - done);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return false;
+    done += static_cast<std::size_t>(count);
+  }
+  return true;
+}
+
+[[noreturn]] void work_in_child(int answer, FunctionRef<Bytes(std::atomic<int>&)> work) {
+  become_child();
+  int code = kNotAnswered;
+  try {
+    if (write_whole(answer, to_bytes(work(shared_page->stage)))) code = kAnswered;
+  } catch (...) {  // NOLINT(bugprone-empty-catch): the parent sees that there is no answer
+  }
+  ::_exit(code);
+}
+
+/// Reads until the answer is whole, or the child closes its end. False when a stage took too long.
+class Listener {
+ public:
+  Listener(int descriptor, const SharedPage& page, const ChildLimits& limits)
+      : descriptor_(descriptor), page_(page), limits_(limits) {}
+
+  bool listen(Bytes& answer) {
+    for (;;) {
+      pollfd waited{descriptor_, POLLIN, 0};
+      const int ready = ::poll(&waited, 1, limits_.first_stage || limits_.later_stages ? kInterval : -1);
+      if (ready < 0 && errno == EINTR) continue;
+      if (ready == 0) {
+        if (is_late()) return false;
+        continue;
+      }
+      std::array<std::byte, 4096> part;
+      const ssize_t count = ::read(descriptor_, part.data(), part.size());
+      if (count < 0 && errno == EINTR) continue;
+      if (count <= 0) return true;
+      answer.insert(answer.end(), part.begin(), part.begin() + count);
+      if (is_whole(answer)) return true;  // what it started itself may keep the other end
+    }
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  static constexpr int kInterval = 20;  // ms
+
+  /// The size comes first.
+  static bool is_whole(const Bytes& answer) {
+    std::uint64_t size = 0;
+    if (answer.size() < sizeof size) return false;
+    std::memcpy(&size, answer.data(), sizeof size);
+    return answer.size() - sizeof size >= size;
+  }
+
+  bool is_late() {
+    const int stage = page_.stage.load();
+    if (stage != stage_) {
+      stage_ = stage;
+      since_ = Clock::now();
+    }
+    const auto& limit = stage == 0 ? limits_.first_stage : limits_.later_stages;
+    return limit && std::chrono::duration<double>(Clock::now() - since_).count() > *limit;
+  }
+
+  int descriptor_;
+  const SharedPage& page_;
+  const ChildLimits& limits_;
+  int stage_ = 0;
+  Clock::time_point since_ = Clock::now();
+};
+
+std::string signal_text(int signal) {
+  switch (signal) {
+    case SIGSEGV: return "SIGSEGV";
+    case SIGBUS: return "SIGBUS";
+    case SIGFPE: return "SIGFPE";
+    case SIGILL: return "SIGILL";
+    case SIGABRT: return "SIGABRT";
+    default: return fmt::format("signal {}", signal);
+  }
+}
+
+std::string deed_text(int status, bool in_time, const char* function) {
+  const std::string where = function == nullptr ? "" : fmt::format(" in {}", function);
+  if (!in_time) return "did not return in time";
+  if (WIFSIGNALED(status)) return fmt::format("crashed{} ({})", where, signal_text(WTERMSIG(status)));
+  return fmt::format("ended the process{}", where);
+}
+
+}  // namespace
+
+std::optional<ChildOutcome> in_child_process(const ChildLimits& limits,
+                                             FunctionRef<Bytes(std::atomic<int>& stage)> work) {
+  if (!may_be_copied()) return std::nullopt;
+  void* memory = ::mmap(nullptr, sizeof(SharedPage), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return std::nullopt;
+  auto* page = new (memory) SharedPage;
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
+    ::munmap(memory, sizeof(SharedPage));
+    return std::nullopt;
+  }
+  std::cout.flush();
+  std::fflush(nullptr);  // else both would write what waits there
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::close(ends[0]);
+    shared_page = page;
+    work_in_child(ends[1], work);
+  }
+  ::close(ends[1]);
+  ChildOutcome outcome;
+  if (child > 0) {
+    Bytes told;
+    const bool in_time = Listener(ends[0], *page, limits).listen(told);
+    if (!in_time) ::kill(child, SIGKILL);
+    int status = 0;
+    while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    outcome.answered = in_time && WIFEXITED(status) && WEXITSTATUS(status) == kAnswered;
+    outcome.interrupted = WIFSIGNALED(status) && (WTERMSIG(status) == SIGINT || WTERMSIG(status) == SIGTERM);
+    outcome.stage = page->stage.load();
+    if (outcome.answered) from_bytes(told, outcome.answer);
+    if (!outcome.answered) outcome.deed = deed_text(status, in_time, page->function.load());
+  }
+  ::close(ends[0]);
+  ::munmap(memory, sizeof(SharedPage));
+  if (child < 0) return std::nullopt;
+  return outcome;
+}
+
+}  // namespace entrain

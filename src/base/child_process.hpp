@@ -1,0 +1,35 @@
+#pragma once
+
+#include <atomic>
+#include <optional>
+#include <string>
+
+#include "base/bytes.hpp"
+#include "base/function_ref.hpp"
+#include "entrain/variable.hpp"
+
+namespace entrain {
+
+/// What became of work in a child process.
+struct ChildOutcome {
+  bool answered = false;
+  Bytes answer{};
+  int stage = 0;             ///< the last one that it announced
+  std::string deed = {};     ///< without an answer: "crashed in fmi2SetFMUstate (SIGSEGV)", "did not return from ..."
+  bool interrupted = false;  ///< by the user: nothing is known
+};
+
+/// How long each stage may take, in s of wall clock time; no limit = empty.
+struct ChildLimits {
+  std::optional<Duration> first_stage{};
+  std::optional<Duration> later_stages{};
+};
+
+/// Calls `work` in a copy of this process, which ends with it: what crashes or hangs there does no harm here, and
+/// what it prints to standard output is not seen. `work`
+/// announces its stages (from 0 on) and returns the answer; an exception of it is no answer. nullopt where a copy would
+/// not be safe: the process has threads that are not the engine's own.
+std::optional<ChildOutcome> in_child_process(const ChildLimits& limits,
+                                             FunctionRef<Bytes(std::atomic<int>& stage)> work);
+
+}  // namespace entrain

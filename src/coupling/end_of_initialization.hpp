@@ -1,0 +1,37 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "entrain/graph.hpp"
+#include "entrain/subsystem.hpp"
+
+namespace entrain {
+
+/// Outputs that change when the initialization of their subsystem ends. Others were initialised with the values before,
+/// so all begin again, with the late values in place of what the subsystem says before its end; a few times at most.
+class EndOfInitialization {
+ public:
+  /// Borrows all.
+  EndOfInitialization(const Graph& graph, std::vector<Subsystem*> subsystems);
+
+  /// Outputs while the initialization goes on, with those that are known to change later as they will be.
+  void evaluate(SubsystemId s, std::span<const double> inputs, std::span<double> outputs);
+  /// Ends it for all. `signals` begin with the outputs. True when all should begin again: they have been reset.
+  bool finish(std::span<double> signals);
+  /// Some output has changed.
+  bool anything_changed() const { return changed_; }
+
+ private:
+  bool finish(SubsystemId s, std::span<double> outputs);
+  bool is_used(OutputId output) const;
+
+  const Graph& graph_;
+  std::vector<Subsystem*> subsystems_;
+  std::vector<std::optional<double>> late_;  ///< by output
+  bool changed_ = false;
+  int rounds_ = 0;
+};
+
+}  // namespace entrain

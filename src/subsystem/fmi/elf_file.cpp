@@ -1,0 +1,208 @@
+#include "subsystem/fmi/elf_file.hpp"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <set>
+
+namespace entrain {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::span<const std::byte> mapped_bytes(const fs::path& path) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return {};
+  struct stat about {};
+  void* bytes = MAP_FAILED;
+  if (::fstat(descriptor, &about) == 0 && about.st_size > 0) {
+    bytes = ::mmap(nullptr, static_cast<std::size_t>(about.st_size), PROT_READ, MAP_PRIVATE, descriptor, 0);
+  }
+  ::close(descriptor);
+  if (bytes == MAP_FAILED) return {};
+  return {static_cast<const std::byte*>(bytes), static_cast<std::size_t>(about.st_size)};
+}
+
+/// `count` entries at `offset`; none when they do not lie in the file.
+template <class Entry>
+std::span<const Entry> entries_at(std::span<const std::byte> bytes, std::uint64_t offset, std::uint64_t count) {
+  const bool inside = offset <= bytes.size() && count <= (bytes.size() - offset) / sizeof(Entry);
+  if (!inside || offset % alignof(Entry) != 0) return {};
+  return {reinterpret_cast<const Entry*>(bytes.data() + offset), static_cast<std::size_t>(count)};
+}
+
+bool in_main_program(const void* address) {
+  Dl_info found{};
+  Dl_info program{};
+  const auto* headers = reinterpret_cast<const void*>(::getauxval(AT_PHDR));  // they lie in the program
+  return ::dladdr(address, &found) != 0 && ::dladdr(headers, &program) != 0 && found.dli_fbase == program.dli_fbase;
+}
+
+/// What the process has under this name for every library it loads; null = nothing.
+void* of_process(const char* name) {
+  return ::dlsym(RTLD_DEFAULT, name);
+}
+
+bool is_loaded(const std::string& name) {
+  void* handle = ::dlopen(name.c_str(), RTLD_LAZY | RTLD_NOLOAD);
+  if (handle != nullptr) ::dlclose(handle);
+  return handle != nullptr;
+}
+
+/// The libraries in the same folder that it needs, directly or not, and that the process does not have yet.
+std::vector<fs::path> brought_along(const fs::path& library) {
+  std::vector<fs::path> found;
+  std::set<std::string> seen{library.filename().string()};
+  std::vector<fs::path> waiting{library};
+  while (!waiting.empty()) {
+    const fs::path file = waiting.back();
+    waiting.pop_back();
+    for (const auto& name : ElfFile(file).needed()) {
+      const fs::path sibling = library.parent_path() / fs::path(name).filename();
+      if (!seen.insert(sibling.filename().string()).second || is_loaded(name)) continue;
+      std::error_code error;
+      if (!fs::is_regular_file(sibling, error)) continue;
+      found.push_back(sibling);
+      waiting.push_back(sibling);
+    }
+  }
+  return found;
+}
+
+/// Templates and inline functions are the same wherever they are defined: for libraries beside the FMU's own they are
+/// no reason.
+bool clashes(const ElfFile& file, bool with_weak) {
+  const auto symbols = file.symbols();
+  return std::any_of(symbols.begin(), symbols.end(), [&](const ElfFile::Symbol& symbol) {
+    return symbol.defined && (with_weak || !symbol.weak) && of_process(symbol.name) != nullptr;
+  });
+}
+
+/// Data of a shared library that the program holds a copy of (std::cout): the library works on the copy, and who finds
+/// the original finds it untouched.
+bool uses_copied_data(const ElfFile& file) {
+  const auto symbols = file.symbols();
+  return std::any_of(symbols.begin(), symbols.end(), [](const ElfFile::Symbol& symbol) {
+    if (symbol.defined || !symbol.object) return false;
+    const void* address = of_process(symbol.name);
+    return address != nullptr && in_main_program(address);
+  });
+}
+
+}  // namespace
+
+ElfFile::ElfFile(const fs::path& path) : bytes_(mapped_bytes(path)) {
+  const auto header = entries_at<Elf64_Ehdr>(bytes_, 0, 1);
+  if (header.empty() || std::memcmp(header[0].e_ident, ELFMAG, SELFMAG) != 0) return;
+  if (header[0].e_ident[EI_CLASS] != ELFCLASS64 || header[0].e_shentsize != sizeof(Elf64_Shdr)) return;
+  sections_ = entries_at<Elf64_Shdr>(bytes_, header[0].e_shoff, header[0].e_shnum);
+}
+
+ElfFile::~ElfFile() {
+  if (!bytes_.empty()) ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
+}
+
+const Elf64_Shdr* ElfFile::section(Elf64_Word type) const {
+  const auto found =
+      std::find_if(sections_.begin(), sections_.end(), [&](const Elf64_Shdr& each) { return each.sh_type == type; });
+  return found == sections_.end() ? nullptr : &*found;
+}
+
+template <class Entry>
+std::span<const Entry> ElfFile::table(const Elf64_Shdr* section) const {
+  if (section == nullptr) return {};
+  return entries_at<Entry>(bytes_, section->sh_offset, section->sh_size / sizeof(Entry));
+}
+
+/// Of the strings that belong to the table in `owner`; empty when there is none at `offset`.
+const char* ElfFile::text(const Elf64_Shdr* owner, std::size_t offset) const {
+  if (owner->sh_link >= sections_.size()) return "";
+  const auto strings = table<char>(&sections_[owner->sh_link]);
+  if (offset >= strings.size() || std::memchr(&strings[offset], 0, strings.size() - offset) == nullptr) return "";
+  return &strings[offset];
+}
+
+std::vector<ElfFile::Symbol> ElfFile::symbols() const {
+  const auto* from = section(SHT_DYNSYM);
+  std::vector<Symbol> found;
+  for (const auto& symbol : table<Elf64_Sym>(from)) {
+    const unsigned binding = ELF64_ST_BIND(symbol.st_info);
+    const bool defined = symbol.st_shndx != SHN_UNDEF;
+    const unsigned visibility = ELF64_ST_VISIBILITY(symbol.st_other);
+    if (binding == STB_LOCAL || (defined && visibility != STV_DEFAULT)) continue;
+    const char* name = text(from, symbol.st_name);
+    if (*name == '\0') continue;
+    const unsigned type = ELF64_ST_TYPE(symbol.st_info);  // some linkers leave it open where the symbol is not defined
+    found.push_back({name, defined, binding != STB_GLOBAL, type == STT_OBJECT || type == STT_NOTYPE});
+  }
+  return found;
+}
+
+std::vector<std::string> ElfFile::needed() const {
+  const auto* from = section(SHT_DYNAMIC);
+  std::vector<std::string> names;
+  for (const auto& entry : table<Elf64_Dyn>(from)) {
+    if (entry.d_tag == DT_NULL) break;
+    if (entry.d_tag == DT_NEEDED) names.emplace_back(text(from, entry.d_un.d_val));
+  }
+  return names;
+}
+
+/// The linkers of GNU leave some empty entries at the end of the table; where there is none, a count that only saves
+/// the loader some time gives its place.
+bool ElfFile::prefer_own_symbols(const fs::path& path) {
+  std::optional<std::size_t> place;
+  Elf64_Dyn entry{};
+  {
+    const ElfFile file(path);
+    const auto* section = file.section(SHT_DYNAMIC);
+    const auto entries = file.table<Elf64_Dyn>(section);
+    const auto with_tag = [&](Elf64_Sxword tag) {
+      return std::find_if(entries.begin(), entries.end(), [&](const Elf64_Dyn& each) { return each.d_tag == tag; });
+    };
+    const auto end = with_tag(DT_NULL);
+    if (with_tag(DT_SYMBOLIC) < end) return true;
+    auto chosen = entries.end();
+    if (const auto flags = with_tag(DT_FLAGS); flags < end) {
+      entry = *flags;
+      entry.d_un.d_val |= DF_SYMBOLIC;
+      chosen = flags;
+    } else {
+      entry.d_tag = DT_SYMBOLIC;
+      const bool spare = end != entries.end() && end + 1 != entries.end() && (end + 1)->d_tag == DT_NULL;
+      chosen = spare ? end : with_tag(DT_RELACOUNT);
+      if (!spare && chosen >= end) return false;
+    }
+    place = section->sh_offset + static_cast<std::size_t>(chosen - entries.begin()) * sizeof(Elf64_Dyn);
+  }
+  std::error_code ignored;  // the writing tells
+  fs::permissions(path, fs::perms::owner_write, fs::perm_options::add, ignored);
+  const int descriptor = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  if (descriptor < 0) return false;
+  const auto written = ::pwrite(descriptor, &entry, sizeof entry, static_cast<off_t>(*place));
+  ::close(descriptor);
+  return written == static_cast<ssize_t>(sizeof entry);
+}
+
+ElfLoading required_loading(const fs::path& library) {
+  ElfLoading loading;
+  const ElfFile file(library);
+  loading.own_symbols = clashes(file, true);
+  bool copied = uses_copied_data(file);
+  for (const auto& sibling : brought_along(library)) {
+    const ElfFile brought(sibling);
+    loading.apart = loading.apart || clashes(brought, false);
+    copied = copied || uses_copied_data(brought);
+  }
+  loading.apart = loading.apart && !copied;
+  return loading;
+}
+
+}  // namespace entrain

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <elf.h>
+
+#include <cstddef>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace entrain {
+
+/// A shared library (ELF, 64 bits) as a file, before it is loaded. A file that is none, or whose tables are damaged,
+/// has no symbols and needs nothing: the loader says what is wrong with it.
+class ElfFile {
+ public:
+  explicit ElfFile(const std::filesystem::path& path);
+  ~ElfFile();
+  ElfFile(const ElfFile&) = delete;
+  ElfFile& operator=(const ElfFile&) = delete;
+
+  struct Symbol {
+    const char* name;  ///< ends with 0, as long as the file is held
+    bool defined;      ///< here; else by another library
+    bool weak;
+    bool object;  ///< data, as far as the file says
+  };
+  std::vector<Symbol> symbols() const;
+  /// Names of the libraries that it needs.
+  std::vector<std::string> needed() const;
+
+  /// Changes the file so that the library looks for what it refers to in itself first (DT_SYMBOLIC). False when the
+  /// table has no place for it, or the file cannot be written.
+  static bool prefer_own_symbols(const std::filesystem::path& path);
+
+ private:
+  template <class Entry>
+  std::span<const Entry> table(const Elf64_Shdr* section) const;
+  const Elf64_Shdr* section(Elf64_Word type) const;
+  const char* text(const Elf64_Shdr* owner, std::size_t offset) const;
+
+  std::span<const std::byte> bytes_;
+  std::span<const Elf64_Shdr> sections_;
+};
+
+/// How a library of an FMU is to be loaded so that it calls what it brings, and shares what the process has.
+struct ElfLoading {
+  bool own_symbols = false;  ///< of the library itself some have the name of one in the process
+  bool apart = false;        ///< so have some of other libraries that it brings
+};
+/// `library` and those beside it that it needs, against all that the process has loaded for everybody.
+ElfLoading required_loading(const std::filesystem::path& library);
+
+}  // namespace entrain

@@ -1,0 +1,259 @@
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "subsystem/fmi/fmu_subsystem.hpp"
+#include "support/archives.hpp"
+#include "support/places.hpp"
+#include "support/program.hpp"
+#include "support/scripted_descriptions.hpp"
+#include "support/systems.hpp"
+#include "support/temporary_folder.hpp"
+
+// Traps of FMUs in the field, imitated by tests/support/trap_fmu.c and printing_fmu.cpp.
+
+namespace entrain::test {
+namespace fmu_traps_test {
+
+namespace fs = std::filesystem;
+
+std::string trap_description(const std::string& trap, const std::string& flags) {
+  return fmt::format(R"(<fmiModelDescription fmiVersion="2.0" modelName="trap" guid="{}">
+  <CoSimulation modelIdentifier="trap" canHandleVariableCommunicationStepSize="true" {}/>
+  <ModelVariables>
+    <ScalarVariable name="u" valueReference="0" causality="input"><Real start="0"/></ScalarVariable>
+    <ScalarVariable name="y" valueReference="1" causality="output"><Real/></ScalarVariable>
+    <ScalarVariable name="v" valueReference="2" causality="input"><Real start="0"/></ScalarVariable>
+  </ModelVariables>
+  <ModelStructure><Outputs><Unknown index="2"{}/></Outputs></ModelStructure>
+</fmiModelDescription>)",
+                     trap, flags, trap == "gain" ? " dependencies=\"1\"" : " dependencies=\"\"");
+}
+
+constexpr const char* kGoesBack = "canGetAndSetFMUstate=\"true\"";
+constexpr const char* kInterpolates = "canGetAndSetFMUstate=\"true\" canInterpolateInputs=\"true\"";
+
+class FmuTraps : public testing::Test {
+ protected:
+  fs::path write(const std::string& trap, const std::string& flags = kGoesBack,
+                 const std::string& folder = "linux64") const {
+    const fs::path file = folder_ / (trap + ".fmu");
+    write_archive(file, {{"modelDescription.xml", trap_description(trap, flags)},
+                         {"binaries/" + folder + "/trap.so", text_of(trap_fmu_library())}});
+    return file;
+  }
+  /// As a subsystem, its abilities tried.
+  std::unique_ptr<Subsystem> made(const std::string& trap, const std::string& flags, const FmuChoice& choice = {}) {
+    auto subsystem = make_fmu_subsystem(trap, write(trap, flags), choice);
+    static_cast<void>(subsystem->capabilities());
+    return subsystem;
+  }
+  ProgramResult run(const std::string& toml, const std::vector<std::string>& more = {}) const {
+    write_text(folder_ / "system.toml", toml);
+    std::vector<std::string> arguments{"run", "system.toml", "--out", "out"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run_program(folder_, arguments);
+  }
+  std::string line(std::size_t number) const {
+    std::istringstream rows(text_of(folder_ / "out/results.csv"));
+    std::string row;
+    for (std::size_t i = 0; i <= number; ++i) std::getline(rows, row);
+    return row;
+  }
+
+  TemporaryFolder folder_;
+};
+
+std::string alone(const std::string& trap, const std::string& keys = {}) {
+  return fmt::format("[run]\nstop = 1.0\nstep = 0.1\nmethod = \"jacobi\"\n[subsystems.part]\nfmu = \"{}.fmu\"\n{}\n",
+                     trap, keys);
+}
+
+TEST_F(FmuTraps, printing_fmu_with_symbols_of_ours_runs_and_reaches_its_own) {
+  const fs::path file = folder_ / "printing.fmu";
+  write_archive(file, {{"modelDescription.xml", R"(<fmiModelDescription fmiVersion="2.0" modelName="p" guid="p">
+  <CoSimulation modelIdentifier="printing" canHandleVariableCommunicationStepSize="true"/>
+  <ModelVariables>
+    <ScalarVariable name="y" valueReference="1" causality="output"><Real/></ScalarVariable>
+  </ModelVariables>
+  <ModelStructure><Outputs><Unknown index="1"/></Outputs></ModelStructure>
+</fmiModelDescription>)"},
+                       {"binaries/linux64/printing.so", text_of(printing_fmu_library())}});
+  const auto result = run(alone("printing"));
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  expect_text(result.out, "stepping from 0.9");
+  EXPECT_EQ(result.out.find("stepping from 0\n"), result.out.rfind("stepping from 0\n")) << "of a scratch instance";
+  EXPECT_EQ(line(11), "1,42");
+  // Whatever it takes for the environment of its logger.
+  const std::string log = text_of(folder_ / "out/fmu.log");
+  expect_text(log, "0.9 part [logStatusWarning] from 0.9\n");
+  expect_text(log, "0.9 part [logStatusWarning] to the component\n");
+  // And from a program that has copies of the data of its libraries, as this one may.
+  auto subsystem = make_fmu_subsystem("part", file);
+  subsystem->initialize(0.0, 1.0);
+  double y = 0.0;
+  EXPECT_EQ(subsystem->step({0.0, 0.1, {nullptr, 0, 0}}, {&y, 1}).outcome, StepOutcome::Completed);
+  EXPECT_EQ(y, 42.0);
+}
+
+TEST_F(FmuTraps, crash_while_probed_withdraws_the_ability_and_the_run_goes_on) {
+  write("state_crash");
+  const auto result = run(alone("state_crash", "start = { u = 1.0 }"));
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  expect_text(result.out,
+              "it claims 'canGetAndSetFMUstate', but it crashed in fmi2SetFMUstate (SIGSEGV) when that was "
+              "tried in a process apart: this is not used");
+  EXPECT_EQ(line(1), "0,0");
+  EXPECT_EQ(line(11), "1,0.9999999999999999");
+}
+
+TEST_F(FmuTraps, abilities_beside_the_one_that_crashes_are_kept) {
+  const auto subsystem = made("state_crash", kInterpolates);
+  EXPECT_FALSE(subsystem->capabilities().rollback);
+  EXPECT_TRUE(subsystem->capabilities().reset);
+  EXPECT_EQ(subsystem->capabilities().input_degree,
+            1);  // it takes derivatives; more cannot be known without going back
+}
+
+TEST_F(FmuTraps, fmu_that_bears_one_instance_in_a_process_runs) {
+  write("second_crash", kInterpolates);
+  const auto result = run(alone("second_crash", "start = { u = 1.0 }"));
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(result.out.find("warning"), std::string::npos) << result.out;
+  EXPECT_EQ(line(11), "1,0.9999999999999999");
+  const auto subsystem = made("second_crash", kInterpolates);
+  EXPECT_TRUE(subsystem->capabilities().rollback);
+  EXPECT_EQ(subsystem->capabilities().input_degree, 3);
+}
+
+TEST_F(FmuTraps, probe_false_tries_nothing) {
+  write("state_crash");
+  const auto result = run(alone("state_crash", "probe = false"));
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(result.out.find("canGetAndSetFMUstate"), std::string::npos) << result.out;
+  FmuChoice choice;
+  choice.probe = false;
+  EXPECT_TRUE(made("state_crash", kGoesBack, choice)->capabilities().rollback) << "as it claims";
+}
+
+/// Some FMUs compute their outputs on leaving the initialization mode.
+TEST_F(FmuTraps, outputs_that_come_at_the_end_of_the_initialization_are_in_the_first_row_and_feed_the_first_step) {
+  write("late");
+  write("once");
+  const auto result = run(R"([run]
+stop = 1.0
+step = 0.1
+method = "jacobi"
+[subsystems.a]
+fmu = "late.fmu"
+[subsystems.b]
+fmu = "once.fmu"
+[connections]
+"a.y" = "b.u"
+)");
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(line(0), "time,a.y,b.y");
+  EXPECT_EQ(line(1), "0,5,0");
+  EXPECT_EQ(line(2), "0.1,5,0.5");
+}
+
+TEST_F(FmuTraps, outputs_that_come_late_pass_through_others_before_the_first_row) {
+  write("late");
+  write("gain");
+  const std::string system = R"([run]
+stop = 1.0
+step = 0.1
+method = "jacobi"
+[subsystems.g]
+fmu = "gain.fmu"
+[subsystems.a]
+fmu = "late.fmu"
+[connections]
+"a.y" = "g.u"
+)";
+  const auto result = run(system);
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(line(1), "0,10,5") << line(0);
+  EXPECT_EQ(result.out.find("initialization"), std::string::npos) << result.out;
+  // Where one cannot be reset the others begin with what was there, and that is told.
+  write("gain", "canBeInstantiatedOnlyOncePerProcess=\"true\"");
+  const auto without = run(system);
+  EXPECT_EQ(without.exit_code, 0) << without.err;
+  EXPECT_EQ(line(1), "0,0,5");
+  expect_text(without.out, "outputs of 'a' changed when its initialization ended");
+}
+
+TEST_F(FmuTraps, derivatives_of_several_orders_are_set_one_by_one_where_the_fmu_wants_it_so) {
+  EXPECT_EQ(made("one_order", kInterpolates)->capabilities().input_degree, 3);
+}
+
+TEST_F(FmuTraps, degree_counts_only_when_steps_end_where_the_polynomials_lead) {
+  EXPECT_EQ(made("once", kInterpolates)->capabilities().input_degree, 3);
+  EXPECT_EQ(made("strange", kInterpolates)->capabilities().input_degree, 1);
+  EXPECT_EQ(made("warns", kInterpolates)->capabilities().input_degree, 0);
+  EXPECT_EQ(made("warns", "canInterpolateInputs=\"true\"")->capabilities().input_degree, 0);
+}
+
+TEST_F(FmuTraps, warning_about_derivatives_in_the_run_lowers_the_degree_from_then_on) {
+  auto subsystem = made("warns_later", kInterpolates);
+  EXPECT_EQ(subsystem->capabilities().input_degree, 3);
+  subsystem->initialize(0.0, 1.0);
+  double y = 0.0;
+  for (int k = 0; k < 10; ++k) {  // u = t
+    const double t = 0.1 * k;
+    const std::vector<double> line{t, 0.0, 1.0, 0.0};
+    EXPECT_EQ(subsystem->step({t, 0.1, {line.data(), 2, 1}}, {&y, 1}).outcome, StepOutcome::Completed);
+  }
+  // One step was held at its start, 0.1 * 0.1 / 2 too low; those after it at the middle, which is exact here.
+  EXPECT_NEAR(y, 0.5 - 0.005, 1e-12);
+  ASSERT_EQ(subsystem->warnings().size(), 1U);
+  EXPECT_EQ(
+      subsystem->warnings()[0],
+      "'warns_later' answered derivatives of its inputs of order 1 with a warning at t = 0.5 s: from then on they "
+      "are held in a step");
+}
+
+TEST_F(FmuTraps, log_without_trouble_is_kept_only_when_asked_for) {
+  write("chatty");
+  const auto quiet = run(alone("chatty"));
+  EXPECT_EQ(quiet.exit_code, 0) << quiet.err;
+  EXPECT_EQ(text_of(folder_ / "out/fmu.log").find("fmi2DoStep from"), std::string::npos);
+  expect_text(text_of(folder_ / "out/fmu.log"), "0.9 part [calls] close to 0.9\n");
+  run(alone("chatty"), {"--verbose"});
+  expect_text(text_of(folder_ / "out/fmu.log"), "0.9 part [calls] fmi2DoStep from 0.9\n");
+}
+
+TEST_F(FmuTraps, check_loads_an_fmu_of_which_there_may_be_one) {
+  write_archive(folder_ / "once.fmu",
+                {{"modelDescription.xml", trap_description("once", "canBeInstantiatedOnlyOncePerProcess=\"true\"")},
+                 {"binaries/linux64/trap.so", "no library"}});
+  write_text(folder_ / "system.toml", alone("once"));
+  const auto result = run_program(folder_, {"check", "system.toml"});
+  EXPECT_EQ(result.exit_code, 1) << result.out;
+  expect_text(result.err, "'binaries/linux64/trap.so' is no shared library for this platform");
+}
+
+TEST_F(FmuTraps, inspect_shows_variables_of_an_fmu_for_another_platform) {
+  write("once", kGoesBack, "win64");
+  const auto result = run_program(folder_, {"inspect", "once.fmu"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  expect_text(result.out, "it has no binary for this platform (linux64), only for: win64");
+  expect_text(result.out, "  u         input             0\n");
+  expect_text(result.out, "  y         output            -\n");
+  EXPECT_EQ(result.out.find("can be rolled back"), std::string::npos) << "nobody knows";
+}
+
+TEST_F(FmuTraps, run_that_an_fmu_ends_is_completed_and_says_who_ended_it) {
+  write_archive(folder_ / "stair.fmu", {{"modelDescription.xml", scripted_description("")},
+                                        {"binaries/linux64/scripted.so", text_of(scripted_fmu_library())}});
+  const auto result =
+      run("[run]\nstop = 1.0\nstep = 0.1\nmethod = \"jacobi\"\n[subsystems.stair]\nfmu = "
+          "\"stair.fmu\"\nstart = { mode = 3 }\n");  // Terminate
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  expect_text(result.out, "completed with jacobi");
+  expect_text(result.out, "ended by 'stair' at t = 0.55 s");
+}
+
+}  // namespace fmu_traps_test
+}  // namespace entrain::test
