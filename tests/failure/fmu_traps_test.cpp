@@ -5,6 +5,7 @@
 
 #include "subsystem/fmi/fmu_subsystem.hpp"
 #include "support/archives.hpp"
+#include "support/facts.hpp"
 #include "support/places.hpp"
 #include "support/program.hpp"
 #include "support/scripted_descriptions.hpp"
@@ -176,7 +177,7 @@ fmu = "late.fmu"
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ(line(1), "0,10,5") << line(0);
   EXPECT_EQ(result.out.find("initialization"), std::string::npos) << result.out;
-  // Where one cannot be reset the others begin with what was there, and that is told.
+  // Where one cannot be reset the others begin with what was there, and that is reported.
   write("gain", "canBeInstantiatedOnlyOncePerProcess=\"true\"");
   const auto without = run(system);
   EXPECT_EQ(without.exit_code, 0) << without.err;
@@ -207,11 +208,13 @@ TEST_F(FmuTraps, warning_about_derivatives_in_the_run_lowers_the_degree_from_the
   }
   // One step was held at its start, 0.1 * 0.1 / 2 too low; those after it at the middle, which is exact here.
   EXPECT_NEAR(y, 0.5 - 0.005, 1e-12);
-  ASSERT_EQ(subsystem->warnings().size(), 1U);
-  EXPECT_EQ(
-      subsystem->warnings()[0],
-      "'warns_later' answered derivatives of its inputs of order 1 with a warning at t = 0.5 s: from then on they "
-      "are held in a step");
+  const auto warnings = subsystem->warnings();
+  ASSERT_EQ(warnings.size(), 1U);
+  EXPECT_EQ(warnings[0].code, FactCode::FmuDerivativesRefused);
+  EXPECT_EQ(warnings[0].subjects, std::vector<std::string>{"warns_later"});
+  EXPECT_EQ(warnings[0].number("order"), 1.0);
+  EXPECT_NEAR(warnings[0].number("time").value_or(0.0), 0.5, 1e-12);
+  EXPECT_EQ(warnings[0].text("form"), "held");
 }
 
 TEST_F(FmuTraps, log_without_trouble_is_kept_only_when_asked_for) {
@@ -241,7 +244,7 @@ TEST_F(FmuTraps, inspect_shows_variables_of_an_fmu_for_another_platform) {
   expect_text(result.out, "it has no binary for this platform (linux64), only for: win64");
   expect_text(result.out, "  u         input             0\n");
   expect_text(result.out, "  y         output            -\n");
-  EXPECT_EQ(result.out.find("can be rolled back"), std::string::npos) << "nobody knows";
+  EXPECT_EQ(result.out.find("can be rolled back"), std::string::npos) << "that is not known";
 }
 
 TEST_F(FmuTraps, run_that_an_fmu_ends_is_completed_and_says_who_ended_it) {
