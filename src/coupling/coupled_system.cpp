@@ -43,7 +43,7 @@ void CoupledSystem::replace_output(OutputId output, double value) {
   engine_->store().replace_output(output, value);
 }
 void CoupledSystem::post(std::span<const StepTask> tasks) {
-  engine_->executor().post({.tasks = tasks});
+  engine_->executor().post(tasks);
 }
 void CoupledSystem::wait() {
   engine_->executor().wait();

@@ -192,6 +192,8 @@ void Engine::save(std::span<const SubsystemId> some, Saved& saved) {
   saved.times.clear();
   saved.counters.clear();
   saved.numbers.clear();
+  saved.constants.clear();
+  saved.discrete.reset();
   for (const SubsystemId s : some) {
     saved.states.push_back(facets(s).rollback->save());
     saved.times.push_back(executor_.time_of(s));

@@ -28,9 +28,9 @@ StepExecutor::StepExecutor(const Graph& graph, SignalStore& store, std::vector<s
                            int threads)
     : graph_(graph),
       store_(store),
-      pool_(std::min(threads, static_cast<int>(subsystems.size()))),
       times_(subsystems.size(), 0.0),
-      steps_(subsystems.size(), 0) {
+      steps_(subsystems.size(), 0),
+      pool_(std::min(threads, static_cast<int>(subsystems.size()))) {
   for (auto& subsystem : subsystems) {
     const SubsystemId id{participants_.size()};
     auto& participant = participants_.emplace_back();
@@ -48,8 +48,23 @@ StepExecutor::StepExecutor(const Graph& graph, SignalStore& store, std::vector<s
   }
 }
 
+void StepExecutor::require_no_batch() const {
+  if (under_way_) {
+    throw Error(ErrorCode::SolverFailed, "a batch of steps was posted and not waited for",
+                {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Call wait before the next batch"});
+  }
+}
+
+void StepExecutor::post(std::span<const StepTask> tasks) {
+  require_no_batch();
+  posted_tasks_.assign(tasks.begin(), tasks.end());
+  post(StepBatch{.tasks = posted_tasks_});
+}
+
 void StepExecutor::post(const StepBatch& batch) {
+  require_no_batch();
   batch_ = batch;
+  under_way_ = true;
   if (batch.purpose == StepBatch::Purpose::Commit) spread_common_steps();
   remote_.clear();
   if (any_split_) {
@@ -63,15 +78,24 @@ void StepExecutor::post(const StepBatch& batch) {
 }
 
 void StepExecutor::wait() {
+  if (!std::exchange(under_way_, false)) return;
   if (on_caller()) {
     for (std::size_t i = 0; i < batch_.tasks.size(); ++i) make(i);
   } else {
     pool_.wait();
   }
   if (!remote_.empty()) wait_for_split();
-  if (!trouble_.load(std::memory_order_relaxed)) return;
-  trouble_ = false;
-  for (const StepTask& task : batch_.tasks) settle(task.subsystem);
+  if (trouble_.exchange(false, std::memory_order_relaxed)) settle_batch();
+}
+
+/// The first in the order of the batch is reported; what else failed is forgotten with it.
+void StepExecutor::settle_batch() {
+  try {
+    for (const StepTask& task : batch_.tasks) settle(task.subsystem);
+  } catch (...) {
+    for (const StepTask& task : batch_.tasks) participants_[task.subsystem].failure = nullptr;
+    throw;
+  }
 }
 
 /// A step in this process, on the thread that came by.
@@ -180,6 +204,7 @@ void StepExecutor::wait_for_split() {
       Participant& participant = participants_[task.subsystem];
       try {
         remote.calls->take(participant.split->wait(participant.outputs()));
+        remote.taken = Clock::now() - remote.posted;
         if (remote.calls->done()) continue;
         participant.split->post(remote.calls->next(), readings(remote.task));
         under_way = true;
@@ -192,7 +217,7 @@ void StepExecutor::wait_for_split() {
   for (Remote& remote : remote_) {
     const StepTask& task = batch_.tasks[remote.task];
     if (remote.calls) {
-      if (is_timed(task)) add_time(task, Clock::now() - remote.posted);
+      if (is_timed(task)) add_time(task, remote.taken);
       take_result(participants_[task.subsystem], *remote.calls);
     }
     end(remote.task, remote.calls.has_value());
@@ -251,6 +276,7 @@ void StepExecutor::add_time(const StepTask& task, Clock::duration taken) {
 }
 
 void StepExecutor::run(const CommonStep& common) {
+  if (under_way_) require_no_batch();
   if (!all_held_ || is_timed(SubsystemId{0})) return run_at_length(common);
   const HeldPart* first = held_parts_.data();
   if (pool_.threads() == 1) {
@@ -299,9 +325,14 @@ void StepExecutor::settle_common_step(Time reached) {
     ++steps_[s];
     times_[s] = reached;
   }
-  for (std::size_t s = 0; s < size(); ++s) {
-    settle(SubsystemId{s});
-    check_outputs(SubsystemId{s}, reached);
+  try {
+    for (std::size_t s = 0; s < size(); ++s) {
+      settle(SubsystemId{s});
+      check_outputs(SubsystemId{s}, reached);
+    }
+  } catch (...) {
+    for (auto& participant : participants_) participant.failure = nullptr;
+    throw;
   }
 }
 
@@ -314,6 +345,7 @@ void StepExecutor::spread_common_steps() {
 }
 
 void StepExecutor::for_each(std::span<const SubsystemId> batch, FunctionRef<void(std::size_t)> work) {
+  require_no_batch();
   pool_.for_each(batch.size(), [&](std::size_t i) {
     try {
       work(i);
@@ -322,10 +354,12 @@ void StepExecutor::for_each(std::span<const SubsystemId> batch, FunctionRef<void
     }
   });
   if (!trouble_.exchange(false, std::memory_order_relaxed)) return;
+  std::exception_ptr first;
   for (const SubsystemId s : batch) {
-    auto& failure = participants_[s].failure;
-    if (failure) std::rethrow_exception(std::exchange(failure, nullptr));
+    const auto failure = std::exchange(participants_[s].failure, nullptr);
+    if (!first) first = failure;
   }
+  if (first) std::rethrow_exception(first);
 }
 
 bool StepExecutor::each_at(Time t) const {

@@ -63,8 +63,11 @@ class StepExecutor {
   Subsystem& subsystem(SubsystemId s) { return *participants_[s].subsystem; }
   const Subsystem& subsystem(SubsystemId s) const { return *participants_[s].subsystem; }
 
-  // Batches.
+  // Batches, one at a time.
   void post(const StepBatch& batch);
+  /// The same for tasks of a caller that may not live as long: they are copied.
+  void post(std::span<const StepTask> tasks);
+  /// Nothing happens where nothing was posted.
   void wait();
   void run(const StepBatch& batch) {
     post(batch);
@@ -123,7 +126,9 @@ class StepExecutor {
   [[gnu::noinline]] void go_on(const StepTask& task, Participant& participant, const StepReport& report);
   void take_result(Participant& participant, const StepCalls& calls);
   void note_failure(SubsystemId s);
+  void settle_batch();
   void settle(SubsystemId s);
+  void require_no_batch() const;
   bool is_timed(SubsystemId s) const;
   bool is_timed(const StepTask& task) const;
   void add_time(const StepTask& task, Clock::duration taken);
@@ -143,7 +148,6 @@ class StepExecutor {
 
   const Graph& graph_;
   SignalStore& store_;
-  ThreadPool pool_;
   std::vector<Participant> participants_;
   std::vector<HeldPart> held_parts_;  // of everyone
   bool all_held_ = true;              // every one of them has a function
@@ -156,15 +160,19 @@ class StepExecutor {
   std::optional<SubsystemId> stop_request_;
 
   // The batch under way.
+  bool under_way_ = false;
   StepBatch batch_;
+  std::vector<StepTask> posted_tasks_;  // of a caller outside
   /// A step that another process makes.
   struct Remote {
     std::size_t task = 0;
     std::optional<StepCalls> calls;  // none where nothing is to be stepped, or posting failed
     Clock::time_point posted = {};
+    Clock::duration taken = {};
   };
   std::vector<Remote> remote_;
   std::vector<StepTask> common_tasks_;  // of everyone
+  ThreadPool pool_;                     // ends first: its threads use all of the above
 };
 
 }  // namespace entrain

@@ -130,7 +130,11 @@ Json read_run_json(const fs::path& folder) {
   if (!fs::is_regular_file(file)) throw unreadable(file, "there is no such file");
   auto run = Json::parse(file_text(file), nullptr, false);
   if (!run.is_object() || !run.contains("subsystems")) throw unreadable(file, "this is no summary of a run");
-  if (run.value("format", 1) > kRunFormat) throw unreadable(file, "a newer version of the program wrote it");
+  if (run.value("format", 1) > kRunFormat) {
+    throw Error(ErrorCode::FileFailed,
+                fmt::format("cannot read '{}': a newer version of the program wrote it", file.string()),
+                {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Use that version, or run the system again"});
+  }
   // Sentences in format 1.
   for (auto& note : run["notes"]) {
     if (note.is_string()) note = json_of(custom_note(note.get<std::string>()));

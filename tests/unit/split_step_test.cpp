@@ -194,6 +194,18 @@ TEST(SplitStep, caller_may_compute_between_post_and_wait) {
   EXPECT_EQ(one.system->time_of(SubsystemId{0}), 1.0);
 }
 
+TEST(SplitStep, second_batch_before_the_wait_is_refused) {
+  const OneHalting one(kNever, kNever);
+  const StepTask task{SubsystemId{0}, 0.0, 1.0, 0, 1, 1.0};
+  one.system->post({&task, 1});
+  EXPECT_THROW(one.system->post({&task, 1}), Error);
+  EXPECT_THROW(one.system->commit_everyone({0.0, 1.0, 1.0}), Error);
+  one.system->wait();
+  one.system->wait();  // nothing is under way: no step is made again
+  EXPECT_EQ(one.subsystem->calls, 1);
+  EXPECT_EQ(one.system->counters(SubsystemId{0}).steps, 1U);
+}
+
 TEST(SplitStep, rejection_is_an_error_of_the_run_that_names_the_subsystem_and_the_time) {
   const OneHalting one(kNever, 1.0);
   one.system->commit_everyone({0.0, 1.0, 1.0});

@@ -636,6 +636,12 @@ constexpr bool in_order() {
 }
 static_assert(in_order(), "the catalogue lists the codes in the order of the enumeration");
 
+/// `custom` for a number that is no code.
+const FactEntry& entry_of(FactCode code) noexcept {
+  const auto index = static_cast<std::size_t>(code);
+  return kCatalogue[index < kCatalogue.size() ? index : 0];
+}
+
 }  // namespace
 
 std::span<const FactEntry> fact_catalogue() noexcept {
@@ -643,11 +649,11 @@ std::span<const FactEntry> fact_catalogue() noexcept {
 }
 
 FactKind kind_of(FactCode code) noexcept {
-  return kCatalogue[static_cast<std::size_t>(code)].kind;
+  return entry_of(code).kind;
 }
 
 std::string_view name_of(FactCode code) noexcept {
-  return kCatalogue[static_cast<std::size_t>(code)].name;
+  return entry_of(code).name;
 }
 
 std::optional<FactCode> fact_code(std::string_view name) noexcept {

@@ -65,7 +65,6 @@ class HermiteStep {
   const Window& window() const { return window_; }
   void set_window(const Window& window) { window_ = window; }
   /// To `now + size`.
-  void cut(Duration size) { window_ = {memory_.now + size, size}; }
 
   const End& left() const { return memory_.left; }
   bool slopes_known() const { return memory_.slopes_known; }  ///< of left
