@@ -107,6 +107,7 @@ std::string list_text(const std::string& heading, const std::vector<std::string>
 
 std::string list_text(const std::string& heading, const std::vector<Fact>& facts) {
   std::vector<std::string> lines;
+  lines.reserve(facts.size());
   for (const auto& fact : facts) lines.push_back(render(fact));
   return list_text(heading, lines);
 }
