@@ -3,12 +3,11 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/auxv.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
+#include <fstream>
 #include <optional>
 #include <set>
 
@@ -17,17 +16,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::span<const std::byte> mapped_bytes(const fs::path& path) {
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return {};
-  struct stat about {};
-  void* bytes = MAP_FAILED;
-  if (::fstat(descriptor, &about) == 0 && about.st_size > 0) {
-    bytes = ::mmap(nullptr, static_cast<std::size_t>(about.st_size), PROT_READ, MAP_PRIVATE, descriptor, 0);
-  }
-  ::close(descriptor);
-  if (bytes == MAP_FAILED) return {};
-  return {static_cast<const std::byte*>(bytes), static_cast<std::size_t>(about.st_size)};
+/// Read, not mapped: tools that watch a process (valgrind) take a mapped library for a loaded one.
+std::vector<std::byte> bytes_of(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary | std::ios::ate);
+  if (!file) return {};
+  const auto size = file.tellg();
+  if (size <= 0) return {};
+  std::vector<std::byte> bytes(static_cast<std::size_t>(size));
+  file.seekg(0);
+  file.read(reinterpret_cast<char*>(bytes.data()), size);
+  if (!file) bytes.clear();
+  return bytes;
 }
 
 /// `count` entries at `offset`; none when they do not lie in the file.
@@ -98,15 +97,11 @@ bool uses_copied_data(const ElfFile& file) {
 
 }  // namespace
 
-ElfFile::ElfFile(const fs::path& path) : bytes_(mapped_bytes(path)) {
+ElfFile::ElfFile(const fs::path& path) : bytes_(bytes_of(path)) {
   const auto header = entries_at<Elf64_Ehdr>(bytes_, 0, 1);
   if (header.empty() || std::memcmp(header[0].e_ident, ELFMAG, SELFMAG) != 0) return;
   if (header[0].e_ident[EI_CLASS] != ELFCLASS64 || header[0].e_shentsize != sizeof(Elf64_Shdr)) return;
   sections_ = entries_at<Elf64_Shdr>(bytes_, header[0].e_shoff, header[0].e_shnum);
-}
-
-ElfFile::~ElfFile() {
-  if (!bytes_.empty()) ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
 }
 
 const Elf64_Shdr* ElfFile::section(Elf64_Word type) const {

@@ -16,7 +16,6 @@ namespace entrain {
 class ElfFile {
  public:
   explicit ElfFile(const std::filesystem::path& path);
-  ~ElfFile();
   ElfFile(const ElfFile&) = delete;
   ElfFile& operator=(const ElfFile&) = delete;
 
@@ -40,7 +39,7 @@ class ElfFile {
   const Elf64_Shdr* section(Elf64_Word type) const;
   const char* text(const Elf64_Shdr* owner, std::size_t offset) const;
 
-  std::span<const std::byte> bytes_;
+  std::vector<std::byte> bytes_;
   std::span<const Elf64_Shdr> sections_;
 };
 
