@@ -296,7 +296,8 @@ class Prober {
 
   /// One step under polynomials must end where many short steps do that follow them, and the closer the shorter those
   /// are: an FMU that takes derivatives for something else ends elsewhere, too. `ended`: by the one step. An FMU whose
-  /// steps are of one size cannot be judged so. States tell; outputs may belong to the inputs at the start of a step.
+  /// steps are of one size cannot be judged so, nor can one whose own integration has a larger error over the step than
+  /// the inputs make a difference. States are compared; outputs may belong to the inputs at the start of a step.
   bool follows_polynomials(FmuInstance::State state, int degree, const std::vector<double>& ended) {
     if (!fmu_.flags().variable_step || fmu_.flags().fixed_internal_step) return true;
     const auto coarse = reached_in_parts(state, degree, 4);
@@ -310,6 +311,7 @@ class Prober {
     for (std::size_t i = by_states ? outputs : 0; i < (by_states ? fine.size() : outputs); ++i) {
       const double effect = std::abs(fine[i] - lower[i]);  // of the highest order
       if (!(effect > 1e-7 * std::max(1.0, std::abs(fine[i])))) continue;
+      if (std::abs(coarse[i] - fine[i]) > 0.1 * effect) continue;  // by its own integration
       const double gap = std::abs(ended[i] - fine[i]);
       const bool shrinks = gap <= 0.75 * std::abs(ended[i] - coarse[i]) || gap <= 0.02 * effect;
       ++judged;
