@@ -177,7 +177,8 @@ class Judge {
     if (residuals.usual <= kSmallResidual && has_time) {
       const auto level = residuals.worst > kLargeResidual ? Level::Caution : Level::Good;
       Fact fact = largest_residual_fact(FactCode::ResidualUsuallySmall, residuals);
-      fact.values.insert(fact.values.end(), {{"usual", residuals.usual}, {"share", 100.0 * kUsualPart}});
+      fact.values.emplace_back("usual", residuals.usual);
+      fact.values.emplace_back("share", 100.0 * kUsualPart);
       return add(level, std::move(fact));
     }
     judge_usual_residual(residuals, remedy_of(run));

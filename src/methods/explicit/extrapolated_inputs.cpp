@@ -8,7 +8,7 @@
 namespace entrain {
 
 void ExtrapolatedInputs::start(const CoupledSystem& system, Settings settings) {
-  settings_ = std::move(settings);
+  settings_ = settings;
   plain_hold_ = settings_.degree == 0 && settings_.filter == nullptr;
   histories_.assign(plain_hold_ ? 0 : system.graph().inputs(), {});
   if (!settings_.constant_history) return;
