@@ -35,6 +35,7 @@ Eigen::Index signed_index(std::size_t index) {
 /// co-simulation algorithms" (Eguillon, Lacabanne, Tromeur-Dervout). A point is where its numbers begin.
 struct Estimator::View {
   const Estimator& of;
+  // NOLINTBEGIN(readability-identifier-naming): the names of the paper
 
   MatrixView A() const { return matrix(of.at_.a, of.sizes_.states, of.sizes_.states); }
   MatrixView B() const { return matrix(of.at_.b, of.sizes_.states, of.sizes_.inputs); }
@@ -64,6 +65,7 @@ struct Estimator::View {
     const auto i = signed_index(output);
     return y(point)[i] - product(C().row(i), x(point)) - product(D().row(i), u(point));
   }
+  // NOLINTEND(readability-identifier-naming)
 
  private:
   MatrixView matrix(std::size_t first, Index rows, Index cols) const {
@@ -294,9 +296,9 @@ void Estimator::update_free_terms() {
   double* const values = numbers_.data() + at_.free_values;
   double* const slopes = numbers_.data() + at_.free_slopes;
   for (Eigen::Index i = 0; i < sizes_.outputs; ++i) {
-    const Parabola y_C = continuation_of_output(static_cast<std::size_t>(i));
-    values[i] = product(Q[0].row(i), view.x(now)) + y_C[0] + h_ * (y_C[1] + h_ * y_C[2]);
-    slopes[i] = y_C[1] + 2.0 * h_ * y_C[2];
+    const Parabola rest = continuation_of_output(static_cast<std::size_t>(i));
+    values[i] = product(Q[0].row(i), view.x(now)) + rest[0] + h_ * (rest[1] + h_ * rest[2]);
+    slopes[i] = rest[1] + 2.0 * h_ * rest[2];
   }
   for (Eigen::Index k = 0; k < sizes_.states; ++k) {
     const auto [c0, c1, c2] = continuation_of_rate(static_cast<std::size_t>(k));
