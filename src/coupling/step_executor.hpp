@@ -132,7 +132,7 @@ class StepExecutor {
   bool is_timed(SubsystemId s) const;
   bool is_timed(const StepTask& task) const;
   void add_time(const StepTask& task, Clock::duration taken);
-  /// Alone, or with nobody to share with.
+  /// The caller makes all steps: one thread, or one task.
   bool on_caller() const { return pool_.threads() == 1 || batch_.tasks.size() < 2; }
 
   void make_held_steps(const HeldPart* first, const HeldPart* end, const CommonStep& common);

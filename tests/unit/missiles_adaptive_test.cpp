@@ -85,7 +85,7 @@ TEST(MissilesAdaptive, does_not_make_small_steps_for_a_force_that_is_nothing_but
   EXPECT_LE(steps_of_equal_oscillators(1.0000001), moving);
 }
 
-// Over 0.1 s and 1 s the estimates of this prey, 1e6 times as fast as usual, grow beyond all numbers.
+// Over 0.1 s and 1 s the estimates of this prey, 1e6 times as fast as usual, overflow.
 TEST(MissilesAdaptive, cuts_a_first_step_over_which_the_estimates_overflow) {
   for (const double step : {1.0, 0.1}) {
     auto pair =

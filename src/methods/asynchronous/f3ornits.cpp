@@ -26,7 +26,7 @@ constexpr double kStepRounding = 1e-9;
 constexpr double kShorter = 0.1;
 // Beyond this share of its steps, an imposed step decides the error and no tolerance does.
 constexpr double kFloorShare = 0.1;
-// Beyond this many subsystems nobody reads a line for each; the numbers are in the summary all the same.
+// With more subsystems a line for each is too long; the numbers are in the summary in any case.
 constexpr std::size_t kMostToldOneByOne = 20;
 
 double share(std::uint64_t part, std::uint64_t whole) {
@@ -331,7 +331,7 @@ bool F3ornits::taken_back_for_jump(CoupledSystem& system) {
   return !jumped_.empty();
 }
 
-/// Appended to what is kept of others; the storage is that of the rendezvous before.
+/// Appended to what is kept of others; the storage is that of the synchronization point before.
 void F3ornits::keep(SubsystemId s) {
   const Member& member = members_[s];
   before_.changed.push_back(s);
@@ -385,9 +385,9 @@ void F3ornitsOptions::bind(OptionBinder& binder) {
   binder.number("min_step", min_step, "smallest step in s; 0: a hundredth of initial_step", kNotNegative);
   binder.number("max_step", max_step, "largest step in s; 0: no limit", kNotNegative);
   binder.list("growth", growth, "least and most of a step against the one before", kNotNegative);
-  binder.boolean("memory", memory, "a step cut for a rendezvous may be followed by one as long as it should have been");
+  binder.boolean("memory", memory, "after a step cut for a synchronization point, the next may have the proposed size");
   binder.boolean("detect_jumps", detect_jumps,
-                 "jumps that nobody announced are noticed, and a past that one has made worthless is forgotten");
+                 "unannounced jumps are detected, and samples before a jump are not used behind it");
   binder.boolean(
       "locate_jumps", locate_jumps,
       "steps that end behind a detected jump are made again, shorter, where all that end with them can be rolled back");

@@ -19,8 +19,7 @@ constexpr double kOutgrown = 256.0;
 [[noreturn]] void throw_overflow(const CoupledSystem& system, const HermiteStep& step, OutputId y) {
   throw Error(
       ErrorCode::SolverFailed,
-      fmt::format("the estimate of '{}' grows beyond all numbers over a step of {:g} s", system.graph().name(y),
-                  step.window().size),
+      fmt::format("the estimate of '{}' overflows over a step of {:g} s", system.graph().name(y), step.window().size),
       {.subsystem = {}, .variable = {}, .time = step.now(), .remedy = "Choose a smaller step, or adaptive = true"});
 }
 

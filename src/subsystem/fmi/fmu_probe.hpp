@@ -39,7 +39,7 @@ struct ProbeRequest {
     if (stage != nullptr) stage->store(static_cast<int>(now));
   }
   bool includes(ProbeStage wanted) const { return !only || *only == wanted; }
-  /// In a process apart nobody measures the time of calls: the parent does.
+  /// In a process apart the parent limits the time of calls.
   FmuCaller as_seen_there(FmuCaller caller) const {
     if (stage != nullptr) caller.timeout.reset();
     return caller;
