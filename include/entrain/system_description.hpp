@@ -92,6 +92,8 @@ struct SubsystemDescription {
   std::optional<Written<double>> initial_step;
   std::optional<Written<std::int64_t>> substeps;
   std::optional<Written<std::vector<double>>> events;
+  std::optional<Written<bool>> sampled;
+  std::optional<Written<bool>> side_effects;
   std::optional<Written<bool>> probe;
   std::optional<Written<double>> timeout;
   SourcePosition where;
