@@ -1,7 +1,8 @@
 #include <algorithm>
-#include <limits>
 
+#include "base/replace_file.hpp"
 #include "entrain/fact_codes.hpp"
+#include "entrain/report.hpp"
 #include "entrain/run.hpp"
 #include "estimate/refine.hpp"
 
@@ -61,6 +62,8 @@ RunResult run_until_trusted(SystemDescription description, RunDirectoryOptions o
       Fact why{next ? FactCode::MeetBudget : FactCode::MeetNoStep};
       if (next) why.values = {{"needed", needed / first}, {"budget", meet.budget}};
       result.verdict.reasons.push_back(std::move(why));
+      replace_file(result.folder / "run.json",
+                   summary_json(result.summary, result.recorded, &result.verdict, &result.estimate));
       return result;
     }
     apply(*next, result.summary.method, description);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "entrain/fact_codes.hpp"
 #include "entrain/verdict.hpp"
@@ -145,7 +146,8 @@ class Judge {
     double largest = 0.0;
     for (std::size_t i = 0; i < output.course.size(); ++i) {
       if (output.valid_until < summary_.start + part * static_cast<double>(i + 1)) break;
-      if (!(output.course[i] <= largest)) largest = output.course[i];
+      largest =
+          std::max(largest, std::isnan(output.course[i]) ? std::numeric_limits<double>::infinity() : output.course[i]);
     }
     if (!(largest <= 1.0)) add(Grade::Unreliable, {FactCode::ErrorOutgrows, {output.name}, {{"size", largest}}});
   }

@@ -71,17 +71,17 @@ void run_and_judge(const entrain::SystemDescription& description, const fs::path
   entrain::RunDirectoryOptions options;
   options.folder = folder / "run";
   const auto run = entrain::run(description, options);
-  std::cout << run.verdict->headline << ": " << run.results.string() << '\n';
+  std::cout << run.verdict.headline() << ": " << run.results.string() << '\n';
 
   const auto results = entrain::read_results(folder / "run");
   for (const auto& column : results.columns) {
     std::cout << column.name << " ends at " << column.values.back() << " " << column.unit << '\n';
   }
   const auto verdict = entrain::verdict(folder / "run");
-  if (verdict.level != entrain::Verdict::Level::Good) std::cout << entrain::render(verdict.reasons.front()) << '\n';
+  if (verdict.grade != entrain::Grade::Trusted) std::cout << entrain::render(verdict.reasons.front()) << '\n';
 
   expect(run.summary.termination == entrain::Termination::Completed, "the run completes");
-  expect(verdict.headline == run.verdict->headline, "the folder is judged as the run was");
+  expect(verdict.headline() == run.verdict.headline(), "the folder is judged as the run was");
   for (const auto* file : {"run.json", "steps.json", "results.csv", "system.resolved.toml"}) {
     expect(fs::exists(folder / "run" / file), std::string(file) + " is written");
   }
