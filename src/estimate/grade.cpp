@@ -46,9 +46,9 @@ bool limits_trust(FactCode warning) {
   }
 }
 
-class Judge {
+class Grading {
  public:
-  Judge(const RunSummary& summary, const ErrorEstimate& estimate, const JudgeOptions& options)
+  Grading(const RunSummary& summary, const ErrorEstimate& estimate, const JudgeOptions& options)
       : summary_(summary), estimate_(estimate), options_(options) {}
 
   Verdict verdict() {
@@ -195,7 +195,7 @@ class Judge {
 }  // namespace
 
 Verdict judge(const RunSummary& summary, const ErrorEstimate& estimate, const JudgeOptions& options) {
-  return Judge(summary, estimate, options).verdict();
+  return Grading(summary, estimate, options).verdict();
 }
 
 }  // namespace entrain

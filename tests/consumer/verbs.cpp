@@ -106,10 +106,10 @@ void show_verification(const entrain::SystemDescription& description) {
     std::cout << output.name << ": " << to_string(output.verdict) << ", error bar " << output.error_bar.value_or(NAN)
               << '\n';
   }
-  const bool confirmed = verification.confirmed(0.05);
+  const auto grade = verification.grade({.usual = 0.05});
 
-  expect(confirmed, "the verification");
-  expect(entrain::verification_json(verification, confirmed).find("\"confirmed\": true") != std::string::npos, "JSON");
+  expect(grade == entrain::Grade::Trusted, "the verification");
+  expect(entrain::verification_json(verification, grade).find("\"confirmed\": true") != std::string::npos, "JSON");
 }
 
 void show_comparison(const entrain::SystemDescription& description, const fs::path& folder) {
