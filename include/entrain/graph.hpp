@@ -25,7 +25,7 @@ struct AlgebraicLoop {
   std::vector<SubsystemId> subsystems;
 };
 
-/// Who is connected to whom, and what follows from it. Immutable.
+/// Which subsystems are connected, and what follows from it. Immutable.
 class ENTRAIN_API Graph {
  public:
   struct Node {

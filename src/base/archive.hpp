@@ -10,7 +10,7 @@
 
 namespace entrain {
 
-/// What an archive may hold. More is an attack or a mistake, whatever its headers say.
+/// What an archive may hold. More is an attack or a mistake, whatever its headers contain.
 struct ArchiveLimits {
   std::uint64_t entries = 100'000;
   std::uint64_t bytes = std::uint64_t{4} << 30U;             ///< of all entries, unpacked

@@ -14,7 +14,7 @@ namespace entrain {
 struct LearnedWire {
   Connection connection;
   bool late = false;              ///< the output is passed on one step of its subsystem late
-  std::size_t source_span = 1;    ///< macro steps per step of the subsystem that tells it
+  std::size_t source_span = 1;    ///< macro steps per step of the subsystem that provides it
   std::size_t consumer_span = 1;  ///< and of the one that takes it
 };
 

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::size_t kCyclesAhead = 2;  // a late output on the line to its next value: two steps of its subsystem
 
-/// A number that follows linearly from the states and told outputs at the start of a cycle and the corrections in it.
+/// A number that follows linearly from the states and sent outputs at the start of a cycle and the corrections in it.
 using Row = std::vector<double>;
 
 void add(Row& to, double factor, const Row& row) {
@@ -142,7 +142,7 @@ class Cycle {
   std::span<const double> scales_;
   std::size_t length_;
   std::size_t states_ = 0;
-  std::size_t known_ = 0;  // states and told outputs
+  std::size_t known_ = 0;  // states and sent outputs
   std::size_t width_ = 0;  // of a row
   std::vector<std::size_t> first_state_;
   std::vector<Correction> corrections_;

@@ -106,7 +106,7 @@ void note_imposed_steps(const std::vector<SubsystemSummary>& subsystems, bool ow
   for (const auto& subsystem : subsystems) {
     const auto& imposed = subsystem.capabilities.imposed_step;
     if (!imposed) continue;
-    // On a common grid, shorter steps are only parts of the macro step that everybody refines.
+    // On a common grid, shorter steps are only parts of the macro step that every subsystem refines.
     if (!own_steps && *imposed <= result.step / 4 * (1 + 1e-9)) continue;
     result.unrefined.push_back(subsystem.name);
     result.remarks.push_back({FactCode::ImposedStepUnseen, {subsystem.name}, {{"step", *imposed, "s"}}});
