@@ -26,7 +26,8 @@ std::string inspection_text(const SystemInspection& inspection) {
   }
   if (!loaded) return text;
   if (inspection.subsystems.size() > 1 || !inspection.loops.empty()) {
-    text += "strongly connected subsystems\n" + groups_text(inspection.components, "none: the data flow in one direction");
+    text +=
+        "strongly connected subsystems\n" + groups_text(inspection.components, "none: the data flow in one direction");
     text += "algebraic loops\n" + groups_text(inspection.loops, "none");
     text += fmt::format("sequence\n  {}\n", fmt::join(inspection.sequence, ", "));
   }

@@ -103,7 +103,8 @@ std::string failure_of(const LearnResult& result) {
   return result.end == LearnEnd::Interrupted ? "interrupted; the best run is kept" : "";
 }
 
-/// Reports what is not as requested; the exit code. A correction that leaves more than the tolerance is better than none.
+/// Reports what is not as requested; the exit code. A correction that leaves more than the tolerance is better than
+/// none.
 int judge_end(const LearnResult& result, double tolerance) {
   const auto failure = failure_of(result);
   if (!failure.empty()) {

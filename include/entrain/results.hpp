@@ -30,8 +30,8 @@ struct ENTRAIN_API Results {
   std::size_t samples() const;  ///< of the longest axis
 };
 
-/// Reads what a run recorded: CSV, HDF5 or MAT, or the folder of a run, whose run.json contains the units that a table of
-/// numbers cannot hold. Throws Error{FileFailed}.
+/// Reads what a run recorded: CSV, HDF5 or MAT, or the folder of a run, whose run.json contains the units that a table
+/// of numbers cannot hold. Throws Error{FileFailed}.
 ENTRAIN_API Results read_results(const std::filesystem::path& path);
 
 }  // namespace entrain

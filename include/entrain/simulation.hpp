@@ -49,8 +49,8 @@ class ENTRAIN_API Observer {
   virtual ~Observer() = default;
   virtual void begin(std::span<const Signal>, const RunSummary&) {}
   virtual void communicated(const Sample& sample, const RunSummary& summary) = 0;
-  /// The run has ended, also by a failure; the summary contains how. Once per end: a run restored from a checkpoint ends
-  /// again.
+  /// The run has ended, also by a failure; the summary contains how. Once per end: a run restored from a checkpoint
+  /// ends again.
   virtual void end(const RunSummary&) {}
   /// What costs extra calls of the subsystems at every communication time. Asked once, after begin.
   struct Needs {
@@ -64,7 +64,8 @@ class ENTRAIN_API Observer {
   /// What it must know to go on in another process: part of a checkpoint file. Asked between macro steps.
   virtual std::vector<std::byte> memory() const { return {}; }
   /// Of a run continued from a checkpoint file, in place of the sample of the start: where it stands. What was reported
-  /// up to here is not reported again. `memory`: of the observer in the same place of the saving simulation; empty = none.
+  /// up to here is not reported again. `memory`: of the observer in the same place of the saving simulation; empty =
+  /// none.
   virtual void resume(const Sample&, const RunSummary&, std::span<const std::byte> /*memory*/) {}
 };
 
@@ -156,10 +157,10 @@ class ENTRAIN_API Simulation {
   /// replaced in one go. `directory`: of the results of this run, which a resumed one will name.
   /// Throws as require_serialization does, and Error{FileFailed}.
   void save(const std::filesystem::path& file, const std::string& directory = {});
-  /// Before the run: goes on at the time of the file. Observers receive `begin` and `resume`; then call run or run_until.
-  /// Throws Error{FileFailed} for a file that cannot be read or is damaged, Error{InvalidSystem} for one of another
-  /// system, of other FMU or CSV files or of another version, with what differs; then nothing has happened.
-  /// A subsystem that fails ends the run as failed.
+  /// Before the run: goes on at the time of the file. Observers receive `begin` and `resume`; then call run or
+  /// run_until. Throws Error{FileFailed} for a file that cannot be read or is damaged, Error{InvalidSystem} for one of
+  /// another system, of other FMU or CSV files or of another version, with what differs; then nothing has happened. A
+  /// subsystem that fails ends the run as failed.
   void resume(const std::filesystem::path& file);
   /// Throws what `resume` would throw, and does nothing else.
   void check_resume(const std::filesystem::path& file) const;

@@ -55,7 +55,8 @@ struct ENTRAIN_API Verification {
   std::vector<Fact> doubts;
   std::optional<std::string> failure;  ///< a run that did not complete, and why; then `outputs` is empty
 
-  /// Every output is sound, every subsystem was refined, there are no doubts, and no relative error bar exceeds the limit.
+  /// Every output is sound, every subsystem was refined, there are no doubts, and no relative error bar exceeds the
+  /// limit.
   bool confirmed(double largest_relative_error) const;
 };
 

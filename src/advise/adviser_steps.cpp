@@ -98,7 +98,8 @@ void Adviser::choose_step_by_runs() {
           {{"longest", advice_.step, "s"}, {"step", step, "s"}, {"tolerance", settings_.tolerance}}});
 }
 
-/// At a step that is too long for every method they differ little: they are compared where the best of them is accurate.
+/// At a step that is too long for every method they differ little: they are compared where the best of them is
+/// accurate.
 void Adviser::choose_at_smaller_steps() {
   if (!advice_.choice || !all_forecast() || advice_.candidates[*advice_.choice].probed_error) return;
   constexpr int kQuarters = 5;

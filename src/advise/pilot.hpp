@@ -15,7 +15,7 @@ struct Pilot {
   std::optional<RunPath> path;
   bool rates_known = false;     ///< else the path serves for stability, not for errors
   std::vector<double> ranges;   ///< of every output, as in RunPath, and by unit no less than matters
-  Time active_by = 0.0;            ///< by then every output has covered a tenth of its range
+  Time active_by = 0.0;         ///< by then every output has covered a tenth of its range
   std::vector<Fact> obstacles;  ///< to a linearization, naming the subsystems
   std::vector<Fact> driven;     ///< subsystems that depend on time or have events: no errors are forecast
   std::vector<Fact> remarks;    ///< a pilot run that failed before its end, ...

@@ -23,8 +23,8 @@ struct Proposal {
 
 /// For each input the outputs of the other subsystems that could feed it, best kind of match only: the same name; a
 /// name that differs in spelling ("SpeedIn" and "speed_out"); else the same unit; else the type alone. Types and units
-/// must fit in any case, by a conversion too; a unit that is not given fits any. Without a name that matches, two inputs
-/// of one subsystem cannot both be sure of the same output, and the type alone is not enough.
+/// must fit in any case, by a conversion too; a unit that is not given fits any. Without a name that matches, two
+/// inputs of one subsystem cannot both be sure of the same output, and the type alone is not enough.
 std::vector<Proposal> propose_connections(const std::vector<Part>& parts);
 
 }  // namespace entrain

@@ -38,7 +38,7 @@ void ForeignCode::explain_exception(const char* name) {
               {.subsystem = owner_.subsystem,
                .variable = {},
                .time = time(),
-               .remedy = "No exception may leave a function of a C interface: tell who made it"});
+               .remedy = "No exception may leave a function of a C interface: report it to its vendor"});
 }
 
 }  // namespace entrain

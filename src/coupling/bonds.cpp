@@ -61,7 +61,8 @@ class Finder {
     for (const auto& effort : graph_.connections()) {
       const auto flows = partners(effort, [&](const Connection& flow) { return units_give_power(effort, flow); });
       if (flows.empty()) continue;
-      const auto efforts = partners(flows[0], [&](const Connection& other) { return units_give_power(other, flows[0]); });
+      const auto efforts =
+          partners(flows[0], [&](const Connection& other) { return units_give_power(other, flows[0]); });
       if (flows.size() == 1 && efforts.size() == 1) {
         std::string name = graph_.name(effort.output);
         if (!names.insert(name).second) name = graph_.name(effort.input);  // one effort for several others

@@ -11,8 +11,8 @@
 
 namespace entrain {
 
-/// Two connections between the same two subsystems, one in each direction, whose values multiply to a power: a force and a
-/// velocity, a torque and an angular velocity, a voltage and a current, a pressure and a volume flow.
+/// Two connections between the same two subsystems, one in each direction, whose values multiply to a power: a force
+/// and a velocity, a torque and an angular velocity, a voltage and a current, a pressure and a volume flow.
 ///
 /// Powers refer to the port of the subsystem that receives the effort and sends the flow: the effort in the unit of its
 /// input, the flow in the unit of its output.

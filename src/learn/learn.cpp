@@ -204,8 +204,8 @@ class Learner {
   LearnResult result_;
 };
 
-/// The method that can be corrected, held inputs, fixed step; outputs with feedthrough late, or held if the file requests
-/// that.
+/// The method that can be corrected, held inputs, fixed step; outputs with feedthrough late, or held if the file
+/// requests that.
 SystemDescription prepared_for_learning(SystemDescription description, std::vector<Fact>& notes) {
   const auto& learnable = learnable_method();
   if (description.method.value != learnable) {

@@ -9,8 +9,8 @@
 
 namespace entrain {
 
-/// Distinguishes a jump of a signal from a fast change: a step that misses its prediction by a good part of the signal's range,
-/// and by far more than the steps before.
+/// Distinguishes a jump of a signal from a fast change: a step that misses its prediction by a good part of the
+/// signal's range, and by far more than the steps before.
 class JumpDetector {
  public:
   /// Observes these outputs only: a jump of an output that no subsystem reads has no effect.

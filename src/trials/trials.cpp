@@ -395,7 +395,7 @@ void Trials::adopt_trial(Own& own, const StepTask& task) {
 
 std::string Trials::refusal() const {
   const auto refused = std::find_if(own_.begin(), own_.end(),
-                                [](const Own& own) { return own.rollback && !own.rollback->refusal.empty(); });
+                                    [](const Own& own) { return own.rollback && !own.rollback->refusal.empty(); });
   return refused == own_.end() ? std::string() : refused->rollback->refusal;
 }
 

@@ -51,7 +51,8 @@ class Trials {
   void follow_inputs(std::span<double> values, std::span<double> slopes) const;
   /// All subsystems, under the polynomials in CoupledSystem::coefficients. One task per subsystem, in their order.
   void run(std::span<const StepTask> tasks, TrialBlock& result);
-  /// Why the first subsystem that did refused the latest trials: rejected, or its integrator gave up. Empty if none did.
+  /// Why the first subsystem that did refused the latest trials: rejected, or its integrator gave up. Empty if none
+  /// did.
   std::string refusal() const;
   /// Makes the step for good. A trial that was just made with the same inputs becomes the step. `result` receives the
   /// outputs as they are; slopes of estimated subsystems stay as they were.

@@ -107,7 +107,7 @@ TEST_F(Fmu3Events, request_to_terminate_in_an_event_ends_the_run) {
   EXPECT_NEAR(recorder_.column("part.integral").back(), 0.25, 1e-15) << "of 1, up to where it stands";
 }
 
-TEST_F(Fmu3Events, who_did_not_stop_where_another_asked_to_has_no_value_there) {
+TEST_F(Fmu3Events, subsystem_without_a_communication_at_the_stop_has_no_value_there) {
   auto both = system(TerminateInEvent3, "hasEventMode=\"true\"");
   both.subsystems.push_back(both.subsystems[0]);
   both.subsystems[1].name = "other";

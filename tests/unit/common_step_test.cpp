@@ -98,9 +98,9 @@ class CommonStep : public testing::TestWithParam<int> {
     return {system_->counters(SubsystemId{0}).steps, system_->counters(SubsystemId{1}).steps,
             system_->counters(SubsystemId{2}).steps};
   }
-  void act(std::size_t who, Deed deed, Time at) {
-    actors_[who]->deed = deed;
-    actors_[who]->at = at;
+  void act(std::size_t actor, Deed deed, Time at) {
+    actors_[actor]->deed = deed;
+    actors_[actor]->at = at;
   }
 
   std::vector<Actor*> actors_;
@@ -170,7 +170,7 @@ TEST_P(CommonStep, that_ends_early_for_one_is_continued) {
   EXPECT_EQ(steps(), (std::vector<std::uint64_t>{4, 4, 4}));
 }
 
-TEST_P(CommonStep, after_which_one_asks_to_stop_tells_who) {
+TEST_P(CommonStep, after_which_one_requests_a_stop_names_it) {
   step_together(3);
   act(2, Deed::AsksToStop, 3.0);
   step_together();

@@ -72,7 +72,7 @@ TEST(Extensions, method_is_judged_by_the_adviser) {
   EXPECT_EQ(judged("cheap").calls_per_step, judged("missiles").calls_per_step);  // measured, not believed
 }
 
-TEST(Extensions, linear_step_of_its_own_tells_the_stability) {
+TEST(Extensions, linear_step_of_its_own_yields_the_stability) {
   class Damped : public Cheap {
    public:
     const MethodTraits& traits() const override {

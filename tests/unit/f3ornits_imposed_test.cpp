@@ -46,7 +46,7 @@ TEST(F3ornitsImposed, watching_for_jumps_costs_a_smooth_system_next_to_nothing) 
   }
 }
 
-/// What a probe that imposes steps of 0.1 s is told of source.y, which imposes them too.
+/// What a probe that imposes steps of 0.1 s receives of source.y, which imposes them too.
 class Jump {
  public:
   explicit Jump(const std::string& detect_jumps)
@@ -81,7 +81,7 @@ class Jump {
   Simulation simulation_;
 };
 
-TEST(F3ornitsImposed, a_jump_is_told_once_and_no_polynomial_spans_it) {
+TEST(F3ornitsImposed, a_jump_is_sent_once_and_no_polynomial_spans_it) {
   Jump jump("true");
   MemoryRecorder recorder({"probe.u"});
   jump.simulation().observe(recorder);

@@ -1,4 +1,4 @@
-// Inputs inside a step of an FMI 3 FMU, from both sides: what our FMUs ask for, and what they are told.
+// Inputs inside a step of an FMI 3 FMU, from both sides: what our FMUs request, and what they receive.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -83,7 +83,7 @@ TEST(IntermediateUpdate, internal_steps_get_the_mean_of_the_polynomial_on_each) 
   for (std::size_t i = 0; i < 2; ++i) EXPECT_NEAR(ours[i], theirs[i], 1e-13 * (1.0 + std::abs(theirs[i])));
 }
 
-/// An importer that answers as it is told, without the engine.
+/// An importer that answers as requested by the test, without the engine.
 struct Importer {
   const test::FmuLibrary& library;
   fmi3Instance instance = nullptr;

@@ -37,7 +37,7 @@ Graph graph_of(std::size_t size, const std::vector<Wire>& wires) {
   return {std::move(nodes), std::move(connections)};
 }
 
-/// Communication times of each subsystem when everyone always wants the same.
+/// Communication times of each subsystem when every subsystem always requests the same.
 std::vector<std::vector<Time>> times_of(const Graph& graph, std::vector<Constraints> constraints, Time stop,
                                         const std::vector<StepScheduler::Request>& requests) {
   StepScheduler scheduler;
@@ -101,14 +101,14 @@ TEST(StepScheduler, a_free_subsystem_meets_its_sources_and_its_consumers) {
   for (std::size_t k = 0; k < expected.size(); ++k) EXPECT_DOUBLE_EQ(times[1][k], expected[k]);
 }
 
-TEST(StepScheduler, the_way_to_a_meeting_is_divided_evenly) {
-  // A proposal of 0.6 leaves 0.4 to the meeting at 1: two halves instead.
+TEST(StepScheduler, the_time_to_a_synchronization_point_is_divided_evenly) {
+  // A proposal of 0.6 leaves 0.4 to the synchronization point at 1: two halves instead.
   const auto times =
       times_of(graph_of(2, {{0, 1}, {1, 0}}), {imposed(1.0), variable()}, 2.0, {request(kNever), request(0.6)});
   EXPECT_EQ(times[1], (std::vector<Time>{0.5, 1.0, 1.5, 2.0}));
 }
 
-TEST(StepScheduler, a_meeting_nearer_than_the_minimal_step_is_missed) {
+TEST(StepScheduler, a_synchronization_point_nearer_than_the_minimal_step_is_missed) {
   const auto times =
       times_of(graph_of(3, {{0, 1}, {1, 0}, {2, 1}, {1, 2}}), {imposed(1.0), variable(0.3), imposed(1.0, 0.9)}, 2.0,
                {request(kNever), request(5.0), request(kNever)});
@@ -118,7 +118,7 @@ TEST(StepScheduler, a_meeting_nearer_than_the_minimal_step_is_missed) {
   EXPECT_EQ(times[1].back(), 2.0);
 }
 
-TEST(StepScheduler, those_who_choose_together_and_are_connected_choose_the_earliest_end) {
+TEST(StepScheduler, connected_subsystems_that_choose_together_take_the_earliest_end) {
   // a - b - c are connected, d stands alone.
   const auto times = times_of(graph_of(4, {{0, 1}, {1, 2}, {2, 0}}), std::vector<Constraints>(4, variable()), 1.0,
                               {request(0.5), request(0.9), request(0.25), request(0.2)});
@@ -128,7 +128,7 @@ TEST(StepScheduler, those_who_choose_together_and_are_connected_choose_the_earli
   EXPECT_EQ(times[3].size(), 5U);
 }
 
-TEST(StepScheduler, events_and_the_stop_are_met_exactly_and_leave_no_crumbs) {
+TEST(StepScheduler, events_and_the_stop_are_met_exactly_without_short_remainders) {
   const auto graph = graph_of(1, {});
   const auto times = times_of(graph, {variable(0.1)}, 1.05, {request(0.3)});
   EXPECT_EQ(times[0].back(), 1.05);
@@ -137,9 +137,9 @@ TEST(StepScheduler, events_and_the_stop_are_met_exactly_and_leave_no_crumbs) {
     EXPECT_GE(t - before, 0.1);  // 1.05 - 3 * 0.3 is long enough, so the steps stay as proposed
     before = t;
   }
-  const auto crumb = times_of(graph, {variable(0.1)}, 0.95, {request(0.3)});
-  EXPECT_EQ(crumb[0].back(), 0.95);
-  EXPECT_NEAR(crumb[0][2], 0.775, 1e-15);  // half of the 0.35 that are left: 0.3 would leave 0.05
+  const auto remainder = times_of(graph, {variable(0.1)}, 0.95, {request(0.3)});
+  EXPECT_EQ(remainder[0].back(), 0.95);
+  EXPECT_NEAR(remainder[0][2], 0.775, 1e-15);  // half of the 0.35 that are left: 0.3 would leave 0.05
 
   StepScheduler scheduler;
   scheduler.start(graph, {variable()}, 0.0, 1.0);
@@ -148,9 +148,10 @@ TEST(StepScheduler, events_and_the_stop_are_met_exactly_and_leave_no_crumbs) {
   EXPECT_EQ(scheduler.next(due), 0.123);
 }
 
-TEST(StepScheduler, who_only_reads_comes_when_its_sources_do_and_nobody_waits_for_it) {
+TEST(StepScheduler, subsystem_that_only_reads_steps_with_its_sources_and_none_waits_for_it) {
   const auto graph = graph_of(3, {{0, 1}, {1, 0}, {0, 2}});
-  const auto times = times_of(graph, {variable(), variable(), variable()}, 1.0, {request(0.25), request(0.5), request(0.01)});
+  const auto times =
+      times_of(graph, {variable(), variable(), variable()}, 1.0, {request(0.25), request(0.5), request(0.01)});
   EXPECT_EQ(times[0], (std::vector<Time>{0.25, 0.5, 0.75, 1.0}));
   EXPECT_EQ(times[2], times[0]);
   StepScheduler scheduler;
@@ -169,7 +170,7 @@ std::pair<Duration, Duration> extremes(const std::vector<Time>& times) {
   return result;
 }
 
-TEST(StepScheduler, nobody_steps_less_than_its_minimum_however_short_the_steps_of_others_and_the_rest_of_the_run) {
+TEST(StepScheduler, steps_are_never_below_the_minimum_however_short_the_steps_of_others_and_the_rest_of_the_run) {
   // b wants 0.06 and a follows as far as it can; 2.0 is no multiple of anything.
   for (const double stop : {1.9, 1.95, 2.0, 2.03}) {
     const auto times =
@@ -178,7 +179,7 @@ TEST(StepScheduler, nobody_steps_less_than_its_minimum_however_short_the_steps_o
     EXPECT_EQ(times[0].back(), stop);
     EXPECT_EQ(times[1].back(), stop);
   }
-  // Who only reads has limits too.
+  // A subsystem that only reads has limits too.
   const auto readers =
       times_of(graph_of(2, {{0, 1}}), {variable(0.001), variable(0.08, 0.2)}, 2.0, {request(0.06), request(1.0)});
   EXPECT_GE(extremes(readers[1]).first, 0.08 * (1 - 1e-9));

@@ -94,7 +94,7 @@ TEST(Inspection, lists_variables_with_kind_unit_and_start) {
             "  mode      parameter        exact  how\n");
 }
 
-TEST(Inspection, says_capabilities_in_plain_words) {
+TEST(Inspection, contains_capabilities_in_plain_words) {
   Capabilities capabilities;
   capabilities.rollback = true;
   capabilities.input_degree = 1;
@@ -103,7 +103,7 @@ TEST(Inspection, says_capabilities_in_plain_words) {
   const auto text = cli::capabilities_text(capabilities, example_variables());
   EXPECT_TRUE(contains(text, "  can be rolled back: yes\n"));
   EXPECT_TRUE(contains(text, "  inputs inside a step: straight lines\n"));
-  EXPECT_TRUE(contains(text, "  tells its linearization: no\n"));
+  EXPECT_TRUE(contains(text, "  provides its linearization: no\n"));
   EXPECT_TRUE(contains(text, "  imposed step: 0.05 s\n"));
   EXPECT_TRUE(contains(text, "  direct feedthrough: F <- v\n"));
   EXPECT_FALSE(contains(text, "smallest step"));
@@ -119,7 +119,7 @@ TEST(Inspection, tells_how_inputs_are_cut_inside_a_step) {
   EXPECT_TRUE(contains(text, "  sub-steps: 4, each with its own inputs\n"));
 }
 
-TEST(Inspection, numbers_the_groups_or_says_there_are_none) {
+TEST(Inspection, numbers_the_groups_or_reports_that_there_are_none) {
   EXPECT_EQ(cli::groups_text({{"a", "b"}, {"c"}}, "none"), "  1. a, b\n  2. c\n");
   EXPECT_EQ(cli::groups_text({}, "none"), "  none\n");
 }

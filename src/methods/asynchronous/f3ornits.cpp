@@ -104,9 +104,10 @@ StepScheduler::Constraints F3ornits::join(CoupledSystem& system, SubsystemId s) 
   if (outputs.count > 0) {
     requests_[s].proposal = member.limits.within(can.initial_step.value_or(initial));
   }
-  const bool no_input_reads = std::none_of(outputs_.begin() + static_cast<std::ptrdiff_t>(outputs.first),
-                                         outputs_.begin() + static_cast<std::ptrdiff_t>(outputs.first + outputs.count),
-                                         [](const Output& output) { return output.controls; });
+  const bool no_input_reads =
+      std::none_of(outputs_.begin() + static_cast<std::ptrdiff_t>(outputs.first),
+                   outputs_.begin() + static_cast<std::ptrdiff_t>(outputs.first + outputs.count),
+                   [](const Output& output) { return output.controls; });
   if (no_input_reads) {
     for (const OutputId y : outputs) outputs_[y].controls = true;  // then they determine how fine a record must be
   }
@@ -306,8 +307,8 @@ void F3ornits::keep_before_steps(CoupledSystem& system) {
   system.save(before_.stepped, before_.steps);
 }
 
-/// True when everything was put back, because a step that ended behind a jump can be made shorter. The subsystems that it meets, and
-/// the stop time, may not let it: what was made again and ended where it did before stays as it is.
+/// True when everything was put back, because a step that ended behind a jump can be made shorter. The subsystems that
+/// it meets, and the stop time, may not let it: what was made again and ended where it did before stays as it is.
 bool F3ornits::taken_back_for_jump(CoupledSystem& system) {
   if (!before_.kept) return false;
   if (now_ >= before_.taken_back_end) jumped_.clear();

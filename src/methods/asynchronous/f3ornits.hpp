@@ -49,7 +49,8 @@ struct F3ornitsOptions {
 /// method handling subsystems with hybrid advanced capabilities", 2021: order by (18)-(20), step by (32) with errors
 /// relative to (33)-(36) (docs/theory/f3ornits.md).
 ///
-/// A macro step ends at one synchronization point: the earliest end of all steps under way, where one or more subsystems communicate.
+/// A macro step ends at one synchronization point: the earliest end of all steps under way, where one or more
+/// subsystems communicate.
 class F3ornits final : public Method {
  public:
   const MethodTraits& traits() const override;
@@ -162,11 +163,11 @@ class F3ornits final : public Method {
   Time now_ = 0.0;
   std::vector<SubsystemId> due_;  // have just communicated and have no step under way
   std::vector<Member> members_;
-  std::vector<StepScheduler::Request> requests_;   // per subsystem
-  std::vector<Output> outputs_;            // per output
-  std::vector<OutputEstimate> estimates_;  // per output
-  std::vector<StepTask> tasks_;            // of the batch under way
-  std::vector<SubsystemId> jumped_;        // whose outputs did, at the latest synchronization point
+  std::vector<StepScheduler::Request> requests_;  // per subsystem
+  std::vector<Output> outputs_;                   // per output
+  std::vector<OutputEstimate> estimates_;         // per output
+  std::vector<StepTask> tasks_;                   // of the batch under way
+  std::vector<SubsystemId> jumped_;               // whose outputs did, at the latest synchronization point
 
   /// What the macro step under way changes, so that it can be taken back.
   struct Before {

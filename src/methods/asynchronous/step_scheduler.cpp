@@ -101,7 +101,8 @@ Time StepScheduler::even_end(SubsystemId s, Time now, Duration step) const {
   return count == 1.0 ? stop_ : now + rest / count;
 }
 
-/// One step by itself: as long as proposed, unless a short remainder would be left before the next synchronization point.
+/// One step by itself: as long as proposed, unless a short remainder would be left before the next synchronization
+/// point.
 Time StepScheduler::chosen_end(SubsystemId s, Time now, const Request& request) const {
   if (!can_step(s, now)) return kNever;
   const auto& limits = constraints_[s];

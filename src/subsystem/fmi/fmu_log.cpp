@@ -68,14 +68,14 @@ void FmuLog::add(bool trouble, const char* category, const char* message) {
 }
 
 std::string FmuLog::text() const {
-  return last_.empty() ? std::string() : fmt::format("; it said: '{}'", fmt::join(last_, "', '"));
+  return last_.empty() ? std::string() : fmt::format("; its log: '{}'", fmt::join(last_, "', '"));
 }
 
 std::string FmuLog::take_text() {
   const std::lock_guard lock(mutex_);
-  std::string said = text();
+  std::string taken = text();
   last_.clear();
-  return said;
+  return taken;
 }
 
 }  // namespace entrain
