@@ -1,4 +1,4 @@
-// Functions of FMI 3.0 that these FMUs do not support: the standard wants every one to exist in every FMU.
+// Functions of FMI 3.0 that these FMUs do not support: the standard requires every one to exist in every FMU.
 #include "entrain/error.hpp"
 #include "fmukit/fmi3_component.hpp"
 #include "fmukit/fmi3_functions.hpp"

@@ -24,7 +24,7 @@ struct RunResult {
   bool abandoned = false;         ///< an FMU crashed or hung, and the process ends: see Watchdog
 };
 
-/// Told how a run into a folder goes on; each function may be empty.
+/// Called in the course of a run into a folder; each function may be empty.
 struct RunProgress {
   /// The system is sound and nothing is written yet. What it throws ends the run before it began.
   std::function<void(const Simulation&)> prepared = {};

@@ -60,7 +60,7 @@ struct [[nodiscard]] StepReport {
   bool stop_requested = false;
 };
 
-/// A step under held inputs, made without the words around it: what light subsystems are stepped by, millions of times.
+/// A step under held inputs without per-call overhead: for light subsystems, which make millions of steps.
 struct HeldStep {
   /// Null when the step was completed; else what happened, valid until the next call. Throws as Subsystem::step does.
   using Function = const StepReport* (*)(void* context, Time from, Duration size, const double* inputs,
@@ -163,7 +163,7 @@ class Equations {
   virtual bool wants_completed_steps() const { return false; }
   /// An internal step ended at `at`. True when an event must be handled there.
   virtual bool complete_step(const Point&) { return false; }
-  /// True when the subsystem wants the run to end where it is.
+  /// True when the subsystem requests the end of the run where it is.
   virtual bool stop_requested() const { return false; }
   /// Where the integrator outside has got to: from now on the other facets refer to this point. The calls above, but
   /// for handle_event, do not change what the subsystem has reached.

@@ -340,7 +340,7 @@ Advice Adviser::advise() {
   }
   report_what_is_missing();
   if (settings_.verify) measure_the_best();
-  look_closer();
+  add_measures();
   return std::move(advice_);
 }
 

@@ -61,7 +61,7 @@ class Adviser {
   void report_missing_step();
   void report_what_is_missing();
   void measure_the_best();
-  void look_closer();
+  void add_measures();
 
   LinearizedRun linearized_run() const { return {methods_, *pilot_.path, sequence_, advice_.step}; }
   ConfigForecast forecast_of(const MethodConfig& config) const { return {methods_, config, sequence_}; }

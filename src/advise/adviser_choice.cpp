@@ -191,7 +191,7 @@ void Adviser::doubt_the_choice() {
 }
 
 /// Measures of the choice, or of the best explicit config where the choice has none.
-void Adviser::look_closer() {
+void Adviser::add_measures() {
   if (advice_.operating_points == 0) {
     if (!settings_.parameters.empty()) {
       remark({FactCode::NoParameterLimits});

@@ -24,7 +24,7 @@ constexpr double kRunSurprise = 3.0;  // a forecast exceeded by this factor is n
 /// every output has covered a tenth of its range, but for that no more than 2000.
 Duration Adviser::time_to_probe() {
   constexpr double kSteps = 200.0;
-  constexpr double kPatience = 2000.0;  // a longer run would cost more than it is worth
+  constexpr double kMostSteps = 2000.0;  // a longer run would cost more than it is worth
   CoupledSystem& system = *prepared_.system;
   Time event = kNever;
   try {
@@ -37,7 +37,7 @@ Duration Adviser::time_to_probe() {
   }
   has_events_ = event < advice_.stop;
   const double unit = std::max(advice_.step, longest_imposed_step());
-  const Duration active = std::min(pilot_.active_by - advice_.start, kPatience * advice_.step);
+  const Duration active = std::min(pilot_.active_by - advice_.start, kMostSteps * advice_.step);
   double steps = std::max(kSteps, active / unit);
   if (event < advice_.stop) steps = std::max(steps, (event - advice_.start) / unit + kSteps);
   const Duration length = length_of(steps);

@@ -13,7 +13,7 @@ namespace entrain {
 std::vector<Candidate> candidates_for(const MethodRegistry& methods, CoupledSystem& system,
                                       const RunSettings& settings);
 
-/// Why one method is as good as another: nothing that could err is passed on. Nullopt where it matters.
+/// Why one method is as good as another: no value with an error is passed on. Nullopt where it matters.
 std::optional<Fact> nothing_to_couple(const SystemDescription& description, const Graph& graph);
 
 /// Whether no subsystem depends, directly or through others, on its own outputs.

@@ -30,9 +30,9 @@ constexpr std::array kFaultSignals{SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 
 enum class Fault { Memory, Stack, Bus, Arithmetic, Instruction, Abort, Exit, Timeout };
 
-/// "FMU 'x.fmu' <deed> fmi2DoStep<cause>. <remedy>". Literals, because a signal handler writes them too.
+/// "FMU 'x.fmu' <action> fmi2DoStep<cause>. <remedy>". Literals, because a signal handler writes them too.
 struct FaultText {
-  const char* deed;
+  const char* action;
   const char* cause;
   const char* remedy;
 };
@@ -81,7 +81,7 @@ void write_text(const char* text) {
 [[noreturn]] void end_with_last_words() {
   const FaultText& text = text_of(shared.fault);
   for (const char* part :
-       {"entrain: ", shared.code->owner().code.c_str(), " ", text.deed, " ", shared.function, text.cause,
+       {"entrain: ", shared.code->owner().code.c_str(), " ", text.action, " ", shared.function, text.cause,
         "; it left the process in a state in which the run could not be ended in order\n"}) {
     write_text(part);
   }
@@ -337,7 +337,7 @@ class Watcher {
     finishing = true;
     const FaultText& text = text_of(shared.fault);
     const auto& owner = shared.code->owner();
-    std::string message = fmt::format("{} {} {}{}", owner.code, text.deed, shared.function, text.cause);
+    std::string message = fmt::format("{} {} {}{}", owner.code, text.action, shared.function, text.cause);
     if (shared.fault == Fault::Timeout) message += fmt::format(" within {} s", *owner.timeout);
     if (owner.last_words) message += owner.last_words();
     const Error error(

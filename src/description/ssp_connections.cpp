@@ -198,13 +198,13 @@ class Tracer {
     const SspConnector* current = chain.back()->from;
     if (!has_unit(current) || !has_unit(chain.front()->to)) return require_units_of_ends(chain);
     SspTransformation sum;
-    SspPort told_by = chain.back()->source;
+    SspPort from = chain.back()->source;
     for (auto edge = chain.rbegin(); edge != chain.rend(); ++edge) {
       const SspConnection& connection = *(*edge)->connection;
       if (has_unit((*edge)->to)) {
-        if (connection.convert_units) convert(told_by, *current, **edge, sum);
+        if (connection.convert_units) convert(from, *current, **edge, sum);
         current = (*edge)->to;
-        told_by = (*edge)->target;
+        from = (*edge)->target;
       }
       apply_after(sum, connection.transformation.factor, connection.transformation.offset);
     }

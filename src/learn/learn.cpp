@@ -129,7 +129,7 @@ class Learner {
     const RunSummary summary = run_.run(horizon, &schedule, record_);
     if (record_.steps() > grid_.steps()) {
       throw Error(ErrorCode::SolverFailed,
-                  fmt::format("a run made {} macro steps where {} were foreseen", record_.steps(), grid_.steps()));
+                  fmt::format("a run made {} macro steps where {} were planned", record_.steps(), grid_.steps()));
     }
     interrupted_ = summary.termination == Termination::Interrupted;
     LearnIteration iteration = judged(record_, run_.system().graph());

@@ -55,7 +55,7 @@ class WireRecord : public Observer {
   std::vector<LearnedWire> wires_;
   std::size_t first_input_;                    // in Sample::values
   std::vector<std::vector<double>> received_;  // by wire: in macro step k
-  std::vector<std::vector<double>> told_;      // by wire: the output as passed on at communication time k
+  std::vector<std::vector<double>> sent_;      // by wire: the output as passed on at communication time k
   std::vector<Time> times_;                    // communication times
   std::vector<std::string> units_;             // by wire: of the input
 };

@@ -189,7 +189,7 @@ void Monolithic::settle_events(CoupledSystem& system, Time t) {
       culprit = s;
     }
     evaluate_signals(system, t, x_);
-    // A discrete change may show in an output alone; whoever reads it must see it as well.
+    // A discrete change may show in an output alone; subsystems that read it must see it as well.
     if (!again && x_ == before && signals_ == signals_before) return;
   }
   throw Error(ErrorCode::SubsystemFailed,

@@ -11,7 +11,7 @@ class ForeignCalls {
  public:
   /// "FMU 'prey.fmu': fmi2DoStep returned fmi2Discard": of the last step that was rejected.
   virtual std::string refusal() const = 0;
-  /// "FMU 'prey.fmu', by fmi2GetReal": whence an output comes.
+  /// "FMU 'prey.fmu', by fmi2GetReal": the source of an output.
   virtual std::string reading(std::size_t output) const = 0;
 
  protected:

@@ -40,7 +40,7 @@ Made made(const SystemDescription& description) {
 
 /// The recorded values, with their times.
 Course course_of(const std::vector<Time>& times, const std::vector<double>& column, std::vector<Time>& kept,
-            std::vector<double>& values) {
+                 std::vector<double>& values) {
   for (std::size_t k = 0; k < times.size(); ++k) {
     if (std::isnan(column[k])) continue;
     kept.push_back(times[k]);

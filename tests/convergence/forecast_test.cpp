@@ -77,7 +77,8 @@ SystemDescription with_masses(double first, double second, const std::string& me
 }
 
 TEST(Forecast, knows_how_implicit_methods_start) {
-  // Slopes are not known there, and are the largest of the run: with them the forecast would be up to 4000 times the error.
+  // Slopes are not known there, and are the largest of the run: with them the forecast would be up to 4000 times the
+  // error.
   for (const double light : {1e-4, 1e-3}) {
     for (const auto& [method, end] : {std::pair{"missiles", StepEnd::Estimate}, {"ifosmondi", StepEnd::Trial}}) {
       const auto description = light < 1e-3 ? with_masses(light, 1.0, method) : with_masses(1.0, light, method);

@@ -40,7 +40,8 @@ TEST(AdviseBadInput, loop_without_a_solution_is_named_and_nothing_is_recommended
 
 TEST(AdviseBadInput, coupling_that_grows_at_every_step_is_called_unstable_and_not_recommended) {
   auto description = test::two_in_a_loop(1.0);
-  description.subsystems[0].step = Written<double>{0.02, {}};  // longer than the macro step: no method can iterate over it
+  description.subsystems[0].step =
+      Written<double>{0.02, {}};  // longer than the macro step: no method can iterate over it
   const Advice advice = advise(description, {}, gains(-2.0, 2.0));  // what goes round is multiplied by -4
   for (const auto& of : advice.candidates) {
     if (!of.degree || !of.obstacles.empty()) continue;

@@ -171,7 +171,7 @@ TEST_F(Fmu3Events, warning_of_a_set_call_reaches_the_summary) {
   expect_text(test::word_of(summary.warnings, FactCode::FmuReturnedWarning, "message"), "u is large");
 }
 
-TEST_F(Fmu3Events, intermediate_update_is_believed_when_the_fmu_asks) {
+TEST_F(Fmu3Events, intermediate_update_is_accepted_when_the_fmu_requests_inputs) {
   const auto summary = run(Normal3, "providesIntermediateUpdate=\"true\"");
   EXPECT_EQ(summary.subsystems[0].capabilities.input_degree, 3);
   EXPECT_TRUE(summary.warnings.empty());

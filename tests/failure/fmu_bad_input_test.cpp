@@ -120,12 +120,12 @@ std::vector<BadInput> bad_inputs() {
        [](const BadFmu& here) {
          return here.library_with("fmi2EnterInitializationMode", "fmi2EnterInitializationMude");
        },
-       {file, "has no function 'fmi2EnterInitializationMode', which the standard wants"}},
+       {file, "has no function 'fmi2EnterInitializationMode', which the standard requires"}},
       {"missing step",
        Normal,
        [](const BadFmu& here) { return here.library_with("fmi2DoStep", "fmi2DoStap"); },
        {"subsystem 'part': FMU '", file,
-        "has no function 'fmi2DoStep', which the standard wants. Report it to the vendor of the FMU"}},
+        "has no function 'fmi2DoStep', which the standard requires. Report it to the vendor of the FMU"}},
       {"wrong guid",
        Normal,
        [](const BadFmu& here) { return here.write(test::scripted_description("", "another")); },

@@ -213,8 +213,9 @@ TEST_F(FmuFiles, python_that_is_expected_in_the_process_is_reported_with_the_rem
 }
 
 TEST_F(FmuFiles, function_that_the_run_cannot_do_without_is_named) {
-  expect_text(refusal(write_library(patched(library_, "fmi2EnterInitializationMode", "fmi2EnterInitializationMude"))),
-              "'binaries/linux64/scripted.so' has no function 'fmi2EnterInitializationMode', which the standard wants");
+  expect_text(
+      refusal(write_library(patched(library_, "fmi2EnterInitializationMode", "fmi2EnterInitializationMude"))),
+      "'binaries/linux64/scripted.so' has no function 'fmi2EnterInitializationMode', which the standard requires");
 }
 
 TEST_F(FmuFiles, need_of_the_tool_that_made_it_is_reported_when_it_does_not_start) {

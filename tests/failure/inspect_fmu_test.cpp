@@ -41,8 +41,9 @@ TEST(InspectedFmu, that_can_do_everything_is_reported_in_plain_words) {
 
 TEST(InspectedFmu, that_can_do_nothing_has_a_line_for_each_method) {
   const std::string text = inspected("test/bare/2/mechanical_left.fmu");
-  for (const char* line : {"  can be rolled back: no\n", "  inputs inside a step: constant\n",
-                           "  provides its linearization: no\n", "  jacobi: can run it\n", "  missiles: can run it\n"}) {
+  for (const char* line :
+       {"  can be rolled back: no\n", "  inputs inside a step: constant\n", "  provides its linearization: no\n",
+        "  jacobi: can run it\n", "  missiles: can run it\n"}) {
     expect_text(text, line);
   }
   expect_text(text, "    " + render({FactCode::OutputsContinued, {"fmu"}}) + "\n");

@@ -96,7 +96,7 @@ TEST(LearnCommand, that_makes_no_run_better_has_learned_nothing) {
   }
 }
 
-TEST(LearnCommand, tells_a_tolerance_that_is_no_number) {
+TEST(LearnCommand, reports_a_tolerance_that_is_no_number) {
   const TemporaryFolder folder;
   const auto result = run_program(folder, {"learn", kLearning, "--tolerance", "nan", "--out", "l"});
   EXPECT_NE(result.exit_code, 0);

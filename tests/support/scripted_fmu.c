@@ -1,6 +1,6 @@
-/* An FMI 2.0 co-simulation FMU, y = u, that misbehaves from t = 0.5 s on as its parameter 'mode' requests. It claims more
-   than it has: no functions for its state, and input derivatives that it takes and ignores. The name of an instance
-   has no mode, so the guid determines what goes wrong in fmi2Instantiate. */
+/* An FMI 2.0 co-simulation FMU, y = u, that misbehaves from t = 0.5 s on as its parameter 'mode' requests. It claims
+   more than it has: no functions for its state, and input derivatives that it takes and ignores. The name of an
+   instance has no mode, so the guid determines what goes wrong in fmi2Instantiate. */
 #include <math.h>
 #include <string.h>
 #include <xmmintrin.h>

@@ -48,7 +48,7 @@ SystemDescription long_chain(std::size_t size) {
   return description;
 }
 
-TEST(Advice, tells_the_stable_steps_of_the_paper_with_their_island) {
+TEST(Advice, contains_the_stable_steps_of_the_paper_with_their_island) {
   const Advice advice = advise(oscillator(0.1, 40.0));
   const Candidate* seidel = find(advice, "gauss-seidel", 0);
   ASSERT_NE(seidel, nullptr);

@@ -98,12 +98,12 @@ TEST_P(ArrayFmu, is_linearized_element_by_element) {
 
 INSTANTIATE_TEST_SUITE_P(
     Variants, ArrayFmu,
-    testing::Values(Variant{"exchange", FmuInterface::ModelExchange, "providesDirectionalDerivatives=\"true\"", 0.0},
-                    // Float32 outputs have 24 bits: differences of them over 6e-6 lose all but a hundredth.
-                    Variant{"exchange_by_differences", FmuInterface::ModelExchange, "", 0.05},
-                    Variant{"co_simulation", FmuInterface::CoSimulation, "providesDirectionalDerivatives=\"true\"", 0.0},
-                    Variant{"co_simulation_by_rows", FmuInterface::CoSimulation, "providesAdjointDerivatives=\"true\"",
-                        0.0}),
+    testing::Values(
+        Variant{"exchange", FmuInterface::ModelExchange, "providesDirectionalDerivatives=\"true\"", 0.0},
+        // Float32 outputs have 24 bits: differences of them over 6e-6 lose all but a hundredth.
+        Variant{"exchange_by_differences", FmuInterface::ModelExchange, "", 0.05},
+        Variant{"co_simulation", FmuInterface::CoSimulation, "providesDirectionalDerivatives=\"true\"", 0.0},
+        Variant{"co_simulation_by_rows", FmuInterface::CoSimulation, "providesAdjointDerivatives=\"true\"", 0.0}),
     [](const auto& each) { return each.param.name; });
 
 SystemDescription alone(const TemporaryFolder& folder, const std::string& interface) {

@@ -1,4 +1,4 @@
-// f3ornits under imposed steps: a jump is believed only when the sample behind it agrees.
+// f3ornits under imposed steps: a jump is accepted only when the sample behind it agrees.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -39,7 +39,7 @@ double error_with_imposed_steps(double step, const std::string& detect_jumps) {
   return largest;
 }
 
-// The rise of the prey is steep beside such steps: no order foresees its first sample.
+// The rise of the prey is steep beside such steps: no order predicts its first sample.
 TEST(F3ornitsImposed, watching_for_jumps_costs_a_smooth_system_next_to_nothing) {
   for (const double step : {0.1, 0.2, 0.4}) {
     EXPECT_LE(error_with_imposed_steps(step, "true"), 1.05 * error_with_imposed_steps(step, "false")) << step;

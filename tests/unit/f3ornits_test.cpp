@@ -217,7 +217,7 @@ TEST(F3ornitsEvents, an_unannounced_one_is_located_to_the_minimal_step_where_ste
   EXPECT_EQ(late.summary.rejected_steps, 0U);
 }
 
-TEST(F3ornitsSummary, tells_steps_orders_and_where_an_imposed_step_is_the_floor) {
+TEST(F3ornitsSummary, contains_steps_orders_and_where_an_imposed_step_is_the_floor) {
   auto description = two_masses(true, {"relative_tolerance=1e-7", "absolute_tolerance=1e-7"});
   description.stop = {10.0, {}};
   description.subsystems[1].step = Written<double>{0.3, {}};

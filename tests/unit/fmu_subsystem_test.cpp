@@ -105,7 +105,7 @@ INSTANTIATE_TEST_SUITE_P(All, FmuTwin, testing::ValuesIn(all_cases()), [](const 
   return name;
 });
 
-TEST_P(FmuTwin, tells_the_same_variables) {
+TEST_P(FmuTwin, has_the_same_variables) {
   const auto& ours = fmu_->variables();
   const auto& theirs = native_->variables();
   EXPECT_EQ(names_of(ours.inputs), names_of(theirs.inputs));

@@ -89,7 +89,7 @@ TEST_F(Faults, crash_of_the_handler_is_reported_in_short) {
       testing::ExitedWithCode(1), "entrain: library 'x' crashed in f .SIGSEGV.*could not be ended in order");
 }
 
-TEST_F(Faults, telling_that_does_not_come_to_an_end_is_cut_off) {  // takes five seconds
+TEST_F(Faults, handler_that_does_not_return_is_cut_off) {  // takes five seconds
   EXPECT_EXIT(
       {
         const FaultWatch watch([](const Error&) { std::this_thread::sleep_for(std::chrono::hours(1)); });

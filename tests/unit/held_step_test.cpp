@@ -55,7 +55,7 @@ TEST_P(HeldStepTwin, ends_in_the_same_bits) {
     advance(*first, true, 0.1 * k, 0.1 * (k + 1), u, ours);
     advance(*second, false, 0.1 * k, 0.1 * (k + 1), u, theirs);
     ASSERT_EQ(ours, theirs) << "step " << k;
-    if (k == 12) {  // a step that does not count, by the short way
+    if (k == 12) {  // a step that does not count, by the short path
       Rollback& rollback = *first->facets().rollback;
       const StateId here = rollback.save();
       advance(*first, true, 1.3, 1.35, u, ours);

@@ -289,7 +289,7 @@ TEST(JumpDetector, ignores_an_output_that_no_subsystem_reads) {
   EXPECT_FALSE(found);
 }
 
-TEST(JumpDetector, tells_a_jump_from_a_fast_change) {
+TEST(JumpDetector, distinguishes_a_jump_from_a_fast_change) {
   const auto feed = [](double jump) {
     JumpDetector detector;
     std::vector<double> value{0.0};

@@ -67,7 +67,8 @@ TEST(Verdict, of_rare_jumps_is_the_same_however_long_the_run_is) {
   }
 }
 
-/// Of a run in which the brake jumps once, at t = 40 s, and the shaft has an error of `shaft` of its range at every step.
+/// Of a run in which the brake jumps once, at t = 40 s, and the shaft has an error of `shaft` of its range at every
+/// step.
 Verdict verdict_of_brake_and_shaft(double shaft, const Json& correction = nullptr,
                                    const Json& step_tolerances = Json::array()) {
   RunSummary summary;

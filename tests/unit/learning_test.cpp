@@ -119,7 +119,7 @@ TEST(WireRecord, of_a_slow_and_late_output_means_the_line_between_its_exact_valu
   wire.source_span = 2;
   WireRecord record({wire}, 1);
   RunSummary summary;
-  // Told at 0, then late by two: 10 belongs to t = 0, 30 to t = 2.
+  // Sent at 0, then late by two: 10 belongs to t = 0, 30 to t = 2.
   const double sent[] = {10.0, 10.0, 10.0, 10.0, 30.0};
   const double received[] = {0.0, 21.0, 21.0, 21.0, 21.0};
   for (std::size_t k = 0; k < 5; ++k) {

@@ -92,7 +92,7 @@ TEST_P(Format, reads_back_to_the_same_bits_over_many_blocks) {
   }
 }
 
-TEST_P(Format, tells_units_and_descriptions_unless_it_is_a_bare_table) {
+TEST_P(Format, contains_units_and_descriptions_unless_it_is_a_bare_table) {
   record_rows(10);
   const auto results = read_results(file());
   const bool table = std::string_view(GetParam()) == kCsvFormat;

@@ -61,7 +61,7 @@ TEST(RunIntoAFolder, can_be_read_with_the_units_that_csv_does_not_hold) {
   EXPECT_EQ(read_results(folder / "out/results.csv").find("left.v")->unit, "");
 }
 
-TEST(RunIntoAFolder, tells_before_anything_is_written_at_the_end_and_when_all_is_there) {
+TEST(RunIntoAFolder, calls_back_before_anything_is_written_at_the_end_and_when_all_is_there) {
   const TemporaryFolder folder;
   const auto out = folder / "out";
   std::vector<std::string> reported;

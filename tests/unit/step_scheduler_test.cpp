@@ -171,7 +171,7 @@ std::pair<Duration, Duration> extremes(const std::vector<Time>& times) {
 }
 
 TEST(StepScheduler, steps_are_never_below_the_minimum_however_short_the_steps_of_others_and_the_rest_of_the_run) {
-  // b wants 0.06 and a follows as far as it can; 2.0 is no multiple of anything.
+  // b requests 0.06 and a follows as far as it can; 2.0 is no multiple of anything.
   for (const double stop : {1.9, 1.95, 2.0, 2.03}) {
     const auto times =
         times_of(graph_of(2, {{0, 1}, {1, 0}}), {variable(0.08), variable(0.001)}, stop, {request(0.1), request(0.06)});

@@ -83,7 +83,7 @@ TEST(SummaryJson, has_every_key_a_reader_may_rely_on) {
   EXPECT_EQ(json["warnings"], nlohmann::json::array());
 }
 
-TEST(SummaryJson, tells_the_capabilities_of_each_subsystem) {
+TEST(SummaryJson, contains_the_capabilities_of_each_subsystem) {
   const auto capabilities = parsed(example())["subsystems"]["left"]["capabilities"];
   EXPECT_EQ(capabilities["rollback"], true);
   EXPECT_EQ(capabilities["max_step"], 0.5);

@@ -190,7 +190,7 @@ TEST(SystemReader, reports_unknown_keys_with_line_and_suggestion) {
                    "system.toml:4: unknown-key strat (owner = subsystems.a); did you mean 'start'?"}));
 }
 
-TEST(SystemReader, tells_the_type_expected_and_the_type_found) {
+TEST(SystemReader, names_the_type_expected_and_the_type_found) {
   EXPECT_EQ(problems_beside_a_subsystem("[run]\nstart = true\nstop = \"2\"\nstep = [1]\nmethod = 3"),
             (Texts{"system.toml:3: wrong-type run.start (expected = a number, found = the boolean true)",
                    "system.toml:4: wrong-type run.stop (expected = a number, found = the string \"2\")",

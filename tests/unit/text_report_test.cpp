@@ -53,14 +53,14 @@ RunSummary failed_run() {
   return summary;
 }
 
-TEST(BriefSummary, tells_the_steps_really_made_where_they_differ) {
+TEST(BriefSummary, contains_the_steps_really_made_where_they_differ) {
   auto summary = failed_run();
   summary.smallest_step = 0.0025;
   summary.largest_step = 0.04;
   EXPECT_NE(cli::brief_summary(summary).find("150 macro steps of 0.0025 .. 0.04 s\n"), std::string::npos);
 }
 
-TEST(BriefSummary, tells_method_steps_speed_quality_and_warnings) {
+TEST(BriefSummary, contains_method_steps_speed_quality_and_warnings) {
   EXPECT_EQ(cli::brief_summary(failed_run()),
             "pair: failed with jacobi, t = 0 .. 1.5 s\n"
             "  steps              150 macro steps of 0.01 s\n"
@@ -109,7 +109,7 @@ TEST(Inspection, contains_capabilities_in_plain_words) {
   EXPECT_FALSE(contains(text, "smallest step"));
 }
 
-TEST(Inspection, tells_how_inputs_are_cut_inside_a_step) {
+TEST(Inspection, contains_how_inputs_are_cut_inside_a_step) {
   Capabilities capabilities;
   capabilities.input_degree = 3;
   capabilities.internal_step = 0.01;

@@ -18,9 +18,9 @@ namespace {
 // An error of so many tolerances that no order foresaw is a jump, not a step that was a little too long; nor is it one
 // when the step before had an error like it: so it is in the first steps, and where an imposed step is too coarse.
 constexpr double kJumpError = 10.0;
-// Nor does an order foresee a jump that leaves more than this share of the error of a held value: what a slope adds
+// Nor does an order predict a jump that leaves more than this share of the error of a held value: what a slope adds
 // happens to have the sign of the jump in every second case.
-constexpr double kNotForeseen = 0.9;
+constexpr double kNotPredicted = 0.9;
 constexpr double kStepRounding = 1e-9;
 // A step that ended behind a jump is made again as this share of it.
 constexpr double kShorter = 0.1;
@@ -232,28 +232,29 @@ F3ornits::Verdict F3ornits::judge_outputs(const CoupledSystem& system, Subsystem
   for (const OutputId y : system.graph().outputs_of(s)) {
     const double value = system.outputs()[y];
     auto& output = outputs_[y];
-    const auto surprise = estimates_[y].take(now_, value, calibration_);
+    const auto prediction = estimates_[y].take(now_, value, calibration_);
     const double error_before = output.error;
-    output.error = norm_.of(surprise.error, value, output.range, controller_);
+    output.error = norm_.of(prediction.error, value, output.range, controller_);
     ++member.orders[static_cast<std::size_t>(estimates_[y].order())];
     if (!output.controls) continue;
-    verdict.growth = std::min(verdict.growth, asymptotic_growth(output.error, surprise.order + 1));
+    verdict.growth = std::min(verdict.growth, asymptotic_growth(output.error, prediction.order + 1));
     verdict.beyond_tolerance = verdict.beyond_tolerance || !(output.error <= 1.0);
-    if (options_.detect_jumps && jumped(y, surprise, error_before, member.imposed)) verdict.jumped = true;
+    if (options_.detect_jumps && jumped(y, prediction, error_before, member.imposed)) verdict.jumped = true;
   }
   return verdict;
 }
 
 /// Cuts the past of an output that jumped. Where the step is imposed, nothing can be done but that, and to cut the past
 /// of one that only moves fast costs its order: the next sample decides.
-bool F3ornits::jumped(OutputId y, const OutputEstimate::Surprise& surprise, double error_before, bool imposed) {
+bool F3ornits::jumped(OutputId y, const OutputEstimate::PredictionError& prediction, double error_before,
+                      bool imposed) {
   Output& output = outputs_[y];
-  const bool not_foreseen = surprise.highest > 0 && surprise.left > kNotForeseen;
+  const bool not_predicted = prediction.highest > 0 && prediction.left > kNotPredicted;
   if (std::exchange(output.doubted, false)) {
-    if (not_foreseen) estimates_[y].confirm_doubt();
-    return not_foreseen;
+    if (not_predicted) estimates_[y].confirm_doubt();
+    return not_predicted;
   }
-  if (!not_foreseen || output.error <= kJumpError * std::max(1.0, error_before)) return false;
+  if (!not_predicted || output.error <= kJumpError * std::max(1.0, error_before)) return false;
   if (imposed) {
     estimates_[y].doubt();
     output.doubted = true;
@@ -379,7 +380,7 @@ void F3ornitsOptions::bind(OptionBinder& binder) {
   binder.boolean("smooth", smooth, "inputs without jumps of value or slope, where the subsystem takes cubics");
   binder.choice("normalisation", normalisation, "what errors are relative to");
   binder.number("damping", damping, "share of the amplitude forgotten per second", kNotNegative);
-  binder.number("relative_tolerance", relative_tolerance, "relative tolerance of the foreseen outputs", kNotNegative);
+  binder.number("relative_tolerance", relative_tolerance, "relative tolerance of the predicted outputs", kNotNegative);
   binder.number("absolute_tolerance", absolute_tolerance, "absolute tolerance, in the unit of each output",
                 kNotNegative);
   binder.integer("max_order", max_order, "highest order of the estimates", {0, kMaxInputDegree});
@@ -417,7 +418,7 @@ void F3ornits::check(const Graph&, const WrittenOptions& written, std::vector<Pr
   if (!pair) add("growth", Fact{FactCode::GrowthNoPair, {"method.f3ornits.growth"}}, "choose for example [0.1, 1.05]");
   if (options_.relative_tolerance + options_.absolute_tolerance == 0.0) {
     add("relative_tolerance", Fact{FactCode::TolerancesZero, {"method.f3ornits.relative_tolerance"}},
-        "nothing can be foreseen exactly");
+        "nothing can be predicted exactly");
   }
   if (options_.max_step > 0.0 && std::max(options_.min_step, options_.initial_step) > options_.max_step) {
     add("max_step",

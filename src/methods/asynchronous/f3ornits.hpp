@@ -145,7 +145,7 @@ class F3ornits final : public Method {
   bool returned_early(const CoupledSystem& system, SubsystemId s);
   void begin_new_past(const CoupledSystem& system, SubsystemId s);
   Verdict judge_outputs(const CoupledSystem& system, SubsystemId s);
-  bool jumped(OutputId y, const OutputEstimate::Surprise& surprise, double error_before, bool imposed);
+  bool jumped(OutputId y, const OutputEstimate::PredictionError& prediction, double error_before, bool imposed);
   void propose(SubsystemId s, const Verdict& verdict);
 
   void keep(SubsystemId s);

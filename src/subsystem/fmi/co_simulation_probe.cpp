@@ -365,7 +365,7 @@ class Prober {
   }
 
   /// An FMU that cannot go back is asked whether it takes derivatives at all.
-  int told_degree() {
+  int sent_degree() {
     bool taken = false;
     try {
       const FmuStepResult stepped = step(1);
@@ -387,7 +387,7 @@ class Prober {
       return 0;
     }
     const auto honoured = result_.rollback ? honoured_degree() : std::nullopt;
-    const int degree = honoured ? *honoured : two ? told_degree() : asked_degree();
+    const int degree = honoured ? *honoured : two ? sent_degree() : asked_degree();
     if (degree == 0) {
       withdraw(claim, two ? "derivatives of its inputs have no effect"
                           : "it does not ask for inputs inside a step, or ignores them");

@@ -32,7 +32,7 @@ void log_message(fmi2ComponentEnvironment environment, fmi2String, fmi2Status st
   if (environment == nullptr || message == nullptr) return;
   const LiveEnvironments::Use use(environment);
   const bool trouble = status != fmi2OK;
-  if (!use || !use.log().wants(trouble, category)) return;
+  if (!use || !use.log().takes(trouble, category)) return;
   char formatted[1200];
   if (std::strchr(message, '%') != nullptr && is_harmless_format(message)) {
     va_list arguments;

@@ -114,7 +114,7 @@ class Fmu {
   const CoSimulationFlags& flags() const noexcept { return *description_.co_simulation; }
   const ModelExchangeFlags& exchange_flags() const noexcept { return *description_.model_exchange; }
   bool once_per_process(FmuInterface interface) const noexcept;
-  /// With structural parameters as the user wants them; the same object for the same values.
+  /// With structural parameters as the user sets them; the same object for the same values.
   const FmuPorts& ports(const FmuStructure& structure = {});
 
   /// Held while an instance may exist. Throws Error{InvalidSystem} for a second one of an FMU that allows just one.

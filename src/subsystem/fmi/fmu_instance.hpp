@@ -129,7 +129,7 @@ struct [[nodiscard]] FmuEventUpdate {
   Time next_event = kNever;  ///< announced
 };
 
-/// What an FMU wants after an internal step of the integrator outside.
+/// What an FMU requests after an internal step of the integrator outside.
 struct [[nodiscard]] FmuCompletedStep {
   FmuResult result;
   bool enter_event_mode = false;

@@ -29,7 +29,7 @@ class FmuLog {
 
   /// Whether a message is worth its formatting: always warnings and errors; anything when all was asked for, and
   /// while the instance is being made, because it may refuse with no other word.
-  bool wants(bool trouble, const char* category) const;
+  bool takes(bool trouble, const char* category) const;
   /// Both texts may be null.
   void add(bool trouble, const char* category, const char* message);
   /// The instance exists: from now on only trouble is listened to, unless all was asked for.

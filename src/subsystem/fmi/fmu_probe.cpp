@@ -13,7 +13,7 @@
 namespace entrain {
 namespace {
 
-constexpr Duration kBoldestTrial = 1e-3;  ///< s, of an FMU without information about its steps
+constexpr Duration kLongestTrial = 1e-3;  ///< s, of an FMU without information about its steps
 
 std::optional<Duration> imposed_step_of(const FmuDescription& description) {
   const auto& flags = description.co_simulation;
@@ -29,7 +29,7 @@ Duration trial_step(const FmuDescription& description, Time start, std::optional
   if (experiment.step) return std::min(*experiment.step, macro_step.value_or(*experiment.step));
   // A far stop has no relation to the steps inside: a share of it may be more of them than anyone can wait for.
   const auto& flags = description.co_simulation;
-  const Duration inside = flags && flags->fixed_internal_step ? *flags->fixed_internal_step : kBoldestTrial;
+  const Duration inside = flags && flags->fixed_internal_step ? *flags->fixed_internal_step : kLongestTrial;
   const Duration step = macro_step.value_or(inside);
   if (!experiment.stop || *experiment.stop <= start) return step;
   return std::min(step, (*experiment.stop - start) / 1000.0);
@@ -164,7 +164,7 @@ FmuAbilities probed_apart(const Fmu& fmu, const FmuCaller& caller, const std::ve
     if (!one || stage == ProbeStage::Begin) return attempt({});
     if (const auto claim = claim_of(stage, fmu.description().version); !claim.empty()) {
       found.warnings.push_back(
-          withdrawn_claim(fmu, claim, fmt::format("it {} when that was tried in a process apart", one->deed)));
+          withdrawn_claim(fmu, claim, fmt::format("it {} when that was tried in a process apart", one->failure)));
     }
   }
   return found;

@@ -435,7 +435,7 @@ std::string fmu_missing_binary(const std::filesystem::path& file, const FmuChoic
   return fmu->missing_binary(chosen_interface(*fmu, choice));
 }
 
-/// Takes the description out of the archive and nothing else: whoever asks need not go on to make an instance.
+/// Takes the description out of the archive and nothing else: no instance need follow.
 DefaultExperiment fmu_experiment(const std::filesystem::path& file) {
   const LocatedFile description(file / "modelDescription.xml");
   return read_model_description(description.path(), file.string()).experiment;

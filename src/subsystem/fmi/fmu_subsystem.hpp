@@ -12,7 +12,7 @@
 
 namespace entrain {
 
-/// How the user wants an FMU to be used; what is left open is decided by what the FMU offers.
+/// How an FMU is to be used; what is left open is decided by what the FMU offers.
 struct FmuChoice {
   std::optional<FmuInterface> interface = std::nullopt;
   bool prefer_model_exchange = false;  ///< when both are offered and none is named: the method integrates the equations
@@ -21,7 +21,7 @@ struct FmuChoice {
   bool probe = true;                               ///< what it claims is tried before the run
   std::optional<Duration> timeout = std::nullopt;  ///< s of wall clock time that one call may take
   std::optional<Duration> step = std::nullopt;     ///< macro step of the run: no longer ones are tried before it
-  /// What the user wants to start it with, by name: structural parameters decide which variables there are.
+  /// Start values of the user, by name: structural parameters decide which variables there are.
   std::map<std::string, Value> start = {};
   Logging log = {};
 };

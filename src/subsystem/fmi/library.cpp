@@ -167,7 +167,8 @@ void* FmuLibrary::require(const char* symbol, const ForeignCode* caller) const {
     where.time = caller->time();
   }
   throw Error(ErrorCode::SubsystemFailed,
-              fmt::format("FMU '{}': '{}' has no function '{}', which the standard wants", fmu_, file_, symbol), where);
+              fmt::format("FMU '{}': '{}' has no function '{}', which the standard requires", fmu_, file_, symbol),
+              where);
 }
 
 }  // namespace entrain

@@ -41,7 +41,7 @@ class FmuLibrary {
 std::string missing_binary(const std::filesystem::path& root, const std::string& platform,
                            const std::string& model_identifier);
 
-/// A function of the library, looked up when first needed: FMUs lack functions that the standard wants, and many are
+/// A function of the library, looked up when first needed: FMUs lack functions that the standard requires, and many are
 /// never called. May be used from several threads.
 template <class Function>
 class FmuSymbol {

@@ -103,7 +103,7 @@ void ModelExchange::make_solver() {
   options.indicators = indicators_;
   for (double& nominal : nominals_) {
     nominal = std::abs(nominal);
-    if (!(nominal > 0.0)) nominal = 1.0;  // the standard wants it positive
+    if (!(nominal > 0.0)) nominal = 1.0;  // the standard requires it positive
     options.absolute_tolerances.push_back(options.absolute_tolerance * nominal);
   }
   OdeOptions stiff = options;
@@ -293,13 +293,13 @@ void ModelExchange::handle_event_here(FunctionRef<FmuResult()> in_event_mode) {
   terminate_ = terminate_ || outcome.terminate;
   here_.next_event = outcome.next_event;
   const bool wanted = std::exchange(event_wanted_, false);
-  if (by_states_ && may_go_back_ && (wanted || outcome.next_event < kNever)) throw_unforeseen_event();
+  if (by_states_ && may_go_back_ && (wanted || outcome.next_event < kNever)) throw_unexpected_event();
   require(instance_->enter_step_mode());
   if (!here_.x.empty()) require(instance_->get_continuous_states(here_.x));
 }
 
 /// It was taken to have none: what it remembers of this one was not saved.
-void ModelExchange::throw_unforeseen_event() const {
+void ModelExchange::throw_unexpected_event() const {
   ErrorContext context = reporter_.context(here_.t);
   context.remedy = "Write rollback = false for it";
   throw Error(ErrorCode::SubsystemFailed, "it has an event, so going back by its states alone is not safe", context);

@@ -82,7 +82,7 @@ class ModelExchange final : public FmuStepper, public Equations {
   bool report_completed_step();
   void handle_event_here();
   void handle_event_here(FunctionRef<FmuResult()> in_event_mode);
-  [[noreturn]] void throw_unforeseen_event() const;
+  [[noreturn]] void throw_unexpected_event() const;
   void linearize_by_differences(Linearization& result);
   void differentiate(double& argument, double nominal, std::size_t column, Matrix& to_dx, Matrix& to_y);
   void rates(std::span<const double> du, std::span<double> dy);

@@ -59,7 +59,7 @@ export function consistency(page: AdvicePage): Section | null {
     content: [keys(traces), figure(drawing)] };
 }
 
-/** Nothing else costs no more and errs no more; by ascending cost. */
+/** Nothing else has a cost and an error that are not higher; by ascending cost. */
 function undominated(choices: Choice[]): Choice[] {
   const sorted = [...choices].sort((a, b) => a.calls - b.calls || a.error - b.error);
   let least = Infinity;
