@@ -16,7 +16,8 @@
 namespace entrain::cli {
 namespace {
 
-/// What to say about a first word that is no subcommand; CLI11 says only that it was not expected. Empty = it is one.
+/// The message about a first word that is no subcommand; CLI11 reports only that it was not expected. Empty = it is
+/// one.
 std::string unknown_command(const CLI::App& program, const std::string& word) {
   std::vector<std::string> known;
   for (const auto* command : program.get_subcommands({})) known.push_back(command->get_name());

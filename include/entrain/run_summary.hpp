@@ -23,9 +23,9 @@ ENTRAIN_API std::string_view to_string(Termination termination);
 struct OwnSteps {
   Duration smallest = 0.0;
   Duration largest = 0.0;
-  std::vector<std::uint64_t> orders;      ///< how often an output was carried on by order 0, 1, 2, ...
-  std::uint64_t beyond_tolerance = 0;     ///< steps after which an output had been foreseen worse than the tolerance
-  std::uint64_t at_min_step = 0;          ///< steps that the control wanted shorter than the minimal one
+  std::vector<std::uint64_t> orders;   ///< how often an output was carried on by order 0, 1, 2, ...
+  std::uint64_t beyond_tolerance = 0;  ///< steps after which an output missed its prediction by more than the tolerance
+  std::uint64_t at_min_step = 0;       ///< steps for which the control requested less than the minimal one
   std::uint64_t reads_past_validity = 0;  ///< steps that outlast the estimate of one of their inputs
   std::uint64_t jumps = 0;                ///< found in its outputs, not announced
 };

@@ -109,7 +109,8 @@ void write_document(const SystemDescription& description, const fs::path& to) {
   for (std::size_t i = 0; i < components.size(); ++i) {
     const fs::path fmu = absolute_fmu(description, description.subsystems[i].fmu);
     if (outermost_file(fmu) != fmu)
-      throw Error(ErrorCode::FileFailed, fmt::format("'{}' lies in a package, which an SSD cannot say", fmu.string()),
+      throw Error(ErrorCode::FileFailed,
+                  fmt::format("'{}' lies in a package, which an SSD cannot express", fmu.string()),
                   {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Convert to a package (.ssp)"});
     components[i].source = uri_of_path(fmu.lexically_relative(folder));
   }

@@ -77,7 +77,7 @@ SystemDescription really_run(SystemDescription description, const RunSummary& su
 }
 
 template <class Function, class... Arguments>
-void tell(const Function& function, const Arguments&... arguments) {
+void call_if_set(const Function& function, const Arguments&... arguments) {
   if (function) function(arguments...);
 }
 
@@ -126,7 +126,7 @@ void check_checkpoints(const CheckpointOptions& options, const Simulation& simul
   }
   if (!options.file) return;
   simulation.require_serialization();
-  std::error_code unknown;  // told when the file is written
+  std::error_code unknown;  // reported when the file is written
   if (fs::is_directory(*options.file, unknown)) throw file_error("cannot create", *options.file, EISDIR);
   const auto folder = fs::absolute(*options.file).parent_path();
   if (!fs::is_directory(folder, unknown)) throw file_error("cannot create", *options.file, ENOENT);
@@ -161,11 +161,11 @@ class DirectoryRun {
     RunOptions run = options.run;
     run.log.handler = [this](const LogMessage& message) {
       if (log_file_) log_file_->add(message);
-      tell(options_.run.log.handler, message);
+      call_if_set(options_.run.log.handler, message);
     };
     simulation_.emplace(description, run, extensions);
     result_.recorded = recorded_signals(*simulation_, description);
-    tell(options.progress.prepared, *simulation_);
+    call_if_set(options.progress.prepared, *simulation_);
     check_checkpoints(options.checkpoint, *simulation_);
     make_folder(extensions);
   }
@@ -180,11 +180,11 @@ class DirectoryRun {
     simulation_->observe(checkpoints);
     result_.summary = run_watched(files, checkpoints);
     result_.verdict = run_verdict(result_.summary, files);
-    tell(options_.progress.ended, result_);
-    // Last, because it can fail too, when the disk is full; what happened has been told by then.
+    call_if_set(options_.progress.ended, result_);
+    // Last, because it can fail too, when the disk is full; what happened has been reported by then.
     files.write(result_.summary);
     if (options_.report) write_report();
-    tell(options_.progress.written, result_);
+    call_if_set(options_.progress.written, result_);
     release();
     return std::move(result_);
   }
@@ -228,7 +228,7 @@ class DirectoryRun {
         files.write(abandoned);  // first: a lock that the FMU holds may stop what is printed
         result_.summary = abandoned;
         result_.abandoned = true;
-        tell(options_.progress.ended, result_);
+        call_if_set(options_.progress.ended, result_);
       });
     }
     if (options_.checkpoint.resume) simulation_->resume(*options_.checkpoint.resume);
@@ -257,7 +257,7 @@ class DirectoryRun {
   void release() {
     std::optional<Watchdog> watchdog;
     if (options_.watchdog) {
-      watchdog.emplace([&](const Error& fault) { tell(options_.progress.failed_at_release, fault, result_); });
+      watchdog.emplace([&](const Error& fault) { call_if_set(options_.progress.failed_at_release, fault, result_); });
     }
     simulation_.reset();
   }

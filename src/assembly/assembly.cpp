@@ -159,7 +159,7 @@ class Assembler {
   /// "subsystem.variable", the first dot ending the subsystem's name. nullopt when a problem was added.
   std::optional<End> find(const std::string& name, Causality wanted, const SourcePosition& where) {
     const auto dot = name.find('.');
-    if (dot == std::string::npos) return std::nullopt;  // said by the parser already
+    if (dot == std::string::npos) return std::nullopt;  // reported by the parser already
     const std::string subsystem = name.substr(0, dot);
     const std::string variable = name.substr(dot + 1);
     if (broken_.contains(subsystem)) return std::nullopt;
@@ -275,7 +275,7 @@ class Assembler {
     return assembly_.subsystems[end.entry->index]->variables().at(end.place);
   }
 
-  /// A unit that is not told is taken as it comes; so is one that is not known, but with a warning.
+  /// A value without a unit is not converted; nor is one with an unknown unit, which has a warning.
   void convert_units(const ConnectionDescription& description, const End& from, const End& to, Connection& connection) {
     const auto [kind, conversion] = match_units(variable(from), variable(to));
     if (kind == UnitMatch::Kind::Fits) {

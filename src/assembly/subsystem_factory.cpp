@@ -18,7 +18,7 @@ FmuChoice fmu_choice(const SubsystemDescription& description, bool needs_equatio
   FmuChoice choice;
   choice.prefer_model_exchange = needs_equations;
   if (description.relative_tolerance) choice.relative_tolerance = description.relative_tolerance->value;
-  // A value that makes no sense is told by the check of values; it must not end the loading before.
+  // A value that makes no sense is reported by the check of values; it must not end the loading before.
   if (description.timeout && description.timeout->value > 0.0) choice.timeout = description.timeout->value;
   if (description.interface) choice.interface = description.interface->value;
   if (description.probe) choice.probe = description.probe->value;
@@ -37,7 +37,7 @@ class Factory {
   std::unique_ptr<Subsystem> make(const SubsystemDescription& description, std::vector<Problem>& problems) const {
     if (!description.fmu.empty()) return fmu(description, problems);
     if (!description.csv.empty()) return csv(description, problems);
-    if (description.model.empty()) return nullptr;  // said by the parser already
+    if (description.model.empty()) return nullptr;  // reported by the parser already
     return model(description, problems);
   }
 

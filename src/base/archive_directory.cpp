@@ -76,7 +76,7 @@ std::string fault_of_directory(const std::filesystem::path& archive, std::uint64
   const File file(archive);
   const auto directory = find_directory(file);
   if (!directory) return {};
-  // 0xffff says that the real number is in the ZIP64 record; an archive may also have just as many.
+  // 0xffff means that the real number is in the ZIP64 record; an archive may also have just as many.
   if (directory->entries > most_entries)
     return fmt::format("it has {} entries, more than the {} it may have", directory->entries, most_entries);
   std::uint64_t at = directory->offset;

@@ -30,25 +30,25 @@ constexpr std::array kFaultSignals{SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 
 enum class Fault { Memory, Stack, Bus, Arithmetic, Instruction, Abort, Exit, Timeout };
 
-/// "FMU 'x.fmu' <deed> fmi2DoStep<cause>. <remedy>". Literals, because a signal handler writes them too.
+/// "FMU 'x.fmu' <action> fmi2DoStep<cause>. <remedy>". Literals, because a signal handler writes them too.
 struct FaultText {
-  const char* deed;
+  const char* action;
   const char* cause;
   const char* remedy;
 };
-constexpr const char* kTellMaker = "The fault is its own: tell who made it, with this message";
+constexpr const char* kReportIt = "The fault is its own: report it to its vendor, with this message";
 constexpr std::array<FaultText, 8> kTexts{{
-    {"crashed in", " (SIGSEGV: it used memory that is not there)", kTellMaker},
+    {"crashed in", " (SIGSEGV: it used memory that is not there)", kReportIt},
     {"crashed in", " (SIGSEGV: it ran out of stack, as endless recursion does)",
-     "Raise the limit of the stack (ulimit -s) and use one thread; if that does not help, tell who made it"},
+     "Raise the limit of the stack (ulimit -s) and use one thread; if that does not help, report it to its vendor"},
     {"crashed in", " (SIGBUS: it used memory that cannot be reached)",
-     "Often a file in use was cut, or a disk is full; else tell who made it"},
-    {"crashed in", " (SIGFPE: it divided an integer by zero, or had floating point faults trapped)", kTellMaker},
+     "Often a file in use was cut, or a disk is full; else report it to its vendor"},
+    {"crashed in", " (SIGFPE: it divided an integer by zero, or had floating point faults trapped)", kReportIt},
     {"crashed in", " (SIGILL: an instruction that this processor does not know, or a trap for what must not happen)",
-     "Ask who made it, with this message; a build for older processors may help"},
-    {"gave up in", " (SIGABRT: it called abort(), as a failed assertion does)", kTellMaker},
-    {"ended the process in", ": it called exit()", "No library may do that: tell who made it"},
-    {"did not return from", "", "Raise 'timeout' of the subsystem or use a smaller step; else tell who made it"},
+     "Ask its vendor, with this message; a build for older processors may help"},
+    {"gave up in", " (SIGABRT: it called abort(), as a failed assertion does)", kReportIt},
+    {"ended the process in", ": it called exit()", "No library may do that: report it to its vendor"},
+    {"did not return from", "", "Raise 'timeout' of the subsystem or use a smaller step; else report it to its vendor"},
 }};
 const FaultText& text_of(Fault fault) {
   return kTexts[static_cast<std::size_t>(fault)];
@@ -81,7 +81,7 @@ void write_text(const char* text) {
 [[noreturn]] void end_with_last_words() {
   const FaultText& text = text_of(shared.fault);
   for (const char* part :
-       {"entrain: ", shared.code->owner().code.c_str(), " ", text.deed, " ", shared.function, text.cause,
+       {"entrain: ", shared.code->owner().code.c_str(), " ", text.action, " ", shared.function, text.cause,
         "; it left the process in a state in which the run could not be ended in order\n"}) {
     write_text(part);
   }
@@ -337,7 +337,7 @@ class Watcher {
     finishing = true;
     const FaultText& text = text_of(shared.fault);
     const auto& owner = shared.code->owner();
-    std::string message = fmt::format("{} {} {}{}", owner.code, text.deed, shared.function, text.cause);
+    std::string message = fmt::format("{} {} {}{}", owner.code, text.action, shared.function, text.cause);
     if (shared.fault == Fault::Timeout) message += fmt::format(" within {} s", *owner.timeout);
     if (owner.last_words) message += owner.last_words();
     const Error error(

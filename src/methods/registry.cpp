@@ -21,7 +21,7 @@ std::vector<MethodFactory> factories() {
 }  // namespace
 
 MethodRegistry::MethodRegistry(const Extensions& extensions) {
-  // The plainest first: it is the default, and where nothing tells methods apart the first is taken.
+  // The plainest first: it is the default, and where nothing distinguishes methods the first is taken.
   auto makers = factories<Jacobi, GaussSeidel, Nepce, Missiles, Ifosmondi, F3ornits, Monolithic>();
   makers.insert(makers.end(), extensions.methods.begin(), extensions.methods.end());
   for (auto& make : makers) {

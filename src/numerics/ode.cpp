@@ -200,7 +200,7 @@ void OdeSolver::Impl::give_up(Time from, Time reached) const {
   if (exception) std::rethrow_exception(exception);
   if (time_not_finite) {
     throw Error(ErrorCode::SolverFailed,
-                fmt::format("a derivative is not finite {:.3g} s into the integration (the solver says: {})",
+                fmt::format("a derivative is not finite {:.3g} s into the integration (message of the solver: {})",
                             *time_not_finite - from, message),
                 {"", "", std::nullopt, "Check the start values and the inputs"});
   }

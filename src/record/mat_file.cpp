@@ -25,7 +25,7 @@
 namespace entrain {
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "the type number of a matrix says little-endian");
+static_assert(std::endian::native == std::endian::little, "the type number of a matrix means little-endian");
 
 // Doubles hold all integers up to here.
 constexpr std::int64_t kLargestExact = std::int64_t{1} << 53;

@@ -23,14 +23,14 @@ inline constexpr int kRunFormat = 2;
 /// {"code", "kind", "subjects", "values", "units", "text"}: see docs/run.schema.json.
 nlohmann::ordered_json json_of(const Fact& fact);
 nlohmann::ordered_json json_of(std::span<const Fact> facts);
-/// The other way. What a newer version wrote, with a code that this one does not know, keeps its text.
+/// The inverse. What a newer version wrote, with a code that this one does not know, keeps its text.
 Fact fact_from(const nlohmann::ordered_json& json);
 
 /// A new last entry. Objects that keep their order are searched from the front: operator[] for each of many keys would
 /// take time with their square. The key must be new.
 void append(nlohmann::ordered_json& object, const std::string& key, nlohmann::ordered_json value);
 
-/// Indented text with a line end. Text that is not UTF-8 is mended, never an error.
+/// Indented text with a line end. Text that is not UTF-8 is corrected, never an error.
 std::string json_text(const nlohmann::ordered_json& json);
 
 }  // namespace entrain

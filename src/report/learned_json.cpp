@@ -55,7 +55,7 @@ Learned learned_of(const Json& json) {
   for (const auto& [name, value] : json.at("options").items()) learned.options[name] = option_of(value);
   learned.description = json.at("description").get<std::vector<std::string>>();
   const auto& corrections = json.at("corrections");
-  for (const auto& [name, values] : corrections.items()) {  // before memory is taken for as many as it says
+  for (const auto& [name, values] : corrections.items()) {  // before memory is allocated for the stated number
     if (values.size() == learned.steps) continue;
     throw Error(ErrorCode::InvalidSystem,
                 fmt::format("{} corrections of '{}' instead of {}", values.size(), name, learned.steps));

@@ -46,7 +46,7 @@ Json optional_json(const fs::path& file) {
 }
 
 std::vector<std::string> taken_away(const std::string& system, const fs::path& file) {
-  std::vector<Problem> ignored;  // it was run: what is wrong with it has been said
+  std::vector<Problem> ignored;  // it was run: what is wrong with it has been reported
   std::vector<std::string> result;
   for (const auto& subsystem : parse_system(system, file, ignored).subsystems) {
     for_each_subsystem_key([&](const auto& key) {
@@ -83,7 +83,7 @@ Json verdict_json(const Verdict& verdict) {
 }
 
 /// A killed run knows of its end only what it recorded.
-void mend_reached(Json& run, const Results& results) {
+void correct_reached(Json& run, const Results& results) {
   if (run.value("termination", "") != "running") return;
   for (const auto& axis : results.axes) {
     if (!axis.empty()) run["reached"] = std::max(run.value("reached", axis.back()), axis.back());
@@ -103,7 +103,7 @@ RunFolder read_run_folder(const fs::path& folder) {
   files.run = read_run_json(folder);
   files.results = read_results_file(find_results(folder));
   add_units(files.results, files.run);
-  mend_reached(files.run, files.results);
+  correct_reached(files.run, files.results);
   files.system = file_text(folder / "system.resolved.toml");
   files.steps = optional_json(folder / "steps.json");
   return files;

@@ -35,7 +35,7 @@ void forget_residuals(RunSummary& summary) {
   for (auto& connection : summary.connections) connection.max_residual = kUnknown;
 }
 
-/// What a run has done, of all that a summary tells: the rest is known again when it is prepared.
+/// What a run has done, of all that a summary contains: the rest is known again when it is prepared.
 template <class Visitor>
 void visit_progress(Visitor& visit, RunSummary& summary) {
   visit(summary.reached, summary.macro_steps, summary.smallest_step, summary.largest_step, summary.rejected_steps,
@@ -96,7 +96,7 @@ void Runner::abandon(std::string message) {
 
 void Runner::begin() {
   initialize();
-  if (!observers_.empty()) tell_observers();
+  if (!observers_.empty()) notify_observers();
 }
 
 void Runner::initialize() {
@@ -153,7 +153,7 @@ void Runner::advance_while_before(Time t) {
     if (system_.engine().discrete() != nullptr) exchange_discrete();
     residual_.update(summary_.reached);
     energy_.update(summary_.reached);
-    if (!observers_.empty() && summary_.reached > before) tell_observers();
+    if (!observers_.empty() && summary_.reached > before) notify_observers();
     if (stopper) {
       finish(Termination::Completed,
              fmt::format("ended by '{}' at t = {:.12g} s", system_.graph().name(*stopper), summary_.reached));
@@ -220,7 +220,7 @@ Sample Runner::sample() {
           differences_,     needs_.discrete ? system_.engine().discrete()->values() : std::span<const Value>()};
 }
 
-void Runner::tell_observers() {
+void Runner::notify_observers() {
   const Sample now = sample();
   for (auto* observer : observers_) observer->communicated(now, summary_);
 }
@@ -283,7 +283,7 @@ void Runner::refresh_residuals() {
   if (!measured) summary_.max_coupling_residual = kUnknown;
 }
 
-/// Instances of one FMU say the same; once is enough.
+/// Instances of one FMU report the same; once is enough.
 void Runner::collect_warnings() {
   const auto add = [this](Fact warning) {
     const auto& known = summary_.warnings;

@@ -54,7 +54,7 @@ constexpr std::size_t kHeadBytes = kLetters.size() + sizeof(std::uint32_t) + siz
               {.subsystem = {}, .variable = {}, .time = {}, .remedy = remedy});
 }
 
-/// Where something was written says nothing about what it is.
+/// The place where something was written is no part of what it is.
 SystemDescription without_places(SystemDescription description) {
   description.file.clear();
   description.start.where = {};

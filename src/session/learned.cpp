@@ -116,7 +116,7 @@ SystemDescription with_learned(SystemDescription description, const Learned& lea
   for (const auto& [name, value] : options_of_learning()) {
     const auto found = learned.options.find(name);
     if (found != learned.options.end() && found->second != value) {
-      refuse(fmt::format("the learned correction says {} = {}, with which nothing can be learned or corrected", name,
+      refuse(fmt::format("the learned correction has {} = {}, with which nothing can be learned or corrected", name,
                          toml_text(found->second)));
     }
   }

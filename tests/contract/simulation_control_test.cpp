@@ -107,7 +107,7 @@ TEST_P(DrivenRun, can_be_run_again_to_the_same_bits) {
   EXPECT_EQ(simulation.value("second.y"), other.value("second.y"));
 }
 
-TEST_P(DrivenRun, ends_as_interrupted_when_its_stop_token_says_so) {
+TEST_P(DrivenRun, ends_as_interrupted_when_its_stop_token_is_set) {
   std::stop_source source;
   RunOptions options;
   options.stop = source.get_token();

@@ -62,7 +62,7 @@ start = { I_aux = 0.0 }
   EXPECT_EQ(replayed_norm(description, result.learned, "battery.V", "motor.V"), best.connections[1].norm);
 }
 
-TEST(Learning, takes_macro_steps_of_one_size_whatever_the_file_says) {
+TEST(Learning, takes_macro_steps_of_one_size_whatever_the_file_contains) {
   auto description = test::changed(example("learning"), {.stop = 0.1, .options = {"adaptive=true"}});
   const auto result = learn(description, runs(3));
   EXPECT_TRUE(has_fact(result.notes, FactCode::OptionNotLearned, "adaptive"));
@@ -73,7 +73,7 @@ TEST(Learning, takes_macro_steps_of_one_size_whatever_the_file_says) {
   EXPECT_THROW(with_learned(description, learned), Error);
 }
 
-TEST(Learning, with_refreshed_outputs_learns_with_late_ones_and_says_so) {
+TEST(Learning, with_refreshed_outputs_learns_with_late_ones_and_a_note) {
   const auto refreshed = test::changed(example("learning"), {.stop = 0.5, .options = {"feedthrough=refresh"}});
   const auto result = learn(refreshed, runs(4));
   EXPECT_TRUE(has_fact(result.notes, FactCode::RefreshNotLearned));

@@ -46,7 +46,7 @@ void expect_refused(const std::vector<std::string>& arguments, const std::string
   EXPECT_FALSE(std::filesystem::exists(folder / "runs")) << "nothing was run, so there is no run folder";
 }
 
-TEST(CommandLine, says_nothing_on_stderr_when_a_quick_run_succeeds) {
+TEST(CommandLine, stderr_is_empty_when_a_quick_run_succeeds) {
   const TemporaryFolder folder;
   const auto result = run_program(folder, {"run", kMechanical});
   EXPECT_EQ(result.exit_code, 0);
@@ -145,7 +145,7 @@ TEST(CommandLine, inspects_checks_and_lists_without_running) {
   EXPECT_FALSE(std::filesystem::exists(folder / "runs"));
 }
 
-TEST(CommandLine, says_when_its_own_output_cannot_be_written) {
+TEST(CommandLine, reports_that_its_own_output_cannot_be_written) {
   const TemporaryFolder folder;
   std::filesystem::create_symlink("/dev/full", folder / "stdout.txt");
   const auto result = run_program(folder, {"version"});
@@ -198,7 +198,7 @@ TEST(BadInput, folder_that_cannot_be_made_is_named_with_a_remedy) {
   EXPECT_EQ(result.out, "");
 }
 
-TEST(BadInput, fmus_that_were_not_built_are_told_with_the_way_to_get_them) {
+TEST(BadInput, fmus_that_were_not_built_are_reported_with_the_remedy) {
   const TemporaryFolder folder;
   ::setenv("ENTRAIN_FMUS", folder.path().c_str(), 1);
   ::setenv("ENTRAIN_EXAMPLES", test::examples_folder().c_str(), 1);
@@ -224,7 +224,7 @@ TEST(Run, ends_with_a_verdict_on_itself) {
   EXPECT_EQ(wrong.level, Verdict::Level::Bad);
   EXPECT_EQ(wrong.reasons.front().code, FactCode::ResidualLarge);
   EXPECT_EQ(ended("missiles", "1e-3").level, Verdict::Level::Good);
-  // Inputs and outputs agree at the ends of the steps; the position is off by a tenth of its range and more
+  // Inputs and outputs agree at the ends of the steps; the position has an error of a tenth of its range and more
   // (docs/theory/residual.md).
   const auto coarse = ended("missiles", "0.1");
   EXPECT_EQ(coarse.level, Verdict::Level::Bad);
@@ -234,7 +234,7 @@ TEST(Run, ends_with_a_verdict_on_itself) {
   EXPECT_EQ(few.reasons.front().code, FactCode::StepsNotJudged);
 }
 
-TEST(BrokenRun, full_disk_fails_the_run_and_run_json_says_so) {
+TEST(BrokenRun, full_disk_fails_the_run_and_run_json_contains_it) {
   const TemporaryFolder folder;
   std::filesystem::create_directory(folder / "out");
   std::filesystem::create_symlink("/dev/full", folder / "out/results.csv");

@@ -107,7 +107,7 @@ TEST_F(Fmu3Events, request_to_terminate_in_an_event_ends_the_run) {
   EXPECT_NEAR(recorder_.column("part.integral").back(), 0.25, 1e-15) << "of 1, up to where it stands";
 }
 
-TEST_F(Fmu3Events, who_did_not_stop_where_another_asked_to_has_no_value_there) {
+TEST_F(Fmu3Events, subsystem_without_a_communication_at_the_stop_has_no_value_there) {
   auto both = system(TerminateInEvent3, "hasEventMode=\"true\"");
   both.subsystems.push_back(both.subsystems[0]);
   both.subsystems[1].name = "other";
@@ -171,7 +171,7 @@ TEST_F(Fmu3Events, warning_of_a_set_call_reaches_the_summary) {
   expect_text(test::word_of(summary.warnings, FactCode::FmuReturnedWarning, "message"), "u is large");
 }
 
-TEST_F(Fmu3Events, intermediate_update_is_believed_when_the_fmu_asks) {
+TEST_F(Fmu3Events, intermediate_update_is_accepted_when_the_fmu_requests_inputs) {
   const auto summary = run(Normal3, "providesIntermediateUpdate=\"true\"");
   EXPECT_EQ(summary.subsystems[0].capabilities.input_degree, 3);
   EXPECT_TRUE(summary.warnings.empty());

@@ -44,7 +44,7 @@ class BadFmu : public test::ScriptedFmus {
     return write_library(library);
   }
 
-  /// What the program says of it, once everything else about its end was found in order.
+  /// The message of the program, once everything else about its end was found in order.
   std::string message_of(const BadInput& input) const {
     const fs::path fmu = input.before_the_run() ? input.make(*this) : write(test::scripted_description(""));
     const std::string start = input.before_the_run() ? "" : fmt::format("start = {{ mode = {} }}\n", input.mode);
@@ -120,16 +120,16 @@ std::vector<BadInput> bad_inputs() {
        [](const BadFmu& here) {
          return here.library_with("fmi2EnterInitializationMode", "fmi2EnterInitializationMude");
        },
-       {file, "has no function 'fmi2EnterInitializationMode', which the standard wants"}},
+       {file, "has no function 'fmi2EnterInitializationMode', which the standard requires"}},
       {"missing step",
        Normal,
        [](const BadFmu& here) { return here.library_with("fmi2DoStep", "fmi2DoStap"); },
        {"subsystem 'part': FMU '", file,
-        "has no function 'fmi2DoStep', which the standard wants. Tell who made the FMU"}},
+        "has no function 'fmi2DoStep', which the standard requires. Report it to the vendor of the FMU"}},
       {"wrong guid",
        Normal,
        [](const BadFmu& here) { return here.write(test::scripted_description("", "another")); },
-       {file, "fmi2Instantiate returned no instance; it said: '[logStatusError] unknown guid another'",
+       {file, "fmi2Instantiate returned no instance; its log: '[logStatusError] unknown guid another'",
         "Often the guid in modelDescription.xml is not the one of the binary"}},
       {"wrong token",
        Normal,
@@ -145,13 +145,13 @@ std::vector<BadInput> bad_inputs() {
       {"error",
        ReturnError,
        {},
-       {in_step, file, "fmi2DoStep returned fmi2Error; it said: '[logStatusError] the boiler burst'",
+       {in_step, file, "fmi2DoStep returned fmi2Error; its log: '[logStatusError] the boiler burst'",
         "Look at its start values and inputs at that time"}},
       {"fatal",
        ReturnFatal,
        {},
-       {in_step, file, "fmi2DoStep returned fmi2Fatal; it said: '[logStatusError] out of memory'",
-        "After that no call of it is allowed: tell who made it"}},
+       {in_step, file, "fmi2DoStep returned fmi2Fatal; its log: '[logStatusError] out of memory'",
+        "After that no call of it is allowed: report it to its vendor"}},
       {"NaN",
        ReturnNan,
        {},
@@ -162,11 +162,11 @@ std::vector<BadInput> bad_inputs() {
        {},
        {in_step, "rejected a step of 0.1 s (FMU '", file, "fmi2DoStep returned fmi2Discard",
         "). Choose a smaller step"}},
-      {"null in the log", LogNothing, {}, {in_step, file, "fmi2DoStep returned fmi2Error; it said: '\\x1b[2J%n100%'"}},
+      {"null in the log", LogNothing, {}, {in_step, file, "fmi2DoStep returned fmi2Error; its log: '\\x1b[2J%n100%'"}},
       {"segmentation fault",
        Segfault,
        {},
-       {in_step, file, "crashed in fmi2DoStep (SIGSEGV: it used memory that is not there)", "tell who made it"}},
+       {in_step, file, "crashed in fmi2DoStep (SIGSEGV: it used memory that is not there)", "report it to its vendor"}},
       {"abort", Abort, {}, {in_step, file, "gave up in fmi2DoStep (SIGABRT: it called abort()", "The fault"}},
       {"hang",
        Hang,

@@ -7,7 +7,7 @@
 #include "support/places.hpp"
 #include "support/scripted_fmus.hpp"
 
-// FMUs that take the process with them, run by the real program: what it says, how it ends, what it leaves.
+// FMUs that take the process with them, run by the real program: its message, its end, its files.
 
 namespace entrain {
 namespace fmu_crash_test {
@@ -51,8 +51,8 @@ TEST_P(FmuCrashInAStep, ends_the_run_in_order) {
   write_system(write(test::scripted_description("")), crash.mode, crash.mode == Hang ? "timeout = 0.3" : "");
   const auto result = run_here({"run", "s.toml", "--out", "out", "--threads", std::to_string(threads)});
   EXPECT_EQ(result.exit_code, 1);
-  const std::string who = fmt::format("subsystem 'part', at t = 0.5 s: FMU '{}' ", (folder_ / "part 1.fmu").string());
-  expect_text(result.err, "entrain: " + who + crash.message);
+  const std::string where = fmt::format("subsystem 'part', at t = 0.5 s: FMU '{}' ", (folder_ / "part 1.fmu").string());
+  expect_text(result.err, "entrain: " + where + crash.message);
   expect_text(result.err, "entrain: failed; the results up to t = 0.5 s are in out");
   EXPECT_TRUE(fs::is_empty(temporary_));
 
@@ -61,7 +61,7 @@ TEST_P(FmuCrashInAStep, ends_the_run_in_order) {
   EXPECT_TRUE(table.ends_with("\n0.5,1,1,1\n")) << table;
   EXPECT_EQ(summary()["termination"], "failed");
   EXPECT_EQ(summary()["macro_steps"], 5);
-  expect_text(summary()["message"], who + crash.message);
+  expect_text(summary()["message"], where + crash.message);
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -69,9 +69,9 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Combine(
         testing::Values(
             Crash{Segfault, "segfault",
-                  "crashed in fmi2DoStep (SIGSEGV: it used memory that is not there); it said: '[logStatusError] close "
+                  "crashed in fmi2DoStep (SIGSEGV: it used memory that is not there); its log: '[logStatusError] close "
                   "to "
-                  "the edge'. The fault is its own: tell who made it"},
+                  "the edge'. The fault is its own: report it to its vendor"},
             Crash{Abort, "abort",
                   "gave up in fmi2DoStep (SIGABRT: it called abort(), as a failed assertion does). The fault"},
             Crash{DivideByZero, "division", "crashed in fmi2DoStep (SIGFPE: it divided an integer by zero"},
@@ -85,7 +85,7 @@ INSTANTIATE_TEST_SUITE_P(
       return fmt::format("{}_with_{}_threads", std::get<0>(test.param).name, std::get<1>(test.param));
     });
 
-TEST_F(FmuCrash, before_the_run_is_told_by_every_command) {
+TEST_F(FmuCrash, before_the_run_is_reported_by_every_command) {
   write_system(write(test::scripted_description("", "crash")), Normal);
   for (const char* command : {"run", "check", "inspect"}) {
     const auto result = run_here({command, "s.toml"});
@@ -96,7 +96,7 @@ TEST_F(FmuCrash, before_the_run_is_told_by_every_command) {
   }
 }
 
-TEST_F(FmuCrash, hang_before_the_run_is_told) {
+TEST_F(FmuCrash, hang_before_the_run_is_reported) {
   write_system(write(test::scripted_description("", "hang")), Normal, "timeout = 0.2");
   const auto result = run_here({"check", "s.toml"});
   EXPECT_EQ(result.exit_code, 1);

@@ -40,10 +40,10 @@ struct Sentence {
 };
 const std::vector<Sentence> kSentences{
     {ReturnError, "error",
-     "{1} returned {0}Error; it said: '[logStatusError] the boiler burst'. Look at its start values and inputs"},
+     "{1} returned {0}Error; its log: '[logStatusError] the boiler burst'. Look at its start values and inputs"},
     {ReturnFatal, "fatal",
-     "{1} returned {0}Fatal; it said: '[logStatusError] out of memory'. After that no call of it is allowed"},
-    {LogNothing, "null_in_the_log", "{1} returned {0}Error; it said: '\\x1b[2J%n100%'"},
+     "{1} returned {0}Fatal; its log: '[logStatusError] out of memory'. After that no call of it is allowed"},
+    {LogNothing, "null_in_the_log", "{1} returned {0}Error; its log: '\\x1b[2J%n100%'"},
     {Segfault, "segmentation_fault", "crashed in {1} (SIGSEGV: it used memory that is not there)"},
     {Abort, "abort", "gave up in {1} (SIGABRT: it called abort(), as a failed assertion does)"},
     {Hang, "hang", "did not return from {1} within 0.3 s. Raise 'timeout' of the subsystem"},
@@ -51,7 +51,7 @@ const std::vector<Sentence> kSentences{
 
 class FmuFaults : public test::ScriptedFmus {
  protected:
-  /// What the program says of it, once everything else about its end was found in order.
+  /// The message of the program, once everything else about its end was found in order.
   std::string message_of(const Kind& kind, Fault fault, const std::string& run = "") const {
     test::write_archive(folder_ / "part.fmu",
                         {{"modelDescription.xml", kind.description()}, {kind.binary, test::text_of(kind.library())}});
@@ -104,7 +104,7 @@ TEST_F(FmuFaults, derivative_that_is_no_number_is_named) {
   expect_text(message, "fmi2GetDerivatives");
 }
 
-TEST_F(FmuFaults, crash_while_it_is_told_inputs_inside_its_step_is_laid_at_that_call) {
+TEST_F(FmuFaults, crash_while_inputs_are_sent_inside_its_step_names_that_call) {
   const std::string message = message_of(kThree, CrashWhenTold, "method = \"jacobi\"\n[method.jacobi]\ndegree = 1");
   expect_text(message, "subsystem 'part', at t = 0.5 s: ");
   expect_text(message, "crashed in fmi3SetFloat64 (SIGSEGV");

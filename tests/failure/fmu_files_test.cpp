@@ -67,14 +67,14 @@ TEST_F(FmuFiles, error_and_fatal_name_call_time_and_last_words) {
   const auto failed = run(ReturnError);
   EXPECT_EQ(failed.termination, Termination::Failed);
   EXPECT_EQ(failed.message,
-            fmt::format("subsystem 'part', at t = 0.5 s: FMU '{}': fmi2DoStep returned fmi2Error; it said: "
+            fmt::format("subsystem 'part', at t = 0.5 s: FMU '{}': fmi2DoStep returned fmi2Error; its log: "
                         "'[logStatusError] the boiler burst'. Look at its start values and inputs at that time, else "
-                        "tell who made it",
+                        "report it to its vendor",
                         (folder_ / "part 1.fmu").string()));
   EXPECT_EQ(failed.macro_steps, 5U);
   const auto fatal = run(ReturnFatal);
   EXPECT_EQ(fatal.termination, Termination::Failed);
-  expect_text(fatal.message, "fmi2DoStep returned fmi2Fatal; it said: '[logStatusError] out of memory'");
+  expect_text(fatal.message, "fmi2DoStep returned fmi2Fatal; its log: '[logStatusError] out of memory'");
 }
 
 TEST_F(FmuFiles, discarded_step_is_rejected_even_with_progress) {
@@ -115,7 +115,7 @@ TEST_F(FmuFiles, warnings_of_the_run_reach_the_summary) {
 
 TEST_F(FmuFiles, failure_to_initialise_is_found_before_the_run) {
   expect_text(refusal(write(test::scripted_description("")), FailInitialization),
-              "fmi2EnterInitializationMode returned fmi2Error; it said: '[logStatusError] no solution: 100% wrong'");
+              "fmi2EnterInitializationMode returned fmi2Error; its log: '[logStatusError] no solution: 100% wrong'");
 }
 
 TEST_F(FmuFiles, claims_that_are_not_true_are_withdrawn_with_a_warning) {
@@ -134,13 +134,13 @@ TEST_F(FmuFiles, claims_that_are_not_true_are_withdrawn_with_a_warning) {
   }
 }
 
-TEST_F(FmuFiles, wrong_guid_is_told_with_the_words_of_the_fmu) {
+TEST_F(FmuFiles, wrong_guid_is_reported_with_the_log_of_the_fmu) {
   const std::string text = refusal(write(test::scripted_description("", "another")));
-  expect_text(text, "fmi2Instantiate returned no instance; it said: '[logStatusError] unknown guid another'");
+  expect_text(text, "fmi2Instantiate returned no instance; its log: '[logStatusError] unknown guid another'");
   expect_text(text, "guid in modelDescription.xml");
 }
 
-TEST_F(FmuFiles, wrong_instantiation_token_of_fmi_3_is_told) {
+TEST_F(FmuFiles, wrong_instantiation_token_of_fmi_3_is_reported) {
   const std::string original = test::fmu_file("test/strict/3", "chain_mass");
   const std::string xml = test::text_in_archive(original, "modelDescription.xml");
   const std::string binary = "binaries/x86_64-linux/" + test::matched(xml, "modelIdentifier=\"([^\"]+)\"") + ".so";
@@ -163,7 +163,7 @@ TEST_F(FmuFiles, capital_letters_in_the_extension_are_no_matter) {
   EXPECT_EQ(load(file).subsystems.at(0).fmu, file.string());
 }
 
-TEST_F(FmuFiles, missing_binaries_are_told_with_those_that_are_there) {
+TEST_F(FmuFiles, missing_binaries_are_reported_with_those_that_are_there) {
   expect_text(refusal(write(test::scripted_description(""), "binaries/win64/scripted.dll")),
               "no binary for this platform (linux64), only for: win64");
   expect_text(refusal(write(test::scripted_description(""), "binaries/linux64/other.so")),
@@ -171,7 +171,7 @@ TEST_F(FmuFiles, missing_binaries_are_told_with_those_that_are_there) {
   expect_text(refusal(write(test::scripted_description(""), "")), "it has no binaries at all");
 }
 
-TEST_F(FmuFiles, file_that_is_no_library_is_told) {
+TEST_F(FmuFiles, file_that_is_no_library_is_reported) {
   const fs::path file = folder_ / "fake.fmu";
   test::write_archive(file,
                       {{"modelDescription.xml", test::scripted_description("")},
@@ -192,7 +192,7 @@ TEST_F(FmuFiles, library_beside_the_binary_is_found_without_being_looked_for_the
   EXPECT_EQ(simulation.run().termination, Termination::Completed);
 }
 
-TEST_F(FmuFiles, newer_c_library_than_this_system_has_is_told_with_both_versions) {
+TEST_F(FmuFiles, newer_c_library_than_this_system_has_is_reported_with_both_versions) {
   const std::string text = refusal(write_library(patched(library_, "GLIBC_2.2.5", "GLIBC_9.9.5")));
   expect_text(text, "'binaries/linux64/scripted.so' needs GLIBC 9.9.5; this system has 2.");
   expect_text(text, "Use a newer system, or have the FMU built on an older one");
@@ -205,7 +205,7 @@ TEST_F(FmuFiles, symbol_that_nothing_defines_is_named) {
   expect_text(text, "linked without a library that it uses");
 }
 
-TEST_F(FmuFiles, python_that_is_expected_in_the_process_is_told_with_the_way_to_get_it_there) {
+TEST_F(FmuFiles, python_that_is_expected_in_the_process_is_reported_with_the_remedy) {
   const std::string text =
       refusal(write_library(patched(library_, std::string("\0sleep\0", 7), std::string("\0Py_Is\0", 7))));
   expect_text(
@@ -213,11 +213,12 @@ TEST_F(FmuFiles, python_that_is_expected_in_the_process_is_told_with_the_way_to_
 }
 
 TEST_F(FmuFiles, function_that_the_run_cannot_do_without_is_named) {
-  expect_text(refusal(write_library(patched(library_, "fmi2EnterInitializationMode", "fmi2EnterInitializationMude"))),
-              "'binaries/linux64/scripted.so' has no function 'fmi2EnterInitializationMode', which the standard wants");
+  expect_text(
+      refusal(write_library(patched(library_, "fmi2EnterInitializationMode", "fmi2EnterInitializationMude"))),
+      "'binaries/linux64/scripted.so' has no function 'fmi2EnterInitializationMode', which the standard requires");
 }
 
-TEST_F(FmuFiles, need_of_the_tool_that_made_it_is_told_when_it_does_not_start) {
+TEST_F(FmuFiles, need_of_the_tool_that_made_it_is_reported_when_it_does_not_start) {
   const auto xml = test::scripted_description(R"(needsExecutionTool="true")", "another");
   expect_text(refusal(write(xml)), "It is a wrapper around the tool that made it (needsExecutionTool)");
 }
@@ -241,7 +242,7 @@ TEST_F(FmuFiles, log_calls_without_text_category_or_environment_are_survived) {
   const auto summary = run(LogNothing);
   EXPECT_EQ(summary.termination, Termination::Failed);
   // Nothing for the terminal to obey, no format that writes to memory.
-  expect_text(summary.message, "fmi2DoStep returned fmi2Error; it said: '\\x1b[2J%n100%'");
+  expect_text(summary.message, "fmi2DoStep returned fmi2Error; its log: '\\x1b[2J%n100%'");
 }
 
 TEST_F(FmuFiles, exception_that_leaves_it_is_an_error_that_names_the_call) {
@@ -268,13 +269,13 @@ TEST_F(FmuFiles, problems_stand_at_the_line_of_the_system_file) {
               "no such file: '" + (folder_ / "none.fmu").string() + "'");  // beside the system file
 }
 
-TEST_F(FmuFiles, neither_co_simulation_nor_model_exchange_is_told) {
+TEST_F(FmuFiles, neither_co_simulation_nor_model_exchange_is_reported) {
   std::string xml = test::scripted_description("");
   xml.replace(xml.find("<CoSimulation"), 13, "<Unheard");
   expect_text(refusal(write(xml)), "it offers neither co-simulation nor model exchange");
 }
 
-TEST_F(FmuFiles, scheduled_execution_alone_is_told) {
+TEST_F(FmuFiles, scheduled_execution_alone_is_reported) {
   std::string xml = test::scripted_description("");
   xml.replace(xml.find("<CoSimulation"), 13, "<ScheduledExecution");
   expect_text(refusal(write(xml)), "it offers scheduled execution only, which Entrain does not run");

@@ -185,7 +185,7 @@ fmu = "late.fmu"
   expect_text(without.out, "outputs of 'a' changed when its initialization ended");
 }
 
-TEST_F(FmuTraps, derivatives_of_several_orders_are_set_one_by_one_where_the_fmu_wants_it_so) {
+TEST_F(FmuTraps, derivatives_of_several_orders_are_set_one_by_one_where_the_fmu_requires_it) {
   EXPECT_EQ(made("one_order", kInterpolates)->capabilities().input_degree, 3);
 }
 
@@ -247,7 +247,7 @@ TEST_F(FmuTraps, inspect_shows_variables_of_an_fmu_for_another_platform) {
   EXPECT_EQ(result.out.find("can be rolled back"), std::string::npos) << "that is not known";
 }
 
-TEST_F(FmuTraps, run_that_an_fmu_ends_is_completed_and_says_who_ended_it) {
+TEST_F(FmuTraps, run_that_an_fmu_ends_is_completed_and_names_the_fmu) {
   write_archive(folder_ / "stair.fmu", {{"modelDescription.xml", scripted_description("")},
                                         {"binaries/linux64/scripted.so", text_of(scripted_fmu_library())}});
   const auto result =

@@ -35,7 +35,7 @@ TEST(LearnCommand, writes_a_correction_that_run_replays_to_the_same_bits) {
   EXPECT_EQ(text_of(folder / "once/results.csv"), text_of(folder / "again/results.csv"));
   const auto summary = Json::parse(text_of(folder / "once/run.json"));
   EXPECT_EQ(summary["parameters"]["feedthrough"], "delay");
-  // The force arrives as it is told one step later, up to what is left to learn.
+  // The force arrives as it is sent one step later, up to what is left to learn.
   const auto plain = Json::parse(
       run_program(folder, {"run", kLearning, "--stop", "1", "--option", "feedthrough=delay", "--json"}).out);
   EXPECT_LT(summary["coupling_residuals"]["force_side.F -> motion_side.F"].get<double>(),
@@ -45,9 +45,9 @@ TEST(LearnCommand, writes_a_correction_that_run_replays_to_the_same_bits) {
 /// What learning counts: late by one step, what the input should have been minus what it was.
 double norm_of_error(const Results& results, const std::string& output, const std::string& input) {
   double squares = 0.0;
-  const auto& told = results.find(output)->values;
+  const auto& sent = results.find(output)->values;
   const auto& received = results.find(input)->values;
-  for (std::size_t k = 1; k < told.size(); ++k) squares += (told[k] - received[k]) * (told[k] - received[k]);
+  for (std::size_t k = 1; k < sent.size(); ++k) squares += (sent[k] - received[k]) * (sent[k] - received[k]);
   return std::sqrt(squares);
 }
 
@@ -67,7 +67,7 @@ TEST(LearnCommand, replay_is_the_best_run_to_the_last_bit) {
             best["connections"]["force_side.F -> motion_side.F"]["norm"].get<double>());
 }
 
-TEST(LearnCommand, that_leaves_more_than_the_tolerance_says_so_and_what_to_do) {
+TEST(LearnCommand, that_leaves_more_than_the_tolerance_is_reported_with_a_remedy) {
   const TemporaryFolder folder;
   const auto few = run_program(folder, {"learn", kLearning, "--stop", "0.1", "--iterations", "2", "--out", "f"});
   EXPECT_EQ(few.exit_code, 0);
@@ -96,7 +96,7 @@ TEST(LearnCommand, that_makes_no_run_better_has_learned_nothing) {
   }
 }
 
-TEST(LearnCommand, tells_a_tolerance_that_is_no_number) {
+TEST(LearnCommand, reports_a_tolerance_that_is_no_number) {
   const TemporaryFolder folder;
   const auto result = run_program(folder, {"learn", kLearning, "--tolerance", "nan", "--out", "l"});
   EXPECT_NE(result.exit_code, 0);

@@ -53,10 +53,10 @@ TEST_F(LearnedRun, that_contradicts_the_correction_is_refused_with_both_values) 
   expect_refused(with({"--set", "motion_side.m2=2"}),
                  "m2 = 1.0; this run has: [subsystems.motion_side.start] m2 = 2.0");
   ASSERT_EQ(replay(with({"--step", "0.001", "--method", "jacobi", "--option", "energy_gain=0"})).exit_code, 0)
-      << "what the correction says itself may be said again";
+      << "what the correction contains itself may be set again";
 }
 
-TEST_F(LearnedRun, says_what_corrected_it) {
+TEST_F(LearnedRun, names_its_correction) {
   ASSERT_EQ(learn({"--stop", "0.1", "--iterations", "3"}).exit_code, 0);
   const auto result = replay({"--stop", "0.1"});
   ASSERT_EQ(result.exit_code, 0) << result.err;
@@ -74,7 +74,7 @@ TEST_F(LearnedRun, command_that_is_printed_is_the_whole_of_it) {
   expect_text(result.out, "(entrain run " + kSystem + " --set force_side.d1=0 --stop 0.1 --learned l/learned.json)");
 }
 
-TEST_F(LearnedRun, of_which_only_a_part_was_learned_fails_and_says_how_far) {
+TEST_F(LearnedRun, of_which_only_a_part_was_learned_fails_with_the_time_reached) {
   const auto result = learn({"--stop", "4", "--iterations", "2", "--progressive", "always"});
   EXPECT_EQ(result.exit_code, 1);
   const auto how = Json::parse(text_of(folder_ / "l/learning.json"));
@@ -87,7 +87,7 @@ TEST_F(LearnedRun, of_which_only_a_part_was_learned_fails_and_says_how_far) {
   EXPECT_EQ(replay({"--stop", how["learned_to"].dump()}).exit_code, 0);
 }
 
-TEST_F(LearnedRun, folder_that_cannot_be_written_is_told_before_the_first_run) {
+TEST_F(LearnedRun, folder_that_cannot_be_written_is_reported_before_the_first_run) {
   write_text(folder_ / "l", "a file where the folder should be");
   const auto result = learn({"--stop", "0.1"});
   EXPECT_EQ(result.exit_code, 1);

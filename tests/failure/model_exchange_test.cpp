@@ -53,7 +53,7 @@ TEST_F(ScriptedExchange, fmu_that_offers_model_exchange_only_runs) {
             "part1.fmu (FMI 2.0 model exchange by Runge-Kutta, BDF where stiff, tolerance 1e-10)");
 }
 
-TEST_F(ScriptedExchange, discrete_inputs_are_told_in_event_mode_and_held) {
+TEST_F(ScriptedExchange, discrete_inputs_are_set_in_event_mode_and_held) {
   const auto part = make_fmu_subsystem("part", write(0, "", "discrete"));
   part->set_start(*part->variables().find("mode"), std::int64_t{DiscreteInput});
   EXPECT_FALSE(part->capabilities().rollback);  // it remembers its input
@@ -124,7 +124,7 @@ TEST_F(ScriptedExchange, states_alone_are_rolled_back_only_when_the_step_proves_
 TEST_F(ScriptedExchange, event_of_an_fmu_that_goes_back_by_its_states_is_an_error) {
   const auto part = make_fmu_subsystem("part", write(0));
   part->set_start(*part->variables().find("mode"), std::int64_t{StepEvent});
-  ASSERT_TRUE(part->capabilities().rollback);  // nothing told of it before
+  ASSERT_TRUE(part->capabilities().rollback);  // nothing reported of it before
   part->initialize(0.0, 1.0);
   static_cast<void>(part->facets().rollback->save());
   const double u = 0.0;

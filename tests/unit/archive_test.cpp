@@ -71,7 +71,7 @@ TEST_F(Archive, is_unpacked_into_a_folder_of_its_own_that_goes_with_it) {
   EXPECT_EQ(folders_left(), 0);
 }
 
-TEST_F(Archive, that_wants_to_write_outside_its_folder_is_refused) {
+TEST_F(Archive, that_writes_outside_its_folder_is_refused) {
   const std::vector<std::pair<std::string, std::string>> cases = {
       {"../evil", "leads out of the archive"},
       {"a/../../evil", "leads out of the archive"},
@@ -135,7 +135,7 @@ TEST_F(Archive, that_hides_a_bomb_is_refused) {
   EXPECT_NE(refusal(file_, limits).find("2 entries"), std::string::npos);
 }
 
-TEST_F(Archive, that_is_broken_says_so) {
+TEST_F(Archive, that_is_broken_is_refused) {
   test::write_text(file_, "this is no zip");
   EXPECT_NE(refusal(file_).find("no zip archive"), std::string::npos);
   write({{"a", std::string(5000, 'x')}});

@@ -1,4 +1,4 @@
-// What modelDescription.xml of FMI 3 may say about start values, references and names, and what is refused.
+// What modelDescription.xml of FMI 3 may contain about start values, references and names, and what is refused.
 #include <gtest/gtest.h>
 
 #include "subsystem/fmi/fmu.hpp"
@@ -17,7 +17,7 @@ std::string refusal(const std::string& variables) {
   try {
     described(variables);
   } catch (const Error& error) {
-    EXPECT_EQ(error.context().remedy, "The FMU is broken: tell who made it");
+    EXPECT_EQ(error.context().remedy, "The FMU is broken: report it to its vendor");
     return error.message();
   }
   return "accepted";
@@ -57,21 +57,21 @@ TEST(StartValuesOfAnArray, of_any_other_number_than_its_elements_are_refused) {
 }
 
 TEST(StartValues, must_fit_their_type) {
-  const auto told = [](const std::string& text, const std::string& type) {
+  const auto message = [](const std::string& text, const std::string& type) {
     return "FMU 'part.fmu': variable 'a': '" + text + "' is no start value for " + type;
   };
-  EXPECT_EQ(refusal(input("yes", "", "Boolean")), told("yes", "Boolean"));
-  EXPECT_EQ(refusal(input("Tomato", "", "Boolean")), told("Tomato", "Boolean"));
+  EXPECT_EQ(refusal(input("yes", "", "Boolean")), message("yes", "Boolean"));
+  EXPECT_EQ(refusal(input("Tomato", "", "Boolean")), message("Tomato", "Boolean"));
   for (const char* boolean : {"true", "false", "0", "1", "True", " true "})
     EXPECT_EQ(refusal(input(boolean, "", "Boolean")), "accepted") << boolean;
-  EXPECT_EQ(refusal(input("99999999999", "", "Int32")), told("99999999999", "Int32"));
-  EXPECT_EQ(refusal(input("256", "", "UInt8")), told("256", "UInt8"));
-  EXPECT_EQ(refusal(input("-1", "", "UInt16")), told("-1", "UInt16"));
-  EXPECT_EQ(refusal(input("-129", "", "Int8")), told("-129", "Int8"));
-  EXPECT_EQ(refusal(input("32768", "", "Int16")), told("32768", "Int16"));
-  EXPECT_EQ(refusal(input("4294967296", "", "UInt32")), told("4294967296", "UInt32"));
+  EXPECT_EQ(refusal(input("99999999999", "", "Int32")), message("99999999999", "Int32"));
+  EXPECT_EQ(refusal(input("256", "", "UInt8")), message("256", "UInt8"));
+  EXPECT_EQ(refusal(input("-1", "", "UInt16")), message("-1", "UInt16"));
+  EXPECT_EQ(refusal(input("-129", "", "Int8")), message("-129", "Int8"));
+  EXPECT_EQ(refusal(input("32768", "", "Int16")), message("32768", "Int16"));
+  EXPECT_EQ(refusal(input("4294967296", "", "UInt32")), message("4294967296", "UInt32"));
   EXPECT_EQ(refusal(input("4294967295", "", "UInt32")), "accepted");
-  EXPECT_EQ(refusal(input("1e300", "", "Float32")), told("1e300", "Float32"));
+  EXPECT_EQ(refusal(input("1e300", "", "Float32")), message("1e300", "Float32"));
   EXPECT_EQ(refusal(input("3.4028234e38", "", "Float32")), "accepted");
 }
 
@@ -88,10 +88,10 @@ TEST(NamesOfVariables, are_not_empty) {
             "FMU 'part.fmu': variable 'a' is there twice");
 }
 
-TEST(Dimensions, are_told_by_structural_parameters_of_type_uint64) {
+TEST(Dimensions, are_given_by_structural_parameters_of_type_uint64) {
   const std::string size = R"(<Int32 name="n" valueReference="1" causality="structuralParameter" start="2"/>)";
   EXPECT_EQ(refusal(size + input("1", "<Dimension valueReference=\"1\"/>")),
-            "FMU 'part.fmu': a dimension of 'a' is told by 'n', which is of type Int32, not UInt64");
+            "FMU 'part.fmu': a dimension of 'a' is given by 'n', which is of type Int32, not UInt64");
 }
 
 }  // namespace broken_descriptions_test

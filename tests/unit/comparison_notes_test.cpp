@@ -1,4 +1,4 @@
-// What a comparison says of units, spans, ends and references that are 0.
+// What a comparison reports of units, spans, ends and references that are 0.
 #include <gtest/gtest.h>
 
 #include "entrain/comparison.hpp"
@@ -59,7 +59,7 @@ TEST_F(ComparisonNotes, last_row_of_a_foreign_file_without_a_line_end_is_compare
   EXPECT_TRUE(comparison.notes.empty());
 }
 
-TEST_F(ComparisonNotes, spans_that_differ_and_runs_that_did_not_complete_are_told) {
+TEST_F(ComparisonNotes, spans_that_differ_and_runs_that_did_not_complete_are_reported) {
   const auto a = run("a", "m/s", kMetres);
   const auto b = run("b", "m/s", "time,m.v\n0,0\n0.5,1\n0.7", R"("failed", "message": "subsystem 'm' gave up")");
   const auto c = run("c", "m/s", kMetres, "\"running\"");

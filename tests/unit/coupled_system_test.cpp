@@ -13,7 +13,7 @@ namespace entrain {
 namespace coupled_system_test {
 
 /// Integrates its one input: y' = u. Stops early at chosen times, refuses steps beyond a limit, takes degree 0 only
-/// when told so.
+/// on request.
 class Moody final : public Subsystem {
  public:
   Moody() {

@@ -42,7 +42,7 @@ TEST(CsvReader, byte_order_mark_and_blank_lines_are_no_matter) {
   EXPECT_FALSE(results.cut);
 }
 
-TEST(CsvReader, says_what_a_file_is_that_it_cannot_read) {
+TEST(CsvReader, names_the_format_of_a_file_that_it_cannot_read) {
   expect_part(refusal("time;a\n0;1\n"), "other.csv:1: the cells are separated by semicolons");
   expect_part(refusal("time\ta\n0\t1\n"), "separated by tabs");
   expect_part(refusal("x,a\n0,1\n"), "no header that starts with 'time', but 'x,a'");

@@ -44,7 +44,7 @@ TEST(CsvSource, holds_each_row_until_the_next_and_announces_every_change) {
   EXPECT_EQ(table->next_discontinuity(2.0), kNever);
 }
 
-TEST(CsvSource, draws_straight_lines_and_tells_their_slope) {
+TEST(CsvSource, draws_straight_lines_and_returns_their_slope) {
   const auto table = source(kTable, TableInterpolation::Linear);
   EXPECT_DOUBLE_EQ(value_at(*table, 0.25), 1.5);
   EXPECT_EQ(rate_at(*table, 0.25), 2.0);
@@ -155,7 +155,7 @@ INSTANTIATE_TEST_SUITE_P(Methods, PushedMass,
                                          test::Change{"ifosmondi"}, test::Change{"missiles"}, test::Change{"f3ornits"},
                                          test::Change{"monolithic"}));
 
-// F = 2 t: v = t^2, x = t^3 / 3. The slope is told, so cubic inputs are the ramp itself.
+// F = 2 t: v = t^2, x = t^3 / 3. The slope is known, so cubic inputs are the ramp itself.
 TEST(PushedMassOnARamp, is_exact_where_slopes_are_used) {
   for (const char* method : {"ifosmondi", "monolithic"}) {
     const test::TemporaryFolder folder;

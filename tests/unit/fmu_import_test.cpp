@@ -19,7 +19,7 @@ TEST(DefaultExperimentOfAnFmu, is_read_without_unpacking_the_rest) {
   const TemporaryFolder folder;
   test::ZipBytes zip;
   zip.add({"modelDescription.xml", test::kTyped2});
-  zip.add({"binaries/linux64/typed.so", "no deflated bytes", true, 100});  // whoever unpacks it fails
+  zip.add({"binaries/linux64/typed.so", "no deflated bytes", true, 100});  // unpacking it fails
   test::write_text(folder / "a.fmu", zip.finished());
   test::write_text(folder / "system.toml", "[subsystems.a]\nfmu = \"a.fmu\"\n[subsystems.b]\nfmu = \"a.fmu\"\n");
   const auto system = load(folder / "system.toml");

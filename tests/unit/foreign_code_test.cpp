@@ -69,7 +69,7 @@ TEST(ForeignCode, lets_errors_of_our_callbacks_pass) {
   }
 }
 
-TEST_F(Faults, crash_in_a_call_is_told_and_ends_the_process) {
+TEST_F(Faults, crash_in_a_call_is_reported_and_ends_the_process) {
   EXPECT_EXIT(
       {
         const FaultWatch watch(print);
@@ -79,7 +79,7 @@ TEST_F(Faults, crash_in_a_call_is_told_and_ends_the_process) {
       testing::ExitedWithCode(1), "library 'x' crashed in f .SIGSEGV: it used memory that is not there.; it sighed. ");
 }
 
-TEST_F(Faults, crash_of_whoever_tells_is_told_in_short) {
+TEST_F(Faults, crash_of_the_handler_is_reported_in_short) {
   EXPECT_EXIT(
       {
         const FaultWatch watch([](const Error&) { crash(); });
@@ -89,7 +89,7 @@ TEST_F(Faults, crash_of_whoever_tells_is_told_in_short) {
       testing::ExitedWithCode(1), "entrain: library 'x' crashed in f .SIGSEGV.*could not be ended in order");
 }
 
-TEST_F(Faults, telling_that_does_not_come_to_an_end_is_cut_off) {  // takes five seconds
+TEST_F(Faults, handler_that_does_not_return_is_cut_off) {  // takes five seconds
   EXPECT_EXIT(
       {
         const FaultWatch watch([](const Error&) { std::this_thread::sleep_for(std::chrono::hours(1)); });
@@ -99,7 +99,7 @@ TEST_F(Faults, telling_that_does_not_come_to_an_end_is_cut_off) {  // takes five
       testing::ExitedWithCode(1), "entrain: library 'x' crashed in f .*could not be ended in order");
 }
 
-TEST_F(Faults, newest_watch_is_told) {
+TEST_F(Faults, newest_watch_gets_the_report) {
   EXPECT_EXIT(
       {
         const FaultWatch outer([](const Error&) { std::fputs("outer", stderr); });
@@ -113,7 +113,7 @@ TEST_F(Faults, newest_watch_is_told) {
       testing::ExitedWithCode(1), "^inner$");
 }
 
-TEST_F(Faults, call_that_takes_too_long_is_told_also_in_another_thread) {
+TEST_F(Faults, call_that_takes_too_long_is_reported_also_in_another_thread) {
   EXPECT_EXIT(
       {
         const FaultWatch watch(print);

@@ -60,7 +60,7 @@ TEST(Ifosmondi, names_what_is_lost) {
   EXPECT_EQ(test::number_of(summary.notes, FactCode::InputDegreeLowered, "to", "predator"), 1.0);
 }
 
-TEST(Ifosmondi, needs_trials_and_says_who_has_none) {
+TEST(Ifosmondi, needs_trials_and_names_subsystems_without) {
   auto description = prey_and_predator();
   for (auto& subsystem : description.subsystems) {
     subsystem.rollback = {false, {}};
@@ -241,7 +241,7 @@ double left_v_at_2(const std::function<void(SubsystemDescription&)>& change) {
 }
 
 TEST(Ifosmondi, tries_substeps_as_they_will_be_made) {
-  // Four parts of a step are four parts, whoever asked for them.
+  // Four parts of a step are four parts, whatever requested them.
   const double by_substeps = left_v_at_2([](auto& subsystem) { subsystem.substeps = {4, {}}; });
   const double by_limit = left_v_at_2([](auto& subsystem) { subsystem.max_step = {0.0025, {}}; });
   EXPECT_NEAR(by_substeps, by_limit, 1e-9);
@@ -279,7 +279,7 @@ TEST(Ifosmondi, refuses_limits_that_contradict_each_other) {
   EXPECT_THROW(Simulation(prey_and_predator({"adaptive=true", "min_step=1", "max_step=0.1"})), Error);
 }
 
-TEST(JumpDetector, ignores_an_output_that_nobody_reads) {
+TEST(JumpDetector, ignores_an_output_that_no_subsystem_reads) {
   JumpDetector detector;
   detector.start(std::vector{0.0, 0.0}, std::vector{OutputId{1}});
   bool found = false;
@@ -289,7 +289,7 @@ TEST(JumpDetector, ignores_an_output_that_nobody_reads) {
   EXPECT_FALSE(found);
 }
 
-TEST(JumpDetector, tells_a_jump_from_a_fast_change) {
+TEST(JumpDetector, distinguishes_a_jump_from_a_fast_change) {
   const auto feed = [](double jump) {
     JumpDetector detector;
     std::vector<double> value{0.0};

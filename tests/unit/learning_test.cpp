@@ -119,12 +119,12 @@ TEST(WireRecord, of_a_slow_and_late_output_means_the_line_between_its_exact_valu
   wire.source_span = 2;
   WireRecord record({wire}, 1);
   RunSummary summary;
-  // Told at 0, then late by two: 10 belongs to t = 0, 30 to t = 2.
-  const double told[] = {10.0, 10.0, 10.0, 10.0, 30.0};
+  // Sent at 0, then late by two: 10 belongs to t = 0, 30 to t = 2.
+  const double sent[] = {10.0, 10.0, 10.0, 10.0, 30.0};
   const double received[] = {0.0, 21.0, 21.0, 21.0, 21.0};
   for (std::size_t k = 0; k < 5; ++k) {
     summary.macro_steps = k;
-    const double values[] = {told[k], received[k]};
+    const double values[] = {sent[k], received[k]};
     record.communicated({static_cast<double>(k), values, {}, {}}, summary);
   }
   ASSERT_EQ(record.steps(), 4U);
@@ -141,7 +141,7 @@ TEST(Learn, system_without_feedthrough_has_nothing_to_learn) {
   expect_part(message_of([&] { learn(description, {}); }), "nothing to learn");
 }
 
-TEST(Learn, wrong_options_are_told_all_at_once) {
+TEST(Learn, wrong_options_are_reported_all_at_once) {
   LearnOptions options;
   options.iterations = 0;
   options.gain = 3.0;
@@ -196,7 +196,7 @@ TEST(Feedthrough, that_shows_only_later_is_found_in_a_first_run) {
   EXPECT_EQ(plan_of("sleeper").delayed, std::vector<std::string>{"part.y"});
 }
 
-TEST(Feedthrough, that_is_declared_but_never_shows_is_not_learned_and_told) {
+TEST(Feedthrough, that_is_declared_but_never_shows_is_not_learned_and_reported) {
   expect_part(message_of([] { plan_of("boaster"); }), "nothing to learn");
 }
 

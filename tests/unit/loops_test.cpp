@@ -50,7 +50,7 @@ TEST(AlgebraicLoop, solved_in_the_run_stays_on_the_solution) {
   EXPECT_EQ(simulation.summary().notes.at(0).code, FactCode::LoopsSolved);
 }
 
-TEST(AlgebraicLoop, delayed_lags_behind_and_the_summary_says_so) {
+TEST(AlgebraicLoop, delayed_lags_behind_with_a_note_in_the_summary) {
   Simulation simulation(loop_of("drifting_cosine", "same"), {}, loop_model);
   EXPECT_EQ(simulation.run().termination, Termination::Completed);
   EXPECT_GT(std::abs(simulation.value("a.y") - fixed_point(1.0)), 0.01);

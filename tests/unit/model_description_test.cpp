@@ -135,7 +135,7 @@ TEST(ModelDescription, makes_ports_of_real_variables_and_parameters_of_the_rest)
   ASSERT_EQ(of_three.table.inputs.size(), 3U);
   EXPECT_EQ(of_three.table.inputs[2].name, "field[2]");
   EXPECT_EQ(of_three.table.inputs[2].start, Value(2.0));
-  EXPECT_TRUE(of_three.feedthrough(0, 2));  // dependencies not told
+  EXPECT_TRUE(of_three.feedthrough(0, 2));  // dependencies not listed
   EXPECT_TRUE(of_three.warnings.empty());
 }
 

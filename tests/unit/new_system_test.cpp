@@ -119,7 +119,7 @@ TEST(NewFolder, overwrites_nothing) {
   EXPECT_FALSE(fs::exists(folder / "other" / "system.toml"));
 }
 
-TEST(NewFolder, says_what_is_wrong_with_an_fmu_and_leaves_nothing) {
+TEST(NewFolder, names_the_fault_of_an_fmu_and_leaves_nothing) {
   const test::TemporaryFolder folder;
   test::write_text(folder / "a.fmu", "no zip");
   const auto made = test::run_program(folder, {"new", "x", "a.fmu"});

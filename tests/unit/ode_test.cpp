@@ -142,7 +142,7 @@ TEST_P(EachMethod, passes_on_what_the_function_throws) {
                std::out_of_range);
 }
 
-TEST_P(EachMethod, says_in_the_solver_s_words_why_it_gave_up) {
+TEST_P(EachMethod, failure_contains_the_message_of_the_solver) {
   OdeOptions few = options();
   few.max_steps = 3;
   OdeSolver solver(2, few);

@@ -85,7 +85,7 @@ TEST_F(PackagePath, into_a_package_in_a_package_takes_the_inner_one_out_once) {
   ::setenv("TMPDIR", restored.c_str(), 1);
 }
 
-TEST(InitialInputs, are_told_with_start_values_of_the_command_line_and_numbers_as_numbers) {
+TEST(InitialInputs, are_reported_with_start_values_of_the_command_line_and_numbers_as_numbers) {
   const test::TemporaryFolder folder;
   test::write_typed2(folder);
   test::write_text(folder / "a.toml", "[subsystems.a]\nfmu = \"typed2.fmu\"\n");

@@ -250,7 +250,7 @@ TEST(Verdict, follows_the_residual) {
   EXPECT_EQ(verdict_of(unknown, {}, evidence).level, Verdict::Level::Caution) << "not measured is null, and never good";
 }
 
-TEST(Verdict, a_jump_alone_asks_for_a_look_and_tells_its_time) {
+TEST(Verdict, a_jump_alone_gives_grade_check_with_its_time) {
   std::vector<double> residuals(100, 1e-6);
   residuals[40] = 0.9;
   const auto verdict = verdict_of(completed(0.9), steps_with(residuals, 1e-6), {.samples = kSome});
@@ -258,7 +258,7 @@ TEST(Verdict, a_jump_alone_asks_for_a_look_and_tells_its_time) {
   EXPECT_EQ(verdict.reasons[0].text("time"), "40 s");
 }
 
-TEST(Verdict, what_spoils_it_comes_first) {
+TEST(Verdict, what_lowers_it_most_comes_first) {
   auto run = completed(1e-9);
   const Fact warning{FactCode::FmuClaimWithdrawn, {"a.fmu"}, {{"claim", "rollback"}, {"why", "it lost it"}}};
   run["warnings"] = {json_of(warning)};

@@ -56,7 +56,7 @@ TEST(Reproduce, models_are_swapped_for_their_fmus_and_nothing_else_changes) {
   EXPECT_EQ(swapped.subsystems[0].start.size(), native.subsystems[0].start.size());
 }
 
-TEST(Reproduce, missing_fmu_is_named_with_the_way_to_get_it) {
+TEST(Reproduce, missing_fmu_is_named_with_the_remedy) {
   try {
     with_fmus(load(test::examples_folder() + "/mechanical"), {"nowhere"});
     FAIL() << "no error";

@@ -77,7 +77,7 @@ TEST(SspConnectorUnits, stay_where_the_connection_suppresses_their_conversion) {
   EXPECT_EQ(1500.0 * plain.factor + plain.offset, 3010.0);
 }
 
-TEST(SspConnectorUnits, that_the_document_does_not_tell_are_those_of_the_variables) {
+TEST(SspConnectorUnits, that_the_document_does_not_contain_are_those_of_the_variables) {
   const auto connection = connection_of(chain({"", "", ""}));
   EXPECT_TRUE(connection.convert_units);
   EXPECT_EQ(connection.factor, 2.0);
@@ -86,7 +86,7 @@ TEST(SspConnectorUnits, that_the_document_does_not_tell_are_those_of_the_variabl
   EXPECT_TRUE(connection_of(chain({"", "mm", ""}, "factor=\"3\"")).convert_units);
 }
 
-TEST(SspConnectorUnits, that_do_not_fit_or_are_told_in_part_are_problems) {
+TEST(SspConnectorUnits, that_do_not_fit_or_are_given_in_part_are_problems) {
   std::vector<Problem> problems;
   read(chain({"mm", "", "kg"}), problems);
   ASSERT_EQ(problems.size(), 1U);

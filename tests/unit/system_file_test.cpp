@@ -66,7 +66,7 @@ TEST_F(SystemFile, is_system_toml_in_a_folder_or_else_the_only_toml) {
   EXPECT_EQ(find_system_file(folder_), named);
 }
 
-TEST_F(SystemFile, search_tells_what_it_looked_for) {
+TEST_F(SystemFile, search_reports_what_it_looked_for) {
   const std::string folder = folder_.string();
   EXPECT_EQ(search_error(folder_ / "none.toml"),
             "no such file or folder: '" + folder +
@@ -161,14 +161,14 @@ TEST(SetOption, gives_a_start_value_of_the_type_that_it_reads_as) {
   EXPECT_EQ(set("prey.body.x=1.0", "body.x"), Value(1.0)) << "the first dot ends the subsystem's name";
 }
 
-TEST(SetOption, replaces_what_the_file_says) {
+TEST(SetOption, replaces_what_the_file_contains) {
   auto system = prey_and_predator();
   system.subsystems[1].start["gamma"] = {1.0, {"system.toml", 3, 1}};
   apply_set(system, "predator.gamma=2.0");
   EXPECT_EQ(system.subsystems[1].start.at("gamma").value, Value(2.0));
 }
 
-TEST(SetOption, refuses_nonsense_and_says_what_was_meant) {
+TEST(SetOption, refuses_nonsense_and_suggests_what_was_meant) {
   EXPECT_EQ(set_error("pray.alpha=1"), "--set pray.alpha=1: unknown subsystem 'pray'; did you mean 'prey'?");
   EXPECT_EQ(set_error("prey.alpha"), "--set prey.alpha: not an assignment; write --set sub.var=value");
   EXPECT_EQ(set_error("prey.alpha="), "--set prey.alpha=: not an assignment; write --set sub.var=value");

@@ -110,7 +110,7 @@ TEST(TypesOfFmi3, cross_a_connection_and_a_recording_unchanged) {
       for (const auto& extreme : kExtremes) EXPECT_EQ(cells.at(end + extreme.type), extreme.recorded);
       EXPECT_EQ(std::stof(cells.at(std::string(end) + "Float32")), 0.1F);
     }
-    EXPECT_EQ(cells.at("b.in.pair[1]"), "7");  // nobody feeds it
+    EXPECT_EQ(cells.at("b.in.pair[1]"), "7");  // without a connection
     EXPECT_EQ(cells.at("b.out.pair[2]"), "7");
     EXPECT_EQ(cells.at("b.m[1,2]"), "6");
     EXPECT_EQ(cells.at("b.m[2,1]"), "4");

@@ -1,4 +1,4 @@
-// What typed values cannot do, and how it is told: by culprit, time and remedy.
+// What typed values cannot do, and how it is reported: by culprit, time and remedy.
 #include <gtest/gtest.h>
 
 #include "support/facts.hpp"
@@ -59,7 +59,7 @@ TEST_F(TypedLimits, a_number_beyond_the_range_of_float32_is_blamed_on_the_input)
 }
 
 // Two that pass their values to each other have none in common: each round swaps them.
-TEST_F(TypedLimits, values_that_do_not_settle_at_the_start_are_told) {
+TEST_F(TypedLimits, values_that_do_not_settle_at_the_start_are_reported) {
   test::write_typed2(folder_);
   Simulation ring(two("typed2.fmu", "{ i = 1 }", "\"a.j\" = \"b.i\"\n\"b.j\" = \"a.i\"\n"));
   ASSERT_EQ(ring.run().termination, Termination::Completed) << ring.summary().message;

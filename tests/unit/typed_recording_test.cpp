@@ -1,4 +1,4 @@
-// Values that are no real numbers reach a file of results unchanged, or the run says that they cannot.
+// Values that are no real numbers reach a file of results unchanged, or the run reports that they cannot.
 #include <gtest/gtest.h>
 #include <hdf5.h>
 
@@ -156,7 +156,7 @@ TEST(TypedRecording, in_mat_fails_rather_than_round_an_integer) {
   EXPECT_NE(failure({0, 9007199254740993U, false, "", {}}).find("'a.n' is 9007199254740993"), std::string::npos);
 }
 
-TEST(TypedRecording, in_mat_says_before_the_run_that_texts_and_bytes_have_no_place) {
+TEST(TypedRecording, in_mat_reports_before_the_run_that_texts_and_bytes_have_no_place) {
   const TemporaryFolder folder;
   write_typed3(folder);
   const auto description =

@@ -64,7 +64,7 @@ TEST_F(ValueTables, must_fit_the_types_of_both_ends) {
   EXPECT_EQ(test::outline(problems[1]), "a.toml:12: table-and-factor connections.\"a.f\"; write one");
 }
 
-TEST_F(ValueTables, survive_the_way_to_ssp_and_back) {
+TEST_F(ValueTables, survive_conversion_to_ssp_and_back) {
   test::write_text(folder_ / "a.toml", two("{ i = 2, e = \"sport\", b = true }", R"(
 "a.j" = { to = "b.i", table = [[1, 10], [2, -20]] }
 "a.f" = { to = "b.e", table = [["eco", "sport"], ["sport", "eco"]] }

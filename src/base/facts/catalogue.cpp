@@ -182,7 +182,8 @@ constexpr auto kCatalogue = std::to_array<FactEntry>({
      "Inputs differ from the outputs they stand for by {?share|{residual:.2g} of the output's range or more{?at| at "
      "{at}} on {share:.2g} % of the steps}{!share|up to {residual:.2g} of the output's range{?at| at {at}}}; {todo}",
      ""},
-    {StepsNotJudged, Warning, "steps-not-judged", "Too few steps to tell whether they resolve the signals; {todo}", ""},
+    {StepsNotJudged, Warning, "steps-not-judged", "Too few steps to judge whether they resolve the signals; {todo}",
+     ""},
     {StepsTooLong, Warning, "steps-too-long",
      "The steps are {?wrong|too }long for {0}: within one its signal moves by {missed:.2g} of its range in a way that "
      "no input follows; {todo}",

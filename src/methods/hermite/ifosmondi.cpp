@@ -115,14 +115,14 @@ bool IfosmondiStrategy::evaluate(CoupledSystem& system, HermiteStep& step, std::
 /// with what was nearer to the solution of this one.
 void IfosmondiStrategy::judge_guess() {
   const std::size_t count = z_.size() / 2;
-  const double other_way = trusts_estimates_ ? -1.0 : 1.0;
+  const double sign = trusts_estimates_ ? -1.0 : 1.0;
   double taken = 0.0;
   double other = 0.0;
   for (std::size_t i = 0; i < 2 * count; ++i) {
     const double by_estimates = i < count ? coupling_->added_values()[i] : coupling_->added_slopes()[i - count];
     const double miss = z_[i] - guess_[i];
     taken = std::max(taken, std::abs(miss) / scale_[i]);
-    other = std::max(other, std::abs(miss - other_way * by_estimates) / scale_[i]);
+    other = std::max(other, std::abs(miss - sign * by_estimates) / scale_[i]);
   }
   if (!trusts_estimates_) ++steps_continued_;
   if (other < taken) trusts_estimates_ = !trusts_estimates_;

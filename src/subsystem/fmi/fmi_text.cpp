@@ -124,9 +124,9 @@ void refuse_float32(double number, ErrorContext context) {
 }
 
 const Value* start_of(const FmuVariable& array, std::size_t element) {
-  const auto& told = array.array_start;
-  if (told.size() == 1) return &told.front();
-  return element < told.size() ? &told[element] : nullptr;
+  const auto& start = array.array_start;
+  if (start.size() == 1) return &start.front();
+  return element < start.size() ? &start[element] : nullptr;
 }
 
 std::optional<Value> value_in(std::string_view text, FmuType type) {

@@ -169,8 +169,8 @@ void require_done(const FmuResult& result, FmuLog& log, const ErrorContext& cont
   ErrorContext with_remedy = context;
   if (with_remedy.remedy.empty()) {
     with_remedy.remedy = result.status == FmuStatus::Fatal
-                             ? "After that no call of it is allowed: tell who made it"
-                             : "Look at its start values and inputs at that time, else tell who made it";
+                             ? "After that no call of it is allowed: report it to its vendor"
+                             : "Look at its start values and inputs at that time, else report it to its vendor";
   }
   throw Error(ErrorCode::SubsystemFailed, call_text(result, log), with_remedy);
 }

@@ -50,7 +50,7 @@ class Beginning {
     known->values[start.origin.element] = start.value;
   }
 
-  /// What the description says of the elements that the user does not.
+  /// The values in the description for elements that the user does not set.
   WholeStart initial_elements(std::size_t index) const {
     const auto& variable = how_.description.variables[index];
     const std::size_t count = how_.ports.elements[index];
@@ -62,9 +62,9 @@ class Beginning {
       });
     };
     for (std::size_t element = 0; element < count; ++element) {
-      const Value* told = start_of(variable, element);
-      if (told != nullptr) whole.values[element] = *told;
-      if (told != nullptr || is_given(element)) continue;
+      const Value* start = start_of(variable, element);
+      if (start != nullptr) whole.values[element] = *start;
+      if (start != nullptr || is_given(element)) continue;
       throw Error(ErrorCode::InvalidSystem,
                   fmt::format("an array is set as a whole, but neither you nor the FMU give all {} elements of '{}' a "
                               "start value",
@@ -118,7 +118,7 @@ class Beginning {
       if (instance_.get_values(variable, values).done()) return true;
     } catch (const Error&) {  // the function is not in the library
     }
-    log_.take_text();  // what it says of our question is no fault of the user's
+    log_.take_text();  // what it logs about our question is no fault of the user's
     return false;
   }
 

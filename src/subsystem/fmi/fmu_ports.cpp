@@ -131,7 +131,7 @@ class PortMaker {
       const UnitMeaning& defined = *unit;
       meaning = defined;
     }
-    if (!variable.relative_quantity) return meaning;  // as the text says, if there is none
+    if (!variable.relative_quantity) return meaning;  // by the text, if there is none
     if (!meaning) meaning = unit_meaning(variable.unit);
     return meaning ? std::optional(as_difference(*meaning)) : std::nullopt;
   }
@@ -215,7 +215,7 @@ class PortMaker {
     ports_.single_states = type == FmuType::Float32;
   }
 
-  /// Dependencies that are not told are all there can be. Those of an array are those of all its elements.
+  /// Dependencies that are not listed are all there can be. Those of an array are those of all its elements.
   void add_feedthrough() {
     if (!ports_.input_origins.empty() && ports_.output_origins.size() > kMostPairs / ports_.input_origins.size())
       fail(fmt::format("it has {} outputs and {} inputs, more than {} pairs", ports_.output_origins.size(),

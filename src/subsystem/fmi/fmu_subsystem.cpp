@@ -39,7 +39,7 @@ double chosen_tolerance(Fmu& fmu, const FmuChoice& choice) {
   return choice.relative_tolerance.value_or(proposed && *proposed > 0.0 ? *proposed : usual);
 }
 
-/// The structural parameters that the user sets; one of a wrong type is told when it is set.
+/// The structural parameters that the user sets; one of a wrong type is reported when it is set.
 FmuStructure chosen_structure(const FmuDescription& description, const FmuChoice& choice) {
   FmuStructure structure;
   for (std::size_t i = 0; i < description.variables.size(); ++i) {
@@ -186,7 +186,7 @@ const Capabilities& FmuSubsystem::capabilities() const {
   return *capabilities_;
 }
 
-/// Proven on a scratch instance; what goes wrong there is told as ours.
+/// Proven on a scratch instance; what goes wrong there is reported as ours.
 const FmuAbilities& FmuSubsystem::proven() const {
   try {
     return fmu_->abilities(interface_, ports_, starts_, {name_, log_.code().owner().timeout, {}, macro_step_, probe_});
@@ -254,7 +254,7 @@ void FmuSubsystem::set_parameter(std::size_t parameter, const Value& value) {
   change([&] { return instance_->set_values(variable, elements); });
 }
 
-/// A number that does not fit its type is told as ours.
+/// A number that does not fit its type is reported as ours.
 void FmuSubsystem::change(FunctionRef<FmuResult()> set) {
   try {
     stepper_->change(set);
@@ -279,7 +279,7 @@ void FmuSubsystem::read(std::span<const std::size_t> outputs, std::span<Value> v
   }
 }
 
-/// An array is set as a whole, with the elements that nobody feeds as they were.
+/// An array is set as a whole, with the elements without a connection as they were.
 void FmuSubsystem::write(std::span<const std::size_t> inputs, std::span<const Value> values) {
   std::vector<std::size_t> changed;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -435,7 +435,7 @@ std::string fmu_missing_binary(const std::filesystem::path& file, const FmuChoic
   return fmu->missing_binary(chosen_interface(*fmu, choice));
 }
 
-/// Takes the description out of the archive and nothing else: whoever asks need not go on to make an instance.
+/// Takes the description out of the archive and nothing else: no instance need follow.
 DefaultExperiment fmu_experiment(const std::filesystem::path& file) {
   const LocatedFile description(file / "modelDescription.xml");
   return read_model_description(description.path(), file.string()).experiment;

@@ -7,7 +7,7 @@ namespace {
 
 std::string model_identifier(const DescriptionXml& xml, pugi::xml_node node) {
   std::string identifier = xml.required(node, "modelIdentifier", node.name());
-  // It becomes a file name: the standard wants a C identifier.
+  // It becomes a file name: the standard requires a C identifier.
   if (identifier.empty() || identifier.find('/') != std::string::npos) {
     xml.fail(fmt::format("{}: '{}' is no model identifier", node.name(), identifier));
   }

@@ -11,13 +11,13 @@
 
 namespace entrain {
 
-/// Attributes of a modelDescription.xml; what is wrong is told with the name of the FMU and the element.
+/// Attributes of a modelDescription.xml; what is wrong is reported with the name of the FMU and the element.
 class DescriptionXml {
  public:
   explicit DescriptionXml(const std::string& fmu) : fmu_(fmu) {}
 
   [[noreturn]] void fail(const std::string& what,
-                         const std::string& remedy = "The FMU is broken: tell who made it") const;
+                         const std::string& remedy = "The FMU is broken: report it to its vendor") const;
 
   std::string required(pugi::xml_node node, const char* attribute, const std::string& element) const;
 

@@ -49,10 +49,10 @@ std::string between(const std::string& text, std::string_view before, std::strin
   return text.substr(begin + before.size(), end - begin - before.size());
 }
 
-/// The library that is missing, by the words of the loader; empty when that is not what they say.
-std::string missing_library(const std::string& said) {
-  return said.find("cannot open shared object file") == std::string::npos ? std::string()
-                                                                          : said.substr(0, said.find(':'));
+/// The library that is missing, from the message of the loader; empty for another message.
+std::string missing_library(const std::string& message) {
+  return message.find("cannot open shared object file") == std::string::npos ? std::string()
+                                                                             : message.substr(0, message.find(':'));
 }
 
 /// An FMU that carries a library of its own (SUNDIALS, zlib, ...) must call that one, not the one this program uses.
@@ -65,33 +65,34 @@ int loading_flags(const fs::path& file) {
   return kMayBeApart && (required.apart || !own_first) ? kUsual | RTLD_DEEPBIND : kUsual;
 }
 
-/// The loader of this platform says it in one line; the user needs to know which of four things it is.
-[[noreturn]] void explain(const std::string& fmu, const std::string& file, const std::string& said) {
-  if (const auto missing = missing_library(said); !missing.empty()) {
+/// The loader of this platform reports it in one line; the user needs to know which of four things it is.
+[[noreturn]] void explain(const std::string& fmu, const std::string& file, const std::string& message) {
+  if (const auto missing = missing_library(message); !missing.empty()) {
     fail(fmu, fmt::format("'{}' needs the shared library '{}', which is not there", file, missing),
          "Install the library, or add its folder to LD_LIBRARY_PATH");
   }
-  if (const auto wanted = between(said, "version `GLIBC_", "'"); !wanted.empty()) {
+  if (const auto wanted = between(message, "version `GLIBC_", "'"); !wanted.empty()) {
     fail(fmu, fmt::format("'{}' needs GLIBC {}; this system has {}", file, wanted, ::gnu_get_libc_version()),
          "Use a newer system, or have the FMU built on an older one");
   }
-  if (const auto at = said.find("undefined symbol: "); at != std::string::npos) {
-    const std::string symbol = said.substr(at + 18, said.find_first_of(",", at) - (at + 18));  // a version may follow
+  if (const auto at = message.find("undefined symbol: "); at != std::string::npos) {
+    const std::string symbol =
+        message.substr(at + 18, message.find_first_of(",", at) - (at + 18));  // a version may follow
     const bool python = symbol.starts_with("Py") || symbol.starts_with("_Py");
     fail(fmu, fmt::format("'{}' uses the symbol '{}', which nothing defines", file, symbol),
          python ? "It expects Python in the process: start with LD_PRELOAD=/path/to/libpython3.N.so, of the version it "
                   "was made with"
-                : "The FMU was linked without a library that it uses: tell who made it");
+                : "The FMU was linked without a library that it uses: report it to its vendor");
   }
-  if (said.find("ELF") != std::string::npos || said.find("file too short") != std::string::npos) {
-    fail(fmu, fmt::format("'{}' is no shared library for this platform (x86_64 Linux): {}", file, said),
+  if (message.find("ELF") != std::string::npos || message.find("file too short") != std::string::npos) {
+    fail(fmu, fmt::format("'{}' is no shared library for this platform (x86_64 Linux): {}", file, message),
          "The file is broken or misplaced: get the FMU again");
   }
-  if (said.find("failed to map segment") != std::string::npos) {
-    fail(fmu, fmt::format("'{}' cannot be loaded: {}", file, said),
+  if (message.find("failed to map segment") != std::string::npos) {
+    fail(fmu, fmt::format("'{}' cannot be loaded: {}", file, message),
          "Often the temporary folder allows no programs (mounted with noexec): set TMPDIR to another");
   }
-  fail(fmu, fmt::format("'{}' cannot be loaded: {}", file, said), "");
+  fail(fmu, fmt::format("'{}' cannot be loaded: {}", file, message), "");
 }
 
 }  // namespace
@@ -120,14 +121,14 @@ FmuLibrary::FmuLibrary(const fs::path& root, const std::string& platform, const 
   }
   std::fenv_t arithmetic{};
   std::fegetenv(&arithmetic);
-  std::string said;
-  handle_ = code_.call("dlopen, while it was loaded", [&] { return load(path, said); });
+  std::string message;
+  handle_ = code_.call("dlopen, while it was loaded", [&] { return load(path, message); });
   std::fesetenv(&arithmetic);  // a library linked with -ffast-math turns denormals to zero in the thread that loads it
   if (handle_ != nullptr) return;
-  said = printable(said);
-  // The path in the private folder says nothing to the user.
-  if (const std::string prefix = path.string() + ": "; said.starts_with(prefix)) said.erase(0, prefix.size());
-  explain(fmu_, file_, said);
+  message = printable(message);
+  // The path in the private folder is of no use to the user.
+  if (const std::string prefix = path.string() + ": "; message.starts_with(prefix)) message.erase(0, prefix.size());
+  explain(fmu_, file_, message);
 }
 
 FmuLibrary::~FmuLibrary() {
@@ -137,17 +138,17 @@ FmuLibrary::~FmuLibrary() {
   });
 }
 
-/// Many FMUs bring the libraries they need in the same folder, but do not say that they are to be looked for there
-/// (with $ORIGIN, as the standard asks). Those already loaded are found by their name. `said`: why it failed.
-void* FmuLibrary::load(const fs::path& file, std::string& said) {
+/// Many FMUs bring the libraries they need in the same folder, but do not declare that they are to be looked for there
+/// (with $ORIGIN, as the standard asks). Those already loaded are found by their name. `message`: why it failed.
+void* FmuLibrary::load(const fs::path& file, std::string& message) {
   constexpr int kMostAttempts = 100;  // libraries may need each other in circles
   const int flags = loading_flags(file);
   while (++attempts_ < kMostAttempts) {
     if (void* handle = ::dlopen(file.c_str(), flags)) return handle;
-    said = ::dlerror();
-    const fs::path sibling = file.parent_path() / fs::path(missing_library(said)).filename();
+    message = ::dlerror();
+    const fs::path sibling = file.parent_path() / fs::path(missing_library(message)).filename();
     if (sibling == file || !fs::is_regular_file(sibling)) break;
-    void* found = load(sibling, said);
+    void* found = load(sibling, message);
     if (found == nullptr) break;
     siblings_.push_back(found);
   }
@@ -160,13 +161,14 @@ void* FmuLibrary::find(const char* symbol) const {
 
 void* FmuLibrary::require(const char* symbol, const ForeignCode* caller) const {
   if (void* found = find(symbol)) return found;
-  ErrorContext where{.subsystem = {}, .variable = {}, .time = {}, .remedy = "Tell who made the FMU"};
+  ErrorContext where{.subsystem = {}, .variable = {}, .time = {}, .remedy = "Report it to the vendor of the FMU"};
   if (caller != nullptr) {
     where.subsystem = caller->owner().subsystem;
     where.time = caller->time();
   }
   throw Error(ErrorCode::SubsystemFailed,
-              fmt::format("FMU '{}': '{}' has no function '{}', which the standard wants", fmu_, file_, symbol), where);
+              fmt::format("FMU '{}': '{}' has no function '{}', which the standard requires", fmu_, file_, symbol),
+              where);
 }
 
 }  // namespace entrain

@@ -45,7 +45,7 @@ class DescriptionReader : private DescriptionXml {
     find_aliases();
     if (const auto fault = fault_of_variables(result_.variables); !fault.empty()) fail(fault);
     read_structure(root.child("ModelStructure"));
-    // Without event mode an FMU keeps the times of its clocks itself; nobody would tick them otherwise.
+    // Without event mode an FMU keeps the times of its clocks itself; no clock would tick otherwise.
     if (!result_.clocks_to_tick.empty() && result_.co_simulation) result_.co_simulation->event_mode = false;
     return std::move(result_);
   }
@@ -191,7 +191,7 @@ class DescriptionReader : private DescriptionXml {
     read("initial", initial_named, variable.initial);
   }
 
-  /// Sizes that a structural parameter tells are resolved once all variables are known.
+  /// Sizes that a structural parameter contains are resolved once all variables are known.
   void read_dimensions(Node node, const std::string& element) {
     auto& dimensions = dimensions_.emplace_back();
     for (const Node dimension : node.children("Dimension")) {
@@ -232,11 +232,11 @@ class DescriptionReader : private DescriptionXml {
         const std::string element = fmt::format("a dimension of '{}'", result_.variables[i].name);
         const std::size_t variable = size ? 0 : variable_behind(static_cast<std::uint32_t>(reference), element);
         if (!size && result_.variables[variable].causality != FmuCausality::StructuralParameter) {
-          fail(fmt::format("{} is told by '{}', which is no structural parameter", element,
+          fail(fmt::format("{} is given by '{}', which is no structural parameter", element,
                            result_.variables[variable].name));
         }
         if (!size && result_.variables[variable].type != FmuType::UInt64) {
-          fail(fmt::format("{} is told by '{}', which is of type {}, not UInt64", element,
+          fail(fmt::format("{} is given by '{}', which is of type {}, not UInt64", element,
                            result_.variables[variable].name, to_string(result_.variables[variable].type)));
         }
         result_.variables[i].dimensions.push_back({size, variable});

@@ -8,14 +8,14 @@
 namespace entrain {
 namespace {
 
-/// With structural parameters as the file tells them. More than `most` are not counted: they can be too many to count.
+/// With structural parameters as in the file. More than `most` are not counted: they can be too many to count.
 std::size_t element_count(const FmuVariable& variable, const std::vector<FmuVariable>& variables, std::size_t most) {
   std::size_t count = 1;
   for (const auto& dimension : variable.dimensions) {
     std::uint64_t size = dimension.size.value_or(0);
     if (!dimension.size) {
-      const auto& told = variables[dimension.variable].start;
-      if (told && std::holds_alternative<std::uint64_t>(*told)) size = std::get<std::uint64_t>(*told);
+      const auto& start = variables[dimension.variable].start;
+      if (start && std::holds_alternative<std::uint64_t>(*start)) size = std::get<std::uint64_t>(*start);
     }
     if (size > most / count) return most + 1;
     count *= static_cast<std::size_t>(size);
@@ -24,8 +24,8 @@ std::size_t element_count(const FmuVariable& variable, const std::vector<FmuVari
   return count;
 }
 
-/// One value fills all elements (FMI 3.0, section 2.4.7.5.1); any other number must be theirs, as long as nobody
-/// changes a structural parameter.
+/// One value fills all elements (FMI 3.0, section 2.4.7.5.1); any other number must be theirs, as long as no
+/// structural parameter is changed.
 std::string fault_of_starts(const std::vector<FmuVariable>& variables) {
   for (const auto& variable : variables) {
     const std::size_t written = variable.array_start.size();

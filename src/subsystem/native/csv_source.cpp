@@ -164,7 +164,7 @@ class TableSource final : public CsvSource {
     const auto is_here = [&](std::size_t row) {
       return reached(t, times[row]) && (row + 1 == times.size() || !reached(t, times[row + 1]));
     };
-    // Steps go on from row to row; whoever jumps about has to search.
+    // Steps go on from row to row; other times need a search.
     for (std::size_t row = latest_; row < std::min(latest_ + 2, times.size()); ++row) {
       if (is_here(row)) return latest_ = row;
     }

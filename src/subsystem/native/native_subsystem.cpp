@@ -103,7 +103,7 @@ class NativeSubsystem final : public Subsystem,
   mutable Capabilities capabilities_;
   std::vector<double> saved_;  ///< saved states one after the other, each of the size of now_
   std::vector<StateId> free_;
-  std::vector<double> no_curvature_;  ///< Equations tell no second derivatives of the inputs
+  std::vector<double> no_curvature_;  ///< Equations take no second derivatives of the inputs
 };
 
 NativeSubsystem::NativeSubsystem(std::string name, std::unique_ptr<Model> model)

@@ -8,11 +8,11 @@
 // Steps under held inputs make their calls in one go. Each call must still be named when it takes the process along.
 
 namespace entrain {
-namespace fmu_short_way_test {
+namespace fmu_held_step_test {
 
 using test::expect_text;
 
-class FmuShortWay : public test::ScriptedFmus {
+class FmuHeldStep : public test::ScriptedFmus {
  protected:
   std::string system(int mode, const std::string& keys = "") const {
     return fmt::format(
@@ -27,22 +27,22 @@ class FmuShortWay : public test::ScriptedFmus {
   }
 };
 
-TEST_F(FmuShortWay, crash_while_inputs_are_set_names_that_call) {
+TEST_F(FmuHeldStep, crash_while_inputs_are_set_names_that_call) {
   expect_text(message(CrashInSet), "crashed in fmi2SetReal (SIGSEGV");
 }
 
-TEST_F(FmuShortWay, crash_while_outputs_are_read_names_that_call) {
+TEST_F(FmuHeldStep, crash_while_outputs_are_read_names_that_call) {
   expect_text(message(CrashInGet), "crashed in fmi2GetReal (SIGSEGV");
 }
 
-TEST_F(FmuShortWay, tolerance_in_the_system_file_is_told_to_the_fmu) {
-  Simulation with(test::system_from(system(TellTolerance, "relative_tolerance = 1e-5")));
+TEST_F(FmuHeldStep, tolerance_in_the_system_file_is_passed_to_the_fmu) {
+  Simulation with(test::system_from(system(ReturnTolerance, "relative_tolerance = 1e-5")));
   with.run();
   EXPECT_EQ(with.value("part.y"), 1e-5);
-  Simulation without(test::system_from(system(TellTolerance)));
+  Simulation without(test::system_from(system(ReturnTolerance)));
   without.run();
   EXPECT_EQ(without.value("part.y"), -1.0);
 }
 
-}  // namespace fmu_short_way_test
+}  // namespace fmu_held_step_test
 }  // namespace entrain
