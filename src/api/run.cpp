@@ -127,9 +127,9 @@ void check_checkpoints(const CheckpointOptions& options, const Simulation& simul
   if (!options.file) return;
   simulation.require_serialization();
   std::error_code unknown;  // told when the file is written
-  if (fs::is_directory(*options.file, unknown)) throw file_error("cannot create", *options.file, EISDIR);
+  if (fs::is_directory(*options.file, unknown)) throw file_error("create", *options.file, EISDIR);
   const auto folder = fs::absolute(*options.file).parent_path();
-  if (!fs::is_directory(folder, unknown)) throw file_error("cannot create", *options.file, ENOENT);
+  if (!fs::is_directory(folder, unknown)) throw file_error("create", *options.file, ENOENT);
 }
 
 /// The folder of the run that wrote the checkpoint.
@@ -216,7 +216,7 @@ class DirectoryRun {
     continued_results_file(format(), result_.results);
     std::error_code missing;
     if (fs::file_size(result_.results, missing) == 0 || missing) {
-      throw file_error("cannot go on in", result_.results, ENOENT);
+      throw file_error("go on in", result_.results, ENOENT);
     }
   }
 
@@ -239,6 +239,7 @@ class DirectoryRun {
     } catch (const Error& error) {  // a full disk at the very end is a failure like any other
       summary.termination = Termination::Failed;
       summary.message = error.what();
+      summary.failure = error;
     }
     return summary;
   }

@@ -54,7 +54,7 @@ class Hdf5File : public ResultsFile {
     H5Pset_link_creation_order(in_order.id(), kInOrder);
     const auto access = written_by_flush_only();
     file_ = {H5Fcreate(path_.c_str(), H5F_ACC_TRUNC, in_order.id(), access.id()), H5Fclose};
-    if (!file_.valid()) throw refused("cannot create");
+    if (!file_.valid()) throw refused("create");
   }
 
   void write_header(const RecordedLayout& layout) override {
@@ -157,7 +157,7 @@ class Hdf5File : public ResultsFile {
   }
 
   void require(bool good) const {
-    if (!good) throw refused("cannot write");
+    if (!good) throw refused("write");
     errno = 0;
   }
 

@@ -106,7 +106,7 @@ std::string difference_of_texts(const std::string& then, const std::string& now)
 
 Bytes file_bytes(const fs::path& file) {
   std::ifstream stream(file, std::ios::binary);
-  if (!stream) throw file_error("cannot read", file, errno);
+  if (!stream) throw file_error("read", file, errno);
   const std::vector<char> read{std::istreambuf_iterator<char>(stream), {}};
   const auto bytes = std::as_bytes(std::span(read));
   return {bytes.begin(), bytes.end()};

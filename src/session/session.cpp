@@ -153,7 +153,7 @@ void Session::reset() {
 }
 
 const RunSummary& Session::abandon(const Error& fault) {
-  runner_->abandon(fault.what());
+  runner_->abandon(fault);
   return summary();
 }
 
