@@ -470,6 +470,7 @@ enum class FactCode : std::uint16_t {
   SetNotFinite,
   NothingToSet,
   SignalUnknown,
+  NotRunAgain,
   NeedsRollback,
   NeedsSerialization,
   CheckpointReleased,

@@ -14,6 +14,7 @@
 #include <span>
 
 #include "base/file_error.hpp"
+#include "entrain/fact_codes.hpp"
 #include "record/hdf5_support.hpp"
 #include "record/hdf5_values.hpp"
 #include "record/results_file.hpp"
@@ -149,7 +150,8 @@ class Hdf5File : public ResultsFile {
   /// call that succeeded.
   Error refused(std::string_view action) const {
     if (errno != 0) return file_error(action, path_, errno);
-    return Error(ErrorCode::FileFailed, fmt::format("{} '{}': HDF5 refused", action, path_.string()),
+    return Error(ErrorCode::FileFailed,
+                 {FactCode::FileFailed, {path_.string()}, {{"what", action}, {"why", "HDF5 refused"}}},
                  {.subsystem = {},
                   .variable = {},
                   .time = std::nullopt,

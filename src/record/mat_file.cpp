@@ -19,6 +19,7 @@
 #include "base/posix_write.hpp"
 #include "base/values.hpp"
 #include "entrain/error.hpp"
+#include "entrain/fact_codes.hpp"
 #include "record/mat_layout.hpp"
 #include "record/results_file.hpp"
 
@@ -118,9 +119,9 @@ class MatFile : public ResultsFile {
                                          : natural == nullptr || *natural <= std::uint64_t{kLargestExact};
     if (fits) return;
     throw Error(ErrorCode::FileFailed,
-                fmt::format("cannot write '{}': '{}' is {} at t = {} s, and MAT files of version 4 hold integers up to "
-                            "2^53 only",
-                            path_.string(), names_[column], value_text(value), block.time(row)),
+                {FactCode::IntegerTooLarge,
+                 {path_.string(), names_[column]},
+                 {{"value", value_text(value)}, {"time", block.time(row), "s"}}},
                 {.subsystem = {},
                  .variable = {},
                  .time = {},

@@ -166,6 +166,7 @@ inline constexpr auto kErrors = [] {
       {SetNotFinite, Error, "set-not-finite", "'{0}' cannot be set to {value}: it is no finite number", ""},
       {NothingToSet, Error, "nothing-to-set", "there is no variable '{0}' to set", ""},
       {SignalUnknown, Error, "signal-unknown", "unknown signal '{0}'", ""},
+      {NotRunAgain, Error, "not-run-again", "it cannot be run again: it can be made once per process only", ""},
       {NeedsRollback, Error, "needs-rollback", "a checkpoint needs rollback in every subsystem; this one has none", ""},
       {NeedsSerialization, Error, "needs-serialization",
        "a checkpoint file needs the state of every subsystem, and {several~this one~these} cannot give it: {*}", ""},
