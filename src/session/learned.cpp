@@ -17,7 +17,7 @@
 namespace entrain {
 namespace {
 
-[[noreturn]] void refuse(Fact fact) {
+[[noreturn]] void refuse_correction(Fact fact) {
   throw Error(ErrorCode::InvalidSystem, std::move(fact),
               {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Learn again with 'entrain learn'"});
 }
@@ -28,7 +28,7 @@ InputId connected_input(const Graph& graph, const std::string& name) {
     known.push_back(graph.name(connection.input));
     if (known.back() == name) return connection.input;
   }
-  refuse({FactCode::LearnedInput, {name}, {{"suggestion", suggestion(name, known)}}});
+  refuse_correction({FactCode::LearnedInput, {name}, {{"suggestion", suggestion(name, known)}}});
 }
 
 /// The first line of `one` that `other` has not.
@@ -42,7 +42,7 @@ std::string first_missing(const std::vector<std::string>& one, const std::vector
 void require_same_system(const Learned& learned, const SystemDescription& description) {
   const auto here = description_lines(description);
   if (learned.description.empty() || here == learned.description) return;
-  refuse({FactCode::LearnedOtherSystem,
+  refuse_correction({FactCode::LearnedOtherSystem,
           {learned.system},
           {{"then", first_missing(learned.description, here)}, {"now", first_missing(here, learned.description)}}});
 }
@@ -93,7 +93,7 @@ std::vector<std::string> description_lines(const SystemDescription& description)
 CorrectionSchedule scheduled(const Learned& learned, const SystemDescription& description, const Graph& graph,
                              const RunSettings& settings) {
   if (!same_time(learned.step, settings.step) || !(learned.start == settings.start)) {
-    refuse({FactCode::LearnedOtherGrid,
+    refuse_correction({FactCode::LearnedOtherGrid,
             {},
             {{"start", learned.start, "s"},
              {"step", learned.step, "s"},
@@ -101,7 +101,7 @@ CorrectionSchedule scheduled(const Learned& learned, const SystemDescription& de
              {"run_step", settings.step, "s"}}});
   }
   if (learned.corrections.size() != learned.steps * learned.inputs.size()) {
-    refuse({FactCode::LearnedNumbers,
+    refuse_correction({FactCode::LearnedNumbers,
             {},
             {{"count", learned.corrections.size()}, {"steps", learned.steps}, {"inputs", learned.inputs.size()}}});
   }
@@ -110,7 +110,7 @@ CorrectionSchedule scheduled(const Learned& learned, const SystemDescription& de
   require_same_system(learned, description);
   const auto steps = Grid(settings.start, settings.stop, settings.step).steps();
   if (steps > learned.steps) {
-    refuse({FactCode::LearnedTooShort, {}, {{"steps", learned.steps}, {"run_steps", steps}}});
+    refuse_correction({FactCode::LearnedTooShort, {}, {{"steps", learned.steps}, {"run_steps", steps}}});
   }
   return {graph, std::move(inputs), learned.corrections};
 }
@@ -119,7 +119,7 @@ SystemDescription with_learned(SystemDescription description, const Learned& lea
   for (const auto& [name, value] : options_of_learning()) {
     const auto found = learned.options.find(name);
     if (found != learned.options.end() && found->second != value) {
-      refuse(fmt::format("the learned correction says {} = {}, with which nothing can be learned or corrected", name,
+      refuse_correction(fmt::format("the learned correction says {} = {}, with which nothing can be learned or corrected", name,
                          toml_text(found->second)));
     }
   }

@@ -139,13 +139,31 @@ inline ErrorContext place_of_failure(const RunSummary& summary) {
   return summary.failure ? summary.failure->context() : ErrorContext{};
 }
 
-/// Of a failure in JSON: the code and the subjects, "no-such-file a.fmu". `out` is what the program printed.
-inline std::string outline_of_failure(const std::string& out) {
-  const auto json = nlohmann::json::parse(out, nullptr, false);
-  if (!json.is_object() || !json.contains("failure")) return "no failure: " + out;
-  const auto subjects = json["failure"]["subjects"].get<std::vector<std::string>>();
-  return fmt::format("{}{}{}", json["failure"]["code"].get<std::string>(), subjects.empty() ? "" : " ",
-                     fmt::join(subjects, ", "));
+/// Of a fact in JSON: its code, or that of the fact that it quotes, and the subjects: "no-such-file a.fmu".
+inline std::string outline_of_json(const nlohmann::json& fact) {
+  const auto subjects = fact.at("subjects").get<std::vector<std::string>>();
+  const std::string code = fact.at("values").value("of", fact.at("code").get<std::string>());
+  return fmt::format("{}{}{}", code, subjects.empty() ? "" : " ", fmt::join(subjects, ", "));
+}
+
+/// The failure in JSON: run.json, or what the program printed with --json. null if there is none.
+inline nlohmann::json failure_in(const std::string& text) {
+  const auto json = nlohmann::json::parse(text, nullptr, false);
+  return json.is_object() && json.contains("failure") ? json["failure"] : nlohmann::json();
+}
+
+inline std::string outline_of_failure(const std::string& text) {
+  const auto failure = failure_in(text);
+  return failure.is_null() ? "no failure: " + text : outline_of_json(failure);
+}
+
+/// Of all problems that the program printed with --json, in lines.
+inline std::string outlines_of_problems(const std::string& text) {
+  const auto json = nlohmann::json::parse(text, nullptr, false);
+  if (!json.is_object() || !json.contains("problems")) return outline_of_failure(text);
+  std::string all;
+  for (const auto& problem : json["problems"]) all += outline_of_json(problem) + '\n';
+  return all;
 }
 
 /// What is wrong with a request that must throw: the facts of all problems; none when it passes, or fails otherwise.

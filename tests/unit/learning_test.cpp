@@ -135,16 +135,16 @@ TEST(WireRecord, of_a_slow_and_late_output_means_the_line_between_its_exact_valu
 TEST(Learn, system_without_feedthrough_has_nothing_to_learn) {
   auto description = example("lotka_volterra");
   description.stop = {0.1, {}};
-  expect_part(message_of([&] { learn(description, {}); }), "nothing to learn");
+  EXPECT_EQ(test::refusal_outline([&] { learn(description, {}); }), "nothing-to-learn");
 }
 
 TEST(Learn, wrong_options_are_told_all_at_once) {
   LearnOptions options;
   options.iterations = 0;
   options.gain = 3.0;
-  const auto message = message_of([&] { learn(example("learning"), options); });
-  expect_part(message, "iterations must be at least 1");
-  expect_part(message, "gain must be above 0");
+  const auto facts = test::refusal_of([&] { learn(example("learning"), options); });
+  EXPECT_TRUE(test::has_fact(facts, FactCode::LearnOptionRange, "iterations"));
+  EXPECT_TRUE(test::has_fact(facts, FactCode::LearnOptionRange, "gain"));
 }
 
 /// plant: x' = u, y = x, and a part whose output is a function of its input and its state.
@@ -194,7 +194,7 @@ TEST(Feedthrough, that_shows_only_later_is_found_in_a_first_run) {
 }
 
 TEST(Feedthrough, that_is_declared_but_never_shows_is_not_learned_and_told) {
-  expect_part(message_of([] { plan_of("boaster"); }), "nothing to learn");
+  EXPECT_EQ(test::refusal_outline([] { plan_of("boaster"); }), "nothing-to-learn");
 }
 
 }  // namespace learning_test
