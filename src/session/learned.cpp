@@ -42,9 +42,10 @@ std::string first_missing(const std::vector<std::string>& one, const std::vector
 void require_same_system(const Learned& learned, const SystemDescription& description) {
   const auto here = description_lines(description);
   if (learned.description.empty() || here == learned.description) return;
-  refuse_correction({FactCode::LearnedOtherSystem,
-          {learned.system},
-          {{"then", first_missing(learned.description, here)}, {"now", first_missing(here, learned.description)}}});
+  refuse_correction(
+      {FactCode::LearnedOtherSystem,
+       {learned.system},
+       {{"then", first_missing(learned.description, here)}, {"now", first_missing(here, learned.description)}}});
 }
 
 }  // namespace
@@ -94,16 +95,17 @@ CorrectionSchedule scheduled(const Learned& learned, const SystemDescription& de
                              const RunSettings& settings) {
   if (!same_time(learned.step, settings.step) || !(learned.start == settings.start)) {
     refuse_correction({FactCode::LearnedOtherGrid,
-            {},
-            {{"start", learned.start, "s"},
-             {"step", learned.step, "s"},
-             {"run_start", settings.start, "s"},
-             {"run_step", settings.step, "s"}}});
+                       {},
+                       {{"start", learned.start, "s"},
+                        {"step", learned.step, "s"},
+                        {"run_start", settings.start, "s"},
+                        {"run_step", settings.step, "s"}}});
   }
   if (learned.corrections.size() != learned.steps * learned.inputs.size()) {
-    refuse_correction({FactCode::LearnedNumbers,
-            {},
-            {{"count", learned.corrections.size()}, {"steps", learned.steps}, {"inputs", learned.inputs.size()}}});
+    refuse_correction(
+        {FactCode::LearnedNumbers,
+         {},
+         {{"count", learned.corrections.size()}, {"steps", learned.steps}, {"inputs", learned.inputs.size()}}});
   }
   std::vector<InputId> inputs;
   for (const auto& name : learned.inputs) inputs.push_back(connected_input(graph, name));
@@ -119,8 +121,9 @@ SystemDescription with_learned(SystemDescription description, const Learned& lea
   for (const auto& [name, value] : options_of_learning()) {
     const auto found = learned.options.find(name);
     if (found != learned.options.end() && found->second != value) {
-      refuse_correction(fmt::format("the learned correction says {} = {}, with which nothing can be learned or corrected", name,
-                         toml_text(found->second)));
+      refuse_correction({FactCode::LearnedWithOtherOption,
+                         {name},
+                         {{"value", toml_text(found->second)}, {"asked", toml_text(value)}}});
     }
   }
   description.method.value = learnable_method();
