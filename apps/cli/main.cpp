@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cli/common.hpp"
+#include "entrain/report.hpp"
 #include "entrain/text.hpp"
 #include "entrain/watchdog.hpp"
 
@@ -31,6 +32,17 @@ int wrong_usage(std::string_view what) {
   return kWrongUsage;
 }
 
+/// Who asked for JSON gets an error as JSON too.
+int run_command(const Command& command) {
+  try {
+    return command.run();
+  } catch (const Error& error) {
+    const auto* json = command.app->get_option_no_throw("--json");
+    if (json != nullptr && json->count() > 0) print(error_json(error));
+    throw;
+  }
+}
+
 int dispatch(int argc, char** argv) {
   CLI::App program("Entrain couples simulators and advances them together in time.", "entrain");
   program.require_subcommand(1);
@@ -44,7 +56,7 @@ int dispatch(int argc, char** argv) {
   try {
     program.parse(argc, argv);
     for (const auto& command : commands) {
-      if (command.app->parsed()) return command.run();
+      if (command.app->parsed()) return run_command(command);
     }
   } catch (const CLI::ParseError& error) {
     // A request for help is an "error" with code 0.

@@ -20,4 +20,8 @@ ENTRAIN_API void require_pages();
 /// whose units and descriptions a table of numbers cannot hold.
 ENTRAIN_API std::string summary_json(const RunSummary& summary, std::span<const Signal> recorded = {});
 
+/// {"failure": ..., "problems": [...]}: an error as data. The failure is written as in run.json; problems are there
+/// when the error has some.
+ENTRAIN_API std::string error_json(const Error& error);
+
 }  // namespace entrain

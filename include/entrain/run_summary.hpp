@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "entrain/capabilities.hpp"
+#include "entrain/error.hpp"
 #include "entrain/export.hpp"
-#include "entrain/fact.hpp"
 #include "entrain/method_traits.hpp"
 #include "entrain/system_description.hpp"
 
@@ -93,7 +93,8 @@ struct RunSummary {
   std::string method;
   MethodFamily family = MethodFamily::Explicit;  ///< of the method
   Termination termination = Termination::NotStarted;
-  std::string message;  ///< why it ended, when not completed
+  std::string message;           ///< why it ended, when not completed
+  std::optional<Error> failure;  ///< of a failed run: what ended it, as data
   Time start = 0.0;
   Time stop = 0.0;
   Time reached = 0.0;

@@ -375,7 +375,7 @@ Advice advise(const SystemDescription& description, const AdviceSettings& settin
 }
 
 SystemDescription applied(const SystemDescription& description, const Advice& advice, const Extensions& extensions) {
-  if (!advice.choice) throw Error(ErrorCode::InvalidSystem, "there is no advice to apply: " + advice.reason());
+  if (!advice.choice) throw Error(ErrorCode::InvalidSystem, {FactCode::NoAdvice, {}, {{"why", advice.reason()}}});
   SystemDescription result = with_config(MethodRegistry(extensions), description, advice.candidates[*advice.choice]);
   result.step = {advice.recommended_step.value_or(advice.step), {}};
   return result;

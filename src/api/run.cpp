@@ -10,6 +10,7 @@
 #include "base/printable.hpp"
 #include "base/replace_file.hpp"
 #include "description/system_file.hpp"
+#include "entrain/fact_codes.hpp"
 #include "entrain/recording.hpp"
 #include "entrain/report.hpp"
 #include "entrain/system.hpp"
@@ -122,24 +123,22 @@ class CheckpointWriter : public Observer {
 void check_checkpoints(const CheckpointOptions& options, const Simulation& simulation) {
   if (options.resume) simulation.check_resume(*options.resume);
   if (options.append && !options.resume) {
-    throw Error(ErrorCode::InvalidSystem, "nothing to append to: no checkpoint to go on from is named");
+    throw Error(ErrorCode::InvalidSystem, {FactCode::NothingToAppendTo});
   }
   if (!options.file) return;
   simulation.require_serialization();
   std::error_code unknown;  // reported when the file is written
-  if (fs::is_directory(*options.file, unknown)) throw file_error("cannot create", *options.file, EISDIR);
+  if (fs::is_directory(*options.file, unknown)) throw file_error("create", *options.file, EISDIR);
   const auto folder = fs::absolute(*options.file).parent_path();
-  if (!fs::is_directory(folder, unknown)) throw file_error("cannot create", *options.file, ENOENT);
+  if (!fs::is_directory(folder, unknown)) throw file_error("create", *options.file, ENOENT);
 }
 
 /// The folder of the run that wrote the checkpoint.
 fs::path continued_folder(const fs::path& checkpoint) {
   const auto before = read_checkpoint_info(checkpoint);
   if (fs::is_directory(before.directory)) return before.directory;
-  throw Error(
-      ErrorCode::FileFailed,
-      fmt::format("the results of the checkpoint '{}' are no longer in '{}'", checkpoint.string(), before.directory),
-      {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Leave --append away"});
+  throw Error(ErrorCode::FileFailed, {FactCode::ResultsGone, {checkpoint.string(), before.directory}},
+              {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Leave --append away"});
 }
 
 /// A checkpoint in the place of a file of the run would replace it.
@@ -148,7 +147,7 @@ void check_place(const fs::path& checkpoint, const RunResult& run) {
   for (const auto& name : {run.results.filename(), fs::path("run.json"), fs::path("steps.json"), fs::path("fmu.log"),
                            fs::path("system.resolved.toml"), fs::path("report.html")}) {
     if (file != fs::absolute(run.folder / name).lexically_normal()) continue;
-    throw Error(ErrorCode::FileFailed, fmt::format("the checkpoint cannot be '{}', a file of the run", file.string()),
+    throw Error(ErrorCode::FileFailed, {FactCode::CheckpointIsRunFile, {file.string()}},
                 {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Choose another name"});
   }
 }
@@ -197,7 +196,7 @@ class DirectoryRun {
   void make_folder(const Extensions& extensions) {
     const auto& checkpoint = options_.checkpoint;
     if (checkpoint.append && options_.folder) {
-      throw Error(ErrorCode::InvalidSystem, "a run that is appended goes on in its own folder, not in another");
+      throw Error(ErrorCode::InvalidSystem, {FactCode::AppendElsewhere});
     }
     result_.folder = checkpoint.append ? continued_folder(*checkpoint.resume)
                                        : make_run_directory(description_.name, options_.folder);
@@ -216,7 +215,7 @@ class DirectoryRun {
     continued_results_file(format(), result_.results);
     std::error_code missing;
     if (fs::file_size(result_.results, missing) == 0 || missing) {
-      throw file_error("cannot go on in", result_.results, ENOENT);
+      throw file_error("go on in", result_.results, ENOENT);
     }
   }
 
@@ -239,6 +238,7 @@ class DirectoryRun {
     } catch (const Error& error) {  // a full disk at the very end is a failure like any other
       summary.termination = Termination::Failed;
       summary.message = error.what();
+      summary.failure = error;
     }
     return summary;
   }

@@ -11,6 +11,7 @@
 
 #include "assembly/schedule.hpp"
 #include "assembly/written_starts.hpp"
+#include "base/quoting.hpp"
 #include "base/suggest.hpp"
 #include "base/values.hpp"
 #include "description/array_connections.hpp"
@@ -100,7 +101,7 @@ class Assembler {
     } catch (const Error& error) {  // a parameter that makes no sense
       const auto written = starts.find(error.context().variable);
       problem(written == starts.end() ? description.where : written->second.where,
-              {FactCode::SubsystemRefused, {description.name}, {{"why", error.what()}}});
+              quoting({FactCode::SubsystemRefused, {description.name}}, error, error.what()));
       broken_.insert(description.name);
     }
   }
@@ -134,8 +135,8 @@ class Assembler {
     try {
       subsystem.set_start(*place, *value);
     } catch (const Error& error) {  // it would never reach the variable
-      problem(written.where,
-              {FactCode::StartRefused, {fmt::format("{}.{}", description.name, name)}, {{"why", error.message()}}});
+      problem(written.where, quoting({FactCode::StartRefused, {fmt::format("{}.{}", description.name, name)}}, error,
+                                     error.message()));
     }
   }
 

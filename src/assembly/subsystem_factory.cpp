@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/fault_watch.hpp"
+#include "base/quoting.hpp"
 #include "base/suggest.hpp"
 #include "entrain/fact_codes.hpp"
 #include "models/registry.hpp"
@@ -56,7 +57,7 @@ class Factory {
       if (system_.step && system_.step->value > 0.0) choice.step = system_.step->value;
       return make_fmu_subsystem(description.name, description.fmu, choice);
     } catch (const Error& error) {
-      problems.push_back(problem_of({FactCode::FmuUnusable, {description.name}, {{"why", error.message()}}},
+      problems.push_back(problem_of(quoting({FactCode::FmuUnusable, {description.name}}, error, error.message()),
                                     error.context().remedy, description.fmu_where));
       return nullptr;
     }
@@ -78,7 +79,7 @@ class Factory {
       }
       return make_native_subsystem(description.name, std::move(source));
     } catch (const Error& error) {
-      problems.push_back(problem_of({FactCode::TableUnusable, {description.name}, {{"why", error.message()}}},
+      problems.push_back(problem_of(quoting({FactCode::TableUnusable, {description.name}}, error, error.message()),
                                     error.context().remedy, description.csv_where));
       return nullptr;
     }

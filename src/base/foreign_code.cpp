@@ -7,6 +7,7 @@
 #include "base/fault_watch.hpp"
 #include "base/printable.hpp"
 #include "entrain/error.hpp"
+#include "entrain/fact_codes.hpp"
 
 namespace entrain {
 
@@ -34,7 +35,7 @@ void ForeignCode::explain_exception(const char* name) {
     what = fmt::format("'{}'", printable(exception.what()));
   } catch (...) {  // NOLINT(bugprone-empty-catch): `what` contains it
   }
-  throw Error(ErrorCode::SubsystemFailed, fmt::format("{} threw a C++ exception in {}: {}", owner_.code, name, what),
+  throw Error(ErrorCode::SubsystemFailed, {FactCode::CodeThrew, {owner_.code}, {{"function", name}, {"what", what}}},
               {.subsystem = owner_.subsystem,
                .variable = {},
                .time = time(),

@@ -129,7 +129,7 @@ class Learner {
     const RunSummary summary = run_.run(horizon, &schedule, record_);
     if (record_.steps() > grid_.steps()) {
       throw Error(ErrorCode::SolverFailed,
-                  fmt::format("a run made {} macro steps where {} were planned", record_.steps(), grid_.steps()));
+                  {FactCode::StepsBeyondPlan, {}, {{"steps", record_.steps()}, {"planned", grid_.steps()}}});
     }
     interrupted_ = summary.termination == Termination::Interrupted;
     LearnIteration iteration = judged(record_, run_.system().graph());
@@ -277,7 +277,7 @@ LearnResult learn(const SystemDescription& description, const LearnOptions& opti
   const FoundFeedthrough found = find_feedthrough(run);
   auto wires = learned_wires(run.system(), found.outputs, run.settings().step);
   if (wires.empty()) {
-    throw Error(ErrorCode::InvalidSystem, "there is nothing to learn: no connected output follows an input at once",
+    throw Error(ErrorCode::InvalidSystem, {FactCode::NothingToLearn},
                 {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Run the system with 'entrain run'"});
   }
   LearnPlan plan = planned(run.system(), found, wires);

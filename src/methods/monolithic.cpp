@@ -84,7 +84,7 @@ void Monolithic::evaluate_signals(CoupledSystem& system, Time t, std::span<const
     });
     if (!differentiates_inputs_ || !update_input_slopes(system, t, x)) return;
   }
-  throw Error(ErrorCode::LoopNotSolved, "subsystems that differentiate their inputs form a loop",
+  throw Error(ErrorCode::LoopNotSolved, {FactCode::InputSlopesLoop},
               {.subsystem = {}, .variable = {}, .time = t, .remedy = "Couple them by a method with held inputs"});
 }
 
@@ -192,8 +192,7 @@ void Monolithic::settle_events(CoupledSystem& system, Time t) {
     // A discrete change may show in an output alone; subsystems that read it must see it as well.
     if (!again && x_ == before && signals_ == signals_before) return;
   }
-  throw Error(ErrorCode::SubsystemFailed,
-              fmt::format("its events cause each other without end ({} rounds at one time)", kMostRounds),
+  throw Error(ErrorCode::SubsystemFailed, {FactCode::EndlessEvents, {}, {{"rounds", kMostRounds}}},
               {.subsystem = system.graph().name(SubsystemId{culprit}), .variable = {}, .time = t, .remedy = {}});
 }
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "entrain/capabilities.hpp"
-#include "entrain/fact.hpp"
+#include "entrain/error.hpp"
 #include "entrain/system_description.hpp"
 
 namespace entrain {
@@ -23,7 +23,9 @@ inline constexpr int kRunFormat = 2;
 /// {"code", "kind", "subjects", "values", "units", "text"}: see docs/run.schema.json.
 nlohmann::ordered_json json_of(const Fact& fact);
 nlohmann::ordered_json json_of(std::span<const Fact> facts);
-/// The inverse. What a newer version wrote, with a code that this one does not know, keeps its text.
+/// Its fact, with "subsystem", "variable" and "time" (s) as far as they are known.
+nlohmann::ordered_json json_of(const Error& error);
+/// The other way. What a newer version wrote, with a code that this one does not know, keeps its text.
 Fact fact_from(const nlohmann::ordered_json& json);
 
 /// A new last entry. Objects that keep their order are searched from the front: operator[] for each of many keys would

@@ -13,6 +13,7 @@
 #include "description/subsystem_keys.hpp"
 #include "description/system_file.hpp"
 #include "entrain/error.hpp"
+#include "entrain/fact_codes.hpp"
 #include "entrain/report.hpp"
 #include "read/results_readers.hpp"
 #include "report/json_parts.hpp"
@@ -32,7 +33,7 @@ std::string file_text(const fs::path& file) {
 }
 
 Error unreadable(const fs::path& file, const std::string& why) {
-  return Error(ErrorCode::FileFailed, fmt::format("cannot read '{}': {}", file.string(), why),
+  return Error(ErrorCode::FileFailed, {FactCode::FileFailed, {file.string()}, {{"what", "read"}, {"why", why}}},
                {.subsystem = {},
                 .variable = {},
                 .time = std::nullopt,
@@ -131,8 +132,7 @@ Json read_run_json(const fs::path& folder) {
   auto run = Json::parse(file_text(file), nullptr, false);
   if (!run.is_object() || !run.contains("subsystems")) throw unreadable(file, "this is no summary of a run");
   if (run.value("format", 1) > kRunFormat) {
-    throw Error(ErrorCode::FileFailed,
-                fmt::format("cannot read '{}': a newer version of the program wrote it", file.string()),
+    throw Error(ErrorCode::FileFailed, {FactCode::NewerFormat, {file.string()}},
                 {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Use that version, or run the system again"});
   }
   // Sentences in format 1.

@@ -35,6 +35,12 @@ void forget_residuals(RunSummary& summary) {
   for (auto& connection : summary.connections) connection.max_residual = kUnknown;
 }
 
+/// What methods and observers of users throw keeps its own words.
+Error error_of(const std::exception& thrown) {
+  const auto* known = dynamic_cast<const Error*>(&thrown);
+  return known == nullptr ? Error(ErrorCode::SubsystemFailed, thrown.what()) : *known;
+}
+
 /// What a run has done, of all that a summary contains: the rest is known again when it is prepared.
 template <class Visitor>
 void visit_progress(Visitor& visit, RunSummary& summary) {
@@ -78,7 +84,7 @@ void Runner::run_until(Time t) {
     if (summary_.termination == Termination::NotStarted) begin();
     advance_while_before(std::min(t, settings_.stop));
   } catch (const std::exception& error) {
-    finish(Termination::Failed, error.what());
+    fail(error);
     return;
   }
   if (summary_.termination == Termination::Running) {
@@ -90,8 +96,13 @@ void Runner::run_until(Time t) {
   }
 }
 
-void Runner::abandon(std::string message) {
-  if (summary_.termination == Termination::Running) finish(Termination::Failed, std::move(message));
+void Runner::abandon(const Error& fault) {
+  if (summary_.termination == Termination::Running) fail(fault);
+}
+
+void Runner::fail(const std::exception& error) {
+  summary_.failure = error_of(error);
+  finish(Termination::Failed, error.what());
 }
 
 void Runner::begin() {
@@ -317,6 +328,7 @@ void Runner::finish(Termination termination, std::string message) {
       if (summary_.termination == Termination::Completed) {
         summary_.termination = Termination::Failed;
         summary_.message = error.what();
+        summary_.failure = error_of(error);
       }
     }
   }
@@ -359,7 +371,7 @@ void Runner::resume(std::span<const std::byte> bytes, ResumedFrom from, const st
     const Sample now = sample();
     for (std::size_t i = 0; i < observers_.size(); ++i) observers_[i]->resume(now, summary_, observers[i]);
   } catch (const std::exception& error) {
-    finish(Termination::Failed, error.what());
+    fail(error);
   }
 }
 

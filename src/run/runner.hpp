@@ -36,7 +36,7 @@ class Runner {
   void run_until(Time t);
 
   /// Ends a run that is under way as failed, from another thread: see Simulation::abandon.
-  void abandon(std::string message);
+  void abandon(const Error& fault);
 
   /// A call of run_until or resume is under way: an observer asks.
   bool is_inside() const { return inside_; }
@@ -78,6 +78,7 @@ class Runner {
   void exchange_discrete();
   void collect_warnings();
   void finish(Termination termination, std::string message);
+  void fail(const std::exception& error);
   void refresh_summary();
   void refresh_residuals();
   void limit_seconds();

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "report/page.hpp"
+#include "support/facts.hpp"
 #include "support/program.hpp"
 
 namespace entrain::test {
@@ -81,9 +82,9 @@ TEST_F(CompareTest, of_wrong_input_names_the_fault) {
   EXPECT_EQ(missing.exit_code, 1);
   EXPECT_NE(missing.err.find("nowhere"), std::string::npos) << missing.err;
   write_text(folder_ / "other.csv", "time,x\n0,1\n");
-  const auto nothing = run({"compare", "held", "other.csv"});
+  const auto nothing = run({"compare", "held", "other.csv", "--json"});
   EXPECT_EQ(nothing.exit_code, 1);
-  EXPECT_NE(nothing.err.find("no variable in common"), std::string::npos) << nothing.err;
+  EXPECT_EQ(failure_in(nothing.out)["code"], "nothing-in-common") << nothing.err;
 }
 
 TEST_F(CompareTest, watched_signals_are_shown_as_a_line) {

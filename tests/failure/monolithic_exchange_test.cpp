@@ -40,7 +40,7 @@ start = {{ mode = {} }}
 
 void expect_stop(const RunSummary& summary) {
   EXPECT_EQ(summary.termination, Termination::Completed);
-  EXPECT_NE(summary.message.find("ended by 'part' at t = "), std::string::npos) << summary.message;
+  EXPECT_NE(summary.message.find("'part'"), std::string::npos) << summary.message;
 }
 
 TEST_F(MonolithicExchange, fmu_that_asks_to_stop_after_an_internal_step_ends_the_run_there) {

@@ -10,6 +10,7 @@
 
 #include "base/fault_watch.hpp"
 #include "base/printable.hpp"
+#include "entrain/fact_codes.hpp"
 
 namespace entrain {
 namespace foreign_code_test {
@@ -53,7 +54,9 @@ TEST(ForeignCode, turns_what_is_thrown_into_an_error_and_is_done) {
   } catch (const Error& error) {
     EXPECT_EQ(error.context().subsystem, "part");
     EXPECT_EQ(error.context().time, 1.5);
-    EXPECT_EQ(error.message(), "library threw a C++ exception in f: of an unknown type");
+    EXPECT_EQ(error.fact().code, FactCode::CodeThrew);
+    EXPECT_EQ(error.fact().subjects, std::vector<std::string>{"library"});
+    EXPECT_EQ(error.fact().text("function"), "f");
   }
   EXPECT_FALSE(code.usable());
   EXPECT_EQ(ForeignCode::current(), nullptr);

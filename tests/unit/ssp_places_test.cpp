@@ -133,14 +133,15 @@ TEST(SspPackage, reaches_nothing_outside_by_any_path) {
     test::write_archive(folder / "a.ssp", {{"SystemStructure.ssd", ssd}});
     std::vector<Problem> problems;
     read_ssp(folder / "a.ssp", problems);
-    return problems.empty() ? "accepted" : problems.front().message;
+    return problems.empty() ? "accepted" : test::outline(problems.front().fact);
   };
   for (const std::string& source : {absolute, (folder / "v.ssv").string(), std::string("../v.ssv")}) {
     EXPECT_EQ(message(document("<ParameterBindings><ParameterBinding source=\"" + source + "\"/></ParameterBindings>")),
-              "the source '" + source + "' leads out of the package");
+              "parameters-unusable " + source + " (kind = package, of = source-leads-out)");
     EXPECT_EQ(message(document("<Elements><Component name=\"c\" source=\"" + source + "\"/></Elements>")),
-              "component 'c': the source '" + source + "' leads out of the package");
-    EXPECT_EQ(message(bound_to("source=\"c.fmu\"", source)), "the source '" + source + "' leads out of the FMU");
+              "component-unusable c, " + source + " (kind = package, of = source-leads-out)");
+    EXPECT_EQ(message(bound_to("source=\"c.fmu\"", source)),
+              "parameters-unusable " + source + " (kind = FMU, of = source-leads-out)");
   }
 }
 

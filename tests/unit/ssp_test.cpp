@@ -168,8 +168,7 @@ TEST_F(Ssp, what_is_not_supported_is_named) {
   EXPECT_EQ(problem(document("<Elements><Component name=\"m\"/></Elements>")),
             "component-without-source m; name the FMU that it is");
   EXPECT_EQ(problem(document("<Elements><Component name=\"m\" source=\"http://x.org/a.fmu\"/></Elements>")),
-            "component-unusable m (why = the source 'http://x.org/a.fmu' has a scheme that is not supported); Name a "
-            "file of the package or beside it");
+            "component-unusable m, http://x.org/a.fmu (of = source-scheme); Name a file of the package or beside it");
   const std::string pair =
       "<Elements><Component name=\"a\" source=\"a.fmu\"/></Elements><Connections><Connection "
       "startElement=\"a\" startConnector=\"y\" endElement=\"";

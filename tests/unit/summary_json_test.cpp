@@ -7,6 +7,7 @@
 
 #include "base/replace_file.hpp"
 #include "entrain/error.hpp"
+#include "entrain/fact_codes.hpp"
 #include "entrain/run.hpp"
 #include "support/facts.hpp"
 #include "support/temporary_folder.hpp"
@@ -162,7 +163,8 @@ TEST(RunDirectory, failure_names_the_folder_and_a_remedy) {
     FAIL() << "must throw";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::FileFailed);
-    EXPECT_NE(error.message().find((folder / "file/out").string()), std::string::npos);
+    EXPECT_EQ(error.fact().code, FactCode::FileFailed);
+    EXPECT_EQ(error.fact().subjects, std::vector<std::string>{(folder / "file/out").string()});
     EXPECT_NE(error.context().remedy.find("--out"), std::string::npos);
   }
 }

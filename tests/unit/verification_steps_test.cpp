@@ -43,7 +43,7 @@ std::string error_of(const SystemDescription& description) {
   try {
     verify(description);
   } catch (const Error& error) {
-    return error.problems().empty() ? error.what() : test::outline(error.problems().front());
+    return error.problems().empty() ? test::outline(error) : test::outline(error.problems().front());
   }
   return {};
 }

@@ -205,7 +205,8 @@ void CoSimulation::throw_endless_events() {
   ErrorContext where = reporter_.context(end_.time);
   where.remedy = "The fault is in this FMU: it reports an event again and again without advancing";
   throw Error(ErrorCode::SubsystemFailed,
-              fmt::format("{} events at the same time{}", kMostEventsInPlace, reporter_.log().take_text()), where);
+              {FactCode::FmuEventsInPlace, {}, {{"events", kMostEventsInPlace}, {"said", reporter_.log().take_text()}}},
+              where);
 }
 
 void CoSimulation::keep_end(const InputBlock& inputs, Duration size) {

@@ -140,7 +140,7 @@ class Prober {
     const bool same = second == first;
     const FmuResult freed = instance_->free_state(state);
     if (!result.done()) return result;
-    if (!same) throw Error(ErrorCode::SubsystemFailed, "the same step from the restored state ends elsewhere");
+    if (!same) throw Error(ErrorCode::SubsystemFailed, {FactCode::FmuReplayDiffers});
     return freed;
   }
 

@@ -9,6 +9,7 @@
 
 #include "base/values.hpp"
 #include "base/xml.hpp"
+#include "entrain/fact_codes.hpp"
 
 namespace entrain {
 namespace {
@@ -119,7 +120,7 @@ std::optional<ValueType> value_type(FmuType type) {
 
 void refuse_float32(double number, ErrorContext context) {
   context.remedy = "Keep it in the range of that type";
-  throw Error(ErrorCode::InvalidSystem, fmt::format("the value {} does not fit its type, Float32", number),
+  throw Error(ErrorCode::InvalidSystem, {FactCode::ValueDoesNotFit, {}, {{"value", number}, {"type", "Float32"}}},
               std::move(context));
 }
 

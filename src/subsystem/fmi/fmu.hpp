@@ -154,7 +154,7 @@ class Fmu {
 };
 
 /// "FMU 'prey.fmu': fmi2DoStep returned fmi2Discard; its log: 'no'".
-std::string call_text(const FmuResult& result, FmuLog& log);
+Fact call_fact(const FmuResult& result, FmuLog& log);
 
 /// Throws Error{SubsystemFailed} with the call and the last words of the FMU, unless the call succeeded.
 void require_done(const FmuResult& result, FmuLog& log, const ErrorContext& context);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/values.hpp"
+#include "entrain/fact_codes.hpp"
 #include "subsystem/fmi/fmi_text.hpp"
 #include "subsystem/fmi/fmu.hpp"
 
@@ -65,10 +66,7 @@ class Beginning {
       const Value* start = start_of(variable, element);
       if (start != nullptr) whole.values[element] = *start;
       if (start != nullptr || is_given(element)) continue;
-      throw Error(ErrorCode::InvalidSystem,
-                  fmt::format("an array is set as a whole, but neither you nor the FMU give all {} elements of '{}' a "
-                              "start value",
-                              count, variable.name),
+      throw Error(ErrorCode::InvalidSystem, {FactCode::FmuStartsMissing, {variable.name}, {{"elements", count}}},
                   {.subsystem = subsystem_, .variable = {}, .time = {}, .remedy = "Give all of them"});
     }
     return whole;
@@ -102,10 +100,11 @@ class Beginning {
     if (variable.initial == FmuInitial::Approximate || !read(variable, arrived)) return;
     for (std::size_t i = 0; i < arrived.size(); ++i) {
       if (arrived[i] == as_stored(variable, start.values[i])) continue;
-      const std::string element = arrived.size() > 1 ? fmt::format(" of element {}", i + 1) : "";
-      throw Error(ErrorCode::InvalidSystem,
-                  fmt::format("the start value{} did not reach the FMU: {} was set, {} is read back", element,
-                              value_text(start.values[i]), value_text(arrived[i])),
+      Fact fact{FactCode::FmuStartNotTaken,
+                {variable.name},
+                {{"set", value_text(start.values[i])}, {"read", value_text(arrived[i])}}};
+      if (arrived.size() > 1) fact.values.emplace_back("element", i + 1);
+      throw Error(ErrorCode::InvalidSystem, std::move(fact),
                   {.subsystem = subsystem_,
                    .variable = variable.name,
                    .time = how_.experiment.start,

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "entrain/error.hpp"
+#include "entrain/fact_codes.hpp"
 #include "entrain/subsystem.hpp"
 #include "subsystem/fmi/fmu_log.hpp"
 #include "subsystem/fmi/library.hpp"
@@ -233,7 +234,7 @@ Integer checked_integer(const FmuVariable& variable, const Value& value) {
   const auto wide = std::get<std::int64_t>(value);
   if (std::in_range<Integer>(wide)) return static_cast<Integer>(wide);
   throw Error(ErrorCode::InvalidSystem,
-              "the value " + std::to_string(wide) + " does not fit its type, " + std::string(to_string(variable.type)),
+              {FactCode::ValueDoesNotFit, {}, {{"value", std::to_string(wide)}, {"type", to_string(variable.type)}}},
               {.subsystem = {}, .variable = variable.name, .time = {}, .remedy = {}});
 }
 

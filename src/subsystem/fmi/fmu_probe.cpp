@@ -52,13 +52,13 @@ namespace {
 struct ProbeAnswer {
   std::optional<FmuAbilities> abilities;
   int code = 0;
-  std::string message;
+  Fact fact;
   std::string subsystem, variable, remedy;
   std::optional<double> time;
 
   template <class Visitor>
   void fields(Visitor& visit) {
-    visit(abilities, code, message, subsystem, variable, remedy, time);
+    visit(abilities, code, fact, subsystem, variable, remedy, time);
   }
 };
 
@@ -82,7 +82,7 @@ class ProbeApart {
         const auto& context = error.context();
         answer = {{},
                   static_cast<int>(error.code()),
-                  error.message(),
+                  error.fact(),
                   context.subsystem,
                   context.variable,
                   context.remedy,
@@ -95,7 +95,7 @@ class ProbeApart {
     ProbeAnswer answer;
     from_bytes(outcome->answer, answer);
     if (!answer.abilities) {
-      throw Error(static_cast<ErrorCode>(answer.code), answer.message,
+      throw Error(static_cast<ErrorCode>(answer.code), answer.fact,
                   {answer.subsystem, answer.variable, answer.time, answer.remedy});
     }
     found = std::move(*answer.abilities);

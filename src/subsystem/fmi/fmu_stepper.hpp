@@ -29,8 +29,8 @@ class FmuReporter {
     if (std::find(notes_.begin(), notes_.end(), fact) == notes_.end()) notes_.push_back(std::move(fact));
   }
   const std::vector<Fact>& notes() const { return notes_; }
-  /// The call that refused the last step, and what the FMU logged.
-  std::string refusal() const { return call_text(refusal_, log_) + (refusal_.done() ? " without advancing" : ""); }
+  /// The call that refused the last step, and what the FMU said.
+  std::string refusal() const { return render(call_fact(refusal_, log_)) + (refusal_.done() ? " without advancing" : ""); }
   bool failed() const { return failed_; }  ///< a call has; no other may follow
 
  private:

@@ -27,9 +27,10 @@ FmuInterface chosen_interface(const Fmu& fmu, const FmuChoice& choice) {
   const FmuInterface other =
       wanted == FmuInterface::CoSimulation ? FmuInterface::ModelExchange : FmuInterface::CoSimulation;
   if (!choice.interface) return other;
-  throw Error(ErrorCode::InvalidSystem,
-              fmt::format("FMU '{}': it does not offer {}, only {}", fmu.name(), to_string(wanted), to_string(other)),
-              {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Leave 'interface' away, or export it again"});
+  throw Error(
+      ErrorCode::InvalidSystem,
+      {FactCode::FmuOtherInterface, {fmu.name()}, {{"wanted", to_string(wanted)}, {"offered", to_string(other)}}},
+      {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Leave 'interface' away, or export it again"});
 }
 
 /// States of 24 bits cannot be integrated to ten digits: the integrator would follow their rounding.
@@ -193,7 +194,7 @@ const FmuAbilities& FmuSubsystem::proven() const {
   } catch (const Error& error) {
     ErrorContext context = error.context();
     context.subsystem = name_;
-    throw Error(error.code(), error.message(), context);
+    throw Error(error.code(), error.fact(), context);
   }
 }
 
@@ -227,8 +228,7 @@ void FmuSubsystem::set_start(VariableTable::Place place, const Value& value) {
   assert(place.causality != Causality::Output);
   const PortOrigin origin = ports_.origin(place);
   if (fmu_->description().variables[origin.variable].initial == FmuInitial::Calculated) {
-    throw Error(ErrorCode::InvalidSystem,
-                "cannot be given a start value: the FMU calculates it (initial=\"calculated\")");
+    throw Error(ErrorCode::InvalidSystem, {FactCode::FmuStartCalculated});
   }
   note_start(origin, value);
   if (place.causality == Causality::DiscreteInput) discrete_[origin.variable][origin.element] = value;
@@ -262,7 +262,7 @@ void FmuSubsystem::change(FunctionRef<FmuResult()> set) {
     ErrorContext context = error.context();
     context.subsystem = name_;
     context.time = now();
-    throw Error(error.code(), error.message(), context);
+    throw Error(error.code(), error.fact(), context);
   }
 }
 

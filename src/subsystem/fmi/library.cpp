@@ -11,6 +11,7 @@
 
 #include "base/printable.hpp"
 #include "entrain/error.hpp"
+#include "entrain/fact_codes.hpp"
 #include "subsystem/fmi/elf_file.hpp"
 
 namespace entrain {
@@ -24,8 +25,8 @@ constexpr bool kMayBeApart = true;
 
 namespace fs = std::filesystem;
 
-[[noreturn]] void fail(const std::string& fmu, const std::string& what, const std::string& remedy) {
-  throw Error(ErrorCode::InvalidSystem, fmt::format("FMU '{}': {}", fmu, what),
+[[noreturn]] void fail(Fact fact, const std::string& remedy) {
+  throw Error(ErrorCode::InvalidSystem, std::move(fact),
               {.subsystem = {}, .variable = {}, .time = {}, .remedy = remedy});
 }
 
@@ -65,34 +66,34 @@ int loading_flags(const fs::path& file) {
   return kMayBeApart && (required.apart || !own_first) ? kUsual | RTLD_DEEPBIND : kUsual;
 }
 
-/// The loader of this platform reports it in one line; the user needs to know which of four things it is.
-[[noreturn]] void explain(const std::string& fmu, const std::string& file, const std::string& message) {
-  if (const auto missing = missing_library(message); !missing.empty()) {
-    fail(fmu, fmt::format("'{}' needs the shared library '{}', which is not there", file, missing),
+/// The loader of this platform says it in one line; the user needs to know which of four things it is.
+[[noreturn]] void explain(const std::string& fmu, const std::string& file, const std::string& said) {
+  if (const auto missing = missing_library(said); !missing.empty()) {
+    fail({FactCode::FmuLibraryMissing, {fmu, missing}, {{"file", file}}},
          "Install the library, or add its folder to LD_LIBRARY_PATH");
   }
-  if (const auto wanted = between(message, "version `GLIBC_", "'"); !wanted.empty()) {
-    fail(fmu, fmt::format("'{}' needs GLIBC {}; this system has {}", file, wanted, ::gnu_get_libc_version()),
+  if (const auto wanted = between(said, "version `GLIBC_", "'"); !wanted.empty()) {
+    fail({FactCode::FmuNeedsGlibc, {fmu}, {{"file", file}, {"wanted", wanted}, {"present", ::gnu_get_libc_version()}}},
          "Use a newer system, or have the FMU built on an older one");
   }
   if (const auto at = message.find("undefined symbol: "); at != std::string::npos) {
     const std::string symbol =
         message.substr(at + 18, message.find_first_of(",", at) - (at + 18));  // a version may follow
     const bool python = symbol.starts_with("Py") || symbol.starts_with("_Py");
-    fail(fmu, fmt::format("'{}' uses the symbol '{}', which nothing defines", file, symbol),
+    fail({FactCode::FmuSymbolMissing, {fmu, symbol}, {{"file", file}}},
          python ? "It expects Python in the process: start with LD_PRELOAD=/path/to/libpython3.N.so, of the version it "
                   "was made with"
                 : "The FMU was linked without a library that it uses: report it to its vendor");
   }
-  if (message.find("ELF") != std::string::npos || message.find("file too short") != std::string::npos) {
-    fail(fmu, fmt::format("'{}' is no shared library for this platform (x86_64 Linux): {}", file, message),
+  if (said.find("ELF") != std::string::npos || said.find("file too short") != std::string::npos) {
+    fail({FactCode::FmuNotLibrary, {fmu}, {{"file", file}, {"why", said}}},
          "The file is broken or misplaced: get the FMU again");
   }
-  if (message.find("failed to map segment") != std::string::npos) {
-    fail(fmu, fmt::format("'{}' cannot be loaded: {}", file, message),
+  if (said.find("failed to map segment") != std::string::npos) {
+    fail({FactCode::FmuNotLoaded, {fmu}, {{"file", file}, {"why", said}}},
          "Often the temporary folder allows no programs (mounted with noexec): set TMPDIR to another");
   }
-  fail(fmu, fmt::format("'{}' cannot be loaded: {}", file, message), "");
+  fail({FactCode::FmuNotLoaded, {fmu}, {{"file", file}, {"why", said}}}, "");
 }
 
 }  // namespace
@@ -115,7 +116,7 @@ FmuLibrary::FmuLibrary(const fs::path& root, const std::string& platform, const 
       code_({.code = fmt::format("FMU '{}'", fmu_), .timeout = timeout}) {
   const fs::path path = root / file_;
   if (const std::string missing = missing_binary(root, platform, model_identifier); !missing.empty()) {
-    fail(fmu_, missing,
+    fail({FactCode::FmuBinaryMissing, {fmu_}, {{"why", missing}}},
          missing.find(file_) != std::string::npos ? "The FMU is incomplete: get it again"
                                                   : "Ask for an FMU with a binary for x86_64 Linux");
   }
@@ -166,9 +167,7 @@ void* FmuLibrary::require(const char* symbol, const ForeignCode* caller) const {
     where.subsystem = caller->owner().subsystem;
     where.time = caller->time();
   }
-  throw Error(ErrorCode::SubsystemFailed,
-              fmt::format("FMU '{}': '{}' has no function '{}', which the standard requires", fmu_, file_, symbol),
-              where);
+  throw Error(ErrorCode::SubsystemFailed, {FactCode::FmuFunctionMissing, {fmu_, symbol}, {{"file", file_}}}, where);
 }
 
 }  // namespace entrain

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/grid.hpp"
+#include "entrain/fact_codes.hpp"
 #include "numerics/sparse_ode.hpp"
 #include "subsystem/event_limits.hpp"
 #include "subsystem/fmi/event_iteration.hpp"
@@ -250,8 +251,9 @@ OdeReached ModelExchange::integrate(const Subsystem::Step& step, Duration s0, Ti
     context.time = here_.t;  // the solver knows the local time only, and reports it in its words
     const char* call =
         description_.version == FmiVersion::Two ? "fmi2GetDerivatives" : "fmi3GetContinuousStateDerivatives";
-    throw Error(error.code(), fmt::format("{} ({}, by {})", error.message(), reporter_.log().code().owner().code, call),
-                context);
+    Fact fact = error.fact();
+    fact.values.emplace_back("by", fmt::format("{}, by {}", reporter_.log().code().owner().code, call));
+    throw Error(error.code(), std::move(fact), context);
   }
 }
 
@@ -302,7 +304,7 @@ void ModelExchange::handle_event_here(FunctionRef<FmuResult()> in_event_mode) {
 void ModelExchange::throw_unexpected_event() const {
   ErrorContext context = reporter_.context(here_.t);
   context.remedy = "Write rollback = false for it";
-  throw Error(ErrorCode::SubsystemFailed, "it has an event, so going back by its states alone is not safe", context);
+  throw Error(ErrorCode::SubsystemFailed, {FactCode::FmuEventAfterSave}, context);
 }
 
 void ModelExchange::evaluate(std::span<const double> inputs, std::span<double> outputs) {

@@ -1,9 +1,9 @@
 #include "subsystem/fmi/variable_faults.hpp"
 
-#include <fmt/format.h>
-
 #include <map>
 #include <utility>
+
+#include "entrain/fact_codes.hpp"
 
 namespace entrain {
 namespace {
@@ -26,34 +26,33 @@ std::size_t element_count(const FmuVariable& variable, const std::vector<FmuVari
 
 /// One value fills all elements (FMI 3.0, section 2.4.7.5.1); any other number must be theirs, as long as no
 /// structural parameter is changed.
-std::string fault_of_starts(const std::vector<FmuVariable>& variables) {
+std::optional<Fact> fault_of_starts(const std::vector<FmuVariable>& variables) {
   for (const auto& variable : variables) {
     const std::size_t written = variable.array_start.size();
     if (written < 2 || element_count(variable, variables, written) == written) continue;
-    return fmt::format("variable '{}' has {} start values, which is neither 1 nor the number of its elements",
-                       variable.name, written);
+    return Fact{FactCode::DescriptionArrayStarts, {variable.name}, {{"starts", written}}};
   }
   return {};
 }
 
 /// In FMI 2 each type counts its own references, and variables that are always equal share one; but no two inputs can.
-std::string fault_of_inputs(const std::vector<FmuVariable>& variables) {
+std::optional<Fact> fault_of_inputs(const std::vector<FmuVariable>& variables) {
   std::map<std::pair<FmuType, ValueReference>, const FmuVariable*> inputs;
   for (const auto& variable : variables) {
     if (variable.causality != FmuCausality::Input) continue;
     const auto [other, is_new] = inputs.insert({{variable.type, variable.reference}, &variable});
     if (is_new) continue;
-    return fmt::format("inputs '{}' and '{}' have the same value reference {}", other->second->name, variable.name,
-                       variable.reference);
+    return Fact{
+        FactCode::DescriptionReferenceTwice, {other->second->name, variable.name}, {{"reference", variable.reference}}};
   }
   return {};
 }
 
 }  // namespace
 
-std::string fault_of_variables(const std::vector<FmuVariable>& variables) {
-  std::string fault = fault_of_starts(variables);
-  return fault.empty() ? fault_of_inputs(variables) : fault;
+std::optional<Fact> fault_of_variables(const std::vector<FmuVariable>& variables) {
+  auto fault = fault_of_starts(variables);
+  return fault ? fault : fault_of_inputs(variables);
 }
 
 }  // namespace entrain
