@@ -28,29 +28,29 @@ namespace fs = std::filesystem;
 
 /// The files of a run besides its results: run.json, at its start and at its end, and steps.json at its end. With
 /// `append` the files of the run before stay as they are until this one goes on.
-class RunFiles : public StepHistory {
+class RunFiles : public recording::StepHistory {
  public:
   RunFiles(const RunResult& run, bool append) : folder_(run.folder), recorded_(run.recorded), waits_(append) {}
 
   void begin(std::span<const Signal> signals, const RunSummary& summary) override {
-    StepHistory::begin(signals, summary);
+    recording::StepHistory::begin(signals, summary);
     if (waits_) return;
     fs::remove(folder_ / "steps.json");  // of an earlier run into this folder
     write_summary(summary);
   }
   void communicated(const Sample& sample, const RunSummary& summary) override {
     waits_ = false;
-    StepHistory::communicated(sample, summary);
+    recording::StepHistory::communicated(sample, summary);
   }
   void write(const RunSummary& summary) const {
     if (waits_ && summary.termination == Termination::Failed) return;  // it was refused before it went on
     write_summary(summary);
-    replace_file(folder_ / "steps.json", steps_json(*this, summary));
+    base::replace_file(folder_ / "steps.json", reporting::steps_json(*this, summary));
   }
 
  private:
   void write_summary(const RunSummary& summary) const {
-    replace_file(folder_ / "run.json", summary_json(summary, recorded_));
+    base::replace_file(folder_ / "run.json", summary_json(summary, recorded_));
   }
 
   const fs::path folder_;
@@ -60,7 +60,7 @@ class RunFiles : public StepHistory {
 
 std::vector<Signal> recorded_signals(const Simulation& simulation, const SystemDescription& description) {
   std::vector<Signal> recorded;
-  for (const auto index : select_signals(simulation.signals(), description.record.variables)) {
+  for (const auto index : recording::select_signals(simulation.signals(), description.record.variables)) {
     recorded.push_back(simulation.signals()[index]);
   }
   return recorded;
@@ -127,9 +127,9 @@ void check_checkpoints(const CheckpointOptions& options, const Simulation& simul
   if (!options.file) return;
   simulation.require_serialization();
   std::error_code unknown;  // told when the file is written
-  if (fs::is_directory(*options.file, unknown)) throw file_error("cannot create", *options.file, EISDIR);
+  if (fs::is_directory(*options.file, unknown)) throw base::file_error("cannot create", *options.file, EISDIR);
   const auto folder = fs::absolute(*options.file).parent_path();
-  if (!fs::is_directory(folder, unknown)) throw file_error("cannot create", *options.file, ENOENT);
+  if (!fs::is_directory(folder, unknown)) throw base::file_error("cannot create", *options.file, ENOENT);
 }
 
 /// The folder of the run that wrote the checkpoint.
@@ -179,7 +179,7 @@ class DirectoryRun {
     for (Observer& observer : options_.observers) simulation_->observe(observer);
     simulation_->observe(checkpoints);
     result_.summary = run_watched(files, checkpoints);
-    result_.verdict = run_verdict(result_.summary, files);
+    result_.verdict = reporting::run_verdict(result_.summary, files);
     tell(options_.progress.ended, result_);
     // Last, because it can fail too, when the disk is full; what happened has been told by then.
     files.write(result_.summary);
@@ -201,22 +201,22 @@ class DirectoryRun {
     }
     result_.folder = checkpoint.append ? continued_folder(*checkpoint.resume)
                                        : make_run_directory(description_.name, options_.folder);
-    result_.results = result_.folder / results_file_name(format());
+    result_.results = result_.folder / recording::results_file_name(format());
     if (checkpoint.file) check_place(*checkpoint.file, result_);
     if (checkpoint.append) check_continued();
     log_file_.emplace(result_.folder / "fmu.log", checkpoint.append);
     if (checkpoint.append) return;
-    replace_file(result_.folder / "system.resolved.toml",
-                 (options_.note.empty() ? std::string() : fmt::format("# {}\n", printable(options_.note))) +
-                     system_text(really_run(description_, simulation_->summary(), extensions)));
+    base::replace_file(result_.folder / "system.resolved.toml",
+                       (options_.note.empty() ? std::string() : fmt::format("# {}\n", base::printable(options_.note))) +
+                           system_text(really_run(description_, simulation_->summary(), extensions)));
   }
 
   /// Before anything is written.
   void check_continued() const {
-    continued_results_file(format(), result_.results);
+    recording::continued_results_file(format(), result_.results);
     std::error_code missing;
     if (fs::file_size(result_.results, missing) == 0 || missing) {
-      throw file_error("cannot go on in", result_.results, ENOENT);
+      throw base::file_error("cannot go on in", result_.results, ENOENT);
     }
   }
 
@@ -264,7 +264,7 @@ class DirectoryRun {
 
   const SystemDescription& description_;
   const RunDirectoryOptions& options_;
-  std::optional<LogFile> log_file_;  ///< its folder is made once the system is known to be sound
+  std::optional<recording::LogFile> log_file_;  ///< its folder is made once the system is known to be sound
   RunResult result_;
   std::optional<Simulation> simulation_;
 };
@@ -274,7 +274,7 @@ class DirectoryRun {
 SystemDescription checkpointed_system(const fs::path& checkpoint) {
   const auto info = read_checkpoint_info(checkpoint);
   std::vector<Problem> problems;
-  auto description = parse_system(info.system_file, "checkpoint", problems);
+  auto description = description::parse_system(info.system_file, "checkpoint", problems);
   if (!problems.empty()) throw Error(std::move(problems));
   description.name = info.name;
   return description;

@@ -11,7 +11,7 @@ void tell_and_tidy(const Watchdog::Handler& on_fault, const Error& fault) {
     on_fault(fault);
   } catch (...) {  // the folders must go whatever else fails, and nobody is left to be told
   }
-  remove_private_folders();
+  base::remove_private_folders();
 }
 
 }  // namespace
@@ -19,7 +19,7 @@ void tell_and_tidy(const Watchdog::Handler& on_fault, const Error& fault) {
 struct Watchdog::Impl {
   explicit Impl(Handler on_fault)
       : watch([told = std::move(on_fault)](const Error& fault) { tell_and_tidy(told, fault); }) {}
-  FaultWatch watch;
+  base::FaultWatch watch;
 };
 
 Watchdog::Watchdog(Handler on_fault) : impl_(std::make_unique<Impl>(std::move(on_fault))) {}

@@ -21,7 +21,7 @@
 #include "base/printable.hpp"
 #include "entrain/error.hpp"
 
-namespace entrain {
+namespace entrain::base {
 namespace {
 
 namespace fs = std::filesystem;
@@ -328,4 +328,4 @@ LocatedFile::LocatedFile(const fs::path& path, const ArchiveLimits& limits)
   }
 }
 
-}  // namespace entrain
+}  // namespace entrain::base

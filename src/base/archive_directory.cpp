@@ -9,7 +9,7 @@
 
 #include "base/printable.hpp"
 
-namespace entrain {
+namespace entrain::base {
 namespace {
 
 // Signatures and sizes of the records of a zip archive (APPNOTE.TXT 6.3.9, sections 4.3.12 to 4.3.16).
@@ -92,4 +92,4 @@ std::string fault_of_directory(const std::filesystem::path& archive, std::uint64
   return {};
 }
 
-}  // namespace entrain
+}  // namespace entrain::base

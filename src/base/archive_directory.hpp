@@ -4,11 +4,11 @@
 #include <filesystem>
 #include <string>
 
-namespace entrain {
+namespace entrain::base {
 
 /// What must be known of an archive before a library reads it: libzip takes seconds and hundreds of megabytes for a
 /// million entries, and shows a name that holds a zero byte as if it had none. Returns why the archive is refused;
 /// empty when nothing speaks against it, also when its directory is not found: then it is no archive.
 std::string fault_of_directory(const std::filesystem::path& archive, std::uint64_t most_entries);
 
-}  // namespace entrain
+}  // namespace entrain::base

@@ -6,7 +6,7 @@
 #include "base/archive.hpp"
 #include "entrain/error.hpp"
 
-namespace entrain {
+namespace entrain::base {
 namespace {
 
 // 1980-01-01 00:00, the first time that a zip archive can store.
@@ -43,4 +43,4 @@ void write_archive(const std::filesystem::path& archive, const std::vector<Archi
   (void)zip.release();  // freed by zip_close
 }
 
-}  // namespace entrain
+}  // namespace entrain::base

@@ -20,7 +20,7 @@
 
 #include "base/foreign_code.hpp"
 
-namespace entrain {
+namespace entrain::base {
 namespace {
 
 constexpr unsigned kGrace = 5;  // s, for the handler of a fault
@@ -389,4 +389,4 @@ void stop_timing(const ForeignCode& code) {
   Watcher::instance().forget(code);
 }
 
-}  // namespace entrain
+}  // namespace entrain::base

@@ -8,7 +8,7 @@
 #include "base/printable.hpp"
 #include "entrain/error.hpp"
 
-namespace entrain {
+namespace entrain::base {
 
 ForeignCode::ForeignCode(Owner owner) : owner_(std::move(owner)) {
   if (owner_.timeout) start_timing(*this);
@@ -41,4 +41,4 @@ void ForeignCode::explain_exception(const char* name) {
                .remedy = "No exception may leave a function of a C interface: tell who made it"});
 }
 
-}  // namespace entrain
+}  // namespace entrain::base

@@ -15,7 +15,7 @@
 
 #include "entrain/error.hpp"
 
-namespace entrain {
+namespace entrain::base {
 namespace {
 
 namespace fs = std::filesystem;
@@ -122,4 +122,4 @@ void remove_abandoned_folders(const fs::path& parent) {
   }
 }
 
-}  // namespace entrain
+}  // namespace entrain::base

@@ -9,7 +9,7 @@
 
 #include "entrain/error.hpp"
 
-namespace entrain {
+namespace entrain::base {
 namespace {
 
 /// The first 32 bits of the fractional parts of the cube roots of the first 64 primes.
@@ -102,4 +102,4 @@ std::string sha256_of_file(const std::filesystem::path& file) {
   throw Error(ErrorCode::FileFailed, fmt::format("cannot read '{}'", file.string()));
 }
 
-}  // namespace entrain
+}  // namespace entrain::base

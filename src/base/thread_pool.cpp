@@ -8,7 +8,7 @@
 #include "base/signal_stack.hpp"
 #include "entrain/error.hpp"
 
-namespace entrain {
+namespace entrain::base {
 
 ThreadPool::ThreadPool(int threads) {
   try {
@@ -83,4 +83,4 @@ void ThreadPool::work() {
   }
 }
 
-}  // namespace entrain
+}  // namespace entrain::base

@@ -7,7 +7,7 @@
 
 #include "subsystem/foreign_calls.hpp"
 
-namespace entrain {
+namespace entrain::coupling {
 namespace {
 
 // Two clock reads cost as much as the step of a light subsystem, so one step in 64 is timed.
@@ -244,7 +244,7 @@ Error StepExecutor::rejection(SubsystemId s) const {
   const Subsystem& subsystem = *participants_[s].subsystem;
   const StepResult& result = participants_[s].result;
   return {ErrorCode::SubsystemFailed,
-          fmt::format("rejected a step of {} s{}", result.rejected_size, in_brackets(refusal_of(subsystem))),
+          fmt::format("rejected a step of {} s{}", result.rejected_size, in_brackets(subsystem::refusal_of(subsystem))),
           {.subsystem = std::string(subsystem.name()),
            .variable = {},
            .time = result.rejected_from,
@@ -344,7 +344,7 @@ void StepExecutor::spread_common_steps() {
   common_steps_ = 0;
 }
 
-void StepExecutor::for_each(std::span<const SubsystemId> batch, FunctionRef<void(std::size_t)> work) {
+void StepExecutor::for_each(std::span<const SubsystemId> batch, base::FunctionRef<void(std::size_t)> work) {
   require_no_batch();
   pool_.for_each(batch.size(), [&](std::size_t i) {
     try {
@@ -431,7 +431,7 @@ void StepExecutor::throw_not_finite(SubsystemId s, Time t) const {
   while (std::isfinite(signals[first_bad])) ++first_bad;
   const OutputId culprit{first_bad};
   const double value = signals[culprit];
-  const std::string call = reading_of(*participants_[s].subsystem, culprit - outputs.first);
+  const std::string call = subsystem::reading_of(*participants_[s].subsystem, culprit - outputs.first);
   throw Error(ErrorCode::SubsystemFailed,
               fmt::format("the output became {}{}", std::isnan(value) ? std::abs(value) : value, in_brackets(call)),
               {.subsystem = graph_.name(s),
@@ -441,4 +441,4 @@ void StepExecutor::throw_not_finite(SubsystemId s, Time t) const {
                          "or another method; else the fault is in this subsystem"});
 }
 
-}  // namespace entrain
+}  // namespace entrain::coupling

@@ -7,7 +7,7 @@
 #include "description/ssp_flat.hpp"
 #include "entrain/fact_codes.hpp"
 
-namespace entrain {
+namespace entrain::description {
 namespace {
 
 class Binder {
@@ -153,4 +153,4 @@ std::map<SspPort, SspValue> bound_values(const SspScope& root, std::vector<Probl
   return std::move(binder.values);
 }
 
-}  // namespace entrain
+}  // namespace entrain::description

@@ -6,11 +6,11 @@
 #include "base/printable.hpp"
 #include "description/ssp_file.hpp"
 
-namespace entrain {
+namespace entrain::description {
 namespace {
 
 [[noreturn]] void refuse(std::string_view uri, std::string_view why) {
-  throw Error(ErrorCode::InvalidSystem, fmt::format("the source '{}' {}", printable(uri), why),
+  throw Error(ErrorCode::InvalidSystem, fmt::format("the source '{}' {}", base::printable(uri), why),
               {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Name a file of the package or beside it"});
 }
 
@@ -61,7 +61,7 @@ std::filesystem::path path_of_uri(std::string_view uri, std::string& fragment) {
   std::string path = decoded(rest);
   const bool has_control =
       std::any_of(path.begin(), path.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; });
-  if (has_control || !is_utf8(path)) refuse(uri, "is no path of a file");
+  if (has_control || !base::is_utf8(path)) refuse(uri, "is no path of a file");
   return std::filesystem::path(std::move(path)).lexically_normal();
 }
 
@@ -74,4 +74,4 @@ std::string uri_of_path(const std::filesystem::path& path) {
   return uri;
 }
 
-}  // namespace entrain
+}  // namespace entrain::description

@@ -10,7 +10,7 @@
 #include "methods/hermite/missiles.hpp"
 #include "methods/monolithic.hpp"
 
-namespace entrain {
+namespace entrain::method {
 namespace {
 
 template <class... Methods>
@@ -76,4 +76,4 @@ const MethodRegistry& built_in_methods() {
   return kRegistry;
 }
 
-}  // namespace entrain
+}  // namespace entrain::method

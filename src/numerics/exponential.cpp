@@ -6,7 +6,7 @@
 #include "entrain/error.hpp"
 #include "numerics/dense.hpp"
 
-namespace entrain {
+namespace entrain::numerics {
 namespace {
 
 using Dense = Eigen::MatrixXd;
@@ -123,4 +123,4 @@ PhiBlocks exact_step_matrices(const Matrix& a, const Matrix& b, Duration h, int 
   return {std::move(exponential), std::move(gamma)};
 }
 
-}  // namespace entrain
+}  // namespace entrain::numerics

@@ -13,7 +13,7 @@
 #include "entrain/error.hpp"
 #include "numerics/ode_impl.hpp"
 
-namespace entrain {
+namespace entrain::numerics {
 namespace {
 
 void free_context(_SUNContext* context) {
@@ -281,4 +281,4 @@ OdeReached OdeSolver::advance(Time from, Time to, std::span<double> x, const Ode
   return reached;
 }
 
-}  // namespace entrain
+}  // namespace entrain::numerics

@@ -7,7 +7,7 @@
 #include "entrain/error.hpp"
 #include "entrain/system_description.hpp"
 
-namespace entrain {
+namespace entrain::recording {
 namespace {
 
 struct Format {
@@ -43,4 +43,4 @@ std::unique_ptr<ResultsFile> make_results_file(std::string_view format, const st
   return find(format).make(file);
 }
 
-}  // namespace entrain
+}  // namespace entrain::recording

@@ -14,7 +14,7 @@
 #include "report/json_parts.hpp"
 #include "report/steps_json.hpp"
 
-namespace entrain {
+namespace entrain::reporting {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -250,4 +250,4 @@ Verdict verdict_of(const Json& run, const Json& steps, const Evidence& evidence)
   return Judge().judge(run, steps, evidence);
 }
 
-}  // namespace entrain
+}  // namespace entrain::reporting

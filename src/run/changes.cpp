@@ -11,7 +11,7 @@
 #include "coupling/discrete_signals.hpp"
 #include "coupling/engine.hpp"
 
-namespace entrain {
+namespace entrain::running {
 namespace {
 
 [[noreturn]] void refuse(const std::string& message, const std::string& remedy = {}) {
@@ -75,9 +75,9 @@ void Changes::set(std::string_view name, const Value& value, bool initialized) {
       refuse(fmt::format("'{}' cannot be set during a run: it is not tunable", name),
              "Give it as a start value, and run again");
     }
-    const auto fitting = converted(value, variable);
+    const auto fitting = base::converted(value, variable);
     if (!fitting) {
-      refuse(fmt::format("'{}' takes {}, not {}", name, kind_of(variable.type), kind_of(value)));
+      refuse(fmt::format("'{}' takes {}, not {}", name, base::kind_of(variable.type), base::kind_of(value)));
     }
     if (const auto* number = std::get_if<double>(&*fitting); number != nullptr && !std::isfinite(*number)) {
       refuse(fmt::format("'{}' cannot be set to {}: it is no finite number", name, *number));
@@ -162,4 +162,4 @@ void Changes::rewind() {
   in_force_ = at_start_;
 }
 
-}  // namespace entrain
+}  // namespace entrain::running

@@ -16,7 +16,7 @@
 #include "run/energy_monitor.hpp"
 #include "run/recordable.hpp"
 
-namespace entrain {
+namespace entrain::running {
 
 /// The loop: initialises, lets the method advance, tells the observers, keeps the summary true.
 class Runner {
@@ -61,7 +61,7 @@ class Runner {
   void restore(const Position& position);
 
   /// The same for another process, what the observers remember included.
-  Bytes save();
+  base::Bytes save();
   /// In place of the start; `set_values` is called between the initialization and the restored state.
   void resume(std::span<const std::byte> bytes, ResumedFrom from, const std::function<void()>& set_values);
 
@@ -103,4 +103,4 @@ class Runner {
   double seconds_before_ = 0.0;
 };
 
-}  // namespace entrain
+}  // namespace entrain::running

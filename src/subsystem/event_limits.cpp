@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-namespace entrain {
+namespace entrain::subsystem {
 
 void require_few_events(int events, const ErrorContext& where) {
   if (events <= kMostEventsInAStep) return;
@@ -11,4 +11,4 @@ void require_few_events(int events, const ErrorContext& where) {
   throw Error(ErrorCode::SubsystemFailed, fmt::format("more than {} events in one step", kMostEventsInAStep), remedied);
 }
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

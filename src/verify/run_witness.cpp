@@ -5,7 +5,7 @@
 #include "entrain/fact_codes.hpp"
 #include "report/verdict.hpp"
 
-namespace entrain {
+namespace entrain::verifying {
 namespace {
 
 /// How often it happened; 0 where nothing is counted.
@@ -33,7 +33,8 @@ void doubt_counts(const RunSummary& first, const RunSummary& finest, Verificatio
 /// A quarter of the step leaves a quarter of the residual, or less.
 void doubt_residual(const RunWitness& first, const RunWitness& finest, Verification& result) {
   constexpr double kStays = 0.5;
-  if (!(finest.residual.size > kLargeResidual && finest.residual.size > kStays * first.residual.size)) return;
+  if (!(finest.residual.size > reporting::kLargeResidual && finest.residual.size > kStays * first.residual.size))
+    return;
   result.doubts.push_back({FactCode::ResidualStays,
                            {finest.residual.connection},
                            {{"first", first.residual.size}, {"finest", finest.residual.size}}});
@@ -43,7 +44,7 @@ void doubt_residual(const RunWitness& first, const RunWitness& finest, Verificat
 
 void RunWitness::end(const RunSummary& of) {
   summary = of;
-  residual = usual_residual(*this, of);
+  residual = reporting::usual_residual(*this, of);
 }
 
 void note_warnings(std::span<const RunWitness> runs, Verification& result) {
@@ -67,4 +68,4 @@ void note_warnings(std::span<const RunWitness> runs, Verification& result) {
   }
 }
 
-}  // namespace entrain
+}  // namespace entrain::verifying

@@ -149,7 +149,7 @@ TEST_F(FmuFiles, wrong_instantiation_token_of_fmi_3_is_told) {
   test::write_archive(file, {{"modelDescription.xml", patched(xml, token, "another")},
                              {binary, test::text_in_archive(original, binary)}});
   try {
-    make_fmu_subsystem("part", file)->capabilities();
+    subsystem::make_fmu_subsystem("part", file)->capabilities();
     FAIL() << "accepted";
   } catch (const Error& error) {
     expect_text(error.what(), "subsystem 'part': FMU '" + file.string() + "': fmi3InstantiateCoSimulation returned no");
@@ -282,9 +282,9 @@ TEST_F(FmuFiles, scheduled_execution_alone_is_told) {
 
 TEST_F(FmuFiles, second_instance_of_a_once_per_process_fmu_names_both) {
   const fs::path fmu = write(test::scripted_description(R"(canBeInstantiatedOnlyOncePerProcess="true")"));
-  const auto first = make_fmu_subsystem("first", fmu);
+  const auto first = subsystem::make_fmu_subsystem("first", fmu);
   try {
-    make_fmu_subsystem("second", fmu);
+    subsystem::make_fmu_subsystem("second", fmu);
     FAIL() << "accepted";
   } catch (const Error& error) {
     expect_text(error.what(), "both 'first' and 'second' use it");
@@ -293,8 +293,8 @@ TEST_F(FmuFiles, second_instance_of_a_once_per_process_fmu_names_both) {
 
 TEST_F(FmuFiles, file_is_unpacked_once_for_all_instances) {
   const fs::path fmu = write(test::scripted_description(""));
-  const auto first = Fmu::open(fmu);
-  EXPECT_EQ(first, Fmu::open(folder_.path() / "." / fmu.filename()));
+  const auto first = subsystem::Fmu::open(fmu);
+  EXPECT_EQ(first, subsystem::Fmu::open(folder_.path() / "." / fmu.filename()));
 }
 
 TEST_F(FmuFiles, program_exits_with_1_and_leaves_nothing_behind) {

@@ -9,7 +9,7 @@
 namespace entrain {
 namespace rendezvous_test {
 
-using Constraints = Rendezvous::Constraints;
+using Constraints = method::Rendezvous::Constraints;
 
 Constraints imposed(Duration step, Duration offset = 0.0) {
   return {step, offset, 0.0, kNever};
@@ -39,8 +39,8 @@ Graph graph_of(std::size_t size, const std::vector<Wire>& wires) {
 
 /// Communication times of each subsystem when everyone always wants the same.
 std::vector<std::vector<Time>> times_of(const Graph& graph, std::vector<Constraints> constraints, Time stop,
-                                        const std::vector<Rendezvous::Wish>& wishes) {
-  Rendezvous rendezvous;
+                                        const std::vector<method::Rendezvous::Wish>& wishes) {
+  method::Rendezvous rendezvous;
   std::vector<std::vector<Time>> times(graph.subsystems());
   rendezvous.start(graph, std::move(constraints), 0.0, stop);
   std::vector<SubsystemId> due;
@@ -56,7 +56,7 @@ std::vector<std::vector<Time>> times_of(const Graph& graph, std::vector<Constrai
   return times;
 }
 
-Rendezvous::Wish wish(Duration proposal, Time event = kNever) {
+method::Rendezvous::Wish wish(Duration proposal, Time event = kNever) {
   return {proposal, event};
 }
 
@@ -141,7 +141,7 @@ TEST(Rendezvous, events_and_the_stop_are_met_exactly_and_leave_no_crumbs) {
   EXPECT_EQ(crumb[0].back(), 0.95);
   EXPECT_NEAR(crumb[0][2], 0.775, 1e-15);  // half of the 0.35 that are left: 0.3 would leave 0.05
 
-  Rendezvous rendezvous;
+  method::Rendezvous rendezvous;
   rendezvous.start(graph, {variable()}, 0.0, 1.0);
   std::vector<SubsystemId> due{SubsystemId{0}};
   rendezvous.plan(0.0, due, std::vector{wish(0.7, 0.123)});
@@ -153,7 +153,7 @@ TEST(Rendezvous, who_only_reads_comes_when_its_sources_do_and_nobody_waits_for_i
   const auto times = times_of(graph, {variable(), variable(), variable()}, 1.0, {wish(0.25), wish(0.5), wish(0.01)});
   EXPECT_EQ(times[0], (std::vector<Time>{0.25, 0.5, 0.75, 1.0}));
   EXPECT_EQ(times[2], times[0]);
-  Rendezvous rendezvous;
+  method::Rendezvous rendezvous;
   rendezvous.start(graph, {variable(), variable(), variable()}, 0.0, 1.0);
   EXPECT_TRUE(rendezvous.only_reads(SubsystemId{2}));
   EXPECT_FALSE(rendezvous.only_reads(SubsystemId{0}));
@@ -187,7 +187,7 @@ TEST(Rendezvous, nobody_steps_less_than_its_minimum_however_short_the_steps_of_o
 }
 
 TEST(Rendezvous, an_event_nearer_than_the_minimal_step_is_not_met) {
-  Rendezvous rendezvous;
+  method::Rendezvous rendezvous;
   rendezvous.start(graph_of(1, {}), {variable(0.1)}, 0.0, 1.0);
   std::vector<SubsystemId> due{SubsystemId{0}};
   rendezvous.plan(0.0, due, std::vector{wish(0.3, 0.05)});
@@ -210,10 +210,10 @@ TEST(Rendezvous, limits_that_do_not_fill_the_run_leave_the_rest_of_it_to_a_short
 
 TEST(Rendezvous, takes_a_plan_back) {
   const auto graph = graph_of(3, {{0, 1}, {1, 2}, {2, 0}});
-  Rendezvous rendezvous;
+  method::Rendezvous rendezvous;
   rendezvous.start(graph, {imposed(0.03), variable(), imposed(0.05)}, 0.0, 1.0);
   std::vector<SubsystemId> due{SubsystemId{0}, SubsystemId{1}, SubsystemId{2}};
-  std::vector<Rendezvous::Wish> wishes{wish(kNever), wish(0.04), wish(kNever)};
+  std::vector<method::Rendezvous::Wish> wishes{wish(kNever), wish(0.04), wish(kNever)};
   rendezvous.plan(0.0, due, wishes);
   Time now = rendezvous.next(due);  // 0.03: the first two
   auto before = rendezvous.memory();
@@ -235,8 +235,8 @@ TEST(Rendezvous, takes_a_plan_back) {
 TEST(Rendezvous, goes_on_from_what_it_remembered) {
   const auto graph = graph_of(3, {{0, 1}, {1, 2}, {2, 0}});
   const std::vector<Constraints> constraints{imposed(0.03), variable(), imposed(0.05)};
-  const std::vector<Rendezvous::Wish> wishes{wish(kNever), wish(0.02), wish(kNever)};
-  Rendezvous first;
+  const std::vector<method::Rendezvous::Wish> wishes{wish(kNever), wish(0.02), wish(kNever)};
+  method::Rendezvous first;
   first.start(graph, constraints, 0.0, 1.0);
   std::vector<SubsystemId> due{SubsystemId{0}, SubsystemId{1}, SubsystemId{2}};
   Time now = 0.0;
@@ -244,7 +244,7 @@ TEST(Rendezvous, goes_on_from_what_it_remembered) {
     first.plan(now, due, wishes);
     now = first.next(due);
   }
-  Rendezvous second;
+  method::Rendezvous second;
   second.start(graph, constraints, 0.0, 1.0);
   second.restore(first.memory());
   auto due_again = due;

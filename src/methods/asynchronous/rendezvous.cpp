@@ -6,7 +6,7 @@
 
 #include "base/grid.hpp"
 
-namespace entrain {
+namespace entrain::method {
 namespace {
 
 // A remainder below this share of a step is rounding, not a step (as in Grid).
@@ -194,7 +194,7 @@ Time Rendezvous::next(std::vector<SubsystemId>& due) {
   due.clear();
   if (memory_.queue.empty()) return kNever;
   const Time now = memory_.queue.front().first;
-  while (!memory_.queue.empty() && reached(now, memory_.queue.front().first)) {
+  while (!memory_.queue.empty() && base::reached(now, memory_.queue.front().first)) {
     std::pop_heap(memory_.queue.begin(), memory_.queue.end(), std::greater<>());
     due.emplace_back(memory_.queue.back().second);
     memory_.queue.pop_back();
@@ -216,4 +216,4 @@ void Rendezvous::take_back(std::span<const SubsystemId> begun, std::span<const S
   for (const SubsystemId s : begun) planning_[s] = 0;
 }
 
-}  // namespace entrain
+}  // namespace entrain::method

@@ -9,7 +9,7 @@
 #include "entrain/graph.hpp"
 #include "entrain/subsystem.hpp"
 
-namespace entrain {
+namespace entrain::method {
 
 /// Who communicates when, each subsystem at its own pace: the scheduler of F3ORNITS, which the paper leaves open
 /// (docs/theory/f3ornits.md).
@@ -97,4 +97,4 @@ class Rendezvous {
   std::vector<SubsystemId> group_;
 };
 
-}  // namespace entrain
+}  // namespace entrain::method

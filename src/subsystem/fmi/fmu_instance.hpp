@@ -15,7 +15,7 @@
 #include "subsystem/fmi/library.hpp"
 #include "subsystem/fmi/model_description.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 
 enum class FmuStatus { Ok, Warning, Discard, Error, Fatal };
 
@@ -106,7 +106,7 @@ class FmuStepOwner {
 struct alignas(64) FmuShortWay {
   Time until = -kNever;    ///< steps that end later have something special about them
   Time reached = -kNever;  ///< by the last step of it, until that has been taken note of
-  ForeignCode* code = nullptr;
+  base::ForeignCode* code = nullptr;
   void* handle = nullptr;
   void (*set)() = nullptr;  ///< of the version's own types
   void (*step)() = nullptr;
@@ -237,4 +237,4 @@ Integer checked_integer(const FmuVariable& variable, const Value& value) {
               {.subsystem = {}, .variable = variable.name, .time = {}, .remedy = {}});
 }
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

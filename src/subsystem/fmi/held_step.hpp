@@ -2,7 +2,7 @@
 
 #include "subsystem/fmi/fmu_instance.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 
 /// HeldStep::Function of a version; the context is an FmuShortWay. `Calls`: the names of the version's three functions,
 /// and calls of them in its own types.
@@ -14,7 +14,7 @@ const StepReport* step_held(void* context, Time from, Duration size, const doubl
   const Time end = from + size;
   if (!(end <= way.until)) return way.owner->step_at_length(in_full(), outputs);
   way.reached = end;
-  ForeignCode& code = *way.code;
+  base::ForeignCode& code = *way.code;
   code.set_time(from);
   auto status = Calls::kOk;
   FmuEnding ending{from};
@@ -36,4 +36,4 @@ const StepReport* step_held(void* context, Time from, Duration size, const doubl
   return way.owner->resume({halt, static_cast<int>(status), ending}, in_full(), outputs);
 }
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

@@ -9,7 +9,7 @@
 #include "base/xml.hpp"
 #include "subsystem/fmi/model_description.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 
 /// Attributes of a modelDescription.xml; what is wrong is told with the name of the FMU and the element.
 class DescriptionXml {
@@ -24,7 +24,7 @@ class DescriptionXml {
   template <class Number>
   Number required_number(pugi::xml_node node, const char* attribute, const std::string& element) const {
     const std::string text = required(node, attribute, element);
-    if (const auto value = xml_number<Number>(text)) return *value;
+    if (const auto value = base::xml_number<Number>(text)) return *value;
     fail(fmt::format("{}: '{}' is no number for {}", element, text, attribute));
   }
 
@@ -46,4 +46,4 @@ class DescriptionXml {
 CoSimulationFlags read_co_simulation(const DescriptionXml& xml, pugi::xml_node node, FmiVersion version);
 ModelExchangeFlags read_model_exchange(const DescriptionXml& xml, pugi::xml_node node, FmiVersion version);
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

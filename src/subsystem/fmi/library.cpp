@@ -13,7 +13,7 @@
 #include "entrain/error.hpp"
 #include "subsystem/fmi/elf_file.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 namespace {
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -124,7 +124,7 @@ FmuLibrary::FmuLibrary(const fs::path& root, const std::string& platform, const 
   handle_ = code_.call("dlopen, while it was loaded", [&] { return load(path, said); });
   std::fesetenv(&arithmetic);  // a library linked with -ffast-math turns denormals to zero in the thread that loads it
   if (handle_ != nullptr) return;
-  said = printable(said);
+  said = base::printable(said);
   // The path in the private folder says nothing to the user.
   if (const std::string prefix = path.string() + ": "; said.starts_with(prefix)) said.erase(0, prefix.size());
   explain(fmu_, file_, said);
@@ -158,7 +158,7 @@ void* FmuLibrary::find(const char* symbol) const {
   return ::dlsym(handle_, symbol);
 }
 
-void* FmuLibrary::require(const char* symbol, const ForeignCode* caller) const {
+void* FmuLibrary::require(const char* symbol, const base::ForeignCode* caller) const {
   if (void* found = find(symbol)) return found;
   ErrorContext where{.subsystem = {}, .variable = {}, .time = {}, .remedy = "Tell who made the FMU"};
   if (caller != nullptr) {
@@ -169,4 +169,4 @@ void* FmuLibrary::require(const char* symbol, const ForeignCode* caller) const {
               fmt::format("FMU '{}': '{}' has no function '{}', which the standard wants", fmu_, file_, symbol), where);
 }
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

@@ -7,7 +7,7 @@
 #include "entrain/error.hpp"
 #include "subsystem/fmi/model_description.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 
 FmuDescription read_model_description(const std::filesystem::path& file, const std::string& fmu) {
   std::error_code error;
@@ -22,8 +22,8 @@ FmuDescription read_model_description(const std::filesystem::path& file, const s
                 fmt::format("FMU '{}': its modelDescription.xml has {} bytes, more than {}", fmu, size, kMostBytes));
   }
   const std::string text =
-      read_text_file(file, {"a modelDescription.xml", "Check that the file is an FMU", kMostBytes});
+      base::read_text_file(file, {"a modelDescription.xml", "Check that the file is an FMU", kMostBytes});
   return parse_model_description(text, fmu);
 }
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

@@ -5,7 +5,7 @@
 #include <map>
 #include <utility>
 
-namespace entrain {
+namespace entrain::subsystem {
 namespace {
 
 /// With structural parameters as the file tells them. More than `most` are not counted: they can be too many to count.
@@ -56,4 +56,4 @@ std::string fault_of_variables(const std::vector<FmuVariable>& variables) {
   return fault.empty() ? fault_of_inputs(variables) : fault;
 }
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

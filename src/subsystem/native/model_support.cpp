@@ -8,7 +8,7 @@
 #include "base/suggest.hpp"
 #include "entrain/error.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 
 Variable real(std::string name, std::string unit, std::string description) {
   return {std::move(name), std::move(unit), std::move(description), ValueType::Real, std::nullopt};
@@ -42,4 +42,4 @@ const Value& ParameterReader::value(std::string_view name) const {
   return values_[static_cast<std::size_t>(found - list.begin())];
 }
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

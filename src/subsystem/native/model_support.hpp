@@ -7,7 +7,7 @@
 
 #include "entrain/variable.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 
 /// Short ways to write the variables of a model. A Real variable without a start value must be given or connected.
 Variable real(std::string name, std::string unit, std::string description);
@@ -32,4 +32,4 @@ class ParameterReader {
   std::span<const Value> values_;
 };
 
-}  // namespace entrain
+}  // namespace entrain::subsystem
