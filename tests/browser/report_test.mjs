@@ -57,7 +57,7 @@ test("the_verdict_shows_grade_error_and_a_command_to_copy", async () => {
   await withPage(report(prey), async (page) => {
     assert.equal(await page.locator(".verdict h2").textContent(), verdict.headline);
     assert.deepEqual((await page.locator(".verdict > div > ul > li:not(.quiet)").allTextContents()).slice(0, verdict.reasons.length), verdict.reasons.map((reason) => reason.text));
-    assert.match(await page.locator(".stat").first().textContent(), /^Error.*%/);
+    assert.match(await page.locator(".stat").first().textContent(), /^Error.*at most/);
   });
   const judged = (name, grade, command) => changedRun(prey, name, { "run.json": (text) => {
     const run = JSON.parse(text);
@@ -171,7 +171,7 @@ test("names_with_html_are_text", async () => {
   });
 });
 
-test("samples_that_are_not_numbers_are_gaps_and_are_told", async () => {
+test("samples_that_are_not_numbers_are_gaps_and_are_counted", async () => {
   const run = changedRun(prey, "nan", { "results.csv": (text) => {
     const lines = text.split("\n");
     for (let row = 500; row < 1000; ++row) lines[row] = lines[row].replace(/,[^,]*,/, ",NaN,");

@@ -48,7 +48,7 @@ const percent = (share: number | null) => (share === null ? "unknown" : `${numbe
 
 function errorStat({ error, bound, output }: Verdict): HTMLElement {
   if (output === "") return stat("Error", "unknown", "of the outputs");
-  return stat("Error", percent(error), `of the range of ${output}, at most ${percent(bound)}`);
+  return stat("Error", percent(error), `${output}, at most ${percent(bound)}`);
 }
 
 export function verdict(page: RunPage): HTMLElement {
