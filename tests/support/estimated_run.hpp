@@ -60,7 +60,8 @@ inline TrueError true_error(const EstimatedRun& run, const MemoryRecorder& exact
   double count = 0.0;
   std::size_t k = 0;
   for (std::size_t i = 0; i < truth.size(); ++i) {
-    while (k < ours.size() && run.recorder.times[k] < exact.times[i] && !same_time(run.recorder.times[k], exact.times[i]))
+    while (k < ours.size() && run.recorder.times[k] < exact.times[i] &&
+           !same_time(run.recorder.times[k], exact.times[i]))
       ++k;
     if (k == ours.size() || !same_time(run.recorder.times[k], exact.times[i]) || exact.times[i] > until) continue;
     const double error = std::abs(ours[k] - truth[i]) / (*high - *low);
