@@ -36,9 +36,21 @@ std::string speed_text(const RunSummary& summary) {
   return fmt::format(" ({} simulated s per s)", short_number((summary.reached - summary.start) / summary.wall_seconds));
 }
 
-std::string termination_text(const RunSummary& summary, TextStyle style) {
+std::string termination_text(const RunSummary& summary, TextStyle style, Grade grade) {
   const bool completed = summary.termination == Termination::Completed;
-  return painted(to_string(summary.termination), completed ? kGreen : kRed, style);
+  const bool plain = completed && grade == Grade::Unreliable;
+  return plain ? std::string(to_string(summary.termination))
+               : painted(to_string(summary.termination), completed ? kGreen : kRed, style);
+}
+
+std::string grade_painted(std::string_view text, Grade grade, TextStyle style) {
+  switch (grade) {
+    case Grade::Trusted: return painted(text, kGreen, style);
+    case Grade::Check: return painted(text, kYellow, style);
+    case Grade::Unreliable: return painted(text, kRed, style);
+    case Grade::Unknown: break;
+  }
+  return std::string(text);
 }
 
 /// Only what was counted: an explicit method has no rejected steps to talk about.
@@ -80,7 +92,7 @@ std::string energy_text(const RunSummary& summary) {
     if (worst == nullptr || std::abs(bond.residual_energy) > std::abs(worst->residual_energy)) worst = &bond;
   }
   if (worst == nullptr) return "not measured: no macro step ended with both ends of a power bond";
-  if (!std::isfinite(summary.residual_energy()) || !std::isfinite(transferred)) return "beyond all numbers";
+  if (!std::isfinite(summary.residual_energy()) || !std::isfinite(transferred)) return "overflows";
   auto text = fmt::format("{} J of {} J through {} power bond{}", short_number(summary.residual_energy()),
                           short_number(transferred), summary.bonds.size(), summary.bonds.size() > 1 ? "s" : "");
   if (summary.bonds.size() > 1)
@@ -170,9 +182,20 @@ std::string verdict_text(bool ok, TextStyle style) {
   return painted(ok ? "ok" : "off", ok ? kGreen : kRed, style);
 }
 
-std::string brief_summary(const RunSummary& summary, TextStyle style) {
+std::string verdict_lines(const Verdict& verdict, TextStyle style) {
+  const auto headline = verdict.headline();
+  auto text = fmt::format("verdict: {}\n", grade_painted(headline, verdict.grade, style));
+  if (!verdict.reasons.empty()) {
+    const auto reason = render(verdict.reasons.front());
+    if (headline.find(reason) == std::string::npos) text += fmt::format("  because: {}\n", reason);
+  }
+  if (!verdict.command.empty()) text += fmt::format("  next: {}\n", verdict.command);
+  return text;
+}
+
+std::string brief_summary(const RunSummary& summary, TextStyle style, Grade grade) {
   auto text = fmt::format("{}: {} with {}, t = {} .. {} s\n", painted(summary.system, kBold, style),
-                          termination_text(summary, style), summary.method, short_number(summary.start),
+                          termination_text(summary, style, grade), summary.method, short_number(summary.start),
                           short_number(summary.reached));
   if (summary.termination == Termination::Completed && !summary.message.empty()) {
     text += fmt::format("  end                {}\n", summary.message);
@@ -215,10 +238,10 @@ std::string capabilities_text(const Capabilities& capabilities, const VariableTa
                                                                              short_number(*capabilities.internal_step))
                                                                : ""));
   if (capabilities.substeps > 1) line("sub-steps", fmt::format("{}, each with its own inputs", capabilities.substeps));
-  line("tells output derivatives", derivatives_text(capabilities.output_derivative_order));
-  line("tells its states", yes_or_no(capabilities.states));
-  line("tells state derivatives", yes_or_no(capabilities.state_derivatives));
-  line("tells its linearization", yes_or_no(capabilities.linearization));
+  line("provides output derivatives", derivatives_text(capabilities.output_derivative_order));
+  line("provides its states", yes_or_no(capabilities.states));
+  line("provides state derivatives", yes_or_no(capabilities.state_derivatives));
+  line("provides its linearization", yes_or_no(capabilities.linearization));
   line("outputs can be refreshed without a step", yes_or_no(capabilities.output_refresh));
   line("equations open to an outside integrator", yes_or_no(capabilities.equations));
   line("announces events", yes_or_no(capabilities.announces_events));

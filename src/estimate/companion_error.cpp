@@ -6,7 +6,7 @@
 
 #include "estimate/jump_matching.hpp"
 
-namespace entrain {
+namespace entrain::estimate {
 namespace {
 
 // Below, relative to the magnitude, rounding decides and there is no order.
@@ -36,7 +36,7 @@ constexpr std::size_t kRowsPerPart = 4;
 constexpr double kRangesAgree = 2.0;
 
 /// A time at which the run and the nearest other one communicate.
-struct Row {
+struct ComparedRow {
   Time t = 0.0;
   Duration weight = 0.0;
   double near = 0.0;    // difference of the two, in units of the range
@@ -46,8 +46,8 @@ struct Row {
   bool at_jump = false;  // one run is behind a jump, the other is not
 };
 
-/// Part of the run: mean squares of the differences.
-struct Part {
+/// PartOfRun of the run: mean squares of the differences.
+struct PartOfRun {
   double near = 0.0;
   double common = 0.0;  // of the nearest difference, at the times of all three runs
   double next = 0.0;
@@ -148,12 +148,12 @@ class Judge {
     const double other = near_->range.span();
     const double magnitude = std::min(given_->range.magnitude(), near_->range.magnitude());
     const double span = std::min(own, other);
-    const double least = std::max(output_.least_range, size_floor::kDivisible);
-    size_ = span > size_floor::kResting * magnitude ? span : magnitude;
-    size_ = divisible_size(std::max(size_, output_.least_range));
+    const double least = std::max(output_.least_range, base::size_floor::kDivisible);
+    size_ = span > base::size_floor::kResting * magnitude ? span : magnitude;
+    size_ = base::divisible_size(std::max(size_, output_.least_range));
     rounding_ = kRounding * std::max(1.0, magnitude / size_);
     result.nearest_factor = near_->factor;
-    const auto moves = [&](double range) { return std::max({range, least, size_floor::kResting * magnitude}); };
+    const auto moves = [&](double range) { return std::max({range, least, base::size_floor::kResting * magnitude}); };
     result.range_ratio = moves(own) / moves(other);
     if (result.range_ratio < 1.0) result.range_ratio = 1.0 / result.range_ratio;
   }
@@ -161,7 +161,7 @@ class Judge {
   void collect_rows() {
     if (near_ == nullptr) return;
     for (std::size_t k = 0; k < output_.times.size(); ++k) {
-      Row row{.t = output_.times[k], .near = (given_->values[k] - near_->values[k]) / size_, .index = k};
+      ComparedRow row{.t = output_.times[k], .near = (given_->values[k] - near_->values[k]) / size_, .index = k};
       if (!std::isfinite(row.near)) continue;
       if (courses_ == 3) row.next = (next_from_->values[k] - next_->values[k]) / size_;
       row.common = courses_ < 3 || std::isfinite(row.next);
@@ -175,17 +175,17 @@ class Judge {
     }
   }
 
-  static std::vector<double> values_of(const ComparedCourse& course, const std::vector<Row*>& rows) {
+  static std::vector<double> values_of(const ComparedCourse& course, const std::vector<ComparedRow*>& rows) {
     std::vector<double> values;
     values.reserve(rows.size());
-    for (const Row* row : rows) values.push_back(course.values[row->index]);
+    for (const ComparedRow* row : rows) values.push_back(course.values[row->index]);
     return values;
   }
 
   /// Jumps that agree to within a common time are no error of the values there: the time of the event has one.
   void match_events(CompanionJudgement& result) {
-    std::vector<Row*> rows;
-    for (Row& row : rows_) rows.push_back(&row);
+    std::vector<ComparedRow*> rows;
+    for (ComparedRow& row : rows_) rows.push_back(&row);
     const auto matched = match_jumps(values_of(*given_, rows), values_of(*near_, rows), size_);
     result.unmatched_jumps = matched.unmatched;
     for (const auto& pair : matched.pairs) {
@@ -194,11 +194,11 @@ class Judge {
     }
     leave_out(matched, rows);
     if (courses_ < 3) return;
-    std::erase_if(rows, [](const Row* row) { return !row->common; });
+    std::erase_if(rows, [](const ComparedRow* row) { return !row->common; });
     leave_out(match_jumps(values_of(*next_from_, rows), values_of(*next_, rows), size_), rows);
   }
 
-  static void leave_out(const MatchedJumps& matched, const std::vector<Row*>& rows) {
+  static void leave_out(const MatchedJumps& matched, const std::vector<ComparedRow*>& rows) {
     for (const auto& pair : matched.pairs) {
       const bool within_a_step = pair.last - pair.first <= 1;
       for (std::size_t k = pair.first; k < pair.last; ++k) {
@@ -208,13 +208,13 @@ class Judge {
     }
   }
 
-  double order_of(const Part& part) const {
+  double order_of(const PartOfRun& part) const {
     const double order = 0.5 * std::log2(part.next / part.common);
     return next_is_finer_ ? -order : order;
   }
 
   /// Also where one of the differences is rounding.
-  double observed_order(const Part& part) const {
+  double observed_order(const PartOfRun& part) const {
     const double least = rounding_ * rounding_ * part.duration;
     const double beyond = output_.formal_order + 2.0;
     if (part.next <= least) return next_is_finer_ ? beyond : 0.0;
@@ -228,7 +228,7 @@ class Judge {
     return (finer_ ? power : 1.0) / (power - 1.0);
   }
 
-  Meaning meaning_of(const Part& part) const {
+  Meaning meaning_of(const PartOfRun& part) const {
     const double least = rounding_ * rounding_;
     if (part.near <= least) return {1.0, kSafety};
     const double formal = output_.formal_order;
@@ -252,16 +252,16 @@ class Judge {
 
   Sums sums_until(Time end) const {
     const Time start = rows_.front().t;
-    const auto behind = std::find_if(rows_.begin(), rows_.end(), [&](const Row& row) { return row.t > end; });
-    const auto count =
-        static_cast<std::size_t>(std::count_if(rows_.begin(), behind, [](const Row& row) { return row.common; }));
-    std::vector<Part> parts(std::clamp<std::size_t>(count / kRowsPerPart, 1, kMostParts));
-    const auto part_of = [&](const Row& row) {
+    const auto behind = std::find_if(rows_.begin(), rows_.end(), [&](const ComparedRow& row) { return row.t > end; });
+    const auto count = static_cast<std::size_t>(
+        std::count_if(rows_.begin(), behind, [](const ComparedRow& row) { return row.common; }));
+    std::vector<PartOfRun> parts(std::clamp<std::size_t>(count / kRowsPerPart, 1, kMostParts));
+    const auto part_of = [&](const ComparedRow& row) {
       const double share = end > start ? (row.t - start) / (end - start) : 0.0;
       return std::min(parts.size() - 1, static_cast<std::size_t>(share * static_cast<double>(parts.size())));
     };
     for (auto row = rows_.begin(); row != behind; ++row) {
-      Part& part = parts[part_of(*row)];
+      PartOfRun& part = parts[part_of(*row)];
       part.near += row->weight * row->near * row->near;
       if (row->common) part.common += row->weight * row->near * row->near;
       part.next += row->weight * row->next * row->next;
@@ -270,7 +270,7 @@ class Judge {
     Sums sums;
     std::vector<Meaning> meanings;
     Duration duration = 0.0;
-    for (Part& part : parts) {
+    for (PartOfRun& part : parts) {
       add_part(part, sums, meanings);
       duration += part.duration;
     }
@@ -285,7 +285,7 @@ class Judge {
     return sums;
   }
 
-  void add_part(Part part, Sums& sums, std::vector<Meaning>& meanings) const {
+  void add_part(PartOfRun part, Sums& sums, std::vector<Meaning>& meanings) const {
     sums.common += part.common;
     sums.next += part.next;
     if (part.duration > 0.0) part.near /= part.duration;
@@ -306,7 +306,8 @@ class Judge {
     constexpr double kOfMotion = 0.5;
     constexpr std::size_t kLeastRows = 8;
     const auto beyond = [&](double size) {
-      return std::find_if(rows_.begin(), rows_.end(), [&](const Row& row) { return std::abs(row.near) > size; });
+      return std::find_if(rows_.begin(), rows_.end(),
+                          [&](const ComparedRow& row) { return std::abs(row.near) > size; });
     };
     const auto saturated = beyond(kSaturated);
     const auto grows = beyond(kLargeDifference);
@@ -348,7 +349,7 @@ class Judge {
   bool next_is_finer_ = false;  // so has the third, with a quarter
   double size_ = 1.0;
   double rounding_ = kRounding;
-  std::vector<Row> rows_;
+  std::vector<ComparedRow> rows_;
 };
 
 }  // namespace
@@ -357,4 +358,4 @@ CompanionJudgement judge_by_companions(const ComparedOutput& output) {
   return Judge(output).judgement();
 }
 
-}  // namespace entrain
+}  // namespace entrain::estimate

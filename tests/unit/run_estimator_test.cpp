@@ -118,10 +118,10 @@ TEST(RunEstimator, interruption_during_a_companion_leaves_the_run_and_no_estimat
   RunOptions options;
   options.interrupt = &interrupt;
   double reported = 0.0;
-  EstimateOptions how{.enabled = true, .progress = [&](double fraction) {
-                        reported = fraction;
-                        interrupt = true;
-                      }};
+  estimate::EstimateOptions how{.enabled = true, .progress = [&](double fraction) {
+                                  reported = fraction;
+                                  interrupt = true;
+                                }};
   const auto run = estimated_run(oscillator(), {}, options, how);
   EXPECT_EQ(run.summary.termination, Termination::Completed);
   EXPECT_GT(reported, 0.0);
@@ -155,10 +155,10 @@ TEST(RunEstimator, values_set_during_the_run_are_a_reason) {
   auto description = test::two_in_a_loop(1.0);
   description.connections.pop_back();  // a.u is open
   description = resolved(description);
-  RunEstimator estimator(description, {}, turning(), {});
+  estimate::RunEstimator estimator(description, {}, turning(), {});
   RunSummary summary;
   {
-    Session session(description, {}, turning());
+    session::Session session(description, {}, turning());
     session.observe(estimator.observer());
     session.run_until(0.5);
     session.set("a.u", 2.0);

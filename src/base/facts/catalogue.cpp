@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/facts/errors.hpp"
 #include "entrain/fact_codes.hpp"
 
 namespace entrain {
@@ -9,8 +10,8 @@ namespace {
 using enum FactCode;
 using enum FactKind;
 
-// In the order of the enumeration. A sentence is a template; see render.cpp.
-constexpr auto kCatalogue = std::to_array<FactEntry>({
+// In the order of the enumeration; errors.hpp goes on. A sentence is a template; see render.cpp.
+constexpr auto kReports = std::to_array<FactEntry>({
     // Free text, of methods and subsystems of users.
     {Custom, Note, "custom", "{text}", ""},
     {CustomWarning, Warning, "custom-warning", "{text}", ""},
@@ -149,48 +150,35 @@ constexpr auto kCatalogue = std::to_array<FactEntry>({
     // Files.
     {SettingsInAnnotation, Note, "settings-in-annotation",
      "method, steps, options and what is recorded are in an annotation ({annotation}), which other tools ignore", ""},
-    // Verdict: what a run measured of itself.
-    {RunKilled, Warning, "run-killed", "The run was killed, or is still going: its summary is that of its start",
+    // Verdict: what decides the grade of a run.
+    {MeetBudget, Warning, "meet-budget",
+     "a run within the tolerance needs {needed:.2g} times the steps of the first; the budget is {budget:.3g}", ""},
+    {MeetNoStep, Warning, "meet-no-step", "a smaller step does not improve the grade", ""},
+    {RunKilled, Warning, "run-killed", "the run was killed, or is still going: its summary is that of its start",
      "Run it again"},
-    {RunFailed, Warning, "run-failed", "The run failed{?why|: {why}}", ""},
-    {RunInterrupted, Warning, "run-interrupted", "The run was interrupted{?why|: {why}}", ""},
+    {RunFailed, Warning, "run-failed", "the run failed{?why|: {why}}", ""},
+    {RunInterrupted, Warning, "run-interrupted", "the run was interrupted{?why|: {why}}", ""},
+    {ErrorOfOutput, Note, "error-of-output",
+     "{0} has an error of {error:.2g} of its range ({absolute:.2g}), at most {bound:.2g}; the tolerance is "
+     "{tolerance:.2g}",
+     ""},
+    {ErrorOutgrows, Warning, "error-outgrows",
+     "the error of {0} grows to {size:.2g} times its range, faster than the motion itself", ""},
+    {OutputsNotEstimated, Warning, "outputs-not-estimated",
+     "{?of|{count} of {of} outputs have no estimated error: {*:3}}{!of|no output has an estimated error}", ""},
+    {EstimateUnfinished, Warning, "estimate-unfinished", "the error was still being estimated when the program ended",
+     ""},
+    {VerdictMissing, Warning, "verdict-missing", "an earlier version made this run, without an estimate of its error",
+     "Run it again"},
+    {InputsOpen, Warning, "inputs-open", "{connected} input{connected~~s} connected, {open} open: {*:8}", ""},
+    {NothingConnected, Warning, "nothing-connected", "nothing is connected", ""},
+    {LoopStartResidual, Warning, "loop-start-residual", "an algebraic loop starts with a residual of {residual:.2g}",
+     ""},
     {NumbersNotFinite, Warning, "numbers-not-finite", "{count} recorded number{count~ is~s are} not finite",
      "Choose a smaller step or another method"},
-    {NothingRecorded, Warning, "nothing-recorded", "Nothing was recorded", ""},
-    {CorrectedInputs, Note, "corrected-inputs", "Learned inputs ({*}) have an error of {error:.2g} of the range", ""},
-    {NothingConnected, Note, "nothing-connected", "Nothing is connected, so nothing can be coupled wrongly", ""},
-    {ResidualNotMeasured, Warning, "residual-not-measured",
-     "The coupling residual is not measured: no connection had both ends at one time after the start", ""},
-    {ConnectionsNotMeasured, Note, "connections-not-measured",
-     "{unmeasured} of {of} connections are not measured: their ends never communicated at the same time after the "
-     "start",
-     ""},
-    {ResidualSmall, Note, "residual-small",
-     "Inputs and outputs agree at the end of every step to {residual:.2g} of the output's range", ""},
-    {ResidualUsuallySmall, Note, "residual-usually-small",
-     "Coupling residual of every connection at most {usual:.2g} on {share} % of the steps; {residual:.2g}{?at| at "
-     "{at}} near t = {time}",
-     ""},
-    {ResidualLargestStep, Warning, "residual-largest-step",
-     "The largest coupling residual of a single step is {residual:.2g}{?at| at {at}} near t = {time}", ""},
-    {HeldInputsChange, Warning, "held-inputs-change",
-     "Inputs that are held change in a step by {?share|{residual:.2g} of the output's range or more{?at| at {at}} on "
-     "{share:.2g} % of the steps}{!share|up to {residual:.2g} of the output's range{?at| at {at}}}; learn with half "
-     "the step to see what that does",
-     ""},
-    {ResidualLarge, Warning, "residual-large",
-     "Inputs differ from the outputs they stand for by {?share|{residual:.2g} of the output's range or more{?at| at "
-     "{at}} on {share:.2g} % of the steps}{!share|up to {residual:.2g} of the output's range{?at| at {at}}}; {todo}",
-     ""},
-    {StepsNotJudged, Warning, "steps-not-judged", "Too few steps to tell whether they resolve the signals; {todo}", ""},
-    {StepsTooLong, Warning, "steps-too-long",
-     "The steps are {?wrong|too }long for {0}: within one its signal moves by {missed:.2g} of its range in a way that "
-     "no input follows; {todo}",
-     ""},
-    {LoopStartResidual, Warning, "loop-start-residual", "An algebraic loop starts with a residual of {residual:.2g}",
-     ""},
-    {LastRowIncomplete, Warning, "last-row-incomplete", "The last row of the results is incomplete and left out", ""},
-    {CapabilitiesTakenAway, Note, "capabilities-taken-away", "Taken away in the system file: {what}", ""},
+    {NothingRecorded, Warning, "nothing-recorded", "nothing was recorded", ""},
+    {LastRowIncomplete, Warning, "last-row-incomplete", "the last row of the results is incomplete and left out", ""},
+    {CapabilitiesTakenAway, Note, "capabilities-taken-away", "taken away in the system file: {what}", ""},
     // Estimated errors.
     {EstimateOff, Note, "estimate-off", "the error was not estimated: it is switched off", "Run without --no-estimate"},
     {EstimateRunIncomplete, Warning, "estimate-run-incomplete", "the error was not estimated: the run {termination}",
@@ -603,6 +591,8 @@ constexpr auto kCatalogue = std::to_array<FactEntry>({
     {BondSeveralInputs, Error, "bond-several-inputs", "bond: '{0}' feeds several inputs", ""},
     // Problems: what is asked for.
     {NothingMatches, Error, "nothing-matches", "nothing to record matches '{0}'", ""},
+    {NoSuchInput, Error, "no-such-input", "run.open: there is no input '{0}'", ""},
+    {NoSuchOutput, Error, "no-such-output", "run.tolerances: there is no output '{0}'", ""},
     {NoUsableRows, Error, "no-usable-rows", "record.interval = {interval} makes no usable rows", ""},
     {NotReal, Error, "not-real", "'{0}' is no real number", ""},
     {NoRange, Error, "no-range", "no range to search for '{0}', which is {value}", ""},
@@ -678,6 +668,12 @@ constexpr auto kCatalogue = std::to_array<FactEntry>({
     {LinearizationFailed, Error, "linearization-failed", "'{0}' failed when it was linearized: {why}", ""},
     {LinearizationNotFinite, Error, "linearization-not-finite", "the linearization of '{0}' is not finite", ""},
 });
+
+constexpr auto kCatalogue = [] {
+  std::array<FactEntry, kReports.size() + base::kErrors.size()> all{};
+  std::copy(base::kErrors.begin(), base::kErrors.end(), std::copy(kReports.begin(), kReports.end(), all.begin()));
+  return all;
+}();
 
 constexpr bool in_order() {
   for (std::size_t i = 0; i < kCatalogue.size(); ++i) {
