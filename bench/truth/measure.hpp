@@ -1,0 +1,66 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "entrain/error_estimate.hpp"
+#include "entrain/system_description.hpp"
+#include "truth/system.hpp"
+#include "truth/truth.hpp"
+
+namespace entrain::truth {
+
+/// A method with its options, as a run gets it.
+struct MethodChoice {
+  std::string name;
+  std::string method;
+  std::map<std::string, OptionValue> options = {};
+  bool quick = false;  ///< part of the short version
+};
+const std::vector<MethodChoice>& method_choices();
+
+/// The error of an output: root mean square over the run, relative to the range of the truth.
+struct MeasuredOutput {
+  std::string name;
+  double truth = 0.0;
+  double range = 0.0;
+  double floor = 0.0;  ///< of the integration inside the subsystems
+  OutputError claimed = {};
+};
+
+struct MeasuredRun {
+  enum class End { Completed, Failed, Refused };
+  std::string system;
+  std::string kind;
+  std::string method;
+  bool events = false;
+  double step = 0.0;
+  End end = End::Refused;
+  std::string message;
+  std::uint64_t macro_steps = 0;
+  std::string grade;  ///< empty: there was no verdict
+  std::vector<std::string> reasons;
+  std::vector<MeasuredOutput> outputs;
+  double seconds = 0.0;
+
+  double worst_truth() const;
+};
+
+/// Runs one system with method after method; keeps the truth of the grids that it has seen.
+class Measurement {
+ public:
+  explicit Measurement(const System& system);
+  MeasuredRun run(const MethodChoice& choice, double step);
+
+ private:
+  const Course& truth_at(const std::vector<double>& times);
+
+  const System& system_;
+  std::vector<double> floor_;
+  std::vector<std::unique_ptr<Course>> known_;
+};
+
+}  // namespace entrain::truth
