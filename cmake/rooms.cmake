@@ -63,10 +63,11 @@ entrain_room(session USES base description coupling methods run record assembly)
 entrain_room(analysis USES base numerics methods WRAPS eigen pagmo)
 entrain_room(report USES base description record read WRAPS json)
 entrain_room(compare USES base numerics read report WRAPS json)
+entrain_room(estimate USES base methods record session)
 entrain_room(verify USES base numerics coupling methods run record session report)
 entrain_room(advise USES base numerics coupling methods run session analysis compare verify)
 entrain_room(learn USES base numerics coupling methods run session)
-entrain_room(api USES base description subsystem coupling methods run record assembly session report verify advise)
+entrain_room(api USES base description subsystem coupling methods run record assembly session report estimate verify advise)
 entrain_room(reproduce USES base numerics description subsystem coupling trials methods session analysis CALLS learn api)
 
 # All of them, for what needs more than public headers: tests, benchmarks, the shared library.

@@ -1,11 +1,14 @@
 #include "cli/common.hpp"
 
+#include <fmt/format.h>
 #include <signal.h>
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <map>
 
 namespace entrain::cli {
 namespace {
@@ -43,6 +46,26 @@ CLI::Validator positive_number() {
         return fits ? std::string() : "'" + text + "' is not a number above 0";
       },
       "");
+}
+
+void add_require(CLI::App& command, RequiredGrade& required) {
+  const std::map<std::string, RequiredGrade> words{
+      {"trusted", RequiredGrade::Trusted}, {"check", RequiredGrade::Check}, {"any", RequiredGrade::Any}};
+  command
+      .add_option_function<std::string>(
+          "--require", [&required, words](const std::string& word) { required = words.at(word); },
+          "Least grade: trusted, check or any; below it the exit code is 3 (default: not unreliable)")
+      ->type_name("GRADE")
+      ->check(CLI::IsMember(words));
+}
+
+int exit_code(Grade grade, RequiredGrade required) {
+  if (meets(grade, required)) return kDone;
+  const auto* least = required == RequiredGrade::Trusted ? "trusted"
+                      : required == RequiredGrade::Check ? "check"
+                                                         : "any but unreliable";
+  print_error(fmt::format("the grade of the result is {}; required: {}", to_string(grade), least));
+  return kBelowGrade;
 }
 
 void print(std::string_view text) {

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "cli/text_report.hpp"
+#include "entrain/verdict.hpp"
 
 namespace entrain::cli {
 
@@ -15,6 +16,7 @@ namespace entrain::cli {
 inline constexpr int kDone = 0;
 inline constexpr int kFailed = 1;
 inline constexpr int kWrongUsage = 2;
+inline constexpr int kBelowGrade = 3;  ///< it finished, but the result is not as good as required
 
 /// A subcommand: what CLI11 knows of it, and what it does once the arguments are read.
 struct Command {
@@ -43,6 +45,11 @@ CLI::App* add_subcommand(CLI::App& program, const std::string& name, const std::
 
 /// For options of the form NAME=VALUE.
 CLI::Validator assignment_validator();
+
+/// --require GRADE; without it anything but unreliable will do.
+void add_require(CLI::App& command, RequiredGrade& required);
+/// kDone, or kBelowGrade after the reason was printed.
+int exit_code(Grade grade, RequiredGrade required);
 
 /// Above zero and finite; CLI11's own takes "nan" too.
 CLI::Validator positive_number();

@@ -61,6 +61,10 @@ std::string progress_line(const ProgressState& state) {
                      left_text(state));
 }
 
+std::string estimate_line(double fraction) {
+  return fmt::format("estimating the error: {:3.0f} %", std::floor(100.0 * fraction));
+}
+
 Progress::Progress(const Watch& watch)
     : watch_(watch), terminal_(::isatty(STDERR_FILENO) == 1), period_(terminal_ ? kBarPeriod : kLinePeriod) {}
 
@@ -87,6 +91,14 @@ void Progress::communicated(const Sample& sample, const RunSummary& summary) {
   show(lines);
 }
 
+void Progress::estimating(double fraction) {
+  const auto now = Clock::now();
+  if (fraction >= 1.0) return clear();
+  if (now < next_update_) return;
+  next_update_ = now + period_;
+  show({estimate_line(fraction)});
+}
+
 void Progress::show(const std::vector<std::string>& lines) {
   // Up to the first line of what was shown, and clear what a longer text left behind.
   std::string text = shown_lines_ > 0 ? fmt::format("\x1b[{}A", shown_lines_) : std::string();
@@ -97,6 +109,10 @@ void Progress::show(const std::vector<std::string>& lines) {
 }
 
 void Progress::end(const RunSummary&) {
+  clear();
+}
+
+void Progress::clear() {
   if (shown_lines_ > 0) fmt::print(stderr, "\x1b[{}A\x1b[J", shown_lines_);
   shown_lines_ = 0;
 }

@@ -17,11 +17,14 @@ class Progress : public Observer {
   void begin(std::span<const Signal> signals, const RunSummary& summary) override;
   void communicated(const Sample& sample, const RunSummary& summary) override;
   void end(const RunSummary& summary) override;
+  /// After the run: so much of the estimate of its error is done. 1 clears what is shown.
+  void estimating(double fraction);
 
  private:
   using Clock = std::chrono::steady_clock;
 
   void show(const std::vector<std::string>& lines);
+  void clear();
 
   const Watch& watch_;
   bool terminal_;
@@ -43,6 +46,8 @@ struct ProgressState {
 };
 /// "[#####-----]  50 %  t = 1 / 2 s  0.5 simulated s per s  2 s left", the bar shortened to fit into so many columns
 std::string progress_bar(const ProgressState& state, std::size_t columns);
+/// "estimating the error:  50 %"
+std::string estimate_line(double fraction);
 /// "t = 1 / 2 s (50 %), 0.5 simulated s per s, 2 s left"
 std::string progress_line(const ProgressState& state);
 

@@ -59,6 +59,10 @@ struct RunArguments : SystemArguments {
   std::vector<std::string> watched;
   bool verbose = false;
   CheckpointArguments checkpoint;
+  RequiredGrade required = RequiredGrade::NotUnreliable;
+  bool no_estimate = false;
+  bool meet = false;
+  double budget = MeetOptions().budget;
 };
 
 /// With the method, step and options of the correction; others on the command line are an error.
@@ -77,31 +81,35 @@ struct WrongSignals : std::exception {
   std::vector<Problem> problems;
 };
 
-/// Of a run to its end: may it be trusted, and why.
-std::string verdict_line(const Verdict& verdict) {
-  return fmt::format("verdict: {}{}\n", verdict.headline,
-                     verdict.reasons.empty() ? std::string() : ". " + render(verdict.reasons.front()));
-}
-
-void report_end(const RunArguments& arguments, const RunResult& result) {
+void print_failure(const RunResult& result) {
   const RunSummary& summary = result.summary;
-  const bool completed = summary.termination == Termination::Completed;
-  if (!completed) {
-    const auto reason = summary.message.empty() ? std::string(to_string(summary.termination)) : summary.message;
-    print_error(reason);
-    print_error(fmt::format("{}; the results up to t = {} s are in {}", to_string(summary.termination),
-                            short_number(summary.reached), result.folder.string()));
-  }
-  if (arguments.json) {
-    print(summary_json(summary, result.recorded));
-  } else if (!arguments.quiet) {
-    print(brief_summary(summary, stdout_style()));
-    if (completed) print(verdict_line(*result.verdict) + fmt::format("results: {}\n", result.results.string()));
-  }
+  if (summary.termination == Termination::Completed) return;
+  const auto reason = summary.message.empty() ? std::string(to_string(summary.termination)) : summary.message;
+  print_error(reason);
+  print_error(fmt::format("{}; the results up to t = {} s are in {}", to_string(summary.termination),
+                          short_number(summary.reached), result.folder.string()));
 }
 
-/// What is printed as the run goes on. Borrows both.
-RunProgress printed(const RunArguments& arguments, const Watch& watch) {
+/// Everything that is printed of a run.
+void print_result(const RunArguments& arguments, const RunResult& result, const Watch& watch) {
+  const RunSummary& summary = result.summary;
+  print_failure(result);
+  if (arguments.json) {
+    print(summary_json(summary, result.recorded, &result.verdict, &result.estimate));
+  } else if (!arguments.quiet) {
+    print(brief_summary(summary, stdout_style(), result.verdict.grade));
+    if (summary.termination == Termination::Completed) {
+      print(verdict_lines(result.verdict, stdout_style()) + fmt::format("results: {}\n", result.results.string()));
+    }
+  }
+  for (const auto& line : watch.lines()) print(line + '\n');
+  const bool has_report = !result.report.empty() && !arguments.quiet && !arguments.json;
+  if (has_report) print(fmt::format("report: {}\n", result.report.string()));
+  if (result.abandoned) std::fflush(stdout);
+}
+
+/// What is printed as the run goes on. Borrows all.
+RunProgress printed(const RunArguments& arguments, const Watch& watch, Progress& shown) {
   RunProgress progress;
   progress.prepared = [&](const Simulation& simulation) {
     if (auto problems = watch.problems(simulation.signals()); !problems.empty()) {
@@ -109,22 +117,46 @@ RunProgress printed(const RunArguments& arguments, const Watch& watch) {
     }
   };
   progress.ended = [&](const RunResult& result) {
-    report_end(arguments, result);
-    if (result.abandoned) {
-      std::fflush(stdout);
-      return;
-    }
-    for (const auto& line : watch.lines()) print(line + '\n');
+    if (result.abandoned) print_result(arguments, result, watch);
   };
+  if (!arguments.quiet && !arguments.json) {
+    progress.estimating = [&](double fraction) { shown.estimating(fraction); };
+  }
   progress.written = [&](const RunResult& result) {
-    if (result.report.empty() || arguments.quiet || arguments.json) return;
-    print(fmt::format("report: {}\n", result.report.string()));
+    shown.estimating(1.0);
+    if (result.abandoned) print_result(arguments, result, watch);
   };
-  progress.failed_at_release = [](const Error& fault, const RunResult& result) {
+  progress.failed_at_release = [&](const Error& fault, const RunResult& result) {
+    print_result(arguments, result, watch);
     print_error(fault.what());
     print_error(fmt::format("that was after the run; its results are in {}", result.folder.string()));
+    std::fflush(stdout);
   };
   return progress;
+}
+
+/// With --meet: which run this is.
+void print_attempt(const RunAttempt& attempt) {
+  if (attempt.number == 1) return;
+  std::string changed;
+  if (attempt.refinement.step) changed += fmt::format(", step {} s", short_number(*attempt.refinement.step));
+  for (const auto& [name, value] : attempt.refinement.options) changed += fmt::format(", {} = {}", name, value);
+  print_error(fmt::format("not trusted yet; run {}{}", attempt.number, changed));
+}
+
+RunDirectoryOptions run_options(const RunArguments& arguments) {
+  RunDirectoryOptions options;
+  options.run.threads = arguments.threads;
+  options.run.interrupt = &catch_signals();
+  options.run.log.everything = arguments.verbose;
+  if (arguments.verbose) options.run.log.handler = [](const LogMessage& message) { print_error(log_line(message)); };
+  if (arguments.out) options.folder = *arguments.out;
+  options.report = arguments.report;
+  options.estimate = !arguments.no_estimate;
+  options.system = arguments.system.empty() ? std::string() : quoted_argument(arguments.system);
+  options.arguments = arguments.other_arguments();
+  options.checkpoint = arguments.checkpoint.options();
+  return options;
 }
 
 int run(const RunArguments& arguments) {
@@ -132,32 +164,46 @@ int run(const RunArguments& arguments) {
   const auto& resumed = arguments.checkpoint.resumed;
   auto description =
       arguments.system.empty() ? arguments.changed(checkpointed_system(*resumed)) : arguments.described();
-  RunDirectoryOptions options;
+  RunDirectoryOptions options = run_options(arguments);
   std::optional<Learned> learned;
   if (arguments.learned) {
     learned = read_learned(*arguments.learned);
     description = corrected(std::move(description), arguments, *learned);
     options.note = "corrected by --learned " + *arguments.learned;
+    options.run.learned = &*learned;
   }
   Watch watch(arguments.watched);
   Progress progress(watch);
-  options.run.threads = arguments.threads;
-  options.run.interrupt = &catch_signals();
-  options.run.learned = learned ? &*learned : nullptr;
-  options.run.log.everything = arguments.verbose;
-  if (arguments.verbose) options.run.log.handler = [](const LogMessage& message) { print_error(log_line(message)); };
-  if (arguments.out) options.folder = *arguments.out;
-  options.report = arguments.report;
-  options.checkpoint = arguments.checkpoint.options();
   if (!arguments.quiet && !arguments.json) options.observers = {watch, progress};
-  options.progress = printed(arguments, watch);
+  options.progress = printed(arguments, watch, progress);
   try {
-    const auto result = entrain::run(description, options);
-    return result.summary.termination == Termination::Completed ? kDone : kFailed;
+    const auto result = arguments.meet ? run_until_trusted(description, options, {arguments.budget, print_attempt})
+                                       : entrain::run(description, options);
+    print_result(arguments, result, watch);
+    if (result.summary.termination != Termination::Completed) return kFailed;
+    return exit_code(result.verdict.grade, arguments.required);
   } catch (const WrongSignals& wrong) {
     for (const auto& problem : wrong.problems) print_error(to_string(problem));
     return kWrongUsage;
   }
+}
+
+/// What is judged of the result, and what follows from it.
+void add_grade_options(CLI::App& command, RunArguments& arguments) {
+  arguments.add_tolerance(command);
+  add_require(command, arguments.required);
+  auto* off = command.add_flag("--no-estimate", arguments.no_estimate,
+                               "Do not estimate the error: nothing is run again, and the grade is unknown");
+  auto* meet = command.add_flag("--meet", arguments.meet, "Run again with smaller steps until the result is trusted")
+                   ->excludes(off)
+                   ->excludes("--resume")
+                   ->excludes("--learned");
+  command
+      .add_option("--budget", arguments.budget,
+                  "With --meet: steps of subsystems in all runs, relative to the first (default: 50)")
+      ->type_name("N")
+      ->check(positive_number())
+      ->needs(meet);
 }
 
 }  // namespace
@@ -177,6 +223,7 @@ Command add_run(CLI::App& program) {
       ->type_name("FILE");
   command->add_option("--out", arguments->out, "Folder for the results (default: runs/NAME-N)")->type_name("DIR");
   arguments->checkpoint.add(*command);
+  add_grade_options(*command, *arguments);
   command->add_option("--threads", arguments->threads, "Threads; the results do not depend on them")
       ->type_name("N")
       ->check(CLI::Range(1, 1024));

@@ -1,5 +1,7 @@
 #include "cli/system_arguments.hpp"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 
 #include "cli/common.hpp"
@@ -14,6 +16,14 @@ Written<T> from_command_line(const std::string& option, const T& value) {
 }
 
 }  // namespace
+
+std::string quoted_argument(const std::string& word) {
+  constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-+=/,:@%";
+  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
+  std::string text = "'";
+  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return text + "'";
+}
 
 void SystemArguments::add_system(CLI::App& command) {
   command.add_option("SYSTEM", system, "System file (.toml, .ssp, .ssd), a folder holding one, or an FMU")
@@ -36,6 +46,27 @@ void SystemArguments::add_method(CLI::App& command) {
       ->check(assignment_validator());
 }
 
+void SystemArguments::add_tolerance(CLI::App& command) {
+  command
+      .add_option("--tolerance", tolerance,
+                  "Error that is tolerated, as a share of the range of an output (default: 0.01)")
+      ->type_name("R");
+}
+
+std::string SystemArguments::other_arguments() const {
+  std::string text;
+  const auto add = [&](std::string_view option, const std::string& value) {
+    text += fmt::format("{}{} {}", text.empty() ? "" : " ", option, quoted_argument(value));
+  };
+  if (method) add("--method", *method);
+  if (start) add("--start", fmt::format("{}", *start));
+  if (stop) add("--stop", fmt::format("{}", *stop));
+  for (const auto& assignment : sets) add("--set", assignment);
+  for (const auto& assignment : options) add("--option", assignment);
+  if (tolerance) add("--tolerance", fmt::format("{}", *tolerance));
+  return text;
+}
+
 SystemDescription SystemArguments::described() const {
   return changed(load(system));
 }
@@ -45,6 +76,7 @@ SystemDescription SystemArguments::changed(SystemDescription description) const 
   if (step) description.step = from_command_line("--step", *step);
   if (start) description.start = from_command_line("--start", *start);
   if (stop) description.stop = from_command_line("--stop", *stop);
+  if (tolerance) description.tolerance = from_command_line("--tolerance", *tolerance);
   for (const auto& assignment : sets) apply_set(description, assignment);
   for (const auto& assignment : options) apply_option(description, assignment);
   return description;

@@ -9,6 +9,9 @@
 
 namespace entrain::cli {
 
+/// For a shell: as it is, or between quotes.
+std::string quoted_argument(const std::string& word);
+
 /// A system, and what is changed of it on the command line.
 struct SystemArguments {
   std::string system;
@@ -18,12 +21,18 @@ struct SystemArguments {
   std::vector<std::string> sets;
   std::optional<std::string> method;
   std::vector<std::string> options;
+  std::optional<double> tolerance;
 
   /// SYSTEM, --step, --start, --stop, --set.
   void add_system(CLI::App& command);
   /// --method, --option.
   void add_method(CLI::App& command);
 
+  /// --tolerance.
+  void add_tolerance(CLI::App& command);
+
+  /// What is changed of the system, as it stands on a command line, without the step.
+  std::string other_arguments() const;
   SystemDescription described() const;
   SystemDescription changed(SystemDescription description) const;
 };

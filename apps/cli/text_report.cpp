@@ -36,9 +36,21 @@ std::string speed_text(const RunSummary& summary) {
   return fmt::format(" ({} simulated s per s)", short_number((summary.reached - summary.start) / summary.wall_seconds));
 }
 
-std::string termination_text(const RunSummary& summary, TextStyle style) {
+std::string termination_text(const RunSummary& summary, TextStyle style, Grade grade) {
   const bool completed = summary.termination == Termination::Completed;
-  return painted(to_string(summary.termination), completed ? kGreen : kRed, style);
+  const bool plain = completed && grade == Grade::Unreliable;
+  return plain ? std::string(to_string(summary.termination))
+               : painted(to_string(summary.termination), completed ? kGreen : kRed, style);
+}
+
+std::string grade_painted(std::string_view text, Grade grade, TextStyle style) {
+  switch (grade) {
+    case Grade::Trusted: return painted(text, kGreen, style);
+    case Grade::Check: return painted(text, kYellow, style);
+    case Grade::Unreliable: return painted(text, kRed, style);
+    case Grade::Unknown: break;
+  }
+  return std::string(text);
 }
 
 /// Only what was counted: an explicit method has no rejected steps to talk about.
@@ -170,9 +182,20 @@ std::string verdict_text(bool ok, TextStyle style) {
   return painted(ok ? "ok" : "off", ok ? kGreen : kRed, style);
 }
 
-std::string brief_summary(const RunSummary& summary, TextStyle style) {
+std::string verdict_lines(const Verdict& verdict, TextStyle style) {
+  const auto headline = verdict.headline();
+  auto text = fmt::format("verdict: {}\n", grade_painted(headline, verdict.grade, style));
+  if (!verdict.reasons.empty()) {
+    const auto reason = render(verdict.reasons.front());
+    if (headline.find(reason) == std::string::npos) text += fmt::format("  because: {}\n", reason);
+  }
+  if (!verdict.command.empty()) text += fmt::format("  next: {}\n", verdict.command);
+  return text;
+}
+
+std::string brief_summary(const RunSummary& summary, TextStyle style, Grade grade) {
   auto text = fmt::format("{}: {} with {}, t = {} .. {} s\n", painted(summary.system, kBold, style),
-                          termination_text(summary, style), summary.method, short_number(summary.start),
+                          termination_text(summary, style, grade), summary.method, short_number(summary.start),
                           short_number(summary.reached));
   if (summary.termination == Termination::Completed && !summary.message.empty()) {
     text += fmt::format("  end                {}\n", summary.message);

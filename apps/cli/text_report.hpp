@@ -7,6 +7,7 @@
 
 #include "entrain/options.hpp"
 #include "entrain/run_summary.hpp"
+#include "entrain/verdict.hpp"
 
 namespace entrain::cli {
 
@@ -15,8 +16,12 @@ struct TextStyle {
   bool colour = false;
 };
 
-/// Method, steps, speed, quality of the coupling, warnings, and a table of the subsystems.
-std::string brief_summary(const RunSummary& summary, TextStyle style = {});
+/// Method, steps, speed, quality of the coupling, warnings, and a table of the subsystems. An unreliable result is not
+/// shown as a success.
+std::string brief_summary(const RunSummary& summary, TextStyle style = {}, Grade grade = Grade::Trusted);
+
+/// The grade with what decided it, and the command that would do better: three lines at most.
+std::string verdict_lines(const Verdict& verdict, TextStyle style = {});
 
 /// Inputs, outputs, states and parameters of a subsystem, one per line.
 std::string variables_text(const VariableTable& variables);

@@ -6,6 +6,7 @@
 
 #include "entrain/export.hpp"
 #include "entrain/simulation.hpp"
+#include "entrain/verdict.hpp"
 
 namespace entrain {
 
@@ -16,7 +17,8 @@ ENTRAIN_API void report(const std::filesystem::path& run_directory, const std::f
 ENTRAIN_API void require_pages();
 
 /// The text of run.json. Feedthrough is a list of [output, input] numbers. `recorded`: the signals in the results,
-/// whose units and descriptions a table of numbers cannot hold.
-ENTRAIN_API std::string summary_json(const RunSummary& summary, std::span<const Signal> recorded = {});
+/// whose units and descriptions a table of numbers cannot hold. Without a verdict its grade is "pending".
+ENTRAIN_API std::string summary_json(const RunSummary& summary, std::span<const Signal> recorded = {},
+                                     const Verdict* verdict = nullptr, const ErrorEstimate* estimate = nullptr);
 
 }  // namespace entrain

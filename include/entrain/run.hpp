@@ -15,8 +15,8 @@ namespace entrain {
 /// A run that left its files in a folder.
 struct RunResult {
   RunSummary summary;
-  /// What the run measured of itself says; nullopt when it was abandoned.
-  std::optional<Verdict> verdict;
+  ErrorEstimate estimate;  ///< of every output that is connected or recorded
+  Verdict verdict;         ///< once the errors are estimated
   std::filesystem::path folder;
   std::filesystem::path results;  ///< results.csv, .h5 or .mat
   std::filesystem::path report;   ///< report.html; empty when it was not asked for
@@ -28,10 +28,13 @@ struct RunResult {
 struct RunProgress {
   /// The system is sound and nothing is written yet. What it throws ends the run before it began.
   std::function<void(const Simulation&)> prepared = {};
-  /// The run has ended, also by a failure; the summary is about to be written. Of an abandoned run it is written
-  /// already, and the function is called on the thread of the Watchdog.
+  /// The run has ended, also by a failure; the summary is about to be written, and there is no verdict yet. Of an
+  /// abandoned run it is written already, and the function is called on the thread of the Watchdog.
   std::function<void(const RunResult&)> ended = {};
-  /// All files are written; the subsystems still exist.
+  /// The files of the run are final, its subsystems gone; its error is being estimated, and this part is done.
+  std::function<void(double fraction)> estimating = {};
+  /// All files are written, the verdict with them. When an FMU crashed or hung while the error was estimated, called on
+  /// the thread of the Watchdog.
   std::function<void(const RunResult&)> written = {};
   /// An FMU crashed or hung while it was released. The process ends: see Watchdog.
   std::function<void(const Error&, const RunResult&)> failed_at_release = {};
@@ -51,6 +54,9 @@ struct RunDirectoryOptions {
   RunOptions run = {};                               ///< a log handler is told besides fmu.log
   std::optional<std::filesystem::path> folder = {};  ///< made if need be; nullopt = the first free runs/NAME-N
   bool report = false;                               ///< write report.html
+  bool estimate = true;        ///< the errors, by further runs if need be, and with them the grade
+  std::string system = {};     ///< as the program was told it, for the command that a verdict proposes
+  std::string arguments = {};  ///< what else it was told: "--method missiles"
   CheckpointOptions checkpoint = {};
   std::vector<std::reference_wrapper<Observer>> observers = {};  ///< after those that write the files
   RunProgress progress = {};
@@ -60,10 +66,27 @@ struct RunDirectoryOptions {
 };
 
 /// Runs a system as the program does and leaves in the folder: run.json (at the start and at the end), results,
-/// steps.json, system.resolved.toml, fmu.log when a subsystem logs, report.html when asked for. Never throws for a
+/// steps.json, system.resolved.toml, fmu.log when a subsystem logs, report.html when asked for. When they are final,
+/// the errors are estimated, which RunOptions::interrupt ends; the verdict goes into run.json. Never throws for a
 /// failing run: the summary says how it ended. Throws Error with every problem of the system, or Error{FileFailed}.
 ENTRAIN_API RunResult run(const SystemDescription& description, const RunDirectoryOptions& options = {},
                           const Extensions& extensions = {});
+
+/// One of the runs of `run_until_trusted`.
+struct RunAttempt {
+  int number = 1;
+  Refinement refinement = {};  ///< what is changed of the system; nothing at first
+};
+
+struct MeetOptions {
+  double budget = 50.0;                                 ///< steps of subsystems in all runs, relative to the first run
+  std::function<void(const RunAttempt&)> attempt = {};  ///< told before each run; may be empty
+};
+
+/// Runs again with smaller steps, in the same folder, until the grade is trusted. The last run otherwise, with the
+/// reason why there is no further one last in its verdict. Throws as `run`.
+ENTRAIN_API RunResult run_until_trusted(SystemDescription description, RunDirectoryOptions options,
+                                        const MeetOptions& meet = {}, const Extensions& extensions = {});
 
 /// The system that a checkpoint file was written by. Throws Error{FileFailed}.
 ENTRAIN_API SystemDescription checkpointed_system(const std::filesystem::path& checkpoint);

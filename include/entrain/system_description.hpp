@@ -92,6 +92,8 @@ struct SubsystemDescription {
   std::optional<Written<double>> initial_step;
   std::optional<Written<std::int64_t>> substeps;
   std::optional<Written<std::vector<double>>> events;
+  std::optional<Written<bool>> sampled;
+  std::optional<Written<bool>> side_effects;
   std::optional<Written<bool>> probe;
   std::optional<Written<double>> timeout;
   SourcePosition where;
@@ -147,6 +149,9 @@ struct RecordDescription {
 /// The method of a system that names none.
 ENTRAIN_API std::string_view default_method() noexcept;
 
+/// Of an error, as a share of the range of the output, where the system file names none.
+inline constexpr double kDefaultTolerance = 0.01;
+
 /// What the user wrote, as plain data. Values left out stay empty here; defaults are decided once, by `resolve`.
 struct SystemDescription {
   std::string name;            ///< of the file or its folder
@@ -155,6 +160,10 @@ struct SystemDescription {
   std::optional<Written<double>> stop;
   std::optional<Written<double>> step;
   Written<std::string> method{std::string(default_method()), {}};
+  /// Of the error of an output, as a share of its range: what is trusted (entrain/verdict.hpp).
+  std::optional<Written<double>> tolerance;
+  std::map<std::string, Written<double>> tolerances;      ///< of single outputs, "subsystem.variable"
+  std::optional<std::vector<Written<std::string>>> open;  ///< inputs of FMUs that are meant so; patterns with *
   /// Options per method: [method.NAME].
   std::map<std::string, std::map<std::string, Written<OptionValue>>> method_options;
   std::vector<SubsystemDescription> subsystems;  ///< in the order of the file

@@ -10,15 +10,16 @@
 #include "base/printable.hpp"
 #include "base/replace_file.hpp"
 #include "description/system_file.hpp"
+#include "entrain/fact_codes.hpp"
 #include "entrain/recording.hpp"
 #include "entrain/report.hpp"
 #include "entrain/system.hpp"
 #include "entrain/watchdog.hpp"
+#include "estimate/run_estimator.hpp"
 #include "record/log_file.hpp"
 #include "record/results_file.hpp"
 #include "record/selection.hpp"
 #include "record/step_history.hpp"
-#include "report/run_verdict.hpp"
 #include "report/steps_json.hpp"
 
 namespace entrain {
@@ -30,31 +31,33 @@ namespace fs = std::filesystem;
 /// `append` the files of the run before stay as they are until this one goes on.
 class RunFiles : public StepHistory {
  public:
-  RunFiles(const RunResult& run, bool append) : folder_(run.folder), recorded_(run.recorded), waits_(append) {}
+  /// Borrows it.
+  RunFiles(const RunResult& run, bool append) : run_(run), waits_(append) {}
 
   void begin(std::span<const Signal> signals, const RunSummary& summary) override {
     StepHistory::begin(signals, summary);
     if (waits_) return;
-    fs::remove(folder_ / "steps.json");  // of an earlier run into this folder
-    write_summary(summary);
+    fs::remove(run_.folder / "steps.json");  // of an earlier run into this folder
+    write_summary(summary, nullptr);
   }
   void communicated(const Sample& sample, const RunSummary& summary) override {
     waits_ = false;
     StepHistory::communicated(sample, summary);
   }
-  void write(const RunSummary& summary) const {
-    if (waits_ && summary.termination == Termination::Failed) return;  // it was refused before it went on
-    write_summary(summary);
-    replace_file(folder_ / "steps.json", steps_json(*this, summary));
+  /// Of the run as it ended. Without a verdict its grade is pending.
+  void write(const Verdict* verdict) const {
+    if (waits_ && run_.summary.termination == Termination::Failed) return;  // it was refused before it went on
+    write_summary(run_.summary, verdict);
+    replace_file(run_.folder / "steps.json", steps_json(*this, run_.summary));
   }
+  void write_verdict() const { write_summary(run_.summary, &run_.verdict); }
 
  private:
-  void write_summary(const RunSummary& summary) const {
-    replace_file(folder_ / "run.json", summary_json(summary, recorded_));
+  void write_summary(const RunSummary& summary, const Verdict* verdict) const {
+    replace_file(run_.folder / "run.json", summary_json(summary, run_.recorded, verdict, &run_.estimate));
   }
 
-  const fs::path folder_;
-  const std::vector<Signal>& recorded_;
+  const RunResult& run_;
   bool waits_;
 };
 
@@ -167,7 +170,11 @@ class DirectoryRun {
     result_.recorded = recorded_signals(*simulation_, description);
     tell(options.progress.prepared, *simulation_);
     check_checkpoints(options.checkpoint, *simulation_);
-    make_folder(extensions);
+    auto really = really_run(description, simulation_->summary(), extensions);
+    make_folder(really);
+    run.log = {};  // fmu.log is that of the run
+    estimator_.emplace(std::move(really), std::move(run), extensions,
+                       EstimateOptions{options.estimate, options.progress.estimating});
   }
 
   RunResult run() {
@@ -176,16 +183,19 @@ class DirectoryRun {
     CheckpointWriter checkpoints(*simulation_, options_.checkpoint, fs::absolute(result_.folder).string());
     simulation_->observe(files);
     simulation_->observe(recorder);
+    simulation_->observe(estimator_->observer());
     for (Observer& observer : options_.observers) simulation_->observe(observer);
     simulation_->observe(checkpoints);
     result_.summary = run_watched(files, checkpoints);
-    result_.verdict = run_verdict(result_.summary, files);
     tell(options_.progress.ended, result_);
     // Last, because it can fail too, when the disk is full; what happened has been told by then.
-    files.write(result_.summary);
+    const bool completed = result_.summary.termination == Termination::Completed;
+    if (!completed) judge_result();
+    files.write(completed ? nullptr : &result_.verdict);
+    release();
+    if (completed) estimate_watched(files);
     if (options_.report) write_report();
     tell(options_.progress.written, result_);
-    release();
     return std::move(result_);
   }
 
@@ -194,7 +204,7 @@ class DirectoryRun {
     return description_.record.format ? std::string_view(description_.record.format->value) : kCsvFormat;
   }
 
-  void make_folder(const Extensions& extensions) {
+  void make_folder(const SystemDescription& really) {
     const auto& checkpoint = options_.checkpoint;
     if (checkpoint.append && options_.folder) {
       throw Error(ErrorCode::InvalidSystem, "a run that is appended goes on in its own folder, not in another");
@@ -208,7 +218,7 @@ class DirectoryRun {
     if (checkpoint.append) return;
     replace_file(result_.folder / "system.resolved.toml",
                  (options_.note.empty() ? std::string() : fmt::format("# {}\n", printable(options_.note))) +
-                     system_text(really_run(description_, simulation_->summary(), extensions)));
+                     system_text(really));
   }
 
   /// Before anything is written.
@@ -224,10 +234,10 @@ class DirectoryRun {
     std::optional<Watchdog> watchdog;
     if (options_.watchdog) {
       watchdog.emplace([&](const Error& fault) {
-        const auto& abandoned = simulation_->abandon(fault);
-        files.write(abandoned);  // first: a lock that the FMU holds may stop what is printed
-        result_.summary = abandoned;
+        result_.summary = simulation_->abandon(fault);
         result_.abandoned = true;
+        judge_result();
+        files.write(&result_.verdict);  // first: a lock that the FMU holds may stop what is printed
         tell(options_.progress.ended, result_);
       });
     }
@@ -249,6 +259,28 @@ class DirectoryRun {
     return options_.run.stop.stop_requested() || (flag != nullptr && flag->load());
   }
 
+  void judge_result() {
+    result_.verdict =
+        judge(result_.summary, result_.estimate, {tolerances_of(description_), options_.system, options_.arguments});
+  }
+
+  /// When the files of the run are final and its subsystems are gone: nothing that happens here harms them.
+  void estimate_watched(const RunFiles& files) {
+    std::optional<Watchdog> watchdog;
+    if (options_.watchdog) {
+      watchdog.emplace([&](const Error& fault) {
+        result_.estimate.reasons = {{FactCode::EstimateNotPossible, {}, {{"why", fault.what()}}}};
+        result_.abandoned = true;
+        judge_result();
+        files.write_verdict();
+        tell(options_.progress.written, result_);
+      });
+    }
+    result_.estimate = estimator_->estimate(result_.summary);
+    judge_result();
+    files.write_verdict();
+  }
+
   void write_report() {
     entrain::report(result_.folder, result_.folder / "report.html");
     result_.report = result_.folder / "report.html";
@@ -266,6 +298,7 @@ class DirectoryRun {
   const RunDirectoryOptions& options_;
   std::optional<LogFile> log_file_;  ///< its folder is made once the system is known to be sound
   RunResult result_;
+  std::optional<RunEstimator> estimator_;
   std::optional<Simulation> simulation_;
 };
 

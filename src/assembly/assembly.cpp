@@ -57,6 +57,7 @@ class Assembler {
     }
     check_scheduled_subsystems(description_, problems_);
     check_unconnected();
+    list_open_inputs();
     return std::move(assembly_);
   }
 
@@ -84,7 +85,10 @@ class Assembler {
       inputs.push_back(input.start ? std::optional(std::get<double>(*input.start)) : std::nullopt);
     }
     const WrittenStarts starts = starts_of(description, variables, problems_);
-    for (const auto& [name, written] : starts) set_start(*subsystem, description, name, written, inputs);
+    for (const auto& [name, written] : starts) {
+      set_start(*subsystem, description, name, written, inputs);
+      started_.insert(fmt::format("{}.{}", description.name, name));
+    }
 
     try {
       subsystem = restrict_as_written(std::move(subsystem), description);
@@ -307,6 +311,24 @@ class Assembler {
     }
   }
 
+  void list_open_inputs() {
+    for (const auto& [name, entry] : entries_) {
+      if (entry.description->fmu.empty()) continue;
+      const auto& variables = assembly_.subsystems[entry.index]->variables();
+      for (const auto causality : {Causality::Input, Causality::DiscreteInput}) {
+        const auto& inputs = causality == Causality::Input ? variables.inputs : variables.discrete_inputs;
+        for (std::size_t i = 0; i < inputs.size(); ++i) {
+          auto input = fmt::format("{}.{}", name, inputs[i].name);
+          if (fed_by_.contains({entry.index, causality, i})) {
+            ++assembly_.connected_inputs;
+          } else if (!started_.contains(input)) {
+            assembly_.open_inputs.push_back(std::move(input));
+          }
+        }
+      }
+    }
+  }
+
   /// Of an input that has no value of its own.
   void require_source(const Entry& entry, VariableTable::Place place, const Variable& input) {
     if (fed_by_.contains({entry.index, place.causality, place.index})) return;
@@ -325,6 +347,7 @@ class Assembler {
   std::map<InputKey, const ConnectionDescription*> fed_by_;
   std::deque<ConnectionDescription> connections_;  // those of arrays element by element
   std::vector<std::optional<double>> given_inputs_;
+  std::set<std::string> started_;  // "subsystem.variable" with a written start value
   std::size_t outputs_ = 0;
 };
 

@@ -24,6 +24,9 @@ struct Assembly {
   std::vector<double> start_inputs;  ///< one per input, in the order of the graph
   std::vector<DiscreteConnection> discrete_connections;
   std::vector<DiscreteStart> discrete_starts;
+  /// Inputs of FMUs: connected ones, and those with the start value of the FMU and nothing else, "subsystem.variable".
+  std::size_t connected_inputs = 0;
+  std::vector<std::string> open_inputs;
 
   bool has_discrete() const;  ///< inputs or outputs that are no real numbers
 };

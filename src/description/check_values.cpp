@@ -59,7 +59,17 @@ class ValueChecker {
     return false;
   }
 
+  void check_tolerance(const std::string& path, const Written<double>& written) {
+    if (!check_finite(path, written) || (written.value > 0.0 && written.value <= 1.0)) return;
+    add(written.where, Fact{FactCode::OutOfRange,
+                            {path},
+                            {{"range", "greater than 0 and at most 1, a share of the range of the output"},
+                             {"value", written.value}}});
+  }
+
   void check_run(const SystemDescription& run) {
+    if (run.tolerance) check_tolerance("run.tolerance", *run.tolerance);
+    for (const auto& [output, written] : run.tolerances) check_tolerance("run.tolerances." + output, written);
     bool known_length = check_finite("run.start", run.start) && run.stop && check_finite("run.stop", *run.stop);
     if (known_length && run.stop->value <= run.start.value) {
       add(run.stop->where,

@@ -90,6 +90,12 @@ inline constexpr std::tuple kSubsystemKeys{
                   {1, kMostSubsteps}, "parts of a step whose input polynomials exceed `input_degree`"),
     subsystem_key("events", &SubsystemDescription::events, nullptr, KeyOwner::All, "s", kAnyValue,
                   "times at which something is known to happen; replaces what the subsystem announces"),
+    subsystem_key(
+        "sampled", &SubsystemDescription::sampled, nullptr, KeyOwner::All, "", kAnyValue,
+        "`true`: its imposed step is part of the model, as that of a digital controller, and causes no error"),
+    subsystem_key("side_effects", &SubsystemDescription::side_effects, nullptr, KeyOwner::All, "", kAnyValue,
+                  "`true`: a run has effects outside the computer or cannot be repeated: it is never run again to "
+                  "estimate the error"),
     subsystem_key("timeout", &SubsystemDescription::timeout, nullptr, KeyOwner::Fmu, "s", kPositive,
                   "wall clock time that one call of the FMU may take"),
     subsystem_key("probe", &SubsystemDescription::probe, nullptr, KeyOwner::Fmu, "", kAnyValue,

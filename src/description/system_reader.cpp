@@ -131,12 +131,32 @@ class SystemReader {
     return [this, &target](const TomlNode& node, const std::string& path) { target = written<T>(node, path); };
   }
 
+  /// A list of strings, each with its place.
+  Action names_into(std::optional<std::vector<Written<std::string>>>& names) {
+    return [this, &names](const TomlNode& node, const std::string& path) {
+      if (!read_as<std::vector<std::string>>(node)) return add_wrong_type(node, path, "a list of strings");
+      names.emplace();
+      for (const auto& element : std::get<std::vector<TomlNode>>(node.value))
+        names->push_back({std::get<std::string>(element.value), element.where});
+    };
+  }
+
   void read_run(const TomlTable& run) {
     read_keys(run, "run",
               {{"start", into(description_.start)},
                {"stop", into(description_.stop)},
                {"step", into(description_.step)},
-               {"method", into(description_.method)}});
+               {"method", into(description_.method)},
+               {"tolerance", into(description_.tolerance)},
+               {"tolerances", table(&SystemReader::read_tolerances)},
+               {"open", names_into(description_.open)}});
+  }
+
+  void read_tolerances(const TomlTable& tolerances) {
+    for (const auto& entry : tolerances.entries) {
+      if (auto value = written<double>(entry.node, "run.tolerances." + entry.key))
+        description_.tolerances[entry.key] = std::move(*value);
+    }
   }
 
   void read_methods(const TomlTable& methods) {
@@ -365,14 +385,8 @@ class SystemReader {
   }
 
   void read_record(const TomlTable& record) {
-    const auto read_patterns = [this](const TomlNode& node, const std::string& path) {
-      if (!read_as<std::vector<std::string>>(node)) return add_wrong_type(node, path, "a list of strings");
-      auto& patterns = description_.record.variables.emplace();
-      for (const auto& element : std::get<std::vector<TomlNode>>(node.value))
-        patterns.push_back({std::get<std::string>(element.value), element.where});
-    };
     read_keys(record, "record",
-              {{"variables", read_patterns},
+              {{"variables", names_into(description_.record.variables)},
                {"interval", into(description_.record.interval)},
                {"format", into(description_.record.format)}});
   }

@@ -18,6 +18,12 @@ void add_entry(Text& text, std::string_view key, const T& value) {
   fmt::format_to(std::back_inserter(text), "{} = {}\n", toml_key(key), toml_text(value));
 }
 
+std::vector<std::string> values_of(const std::vector<Written<std::string>>& written) {
+  std::vector<std::string> values;
+  for (const auto& of : written) values.push_back(of.value);
+  return values;
+}
+
 template <class T>
 void add_if(Text& text, std::string_view key, const std::optional<Written<T>>& written) {
   if (written) add_entry(text, key, OptionValue(written->value));
@@ -104,11 +110,7 @@ void add_connections(Text& text, const std::vector<ConnectionDescription>& conne
 void add_bonds(Text& text, const std::optional<std::vector<BondDescription>>& bonds) {
   if (!bonds) return;
   fmt::format_to(std::back_inserter(text), "\n[bonds]\n");
-  for (const auto& bond : *bonds) {
-    std::vector<std::string> names;
-    for (const auto& variable : bond.variables) names.push_back(variable.value);
-    add_entry(text, bond.name, OptionValue(names));
-  }
+  for (const auto& bond : *bonds) add_entry(text, bond.name, OptionValue(values_of(bond.variables)));
 }
 
 void add_schedule(Text& text, const std::vector<ScheduleDescription>& schedule) {
@@ -126,11 +128,7 @@ void add_schedule(Text& text, const std::vector<ScheduleDescription>& schedule) 
 void add_record(Text& text, const RecordDescription& record) {
   if (!record.variables && !record.interval && !record.format) return;
   fmt::format_to(std::back_inserter(text), "\n[record]\n");
-  if (record.variables) {
-    std::vector<std::string> patterns;
-    for (const auto& pattern : *record.variables) patterns.push_back(pattern.value);
-    add_entry(text, "variables", OptionValue(patterns));
-  }
+  if (record.variables) add_entry(text, "variables", OptionValue(values_of(*record.variables)));
   add_if(text, "interval", record.interval);
   add_if(text, "format", record.format);
 }
@@ -145,6 +143,10 @@ std::string system_text(const SystemDescription& description) {
   if (description.stop) add_run_value(text, "stop", *description.stop, file);
   if (description.step) add_run_value(text, "step", *description.step, file);
   add_run_value(text, "method", description.method, file);
+  if (description.tolerance) add_run_value(text, "tolerance", *description.tolerance, file);
+  if (description.open) add_entry(text, "open", OptionValue(values_of(*description.open)));
+  if (!description.tolerances.empty()) fmt::format_to(std::back_inserter(text), "\n[run.tolerances]\n");
+  for (const auto& [output, written] : description.tolerances) add_entry(text, output, OptionValue(written.value));
   for (const auto& [method, options] : description.method_options) {
     fmt::format_to(std::back_inserter(text), "\n[method.{}]\n", toml_key(method));
     for (const auto& [name, written] : options) add_entry(text, name, written.value);

@@ -1,6 +1,7 @@
 #include "report/run_page.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -13,12 +14,13 @@
 #include "description/subsystem_keys.hpp"
 #include "description/system_file.hpp"
 #include "entrain/error.hpp"
+#include "entrain/fact_codes.hpp"
 #include "entrain/report.hpp"
 #include "read/results_readers.hpp"
 #include "report/json_parts.hpp"
 #include "report/packed_signals.hpp"
 #include "report/page.hpp"
-#include "report/verdict.hpp"
+#include "report/verdict_json.hpp"
 
 namespace entrain {
 namespace {
@@ -75,13 +77,6 @@ std::size_t not_finite(const Results& results) {
   return count;
 }
 
-Json verdict_json(const Verdict& verdict) {
-  constexpr const char* kLevels[] = {"good", "caution", "bad"};
-  return {{"level", kLevels[static_cast<std::size_t>(verdict.level)]},
-          {"headline", verdict.headline},
-          {"reasons", json_of(verdict.reasons)}};
-}
-
 /// A killed run knows of its end only what it recorded.
 void mend_reached(Json& run, const Results& results) {
   if (run.value("termination", "") != "running") return;
@@ -109,18 +104,19 @@ RunFolder read_run_folder(const fs::path& folder) {
   return files;
 }
 
-/// The files may be of another program, or changed by hand.
-Verdict judged(const fs::path& folder, const RunFolder& files) {
-  try {
-    return verdict_of(files.run, files.steps,
-                      {.results_cut = files.results.cut,
-                       .samples = files.results.samples(),
-                       .not_finite = not_finite(files.results),
-                       .taken_away = taken_away(files.system, folder / "system.resolved.toml")});
-  } catch (const Json::exception& error) {
-    throw unreadable(folder / "steps.json",
-                     fmt::format("it, or run.json beside it, is not what 'entrain run' writes ({})", error.what()));
+/// What the files say of themselves, beside the verdict.
+std::vector<Fact> remarks_on(const fs::path& folder, const RunFolder& files) {
+  std::vector<Fact> remarks;
+  if (const auto count = not_finite(files.results); count > 0) {
+    remarks.push_back({FactCode::NumbersNotFinite, {}, {{"count", count}}});
   }
+  if (files.results.samples() == 0) remarks.push_back({FactCode::NothingRecorded});
+  if (files.results.cut) remarks.push_back({FactCode::LastRowIncomplete});
+  const auto taken = taken_away(files.system, folder / "system.resolved.toml");
+  if (!taken.empty()) {
+    remarks.push_back({FactCode::CapabilitiesTakenAway, {}, {{"what", fmt::format("{}", fmt::join(taken, "; "))}}});
+  }
+  return remarks;
 }
 
 }  // namespace
@@ -164,13 +160,13 @@ Results read_results(const fs::path& path) {
 }
 
 Verdict verdict(const fs::path& run_directory) {
-  return judged(run_directory, read_run_folder(run_directory));
+  return verdict_from(read_run_json(run_directory));
 }
 
 std::string run_page(const fs::path& folder) {
   require_pages();
   auto files = read_run_folder(folder);
-  const auto verdict = judged(folder, files);
+  const auto verdict = verdict_from(files.run);
   std::vector<DrawnSignal> drawn;
   for (std::size_t i = 0; i < files.results.columns.size(); ++i) {
     drawn.push_back({&files.results, i, std::nullopt});
@@ -179,7 +175,8 @@ std::string run_page(const fs::path& folder) {
   Json data{{"kind", "run"},
             {"title", files.run.value("system", name)},
             {"folder", name},
-            {"verdict", verdict_json(verdict)},
+            {"verdict", json_of(&verdict)},
+            {"remarks", json_of(remarks_on(folder, files))},
             {"run", std::move(files.run)},
             {"steps", std::move(files.steps)},
             {"system", files.system}};

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "report/json_parts.hpp"
+#include "report/verdict_json.hpp"
 
 namespace entrain {
 namespace {
@@ -92,7 +93,8 @@ Json changed_parameters(const RunSummary& summary) {
 
 }  // namespace
 
-std::string summary_json(const RunSummary& summary, std::span<const Signal> recorded) {
+std::string summary_json(const RunSummary& summary, std::span<const Signal> recorded, const Verdict* verdict,
+                         const ErrorEstimate* estimate) {
   Json json{{"format", kRunFormat},
             {"entrain", summary.version},
             {"system", summary.system},
@@ -100,6 +102,7 @@ std::string summary_json(const RunSummary& summary, std::span<const Signal> reco
             {"method_family", to_string(summary.family)},
             {"termination", std::string(to_string(summary.termination))},
             {"message", summary.message},
+            {"verdict", json_of(verdict)},
             {"start", summary.start},
             {"stop", summary.stop},
             {"reached", summary.reached},
@@ -123,6 +126,7 @@ std::string summary_json(const RunSummary& summary, std::span<const Signal> reco
             {"warnings", json_of(summary.warnings)},
             {"subsystems", subsystems_of(summary)},
             {"signals", signals_of(recorded)},
+            {"outputs", json_of(estimate == nullptr ? ErrorEstimate{} : *estimate)},
             {"parameters", changed_parameters(summary)},
             {"step_tolerances", summary.step_tolerances},
             {"learned_correction", correction_of(summary)}};

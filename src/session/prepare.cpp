@@ -23,6 +23,7 @@
 #include "record/selection.hpp"
 #include "run/energy_monitor.hpp"
 #include "run/recordable.hpp"
+#include "session/judged_ports.hpp"
 
 namespace entrain {
 namespace {
@@ -78,6 +79,7 @@ SystemDescription with_defaults(SystemDescription description, Method* method) {
   if (!description.step && description.stop) {
     description.step = {(description.stop->value - description.start.value) / kDefaultSteps, {}};
   }
+  if (!description.tolerance) description.tolerance = {kDefaultTolerance, {}};
   if (method != nullptr) {
     auto& written = description.method_options[description.method.value];
     for (auto& [name, value] : options_in_force(*method)) written.insert({name, {std::move(value), {}}});
@@ -279,6 +281,7 @@ Prepared prepare(const SystemDescription& written, int threads, const Extensions
   auto own_signals = method != nullptr ? method->own_signals(graph) : std::vector<Signal>();
   for (auto& signal : bond_signals(bonds, graph)) own_signals.push_back(std::move(signal));
   check_recorded_names(description.record, assembly, std::move(own_signals), problems);
+  check_judged_ports(description, assembly, problems);
   check_options(description, methods, graph, problems);
   prepared.method = std::move(methods.in_use);
   if (prepared.method) check_bonds(description, *prepared.method, found_bonds, problems);

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "entrain/fact_codes.hpp"
-#include "report/verdict.hpp"
 
 namespace entrain {
 namespace {
@@ -32,6 +31,7 @@ void doubt_counts(const RunSummary& first, const RunSummary& finest, Verificatio
 
 /// A quarter of the step leaves a quarter of the residual, or less.
 void doubt_residual(const RunWitness& first, const RunWitness& finest, Verification& result) {
+  constexpr double kLargeResidual = 1e-2;  // of the range: visibly wrong
   constexpr double kStays = 0.5;
   if (!(finest.residual.size > kLargeResidual && finest.residual.size > kStays * first.residual.size)) return;
   result.doubts.push_back({FactCode::ResidualStays,

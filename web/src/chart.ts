@@ -12,6 +12,7 @@ export interface Line {
   x: number[];
   y: (number | null)[];
   low?: (number | null)[]; // then a band from `low` to `y`
+  error?: (number | null)[]; // then a band around `y`
   colour: number;
   dashed?: boolean;
   stepped?: boolean;
@@ -28,11 +29,18 @@ const FONT = "11px InterVariable, system-ui, sans-serif";
 const all = new Set<uPlot>();
 onThemeChange(() => all.forEach((chart) => chart.redraw()));
 
+/** What is drawn of a line: the borders of its band, if it has one, and itself. */
+function columnsOf(line: Line): (number | null)[][] {
+  if (line.low) return [line.low, line.y];
+  if (!line.error) return [line.y];
+  const border = (sign: number) => line.y.map((value, i) => (value === null || line.error![i] == null ? null : value + sign * line.error![i]!));
+  return [border(-1), border(1), line.y];
+}
+
 function aligned(lines: Line[]): uPlot.AlignedData {
-  const columns = lines.flatMap((line) => (line.low ? [line.low, line.y] : [line.y]));
-  if (lines.every((line) => line.x === lines[0].x)) return [lines[0].x, ...columns] as uPlot.AlignedData;
+  if (lines.every((line) => line.x === lines[0].x)) return [lines[0].x, ...lines.flatMap(columnsOf)] as uPlot.AlignedData;
   // Times that a line does not have become `undefined`, which the line passes by; its own gaps stay gaps.
-  return uPlot.join(lines.map((line) => [line.x, ...(line.low ? [line.low, line.y] : [line.y])] as uPlot.AlignedData));
+  return uPlot.join(lines.map((line) => [line.x, ...columnsOf(line)] as uPlot.AlignedData));
 }
 
 /** The sample of this series that is nearest to the cursor: series have times of their own. */
@@ -89,13 +97,18 @@ function lineSeries(line: Line): uPlot.Series[] {
     points: { show: line.x.length <= 60, size: 5 },
     paths: line.stepped ? uPlot.paths.stepped!({ align: -1 }) : undefined,
   };
-  return line.low ? [{ ...main, label: `${line.name} (lowest)`, width: 0.75 }, main] : [main];
+  if (line.low) return [{ ...main, label: `${line.name} (lowest)`, width: 0.75 }, main];
+  const border: uPlot.Series = { stroke: () => "transparent", width: 0, points: { show: false }, paths: main.paths };
+  return line.error ? [{ ...border, label: `${line.name} (least)` }, { ...border, label: `${line.name} (most)` }, main] : [main];
 }
 
-/** Number of the series that shows line i: bands take two. */
+/** Borders of the band of a line, which are series before its own. */
+const bordersOf = (line: Line) => (line.low ? 1 : line.error ? 2 : 0);
+
+/** Number of the series that shows line i. */
 function seriesNumbers(lines: Line[]): number[] {
   let next = 0;
-  return lines.map((line) => (next += line.low ? 2 : 1));
+  return lines.map((line) => (next += 1 + bordersOf(line)));
 }
 
 class Readout {
@@ -160,7 +173,8 @@ function cursorFor(view: TimeView): uPlot.Cursor {
   return {
     sync: { key: "time", scales: ["x", null] },
     drag: { x: true, y: false, setScale: true },
-    points: { size: 7, width: 2, stroke: (chart, i) => (chart.series[i].stroke as () => string)(), fill: () => colour("card") },
+    points: { size: 7, width: 2, stroke: (chart, i) => (chart.series[i].stroke as () => string)(),
+      fill: (chart, i) => (chart.series[i].width === 0 ? "transparent" : colour("card")) },
     dataIdx: (chart, series, hovered, x) => (series === 0 ? hovered : nearest(chart, series, hovered, x)),
     bind: {
       mousedown: (chart, _target, handler) => (event) => {
@@ -177,8 +191,11 @@ function cursorFor(view: TimeView): uPlot.Cursor {
 }
 
 function bandsOf(lines: Line[], numbers: number[]): uPlot.Band[] {
-  return lines.flatMap((line, i) => line.low ? [{ series: [numbers[i], numbers[i] - 1] as [number, number],
-    fill: () => `color-mix(in srgb, ${seriesColour(line.colour)} 18%, transparent)` }] : []);
+  const fill = (line: Line) => () => `color-mix(in srgb, ${seriesColour(line.colour)} 18%, transparent)`;
+  return lines.flatMap((line, i) => {
+    const highest = line.low ? numbers[i] : numbers[i] - 1;
+    return bordersOf(line) > 0 ? [{ series: [highest, highest - 1] as [number, number], fill: fill(line) }] : [];
+  });
 }
 
 export function chart(options: ChartOptions): HTMLElement {
@@ -187,7 +204,7 @@ export function chart(options: ChartOptions): HTMLElement {
   const place = h("div", { class: "plot" });
   let plot: uPlot;
   const readout = new Readout(lines, numbers, (i) => {
-    for (const series of lines[i].low ? [numbers[i] - 1, numbers[i]] : [numbers[i]]) {
+    for (let series = numbers[i] - bordersOf(lines[i]); series <= numbers[i]; ++series) {
       plot.setSeries(series, { show: !plot.series[series].show });
     }
   });

@@ -1,7 +1,7 @@
 // What the program writes into the page. Names are those of run.json.
 import type { Heat } from "./heat_map";
 
-export type Level = "good" | "caution" | "bad";
+export type Grade = "trusted" | "check" | "unreliable" | "unknown";
 
 /** What is reported: the code is for programs, the text for readers (docs/facts.md). */
 export interface Fact {
@@ -13,10 +13,26 @@ export interface Fact {
   text: string;
 }
 
+/** Errors are relative to the range of the output that decides. */
 export interface Verdict {
-  level: Level;
+  grade: Grade;
+  error: number | null;
+  bound: number | null;
+  tolerance: number | null;
+  output: string;
   headline: string;
   reasons: Fact[];
+  command: string;
+}
+
+/** The estimated error of one output, relative to its range. */
+export interface OutputError {
+  error: number | null;
+  bound: number | null;
+  max_error: number | null;
+  range: number | null;
+  estimate: "propagated" | "companion" | "unknown";
+  course: (number | null)[]; // over equal parts of the run
 }
 
 export interface Capabilities {
@@ -70,6 +86,7 @@ export interface Run {
   notes: Fact[];
   warnings: Fact[];
   subsystems: Record<string, Subsystem>;
+  outputs?: Record<string, OutputError>;
   parameters: Record<string, unknown>;
   bonds?: Record<string, Record<string, unknown>>;
 }
@@ -106,6 +123,7 @@ export interface RunPage {
   title: string;
   folder: string;
   verdict: Verdict;
+  remarks: Fact[];
   run: Run;
   steps: StepHistory | null;
   system: string;

@@ -29,7 +29,7 @@ interface Bundle {
   inLoop: boolean;
 }
 
-/** As in the verdict: what a residual says of a connection; null = its ends never met, it was not measured. */
+/** What a residual says of a connection; null = its ends never met, it was not measured. */
 export function residualLevel(residual: number | null): string {
   if (residual === null) return "unknown";
   if (residual > 1e-2) return "bad";
@@ -104,10 +104,26 @@ function shortened(text: string, length: number): string {
   return text.length <= length ? text : `${text.slice(0, length - 1)}…`;
 }
 
-function node(box: Box, subsystem: Subsystem, inLoop: boolean): SVGElement {
+/** Inputs that nothing feeds and nobody gave a value, by subsystem. */
+function openInputs(run: Run): Map<string, string[]> {
+  const open = new Map<string, string[]>();
+  for (const name of run.warnings.filter((warning) => warning.code === "inputs-open").flatMap((warning) => warning.subjects)) {
+    const subsystem = subsystemOf(name);
+    open.set(subsystem, [...(open.get(subsystem) ?? []), name.slice(subsystem.length + 1)]);
+  }
+  return open;
+}
+
+function openPort(names: string[]): SVGElement[] {
+  if (names.length === 0) return [];
+  return [svg("g", { class: "open-port" }, svg("title", {}, `open: ${names.join(", ")}`), svg("circle", { cx: 0, cy: 16, r: 5 }),
+    svg("text", { x: WIDTH - 12, y: 26, "text-anchor": "end" }, `${names.length} open`))];
+}
+
+function node(box: Box, subsystem: Subsystem, inLoop: boolean, open: string[]): SVGElement {
   return svg("g", { class: inLoop ? "node in-loop" : "node", transform: `translate(${box.x} ${box.y})`, "data-name": box.name },
     svg("title", {}, `${box.name}: ${subsystem.source}`), svg("rect", { class: "box", width: WIDTH, height: HEIGHT, rx: 10 }),
-    svg("text", { class: "title", x: 14, y: 26 }, shortened(box.name, 22)),
+    ...openPort(open), svg("text", { class: "title", x: 14, y: 26 }, shortened(box.name, open.length > 0 ? 15 : 22)),
     svg("text", { class: "source", x: 14, y: 44 }, shortened(subsystem.source, 31)), ...chips(subsystem));
 }
 
@@ -211,6 +227,7 @@ export function graph(run: Run): SVGElement {
   const edges = bundles(run);
   const boxes = layout(names, edges);
   const inLoop = new Set(run.loops.flatMap((loop) => loop.variables.map(subsystemOf)));
+  const open = openInputs(run);
   const router = new Router([...boxes.values()]);
   const lines = edges.map((e) => edge(e, boxes, router));
   const room = (lanes: number) => (lanes === 0 ? 0 : FIRST_LANE + LANE * lanes);
@@ -220,5 +237,5 @@ export function graph(run: Run): SVGElement {
   return svg("svg", { class: "graph", viewBox: `${-left} ${-room(router.above)} ${width} ${height}`, role: "img",
     "aria-label": "subsystems and their connections", style: fitted(width) },
   svg("defs", {}, ...["unknown", "good", "caution", "bad"].map(arrow)), ...lines,
-  ...names.map((name) => node(boxes.get(name)!, run.subsystems[name], inLoop.has(name))));
+  ...names.map((name) => node(boxes.get(name)!, run.subsystems[name], inLoop.has(name), open.get(name) ?? [])));
 }

@@ -1,8 +1,8 @@
 import { chart, chartTools } from "../chart";
-import type { PackedSignals, RunPage, Signal } from "../data";
+import type { PackedSignals, Run, RunPage, Signal } from "../data";
 import { unpackedSignals } from "../data";
 import { h } from "../dom";
-import { count, plural } from "../format";
+import { count, number, plural } from "../format";
 import type { TimeView } from "../time_view";
 import type { Section } from "./section";
 
@@ -48,6 +48,25 @@ function search(charts: { names: string; element: HTMLElement }[]): HTMLElement 
   return field;
 }
 
+/** Half the width of the band around a curve, in its unit: the error as it grew, between the middles of the parts of the run. */
+export function errorBand(run: Run, signal: Signal): (number | null)[] | undefined {
+  const { course, range: unit } = run.outputs?.[signal.name] ?? { course: [], range: null };
+  if (course.length === 0 || unit === null || course.some((part) => part === null)) return undefined;
+  const most = range(signal); // a larger error would leave nothing to be seen of the curve
+  const part = (run.reached - run.start) / course.length;
+  return signal.x.map((t) => {
+    const place = Math.min(course.length - 1, Math.max(0, (t - run.start) / part - 0.5));
+    const [left, right] = [course[Math.floor(place)]!, course[Math.ceil(place)]!];
+    return Math.min(most, unit * (left + (place % 1) * (right - left)));
+  });
+}
+
+function title(run: Run, signal: Signal): string {
+  const known = run.outputs?.[signal.name];
+  const error = known == null || known.error === null ? "" : `; error ${number(known.error)} of its range, at most ${number(known.bound)}`;
+  return (signal.description === "" ? signal.name : `${signal.name}: ${signal.description}`) + error;
+}
+
 export function signals(page: RunPage, view: TimeView): Section {
   const all = unpackedSignals(page.results);
   if (all.length === 0 || page.results.samples === 0) {
@@ -56,7 +75,7 @@ export function signals(page: RunPage, view: TimeView): Section {
   const charts = panels(all).map((group) => ({
     names: group.map((signal) => signal.name.toLowerCase()).join("\n"),
     element: chart({ view, height: 210, lines: group.map((signal, i) => ({ ...signal, colour: i,
-      title: signal.description === "" ? signal.name : `${signal.name}: ${signal.description}` })) }),
+      title: title(page.run, signal), error: errorBand(page.run, signal) })) }),
   }));
   const tools = chartTools(view);
   if (charts.length > 3) tools.prepend(search(charts));

@@ -13,7 +13,8 @@ function loops(run: Run): HTMLElement | null {
 }
 
 const LEGEND = "R rollback, S tells its states, L tells its linearization, u³ takes input polynomials of degree 3, a time: imposed " +
-  "step; struck out where it cannot. Amber connections have a residual above 1e−4, red ones above 1e−2; dashed: in an algebraic loop.";
+  "step; struck out where it cannot. Amber connections have a residual above 1e−4, red ones above 1e−2; dashed: in an algebraic " +
+  "loop. A ring at a box: inputs that are open.";
 
 export function system(page: RunPage): Section {
   const { run } = page;

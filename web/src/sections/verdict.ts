@@ -1,8 +1,10 @@
-import type { Fact, Run, RunPage } from "../data";
+import type { Fact, Run, RunPage, Verdict } from "../data";
 import { h, svg } from "../dom";
 import { count, number, plural, seconds } from "../format";
 
-const ICONS = { good: "M5 12.5l4.5 4.5L19 7.5", caution: "M12 6v7.5M12 17.6v.4", bad: "M7 7l10 10M17 7L7 17" };
+const ICONS = { good: "M5 12.5l4.5 4.5L19 7.5", caution: "M12 6v7.5M12 17.6v.4", bad: "M7 7l10 10M17 7L7 17",
+  unknown: "M9.2 9.4a2.9 2.9 0 1 1 4.3 2.5c-1 .6-1.5 1.1-1.5 2.2M12 17.6v.4" };
+const LEVELS = { trusted: "good", check: "caution", unreliable: "bad", unknown: "unknown" } as const;
 
 function icon(level: keyof typeof ICONS): SVGElement {
   return svg("svg", { viewBox: "0 0 24 24", class: "icon", "aria-hidden": "true" },
@@ -42,13 +44,22 @@ export function verdictBox(level: keyof typeof ICONS, headline: string, content:
   return h("div", { class: `verdict ${level}`, role: "status" }, icon(level), h("div", {}, h("h2", {}, headline), ...content));
 }
 
+const percent = (share: number | null) => (share === null ? "unknown" : `${number(Number((100 * share).toPrecision(2)))} %`);
+
+function errorStat({ error, bound, output }: Verdict): HTMLElement {
+  if (output === "") return stat("Error", "unknown", "of the outputs");
+  return stat("Error", percent(error), `of the range of ${output}, at most ${percent(bound)}`);
+}
+
 export function verdict(page: RunPage): HTMLElement {
-  const { run } = page;
+  const { run, verdict: judged } = page;
+  const command = judged.command === "" ? [] : [h("p", { class: "command" }, h("code", {}, judged.command))];
+  const why = reasons([...judged.reasons, ...page.remarks].map((reason) => reason.text), run.notes);
   const simulated = run.reached - run.start;
   const speed = run.wall_seconds > 0 ? `${number(simulated / run.wall_seconds)} simulated s per s` : "";
   return h("div", { class: "verdict-block" },
-    verdictBox(page.verdict.level, page.verdict.headline, reasons(page.verdict.reasons.map((reason) => reason.text), run.notes)),
-    h("dl", { class: "stats" },
+    verdictBox(LEVELS[judged.grade], judged.headline, [...command, ...why]),
+    h("dl", { class: "stats" }, errorStat(judged),
       stat("Coupling residual", run.max_coupling_residual === null ? "not measured" : number(run.max_coupling_residual),
         run.worst_connection === "" ? "of the output’s range" : `worst at ${run.worst_connection}`),
       stat("Macro steps", count(run.macro_steps), run.macro_steps > 0 ? stepDetail(run) : "none was made"),

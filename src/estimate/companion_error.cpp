@@ -1,0 +1,291 @@
+#include "estimate/companion_error.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace entrain {
+namespace {
+
+// Below, relative to the magnitude, rounding decides and there is no order.
+constexpr double kRounding = 1e-11;
+// An error below is not worth another run: inner solvers decide it.
+constexpr double kTiny = 1e-7;
+// An order below a half is none of a coupling's.
+constexpr double kLeastOrder = 0.5;
+// Of the range: a larger difference is no small quantity any more, and its order means nothing.
+constexpr double kLargeDifference = 0.1;
+// Of the formal order: how near an observed one confirms it.
+constexpr double kConfirms = 0.9;
+constexpr double kFactorConfirmed = 1.25;
+constexpr double kFactor = 3.0;
+// Of the square of the error: what parts of the run may contribute before their differences are looked at again.
+constexpr double kMatters = 0.1;
+constexpr std::size_t kMostParts = 16;
+constexpr std::size_t kRowsPerPart = 4;
+// Ranges that differ by more are of different motions.
+constexpr double kRangesAgree = 2.0;
+
+/// A common time.
+struct Row {
+  Time t = 0.0;
+  Duration weight = 0.0;
+  double near = 0.0;  // difference of the run and the nearest other one, in units of the range
+  double next = 0.0;  // the other difference of the three runs; 0 with two
+};
+
+/// Part of the run: mean squares of the differences.
+struct Part {
+  double near = 0.0;
+  double next = 0.0;
+  Duration duration = 0.0;
+};
+
+/// What the differences in a part of the run mean.
+struct Meaning {
+  double multiple = 1.0;        // the error, in units of the nearest difference
+  double bound_multiple = 1.0;  // the bound
+  bool sound = true;
+  bool converges = true;
+};
+
+struct Sums {
+  double error = 0.0;  // root mean squares
+  double bound = 0.0;
+  double largest = 0.0;
+  double near = 0.0;  // mean squares, as the others
+  double next = 0.0;
+  double unsound = 0.0;
+  double diverging = 0.0;
+  std::vector<double> course = {};
+};
+
+class Judge {
+ public:
+  explicit Judge(const ComparedOutput& output) : output_(output) { choose_courses(); }
+
+  CompanionJudgement judgement() {
+    CompanionJudgement result;
+    find_size(result);
+    collect_rows();
+    result.common_times = rows_.size();
+    if (rows_.size() < 2) return result;
+    const Time stop = rows_.back().t;
+    const Sums whole = sums_until(stop);
+    auto& error = result.error;
+    error.estimate = EstimateKind::Companion;
+    error.range = size_;
+    error.course = whole.course;
+    error.valid_until = output_.times.back();
+    Sums sums = whole;
+    if (const auto end = saturation(); end && result.range_ratio <= kRangesAgree) {
+      sums = sums_until(*end);
+      error.valid_until = *end;
+    }
+    error.error = sums.error;
+    error.bound = sums.bound;
+    error.max_error = sums.largest;
+    if (courses_ == 3 && sums.near > 0.0 && sums.next > 0.0) error.order = order_of({sums.near, sums.next, 1.0});
+    const double total = sums.error * sums.error;
+    const bool matters = whole.error > kTiny;
+    result.wants_smaller_step =
+        !finer_ && matters && (sums.unsound > kMatters * total || whole.unsound > kMatters * whole.error * whole.error);
+    result.converges = !(sums.error > kTiny && sums.diverging > kMatters * total);
+    return result;
+  }
+
+ private:
+  /// Three runs are compared, or two. A smaller step than that of the run says more than a larger one.
+  void choose_courses() {
+    const auto find = [&](double factor) {
+      const auto found = std::find_if(output_.courses.begin(), output_.courses.end(),
+                                      [&](const ComparedCourse& course) { return course.factor == factor; });
+      return found == output_.courses.end() ? nullptr : &*found;
+    };
+    given_ = find(1.0);
+    near_ = find(0.5);
+    finer_ = near_ != nullptr;
+    next_ = finer_ ? find(2.0) : find(4.0);
+    next_from_ = given_;
+    next_is_finer_ = false;
+    if (!finer_) {
+      near_ = find(2.0);
+      next_from_ = near_;
+    } else if (next_ == nullptr) {
+      next_ = find(0.25);
+      next_from_ = near_;
+      next_is_finer_ = true;
+    }
+    courses_ = 1 + (near_ != nullptr ? 1 : 0) + (near_ != nullptr && next_ != nullptr ? 1 : 0);
+  }
+
+  /// The smallest range: a run that grew beyond all measure must not hide itself.
+  void find_size(CompanionJudgement& result) {
+    if (near_ == nullptr) return;
+    const double own = given_->range.span();
+    const double other = near_->range.span();
+    const double magnitude = std::min(given_->range.magnitude(), near_->range.magnitude());
+    const double span = std::min(own, other);
+    const double least = std::max(output_.least_range, size_floor::kDivisible);
+    size_ = span > size_floor::kResting * magnitude ? span : magnitude;
+    size_ = divisible_size(std::max(size_, output_.least_range));
+    rounding_ = kRounding * std::max(1.0, magnitude / size_);
+    result.nearest_factor = near_->factor;
+    const auto moves = [&](double range) { return std::max({range, least, size_floor::kResting * magnitude}); };
+    result.range_ratio = moves(own) / moves(other);
+    if (result.range_ratio < 1.0) result.range_ratio = 1.0 / result.range_ratio;
+  }
+
+  void collect_rows() {
+    if (near_ == nullptr) return;
+    for (std::size_t k = 0; k < output_.times.size(); ++k) {
+      Row row{.t = output_.times[k], .near = (given_->values[k] - near_->values[k]) / size_};
+      if (courses_ == 3) row.next = (next_from_->values[k] - next_->values[k]) / size_;
+      if (std::isfinite(row.near) && std::isfinite(row.next)) rows_.push_back(row);
+    }
+    for (std::size_t k = 0; k < rows_.size(); ++k) {
+      const Time left = k == 0 ? rows_[k].t : rows_[k - 1].t;
+      const Time right = k + 1 == rows_.size() ? rows_[k].t : rows_[k + 1].t;
+      rows_[k].weight = 0.5 * (right - left);
+    }
+  }
+
+  double order_of(const Part& part) const {
+    const double order = 0.5 * std::log2(part.next / part.near);
+    return next_is_finer_ ? -order : order;
+  }
+
+  /// The error in units of the nearest difference, e = d / (2^p - 1); of a smaller step d 2^p / (2^p - 1).
+  double multiple_for(double order) const {
+    const double power = std::exp2(order);
+    return (finer_ ? power : 1.0) / (power - 1.0);
+  }
+
+  Meaning meaning_of(const Part& part) const {
+    const double least = rounding_ * rounding_;
+    if (part.near <= least) return {1.0, kFactor};
+    const double formal = output_.formal_order;
+    const bool large = part.near > kLargeDifference * kLargeDifference;
+    if (courses_ < 3) {
+      const double multiple = large && !finer_ ? 1.0 : multiple_for(formal);
+      return {multiple, kFactor * multiple, !large};
+    }
+    const double order = part.next <= least ? (next_is_finer_ ? formal + 2.0 : 0.0) : order_of(part);
+    const bool falls = order >= kLeastOrder;
+    const bool plausible = falls && order <= formal + 1.0;
+    if (!plausible || large) {
+      // The undivided difference; with a smaller step it is nearly the error.
+      const double multiple = finer_ ? multiple_for(std::clamp(order, kLeastOrder, formal + 1.0)) : 1.0;
+      return {multiple, kFactor * multiple, false, falls};
+    }
+    const double factor = order >= kConfirms * formal ? kFactorConfirmed : kFactor;
+    return {multiple_for(order), factor * multiple_for(std::min(order, formal))};
+  }
+
+  Sums sums_until(Time end) const {
+    const Time start = rows_.front().t;
+    const auto behind = std::find_if(rows_.begin(), rows_.end(), [&](const Row& row) { return row.t > end; });
+    const auto count = static_cast<std::size_t>(behind - rows_.begin());
+    std::vector<Part> parts(std::clamp<std::size_t>(count / kRowsPerPart, 1, kMostParts));
+    const auto part_of = [&](const Row& row) {
+      const double share = end > start ? (row.t - start) / (end - start) : 0.0;
+      return std::min(parts.size() - 1, static_cast<std::size_t>(share * static_cast<double>(parts.size())));
+    };
+    for (auto row = rows_.begin(); row != behind; ++row) {
+      Part& part = parts[part_of(*row)];
+      part.near += row->weight * row->near * row->near;
+      part.next += row->weight * row->next * row->next;
+      part.duration += row->weight;
+    }
+    Sums sums;
+    std::vector<Meaning> meanings;
+    Duration duration = 0.0;
+    for (Part& part : parts) {
+      add_part(part, sums, meanings);
+      duration += part.duration;
+    }
+    for (auto row = rows_.begin(); row != behind; ++row) {
+      sums.largest = std::max(sums.largest, meanings[part_of(*row)].multiple * std::abs(row->near));
+    }
+    const double share = duration > 0.0 ? 1.0 / duration : 0.0;
+    sums.error = std::sqrt(share * sums.error);
+    sums.bound = std::sqrt(share * sums.bound);
+    for (double* sum : {&sums.near, &sums.next, &sums.unsound, &sums.diverging}) *sum *= share;
+    return sums;
+  }
+
+  void add_part(Part part, Sums& sums, std::vector<Meaning>& meanings) const {
+    sums.near += part.near;
+    sums.next += part.next;
+    if (part.duration > 0.0) {
+      part.near /= part.duration;
+      part.next /= part.duration;
+    }
+    const Meaning& meaning = meanings.emplace_back(meaning_of(part));
+    const double square = part.near * meaning.multiple * meaning.multiple * part.duration;
+    sums.error += square;
+    sums.bound += part.near * meaning.bound_multiple * meaning.bound_multiple * part.duration;
+    if (!meaning.sound) sums.unsound += square;
+    if (!meaning.converges) sums.diverging += square;
+    sums.course.push_back(meaning.multiple * std::sqrt(part.near));
+  }
+
+  /// From where on the runs have nothing to do with each other, as in chaos or after a drift of the phase: the
+  /// difference becomes a large part of the range and stays as large as the motion.
+  std::optional<Time> saturation() const {
+    constexpr double kSaturated = 0.3;
+    constexpr double kOfMotion = 0.5;
+    constexpr std::size_t kLeastRows = 8;
+    const auto beyond = [&](double size) {
+      return std::find_if(rows_.begin(), rows_.end(), [&](const Row& row) { return std::abs(row.near) > size; });
+    };
+    const auto saturated = beyond(kSaturated);
+    const auto grows = beyond(kLargeDifference);
+    if (saturated == rows_.end() || grows - rows_.begin() < static_cast<std::ptrdiff_t>(kLeastRows)) return {};
+    double squares = 0.0;
+    Duration duration = 0.0;
+    for (auto row = saturated; row != rows_.end(); ++row) {
+      squares += row->weight * row->near * row->near;
+      duration += row->weight;
+    }
+    const double least = std::max(kLargeDifference, kOfMotion * deviation());
+    if (!(squares >= least * least * duration)) return {};
+    return (grows - 1)->t;
+  }
+
+  /// Root mean square distance of the run from its mean, in units of the range.
+  double deviation() const {
+    double sum = 0.0;
+    double squares = 0.0;
+    double count = 0.0;
+    for (const double value : given_->values) {
+      if (!std::isfinite(value)) continue;
+      const double scaled = (value - given_->values.front()) / size_;
+      sum += scaled;
+      squares += scaled * scaled;
+      count += 1.0;
+    }
+    if (count == 0.0) return 0.0;
+    return std::sqrt(std::max(0.0, squares / count - (sum / count) * (sum / count)));
+  }
+
+  const ComparedOutput& output_;
+  const ComparedCourse* given_ = nullptr;
+  const ComparedCourse* near_ = nullptr;
+  const ComparedCourse* next_ = nullptr;
+  const ComparedCourse* next_from_ = nullptr;
+  int courses_ = 1;
+  bool finer_ = false;          // the nearest run has a smaller step
+  bool next_is_finer_ = false;  // so has the third, with a quarter
+  double size_ = 1.0;
+  double rounding_ = kRounding;
+  std::vector<Row> rows_;
+};
+
+}  // namespace
+
+CompanionJudgement judge_by_companions(const ComparedOutput& output) {
+  return Judge(output).judgement();
+}
+
+}  // namespace entrain

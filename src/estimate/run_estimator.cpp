@@ -1,0 +1,321 @@
+#include "estimate/run_estimator.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <list>
+
+#include "entrain/fact_codes.hpp"
+#include "estimate/companion_error.hpp"
+#include "estimate/output_samples.hpp"
+#include "methods/registry.hpp"
+#include "session/session.hpp"
+
+namespace entrain {
+namespace {
+
+/// Fewer macro steps leave nothing to compare with larger ones.
+constexpr std::uint64_t kFewSteps = 8;
+/// Ranges that differ by more are of different motions.
+constexpr double kRangesDiffer = 2.0;
+
+/// Told how far a companion is.
+class ProgressOf final : public Observer {
+ public:
+  explicit ProgressOf(std::function<void(double share)> report) : report_(std::move(report)) {}
+  void communicated(const Sample& sample, const RunSummary& summary) override {
+    constexpr std::uint64_t kOftenEnough = 64;
+    if (summary.macro_steps % kOftenEnough == 0) {
+      report_((sample.t - summary.start) / (summary.stop - summary.start));
+    }
+  }
+
+ private:
+  std::function<void(double share)> report_;
+};
+
+struct Companion {
+  double factor = 1.0;  ///< its step, in units of that of the run
+  OutputSamples samples;
+};
+
+bool sets(const std::optional<Written<bool>>& key) {
+  return key && key->value;
+}
+
+}  // namespace
+
+struct RunEstimator::Impl {
+  Impl(SystemDescription of, RunOptions run_options, Extensions with, EstimateOptions how)
+      : description(std::move(of)),
+        options(std::move(run_options)),
+        extensions(std::move(with)),
+        estimate(std::move(how)),
+        registry(extensions),
+        learned(options.learned != nullptr),
+        chooses_steps(method_chooses_steps()),
+        samples({.recorded = description.record.variables,
+                 .chooses_steps = chooses_steps,
+                 .off = !estimate.enabled || learned}) {
+    options.learned = nullptr;
+    options.log = {};  // what companions log belongs to no run of the user
+  }
+
+  bool method_chooses_steps() const {
+    const auto method = registry.make(description.method.value);
+    const auto written = description.method_options.find(description.method.value);
+    if (!method) return false;
+    std::vector<Problem> known_already;
+    if (written != description.method_options.end()) {
+      read_options(*method, written->second, written->first, known_already);
+    }
+    return !method->step_tolerances().empty();
+  }
+
+  ErrorEstimate result_of(const RunSummary& summary);
+  std::optional<Fact> obstacle(const RunSummary& summary) const;
+  void name_outputs(const RunSummary& summary);
+  void name_limits(const RunSummary& summary);
+  double formal_order(const RunSummary& summary) const;
+  bool run_companion(double factor, const RunSummary& summary);
+  bool judge_outputs(const RunSummary& summary);
+  void note_judgement(const CompanionJudgement& judgement, const std::string& name);
+  void report(double share_of_run, double factor);
+  bool compare(const RunSummary& summary);
+
+  SystemDescription description;
+  RunOptions options;
+  Extensions extensions;
+  EstimateOptions estimate;
+  MethodRegistry registry;
+  bool learned;
+  bool chooses_steps;
+  OutputSamples samples;
+  std::list<Companion> companions;
+  ErrorEstimate result;
+  std::vector<Fact> of_outputs;  ///< reasons, of the latest judgement
+  std::string why_not;           ///< no companion was possible
+  bool interrupted = false;
+  double work = 0.0;  ///< done and planned, in runs
+  double done = 0.0;
+};
+
+/// What forbids to run it again.
+std::optional<Fact> RunEstimator::Impl::obstacle(const RunSummary& summary) const {
+  if (!estimate.enabled) return Fact{FactCode::EstimateOff};
+  if (summary.termination != Termination::Completed) {
+    return Fact{FactCode::EstimateRunIncomplete, {}, {{"termination", to_string(summary.termination)}}};
+  }
+  if (learned || summary.correction) return Fact{FactCode::EstimateLearned};
+  if (summary.resumed_from) return Fact{FactCode::EstimateResumed, {}, {{"time", summary.resumed_from->time, "s"}}};
+  if (!summary.changes.empty()) {
+    const auto& first = summary.changes.front();
+    return Fact{
+        FactCode::EstimateValuesSet, {first.name}, {{"count", summary.changes.size()}, {"time", first.time, "s"}}};
+  }
+  std::vector<std::string> with_effects;
+  for (const auto& subsystem : description.subsystems) {
+    if (sets(subsystem.side_effects)) with_effects.push_back(subsystem.name);
+  }
+  if (!with_effects.empty()) return Fact{FactCode::EstimateSideEffects, with_effects};
+  return std::nullopt;
+}
+
+void RunEstimator::Impl::name_outputs(const RunSummary& summary) {
+  for (const auto& output : samples.outputs()) {
+    OutputError entry;
+    entry.name = output.name;
+    entry.unit = output.unit;
+    entry.last = output.last;
+    entry.range = std::max(0.0, output.range.span());
+    entry.valid_until = summary.reached;
+    result.outputs.push_back(std::move(entry));
+  }
+}
+
+/// What no companion sees.
+void RunEstimator::Impl::name_limits(const RunSummary& summary) {
+  for (std::size_t s = 0; s < summary.subsystems.size(); ++s) {
+    const auto& subsystem = summary.subsystems[s];
+    const auto& written = description.subsystems[s];
+    if (sets(written.sampled)) continue;
+    if (const auto& imposed = subsystem.capabilities.imposed_step) {
+      result.reasons.push_back({FactCode::EstimateImposedStep, {subsystem.name}, {{"step", *imposed, "s"}}});
+      continue;
+    }
+    const auto inner = samples.groups()[s].rhythm.inner_steps();
+    if (inner == 0 || written.fmu.empty()) continue;
+    result.reasons.push_back({FactCode::EstimateInnerStep,
+                              {subsystem.name},
+                              {{"steps", inner}, {"inner_step", static_cast<double>(inner) * summary.step, "s"}}});
+  }
+}
+
+/// For smooth systems. A subsystem that takes inputs of a lower degree than they have lowers it.
+double RunEstimator::Impl::formal_order(const RunSummary& summary) const {
+  const auto* entry = registry.find(summary.method);
+  if (entry == nullptr) return 1.0;
+  const auto& traits = entry->traits;
+  int taken = kMaxInputDegree;
+  for (const auto& subsystem : summary.subsystems) taken = std::min(taken, subsystem.capabilities.input_degree);
+  if (traits.knobs.degree.empty()) {
+    // A constant with the mean of the polynomial leaves an error of order 2.
+    return traits.family == MethodFamily::Implicit ? std::min(traits.order, taken + 2) : traits.order;
+  }
+  MethodConfig config{.method = summary.method, .degree = {}, .sequence = {}, .gains = {}};
+  const auto degree = summary.parameters.find(traits.knobs.degree);
+  const auto* number = degree == summary.parameters.end() ? nullptr : std::get_if<std::int64_t>(&degree->second);
+  config.degree = number == nullptr ? 0 : std::min(static_cast<int>(*number), std::max(taken, 0));
+  return traits.order_of(config);
+}
+
+void RunEstimator::Impl::report(double share_of_run, double factor) {
+  if (!estimate.progress || work <= 0.0) return;
+  estimate.progress(std::min(1.0, (done + share_of_run / factor) / work));
+}
+
+/// True when it is there to be compared.
+bool RunEstimator::Impl::run_companion(double factor, const RunSummary& summary) {
+  if (interrupted) return false;
+  auto changed = description;
+  changed.step = {factor * summary.step, {}};
+  try {
+    auto& companion = companions.emplace_back(Companion{factor, OutputSamples(&samples)});
+    ProgressOf progress([&](double share) { report(share, factor); });
+    Session session(changed, options, extensions);
+    session.observe(companion.samples);
+    session.observe(progress);
+    const auto& end = session.run();
+    for (const auto& subsystem : end.subsystems) result.extra_steps += subsystem.steps + subsystem.trials;
+    result.extra_seconds += end.wall_seconds;
+    done += 1.0 / factor;
+    if (end.termination == Termination::Completed) return true;
+    interrupted = end.termination == Termination::Interrupted;
+    why_not = end.message;
+    if (interrupted) {
+      result.reasons.push_back({FactCode::EstimateInterrupted, {}, {{"factor", factor}}});
+    } else {
+      result.reasons.push_back({FactCode::EstimateCompanionFailed, {}, {{"factor", factor}, {"why", end.message}}});
+    }
+  } catch (const Error& error) {  // such a step does not fit
+    why_not = error.what();
+  }
+  companions.pop_back();
+  return false;
+}
+
+void RunEstimator::Impl::note_judgement(const CompanionJudgement& judgement, const std::string& name) {
+  if (judgement.common_times < 2) {
+    of_outputs.push_back({FactCode::EstimateNoCommonTimes, {name}, {{"count", judgement.common_times}}});
+    return;
+  }
+  if (judgement.range_ratio > kRangesDiffer) {
+    of_outputs.push_back({FactCode::EstimateRangesDiffer,
+                          {name},
+                          {{"ratio", judgement.range_ratio}, {"factor", judgement.nearest_factor}}});
+  }
+  if (!judgement.converges) {
+    of_outputs.push_back({FactCode::EstimateNotConverging, {name}, {{"order", judgement.error.order.value_or(0.0)}}});
+  }
+  if (judgement.error.valid_until < samples.groups().front().times.back()) {
+    of_outputs.push_back({FactCode::EstimateSaturates, {name}, {{"until", judgement.error.valid_until, "s"}}});
+  }
+}
+
+/// True when a smaller step would say more.
+bool RunEstimator::Impl::judge_outputs(const RunSummary& summary) {
+  bool wants_smaller_step = false;
+  of_outputs.clear();
+  UnitSizes sizes;
+  for (const auto& output : samples.outputs()) sizes.take(output.unit, output.range.span());
+  for (std::size_t i = 0; i < samples.outputs().size(); ++i) {
+    const auto& output = samples.outputs()[i];
+    ComparedOutput compared{.times = samples.groups()[output.group].times,
+                            .courses = {{1.0, samples.course(output), output.range}},
+                            .formal_order = formal_order(summary),
+                            .least_range = sizes.least(output.unit)};
+    for (const auto& companion : companions) {
+      const auto& other = companion.samples.outputs()[i];
+      compared.courses.push_back({companion.factor, companion.samples.course(other), other.range});
+    }
+    const auto judgement = judge_by_companions(compared);
+    note_judgement(judgement, output.name);
+    wants_smaller_step = wants_smaller_step || judgement.wants_smaller_step || judgement.range_ratio > kRangesDiffer;
+    if (judgement.common_times < 2) continue;
+    auto& entry = result.outputs[i];
+    auto judged = judgement.error;
+    judged.name = entry.name;
+    judged.unit = entry.unit;
+    judged.last = entry.last;
+    entry = std::move(judged);
+  }
+  return wants_smaller_step;
+}
+
+/// True when there was something to compare.
+bool RunEstimator::Impl::compare(const RunSummary& summary) {
+  work = 0.75;
+  const bool few = summary.macro_steps < kFewSteps;
+  const bool twice = !few && run_companion(2.0, summary);
+  const bool four_times = twice && run_companion(4.0, summary);
+  if (interrupted) return false;
+  const bool wants_smaller_step = four_times ? judge_outputs(summary) : true;
+  if (!wants_smaller_step) return true;
+  work += twice ? 2.0 : 6.0;
+  const bool half = run_companion(0.5, summary);
+  if (half && !twice) run_companion(0.25, summary);
+  if (interrupted) return false;
+  if (twice || half) judge_outputs(summary);
+  return twice || half;
+}
+
+ErrorEstimate RunEstimator::Impl::result_of(const RunSummary& summary) {
+  result = {};
+  companions.clear();
+  name_outputs(summary);
+  result.order = static_cast<int>(formal_order(summary));
+  if (auto fact = obstacle(summary)) {
+    result.reasons.push_back(std::move(*fact));
+    return std::move(result);
+  }
+  if (description.connections.empty()) {
+    result.reasons.push_back({FactCode::EstimateNoCoupling});
+    for (auto& output : result.outputs) {
+      output.estimate = EstimateKind::Companion;
+      output.error = output.bound = output.max_error = 0.0;
+    }
+    return std::move(result);
+  }
+  if (chooses_steps) {
+    result.reasons.push_back({FactCode::EstimateStepsNotReplayed, {summary.method}});
+    return std::move(result);
+  }
+  name_limits(summary);
+  if (!compare(summary) && !interrupted) {
+    result.reasons.push_back({FactCode::EstimateNotPossible, {}, {{"why", why_not}}});
+  }
+  if (interrupted) {
+    result.outputs.clear();
+    name_outputs(summary);
+  } else {
+    result.reasons.insert(result.reasons.end(), of_outputs.begin(), of_outputs.end());
+  }
+  if (estimate.progress) estimate.progress(1.0);
+  return std::move(result);
+}
+
+RunEstimator::RunEstimator(SystemDescription description, RunOptions options, Extensions extensions,
+                           EstimateOptions estimate)
+    : impl_(std::make_unique<Impl>(std::move(description), std::move(options), std::move(extensions),
+                                   std::move(estimate))) {}
+RunEstimator::~RunEstimator() = default;
+RunEstimator::RunEstimator(RunEstimator&&) noexcept = default;
+RunEstimator& RunEstimator::operator=(RunEstimator&&) noexcept = default;
+
+Observer& RunEstimator::observer() {
+  return impl_->samples;
+}
+ErrorEstimate RunEstimator::estimate(const RunSummary& summary) {
+  return impl_->result_of(summary);
+}
+
+}  // namespace entrain

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "entrain/error_estimate.hpp"
+#include "entrain/simulation.hpp"
+
+namespace entrain {
+
+struct EstimateOptions {
+  bool enabled = true;
+  std::function<void(double fraction)> progress;  ///< of the work after the run; may be empty
+};
+
+/// Beside a run: keeps the samples that are compared. After it: makes the companions.
+class RunEstimator {
+ public:
+  /// `description`: as it is really run (method chosen, defaults filled in). Copies what it needs.
+  RunEstimator(SystemDescription description, RunOptions options, Extensions extensions, EstimateOptions estimate);
+  ~RunEstimator();
+  RunEstimator(RunEstimator&&) noexcept;
+  RunEstimator& operator=(RunEstimator&&) noexcept;
+
+  Observer& observer();  ///< of the run; nothing is kept when the estimate is switched off
+  /// After the simulation of the run is gone: an FMU may allow one instance only. Never throws for a companion that
+  /// fails: the reasons name it.
+  ErrorEstimate estimate(const RunSummary& summary);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace entrain
