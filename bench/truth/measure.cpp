@@ -1,17 +1,18 @@
 #include "truth/measure.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
+#include "advise/choose_method.hpp"
 #include "entrain/simulation.hpp"
+#include "estimate/run_estimator.hpp"
 #include "truth/engine.hpp"
 
 namespace entrain::truth {
 
-const std::vector<MethodChoice>& method_choices() {
+const std::vector<TriedMethod>& tried_methods() {
   const auto degree = [](std::int64_t value) -> std::map<std::string, OptionValue> { return {{"degree", value}}; };
-  static const std::vector<MethodChoice> choices = {
+  static const std::vector<TriedMethod> methods = {
       {"jacobi 0", "jacobi", {}, true},
       {"jacobi 1", "jacobi", degree(1), true},
       {"jacobi 2", "jacobi", degree(2)},
@@ -29,7 +30,7 @@ const std::vector<MethodChoice>& method_choices() {
       {"f3ornits smooth", "f3ornits", {{"smooth", true}}},
       {"auto", "auto", {}, true},
   };
-  return choices;
+  return methods;
 }
 
 namespace {
@@ -72,14 +73,22 @@ class Collector final : public Observer {
   std::vector<bool> valid_;
 };
 
+/// Which error is asked for.
+struct Asked {
+  std::size_t output;
+  double range;
+  double until;
+};
+
 /// Root mean square over the time, by trapezoids; relative to the range. Infinite for what is no number.
-double relative_error(const Collector& run, const Course& truth, std::size_t output, double range) {
+double relative_error(const Collector& run, const Course& truth, const Asked& asked) {
+  const std::size_t output = asked.output;
   double sum = 0.0;
   double last_time = 0.0;
   double last_square = -1.0;
   double first_time = 0.0;
   for (std::size_t k = 0; k < run.times().size(); ++k) {
-    if (!run.valid(k, output)) continue;
+    if (!run.valid(k, output) || run.times()[k] > asked.until) continue;
     const std::size_t place = k * truth.outputs + output;
     const double value = run.value(k, output);
     const double error = std::min(std::abs(value - truth.before[place]), std::abs(value - truth.behind[place]));
@@ -92,19 +101,19 @@ double relative_error(const Collector& run, const Course& truth, std::size_t out
     last_time = run.times()[k];
     last_square = square;
   }
-  const double error = std::sqrt(sum / (last_time - first_time)) / range;
+  const double error = std::sqrt(sum / (last_time - first_time)) / asked.range;
   return std::isnan(error) ? std::numeric_limits<double>::infinity() : error;
 }
 
-SystemDescription description_with(const System& system, const MethodChoice& choice, double step) {
+SystemDescription description_with(const System& system, const TriedMethod& tried, double step) {
   SystemDescription description = description_of(system);
-  description.method.value = choice.method;
+  description.method.value = tried.method;
   description.step = {step, {}};
-  for (const auto& [name, value] : choice.options) description.method_options[choice.method][name] = {value, {}};
-  if (choice.method == "nepce") {
+  for (const auto& [name, value] : tried.options) description.method_options[tried.method][name] = {value, {}};
+  if (tried.method == "nepce") {
     std::map<std::string, double> gains;
     for (const auto& connection : description.connections) gains[connection.input] = 0.2;
-    description.method_options[choice.method]["gains"] = {gains, {}};
+    description.method_options[tried.method]["gains"] = {gains, {}};
   }
   return description;
 }
@@ -113,7 +122,7 @@ SystemDescription description_with(const System& system, const MethodChoice& cho
 
 double MeasuredRun::worst_truth() const {
   double worst = 0.0;
-  for (const auto& output : outputs) worst = std::max(worst, output.truth);
+  for (const auto& output : outputs) worst = std::max(worst, output.graded);
   return worst;
 }
 
@@ -129,39 +138,47 @@ const Course& Measurement::truth_at(const std::vector<double>& times) {
   return *known_.back();
 }
 
-MeasuredRun Measurement::run(const MethodChoice& choice, double step) {
+MeasuredRun Measurement::run(const TriedMethod& tried, double step) {
   MeasuredRun result;
   result.system = system_.name;
   result.kind = system_.kind;
   result.events = system_.events;
-  result.method = choice.name;
+  result.method = tried.name;
   result.step = step;
-  const auto before = std::chrono::steady_clock::now();
-  const auto note_seconds = [&] {
-    result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - before).count();
-  };
   Collector collector(system_);
+  ErrorEstimate estimate;
   try {
-    const auto description = description_with(system_, choice, step);
-    Simulation simulation(description, {}, extensions_of(system_));
-    simulation.observe(collector);
-    const RunSummary& summary = simulation.run();
+    const Extensions extensions = extensions_of(system_);
+    const auto description = choose_method(description_with(system_, tried, step), extensions).description;
+    std::optional<Simulation> simulation(std::in_place, description, RunOptions{}, extensions);
+    RunEstimator estimator(description, {}, extensions, {});
+    simulation->observe(estimator.observer());
+    simulation->observe(collector);
+    const RunSummary summary = simulation->run();
+    simulation.reset();
+    estimate = estimator.estimate(summary);
+    result.verdict = judge(summary, estimate);
     result.end = summary.termination == Termination::Completed ? MeasuredRun::End::Completed : MeasuredRun::End::Failed;
     result.message = summary.message;
     result.macro_steps = summary.macro_steps;
   } catch (const Error& error) {
     result.message = error.what();
-    note_seconds();
     return result;
   }
-  note_seconds();
   const Course& truth = truth_at(collector.times());
   for (std::size_t i = 0; i < collector.names().size(); ++i) {
     MeasuredOutput output;
     output.name = collector.names()[i];
     output.range = range_of(truth, i);
     output.floor = floor_[i];
-    output.truth = relative_error(collector, truth, i, output.range);
+    for (const auto& claimed : estimate.outputs) {
+      if (claimed.name == output.name) output.claimed = claimed;
+    }
+    const double until = std::isnan(output.claimed.valid_until) ? system_.stop : output.claimed.valid_until;
+    output.whole = relative_error(collector, truth, {i, output.range, system_.stop});
+    output.truth = relative_error(collector, truth, {i, output.range, until});
+    const double graded_until = result.verdict.ends_early ? result.verdict.valid_until : system_.stop;
+    output.graded = relative_error(collector, truth, {i, output.range, graded_until});
     result.outputs.push_back(output);
   }
   return result;

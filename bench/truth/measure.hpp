@@ -8,24 +8,27 @@
 
 #include "entrain/error_estimate.hpp"
 #include "entrain/system_description.hpp"
+#include "entrain/verdict.hpp"
 #include "truth/system.hpp"
 #include "truth/truth.hpp"
 
 namespace entrain::truth {
 
 /// A method with its options, as a run gets it.
-struct MethodChoice {
+struct TriedMethod {
   std::string name;
   std::string method;
   std::map<std::string, OptionValue> options = {};
   bool quick = false;  ///< part of the short version
 };
-const std::vector<MethodChoice>& method_choices();
+const std::vector<TriedMethod>& tried_methods();
 
-/// The error of an output: root mean square over the run, relative to the range of the truth.
+/// An output of a run. Errors are root mean squares over the time, relative to the range of the truth.
 struct MeasuredOutput {
   std::string name;
-  double truth = 0.0;
+  double truth = 0.0;  ///< true error, up to where the estimate holds
+  double whole = 0.0;  ///< over the whole run
+  double graded = 0.0; ///< up to where the grade holds
   double range = 0.0;
   double floor = 0.0;  ///< of the integration inside the subsystems
   OutputError claimed = {};
@@ -41,11 +44,10 @@ struct MeasuredRun {
   End end = End::Refused;
   std::string message;
   std::uint64_t macro_steps = 0;
-  std::string grade;  ///< empty: there was no verdict
-  std::vector<std::string> reasons;
+  Verdict verdict;
   std::vector<MeasuredOutput> outputs;
-  double seconds = 0.0;
 
+  /// The largest true error of an output, up to where the grade holds.
   double worst_truth() const;
 };
 
@@ -53,7 +55,7 @@ struct MeasuredRun {
 class Measurement {
  public:
   explicit Measurement(const System& system);
-  MeasuredRun run(const MethodChoice& choice, double step);
+  MeasuredRun run(const TriedMethod& tried, double step);
 
  private:
   const Course& truth_at(const std::vector<double>& times);

@@ -51,6 +51,20 @@ System inside(System system, Inside how, double inner, const std::string& name) 
   return system;
 }
 
+namespace {
+
+/// Of every kind a few.
+const std::vector<std::string> kQuick = {
+    "random_1",         "random_5",       "several_rates_1",  "light_pair",          "strong_spring",
+    "pair",             "stiff_pair",     "loop_0.5",         "loop_-0.9",           "undamped_1e3",
+    "growing_saddle",   "van_der_pol_1",  "duffing",          "cubic_springs",       "brusselator",
+    "radiation",        "lorenz",         "units",            "temperatures",        "step_announced",
+    "step_unannounced", "bouncing_ball",  "thermostat",       "bare_random_1",       "bare_strong_spring",
+    "bare_duffing",     "bare_thermostat", "cvode_random_2",  "euler_weak_spring",   "clocked_pair",
+    "fmu2_oscillator",  "fmu3_cubic"};
+
+}  // namespace
+
 std::vector<System> systems() {
   std::vector<System> list;
   add_linear(list);
@@ -78,6 +92,7 @@ std::vector<System> systems() {
   }
   list.insert(list.end(), variants.begin(), variants.end());
   add_built_in(list);
+  for (auto& system : list) system.quick = std::find(kQuick.begin(), kQuick.end(), system.name) != kQuick.end();
   return list;
 }
 
