@@ -22,6 +22,9 @@ struct RunSettings {
   Time start = 0.0;
   Time stop = 0.0;
   Duration step = 0.0;
+  /// Communication times to be met instead of those that the method would choose, from start to stop: one list for all
+  /// subsystems or, where each has steps of its own, one per subsystem. Empty: the method chooses.
+  std::vector<std::vector<Time>> prescribed = {};
 };
 
 /// What a method needs from every subsystem, as data; matched before time zero, all mismatches at once.

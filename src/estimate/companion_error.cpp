@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "estimate/jump_matching.hpp"
+
 namespace entrain {
 namespace {
 
@@ -32,6 +34,8 @@ struct Row {
   Duration weight = 0.0;
   double near = 0.0;  // difference of the run and the nearest other one, in units of the range
   double next = 0.0;  // the other difference of the three runs; 0 with two
+  std::size_t index = 0;
+  bool at_jump = false;  // one run is behind a jump, the other is not
 };
 
 /// Part of the run: mean squares of the differences.
@@ -70,6 +74,7 @@ class Judge {
     collect_rows();
     result.common_times = rows_.size();
     if (rows_.size() < 2) return result;
+    match_events(result);
     const Time stop = rows_.back().t;
     const Sums whole = sums_until(stop);
     auto& error = result.error;
@@ -139,7 +144,7 @@ class Judge {
   void collect_rows() {
     if (near_ == nullptr) return;
     for (std::size_t k = 0; k < output_.times.size(); ++k) {
-      Row row{.t = output_.times[k], .near = (given_->values[k] - near_->values[k]) / size_};
+      Row row{.t = output_.times[k], .near = (given_->values[k] - near_->values[k]) / size_, .index = k};
       if (courses_ == 3) row.next = (next_from_->values[k] - next_->values[k]) / size_;
       if (std::isfinite(row.near) && std::isfinite(row.next)) rows_.push_back(row);
     }
@@ -147,6 +152,36 @@ class Judge {
       const Time left = k == 0 ? rows_[k].t : rows_[k - 1].t;
       const Time right = k + 1 == rows_.size() ? rows_[k].t : rows_[k + 1].t;
       rows_[k].weight = 0.5 * (right - left);
+    }
+  }
+
+  std::vector<double> values_of(const ComparedCourse& course) const {
+    std::vector<double> values;
+    values.reserve(rows_.size());
+    for (const Row& row : rows_) values.push_back(course.values[row.index]);
+    return values;
+  }
+
+  /// Jumps that agree to within a common time are no error of the values there: the time of the event has one.
+  void match_events(CompanionJudgement& result) {
+    const auto given = values_of(*given_);
+    const auto matched = match_jumps(given, values_of(*near_), size_);
+    result.unmatched_jumps = matched.unmatched;
+    for (const auto& pair : matched.pairs) {
+      if (pair.first == pair.last) continue;
+      result.event_time_error = std::max(result.event_time_error, rows_[pair.last].t - rows_[pair.first].t);
+    }
+    leave_out(matched);
+    if (courses_ == 3) leave_out(match_jumps(values_of(*next_from_), values_of(*next_), size_));
+  }
+
+  void leave_out(const MatchedJumps& matched) {
+    for (const auto& pair : matched.pairs) {
+      const bool within_a_step = pair.last - pair.first <= 1;
+      for (std::size_t k = pair.first; k < pair.last; ++k) {
+        rows_[k].at_jump = true;
+        if (within_a_step) rows_[k].weight = 0.0;
+      }
     }
   }
 
@@ -205,6 +240,7 @@ class Judge {
       duration += part.duration;
     }
     for (auto row = rows_.begin(); row != behind; ++row) {
+      if (row->at_jump) continue;
       sums.largest = std::max(sums.largest, meanings[part_of(*row)].multiple * std::abs(row->near));
     }
     const double share = duration > 0.0 ? 1.0 / duration : 0.0;

@@ -6,15 +6,13 @@
 #include <set>
 
 #include "base/grid.hpp"
+#include "estimate/replay.hpp"
 #include "record/selection.hpp"
 
 namespace entrain {
 namespace {
 
 constexpr double kNotThere = std::numeric_limits<double>::quiet_NaN();
-
-/// A step so much shorter than the one before crosses an event.
-constexpr double kCrossing = 1e-6;
 
 }  // namespace
 
@@ -99,9 +97,7 @@ void OutputSamples::look_at(Group& group, const Sample& sample) {
 std::optional<std::uint64_t> OutputSamples::place_of(Group& group, Time t, const RunSummary& summary) {
   if (reached(t, summary.stop)) return 0;
   if (options_.chooses_steps) {
-    const auto count = group.accepted.size();
-    const bool crossed = count > 2 && t - group.accepted[count - 2] <
-                                          kCrossing * (group.accepted[count - 2] - group.accepted[count - 3]);
+    const bool crossed = crosses_event(group.accepted, group.accepted.size() - 1);
     group.since_event = crossed ? 0 : group.since_event + 1;
     return group.since_event;
   }

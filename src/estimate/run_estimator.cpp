@@ -7,6 +7,7 @@
 #include "entrain/fact_codes.hpp"
 #include "estimate/companion_error.hpp"
 #include "estimate/output_samples.hpp"
+#include "estimate/replay.hpp"
 #include "methods/registry.hpp"
 #include "session/session.hpp"
 
@@ -68,7 +69,8 @@ struct RunEstimator::Impl {
     if (written != description.method_options.end()) {
       read_options(*method, written->second, written->first, known_already);
     }
-    return !method->step_tolerances().empty();
+    const auto needs = method->requirements();
+    return needs.free_step || !needs.common_grid || !method->step_tolerances().empty();
   }
 
   ErrorEstimate result_of(const RunSummary& summary);
@@ -76,6 +78,7 @@ struct RunEstimator::Impl {
   void name_outputs(const RunSummary& summary);
   void name_limits(const RunSummary& summary);
   double formal_order(const RunSummary& summary) const;
+  std::vector<std::vector<Time>> replayed_steps(double factor) const;
   bool run_companion(double factor, const RunSummary& summary);
   bool judge_outputs(const RunSummary& summary);
   void note_judgement(const CompanionJudgement& judgement, const std::string& name);
@@ -173,15 +176,26 @@ void RunEstimator::Impl::report(double share_of_run, double factor) {
   estimate.progress(std::min(1.0, (done + share_of_run / factor) / work));
 }
 
+/// The steps that the method chose in the run, merged or divided.
+std::vector<std::vector<Time>> RunEstimator::Impl::replayed_steps(double factor) const {
+  std::vector<std::vector<Time>> lists;
+  for (const auto& group : samples.groups()) {
+    lists.push_back(factor > 1.0 ? merged_steps(group.accepted, static_cast<std::size_t>(factor))
+                                 : divided_steps(group.accepted, static_cast<std::size_t>(1.0 / factor)));
+  }
+  return lists;
+}
+
 /// True when it is there to be compared.
 bool RunEstimator::Impl::run_companion(double factor, const RunSummary& summary) {
   if (interrupted) return false;
   auto changed = description;
-  changed.step = {factor * summary.step, {}};
+  if (!chooses_steps) changed.step = {factor * summary.step, {}};
   try {
     auto& companion = companions.emplace_back(Companion{factor, OutputSamples(&samples)});
     ProgressOf progress([&](double share) { report(share, factor); });
     Session session(changed, options, extensions);
+    if (chooses_steps) session.prescribe(replayed_steps(factor));
     session.observe(companion.samples);
     session.observe(progress);
     const auto& end = session.run();
@@ -215,6 +229,16 @@ void RunEstimator::Impl::note_judgement(const CompanionJudgement& judgement, con
   }
   if (!judgement.converges) {
     of_outputs.push_back({FactCode::EstimateNotConverging, {name}, {{"order", judgement.error.order.value_or(0.0)}}});
+  }
+  if (judgement.unmatched_jumps > 0) {
+    of_outputs.push_back({FactCode::EstimateEventsDiffer,
+                          {name},
+                          {{"count", judgement.unmatched_jumps}, {"factor", judgement.nearest_factor}}});
+  }
+  if (judgement.event_time_error > 0.0) {
+    of_outputs.push_back({FactCode::EstimateEventTimes,
+                          {name},
+                          {{"time_error", judgement.event_time_error, "s"}, {"factor", judgement.nearest_factor}}});
   }
   if (judgement.error.valid_until < samples.groups().front().times.back()) {
     of_outputs.push_back({FactCode::EstimateSaturates, {name}, {{"until", judgement.error.valid_until, "s"}}});
@@ -254,15 +278,16 @@ bool RunEstimator::Impl::judge_outputs(const RunSummary& summary) {
 /// True when there was something to compare.
 bool RunEstimator::Impl::compare(const RunSummary& summary) {
   work = 0.75;
-  const bool few = summary.macro_steps < kFewSteps;
-  const bool twice = !few && run_companion(2.0, summary);
+  // Where each subsystem has steps of its own, merged ones would end where no other communicates: they are divided.
+  const bool only_divided = summary.macro_steps < kFewSteps || summary.family == MethodFamily::Asynchronous;
+  const bool twice = !only_divided && run_companion(2.0, summary);
   const bool four_times = twice && run_companion(4.0, summary);
   if (interrupted) return false;
   const bool wants_smaller_step = four_times ? judge_outputs(summary) : true;
   if (!wants_smaller_step) return true;
   work += twice ? 2.0 : 6.0;
   const bool half = run_companion(0.5, summary);
-  if (half && !twice) run_companion(0.25, summary);
+  if (half && !twice && summary.family != MethodFamily::Asynchronous) run_companion(0.25, summary);
   if (interrupted) return false;
   if (twice || half) judge_outputs(summary);
   return twice || half;
@@ -283,10 +308,6 @@ ErrorEstimate RunEstimator::Impl::result_of(const RunSummary& summary) {
       output.estimate = EstimateKind::Companion;
       output.error = output.bound = output.max_error = 0.0;
     }
-    return std::move(result);
-  }
-  if (chooses_steps) {
-    result.reasons.push_back({FactCode::EstimateStepsNotReplayed, {summary.method}});
     return std::move(result);
   }
   name_limits(summary);

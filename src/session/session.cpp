@@ -106,6 +106,11 @@ void Session::observe(Observer& observer) {
   runner_->observe(observer);
 }
 
+void Session::prescribe(std::vector<std::vector<Time>> times) {
+  prepared_.settings.prescribed = std::move(times);
+  make_runner();
+}
+
 const RunSummary& Session::run() {
   return run_until(kNever);
 }

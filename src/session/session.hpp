@@ -29,6 +29,8 @@ class Session {
   Session& operator=(const Session&) = delete;
 
   void observe(Observer& observer);
+  /// Before the run: these communication times are met, whatever the method would choose (RunSettings::prescribed).
+  void prescribe(std::vector<std::vector<Time>> times);
   const RunSummary& run();
   const RunSummary& run_until(Time t);
   void set(std::string_view variable, const Value& value);

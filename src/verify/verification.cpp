@@ -167,8 +167,9 @@ class Refinement {
 
  private:
   std::vector<UnmetRequirement> unmet_at(Duration step) const {
-    const auto& [start, stop, h] = prepared_.settings;
-    return unmet_requirements(*prepared_.method, prepared_.system->graph(), capabilities_, {start, stop, step});
+    auto settings = prepared_.settings;
+    settings.step = step;
+    return unmet_requirements(*prepared_.method, prepared_.system->graph(), capabilities_, settings);
   }
 
   std::vector<Problem> problems_at(int k) const {

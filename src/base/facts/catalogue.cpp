@@ -223,9 +223,10 @@ constexpr auto kCatalogue = std::to_array<FactEntry>({
     {EstimateNotConverging, Warning, "estimate-not-converging",
      "'{0}' does not converge with the step: observed order {order:.2g}", "Choose a smaller step"},
     {EstimateEventsDiffer, Warning, "estimate-events-differ",
-     "'{0}' jumps {given} times, and {other} times with {factor:g} times the step", "Choose a smaller step"},
+     "{count} jump{count~~s} of '{0}' in one run alone, compared with {factor:g} times the step",
+     "Choose a smaller step"},
     {EstimateEventTimes, Note, "estimate-event-times",
-     "the jumps of '{0}' are {time_error:.2g} s away from those with {factor:g} times the step, at most", ""},
+     "the jumps of '{0}' are {time_error:.2g} away from those with {factor:g} times the step, at most", ""},
     {EstimateSaturates, Note, "estimate-saturates",
      "the error of '{0}' is as large as its motion from t = {until} on: the estimate holds up to there", ""},
     // Choice of a method.

@@ -74,6 +74,7 @@ void F3ornits::start(CoupledSystem& system, const RunSettings& settings) {
   std::vector<Rendezvous::Constraints> constraints;
   for (std::size_t s = 0; s < system.size(); ++s) {
     constraints.push_back(join(system, SubsystemId{s}));
+    if (!settings.prescribed.empty()) constraints.back().prescribed = settings.prescribed[s];
     due_.emplace_back(s);
   }
   rendezvous_.start(system.graph(), std::move(constraints), settings.start, settings.stop);

@@ -70,6 +70,13 @@ Time Rendezvous::imposed_end(SubsystemId s) {
   return end < stop_ ? end : kNever;
 }
 
+Time Rendezvous::prescribed_end(SubsystemId s, Time now) const {
+  const auto& times = constraints_[s].prescribed;
+  auto next = std::upper_bound(times.begin(), times.end(), now);
+  if (next != times.end() && same_time(*next, now)) ++next;
+  return next == times.end() ? kNever : *next;
+}
+
 bool Rendezvous::has_room(SubsystemId s, Time now) const {
   return stop_ - now >= constraints_[s].shortest * (1 - kRounding);
 }
@@ -174,13 +181,15 @@ void Rendezvous::plan(Time now, std::span<const SubsystemId> due, std::span<cons
       choosing_.push_back(s);
     } else if (constraints_[s].imposed) {
       memory_.end[s] = imposed_end(s);
+    } else if (is_prescribed(s)) {
+      memory_.end[s] = prescribed_end(s, now);
     }
   }
   for (const SubsystemId s : choosing_) memory_.end[s] = chosen_end(s, now, wishes[s]);
   meet_each_other(now);
   for (const SubsystemId s : choosing_) planning_[s] = 0;
   for (const SubsystemId s : due) {
-    if (!chooses(s) && !constraints_[s].imposed) memory_.end[s] = reading_end(s, now, wishes[s]);
+    if (!chooses(s) && !constraints_[s].imposed && !is_prescribed(s)) memory_.end[s] = reading_end(s, now, wishes[s]);
   }
   for (const SubsystemId s : due) {
     if (now >= stop_) memory_.end[s] = kNever;

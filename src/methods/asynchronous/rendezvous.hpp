@@ -24,6 +24,7 @@ class Rendezvous {
     Duration min_step = 0.0;  ///< wanted; > 0 unless imposed. Only the last step of the run may have to be shorter
     Duration max_step = kNever;
     Duration shortest = 0.0;  ///< that it can make at all: without room for it before the stop it steps no more
+    std::vector<Time> prescribed = {};  ///< where its steps end, in place of what it would choose; from the start on
   };
   /// What one subsystem wants of its next step.
   struct Wish {
@@ -75,8 +76,12 @@ class Rendezvous {
   }
   static Lists make_lists(std::vector<std::vector<SubsystemId>>& ids);
 
-  bool chooses(SubsystemId s) const { return !constraints_[s].imposed && only_reads_[s] == 0; }
+  bool is_prescribed(SubsystemId s) const { return !constraints_[s].imposed && !constraints_[s].prescribed.empty(); }
+  bool chooses(SubsystemId s) const {
+    return !constraints_[s].imposed && only_reads_[s] == 0 && constraints_[s].prescribed.empty();
+  }
   Time imposed_end(SubsystemId s);
+  Time prescribed_end(SubsystemId s, Time now) const;
   Time chosen_end(SubsystemId s, Time now, const Wish& wish) const;
   Time reading_end(SubsystemId s, Time now, const Wish& wish) const;
   Time even_end(SubsystemId s, Time now, Duration step) const;

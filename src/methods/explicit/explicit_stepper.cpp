@@ -97,6 +97,10 @@ void ExplicitStepper::start(CoupledSystem& system, const RunSettings& settings, 
                    .order = options.degree + 1});
     control_ = &defect_;
   }
+  if (!settings.prescribed.empty()) {
+    prescribed_.start(settings.prescribed.front(), options.adaptive);
+    control_ = &prescribed_;
+  }
   start_ = settings.start;
   calendar_.start(system, settings);
   inputs_.start(system, {.degree = options.degree,

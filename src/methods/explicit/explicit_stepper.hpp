@@ -11,6 +11,7 @@
 #include "methods/explicit/defect_control.hpp"
 #include "methods/explicit/extrapolated_inputs.hpp"
 #include "methods/explicit/macro_step_control.hpp"
+#include "methods/explicit/prescribed_steps.hpp"
 
 namespace entrain {
 
@@ -136,6 +137,7 @@ class ExplicitStepper {
   ExtrapolatedInputs inputs_;
   EventTracker events_;
   DefectControl defect_;                 // with `adaptive`
+  PrescribedSteps prescribed_;           // in place of any other control
   MacroStepControl* control_ = nullptr;  // null: the grid
   Time start_ = 0.0;
   bool refresh_ = false;

@@ -221,7 +221,7 @@ void Ifosmondi::check(const Graph&, const WrittenOptions& written, std::vector<P
 
 void Ifosmondi::start(CoupledSystem& system, const RunSettings& settings) {
   marcher_.start(system, settings, marching_, system.engine().trial_kinds(), marching_.estimator);
-  strategy_.start(system, marcher_.step(), options_, marching_.adaptive, predicting());
+  strategy_.start(system, marcher_.step(), options_, marcher_.adapts(), predicting());
 }
 
 /// As missiles itself, unless the user chose otherwise.

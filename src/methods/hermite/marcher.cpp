@@ -64,6 +64,8 @@ void Marcher::start(CoupledSystem& system, const RunSettings& settings, const Ma
   options_ = options;
   settings_ = settings;
   grid_ = Grid(settings.start, settings.stop, settings.step);
+  prescribed_ = settings.prescribed.empty() ? std::vector<Time>() : settings.prescribed.front();
+  adapts_ = options.adaptive && prescribed_.empty();
   step_.start(system, settings.start, options.restart, std::move(kinds), estimator);
   limits_ = marcher_limits(options, settings.step, step_.shortest());
   predicted_ = step_.left().values;
@@ -86,7 +88,7 @@ MacroStepReport Marcher::advance(CoupledSystem& system, CouplingStrategy& strate
     step_once(system, strategy, next_window(), report);
   }
   events_.pass_all(system, step_.now());
-  while (memory_.grid_step < grid_.steps() && reached(step_.now(), grid_.time(memory_.grid_step + 1)))
+  while (memory_.grid_step < grid_steps() && reached(step_.now(), grid_time(memory_.grid_step + 1)))
     ++memory_.grid_step;
   ++memory_.steps;
   report.reached = step_.now();
@@ -159,17 +161,25 @@ void Marcher::notice_jumps() {
   if (memory_.restart_due && !announced && memory_.jumps_found++ == 0) memory_.first_jump = step_.now();
 }
 
+Time Marcher::grid_time(std::uint64_t k) const {
+  return prescribed_.empty() ? grid_.time(k) : prescribed_[std::min<std::size_t>(k, prescribed_.size() - 1)];
+}
+
+Duration Marcher::grid_size(std::uint64_t k) const {
+  return prescribed_.empty() ? grid_.size(k) : grid_time(k + 1) - grid_time(k);
+}
+
 /// To the next time of the grid, or by the adaptive step; never onto an announced event but just before it.
 Marcher::Window Marcher::next_window() const {
   const Window all{goal(), goal() - step_.now()};
-  if (options_.adaptive) return shortened(all, memory_.next_size).value_or(all);
-  const bool whole = all.to == grid_.time(memory_.grid_step + 1) && step_.now() == grid_.time(memory_.grid_step);
-  return {all.to, whole ? grid_.size(memory_.grid_step) : all.size};
+  if (adapts_) return shortened(all, memory_.next_size).value_or(all);
+  const bool whole = all.to == grid_time(memory_.grid_step + 1) && step_.now() == grid_time(memory_.grid_step);
+  return {all.to, whole ? grid_size(memory_.grid_step) : all.size};
 }
 
 /// The time that the steps must meet next.
 Time Marcher::goal() const {
-  const Time end = options_.adaptive ? settings_.stop : grid_.time(memory_.grid_step + 1);
+  const Time end = adapts_ ? settings_.stop : grid_time(memory_.grid_step + 1);
   return !step_.imposed() && reached(end, events_.earliest()) ? before(events_.earliest()) : end;
 }
 

@@ -79,6 +79,8 @@ class Marcher {
   MacroStepReport advance(CoupledSystem& system, CouplingStrategy& strategy);
   void constants_changed(CoupledSystem& system, CouplingStrategy& strategy);
 
+  /// The macro step follows the errors: it is neither fixed nor prescribed.
+  bool adapts() const { return adapts_; }
   HermiteStep& step() { return step_; }
   const HermiteStep& step() const { return step_; }
   std::uint64_t steps() const { return memory_.steps; }
@@ -108,6 +110,9 @@ class Marcher {
     }
   };
 
+  std::uint64_t grid_steps() const { return prescribed_.empty() ? grid_.steps() : prescribed_.size() - 1; }
+  Time grid_time(std::uint64_t k) const;
+  Duration grid_size(std::uint64_t k) const;
   Window next_window() const;
   Time goal() const;
   Time before(Time event) const;
@@ -122,6 +127,8 @@ class Marcher {
   MarcherOptions options_;
   RunSettings settings_;
   Grid grid_;
+  std::vector<Time> prescribed_;  // in place of the grid
+  bool adapts_ = false;
   StepLimits limits_;
   HermiteStep step_;
   EventTracker events_;

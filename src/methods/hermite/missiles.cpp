@@ -188,7 +188,7 @@ void Missiles::start(CoupledSystem& system, const RunSettings& settings) {
   }
   marcher_.start(system, settings, options_, estimated_kinds(system), estimator);
   const int gap_order = options_.estimator.reconstruction == 2 ? 4 : 3;
-  strategy_.start(system, marcher_.step(), options_.adaptive, relative_tolerance_, gap_order);
+  strategy_.start(system, marcher_.step(), marcher_.adapts(), relative_tolerance_, gap_order);
 }
 
 MethodMemory Missiles::memory() const {
