@@ -12,6 +12,7 @@
 #include "cli/table.hpp"
 #include "cli/text_report.hpp"
 #include "entrain/entrain.hpp"
+#include "entrain/fact_codes.hpp"
 #include "entrain/text.hpp"
 
 namespace entrain::cli {
@@ -148,6 +149,14 @@ std::string advice_text(const Advice& advice) {
   return text;
 }
 
+/// Runs were made to confirm a step, and none keeps the tolerance.
+bool has_no_confirmed_step(const Advice& advice) {
+  return std::any_of(advice.remarks.begin(), advice.remarks.end(), [](const Fact& fact) {
+    return fact.code == FactCode::StepNotConfirmed || fact.code == FactCode::NoStepKeepsTolerance ||
+           fact.code == FactCode::NoStepShown;
+  });
+}
+
 int run(const AdviseArguments& arguments) {
   const auto description = arguments.described();
   AdviceSettings settings = arguments.settings;
@@ -166,7 +175,8 @@ int run(const AdviseArguments& arguments) {
     save(applied(description, advice), file);
     if (!arguments.json) print(fmt::format("written: {}\n", file.string()));
   }
-  return advice.choice ? kDone : kFailed;
+  if (!advice.choice) return kFailed;
+  return arguments.settings.verify && has_no_confirmed_step(advice) ? kBelowGrade : kDone;
 }
 
 }  // namespace

@@ -54,7 +54,8 @@ void add_require(CLI::App& command, RequiredGrade& required) {
   command
       .add_option_function<std::string>(
           "--require", [&required, words](const std::string& word) { required = words.at(word); },
-          "Least grade: trusted, check or any; below it the exit code is 3 (default: not unreliable)")
+          fmt::format("Least grade: trusted, check or any; below it the exit code is 3 (default: {})",
+                      required == RequiredGrade::Trusted ? "trusted" : "not unreliable"))
       ->type_name("GRADE")
       ->check(CLI::IsMember(words));
 }

@@ -2,9 +2,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <limits>
-#include <optional>
-
 #include "cli/common.hpp"
 #include "cli/system_arguments.hpp"
 #include "cli/table.hpp"
@@ -16,7 +13,7 @@ namespace entrain::cli {
 namespace {
 
 struct VerifyArguments : SystemArguments {
-  std::optional<double> tolerance;
+  RequiredGrade required = RequiredGrade::Trusted;
   int threads = 1;
   bool json = false;
 };
@@ -60,10 +57,11 @@ std::string verification_text(const Verification& of) {
   return text;
 }
 
-/// Why the exit code is 1 although every run completed and every output has a bar.
-std::string beyond_tolerance_text(const Verification& of, double tolerance) {
+/// Why the result is not trusted although every run completed and every output has a bar.
+std::string beyond_tolerance_text(const Verification& of, const Tolerances& tolerances) {
   std::string text;
   for (const auto& output : of.outputs) {
+    const double tolerance = tolerances.of(output.name);
     if (!output.error_bar || output.relative_error() <= tolerance) continue;
     text += fmt::format("{} exceeds the tolerance: {:.2g} % > {:.2g} % of its range\n", output.name,
                         100.0 * output.relative_error(), 100.0 * tolerance);
@@ -72,18 +70,21 @@ std::string beyond_tolerance_text(const Verification& of, double tolerance) {
 }
 
 int run(const VerifyArguments& arguments) {
-  const auto result = verify(arguments.described(), {.threads = arguments.threads, .interrupt = &catch_signals()});
-  const bool confirmed = result.confirmed(arguments.tolerance.value_or(std::numeric_limits<double>::infinity()));
+  const auto description = arguments.described();
+  const auto tolerances = tolerances_of(description);
+  const auto result = verify(description, {.threads = arguments.threads, .interrupt = &catch_signals()});
+  const Grade grade = result.grade(tolerances);
   if (arguments.json) {
-    print(verification_json(result, confirmed));
+    print(verification_json(result, grade));
   } else if (!result.failure) {
     print(verification_text(result));
   }
-  if (result.failure) print_error(*result.failure);
-  if (arguments.tolerance) {
-    if (const auto beyond = beyond_tolerance_text(result, *arguments.tolerance); !beyond.empty()) print_error(beyond);
+  if (result.failure) {
+    print_error(*result.failure);
+    return kFailed;
   }
-  return confirmed ? kDone : kFailed;
+  if (const auto beyond = beyond_tolerance_text(result, tolerances); !beyond.empty()) print_error(beyond);
+  return exit_code(grade, arguments.required);
 }
 
 }  // namespace
@@ -95,9 +96,8 @@ Command add_verify(CLI::App& program) {
   const auto arguments = std::make_shared<VerifyArguments>();
   arguments->add_system(*command);
   arguments->add_method(*command);
-  command->add_option("--tolerance", arguments->tolerance, "Fail when an error bar exceeds this share of its range")
-      ->type_name("R")
-      ->check(positive_number());
+  arguments->add_tolerance(*command);
+  add_require(*command, arguments->required);
   command->add_option("--threads", arguments->threads, "Threads; the results do not depend on them")
       ->type_name("N")
       ->check(CLI::Range(1, 1024));

@@ -75,7 +75,7 @@ ENTRAIN_API RunResult run(const SystemDescription& description, const RunDirecto
 /// One of the runs of `run_until_trusted`.
 struct RunAttempt {
   int number = 1;
-  Refinement refinement = {};  ///< what is changed of the system; nothing at first
+  RunRefinement refinement = {};  ///< what is changed of the system; nothing at first
 };
 
 struct MeetOptions {

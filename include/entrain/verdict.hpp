@@ -44,7 +44,7 @@ struct Tolerances {
 ENTRAIN_API Tolerances tolerances_of(const SystemDescription& description);
 
 /// What brings the bound within the tolerance, by the order that was found.
-struct Refinement {
+struct RunRefinement {
   std::optional<Duration> step = {};           ///< the macro step
   std::map<std::string, double> options = {};  ///< tolerances of a method that chooses its steps itself
 };
@@ -59,10 +59,10 @@ struct ENTRAIN_API Verdict {
   double tolerance = kDefaultTolerance;
   /// The grade holds up to here: the end of the run, or earlier where an estimate saturates.
   Time valid_until = OutputError::kUnknown;
-  bool ends_early = false;               ///< `valid_until` is before the end of the run
-  std::vector<Fact> reasons;             ///< what decided comes first
-  std::optional<Refinement> refinement;  ///< if there is one that the estimate can predict
-  std::string command;                   ///< the call that would do better or tell more; may be empty
+  bool ends_early = false;                  ///< `valid_until` is before the end of the run
+  std::vector<Fact> reasons;                ///< what decided comes first
+  std::optional<RunRefinement> refinement;  ///< if there is one that the estimate can predict
+  std::string command;                      ///< the call that would do better or tell more; may be empty
 
   /// One sentence of at most 100 characters.
   std::string headline() const;

@@ -8,6 +8,7 @@
 #include "entrain/export.hpp"
 #include "entrain/fact.hpp"
 #include "entrain/simulation.hpp"
+#include "entrain/verdict.hpp"
 
 namespace entrain {
 
@@ -57,6 +58,8 @@ struct ENTRAIN_API Verification {
 
   /// Every output is sound, everybody was refined, there are no doubts, and no relative error bar exceeds the limit.
   bool confirmed(double largest_relative_error) const;
+  /// As for a run, by the error bars; unknown where they are not confirmed.
+  Grade grade(const Tolerances& tolerances = {}) const;
 };
 
 /// Runs the system three times, with its own step h, h/2 and h/4, and compares the outputs at the communication times
@@ -66,7 +69,7 @@ struct ENTRAIN_API Verification {
 ENTRAIN_API Verification verify(const SystemDescription& description, const RunOptions& options = {},
                                 const Extensions& extensions = {});
 
-/// All of it as JSON. `confirmed`: as Verification::confirmed said for the limit that was asked for.
-ENTRAIN_API std::string verification_json(const Verification& verification, bool confirmed);
+/// All of it as JSON. `grade`: as Verification::grade said; `confirmed` in it is true for a trusted one.
+ENTRAIN_API std::string verification_json(const Verification& verification, Grade grade);
 
 }  // namespace entrain

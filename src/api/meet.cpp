@@ -1,7 +1,8 @@
 #include <algorithm>
-#include <limits>
 
+#include "base/replace_file.hpp"
 #include "entrain/fact_codes.hpp"
+#include "entrain/report.hpp"
 #include "entrain/run.hpp"
 #include "estimate/refine.hpp"
 
@@ -17,23 +18,23 @@ double steps_of(const RunResult& run) {
 }
 
 /// As the verdict says; of a run whose error is as large as its motion, a much smaller step.
-std::optional<Refinement> next_refinement(const RunResult& run) {
+std::optional<RunRefinement> next_refinement(const RunResult& run) {
   const bool has_error = !run.verdict.output.empty();
   const bool is_beyond = !(run.verdict.bound <= run.verdict.tolerance);
   if (run.verdict.refinement || !has_error || !is_beyond || !run.summary.step_tolerances.empty()) {
     return run.verdict.refinement;
   }
-  Refinement blind;
+  RunRefinement blind;
   blind.step = fitting_step(run.summary, kBlindFactor * run.summary.step);
   return blind;
 }
 
 /// More steps that the refined run will take: by its step; where tolerances choose the steps, not known.
-double growth(const RunSummary& summary, const Refinement& refinement) {
+double growth(const RunSummary& summary, const RunRefinement& refinement) {
   return refinement.step ? std::max(1.0, summary.step / *refinement.step) : 2.0;
 }
 
-void apply(const Refinement& refinement, const std::string& method, SystemDescription& description) {
+void apply(const RunRefinement& refinement, const std::string& method, SystemDescription& description) {
   if (refinement.step) description.step = {*refinement.step, {"--meet", 0, 0}};
   for (const auto& [name, value] : refinement.options) {
     description.method_options[method][name] = {OptionValue(value), {"--meet", 0, 0}};
@@ -61,6 +62,8 @@ RunResult run_until_trusted(SystemDescription description, RunDirectoryOptions o
       Fact why{next ? FactCode::MeetBudget : FactCode::MeetNoStep};
       if (next) why.values = {{"needed", needed / first}, {"budget", meet.budget}};
       result.verdict.reasons.push_back(std::move(why));
+      replace_file(result.folder / "run.json",
+                   summary_json(result.summary, result.recorded, &result.verdict, &result.estimate));
       return result;
     }
     apply(*next, result.summary.method, description);

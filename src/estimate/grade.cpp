@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "entrain/fact_codes.hpp"
 #include "entrain/verdict.hpp"
@@ -45,9 +46,9 @@ bool limits_trust(FactCode warning) {
   }
 }
 
-class Judge {
+class Grading {
  public:
-  Judge(const RunSummary& summary, const ErrorEstimate& estimate, const JudgeOptions& options)
+  Grading(const RunSummary& summary, const ErrorEstimate& estimate, const JudgeOptions& options)
       : summary_(summary), estimate_(estimate), options_(options) {}
 
   Verdict verdict() {
@@ -145,7 +146,8 @@ class Judge {
     double largest = 0.0;
     for (std::size_t i = 0; i < output.course.size(); ++i) {
       if (output.valid_until < summary_.start + part * static_cast<double>(i + 1)) break;
-      if (!(output.course[i] <= largest)) largest = output.course[i];
+      largest =
+          std::max(largest, std::isnan(output.course[i]) ? std::numeric_limits<double>::infinity() : output.course[i]);
     }
     if (!(largest <= 1.0)) add(Grade::Unreliable, {FactCode::ErrorOutgrows, {output.name}, {{"size", largest}}});
   }
@@ -193,7 +195,7 @@ class Judge {
 }  // namespace
 
 Verdict judge(const RunSummary& summary, const ErrorEstimate& estimate, const JudgeOptions& options) {
-  return Judge(summary, estimate, options).verdict();
+  return Grading(summary, estimate, options).verdict();
 }
 
 }  // namespace entrain

@@ -27,8 +27,8 @@ double round_above(double value) {
 }
 
 /// The tolerances that the steps follow, all smaller by the same factor: the error goes with them.
-std::optional<Refinement> smaller_tolerances(const RunSummary& summary, double factor) {
-  Refinement result;
+std::optional<RunRefinement> smaller_tolerances(const RunSummary& summary, double factor) {
+  RunRefinement result;
   for (const auto& name : summary.step_tolerances) {
     const auto found = summary.parameters.find(name);
     const auto* value = found == summary.parameters.end() ? nullptr : std::get_if<double>(&found->second);
@@ -60,19 +60,19 @@ Duration fitting_step(const RunSummary& summary, Duration step) {
   return imposed / std::round(round_above(parts));
 }
 
-std::optional<Refinement> refinement(const RunSummary& summary, const OutputError& output, int order,
-                                     double tolerance) {
+std::optional<RunRefinement> refinement(const RunSummary& summary, const OutputError& output, int order,
+                                        double tolerance) {
   if (!(output.bound > tolerance && output.bound <= 1.0)) return std::nullopt;
   const double factor = kReserve * tolerance / output.bound;
   if (!summary.step_tolerances.empty()) return smaller_tolerances(summary, factor);
   const double formal = order > 0 ? static_cast<double>(order) : 1.0;
   const double observed = std::clamp(output.order.value_or(formal), 0.5, formal);
-  Refinement result;
+  RunRefinement result;
   result.step = fitting_step(summary, summary.step * std::pow(factor, 1.0 / observed));
   return result;
 }
 
-std::string arguments_of(const Refinement& refinement) {
+std::string arguments_of(const RunRefinement& refinement) {
   std::string text;
   if (refinement.step) text += fmt::format(" --step {}", *refinement.step);
   for (const auto& [name, value] : refinement.options) text += fmt::format(" --option {}={}", name, value);

@@ -36,13 +36,11 @@ void StepHistory::begin(std::span<const Signal> signals, const RunSummary& summa
   const std::size_t connections = summary.connections.size();
   differences_ = Envelope(connections, std::clamp(kMostNumbers / (connections + 1), kFewestSpans, kMostSpans));
   difference_counts_ = OctaveCounts(connections);
-  resolution_.begin(signals, summary);
   last_time_ = summary.start;
   last_iterations_ = last_rejected_ = 0;
 }
 
 void StepHistory::communicated(const Sample& sample, const RunSummary& summary) {
-  resolution_.communicated(sample);
   if (sample.t == last_time_) return;  // the start of the run is no step
   values_[0] = sample.t - last_time_;
   values_[1] = static_cast<double>(summary.iterations - last_iterations_);
@@ -65,7 +63,6 @@ std::vector<std::byte> StepHistory::memory() const {
 
 void StepHistory::resume(const Sample& sample, const RunSummary& summary, std::span<const std::byte> memory) {
   if (!memory.empty()) return from_bytes(memory, *this);
-  resolution_.communicated(sample);  // the run that saved kept no history: it begins here
   last_time_ = sample.t;
   last_iterations_ = summary.iterations;
   last_rejected_ = summary.rejected_steps;

@@ -6,13 +6,11 @@
 #include "entrain/envelope.hpp"
 #include "entrain/simulation.hpp"
 #include "record/octave_counts.hpp"
-#include "record/step_resolution.hpp"
 
 namespace entrain {
 
 /// How the macro steps of a run went, in bounded memory: size, iterations and rejected attempts of each, the orders and
-/// steps that a method reports, the difference between each input and its output, and how well the steps resolve the
-/// signals.
+/// steps that a method reports, and the difference between each input and its output.
 class StepHistory : public Observer {
  public:
   struct Channel {
@@ -32,11 +30,9 @@ class StepHistory : public Observer {
   const Envelope& differences() const { return differences_; }                  ///< a channel for each connection
   const OctaveCounts& difference_counts() const { return difference_counts_; }  ///< of the same, step by step
 
-  const StepResolution& resolution() const { return resolution_; }
-
   template <class Visitor>
   void fields(Visitor& visit) {
-    visit(steps_, differences_, difference_counts_, resolution_, last_time_, last_iterations_, last_rejected_);
+    visit(steps_, differences_, difference_counts_, last_time_, last_iterations_, last_rejected_);
   }
 
  private:
@@ -50,7 +46,6 @@ class StepHistory : public Observer {
   Envelope steps_{0};
   Envelope differences_{0};
   OctaveCounts difference_counts_{0};
-  StepResolution resolution_;
   std::vector<double> values_;
   Time last_time_ = 0.0;
   std::uint64_t last_iterations_ = 0;

@@ -104,6 +104,15 @@ RunFolder read_run_folder(const fs::path& folder) {
   return files;
 }
 
+/// The file may be of another program, or changed by hand.
+Verdict read_verdict(const fs::path& folder, const Json& run) {
+  try {
+    return verdict_from(run);
+  } catch (const Json::exception& error) {
+    throw unreadable(folder / "run.json", fmt::format("it is not what 'entrain run' writes ({})", error.what()));
+  }
+}
+
 /// What the files say of themselves, beside the verdict.
 std::vector<Fact> remarks_on(const fs::path& folder, const RunFolder& files) {
   std::vector<Fact> remarks;
@@ -160,13 +169,13 @@ Results read_results(const fs::path& path) {
 }
 
 Verdict verdict(const fs::path& run_directory) {
-  return verdict_from(read_run_json(run_directory));
+  return read_verdict(run_directory, read_run_json(run_directory));
 }
 
 std::string run_page(const fs::path& folder) {
   require_pages();
   auto files = read_run_folder(folder);
-  const auto verdict = verdict_from(files.run);
+  const auto verdict = read_verdict(folder, files.run);
   std::vector<DrawnSignal> drawn;
   for (std::size_t i = 0; i < files.results.columns.size(); ++i) {
     drawn.push_back({&files.results, i, std::nullopt});

@@ -45,20 +45,6 @@ Json channel_of(const StepHistory& history, std::size_t channel) {
   return entry;
 }
 
-/// The connection whose signal the steps resolve worst, as part of its range, on all but the rarest steps.
-Json unresolved_of(const StepHistory& history, const RunSummary& summary) {
-  Json worst{{"usual", nullptr}, {"connection", ""}};  // as long as there is too little to tell
-  double largest = -1.0;
-  for (std::size_t c = 0; c < summary.connections.size(); ++c) {
-    const double missed = history.resolution().missed(c, kUsualPart);
-    const double part = missed == 0.0 ? 0.0 : missed / summary.connections[c].range;
-    if (!(part > largest)) continue;
-    largest = part;
-    worst = {{"usual", rounded(part)}, {"connection", summary.connections[c].name}};
-  }
-  return worst;
-}
-
 Json residual_of(const StepHistory& history, const RunSummary& summary) {
   const Envelope& differences = history.differences();
   Json low = Json::array();
@@ -104,8 +90,7 @@ std::string steps_json(const StepHistory& history, const RunSummary& summary) {
   const Json json{{"steps", history.steps().samples()},
                   {"steps_per_point", history.steps().samples_per_span()},
                   {"time", times_of(history.steps())},
-                  {"channels", std::move(channels)},
-                  {"unresolved", unresolved_of(history, summary)}};
+                  {"channels", std::move(channels)}};
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 

@@ -17,7 +17,7 @@ std::string_view to_string(OutputVerdict verdict) {
   return "not converging";
 }
 
-std::string verification_json(const Verification& of, bool confirmed) {
+std::string verification_json(const Verification& of, Grade grade) {
   auto outputs = nlohmann::ordered_json::object();
   for (const auto& output : of.outputs) {
     nlohmann::ordered_json entry{{"verdict", to_string(output.verdict)},
@@ -34,10 +34,15 @@ std::string verification_json(const Verification& of, bool confirmed) {
     }
     outputs[output.name] = std::move(entry);
   }
-  nlohmann::ordered_json json{{"system", of.system},       {"method", of.method},
-                              {"step", of.step},           {"confirmed", confirmed},
-                              {"unrefined", of.unrefined}, {"doubts", json_of(of.doubts)},
-                              {"failure", nullptr},        {"remarks", json_of(of.remarks)},
+  nlohmann::ordered_json json{{"system", of.system},
+                              {"method", of.method},
+                              {"grade", to_string(grade)},
+                              {"step", of.step},
+                              {"confirmed", grade == Grade::Trusted},
+                              {"unrefined", of.unrefined},
+                              {"doubts", json_of(of.doubts)},
+                              {"failure", nullptr},
+                              {"remarks", json_of(of.remarks)},
                               {"outputs", outputs}};
   if (of.failure) json["failure"] = *of.failure;
   return json_text(json);

@@ -245,6 +245,20 @@ bool Verification::confirmed(double largest_relative_error) const {
          });
 }
 
+Grade Verification::grade(const Tolerances& tolerances) const {
+  constexpr double kUnreliableFrom = 10.0;  // times the tolerance, as for a run
+  double worst = 0.0;
+  for (const auto& output : outputs) {
+    if (output.verdict == OutputVerdict::StepTooLong) return Grade::Unreliable;
+    if (!output.error_bar) continue;
+    const double ratio = output.relative_error() / tolerances.of(output.name);
+    worst = ratio <= worst ? worst : ratio;
+  }
+  if (failure || worst > kUnreliableFrom) return Grade::Unreliable;
+  if (!confirmed(std::numeric_limits<double>::infinity())) return Grade::Unknown;
+  return worst <= 1.0 ? Grade::Trusted : worst <= kUnreliableFrom ? Grade::Check : Grade::Unreliable;
+}
+
 Verification verify_chosen(const SystemDescription& written, const RunOptions& options, const Extensions& extensions) {
   const SystemDescription description = resolved(written, extensions);
   Verification result;

@@ -23,7 +23,7 @@ export function entrain(...words) {
 /** The folder of a new run of an example, with its report. */
 export function runOf(system, name, ...words) {
   const out = path.join(folder, name);
-  entrain("run", system, "--out", out, "--quiet", "--report", ...words);
+  entrain("run", system, "--out", out, "--quiet", "--report", "--require", "any", ...words);
   return out;
 }
 

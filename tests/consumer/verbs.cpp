@@ -71,17 +71,17 @@ void run_and_judge(const entrain::SystemDescription& description, const fs::path
   entrain::RunDirectoryOptions options;
   options.folder = folder / "run";
   const auto run = entrain::run(description, options);
-  std::cout << run.verdict->headline << ": " << run.results.string() << '\n';
+  std::cout << run.verdict.headline() << ": " << run.results.string() << '\n';
 
   const auto results = entrain::read_results(folder / "run");
   for (const auto& column : results.columns) {
     std::cout << column.name << " ends at " << column.values.back() << " " << column.unit << '\n';
   }
   const auto verdict = entrain::verdict(folder / "run");
-  if (verdict.level != entrain::Verdict::Level::Good) std::cout << entrain::render(verdict.reasons.front()) << '\n';
+  if (verdict.grade != entrain::Grade::Trusted) std::cout << entrain::render(verdict.reasons.front()) << '\n';
 
   expect(run.summary.termination == entrain::Termination::Completed, "the run completes");
-  expect(verdict.headline == run.verdict->headline, "the folder is judged as the run was");
+  expect(verdict.headline() == run.verdict.headline(), "the folder is judged as the run was");
   for (const auto* file : {"run.json", "steps.json", "results.csv", "system.resolved.toml"}) {
     expect(fs::exists(folder / "run" / file), std::string(file) + " is written");
   }
@@ -106,10 +106,10 @@ void show_verification(const entrain::SystemDescription& description) {
     std::cout << output.name << ": " << to_string(output.verdict) << ", error bar " << output.error_bar.value_or(NAN)
               << '\n';
   }
-  const bool confirmed = verification.confirmed(0.05);
+  const auto grade = verification.grade({.usual = 0.05});
 
-  expect(confirmed, "the verification");
-  expect(entrain::verification_json(verification, confirmed).find("\"confirmed\": true") != std::string::npos, "JSON");
+  expect(grade == entrain::Grade::Trusted, "the verification");
+  expect(entrain::verification_json(verification, grade).find("\"confirmed\": true") != std::string::npos, "JSON");
 }
 
 void show_comparison(const entrain::SystemDescription& description, const fs::path& folder) {

@@ -210,30 +210,6 @@ TEST(BadInput, fmus_that_were_not_built_are_told_with_the_way_to_get_them) {
       << result.err;
 }
 
-TEST(Run, ends_with_a_verdict_on_itself) {
-  const TemporaryFolder folder;
-  const auto ended = [&](const std::string& method, const std::string& step) {
-    const auto out = method + step;
-    const auto run =
-        run_program(folder, {"run", kMechanical, "--stop", "0.5", "--method", method, "--step", step, "--out", out});
-    auto judged = verdict(folder / out);
-    EXPECT_TRUE(contains(run.out, "verdict: " + judged.headline + ". " + render(judged.reasons.front()))) << run.out;
-    return judged;
-  };
-  const auto wrong = ended("jacobi", "0.05");
-  EXPECT_EQ(wrong.level, Verdict::Level::Bad);
-  EXPECT_EQ(wrong.reasons.front().code, FactCode::ResidualLarge);
-  EXPECT_EQ(ended("missiles", "1e-3").level, Verdict::Level::Good);
-  // Inputs and outputs agree at the ends of the steps; the position is off by a tenth of its range and more
-  // (docs/theory/residual.md).
-  const auto coarse = ended("missiles", "0.1");
-  EXPECT_EQ(coarse.level, Verdict::Level::Bad);
-  EXPECT_EQ(coarse.reasons.front().code, FactCode::StepsTooLong);
-  const auto few = ended("missiles", "0.25");
-  EXPECT_EQ(few.level, Verdict::Level::Caution);
-  EXPECT_EQ(few.reasons.front().code, FactCode::StepsNotJudged);
-}
-
 TEST(BrokenRun, full_disk_fails_the_run_and_run_json_says_so) {
   const TemporaryFolder folder;
   std::filesystem::create_directory(folder / "out");

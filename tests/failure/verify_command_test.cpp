@@ -21,24 +21,28 @@ class VerifyCommand : public testing::Test {
 
 TEST_F(VerifyCommand, output_beyond_the_tolerance_is_named) {
   const auto result = verify({"--step", "1e-4", "--tolerance", "1e-9"});
-  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_EQ(result.exit_code, 3);
   EXPECT_NE(result.err.find("left.x exceeds the tolerance: "), std::string::npos) << result.err;
   EXPECT_NE(result.err.find(" % > 1e-07 % of its range"), std::string::npos) << result.err;
-  EXPECT_EQ(verify({"--step", "1e-4", "--tolerance", "0.5"}).err, "");
+  const auto within = verify({"--step", "1e-4", "--tolerance", "0.5"});
+  EXPECT_EQ(within.exit_code, 0);
+  EXPECT_EQ(within.err, "");
+  EXPECT_EQ(verify({"--step", "1e-4", "--tolerance", "1e-9", "--require", "any"}).exit_code, 0);
 }
 
-TEST_F(VerifyCommand, tolerance_is_a_number_above_zero) {
-  for (const char* wrong : {"-1", "0", "nan", "inf", "small"}) {
+TEST_F(VerifyCommand, tolerance_is_a_share_of_the_range) {
+  for (const char* wrong : {"-1", "0", "nan", "inf", "2"}) {
     const auto result = verify({"--tolerance", wrong});
-    EXPECT_EQ(result.exit_code, 2) << wrong;
-    EXPECT_NE(result.err.find("is not a number above 0"), std::string::npos) << result.err;
+    EXPECT_EQ(result.exit_code, 1) << wrong;
+    EXPECT_NE(result.err.find("run.tolerance"), std::string::npos) << result.err;
   }
+  EXPECT_EQ(verify({"--tolerance", "small"}).exit_code, 2);
 }
 
 TEST_F(VerifyCommand, step_beyond_stability_fails_and_says_so) {
   const auto result = run_program(folder_, {"verify", examples_folder() + "/oscillator", "--method", "gauss-seidel",
                                             "--step", "12", "--stop", "480"});
-  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_EQ(result.exit_code, 3);
   EXPECT_NE(result.out.find("step too long: with 12 s the error outgrows"), std::string::npos) << result.out;
 }
 

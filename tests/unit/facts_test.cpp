@@ -47,8 +47,8 @@ TEST(Render, shortens_long_lists_of_subjects) {
 }
 
 TEST(Render, formats_numbers_as_the_catalogue_says) {
-  EXPECT_EQ(render({FactCode::ResidualSmall, {}, {{"residual", 1.23456e-5}}}),
-            "Inputs and outputs agree at the end of every step to 1.2e-05 of the output's range");
+  EXPECT_EQ(render({FactCode::LoopStartResidual, {}, {{"residual", 1.23456e-5}}}),
+            "an algebraic loop starts with a residual of 1.2e-05");
 }
 
 TEST(Render, shows_position_and_remedy) {

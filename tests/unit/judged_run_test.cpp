@@ -12,7 +12,6 @@
 #include "report/page.hpp"
 #include "report/run_page.hpp"
 #include "report/steps_json.hpp"
-#include "report/verdict.hpp"
 #include "support/facts.hpp"
 #include "support/scripted_fmus.hpp"
 #include "support/systems.hpp"
@@ -39,112 +38,6 @@ TEST(OctaveCounts, tell_what_a_part_of_the_sizes_does_not_exceed) {
   EXPECT_EQ(counts.quantile(1, 0.999), 0.0);
   EXPECT_EQ(counts.quantile(1, 1.0), kInfinity);
   EXPECT_TRUE(std::isnan(counts.quantile(2, 0.5))) << "nothing was known";
-}
-
-/// Of a run with one connection whose residual is 1e-6, but `high` on every n-th step.
-Verdict verdict_of_steps(int steps, int nth, double high) {
-  RunSummary summary;
-  summary.connections.emplace_back();
-  summary.connections[0].range = 2.0;
-  summary.max_coupling_residual = high;
-  StepHistory history;
-  history.begin({}, summary);
-  for (int i = 1; i <= steps; ++i) {
-    const double difference[] = {2.0 * (i % nth == 0 ? high : 1e-6)};
-    history.communicated({static_cast<double>(i), {}, {}, {}, difference}, summary);
-  }
-  const Json run{{"termination", "completed"},
-                 {"max_coupling_residual", high},
-                 {"connections", {{{"output", "a.y"}, {"input", "b.u"}, {"max_residual", high}}}}};
-  return verdict_of(run, Json::parse(steps_json(history, summary)), {.samples = 100});
-}
-
-TEST(Verdict, of_rare_jumps_is_the_same_however_long_the_run_is) {
-  for (const int steps : {1'000, 100'000}) {
-    // Every point of the long run's steps.json has such a step.
-    EXPECT_EQ(verdict_of_steps(steps, 25, 0.5).level, Verdict::Level::Caution) << steps;
-    EXPECT_EQ(verdict_of_steps(steps, 10, 0.5).level, Verdict::Level::Bad) << steps;
-  }
-}
-
-/// Of a run in which the brake jumps once, at t = 40 s, and the shaft is off by `shaft` of its range at every step.
-Verdict verdict_of_brake_and_shaft(double shaft, const Json& correction = nullptr,
-                                   const Json& step_tolerances = Json::array()) {
-  RunSummary summary;
-  summary.connections.resize(2);
-  summary.connections[0].name = "controller.brake -> vehicle.brake";
-  summary.connections[1].name = "gearbox.torque -> vehicle.torque";
-  for (auto& connection : summary.connections) connection.range = 1.0;
-  summary.max_coupling_residual = 0.99;
-  StepHistory history;
-  history.begin({}, summary);
-  for (int i = 1; i <= 100; ++i) {
-    const double differences[] = {i == 40 ? 0.99 : 0.0, shaft};
-    history.communicated({static_cast<double>(i), {}, {}, {}, differences}, summary);
-  }
-  const Json run{{"termination", "completed"},
-                 {"max_coupling_residual", 0.99},
-                 {"worst_connection", summary.connections[0].name},
-                 {"connections", {{{"max_residual", 0.99}}, {{"max_residual", shaft}}}},
-                 {"learned_correction", correction},
-                 {"step_tolerances", step_tolerances}};
-  return verdict_of(run, Json::parse(steps_json(history, summary)), {.samples = 100});
-}
-
-TEST(Verdict, names_the_connection_that_decides_it_and_the_largest_jump_apart) {
-  const auto wrong = verdict_of_brake_and_shaft(0.05);
-  EXPECT_EQ(wrong.level, Verdict::Level::Bad);
-  ASSERT_GE(wrong.reasons.size(), 2U);
-  // The size is known to the octave.
-  EXPECT_EQ(wrong.reasons[0].code, FactCode::ResidualLarge);
-  EXPECT_EQ(wrong.reasons[0].text("at"), "gearbox.torque -> vehicle.torque");
-  EXPECT_NEAR(*wrong.reasons[0].number("share"), 5.0, 1e-9);
-  EXPECT_LT(*wrong.reasons[0].number("residual"), 0.2);
-  EXPECT_EQ(wrong.reasons[0].text("todo"), "take a smaller step or a better method");
-  EXPECT_EQ(wrong.reasons[1].code, FactCode::ResidualLargestStep);
-  EXPECT_EQ(wrong.reasons[1].number("residual"), 0.99);
-  EXPECT_EQ(wrong.reasons[1].text("at"), "controller.brake -> vehicle.brake");
-  EXPECT_EQ(wrong.reasons[1].text("time"), "40 s");
-  const auto rough = verdict_of_brake_and_shaft(0.002);
-  EXPECT_EQ(rough.level, Verdict::Level::Caution);
-  EXPECT_EQ(rough.reasons[0].text("at"), "gearbox.torque -> vehicle.torque");
-  EXPECT_EQ(rough.reasons[0].text("todo"), "repeat with half the step to see what that does");
-}
-
-TEST(Verdict, of_a_method_that_chooses_its_steps_names_its_tolerances) {
-  const auto remedy = [](double shaft, const Json& step_tolerances) {
-    return std::string(verdict_of_brake_and_shaft(shaft, nullptr, step_tolerances).reasons[0].text("todo"));
-  };
-  // Of each, as run.json has them.
-  const auto in_force = [](const Change& change) {
-    const Simulation simulation(changed(example("mechanical"), change));
-    return Json::parse(summary_json(simulation.summary())).at("step_tolerances");
-  };
-  expect_text(remedy(0.002, in_force({.method = "f3ornits"})),
-              "repeat with a tenth of relative_tolerance and absolute_tolerance");
-  expect_text(remedy(0.05, in_force({.method = "f3ornits"})),
-              "take a smaller relative_tolerance and absolute_tolerance or a better");
-  expect_text(remedy(0.05, in_force({.method = "missiles", .options = {"adaptive=true"}})),
-              "take a smaller relative_tolerance or a better");
-  expect_text(remedy(0.05, in_force({.method = "jacobi", .options = {"adaptive=true"}})),
-              "take a smaller relative_tolerance and absolute_tolerance or a better");
-  expect_text(remedy(0.05, in_force({.method = "jacobi", .options = {"step_control=energy"}})),
-              "take a smaller energy_relative_tolerance and energy_absolute_tolerance or a better");
-  expect_text(remedy(0.05, in_force({.method = "missiles"})), "take a smaller step or a better");
-  expect_text(remedy(0.05, in_force({.method = "monolithic"})), "take a smaller step or a better");
-}
-
-TEST(Verdict, of_a_learned_run_is_that_of_what_learning_left_and_of_what_is_held) {
-  const auto learned = [](const char* input, double error) {
-    return verdict_of_brake_and_shaft(0.05, {{"inputs", {input}}, {"error", error}});
-  };
-  const auto held = learned("vehicle.brake", 1e-9);
-  EXPECT_EQ(held.level, Verdict::Level::Caution) << "held inputs are exact where they are taken";
-  EXPECT_EQ(held.reasons[0].code, FactCode::HeldInputsChange);
-  EXPECT_EQ(held.reasons[0].text("at"), "gearbox.torque -> vehicle.torque");
-  EXPECT_EQ(number_of(held.reasons, FactCode::CorrectedInputs, "error", "vehicle.brake"), 1e-9);
-  EXPECT_EQ(learned("vehicle.brake", 0.1).level, Verdict::Level::Bad) << "little was learned";
-  EXPECT_EQ(learned("vehicle.torque", 1e-9).level, Verdict::Level::Bad) << "its input is not what was learned";
 }
 
 TEST(Summary, of_seconds_in_subsystems_is_no_more_than_there_were) {
@@ -183,15 +76,6 @@ TEST(Summary, before_the_first_step_has_no_residual) {
   ASSERT_EQ(observer.first.connections.size(), 2U);
   EXPECT_TRUE(std::isnan(observer.first.connections[0].max_residual));
   EXPECT_GT(last.max_coupling_residual, 0.0);
-}
-
-TEST(Verdict, of_a_killed_run_does_not_speak_of_its_residual) {
-  const Json run{{"termination", "running"},
-                 {"max_coupling_residual", 0.0},
-                 {"connections", {{{"output", "a.y"}, {"input", "b.u"}, {"max_residual", 0.0}}}}};
-  const auto verdict = verdict_of(run, {}, {.samples = 100});
-  ASSERT_EQ(verdict.reasons.size(), 1U) << verdict.reasons.back();
-  EXPECT_EQ(verdict.reasons[0].code, FactCode::RunKilled);
 }
 
 TEST(RunPage, counts_no_text_as_a_number_that_is_not_finite) {

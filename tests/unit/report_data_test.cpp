@@ -15,7 +15,7 @@
 #include "report/json_parts.hpp"
 #include "report/packed_signals.hpp"
 #include "report/page.hpp"
-#include "report/verdict.hpp"
+#include "report/verdict_json.hpp"
 #include "support/facts.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -223,56 +223,90 @@ TEST(Page, cannot_be_left_by_its_data) {
   EXPECT_EQ(count(evil, "<!--"), count(empty, "<!--"));
 }
 
-Json completed(double residual) {
-  return {{"termination", "completed"},
-          {"max_coupling_residual", residual},
-          {"worst_connection", "a.y -> b.u"},
-          {"connections", {{{"output", "a.y"}, {"input", "b.u"}, {"max_residual", residual}}}},
-          {"loops", Json::array()},
-          {"warnings", Json::array()}};
+Verdict some_verdict() {
+  Verdict verdict;
+  verdict.grade = Grade::Check;
+  verdict.output = "a.y";
+  verdict.error = 0.02;
+  verdict.bound = 0.025;
+  verdict.max_error = 0.1;
+  verdict.tolerance = 0.005;
+  verdict.valid_until = 7.5;
+  verdict.ends_early = true;
+  verdict.reasons = {{FactCode::ErrorOfOutput, {"a.y"}, {{"error", 0.02}, {"absolute", 4.0, "N"}}},
+                     {FactCode::InputsOpen, {"b.u", "b.v"}, {{"connected", 1}, {"open", 2}}}};
+  verdict.command = "entrain run plant --step 0.001";
+  return verdict;
 }
 
-Json steps_with(const std::vector<double>& residuals, double usual) {
-  Json time = Json::array();
-  for (std::size_t i = 0; i < residuals.size(); ++i) time.push_back(i);
-  return {{"channels", {{{"name", "residual"}, {"usual", usual}, {"time", time}, {"low", residuals}}}}};
+TEST(VerdictOfAFile, is_the_one_that_was_written) {
+  RunSummary summary;
+  summary.termination = Termination::Completed;
+  summary.reached = 10.0;
+  const auto written = some_verdict();
+  const auto json = Json::parse(summary_json(summary, {}, &written));
+  const auto& first = json["verdict"]["reasons"][0];
+  EXPECT_EQ(json["verdict"]["grade"], "check");
+  EXPECT_EQ(first["code"], "error-of-output");
+  EXPECT_EQ(first["subject"], "a.y");
+  EXPECT_EQ(first["value"], 0.02);
+  const auto read = verdict_from(json);
+  EXPECT_EQ(read.grade, written.grade);
+  EXPECT_EQ(read.output, written.output);
+  EXPECT_EQ(read.error, written.error);
+  EXPECT_EQ(read.bound, written.bound);
+  EXPECT_EQ(read.max_error, written.max_error);
+  EXPECT_EQ(read.tolerance, written.tolerance);
+  EXPECT_EQ(read.valid_until, written.valid_until);
+  EXPECT_EQ(read.ends_early, written.ends_early);
+  EXPECT_EQ(read.reasons, written.reasons);
+  EXPECT_EQ(read.command, written.command);
+  EXPECT_EQ(read.headline(), written.headline());
 }
 
-constexpr std::size_t kSome = 100;
-
-TEST(Verdict, follows_the_residual) {
-  const Evidence evidence{.samples = kSome};
-  EXPECT_EQ(verdict_of(completed(1e-9), {}, evidence).level, Verdict::Level::Good);
-  EXPECT_EQ(verdict_of(completed(1e-3), {}, evidence).level, Verdict::Level::Caution);
-  EXPECT_EQ(verdict_of(completed(0.1), {}, evidence).level, Verdict::Level::Bad);
-  auto unknown = completed(0.0);
-  unknown["max_coupling_residual"] = nullptr;
-  EXPECT_EQ(verdict_of(unknown, {}, evidence).level, Verdict::Level::Caution) << "not measured is null, and never good";
+TEST(VerdictOfAFile, is_pending_until_the_error_is_known_and_unknown_if_it_never_was) {
+  RunSummary summary;
+  summary.termination = Termination::Running;
+  auto json = Json::parse(summary_json(summary));
+  EXPECT_EQ(json["verdict"]["grade"], "pending");
+  EXPECT_EQ(verdict_from(json).grade, Grade::Unreliable);
+  EXPECT_EQ(verdict_from(json).reasons.front().code, FactCode::RunKilled);
+  summary.termination = Termination::Completed;
+  json = Json::parse(summary_json(summary));
+  EXPECT_EQ(verdict_from(json).grade, Grade::Unknown);
+  EXPECT_EQ(verdict_from(json).reasons.front().code, FactCode::EstimateUnfinished);
+  json.erase("verdict");
+  EXPECT_EQ(verdict_from(json).grade, Grade::Unknown);
+  EXPECT_EQ(verdict_from(json).reasons.front().code, FactCode::VerdictMissing) << "as of an older version";
 }
 
-TEST(Verdict, a_jump_alone_asks_for_a_look_and_tells_its_time) {
-  std::vector<double> residuals(100, 1e-6);
-  residuals[40] = 0.9;
-  const auto verdict = verdict_of(completed(0.9), steps_with(residuals, 1e-6), {.samples = kSome});
-  EXPECT_EQ(verdict.level, Verdict::Level::Caution);
-  EXPECT_EQ(verdict.reasons[0].text("time"), "40 s");
+TEST(VerdictOfAFile, that_was_changed_by_hand_is_never_trusted) {
+  RunSummary summary;
+  summary.termination = Termination::Completed;
+  const auto written = some_verdict();
+  auto json = Json::parse(summary_json(summary, {}, &written));
+  json["verdict"]["grade"] = "excellent";
+  EXPECT_EQ(verdict_from(json).grade, Grade::Unknown);
+  json["verdict"]["grade"] = 1;
+  EXPECT_EQ(verdict_from(json).grade, Grade::Unknown);
+  json["verdict"] = "trusted";
+  EXPECT_EQ(verdict_from(json).grade, Grade::Unknown);
 }
 
-TEST(Verdict, what_spoils_it_comes_first) {
-  auto run = completed(1e-9);
-  const Fact warning{FactCode::FmuClaimWithdrawn, {"a.fmu"}, {{"claim", "rollback"}, {"why", "it lost it"}}};
-  run["warnings"] = {json_of(warning)};
-  EXPECT_EQ(verdict_of(run, {}, {.samples = kSome}).reasons[0], warning);
-  EXPECT_EQ(verdict_of(run, {}, {.samples = kSome}).level, Verdict::Level::Caution);
-  run["termination"] = "running";
-  const auto killed = verdict_of(run, {}, {.samples = kSome, .not_finite = 3, .taken_away = {"rollback of 'a'"}});
-  EXPECT_EQ(killed.level, Verdict::Level::Bad);
-  EXPECT_EQ(killed.reasons[0].code, FactCode::RunKilled);
-  EXPECT_EQ(number_of(killed.reasons, FactCode::NumbersNotFinite, "count"), 3.0);
-  EXPECT_EQ(killed.reasons.back().text("what"), "rollback of 'a'");
-  run["termination"] = "failed";
-  run["message"] = "the disk is full";
-  EXPECT_EQ(word_of(verdict_of(run, {}, {.samples = kSome}).reasons, FactCode::RunFailed, "why"), "the disk is full");
+TEST(Outputs, of_run_json_have_null_for_what_is_not_known) {
+  ErrorEstimate estimate;
+  OutputError output;
+  output.name = "a.y";
+  output.range = 2.0;
+  output.course = {0.1, 0.2};
+  estimate.outputs = {output};
+  const auto json = Json::parse(summary_json({}, {}, nullptr, &estimate))["outputs"]["a.y"];
+  EXPECT_TRUE(json["error"].is_null());
+  EXPECT_TRUE(json["bound"].is_null());
+  EXPECT_TRUE(json["order"].is_null());
+  EXPECT_EQ(json["range"], 2.0);
+  EXPECT_EQ(json["estimate"], "unknown");
+  EXPECT_EQ(json["course"], (std::vector<double>{0.1, 0.2}));
 }
 
 }  // namespace report_data_test

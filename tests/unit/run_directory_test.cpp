@@ -1,9 +1,11 @@
 // A run into a folder, as the program makes it: which files there are, and when a caller is told what.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <stdexcept>
 
 #include "entrain/entrain.hpp"
+#include "entrain/fact_codes.hpp"
 #include "support/places.hpp"
 #include "support/systems.hpp"
 #include "support/temporary_folder.hpp"
@@ -29,7 +31,8 @@ TEST(RunIntoAFolder, leaves_everything_that_the_program_leaves) {
   EXPECT_EQ(result.summary.termination, Termination::Completed);
   EXPECT_EQ(result.results, folder / "out/results.csv");
   EXPECT_TRUE(result.report.empty());
-  EXPECT_EQ(text_of(folder / "out/run.json"), summary_json(result.summary, result.recorded));
+  EXPECT_EQ(text_of(folder / "out/run.json"),
+            summary_json(result.summary, result.recorded, &result.verdict, &result.estimate));
   EXPECT_TRUE(fs::exists(folder / "out/steps.json"));
   EXPECT_TRUE(text_of(folder / "out/system.resolved.toml").starts_with("# made by a\\x1btest\n[run]\n"));
   EXPECT_FALSE(fs::exists(folder / "out/fmu.log")) << "nobody logged";
@@ -41,10 +44,10 @@ TEST(RunIntoAFolder, is_judged_from_its_files_as_it_was_at_its_end) {
   options.folder = folder / "out";
   const auto result = run(prey_and_predators(), options);
   const auto later = verdict(folder / "out");
-  ASSERT_TRUE(result.verdict);
-  EXPECT_EQ(later.headline, result.verdict->headline);
-  EXPECT_EQ(later.reasons, result.verdict->reasons);
-  EXPECT_EQ(later.level, result.verdict->level);
+  EXPECT_NE(later.grade, Grade::Unknown) << later.headline();
+  EXPECT_EQ(later.headline(), result.verdict.headline());
+  EXPECT_EQ(later.reasons, result.verdict.reasons);
+  EXPECT_EQ(later.grade, result.verdict.grade);
 }
 
 TEST(RunIntoAFolder, can_be_read_with_the_units_that_csv_does_not_hold) {
@@ -76,18 +79,91 @@ TEST(RunIntoAFolder, tells_before_anything_is_written_at_the_end_and_when_all_is
   options.progress.ended = [&](const RunResult& result) {
     told.push_back("ended");
     EXPECT_FALSE(result.abandoned);
-    EXPECT_TRUE(result.verdict);
+    EXPECT_TRUE(result.verdict.reasons.empty()) << "nothing is judged yet";
     EXPECT_FALSE(termination()) << "what happened is told before the last file, which a full disk may refuse";
   };
-  options.progress.written = [&](const RunResult&) {
+  options.progress.estimating = [&](double) {
+    if (told.back() == "ended") told.push_back("estimating");
+    EXPECT_TRUE(termination());
+    EXPECT_TRUE(fs::exists(out / "steps.json"));
+    EXPECT_NE(text_of(out / "run.json").find("\"pending\""), std::string::npos);
+  };
+  options.progress.written = [&](const RunResult& result) {
     told.push_back("written");
     EXPECT_TRUE(termination());
+    EXPECT_EQ(text_of(out / "run.json").find("\"pending\""), std::string::npos);
+    EXPECT_EQ(result.verdict.output, verdict(out).output);
   };
   MemoryRecorder recorded;
   options.observers = {recorded};
   run(prey_and_predators(), options);
-  EXPECT_EQ(told, (std::vector<std::string>{"prepared", "ended", "written"}));
+  EXPECT_EQ(told, (std::vector<std::string>{"prepared", "ended", "estimating", "written"}));
   EXPECT_EQ(recorded.times.size(), 101U);
+}
+
+TEST(RunIntoAFolder, without_an_estimate_is_of_unknown_grade_for_that_reason) {
+  const TemporaryFolder folder;
+  RunDirectoryOptions options;
+  options.folder = folder / "out";
+  options.estimate = false;
+  options.progress.estimating = [](double) { ADD_FAILURE() << "nothing is to be run again"; };
+  const auto result = run(prey_and_predators(), options);
+  EXPECT_EQ(result.verdict.grade, Grade::Unknown);
+  EXPECT_EQ(result.verdict.reasons.front().code, FactCode::EstimateOff);
+  EXPECT_EQ(result.estimate.extra_steps, 0U);
+  EXPECT_EQ(verdict(folder / "out").grade, Grade::Unknown);
+}
+
+TEST(RunIntoAFolder, that_failed_is_unreliable_and_nothing_is_run_again) {
+  const TemporaryFolder folder;
+  RunDirectoryOptions options;
+  options.folder = folder / "out";
+  std::atomic<bool> interrupt = true;
+  options.run.interrupt = &interrupt;
+  const auto result = run(prey_and_predators(), options);
+  EXPECT_EQ(result.summary.termination, Termination::Interrupted);
+  EXPECT_EQ(result.verdict.grade, Grade::Unreliable);
+  EXPECT_EQ(result.verdict.reasons.front().code, FactCode::RunInterrupted);
+  EXPECT_EQ(verdict(folder / "out").reasons.front().code, FactCode::RunInterrupted);
+}
+
+/// Held inputs at a step of 0.05 s: the populations are off by several per cent.
+TEST(RunUntilTrusted, refines_the_step_in_one_folder_until_the_bound_is_within_the_tolerance) {
+  const TemporaryFolder folder;
+  auto description = prey_and_predators();
+  description.method.value = "jacobi";
+  description.step = {0.05, {}};
+  RunDirectoryOptions options;
+  options.folder = folder / "out";
+  std::vector<double> steps;
+  MeetOptions meet;
+  meet.attempt = [&](const RunAttempt& attempt) {
+    EXPECT_EQ(attempt.number, static_cast<int>(steps.size()) + 1);
+    steps.push_back(attempt.refinement.step.value_or(0.05));
+  };
+  const auto result = run_until_trusted(description, options, meet);
+  EXPECT_EQ(result.verdict.grade, Grade::Trusted) << result.verdict.headline();
+  EXPECT_GE(steps.size(), 2U);
+  EXPECT_LT(steps.back(), 0.05);
+  EXPECT_EQ(result.summary.step, steps.back());
+  EXPECT_EQ(result.folder, folder / "out");
+  EXPECT_EQ(verdict(folder / "out").grade, Grade::Trusted);
+}
+
+TEST(RunUntilTrusted, ends_with_the_reason_when_the_budget_is_spent) {
+  const TemporaryFolder folder;
+  auto description = prey_and_predators();
+  description.method.value = "jacobi";
+  description.step = {0.05, {}};
+  description.tolerance = {1e-6, {}};
+  RunDirectoryOptions options;
+  options.folder = folder / "out";
+  MeetOptions meet;
+  meet.budget = 2.0;
+  const auto result = run_until_trusted(description, options, meet);
+  EXPECT_NE(result.verdict.grade, Grade::Trusted);
+  EXPECT_EQ(result.verdict.reasons.back().code, FactCode::MeetBudget);
+  EXPECT_EQ(verdict(folder / "out").reasons.back().code, FactCode::MeetBudget);
 }
 
 TEST(RunIntoAFolder, that_is_refused_before_it_began_leaves_nothing) {
