@@ -71,6 +71,7 @@ void Session::make_runner() {
   runner_->stop_on(options_.stop);
   if (corrections_) runner_->correct(&*corrections_);
   for (auto* observer : observers_) runner_->observe(*observer);
+  for (auto* watcher : watchers_) runner_->watch(*watcher);
 }
 
 bool Session::can_be_reset() {
@@ -104,6 +105,11 @@ void Session::require_outside(const char* what) const {
 void Session::observe(Observer& observer) {
   observers_.push_back(&observer);
   runner_->observe(observer);
+}
+
+void Session::watch(StepWatcher& watcher) {
+  watchers_.push_back(&watcher);
+  runner_->watch(watcher);
 }
 
 const RunSummary& Session::run() {

@@ -29,6 +29,10 @@ class Session {
   Session& operator=(const Session&) = delete;
 
   void observe(Observer& observer);
+  /// From the next run on, and after every reset; borrowed.
+  void watch(StepWatcher& watcher);
+  CoupledSystem& system() { return *prepared_.system; }
+  const Method& method() const { return *prepared_.method; }
   const RunSummary& run();
   const RunSummary& run_until(Time t);
   void set(std::string_view variable, const Value& value);
@@ -70,6 +74,7 @@ class Session {
   /// Checkpoints in memory belong to one run of one system.
   std::shared_ptr<const char> checkpoints_hold_ = std::make_shared<const char>();
   std::vector<Observer*> observers_;
+  std::vector<StepWatcher*> watchers_;
   std::unique_ptr<Runner> runner_;
   std::optional<SystemIdentity> identity_;  ///< once it was asked for
 };
