@@ -96,6 +96,8 @@ void ClosedLoop::make_consistent(const SystemSample& sample, std::span<double> d
   }
   // y moves with u: L (y + D du) + given - u = du.
   if (solver_) change = solver_->lu.solve(change);
+  Eigen::VectorXd from_held = change;
+  for (std::size_t i = 0; i < sample.u.size(); ++i) from_held[index(i)] += sample.u[i] - sample.held[i];
   std::copy(sample.dx.begin(), sample.dx.end(), dx.begin());
   std::copy(sample.y.begin(), sample.y.end(), y.begin());
   std::size_t first = 0;
@@ -103,18 +105,19 @@ void ClosedLoop::make_consistent(const SystemSample& sample, std::span<double> d
     const Linearization& part = parts_[s];
     const auto in = graph_.inputs_of(SubsystemId{s});
     const auto out = graph_.outputs_of(SubsystemId{s});
-    const auto of_inputs = change.segment(index(in.first), index(in.count));
-    Eigen::Map<Eigen::VectorXd>(dx.data() + first, index(part.A.rows)).noalias() += view(part.B) * of_inputs;
+    Eigen::Map<Eigen::VectorXd>(dx.data() + first, index(part.A.rows)).noalias() +=
+        view(part.B) * from_held.segment(index(in.first), index(in.count));
     if (solver_) {
-      Eigen::Map<Eigen::VectorXd>(y.data() + out.first, index(out.count)).noalias() += view(part.D) * of_inputs;
+      Eigen::Map<Eigen::VectorXd>(y.data() + out.first, index(out.count)).noalias() +=
+          view(part.D) * change.segment(index(in.first), index(in.count));
     }
     first += part.A.rows;
   }
 }
 
-void ClosedLoop::add_outputs(std::span<const double> change_of_x, std::span<double> y) const {
+void ClosedLoop::add_outputs(std::span<const double> x, std::span<double> y) const {
   Eigen::Map<Eigen::VectorXd>(y.data(), index(y.size())).noalias() +=
-      view(c_) * Eigen::Map<const Eigen::VectorXd>(change_of_x.data(), index(change_of_x.size()));
+      view(c_) * Eigen::Map<const Eigen::VectorXd>(x.data(), index(x.size()));
 }
 
 double ClosedLoop::difference(const ClosedLoop& other) const {

@@ -15,7 +15,8 @@ namespace entrain {
 struct SystemSample {
   Time t = 0.0;
   std::vector<double> x, dx;  ///< of all subsystems
-  std::vector<double> u;      ///< inputs as they ended their last step
+  std::vector<double> u;      ///< inputs that `y` belongs to
+  std::vector<double> held;   ///< inputs that `dx` belongs to: the fit of a lower degree ends elsewhere
   std::vector<double> y;      ///< as the subsystems returned them, with these inputs
   std::vector<double> given;  ///< what inputs are besides factor times output: offsets, constants
 };
@@ -31,8 +32,8 @@ class ClosedLoop {
   const Matrix& a() const { return flow_.matrix(); }
   /// What the state derivatives and the outputs would be at x, were the inputs consistent.
   void make_consistent(const SystemSample& sample, std::span<double> dx, std::span<double> y) const;
-  /// Adds what the outputs follow of a change of all states.
-  void add_outputs(std::span<const double> change_of_x, std::span<double> y) const;
+  /// Adds what the outputs follow of the states (or of a change of them).
+  void add_outputs(std::span<const double> x, std::span<double> y) const;
   /// The largest difference of the matrices, relative to their largest numbers.
   double difference(const ClosedLoop& other) const;
 

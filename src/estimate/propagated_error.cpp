@@ -26,10 +26,7 @@ constexpr std::uint64_t kMostSteps = 1024;  // without looking again where looki
 constexpr double kSameMatrix = 1e-3;
 // A linearization that changed less than this: the equations are taken as linear.
 constexpr double kLinear = 0.05;
-constexpr double kLinearSafety = 1.25;
-constexpr double kSafety = 3.0;
-// Of its range: beyond, the linearized error of a nonlinear motion means no more than "large".
-constexpr double kSaturated = 0.3;
+constexpr std::size_t kMostBetween = 10'000;
 
 bool serves(CoupledSystem& system, SubsystemId s) {
   const Facets facets = system.facets(s);
@@ -59,40 +56,40 @@ bool PropagatedError::serves(CoupledSystem& system, const Method& method) {
 
 void PropagatedError::begin(CoupledSystem& system, const RunSettings& settings) {
   *this = PropagatedError();
+  const std::size_t outputs = system.graph().outputs();
   settings_ = settings;
   system_ = &system;
   reached_ = settings.start;
   rates_.assign(system.states(), SignalRange::nothing());
-  courses_.assign(system.graph().outputs(), {});
-  error_.resize(system.graph().outputs());
-  doubt_.resize(system.graph().outputs());
-  change_.resize(system.states());
+  courses_.assign(outputs, {});
+  for (auto* of_outputs : {&offset_, &better_, &doubt_}) of_outputs->resize(outputs);
+  difference_.resize(system.states());
   rates_of_part_.resize(kWindow * system.states());
   try {
     take_sample(system, settings.start);
   } catch (const Error& error) {
-    stop({FactCode::ErrorNotFollowed, {}, {{"time", settings.start, "s"}, {"why", error.what()}}});
-    return;
+    return stop(settings.start, error.what());
   }
-  w_ = w_low_ = samples_.front().at.x;
-  note_errors(samples_.front(), 0.0);
+  const Sample& first = samples_.front();
+  w_ = w_low_ = first.at.x;
+  for (std::size_t y = 0; y < outputs; ++y) {
+    courses_[y].begin(settings, {settings.start, first.recorded[y], first.recorded[y] - first.y[y], 0.0});
+  }
 }
 
 void PropagatedError::after_step(CoupledSystem& system, Time from, Time to) {
   if (stopped_ || !(to > from)) return;
-  if (from != reached_) {
-    return stop({FactCode::ErrorNotFollowed, {}, {{"time", from, "s"}, {"why", "the run did not go on from there"}}});
-  }
+  if (from != reached_) return stop(from, "the run did not go on from there");
   const auto started = Clock::now();
   const Finally note([&] { seconds_ += std::chrono::duration<double>(Clock::now() - started).count(); });
   reached_ = to;
   try {
     note_breaks(system, from, to);
-    if (!system.all_at(to)) return;  // some are in the middle of a longer step
+    if (!system.all_at(to)) return take_between(system, to);
     take_sample(system, to);
     continue_motion(kAhead);
   } catch (const Error& error) {
-    stop({FactCode::ErrorNotFollowed, {}, {{"time", to, "s"}, {"why", error.what()}}});
+    stop(to, error.what());
   }
 }
 
@@ -100,9 +97,9 @@ void PropagatedError::end(const RunSummary&) {
   if (!stopped_ && system_ != nullptr) continue_motion(0);
 }
 
-void PropagatedError::stop(Fact reason) {
+void PropagatedError::stop(Time t, std::string_view why) {
   stopped_ = true;
-  reasons_.push_back(std::move(reason));
+  reasons_.push_back({FactCode::ErrorNotFollowed, {}, {{"time", t, "s"}, {"why", why}}});
 }
 
 /// Announced discontinuities of the step, each once and in order.
@@ -134,6 +131,17 @@ void PropagatedError::take_sample(CoupledSystem& system, Time t) {
   samples_.push_back(std::move(sample));
 }
 
+/// Some subsystems are in the middle of a longer step.
+void PropagatedError::take_between(CoupledSystem& system, Time t) {
+  if (between_.size() == kMostBetween) return stop(t, "the subsystems have no common communication times");
+  Between& now = between_.emplace_back();
+  now.t = t;
+  now.recorded.assign(system.outputs().begin(), system.outputs().end());
+  for (std::size_t y = 0; y < now.recorded.size(); ++y) {
+    now.communicated.push_back(system.time_of(system.graph().owner(OutputId{y})) == t ? 1 : 0);
+  }
+}
+
 void PropagatedError::read(CoupledSystem& system, Sample& sample) {
   const Graph& graph = system.graph();
   SystemSample& at = sample.at;
@@ -146,6 +154,12 @@ void PropagatedError::read(CoupledSystem& system, Sample& sample) {
   at.y = sample.recorded;
   if (system.engine().store().has_replaced_outputs()) read_true_outputs(system, sample);
   at.given.resize(graph.inputs());
+  at.held.resize(graph.inputs());
+  for (std::size_t s = 0; s < system.size(); ++s) {
+    const auto in = graph.inputs_of(SubsystemId{s});
+    const StepSlots& slots = system.engine().executor().of(SubsystemId{s}).step;
+    for (std::size_t i = 0; i < in.count; ++i) at.held[in.first + i] = slots.held(i);
+  }
   const TransferPlan& plan = system.engine().transfer();
   for (std::size_t i = 0; i < graph.inputs(); ++i) {
     const InputId input{i};
@@ -189,6 +203,9 @@ void PropagatedError::update_remainder(Sample& sample, const std::shared_ptr<Clo
     value -= sum;
     row += a.cols;
   }
+  sample.offset.assign(sample.y.size(), 0.0);
+  loop->add_outputs(sample.at.x, sample.offset);
+  for (std::size_t y = 0; y < sample.y.size(); ++y) sample.offset[y] = sample.y[y] - sample.offset[y];
   sample.of = loop;
 }
 
@@ -240,117 +257,110 @@ void PropagatedError::make_step() {
   const Time to = samples_[next_ + 1].at.t;
   const auto loop = samples_[next_ + 1].loop;
   Time at = from;
-  for (const Time next : breaks_) {
-    if (next <= from || next >= to) continue;
-    make_part(at, next, loop);
-    at = next;
+  const auto next_break = [&] {
+    const auto after = std::upper_bound(breaks_.begin(), breaks_.end(), at);
+    return after == breaks_.end() ? kNever : *after;
+  };
+  while (at < to) {
+    const bool stops_between = !between_.empty() && between_.front().t < to;
+    const Time end = std::min({to, next_break(), stops_between ? between_.front().t : to});
+    make_part(at, end, loop);
+    at = end;
+    if (!stops_between || between_.front().t != end) continue;
+    note_errors(end, between_.front().recorded, *loop, between_.front().communicated.data());
+    between_.pop_front();
   }
-  make_part(at, to, loop);
   ++next_;
-  note_errors(samples_[next_], to - from);
+  offset_ = samples_[next_].offset;
+  note_errors(to, samples_[next_].recorded, *loop, nullptr);
   const auto past = std::lower_bound(breaks_.begin(), breaks_.end(), samples_.front().at.t);
   if (past - breaks_.begin() > 1) breaks_.erase(breaks_.begin(), past - 1);
 }
 
-/// A part of a step without a discontinuity; the remainder is taken from samples of the same smooth piece.
-void PropagatedError::make_part(Time from, Time to, const std::shared_ptr<ClosedLoop>& loop) {
+/// Of the smooth piece in which `from` lies. A sample where it begins belongs to it: subsystems return what holds from
+/// then on.
+PropagatedError::Window PropagatedError::window(Time from) const {
   const auto after = std::upper_bound(breaks_.begin(), breaks_.end(), from);
   const Time low = after == breaks_.begin() ? -kNever : *std::prev(after);
   const Time high = after == breaks_.end() ? kNever : *after;
   const auto is_usable = [&](const Sample& sample) { return sample.at.t >= low && sample.at.t < high; };
   std::size_t first = next_ - std::min(next_, kBefore);
   std::size_t end = std::min(first + kWindow, samples_.size());
-  while (end - first < kWindow && first > 0) --first;
   while (first < end && !is_usable(samples_[first])) ++first;
   while (end > first && !is_usable(samples_[end - 1])) --end;
-  while (end > first && end - first < kWindow && end < samples_.size() && is_usable(samples_[end])) ++end;
-  while (end > first && end - first < kWindow && first > 0 && is_usable(samples_[first - 1])) --first;
-  if (first == end) {  // two discontinuities within a step: the nearest sample must do
-    first = next_;
-    end = next_ + 1;
-  }
-  const std::size_t n = w_.size();
+  if (first == end) return {next_, next_ + 1};  // two discontinuities within a step: the nearest sample must do
+  while (end - first < kWindow && end < samples_.size() && is_usable(samples_[end])) ++end;
+  while (end - first < kWindow && first > 0 && is_usable(samples_[first - 1])) --first;
+  return {first, end};
+}
+
+/// A part of a step without a discontinuity; offset_ becomes that of its end.
+void PropagatedError::make_part(Time from, Time to, const std::shared_ptr<ClosedLoop>& loop) {
+  const Window all = window(from);
   std::array<Time, kWindow> nodes{};
-  for (std::size_t j = first; j < end; ++j) {
-    update_remainder(samples_[j], loop);
-    nodes[j - first] = samples_[j].at.t;
+  const std::size_t count = all.end - all.first;
+  for (std::size_t j = 0; j < count; ++j) {
+    update_remainder(samples_[all.first + j], loop);
+    nodes[j] = samples_[all.first + j].at.t;
   }
-  const auto move = [&](std::size_t left, std::size_t count, SamplePolynomial& polynomial, std::vector<double>& w) {
-    const auto weights = polynomial.weights(std::span(nodes).subspan(left, count), from, to - from);
-    const std::span rates = std::span(rates_of_part_).first(count * n);
-    std::fill(rates.begin(), rates.end(), 0.0);
-    for (std::size_t p = 0; p < count; ++p) {
-      for (std::size_t j = 0; j < count; ++j) {
-        const double weight = weights[p * count + j];
-        const double* remainder = samples_[first + left + j].remainder.data();
-        for (std::size_t i = 0; i < n; ++i) rates[p * n + i] += weight * remainder[i];
-      }
+  const auto weights = polynomial_.weights(std::span(nodes).first(count), from, to - from);
+  move(all, weights, to - from, loop->flow(), w_);
+  if (!between_.empty() && between_.front().t == to) {
+    std::fill(offset_.begin(), offset_.end(), 0.0);
+    for (std::size_t j = 0; j < count; ++j) {
+      double weight = 0.0;  // of the sample at the end
+      for (std::size_t p = 0; p < count; ++p) weight += weights[p * count + j];
+      for (std::size_t y = 0; y < offset_.size(); ++y) offset_[y] += weight * samples_[all.first + j].offset[y];
     }
-    loop->flow().advance(to - from, rates, w);
-  };
-  const std::size_t count = end - first;
-  move(0, count, polynomial_, w_);
+  }
   const std::size_t lowered = count > kLowered ? count - kLowered : 1;
-  const std::size_t before = next_ > first ? next_ - first : 0;
-  move(std::min(before > 0 ? before - 1 : 0, count - lowered), lowered, low_polynomial_, w_low_);
+  const std::size_t before = next_ > all.first ? next_ - all.first - 1 : 0;
+  const Window some{all.first + std::min(before, count - lowered),
+                    all.first + std::min(before, count - lowered) + lowered};
+  const auto fewer = std::span(nodes).subspan(some.first - all.first, lowered);
+  move(some, low_polynomial_.weights(fewer, from, to - from), to - from, loop->flow(), w_low_);
 }
 
-void PropagatedError::note_errors(const Sample& sample, Duration weight) {
-  for (std::size_t i = 0; i < w_.size(); ++i) change_[i] = sample.at.x[i] - w_[i];
-  for (std::size_t y = 0; y < error_.size(); ++y) error_[y] = sample.recorded[y] - sample.y[y];
-  sample.loop->add_outputs(change_, error_);
-  for (std::size_t i = 0; i < w_.size(); ++i) change_[i] = w_low_[i] - w_[i];
-  std::fill(doubt_.begin(), doubt_.end(), 0.0);
-  sample.loop->add_outputs(change_, doubt_);
-  const double share = (sample.at.t - settings_.start) / (settings_.stop - settings_.start);
-  const auto part = static_cast<std::size_t>(std::clamp(share, 0.0, 1.0 - 1e-9) * static_cast<double>(kParts));
-  weight_ += weight;
-  for (std::size_t y = 0; y < error_.size(); ++y) {
-    OutputCourse& course = courses_[y];
-    const double square = weight * error_[y] * error_[y];
-    course.run.take(sample.recorded[y]);
-    course.better.take(sample.recorded[y] - error_[y]);
-    course.squares += square;
-    course.parts[part] += square;
-    course.doubt += weight * doubt_[y] * doubt_[y];
-    course.largest = std::max(course.largest, std::abs(error_[y]));
-  }
-  last_ = sample.recorded;
-}
-
-OutputError PropagatedError::output_error(std::size_t output, const RunSummary& summary) const {
-  const OutputCourse& course = courses_[output];
-  const Graph& graph = system_->graph();
-  const SubsystemId owner = graph.owner(OutputId{output});
-  OutputError result;
-  result.name = graph.name(OutputId{output});
-  result.unit = system_->variables(owner).outputs[output - graph.outputs_of(owner).first].unit;
-  result.estimate = EstimateKind::Propagated;
-  result.last = last_[output];
-  result.valid_until = summary.reached;
-  result.range = std::min(course.run.span(), course.better.span());
-  const double size = divisible_size(
-      std::max(result.range, size_floor::kResting * std::min(course.run.magnitude(), course.better.magnitude())));
-  const double over = weight_ > 0.0 ? weight_ : 1.0;
-  result.error = std::sqrt(course.squares / over) / size;
-  result.max_error = course.largest / size;
-  const double doubt = std::sqrt(course.doubt / over) / size;
-  result.bound = (most_changed_ < kLinear ? kLinearSafety : kSafety) * result.error + doubt;
-  const double length = (settings_.stop - settings_.start) / kParts;
-  for (std::size_t part = 0; part < kParts && settings_.start + length * static_cast<double>(part) < summary.reached;
-       ++part) {
-    result.course.push_back(std::sqrt(course.parts[part] / length) / size);
-    if (most_changed_ >= kLinear && result.course.back() > kSaturated && result.valid_until == summary.reached) {
-      result.valid_until = settings_.start + length * static_cast<double>(part);
+void PropagatedError::move(const Window& of, std::span<const double> weights, Duration size, LinearFlow& flow,
+                           std::vector<double>& w) {
+  const std::size_t count = of.end - of.first;
+  const std::size_t n = w.size();
+  const std::span rates = std::span(rates_of_part_).first(count * n);
+  std::fill(rates.begin(), rates.end(), 0.0);
+  for (std::size_t p = 0; p < count; ++p) {
+    for (std::size_t j = 0; j < count; ++j) {
+      const double weight = weights[p * count + j];
+      const double* remainder = samples_[of.first + j].remainder.data();
+      for (std::size_t i = 0; i < n; ++i) rates[p * n + i] += weight * remainder[i];
     }
   }
-  return result;
+  flow.advance(size, rates, w);
 }
 
-std::optional<ErrorEstimate> PropagatedError::estimate(const RunSummary& summary) const {
-  if (stopped_ || last_.empty()) return std::nullopt;
+/// Of those outputs that were communicated; null: all. offset_ is that of this time.
+void PropagatedError::note_errors(Time t, std::span<const double> recorded, const ClosedLoop& loop,
+                                  const char* communicated) {
+  better_ = offset_;
+  loop.add_outputs(w_, better_);
+  for (std::size_t i = 0; i < w_.size(); ++i) difference_[i] = w_low_[i] - w_[i];
+  std::fill(doubt_.begin(), doubt_.end(), 0.0);
+  loop.add_outputs(difference_, doubt_);
+  for (std::size_t y = 0; y < better_.size(); ++y) {
+    if (communicated != nullptr && communicated[y] == 0) continue;
+    courses_[y].take({t, recorded[y], recorded[y] - better_[y], doubt_[y]});
+  }
+}
+
+std::optional<ErrorEstimate> PropagatedError::estimate(const RunSummary&) const {
+  if (stopped_ || system_ == nullptr || samples_.size() < 2) return std::nullopt;
   ErrorEstimate result;
-  for (std::size_t y = 0; y < courses_.size(); ++y) result.outputs.push_back(output_error(y, summary));
+  const Graph& graph = system_->graph();
+  for (std::size_t y = 0; y < courses_.size(); ++y) {
+    const SubsystemId owner = graph.owner(OutputId{y});
+    OutputError& output = result.outputs.emplace_back(courses_[y].result(most_changed_ < kLinear));
+    output.name = graph.name(OutputId{y});
+    output.unit = system_->variables(owner).outputs[y - graph.outputs_of(owner).first].unit;
+  }
   result.extra_seconds = seconds_;
   return result;
 }

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -10,6 +9,7 @@
 #include "base/signal_range.hpp"
 #include "entrain/error_estimate.hpp"
 #include "estimate/closed_loop.hpp"
+#include "estimate/error_course.hpp"
 #include "estimate/sample_polynomial.hpp"
 #include "run/step_watcher.hpp"
 
@@ -22,7 +22,6 @@ namespace entrain {
 class PropagatedError : public StepWatcher {
  public:
   static constexpr std::size_t kMostStates = 300;  ///< matrices are dense
-  static constexpr std::size_t kParts = 16;        ///< of the course
 
   /// Every subsystem provides its states, their derivatives and its linearization, and the method couples subsystems.
   static bool serves(CoupledSystem& system, const Method& method);
@@ -37,21 +36,29 @@ class PropagatedError : public StepWatcher {
   std::uint64_t linearizations() const { return linearizations_; }
 
  private:
+  /// Where all subsystems communicated.
   struct Sample {
     SystemSample at;
     std::vector<double> recorded;   // outputs as observers see them
     std::vector<double> dx, y;      // were the inputs consistent
-    std::vector<double> remainder;  // of dx, by `of`
+    std::vector<double> remainder;  // of dx, by the linearization `of` ...
+    std::vector<double> offset;     // ... and of y
     std::shared_ptr<const ClosedLoop> of;
     std::shared_ptr<ClosedLoop> loop;  // in force here
   };
-  struct OutputCourse {
-    SignalRange run = SignalRange::nothing(), better = SignalRange::nothing();
-    double squares = 0.0, doubt = 0.0, largest = 0.0;
-    std::array<double, kParts> parts{};
+  /// Where some of them communicated.
+  struct Between {
+    Time t = 0.0;
+    std::vector<double> recorded;
+    std::vector<char> communicated;  // by output
+  };
+  /// Samples of one smooth piece.
+  struct Window {
+    std::size_t first = 0, end = 0;
   };
 
   void take_sample(CoupledSystem& system, Time t);
+  void take_between(CoupledSystem& system, Time t);
   void note_breaks(CoupledSystem& system, Time from, Time to);
   void read(CoupledSystem& system, Sample& sample);
   void read_true_outputs(CoupledSystem& system, Sample& sample);
@@ -60,16 +67,18 @@ class PropagatedError : public StepWatcher {
   static void update_remainder(Sample& sample, const std::shared_ptr<ClosedLoop>& loop);
   void continue_motion(std::size_t ahead);
   void make_step();
+  Window window(Time from) const;
   void make_part(Time from, Time to, const std::shared_ptr<ClosedLoop>& loop);
-  void note_errors(const Sample& sample, Duration weight);
-  void stop(Fact reason);
-  OutputError output_error(std::size_t output, const RunSummary& summary) const;
+  void move(const Window& of, std::span<const double> weights, Duration size, LinearFlow& flow, std::vector<double>& w);
+  void note_errors(Time t, std::span<const double> recorded, const ClosedLoop& loop, const char* communicated);
+  void stop(Time t, std::string_view why);
 
   RunSettings settings_;
   CoupledSystem* system_ = nullptr;
   std::deque<Sample> samples_;  // those that are needed still; w_ belongs to samples_[next_]
   std::size_t next_ = 0;
-  Time reached_ = 0.0;  // by the run
+  std::deque<Between> between_;  // from there on
+  Time reached_ = 0.0;           // by the run
   bool stopped_ = false;
   std::vector<Time> breaks_;  // where the equations are not smooth, those that matter still
 
@@ -81,10 +90,8 @@ class PropagatedError : public StepWatcher {
 
   std::vector<double> w_, w_low_;  // the better motion, and with fewer samples for the remainder
   SamplePolynomial polynomial_, low_polynomial_;
-  std::vector<double> rates_of_part_, error_, doubt_, change_;
-  std::vector<OutputCourse> courses_;
-  std::vector<double> last_;
-  double weight_ = 0.0;
+  std::vector<double> rates_of_part_, offset_, better_, doubt_, difference_;
+  std::vector<ErrorCourse> courses_;
   std::vector<Fact> reasons_;
   double seconds_ = 0.0;
 };

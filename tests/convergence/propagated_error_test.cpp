@@ -48,19 +48,22 @@ std::map<std::string, double> true_errors(const Watched& run, const std::vector<
   std::map<std::string, double> result;
   std::vector<double> sum(names.size(), 0.0);
   std::vector<SignalRange> ranges(names.size(), SignalRange::nothing());
-  double before = run.recorder.times.front();
+  const Time start = run.recorder.times.front();
+  std::vector<Time> before(names.size(), start);  // when each communicated last
   for (std::size_t k = 0; k < run.recorder.times.size(); ++k) {
     const Time t = run.recorder.times[k];
     const auto exact = truth(t);
     for (std::size_t i = 0; i < names.size(); ++i) {
       ranges[i].take(exact[i]);
       const double value = run.recorder.column(names[i])[k];
-      if (!std::isnan(value)) sum[i] += (t - before) * std::pow(value - exact[i], 2);
+      if (std::isnan(value)) continue;
+      sum[i] += (t - before[i]) * std::pow(value - exact[i], 2);
+      before[i] = t;
     }
-    before = t;
   }
-  const double length = run.recorder.times.back() - run.recorder.times.front();
-  for (std::size_t i = 0; i < names.size(); ++i) result[names[i]] = std::sqrt(sum[i] / length) / ranges[i].span();
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    result[names[i]] = std::sqrt(sum[i] / (before[i] - start)) / ranges[i].span();
+  }
   return result;
 }
 
