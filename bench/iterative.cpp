@@ -90,7 +90,7 @@ void compare_solvers(bench::Budgets& budgets) {
   budgets.check("ifosmondi, predictor missiles, evaluations", evaluations(anderson["missiles"]), 1.1, "");
 }
 
-/// Evaluations per macro step from each first guess, where the linearizations change along the way.
+/// Evaluations per macro step from each first guess, where the linearizations change along the run.
 void compare_predictors(bench::Budgets& budgets) {
   fmt::print("Lotka-Volterra, step 0.05 s, epsilon 1e-8: evaluations per macro step\n");
   for (const std::string solver : {"anderson", "newton-krylov", "fixed-point"}) {

@@ -61,7 +61,7 @@ void Instance::require(unsigned allowed, const char* function) const {
   }
 }
 
-/// Strict FMUs only. Both versions say so of the functions that read variables (FMI 2.0.4, section 4.2.4; FMI 3.0,
+/// Strict FMUs only. Both versions require it of the functions that read variables (FMI 2.0.4, section 4.2.4; FMI 3.0,
 /// section 4.2.1): the step calculates, not the reading. What is asked of derivatives is calculated likewise.
 void Instance::require_step_since_set() const {
   if (definition_.options.strict && set_since_step_ && phase_ == kStep) {

@@ -59,7 +59,7 @@ class Instance {
   void terminate() { phase_ = kTerminated; }
   void reset();
   /// Asks the importer for the inputs at a time inside the step: it sets them or leaves them as they are. True when it
-  /// wants the step to end there. `finished`: an internal step ended at this time.
+  /// requests the step to end there. `finished`: an internal step ended at this time.
   using InputRequest = FunctionRef<bool(Time t, bool finished)>;
   /// The time reached. `ask`: null when the importer takes no part inside a step.
   Time step(Time from, Duration size, const InputRequest* ask = nullptr);

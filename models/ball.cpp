@@ -67,7 +67,7 @@ class BouncingBall final : public Model {
   }
 
   std::size_t event_indicator_count() const override { return 2; }
-  /// The height while it flies, what holds it down while it lies.
+  /// The height in free flight, the contact force at rest.
   void event_indicators(const Point& at, std::span<double> z) const override {
     z[0] = lies() ? 1.0 : at.x[kHeight];
     z[1] = lies() ? g_ - at.u[0] : 1.0;

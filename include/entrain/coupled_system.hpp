@@ -44,7 +44,7 @@ class ENTRAIN_API CoupledSystem {
   ~CoupledSystem();
   CoupledSystem(const CoupledSystem&) = delete;
   CoupledSystem& operator=(const CoupledSystem&) = delete;
-  /// What it is made of, for the engine itself; no public header tells more.
+  /// What it is made of, for the engine itself; no public header declares more.
   Engine& engine() { return *engine_; }
   const Engine& engine() const { return *engine_; }
 
@@ -74,7 +74,7 @@ class ENTRAIN_API CoupledSystem {
   void replace_output(OutputId output, double value);
 
   // Batches. A step that a subsystem rejects is an error here; trials can ask for a smaller one.
-  /// Sends the steps on their way. `tasks` must live, and inputs stay as they are, until `wait` returns.
+  /// Sends the steps. `tasks` must live, and inputs stay as they are, until `wait` returns.
   void post(std::span<const StepTask> tasks);
   /// Until all that was posted is made.
   void wait();

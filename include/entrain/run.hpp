@@ -24,7 +24,7 @@ struct RunResult {
   bool abandoned = false;         ///< an FMU crashed or hung, and the process ends: see Watchdog
 };
 
-/// Told how a run into a folder goes on; each function may be empty.
+/// Called in the course of a run into a folder; each function may be empty.
 struct RunProgress {
   /// The system is sound and nothing is written yet. What it throws ends the run before it began.
   std::function<void(const Simulation&)> prepared = {};
@@ -40,7 +40,7 @@ struct RunProgress {
   std::function<void(const Error&, const RunResult&)> failed_at_release = {};
 };
 
-/// Checkpoint files of a run: written on the way, and gone on from (docs/checkpoints.md).
+/// Checkpoint files of a run: written during the run, and continued from (docs/checkpoints.md).
 struct CheckpointOptions {
   /// Written at the first communication time at or after each multiple of `every` since the start; without `every`, at
   /// the end of the run. On interruption in both cases.
@@ -51,12 +51,12 @@ struct CheckpointOptions {
 };
 
 struct RunDirectoryOptions {
-  RunOptions run = {};                               ///< a log handler is told besides fmu.log
+  RunOptions run = {};                               ///< a log handler is called besides fmu.log
   std::optional<std::filesystem::path> folder = {};  ///< made if need be; nullopt = the first free runs/NAME-N
   bool report = false;                               ///< write report.html
   bool estimate = true;        ///< the errors, by further runs if need be, and with them the grade
-  std::string system = {};     ///< as the program was told it, for the command that a verdict proposes
-  std::string arguments = {};  ///< what else it was told: "--method missiles"
+  std::string system = {};     ///< as it was named on the command line, for the command that a verdict proposes
+  std::string arguments = {};  ///< the other arguments: "--method missiles"
   CheckpointOptions checkpoint = {};
   std::vector<std::reference_wrapper<Observer>> observers = {};  ///< after those that write the files
   RunProgress progress = {};
@@ -68,7 +68,7 @@ struct RunDirectoryOptions {
 /// Runs a system as the program does and leaves in the folder: run.json (at the start and at the end), results,
 /// steps.json, system.resolved.toml, fmu.log when a subsystem logs, report.html when asked for. When they are final,
 /// the errors are estimated, which RunOptions::interrupt ends; the verdict goes into run.json. Never throws for a
-/// failing run: the summary says how it ended. Throws Error with every problem of the system, or Error{FileFailed}.
+/// failing run: the summary contains how it ended. Throws Error with every problem of the system, or Error{FileFailed}.
 ENTRAIN_API RunResult run(const SystemDescription& description, const RunDirectoryOptions& options = {},
                           const Extensions& extensions = {});
 
@@ -80,7 +80,7 @@ struct RunAttempt {
 
 struct MeetOptions {
   double budget = 50.0;                                 ///< steps of subsystems in all runs, relative to the first run
-  std::function<void(const RunAttempt&)> attempt = {};  ///< told before each run; may be empty
+  std::function<void(const RunAttempt&)> attempt = {};  ///< called before each run; may be empty
 };
 
 /// Runs again with smaller steps, in the same folder, until the grade is trusted. The last run otherwise, with the

@@ -47,7 +47,7 @@ Adviser::Adviser(const SystemDescription& description, const AdviceSettings& set
   }
 }
 
-/// Methods are compared with their defaults, and every degree; what else the file says of them is not in the numbers.
+/// Methods are compared with their defaults, and every degree; other options in the file are not in the numbers.
 void Adviser::note_options(const SystemDescription& written) {
   for (const auto& [method, options] : written.method_options) {
     std::vector<std::string> names;
@@ -92,14 +92,14 @@ Duration Adviser::length_of(double steps) const {
 }
 
 double Adviser::error_at(const Candidate& candidate, Duration step) const {
-  const auto foretold = [&](Duration at) { return forecast_of(candidate).forecast(*pilot_.path, at)->error; };
-  if (imposed_.empty()) return foretold(step);
+  const auto forecast_error = [&](Duration at) { return forecast_of(candidate).forecast(*pilot_.path, at)->error; };
+  if (imposed_.empty()) return forecast_error(step);
   const auto steps = fitting_steps(imposed_, step / 64.0, step * 64.0);
   const auto above = std::lower_bound(steps.begin(), steps.end(), step * (1 - 1e-9));
   if (above == steps.end() || above == steps.begin() || *above <= step * (1 + 1e-9))
-    return foretold(nearest_fitting(imposed_, step));
-  const double low = foretold(*(above - 1));
-  const double high = foretold(*above);
+    return forecast_error(nearest_fitting(imposed_, step));
+  const double low = forecast_error(*(above - 1));
+  const double high = forecast_error(*above);
   const double share = std::log(step / *(above - 1)) / std::log(*above / *(above - 1));
   return std::pow(low, 1.0 - share) * std::pow(high, share);
 }
@@ -144,14 +144,14 @@ void Adviser::run_pilot_method() {
   }
 }
 
-/// By its own forecast: a pilot that grows, or is far off, tells neither ranges nor points of the motion.
+/// By its own forecast: a pilot that grows, or has a large error, shows neither ranges nor points of the motion.
 bool Adviser::misses_the_motion(const Candidate& candidate, const Pilot& pilot, Duration step) const {
   constexpr double kFarOff = 0.05;
   if (!pilot.path || !pilot.rates_known || !forecast_of(candidate).can_forecast(*pilot.path)) return false;
   try {
     const auto forecast = forecast_of(candidate).forecast(*pilot.path, step);
     return forecast && (!forecast->harmless() || !(forecast->error <= kFarOff));
-  } catch (const Error&) {  // a loop without solution, singular at just this step: told where it is foretold
+  } catch (const Error&) {  // a loop without solution, singular at just this step: reported with the forecast
     return false;
   }
 }
@@ -177,7 +177,7 @@ void Adviser::run_pilot_in_smaller_steps(const Candidate& candidate) {
   }
 }
 
-void Adviser::foretell() {
+void Adviser::forecast() {
   if (!pilot_.path) return;
   try {
     double fastest = 0.0;
@@ -190,14 +190,14 @@ void Adviser::foretell() {
   advice_.operating_points = pilot_.path->points.size();
   for (auto& candidate : advice_.candidates) {
     try {
-      if (usable(candidate)) foretell(candidate);
+      if (usable(candidate)) forecast(candidate);
     } catch (const Error& error) {  // imposed steps that hardly ever meet, an eigenvalue that is not found
       remark({FactCode::ForecastFailed, {}, {{"candidate", candidate.title()}, {"why", error.what()}}});
     }
   }
 }
 
-void Adviser::foretell(Candidate& candidate) {
+void Adviser::forecast(Candidate& candidate) {
   const auto stability = forecast_of(candidate).stability(*pilot_.path, advice_.step);
   if (!stability) return;
   candidate.radius = stability->radius;
@@ -252,7 +252,7 @@ void Adviser::search() {
     Candidate found;
     static_cast<MethodConfig&>(found) = *config;
     found.searched = true;
-    foretell(found);
+    forecast(found);
     advice_.candidates.push_back(std::move(found));
   }
 }
@@ -273,8 +273,8 @@ void Adviser::measure_cost(Candidate& candidate) {
   }
 }
 
-/// What several runs have in common is said once.
-void Adviser::tell_brief_failures() {
+/// What several runs have in common is reported once.
+void Adviser::report_brief_failures() {
   for (const auto& [message, titles] : brief_failures_) {
     const bool known = is_remarked(message);
     Fact ended{FactCode::BriefRunFailed, titles, {{"runs", titles.size()}, {"why", message}}};
@@ -283,7 +283,7 @@ void Adviser::tell_brief_failures() {
   }
 }
 
-bool Adviser::everything_foretold() const {
+bool Adviser::all_forecast() const {
   bool any = false;
   for (const auto& candidate : advice_.candidates) {
     if (!usable(candidate) || has_own_steps(candidate)) continue;
@@ -293,7 +293,7 @@ bool Adviser::everything_foretold() const {
   return any;
 }
 
-/// Who calls the subsystems twice as often in a macro step is compared with a step twice as long.
+/// A method with twice as many calls per macro step is compared at a step twice as long.
 void Adviser::compare_at_equal_cost() {
   const auto plain = std::find_if(advice_.candidates.begin(), advice_.candidates.end(),
                                   [&](const Candidate& of) { return is_plain(traits(of)) && of.calls_per_step; });
@@ -312,12 +312,12 @@ void Adviser::compare_at_equal_cost() {
 Advice Adviser::advise() {
   describe();
   run_pilot_method();
-  foretell();
+  forecast();
   if (settings_.search) search();
   for (auto& candidate : advice_.candidates) {
     if (usable(candidate)) measure_cost(candidate);
   }
-  tell_brief_failures();
+  report_brief_failures();
   std::map<std::string, double> ranges;
   for (std::size_t y = 0; y < pilot_.ranges.size(); ++y) {
     ranges[prepared_.system->graph().name(OutputId{y})] = pilot_.ranges[y];
@@ -327,25 +327,25 @@ Advice Adviser::advise() {
     choose_plainest(*why);
   } else {
     compare_at_equal_cost();
-    if (!everything_foretold() || !forecast_holds()) probe();
+    if (!all_forecast() || !forecast_holds()) probe();
     match();
     choose();
-    constexpr double kSuitsNobody = 0.1;  // what errs by so much is no basis to compare methods on
-    if (advice_.choice && advice_.candidates[*advice_.choice].merit().value_or(0.0) > kSuitsNobody) {
+    constexpr double kTooLarge = 0.1;  // an error of that size is no basis to compare methods on
+    if (advice_.choice && advice_.candidates[*advice_.choice].merit().value_or(0.0) > kTooLarge) {
       choose_at_smaller_steps();
     }
     if (!advice_.recommended_step) choose_step();
     if (!advice_.recommended_step) choose_at_smaller_steps();
     doubt_the_choice();
   }
-  tell_what_is_missing();
+  report_what_is_missing();
   if (settings_.verify) measure_the_best();
-  look_closer();
+  add_measures();
   return std::move(advice_);
 }
 
-void Adviser::tell_what_is_missing() {
-  tell_missing_step();
+void Adviser::report_what_is_missing() {
+  report_missing_step();
   const CoupledSystem& system = *prepared_.system;
   const auto estimating = std::find_if(advice_.candidates.begin(), advice_.candidates.end(),
                                        [&](const Candidate& of) { return is_estimating(traits(of)) && usable(of); });
@@ -375,7 +375,7 @@ Advice advise(const SystemDescription& description, const AdviceSettings& settin
 }
 
 SystemDescription applied(const SystemDescription& description, const Advice& advice, const Extensions& extensions) {
-  if (!advice.choice) throw Error(ErrorCode::InvalidSystem, "there is no advice to apply: " + advice.reason());
+  if (!advice.choice) throw Error(ErrorCode::InvalidSystem, {FactCode::NoAdvice, {}, {{"why", advice.reason()}}});
   SystemDescription result = with_config(MethodRegistry(extensions), description, advice.candidates[*advice.choice]);
   result.step = {advice.recommended_step.value_or(advice.step), {}};
   return result;

@@ -10,7 +10,7 @@
 namespace entrain {
 
 /// Runs over so small a part of a system's time that they cost an automatic choice next to nothing: at most a
-/// fiftieth of the calls of the run each. Too few macro steps tell nothing; then there is no answer.
+/// fiftieth of the calls of the run each. With too few macro steps there is no answer.
 class BriefCheck {
  public:
   /// `description` is resolved; it, and `extensions`, are borrowed. `ranges` as those of ShortRuns.

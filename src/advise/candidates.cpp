@@ -24,8 +24,8 @@ int highest_degree(const CoupledSystem& system, int most) {
   return std::min(degree, most);
 }
 
-/// Held inputs have no slope: who differentiates one is told zero, and a smaller step does not mend that. Implicit
-/// methods hold them at the start and behind a jump: what is told wrongly there jumps again, at every step.
+/// Held inputs have no slope: a subsystem that differentiates one reads zero, and a smaller step does not fix that.
+/// Implicit methods hold them at the start and behind a jump: a wrong value there jumps again, at every step.
 std::vector<Fact> wrong_with_held_inputs(CoupledSystem& system) {
   std::vector<Fact> reasons;
   for (std::size_t s = 0; s < system.size(); ++s) {

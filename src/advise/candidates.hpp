@@ -13,7 +13,7 @@ namespace entrain {
 std::vector<Candidate> candidates_for(const MethodRegistry& methods, CoupledSystem& system,
                                       const RunSettings& settings);
 
-/// Why one method is as good as another: nothing that could err is passed on. Nullopt where it matters.
+/// Why one method is as good as another: no value with an error is passed on. Nullopt where it matters.
 std::optional<Fact> nothing_to_couple(const SystemDescription& description, const Graph& graph);
 
 /// Whether no subsystem depends, directly or through others, on its own outputs.
@@ -53,7 +53,7 @@ class ConfigForecast {
 SystemDescription with_config(const MethodRegistry& methods, SystemDescription description, const MethodConfig& config);
 
 /// The steps from `low` to `high` that fit the imposed ones: each divides the macro step or is a multiple of it.
-/// Ascending; up to 64 steps in one either way. Without imposed steps there is nothing to fit.
+/// Ascending; up to 64 steps in one, in both directions. Without imposed steps there is nothing to fit.
 std::vector<Duration> fitting_steps(const std::vector<Duration>& imposed, Duration low, Duration high);
 /// The one of them that is nearest to `step` by ratio; without imposed steps, `step` itself.
 Duration nearest_fitting(const std::vector<Duration>& imposed, Duration step);

@@ -10,7 +10,7 @@
 
 #include "advise/brief_check.hpp"
 #include "advise/candidates.hpp"
-#include "advise/insight.hpp"
+#include "advise/linearized_run.hpp"
 #include "advise/method_kinds.hpp"
 #include "advise/pilot.hpp"
 #include "coupling/trial_kind.hpp"
@@ -56,7 +56,7 @@ struct Choices {
 };
 
 /// A forecast; nullopt where there is none, be it that the coupling equations are singular at just this step.
-std::optional<Forecast> foretold(const Candidate& candidate, const LinearizedRun& linearized, Duration step) {
+std::optional<Forecast> forecast_at(const Candidate& candidate, const LinearizedRun& linearized, Duration step) {
   try {
     const auto forecast = linearized.of(candidate).forecast(linearized.path, step);
     return forecast && std::isfinite(forecast->error) ? forecast : std::nullopt;
@@ -76,7 +76,7 @@ void add_outlook(Fact& reason, const Candidate& candidate, const Forecast& here,
   Duration step = linearized.step;
   for (int k = 1; k <= kMostHalvings; ++k) {
     step = nearest_fitting(imposed, std::ldexp(linearized.step, -k));
-    const auto finer = foretold(candidate, linearized, step);
+    const auto finer = forecast_at(candidate, linearized, step);
     if (!finer || !does(*finer)) continue;
     reason.values.insert(reason.values.end(), {{"better_step", step, "s"}, {"better_error", finer->error}});
     return;
@@ -98,14 +98,14 @@ void add_check(Fact& reason, const Candidate& candidate, const LinearizedRun& li
   part.stop = part.points.front().time + check.length();
   std::erase_if(part.points, [&](const OperatingPoint& point) { return point.time >= part.stop; });
   const auto forecast =
-      foretold(candidate, {linearized.methods, part, linearized.found, linearized.step}, linearized.step);
+      forecast_at(candidate, {linearized.methods, part, linearized.found, linearized.step}, linearized.step);
   if (!forecast || *measured <= std::max(kNegligible, kSurprise * forecast->error)) return;
   reason.values.insert(
       reason.values.end(),
       {{"measured", *measured}, {"measured_over", check.length(), "s"}, {"measured_forecast", forecast->error}});
 }
 
-/// By the errors foretold, each at the step that costs as much as the others.
+/// By the forecast errors, each at the step that costs as much as the others.
 std::optional<Chosen> by_forecast(const Choices& choices, const LinearizedRun& linearized, Duration seen,
                                   const BriefCheck& check) {
   std::vector<Duration> imposed;
@@ -116,9 +116,9 @@ std::optional<Chosen> by_forecast(const Choices& choices, const LinearizedRun& l
   std::optional<Forecast> best_here;
   std::pair least{true, std::numeric_limits<double>::infinity()};  // what grows comes last
   for (const auto& candidate : choices.candidates) {
-    const auto here = eligible(candidate) ? foretold(candidate, linearized, linearized.step) : std::nullopt;
+    const auto here = eligible(candidate) ? forecast_at(candidate, linearized, linearized.step) : std::nullopt;
     if (!here) continue;
-    const auto equal_cost = foretold(
+    const auto equal_cost = forecast_at(
         candidate, linearized, nearest_fitting(imposed, linearized.step * choices.traits(candidate).calls_per_step));
     if (!equal_cost) continue;
     const std::pair merit{!here->harmless(), equal_cost->error};
@@ -168,7 +168,7 @@ Chosen by_rules(const Choices& choices, CoupledSystem& system, const Fact& why_n
   }
   if (linear != nullptr) {
     std::vector<Fact> reasons{why_no_forecast};
-    // One obstacle may be in the way of both.
+    // One obstacle may concern both.
     const bool same = !against->text("why").empty() && against->text("why") == why_no_forecast.text("why");
     if (!same) reasons.push_back(*against);
     reasons.push_back({FactCode::InputsContinuedLinearly});
@@ -237,7 +237,7 @@ MethodChoice choose_method(const SystemDescription& written, const Extensions& e
   Chosen chosen;
   try {
     chosen = choose(resolved(choice.description, extensions), look, extensions);
-  } catch (const Error& error) {  // an initialisation or a loop that fails: the run will say so, with all its means
+  } catch (const Error& error) {  // an initialisation or a loop that fails: the run will report it, with all details
     choice.note = {FactCode::MethodNotChosen, {choice.description.method.value}, {{"why", error.what()}}};
     return choice;
   }

@@ -4,7 +4,7 @@
 
 namespace entrain {
 
-// The kinds of methods that rules of a choice speak of, by their traits.
+// The kinds of methods that the rules of a choice use, by their traits.
 using MethodKind = bool (*)(const MethodTraits&);
 
 /// All subsystems at once, with inputs from the past.

@@ -100,10 +100,10 @@ StabilityAt ParameterStudy::stability(const MethodConfig& config, const std::vec
   if (!path) return {kUnstable};
   try {
     const double phase = SpectralContent(path->points.front().network).phase_in(step);
-    const auto foretold = ConfigForecast(methods_, config, found).stability(*path, step);
-    if (!foretold) return {kUnstable, phase};
-    const double radius = foretold->radius;
-    return {foretold->stable() ? std::min(radius, std::nextafter(1.0, 0.0)) : std::max(radius, 1.0), phase};
+    const auto forecast = ConfigForecast(methods_, config, found).stability(*path, step);
+    if (!forecast) return {kUnstable, phase};
+    const double radius = forecast->radius;
+    return {forecast->stable() ? std::min(radius, std::nextafter(1.0, 0.0)) : std::max(radius, 1.0), phase};
   } catch (const Error&) {  // a loop without solution at just this value
     return {kUnstable};
   }

@@ -50,7 +50,7 @@ void add_product(const Matrix& matrix, std::span<const double> factor, std::size
 
 constexpr double kSame = 1e-3;  // inputs and outputs of a step agree no better in every method
 
-/// Who takes less than cubics is left with inputs that differ from those told by up to `unsure`.
+/// A subsystem that takes less than cubics has inputs that differ from those given by up to `unsure`.
 void add_doubt(const Matrix& matrix, std::span<const double> unsure, std::size_t first, Remainder& to) {
   for (std::size_t i = 0; i < matrix.rows; ++i) {
     for (std::size_t j = 0; j < matrix.cols; ++j) to.sizes[first + i] += std::abs(matrix(i, j)) * unsure[j] / kSame;
@@ -75,7 +75,7 @@ class PilotRun {
     for (std::size_t y = 0; y < moved_.size(); ++y) moved_[y].begin(system.outputs()[y]);
   }
 
-  /// False when somebody cannot tell.
+  /// False when a subsystem provides no linearization.
   bool take_point(Time t) {
     auto linear = linearized(system_);
     if (!linear.network) {
@@ -123,7 +123,7 @@ class PilotRun {
   }
   Pilot take(Time stop, bool linear) {
     take_ranges();
-    pilot_.lively = lively();
+    pilot_.active_by = active_by();
     if (!linear) return std::move(pilot_);
     path_.stop = stop;
     path_.ranges = pilot_.ranges;
@@ -196,7 +196,7 @@ class PilotRun {
       before_[s] = LinearPart{linear, std::move(here)};
     }
   }
-  Time lively() const {
+  Time active_by() const {
     constexpr double kMoved = 0.1;
     for (const auto& [time, moved] : extents_) {
       bool all = true;

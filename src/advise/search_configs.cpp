@@ -86,7 +86,7 @@ class ConfigSearch {
   ConfigSearch(const LinearizedRun& linearized, const AdviceSettings& settings, int highest_degree,
                Duration longest_step)
       : methods_(linearized.methods), settings_(settings), highest_degree_(highest_degree), found_(linearized.found) {
-    // The worst of a few points along the way; more cost more than they tell.
+    // The worst of a few points along the run; more would cost more than they are worth.
     constexpr std::size_t kMostPoints = 4;
     const auto& points = linearized.path.points;
     const std::size_t stride = (points.size() + kMostPoints - 1) / kMostPoints;

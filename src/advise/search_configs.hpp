@@ -1,6 +1,6 @@
 #pragma once
 
-#include "advise/insight.hpp"
+#include "advise/linearized_run.hpp"
 
 namespace entrain {
 

@@ -42,7 +42,7 @@ ShortRuns::ShortRuns(const SystemDescription& description, const Extensions& ext
       ranges_(std::move(ranges)),
       imposing_(std::move(imposing)) {
   for (const auto& connection : description_.connections) fed_.insert(subsystem_of(connection.input));
-  // Where nobody else is told anything, what the runs have in common is all there is to compare.
+  // Where no other subsystem has connected inputs, only what the runs have in common can be compared.
   if (std::includes(imposing_.begin(), imposing_.end(), fed_.begin(), fed_.end())) imposing_.clear();
 }
 

@@ -8,6 +8,7 @@
 
 #include "analysis/measures.hpp"
 #include "entrain/error.hpp"
+#include "entrain/fact_codes.hpp"
 #include "numerics/eigenvalues.hpp"
 #include "numerics/sparse_lu.hpp"
 
@@ -41,9 +42,7 @@ void check_loops(const LinearNetwork& network) {
   SparseLu lu(std::move(first), std::move(rows));
   if (lu.factor(values)) return;
   throw Error(
-      ErrorCode::LoopNotSolved,
-      fmt::format("I - D L is singular: the algebraic loop through {} has no unique solution",
-                  network.outputs[lu.singular_column()]),
+      ErrorCode::LoopNotSolved, {FactCode::LoopSingular, {network.outputs[lu.singular_column()]}},
       {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Cut the loop by a state, or change a gain in it"});
 }
 

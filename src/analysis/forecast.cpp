@@ -211,7 +211,7 @@ ErrorStep first_implicit_errors(const LinearNetwork& network, Duration step, Ste
   return result;
 }
 
-/// The error on its way through the run, sampled often enough for a mean.
+/// The error in the course of the run, sampled often enough for a mean.
 class ErrorRun {
  public:
   ErrorRun(const RunPath& path, Duration step) : path_(path), step_(step), squares_(path.ranges.size(), 0.0) {}

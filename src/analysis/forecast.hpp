@@ -7,7 +7,7 @@
 
 namespace entrain {
 
-/// A system on its way: linear around `time`, where its states change by `rates` (dx/dt).
+/// A system within its run: linear around `time`, where its states change by `rates` (dx/dt).
 struct OperatingPoint {
   Time time = 0.0;
   LinearNetwork network;

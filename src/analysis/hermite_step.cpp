@@ -6,6 +6,7 @@
 #include "analysis/passed_on.hpp"
 #include "analysis/step_program.hpp"
 #include "entrain/error.hpp"
+#include "entrain/fact_codes.hpp"
 #include "numerics/cubic_hermite.hpp"
 
 namespace entrain {
@@ -96,8 +97,7 @@ Matrix hermite_step_matrix(const LinearNetwork& network, Duration step, StepEnd 
   const MatrixXd equations = MatrixXd::Identity(2 * inputs, 2 * inputs) - arriving.rightCols(2 * inputs);
   const BalancedLu lu(equations);
   if (!lu.invertible()) {
-    throw Error(ErrorCode::LoopNotSolved,
-                fmt::format("the coupling equations of an implicit step of {:.6g} s are singular", step));
+    throw Error(ErrorCode::LoopNotSolved, {FactCode::ImplicitStepSingular, {}, {{"step", step, "s"}}});
   }
   const MatrixXd ends = lu.solve(arriving.leftCols(known));
   const auto solved = [&](const MatrixXd& rows) -> MatrixXd {

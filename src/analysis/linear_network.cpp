@@ -5,6 +5,7 @@
 
 #include "analysis/balanced_lu.hpp"
 #include "entrain/error.hpp"
+#include "entrain/fact_codes.hpp"
 
 namespace entrain {
 namespace {
@@ -21,13 +22,12 @@ Error singular_loop(const LinearNetwork& network, const BalancedLu& lu) {
       names.push_back(network.outputs[static_cast<std::size_t>(y)]);
     }
   }
-  return {
-      ErrorCode::LoopNotSolved,
-      fmt::format("I - D L is singular: the algebraic loop through {} has no unique solution", fmt::join(names, ", ")),
-      {.subsystem = {},
-       .variable = {},
-       .time = {},
-       .remedy = "Cut the loop by a state, or change a gain in it: no coupling method can solve it"}};
+  return {ErrorCode::LoopNotSolved,
+          {FactCode::LoopSingular, std::move(names)},
+          {.subsystem = {},
+           .variable = {},
+           .time = {},
+           .remedy = "Cut the loop by a state, or change a gain in it: no coupling method can solve it"}};
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "entrain/error.hpp"
+#include "entrain/fact_codes.hpp"
 #include "numerics/dense.hpp"
 #include "numerics/exponential.hpp"
 #include "numerics/polynomial.hpp"
@@ -108,9 +109,7 @@ StepProgram::StepProgram(const LinearNetwork& network, std::span<const Subsystem
   for (const auto& step : steps) {
     cycle_ = std::lcm(cycle_, std::uint64_t{step.rhythm.span});
     if (cycle_ > kLongestCycle) {
-      throw Error(ErrorCode::InvalidSystem,
-                  fmt::format("the imposed steps meet only after more than {} macro steps: no step matrix is formed",
-                              kLongestCycle));
+      throw Error(ErrorCode::InvalidSystem, {FactCode::CycleTooLong, {}, {{"steps", kLongestCycle}}});
     }
   }
   // After as many cycles as there are samples no history reaches back to the start.

@@ -109,7 +109,7 @@ void write_document(const SystemDescription& description, const fs::path& to) {
   for (std::size_t i = 0; i < components.size(); ++i) {
     const fs::path fmu = absolute_fmu(description, description.subsystems[i].fmu);
     if (outermost_file(fmu) != fmu)
-      throw Error(ErrorCode::FileFailed, fmt::format("'{}' lies in a package, which an SSD cannot say", fmu.string()),
+      throw Error(ErrorCode::FileFailed, {FactCode::FmuInPackage, {fmu.string()}},
                   {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Convert to a package (.ssp)"});
     components[i].source = uri_of_path(fmu.lexically_relative(folder));
   }
@@ -131,10 +131,10 @@ void write_toml(SystemDescription description, const fs::path& to) {
 std::vector<Fact> convert(const fs::path& from, const fs::path& to) {
   const auto extension = to.extension();
   if (extension != ".toml" && !is_ssp(to))
-    throw Error(ErrorCode::FileFailed, fmt::format("'{}' has no format that systems are written in", to.string()),
+    throw Error(ErrorCode::FileFailed, {FactCode::SystemFormatUnknown, {to.string()}},
                 {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Name a .toml, .ssp or .ssd file"});
   if (fs::exists(to))
-    throw Error(ErrorCode::FileFailed, fmt::format("'{}' exists", to.string()),
+    throw Error(ErrorCode::FileFailed, {FactCode::FileExists, {to.string()}},
                 {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Name a new file"});
   const auto description = load(from);
   std::vector<Fact> notes;

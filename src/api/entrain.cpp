@@ -52,7 +52,7 @@ void take_default_experiments(SystemDescription& system) {
     DefaultExperiment proposed;
     try {
       proposed = fmu_experiment(system.file.parent_path() / subsystem.fmu);
-    } catch (const Error&) {  // told when the subsystem is made
+    } catch (const Error&) {  // reported when the subsystem is made
       continue;
     }
     const auto where = experiment_of(subsystem.fmu);
@@ -74,8 +74,8 @@ bool is_fmu(const std::filesystem::path& path) {
   return extension == ".fmu" && std::filesystem::is_regular_file(outermost_file(path));
 }
 
-/// What the subsystems know of themselves that may spoil a result, such as claims of FMUs that were withdrawn.
-/// Instances of one FMU say the same; once is enough.
+/// Warnings of the subsystems about what may degrade a result, such as claims of FMUs that were withdrawn.
+/// Instances of one FMU report the same; once is enough.
 void add_warnings(const CoupledSystem& system, const SystemDescription& description, std::vector<Problem>& problems) {
   std::vector<Fact> known;
   for (std::size_t s = 0; s < system.size(); ++s) {
@@ -87,7 +87,7 @@ void add_warnings(const CoupledSystem& system, const SystemDescription& descript
   }
 }
 
-/// Reading and everything that can be said without running. A file that could not be parsed at all says just that.
+/// Reading and all checks that need no run. A file that could not be parsed at all yields that problem alone.
 SystemDescription read_and_check(const std::filesystem::path& path, bool always_check, const Extensions& extensions,
                                  std::vector<Problem>& problems) {
   const OpenArchives kept;

@@ -45,7 +45,7 @@ std::vector<Fact> obstacles_when_chosen(SystemDescription description, std::stri
 }
 
 /// What the method would make of the subsystems, in the words of a run's summary. None where the system cannot be
-/// initialised: whoever runs it is told why.
+/// initialised: a run reports why.
 std::vector<Fact> notes_at_start(Method& method, const Prepared& prepared) {
   try {
     method.start(*prepared.system, prepared.settings);
@@ -99,7 +99,7 @@ Prepared prepared_for_show(const SystemDescription& description, const Extension
   return prepared;
 }
 
-/// ", 2 kN there": what a value was where it comes from, if it is told in another unit.
+/// ", 2 kN there": what a value was where it comes from, if it is given in another unit.
 std::string before_conversion(const Value& value, const std::string& unit, const Variable& input) {
   if (unit.empty() || unit == input.unit) return {};
   return fmt::format(", {} {} there", value_text(value), unit);
@@ -141,7 +141,7 @@ std::optional<std::string> origin_of_connection(const SystemDescription& descrip
   return std::nullopt;
 }
 
-/// An FMU that offers both interfaces is used by co-simulation; what it tells there is not all that it can do.
+/// An FMU that offers both interfaces is used by co-simulation; what it provides there is not all that it can do.
 std::string by_model_exchange(const SystemDescription& description, std::size_t s, const Capabilities& can) {
   const auto& subsystem = description.subsystems[s];
   if (subsystem.fmu.empty() || can.equations) return {};
@@ -158,7 +158,7 @@ std::vector<std::shared_ptr<Fmu>> held_fmus(const SystemDescription& description
     if (subsystem.fmu.empty()) continue;
     try {
       held.push_back(hold_fmu(subsystem.fmu));
-    } catch (const Error&) {  // NOLINT(bugprone-empty-catch): whoever uses it is told
+    } catch (const Error&) {  // NOLINT(bugprone-empty-catch): reported where it is used
     }
   }
   return held;
@@ -168,13 +168,13 @@ std::string missing_binary_of(const SubsystemDescription& subsystem) {
   if (subsystem.fmu.empty()) return {};
   try {
     return fmu_missing_binary(subsystem.fmu);
-  } catch (const Error&) {  // it is told as ever
+  } catch (const Error&) {  // reported as without this check
     return {};
   }
 }
 
 /// What can be shown of a system with FMUs that have no binary for this platform: the variables; paths are absolute.
-/// nullopt when all have one, or when something else is wrong, which is told as ever.
+/// nullopt when all have one, or when something else is wrong, which is reported elsewhere.
 std::optional<SystemInspection> inspection_without_binaries(const SystemDescription& description,
                                                             const Extensions& extensions) {
   const auto& all = description.subsystems;

@@ -16,6 +16,7 @@
 #include "description/check_values.hpp"
 #include "description/toml_text.hpp"
 #include "entrain/error.hpp"
+#include "entrain/fact_codes.hpp"
 #include "subsystem/fmi/fmu_subsystem.hpp"
 
 namespace entrain {
@@ -23,8 +24,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-[[noreturn]] void fail(const std::string& message, const std::string& remedy) {
-  throw Error(ErrorCode::FileFailed, message, {.subsystem = {}, .variable = {}, .time = {}, .remedy = remedy});
+[[noreturn]] void fail(Fact fact, const std::string& remedy) {
+  throw Error(ErrorCode::FileFailed, std::move(fact), {.subsystem = {}, .variable = {}, .time = {}, .remedy = remedy});
+}
+
+[[noreturn]] void fail_to(std::string_view what, const fs::path& file, const std::error_code& reason) {
+  fail({FactCode::FileFailed, {file.string()}, {{"what", what}, {"why", reason.message()}}}, "");
 }
 
 struct Placed {
@@ -52,20 +57,20 @@ class SystemMaker {
 
   void write() const {
     const fs::path file = folder_ / "system.toml";
-    if (fs::exists(file)) fail(fmt::format("'{}' exists", file.string()), "Name a new folder");
+    if (fs::exists(file)) fail({FactCode::FileExists, {file.string()}}, "Name a new folder");
     for (const auto& fmu : placed_) {
       const fs::path target = folder_ / fmu.file;
       std::error_code error;
       if (fs::exists(target) && !fs::equivalent(target, fmu.source, error))
-        fail(fmt::format("'{}' exists", target.string()), "Name a new folder");
+        fail({FactCode::FileExists, {target.string()}}, "Name a new folder");
     }
     std::error_code error;
     fs::create_directories(folder_, error);
-    if (error) fail(fmt::format("cannot make the folder '{}': {}", folder_.string(), error.message()), "");
+    if (error) fail_to("make the folder", folder_, error);
     for (const auto& fmu : placed_) {
       if (fs::exists(folder_ / fmu.file)) continue;  // the source itself, or copied for another instance
       fs::copy_file(LocatedFile(fmu.source).path(), folder_ / fmu.file, error);
-      if (error) fail(fmt::format("cannot copy '{}': {}", fmu.source.string(), error.message()), "");
+      if (error) fail_to("copy", fmu.source, error);
     }
     replace_file(file, text());
   }

@@ -18,7 +18,7 @@ bool is_upper(char c) {
   return c >= 'A' && c <= 'Z';
 }
 
-/// The words of a name in small letters, without those that only tell a direction: "SpeedIn" and "speed_out" are alike.
+/// The words of a name in small letters, without those that only name a direction: "SpeedIn" and "speed_out" are alike.
 std::vector<std::string> words_of(std::string_view name) {
   std::vector<std::string> words;
   bool word_goes_on = false;

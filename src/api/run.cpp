@@ -80,7 +80,7 @@ SystemDescription really_run(SystemDescription description, const RunSummary& su
 }
 
 template <class Function, class... Arguments>
-void tell(const Function& function, const Arguments&... arguments) {
+void call_if_set(const Function& function, const Arguments&... arguments) {
   if (function) function(arguments...);
 }
 
@@ -125,24 +125,22 @@ class CheckpointWriter : public Observer {
 void check_checkpoints(const CheckpointOptions& options, const Simulation& simulation) {
   if (options.resume) simulation.check_resume(*options.resume);
   if (options.append && !options.resume) {
-    throw Error(ErrorCode::InvalidSystem, "nothing to append to: no checkpoint to go on from is named");
+    throw Error(ErrorCode::InvalidSystem, {FactCode::NothingToAppendTo});
   }
   if (!options.file) return;
   simulation.require_serialization();
-  std::error_code unknown;  // told when the file is written
-  if (fs::is_directory(*options.file, unknown)) throw file_error("cannot create", *options.file, EISDIR);
+  std::error_code unknown;  // reported when the file is written
+  if (fs::is_directory(*options.file, unknown)) throw file_error("create", *options.file, EISDIR);
   const auto folder = fs::absolute(*options.file).parent_path();
-  if (!fs::is_directory(folder, unknown)) throw file_error("cannot create", *options.file, ENOENT);
+  if (!fs::is_directory(folder, unknown)) throw file_error("create", *options.file, ENOENT);
 }
 
 /// The folder of the run that wrote the checkpoint.
 fs::path continued_folder(const fs::path& checkpoint) {
   const auto before = read_checkpoint_info(checkpoint);
   if (fs::is_directory(before.directory)) return before.directory;
-  throw Error(
-      ErrorCode::FileFailed,
-      fmt::format("the results of the checkpoint '{}' are no longer in '{}'", checkpoint.string(), before.directory),
-      {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Leave --append away"});
+  throw Error(ErrorCode::FileFailed, {FactCode::ResultsGone, {checkpoint.string(), before.directory}},
+              {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Leave --append away"});
 }
 
 /// A checkpoint in the place of a file of the run would replace it.
@@ -151,7 +149,7 @@ void check_place(const fs::path& checkpoint, const RunResult& run) {
   for (const auto& name : {run.results.filename(), fs::path("run.json"), fs::path("steps.json"), fs::path("fmu.log"),
                            fs::path("system.resolved.toml"), fs::path("report.html")}) {
     if (file != fs::absolute(run.folder / name).lexically_normal()) continue;
-    throw Error(ErrorCode::FileFailed, fmt::format("the checkpoint cannot be '{}', a file of the run", file.string()),
+    throw Error(ErrorCode::FileFailed, {FactCode::CheckpointIsRunFile, {file.string()}},
                 {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Choose another name"});
   }
 }
@@ -164,11 +162,11 @@ class DirectoryRun {
     RunOptions run = options.run;
     run.log.handler = [this](const LogMessage& message) {
       if (log_file_) log_file_->add(message);
-      tell(options_.run.log.handler, message);
+      call_if_set(options_.run.log.handler, message);
     };
     simulation_.emplace(description, run, extensions);
     result_.recorded = recorded_signals(*simulation_, description);
-    tell(options.progress.prepared, *simulation_);
+    call_if_set(options.progress.prepared, *simulation_);
     check_checkpoints(options.checkpoint, *simulation_);
     auto really = really_run(description, simulation_->summary(), extensions);
     make_folder(really);
@@ -187,15 +185,15 @@ class DirectoryRun {
     for (Observer& observer : options_.observers) simulation_->observe(observer);
     simulation_->observe(checkpoints);
     result_.summary = run_watched(files, checkpoints);
-    tell(options_.progress.ended, result_);
-    // Last, because it can fail too, when the disk is full; what happened has been told by then.
+    call_if_set(options_.progress.ended, result_);
+    // Last, because it can fail too, when the disk is full; what happened has been reported by then.
     const bool completed = result_.summary.termination == Termination::Completed;
     if (!completed) judge_result();
     files.write(completed ? nullptr : &result_.verdict);
     release();
     if (completed) estimate_watched(files);
     if (options_.report) write_report();
-    tell(options_.progress.written, result_);
+    call_if_set(options_.progress.written, result_);
     return std::move(result_);
   }
 
@@ -207,7 +205,7 @@ class DirectoryRun {
   void make_folder(const SystemDescription& really) {
     const auto& checkpoint = options_.checkpoint;
     if (checkpoint.append && options_.folder) {
-      throw Error(ErrorCode::InvalidSystem, "a run that is appended goes on in its own folder, not in another");
+      throw Error(ErrorCode::InvalidSystem, {FactCode::AppendElsewhere});
     }
     result_.folder = checkpoint.append ? continued_folder(*checkpoint.resume)
                                        : make_run_directory(description_.name, options_.folder);
@@ -226,7 +224,7 @@ class DirectoryRun {
     continued_results_file(format(), result_.results);
     std::error_code missing;
     if (fs::file_size(result_.results, missing) == 0 || missing) {
-      throw file_error("cannot go on in", result_.results, ENOENT);
+      throw file_error("go on in", result_.results, ENOENT);
     }
   }
 
@@ -238,7 +236,7 @@ class DirectoryRun {
         result_.abandoned = true;
         judge_result();
         files.write(&result_.verdict);  // first: a lock that the FMU holds may stop what is printed
-        tell(options_.progress.ended, result_);
+        call_if_set(options_.progress.ended, result_);
       });
     }
     if (options_.checkpoint.resume) simulation_->resume(*options_.checkpoint.resume);
@@ -249,6 +247,7 @@ class DirectoryRun {
     } catch (const Error& error) {  // a full disk at the very end is a failure like any other
       summary.termination = Termination::Failed;
       summary.message = error.what();
+      summary.failure = error;
     }
     return summary;
   }
@@ -273,7 +272,7 @@ class DirectoryRun {
         result_.abandoned = true;
         judge_result();
         files.write_verdict();
-        tell(options_.progress.written, result_);
+        call_if_set(options_.progress.written, result_);
       });
     }
     result_.estimate = estimator_->estimate(result_.summary);
@@ -289,7 +288,7 @@ class DirectoryRun {
   void release() {
     std::optional<Watchdog> watchdog;
     if (options_.watchdog) {
-      watchdog.emplace([&](const Error& fault) { tell(options_.progress.failed_at_release, fault, result_); });
+      watchdog.emplace([&](const Error& fault) { call_if_set(options_.progress.failed_at_release, fault, result_); });
     }
     simulation_.reset();
   }

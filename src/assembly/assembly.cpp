@@ -11,6 +11,7 @@
 
 #include "assembly/schedule.hpp"
 #include "assembly/written_starts.hpp"
+#include "base/quoting.hpp"
 #include "base/suggest.hpp"
 #include "base/values.hpp"
 #include "description/array_connections.hpp"
@@ -104,7 +105,7 @@ class Assembler {
     } catch (const Error& error) {  // a parameter that makes no sense
       const auto written = starts.find(error.context().variable);
       problem(written == starts.end() ? description.where : written->second.where,
-              {FactCode::SubsystemRefused, {description.name}, {{"why", error.what()}}});
+              quoting({FactCode::SubsystemRefused, {description.name}}, error, error.what()));
       broken_.insert(description.name);
     }
   }
@@ -138,8 +139,8 @@ class Assembler {
     try {
       subsystem.set_start(*place, *value);
     } catch (const Error& error) {  // it would never reach the variable
-      problem(written.where,
-              {FactCode::StartRefused, {fmt::format("{}.{}", description.name, name)}, {{"why", error.message()}}});
+      problem(written.where, quoting({FactCode::StartRefused, {fmt::format("{}.{}", description.name, name)}}, error,
+                                     error.message()));
     }
   }
 
@@ -163,7 +164,7 @@ class Assembler {
   /// "subsystem.variable", the first dot ending the subsystem's name. nullopt when a problem was added.
   std::optional<End> find(const std::string& name, Causality wanted, const SourcePosition& where) {
     const auto dot = name.find('.');
-    if (dot == std::string::npos) return std::nullopt;  // said by the parser already
+    if (dot == std::string::npos) return std::nullopt;  // reported by the parser already
     const std::string subsystem = name.substr(0, dot);
     const std::string variable = name.substr(dot + 1);
     if (broken_.contains(subsystem)) return std::nullopt;
@@ -279,7 +280,7 @@ class Assembler {
     return assembly_.subsystems[end.entry->index]->variables().at(end.place);
   }
 
-  /// A unit that is not told is taken as it comes; so is one that is not known, but with a warning.
+  /// A value without a unit is not converted; nor is one with an unknown unit, which has a warning.
   void convert_units(const ConnectionDescription& description, const End& from, const End& to, Connection& connection) {
     const auto [kind, conversion] = match_units(variable(from), variable(to));
     if (kind == UnitMatch::Kind::Fits) {

@@ -14,7 +14,7 @@
 namespace entrain {
 namespace {
 
-/// The first dot ends the name of the subsystem; without one the parser has said so.
+/// The first dot ends the name of the subsystem; without one the parser has reported it.
 std::string subsystem_of(const std::string& variable) {
   return variable.substr(0, variable.find('.'));
 }
@@ -54,7 +54,7 @@ std::vector<ScheduledValue> scheduled_values(const SystemDescription& descriptio
   return values;
 }
 
-/// What they have without the schedule: as `written`, else as the subsystem says.
+/// What they have without the schedule: as `written`, else as in the subsystem.
 std::map<std::size_t, Value> start_values(const std::vector<ScheduledValue>& values, const VariableTable& variables,
                                           const WrittenStarts& written) {
   std::map<std::size_t, Value> starts;

@@ -10,7 +10,7 @@
 
 namespace entrain {
 
-/// The subsystem with what the schedule says of it; itself if that is nothing. `written`: what its parameters have
+/// The subsystem with its part of the schedule; itself if there is none. `written`: what its parameters have
 /// until then. Everything wrong goes to `problems`.
 std::unique_ptr<Subsystem> with_schedule(std::unique_ptr<Subsystem> subsystem, const SystemDescription& system,
                                          const std::string& name, const WrittenStarts& written,

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/fault_watch.hpp"
+#include "base/quoting.hpp"
 #include "base/suggest.hpp"
 #include "entrain/fact_codes.hpp"
 #include "models/registry.hpp"
@@ -18,7 +19,7 @@ FmuChoice fmu_choice(const SubsystemDescription& description, bool needs_equatio
   FmuChoice choice;
   choice.prefer_model_exchange = needs_equations;
   if (description.relative_tolerance) choice.relative_tolerance = description.relative_tolerance->value;
-  // A value that makes no sense is told by the check of values; it must not end the loading before.
+  // A value that makes no sense is reported by the check of values; it must not end the loading before.
   if (description.timeout && description.timeout->value > 0.0) choice.timeout = description.timeout->value;
   if (description.interface) choice.interface = description.interface->value;
   if (description.probe) choice.probe = description.probe->value;
@@ -37,7 +38,7 @@ class Factory {
   std::unique_ptr<Subsystem> make(const SubsystemDescription& description, std::vector<Problem>& problems) const {
     if (!description.fmu.empty()) return fmu(description, problems);
     if (!description.csv.empty()) return csv(description, problems);
-    if (description.model.empty()) return nullptr;  // said by the parser already
+    if (description.model.empty()) return nullptr;  // reported by the parser already
     return model(description, problems);
   }
 
@@ -56,7 +57,7 @@ class Factory {
       if (system_.step && system_.step->value > 0.0) choice.step = system_.step->value;
       return make_fmu_subsystem(description.name, description.fmu, choice);
     } catch (const Error& error) {
-      problems.push_back(problem_of({FactCode::FmuUnusable, {description.name}, {{"why", error.message()}}},
+      problems.push_back(problem_of(quoting({FactCode::FmuUnusable, {description.name}}, error, error.message()),
                                     error.context().remedy, description.fmu_where));
       return nullptr;
     }
@@ -78,7 +79,7 @@ class Factory {
       }
       return make_native_subsystem(description.name, std::move(source));
     } catch (const Error& error) {
-      problems.push_back(problem_of({FactCode::TableUnusable, {description.name}, {{"why", error.message()}}},
+      problems.push_back(problem_of(quoting({FactCode::TableUnusable, {description.name}}, error, error.message()),
                                     error.context().remedy, description.csv_where));
       return nullptr;
     }

@@ -11,7 +11,7 @@ namespace entrain {
 /// Start values of a subsystem by the own names of its variables, in their units.
 using WrittenStarts = std::map<std::string, Written<Value>>;
 
-/// What the user wrote, and what parameter sets say of the rest.
+/// What the user wrote, and what parameter sets contain for the rest.
 WrittenStarts starts_of(const SubsystemDescription& description, const VariableTable& variables,
                         std::vector<Problem>& problems);
 

@@ -5,6 +5,7 @@
 
 #include "base/archive.hpp"
 #include "entrain/error.hpp"
+#include "entrain/fact_codes.hpp"
 
 namespace entrain {
 namespace {
@@ -13,7 +14,7 @@ namespace {
 constexpr zip_uint16_t kFirstDate = (1U << 5U) | 1U;
 
 [[noreturn]] void fail_writing(const std::filesystem::path& archive, const std::string& why) {
-  throw Error(ErrorCode::FileFailed, fmt::format("cannot write '{}': {}", archive.string(), why),
+  throw Error(ErrorCode::FileFailed, {FactCode::FileFailed, {archive.string()}, {{"what", "write"}, {"why", why}}},
               {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Check the path and its permissions"});
 }
 

@@ -15,7 +15,7 @@ struct ChildOutcome {
   bool answered = false;
   Bytes answer{};
   int stage = 0;             ///< the last one that it announced
-  std::string deed = {};     ///< without an answer: "crashed in fmi2SetFMUstate (SIGSEGV)", "did not return from ..."
+  std::string failure = {};  ///< without an answer: "crashed in fmi2SetFMUstate (SIGSEGV)", "did not return from ..."
   bool interrupted = false;  ///< by the user: nothing is known
 };
 

@@ -25,7 +25,7 @@ class FaultWatch {
   FaultWatch& operator=(const FaultWatch&) = delete;
 
   static bool active() noexcept;
-  /// In a copy of the process, which has no thread to be told on: from now on there is no watch.
+  /// In a copy of the process, which has no thread for the report: from now on there is no watch.
   static void forget_in_child() noexcept;
 
  private:

@@ -7,6 +7,7 @@
 
 #include "base/signal_stack.hpp"
 #include "entrain/error.hpp"
+#include "entrain/fact_codes.hpp"
 
 namespace entrain {
 
@@ -17,7 +18,7 @@ ThreadPool::ThreadPool(int threads) {
     const std::size_t started = workers_.size() + 1;
     stop_workers();
     throw Error(ErrorCode::SolverFailed,
-                fmt::format("only {} of {} threads could be started: {}", started, threads, error.what()),
+                {FactCode::ThreadsNotStarted, {}, {{"started", started}, {"threads", threads}, {"why", error.what()}}},
                 {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Ask for fewer threads"});
   }
   // What a thread allocates when it starts belongs to the set-up, not to the first steps.

@@ -187,8 +187,8 @@ std::size_t reference_among(const std::vector<ComparedRun>& runs) {
   return found == runs.end() ? 0 : static_cast<std::size_t>(found - runs.begin());
 }
 
-Error nothing_to_compare(const std::string& message, const std::string& remedy) {
-  return Error(ErrorCode::InvalidSystem, message,
+Error nothing_to_compare(Fact fact, const std::string& remedy) {
+  return Error(ErrorCode::InvalidSystem, std::move(fact),
                {.subsystem = {}, .variable = {}, .time = std::nullopt, .remedy = remedy});
 }
 
@@ -218,8 +218,7 @@ Comparison compare(const std::vector<fs::path>& named, const std::optional<fs::p
   if (reference && place == paths.end()) paths.push_back(*reference);
   if (paths.size() < 2) {
     throw nothing_to_compare(
-        paths.empty() ? std::string("no run is named")
-                      : fmt::format("there is nothing to compare '{}' with but itself", paths.front().string()),
+        paths.empty() ? Fact{FactCode::NoRunNamed} : Fact{FactCode::NothingToCompareWith, {paths.front().string()}},
         "Name another run beside it");
   }
   Comparison comparison;
@@ -231,9 +230,8 @@ Comparison compare(const std::vector<fs::path>& named, const std::optional<fs::p
   }
   note_spans_and_ends(comparison);
   if (comparison.differences.empty()) {
-    throw nothing_to_compare(
-        fmt::format("the runs have no variable in common at any time: {}", render(comparison.notes, "; ")),
-        "Compare runs of the same system, and record the same variables");
+    throw nothing_to_compare({FactCode::NothingInCommon, {}, {{"why", render(comparison.notes, "; ")}}},
+                             "Compare runs of the same system, and record the same variables");
   }
   std::stable_sort(comparison.differences.begin(), comparison.differences.end(), worse);
   return comparison;

@@ -9,6 +9,7 @@
 
 #include "base/values.hpp"
 #include "entrain/error.hpp"
+#include "entrain/fact_codes.hpp"
 
 namespace entrain {
 namespace {
@@ -44,8 +45,11 @@ std::optional<Value> whole_as(const Value& value) {
   const auto& output = from.variables().discrete_outputs[connection.output];
   const auto& input = to.variables().discrete_inputs[connection.input];
   throw Error(ErrorCode::SubsystemFailed,
-              fmt::format("the value {} of '{}.{}' does not fit its type, {}", value_text(value), from.name(),
-                          output.name, type_name(input)),
+              {FactCode::ValueDoesNotFit,
+               {},
+               {{"value", value_text(value)},
+                {"source", fmt::format("{}.{}", from.name(), output.name)},
+                {"type", type_name(input)}}},
               {.subsystem = std::string(to.name()),
                .variable = input.name,
                .time = {},
@@ -170,7 +174,7 @@ bool DiscreteSignals::write(Time now, std::span<const Time> times) {
   } catch (const Error& error) {
     ErrorContext context = error.context();
     context.time = now;
-    throw Error(error.code(), error.message(), context);
+    throw Error(error.code(), error.fact(), context);
   }
   return changed;
 }
@@ -204,13 +208,16 @@ const Value& DiscreteSignals::passed(const DiscreteConnection& connection) const
   const Subsystem& from = *subsystems_[connection.from];
   const Subsystem& to = *subsystems_[connection.to];
   const auto& inputs = connection.to_real ? to.variables().inputs : to.variables().discrete_inputs;
-  throw Error(ErrorCode::SubsystemFailed,
-              fmt::format("the value {} of '{}.{}' is not in the table of their connection", value_text(value),
-                          from.name(), from.variables().discrete_outputs[connection.output].name),
-              {.subsystem = std::string(to.name()),
-               .variable = inputs[connection.input].name,
-               .time = {},
-               .remedy = "Add it to the table"});
+  throw Error(
+      ErrorCode::SubsystemFailed,
+      {FactCode::ValueNotInTable,
+       {},
+       {{"value", value_text(value)},
+        {"source", fmt::format("{}.{}", from.name(), from.variables().discrete_outputs[connection.output].name)}}},
+      {.subsystem = std::string(to.name()),
+       .variable = inputs[connection.input].name,
+       .time = {},
+       .remedy = "Add it to the table"});
 }
 
 double DiscreteSignals::number(const DiscreteConnection& connection) const {

@@ -35,7 +35,7 @@ struct StepBatch {
   std::optional<FunctionRef<void(std::size_t)>> after = {};
 };
 
-/// Makes the steps of all subsystems, in batches with two phases: `post` sends them on their way, `wait` returns when
+/// Makes the steps of all subsystems, in batches with two phases: `post` sends them, `wait` returns when
 /// all are made. Steps run on the threads of a pool; subsystems with the facet SplitStep compute wherever they live,
 /// all of a batch at the same time (docs/adr/0048). Each step writes its own slots of the signal store.
 ///
@@ -91,7 +91,7 @@ class StepExecutor {
   CoupledSystem::Counters counters(SubsystemId s) const;
   /// For `before` of a batch: the step was made already, as a trial, and counts from now on.
   void adopt_step(SubsystemId s, Time reached, std::optional<Time> stopped_at);
-  /// A step that was made in another way, to this time.
+  /// A step that was made without the executor, to this time.
   void note_step(SubsystemId s, Time reached);
   /// Throws where an output is not finite.
   void check_outputs(SubsystemId s, Time t) const;

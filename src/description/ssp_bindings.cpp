@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/quoting.hpp"
 #include "base/values.hpp"
 #include "description/ssp_file.hpp"
 #include "description/ssp_flat.hpp"
@@ -96,7 +97,7 @@ class Binder {
       const auto file = path_of(scope, uri, origin);
       return parse(SspLibrary::text(file), file.string(), problems_);
     } catch (const Error& error) {
-      problems_.push_back(problem_of({FactCode::ParametersUnusable, {}, {{"why", error.message()}}},
+      problems_.push_back(problem_of(quoting({FactCode::ParametersUnusable}, error, error.message()),
                                      error.context().remedy, origin.binding.where));
       return {};
     }

@@ -11,10 +11,10 @@
 namespace entrain {
 namespace {
 
-/// Twice the depth of nesting that a tree may have.
-constexpr std::size_t kLongestWay = 400;
+/// Of systems between two ends: twice the depth of nesting that a tree may have.
+constexpr std::size_t kMostPorts = 400;
 
-/// Which way data flow on an end of a connection, seen from the system that holds the connection.
+/// The direction of the data at an end of a connection, seen from the system that holds the connection.
 enum class Role { Source, Target, Unknown };
 
 struct End {
@@ -168,15 +168,15 @@ class Tracer {
     EdgeChain chain{&last};
     while (true) {
       const Edge* edge = chain.back();
-      if (feed.between.size() > kLongestWay) {
+      if (feed.between.size() > kMostPorts) {
         problems_.push_back(problem_of(
-            Fact{FactCode::ConnectorCircle, {port_text(feed.target)}, {{"most", kLongestWay}}}, "", feed.where));
+            Fact{FactCode::ConnectorCircle, {port_text(feed.target)}, {{"most", kMostPorts}}}, "", feed.where));
         return std::nullopt;
       }
       const auto fault = apply_before(feed.transformation, edge->connection->transformation);
       if (!fault.empty()) {
         problems_.push_back(problem_of(Fact{FactCode::ConnectorTables, {port_text(feed.target)}, {{"fault", fault}}},
-                                       "write one table for the whole way", edge->connection->where));
+                                       "write one table for the whole chain", edge->connection->where));
         return std::nullopt;
       }
       feed.convert_units = feed.convert_units && edge->connection->convert_units;
@@ -198,13 +198,13 @@ class Tracer {
     const SspConnector* current = chain.back()->from;
     if (!has_unit(current) || !has_unit(chain.front()->to)) return require_units_of_ends(chain);
     SspTransformation sum;
-    SspPort told_by = chain.back()->source;
+    SspPort from = chain.back()->source;
     for (auto edge = chain.rbegin(); edge != chain.rend(); ++edge) {
       const SspConnection& connection = *(*edge)->connection;
       if (has_unit((*edge)->to)) {
-        if (connection.convert_units) convert(told_by, *current, **edge, sum);
+        if (connection.convert_units) convert(from, *current, **edge, sum);
         current = (*edge)->to;
-        told_by = (*edge)->target;
+        from = (*edge)->target;
       }
       apply_after(sum, connection.transformation.factor, connection.transformation.offset);
     }

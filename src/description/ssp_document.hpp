@@ -24,7 +24,7 @@ struct SspTransformation {
   bool is_scaling() const { return factor != 1.0 || offset != 0.0; }
 };
 
-/// Which way data flow through a connector, seen from outside its element.
+/// The direction of the data through a connector, seen from outside its element.
 enum class SspFlow { In, Out, Unknown };
 
 struct SspConnector {

@@ -35,7 +35,7 @@ struct SspFeed {
     SspPort port;
     SspTransformation transformation;  ///< from there to the target
   };
-  std::vector<Passed> between;  ///< ports of systems on the way, the source included if it is one
+  std::vector<Passed> between;  ///< ports of systems in between, the source included if it is one
   SspTransformation transformation;
   bool convert_units = true;
   SourcePosition where;

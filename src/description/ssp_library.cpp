@@ -5,6 +5,7 @@
 #include "base/archive.hpp"
 #include "base/text_file.hpp"
 #include "description/ssp_file.hpp"
+#include "entrain/fact_codes.hpp"
 
 namespace entrain {
 namespace {
@@ -19,7 +20,7 @@ constexpr TextFileKind kSspText{"a file of SSP", "Name a file of SSP", std::uint
 void require_inside(const fs::path& archive, const fs::path& target, const std::string& uri, std::string_view kind) {
   const fs::path inside = target.lexically_relative(archive);
   if (!inside.empty() && *inside.begin() != "..") return;
-  throw Error(ErrorCode::InvalidSystem, fmt::format("the source '{}' leads out of the {}", uri, kind),
+  throw Error(ErrorCode::InvalidSystem, {FactCode::SourceLeadsOut, {uri}, {{"kind", kind}}},
               {.subsystem = {}, .variable = {}, .time = {}, .remedy = fmt::format("Put the file into the {}", kind)});
 }
 

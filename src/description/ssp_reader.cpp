@@ -129,7 +129,7 @@ class SsdReader {
     connection.convert_units = !xml_.flag(node, "suppressUnitConversion");
     connection.where = xml_.where(node);
     if (node.attribute("startIndices") || node.attribute("endIndices"))
-      xml_.add(node, Fact{FactCode::ElementConnections}, "the standard does not say from where they count");
+      xml_.add(node, Fact{FactCode::ElementConnections}, "the standard does not define where their count starts");
     return connection;
   }
 

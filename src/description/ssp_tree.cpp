@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/quoting.hpp"
 #include "base/suggest.hpp"
 #include "base/unique_name.hpp"
 #include "description/check_values.hpp"
@@ -146,7 +147,7 @@ void SspTreeBuilder::open_component(SspScope& scope) {
         problem(Fact{FactCode::ComponentType, {scope.path}, {{"type", component.type}}}, "export it as an FMU");
     }
   } catch (const Error& error) {
-    problem(Fact{FactCode::ComponentUnusable, {scope.path}, {{"why", error.message()}}}, error.context().remedy);
+    problem(quoting({FactCode::ComponentUnusable, {scope.path}}, error, error.message()), error.context().remedy);
   }
 }
 

@@ -19,7 +19,7 @@ constexpr std::uint64_t kFewSteps = 8;
 /// Ranges that differ by more are of different motions.
 constexpr double kRangesDiffer = 2.0;
 
-/// Told how far a companion is.
+/// Reports the progress of a companion.
 class ProgressOf final : public Observer {
  public:
   explicit ProgressOf(std::function<void(double share)> report) : report_(std::move(report)) {}

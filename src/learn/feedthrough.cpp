@@ -81,7 +81,7 @@ class FeedthroughSearch {
         for (Pair& pair : pairs_) pair.seen = pair.seen || pair.subsystem == s;
         notes_.push_back(
             {FactCode::FeedthroughAsDeclared, {system().graph().name(SubsystemId{s})}, {{"why", error.message()}}});
-        run_.spoil();
+        run_.require_rebuild();
         run_.initialize();
       }
     }

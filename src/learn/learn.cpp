@@ -27,7 +27,7 @@ constexpr double kWorse = 10.0;    // times the best error ...
 constexpr int kWorseRuns = 3;      // ... in as many runs
 constexpr int kRunsWithoutProgress = 8;
 constexpr double kProgress = 0.99;  // a better run has at most this share of the other's error
-constexpr double kHorizons = 20.0;  // of a progressive horizon, unless told
+constexpr double kHorizons = 20.0;  // of a progressive horizon, by default
 constexpr int kMostHalvings = 6;    // of the growth of a horizon that does not converge
 
 /// Whether repeated runs get anywhere, from their errors alone. NaN and infinity are never better than anything.
@@ -61,7 +61,7 @@ class LearningTrend {
   int without_progress_ = 0;
 };
 
-/// Where signals grow without bound so does their range, and an error relative to it says nothing.
+/// Where signals grow without bound so does their range, and an error relative to it has no meaning.
 bool exploded(const LearnIteration& first, const LearnIteration& now) {
   for (std::size_t c = 0; c < now.connections.size(); ++c) {
     if (now.connections[c].norm > kHopeless * first.connections[c].norm) return true;
@@ -129,7 +129,7 @@ class Learner {
     const RunSummary summary = run_.run(horizon, &schedule, record_);
     if (record_.steps() > grid_.steps()) {
       throw Error(ErrorCode::SolverFailed,
-                  fmt::format("a run made {} macro steps where {} were foreseen", record_.steps(), grid_.steps()));
+                  {FactCode::StepsBeyondPlan, {}, {{"steps", record_.steps()}, {"planned", grid_.steps()}}});
     }
     interrupted_ = summary.termination == Termination::Interrupted;
     LearnIteration iteration = judged(record_, run_.system().graph());
@@ -148,7 +148,7 @@ class Learner {
     return iteration.error;
   }
 
-  /// Of the runs to one horizon who went further is better; of those who went as far, who was nearer.
+  /// Of the runs to one horizon the one that went further is better; of those that went as far, the nearer one.
   void keep_if_best(const LearnIteration& iteration) {
     if (best_ && (!std::isfinite(iteration.error) || iteration.horizon < best_->reached ||
                   (iteration.horizon == best_->reached && !(iteration.error < best_->error)))) {
@@ -204,8 +204,8 @@ class Learner {
   LearnResult result_;
 };
 
-/// The method that can be corrected, held inputs, fixed step; outputs with feedthrough late, or held if the file says
-/// so.
+/// The method that can be corrected, held inputs, fixed step; outputs with feedthrough late, or held if the file
+/// requests that.
 SystemDescription prepared_for_learning(SystemDescription description, std::vector<Fact>& notes) {
   const auto& learnable = learnable_method();
   if (description.method.value != learnable) {
@@ -260,7 +260,7 @@ LearnPlan planned(const CoupledSystem& system, const FoundFeedthrough& found, st
   return plan;
 }
 
-/// With those that are held: what they are told with is the same.
+/// With those that are held: they are sent in the same manner.
 std::vector<std::string> late_outputs(const LearnPlan& plan) {
   auto outputs = plan.delayed;
   outputs.insert(outputs.end(), plan.held.begin(), plan.held.end());
@@ -277,7 +277,7 @@ LearnResult learn(const SystemDescription& description, const LearnOptions& opti
   const FoundFeedthrough found = find_feedthrough(run);
   auto wires = learned_wires(run.system(), found.outputs, run.settings().step);
   if (wires.empty()) {
-    throw Error(ErrorCode::InvalidSystem, "there is nothing to learn: no connected output follows an input at once",
+    throw Error(ErrorCode::InvalidSystem, {FactCode::NothingToLearn},
                 {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Run the system with 'entrain run'"});
   }
   LearnPlan plan = planned(run.system(), found, wires);

@@ -38,7 +38,7 @@ std::vector<LearnedWire> learned_wires(const CoupledSystem& system, std::span<co
 }
 
 WireRecord::WireRecord(std::vector<LearnedWire> wires, std::size_t outputs_of_all)
-    : wires_(std::move(wires)), first_input_(outputs_of_all), received_(wires_.size()), told_(wires_.size()) {}
+    : wires_(std::move(wires)), first_input_(outputs_of_all), received_(wires_.size()), sent_(wires_.size()) {}
 
 std::string name_of(const LearnedWire& wire, const Graph& graph) {
   return graph.name(wire.connection.output) + " -> " + graph.name(wire.connection.input);
@@ -47,7 +47,7 @@ std::string name_of(const LearnedWire& wire, const Graph& graph) {
 void WireRecord::clear() {
   times_.clear();
   for (auto& values : received_) values.clear();
-  for (auto& values : told_) values.clear();
+  for (auto& values : sent_) values.clear();
 }
 
 void WireRecord::begin(std::span<const Signal> signals, const RunSummary&) {
@@ -59,7 +59,7 @@ void WireRecord::communicated(const Sample& sample, const RunSummary& summary) {
   times_.push_back(sample.t);
   for (std::size_t w = 0; w < wires_.size(); ++w) {
     const Connection& connection = wires_[w].connection;
-    told_[w].push_back(sample.values[connection.output]);
+    sent_[w].push_back(sample.values[connection.output]);
     if (summary.macro_steps > 0) received_[w].push_back(sample.values[first_input_ + connection.input]);
   }
 }
@@ -67,8 +67,8 @@ void WireRecord::communicated(const Sample& sample, const RunSummary& summary) {
 /// The output as it was at the communication time k of its subsystem; the latest known one after the last.
 double WireRecord::output_at(std::size_t w, std::size_t k) const {
   const LearnedWire& wire = wires_[w];
-  const std::size_t told_at = wire.late ? k + wire.source_span : k;
-  return told_[w][std::min(told_at, told_[w].size() - 1)];
+  const std::size_t sent_at = wire.late ? k + wire.source_span : k;
+  return sent_[w][std::min(sent_at, sent_[w].size() - 1)];
 }
 
 double WireRecord::meant(std::size_t w, std::size_t k) const {

@@ -8,11 +8,11 @@
 
 namespace entrain {
 
-/// One step of a subsystem, linear: x <- A x + B u; what it tells is C x + D u.
+/// One step of a subsystem, linear: x <- A x + B u; its outputs are C x + D u.
 struct StepMatrices {
   Matrix A, B, C, D;
   std::size_t span = 1;    ///< macro steps that it takes
-  std::vector<bool> late;  ///< by output: told one step late, with the states and inputs that the step began with
+  std::vector<bool> late;  ///< by output: sent one step late, with the states and inputs that the step began with
 };
 
 /// Macro steps after which all have communicated: the least common multiple of their spans.

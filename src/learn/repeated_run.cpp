@@ -23,7 +23,7 @@ void RepeatedRun::make() {
 
 void RepeatedRun::rewind() {
   if (!std::exchange(used_, true)) return;
-  if (all_can_be_reset() && !std::exchange(spoilt_, false)) {
+  if (all_can_be_reset() && !std::exchange(rebuild_, false)) {
     system().engine().reset();
   } else {
     make();
@@ -64,7 +64,7 @@ RunSummary RepeatedRun::run(Time horizon, CorrectionSchedule* corrections, Obser
   runner.correct(corrections);
   runner.observe(observer);
   runner.run_until(horizon);
-  if (runner.summary().termination == Termination::Failed) spoil();
+  if (runner.summary().termination == Termination::Failed) require_rebuild();
   return runner.summary();
 }
 

@@ -27,7 +27,7 @@ class RepeatedRun {
   /// Subsystems initialised at the start, signals consistent: for a look at them. The next run begins afresh.
   void initialize();
   /// A subsystem has failed: all are made anew before the next run.
-  void spoil() { spoilt_ = true; }
+  void require_rebuild() { rebuild_ = true; }
   /// An option of the method, from the next run on.
   void set_option(const std::string& name, OptionValue value);
   /// Every option of the method in force.
@@ -44,7 +44,7 @@ class RepeatedRun {
   Settings settings_;
   Prepared prepared_;
   bool used_ = false;
-  bool spoilt_ = false;
+  bool rebuild_ = false;
 };
 
 }  // namespace entrain

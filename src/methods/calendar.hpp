@@ -20,8 +20,8 @@ struct Rhythm {
 };
 Rhythm rhythm_of(const Capabilities& can, Duration macro_step);
 
-/// Who steps when, on a common grid of macro steps: an imposed step may span several macro steps or fit into one
-/// several times; a macro step beyond a maximal step is cut.
+/// When each subsystem steps, on a common grid of macro steps: an imposed step may span several macro steps or fit into
+/// one several times; a macro step beyond a maximal step is cut.
 class Calendar {
  public:
   void start(const CoupledSystem& system, const RunSettings& settings);

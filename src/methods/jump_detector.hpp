@@ -9,11 +9,11 @@
 
 namespace entrain {
 
-/// Tells a jump of a signal from a fast change: a step that misses its prediction by a good part of the signal's range,
-/// and by far more than the steps before.
+/// Distinguishes a jump of a signal from a fast change: a step that misses its prediction by a good part of the
+/// signal's range, and by far more than the steps before.
 class JumpDetector {
  public:
-  /// Looks at these outputs only: a jump of one that nobody reads is nobody's concern.
+  /// Observes these outputs only: a jump of an output that no subsystem reads has no effect.
   void start(std::span<const double> values, std::span<const OutputId> watched);
   /// One step of all signals: what was predicted and what came. True when one of them jumped.
   bool jumped(std::span<const double> predicted, std::span<const double> actual);

@@ -45,12 +45,12 @@ void Monolithic::start(CoupledSystem& system, const RunSettings& settings) {
   output_rates_.assign(signals_.size(), 0.0);  // those of the constants stay zero
   equations_.clear();
   differentiates_inputs_ = false;
-  tells_steps_ = false;
+  reports_steps_ = false;
   indicators_ = 0;
   for (std::size_t s = 0; s < system.size(); ++s) {
     equations_.push_back(system.facets(SubsystemId{s}).equations);
     differentiates_inputs_ = differentiates_inputs_ || equations_[s]->reads_input_derivatives();
-    tells_steps_ = tells_steps_ || equations_[s]->wants_completed_steps();
+    reports_steps_ = reports_steps_ || equations_[s]->wants_completed_steps();
     const auto range = system.states_of(SubsystemId{s});
     equations_[s]->state(std::span(x_).subspan(range.first, range.count));
     indicators_ += equations_[s]->event_indicator_count();  // an FMU knows it once it has begun
@@ -84,7 +84,7 @@ void Monolithic::evaluate_signals(CoupledSystem& system, Time t, std::span<const
     });
     if (!differentiates_inputs_ || !update_input_slopes(system, t, x)) return;
   }
-  throw Error(ErrorCode::LoopNotSolved, "subsystems that differentiate their inputs form a loop",
+  throw Error(ErrorCode::LoopNotSolved, {FactCode::InputSlopesLoop},
               {.subsystem = {}, .variable = {}, .time = t, .remedy = "Couple them by a method with held inputs"});
 }
 
@@ -136,9 +136,9 @@ Time Monolithic::integrate_to_event(CoupledSystem& system, Time from, Time to) {
   OdeReached at{end, OdeReached::Cause::End};
   if (solver_) {
     OdeProblem problem{.derivatives = derivatives, .indicators = indicators};
-    if (tells_steps_) problem.step_completed = completed;
+    if (reports_steps_) problem.step_completed = completed;
     at = solver_->advance(from, end, x_, problem);
-  } else if (tells_steps_ && complete_step(system, end, x_)) {
+  } else if (reports_steps_ && complete_step(system, end, x_)) {
     at.cause = OdeReached::Cause::Stopped;
   }
   const bool event = stops_at_event || at.cause != OdeReached::Cause::End;
@@ -189,11 +189,10 @@ void Monolithic::settle_events(CoupledSystem& system, Time t) {
       culprit = s;
     }
     evaluate_signals(system, t, x_);
-    // A discrete change may show in an output alone; whoever reads it must see it as well.
+    // A discrete change may show in an output alone; subsystems that read it must see it as well.
     if (!again && x_ == before && signals_ == signals_before) return;
   }
-  throw Error(ErrorCode::SubsystemFailed,
-              fmt::format("its events cause each other without end ({} rounds at one time)", kMostRounds),
+  throw Error(ErrorCode::SubsystemFailed, {FactCode::EndlessEvents, {}, {{"rounds", kMostRounds}}},
               {.subsystem = system.graph().name(SubsystemId{culprit}), .variable = {}, .time = t, .remedy = {}});
 }
 

@@ -56,7 +56,8 @@ class Monolithic final : public Method {
   Time integrate(CoupledSystem& system, Time from, Time to);
   /// To `to` or to the first event, which is handled there.
   Time integrate_to_event(CoupledSystem& system, Time from, Time to);
-  /// Tells those who want to know. True when one of them wants an event handled here, or the run ended.
+  /// Reports the step to subsystems that require it. True when one of them requests an event here, or the end of the
+  /// run.
   bool complete_step(CoupledSystem& system, Time t, std::span<const double> x);
   bool stop_requested(CoupledSystem& system);
   void indicate(CoupledSystem& system, Time t, std::span<const double> x, std::span<double> z);
@@ -68,7 +69,7 @@ class Monolithic final : public Method {
   std::uint64_t step_ = 0;
   std::vector<Equations*> equations_;
   bool differentiates_inputs_ = false;
-  bool tells_steps_ = false;    ///< a subsystem wants to be told every internal step
+  bool reports_steps_ = false;  ///< a subsystem requires a report of every internal step
   std::size_t indicators_ = 0;  ///< of all subsystems
   std::optional<SignalEvaluation> evaluation_;
   std::optional<OdeSolver> solver_;  // none without states

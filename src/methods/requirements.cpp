@@ -107,7 +107,7 @@ class Matching {
   }
 
   /// The macro step is cut for a maximal step; the parts, and those of a shorter last step, must not fall below the
-  /// minimal one. Who adapts the step leaves no shorter last one.
+  /// minimal one. A method that adapts the step leaves no shorter last one.
   void check_step_limits(SubsystemId s, const Capabilities& can) {
     const Duration h = settings_.step;
     const auto& name = graph_.name(s);

@@ -25,7 +25,7 @@ StepLimits StepSettings::limits(const DefaultLimits& defaults, Duration step_of_
 }
 
 Duration StepController::next(Duration size, double growth, Duration cut_proposal) const {
-  // A step that was cut says nothing against the longer one proposed before.
+  // A step that was cut is no reason against the longer one proposed before.
   const Duration longest = std::max(settings_.most_growth * size, cut_proposal);
   return std::clamp(growth * size, settings_.least_growth * size, longest);
 }

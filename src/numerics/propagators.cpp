@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "entrain/error.hpp"
+#include "entrain/fact_codes.hpp"
 #include "numerics/dense.hpp"
 #include "numerics/exponential.hpp"
 
@@ -133,7 +134,7 @@ void require_finite(const SparseMatrix& a, const Matrix& c) {
     return std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v); });
   };
   if (finite(a.values) && finite(c.values)) return;
-  throw Error(ErrorCode::SolverFailed, "the linearization is not finite",
+  throw Error(ErrorCode::SolverFailed, {FactCode::JacobianNotFinite},
               {"", "", std::nullopt, "Check the directional derivatives of this subsystem"});
 }
 

@@ -10,14 +10,20 @@
 
 #include "base/csv.hpp"
 #include "entrain/error.hpp"
+#include "entrain/fact_codes.hpp"
 
 namespace entrain {
 namespace {
 
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
-Error malformed(const std::filesystem::path& file, std::size_t line, const std::string& what) {
-  return Error(ErrorCode::FileFailed, fmt::format("{}:{}: {}", file.string(), line, what));
+Error malformed(const std::filesystem::path& file, std::size_t line, Fact fact) {
+  fact.where = {file.string(), static_cast<int>(line), 0};
+  return Error(ErrorCode::FileFailed, std::move(fact));
+}
+
+Fact wrong_count(std::size_t cells, std::size_t expected) {
+  return {FactCode::CsvCellCount, {}, {{"cells", cells}, {"expected", expected}}};
 }
 
 bool is_time(std::string_view name) {
@@ -35,7 +41,7 @@ std::string_view trimmed(std::string_view cell) {
 double number(std::string_view cell, const std::filesystem::path& file, std::size_t line) {
   if (const auto value = csv_number(cell)) return *value;
   if (cell == "true" || cell == "false") return cell == "true" ? 1.0 : 0.0;
-  throw malformed(file, line, fmt::format("'{}' is not a number", cell));
+  throw malformed(file, line, {FactCode::CsvNoNumber, {}, {{"cell", cell}}});
 }
 
 /// The cells of one row, without its line end. Throws when they are not as many as the columns and the time.
@@ -52,7 +58,7 @@ void read_row(std::string_view row, std::size_t line, const std::filesystem::pat
     (cells == 0 ? results.times : results.columns[cells - 1]).push_back(value);
     if (cells > 0) results.known[cells - 1].push_back(!cell.empty());
   }
-  if (cells != expected) throw malformed(file, line, fmt::format("{} cells where the header has {}", cells, expected));
+  if (cells != expected) throw malformed(file, line, wrong_count(cells, expected));
 }
 
 /// A row with quoted cells, which may hold texts: those are no numbers.
@@ -60,7 +66,7 @@ void read_row_with_texts(const std::vector<std::string>& cells, std::size_t line
                          CsvResults& results) {
   const std::size_t expected = results.columns.size() + 1;
   if (cells.size() != expected) {
-    throw malformed(file, line, fmt::format("{} cells where the header has {}", cells.size(), expected));
+    throw malformed(file, line, wrong_count(cells.size(), expected));
   }
   results.times.push_back(number(trimmed(cells[0]), file, line));
   for (std::size_t i = 1; i < expected; ++i) {
@@ -74,23 +80,24 @@ void read_row_with_texts(const std::vector<std::string>& cells, std::size_t line
 }
 
 /// What a file is whose first line does not begin with the time.
-std::string no_header(std::string_view text) {
+Fact no_header(std::string_view text) {
   const auto first_line = text.substr(0, text.find('\n'));
-  if (text.empty()) return "the file is empty";
-  if (is_time(trimmed(first_line.substr(0, first_line.find(','))))) return "the file ends within its header";
+  if (text.empty()) return {FactCode::CsvEmpty};
+  if (is_time(trimmed(first_line.substr(0, first_line.find(','))))) return {FactCode::CsvHeaderCut};
   for (const auto& [separator, name] : {std::pair{';', "semicolons"}, std::pair{'\t', "tabs"}}) {
     if (is_time(trimmed(first_line.substr(0, first_line.find(separator))))) {
-      return fmt::format("the cells are separated by {}; write commas, and points in the numbers", name);
+      return {FactCode::CsvSeparator, {}, {{"separator", name}}};
     }
   }
-  return fmt::format("no header that starts with 'time', but '{}'", trimmed(first_line.substr(0, 40)));
+  return {FactCode::CsvNoHeader, {}, {{"first", trimmed(first_line.substr(0, 40))}}};
 }
 
 void check_time(const CsvResults& results, std::size_t line, const std::filesystem::path& file) {
   const auto& times = results.times;
-  if (std::isnan(times.back())) throw malformed(file, line, "a row without a time");
+  if (std::isnan(times.back())) throw malformed(file, line, {FactCode::CsvNoTime});
   if (times.size() > 1 && times.back() < times[times.size() - 2]) {
-    throw malformed(file, line, fmt::format("the time falls, from {} to {}", times[times.size() - 2], times.back()));
+    throw malformed(file, line,
+                    {FactCode::CsvTimeFalls, {}, {{"from", times[times.size() - 2], "s"}, {"to", times.back(), "s"}}});
   }
 }
 

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "entrain/error.hpp"
+#include "entrain/fact_codes.hpp"
 #include "read/results_readers.hpp"
 #include "record/hdf5_support.hpp"
 
@@ -30,7 +31,7 @@ class Hdf5Reader {
 
  private:
   Error unreadable(const std::string& why) const {
-    return Error(ErrorCode::FileFailed, fmt::format("cannot read '{}': {}", path_.string(), why));
+    return Error(ErrorCode::FileFailed, {FactCode::FileFailed, {path_.string()}, {{"what", "read"}, {"why", why}}});
   }
 
   static std::vector<std::string> links_of(hid_t group) {

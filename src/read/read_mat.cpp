@@ -7,6 +7,7 @@
 #include <map>
 
 #include "entrain/error.hpp"
+#include "entrain/fact_codes.hpp"
 #include "read/results_readers.hpp"
 #include "record/mat_layout.hpp"
 
@@ -63,7 +64,7 @@ class MatReader {
 
  private:
   Error unreadable(const std::string& why) const {
-    return Error(ErrorCode::FileFailed, fmt::format("cannot read '{}': {}", path_.string(), why));
+    return Error(ErrorCode::FileFailed, {FactCode::FileFailed, {path_.string()}, {{"what", "read"}, {"why", why}}});
   }
 
   void read_matrix() {

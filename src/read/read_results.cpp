@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "entrain/error.hpp"
+#include "entrain/fact_codes.hpp"
 #include "entrain/system_description.hpp"
 #include "read/csv_reader.hpp"
 #include "record/results_file.hpp"
@@ -80,7 +81,7 @@ fs::path find_results(const fs::path& folder) {
     if (newest.empty() || fs::last_write_time(file) > fs::last_write_time(newest)) newest = file;
   }
   if (!newest.empty()) return newest;
-  throw Error(ErrorCode::FileFailed, fmt::format("'{}' holds no results of a run", folder.string()),
+  throw Error(ErrorCode::FileFailed, {FactCode::NoResults, {folder.string()}},
               {.subsystem = {},
                .variable = {},
                .time = std::nullopt,

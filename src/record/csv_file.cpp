@@ -9,6 +9,7 @@
 #include "base/csv.hpp"
 #include "base/values.hpp"
 #include "entrain/error.hpp"
+#include "entrain/fact_codes.hpp"
 #include "record/results_file.hpp"
 #include "record/row_file.hpp"
 #include "record/shortest_decimal.hpp"
@@ -83,12 +84,12 @@ class CsvFile : public ResultsFile {
     if (!continued_) return file_->write_header(header);
     std::string found(header.size(), '\0');
     std::ifstream(path_, std::ios::binary).read(found.data(), std::ssize(found));
-    if (found != header) refuse("it has other columns, or is not there");
+    if (found != header) refuse(FactCode::ResultsOtherColumns);
   }
   void continue_after(std::optional<Time> last) override {
     if (!continued_) return;
     const KeptRows kept = rows_until(path_, last.value_or(-std::numeric_limits<Time>::infinity()));
-    if (kept.last != last) refuse(fmt::format("it has no row at t = {} s, where the checkpoint is", *last));
+    if (kept.last != last) refuse(FactCode::ResultsRowMissing, {{"time", *last, "s"}});
     file_.emplace(path_, kept.bytes);
   }
 
@@ -122,8 +123,8 @@ class CsvFile : public ResultsFile {
   }
 
  private:
-  [[noreturn]] void refuse(const std::string& why) const {
-    throw Error(ErrorCode::FileFailed, fmt::format("cannot go on in '{}': {}", path_.string(), why),
+  [[noreturn]] void refuse(FactCode code, std::vector<FactValue> values = {}) const {
+    throw Error(ErrorCode::FileFailed, {code, {path_.string()}, std::move(values)},
                 {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Leave --append away"});
   }
   /// Those of the row that are no real numbers; returns how many characters they have.

@@ -14,6 +14,7 @@
 #include <span>
 
 #include "base/file_error.hpp"
+#include "entrain/fact_codes.hpp"
 #include "record/hdf5_support.hpp"
 #include "record/hdf5_values.hpp"
 #include "record/results_file.hpp"
@@ -54,7 +55,7 @@ class Hdf5File : public ResultsFile {
     H5Pset_link_creation_order(in_order.id(), kInOrder);
     const auto access = written_by_flush_only();
     file_ = {H5Fcreate(path_.c_str(), H5F_ACC_TRUNC, in_order.id(), access.id()), H5Fclose};
-    if (!file_.valid()) throw refused("cannot create");
+    if (!file_.valid()) throw refused("create");
   }
 
   void write_header(const RecordedLayout& layout) override {
@@ -149,7 +150,8 @@ class Hdf5File : public ResultsFile {
   /// call that succeeded.
   Error refused(std::string_view action) const {
     if (errno != 0) return file_error(action, path_, errno);
-    return Error(ErrorCode::FileFailed, fmt::format("{} '{}': HDF5 refused", action, path_.string()),
+    return Error(ErrorCode::FileFailed,
+                 {FactCode::FileFailed, {path_.string()}, {{"what", action}, {"why", "HDF5 refused"}}},
                  {.subsystem = {},
                   .variable = {},
                   .time = std::nullopt,
@@ -157,7 +159,7 @@ class Hdf5File : public ResultsFile {
   }
 
   void require(bool good) const {
-    if (!good) throw refused("cannot write");
+    if (!good) throw refused("write");
     errno = 0;
   }
 

@@ -4,6 +4,7 @@
 
 #include "base/bytes.hpp"
 #include "base/values.hpp"
+#include "entrain/fact_codes.hpp"
 #include "entrain/recording.hpp"
 #include "record/background_writer.hpp"
 #include "record/held_values.hpp"
@@ -171,7 +172,7 @@ void Recorder::Impl::resume(const Sample& sample, std::span<const std::byte> mem
   std::vector<std::size_t> chosen;
   from_bytes(memory, chosen, *grid_, held_);
   if (chosen != chosen_) {
-    throw Error(ErrorCode::InvalidSystem, "the checkpoint was written by a run that recorded other signals");
+    throw Error(ErrorCode::InvalidSystem, {FactCode::OtherSignalsRecorded});
   }
   file_->continue_after(grid_->last_row_time());
 }

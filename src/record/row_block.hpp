@@ -8,7 +8,7 @@
 
 namespace entrain {
 
-/// Rows of numbers on their way to a file. Has its full size from the start: adding a row allocates nothing.
+/// Rows of numbers to be written to a file. Has its full size from the start: adding a row allocates nothing.
 class RowBlock {
  public:
   /// `discrete`: how many of the columns are no real numbers, and kept exactly as well.

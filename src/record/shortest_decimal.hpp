@@ -6,7 +6,7 @@
 namespace entrain {
 
 /// The fewest decimal digits that read back to the same double: digits x 10^exponent. None (0) of a value that is
-/// written in another way: zero, what is not finite, and integers that doubles do not all hold.
+/// written differently: zero, what is not finite, and integers that doubles do not all hold.
 struct ShortestDecimal {
   double value;
   std::uint64_t digits;

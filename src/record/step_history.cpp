@@ -16,7 +16,7 @@ constexpr std::size_t kMostNumbers = std::size_t{1} << 20U;
 constexpr std::size_t kMostSpans = 2048;
 constexpr std::size_t kFewestSpans = 64;
 
-bool tells_of_steps(const Signal& signal) {
+bool shows_steps(const Signal& signal) {
   return signal.causality == Causality::Method &&
          (signal.name.ends_with(":order") || signal.name.ends_with(".time:step"));
 }
@@ -27,7 +27,7 @@ void StepHistory::begin(std::span<const Signal> signals, const RunSummary& summa
   channels_ = {{"step", "s"}, {"iterations", ""}, {"rejected", ""}};
   own_signals_.clear();
   for (std::size_t i = 0; i < signals.size() && own_signals_.size() < kMostOwnSignals; ++i) {
-    if (!tells_of_steps(signals[i])) continue;
+    if (!shows_steps(signals[i])) continue;
     own_signals_.push_back({i, signals[i].subsystem});
     channels_.push_back({signals[i].name, signals[i].unit});
   }

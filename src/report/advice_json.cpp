@@ -89,7 +89,7 @@ Json advice_part(const Front& front) {
 Json advice_part(const HeatMap& of) {
   Json rows = Json::array();
   for (const auto& row : of.radius) rows.push_back(numbers(row));
-  return {{"way", of.config},
+  return {{"config", of.config},
           {"x", {{"name", of.x.name}, {"values", numbers(of.x.values)}}},
           {"y", {{"name", of.y.name}, {"values", numbers(of.y.values)}}},
           {"radius", std::move(rows)}};
@@ -127,7 +127,7 @@ Json advice_part(const Match& of, const Advice& advice) {
           {"length", number(of.length)}};
 }
 
-/// Ways and steps of which both error and cost are known.
+/// Configs and steps of which both error and cost are known.
 Json choices_of(const Advice& advice) {
   Json list = Json::array();
   for (const auto& of : advice.candidates) {
@@ -168,7 +168,7 @@ Json page_data(const Advice& advice) {
     Json entry{{"name", of.title()}, {"usable", of.obstacles.empty()}};
     if (!of.obstacles.empty()) entry["why_not"] = render(of.obstacles.front());
     entry["radius"] = number(of.radius);
-    entry["growth"] = of.radius ? of.growth() : "not foretold";
+    entry["growth"] = of.radius ? of.growth() : "not forecast";
     entry["error"] = number(of.merit());
     entry["cost"] = number(of.calls_per_step);
     methods.push_back(std::move(entry));
@@ -189,7 +189,7 @@ std::string advice_json(const Advice& advice) {
   Json measured = Json::array();
   for (const auto& of : advice.measured) {
     Json entry = advice_part(static_cast<const MethodConfig&>(advice.candidates[of.candidate]));
-    entry["foretold"] = number(of.foretold);
+    entry["forecast"] = number(of.forecast);
     entry["measured"] = number(of.measured);
     measured.push_back(std::move(entry));
   }

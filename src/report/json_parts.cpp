@@ -113,6 +113,15 @@ nlohmann::ordered_json json_of(std::span<const Fact> facts) {
   return list;
 }
 
+nlohmann::ordered_json json_of(const Error& error) {
+  auto json = json_of(error.fact());
+  const auto& [subsystem, variable, time, remedy] = error.context();
+  if (!subsystem.empty()) json["subsystem"] = subsystem;
+  if (!variable.empty()) json["variable"] = variable;
+  if (time) json["time"] = *time;
+  return json;
+}
+
 Fact fact_from(const nlohmann::ordered_json& json) {
   const auto code = fact_code(json.value("code", ""));
   if (!code) {

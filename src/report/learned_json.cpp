@@ -5,8 +5,10 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "base/quoting.hpp"
 #include "base/replace_file.hpp"
 #include "base/text_file.hpp"
+#include "entrain/fact_codes.hpp"
 #include "report/json_parts.hpp"
 
 namespace entrain {
@@ -46,7 +48,7 @@ Learned learned_of(const Json& json) {
   learned.step = json.at("step").get<double>();
   const auto& steps = json.at("steps");
   if (!steps.is_number_unsigned()) {
-    throw Error(ErrorCode::InvalidSystem, fmt::format("steps = {} is no number of macro steps", steps.dump()));
+    throw Error(ErrorCode::InvalidSystem, {FactCode::LearnedStepCount, {}, {{"steps", steps.dump()}}});
   }
   learned.steps = steps.get<std::uint64_t>();
   // JSON knows no infinity: null is the error of runs that all diverged.
@@ -55,10 +57,10 @@ Learned learned_of(const Json& json) {
   for (const auto& [name, value] : json.at("options").items()) learned.options[name] = option_of(value);
   learned.description = json.at("description").get<std::vector<std::string>>();
   const auto& corrections = json.at("corrections");
-  for (const auto& [name, values] : corrections.items()) {  // before memory is taken for as many as it says
+  for (const auto& [name, values] : corrections.items()) {  // before memory is allocated for the stated number
     if (values.size() == learned.steps) continue;
     throw Error(ErrorCode::InvalidSystem,
-                fmt::format("{} corrections of '{}' instead of {}", values.size(), name, learned.steps));
+                {FactCode::LearnedCount, {name}, {{"count", values.size()}, {"steps", learned.steps}}});
   }
   learned.corrections.resize(learned.steps * corrections.size());
   std::size_t i = 0;
@@ -103,20 +105,21 @@ Learned read_learned(const std::filesystem::path& path) {
   const auto file = std::filesystem::is_directory(path) ? path / "learned.json" : path;
   const auto text = read_text_file(
       file, {"a learned correction", "Name learned.json, or the folder that 'entrain learn' wrote it to", kMostBytes});
-  const auto refuse = [&](const std::string& why) {
-    throw Error(ErrorCode::InvalidSystem, fmt::format("'{}' is no learned correction: {}", file.string(), why),
+  const auto refuse = [&](const Error& error) {
+    throw Error(ErrorCode::InvalidSystem, quoting({FactCode::LearnedUnusable, {file.string()}}, error, error.message()),
                 {.subsystem = {}, .variable = {}, .time = {}, .remedy = "'entrain learn' writes one: learned.json"});
   };
   try {
     const Json json = Json::parse(text);
-    if (!json.is_object() || json.value("format", "") != kFormat) refuse("the format is another one");
+    if (!json.is_object() || json.value("format", "") != kFormat)
+      refuse(Error(ErrorCode::InvalidSystem, {FactCode::LearnedFormat}));
     Learned learned = learned_of(json);
     learned.file = file.string();
     return learned;
   } catch (const Json::exception& error) {
-    refuse(error.what());
+    refuse(Error(ErrorCode::InvalidSystem, error.what()));
   } catch (const Error& error) {
-    if (error.code() == ErrorCode::InvalidSystem && error.context().remedy.empty()) refuse(error.message());
+    if (error.code() == ErrorCode::InvalidSystem && error.context().remedy.empty()) refuse(error);
     throw;
   }
   return {};

@@ -16,7 +16,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// The runs that the page tells apart.
+// The runs that the page distinguishes.
 constexpr std::size_t kMeant = 0;
 constexpr std::size_t kBefore = 1;
 constexpr std::size_t kAfter = 2;

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "entrain/error.hpp"
+#include "entrain/fact_codes.hpp"
 #include "entrain/report.hpp"
 
 namespace entrain {
@@ -40,7 +41,7 @@ std::size_t room_in_page(const nlohmann::ordered_json& data) {
 
 void require_pages() {
   if (!page_template().empty()) return;
-  throw Error(ErrorCode::FileFailed, "reports are not included in this program",
+  throw Error(ErrorCode::FileFailed, {FactCode::ReportsMissing},
               {.subsystem = {},
                .variable = {},
                .time = std::nullopt,

@@ -34,7 +34,7 @@ std::string file_text(const fs::path& file) {
 }
 
 Error unreadable(const fs::path& file, const std::string& why) {
-  return Error(ErrorCode::FileFailed, fmt::format("cannot read '{}': {}", file.string(), why),
+  return Error(ErrorCode::FileFailed, {FactCode::FileFailed, {file.string()}, {{"what", "read"}, {"why", why}}},
                {.subsystem = {},
                 .variable = {},
                 .time = std::nullopt,
@@ -48,7 +48,7 @@ Json optional_json(const fs::path& file) {
 }
 
 std::vector<std::string> taken_away(const std::string& system, const fs::path& file) {
-  std::vector<Problem> ignored;  // it was run: what is wrong with it has been said
+  std::vector<Problem> ignored;  // it was run: what is wrong with it has been reported
   std::vector<std::string> result;
   for (const auto& subsystem : parse_system(system, file, ignored).subsystems) {
     for_each_subsystem_key([&](const auto& key) {
@@ -78,7 +78,7 @@ std::size_t not_finite(const Results& results) {
 }
 
 /// A killed run knows of its end only what it recorded.
-void mend_reached(Json& run, const Results& results) {
+void correct_reached(Json& run, const Results& results) {
   if (run.value("termination", "") != "running") return;
   for (const auto& axis : results.axes) {
     if (!axis.empty()) run["reached"] = std::max(run.value("reached", axis.back()), axis.back());
@@ -98,7 +98,7 @@ RunFolder read_run_folder(const fs::path& folder) {
   files.run = read_run_json(folder);
   files.results = read_results_file(find_results(folder));
   add_units(files.results, files.run);
-  mend_reached(files.run, files.results);
+  correct_reached(files.run, files.results);
   files.system = file_text(folder / "system.resolved.toml");
   files.steps = optional_json(folder / "steps.json");
   return files;
@@ -136,8 +136,7 @@ Json read_run_json(const fs::path& folder) {
   auto run = Json::parse(file_text(file), nullptr, false);
   if (!run.is_object() || !run.contains("subsystems")) throw unreadable(file, "this is no summary of a run");
   if (run.value("format", 1) > kRunFormat) {
-    throw Error(ErrorCode::FileFailed,
-                fmt::format("cannot read '{}': a newer version of the program wrote it", file.string()),
+    throw Error(ErrorCode::FileFailed, {FactCode::NewerFormat, {file.string()}},
                 {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Use that version, or run the system again"});
   }
   // Sentences in format 1.

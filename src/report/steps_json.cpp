@@ -12,7 +12,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Four digits are enough for a picture; whole numbers stay whole.
+/// Four digits are enough for a chart; whole numbers stay whole.
 Json rounded(double value) {
   constexpr double kMostWhole = 1e9;
   if (std::abs(value) < kMostWhole && value == std::floor(value)) return static_cast<std::int64_t>(value);
@@ -54,7 +54,7 @@ Json residual_of(const StepHistory& history, const RunSummary& summary) {
     double highest = 0.0;
     for (std::size_t c = 0; c < differences.channels(); ++c) {
       const double range = summary.connections[c].range;
-      if (!(differences.high(span, c) > 0.0)) continue;  // exact, or nobody communicated
+      if (!(differences.high(span, c) > 0.0)) continue;  // exact, or no subsystem communicated
       lowest = std::max(lowest, differences.low(span, c) / range);
       highest = std::max(highest, differences.high(span, c) / range);
     }

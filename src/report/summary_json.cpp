@@ -130,12 +130,19 @@ std::string summary_json(const RunSummary& summary, std::span<const Signal> reco
             {"parameters", changed_parameters(summary)},
             {"step_tolerances", summary.step_tolerances},
             {"learned_correction", correction_of(summary)}};
+  if (summary.failure) json["failure"] = json_of(*summary.failure);
   for (const auto& [time, name, value] : summary.changes) {
     json["changes"].push_back({{"time", time}, {"variable", name}, {"value", json_of(value)}});
   }
   if (summary.resumed_from) {
     json["resumed_from"] = {{"directory", summary.resumed_from->directory}, {"time", summary.resumed_from->time}};
   }
+  return json_text(json);
+}
+
+std::string error_json(const Error& error) {
+  Json json{{"failure", json_of(error)}};
+  for (const auto& problem : error.problems()) json["problems"].push_back(json_of(fact_of(problem)));
   return json_text(json);
 }
 

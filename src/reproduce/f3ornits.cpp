@@ -22,8 +22,7 @@ const std::vector<std::string> kMotion{"left.x", "left.v"};
 struct Motion {
   std::vector<double> x, v;
 
-  /// Without an error from the change on: it is announced to nobody, so that error depends on how late it happens to be
-  /// seen.
+  /// Without an error from the change on: it is not announced, so that error depends on how late it is detected.
   Motion followed_by(const Motion& exact) const {
     const auto change = static_cast<std::ptrdiff_t>(std::lround(kChangeTime / kGridStep));
     Motion motion = *this;
@@ -154,7 +153,7 @@ void add_variant(std::vector<ReproduceRow>& rows, const Examples& examples, cons
 }
 
 /// Over initial steps and tolerances: how late an unannounced change is seen is luck, so that only many runs together
-/// say something.
+/// are conclusive.
 struct Sweep {
   std::vector<double> errors;      // of x1 in %, sorted
   double longest_at_change = 0.0;  // s, of the steps across it

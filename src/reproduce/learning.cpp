@@ -9,6 +9,7 @@
 
 #include "description/system_file.hpp"
 #include "entrain/entrain.hpp"
+#include "entrain/fact_codes.hpp"
 #include "entrain/learning.hpp"
 #include "reproduce/entry.hpp"
 #include "reproduce/measure.hpp"
@@ -59,7 +60,8 @@ class Oscillator {
     simulation.observe(record);
     const auto& summary = simulation.run();
     if (summary.termination != Termination::Completed) {
-      throw Error(ErrorCode::SubsystemFailed, "the oscillator did not complete: " + summary.message);
+      throw Error(ErrorCode::SubsystemFailed,
+                  {FactCode::RunDidNotComplete, {"the oscillator"}, {{"why", summary.message}}});
     }
     return record;
   }

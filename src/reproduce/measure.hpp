@@ -12,7 +12,7 @@
 
 namespace entrain {
 
-/// A shipped system file, with the FMUs of its models if the example says so.
+/// A shipped system file, with the FMUs of its models if the example requests it.
 SystemDescription load_example(const Example& example, std::string_view method, double step);
 
 /// Runs it as `entrain run FILE --method M --step H --option ...` would and keeps chosen signals. Throws Error when the
@@ -28,7 +28,7 @@ struct CompletedRun {
   MemoryRecorder record;
   RunSummary summary;
 };
-/// As run_example, with any change of the description on the way, and with the summary.
+/// As run_example, with any change of the description, and with the summary.
 CompletedRun run_changed(const Example& example, std::string_view method,
                          const std::function<void(SystemDescription&)>& change,
                          const std::vector<std::string>& signals);

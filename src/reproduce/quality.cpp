@@ -17,7 +17,7 @@ const Tolerance kPrinted{1e-5, "the verified value is printed with five or six d
 const Tolerance kTenDigits{2e-7, "the verified value is printed with seven to ten digits"};
 const Tolerance kCounted{0.0, "a count"};
 
-/// The coupling of the oscillator, as in (41) of the paper unless told otherwise.
+/// The coupling of the oscillator, as in (41) of the paper by default.
 struct CouplingSpring {
   double stiffness = 1.0;  // c_k
   double damping = 2.0;    // d_k

@@ -39,7 +39,7 @@ LinearNetwork oscillator_network(const Examples& examples) {
   if (!prepared.system) throw Error(std::move(problems));
   prepared.system->engine().initialize(prepared.settings.start, prepared.settings.stop);
   auto linear = linearized(*prepared.system);
-  if (!linear.network) throw Error(ErrorCode::MissingCapability, render(linear.obstacles.front()));
+  if (!linear.network) throw Error(ErrorCode::MissingCapability, linear.obstacles.front());
   return std::move(*linear.network);
 }
 

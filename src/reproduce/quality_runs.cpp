@@ -135,7 +135,7 @@ std::vector<ReproduceRow> fig5(const Examples& examples) {
 
 std::vector<ReproduceEntry> quality_run_entries() {
   return {{"quality.fig2", "two-mass oscillator: four masters at a step of 1 s", &fig2},
-          {"quality.fig3", "relative consistency foretells the global error", &fig3},
+          {"quality.fig3", "relative consistency predicts the global error", &fig3},
           {"quality.fig5", "the limit of the step, predicted and in real runs", &fig5}};
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/suggest.hpp"
 #include "entrain/error.hpp"
+#include "entrain/fact_codes.hpp"
 #include "numerics/ode.hpp"
 #include "reproduce/entry.hpp"
 #include "reproduce/measure.hpp"
@@ -69,7 +70,8 @@ ReproduceResult reproduce(std::string_view id, const Examples& examples) {
     }
     known.push_back(entry.id);
   }
-  throw Error(ErrorCode::InvalidSystem, fmt::format("nothing to reproduce under '{}'; {}", id, suggestion(id, known)));
+  throw Error(ErrorCode::InvalidSystem, {FactCode::NothingToReproduce, {std::string(id)}},
+              {.subsystem = {}, .variable = {}, .time = {}, .remedy = suggestion(id, known)});
 }
 
 }  // namespace entrain

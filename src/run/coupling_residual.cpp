@@ -24,7 +24,7 @@ void CouplingResidual::begin(Time start) {
 void CouplingResidual::update(Time now) {
   const double* output = system_->outputs().data();
   for (SignalRange& range : ranges_) range.take(*output++);
-  if (!system_->all_at(now)) return compare_those_who_met(now);
+  if (!system_->all_at(now)) return compare_synchronized(now);
   all_met_ = true;
   const double* inputs = system_->inputs().data();
   double* difference = difference_.data();
@@ -35,7 +35,7 @@ void CouplingResidual::update(Time now) {
                                                 });
 }
 
-void CouplingResidual::compare_those_who_met(Time now) {
+void CouplingResidual::compare_synchronized(Time now) {
   for (std::size_t i = 0; i < difference_.size(); ++i) {
     if (!both_ends_communicated(InputId{i}, now)) continue;
     met_[i] = 1;

@@ -20,7 +20,7 @@ class CouplingResidual {
   /// Call after every macro step, with the time reached.
   void update(Time now);
 
-  /// What is told below holds for the signals as they were when this was called.
+  /// The values below hold for the signals as they were when this was called.
   void look_back();
   /// Relative to the range so far. NaN when its ends have not communicated at the same time since the start.
   double of(const Connection& connection) const;
@@ -37,7 +37,7 @@ class CouplingResidual {
   }
 
  private:
-  [[gnu::noinline]] void compare_those_who_met(Time now);
+  [[gnu::noinline]] void compare_synchronized(Time now);
   bool both_ends_communicated(InputId input, Time now) const;
   const std::string& unit_of(OutputId output) const;
 

@@ -10,7 +10,7 @@
 
 namespace entrain {
 
-/// The energy that the coupling makes or loses on the way: per bond, the power that one side received less what the
+/// The energy that the coupling adds or loses: per bond, the power that one side received less what the
 /// other side gave, at the end of every step (docs/theory/energy.md).
 class EnergyMonitor {
  public:

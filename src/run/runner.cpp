@@ -35,7 +35,13 @@ void forget_residuals(RunSummary& summary) {
   for (auto& connection : summary.connections) connection.max_residual = kUnknown;
 }
 
-/// What a run has done, of all that a summary tells: the rest is known again when it is prepared.
+/// What methods and observers of users throw keeps its own words.
+Error error_of(const std::exception& thrown) {
+  const auto* known = dynamic_cast<const Error*>(&thrown);
+  return known == nullptr ? Error(ErrorCode::SubsystemFailed, thrown.what()) : *known;
+}
+
+/// What a run has done, of all that a summary contains: the rest is known again when it is prepared.
 template <class Visitor>
 void visit_progress(Visitor& visit, RunSummary& summary) {
   visit(summary.reached, summary.macro_steps, summary.smallest_step, summary.largest_step, summary.rejected_steps,
@@ -78,7 +84,7 @@ void Runner::run_until(Time t) {
     if (summary_.termination == Termination::NotStarted) begin();
     advance_while_before(std::min(t, settings_.stop));
   } catch (const std::exception& error) {
-    finish(Termination::Failed, error.what());
+    fail(error);
     return;
   }
   if (summary_.termination == Termination::Running) {
@@ -90,13 +96,18 @@ void Runner::run_until(Time t) {
   }
 }
 
-void Runner::abandon(std::string message) {
-  if (summary_.termination == Termination::Running) finish(Termination::Failed, std::move(message));
+void Runner::abandon(const Error& fault) {
+  if (summary_.termination == Termination::Running) fail(fault);
+}
+
+void Runner::fail(const std::exception& error) {
+  summary_.failure = error_of(error);
+  finish(Termination::Failed, error.what());
 }
 
 void Runner::begin() {
   initialize();
-  if (!observers_.empty()) tell_observers();
+  if (!observers_.empty()) notify_observers();
 }
 
 void Runner::initialize() {
@@ -155,7 +166,7 @@ void Runner::advance_while_before(Time t) {
     residual_.update(summary_.reached);
     energy_.update(summary_.reached);
     for (auto* watcher : watchers_) watcher->after_step(system_, before, summary_.reached);
-    if (!observers_.empty() && summary_.reached > before) tell_observers();
+    if (!observers_.empty() && summary_.reached > before) notify_observers();
     if (stopper) {
       finish(Termination::Completed,
              fmt::format("ended by '{}' at t = {:.12g} s", system_.graph().name(*stopper), summary_.reached));
@@ -222,7 +233,7 @@ Sample Runner::sample() {
           differences_,     needs_.discrete ? system_.engine().discrete()->values() : std::span<const Value>()};
 }
 
-void Runner::tell_observers() {
+void Runner::notify_observers() {
   const Sample now = sample();
   for (auto* observer : observers_) observer->communicated(now, summary_);
 }
@@ -285,7 +296,7 @@ void Runner::refresh_residuals() {
   if (!measured) summary_.max_coupling_residual = kUnknown;
 }
 
-/// Instances of one FMU say the same; once is enough.
+/// Instances of one FMU report the same; once is enough.
 void Runner::collect_warnings() {
   const auto add = [this](Fact warning) {
     const auto& known = summary_.warnings;
@@ -320,6 +331,7 @@ void Runner::finish(Termination termination, std::string message) {
       if (summary_.termination == Termination::Completed) {
         summary_.termination = Termination::Failed;
         summary_.message = error.what();
+        summary_.failure = error_of(error);
       }
     }
   }
@@ -362,7 +374,7 @@ void Runner::resume(std::span<const std::byte> bytes, ResumedFrom from, const st
     const Sample now = sample();
     for (std::size_t i = 0; i < observers_.size(); ++i) observers_[i]->resume(now, summary_, observers[i]);
   } catch (const std::exception& error) {
-    finish(Termination::Failed, error.what());
+    fail(error);
   }
 }
 

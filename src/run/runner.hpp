@@ -19,7 +19,7 @@
 
 namespace entrain {
 
-/// The loop: initialises, lets the method advance, tells the observers, keeps the summary true.
+/// The loop: initialises, lets the method advance, notifies the observers, keeps the summary true.
 class Runner {
  public:
   /// `summary` comes with what is known before the run (names, parameters). Borrows system, method and interrupt.
@@ -34,12 +34,12 @@ class Runner {
   void watch(StepWatcher& watcher) { watchers_.push_back(&watcher); }
   /// Before every macro step, what the inputs are corrected by; borrowed, null = nothing.
   void correct(CorrectionSchedule* corrections) { corrections_ = corrections; }
-  /// To the first communication time at or after `t`. Ends the run (and tells the observers) at the stop time, on
+  /// To the first communication time at or after `t`. Ends the run (and notifies the observers) at the stop time, on
   /// failure and on interruption.
   void run_until(Time t);
 
   /// Ends a run that is under way as failed, from another thread: see Simulation::abandon.
-  void abandon(std::string message);
+  void abandon(const Error& fault);
 
   /// A call of run_until or resume is under way: an observer asks.
   bool is_inside() const { return inside_; }
@@ -74,13 +74,14 @@ class Runner {
   Sample sample();
   void advance_while_before(Time t);
   bool is_interrupted() const;
-  void tell_observers();
+  void notify_observers();
   void note_macro_step(Duration size);
   void fill_sample_values();
   void fill_slopes();
   void exchange_discrete();
   void collect_warnings();
   void finish(Termination termination, std::string message);
+  void fail(const std::exception& error);
   void refresh_summary();
   void refresh_residuals();
   void limit_seconds();

@@ -13,6 +13,7 @@
 #include "base/sha256.hpp"
 #include "description/system_file.hpp"
 #include "entrain/entrain.hpp"
+#include "entrain/fact_codes.hpp"
 #include "entrain/learning.hpp"
 #include "entrain/system.hpp"
 
@@ -49,12 +50,11 @@ struct FileHead {
 };
 constexpr std::size_t kHeadBytes = kLetters.size() + sizeof(std::uint32_t) + sizeof(std::uint64_t);
 
-[[noreturn]] void refuse(const fs::path& file, const std::string& why, const std::string& remedy = {}) {
-  throw Error(ErrorCode::FileFailed, fmt::format("the checkpoint '{}' {}", file.string(), why),
-              {.subsystem = {}, .variable = {}, .time = {}, .remedy = remedy});
+[[noreturn]] void refuse(Fact fact, const std::string& remedy = {}) {
+  throw Error(ErrorCode::FileFailed, std::move(fact), {.subsystem = {}, .variable = {}, .time = {}, .remedy = remedy});
 }
 
-/// Where something was written says nothing about what it is.
+/// The place where something was written is no part of what it is.
 SystemDescription without_places(SystemDescription description) {
   description.file.clear();
   description.start.where = {};
@@ -110,7 +110,7 @@ std::string difference_of_texts(const std::string& then, const std::string& now)
 
 Bytes file_bytes(const fs::path& file) {
   std::ifstream stream(file, std::ios::binary);
-  if (!stream) throw file_error("cannot read", file, errno);
+  if (!stream) throw file_error("read", file, errno);
   const std::vector<char> read{std::istreambuf_iterator<char>(stream), {}};
   const auto bytes = std::as_bytes(std::span(read));
   return {bytes.begin(), bytes.end()};
@@ -157,28 +157,28 @@ void write_checkpoint(const fs::path& file, const CheckpointContent& content) {
 
 CheckpointContent read_checkpoint(const fs::path& file) {
   const Bytes all = file_bytes(file);
-  if (all.size() < kHeadBytes) refuse(file, "is cut short");
+  if (all.size() < kHeadBytes) refuse({FactCode::CheckpointCut, {file.string()}, {{"bytes", all.size()}}});
   FileHead head;
   from_bytes(std::span(all).first(kHeadBytes), head);
-  if (head.letters != kLetters) refuse(file, "is no checkpoint of Entrain");
+  if (head.letters != kLetters) refuse({FactCode::NoCheckpoint, {file.string()}});
   if (head.format != kFormatVersion) {
-    refuse(file, fmt::format("is written in format {}; this version reads format {}", head.format, kFormatVersion),
+    refuse({FactCode::CheckpointFormat, {file.string()}, {{"format", head.format}, {"known", kFormatVersion}}},
            "Go on with the version that wrote it");
   }
   constexpr std::size_t kAround = kHeadBytes + sizeof(Sha256::Digest);
   if (all.size() < kAround || all.size() - kAround < head.size) {
-    refuse(file, fmt::format("is cut short: {} bytes", all.size()), "Go on from an earlier one");
+    refuse({FactCode::CheckpointCut, {file.string()}, {{"bytes", all.size()}}}, "Go on from an earlier one");
   }
   const auto before_sum = std::span(all).first(all.size() - sizeof(Sha256::Digest));
   const auto sum = sha256(before_sum);
   if (!std::equal(sum.begin(), sum.end(), all.end() - std::ssize(sum)) || all.size() - kAround != head.size) {
-    refuse(file, "is damaged: its checksum does not fit", "Go on from an earlier one");
+    refuse({FactCode::CheckpointDamaged, {file.string()}}, "Go on from an earlier one");
   }
   CheckpointContent content;
   ByteReader read(before_sum.subspan(kHeadBytes));
   read(content.info);
   if (content.info.version != version()) {
-    refuse(file, fmt::format("was written by Entrain {}; this is {}", content.info.version, version()),
+    refuse({FactCode::CheckpointVersion, {file.string()}, {{"version", content.info.version}, {"known", version()}}},
            "Go on with the version that wrote it");
   }
   read(content.identity, content.changes, content.run);

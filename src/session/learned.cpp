@@ -17,8 +17,8 @@
 namespace entrain {
 namespace {
 
-[[noreturn]] void refuse(const std::string& message) {
-  throw Error(ErrorCode::InvalidSystem, message,
+[[noreturn]] void refuse_correction(Fact fact) {
+  throw Error(ErrorCode::InvalidSystem, std::move(fact),
               {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Learn again with 'entrain learn'"});
 }
 
@@ -28,8 +28,7 @@ InputId connected_input(const Graph& graph, const std::string& name) {
     known.push_back(graph.name(connection.input));
     if (known.back() == name) return connection.input;
   }
-  refuse(fmt::format("the learned correction is for the input '{}', which no connection feeds; {}", name,
-                     suggestion(name, known)));
+  refuse_correction({FactCode::LearnedInput, {name}, {{"suggestion", suggestion(name, known)}}});
 }
 
 /// The first line of `one` that `other` has not.
@@ -43,8 +42,10 @@ std::string first_missing(const std::vector<std::string>& one, const std::vector
 void require_same_system(const Learned& learned, const SystemDescription& description) {
   const auto here = description_lines(description);
   if (learned.description.empty() || here == learned.description) return;
-  refuse(fmt::format("the correction was learned for '{}' as it was then: {}; this run has: {}", learned.system,
-                     first_missing(learned.description, here), first_missing(here, learned.description)));
+  refuse_correction(
+      {FactCode::LearnedOtherSystem,
+       {learned.system},
+       {{"then", first_missing(learned.description, here)}, {"now", first_missing(here, learned.description)}}});
 }
 
 }  // namespace
@@ -93,21 +94,25 @@ std::vector<std::string> description_lines(const SystemDescription& description)
 CorrectionSchedule scheduled(const Learned& learned, const SystemDescription& description, const Graph& graph,
                              const RunSettings& settings) {
   if (!same_time(learned.step, settings.step) || !(learned.start == settings.start)) {
-    refuse(
-        fmt::format("the correction was learned from t = {} s in steps of {} s, but this run goes from {} s in steps "
-                    "of {} s",
-                    learned.start, learned.step, settings.start, settings.step));
+    refuse_correction({FactCode::LearnedOtherGrid,
+                       {},
+                       {{"start", learned.start, "s"},
+                        {"step", learned.step, "s"},
+                        {"run_start", settings.start, "s"},
+                        {"run_step", settings.step, "s"}}});
   }
   if (learned.corrections.size() != learned.steps * learned.inputs.size()) {
-    refuse(fmt::format("the learned correction has {} numbers instead of {} for each of its {} inputs",
-                       learned.corrections.size(), learned.steps, learned.inputs.size()));
+    refuse_correction(
+        {FactCode::LearnedNumbers,
+         {},
+         {{"count", learned.corrections.size()}, {"steps", learned.steps}, {"inputs", learned.inputs.size()}}});
   }
   std::vector<InputId> inputs;
   for (const auto& name : learned.inputs) inputs.push_back(connected_input(graph, name));
   require_same_system(learned, description);
   const auto steps = Grid(settings.start, settings.stop, settings.step).steps();
   if (steps > learned.steps) {
-    refuse(fmt::format("the correction was learned for {} macro steps; this run has {}", learned.steps, steps));
+    refuse_correction({FactCode::LearnedTooShort, {}, {{"steps", learned.steps}, {"run_steps", steps}}});
   }
   return {graph, std::move(inputs), learned.corrections};
 }
@@ -116,8 +121,9 @@ SystemDescription with_learned(SystemDescription description, const Learned& lea
   for (const auto& [name, value] : options_of_learning()) {
     const auto found = learned.options.find(name);
     if (found != learned.options.end() && found->second != value) {
-      refuse(fmt::format("the learned correction says {} = {}, with which nothing can be learned or corrected", name,
-                         toml_text(found->second)));
+      refuse_correction({FactCode::LearnedWithOtherOption,
+                         {name},
+                         {{"value", toml_text(found->second)}, {"asked", toml_text(value)}}});
     }
   }
   description.method.value = learnable_method();

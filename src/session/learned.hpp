@@ -13,7 +13,7 @@ namespace entrain {
 /// held inputs and macro steps of one size, so that one number per macro step and input is all there is to learn.
 const std::map<std::string, OptionValue>& options_of_learning();
 
-/// What Learned::description says of a system: a line per value, with the table it stands in.
+/// What Learned::description contains of a system: a line per value, with the table it stands in.
 std::vector<std::string> description_lines(const SystemDescription& description);
 
 /// The corrections of a run of this system. Throws Error{InvalidSystem} when they were learned for another one.

@@ -64,7 +64,7 @@ ConfiguredMethods configured_methods(const SystemDescription& description, const
   return result;
 }
 
-/// Macro steps of a run whose file does not say: enough for a first look at most systems.
+/// Macro steps of a run whose file has no step: enough for a first look at most systems.
 constexpr double kDefaultSteps = 1000.0;
 
 /// What is really run can be run again from another folder.
@@ -147,7 +147,7 @@ void check_options(const SystemDescription& description, const ConfiguredMethods
 void check_bonds(const SystemDescription& description, const Method& method, const FoundBonds& found,
                  std::vector<Problem>& problems) {
   const auto needs = method.requirements();
-  const bool written = description.bonds && !description.bonds->empty();  // what is wrong with them has been told
+  const bool written = description.bonds && !description.bonds->empty();  // what is wrong with them has been reported
   if (needs.power_bonds.empty() || !found.bonds.empty() || written) return;
   problems.push_back(problem_of(Fact{FactCode::NeedsPowerBonds, {needs.power_bonds}}, "write them in [bonds]",
                                 description.method.where));

@@ -97,8 +97,7 @@ std::optional<Value> Session::start_of(SubsystemId s, std::size_t parameter) con
 
 void Session::require_outside(const char* what) const {
   if (runner_->is_inside()) {
-    throw Error(ErrorCode::InvalidSystem,
-                fmt::format("{} is not possible from an observer, while the run goes on", what));
+    throw Error(ErrorCode::InvalidSystem, {FactCode::NotFromObserver, {}, {{"what", what}}});
   }
 }
 
@@ -129,13 +128,13 @@ const RunSummary& Session::run_until(Time t) {
 void Session::set(std::string_view variable, const Value& value) {
   const auto termination = summary().termination;
   if (termination != Termination::NotStarted && termination != Termination::Running) {
-    throw Error(ErrorCode::InvalidSystem, fmt::format("'{}' cannot be set: the run has ended", variable),
+    throw Error(ErrorCode::InvalidSystem, {FactCode::SetAfterEnd, {std::string(variable)}},
                 {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Call reset first"});
   }
   const bool running = termination == Termination::Running;
   if (running && !runner_->is_initialized()) {
     throw Error(
-        ErrorCode::InvalidSystem, fmt::format("'{}' cannot be set while the run begins", variable),
+        ErrorCode::InvalidSystem, {FactCode::SetWhileBeginning, {std::string(variable)}},
         {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Set it before the run, or at its first sample"});
   }
   changes_->set(variable, value, running);
@@ -155,7 +154,7 @@ void Session::reset() {
   for (std::size_t s = 0; s < prepared_.system->size(); ++s) {
     if (!prepared_.system->capabilities(SubsystemId{s}).once_per_process) continue;
     throw Error(
-        ErrorCode::MissingCapability, "it cannot be run again: it can be made once per process only",
+        ErrorCode::MissingCapability, {FactCode::NotRunAgain},
         {.subsystem = prepared_.system->graph().name(SubsystemId{s}), .variable = {}, .time = {}, .remedy = {}});
   }
   const Changes::InForce at_start = changes_->at_start();
@@ -164,7 +163,7 @@ void Session::reset() {
 }
 
 const RunSummary& Session::abandon(const Error& fault) {
-  runner_->abandon(fault.what());
+  runner_->abandon(fault);
   return summary();
 }
 
@@ -182,14 +181,15 @@ double Session::value(std::string_view signal) const {
     if (is_called(all[i], signal)) return runner_->value(i);
     names.push_back(all[i].name);
   }
-  throw Error(ErrorCode::InvalidSystem, fmt::format("unknown signal '{}'; {}", signal, suggestion(signal, names)));
+  throw Error(ErrorCode::InvalidSystem, {FactCode::SignalUnknown, {std::string(signal)}},
+              {.subsystem = {}, .variable = {}, .time = {}, .remedy = suggestion(signal, names)});
 }
 
 std::unique_ptr<const Session::Checkpoint> Session::checkpoint() {
   auto& system = *prepared_.system;
   for (std::size_t s = 0; s < system.size(); ++s) {
     if (system.facets(SubsystemId{s}).rollback != nullptr) continue;
-    throw Error(ErrorCode::MissingCapability, "a checkpoint needs rollback in every subsystem; this one has none",
+    throw Error(ErrorCode::MissingCapability, {FactCode::NeedsRollback},
                 {.subsystem = system.graph().name(SubsystemId{s}), .variable = {}, .time = {}, .remedy = {}});
   }
   return std::make_unique<const Checkpoint>(system, runner_->position(), changes_->in_force(), checkpoints_hold_);
@@ -198,7 +198,7 @@ std::unique_ptr<const Session::Checkpoint> Session::checkpoint() {
 void Session::restore(const Checkpoint& checkpoint) {
   require_outside("going back to a checkpoint");
   if (!checkpoint.is_held()) {
-    throw Error(ErrorCode::InvalidSystem, "the checkpoint is of a run before the reset, or of another simulation");
+    throw Error(ErrorCode::InvalidSystem, {FactCode::CheckpointReleased});
   }
   // First the values, then the state: what a subsystem saved is more exact than what follows from its parameters.
   changes_->restore(checkpoint.changes());
@@ -217,16 +217,15 @@ void Session::require_serialization() const {
         rollback == nullptr ? "which cannot save its state" : "which can save its state, but not to a file"));
   }
   if (cannot.empty()) return;
-  throw Error(ErrorCode::MissingCapability,
-              fmt::format("a checkpoint file needs the state of every subsystem, and {} cannot give it: {}",
-                          cannot.size() == 1 ? "this one" : "these", fmt::join(cannot, ", ")));
+  throw Error(ErrorCode::MissingCapability, {FactCode::NeedsSerialization, cannot, {{"several", cannot.size()}}});
 }
 
 void Session::save(const std::filesystem::path& file, const std::string& directory) {
   const auto termination = summary().termination;
   if (termination == Termination::NotStarted || termination == Termination::Failed) {
-    throw Error(ErrorCode::InvalidSystem, fmt::format("no checkpoint can be written: the run has {}",
-                                                      termination == Termination::Failed ? "failed" : "not begun"));
+    throw Error(
+        ErrorCode::InvalidSystem,
+        {FactCode::CheckpointWithoutRun, {}, {{"state", termination == Termination::Failed ? "failed" : "not begun"}}});
   }
   require_serialization();
   CheckpointContent content;
@@ -240,18 +239,17 @@ void Session::save(const std::filesystem::path& file, const std::string& directo
 
 CheckpointContent Session::fitting_checkpoint(const std::filesystem::path& file) {
   if (runner_->summary().termination != Termination::NotStarted) {
-    throw Error(ErrorCode::InvalidSystem, "a run that has begun cannot go on from a checkpoint file",
+    throw Error(ErrorCode::InvalidSystem, {FactCode::ResumeAfterStart},
                 {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Call reset first"});
   }
   if (!changes_->at_start().empty()) {
-    throw Error(ErrorCode::InvalidSystem, "values were set before the run; a checkpoint file brings its own",
+    throw Error(ErrorCode::InvalidSystem, {FactCode::ResumeAfterSet},
                 {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Set them after it is resumed"});
   }
   auto content = read_checkpoint(file);
   const auto what = difference(content.identity, known_identity());
   if (what.empty()) return content;
-  throw Error(ErrorCode::InvalidSystem,
-              fmt::format("the checkpoint '{}' is of another system: {}", file.string(), what));
+  throw Error(ErrorCode::InvalidSystem, {FactCode::CheckpointOtherSystem, {file.string()}, {{"difference", what}}});
 }
 
 void Session::check_resume(const std::filesystem::path& file) {

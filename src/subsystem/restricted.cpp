@@ -77,7 +77,7 @@ class Restricted final : public Subsystem,
  private:
   void states(std::span<double> x) override { inner_->facets().states->states(x); }
   void derivatives(std::span<double>) override {
-    throw Error(ErrorCode::MissingCapability, "the state derivatives were taken away",
+    throw Error(ErrorCode::MissingCapability, {FactCode::DerivativesTakenAway},
                 {std::string(name()), "", std::nullopt, "Remove 'state_derivatives = false'"});
   }
   Time next_event(Time t) override {

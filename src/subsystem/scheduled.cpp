@@ -153,7 +153,7 @@ StepReport Scheduled::step(const Step& step, std::span<double> outputs) {
   return report;
 }
 
-/// The outputs with the new values, where the subsystem can tell them without a step.
+/// The outputs with the new values, where the subsystem can return them without a step.
 void Scheduled::refresh(const Step& step, Duration size, std::span<double> outputs) {
   if (!capabilities().output_refresh) return;
   for (std::size_t i = 0; i < inputs_.size(); ++i) inputs_[i] = step.inputs.value(i, size);

@@ -43,7 +43,7 @@ struct EstimatorOptions {
   double linearization_tolerance = 1e-6;
 
   void bind(OptionBinder& binder);
-  /// What limits cannot say; `method` is for the messages.
+  /// What limits cannot express; `method` is for the messages.
   void check(std::string_view method, const WrittenOptions& written, std::vector<Problem>& problems) const;
 };
 

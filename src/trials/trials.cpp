@@ -394,9 +394,9 @@ void Trials::adopt_trial(Own& own, const StepTask& task) {
 }
 
 std::string Trials::refusal() const {
-  const auto who = std::find_if(own_.begin(), own_.end(),
-                                [](const Own& own) { return own.rollback && !own.rollback->refusal.empty(); });
-  return who == own_.end() ? std::string() : who->rollback->refusal;
+  const auto refused = std::find_if(own_.begin(), own_.end(),
+                                    [](const Own& own) { return own.rollback && !own.rollback->refusal.empty(); });
+  return refused == own_.end() ? std::string() : refused->rollback->refusal;
 }
 
 void Trials::follow(const Trials& others) {

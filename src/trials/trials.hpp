@@ -23,7 +23,7 @@ struct TrialBlock {
 };
 
 /// Steps that do not count (docs/theory/trials.md). With rollback a trial is a real step that is taken back when the
-/// next one comes; without, it is the COSTARICA estimate. The caller cannot tell.
+/// next one comes; without, it is the COSTARICA estimate. The caller sees no difference.
 ///
 /// Per macro step: `begin`, any number of `run`, `commit`. Batches of all subsystems; each writes its own slots, so the
 /// result does not depend on the number of threads.
@@ -51,12 +51,13 @@ class Trials {
   void follow_inputs(std::span<double> values, std::span<double> slopes) const;
   /// All subsystems, under the polynomials in CoupledSystem::coefficients. One task per subsystem, in their order.
   void run(std::span<const StepTask> tasks, TrialBlock& result);
-  /// Why the first who did refused the latest trials: rejected, or its integrator gave up. Empty if nobody did.
+  /// Why the first subsystem that did refused the latest trials: rejected, or its integrator gave up. Empty if none
+  /// did.
   std::string refusal() const;
   /// Makes the step for good. A trial that was just made with the same inputs becomes the step. `result` receives the
   /// outputs as they are; slopes of estimated subsystems stay as they were.
   void commit(std::span<const StepTask> tasks, TrialBlock& result);
-  /// These estimates only predict what others try out and commit: not told as trials.
+  /// These estimates only predict what others try out and commit: not counted as trials.
   void only_predict() { counted_ = false; }
   /// What the latest commit, made by `others`, leaves to be known: how its inputs ended.
   void follow(const Trials& others);

@@ -76,7 +76,7 @@ std::array<double, 4> OutputCourses::weights_at(Time t, const Group& group, std:
 }
 
 /// Over the piece behind `left` the output changes far more than its neighbours would have it: a step that ends at an
-/// event tells only what is behind it.
+/// event shows only what is behind it.
 bool OutputCourses::jumps(const Group& group, std::size_t left, std::size_t output) {
   constexpr double kFarMore = 8.0;
   constexpr double kMore =

@@ -16,7 +16,7 @@
 #include "session/prepare.hpp"
 #include "session/session.hpp"
 #include "verify/output_courses.hpp"
-#include "verify/run_witness.hpp"
+#include "verify/run_measurements.hpp"
 
 namespace entrain {
 namespace {
@@ -106,14 +106,14 @@ void note_imposed_steps(const std::vector<SubsystemSummary>& subsystems, bool ow
   for (const auto& subsystem : subsystems) {
     const auto& imposed = subsystem.capabilities.imposed_step;
     if (!imposed) continue;
-    // On a common grid, shorter steps are only parts of the macro step that everybody refines.
+    // On a common grid, shorter steps are only parts of the macro step that every subsystem refines.
     if (!own_steps && *imposed <= result.step / 4 * (1 + 1e-9)) continue;
     result.unrefined.push_back(subsystem.name);
     result.remarks.push_back({FactCode::ImposedStepUnseen, {subsystem.name}, {{"step", *imposed, "s"}}});
   }
 }
 
-/// Whose steps are the same in all runs can agree to the last digit, and err by as much as those steps cost.
+/// Outputs of subsystems with the same steps in all runs can agree to the last digit, with the error of those steps.
 void mark_unseen(Verification& result) {
   for (auto& output : result.outputs) {
     const auto subsystem = output.name.substr(0, output.name.find('.'));
@@ -126,7 +126,7 @@ void mark_unseen(Verification& result) {
 }
 
 /// Runs that are hardly finer differ little, whatever their error.
-void note_steps_that_stay(const std::array<RunWitness, kRuns>& runs, Verification& result) {
+void note_steps_that_stay(const std::array<RunMeasurements, kRuns>& runs, Verification& result) {
   std::array<std::uint64_t, kRuns> macro_steps{};
   for (std::size_t k = 0; k < runs.size(); ++k) macro_steps[k] = runs[k].summary.macro_steps;
   constexpr double kLeastGrowth = 1.1;
@@ -217,7 +217,7 @@ class Refinement {
 SystemDescription refined(SystemDescription description, const std::vector<std::string>& tolerances, int k) {
   description.step->value /= divisor_of(k);
   for (const auto& name : tolerances) {
-    // Estimates of order 1 want a quarter of the tolerance for half the step; what others do shows in the order.
+    // Estimates of order 1 need a quarter of the tolerance for half the step; what others do shows in the order.
     auto& value = description.method_options[description.method.value][name].value;
     if (auto* number = std::get_if<double>(&value)) *number /= divisor_of(2 * k);
   }
@@ -226,10 +226,10 @@ SystemDescription refined(SystemDescription description, const std::vector<std::
 
 /// The run, or why it did not complete.
 std::optional<std::string> run_at(const SystemDescription& description, const RunOptions& options,
-                                  const Extensions& extensions, OutputCourses& courses, RunWitness& witness) {
+                                  const Extensions& extensions, OutputCourses& courses, RunMeasurements& measured) {
   Session session(description, options, extensions);
   session.observe(courses);
-  session.observe(witness);
+  session.observe(measured);
   const auto& summary = session.run();
   if (summary.termination == Termination::Completed) return std::nullopt;
   return fmt::format("the run with a step of {} s {}: {}", description.step->value, to_string(summary.termination),
@@ -272,12 +272,12 @@ Verification verify_chosen(const SystemDescription& written, const RunOptions& o
   }
   result.step = description.step->value;
   std::vector<OutputCourses> runs(kRuns);
-  std::array<RunWitness, kRuns> witnesses;
+  std::array<RunMeasurements, kRuns> measurements;
   for (int k = 0; k < kRuns; ++k) {
     auto& courses = runs[static_cast<std::size_t>(k)];
     if (k > 0) courses = OutputCourses(runs.data());
     result.failure = run_at(refined(description, tolerances, k), options, extensions, courses,
-                            witnesses[static_cast<std::size_t>(k)]);
+                            measurements[static_cast<std::size_t>(k)]);
     if (result.failure) return result;
   }
   UnitSizes sizes;
@@ -285,10 +285,10 @@ Verification verify_chosen(const SystemDescription& written, const RunOptions& o
   for (std::size_t i = 0; i < runs[0].outputs.size(); ++i) {
     result.outputs.push_back(verified(runs, i, sizes.least(runs[2].outputs[i].unit)));
   }
-  note_imposed_steps(witnesses.back().summary.subsystems, !tolerances.empty(), result);
+  note_imposed_steps(measurements.back().summary.subsystems, !tolerances.empty(), result);
   mark_unseen(result);
-  note_steps_that_stay(witnesses, result);
-  note_warnings(witnesses, result);
+  note_steps_that_stay(measurements, result);
+  note_warnings(measurements, result);
   if (!tolerances.empty()) {
     result.remarks.push_back(
         {FactCode::StepsByTolerance,

@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "entrain/fact_codes.hpp"
 #include "entrain/recording.hpp"
 #include "support/checkpointed_systems.hpp"
 #include "support/facts.hpp"
@@ -281,9 +282,9 @@ TEST(CheckpointOfUsers, subsystems_that_cannot_be_serialized_is_refused_by_name)
     FAIL() << "it was written";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::MissingCapability);
-    const std::string what = error.what();
-    EXPECT_TRUE(what.find("'b' (") != std::string::npos) << what;
-    EXPECT_TRUE(what.find("'a' (") == std::string::npos) << what;
+    EXPECT_EQ(error.fact().code, FactCode::NeedsSerialization);
+    ASSERT_EQ(error.fact().subjects.size(), 1U);
+    EXPECT_TRUE(error.fact().subjects.front().starts_with("'b' ("));
   }
   EXPECT_FALSE(std::filesystem::exists(folder / "c"));
 }

@@ -95,7 +95,7 @@ TEST(ScaledConnectionText, is_written_as_it_was_read) {
   EXPECT_EQ(system_text(test::system_from(text)), text);
 }
 
-TEST(ScaledConnectionText, says_what_is_wrong_with_it) {
+TEST(ScaledConnectionText, with_a_fault_names_the_fault) {
   const auto problem = [](const std::string& input) {
     try {
       pair("plain", input, "jacobi");

@@ -85,7 +85,7 @@ TEST(DefectControl, keeps_to_the_limits_of_the_step) {
   EXPECT_EQ(result.summary.warnings[0].code, FactCode::InputsBeyondTolerance);
 }
 
-TEST(DefectControl, refuses_imposed_steps_with_the_way_out) {
+TEST(DefectControl, refuses_imposed_steps_with_a_remedy) {
   auto description = test::changed(test::example("two_mass"), {"jacobi", 0.1, 20.0, {"adaptive=true"}});
   description.subsystems[0].step = {0.1, {}};
   EXPECT_TRUE(test::has_fact(test::problem_facts(description), FactCode::NeedsFreeStep, "left"));

@@ -1,4 +1,4 @@
-// What is foretold of implicit methods when the subsystems take less than cubic inputs, and where a forecast ends.
+// The forecast of implicit methods when the subsystems take less than cubic inputs, and where a forecast ends.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -60,7 +60,7 @@ TEST(ForecastOfLimitedInputs, is_the_error_of_implicit_methods) {
         const double measured = measured_error(description, path.ranges);
         EXPECT_TRUE(forecast.stable()) << method << ", degree " << degree;
         EXPECT_LT(std::max(forecast.error / measured, measured / forecast.error), 1.5)
-            << method << ", degree " << degree << ", substeps " << substeps << ": foretold " << forecast.error
+            << method << ", degree " << degree << ", substeps " << substeps << ": forecast " << forecast.error
             << ", measured " << measured;
       }
     }
@@ -73,7 +73,7 @@ TEST(ForecastOfLimitedInputs, constant_inputs_do_not_make_missiles_grow) {
   EXPECT_LT(implicit_radius(path.points.front().network, 8e-3, StepEnd::Estimate), 0.999);
 }
 
-TEST(Forecast, step_beyond_the_run_has_no_error_to_tell) {
+TEST(Forecast, step_beyond_the_run_has_no_error) {
   const auto path = path_of(mechanical("missiles", 3, 1, 1e-3));
   EXPECT_EQ(forecast_implicit(path, 2.0, StepEnd::Estimate).error, std::numeric_limits<double>::infinity());
 }

@@ -1,4 +1,4 @@
-// The error that is foretold against the error of real runs.
+// The forecast error against the error of real runs.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -51,7 +51,7 @@ TEST(Forecast, is_the_error_of_a_linear_system) {
     const double measured = measured_error(test::changed(test::example(of.example), of.change));
     const double forecast = forecast_of(of).error;
     EXPECT_LT(std::max(forecast / measured, measured / forecast), of.factor)
-        << of.example << " " << of.change.method << ": foretold " << forecast << ", measured " << measured;
+        << of.example << " " << of.change.method << ": forecast " << forecast << ", measured " << measured;
   }
 }
 
@@ -77,14 +77,15 @@ SystemDescription with_masses(double first, double second, const std::string& me
 }
 
 TEST(Forecast, knows_how_implicit_methods_start) {
-  // Slopes are not known there, and are the largest of the run: with them up to 4000 times the error would be foretold.
+  // Slopes are not known there, and are the largest of the run: with them the forecast would be up to 4000 times the
+  // error.
   for (const double light : {1e-4, 1e-3}) {
     for (const auto& [method, end] : {std::pair{"missiles", StepEnd::Estimate}, {"ifosmondi", StepEnd::Trial}}) {
       const auto description = light < 1e-3 ? with_masses(light, 1.0, method) : with_masses(1.0, light, method);
       const double measured = measured_error(description);
       const double forecast = forecast_implicit(*pilot_of(description).path, 0.01, end).error;
       EXPECT_LT(std::max(forecast / measured, measured / forecast), 1.5)
-          << light << " kg, " << method << ": foretold " << forecast << ", measured " << measured;
+          << light << " kg, " << method << ": forecast " << forecast << ", measured " << measured;
     }
   }
 }
@@ -96,7 +97,7 @@ TEST(Forecast, is_near_the_error_of_a_nonlinear_system) {
     const double measured = measured_error(test::changed(test::example(of.example), of.change));
     const double forecast = forecast_of(of).error;
     EXPECT_LT(std::max(forecast / measured, measured / forecast), of.factor)
-        << of.change.method << ": foretold " << forecast << ", measured " << measured;
+        << of.change.method << ": forecast " << forecast << ", measured " << measured;
   }
 }
 

@@ -143,7 +143,7 @@ TEST(IfosmondiOrder, with_inputs_of_a_lower_degree_has_the_errors_of_the_referen
   }
 }
 
-TEST(IfosmondiOrder, is_3_when_nobody_tells_output_derivatives) {
+TEST(IfosmondiOrder, is_3_without_output_derivatives) {
   Arrangement arrangement{test::example("mechanical"), "left.x"};
   for (auto& subsystem : arrangement.description.subsystems) {
     subsystem.output_derivative_order = {0, {}};
@@ -152,7 +152,7 @@ TEST(IfosmondiOrder, is_3_when_nobody_tells_output_derivatives) {
   EXPECT_NEAR(order_of(arrangement, 1e-3), 3.0, 0.1);
 }
 
-/// Prey and predator that tell p^2 and P^3, and take the roots of what they are told: the same motion.
+/// Prey and predator that send p^2 and P^3, and take the roots of what they receive: the same motion.
 Arrangement bent_outputs() {
   Arrangement arrangement;
   arrangement.description = with_trials(test::system_from(R"(

@@ -174,10 +174,10 @@ TEST(Learning, replay_is_the_best_run_to_the_last_bit) {
   const auto replay = recorded(with_learned(description, result.learned), &result.learned);
   // The error of the replay, as the learning sees it, summed in the same order.
   const auto& received = replay.column("motion_side.F");
-  const auto& told = replay.column("force_side.F");
+  const auto& sent = replay.column("force_side.F");
   double squares = 0.0;
   for (std::size_t k = 0; k + 1 < received.size(); ++k) {
-    squares += (told[k + 1] - received[k + 1]) * (told[k + 1] - received[k + 1]);
+    squares += (sent[k + 1] - received[k + 1]) * (sent[k + 1] - received[k + 1]);
   }
   EXPECT_EQ(std::sqrt(squares), norm(result, 5));
 }

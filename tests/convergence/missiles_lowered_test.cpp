@@ -1,5 +1,5 @@
 // missiles where inputs are held or lines inside the steps and the outputs bend with inputs and states: two masses on
-// springs that harden, the first of which tells the force of the spring between them.
+// springs that harden, the first of which returns the force of the spring between them.
 #include <gtest/gtest.h>
 
 #include <cmath>

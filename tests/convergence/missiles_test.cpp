@@ -91,13 +91,13 @@ TEST(MissilesFirstStep, meets_the_check_values) {
   EXPECT_NEAR(prey.value("prey.u"), 0.999966740906, 5e-13);
 }
 
-TEST(MissilesContinued, couples_non_stiff_subsystems_that_tell_states_but_no_linearization) {
+TEST(MissilesContinued, couples_non_stiff_subsystems_with_states_but_no_linearization) {
   auto description = kPrey();
   for (auto& subsystem : description.subsystems) subsystem.linearization = {false, {}};
   EXPECT_NEAR(order_of(description, "prey.p", 0.02), 4.0, 0.2);
 }
 
-TEST(MissilesContinued, continues_outputs_from_their_past_where_nothing_else_is_told) {
+TEST(MissilesContinued, continues_outputs_from_their_past_where_nothing_else_is_known) {
   auto description = kPrey();
   for (auto& subsystem : description.subsystems) subsystem.states = {false, {}};
   EXPECT_GT(order_of(description, "prey.p", 0.01), 1.8);

@@ -63,7 +63,7 @@ inline std::vector<MethodVariant> method_variants() {
   return variants;
 }
 
-/// Whoever integrates the equations needs them.
+/// An integrator outside needs the equations.
 inline bool suits(const std::string& method, const std::string& kind) {
   return !built_in_methods().make(method)->requirements().equations || kind == "native" || kind.ends_with("-me");
 }

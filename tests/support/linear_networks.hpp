@@ -105,7 +105,7 @@ inline LinearSystem random_linear_system(std::mt19937& random) {
       part.matrices.A(i, i) -= 3.0;  // beyond the sum of a row's other entries: stable by Gershgorin
       part.start.push_back(number());
     }
-    for (std::size_t i = 0; i < inputs; ++i) {  // the same number of m, told in another unit
+    for (std::size_t i = 0; i < inputs; ++i) {  // the same number of m, in another unit
       const auto& [unit, per_metre] = kUnits[whole(0, 2)];
       part.input_units.emplace_back(unit);
       for (std::size_t x = 0; x < states; ++x) part.matrices.B(x, i) /= per_metre;

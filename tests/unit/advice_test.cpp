@@ -1,4 +1,4 @@
-// What an advice says of a system: measures, limits, search; for small and large networks.
+// What an advice contains of a system: measures, limits, search; for small and large networks.
 #include "entrain/advice.hpp"
 
 #include <gtest/gtest.h>
@@ -48,7 +48,7 @@ SystemDescription long_chain(std::size_t size) {
   return description;
 }
 
-TEST(Advice, tells_the_stable_steps_of_the_paper_with_their_island) {
+TEST(Advice, contains_the_stable_steps_of_the_paper_with_their_island) {
   const Advice advice = advise(oscillator(0.1, 40.0));
   const Candidate* seidel = find(advice, "gauss-seidel", 0);
   ASSERT_NE(seidel, nullptr);
@@ -58,7 +58,7 @@ TEST(Advice, tells_the_stable_steps_of_the_paper_with_their_island) {
   EXPECT_GT(ranges[1].low, 9.2);
 }
 
-TEST(Advice, says_how_far_stable_steps_were_searched) {
+TEST(Advice, contains_how_far_stable_steps_were_searched) {
   // So long a step that a thousand times it cannot be searched with steps that see the motion turn.
   const Advice advice = advise(test::changed(test::example("mechanical"), {.step = 0.12, .stop = 200.0}));
   const Candidate* jacobi = find(advice, "jacobi", 0);
@@ -73,7 +73,7 @@ TEST(Advice, says_how_far_stable_steps_were_searched) {
   EXPECT_EQ(json["candidates"][0]["searched_steps"][1], searched.high);
 }
 
-TEST(Advice, measures_of_the_paper_for_the_best_explicit_way) {
+TEST(Advice, best_explicit_config_has_the_measures_of_the_paper) {
   const Advice advice = advise(oscillator(1.0, 40.0));
   ASSERT_TRUE(advice.robustness);
   const auto& of = *advice.robustness;
@@ -277,7 +277,7 @@ TEST(AdvicePage, data_has_the_agreed_fields) {
   ASSERT_FALSE(json["search"]["points"].empty());
   EXPECT_LT(json["search"]["knee"], json["search"]["points"].size());
   EXPECT_TRUE(json["search"]["points"][0]["choice"].is_string());
-  EXPECT_TRUE(json["heat"]["way"].is_string());
+  EXPECT_TRUE(json["heat"]["config"].is_string());
   ASSERT_TRUE(json.contains("heat"));
   EXPECT_EQ(json["heat"]["radius"].size(), json["heat"]["y"]["values"].size());
   EXPECT_EQ(json["heat"]["radius"][0].size(), json["heat"]["x"]["values"].size());

@@ -162,7 +162,7 @@ TEST(SpectralRadius, of_a_cycle_counts_per_macro_step) {
   EXPECT_NEAR(radius(network, parallel_choice(1, 0, 0.1)), std::exp(-0.2 * 0.1), 1e-12);
 }
 
-TEST(ParetoFront, keeps_what_nobody_dominates) {
+TEST(ParetoFront, keeps_points_that_are_not_dominated) {
   const std::vector<std::vector<double>> points{{1, 5}, {2, 2}, {3, 3}, {5, 1}, {2, 2}, {1, 6}, {std::nan(""), 0}};
   EXPECT_EQ(pareto_front(points), (std::vector<std::size_t>{0, 1, 3, 4}));
 }
@@ -183,7 +183,7 @@ TEST(Evolution, finds_masters_as_robust_as_the_highlighted_one_of_the_paper) {
   EXPECT_LT(least, 0.46);  // Control12 of the paper: 0.4125 at 8.9 s, found on a grid of 128 000 points
 }
 
-TEST(Linearized, names_everyone_who_cannot_tell) {
+TEST(Linearized, names_every_subsystem_without_linearization) {
   auto description = test::example("mechanical");
   for (auto& subsystem : description.subsystems) subsystem.linearization = {false, {}};
   std::vector<Problem> problems;

@@ -60,12 +60,12 @@ TEST(AutoReasons, nothing_coupled_needs_no_method) {
   expect_reason(chosen(alone), "jacobi", {{FactCode::NothingCoupled}});
 }
 
-TEST(AutoReasons, without_linearization_iterations_need_everybody_to_be_tried) {
+TEST(AutoReasons, without_linearization_iterations_need_trials_of_every_subsystem) {
   const auto description = without_linearization(pair());
   expect_reason(chosen(description), "ifosmondi", {{FactCode::NoLinearization, "a"}, {FactCode::IterationsPossible}});
 }
 
-TEST(AutoReasons, who_cannot_be_tried_is_named) {
+TEST(AutoReasons, subsystem_without_trials_is_named) {
   auto description = without_linearization(pair());
   description.subsystems[1].rollback = {false, {}};
   expect_reason(
@@ -73,7 +73,7 @@ TEST(AutoReasons, who_cannot_be_tried_is_named) {
       {{FactCode::NoLinearization, "a"}, {FactCode::MethodObstacle, "b"}, {FactCode::InputsContinuedLinearly}});
 }
 
-TEST(AutoReasons, who_takes_constants_only_is_told_the_mean_of_a_line) {
+TEST(AutoReasons, subsystem_with_constant_inputs_receives_the_mean_of_a_line) {
   auto description = without_linearization(pair());
   for (auto& subsystem : description.subsystems) {
     subsystem.rollback = {false, {}};
@@ -86,7 +86,7 @@ TEST(AutoReasons, who_takes_constants_only_is_told_the_mean_of_a_line) {
   EXPECT_LT(measured_error(choice.description, with_gain(1.0)), 0.2 * measured_error(held, with_gain(1.0)));
 }
 
-TEST(AutoReasons, who_differentiates_an_input_gets_no_method_that_holds_it_behind_jumps) {
+TEST(AutoReasons, subsystem_that_differentiates_an_input_excludes_methods_that_hold_it_behind_jumps) {
   const auto description = test::changed(test::example("car"), {.method = std::string(kAuto)});
   const auto choice = choose_method(description, {});
   expect_reason(choice, "gauss-seidel", {{FactCode::NoPilotRun, "controller"}});
@@ -106,14 +106,14 @@ TEST(AutoReasons, iterations_that_disagree_with_finer_steps_are_not_chosen) {
   expect_reason(choose_method(description, models), "gauss-seidel", {{FactCode::IterationsDisagree, "ifosmondi"}});
 }
 
-TEST(AutoReasons, announced_events_are_not_foretold) {
+TEST(AutoReasons, announced_events_exclude_a_forecast) {
   // The pilot over a fiftieth of the run ends before the first.
   auto description = pair();
   description.subsystems[0].events = Written<std::vector<double>>{{5.0}, {}};
   expect_reason(chosen(description), "missiles", {{FactCode::AnnouncesEvents, "a"}, {FactCode::LinearizationUsed}});
 }
 
-TEST(AutoReasons, forecast_that_a_brief_run_refutes_is_told_with_it) {
+TEST(AutoReasons, forecast_that_a_brief_run_refutes_is_reported_with_it) {
   const auto inexact = test::changed(test::example("learning"), {.method = std::string(kAuto)});
   const auto refuted = choose_method(inexact, {});
   EXPECT_EQ(refuted.description.method.value, "missiles");
@@ -125,7 +125,7 @@ TEST(AutoReasons, forecast_that_a_brief_run_refutes_is_told_with_it) {
   EXPECT_FALSE(held.reasons.front().number("measured"));
 }
 
-TEST(AutoReasons, one_way_needs_no_iterations) {
+TEST(AutoReasons, coupling_in_one_direction_needs_no_iterations) {
   auto description = without_linearization(pair());
   description.connections.pop_back();
   expect_reason(chosen(description), "gauss-seidel", {{FactCode::ActsOneWay}});
@@ -142,9 +142,9 @@ TEST(AutoReasons, printed_error_is_that_of_the_whole_run) {
   for (const auto& [example, step] : {std::pair{"oscillator", 0.5}, {"mechanical", 2e-3}}) {
     const auto description = test::changed(test::example(example), {.method = std::string(kAuto), .step = step});
     const auto choice = choose_method(description, {});
-    const double foretold = test::number_of(choice.reasons, FactCode::SmallestForecastError, "error");
+    const double forecast = test::number_of(choice.reasons, FactCode::SmallestForecastError, "error");
     const double measured = measured_error(choice.description);
-    EXPECT_LT(std::max(foretold / measured, measured / foretold), 2.0)
+    EXPECT_LT(std::max(forecast / measured, measured / forecast), 2.0)
         << *choice.note << "; measured " << measured << ", " << example;
   }
 }
@@ -157,10 +157,10 @@ TEST(AutoReasons, step_that_would_do_does) {
   const auto choice = choose_method(description, models);
   auto finer = choice.description;
   finer.step = {test::number_of(choice.reasons, FactCode::SmallestForecastError, "better_step"), {}};
-  const double foretold = test::number_of(choice.reasons, FactCode::SmallestForecastError, "better_error");
+  const double forecast = test::number_of(choice.reasons, FactCode::SmallestForecastError, "better_error");
   const double measured = measured_error(finer, models);
-  EXPECT_LT(std::max(foretold / measured, measured / foretold), 2.0) << *choice.note << "; measured " << measured;
-  EXPECT_LE(foretold, 0.1);
+  EXPECT_LT(std::max(forecast / measured, measured / forecast), 2.0) << *choice.note << "; measured " << measured;
+  EXPECT_LE(forecast, 0.1);
 }
 
 }  // namespace auto_reasons_test

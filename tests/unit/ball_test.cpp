@@ -92,9 +92,9 @@ TEST_P(Ball, follows_the_closed_form_through_its_bounces) {
   }
 }
 
-TEST_P(Ball, bounces_when_the_closed_form_says) {
-  // Just before and just after each bounce the ball is as high as its speed says; a bounce that comes too early or too
-  // late by d is off by (1 + e) v d.
+TEST_P(Ball, bounces_at_the_times_of_the_closed_form) {
+  // Just before and just after each bounce the ball is as high as its speed requires; a bounce that comes too early or
+  // too late by d has an error of (1 + e) v d.
   ball_->initialize(0.0, 10.0);
   double bounce = kFirst;
   double t = 0.0;

@@ -74,7 +74,7 @@ TEST(Difference, cubics_follow_a_smooth_reference_between_its_samples_and_stop_a
   EXPECT_LT(by(Between::Cubics), 1e-4);  // at the ends, and beside the jump, they are parabolas
 }
 
-TEST(Difference, is_not_made_by_a_jump_of_which_one_run_tells_both_sides) {
+TEST(Difference, is_not_made_by_a_jump_of_which_one_run_has_both_sides) {
   // 0, then 1 from t = 1 on; one run comes as near to the jump as it can, the other has a step that ends there.
   const std::vector<Time> times{0.0, 0.5, 1.0 - 1e-12, 1.0, 1.5, 2.0};
   const std::vector<double> values{0.0, 0.0, 0.0, 1.0, 1.0, 1.0};

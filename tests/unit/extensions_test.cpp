@@ -69,10 +69,10 @@ TEST(Extensions, method_is_judged_by_the_adviser) {
   EXPECT_TRUE(judged("cheap").obstacles.empty());
   EXPECT_EQ(judged("cheap").radius, judged("missiles").radius);
   EXPECT_EQ(judged("cheap").error, judged("missiles").error);
-  EXPECT_EQ(judged("cheap").calls_per_step, judged("missiles").calls_per_step);  // measured, not believed
+  EXPECT_EQ(judged("cheap").calls_per_step, judged("missiles").calls_per_step);  // measured, not declared
 }
 
-TEST(Extensions, linear_step_of_its_own_tells_the_stability) {
+TEST(Extensions, linear_step_of_its_own_yields_the_stability) {
   class Damped : public Cheap {
    public:
     const MethodTraits& traits() const override {

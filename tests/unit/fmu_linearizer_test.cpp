@@ -65,7 +65,7 @@ TEST_P(FmuLinearization, is_that_of_the_model_after_a_step) {
 // derivative.
 constexpr double kDifferences = 1e-9;
 
-INSTANTIATE_TEST_SUITE_P(Ways, FmuLinearization,
+INSTANTIATE_TEST_SUITE_P(Variants, FmuLinearization,
                          testing::Values(Case{"test/strict/2", "oscillator_force_side", "oscillator.force_side",
                                               LinearizationSource::Directional, 0.0},
                                          Case{"test/adjoint/3", "oscillator_force_side", "oscillator.force_side",

@@ -11,7 +11,7 @@
 #include "support/facts.hpp"
 #include "support/places.hpp"
 
-// Our models as FMUs beside the same models as they are: what is told and how they move.
+// Our models as FMUs beside the same models as they are: their values and their motion.
 
 namespace entrain {
 namespace fmu_subsystem_test {
@@ -52,12 +52,12 @@ std::vector<double> step(Subsystem& subsystem, Time from, Duration size, int deg
   return y;
 }
 
-/// Everything the facets tell, one after the other.
-std::vector<double> told_by(Subsystem& subsystem) {
+/// All values of the facets, one after the other.
+std::vector<double> all_values(Subsystem& subsystem) {
   const Facets can = subsystem.facets();
   const std::size_t states = subsystem.variables().states.size();
   std::vector<double> all(2 * states);
-  if (states > 0) {  // an FMU that lists no states might hide some, so it tells nothing of them
+  if (states > 0) {  // an FMU that lists no states might hide some, so it provides none of them
     can.states->states(std::span(all).first(states));
     can.states->derivatives(std::span(all).last(states));
     Linearization l;
@@ -105,7 +105,7 @@ INSTANTIATE_TEST_SUITE_P(All, FmuTwin, testing::ValuesIn(all_cases()), [](const 
   return name;
 });
 
-TEST_P(FmuTwin, tells_the_same_variables) {
+TEST_P(FmuTwin, has_the_same_variables) {
   const auto& ours = fmu_->variables();
   const auto& theirs = native_->variables();
   EXPECT_EQ(names_of(ours.inputs), names_of(theirs.inputs));
@@ -154,7 +154,7 @@ TEST_P(FmuTwin, moves_and_speaks_like_the_model_to_the_bit_under_constant_inputs
   for (int k = 0; k < 6; ++k) {
     EXPECT_EQ(step(*fmu_, k * 0.05, 0.05, 0), step(*native_, k * 0.05, 0.05, 0)) << "step " << k;
     if (k % 2 == 0) continue;
-    EXPECT_EQ(told_by(*fmu_), told_by(*native_)) << "step " << k;
+    EXPECT_EQ(all_values(*fmu_), all_values(*native_)) << "step " << k;
   }
 }
 
@@ -163,7 +163,7 @@ TEST_P(FmuTwin, moves_and_speaks_like_the_model_under_polynomial_inputs) {
   for (int k = 0; k < 6; ++k) {
     const int d = std::min(k % 4, degree());  // up and down: derivatives of a step must not live on
     expect_near(step(*fmu_, k * 0.05, 0.05, d), step(*native_, k * 0.05, 0.05, d));
-    if (k % 2 == 1) expect_near(told_by(*fmu_), told_by(*native_));
+    if (k % 2 == 1) expect_near(all_values(*fmu_), all_values(*native_));
   }
 }
 
@@ -174,19 +174,19 @@ TEST_P(FmuTwin, restored_state_replays_to_the_same_bits) {
     std::vector<double> trace;
     for (int k = 0; k < 3; ++k) {
       for (const double y : step(*fmu_, from + k * 0.02, 0.02, std::min(k, degree()))) trace.push_back(y);
-      for (const double value : told_by(*fmu_)) trace.push_back(value);
+      for (const double value : all_values(*fmu_)) trace.push_back(value);
     }
     return trace;
   };
   step(*fmu_, 0.0, 0.01, std::min(2, degree()));
   const StateId first = rollback.save();
-  const auto words = told_by(*fmu_);
+  const auto words = all_values(*fmu_);
   const auto expected = run(0.01);
   const StateId second = rollback.save();
   const auto expected_after = run(0.07);
   step(*fmu_, 0.13, 0.3, degree());  // its inputs must be forgotten
   rollback.restore(first);
-  EXPECT_EQ(told_by(*fmu_), words);
+  EXPECT_EQ(all_values(*fmu_), words);
   EXPECT_EQ(run(0.01), expected);
   rollback.restore(second);
   EXPECT_EQ(run(0.07), expected_after);
@@ -215,7 +215,7 @@ TEST_P(FmuTwin, takes_start_values) {
   change(Causality::State, table.states);
   initialize();
   EXPECT_EQ(step(*fmu_, 0.0, 0.05, 0), step(*native_, 0.0, 0.05, 0));
-  EXPECT_EQ(told_by(*fmu_), told_by(*native_));
+  EXPECT_EQ(all_values(*fmu_), all_values(*native_));
 }
 
 TEST(FmuSubsystem, honours_the_input_degree_that_was_probed) {

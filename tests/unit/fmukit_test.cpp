@@ -24,7 +24,7 @@ constexpr fmi2ValueReference kDerivative = 400;
 constexpr fmi2ValueReference kParameter = 500;
 constexpr fmi2ValueReference kDoStepCalls = 900;
 
-/// An FMI 2 instance, brought to step mode at t = 0 unless told not to be.
+/// An FMI 2 instance, brought to step mode at t = 0 by default.
 class Fmu2 {
  public:
   Fmu2(const std::string& folder, const std::string& name) : library_(folder, name), functions_{} {

@@ -10,6 +10,7 @@
 
 #include "base/fault_watch.hpp"
 #include "base/printable.hpp"
+#include "entrain/fact_codes.hpp"
 
 namespace entrain {
 namespace foreign_code_test {
@@ -53,7 +54,9 @@ TEST(ForeignCode, turns_what_is_thrown_into_an_error_and_is_done) {
   } catch (const Error& error) {
     EXPECT_EQ(error.context().subsystem, "part");
     EXPECT_EQ(error.context().time, 1.5);
-    EXPECT_EQ(error.message(), "library threw a C++ exception in f: of an unknown type");
+    EXPECT_EQ(error.fact().code, FactCode::CodeThrew);
+    EXPECT_EQ(error.fact().subjects, std::vector<std::string>{"library"});
+    EXPECT_EQ(error.fact().text("function"), "f");
   }
   EXPECT_FALSE(code.usable());
   EXPECT_EQ(ForeignCode::current(), nullptr);
@@ -69,7 +72,7 @@ TEST(ForeignCode, lets_errors_of_our_callbacks_pass) {
   }
 }
 
-TEST_F(Faults, crash_in_a_call_is_told_and_ends_the_process) {
+TEST_F(Faults, crash_in_a_call_is_reported_and_ends_the_process) {
   EXPECT_EXIT(
       {
         const FaultWatch watch(print);
@@ -79,7 +82,7 @@ TEST_F(Faults, crash_in_a_call_is_told_and_ends_the_process) {
       testing::ExitedWithCode(1), "library 'x' crashed in f .SIGSEGV: it used memory that is not there.; it sighed. ");
 }
 
-TEST_F(Faults, crash_of_whoever_tells_is_told_in_short) {
+TEST_F(Faults, crash_of_the_handler_is_reported_in_short) {
   EXPECT_EXIT(
       {
         const FaultWatch watch([](const Error&) { crash(); });
@@ -89,7 +92,7 @@ TEST_F(Faults, crash_of_whoever_tells_is_told_in_short) {
       testing::ExitedWithCode(1), "entrain: library 'x' crashed in f .SIGSEGV.*could not be ended in order");
 }
 
-TEST_F(Faults, telling_that_does_not_come_to_an_end_is_cut_off) {  // takes five seconds
+TEST_F(Faults, handler_that_does_not_return_is_cut_off) {  // takes five seconds
   EXPECT_EXIT(
       {
         const FaultWatch watch([](const Error&) { std::this_thread::sleep_for(std::chrono::hours(1)); });
@@ -99,7 +102,7 @@ TEST_F(Faults, telling_that_does_not_come_to_an_end_is_cut_off) {  // takes five
       testing::ExitedWithCode(1), "entrain: library 'x' crashed in f .*could not be ended in order");
 }
 
-TEST_F(Faults, newest_watch_is_told) {
+TEST_F(Faults, newest_watch_gets_the_report) {
   EXPECT_EXIT(
       {
         const FaultWatch outer([](const Error&) { std::fputs("outer", stderr); });
@@ -113,7 +116,7 @@ TEST_F(Faults, newest_watch_is_told) {
       testing::ExitedWithCode(1), "^inner$");
 }
 
-TEST_F(Faults, call_that_takes_too_long_is_told_also_in_another_thread) {
+TEST_F(Faults, call_that_takes_too_long_is_reported_also_in_another_thread) {
   EXPECT_EXIT(
       {
         const FaultWatch watch(print);

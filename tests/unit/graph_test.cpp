@@ -66,7 +66,7 @@ TEST(Graph, the_calling_sequence_puts_sources_first) {
   EXPECT_EQ(names, (std::vector<std::string>{"c", "b", "a"}));
 }
 
-TEST(Graph, inside_a_cycle_whoever_waits_for_fewest_inputs_is_called_next) {
+TEST(Graph, inside_a_cycle_the_subsystem_that_waits_for_fewest_inputs_is_called_next) {
   // two inputs of a, one of b, in a cycle: b first
   Graph::Node a{"a", {"u1", "u2"}, {"y"}, Feedthrough(1, 2, false)};
   Graph::Node b{"b", {"u"}, {"y1", "y2"}, Feedthrough(2, 1, false)};

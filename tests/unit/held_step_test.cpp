@@ -8,7 +8,7 @@
 #include "subsystem/restricted.hpp"
 #include "support/places.hpp"
 
-// The short way of a step under held inputs must be the long one to the last bit, events and ends of runs included.
+// The short path of a step under held inputs must equal the long one to the last bit, events and ends of runs included.
 
 namespace entrain {
 namespace held_step_test {
@@ -27,11 +27,11 @@ INSTANTIATE_TEST_SUITE_P(All, HeldStepTwin, testing::Values("native", "2", "3"),
                          [](const auto& of) { return of.param == "native" ? of.param : "fmi" + of.param; });
 
 /// To `end` by one way or the other, early returns continued.
-void advance(Subsystem& subsystem, bool short_way, Time from, Time end, const std::vector<double>& u,
+void advance(Subsystem& subsystem, bool by_held_step, Time from, Time end, const std::vector<double>& u,
              std::vector<double>& y) {
   const HeldStep held = subsystem.held_step();
   while (from < end) {
-    if (short_way) {
+    if (by_held_step) {
       const StepReport* report = held.function(held.context, from, end - from, u.data(), y.data());
       from = report == nullptr ? end : report->reached;
       if (report != nullptr) {
@@ -55,7 +55,7 @@ TEST_P(HeldStepTwin, ends_in_the_same_bits) {
     advance(*first, true, 0.1 * k, 0.1 * (k + 1), u, ours);
     advance(*second, false, 0.1 * k, 0.1 * (k + 1), u, theirs);
     ASSERT_EQ(ours, theirs) << "step " << k;
-    if (k == 12) {  // a step that does not count, by the short way
+    if (k == 12) {  // a step that does not count, by the short path
       Rollback& rollback = *first->facets().rollback;
       const StateId here = rollback.save();
       advance(*first, true, 1.3, 1.35, u, ours);

@@ -1,4 +1,4 @@
-// Inputs inside a step of an FMI 3 FMU, from both sides: what our FMUs ask for, and what they are told.
+// Inputs inside a step of an FMI 3 FMU, from both sides: what our FMUs request, and what they receive.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -38,7 +38,7 @@ std::array<double, 2> stepped(Subsystem& subsystem, Time from, Duration size, co
   return y;
 }
 
-TEST(IntermediateUpdate, degree_is_proven_with_rollback_and_believed_from_the_questions_without) {
+TEST(IntermediateUpdate, degree_is_proven_with_rollback_and_accepted_from_the_requests_without) {
   for (const char* folder : {"test/strict/3", "test/no_rollback/3", "test/internal_steps/3"}) {
     EXPECT_EQ(fmu3(folder)->capabilities().input_degree, 3) << folder;
   }
@@ -83,7 +83,7 @@ TEST(IntermediateUpdate, internal_steps_get_the_mean_of_the_polynomial_on_each) 
   for (std::size_t i = 0; i < 2; ++i) EXPECT_NEAR(ours[i], theirs[i], 1e-13 * (1.0 + std::abs(theirs[i])));
 }
 
-/// An importer that answers as it is told, without the engine.
+/// An importer that answers as requested by the test, without the engine.
 struct Importer {
   const test::FmuLibrary& library;
   fmi3Instance instance = nullptr;

@@ -1,4 +1,4 @@
-// What a report may say of a run: of a long one, of one that was killed, and of columns that are no numbers.
+// What a report may conclude of a run: of a long one, of one that was killed, and of columns that are no numbers.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -25,7 +25,7 @@ using Json = nlohmann::ordered_json;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-TEST(OctaveCounts, tell_what_a_part_of_the_sizes_does_not_exceed) {
+TEST(OctaveCounts, yield_a_bound_for_a_part_of_the_sizes) {
   OctaveCounts counts(3);
   for (int i = 0; i < 1000; ++i) {
     const double sizes[] = {i < 900 ? 1.5e-7 : 3e4, i == 0 ? kInfinity : 0.0, kNaN};

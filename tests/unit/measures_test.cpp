@@ -47,7 +47,7 @@ double margin(const LinearNetwork& network, const CouplingChoice& choice, std::s
 }
 
 /// Alone: two oscillators that turn by these angles in a second, and what falls of them in it.
-LinearNetwork two_turning(double first, double first_fall, double second, double second_fall) {
+LinearNetwork two_oscillations(double first, double first_fall, double second, double second_fall) {
   LinearNetwork network;
   auto& subsystem = network.subsystems.emplace_back();
   subsystem.name = "both";
@@ -62,8 +62,8 @@ TEST(StructuredRadius, sees_resonances_of_any_width) {
   const double on_a_grid = std::numbers::pi / 3.0;
   for (const double fall : {1e-1, 1e-3, 1e-5, 1e-7, 1e-9}) {
     for (const double angle : {0.0123456, 1.2345678, 3.1234567, std::numbers::pi}) {
-      EXPECT_NEAR(margin(two_turning(angle, fall, on_a_grid, 1.5 * fall), parallel_choice(1, 0, 1.0), 0) / fall, 1.0,
-                  1e-6)
+      EXPECT_NEAR(margin(two_oscillations(angle, fall, on_a_grid, 1.5 * fall), parallel_choice(1, 0, 1.0), 0) / fall,
+                  1.0, 1e-6)
           << angle << ", " << fall;
     }
   }

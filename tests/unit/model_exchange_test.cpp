@@ -84,7 +84,7 @@ TEST(ModelExchangeFmu, can_do_everything) {
   }
 }
 
-TEST(ModelExchangeFmu, without_states_tells_its_outputs) {
+TEST(ModelExchangeFmu, without_states_returns_its_outputs) {
   for (const char* folder : {"test/strict/2", "test/strict/3"}) {
     const auto fmu = exchange_fmu("minimal", folder);
     fmu->initialize(0.0, 1.0);
@@ -145,7 +145,7 @@ TEST(ModelExchangeFmu, model_that_reads_input_derivatives_offers_co_simulation_o
   EXPECT_THROW(exchange_fmu("car.controller", "test/strict/2"), Error);
 }
 
-TEST(ModelExchangeFmu, title_tells_both_interfaces_and_the_integrator) {
+TEST(ModelExchangeFmu, title_names_both_interfaces_and_the_integrator) {
   FmuChoice choice;
   EXPECT_EQ(fmu_title(fmu_file("tough", "test/strict/3"), choice),
             "tough.fmu (FMI 3.0 co-simulation; offers model exchange)");

@@ -38,7 +38,7 @@ std::vector<double> evaluate(Subsystem& subsystem, const std::vector<double>& in
   return outputs;
 }
 
-/// The first subsystem tells its motion, the second one the force: both orders of the ports are the same, so the
+/// The first subsystem sends its motion, the second one the force: both orders of the ports are the same, so the
 /// outputs of one are the inputs of the other. Integrates both as one system.
 class PairReference {
  public:

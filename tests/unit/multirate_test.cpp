@@ -113,7 +113,7 @@ TEST(Substeps, below_the_minimal_step_are_refused) {
             std::string::npos);
 }
 
-TEST(Substeps, are_told_in_the_notes_with_what_they_bring) {
+TEST(Substeps, are_reported_in_the_notes_with_their_effect) {
   auto description = prey_in_substeps(4, 0.1, 0.1);
   const auto notes = [](const SystemDescription& of) {
     Simulation simulation(of);

@@ -35,7 +35,7 @@ TEST(NewtonSolver, solves_many_unknowns_without_a_dense_matrix) {
   EXPECT_NEAR(x[n / 2], 0.5, 1e-9);  // far from the ends: (4 - 2) x = 1
 }
 
-TEST(NewtonSolver, says_so_when_there_is_no_solution) {
+TEST(NewtonSolver, reports_that_there_is_no_solution) {
   NewtonSolver solver(1);
   std::vector<double> x{0.3};
   const auto result =

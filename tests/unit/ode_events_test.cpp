@@ -47,24 +47,24 @@ TEST_P(OdeEvents, ends_where_an_indicator_changes_its_sign) {
   EXPECT_NEAR(x[0], std::sin(3.5), 1e-8);
 }
 
-TEST_P(OdeEvents, every_internal_step_is_told_and_can_be_the_last) {
+TEST_P(OdeEvents, every_internal_step_is_reported_and_can_be_the_last) {
   OdeSolver solver(2, options_of(GetParam(), 0));
   std::vector<double> x{0.0, 1.0};
-  std::vector<Time> told;
+  std::vector<Time> reported;
   const auto completed = [&](Time t, std::span<const double> at) {
     EXPECT_NEAR(at[0], std::sin(t), 1e-8);
-    told.push_back(t);
+    reported.push_back(t);
     return t > 1.0;
   };
   const auto at = solver.advance(0.0, 10.0, x, {.derivatives = oscillator, .step_completed = completed});
   EXPECT_EQ(at.cause, OdeReached::Cause::Stopped);
-  EXPECT_EQ(at.time, told.back());
+  EXPECT_EQ(at.time, reported.back());
   EXPECT_GT(at.time, 1.0);
-  EXPECT_TRUE(std::is_sorted(told.begin(), told.end()));
+  EXPECT_TRUE(std::is_sorted(reported.begin(), reported.end()));
   x = {0.0, 1.0};
   EXPECT_EQ(solver.advance(0.0, 0.5, x, {.derivatives = oscillator, .step_completed = completed}).cause,
             OdeReached::Cause::End);
-  EXPECT_EQ(told.back(), 0.5);
+  EXPECT_EQ(reported.back(), 0.5);
 }
 
 TEST_P(OdeEvents, what_an_indicator_throws_comes_out) {
@@ -75,7 +75,7 @@ TEST_P(OdeEvents, what_an_indicator_throws_comes_out) {
                std::domain_error);
 }
 
-TEST(OdeJacobian, is_used_and_told_by_groups_of_columns) {
+TEST(OdeJacobian, is_used_and_computed_by_groups_of_columns) {
   // A chain x_i' = -1000 (x_i - x_{i-1}), stiff: without its Jacobian the integration would need far more steps.
   constexpr std::size_t kStates = 20;
   const auto chain = [](Time, std::span<const double> x, std::span<double> dx) {

@@ -33,7 +33,7 @@ TEST(OutputEstimate, holds_the_value_until_there_is_a_past_to_judge_by) {
   EXPECT_EQ(after({{0.0, 3.0}, {1.0, 4.0}, {2.0, 5.0}}, settings).order(), 1);
 }
 
-TEST(OutputEstimate, chooses_the_order_that_would_have_foreseen_the_latest_sample) {
+TEST(OutputEstimate, chooses_the_order_that_would_have_predicted_the_latest_sample) {
   const auto chosen = [](auto&& function, int max_order) {
     OutputEstimate estimate;
     estimate.begin(0.0, function(0.0));
@@ -59,15 +59,15 @@ TEST(OutputEstimate, passes_through_the_samples_its_order_needs_or_fits_one_more
   EXPECT_NEAR(at(fitted, 3.0), 2.1 + (1.1 + 2 * 2.1) / 5.0, 1e-14);  // sum(s z) / sum(s^2) over the older two
 }
 
-TEST(OutputEstimate, tells_how_far_it_was_off_and_by_which_order) {
+TEST(OutputEstimate, returns_the_error_of_its_prediction_and_the_order) {
   OutputEstimate estimate;
   estimate.begin(0.0, 0.0);
   (void)estimate.take(1.0, 1.0, {2, false});
-  const auto second = estimate.take(2.0, 2.0, {2, false});  // foreseen: held 1
+  const auto second = estimate.take(2.0, 2.0, {2, false});  // predicted: held 1
   EXPECT_EQ(second.error, 1.0);
   EXPECT_EQ(second.order, 0);
   EXPECT_EQ(second.highest, 1);
-  const auto third = estimate.take(3.0, 3.5, {2, false});  // foreseen: the line through (1, 1) and (2, 2)
+  const auto third = estimate.take(3.0, 3.5, {2, false});  // predicted: the line through (1, 1) and (2, 2)
   EXPECT_EQ(third.error, 0.5);
   EXPECT_EQ(third.order, 1);
   EXPECT_EQ(third.highest, 2);

@@ -6,6 +6,7 @@
 
 #include "entrain/entrain.hpp"
 #include "entrain/error.hpp"
+#include "entrain/fact_codes.hpp"
 #include "reproduce/entry.hpp"
 #include "reproduce/measure.hpp"
 #include "support/places.hpp"
@@ -56,15 +57,16 @@ TEST(Reproduce, models_are_swapped_for_their_fmus_and_nothing_else_changes) {
   EXPECT_EQ(swapped.subsystems[0].start.size(), native.subsystems[0].start.size());
 }
 
-TEST(Reproduce, missing_fmu_is_named_with_the_way_to_get_it) {
+TEST(Reproduce, missing_fmu_is_named_with_the_remedy) {
   try {
     with_fmus(load(test::examples_folder() + "/mechanical"), {"nowhere"});
     FAIL() << "no error";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::FileFailed);
-    EXPECT_STREQ(error.what(),
-                 "subsystem 'left': no such file: 'nowhere/mechanical_left.fmu'. Build the FMUs of the models (make "
-                 "build), or set ENTRAIN_FMUS to their folder");
+    EXPECT_EQ(error.fact().code, FactCode::NoSuchFile);
+    EXPECT_EQ(error.fact().subjects, std::vector<std::string>{"nowhere/mechanical_left.fmu"});
+    EXPECT_EQ(error.context().subsystem, "left");
+    EXPECT_NE(error.fact().remedy.find("ENTRAIN_FMUS"), std::string::npos);
   }
 }
 

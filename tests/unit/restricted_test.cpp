@@ -14,7 +14,7 @@ std::unique_ptr<Subsystem> make(const std::string& model, const SubsystemDescrip
   return restricted(make_native_subsystem("s", make_built_in_model(model)), restrictions);
 }
 
-TEST(Restricted, an_empty_restriction_says_so_and_changes_nothing) {
+TEST(Restricted, an_empty_restriction_is_reported_and_changes_nothing) {
   EXPECT_FALSE(restricts(SubsystemDescription{}));
   const auto subsystem = make("two_mass.right", {});
   const auto& can = subsystem->capabilities();
@@ -51,7 +51,7 @@ TEST(Restricted, without_states_there_is_no_linearization_but_the_equations_stay
   EXPECT_NE(facets.equations, nullptr);
 }
 
-TEST(Restricted, without_state_derivatives_the_states_are_still_told) {
+TEST(Restricted, without_state_derivatives_the_states_are_still_provided) {
   SubsystemDescription less;
   less.state_derivatives = {false, {}};
   const auto subsystem = make("lotka_volterra.prey", less);

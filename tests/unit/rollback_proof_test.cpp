@@ -1,4 +1,4 @@
-// Going back is believed when two steps from the restored state are those of before: tests/support/forgetful_fmu.c.
+// Rollback is accepted when two steps from the restored state are those of before: tests/support/forgetful_fmu.c.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

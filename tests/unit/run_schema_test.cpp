@@ -1,4 +1,4 @@
-// run.json is what docs/run.schema.json says.
+// run.json is valid for docs/run.schema.json.
 #include <gtest/gtest.h>
 
 #include "entrain/report.hpp"

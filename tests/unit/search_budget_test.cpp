@@ -1,4 +1,4 @@
-// The larger a network, the fewer couplings a search judges, and it says what it leaves out.
+// The larger a network, the fewer couplings a search judges, and it reports what it leaves out.
 #include <gtest/gtest.h>
 
 #include "advise/search_configs.hpp"

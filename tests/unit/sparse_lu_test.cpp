@@ -64,7 +64,7 @@ TEST(SparseLu, refuses_pivots_that_no_longer_suit) {
   EXPECT_TRUE(lu.factor(std::vector{1e-12, 1.0, 1.0, 1e-12}));
 }
 
-TEST(SparseLu, tells_which_column_has_no_pivot) {
+TEST(SparseLu, names_the_column_without_a_pivot) {
   SparseLu lu({0, 2, 4}, {0, 1, 0, 1});
   EXPECT_FALSE(lu.factor(std::vector{1.0, 2.0, 2.0, 4.0}));
   EXPECT_LT(lu.singular_column(), 2U);

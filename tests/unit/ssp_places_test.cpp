@@ -77,7 +77,7 @@ TEST(SspConnectorUnits, stay_where_the_connection_suppresses_their_conversion) {
   EXPECT_EQ(1500.0 * plain.factor + plain.offset, 3010.0);
 }
 
-TEST(SspConnectorUnits, that_the_document_does_not_tell_are_those_of_the_variables) {
+TEST(SspConnectorUnits, that_the_document_does_not_contain_are_those_of_the_variables) {
   const auto connection = connection_of(chain({"", "", ""}));
   EXPECT_TRUE(connection.convert_units);
   EXPECT_EQ(connection.factor, 2.0);
@@ -86,7 +86,7 @@ TEST(SspConnectorUnits, that_the_document_does_not_tell_are_those_of_the_variabl
   EXPECT_TRUE(connection_of(chain({"", "mm", ""}, "factor=\"3\"")).convert_units);
 }
 
-TEST(SspConnectorUnits, that_do_not_fit_or_are_told_in_part_are_problems) {
+TEST(SspConnectorUnits, that_do_not_fit_or_are_given_in_part_are_problems) {
   std::vector<Problem> problems;
   read(chain({"mm", "", "kg"}), problems);
   ASSERT_EQ(problems.size(), 1U);
@@ -133,14 +133,15 @@ TEST(SspPackage, reaches_nothing_outside_by_any_path) {
     test::write_archive(folder / "a.ssp", {{"SystemStructure.ssd", ssd}});
     std::vector<Problem> problems;
     read_ssp(folder / "a.ssp", problems);
-    return problems.empty() ? "accepted" : problems.front().message;
+    return problems.empty() ? "accepted" : test::outline(problems.front().fact);
   };
   for (const std::string& source : {absolute, (folder / "v.ssv").string(), std::string("../v.ssv")}) {
     EXPECT_EQ(message(document("<ParameterBindings><ParameterBinding source=\"" + source + "\"/></ParameterBindings>")),
-              "the source '" + source + "' leads out of the package");
+              "parameters-unusable " + source + " (kind = package, of = source-leads-out)");
     EXPECT_EQ(message(document("<Elements><Component name=\"c\" source=\"" + source + "\"/></Elements>")),
-              "component 'c': the source '" + source + "' leads out of the package");
-    EXPECT_EQ(message(bound_to("source=\"c.fmu\"", source)), "the source '" + source + "' leads out of the FMU");
+              "component-unusable c, " + source + " (kind = package, of = source-leads-out)");
+    EXPECT_EQ(message(bound_to("source=\"c.fmu\"", source)),
+              "parameters-unusable " + source + " (kind = FMU, of = source-leads-out)");
   }
 }
 

@@ -119,7 +119,7 @@ TEST_F(Ssp, connections_are_followed_through_systems_with_their_transformations)
   EXPECT_EQ(system.connections[0].offset, 11.0);
 }
 
-TEST_F(Ssp, units_are_left_alone_where_one_connection_on_the_way_says_so) {
+TEST_F(Ssp, units_are_not_converted_where_one_connection_in_between_suppresses_it) {
   const auto system = read(
       document("<Elements><Component name=\"a\" source=\"a.fmu\"/><System name=\"in\"><Connectors>"
                "<Connector name=\"i\" kind=\"input\"/></Connectors><Elements><Component name=\"b\" source=\"b.fmu\"/>"
@@ -143,7 +143,7 @@ TEST_F(Ssp, direction_comes_from_the_kind_of_the_connectors) {
   ASSERT_EQ(system.connections.size(), 2U);
   EXPECT_EQ(system.connections[0].output, "b.y");
   EXPECT_EQ(system.connections[0].input, "a.x");
-  EXPECT_EQ(system.connections[1].output, "b.v") << "nothing tells: from start to end";
+  EXPECT_EQ(system.connections[1].output, "b.v") << "no kinds of connectors: from start to end";
   EXPECT_NE(problem(document(components + "<Connection startElement=\"a\" startConnector=\"x\" endElement=\"a\" "
                                           "endConnector=\"x\"/></Connections>"))
                 .find("same-direction a.x, a.x (both = take data)"),
@@ -168,8 +168,7 @@ TEST_F(Ssp, what_is_not_supported_is_named) {
   EXPECT_EQ(problem(document("<Elements><Component name=\"m\"/></Elements>")),
             "component-without-source m; name the FMU that it is");
   EXPECT_EQ(problem(document("<Elements><Component name=\"m\" source=\"http://x.org/a.fmu\"/></Elements>")),
-            "component-unusable m (why = the source 'http://x.org/a.fmu' has a scheme that is not supported); Name a "
-            "file of the package or beside it");
+            "component-unusable m, http://x.org/a.fmu (of = source-scheme); Name a file of the package or beside it");
   const std::string pair =
       "<Elements><Component name=\"a\" source=\"a.fmu\"/></Elements><Connections><Connection "
       "startElement=\"a\" startConnector=\"y\" endElement=\"";
@@ -183,7 +182,7 @@ TEST_F(Ssp, what_is_not_supported_is_named) {
       std::string::npos);
 }
 
-TEST_F(Ssp, that_is_broken_says_where) {
+TEST_F(Ssp, that_is_broken_is_refused_with_the_position) {
   read("<SystemStructureDescription>\n<System name=\"s\">\n</Sistem></SystemStructureDescription>");
   ASSERT_EQ(problems_.size(), 1U);
   EXPECT_NE(test::outline(problems_[0]).find("a.ssd: not-xml (why = line 3"), std::string::npos)

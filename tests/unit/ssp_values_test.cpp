@@ -157,7 +157,7 @@ std::string bus(const std::string& dictionary = "bus", const std::string& more =
       more + "</Connections><SignalDictionaries><SignalDictionary name=\"bus\"/></SignalDictionaries>");
 }
 
-TEST(SspDictionary, joins_everyone_who_writes_a_signal_with_everyone_who_reads_it) {
+TEST(SspDictionary, joins_every_writer_of_a_signal_with_every_reader) {
   std::vector<Problem> problems;
   const auto system = read(bus(), problems);
   ASSERT_TRUE(problems.empty()) << test::outline(problems.front());

@@ -124,7 +124,7 @@ TEST(StableRanges, do_not_depend_on_where_the_grid_begins) {
   }
 }
 
-TEST(StableRanges, search_that_takes_too_many_values_ends_early_and_says_so) {
+TEST(StableRanges, search_that_takes_too_many_values_ends_early_and_reports_it) {
   const TwoMasses masses;
   int judged = 0;
   const auto found = stable_ranges({1e-3, 100.0, 65, 300}, [&](Duration step) {

@@ -31,7 +31,7 @@ TEST(ErrorNorm, by_amplitude_never_forgets_a_large_value) {
 }
 
 // (36) for an output that rests at the middle of its range: the amplitude shrinks by the factor 1 - damping * step.
-TEST(ErrorNorm, by_damped_amplitude_forgets_it_as_the_recursion_says) {
+TEST(ErrorNorm, by_damped_amplitude_forgets_it_as_in_the_recursion) {
   const ErrorNorm norm{Normalisation::DampedAmplitude, 0.05};
   SignalRange range;
   range.begin(-1.0);

@@ -1,4 +1,4 @@
-// The keys of [subsystems.NAME]: whatever the list says holds for the reader, the writer, the checks and the docs.
+// The keys of [subsystems.NAME]: whatever the list contains holds for the reader, the writer, the checks and the docs.
 #include "description/subsystem_keys.hpp"
 
 #include <fmt/format.h>
@@ -170,7 +170,7 @@ std::string table_of_keys() {
   return table;
 }
 
-TEST(SubsystemKeys, are_documented_as_the_list_says) {
+TEST(SubsystemKeys, are_documented_as_in_the_list) {
   const auto docs = test::text_of(test::examples_folder() + "/../docs/system_file.md");
   EXPECT_NE(docs.find(table_of_keys()), std::string::npos) << "docs/system_file.md must hold this table:\n\n"
                                                            << table_of_keys();

@@ -26,7 +26,7 @@ TEST(Suggest, takes_the_nearest_and_the_first_of_equals) {
   EXPECT_EQ(nearest("stxp", {"step", "stop"}), "step");
 }
 
-TEST(Suggest, says_nothing_for_a_word_that_is_like_none) {
+TEST(Suggest, is_empty_for_a_word_that_is_like_none) {
   EXPECT_EQ(nearest("temperature", kKeys), std::nullopt);
   EXPECT_EQ(nearest("", kKeys), std::nullopt);
   EXPECT_EQ(nearest("step", {}), std::nullopt);

@@ -190,7 +190,7 @@ TEST(SystemReader, reports_unknown_keys_with_line_and_suggestion) {
                    "system.toml:4: unknown-key strat (owner = subsystems.a); did you mean 'start'?"}));
 }
 
-TEST(SystemReader, tells_the_type_expected_and_the_type_found) {
+TEST(SystemReader, names_the_type_expected_and_the_type_found) {
   EXPECT_EQ(problems_beside_a_subsystem("[run]\nstart = true\nstop = \"2\"\nstep = [1]\nmethod = 3"),
             (Texts{"system.toml:3: wrong-type run.start (expected = a number, found = the boolean true)",
                    "system.toml:4: wrong-type run.stop (expected = a number, found = the string \"2\")",
@@ -221,7 +221,7 @@ TEST(SystemReader, tells_the_type_expected_and_the_type_found) {
              "system.toml:6: no-input-named connections.\"a.w\""}));
 }
 
-TEST(SystemReader, says_that_names_with_dots_need_quotes) {
+TEST(SystemReader, reports_that_names_with_dots_need_quotes) {
   const std::string remedy = "; quote a name that has dots: \"a.b\" = ...";
   EXPECT_EQ(problems_beside_a_subsystem("[connections]\na.y = \"a.u\""),
             Texts{"system.toml:3: wrong-type connections.\"a\" (expected = an input or a list of inputs, as strings, "
@@ -259,7 +259,7 @@ TEST(SystemReader, passes_a_syntax_error_on_and_stops_there) {
   EXPECT_EQ(problems_of(std::string_view("\0\0\0\0", 4)).size(), 1U);
 }
 
-TEST(SystemReader, wants_utf8_and_tells_the_line_that_is_not) {
+TEST(SystemReader, requires_utf8_and_names_the_line_that_is_not) {
   EXPECT_EQ(problems_of("# caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x9a\x97\n[subsystems.a]\nmodel = \"tough\"\n"), Texts{});
   const std::string problem = ": not-utf8; save the file as UTF-8";
   EXPECT_EQ(problems_of("#\n#\n# caf\xe9 in Latin-1\n#\n"), Texts{"system.toml:3" + problem});

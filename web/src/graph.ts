@@ -51,7 +51,7 @@ function bundles(run: Run): Bundle[] {
   return [...found.values()];
 }
 
-/** Layer = longest way along connections that go forward in the calling order. */
+/** Layer = longest path along connections that go forward in the calling order. */
 function layout(names: string[], edges: Bundle[]): Map<string, Box> {
   const order = new Map(names.map((name, i) => [name, i]));
   const boxes = new Map(names.map((name) => [name, { name, layer: 0, x: 0, y: 0 }]));
@@ -84,8 +84,8 @@ function chips(subsystem: Subsystem): SVGElement[] {
   const degrees = ["constant inputs", "linear inputs", "quadratic inputs", "cubic inputs"];
   const all: [string, boolean, string][] = [
     ["R", can.rollback, "rollback"],
-    ["S", can.states, "tells its states"],
-    ["L", can.linearization, "tells its linearization"],
+    ["S", can.states, "provides its states"],
+    ["L", can.linearization, "provides its linearization"],
     [`u${"⁰¹²³"[can.input_degree] ?? ""}`, can.input_degree > 0, degrees[can.input_degree] ?? "polynomial inputs"],
   ];
   if (can.imposed_step !== undefined) all.push([seconds(can.imposed_step), true, "imposed step"]);
@@ -104,7 +104,7 @@ function shortened(text: string, length: number): string {
   return text.length <= length ? text : `${text.slice(0, length - 1)}…`;
 }
 
-/** Inputs that nothing feeds and nobody gave a value, by subsystem. */
+/** Inputs without a source and without a written value, by subsystem. */
 function openInputs(run: Run): Map<string, string[]> {
   const open = new Map<string, string[]>();
   for (const name of run.warnings.filter((warning) => warning.code === "inputs-open").flatMap((warning) => warning.subjects)) {

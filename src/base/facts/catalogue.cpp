@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/facts/errors.hpp"
 #include "entrain/fact_codes.hpp"
 
 namespace entrain {
@@ -9,8 +10,8 @@ namespace {
 using enum FactCode;
 using enum FactKind;
 
-// In the order of the enumeration. A sentence is a template; see render.cpp.
-constexpr auto kCatalogue = std::to_array<FactEntry>({
+// In the order of the enumeration; errors.hpp goes on. A sentence is a template; see render.cpp.
+constexpr auto kReports = std::to_array<FactEntry>({
     // Free text, of methods and subsystems of users.
     {Custom, Note, "custom", "{text}", ""},
     {CustomWarning, Warning, "custom-warning", "{text}", ""},
@@ -669,6 +670,12 @@ constexpr auto kCatalogue = std::to_array<FactEntry>({
     // Estimated errors.
     {ErrorNotFollowed, Warning, "error-not-followed", "the error is not known beyond t = {time}: {why}", ""},
 });
+
+constexpr auto kCatalogue = [] {
+  std::array<FactEntry, kReports.size() + kErrors.size()> all{};
+  std::copy(kErrors.begin(), kErrors.end(), std::copy(kReports.begin(), kReports.end(), all.begin()));
+  return all;
+}();
 
 constexpr bool in_order() {
   for (std::size_t i = 0; i < kCatalogue.size(); ++i) {

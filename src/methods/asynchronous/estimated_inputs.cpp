@@ -12,7 +12,7 @@
 namespace entrain {
 namespace {
 
-// A step of so many of the source's own: its estimate, made for its own steps, tells little of the end of it.
+// A step of so many of the source's own: its estimate, made for its own steps, is of little use at the end of it.
 constexpr double kFar = 3.0;
 
 /// An input that nothing feeds keeps its value.
@@ -23,14 +23,14 @@ const OutputEstimate* source_of(const CoupledSystem& system, EstimatedInputs::Es
 
 }  // namespace
 
-void EstimatedInputs::start(const CoupledSystem& system, const Rendezvous& rendezvous, const Settings& settings) {
+void EstimatedInputs::start(const CoupledSystem& system, const StepScheduler& scheduler, const Settings& settings) {
   settings_ = settings;
   const std::size_t inputs = system.graph().inputs();
   inputs_.assign(inputs, {});
   polynomials_.reserve(inputs);
   waiting_.assign(system.graph().outputs(), {});
   for (const auto& connection : system.graph().connections()) {
-    if (rendezvous.only_reads(system.graph().owner(connection.input))) {
+    if (scheduler.only_reads(system.graph().owner(connection.input))) {
       waiting_[connection.output].push_back(connection.input);
     }
   }

@@ -6,7 +6,7 @@
 
 #include "entrain/coupled_system.hpp"
 #include "methods/asynchronous/output_estimate.hpp"
-#include "methods/asynchronous/rendezvous.hpp"
+#include "methods/asynchronous/step_scheduler.hpp"
 #include "numerics/cubic_hermite.hpp"
 #include "numerics/mean_square_fit.hpp"
 #include "numerics/polynomial.hpp"
@@ -31,7 +31,7 @@ class EstimatedInputs {
   };
   using Estimates = std::span<const OutputEstimate>;  ///< by output
 
-  void start(const CoupledSystem& system, const Rendezvous& rendezvous, const Settings& settings);
+  void start(const CoupledSystem& system, const StepScheduler& scheduler, const Settings& settings);
 
   /// From what is known at the start of the step, carried on. Returns the degree.
   int extrapolate(CoupledSystem& system, Estimates estimates, const Step& step);
@@ -72,7 +72,7 @@ class EstimatedInputs {
       visit(from, carried_on, cuts, latest, value, seen, samples, jumped, fit);
     }
   };
-  /// A source that tells far more often than its reader reads, seen with the reader's steps.
+  /// A source that communicates far more often than its reader, sampled at the reader's steps.
   struct Distant {
     OutputEstimate estimate;  ///< from the samples that the reader met
     Polynomial from_source;   ///< what the source's own estimate foresaw for the step before
@@ -113,7 +113,7 @@ class EstimatedInputs {
 
   Settings settings_;
   Memory inputs_;                              // per input
-  std::vector<std::vector<InputId>> waiting_;  // per output: inputs of those who wait for it
+  std::vector<std::vector<InputId>> waiting_;  // per output: inputs of subsystems that wait for it
   std::vector<Polynomial> polynomials_;        // of the subsystem whose inputs are being made
 };
 

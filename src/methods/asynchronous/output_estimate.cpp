@@ -27,12 +27,12 @@ void OutputEstimate::confirm_doubt() {
   count_ = 2;
 }
 
-OutputEstimate::Surprise OutputEstimate::take(Time t, double value, const Settings& settings) {
-  double foreseen = 0.0;
-  for (std::size_t p = polynomial().size(); p-- > 0;) foreseen = foreseen * (t - time()) + polynomial_[p];
+OutputEstimate::PredictionError OutputEstimate::take(Time t, double value, const Settings& settings) {
+  double predicted = 0.0;
+  for (std::size_t p = polynomial().size(); p-- > 0;) predicted = predicted * (t - time()) + polynomial_[p];
   const int highest = std::min(settings.max_order, static_cast<int>(count_) - 1);
   const auto [best, left] = best_order(t, value, highest);
-  const Surprise surprise{std::abs(value - foreseen), order_, highest, left};
+  const PredictionError prediction{std::abs(value - predicted), order_, highest, left};
 
   order_ = best;
   count_ = std::min(count_ + 1, kSamples);
@@ -41,7 +41,7 @@ OutputEstimate::Surprise OutputEstimate::take(Time t, double value, const Settin
   times_[0] = t;
   values_[0] = value;
   carry_on(settings);
-  return surprise;
+  return prediction;
 }
 
 /// The order whose extrapolation from the samples before comes nearest to the new one; of equals the lowest (18)-(20).

@@ -16,8 +16,8 @@ void ExtrapolatedInputs::start(const CoupledSystem& system, Settings settings) {
     auto& history = histories_[i];
     history.count = static_cast<std::size_t>(settings_.degree) + 1;
     history.value.fill(system.incoming(InputId{i}));
-    // From the start on: who is called after its source gets a sample one macro step later than these, the others
-    // replace the newest.
+    // From the start on: a subsystem that is called after its source gets a sample one macro step later than these, the
+    // others replace the newest.
     for (std::size_t m = 0; m < history.count; ++m) history.at[m] = -static_cast<double>(m);
   }
 }

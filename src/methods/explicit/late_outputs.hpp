@@ -33,7 +33,7 @@ struct LateOutputOptions {
 
 /// Chosen outputs with feedthrough, passed on one step late: y(k+1) = g(x(k), u(k)) (docs/theory/learning.md). What is
 /// passed on is then exact, only late, and a learned correction can make up for that; an output found with the inputs
-/// of the step before is wrong in a way that cannot be seen.
+/// of the step before has an error that cannot be seen.
 ///
 /// g(x(k), u(k)) is evaluated where a subsystem has output_refresh. Else it is found from its linearization, as
 /// g(x(k), u(k-1)) + D (u(k) - u(k-1)): exact when the output depends linearly on the inputs.

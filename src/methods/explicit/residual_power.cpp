@@ -24,7 +24,7 @@ void ResidualPowerCorrection::before_step(CoupledSystem& system) {
 void ResidualPowerCorrection::after_step(const CoupledSystem& system, Time now) {
   for (std::size_t b = 0; b < memory_.energies.size(); ++b) {
     const PowerBond& bond = system.engine().bonds()[b];
-    const double wrong_effort = system.inputs()[bond.effort.input] - bond.told_effort(system.outputs());
+    const double wrong_effort = system.inputs()[bond.effort.input] - bond.sent_effort(system.outputs());
     memory_.energies[b] += (now - memory_.now) * bond.power(wrong_effort, system.outputs()[bond.flow.output]);
   }
   memory_.now = now;

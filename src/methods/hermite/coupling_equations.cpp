@@ -8,6 +8,7 @@
 
 #include "coupling/engine.hpp"
 #include "coupling/transfer.hpp"
+#include "entrain/fact_codes.hpp"
 #include "numerics/cubic_hermite.hpp"
 
 namespace entrain {
@@ -19,7 +20,7 @@ constexpr double kOutgrown = 256.0;
 [[noreturn]] void throw_overflow(const CoupledSystem& system, const HermiteStep& step, OutputId y) {
   throw Error(
       ErrorCode::SolverFailed,
-      fmt::format("the estimate of '{}' overflows over a step of {:g} s", system.graph().name(y), step.window().size),
+      {FactCode::EstimateOverflows, {system.graph().name(y)}, {{"step", step.window().size, "s"}}},
       {.subsystem = {}, .variable = {}, .time = step.now(), .remedy = "Choose a smaller step, or adaptive = true"});
 }
 
@@ -181,8 +182,7 @@ void CouplingEquations::throw_singular(std::size_t unknown, const Step& step) co
     return std::find(loop.outputs.begin(), loop.outputs.end(), output) != loop.outputs.end();
   });
   throw Error(
-      ErrorCode::SolverFailed,
-      fmt::format("the coupling equations leave '{}' undetermined over a step of {} s", graph_.name(output), step.size),
+      ErrorCode::SolverFailed, {FactCode::OutputUndetermined, {graph_.name(output)}, {{"step", step.size, "s"}}},
       {.subsystem = graph_.name(graph_.owner(output)),
        .variable = {},
        .time = step.from,

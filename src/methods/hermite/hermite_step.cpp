@@ -45,7 +45,7 @@ void HermiteStep::start_tasks(const CoupledSystem& system) {
 }
 
 std::span<const double> HermiteStep::real_slopes() const {
-  return restart_ == HermiteRestart::Real ? memory_.left.slopes : told_slopes_;
+  return restart_ == HermiteRestart::Real ? memory_.left.slopes : real_slopes_;
 }
 
 std::span<const double> HermiteStep::real_values(const CoupledSystem& system) const {
@@ -61,8 +61,8 @@ void HermiteStep::begin() {
     trials_->begin(memory_.now, window_.size, memory_.left.slopes);
     if (memory_.slopes_known) trials_->follow_inputs(memory_.left.values, memory_.left.slopes);
   } else {  // the polynomials go on with their own slopes; subsystems that provide no others keep those
-    told_slopes_ = memory_.left.slopes;
-    trials_->begin(memory_.now, window_.size, told_slopes_);
+    real_slopes_ = memory_.left.slopes;
+    trials_->begin(memory_.now, window_.size, real_slopes_);
   }
 }
 

@@ -134,7 +134,7 @@ class HermiteStep {
   Duration shortest_ = 0.0;
   bool imposed_ = false;
   std::size_t first_constant_ = 0;   // among the signals, behind the outputs
-  std::vector<double> told_slopes_;  // restart = "c1": of the signals, as they really are at the left end
+  std::vector<double> real_slopes_;  // restart = "c1": of the signals, as they really are at the left end
   Window window_;
   End right_;
   TrialBlock block_;

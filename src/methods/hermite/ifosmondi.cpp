@@ -115,14 +115,14 @@ bool IfosmondiStrategy::evaluate(CoupledSystem& system, HermiteStep& step, std::
 /// with what was nearer to the solution of this one.
 void IfosmondiStrategy::judge_guess() {
   const std::size_t count = z_.size() / 2;
-  const double other_way = trusts_estimates_ ? -1.0 : 1.0;
+  const double sign = trusts_estimates_ ? -1.0 : 1.0;
   double taken = 0.0;
   double other = 0.0;
   for (std::size_t i = 0; i < 2 * count; ++i) {
     const double by_estimates = i < count ? coupling_->added_values()[i] : coupling_->added_slopes()[i - count];
     const double miss = z_[i] - guess_[i];
     taken = std::max(taken, std::abs(miss) / scale_[i]);
-    other = std::max(other, std::abs(miss - other_way * by_estimates) / scale_[i]);
+    other = std::max(other, std::abs(miss - sign * by_estimates) / scale_[i]);
   }
   if (!trusts_estimates_) ++steps_continued_;
   if (other < taken) trusts_estimates_ = !trusts_estimates_;
@@ -154,21 +154,25 @@ void IfosmondiStrategy::cannot_shorten(const CoupledSystem& system, const Hermit
   std::stable_sort(misses.begin(), misses.end(), [](const Miss& a, const Miss& b) { return a.residual > b.residual; });
   misses.resize(std::min(misses.size(), kNamedInError));
   std::string text;
+  std::vector<std::string> connections;
   for (const auto& miss : misses) {
     for (const auto& connection : system.graph().connections()) {
       if (connection.output != unknowns[miss.output]) continue;
-      text += fmt::format("{}{} -> {} {:.3g}", text.empty() ? "" : ", ", system.graph().name(connection.output),
-                          system.graph().name(connection.input), miss.residual);
+      connections.push_back(
+          fmt::format("{} -> {}", system.graph().name(connection.output), system.graph().name(connection.input)));
+      text += fmt::format("{}{} {:.3g}", text.empty() ? "" : ", ", connections.back(), miss.residual);
       break;
     }
   }
-  if (const auto refusal = step.trials().refusal(); !refusal.empty()) text += "; the last trial failed: " + refusal;
+  Fact fact{FactCode::IterationNotConverged,
+            std::move(connections),
+            {{"method", "ifosmondi"},
+             {"tolerance", options_.iteration_tolerance},
+             {"step", step.window().size, "s"},
+             {"residuals", text}}};
+  if (auto refusal = step.trials().refusal(); !refusal.empty()) fact.values.emplace_back("refusal", std::move(refusal));
   throw Error(
-      ErrorCode::SolverFailed,
-      fmt::format("ifosmondi did not converge to iteration_tolerance = {:g} in a step of {:g} s; residuals of value or "
-                  "slope by "
-                  "connection: {}",
-                  options_.iteration_tolerance, step.window().size, text),
+      ErrorCode::SolverFailed, std::move(fact),
       {.subsystem = {},
        .variable = {},
        .time = step.now(),

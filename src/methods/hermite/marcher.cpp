@@ -130,7 +130,7 @@ void Marcher::step_once(CoupledSystem& system, CouplingStrategy& strategy, const
   notice_jumps();
 }
 
-/// True when the window was cut on the way.
+/// True when the window was cut meanwhile.
 bool Marcher::shorten_until_good(CoupledSystem& system, CouplingStrategy& strategy, MacroStepReport& report) {
   bool was_cut = false;
   for (;;) {
@@ -156,7 +156,7 @@ void Marcher::notice_jumps() {
   const bool jumped = jumps_.jumped(predicted_, step_.block().signals);
   // Imposed steps are not cut for an event: it is met where the step ends.
   const bool announced = step_.imposed() && reached(step_.now(), events_.earliest());
-  // With the next step: until then the signals tell what this one missed.
+  // With the next step: until then the signals show what this one missed.
   memory_.restart_due = jumped || returned_early || announced;
   if (memory_.restart_due && !announced && memory_.jumps_found++ == 0) memory_.first_jump = step_.now();
 }

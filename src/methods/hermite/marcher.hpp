@@ -52,7 +52,7 @@ class CouplingStrategy {
   /// How a step came about.
   struct Taken {
     bool was_cut = false;    ///< after an attempt that was not good
-    bool shortened = false;  ///< for an event or the stop time: its size tells nothing about the next
+    bool shortened = false;  ///< for an event or the stop time: its size has no meaning for the next
     bool at_min_step = false;
   };
 

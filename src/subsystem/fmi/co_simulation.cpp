@@ -29,9 +29,9 @@ CoSimulation::CoSimulation(const Fmu& fmu, const FmuPorts& ports, FmuReporter& r
       linearizer_(ports_) {
   call_.inputs = ports_.real_inputs();
   call_.outputs = ports_.real_outputs();
-  way_.inputs = ports_.inputs;
-  way_.outputs = ports_.outputs;
-  way_.owner = this;
+  held_.inputs = ports_.inputs;
+  held_.outputs = ports_.outputs;
+  held_.owner = this;
 }
 
 void CoSimulation::start(FmuInstance& instance, const FmuAbilities& abilities, Time start, Time stop) {
@@ -44,14 +44,14 @@ void CoSimulation::start(FmuInstance& instance, const FmuAbilities& abilities, T
   end_.time = start;
   end_.coefficients.resize(ports_.table.inputs.size() * orders);
   call_.derivative_inputs = {};
-  way_.until = way_.reached = -kNever;
-  way_.step = nullptr;
+  held_.until = held_.reached = -kNever;
+  held_.step = nullptr;
   stop_ = stop;
   call_.may_go_back = false;
 }
 
 void CoSimulation::settle() {
-  if (const Time reached = std::exchange(way_.reached, -kNever); reached != -kNever) {
+  if (const Time reached = std::exchange(held_.reached, -kNever); reached != -kNever) {
     end_.time = reached;
     end_.degree = 0;
   }
@@ -88,7 +88,7 @@ const StepReport* CoSimulation::step_at_length(const Subsystem::Step& step, doub
 
 const StepReport* CoSimulation::resume(const FmuHalt& halt, const Subsystem::Step& step, double* outputs) {
   settle();
-  way_.until = -kNever;
+  held_.until = -kNever;
   call_.from = step.from;
   call_.size = step.size;
   call_.input_values = step.inputs.order(0).data();
@@ -103,17 +103,17 @@ const StepReport* CoSimulation::unless_completed(const StepReport& report) {
 }
 
 /// After a step like any other: what can make the next one special are the times at which this must be left.
-void CoSimulation::open_short_way() {
+void CoSimulation::open_held_step() {
   const bool plain = !initializing_ && !end_.stop_requested && call_.derivative_inputs.empty() && !call_.polynomials;
   const Time before_event = end_.next_event < kNever ? just_before(end_.next_event) : kNever;
-  way_.until = plain ? std::min(stop_, before_event) : -kNever;
-  way_.may_go_back = call_.may_go_back;
-  if (way_.step == nullptr) instance_->open(way_);
+  held_.until = plain ? std::min(stop_, before_event) : -kNever;
+  held_.may_go_back = call_.may_go_back;
+  if (held_.step == nullptr) instance_->open(held_);
 }
 
 StepReport CoSimulation::step(const Subsystem::Step& step, std::span<double> outputs) {
   settle();
-  way_.until = -kNever;
+  held_.until = -kNever;
   call_.from = step.from;
   call_.size = step.size;
   // An FMU refuses to pass the stop time, be it by a rounding; at an event that it announced it must be stopped.
@@ -135,7 +135,7 @@ StepReport CoSimulation::step(const Subsystem::Step& step, std::span<double> out
   const bool usual =
       result.result.status == FmuStatus::Ok && !result.terminated && !result.event && !end_.stop_requested;
   if (usual && result.reached == call_.from + call_.size && result.reached < end_.next_event) {
-    open_short_way();
+    open_held_step();
     return {result.reached};
   }
   return unusual(step, result, outputs);
@@ -205,13 +205,14 @@ void CoSimulation::throw_endless_events() {
   ErrorContext where = reporter_.context(end_.time);
   where.remedy = "The fault is in this FMU: it reports an event again and again without advancing";
   throw Error(ErrorCode::SubsystemFailed,
-              fmt::format("{} events at the same time{}", kMostEventsInPlace, reporter_.log().take_text()), where);
+              {FactCode::FmuEventsInPlace, {}, {{"events", kMostEventsInPlace}, {"said", reporter_.log().take_text()}}},
+              where);
 }
 
 void CoSimulation::keep_end(const InputBlock& inputs, Duration size) {
   end_.size = size;
   end_.degree = inputs.degree();
-  end_.told = false;
+  end_.inputs_set = false;
   const double* from = inputs.order(0).data();
   std::copy(from, from + inputs.count() * static_cast<std::size_t>(inputs.degree() + 1), end_.coefficients.begin());
 }
@@ -242,7 +243,7 @@ void CoSimulation::take_lower_degree(int refused_order) {
 }
 
 /// What follows (derivatives, linearization) must belong to the end of the step, and to the inputs there.
-void CoSimulation::tell_inputs_at_end() {
+void CoSimulation::set_inputs_at_end() {
   settle();
   if (end_.degree == 0) {
     std::fill(end_slopes_.begin(), end_slopes_.end(), 0.0);
@@ -250,21 +251,21 @@ void CoSimulation::tell_inputs_at_end() {
   }
   const InputBlock inputs(end_.coefficients.data(), ports_.table.inputs.size(), end_.degree);
   for (std::size_t i = 0; i < inputs.count(); ++i) end_slopes_[i] = inputs.slope(i, end_.size);
-  if (!abilities_->retell_inputs || std::exchange(end_.told, true)) return;
-  require(derivatives_.tell(*instance_, inputs, end_.size));
+  if (!abilities_->resend_inputs || std::exchange(end_.inputs_set, true)) return;
+  require(derivatives_.set(*instance_, inputs, end_.size));
 }
 
 void CoSimulation::save(std::size_t slot) {
   settle();
-  call_.may_go_back = way_.may_go_back = true;
+  call_.may_go_back = held_.may_go_back = true;
   if (saved_.size() <= slot) saved_.resize(slot + 1);
   saved_[slot] = end_;
 }
 
 void CoSimulation::restore(std::size_t slot) {
   end_ = saved_[slot];
-  way_.reached = -kNever;
-  open_short_way();
+  held_.reached = -kNever;
+  open_held_step();
 }
 
 Bytes CoSimulation::serialize(std::size_t slot) {
@@ -283,19 +284,19 @@ void CoSimulation::states(std::span<double> x) {
 }
 
 void CoSimulation::derivatives(std::span<double> dx) {
-  tell_inputs_at_end();
+  set_inputs_at_end();
   if (!dx.empty()) require(instance_->get_reals(ports_.real_derivatives(), dx.data()));
 }
 
 void CoSimulation::linearize(Linearization& result) {
-  tell_inputs_at_end();
+  set_inputs_at_end();
   require(linearizer_.linearize(*instance_, abilities_->linearization, result));
 }
 
 /// From the FMU, else along the motion.
 void CoSimulation::output_derivatives(std::span<double> dy) {
   if (dy.empty()) return;
-  tell_inputs_at_end();
+  set_inputs_at_end();
   if (abilities_->output_derivatives) {
     require(instance_->get_output_derivatives(ports_.outputs, first_orders_.data(), dy.data()));
     return;

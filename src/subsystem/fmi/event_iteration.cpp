@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "entrain/fact_codes.hpp"
 #include "subsystem/fmi/fmu.hpp"
 
 namespace entrain {
@@ -19,9 +20,7 @@ EventOutcome settle_discrete_states(FmuInstance& instance, FmuLog& log, const Er
   ErrorContext remedied = context;
   remedied.remedy = "The fault is in this FMU: two of its discrete states may depend on each other";
   throw Error(ErrorCode::SubsystemFailed,
-              fmt::format("its discrete states do not settle at an event, not after {} updates{}", kMostPasses,
-                          log.take_text()),
-              remedied);
+              {FactCode::FmuDiscreteUnsettled, {}, {{"updates", kMostPasses}, {"said", log.take_text()}}}, remedied);
 }
 
 EventOutcome begin_stepping(FmuInstance& instance, bool event_mode, FmuLog& log, const ErrorContext& context) {

@@ -9,6 +9,7 @@
 
 #include "base/values.hpp"
 #include "base/xml.hpp"
+#include "entrain/fact_codes.hpp"
 
 namespace entrain {
 namespace {
@@ -119,14 +120,14 @@ std::optional<ValueType> value_type(FmuType type) {
 
 void refuse_float32(double number, ErrorContext context) {
   context.remedy = "Keep it in the range of that type";
-  throw Error(ErrorCode::InvalidSystem, fmt::format("the value {} does not fit its type, Float32", number),
+  throw Error(ErrorCode::InvalidSystem, {FactCode::ValueDoesNotFit, {}, {{"value", number}, {"type", "Float32"}}},
               std::move(context));
 }
 
 const Value* start_of(const FmuVariable& array, std::size_t element) {
-  const auto& told = array.array_start;
-  if (told.size() == 1) return &told.front();
-  return element < told.size() ? &told[element] : nullptr;
+  const auto& start = array.array_start;
+  if (start.size() == 1) return &start.front();
+  return element < start.size() ? &start[element] : nullptr;
 }
 
 std::optional<Value> value_in(std::string_view text, FmuType type) {

@@ -4,6 +4,8 @@
 
 #include <map>
 
+#include "entrain/fact_codes.hpp"
+
 namespace entrain {
 namespace {
 
@@ -23,10 +25,9 @@ std::string_view status_name(FmuStatus status) {
 FmuDescription checked_description(const fs::path& folder, const std::string& fmu) {
   auto description = read_model_description(folder / "modelDescription.xml", fmu);
   if (description.co_simulation || description.model_exchange) return description;
-  throw Error(ErrorCode::InvalidSystem,
-              fmt::format("FMU '{}': it offers {}", fmu,
-                          description.scheduled_execution ? "scheduled execution only, which Entrain does not run"
-                                                          : "neither co-simulation nor model exchange"),
+  Fact fact{FactCode::FmuNoInterface, {fmu}};
+  if (description.scheduled_execution) fact.values.emplace_back("scheduled", true);
+  throw Error(ErrorCode::InvalidSystem, std::move(fact),
               {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Export it again for co-simulation"});
 }
 
@@ -100,9 +101,7 @@ std::shared_ptr<const std::string> Fmu::claim(const std::string& instance, FmuIn
   if (!once_per_process(interface)) return claim;
   const std::lock_guard lock(mutex_);
   if (const auto holder = claimed_.lock()) {
-    throw Error(ErrorCode::InvalidSystem,
-                fmt::format("FMU '{}' can have one instance per process, but both '{}' and '{}' use it", name_, *holder,
-                            instance),
+    throw Error(ErrorCode::InvalidSystem, {FactCode::FmuOneInstance, {name_, *holder, instance}},
                 {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Use a copy that allows several"});
   }
   claimed_ = claim;
@@ -136,11 +135,12 @@ std::unique_ptr<FmuInstance> Fmu::instantiate(const std::string& instance, const
   const bool exchange = use.interface == FmuInterface::ModelExchange;
   const bool needs_tool = exchange ? exchange_flags().needs_execution_tool : flags().needs_execution_tool;
   throw Error(ErrorCode::SubsystemFailed,
-              fmt::format("FMU '{}': {} returned no instance{}", name_,
-                          two        ? "fmi2Instantiate"
-                          : exchange ? "fmi3InstantiateModelExchange"
-                                     : "fmi3InstantiateCoSimulation",
-                          log.take_text()),
+              {FactCode::FmuNoInstance,
+               {name_},
+               {{"function", two        ? "fmi2Instantiate"
+                             : exchange ? "fmi3InstantiateModelExchange"
+                                        : "fmi3InstantiateCoSimulation"},
+                {"said", log.take_text()}}},
               {.subsystem = instance, .variable = {}, .time = {}, .remedy = refusal_remedy(two, needs_tool)});
 }
 
@@ -158,10 +158,13 @@ const FmuAbilities& Fmu::abilities(FmuInterface interface, const FmuPorts& ports
   return abilities_.emplace(std::move(selecting), std::move(proven)).first->second;
 }
 
-std::string call_text(const FmuResult& result, FmuLog& log) {
+Fact call_fact(const FmuResult& result, FmuLog& log) {
   const std::string_view prefix = std::string_view(result.function).substr(0, 4);
-  return fmt::format("{}: {} returned {}{}{}", log.code().owner().code, result.function, prefix,
-                     status_name(result.status), log.take_text());
+  return {FactCode::FmuCallFailed,
+          {log.code().owner().code},
+          {{"function", result.function},
+           {"status", fmt::format("{}{}", prefix, status_name(result.status))},
+           {"said", log.take_text()}}};
 }
 
 void require_done(const FmuResult& result, FmuLog& log, const ErrorContext& context) {
@@ -169,10 +172,10 @@ void require_done(const FmuResult& result, FmuLog& log, const ErrorContext& cont
   ErrorContext with_remedy = context;
   if (with_remedy.remedy.empty()) {
     with_remedy.remedy = result.status == FmuStatus::Fatal
-                             ? "After that no call of it is allowed: tell who made it"
-                             : "Look at its start values and inputs at that time, else tell who made it";
+                             ? "After that no call of it is allowed: report it to its vendor"
+                             : "Look at its start values and inputs at that time, else report it to its vendor";
   }
-  throw Error(ErrorCode::SubsystemFailed, call_text(result, log), with_remedy);
+  throw Error(ErrorCode::SubsystemFailed, call_fact(result, log), with_remedy);
 }
 
 }  // namespace entrain

@@ -33,7 +33,7 @@ enum class ProbeStage {
 struct ProbeRequest {
   std::optional<ProbeStage> only{};   ///< this stage and the beginning, on a single instance; else all stages
   FmuAbilities known{};               ///< what earlier stages found, where one stage is tried
-  std::atomic<int>* stage = nullptr;  ///< told the stage under way; may be null
+  std::atomic<int>* stage = nullptr;  ///< receives the stage under way; may be null
 
   void enter(ProbeStage now) const {
     if (stage != nullptr) stage->store(static_cast<int>(now));

@@ -30,7 +30,7 @@ class FmuReporter {
   }
   const std::vector<Fact>& notes() const { return notes_; }
   /// The call that refused the last step, and what the FMU said.
-  std::string refusal() const { return call_text(refusal_, log_) + (refusal_.done() ? " without advancing" : ""); }
+  std::string refusal() const { return render(call_fact(refusal_, log_)) + (refusal_.done() ? " without advancing" : ""); }
   bool failed() const { return failed_; }  ///< a call has; no other may follow
 
  private:

@@ -27,9 +27,10 @@ FmuInterface chosen_interface(const Fmu& fmu, const FmuChoice& choice) {
   const FmuInterface other =
       wanted == FmuInterface::CoSimulation ? FmuInterface::ModelExchange : FmuInterface::CoSimulation;
   if (!choice.interface) return other;
-  throw Error(ErrorCode::InvalidSystem,
-              fmt::format("FMU '{}': it does not offer {}, only {}", fmu.name(), to_string(wanted), to_string(other)),
-              {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Leave 'interface' away, or export it again"});
+  throw Error(
+      ErrorCode::InvalidSystem,
+      {FactCode::FmuOtherInterface, {fmu.name()}, {{"wanted", to_string(wanted)}, {"offered", to_string(other)}}},
+      {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Leave 'interface' away, or export it again"});
 }
 
 /// States of 24 bits cannot be integrated to ten digits: the integrator would follow their rounding.
@@ -39,7 +40,7 @@ double chosen_tolerance(Fmu& fmu, const FmuChoice& choice) {
   return choice.relative_tolerance.value_or(proposed && *proposed > 0.0 ? *proposed : usual);
 }
 
-/// The structural parameters that the user sets; one of a wrong type is told when it is set.
+/// The structural parameters that the user sets; one of a wrong type is reported when it is set.
 FmuStructure chosen_structure(const FmuDescription& description, const FmuChoice& choice) {
   FmuStructure structure;
   for (std::size_t i = 0; i < description.variables.size(); ++i) {
@@ -186,14 +187,14 @@ const Capabilities& FmuSubsystem::capabilities() const {
   return *capabilities_;
 }
 
-/// Proven on a scratch instance; what goes wrong there is told as ours.
+/// Proven on a scratch instance; what goes wrong there is reported as ours.
 const FmuAbilities& FmuSubsystem::proven() const {
   try {
     return fmu_->abilities(interface_, ports_, starts_, {name_, log_.code().owner().timeout, {}, macro_step_, probe_});
   } catch (const Error& error) {
     ErrorContext context = error.context();
     context.subsystem = name_;
-    throw Error(error.code(), error.message(), context);
+    throw Error(error.code(), error.fact(), context);
   }
 }
 
@@ -227,8 +228,7 @@ void FmuSubsystem::set_start(VariableTable::Place place, const Value& value) {
   assert(place.causality != Causality::Output);
   const PortOrigin origin = ports_.origin(place);
   if (fmu_->description().variables[origin.variable].initial == FmuInitial::Calculated) {
-    throw Error(ErrorCode::InvalidSystem,
-                "cannot be given a start value: the FMU calculates it (initial=\"calculated\")");
+    throw Error(ErrorCode::InvalidSystem, {FactCode::FmuStartCalculated});
   }
   note_start(origin, value);
   if (place.causality == Causality::DiscreteInput) discrete_[origin.variable][origin.element] = value;
@@ -254,7 +254,7 @@ void FmuSubsystem::set_parameter(std::size_t parameter, const Value& value) {
   change([&] { return instance_->set_values(variable, elements); });
 }
 
-/// A number that does not fit its type is told as ours.
+/// A number that does not fit its type is reported as ours.
 void FmuSubsystem::change(FunctionRef<FmuResult()> set) {
   try {
     stepper_->change(set);
@@ -262,7 +262,7 @@ void FmuSubsystem::change(FunctionRef<FmuResult()> set) {
     ErrorContext context = error.context();
     context.subsystem = name_;
     context.time = now();
-    throw Error(error.code(), error.message(), context);
+    throw Error(error.code(), error.fact(), context);
   }
 }
 
@@ -279,7 +279,7 @@ void FmuSubsystem::read(std::span<const std::size_t> outputs, std::span<Value> v
   }
 }
 
-/// An array is set as a whole, with the elements that nobody feeds as they were.
+/// An array is set as a whole, with the elements without a connection as they were.
 void FmuSubsystem::write(std::span<const std::size_t> inputs, std::span<const Value> values) {
   std::vector<std::size_t> changed;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -435,7 +435,7 @@ std::string fmu_missing_binary(const std::filesystem::path& file, const FmuChoic
   return fmu->missing_binary(chosen_interface(*fmu, choice));
 }
 
-/// Takes the description out of the archive and nothing else: whoever asks need not go on to make an instance.
+/// Takes the description out of the archive and nothing else: no instance need follow.
 DefaultExperiment fmu_experiment(const std::filesystem::path& file) {
   const LocatedFile description(file / "modelDescription.xml");
   return read_model_description(description.path(), file.string()).experiment;

@@ -36,7 +36,7 @@ void InputDerivatives::add_to(FmuStepCall& call, const InputBlock& inputs) {
   call.derivative_values = derivatives_.data();
 }
 
-FmuResult InputDerivatives::tell(FmuInstance& instance, const InputBlock& inputs, Duration s) {
+FmuResult InputDerivatives::set(FmuInstance& instance, const InputBlock& inputs, Duration s) {
   const std::size_t count = inputs.count();
   std::fill(derivatives_.begin(), derivatives_.end(), 0.0);
   for (std::size_t i = 0; i < count; ++i) {

@@ -1,23 +1,22 @@
 #pragma once
 
-#include <fmt/format.h>
-
 #include <optional>
 #include <pugixml.hpp>
 #include <string>
 
 #include "base/xml.hpp"
+#include "entrain/fact_codes.hpp"
 #include "subsystem/fmi/model_description.hpp"
 
 namespace entrain {
 
-/// Attributes of a modelDescription.xml; what is wrong is told with the name of the FMU and the element.
+/// Attributes of a modelDescription.xml; what is wrong is reported with the name of the FMU and the element.
 class DescriptionXml {
  public:
   explicit DescriptionXml(const std::string& fmu) : fmu_(fmu) {}
 
-  [[noreturn]] void fail(const std::string& what,
-                         const std::string& remedy = "The FMU is broken: tell who made it") const;
+  /// The FMU becomes the first subject.
+  [[noreturn]] void fail(Fact fact, const std::string& remedy = "The FMU is broken: report it to its vendor") const;
 
   std::string required(pugi::xml_node node, const char* attribute, const std::string& element) const;
 
@@ -25,7 +24,7 @@ class DescriptionXml {
   Number required_number(pugi::xml_node node, const char* attribute, const std::string& element) const {
     const std::string text = required(node, attribute, element);
     if (const auto value = xml_number<Number>(text)) return *value;
-    fail(fmt::format("{}: '{}' is no number for {}", element, text, attribute));
+    fail({FactCode::DescriptionNumber, {}, {{"element", element}, {"value", text}, {"attribute", attribute}}});
   }
 
   template <class Number>

@@ -5,7 +5,7 @@
 
 namespace entrain {
 
-/// Which state derivatives depend on which states, from ModelStructure; those it says nothing of depend on all.
+/// Which state derivatives depend on which states, from ModelStructure; those without an entry depend on all.
 SparsityPattern jacobian_pattern(const FmuDescription& description, const FmuPorts& ports);
 
 }  // namespace entrain

@@ -12,7 +12,7 @@ namespace entrain {
 /// The shared library of an FMU, loaded. The only place that knows how this platform does it.
 class FmuLibrary {
  public:
-  /// `root`: the unpacked FMU; `platform`: the folder in binaries/ ("linux64"). Throws Error{InvalidSystem} that says
+  /// `root`: the unpacked FMU; `platform`: the folder in binaries/ ("linux64"). Throws Error{InvalidSystem} with
   /// what is missing.
   FmuLibrary(const std::filesystem::path& root, const std::string& platform, const std::string& model_identifier,
              std::string fmu, std::optional<Duration> timeout = {});
@@ -26,7 +26,7 @@ class FmuLibrary {
   void* require(const char* symbol, const ForeignCode* caller = nullptr) const;
 
  private:
-  void* load(const std::filesystem::path& file, std::string& said);
+  void* load(const std::filesystem::path& file, std::string& message);
 
   std::string fmu_;
   std::string file_;  ///< inside the FMU
@@ -41,7 +41,7 @@ class FmuLibrary {
 std::string missing_binary(const std::filesystem::path& root, const std::string& platform,
                            const std::string& model_identifier);
 
-/// A function of the library, looked up when first needed: FMUs lack functions that the standard wants, and many are
+/// A function of the library, looked up when first needed: FMUs lack functions that the standard requires, and many are
 /// never called. May be used from several threads.
 template <class Function>
 class FmuSymbol {

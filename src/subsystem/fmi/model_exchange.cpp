@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/grid.hpp"
+#include "entrain/fact_codes.hpp"
 #include "numerics/sparse_ode.hpp"
 #include "subsystem/event_limits.hpp"
 #include "subsystem/fmi/event_iteration.hpp"
@@ -82,7 +83,7 @@ void ModelExchange::begin() {
   here_.next_event = outcome.next_event;
   terminate_ = outcome.terminate;
   if (!here_.x.empty()) require(instance_->get_continuous_states(here_.x));
-  told_ = true;
+  here_is_set_ = true;
   indicators_ = description_.model_exchange->event_indicators;
   require(instance_->count_event_indicators(indicators_));
   make_solver();
@@ -103,7 +104,7 @@ void ModelExchange::make_solver() {
   options.indicators = indicators_;
   for (double& nominal : nominals_) {
     nominal = std::abs(nominal);
-    if (!(nominal > 0.0)) nominal = 1.0;  // the standard wants it positive
+    if (!(nominal > 0.0)) nominal = 1.0;  // the standard requires it positive
     options.absolute_tolerances.push_back(options.absolute_tolerance * nominal);
   }
   OdeOptions stiff = options;
@@ -122,16 +123,16 @@ void ModelExchange::make_solver() {
 
 void ModelExchange::set_point(Time t, std::span<const double> x, std::span<const double> u) {
   begin();
-  told_ = false;
+  here_is_set_ = false;
   require(instance_->set_time(t));
   if (!x.empty()) require(instance_->set_continuous_states(x));
   if (!u.empty()) require(set_continuous_inputs(u));
 }
 
-void ModelExchange::tell() {
-  if (told_) return;
+void ModelExchange::set_here() {
+  if (here_is_set_) return;
   set_point(here_.t, here_.x, here_.u);
-  told_ = true;
+  here_is_set_ = true;
 }
 
 /// True when an input is not where it ended: it has jumped.
@@ -143,7 +144,7 @@ bool ModelExchange::put_inputs(const InputBlock& inputs, Duration s) {
     here_.u[i] = value;
     here_.du[i] = discrete_[i] ? 0.0 : inputs.slope(i, s);
   }
-  told_ = false;
+  here_is_set_ = false;
   return jumped;
 }
 
@@ -161,7 +162,7 @@ StepReport ModelExchange::step(const Subsystem::Step& step, std::span<double> ou
   const bool whole = reached(here_.t, end);
   if (whole) here_.t = end;
   put_inputs(step.inputs, whole ? step.size : s);
-  tell();
+  set_here();
   if (!outputs.empty()) require(instance_->get_reals(ports_.real_outputs(), outputs.data()));
   return {.reached = here_.t,
           .outcome = whole ? StepOutcome::Completed : StepOutcome::EndedEarly,
@@ -190,8 +191,8 @@ Duration ModelExchange::advance(const Subsystem::Step& step, Duration s, Time en
 
 /// In the local time s of the step, so that small steps at large times lose no digits.
 OdeReached ModelExchange::integrate(const Subsystem::Step& step, Duration s0, Time stop) {
-  tell();
-  const std::size_t varying = step.inputs.degree() > 0 ? u_.size() : 0;  // held inputs have been told
+  set_here();
+  const std::size_t varying = step.inputs.degree() > 0 ? u_.size() : 0;  // held inputs have been set
   const auto put = [&](Duration s, std::span<const double> x) {
     for (std::size_t i = 0; i < varying; ++i) u_[i] = step.inputs.value(i, s);
     set_point(std::min(step.from + s, stop), x.first(here_.x.size()), std::span(u_).first(varying));
@@ -224,7 +225,7 @@ OdeReached ModelExchange::integrate(const Subsystem::Step& step, Duration s0, Ti
   };
   const auto completed = [&](Duration s, std::span<const double> x) {
     put(s, x);
-    return tell_completed_step();
+    return report_completed_step();
   };
   OdeProblem problem{.derivatives = derivatives};
   if (indicators_ > 0) problem.indicators = indicators;
@@ -233,7 +234,7 @@ OdeReached ModelExchange::integrate(const Subsystem::Step& step, Duration s0, Ti
   if (!explicit_) {
     here_.t = stop;
     put(stop - step.from, {});
-    if (problem.step_completed) tell_completed_step();
+    if (problem.step_completed) report_completed_step();
     return {stop - step.from, OdeReached::Cause::End};
   }
   std::copy(here_.x.begin(), here_.x.end(), state_.begin());
@@ -247,11 +248,12 @@ OdeReached ModelExchange::integrate(const Subsystem::Step& step, Duration s0, Ti
     if (discarded_) require(*discarded_);
     ErrorContext context = error.context();
     context.subsystem = reporter_.context(here_.t).subsystem;
-    context.time = here_.t;  // the solver knows the local time only, and tells it in its words
+    context.time = here_.t;  // the solver knows the local time only, and reports it in its words
     const char* call =
         description_.version == FmiVersion::Two ? "fmi2GetDerivatives" : "fmi3GetContinuousStateDerivatives";
-    throw Error(error.code(), fmt::format("{} ({}, by {})", error.message(), reporter_.log().code().owner().code, call),
-                context);
+    Fact fact = error.fact();
+    fact.values.emplace_back("by", fmt::format("{}, by {}", reporter_.log().code().owner().code, call));
+    throw Error(error.code(), std::move(fact), context);
   }
 }
 
@@ -266,7 +268,7 @@ OdeReached ModelExchange::solve(Duration s, Duration end, const OdeProblem& prob
 }
 
 /// True when the integration must stop for what the FMU asks.
-bool ModelExchange::tell_completed_step() {
+bool ModelExchange::report_completed_step() {
   const FmuCompletedStep completed = instance_->complete_integrator_step(may_go_back_);
   require(completed.result);
   event_wanted_ = event_wanted_ || completed.enter_event_mode;
@@ -283,9 +285,9 @@ void ModelExchange::change(FunctionRef<FmuResult()> set) {
   handle_event_here(set);
 }
 
-/// Inputs may jump in event mode only, so they are told there once more.
+/// Inputs may jump in event mode only, so they are set there once more.
 void ModelExchange::handle_event_here(FunctionRef<FmuResult()> in_event_mode) {
-  tell();
+  set_here();
   require(instance_->enter_event_mode());
   require(in_event_mode());
   if (!here_.u.empty()) require(instance_->set_reals(ports_.real_inputs(), here_.u.data()));
@@ -293,16 +295,16 @@ void ModelExchange::handle_event_here(FunctionRef<FmuResult()> in_event_mode) {
   terminate_ = terminate_ || outcome.terminate;
   here_.next_event = outcome.next_event;
   const bool wanted = std::exchange(event_wanted_, false);
-  if (by_states_ && may_go_back_ && (wanted || outcome.next_event < kNever)) throw_unforeseen_event();
+  if (by_states_ && may_go_back_ && (wanted || outcome.next_event < kNever)) throw_unexpected_event();
   require(instance_->enter_step_mode());
   if (!here_.x.empty()) require(instance_->get_continuous_states(here_.x));
 }
 
 /// It was taken to have none: what it remembers of this one was not saved.
-void ModelExchange::throw_unforeseen_event() const {
+void ModelExchange::throw_unexpected_event() const {
   ErrorContext context = reporter_.context(here_.t);
   context.remedy = "Write rollback = false for it";
-  throw Error(ErrorCode::SubsystemFailed, "it has an event, so going back by its states alone is not safe", context);
+  throw Error(ErrorCode::SubsystemFailed, {FactCode::FmuEventAfterSave}, context);
 }
 
 void ModelExchange::evaluate(std::span<const double> inputs, std::span<double> outputs) {
@@ -319,15 +321,15 @@ void ModelExchange::evaluate(std::span<const double> inputs, std::span<double> o
   }
   std::copy(inputs.begin(), inputs.end(), here_.u.begin());
   std::fill(here_.du.begin(), here_.du.end(), 0.0);
-  told_ = false;
+  here_is_set_ = false;
   if (discrete_changed) handle_event_here();
-  tell();
+  set_here();
   if (!outputs.empty()) require(instance_->get_reals(ports_.real_outputs(), outputs.data()));
 }
 
 void ModelExchange::finish_initialization(std::span<double> outputs) {
   begin();
-  tell();
+  set_here();
   if (!outputs.empty()) require(instance_->get_reals(ports_.real_outputs(), outputs.data()));
 }
 
@@ -350,7 +352,7 @@ void ModelExchange::deserialize(std::size_t slot, std::span<const std::byte> byt
 
 void ModelExchange::put_back(const Here& here) {
   here_ = here;
-  told_ = false;
+  here_is_set_ = false;
 }
 
 Time ModelExchange::next_event(Time t) {

@@ -74,15 +74,15 @@ class ModelExchange final : public FmuStepper, public Equations {
   void make_solver();
   FmuResult set_continuous_inputs(std::span<const double> u);
   void set_point(Time t, std::span<const double> x, std::span<const double> u);
-  void tell();
+  void set_here();
   bool put_inputs(const InputBlock& inputs, Duration s);
   Duration advance(const Subsystem::Step& step, Duration s, Time end);
   OdeReached integrate(const Subsystem::Step& step, Duration s, Time stop);
   OdeReached solve(Duration s, Duration end, const OdeProblem& problem);
-  bool tell_completed_step();
+  bool report_completed_step();
   void handle_event_here();
   void handle_event_here(FunctionRef<FmuResult()> in_event_mode);
-  [[noreturn]] void throw_unforeseen_event() const;
+  [[noreturn]] void throw_unexpected_event() const;
   void linearize_by_differences(Linearization& result);
   void differentiate(double& argument, double nominal, std::size_t column, Matrix& to_dx, Matrix& to_y);
   void rates(std::span<const double> du, std::span<double> dy);
@@ -102,7 +102,7 @@ class ModelExchange final : public FmuStepper, public Equations {
   Time stop_ = kNever;
   Here here_;
   std::vector<Here> saved_;
-  bool told_ = false;  ///< the FMU is where here_ is
+  bool here_is_set_ = false;  ///< the FMU is where here_ is
   bool may_go_back_ = false;
   bool by_states_ = false;              ///< saved states are here_ alone
   bool event_wanted_ = false;           ///< by the FMU after an internal step

@@ -12,6 +12,7 @@
 #include "base/grid.hpp"
 #include "base/printable.hpp"
 #include "entrain/error.hpp"
+#include "entrain/fact_codes.hpp"
 #include "subsystem/native/model_support.hpp"
 
 namespace entrain {
@@ -36,33 +37,34 @@ class RowReader {
     read_header(text);
     for (line_ = 2; !text.empty(); ++line_) {
       const auto cells = take_csv_record(text);
-      if (!cells) fail("a quoted cell has no end");
+      if (!cells) fail({FactCode::CsvOpenQuote});
       const bool blank = cells->size() == 1 && cells->front().empty();
       if (!blank) read_row(*cells);
     }
-    if (rows_.times.empty()) fail("there are no rows");
+    if (rows_.times.empty()) fail({FactCode::CsvNoRows});
     return std::move(rows_);
   }
 
  private:
-  [[noreturn]] void fail(const std::string& what) const {
-    throw Error(ErrorCode::InvalidSystem, fmt::format("{}:{}: {}", file_.string(), line_, what));
+  [[noreturn]] void fail(Fact fact) const {
+    fact.where = {file_.string(), line_, 0};
+    throw Error(ErrorCode::InvalidSystem, std::move(fact));
   }
 
   void read_header(std::string_view& text) {
     const auto cells = take_csv_record(text);
     if (!cells || !is_time(cells->front())) {
-      fail("no header that starts with 'time'; the first line names the columns: time,torque [N.m],...");
+      fail({FactCode::CsvNoHeader});
     }
     std::set<std::string> names;
     for (std::size_t i = 1; i < cells->size(); ++i) {
       auto [name, unit] = name_and_unit((*cells)[i]);
-      if (name.empty()) fail(fmt::format("column {} has no name", i + 1));
-      if (!names.insert(name).second) fail(fmt::format("there are two columns '{}'", printable(name)));
+      if (name.empty()) fail({FactCode::CsvUnnamedColumn, {}, {{"column", i + 1}}});
+      if (!names.insert(name).second) fail({FactCode::CsvColumnTwice, {printable(name)}});
       rows_.variables.outputs.push_back(real(std::move(name), std::move(unit), ""));
     }
     rows_.width = names.size();
-    if (rows_.width == 0) fail("there are no columns but the time");
+    if (rows_.width == 0) fail({FactCode::CsvNoColumns});
   }
 
   bool is_time(const std::string& cell) const {
@@ -80,14 +82,14 @@ class RowReader {
     // A '[' without a blank before it belongs to the name: x[1].
     const auto bracket = cell.rfind(" [");
     const auto end = cell.find_last_not_of(' ');
-    if (!is_utf8(cell)) fail("not UTF-8 text");
+    if (!is_utf8(cell)) fail({FactCode::NotUtf8});
     if (bracket == std::string_view::npos || cell[end] != ']') return {trimmed(cell), ""};
     return {trimmed(cell.substr(0, bracket)), trimmed(cell.substr(bracket + 2, end - bracket - 2))};
   }
 
   void read_row(const std::vector<std::string>& cells) {
     if (cells.size() != rows_.width + 1) {
-      fail(fmt::format("{} cells where the header has {}", cells.size(), rows_.width + 1));
+      fail({FactCode::CsvCellCount, {}, {{"cells", cells.size()}, {"expected", rows_.width + 1}}});
     }
     for (std::size_t i = 0; i < cells.size(); ++i) {
       std::string_view cell = cells[i];
@@ -95,12 +97,12 @@ class RowReader {
       while (cell.ends_with(' ')) cell.remove_suffix(1);
       const auto number = csv_number(cell);
       if (!number || !std::isfinite(*number)) {
-        fail(fmt::format("'{}' in column {} is no number", printable(cells[i]), i + 1));
+        fail({FactCode::CsvNoNumber, {}, {{"cell", printable(cells[i])}, {"column", i + 1}}});
       }
       if (i > 0) {
         rows_.values.push_back(*number);
       } else if (!rows_.times.empty() && *number < rows_.times.back()) {
-        fail(fmt::format("the time goes back from {} to {} s", rows_.times.back(), *number));
+        fail({FactCode::CsvTimeFalls, {}, {{"from", rows_.times.back(), "s"}, {"to", *number, "s"}}});
       } else {
         rows_.times.push_back(*number);
       }
@@ -164,7 +166,7 @@ class TableSource final : public CsvSource {
     const auto is_here = [&](std::size_t row) {
       return reached(t, times[row]) && (row + 1 == times.size() || !reached(t, times[row + 1]));
     };
-    // Steps go on from row to row; whoever jumps about has to search.
+    // Steps go on from row to row; other times need a search.
     for (std::size_t row = latest_; row < std::min(latest_ + 2, times.size()); ++row) {
       if (is_here(row)) return latest_ = row;
     }

@@ -6,6 +6,7 @@
 
 #include "base/grid.hpp"
 #include "entrain/error.hpp"
+#include "entrain/fact_codes.hpp"
 #include "subsystem/event_limits.hpp"
 
 namespace entrain {
@@ -25,8 +26,7 @@ void settle_events(Model& model, const Model::Point& at, std::span<double> x) {
   for (int round = 0; round < kMostEventRounds; ++round) {
     if (!model.handle_event(at, x)) return;
   }
-  throw Error(ErrorCode::SubsystemFailed,
-              fmt::format("its events cause each other without end ({} rounds at one time)", kMostEventRounds),
+  throw Error(ErrorCode::SubsystemFailed, {FactCode::EndlessEvents, {}, {{"rounds", kMostEventRounds}}},
               {"", "", at.t, ""});
 }
 

@@ -9,7 +9,8 @@
 
 namespace entrain {
 
-/// Short ways to write the variables of a model. A Real variable without a start value must be given or connected.
+/// Short functions that write the variables of a model. A Real variable without a start value must be given or
+/// connected.
 Variable real(std::string name, std::string unit, std::string description);
 Variable real(std::string name, std::string unit, std::string description, double start);
 Variable text(std::string name, std::string description, std::string start);

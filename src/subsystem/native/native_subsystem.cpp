@@ -8,6 +8,7 @@
 
 #include "base/bytes.hpp"
 #include "entrain/error.hpp"
+#include "entrain/fact_codes.hpp"
 #include "subsystem/native/event_integration.hpp"
 
 namespace entrain {
@@ -103,7 +104,7 @@ class NativeSubsystem final : public Subsystem,
   mutable Capabilities capabilities_;
   std::vector<double> saved_;  ///< saved states one after the other, each of the size of now_
   std::vector<StateId> free_;
-  std::vector<double> no_curvature_;  ///< Equations tell no second derivatives of the inputs
+  std::vector<double> no_curvature_;  ///< Equations take no second derivatives of the inputs
 };
 
 NativeSubsystem::NativeSubsystem(std::string name, std::unique_ptr<Model> model)
@@ -253,7 +254,7 @@ StateId NativeSubsystem::deserialize(std::span<const std::byte> bytes) {
   std::vector<double> state;
   from_bytes(bytes, state);
   if (state.size() == now_.size()) return keep(state);
-  throw Error(ErrorCode::FileFailed, "the saved state is that of another model", {name_, "", std::nullopt, ""});
+  throw Error(ErrorCode::FileFailed, {FactCode::SavedStateForeign}, {name_, "", std::nullopt, ""});
 }
 
 void NativeSubsystem::restore(StateId id) {
@@ -328,7 +329,7 @@ void NativeSubsystem::set_parameter(std::size_t parameter, const Value& value) {
   const auto emptied = model_->memory();
   std::copy(memory(), memory() + emptied.size(), emptied.begin());
   if (model_->feedthrough() == capabilities_.feedthrough) return;
-  throw Error(ErrorCode::SubsystemFailed, "the new value changes which outputs depend directly on which inputs",
+  throw Error(ErrorCode::SubsystemFailed, {FactCode::FeedthroughChanges},
               {name_, variables().parameters[parameter].name, now_[0], "Give it this value from the start"});
 }
 
@@ -342,12 +343,11 @@ void NativeSubsystem::guarded(Time t, Call&& call) const {
     ErrorContext context = error.context();
     context.subsystem = name_;
     if (!context.time && error.code() != ErrorCode::InvalidSystem) context.time = t;
-    throw Error(error.code(), error.message(), std::move(context));
+    throw Error(error.code(), error.fact(), std::move(context));
   } catch (const std::exception& exception) {
     throw Error(ErrorCode::SubsystemFailed, exception.what(), {name_, "", t, ""});
   } catch (...) {
-    throw Error(ErrorCode::SubsystemFailed, "the model threw something that is not a std::exception",
-                {name_, "", t, ""});
+    throw Error(ErrorCode::SubsystemFailed, {FactCode::ModelThrew}, {name_, "", t, ""});
   }
 }
 

@@ -8,7 +8,7 @@
 namespace entrain {
 
 /// What a run measured of itself.
-class RunWitness : public StepHistory {
+class RunMeasurements : public StepHistory {
  public:
   void end(const RunSummary& of) override;
 
@@ -18,6 +18,6 @@ class RunWitness : public StepHistory {
 
 /// What the runs, from the coarsest to the finest, warn of; and what ought to vanish with the step and does not: runs
 /// that agree are then no proof.
-void note_warnings(std::span<const RunWitness> runs, Verification& result);
+void note_warnings(std::span<const RunMeasurements> runs, Verification& result);
 
 }  // namespace entrain

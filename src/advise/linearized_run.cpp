@@ -1,4 +1,4 @@
-#include "advise/insight.hpp"
+#include "advise/linearized_run.hpp"
 
 #include <algorithm>
 #include <cmath>
