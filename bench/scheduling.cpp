@@ -30,12 +30,12 @@ Graph chain(std::size_t size) {
 
 /// Nanoseconds per step of a subsystem, over about 1e6 of them.
 double nanoseconds(std::size_t size, bool imposed) {
-  std::vector<StepScheduler::Constraints> constraints(size, {std::nullopt, 0.0, 1e-9, kNever});
+  std::vector<method::StepScheduler::Constraints> constraints(size, {std::nullopt, 0.0, 1e-9, kNever});
   for (std::size_t s = 0; s < size && imposed; ++s) {
     constraints[s].imposed = 1.0 + 0.5 * std::sqrt(static_cast<double>(s));  // hardly ever together
   }
-  const std::vector<StepScheduler::Request> requests(size, {1.0, kNever});
-  StepScheduler scheduler;
+  const std::vector<method::StepScheduler::Request> requests(size, {1.0, kNever});
+  method::StepScheduler scheduler;
   scheduler.start(chain(size), constraints, 0.0, 1e15);
   std::vector<SubsystemId> due;
   for (std::size_t s = 0; s < size; ++s) due.emplace_back(s);

@@ -149,9 +149,9 @@ MeasuredRun Measurement::run(const TriedMethod& tried, double step) {
   ErrorEstimate estimate;
   try {
     const Extensions extensions = extensions_of(system_);
-    const auto description = choose_method(description_with(system_, tried, step), extensions).description;
+    const auto description = advising::choose_method(description_with(system_, tried, step), extensions).description;
     std::optional<Simulation> simulation(std::in_place, description, RunOptions{}, extensions);
-    RunEstimator estimator(description, {}, extensions, {});
+    estimate::RunEstimator estimator(description, {}, extensions, {});
     simulation->observe(estimator.observer());
     simulation->observe(collector);
     const RunSummary summary = simulation->run();

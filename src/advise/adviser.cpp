@@ -17,7 +17,7 @@
 #include "entrain/system.hpp"
 #include "methods/calendar.hpp"
 
-namespace entrain {
+namespace entrain::advising {
 namespace {
 
 bool usable(const Candidate& candidate) {
@@ -34,7 +34,7 @@ Adviser::Adviser(const SystemDescription& description, const AdviceSettings& set
   auto look = description_;
   look.method = {methods_.undemanding().name, {}};
   std::vector<Problem> problems;
-  prepared_ = prepare(look, 1, extensions_, problems);
+  prepared_ = session::prepare(look, 1, extensions_, problems);
   if (!prepared_.system) throw Error(std::move(problems));
   sequence_ = found_sequence(*prepared_.system);
   for (const std::size_t s : sequence_) advice_.sequence.push_back(prepared_.system->graph().name(SubsystemId{s}));
@@ -85,7 +85,7 @@ Duration Adviser::length_of(double steps) const {
   const Duration longest = longest_imposed_step();
   for (int k = 1; k <= kMost; ++k) {
     const bool common = std::all_of(imposed_.begin(), imposed_.end(),
-                                    [&](Duration of) { return whole_ratio(k * longest, of).has_value(); });
+                                    [&](Duration of) { return method::whole_ratio(k * longest, of).has_value(); });
     if (common) return std::ceil(wanted / (k * longest) - 1e-9) * k * longest;
   }
   return whole_run();
@@ -125,7 +125,8 @@ void Adviser::run_pilot_method() {
                                         [&](const Candidate& of) { return kind(traits(of)) && usable(of); });
     if (candidate == advice_.candidates.end()) continue;
     std::vector<Problem> problems;
-    const Prepared pilot = prepare(with_config(methods_, description_, *candidate), 1, extensions_, problems);
+    const session::Prepared pilot =
+        session::prepare(with_config(methods_, description_, *candidate), 1, extensions_, problems);
     if (!pilot.system) continue;
     try {
       pilot_ = run_pilot(*pilot.system, *pilot.method, pilot.settings, {});
@@ -164,7 +165,7 @@ void Adviser::run_pilot_in_smaller_steps(const Candidate& candidate) {
   for (int k = 0; k < kAttempts; ++k) {
     description.step->value = nearest_fitting(imposed_, description.step->value / 4.0);
     std::vector<Problem> problems;
-    const Prepared prepared = prepare(description, 1, extensions_, problems);
+    const session::Prepared prepared = session::prepare(description, 1, extensions_, problems);
     if (!prepared.system) return;
     Pilot finer = run_pilot(*prepared.system, *prepared.method, prepared.settings, {});
     if (finer.failed) continue;
@@ -181,7 +182,7 @@ void Adviser::forecast() {
   if (!pilot_.path) return;
   try {
     double fastest = 0.0;
-    for (const auto& point : pilot_.path->points) fastest = std::max(fastest, fastest_rate(point.network));
+    for (const auto& point : pilot_.path->points) fastest = std::max(fastest, analysis::fastest_rate(point.network));
     advice_.fastest_rate = fastest;
   } catch (const Error& error) {
     remark_failure(FactCode::ForecastFailed, error);
@@ -370,13 +371,18 @@ void Adviser::report_what_is_missing() {
   }
 }
 
+}  // namespace entrain::advising
+
+namespace entrain {
+
 Advice advise(const SystemDescription& description, const AdviceSettings& settings, const Extensions& extensions) {
-  return Adviser(description, settings, extensions).advise();
+  return advising::Adviser(description, settings, extensions).advise();
 }
 
 SystemDescription applied(const SystemDescription& description, const Advice& advice, const Extensions& extensions) {
   if (!advice.choice) throw Error(ErrorCode::InvalidSystem, {FactCode::NoAdvice, {}, {{"why", advice.reason()}}});
-  SystemDescription result = with_config(MethodRegistry(extensions), description, advice.candidates[*advice.choice]);
+  SystemDescription result =
+      advising::with_config(method::MethodRegistry(extensions), description, advice.candidates[*advice.choice]);
   result.step = {advice.recommended_step.value_or(advice.step), {}};
   return result;
 }

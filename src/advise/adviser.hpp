@@ -13,7 +13,7 @@
 #include "entrain/verification.hpp"
 #include "session/prepare.hpp"
 
-namespace entrain {
+namespace entrain::advising {
 
 /// Collects what can be known about the configs to run a system, then chooses.
 class Adviser {
@@ -78,8 +78,8 @@ class Adviser {
   SystemDescription description_;
   AdviceSettings settings_;
   const Extensions& extensions_;
-  MethodRegistry methods_;
-  Prepared prepared_;  // with a method that asks for nothing: to look at
+  method::MethodRegistry methods_;
+  session::Prepared prepared_;  // with a method that asks for nothing: to look at
   std::vector<std::size_t> sequence_;
   std::vector<Duration> imposed_;
   std::set<std::string> imposing_;  // the subsystems that impose them
@@ -91,4 +91,4 @@ class Adviser {
   Advice advice_;
 };
 
-}  // namespace entrain
+}  // namespace entrain::advising

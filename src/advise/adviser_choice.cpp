@@ -11,7 +11,7 @@
 #include "entrain/error.hpp"
 #include "entrain/fact_codes.hpp"
 
-namespace entrain {
+namespace entrain::advising {
 
 /// The numbers of those of which something is known, the best first.
 std::vector<std::size_t> Adviser::ranking() const {
@@ -240,4 +240,4 @@ void Adviser::add_measures() {
   }
 }
 
-}  // namespace entrain
+}  // namespace entrain::advising

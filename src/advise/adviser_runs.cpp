@@ -13,7 +13,7 @@
 #include "entrain/fact_codes.hpp"
 #include "verify/verification.hpp"
 
-namespace entrain {
+namespace entrain::advising {
 namespace {
 
 constexpr double kRunSurprise = 3.0;  // a forecast exceeded by this factor is not used
@@ -145,10 +145,10 @@ std::optional<Measured> Adviser::measured(std::size_t i) const {
   auto description = with_config(methods_, description_, advice_.candidates[i]);
   description.stop->value = std::min(advice_.stop, advice_.start + length_of(kSteps));
   description.record = {};
-  RunPath part = *pilot_.path;
+  analysis::RunPath part = *pilot_.path;
   part.stop = description.stop->value;
-  std::erase_if(part.points, [&](const OperatingPoint& point) { return point.time >= part.stop; });
-  const auto result = verify_chosen(description, {}, extensions_);
+  std::erase_if(part.points, [&](const analysis::OperatingPoint& point) { return point.time >= part.stop; });
+  const auto result = verifying::verify_chosen(description, {}, extensions_);
   if (result.failure || !result.unrefined.empty()) return std::nullopt;  // what they have in common is not seen
   const double forecast = forecast_of(advice_.candidates[i]).forecast(part, advice_.step)->error;
   return Measured{i, forecast, worst_error(result)};
@@ -195,4 +195,4 @@ void Adviser::measure_the_best() {
   }
 }
 
-}  // namespace entrain
+}  // namespace entrain::advising

@@ -13,7 +13,7 @@
 #include "entrain/fact_codes.hpp"
 #include "verify/verification.hpp"
 
-namespace entrain {
+namespace entrain::advising {
 namespace {
 
 /// Rms of the worst output relative to its range in the finest run; nullopt when the runs show none of them. What moves
@@ -140,7 +140,7 @@ bool Adviser::confirm(Duration step, std::optional<double> forecast) {
   auto description = with_config(methods_, description_, advice_.candidates[*advice_.choice]);
   description.record = {};
   description.step = {step, {}};
-  const auto result = verify_chosen(description, {}, extensions_);
+  const auto result = verifying::verify_chosen(description, {}, extensions_);
   const auto measured = worst_of(result);
   const bool sound = result.doubts.empty() && std::all_of(result.outputs.begin(), result.outputs.end(),
                                                           [](const OutputVerification& of) { return of.sound(); });
@@ -181,4 +181,4 @@ void Adviser::report_missing_step() {
                              {{"step", settings.step, "s"}, {"methods", fmt::format("{}", fmt::join(more, " and "))}}});
 }
 
-}  // namespace entrain
+}  // namespace entrain::advising

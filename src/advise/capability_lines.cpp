@@ -5,7 +5,7 @@
 
 #include <map>
 
-namespace entrain {
+namespace entrain::advising {
 namespace {
 
 std::string capability_text(const std::string& source, const Capabilities& can) {
@@ -42,4 +42,4 @@ std::vector<std::string> capability_lines(const CoupledSystem& system, const std
   return lines;
 }
 
-}  // namespace entrain
+}  // namespace entrain::advising

@@ -20,7 +20,7 @@
 #include "methods/registry.hpp"
 #include "session/prepare.hpp"
 
-namespace entrain {
+namespace entrain::advising {
 namespace {
 
 struct Chosen {
@@ -34,7 +34,7 @@ bool eligible(const Candidate& candidate) {
 
 /// What may be chosen, and the registry it comes from.
 struct Choices {
-  const MethodRegistry& methods;
+  const method::MethodRegistry& methods;
   std::vector<Candidate> candidates;
 
   const MethodTraits& traits(const Candidate& of) const { return methods.traits(of.method); }
@@ -56,7 +56,8 @@ struct Choices {
 };
 
 /// A forecast; nullopt where there is none, be it that the coupling equations are singular at just this step.
-std::optional<Forecast> forecast_at(const Candidate& candidate, const LinearizedRun& linearized, Duration step) {
+std::optional<analysis::Forecast> forecast_at(const Candidate& candidate, const LinearizedRun& linearized,
+                                              Duration step) {
   try {
     const auto forecast = linearized.of(candidate).forecast(linearized.path, step);
     return forecast && std::isfinite(forecast->error) ? forecast : std::nullopt;
@@ -66,11 +67,11 @@ std::optional<Forecast> forecast_at(const Candidate& candidate, const Linearized
 }
 
 /// Of a choice with a large forecast error: how large, and whether a smaller step corrects it.
-void add_outlook(Fact& reason, const Candidate& candidate, const Forecast& here, const LinearizedRun& linearized,
-                 const std::vector<Duration>& imposed) {
+void add_outlook(Fact& reason, const Candidate& candidate, const analysis::Forecast& here,
+                 const LinearizedRun& linearized, const std::vector<Duration>& imposed) {
   constexpr double kLarge = 0.1;
   constexpr int kMostHalvings = 10;
-  const auto does = [&](const Forecast& forecast) { return forecast.harmless() && forecast.error <= kLarge; };
+  const auto does = [&](const analysis::Forecast& forecast) { return forecast.harmless() && forecast.error <= kLarge; };
   if (does(here)) return;
   reason.values.emplace_back(here.harmless() ? "large" : "grows", 1);
   Duration step = linearized.step;
@@ -94,9 +95,9 @@ void add_check(Fact& reason, const Candidate& candidate, const LinearizedRun& li
     if (linearized.path.points.size() > 1) reason.values.emplace_back("nonlinear", 1);
     return;
   }
-  RunPath part = linearized.path;
+  analysis::RunPath part = linearized.path;
   part.stop = part.points.front().time + check.length();
-  std::erase_if(part.points, [&](const OperatingPoint& point) { return point.time >= part.stop; });
+  std::erase_if(part.points, [&](const analysis::OperatingPoint& point) { return point.time >= part.stop; });
   const auto forecast =
       forecast_at(candidate, {linearized.methods, part, linearized.found, linearized.step}, linearized.step);
   if (!forecast || *measured <= std::max(kNegligible, kSurprise * forecast->error)) return;
@@ -113,7 +114,7 @@ std::optional<Chosen> by_forecast(const Choices& choices, const LinearizedRun& l
     if (subsystem.capabilities.imposed_step) imposed.push_back(*subsystem.capabilities.imposed_step);
   }
   const Candidate* best = nullptr;
-  std::optional<Forecast> best_here;
+  std::optional<analysis::Forecast> best_here;
   std::pair least{true, std::numeric_limits<double>::infinity()};  // what grows comes last
   for (const auto& candidate : choices.candidates) {
     const auto here = eligible(candidate) ? forecast_at(candidate, linearized, linearized.step) : std::nullopt;
@@ -140,7 +141,7 @@ std::optional<Chosen> by_forecast(const Choices& choices, const LinearizedRun& l
 std::optional<Fact> against_iterations(CoupledSystem& system) {
   for (std::size_t s = 0; s < system.size(); ++s) {
     const auto& can = system.capabilities(SubsystemId{s});
-    if (natural_trial_kind(can) == TrialKind::Rollback) continue;
+    if (coupling::natural_trial_kind(can) == coupling::TrialKind::Rollback) continue;
     const auto& name = system.graph().name(SubsystemId{s});
     const Equations* equations = system.facets(SubsystemId{s}).equations;
     if (can.imposed_step || (equations != nullptr && equations->event_indicator_count() > 0)) {
@@ -177,9 +178,9 @@ Chosen by_rules(const Choices& choices, CoupledSystem& system, const Fact& why_n
   return {*choices.find(is_asynchronous), {choices.obstacle(FactCode::NoOtherMethod, is_plain)}};
 }
 
-Chosen choose(const SystemDescription& description, Prepared& look, const Extensions& extensions) {
+Chosen choose(const SystemDescription& description, session::Prepared& look, const Extensions& extensions) {
   CoupledSystem& system = *look.system;
-  const MethodRegistry methods(extensions);
+  const method::MethodRegistry methods(extensions);
   const Choices choices{methods, candidates_for(methods, system, look.settings)};
   const auto* plain = choices.find(is_plain);
   if (const auto why = nothing_to_couple(description, system.graph()); why && plain != nullptr) return {*plain, {*why}};
@@ -209,7 +210,7 @@ Chosen choose(const SystemDescription& description, Prepared& look, const Extens
     return {*estimating, {pilot.driven.front(), {FactCode::LinearizationUsed}}};
   }
   if (!pilot.rates_known) return rules({FactCode::RatesUnknown});
-  pilot.path->ranges = ranges_along(*pilot.path);
+  pilot.path->ranges = analysis::ranges_along(*pilot.path);
   const auto sequence = found_sequence(system);
   std::map<std::string, double> ranges;
   for (std::size_t y = 0; y < pilot.path->ranges.size(); ++y) {
@@ -224,15 +225,16 @@ Chosen choose(const SystemDescription& description, Prepared& look, const Extens
 }  // namespace
 
 SystemDescription to_look_at(SystemDescription description) {
-  if (description.method.value == kAuto) description.method.value = built_in_methods().undemanding().name;
+  if (description.method.value == method::kAuto)
+    description.method.value = method::built_in_methods().undemanding().name;
   return description;
 }
 
 MethodChoice choose_method(const SystemDescription& written, const Extensions& extensions) {
-  if (written.method.value != kAuto) return {written, std::nullopt, {}};
+  if (written.method.value != method::kAuto) return {written, std::nullopt, {}};
   MethodChoice choice{to_look_at(written), std::nullopt, {}};
   std::vector<Problem> problems;
-  Prepared look = prepare(choice.description, 1, extensions, problems);
+  session::Prepared look = session::prepare(choice.description, 1, extensions, problems);
   if (!look.system) return choice;
   Chosen chosen;
   try {
@@ -244,7 +246,7 @@ MethodChoice choose_method(const SystemDescription& written, const Extensions& e
   const auto& candidate = chosen.candidate;
   const auto options = choice.description.method_options.find(candidate.method);
   const bool has_options = options != choice.description.method_options.end() && !options->second.empty();
-  choice.description = with_config(MethodRegistry(extensions), std::move(choice.description), candidate);
+  choice.description = with_config(method::MethodRegistry(extensions), std::move(choice.description), candidate);
   std::vector<std::string_view> codes;
   std::vector<std::string> subjects{candidate.title()};
   for (const Fact& reason : chosen.reasons) {
@@ -259,4 +261,4 @@ MethodChoice choose_method(const SystemDescription& written, const Extensions& e
   return choice;
 }
 
-}  // namespace entrain
+}  // namespace entrain::advising

@@ -8,7 +8,7 @@
 #include "coupling/engine.hpp"
 #include "entrain/fact_codes.hpp"
 
-namespace entrain {
+namespace entrain::advising {
 namespace {
 
 bool alike(const Matrix& a, const Matrix& b) {
@@ -77,7 +77,7 @@ class PilotRun {
 
   /// False when a subsystem provides no linearization.
   bool take_point(Time t) {
-    auto linear = linearized(system_);
+    auto linear = analysis::linearized(system_);
     if (!linear.network) {
       if (pilot_.obstacles.empty()) pilot_.obstacles = std::move(linear.obstacles);
       return false;
@@ -141,7 +141,7 @@ class PilotRun {
 
  private:
   void take_ranges() {
-    UnitSizes sizes;
+    base::UnitSizes sizes;
     std::vector<std::string> units;
     for (std::size_t s = 0; s < system_.size(); ++s) {
       for (const auto& output : system_.variables(SubsystemId{s}).outputs) units.push_back(output.unit);
@@ -224,9 +224,9 @@ class PilotRun {
   bool finite_ = true;
   std::vector<Extents> extents_;
   Pilot pilot_;
-  RunPath path_;
+  analysis::RunPath path_;
   bool rates_known_ = true;
-  std::vector<SignalRange> moved_;  // by output
+  std::vector<base::SignalRange> moved_;  // by output
 };
 
 }  // namespace
@@ -265,4 +265,4 @@ Pilot run_pilot(CoupledSystem& system, Method& method, const RunSettings& run, c
   return pilot.take(run.stop, linear);
 }
 
-}  // namespace entrain
+}  // namespace entrain::advising

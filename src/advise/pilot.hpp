@@ -8,11 +8,11 @@
 #include "entrain/coupled_system.hpp"
 #include "entrain/method.hpp"
 
-namespace entrain {
+namespace entrain::advising {
 
 /// The result of a first run: operating points for a forecast, or why there are none.
 struct Pilot {
-  std::optional<RunPath> path;
+  std::optional<analysis::RunPath> path;
   bool rates_known = false;     ///< else the path serves for stability, not for errors
   std::vector<double> ranges;   ///< of every output, as in RunPath, and by unit no less than matters
   Time active_by = 0.0;         ///< by then every output has covered a tenth of its range
@@ -30,4 +30,4 @@ struct PilotSettings {
 /// Initialises the system and lets the method take it through the first part of its run. Both are used up by it.
 Pilot run_pilot(CoupledSystem& system, Method& method, const RunSettings& run, const PilotSettings& settings);
 
-}  // namespace entrain
+}  // namespace entrain::advising

@@ -9,7 +9,7 @@
 #include "entrain/advice.hpp"
 #include "entrain/simulation.hpp"
 
-namespace entrain {
+namespace entrain::advising {
 
 /// Real runs over the first part of a system's time: they measure what no matrix can forecast.
 class ShortRuns {
@@ -65,4 +65,4 @@ class ShortRuns {
   double doubt_ = 0.0;
 };
 
-}  // namespace entrain
+}  // namespace entrain::advising

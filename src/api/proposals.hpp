@@ -5,7 +5,7 @@
 
 #include "entrain/variable.hpp"
 
-namespace entrain {
+namespace entrain::api {
 
 /// A subsystem by its interface alone.
 struct Part {
@@ -27,4 +27,4 @@ struct Proposal {
 /// inputs of one subsystem cannot both be sure of the same output, and the type alone is not enough.
 std::vector<Proposal> propose_connections(const std::vector<Part>& parts);
 
-}  // namespace entrain
+}  // namespace entrain::api

@@ -29,32 +29,32 @@ namespace fs = std::filesystem;
 
 /// The files of a run besides its results: run.json, at its start and at its end, and steps.json at its end. With
 /// `append` the files of the run before stay as they are until this one goes on.
-class RunFiles : public StepHistory {
+class RunFiles : public recording::StepHistory {
  public:
   /// Borrows it.
   RunFiles(const RunResult& run, bool append) : run_(run), waits_(append) {}
 
   void begin(std::span<const Signal> signals, const RunSummary& summary) override {
-    StepHistory::begin(signals, summary);
+    recording::StepHistory::begin(signals, summary);
     if (waits_) return;
     fs::remove(run_.folder / "steps.json");  // of an earlier run into this folder
     write_summary(summary, nullptr);
   }
   void communicated(const Sample& sample, const RunSummary& summary) override {
     waits_ = false;
-    StepHistory::communicated(sample, summary);
+    recording::StepHistory::communicated(sample, summary);
   }
   /// Of the run as it ended. Without a verdict its grade is pending.
   void write(const Verdict* verdict) const {
     if (waits_ && run_.summary.termination == Termination::Failed) return;  // it was refused before it went on
     write_summary(run_.summary, verdict);
-    replace_file(run_.folder / "steps.json", steps_json(*this, run_.summary));
+    base::replace_file(run_.folder / "steps.json", reporting::steps_json(*this, run_.summary));
   }
   void write_verdict() const { write_summary(run_.summary, &run_.verdict); }
 
  private:
   void write_summary(const RunSummary& summary, const Verdict* verdict) const {
-    replace_file(run_.folder / "run.json", summary_json(summary, run_.recorded, verdict, &run_.estimate));
+    base::replace_file(run_.folder / "run.json", summary_json(summary, run_.recorded, verdict, &run_.estimate));
   }
 
   const RunResult& run_;
@@ -63,7 +63,7 @@ class RunFiles : public StepHistory {
 
 std::vector<Signal> recorded_signals(const Simulation& simulation, const SystemDescription& description) {
   std::vector<Signal> recorded;
-  for (const auto index : select_signals(simulation.signals(), description.record.variables)) {
+  for (const auto index : recording::select_signals(simulation.signals(), description.record.variables)) {
     recorded.push_back(simulation.signals()[index]);
   }
   return recorded;
@@ -130,9 +130,9 @@ void check_checkpoints(const CheckpointOptions& options, const Simulation& simul
   if (!options.file) return;
   simulation.require_serialization();
   std::error_code unknown;  // reported when the file is written
-  if (fs::is_directory(*options.file, unknown)) throw file_error("create", *options.file, EISDIR);
+  if (fs::is_directory(*options.file, unknown)) throw base::file_error("create", *options.file, EISDIR);
   const auto folder = fs::absolute(*options.file).parent_path();
-  if (!fs::is_directory(folder, unknown)) throw file_error("create", *options.file, ENOENT);
+  if (!fs::is_directory(folder, unknown)) throw base::file_error("create", *options.file, ENOENT);
 }
 
 /// The folder of the run that wrote the checkpoint.
@@ -172,7 +172,7 @@ class DirectoryRun {
     make_folder(really);
     run.log = {};  // fmu.log is that of the run
     estimator_.emplace(std::move(really), std::move(run), extensions,
-                       EstimateOptions{options.estimate, options.progress.estimating});
+                       estimate::EstimateOptions{options.estimate, options.progress.estimating});
   }
 
   RunResult run() {
@@ -209,22 +209,22 @@ class DirectoryRun {
     }
     result_.folder = checkpoint.append ? continued_folder(*checkpoint.resume)
                                        : make_run_directory(description_.name, options_.folder);
-    result_.results = result_.folder / results_file_name(format());
+    result_.results = result_.folder / recording::results_file_name(format());
     if (checkpoint.file) check_place(*checkpoint.file, result_);
     if (checkpoint.append) check_continued();
     log_file_.emplace(result_.folder / "fmu.log", checkpoint.append);
     if (checkpoint.append) return;
-    replace_file(result_.folder / "system.resolved.toml",
-                 (options_.note.empty() ? std::string() : fmt::format("# {}\n", printable(options_.note))) +
-                     system_text(really));
+    base::replace_file(result_.folder / "system.resolved.toml",
+                       (options_.note.empty() ? std::string() : fmt::format("# {}\n", base::printable(options_.note))) +
+                           system_text(really));
   }
 
   /// Before anything is written.
   void check_continued() const {
-    continued_results_file(format(), result_.results);
+    recording::continued_results_file(format(), result_.results);
     std::error_code missing;
     if (fs::file_size(result_.results, missing) == 0 || missing) {
-      throw file_error("go on in", result_.results, ENOENT);
+      throw base::file_error("go on in", result_.results, ENOENT);
     }
   }
 
@@ -295,9 +295,9 @@ class DirectoryRun {
 
   const SystemDescription& description_;
   const RunDirectoryOptions& options_;
-  std::optional<LogFile> log_file_;  ///< its folder is made once the system is known to be sound
+  std::optional<recording::LogFile> log_file_;  ///< its folder is made once the system is known to be sound
   RunResult result_;
-  std::optional<RunEstimator> estimator_;
+  std::optional<estimate::RunEstimator> estimator_;
   std::optional<Simulation> simulation_;
 };
 
@@ -306,7 +306,7 @@ class DirectoryRun {
 SystemDescription checkpointed_system(const fs::path& checkpoint) {
   const auto info = read_checkpoint_info(checkpoint);
   std::vector<Problem> problems;
-  auto description = parse_system(info.system_file, "checkpoint", problems);
+  auto description = description::parse_system(info.system_file, "checkpoint", problems);
   if (!problems.empty()) throw Error(std::move(problems));
   description.name = info.name;
   return description;

@@ -11,7 +11,7 @@ void report_and_clean_up(const Watchdog::Handler& on_fault, const Error& fault) 
     on_fault(fault);
   } catch (...) {  // the folders must go whatever else fails, and there is nothing left to report to
   }
-  remove_private_folders();
+  base::remove_private_folders();
 }
 
 }  // namespace
@@ -19,7 +19,7 @@ void report_and_clean_up(const Watchdog::Handler& on_fault, const Error& fault) 
 struct Watchdog::Impl {
   explicit Impl(Handler on_fault)
       : watch([handler = std::move(on_fault)](const Error& fault) { report_and_clean_up(handler, fault); }) {}
-  FaultWatch watch;
+  base::FaultWatch watch;
 };
 
 Watchdog::Watchdog(Handler on_fault) : impl_(std::make_unique<Impl>(std::move(on_fault))) {}

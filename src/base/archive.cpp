@@ -22,7 +22,7 @@
 #include "entrain/error.hpp"
 #include "entrain/fact_codes.hpp"
 
-namespace entrain {
+namespace entrain::base {
 namespace {
 
 namespace fs = std::filesystem;
@@ -332,4 +332,4 @@ LocatedFile::LocatedFile(const fs::path& path, const ArchiveLimits& limits)
   }
 }
 
-}  // namespace entrain
+}  // namespace entrain::base

@@ -8,7 +8,7 @@
 
 #include "base/private_folder.hpp"
 
-namespace entrain {
+namespace entrain::base {
 
 /// What an archive may hold. More is an attack or a mistake, whatever its headers contain.
 struct ArchiveLimits {
@@ -65,4 +65,4 @@ struct ArchiveSource {
 /// cannot be finished is not left behind.
 void write_archive(const std::filesystem::path& archive, const std::vector<ArchiveSource>& sources);
 
-}  // namespace entrain
+}  // namespace entrain::base

@@ -8,7 +8,7 @@
 #include "base/printable.hpp"
 #include "entrain/fact_codes.hpp"
 
-namespace entrain {
+namespace entrain::base {
 namespace {
 
 // Signatures and sizes of the records of a zip archive (APPNOTE.TXT 6.3.9, sections 4.3.12 to 4.3.16).
@@ -91,4 +91,4 @@ std::optional<Fact> fault_of_directory(const std::filesystem::path& archive, std
   return {};
 }
 
-}  // namespace entrain
+}  // namespace entrain::base

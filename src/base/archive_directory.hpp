@@ -7,7 +7,7 @@
 
 #include "entrain/fact.hpp"
 
-namespace entrain {
+namespace entrain::base {
 
 /// What is wrong with a name that has one.
 inline constexpr std::string_view kControlCharacter = "control character";
@@ -18,4 +18,4 @@ inline constexpr std::string_view kControlCharacter = "control character";
 /// archive.
 std::optional<Fact> fault_of_directory(const std::filesystem::path& archive, std::uint64_t most_entries);
 
-}  // namespace entrain
+}  // namespace entrain::base

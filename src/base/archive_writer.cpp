@@ -7,7 +7,7 @@
 #include "entrain/error.hpp"
 #include "entrain/fact_codes.hpp"
 
-namespace entrain {
+namespace entrain::base {
 namespace {
 
 // 1980-01-01 00:00, the first time that a zip archive can store.
@@ -44,4 +44,4 @@ void write_archive(const std::filesystem::path& archive, const std::vector<Archi
   (void)zip.release();  // freed by zip_close
 }
 
-}  // namespace entrain
+}  // namespace entrain::base

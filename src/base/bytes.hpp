@@ -21,7 +21,7 @@
 #include "entrain/ids.hpp"
 #include "entrain/variable.hpp"
 
-namespace entrain {
+namespace entrain::base {
 
 using Bytes = std::vector<std::byte>;
 
@@ -274,4 +274,4 @@ void from_bytes(std::span<const std::byte> bytes, Values&... values) {
   }
 }
 
-}  // namespace entrain
+}  // namespace entrain::base

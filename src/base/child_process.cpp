@@ -22,7 +22,7 @@
 #include "base/fault_watch.hpp"
 #include "base/foreign_code.hpp"
 
-namespace entrain {
+namespace entrain::base {
 namespace {
 
 constexpr int kAnswered = 0;
@@ -218,4 +218,4 @@ std::optional<ChildOutcome> in_child_process(const ChildLimits& limits,
   return outcome;
 }
 
-}  // namespace entrain
+}  // namespace entrain::base

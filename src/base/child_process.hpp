@@ -8,7 +8,7 @@
 #include "base/function_ref.hpp"
 #include "entrain/variable.hpp"
 
-namespace entrain {
+namespace entrain::base {
 
 /// What became of work in a child process.
 struct ChildOutcome {
@@ -32,4 +32,4 @@ struct ChildLimits {
 std::optional<ChildOutcome> in_child_process(const ChildLimits& limits,
                                              FunctionRef<Bytes(std::atomic<int>& stage)> work);
 
-}  // namespace entrain
+}  // namespace entrain::base

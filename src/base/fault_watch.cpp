@@ -21,7 +21,7 @@
 #include "base/foreign_code.hpp"
 #include "entrain/fact_codes.hpp"
 
-namespace entrain {
+namespace entrain::base {
 namespace {
 
 constexpr unsigned kGrace = 5;  // s, for the handler of a fault
@@ -396,4 +396,4 @@ void stop_timing(const ForeignCode& code) {
   Watcher::instance().forget(code);
 }
 
-}  // namespace entrain
+}  // namespace entrain::base

@@ -5,7 +5,7 @@
 #include "base/signal_stack.hpp"
 #include "entrain/error.hpp"
 
-namespace entrain {
+namespace entrain::base {
 
 class ForeignCode;
 
@@ -36,4 +36,4 @@ class FaultWatch {
 void start_timing(const ForeignCode& code);
 void stop_timing(const ForeignCode& code);
 
-}  // namespace entrain
+}  // namespace entrain::base

@@ -6,7 +6,7 @@
 
 #include "entrain/fact_codes.hpp"
 
-namespace entrain {
+namespace entrain::base {
 namespace {
 
 std::string remedy_for(int error_number) {
@@ -33,4 +33,4 @@ Error file_error(std::string_view action, const std::filesystem::path& path, int
                {.subsystem = {}, .variable = {}, .time = std::nullopt, .remedy = remedy_for(error_number)});
 }
 
-}  // namespace entrain
+}  // namespace entrain::base

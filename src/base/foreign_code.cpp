@@ -9,7 +9,7 @@
 #include "entrain/error.hpp"
 #include "entrain/fact_codes.hpp"
 
-namespace entrain {
+namespace entrain::base {
 
 ForeignCode::ForeignCode(Owner owner) : owner_(std::move(owner)) {
   if (owner_.timeout) start_timing(*this);
@@ -42,4 +42,4 @@ void ForeignCode::explain_exception(const char* name) {
                .remedy = "No exception may leave a function of a C interface: report it to its vendor"});
 }
 
-}  // namespace entrain
+}  // namespace entrain::base

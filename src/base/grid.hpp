@@ -6,7 +6,7 @@
 
 #include "entrain/variable.hpp"
 
-namespace entrain {
+namespace entrain::base {
 
 /// Two times are the same communication time when they differ by rounding only. Scaled by the magnitudes, because a
 /// time is one product and one sum away from its grid index.
@@ -56,4 +56,4 @@ class Grid {
   std::uint64_t steps_ = 0;
 };
 
-}  // namespace entrain
+}  // namespace entrain::base

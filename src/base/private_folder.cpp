@@ -16,7 +16,7 @@
 #include "entrain/error.hpp"
 #include "entrain/fact_codes.hpp"
 
-namespace entrain {
+namespace entrain::base {
 namespace {
 
 namespace fs = std::filesystem;
@@ -125,4 +125,4 @@ void remove_abandoned_folders(const fs::path& parent) {
   }
 }
 
-}  // namespace entrain
+}  // namespace entrain::base

@@ -5,7 +5,7 @@
 
 #include "entrain/error.hpp"
 
-namespace entrain {
+namespace entrain::base {
 
 /// A fact that quotes an error: `why` is its text, `of` its code; its subjects and values follow those of the fact.
 inline Fact quoting(Fact fact, const Error& error, std::string why) {
@@ -19,4 +19,4 @@ inline Fact quoting(Fact fact, const Error& error, std::string why) {
   return fact;
 }
 
-}  // namespace entrain
+}  // namespace entrain::base

@@ -10,7 +10,7 @@
 #include "base/file_error.hpp"
 #include "base/posix_write.hpp"
 
-namespace entrain {
+namespace entrain::base {
 
 void replace_file(const std::filesystem::path& path, std::string_view text) {
   // In the same folder, because a rename is atomic only inside one file system.
@@ -28,4 +28,4 @@ void replace_file(const std::filesystem::path& path, std::string_view text) {
   }
 }
 
-}  // namespace entrain
+}  // namespace entrain::base

@@ -10,7 +10,7 @@
 #include "entrain/error.hpp"
 #include "entrain/fact_codes.hpp"
 
-namespace entrain {
+namespace entrain::base {
 namespace {
 
 /// The first 32 bits of the fractional parts of the cube roots of the first 64 primes.
@@ -103,4 +103,4 @@ std::string sha256_of_file(const std::filesystem::path& file) {
   throw Error(ErrorCode::FileFailed, {FactCode::FileFailed, {file.string()}, {{"what", "read"}}});
 }
 
-}  // namespace entrain
+}  // namespace entrain::base

@@ -8,7 +8,7 @@
 #include "entrain/error.hpp"
 #include "entrain/fact_codes.hpp"
 
-namespace entrain {
+namespace entrain::base {
 namespace {
 
 namespace fs = std::filesystem;
@@ -46,4 +46,4 @@ std::string read_text_file(const fs::path& path, const TextFileKind& kind) {
   return text;
 }
 
-}  // namespace entrain
+}  // namespace entrain::base

@@ -9,7 +9,7 @@
 #include "entrain/error.hpp"
 #include "entrain/fact_codes.hpp"
 
-namespace entrain {
+namespace entrain::base {
 
 ThreadPool::ThreadPool(int threads) {
   try {
@@ -84,4 +84,4 @@ void ThreadPool::work() {
   }
 }
 
-}  // namespace entrain
+}  // namespace entrain::base

@@ -14,7 +14,7 @@
 #include "base/units.hpp"
 #include "entrain/fact_codes.hpp"
 
-namespace entrain {
+namespace entrain::coupling {
 namespace {
 
 using Exponents = decltype(UnitMeaning::exponents);  // kg, m, s, A, ...
@@ -38,7 +38,7 @@ struct Unit {
 };
 
 std::optional<Unit> unit_of(const Variable& variable) {
-  const auto meaning = unit_meaning(variable);
+  const auto meaning = base::unit_meaning(variable);
   // Revolutions per second are no angular velocity, and what has an offset cannot be multiplied.
   if (!meaning || meaning->offset != 0.0 || variable.unit.ends_with("Hz")) return std::nullopt;
   Unit unit{meaning->exponents, meaning->factor, variable.unit};
@@ -238,4 +238,4 @@ FoundBonds power_bonds(const std::optional<std::vector<BondDescription>>& writte
   return found;
 }
 
-}  // namespace entrain
+}  // namespace entrain::coupling

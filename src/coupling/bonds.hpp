@@ -9,7 +9,7 @@
 #include "entrain/subsystem.hpp"
 #include "entrain/system_description.hpp"
 
-namespace entrain {
+namespace entrain::coupling {
 
 /// Two connections between the same two subsystems, one in each direction, whose values multiply to a power: a force
 /// and a velocity, a torque and an angular velocity, a voltage and a current, a pressure and a volume flow.
@@ -58,4 +58,4 @@ struct FoundBonds {
 FoundBonds power_bonds(const std::optional<std::vector<BondDescription>>& written, const Graph& graph,
                        std::span<const VariableTable* const> variables, std::vector<Problem>& problems);
 
-}  // namespace entrain
+}  // namespace entrain::coupling

@@ -11,7 +11,7 @@
 #include "entrain/error.hpp"
 #include "entrain/fact_codes.hpp"
 
-namespace entrain {
+namespace entrain::coupling {
 namespace {
 
 bool is_whole(ValueType type) {
@@ -44,16 +44,17 @@ std::optional<Value> whole_as(const Value& value) {
                          const Value& value) {
   const auto& output = from.variables().discrete_outputs[connection.output];
   const auto& input = to.variables().discrete_inputs[connection.input];
-  throw Error(ErrorCode::SubsystemFailed,
-              {FactCode::ValueDoesNotFit,
-               {},
-               {{"value", value_text(value)},
-                {"source", fmt::format("{}.{}", from.name(), output.name)},
-                {"type", type_name(input)}}},
-              {.subsystem = std::string(to.name()),
-               .variable = input.name,
-               .time = {},
-               .remedy = fmt::format("Keep the output in that range, or feed an input of type {}", type_name(output))});
+  throw Error(
+      ErrorCode::SubsystemFailed,
+      {FactCode::ValueDoesNotFit,
+       {},
+       {{"value", value_text(value)},
+        {"source", fmt::format("{}.{}", from.name(), output.name)},
+        {"type", base::type_name(input)}}},
+      {.subsystem = std::string(to.name()),
+       .variable = input.name,
+       .time = {},
+       .remedy = fmt::format("Keep the output in that range, or feed an input of type {}", base::type_name(output))});
 }
 
 /// nullopt when the value does not fit. Expects can_feed.
@@ -221,7 +222,7 @@ const Value& DiscreteSignals::passed(const DiscreteConnection& connection) const
 }
 
 double DiscreteSignals::number(const DiscreteConnection& connection) const {
-  return connection.factor * number_of(passed(connection)) + connection.offset;
+  return connection.factor * base::number_of(passed(connection)) + connection.offset;
 }
 
-}  // namespace entrain
+}  // namespace entrain::coupling

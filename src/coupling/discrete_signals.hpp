@@ -8,7 +8,7 @@
 #include "entrain/subsystem.hpp"
 #include "entrain/system_description.hpp"
 
-namespace entrain {
+namespace entrain::coupling {
 
 /// A connection whose source is no real number.
 struct DiscreteConnection {
@@ -114,4 +114,4 @@ class DiscreteSignals {
   std::vector<std::string> unsettled_;
 };
 
-}  // namespace entrain
+}  // namespace entrain::coupling

@@ -9,7 +9,7 @@
 #include "entrain/error.hpp"
 #include "entrain/fact_codes.hpp"
 
-namespace entrain {
+namespace entrain::coupling {
 namespace {
 
 // Loops of real FMUs carry the noise of their inner iterations; below this an input and its output are the same.
@@ -112,4 +112,4 @@ void SignalEvaluation::solve_loop(std::size_t index, Time t, std::span<double> i
                .remedy = "Give start values near a solution to its inputs, or check that the loop has a solution"});
 }
 
-}  // namespace entrain
+}  // namespace entrain::coupling

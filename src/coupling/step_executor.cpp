@@ -8,7 +8,7 @@
 #include "entrain/fact_codes.hpp"
 #include "subsystem/foreign_calls.hpp"
 
-namespace entrain {
+namespace entrain::coupling {
 namespace {
 
 // Two clock reads cost as much as the step of a light subsystem, so one step in 64 is timed.
@@ -248,7 +248,7 @@ Error StepExecutor::rejection(SubsystemId s) const {
   const StepResult& result = participants_[s].result;
   return {ErrorCode::SubsystemFailed,
           with_text({FactCode::StepRejected, {std::string(subsystem.name())}, {{"step", result.rejected_size, "s"}}},
-                    "why", refusal_of(subsystem)),
+                    "why", subsystem::refusal_of(subsystem)),
           {.subsystem = std::string(subsystem.name()),
            .variable = {},
            .time = result.rejected_from,
@@ -348,7 +348,7 @@ void StepExecutor::spread_common_steps() {
   common_steps_ = 0;
 }
 
-void StepExecutor::for_each(std::span<const SubsystemId> batch, FunctionRef<void(std::size_t)> work) {
+void StepExecutor::for_each(std::span<const SubsystemId> batch, base::FunctionRef<void(std::size_t)> work) {
   require_no_batch();
   pool_.for_each(batch.size(), [&](std::size_t i) {
     try {
@@ -435,7 +435,7 @@ void StepExecutor::throw_not_finite(SubsystemId s, Time t) const {
   while (std::isfinite(signals[first_bad])) ++first_bad;
   const OutputId culprit{first_bad};
   const double value = signals[culprit];
-  const std::string call = reading_of(*participants_[s].subsystem, culprit - outputs.first);
+  const std::string call = subsystem::reading_of(*participants_[s].subsystem, culprit - outputs.first);
   throw Error(
       ErrorCode::SubsystemFailed,
       with_text(
@@ -448,4 +448,4 @@ void StepExecutor::throw_not_finite(SubsystemId s, Time t) const {
                  "or another method; else the fault is in this subsystem"});
 }
 
-}  // namespace entrain
+}  // namespace entrain::coupling

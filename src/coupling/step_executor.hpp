@@ -18,7 +18,7 @@
 #include "entrain/graph.hpp"
 #include "entrain/subsystem.hpp"
 
-namespace entrain {
+namespace entrain::coupling {
 
 /// Steps that are made at the same time, one per task. Everything it refers to lives until `wait` returns.
 struct StepBatch {
@@ -31,8 +31,8 @@ struct StepBatch {
   /// All or none; without it, each by its own number of steps.
   std::optional<bool> timed = {};
   /// On the thread that makes step i. `before`: false where nothing is to be stepped. `after`: whatever came of it.
-  std::optional<FunctionRef<bool(std::size_t)>> before = {};
-  std::optional<FunctionRef<void(std::size_t)>> after = {};
+  std::optional<base::FunctionRef<bool(std::size_t)>> before = {};
+  std::optional<base::FunctionRef<void(std::size_t)>> after = {};
 };
 
 /// Makes the steps of all subsystems, in batches with two phases: `post` sends them, `wait` returns when
@@ -81,7 +81,7 @@ class StepExecutor {
   /// One step of everyone under held inputs.
   void run(const CommonStep& common);
   /// Any other work, one part for each of `batch`.
-  void for_each(std::span<const SubsystemId> batch, FunctionRef<void(std::size_t)> work);
+  void for_each(std::span<const SubsystemId> batch, base::FunctionRef<void(std::size_t)> work);
 
   // Where they stand.
   Time time_of(SubsystemId s) const { return common_steps_ > 0 ? common_time_ : times_[s]; }
@@ -177,7 +177,7 @@ class StepExecutor {
   };
   std::vector<Remote> remote_;
   std::vector<StepTask> common_tasks_;  // of everyone
-  ThreadPool pool_;                     // ends first: its threads use all of the above
+  base::ThreadPool pool_;               // ends first: its threads use all of the above
 };
 
-}  // namespace entrain
+}  // namespace entrain::coupling

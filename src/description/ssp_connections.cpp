@@ -8,7 +8,7 @@
 #include "description/unit_problem.hpp"
 #include "entrain/fact_codes.hpp"
 
-namespace entrain {
+namespace entrain::description {
 namespace {
 
 /// Of systems between two ends: twice the depth of nesting that a tree may have.
@@ -80,7 +80,7 @@ void apply_after(SspTransformation& sum, double factor, double offset) {
 
 /// Not the same before and after a conversion of units.
 bool depends_on_unit(const SspTransformation& by, const SspConnector& connector) {
-  const auto meaning = unit_meaning(as_variable(connector));
+  const auto meaning = base::unit_meaning(as_variable(connector));
   return by.offset != 0.0 || (by.factor != 1.0 && meaning && meaning->offset != 0.0);
 }
 
@@ -88,7 +88,7 @@ class Tracer {
  public:
   explicit Tracer(std::vector<Problem>& problems) : problems_(problems) {}
 
-  void run(const SspScope& root, FunctionRef<void(const SspFeed&)> use) {
+  void run(const SspScope& root, base::FunctionRef<void(const SspFeed&)> use) {
     collect(root);
     for (const auto& edge : edges_) {
       if (!edge.to_component) continue;
@@ -215,8 +215,8 @@ class Tracer {
   void convert(const SspPort& source, const SspConnector& from, const Edge& edge, SspTransformation& sum) {
     const Variable output = as_variable(from);
     const Variable input = as_variable(*edge.to);
-    const auto [kind, conversion] = match_units(output, input);
-    if (kind == UnitMatch::Kind::Fits) return apply_after(sum, conversion.factor, conversion.offset);
+    const auto [kind, conversion] = base::match_units(output, input);
+    if (kind == base::UnitMatch::Kind::Fits) return apply_after(sum, conversion.factor, conversion.offset);
     problems_.push_back(
         unit_problem(kind, {port_text(source), port_text(edge.target), edge.connection->where}, output, input));
   }
@@ -248,8 +248,8 @@ class Tracer {
 
 }  // namespace
 
-void for_each_feed(const SspScope& root, std::vector<Problem>& problems, FunctionRef<void(const SspFeed&)> use) {
+void for_each_feed(const SspScope& root, std::vector<Problem>& problems, base::FunctionRef<void(const SspFeed&)> use) {
   Tracer(problems).run(root, use);
 }
 
-}  // namespace entrain
+}  // namespace entrain::description

@@ -9,7 +9,7 @@
 
 #include "entrain/system_description.hpp"
 
-namespace entrain {
+namespace entrain::description {
 
 /// The elements of SSP (System Structure and Parameterization, 1.0 and 2.0), as far as they decide what is run: plain
 /// data, as written, not yet flattened.
@@ -101,4 +101,4 @@ std::optional<SspDocument> parse_ssd(std::string_view text, const std::string& f
 std::vector<SspParameter> parse_ssv(std::string_view text, const std::string& file, std::vector<Problem>& problems);
 std::vector<SspMapping> parse_ssm(std::string_view text, const std::string& file, std::vector<Problem>& problems);
 
-}  // namespace entrain
+}  // namespace entrain::description

@@ -7,7 +7,7 @@
 
 #include "entrain/system_description.hpp"
 
-namespace entrain {
+namespace entrain::description {
 
 /// True for the names of SSP files: a package (.ssp) or a system structure description (.ssd).
 bool is_ssp(const std::filesystem::path& file);
@@ -24,4 +24,4 @@ std::filesystem::path path_of_uri(std::string_view uri, std::string& fragment);
 /// The inverse: what a URI cannot hold is percent-encoded.
 std::string uri_of_path(const std::filesystem::path& path);
 
-}  // namespace entrain
+}  // namespace entrain::description

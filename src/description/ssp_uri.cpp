@@ -7,11 +7,11 @@
 #include "description/ssp_file.hpp"
 #include "entrain/fact_codes.hpp"
 
-namespace entrain {
+namespace entrain::description {
 namespace {
 
 [[noreturn]] void refuse(FactCode code, std::string_view uri) {
-  throw Error(ErrorCode::InvalidSystem, {code, {printable(uri)}},
+  throw Error(ErrorCode::InvalidSystem, {code, {base::printable(uri)}},
               {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Name a file of the package or beside it"});
 }
 
@@ -62,7 +62,7 @@ std::filesystem::path path_of_uri(std::string_view uri, std::string& fragment) {
   std::string path = decoded(rest);
   const bool has_control =
       std::any_of(path.begin(), path.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; });
-  if (has_control || !is_utf8(path)) refuse(FactCode::SourceNoPath, uri);
+  if (has_control || !base::is_utf8(path)) refuse(FactCode::SourceNoPath, uri);
   return std::filesystem::path(std::move(path)).lexically_normal();
 }
 
@@ -75,4 +75,4 @@ std::string uri_of_path(const std::filesystem::path& path) {
   return uri;
 }
 
-}  // namespace entrain
+}  // namespace entrain::description

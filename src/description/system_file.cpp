@@ -20,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// A system of 100 000 subsystems has a tenth of the size.
-constexpr TextFileKind kSystemFile{"a system file", "Name a system file (.toml)", std::uintmax_t{64} << 20U};
+constexpr base::TextFileKind kSystemFile{"a system file", "Name a system file (.toml)", std::uintmax_t{64} << 20U};
 
 [[noreturn]] void fail(Fact fact, const std::string& remedy) {
   ErrorContext context;
@@ -42,7 +42,7 @@ fs::path system_file_in(const fs::path& folder) {
   std::vector<fs::path> files;
   fs::directory_iterator entry(folder, error);
   for (; !error && entry != fs::directory_iterator(); entry.increment(error))
-    if (entry->path().extension() == ".toml" || is_ssp(entry->path())) files.push_back(entry->path());
+    if (entry->path().extension() == ".toml" || description::is_ssp(entry->path())) files.push_back(entry->path());
   if (error) fail_to_read(folder, error);
   if (files.size() == 1) return files.front();
   if (files.empty())
@@ -57,8 +57,8 @@ fs::path system_file_in(const fs::path& folder) {
 
 /// Of SSP alone: what a system file names lies beside it, on disk.
 fs::path system_file_in_archive(const fs::path& path) {
-  if (is_ssp(path)) return path;
-  fail({FactCode::NotReadInArchive, {path.string(), outermost_file(path).string()}},
+  if (description::is_ssp(path)) return path;
+  fail({FactCode::NotReadInArchive, {path.string(), base::outermost_file(path).string()}},
        "Name an .fmu, .ssp or .ssd in it, or unpack it");
 }
 
@@ -72,7 +72,7 @@ std::string_view trimmed(std::string_view text) {
 struct Assignment {
   SourcePosition where;
   std::string name;
-  TomlNode value;
+  description::TomlNode value;
 
   /// `form` shows the user what was expected, e.g. "sub.var=value".
   Assignment(std::string_view option, std::string_view text, std::string_view form)
@@ -90,18 +90,22 @@ struct Assignment {
 
  private:
   /// What is no TOML value is a string: a shell has eaten the quotes.
-  static TomlNode parsed(std::string_view text) {
+  static description::TomlNode parsed(std::string_view text) {
     std::vector<Problem> not_toml;
-    const auto document = parse_toml(fmt::format("value = {}", text), "", not_toml);
+    const auto document = description::parse_toml(fmt::format("value = {}", text), "", not_toml);
     const bool one_value = document && document->entries.size() == 1;
-    return one_value ? document->entries.front().node : TomlNode{std::string(text), {}};
+    return one_value ? document->entries.front().node : description::TomlNode{std::string(text), {}};
   }
 };
 
 }  // namespace
 
+}  // namespace entrain
+
+namespace entrain::description {
+
 fs::path find_system_file(const fs::path& path) {
-  if (outermost_file(path) != path) return system_file_in_archive(path);
+  if (base::outermost_file(path) != path) return system_file_in_archive(path);
   std::error_code error;
   const auto status = fs::status(path, error);
   if (status.type() == fs::file_type::not_found)
@@ -124,8 +128,12 @@ std::string system_name(const fs::path& file) {
 
 SystemDescription read_system(const fs::path& file, std::vector<Problem>& problems) {
   if (is_ssp(file)) return read_ssp(file, problems);
-  return parse_system(read_text_file(file, kSystemFile), file, problems);
+  return parse_system(base::read_text_file(file, kSystemFile), file, problems);
 }
+
+}  // namespace entrain::description
+
+namespace entrain {
 
 void apply_set(SystemDescription& description, std::string_view assignment) {
   const Assignment set("--set", assignment, "sub.var=value");
@@ -140,11 +148,11 @@ void apply_set(SystemDescription& description, std::string_view assignment) {
     for (const auto& candidate : description.subsystems) names.push_back(candidate.name);
     set.reject({FactCode::SubsystemUnknown, {name}}, suggestion(name, names));
   }
-  auto value = scalar(set.value);
+  auto value = description::scalar(set.value);
   if (!value)
     set.reject({FactCode::WrongType,
                 {set.name},
-                {{"expected", "a number, a boolean or a string"}, {"found", found(set.value)}}},
+                {{"expected", "a number, a boolean or a string"}, {"found", description::found(set.value)}}},
                "");
   if (const auto* number = std::get_if<double>(&*value); number != nullptr && !std::isfinite(*number))
     set.reject({FactCode::NotFinite, {set.name}, {{"value", *number}}}, "");
@@ -153,7 +161,7 @@ void apply_set(SystemDescription& description, std::string_view assignment) {
 
 void apply_option(SystemDescription& description, std::string_view assignment) {
   const Assignment option("--option", assignment, "name=value");
-  auto value = option_value(option.value);
+  auto value = description::option_value(option.value);
   if (!value)
     option.reject({FactCode::OptionValueType, {option.name}},
                   "give a boolean, a number, a string, a list of numbers or of strings, or a table of numbers");

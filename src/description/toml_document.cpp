@@ -7,7 +7,7 @@
 #include "description/toml_text.hpp"
 #include "entrain/fact_codes.hpp"
 
-namespace entrain {
+namespace entrain::description {
 namespace {
 
 /// Deeper than any system file, far from the end of the stack.
@@ -215,4 +215,4 @@ std::string found(const TomlNode& node) {
   return std::holds_alternative<TomlTable>(node.value) ? "a table" : "a list";
 }
 
-}  // namespace entrain
+}  // namespace entrain::description

@@ -9,7 +9,7 @@
 #include "entrain/subsystem.hpp"
 #include "estimate/linear_flow.hpp"
 
-namespace entrain {
+namespace entrain::estimate {
 
 /// What a coupled system is at one communication time.
 struct SystemSample {
@@ -24,7 +24,7 @@ struct SystemSample {
 /// The linearized coupled system with its connections closed: inputs that are exactly what the connections deliver.
 class ClosedLoop {
  public:
-  ClosedLoop(const Graph& graph, const TransferPlan& plan, std::vector<Linearization> parts);
+  ClosedLoop(const Graph& graph, const coupling::TransferPlan& plan, std::vector<Linearization> parts);
 
   /// False where the algebraic loops have no solution by this linearization.
   bool is_solvable() const { return solvable_; }
@@ -51,4 +51,4 @@ class ClosedLoop {
   bool solvable_ = true;
 };
 
-}  // namespace entrain
+}  // namespace entrain::estimate

@@ -6,7 +6,7 @@
 
 #include "estimate/jump_matching.hpp"
 
-namespace entrain {
+namespace entrain::estimate {
 namespace {
 
 // Below, relative to the magnitude, rounding decides and there is no order.
@@ -131,12 +131,12 @@ class Judge {
     const double other = near_->range.span();
     const double magnitude = std::min(given_->range.magnitude(), near_->range.magnitude());
     const double span = std::min(own, other);
-    const double least = std::max(output_.least_range, size_floor::kDivisible);
-    size_ = span > size_floor::kResting * magnitude ? span : magnitude;
-    size_ = divisible_size(std::max(size_, output_.least_range));
+    const double least = std::max(output_.least_range, base::size_floor::kDivisible);
+    size_ = span > base::size_floor::kResting * magnitude ? span : magnitude;
+    size_ = base::divisible_size(std::max(size_, output_.least_range));
     rounding_ = kRounding * std::max(1.0, magnitude / size_);
     result.nearest_factor = near_->factor;
-    const auto moves = [&](double range) { return std::max({range, least, size_floor::kResting * magnitude}); };
+    const auto moves = [&](double range) { return std::max({range, least, base::size_floor::kResting * magnitude}); };
     result.range_ratio = moves(own) / moves(other);
     if (result.range_ratio < 1.0) result.range_ratio = 1.0 / result.range_ratio;
   }
@@ -324,4 +324,4 @@ CompanionJudgement judge_by_companions(const ComparedOutput& output) {
   return Judge(output).judgement();
 }
 
-}  // namespace entrain
+}  // namespace entrain::estimate

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace entrain {
+namespace entrain::estimate {
 namespace {
 
 constexpr double kLinearSafety = 1.25;
@@ -48,8 +48,8 @@ OutputError ErrorCourse::result(bool linear) const {
   result.valid_until = latest_;
   // A run that has blown up is measured by the motion that it missed, and the other way round.
   result.range = std::min(run_.span(), better_.span());
-  const double resting = size_floor::kResting * std::min(run_.magnitude(), better_.magnitude());
-  const double size = divisible_size(std::max(result.range, resting));
+  const double resting = base::size_floor::kResting * std::min(run_.magnitude(), better_.magnitude());
+  const double size = base::divisible_size(std::max(result.range, resting));
   result.error = rms(squares_, length_) / size;
   result.max_error = largest_ / size;
   result.bound = (linear ? kLinearSafety : kSafety) * result.error + rms(doubts_, length_) / size;
@@ -65,4 +65,4 @@ OutputError ErrorCourse::result(bool linear) const {
   return result;
 }
 
-}  // namespace entrain
+}  // namespace entrain::estimate

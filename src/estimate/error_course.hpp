@@ -6,7 +6,7 @@
 #include "entrain/error_estimate.hpp"
 #include "entrain/method.hpp"
 
-namespace entrain {
+namespace entrain::estimate {
 
 /// The error of one output as it comes, sample by sample.
 class ErrorCourse {
@@ -29,9 +29,9 @@ class ErrorCourse {
   RunSettings settings_;
   Time latest_ = 0.0;
   double last_ = 0.0;
-  SignalRange run_ = SignalRange::nothing(), better_ = SignalRange::nothing();
+  base::SignalRange run_ = base::SignalRange::nothing(), better_ = base::SignalRange::nothing();
   double squares_ = 0.0, doubts_ = 0.0, largest_ = 0.0, length_ = 0.0;
   std::array<double, kParts> squares_of_part_{}, length_of_part_{};
 };
 
-}  // namespace entrain
+}  // namespace entrain::estimate

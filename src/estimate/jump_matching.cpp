@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace entrain {
+namespace entrain::estimate {
 namespace {
 
 // Of the range: jumps to be matched, and jumps that must be.
@@ -53,4 +53,4 @@ MatchedJumps match_jumps(std::span<const double> one, std::span<const double> ot
   return result;
 }
 
-}  // namespace entrain
+}  // namespace entrain::estimate

@@ -8,7 +8,7 @@
 
 #include "entrain/subsystem.hpp"
 
-namespace entrain {
+namespace entrain::estimate {
 
 /// dw/dt = A w + r(t) over a step, exactly, for a rate r that is a polynomial of the share of the step that has passed.
 /// A step size that comes again gets matrices of its own, which are kept; one that comes once is made by a series.
@@ -40,4 +40,4 @@ class LinearFlow {
   std::vector<double> term_, next_, part_;
 };
 
-}  // namespace entrain
+}  // namespace entrain::estimate

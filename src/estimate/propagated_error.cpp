@@ -11,7 +11,7 @@
 #include "entrain/error.hpp"
 #include "entrain/fact_codes.hpp"
 
-namespace entrain {
+namespace entrain::estimate {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -60,7 +60,7 @@ void PropagatedError::begin(CoupledSystem& system, const RunSettings& settings) 
   settings_ = settings;
   system_ = &system;
   reached_ = settings.start;
-  rates_.assign(system.states(), SignalRange::nothing());
+  rates_.assign(system.states(), base::SignalRange::nothing());
   courses_.assign(outputs, {});
   for (auto* of_outputs : {&offset_, &better_, &doubt_}) of_outputs->resize(outputs);
   difference_.resize(system.states());
@@ -81,7 +81,7 @@ void PropagatedError::after_step(CoupledSystem& system, Time from, Time to) {
   if (stopped_ || !(to > from)) return;
   if (from != reached_) return stop(from, "the run did not go on from there");
   const auto started = Clock::now();
-  const Finally note([&] { seconds_ += std::chrono::duration<double>(Clock::now() - started).count(); });
+  const base::Finally note([&] { seconds_ += std::chrono::duration<double>(Clock::now() - started).count(); });
   reached_ = to;
   try {
     note_breaks(system, from, to);
@@ -107,8 +107,8 @@ void PropagatedError::note_breaks(CoupledSystem& system, Time from, Time to) {
   const std::size_t known = breaks_.size();
   for (std::size_t s = 0; s < system.size(); ++s) {
     const SubsystemId id{s};
-    for (Time t = system.next_event(id, from); t <= to || same_time(t, to); t = system.next_event(id, t)) {
-      breaks_.push_back(same_time(t, to) ? to : t);
+    for (Time t = system.next_event(id, from); t <= to || base::same_time(t, to); t = system.next_event(id, t)) {
+      breaks_.push_back(base::same_time(t, to) ? to : t);
     }
   }
   if (breaks_.size() == known) return;
@@ -157,10 +157,10 @@ void PropagatedError::read(CoupledSystem& system, Sample& sample) {
   at.held.resize(graph.inputs());
   for (std::size_t s = 0; s < system.size(); ++s) {
     const auto in = graph.inputs_of(SubsystemId{s});
-    const StepSlots& slots = system.engine().executor().of(SubsystemId{s}).step;
+    const coupling::StepSlots& slots = system.engine().executor().of(SubsystemId{s}).step;
     for (std::size_t i = 0; i < in.count; ++i) at.held[in.first + i] = slots.held(i);
   }
-  const TransferPlan& plan = system.engine().transfer();
+  const coupling::TransferPlan& plan = system.engine().transfer();
   for (std::size_t i = 0; i < graph.inputs(); ++i) {
     const InputId input{i};
     if (const Connection* connection = graph.source(input)) {
@@ -365,4 +365,4 @@ std::optional<ErrorEstimate> PropagatedError::estimate(const RunSummary&) const 
   return result;
 }
 
-}  // namespace entrain
+}  // namespace entrain::estimate

@@ -13,13 +13,13 @@
 #include "estimate/sample_polynomial.hpp"
 #include "run/step_watcher.hpp"
 
-namespace entrain {
+namespace entrain::estimate {
 
 /// The error of a run, found beside it (docs/theory/error_estimate.md). The motion of the coupled system is continued
 /// by the linearized equations with connections that are exact; what they miss of the equations (the remainder) is
 /// taken from the samples of the run. The run minus this motion is its error: held, lowered, late and unconverged
 /// inputs and the subsystems' own integration errors are all in it.
-class PropagatedError : public StepWatcher {
+class PropagatedError : public running::StepWatcher {
  public:
   static constexpr std::size_t kMostStates = 300;  ///< matrices are dense
 
@@ -84,7 +84,7 @@ class PropagatedError : public StepWatcher {
 
   std::shared_ptr<ClosedLoop> loop_;
   std::vector<double> base_remainder_;
-  std::vector<SignalRange> rates_;  // of the state derivatives
+  std::vector<base::SignalRange> rates_;  // of the state derivatives
   std::uint64_t steps_since_ = 0, least_steps_ = 1, linearizations_ = 0;
   double most_changed_ = 0.0;  // of the linearization
 
@@ -96,4 +96,4 @@ class PropagatedError : public StepWatcher {
   double seconds_ = 0.0;
 };
 
-}  // namespace entrain
+}  // namespace entrain::estimate

@@ -7,11 +7,11 @@
 #include <cmath>
 #include <variant>
 
-namespace entrain {
+namespace entrain::estimate {
 namespace {
 
-constexpr double kToleranceReserve = 0.8;     // of the tolerance is aimed at
-constexpr double kStepRounding = 1e-12;  // of a quotient of two steps
+constexpr double kToleranceReserve = 0.8;  // of the tolerance is aimed at
+constexpr double kStepRounding = 1e-12;    // of a quotient of two steps
 
 /// digit * 10^power, to the last bit.
 double decimal(int digit, int power) {
@@ -79,4 +79,4 @@ std::string arguments_of(const RunRefinement& refinement) {
   return text;
 }
 
-}  // namespace entrain
+}  // namespace entrain::estimate

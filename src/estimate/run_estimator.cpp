@@ -11,7 +11,7 @@
 #include "methods/registry.hpp"
 #include "session/session.hpp"
 
-namespace entrain {
+namespace entrain::estimate {
 namespace {
 
 /// Fewer macro steps leave nothing to compare with larger ones.
@@ -89,7 +89,7 @@ struct RunEstimator::Impl {
   RunOptions options;
   Extensions extensions;
   EstimateOptions estimate;
-  MethodRegistry registry;
+  method::MethodRegistry registry;
   bool learned;
   bool chooses_steps;
   OutputSamples samples;
@@ -249,7 +249,7 @@ void RunEstimator::Impl::note_judgement(const CompanionJudgement& judgement, con
 bool RunEstimator::Impl::judge_outputs(const RunSummary& summary) {
   bool wants_smaller_step = false;
   of_outputs.clear();
-  UnitSizes sizes;
+  base::UnitSizes sizes;
   for (const auto& output : samples.outputs()) sizes.take(output.unit, output.range.span());
   for (std::size_t i = 0; i < samples.outputs().size(); ++i) {
     const auto& output = samples.outputs()[i];
@@ -339,4 +339,4 @@ ErrorEstimate RunEstimator::estimate(const RunSummary& summary) {
   return impl_->result_of(summary);
 }
 
-}  // namespace entrain
+}  // namespace entrain::estimate

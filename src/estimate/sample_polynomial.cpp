@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace entrain {
+namespace entrain::estimate {
 
 std::span<const double> SamplePolynomial::weights(std::span<const Time> nodes, Time from, Duration size) {
   // Equal steps differ by the rounding of the times; far less than this matters.
@@ -30,4 +30,4 @@ std::span<const double> SamplePolynomial::weights(std::span<const Time> nodes, T
   return weights_;
 }
 
-}  // namespace entrain
+}  // namespace entrain::estimate

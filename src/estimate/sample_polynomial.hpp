@@ -5,7 +5,7 @@
 
 #include "entrain/subsystem.hpp"
 
-namespace entrain {
+namespace entrain::estimate {
 
 /// The polynomial through samples at some times, by powers of the share of an interval. Weights are kept while the
 /// times lie alike, as they do with equal steps.
@@ -18,4 +18,4 @@ class SamplePolynomial {
   std::vector<double> shares_, kept_, weights_, product_;
 };
 
-}  // namespace entrain
+}  // namespace entrain::estimate

@@ -7,7 +7,7 @@
 
 #include "entrain/fact_codes.hpp"
 
-namespace entrain {
+namespace entrain::learning {
 namespace {
 
 // From where and by how much inputs are moved, in units of 1 + their size. One point is not enough: a cubic spring that
@@ -157,4 +157,4 @@ FoundFeedthrough find_feedthrough(RepeatedRun& run) {
   return FeedthroughSearch(run).find();
 }
 
-}  // namespace entrain
+}  // namespace entrain::learning

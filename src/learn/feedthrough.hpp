@@ -5,7 +5,7 @@
 
 #include "learn/repeated_run.hpp"
 
-namespace entrain {
+namespace entrain::learning {
 
 struct FoundFeedthrough {
   std::vector<OutputId> outputs;  ///< that follow a connected input at once
@@ -18,4 +18,4 @@ struct FoundFeedthrough {
 /// at times spread over a first run.
 FoundFeedthrough find_feedthrough(RepeatedRun& run);
 
-}  // namespace entrain
+}  // namespace entrain::learning

@@ -71,7 +71,8 @@ bool exploded(const LearnIteration& first, const LearnIteration& now) {
 
 class Learner {
  public:
-  Learner(RepeatedRun& run, const LearnOptions& options, const LearnProgress& progress, std::vector<LearnedWire> wires)
+  Learner(learning::RepeatedRun& run, const LearnOptions& options, const LearnProgress& progress,
+          std::vector<learning::LearnedWire> wires)
       : run_(run),
         options_(options),
         progress_(progress),
@@ -118,21 +119,21 @@ class Learner {
       if (interrupted_) return LearnEnd::Interrupted;
       if (exploded(result_.iterations[first], result_.iterations.back())) return LearnEnd::Diverged;
       if (const auto end = trend.take(error)) return *end;
-      update_corrections(corrections_, record_, options_, run_.settings().step);
+      learning::update_corrections(corrections_, record_, options_, run_.settings().step);
     }
   }
 
   /// One run, judged.
   double iterate(Time horizon) {
     record_.clear();
-    CorrectionSchedule schedule(run_.system().graph(), learned_inputs(), corrections_);
+    running::CorrectionSchedule schedule(run_.system().graph(), learned_inputs(), corrections_);
     const RunSummary summary = run_.run(horizon, &schedule, record_);
     if (record_.steps() > grid_.steps()) {
       throw Error(ErrorCode::SolverFailed,
                   {FactCode::StepsBeyondPlan, {}, {{"steps", record_.steps()}, {"planned", grid_.steps()}}});
     }
     interrupted_ = summary.termination == Termination::Interrupted;
-    LearnIteration iteration = judged(record_, run_.system().graph());
+    LearnIteration iteration = learning::judged(record_, run_.system().graph());
     iteration.number = static_cast<int>(result_.iterations.size());
     iteration.horizon = summary.reached;
     if (summary.termination == Termination::Failed || interrupted_) {
@@ -169,7 +170,7 @@ class Learner {
     int halvings = 0;
     Time learned = settings.start;
     while (learned < settings.stop) {
-      const Time horizon = reached(learned + growth, settings.stop) ? settings.stop : learned + growth;
+      const Time horizon = base::reached(learned + growth, settings.stop) ? settings.stop : learned + growth;
       const auto before = corrections_;
       result_.end = learn_up_to(horizon);
       // What rounding leaves is as good as it gets; the next horizon is learned all the same.
@@ -192,11 +193,11 @@ class Learner {
     return inputs;
   }
 
-  RepeatedRun& run_;
+  learning::RepeatedRun& run_;
   const LearnOptions& options_;
   const LearnProgress& progress_;
-  Grid grid_;
-  WireRecord record_;
+  base::Grid grid_;
+  learning::WireRecord record_;
   std::vector<double> corrections_;  // of the next run
   std::optional<Kept> best_;         // of the runs to this horizon
   std::optional<Kept> kept_;         // of all
@@ -213,13 +214,13 @@ SystemDescription prepared_for_learning(SystemDescription description, std::vect
   }
   description.method.value = learnable;
   auto& options = description.method_options[learnable];
-  const Written<OptionValue> late{std::string(to_word(FeedthroughTreatment::Delay)), {}};
+  const Written<OptionValue> late{std::string(to_word(method::FeedthroughTreatment::Delay)), {}};
   const auto feedthrough = options.insert({"feedthrough", late}).first;
-  if (feedthrough->second.value == OptionValue(std::string(to_word(FeedthroughTreatment::Refresh)))) {
+  if (feedthrough->second.value == OptionValue(std::string(to_word(method::FeedthroughTreatment::Refresh)))) {
     notes.push_back({FactCode::RefreshNotLearned});
     feedthrough->second = late;
   }
-  for (const auto& [name, value] : options_of_learning()) {
+  for (const auto& [name, value] : session::options_of_learning()) {
     const auto written = options.find(name);
     if (written != options.end() && written->second.value != value) {
       notes.push_back({FactCode::OptionNotLearned, {name}});
@@ -245,7 +246,8 @@ void check_options(const LearnOptions& options) {
   if (!problems.empty()) throw Error(std::move(problems));
 }
 
-LearnPlan planned(const CoupledSystem& system, const FoundFeedthrough& found, std::span<const LearnedWire> wires) {
+LearnPlan planned(const CoupledSystem& system, const learning::FoundFeedthrough& found,
+                  std::span<const learning::LearnedWire> wires) {
   LearnPlan plan;
   plan.notes = found.notes;
   for (const OutputId output : found.outputs) {
@@ -273,16 +275,17 @@ LearnResult learn(const SystemDescription& description, const LearnOptions& opti
                   const Extensions& extensions) {
   check_options(options);
   std::vector<Fact> notes;
-  RepeatedRun run(prepared_for_learning(description, notes), extensions, {options.threads, options.interrupt});
-  const FoundFeedthrough found = find_feedthrough(run);
-  auto wires = learned_wires(run.system(), found.outputs, run.settings().step);
+  learning::RepeatedRun run(prepared_for_learning(description, notes), extensions,
+                            {options.threads, options.interrupt});
+  const learning::FoundFeedthrough found = learning::find_feedthrough(run);
+  auto wires = learning::learned_wires(run.system(), found.outputs, run.settings().step);
   if (wires.empty()) {
     throw Error(ErrorCode::InvalidSystem, {FactCode::NothingToLearn},
                 {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Run the system with 'entrain run'"});
   }
   LearnPlan plan = planned(run.system(), found, wires);
   run.set_option("delayed", late_outputs(plan));
-  const ConvergenceEstimate estimate = estimate_convergence(run, wires, options);
+  const learning::ConvergenceEstimate estimate = learning::estimate_convergence(run, wires, options);
   plan.gamma = estimate.gamma;
   plan.radius = estimate.radius;
   plan.notes.insert(plan.notes.end(), estimate.notes.begin(), estimate.notes.end());
@@ -298,7 +301,7 @@ LearnResult learn(const SystemDescription& description, const LearnOptions& opti
   learned.start = settings.start;
   learned.step = settings.step;
   learned.options = run.options();
-  learned.description = description_lines(description);
+  learned.description = session::description_lines(description);
   for (const auto& wire : wires) learned.inputs.push_back(run.system().graph().name(wire.connection.input));
   return result;
 }

@@ -8,7 +8,7 @@
 #include "base/signal_range.hpp"
 #include "methods/calendar.hpp"
 
-namespace entrain {
+namespace entrain::learning {
 namespace {
 
 /// As it comes in without a correction.
@@ -20,7 +20,7 @@ double transferred(const Connection& connection, double output) {
 
 std::size_t span_of(const CoupledSystem& system, SubsystemId s, Duration step) {
   const auto& imposed = system.capabilities(s).imposed_step;
-  return imposed ? static_cast<std::size_t>(whole_ratio(*imposed, step).value_or(1)) : 1;
+  return imposed ? static_cast<std::size_t>(method::whole_ratio(*imposed, step).value_or(1)) : 1;
 }
 
 std::vector<LearnedWire> learned_wires(const CoupledSystem& system, std::span<const OutputId> late, Duration step) {
@@ -104,7 +104,7 @@ LearnIteration judged(const WireRecord& record, const Graph& graph) {
   LearnIteration result;
   for (std::size_t w = 0; w < record.wires().size(); ++w) {
     LearnedConnection entry{name_of(record.wires()[w], graph), 0.0, 0.0};
-    SignalRange values = SignalRange::nothing();
+    base::SignalRange values = base::SignalRange::nothing();
     double squares = 0.0;
     for (std::size_t k = 0; k < record.steps(); ++k) {
       const double error = record.error(w, k);
@@ -125,4 +125,4 @@ LearnIteration judged(const WireRecord& record, const Graph& graph) {
   return result;
 }
 
-}  // namespace entrain
+}  // namespace entrain::learning

@@ -8,7 +8,7 @@
 #include "entrain/learning.hpp"
 #include "entrain/simulation.hpp"
 
-namespace entrain {
+namespace entrain::learning {
 
 /// A connection whose input is learned.
 struct LearnedWire {
@@ -63,4 +63,4 @@ class WireRecord : public Observer {
 /// How far the run was from consistent, per connection and as a whole.
 LearnIteration judged(const WireRecord& record, const Graph& graph);
 
-}  // namespace entrain
+}  // namespace entrain::learning

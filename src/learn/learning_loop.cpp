@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace entrain {
+namespace entrain::learning {
 namespace {
 
 constexpr std::size_t kCyclesAhead = 2;  // a late output on the line to its next value: two steps of its subsystem
@@ -30,10 +30,10 @@ class Cycle {
     for (std::size_t i = 0; i < known_; ++i) (i < states_ ? x_ : sent_).push_back(unit(i));
   }
 
-  LearningLoop loop() {
+  numerics::LearningLoop loop() {
     lay_out_corrections();
     for (std::size_t q = 0; q < length_; ++q) macro_step(q);
-    LearningLoop result;
+    numerics::LearningLoop result;
     result.A = Matrix(known_, known_);
     result.B = Matrix(known_, width_ - known_);
     for (std::size_t i = 0; i < known_; ++i) split(i < states_ ? x_[i] : sent_[i - states_], i, result.A, result.B);
@@ -117,7 +117,7 @@ class Cycle {
   }
 
   /// As WireRecord has it: what should have been received, on the straight line between exact values, minus what was.
-  void add_errors(LearningLoop& loop) const {
+  void add_errors(numerics::LearningLoop& loop) const {
     for (std::size_t i = 0; i < corrections_.size(); ++i) {
       const auto [w, q] = corrections_[i];
       const LearnedWire& wire = wires_[w];
@@ -165,9 +165,9 @@ std::size_t corrections_in_cycle(std::span<const LearnedWire> wires, std::size_t
   return count;
 }
 
-LearningLoop learning_loop(const Graph& graph, std::span<const StepMatrices> steps, std::span<const LearnedWire> wires,
-                           std::span<const double> scales) {
+numerics::LearningLoop learning_loop(const Graph& graph, std::span<const StepMatrices> steps,
+                                     std::span<const LearnedWire> wires, std::span<const double> scales) {
   return Cycle(graph, steps, wires, scales).loop();
 }
 
-}  // namespace entrain
+}  // namespace entrain::learning

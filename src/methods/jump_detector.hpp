@@ -7,7 +7,7 @@
 #include "base/signal_range.hpp"
 #include "entrain/ids.hpp"
 
-namespace entrain {
+namespace entrain::method {
 
 /// Distinguishes a jump of a signal from a fast change: a step that misses its prediction by a good part of the
 /// signal's range, and by far more than the steps before.
@@ -21,7 +21,7 @@ class JumpDetector {
   void forget_past();
 
   struct Seen {
-    SignalRange range;
+    base::SignalRange range;
     double usual_miss = 0.0;  ///< a maximum that fades
 
     template <class Visitor>
@@ -49,4 +49,4 @@ class JumpDetector {
   Memory memory_;
 };
 
-}  // namespace entrain
+}  // namespace entrain::method

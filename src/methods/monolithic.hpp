@@ -14,13 +14,17 @@
 namespace entrain {
 
 template <>
-struct ChoiceNames<OdeMethod> {
-  static constexpr std::array<ChoiceName<OdeMethod>, 2> all{
-      {{OdeMethod::ExplicitRungeKutta, "erk"}, {OdeMethod::Bdf, "bdf"}}};
+struct ChoiceNames<numerics::OdeMethod> {
+  static constexpr std::array<ChoiceName<numerics::OdeMethod>, 2> all{
+      {{numerics::OdeMethod::ExplicitRungeKutta, "erk"}, {numerics::OdeMethod::Bdf, "bdf"}}};
 };
 
+}  // namespace entrain
+
+namespace entrain::method {
+
 struct MonolithicOptions {
-  OdeMethod integrator = OdeMethod::ExplicitRungeKutta;
+  numerics::OdeMethod integrator = numerics::OdeMethod::ExplicitRungeKutta;
   double relative_tolerance = 1e-12;
   double absolute_tolerance = 1e-12;
 
@@ -65,15 +69,15 @@ class Monolithic final : public Method {
   void settle_events(CoupledSystem& system, Time t);
 
   MonolithicOptions options_;
-  Grid grid_;
+  base::Grid grid_;
   std::uint64_t step_ = 0;
   std::vector<Equations*> equations_;
   bool differentiates_inputs_ = false;
   bool reports_steps_ = false;  ///< a subsystem requires a report of every internal step
   std::size_t indicators_ = 0;  ///< of all subsystems
-  std::optional<SignalEvaluation> evaluation_;
-  std::optional<OdeSolver> solver_;  // none without states
+  std::optional<coupling::SignalEvaluation> evaluation_;
+  std::optional<numerics::OdeSolver> solver_;  // none without states
   std::vector<double> x_, inputs_, input_slopes_, signals_, output_rates_;
 };
 
-}  // namespace entrain
+}  // namespace entrain::method

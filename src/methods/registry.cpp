@@ -11,7 +11,7 @@
 #include "methods/hermite/missiles.hpp"
 #include "methods/monolithic.hpp"
 
-namespace entrain {
+namespace entrain::method {
 namespace {
 
 template <class... Methods>
@@ -78,4 +78,4 @@ const MethodRegistry& built_in_methods() {
   return kRegistry;
 }
 
-}  // namespace entrain
+}  // namespace entrain::method

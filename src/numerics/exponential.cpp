@@ -7,7 +7,7 @@
 #include "entrain/fact_codes.hpp"
 #include "numerics/dense.hpp"
 
-namespace entrain {
+namespace entrain::numerics {
 namespace {
 
 using Dense = Eigen::MatrixXd;
@@ -124,4 +124,4 @@ PhiBlocks exact_step_matrices(const Matrix& a, const Matrix& b, Duration h, int 
   return {std::move(exponential), std::move(gamma)};
 }
 
-}  // namespace entrain
+}  // namespace entrain::numerics

@@ -14,7 +14,7 @@
 #include "entrain/fact_codes.hpp"
 #include "numerics/ode_impl.hpp"
 
-namespace entrain {
+namespace entrain::numerics {
 namespace {
 
 void free_context(_SUNContext* context) {
@@ -284,4 +284,4 @@ OdeReached OdeSolver::advance(Time from, Time to, std::span<double> x, const Ode
   return reached;
 }
 
-}  // namespace entrain
+}  // namespace entrain::numerics

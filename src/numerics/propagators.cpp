@@ -10,7 +10,7 @@
 #include "numerics/dense.hpp"
 #include "numerics/exponential.hpp"
 
-namespace entrain {
+namespace entrain::numerics {
 namespace {
 
 // Taylor steps of norm at most 1: with the highest phi this many terms reach rounding, and alternating terms cancel no
@@ -213,4 +213,4 @@ std::vector<Matrix> propagators_by_stehfest(const Matrix& a, const Matrix& c, Du
   return result;
 }
 
-}  // namespace entrain
+}  // namespace entrain::numerics

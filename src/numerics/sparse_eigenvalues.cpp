@@ -19,7 +19,7 @@
 #include "numerics/eigenvalues.hpp"
 #include "numerics/golden_section.hpp"
 
-namespace entrain {
+namespace entrain::numerics {
 namespace {
 
 using Eigen::Index;
@@ -130,8 +130,8 @@ class Shifted {
 /// Looks for the eigenvalue of the highest score along a line. All are borrowed.
 class LineSearch {
  public:
-  using Place = FunctionRef<Complex(double at)>;
-  using Score = FunctionRef<double(const Complex& value)>;
+  using Place = base::FunctionRef<Complex(double at)>;
+  using Score = base::FunctionRef<double(const Complex& value)>;
 
   LineSearch(const SchurComplement& matrix, Place place, Score score)
       : shifted_(matrix), product_(matrix), place_(place), score_(score) {}
@@ -263,4 +263,4 @@ double spectral_abscissa(const SchurComplement& matrix, double fastest) {
   return search.best();
 }
 
-}  // namespace entrain
+}  // namespace entrain::numerics

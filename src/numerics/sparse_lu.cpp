@@ -9,7 +9,7 @@
 #include "entrain/error.hpp"
 #include "entrain/fact_codes.hpp"
 
-namespace entrain {
+namespace entrain::numerics {
 namespace {
 
 // Largest entry of a column of U beside that of A: beyond, the kept pivots lose six digits.
@@ -124,4 +124,4 @@ std::size_t SparseLu::singular_column() const {
   return static_cast<std::size_t>(klu_->common.singular_col);
 }
 
-}  // namespace entrain
+}  // namespace entrain::numerics

@@ -12,7 +12,7 @@
 #include "entrain/error.hpp"
 #include "entrain/fact_codes.hpp"
 
-namespace entrain {
+namespace entrain::reading {
 namespace {
 
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
@@ -39,7 +39,7 @@ std::string_view trimmed(std::string_view cell) {
 }
 
 double number(std::string_view cell, const std::filesystem::path& file, std::size_t line) {
-  if (const auto value = csv_number(cell)) return *value;
+  if (const auto value = base::csv_number(cell)) return *value;
   if (cell == "true" || cell == "false") return cell == "true" ? 1.0 : 0.0;
   throw malformed(file, line, {FactCode::CsvNoNumber, {}, {{"cell", cell}}});
 }
@@ -70,7 +70,7 @@ void read_row_with_texts(const std::vector<std::string>& cells, std::size_t line
   }
   results.times.push_back(number(trimmed(cells[0]), file, line));
   for (std::size_t i = 1; i < expected; ++i) {
-    const auto value = csv_number(trimmed(cells[i]));
+    const auto value = base::csv_number(trimmed(cells[i]));
     const bool yes = cells[i] == "true";
     const bool no = cells[i] == "false";
     results.columns[i - 1].push_back(value ? *value : yes ? 1.0 : no ? 0.0 : kUnknown);
@@ -106,7 +106,7 @@ bool take_row(std::string_view& text, std::size_t line, const std::filesystem::p
   const auto end = text.find('\n');
   const auto row = text.substr(0, end);
   if (row.find('"') != std::string_view::npos) {
-    const auto cells = take_csv_record(text);
+    const auto cells = base::take_csv_record(text);
     if (!cells) return false;
     read_row_with_texts(*cells, line, file, results);
   } else {
@@ -123,7 +123,7 @@ bool take_open_row(std::string_view text, std::size_t line, const std::filesyste
   const std::string closed = std::string(text) + '\n';
   std::string_view row = closed;
   std::string_view counted = closed;
-  const auto cells = take_csv_record(counted);
+  const auto cells = base::take_csv_record(counted);
   if (trimmed(text).empty()) return true;
   return cells && cells->size() == results.columns.size() + 1 && take_row(row, line, file, results);
 }
@@ -131,13 +131,13 @@ bool take_open_row(std::string_view text, std::size_t line, const std::filesyste
 }  // namespace
 
 CsvResults read_csv(const std::filesystem::path& file, OpenEnd end) {
-  return parse_csv(read_csv_text(file), file, end);
+  return parse_csv(base::read_csv_text(file), file, end);
 }
 
 CsvResults parse_csv(std::string_view text, const std::filesystem::path& file, OpenEnd end) {
   CsvResults results;
   const auto whole = text;
-  const auto header = take_csv_record(text);
+  const auto header = base::take_csv_record(text);
   if (!header || !is_time(trimmed(header->front()))) throw malformed(file, 1, no_header(whole));
   results.names.assign(header->begin() + 1, header->end());
   results.columns.resize(results.names.size());
@@ -153,4 +153,4 @@ CsvResults parse_csv(std::string_view text, const std::filesystem::path& file, O
   return results;
 }
 
-}  // namespace entrain
+}  // namespace entrain::reading

@@ -10,7 +10,7 @@
 #include "read/csv_reader.hpp"
 #include "record/results_file.hpp"
 
-namespace entrain {
+namespace entrain::reading {
 namespace {
 
 namespace fs = std::filesystem;
@@ -53,6 +53,10 @@ void add_where_known(Results& results, std::vector<std::vector<bool>>& known_on_
   results.columns.push_back(std::move(column));
 }
 
+}  // namespace entrain::reading
+
+namespace entrain {
+
 const Results::Column* Results::find(const std::string& name) const {
   const auto found = std::find_if(columns.begin(), columns.end(), [&](const Column& c) { return c.name == name; });
   return found == columns.end() ? nullptr : &*found;
@@ -63,6 +67,10 @@ std::size_t Results::samples() const {
   for (const auto& axis : axes) most = std::max(most, axis.size());
   return most;
 }
+
+}  // namespace entrain
+
+namespace entrain::reading {
 
 Results read_results_file(const fs::path& file) {
   const auto extension = file.extension();
@@ -76,7 +84,7 @@ Results read_results_file(const fs::path& file) {
 fs::path find_results(const fs::path& folder) {
   fs::path newest;  // a folder that was run into twice may hold two formats
   for (const auto format : {kCsvFormat, kHdf5Format, kMatFormat}) {
-    const auto file = folder / results_file_name(format);
+    const auto file = folder / recording::results_file_name(format);
     if (!fs::is_regular_file(file)) continue;
     if (newest.empty() || fs::last_write_time(file) > fs::last_write_time(newest)) newest = file;
   }
@@ -88,4 +96,4 @@ fs::path find_results(const fs::path& folder) {
                .remedy = "Name the folder that 'entrain run' printed, such as runs/NAME-1"});
 }
 
-}  // namespace entrain
+}  // namespace entrain::reading

@@ -14,7 +14,7 @@
 #include "record/row_file.hpp"
 #include "record/shortest_decimal.hpp"
 
-namespace entrain {
+namespace entrain::recording {
 namespace {
 
 constexpr std::size_t kCellBytes = kNumberRoom + 1;  // with a comma or the line's end
@@ -23,7 +23,7 @@ constexpr std::size_t kCellBytes = kNumberRoom + 1;  // with a comma or the line
 std::string cell_of(const Value& value) {
   const auto type = static_cast<ValueType>(value.index());
   const bool is_number = type != ValueType::String && type != ValueType::Binary;
-  return is_number ? value_text(value) : csv_quoted(value_text(value));
+  return is_number ? value_text(value) : base::csv_quoted(value_text(value));
 }
 
 /// What a file holds up to a time.
@@ -62,7 +62,7 @@ KeptRows rows_until(const std::filesystem::path& file, Time t) {
 
 std::string header_text(const RecordedLayout& layout) {
   std::string header = "time";
-  for (const auto& column : layout.columns) header += ',' + csv_cell(column.name);
+  for (const auto& column : layout.columns) header += ',' + base::csv_cell(column.name);
   return header + '\n';
 }
 
@@ -156,4 +156,4 @@ std::unique_ptr<ResultsFile> continued_csv_file(const std::filesystem::path& fil
   return std::make_unique<CsvFile>(file, true);
 }
 
-}  // namespace entrain
+}  // namespace entrain::recording

@@ -19,7 +19,7 @@
 #include "record/hdf5_values.hpp"
 #include "record/results_file.hpp"
 
-namespace entrain {
+namespace entrain::recording {
 namespace {
 
 static_assert(std::endian::native == std::endian::little,
@@ -149,7 +149,7 @@ class Hdf5File : public ResultsFile {
   /// Error of a call that failed, with the message of the operating system if there is one: errno is cleared after each
   /// call that succeeded.
   Error refused(std::string_view action) const {
-    if (errno != 0) return file_error(action, path_, errno);
+    if (errno != 0) return base::file_error(action, path_, errno);
     return Error(ErrorCode::FileFailed,
                  {FactCode::FileFailed, {path_.string()}, {{"what", action}, {"why", "HDF5 refused"}}},
                  {.subsystem = {},
@@ -298,4 +298,4 @@ std::unique_ptr<ResultsFile> hdf5_file(const std::filesystem::path& file) {
   return std::make_unique<Hdf5File>(file);
 }
 
-}  // namespace entrain
+}  // namespace entrain::recording

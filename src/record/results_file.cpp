@@ -8,7 +8,7 @@
 #include "entrain/fact_codes.hpp"
 #include "entrain/system_description.hpp"
 
-namespace entrain {
+namespace entrain::recording {
 namespace {
 
 struct Format {
@@ -44,4 +44,4 @@ std::unique_ptr<ResultsFile> make_results_file(std::string_view format, const st
   return find(format).make(file);
 }
 
-}  // namespace entrain
+}  // namespace entrain::recording

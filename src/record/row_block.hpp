@@ -6,7 +6,7 @@
 
 #include "entrain/variable.hpp"
 
-namespace entrain {
+namespace entrain::recording {
 
 /// Rows of numbers to be written to a file. Has its full size from the start: adding a row allocates nothing.
 class RowBlock {
@@ -57,4 +57,4 @@ class RowBlock {
   std::vector<Value> discrete_;
 };
 
-}  // namespace entrain
+}  // namespace entrain::recording

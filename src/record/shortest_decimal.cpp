@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace entrain {
+namespace entrain::recording {
 namespace {
 
 constexpr double kExactIntegers =
@@ -142,4 +142,4 @@ char* write_number(char* to, const ShortestDecimal& decimal) {
   return write_decimal(to, decimal.digits, decimal.exponent);
 }
 
-}  // namespace entrain
+}  // namespace entrain::recording

@@ -5,7 +5,7 @@
 
 #include "base/bytes.hpp"
 
-namespace entrain {
+namespace entrain::recording {
 namespace {
 
 // More lines than this cannot be distinguished in one chart.
@@ -58,14 +58,14 @@ void StepHistory::communicated(const Sample& sample, const RunSummary& summary) 
 }
 
 std::vector<std::byte> StepHistory::memory() const {
-  return to_bytes(*this);
+  return base::to_bytes(*this);
 }
 
 void StepHistory::resume(const Sample& sample, const RunSummary& summary, std::span<const std::byte> memory) {
-  if (!memory.empty()) return from_bytes(memory, *this);
+  if (!memory.empty()) return base::from_bytes(memory, *this);
   last_time_ = sample.t;
   last_iterations_ = summary.iterations;
   last_rejected_ = summary.rejected_steps;
 }
 
-}  // namespace entrain
+}  // namespace entrain::recording

@@ -9,7 +9,7 @@
 #include "entrain/error.hpp"
 #include "entrain/system_description.hpp"
 
-namespace entrain {
+namespace entrain::reporting {
 
 /// Parts that the JSON outputs share. Numbers that are not finite become null.
 nlohmann::ordered_json json_of(const Capabilities& capabilities);
@@ -35,4 +35,4 @@ void append(nlohmann::ordered_json& object, const std::string& key, nlohmann::or
 /// Indented text with a line end. Text that is not UTF-8 is corrected, never an error.
 std::string json_text(const nlohmann::ordered_json& json);
 
-}  // namespace entrain
+}  // namespace entrain::reporting

@@ -76,6 +76,10 @@ Learned learned_of(const Json& json) {
 
 }  // namespace
 
+}  // namespace entrain
+
+namespace entrain::reporting {
+
 std::string learned_json(const Learned& learned) {
   Json options = Json::object();
   for (const auto& [name, value] : learned.options) options[name] = json_of(value);
@@ -100,13 +104,18 @@ std::string learned_json(const Learned& learned) {
          "\n";
 }
 
+}  // namespace entrain::reporting
+
+namespace entrain {
+
 Learned read_learned(const std::filesystem::path& path) {
   constexpr std::uintmax_t kMostBytes = std::uintmax_t{1} << 30U;
   const auto file = std::filesystem::is_directory(path) ? path / "learned.json" : path;
-  const auto text = read_text_file(
+  const auto text = base::read_text_file(
       file, {"a learned correction", "Name learned.json, or the folder that 'entrain learn' wrote it to", kMostBytes});
   const auto refuse = [&](const Error& error) {
-    throw Error(ErrorCode::InvalidSystem, quoting({FactCode::LearnedUnusable, {file.string()}}, error, error.message()),
+    throw Error(ErrorCode::InvalidSystem,
+                base::quoting({FactCode::LearnedUnusable, {file.string()}}, error, error.message()),
                 {.subsystem = {}, .variable = {}, .time = {}, .remedy = "'entrain learn' writes one: learned.json"});
   };
   try {
@@ -124,6 +133,10 @@ Learned read_learned(const std::filesystem::path& path) {
   }
   return {};
 }
+
+}  // namespace entrain
+
+namespace entrain::reporting {
 
 Json learn_result_data(const LearnResult& result) {
   const auto or_null = [](const std::optional<double>& value) { return value ? Json(*value) : Json(); };
@@ -145,16 +158,20 @@ Json learn_result_data(const LearnResult& result) {
           {"notes", json_of(result.notes)}};
 }
 
+}  // namespace entrain::reporting
+
+namespace entrain {
+
 std::string learning_json(const LearnResult& result) {
-  return json_text(learn_result_data(result));
+  return reporting::json_text(reporting::learn_result_data(result));
 }
 
 void save_learned(const Learned& learned, const std::filesystem::path& file) {
-  replace_file(file, learned_json(learned));
+  base::replace_file(file, reporting::learned_json(learned));
 }
 
 void save_learning(const LearnResult& result, const std::filesystem::path& file) {
-  replace_file(file, learning_json(result));
+  base::replace_file(file, learning_json(result));
 }
 
 }  // namespace entrain

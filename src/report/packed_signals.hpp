@@ -8,7 +8,7 @@
 
 #include "entrain/results.hpp"
 
-namespace entrain {
+namespace entrain::reporting {
 
 /// One curve of a page; borrows the results.
 struct DrawnSignal {
@@ -23,4 +23,4 @@ struct DrawnSignal {
 /// what can be drawn well are counted in "left_out".
 nlohmann::ordered_json packed_signals(const std::vector<DrawnSignal>& signals, std::size_t room);
 
-}  // namespace entrain
+}  // namespace entrain::reporting

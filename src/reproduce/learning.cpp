@@ -14,7 +14,7 @@
 #include "reproduce/entry.hpp"
 #include "reproduce/measure.hpp"
 
-namespace entrain {
+namespace entrain::reproducing {
 namespace {
 
 const Tolerance kLearningDigits{1e-11, "the verified value is printed with twelve digits"};
@@ -230,4 +230,4 @@ std::vector<ReproduceEntry> learning_entries() {
           {"learning.undamped", "undamped linear oscillator: the same", &undamped}};
 }
 
-}  // namespace entrain
+}  // namespace entrain::reproducing

@@ -11,7 +11,7 @@
 #include "entrain/fact_codes.hpp"
 #include "subsystem/fmi/fmu_subsystem.hpp"
 
-namespace entrain {
+namespace entrain::reproducing {
 namespace {
 
 CompletedRun run_to_the_end(const SystemDescription& description, const std::vector<std::string>& signals) {
@@ -76,7 +76,7 @@ SystemDescription with_fmus(SystemDescription description, const FmuSet& fmus) {
     }
     subsystem.fmu = file.string();
     subsystem.fmu_where = subsystem.model_where;
-    if (!fmus.model_exchange || !fmu_offers(file, FmuInterface::ModelExchange)) continue;
+    if (!fmus.model_exchange || !subsystem::fmu_offers(file, FmuInterface::ModelExchange)) continue;
     subsystem.interface = {FmuInterface::ModelExchange, {}};
     subsystem.relative_tolerance = {kReproducedExchangeTolerance, {}};
   }
@@ -94,4 +94,4 @@ double percent_error(const std::vector<double>& values, const std::vector<double
   return 100.0 * std::sqrt(sum / static_cast<double>(values.size())) / (*high - *low);
 }
 
-}  // namespace entrain
+}  // namespace entrain::reproducing

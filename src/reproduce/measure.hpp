@@ -10,7 +10,7 @@
 #include "entrain/run_summary.hpp"
 #include "entrain/system_description.hpp"
 
-namespace entrain {
+namespace entrain::reproducing {
 
 /// A shipped system file, with the FMUs of its models if the example requests it.
 SystemDescription load_example(const Example& example, std::string_view method, double step);
@@ -43,4 +43,4 @@ SystemDescription with_fmus(SystemDescription description, const FmuSet& fmus);
 /// The error metric of the papers' tables: 100 rms(values - reference) / (max - min of the reference).
 double percent_error(const std::vector<double>& values, const std::vector<double>& reference);
 
-}  // namespace entrain
+}  // namespace entrain::reproducing

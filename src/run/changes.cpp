@@ -12,7 +12,7 @@
 #include "coupling/engine.hpp"
 #include "entrain/fact_codes.hpp"
 
-namespace entrain {
+namespace entrain::running {
 namespace {
 
 [[noreturn]] void refuse(Fact fact, const std::string& remedy = {}) {
@@ -75,11 +75,11 @@ void Changes::set(std::string_view name, const Value& value, bool initialized) {
         (!variable.tunable || system_.facets(SubsystemId{s}).tuning == nullptr)) {
       refuse({FactCode::SetNotTunable, {std::string(name)}}, "Give it as a start value, and run again");
     }
-    const auto fitting = converted(value, variable);
+    const auto fitting = base::converted(value, variable);
     if (!fitting) {
       refuse({FactCode::WrongValueType,
               {std::string(name)},
-              {{"expected", kind_of(variable.type)}, {"found", kind_of(value)}}});
+              {{"expected", base::kind_of(variable.type)}, {"found", base::kind_of(value)}}});
     }
     if (const auto* number = std::get_if<double>(&*fitting); number != nullptr && !std::isfinite(*number)) {
       refuse({FactCode::SetNotFinite, {std::string(name)}, {{"value", *number}}});
@@ -164,4 +164,4 @@ void Changes::rewind() {
   in_force_ = at_start_;
 }
 
-}  // namespace entrain
+}  // namespace entrain::running

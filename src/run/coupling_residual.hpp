@@ -7,7 +7,7 @@
 #include "base/signal_range.hpp"
 #include "entrain/coupled_system.hpp"
 
-namespace entrain {
+namespace entrain::running {
 
 /// How far each input was from the output it stands for at the end of the steps, relative to the range of that output
 /// over the run: the one coupling measure every method has (docs/theory/residual.md).
@@ -42,12 +42,12 @@ class CouplingResidual {
   const std::string& unit_of(OutputId output) const;
 
   const CoupledSystem* system_;
-  std::vector<double> difference_;   // per input: largest |input - output| so far
-  std::vector<SignalRange> ranges_;  // per output
-  std::vector<double> around_;       // per subsystem: largest magnitude of its outputs and connected inputs
-  UnitSizes sizes_;                  // of the ranges
-  bool all_met_ = false;             // everyone, at the same time
-  std::vector<unsigned char> met_;   // per input: it and its source, at the same time
+  std::vector<double> difference_;         // per input: largest |input - output| so far
+  std::vector<base::SignalRange> ranges_;  // per output
+  std::vector<double> around_;             // per subsystem: largest magnitude of its outputs and connected inputs
+  base::UnitSizes sizes_;                  // of the ranges
+  bool all_met_ = false;                   // everyone, at the same time
+  std::vector<unsigned char> met_;         // per input: it and its source, at the same time
 };
 
-}  // namespace entrain
+}  // namespace entrain::running

@@ -15,7 +15,7 @@
 #include "entrain/error.hpp"
 #include "entrain/fact_codes.hpp"
 
-namespace entrain {
+namespace entrain::running {
 
 namespace {
 
@@ -50,6 +50,10 @@ void visit_progress(Visitor& visit, RunSummary& summary) {
 
 }  // namespace
 
+}  // namespace entrain::running
+
+namespace entrain {
+
 template <class Visitor>
 void visit_fields(Visitor& visit, ValueChange& change) {
   visit(change.time, change.name, change.value);
@@ -59,6 +63,10 @@ template <class Visitor>
 void visit_fields(Visitor& visit, MethodMemory& memory) {
   visit(memory.step, memory.numbers, memory.bytes);
 }
+
+}  // namespace entrain
+
+namespace entrain::running {
 
 Runner::Runner(CoupledSystem& system, Method& method, const RunSettings& settings, RunSummary summary,
                const std::atomic<bool>* interrupt, int threads)
@@ -79,7 +87,7 @@ void Runner::run_until(Time t) {
   if (summary_.termination != Termination::NotStarted && summary_.termination != Termination::Running) return;
   resumed_ = std::chrono::steady_clock::now();
   inside_ = true;
-  const Finally leave([this] { inside_ = false; });
+  const base::Finally leave([this] { inside_ = false; });
   try {
     if (summary_.termination == Termination::NotStarted) begin();
     advance_while_before(std::min(t, settings_.stop));
@@ -149,7 +157,7 @@ void Runner::initialize() {
 
 void Runner::advance_while_before(Time t) {
   // Methods land on the stop time to the last bit; a time in between is the user's, so rounding is forgiven.
-  const auto there = [&] { return t < settings_.stop ? reached(summary_.reached, t) : summary_.reached >= t; };
+  const auto there = [&] { return t < settings_.stop ? base::reached(summary_.reached, t) : summary_.reached >= t; };
   while (!there()) {
     if (is_interrupted()) {
       finish(Termination::Interrupted, fmt::format("interrupted at t = {} s", summary_.reached));
@@ -206,7 +214,7 @@ void Runner::fill_sample_values() {
   energy_.values(own.last(of_bonds));
   if (needs_.discrete) {
     const auto discrete = system_.engine().discrete()->values();
-    std::transform(discrete.begin(), discrete.end(), next + std::ssize(recordable_.states), number_of);
+    std::transform(discrete.begin(), discrete.end(), next + std::ssize(recordable_.states), base::number_of);
   }
   if (!needs_.states) return;
   system_.read_states(states_);
@@ -341,13 +349,13 @@ Runner::Position Runner::position() {
   return {system_.save(), method_.memory(), residual_, energy_, summary_};
 }
 
-Bytes Runner::save() {
+base::Bytes Runner::save() {
   const auto saved = system_.save();
-  const Finally release([&] { system_.release(saved); });
-  std::vector<Bytes> observers;
+  const base::Finally release([&] { system_.release(saved); });
+  std::vector<base::Bytes> observers;
   for (const auto* observer : observers_) observers.push_back(observer->memory());
   refresh_summary();
-  ByteWriter write;
+  base::ByteWriter write;
   write(system_.engine().serialize(saved), method_.memory(), residual_, energy_, observers);
   visit_progress(write, summary_);
   return write.take();
@@ -356,15 +364,15 @@ Bytes Runner::save() {
 void Runner::resume(std::span<const std::byte> bytes, ResumedFrom from, const std::function<void()>& set_values) {
   resumed_ = std::chrono::steady_clock::now();
   inside_ = true;
-  const Finally leave([this] { inside_ = false; });
+  const base::Finally leave([this] { inside_ = false; });
   try {
     summary_.resumed_from = std::move(from);
     initialize();
     set_values();
-    Bytes system;
+    base::Bytes system;
     MethodMemory method;
-    std::vector<Bytes> observers;
-    ByteReader read(bytes);
+    std::vector<base::Bytes> observers;
+    base::ByteReader read(bytes);
     read(system, method, residual_, energy_, observers);
     visit_progress(read, summary_);
     system_.engine().resume(system);
@@ -386,4 +394,4 @@ void Runner::restore(const Position& position) {
   summary_ = position.summary;
 }
 
-}  // namespace entrain
+}  // namespace entrain::running

@@ -17,7 +17,7 @@
 #include "run/recordable.hpp"
 #include "run/step_watcher.hpp"
 
-namespace entrain {
+namespace entrain::running {
 
 /// The loop: initialises, lets the method advance, notifies the observers, keeps the summary true.
 class Runner {
@@ -64,7 +64,7 @@ class Runner {
   void restore(const Position& position);
 
   /// The same for another process, what the observers remember included.
-  Bytes save();
+  base::Bytes save();
   /// In place of the start; `set_values` is called between the initialization and the restored state.
   void resume(std::span<const std::byte> bytes, ResumedFrom from, const std::function<void()>& set_values);
 
@@ -108,4 +108,4 @@ class Runner {
   double seconds_before_ = 0.0;
 };
 
-}  // namespace entrain
+}  // namespace entrain::running

@@ -4,7 +4,7 @@
 #include "entrain/method.hpp"
 #include "entrain/simulation.hpp"
 
-namespace entrain {
+namespace entrain::running {
 
 /// Looks at the coupled system itself between the macro steps of a run. Unlike an Observer it reads states, derivatives
 /// and linearizations; it must leave the subsystems as they are, so that the results are the same bits without it.
@@ -19,4 +19,4 @@ class StepWatcher {
   virtual void end(const RunSummary& summary) = 0;
 };
 
-}  // namespace entrain
+}  // namespace entrain::running

@@ -24,10 +24,18 @@ void visit_fields(Visitor& visit, CheckpointInfo& info) {
   visit(info.version, info.name, info.system_file, info.directory, info.time);
 }
 
+}  // namespace entrain
+
+namespace entrain::session {
+
 template <class Visitor>
 void visit_fields(Visitor& visit, CheckpointContent& content) {
   visit(content.info, content.identity, content.changes, content.run);
 }
+
+}  // namespace entrain::session
+
+namespace entrain {
 
 namespace {
 
@@ -108,15 +116,19 @@ std::string difference_of_texts(const std::string& then, const std::string& now)
   return fmt::format("'{}' then, '{}' now", before, after);
 }
 
-Bytes file_bytes(const fs::path& file) {
+base::Bytes file_bytes(const fs::path& file) {
   std::ifstream stream(file, std::ios::binary);
-  if (!stream) throw file_error("read", file, errno);
+  if (!stream) throw base::file_error("read", file, errno);
   const std::vector<char> read{std::istreambuf_iterator<char>(stream), {}};
   const auto bytes = std::as_bytes(std::span(read));
   return {bytes.begin(), bytes.end()};
 }
 
 }  // namespace
+
+}  // namespace entrain
+
+namespace entrain::session {
 
 SystemIdentity identity_of(const SystemDescription& description, const Extensions& extensions, const Learned* learned) {
   const SystemDescription whole = resolved(description, extensions);
@@ -125,12 +137,12 @@ SystemIdentity identity_of(const SystemDescription& description, const Extension
     for (const auto& path : {subsystem.fmu, subsystem.csv}) {
       if (path.empty()) continue;
       identity.files.emplace_back(fmt::format("{} of '{}'", fs::path(path).filename().string(), subsystem.name),
-                                  sha256_of_file(path));
+                                  base::sha256_of_file(path));
     }
   }
   if (learned != nullptr) {
     identity.files.emplace_back("the learned correction",
-                                hexadecimal(sha256(to_bytes(learned->inputs, learned->corrections))));
+                                base::hexadecimal(base::sha256(base::to_bytes(learned->inputs, learned->corrections))));
   }
   return identity;
 }
@@ -145,37 +157,37 @@ std::string difference(const SystemIdentity& then, const SystemIdentity& now) {
 }
 
 void write_checkpoint(const fs::path& file, const CheckpointContent& content) {
-  const Bytes body = to_bytes(content);
+  const base::Bytes body = base::to_bytes(content);
   FileHead head;
   head.size = body.size();
-  Bytes all = to_bytes(head);
+  base::Bytes all = base::to_bytes(head);
   all.insert(all.end(), body.begin(), body.end());
-  const auto checksum = sha256(all);
+  const auto checksum = base::sha256(all);
   all.insert(all.end(), checksum.begin(), checksum.end());
-  replace_file(file, {reinterpret_cast<const char*>(all.data()), all.size()});
+  base::replace_file(file, {reinterpret_cast<const char*>(all.data()), all.size()});
 }
 
 CheckpointContent read_checkpoint(const fs::path& file) {
-  const Bytes all = file_bytes(file);
+  const base::Bytes all = file_bytes(file);
   if (all.size() < kHeadBytes) refuse({FactCode::CheckpointCut, {file.string()}, {{"bytes", all.size()}}});
   FileHead head;
-  from_bytes(std::span(all).first(kHeadBytes), head);
+  base::from_bytes(std::span(all).first(kHeadBytes), head);
   if (head.letters != kLetters) refuse({FactCode::NoCheckpoint, {file.string()}});
   if (head.format != kFormatVersion) {
     refuse({FactCode::CheckpointFormat, {file.string()}, {{"format", head.format}, {"known", kFormatVersion}}},
            "Go on with the version that wrote it");
   }
-  constexpr std::size_t kAround = kHeadBytes + sizeof(Sha256::Digest);
+  constexpr std::size_t kAround = kHeadBytes + sizeof(base::Sha256::Digest);
   if (all.size() < kAround || all.size() - kAround < head.size) {
     refuse({FactCode::CheckpointCut, {file.string()}, {{"bytes", all.size()}}}, "Go on from an earlier one");
   }
-  const auto before_sum = std::span(all).first(all.size() - sizeof(Sha256::Digest));
-  const auto sum = sha256(before_sum);
+  const auto before_sum = std::span(all).first(all.size() - sizeof(base::Sha256::Digest));
+  const auto sum = base::sha256(before_sum);
   if (!std::equal(sum.begin(), sum.end(), all.end() - std::ssize(sum)) || all.size() - kAround != head.size) {
     refuse({FactCode::CheckpointDamaged, {file.string()}}, "Go on from an earlier one");
   }
   CheckpointContent content;
-  ByteReader read(before_sum.subspan(kHeadBytes));
+  base::ByteReader read(before_sum.subspan(kHeadBytes));
   read(content.info);
   if (content.info.version != version()) {
     refuse({FactCode::CheckpointVersion, {file.string()}, {{"version", content.info.version}, {"known", version()}}},
@@ -185,8 +197,12 @@ CheckpointContent read_checkpoint(const fs::path& file) {
   return content;
 }
 
+}  // namespace entrain::session
+
+namespace entrain {
+
 CheckpointInfo read_checkpoint_info(const fs::path& file) {
-  return read_checkpoint(file).info;
+  return session::read_checkpoint(file).info;
 }
 
 }  // namespace entrain

@@ -40,7 +40,7 @@ std::string first_missing(const std::vector<std::string>& one, const std::vector
 }
 
 void require_same_system(const Learned& learned, const SystemDescription& description) {
-  const auto here = description_lines(description);
+  const auto here = session::description_lines(description);
   if (learned.description.empty() || here == learned.description) return;
   refuse_correction(
       {FactCode::LearnedOtherSystem,
@@ -50,18 +50,31 @@ void require_same_system(const Learned& learned, const SystemDescription& descri
 
 }  // namespace
 
+}  // namespace entrain
+
+namespace entrain::session {
+
 const std::map<std::string, OptionValue>& options_of_learning() {
-  static const std::map<std::string, OptionValue> options{{"adaptive", false},
-                                                          {"degree", std::int64_t{0}},
-                                                          {"energy_gain", 0.0},
-                                                          {"loops", std::string(to_word(LoopTreatment::Delay))},
-                                                          {"step_control", std::string(to_word(StepSizeBy::Fixed))}};
+  static const std::map<std::string, OptionValue> options{
+      {"adaptive", false},
+      {"degree", std::int64_t{0}},
+      {"energy_gain", 0.0},
+      {"loops", std::string(to_word(method::LoopTreatment::Delay))},
+      {"step_control", std::string(to_word(method::StepSizeBy::Fixed))}};
   return options;
 }
 
+}  // namespace entrain::session
+
+namespace entrain {
+
 const std::string& learnable_method() {
-  return built_in_methods().learnable().name;
+  return method::built_in_methods().learnable().name;
 }
+
+}  // namespace entrain
+
+namespace entrain::session {
 
 std::vector<std::string> description_lines(const SystemDescription& description) {
   SystemDescription system;
@@ -91,9 +104,9 @@ std::vector<std::string> description_lines(const SystemDescription& description)
   return lines;
 }
 
-CorrectionSchedule scheduled(const Learned& learned, const SystemDescription& description, const Graph& graph,
-                             const RunSettings& settings) {
-  if (!same_time(learned.step, settings.step) || !(learned.start == settings.start)) {
+running::CorrectionSchedule scheduled(const Learned& learned, const SystemDescription& description, const Graph& graph,
+                                      const RunSettings& settings) {
+  if (!base::same_time(learned.step, settings.step) || !(learned.start == settings.start)) {
     refuse_correction({FactCode::LearnedOtherGrid,
                        {},
                        {{"start", learned.start, "s"},
@@ -110,20 +123,24 @@ CorrectionSchedule scheduled(const Learned& learned, const SystemDescription& de
   std::vector<InputId> inputs;
   for (const auto& name : learned.inputs) inputs.push_back(connected_input(graph, name));
   require_same_system(learned, description);
-  const auto steps = Grid(settings.start, settings.stop, settings.step).steps();
+  const auto steps = base::Grid(settings.start, settings.stop, settings.step).steps();
   if (steps > learned.steps) {
     refuse_correction({FactCode::LearnedTooShort, {}, {{"steps", learned.steps}, {"run_steps", steps}}});
   }
   return {graph, std::move(inputs), learned.corrections};
 }
 
+}  // namespace entrain::session
+
+namespace entrain {
+
 SystemDescription with_learned(SystemDescription description, const Learned& learned) {
-  for (const auto& [name, value] : options_of_learning()) {
+  for (const auto& [name, value] : session::options_of_learning()) {
     const auto found = learned.options.find(name);
     if (found != learned.options.end() && found->second != value) {
       refuse_correction({FactCode::LearnedWithOtherOption,
                          {name},
-                         {{"value", toml_text(found->second)}, {"asked", toml_text(value)}}});
+                         {{"value", description::toml_text(found->second)}, {"asked", description::toml_text(value)}}});
     }
   }
   description.method.value = learnable_method();
@@ -142,10 +159,10 @@ std::vector<Problem> contradictions(const Learned& learned, const AskedBesides& 
   if (asked.method && *asked.method != learnable) {
     add(Fact{FactCode::LearnedWithOtherMethod, {learnable, *asked.method}}, "--method");
   }
-  if (asked.step && !same_time(*asked.step, learned.step)) {
+  if (asked.step && !base::same_time(*asked.step, learned.step)) {
     add(Fact{FactCode::LearnedWithOtherStep, {}, {{"step", learned.step, "s"}, {"asked", *asked.step, "s"}}}, "--step");
   }
-  const auto method = built_in_methods().make(learnable);
+  const auto method = method::built_in_methods().make(learnable);
   read_options(*method, asked.options, learnable, problems);
   const auto in_force = options_in_force(*method);
   for (const auto& [name, written] : asked.options) {
@@ -154,7 +171,7 @@ std::vector<Problem> contradictions(const Learned& learned, const AskedBesides& 
     if (here == in_force.end() || there == learned.options.end() || here->second == there->second) continue;
     add(Fact{FactCode::LearnedWithOtherOption,
              {name},
-             {{"value", toml_text(there->second)}, {"asked", toml_text(here->second)}}},
+             {{"value", description::toml_text(there->second)}, {"asked", description::toml_text(here->second)}}},
         "--option");
   }
   return problems;

@@ -14,7 +14,7 @@
 #include "entrain/system.hpp"
 #include "session/learned.hpp"
 
-namespace entrain {
+namespace entrain::session {
 
 namespace {
 
@@ -26,9 +26,17 @@ Fact correction_note(const CorrectionSummary& correction) {
 
 }  // namespace
 
+}  // namespace entrain::session
+
+namespace entrain {
+
 std::string_view version() noexcept {
   return ENTRAIN_VERSION;
 }
+
+}  // namespace entrain
+
+namespace entrain::session {
 
 Session::Session(SystemDescription description, RunOptions options, const Extensions& extensions,
                  std::optional<Fact> choice)
@@ -66,8 +74,8 @@ void Session::make() {
 }
 
 void Session::make_runner() {
-  runner_ = std::make_unique<Runner>(*prepared_.system, *prepared_.method, prepared_.settings, prepared_.summary,
-                                     options_.interrupt, options_.threads);
+  runner_ = std::make_unique<running::Runner>(*prepared_.system, *prepared_.method, prepared_.settings,
+                                              prepared_.summary, options_.interrupt, options_.threads);
   runner_->stop_on(options_.stop);
   if (corrections_) runner_->correct(&*corrections_);
   for (auto* observer : observers_) runner_->observe(*observer);
@@ -87,10 +95,10 @@ std::optional<Value> Session::start_of(SubsystemId s, std::size_t parameter) con
   const auto& variable = prepared_.system->variables(s).parameters[parameter];
   const auto& subsystem = description_.subsystems[s];
   for (const auto& [name, written] : subsystem.start) {
-    if (is_called(variable, name)) return converted(written.value, variable);
+    if (is_called(variable, name)) return base::converted(written.value, variable);
   }
   for (const auto& [name, given] : subsystem.optional_start) {
-    if (is_called(variable, name)) return converted(given.value, variable);
+    if (is_called(variable, name)) return base::converted(given.value, variable);
   }
   return variable.start;
 }
@@ -111,7 +119,7 @@ void Session::prescribe(std::vector<std::vector<Time>> times) {
   make_runner();
 }
 
-void Session::watch(StepWatcher& watcher) {
+void Session::watch(running::StepWatcher& watcher) {
   watchers_.push_back(&watcher);
   runner_->watch(watcher);
 }
@@ -157,7 +165,7 @@ void Session::reset() {
         ErrorCode::MissingCapability, {FactCode::NotRunAgain},
         {.subsystem = prepared_.system->graph().name(SubsystemId{s}), .variable = {}, .time = {}, .remedy = {}});
   }
-  const Changes::InForce at_start = changes_->at_start();
+  const running::Changes::InForce at_start = changes_->at_start();
   make();
   changes_->resume_start(at_start);
 }
@@ -232,7 +240,7 @@ void Session::save(const std::filesystem::path& file, const std::string& directo
   content.info = {std::string(version()), description_.name, system_text(resolved(description_, extensions_)),
                   directory, summary().reached};
   content.identity = known_identity();
-  content.changes = to_bytes(changes_->at_start(), changes_->in_force());
+  content.changes = base::to_bytes(changes_->at_start(), changes_->in_force());
   content.run = runner_->save();
   write_checkpoint(file, content);
 }
@@ -260,11 +268,11 @@ void Session::check_resume(const std::filesystem::path& file) {
 void Session::resume(const std::filesystem::path& file) {
   const CheckpointContent content = fitting_checkpoint(file);
   require_serialization();
-  Changes::InForce at_start;
-  Changes::InForce in_force;
-  from_bytes(content.changes, at_start, in_force);
+  running::Changes::InForce at_start;
+  running::Changes::InForce in_force;
+  base::from_bytes(content.changes, at_start, in_force);
   changes_->resume_start(at_start);
   runner_->resume(content.run, {content.info.directory, content.info.time}, [&] { changes_->resume(in_force); });
 }
 
-}  // namespace entrain
+}  // namespace entrain::session

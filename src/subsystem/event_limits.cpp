@@ -4,7 +4,7 @@
 
 #include "entrain/fact_codes.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 
 void require_few_events(int events, const ErrorContext& where) {
   if (events <= kMostEventsInAStep) return;
@@ -13,4 +13,4 @@ void require_few_events(int events, const ErrorContext& where) {
   throw Error(ErrorCode::SubsystemFailed, {FactCode::TooManyEvents, {}, {{"events", kMostEventsInAStep}}}, remedied);
 }
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

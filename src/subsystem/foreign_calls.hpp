@@ -4,7 +4,7 @@
 
 #include "entrain/subsystem.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 
 /// A subsystem whose steps and outputs come from calls of foreign code: names them, for messages.
 class ForeignCalls {
@@ -28,4 +28,4 @@ inline std::string reading_of(const Subsystem& subsystem, std::size_t output) {
   return calls != nullptr ? calls->reading(output) : std::string();
 }
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

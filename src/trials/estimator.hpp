@@ -8,7 +8,7 @@
 #include "entrain/subsystem.hpp"
 #include "trials/estimator_options.hpp"
 
-namespace entrain {
+namespace entrain::trials {
 
 /// What is known of a subsystem at a communication time; a view of numbers that the estimator keeps.
 struct EstimatorPoint {
@@ -175,4 +175,4 @@ class Estimator {
   Linearization given_;  // as the subsystem wrote it; `numbers_` holds a copy to compute with
 };
 
-}  // namespace entrain
+}  // namespace entrain::trials

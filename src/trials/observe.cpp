@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace entrain {
+namespace entrain::trials {
 namespace {
 
 /// All but the derivatives.
@@ -72,4 +72,4 @@ std::unique_ptr<Estimator> estimator_without_linearization(const VariableTable& 
   return estimator;
 }
 
-}  // namespace entrain
+}  // namespace entrain::trials

@@ -6,7 +6,7 @@
 #include "entrain/subsystem.hpp"
 #include "trials/estimator.hpp"
 
-namespace entrain {
+namespace entrain::trials {
 
 /// Where a subsystem is, as its surroundings know it.
 struct Observation {
@@ -31,4 +31,4 @@ bool renew_feedthrough(Estimator& estimator, const Facets& facets, const Observa
 std::unique_ptr<Estimator> estimator_without_linearization(const VariableTable& variables, bool state_derivatives,
                                                            EstimatorOptions options);
 
-}  // namespace entrain
+}  // namespace entrain::trials

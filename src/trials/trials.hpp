@@ -13,7 +13,7 @@
 #include "entrain/fact_codes.hpp"
 #include "trials/estimator.hpp"
 
-namespace entrain {
+namespace entrain::trials {
 
 /// What a batch of trials, or a commit, brought.
 struct TrialBlock {
@@ -29,13 +29,13 @@ struct TrialBlock {
 /// result does not depend on the number of threads.
 class Trials {
  public:
-  Trials(CoupledSystem& system, std::vector<TrialKind> kinds, const EstimatorOptions& options);
+  Trials(CoupledSystem& system, std::vector<coupling::TrialKind> kinds, const EstimatorOptions& options);
   ~Trials();
   Trials(const Trials&) = delete;
   Trials& operator=(const Trials&) = delete;
 
   TrialBlock make_block() const;
-  TrialKind kind(SubsystemId s) const { return kinds_[s]; }
+  coupling::TrialKind kind(SubsystemId s) const { return kinds_[s]; }
   /// Null unless the trials of `s` are estimates.
   Estimator* estimator(SubsystemId s);
   /// Of the estimators, as the latest `run` used them (Estimator::gains_revision); 0 for others.
@@ -65,7 +65,7 @@ class Trials {
   void forget_past();
 
   /// Something per subsystem, in parallel; each writes its own slots.
-  void for_all(FunctionRef<void(SubsystemId)> work);
+  void for_all(base::FunctionRef<void(SubsystemId)> work);
 
   /// How everyone is tried out, for the summary.
   std::vector<Fact> notes() const;
@@ -128,8 +128,8 @@ class Trials {
   bool is_last_trial(const ByRollback& kept, const StepTask& task) const;
   std::span<const double> polynomials(const StepTask& task) const;
 
-  Engine& engine_;
-  std::vector<TrialKind> kinds_;
+  coupling::Engine& engine_;
+  std::vector<coupling::TrialKind> kinds_;
   std::vector<Own> own_;
   std::vector<SubsystemId> everyone_;
   std::vector<StepReadings> readings_;          // per subsystem: what is read after its steps
@@ -139,4 +139,4 @@ class Trials {
   bool counted_ = true;
 };
 
-}  // namespace entrain
+}  // namespace entrain::trials

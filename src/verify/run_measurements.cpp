@@ -4,7 +4,7 @@
 
 #include "entrain/fact_codes.hpp"
 
-namespace entrain {
+namespace entrain::verifying {
 namespace {
 
 /// How often it happened; 0 where nothing is counted.
@@ -43,7 +43,7 @@ void doubt_residual(const RunMeasurements& first, const RunMeasurements& finest,
 
 void RunMeasurements::end(const RunSummary& of) {
   summary = of;
-  residual = usual_residual(*this, of);
+  residual = reporting::usual_residual(*this, of);
 }
 
 void note_warnings(std::span<const RunMeasurements> runs, Verification& result) {
@@ -67,4 +67,4 @@ void note_warnings(std::span<const RunMeasurements> runs, Verification& result) 
   }
 }
 
-}  // namespace entrain
+}  // namespace entrain::verifying

@@ -18,7 +18,7 @@
 #include "verify/output_courses.hpp"
 #include "verify/run_measurements.hpp"
 
-namespace entrain {
+namespace entrain::verifying {
 namespace {
 
 constexpr int kRuns = 3;
@@ -48,7 +48,7 @@ Differences differences(const OutputCourses::Course& a, const OutputCourses::Cou
 }
 
 double range_of(const OutputCourses::Course& course) {
-  return std::max(0.0, SignalRange::of(course.values).span());
+  return std::max(0.0, base::SignalRange::of(course.values).span());
 }
 
 /// From the differences of the three runs; `end`: the value of the finest at the end.
@@ -145,7 +145,7 @@ class Refinement {
   /// Throws Error with everything that is wrong at h.
   Refinement(const SystemDescription& description, const RunOptions& options, const Extensions& extensions) {
     std::vector<Problem> problems;
-    prepared_ = prepare(description, options.threads, extensions, problems);
+    prepared_ = session::prepare(description, options.threads, extensions, problems);
     if (!prepared_.system) throw Error(std::move(problems));
     for (std::size_t s = 0; s < prepared_.system->size(); ++s) {
       capabilities_.push_back(&prepared_.system->capabilities(SubsystemId{s}));
@@ -166,10 +166,10 @@ class Refinement {
   }
 
  private:
-  std::vector<UnmetRequirement> unmet_at(Duration step) const {
+  std::vector<method::UnmetRequirement> unmet_at(Duration step) const {
     auto settings = prepared_.settings;
     settings.step = step;
-    return unmet_requirements(*prepared_.method, prepared_.system->graph(), capabilities_, settings);
+    return method::unmet_requirements(*prepared_.method, prepared_.system->graph(), capabilities_, settings);
   }
 
   std::vector<Problem> problems_at(int k) const {
@@ -187,7 +187,7 @@ class Refinement {
                                          {prepared_.system->graph().name(subsystem)},
                                          {{"at", which}, {"imposed", *imposed, "s"}}},
                                     better ? fmt::format("verify with --step {}", *better)
-                                           : "verify with " + built_in_methods().undemanding().name,
+                                           : "verify with " + method::built_in_methods().undemanding().name,
                                     {}));
     }
     auto settings = prepared_.settings;
@@ -208,7 +208,7 @@ class Refinement {
     return std::nullopt;
   }
 
-  Prepared prepared_;
+  session::Prepared prepared_;
   std::vector<const Capabilities*> capabilities_;
   WrittenOptions written_;
 };
@@ -227,7 +227,7 @@ SystemDescription refined(SystemDescription description, const std::vector<std::
 /// The run, or why it did not complete.
 std::optional<std::string> run_at(const SystemDescription& description, const RunOptions& options,
                                   const Extensions& extensions, OutputCourses& courses, RunMeasurements& measured) {
-  Session session(description, options, extensions);
+  session::Session session(description, options, extensions);
   session.observe(courses);
   session.observe(measured);
   const auto& summary = session.run();
@@ -237,6 +237,10 @@ std::optional<std::string> run_at(const SystemDescription& description, const Ru
 }
 
 }  // namespace
+
+}  // namespace entrain::verifying
+
+namespace entrain {
 
 bool Verification::confirmed(double largest_relative_error) const {
   return !failure && unrefined.empty() && doubts.empty() &&
@@ -259,6 +263,10 @@ Grade Verification::grade(const Tolerances& tolerances) const {
   return worst <= 1.0 ? Grade::Trusted : worst <= kUnreliableFrom ? Grade::Check : Grade::Unreliable;
 }
 
+}  // namespace entrain
+
+namespace entrain::verifying {
+
 Verification verify_chosen(const SystemDescription& written, const RunOptions& options, const Extensions& extensions) {
   const SystemDescription description = resolved(written, extensions);
   Verification result;
@@ -280,7 +288,7 @@ Verification verify_chosen(const SystemDescription& written, const RunOptions& o
                             measurements[static_cast<std::size_t>(k)]);
     if (result.failure) return result;
   }
-  UnitSizes sizes;
+  base::UnitSizes sizes;
   for (const auto& course : runs[2].outputs) sizes.take(course.unit, range_of(course));
   for (std::size_t i = 0; i < runs[0].outputs.size(); ++i) {
     result.outputs.push_back(verified(runs, i, sizes.least(runs[2].outputs[i].unit)));
@@ -298,4 +306,4 @@ Verification verify_chosen(const SystemDescription& written, const RunOptions& o
   return result;
 }
 
-}  // namespace entrain
+}  // namespace entrain::verifying

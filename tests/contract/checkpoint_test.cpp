@@ -195,11 +195,12 @@ TEST_P(CheckpointOf, a_scheduled_system_goes_on) {
   interrupt_and_compare(description);
 }
 
-INSTANTIATE_TEST_SUITE_P(Every, CheckpointOf, testing::ValuesIn(built_in_methods().names()), [](const auto& tested) {
-  std::string name = tested.param;
-  std::replace(name.begin(), name.end(), '-', '_');
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(Every, CheckpointOf, testing::ValuesIn(method::built_in_methods().names()),
+                         [](const auto& tested) {
+                           std::string name = tested.param;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
 
 /// y = the integral of u, of a program that embeds the engine.
 class Accumulator final : public Subsystem, private Rollback {

@@ -61,7 +61,7 @@ TEST_P(ScaledConnection, equals_it_in_an_algebraic_loop_too) {
 
 std::vector<std::string> method_names() {
   std::vector<std::string> names;
-  for (const auto& entry : built_in_methods().entries()) names.push_back(entry.traits.name);
+  for (const auto& entry : method::built_in_methods().entries()) names.push_back(entry.traits.name);
   return names;
 }
 

@@ -40,7 +40,7 @@ class DrivenRun : public testing::TestWithParam<std::string> {
       "first.y" = "second.u"
     )"),
                                {.method = GetParam(), .step = 0.05});
-    const auto method = built_in_methods().make(GetParam());
+    const auto method = method::built_in_methods().make(GetParam());
     for (const auto& known : describe_options(*method)) {
       if (known.name == "degree") apply_option(description, "degree=2");
     }
@@ -144,7 +144,7 @@ TEST_P(DrivenRun, checkpoint_from_before_a_reset_is_refused_and_released_without
 
 std::vector<std::string> method_names() {
   std::vector<std::string> names;
-  for (const auto& entry : built_in_methods().entries()) names.push_back(entry.traits.name);
+  for (const auto& entry : method::built_in_methods().entries()) names.push_back(entry.traits.name);
   return names;
 }
 

@@ -34,21 +34,21 @@ void PrintTo(const Case& c, std::ostream* out) {
 constexpr double kTolerance = 1e-12;
 
 std::unique_ptr<Subsystem> subsystem_of(const Case& c) {
-  if (c.fmi == 0) return make_native_subsystem("s", make_built_in_model(c.model));
+  if (c.fmi == 0) return subsystem::make_native_subsystem("s", models::make_built_in_model(c.model));
   std::string name = c.model;
   std::replace(name.begin(), name.end(), '.', '_');
-  FmuChoice choice;
+  subsystem::FmuChoice choice;
   choice.interface = FmuInterface::ModelExchange;
   choice.relative_tolerance = kTolerance;
-  auto subsystem =
-      make_fmu_subsystem("s", fmt::format("{}/test/strict/{}/{}.fmu", test::fmu_folder(), c.fmi, name), choice);
+  auto subsystem = subsystem::make_fmu_subsystem(
+      "s", fmt::format("{}/test/strict/{}/{}.fmu", test::fmu_folder(), c.fmi, name), choice);
   EXPECT_TRUE(subsystem->capabilities().equations);
   return subsystem;
 }
 
 std::vector<Case> all_cases() {
   std::vector<Case> cases;
-  for (const auto& entry : built_in_models()) {
+  for (const auto& entry : models::built_in_models()) {
     for (const Time start : {0.0, 150.0}) cases.push_back({entry.name, start});
   }
   for (const int version : {2, 3}) {
@@ -79,7 +79,7 @@ class SubsystemContract : public testing::TestWithParam<Case> {
 
   static std::unique_ptr<Subsystem> make(const SubsystemDescription& restrictions) {
     auto subsystem = subsystem_of(GetParam());
-    if (restricts(restrictions)) subsystem = restricted(std::move(subsystem), restrictions);
+    if (subsystem::restricts(restrictions)) subsystem = subsystem::restricted(std::move(subsystem), restrictions);
     subsystem->initialize(GetParam().start, GetParam().start + 1.0);
     return subsystem;
   }
@@ -376,7 +376,7 @@ TEST_P(SubsystemContract, restricted_versions_have_true_capabilities_and_move_al
   const auto coefficients = any_polynomials(inputs(), 1);
   const auto expected = step(*subsystem_, GetParam().start, 0.03, coefficients, 1);
   for (const auto& restrictions : all) {
-    EXPECT_TRUE(additions(subsystem_->capabilities(), restrictions).empty());
+    EXPECT_TRUE(subsystem::additions(subsystem_->capabilities(), restrictions).empty());
     const auto less = make(restrictions);
     expect_facets_match_capabilities(*less);
     EXPECT_EQ(step(*less, GetParam().start, 0.03, coefficients, 1), expected);

@@ -13,7 +13,7 @@ namespace entrain {
 namespace thread_test {
 
 TEST(Threads, executor_runs_every_task_exactly_once) {
-  ThreadPool executor(4);
+  base::ThreadPool executor(4);
   for (const std::size_t count : {0U, 1U, 2U, 3U, 1000U}) {
     std::vector<int> done(count, 0);
     for (int round = 0; round < 50; ++round) executor.for_each(count, [&](std::size_t i) { ++done[i]; });

@@ -39,8 +39,8 @@ Made made(const SystemDescription& description) {
 }
 
 /// The recorded values, with their times.
-Course course_of(const std::vector<Time>& times, const std::vector<double>& column, std::vector<Time>& kept,
-                 std::vector<double>& values) {
+comparing::Course course_of(const std::vector<Time>& times, const std::vector<double>& column, std::vector<Time>& kept,
+                            std::vector<double>& values) {
   for (std::size_t k = 0; k < times.size(); ++k) {
     if (std::isnan(column[k])) continue;
     kept.push_back(times[k]);
@@ -60,7 +60,7 @@ double error_of(const Made& run, const MemoryRecorder& exact) {
     std::vector<double> values, reference_values;
     const auto ours = course_of(run.recorder.times, run.recorder.column(name), times, values);
     const auto reference = course_of(exact.times, exact.column(name), reference_times, reference_values);
-    const auto apart = difference(ours, reference);
+    const auto apart = comparing::difference(ours, reference);
     const double relative = apart ? apart->relative.value_or(0.0) : 0.0;
     worst = std::max(worst, std::isnan(relative) ? kInfinite : relative);
   }
@@ -91,7 +91,7 @@ class Advised : public ::testing::TestWithParam<Case> {
     for (const auto& subsystem : description_.subsystems) {
       if (subsystem.step) imposed.push_back(subsystem.step->value);
     }
-    if (!imposed.empty()) return nearest_fitting(imposed, step);
+    if (!imposed.empty()) return advising::nearest_fitting(imposed, step);
     const auto& [example, asked, stop, name] = GetParam();
     if (!kAnnounceEvents.contains(example)) return step;
     constexpr double kAlmost = 1e-9;

@@ -73,7 +73,7 @@ TEST(DefectControl, steps_grow_where_the_motion_calms_down) {
 TEST(DefectControl, meets_the_stop_time_to_the_last_bit_and_announced_events) {
   const auto result = run({"jacobi", 0.1, 120.0, {"adaptive=true", "degree=1"}});
   EXPECT_EQ(result.times.back(), 120.0);
-  EXPECT_TRUE(std::any_of(result.times.begin(), result.times.end(), [](Time t) { return same_time(t, 100.0); }));
+  EXPECT_TRUE(std::any_of(result.times.begin(), result.times.end(), [](Time t) { return base::same_time(t, 100.0); }));
 }
 
 TEST(DefectControl, keeps_to_the_limits_of_the_step) {

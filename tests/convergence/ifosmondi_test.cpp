@@ -39,7 +39,7 @@ double error_of(const Arrangement& arrangement, double step, const std::vector<s
       test::changed(arrangement.description, {.method = "ifosmondi", .step = step, .options = all}), arrangement);
   const auto exact =
       recorded(test::changed(arrangement.description, {.method = "monolithic", .step = step}), arrangement);
-  return percent_error(ours, exact);
+  return reproducing::percent_error(ours, exact);
 }
 
 double order_of(const Arrangement& arrangement, double step, const std::vector<std::string>& options = {}) {
@@ -90,7 +90,7 @@ TEST(IfosmondiOrder, with_rollback_here_and_estimates_there_is_3_and_nearly_as_g
 /// The same system of FMUs: one folder below ENTRAIN_FMUS per subsystem.
 SystemDescription as_fmus(const SystemDescription& native, const std::vector<std::string>& folders) {
   const std::string root = test::fmu_folder();
-  auto description = with_fmus(native, {root + "/2"});
+  auto description = reproducing::with_fmus(native, {root + "/2"});
   for (std::size_t s = 0; s < folders.size(); ++s) {
     auto& fmu = description.subsystems[s].fmu;
     fmu = root + folders[s] + "/2/" + std::filesystem::path(fmu).filename().string();
@@ -105,7 +105,7 @@ double fmu_error(const Arrangement& native, const std::vector<std::string>& fold
   const auto run =
       test::changed(fmus, {.method = "ifosmondi", .step = step, .options = {"iteration_tolerance=" + epsilon}});
   const auto reference = test::changed(native.description, {.method = "monolithic", .step = step});
-  return percent_error(recorded(run, native), recorded(reference, native));
+  return reproducing::percent_error(recorded(run, native), recorded(reference, native));
 }
 
 const std::string kRollback = "/test/strict";

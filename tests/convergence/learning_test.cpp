@@ -134,7 +134,7 @@ TEST(Learning, hardening_springs_undamped_are_stopped_unless_the_horizon_grows) 
 }
 
 TEST(Learning, chain_of_three_has_two_connections_to_learn) {
-  auto chain = chain_system(3, false);
+  auto chain = models::chain_system(3, false);
   const auto result = learn(chain, runs(40, 1e-12));
   EXPECT_EQ(result.end, LearnEnd::Converged);
   ASSERT_EQ(result.learned.inputs, (std::vector<std::string>{"m0.right_F", "m1.right_F"}));
@@ -183,7 +183,7 @@ TEST(Learning, replay_is_the_best_run_to_the_last_bit) {
 }
 
 TEST(Learning, gives_the_same_bits_with_1_and_4_threads) {
-  auto description = chain_system(5, false);
+  auto description = models::chain_system(5, false);
   description.stop = {1.0, {}};
   auto options = runs(5);
   const auto one = learn(description, options);

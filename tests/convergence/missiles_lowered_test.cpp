@@ -54,7 +54,7 @@ Measured measured(int input_degree, double step, const std::string& linearize) {
   const auto exact = course(test::changed(pair, {.method = "monolithic", .step = step}));
   const auto ours =
       course(test::changed(pair, {.method = "missiles", .step = step, .options = {"linearize=\"" + linearize + "\""}}));
-  return {percent_error(ours.force, exact.force), ours.summary.linearizations};
+  return {reproducing::percent_error(ours.force, exact.force), ours.summary.linearizations};
 }
 
 class MissilesLowered : public testing::TestWithParam<int> {};

@@ -31,7 +31,7 @@ double error_of(const SystemDescription& description, const std::string& signal,
   const auto ours =
       recorded(test::changed(description, {.method = "missiles", .step = step, .options = options}), signal);
   const auto exact = recorded(test::changed(description, {.method = "monolithic", .step = step}), signal);
-  return percent_error(ours.values, exact.values);
+  return reproducing::percent_error(ours.values, exact.values);
 }
 
 double order_of(const SystemDescription& description, const std::string& signal, double step,
@@ -115,7 +115,7 @@ SystemDescription peaked_orbit() {
 /// Time-weighted rms of the prey's error on the peaked orbit, against an integration to rounding level from one
 /// communication time to the next.
 double peaked_orbit_error(const Run& run) {
-  OdeSolver solver(2);
+  numerics::OdeSolver solver(2);
   std::vector<double> x{4.0, 0.1};
   double sum = 0.0;
   for (std::size_t k = 1; k < run.times.size(); ++k) {

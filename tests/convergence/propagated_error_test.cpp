@@ -29,9 +29,9 @@ Watched watched(const SystemDescription& description, const ModelFactory& models
   Extensions extensions;
   if (models) extensions.models = models;
   Watched run;
-  Session session(description, {.threads = 1, .interrupt = nullptr}, extensions);
-  PropagatedError error;
-  EXPECT_TRUE(PropagatedError::serves(session.system(), session.method()));
+  session::Session session(description, {.threads = 1, .interrupt = nullptr}, extensions);
+  estimate::PropagatedError error;
+  EXPECT_TRUE(estimate::PropagatedError::serves(session.system(), session.method()));
   session.observe(run.recorder);
   session.watch(error);
   run.summary = session.run();
@@ -47,7 +47,7 @@ std::map<std::string, double> true_errors(const Watched& run, const std::vector<
                                           const Truth& truth) {
   std::map<std::string, double> result;
   std::vector<double> sum(names.size(), 0.0);
-  std::vector<SignalRange> ranges(names.size(), SignalRange::nothing());
+  std::vector<base::SignalRange> ranges(names.size(), base::SignalRange::nothing());
   const Time start = run.recorder.times.front();
   std::vector<Time> before(names.size(), start);  // when each communicated last
   for (std::size_t k = 0; k < run.recorder.times.size(); ++k) {
@@ -94,7 +94,7 @@ Truth oscillator() {
   m(3, 2) = -0.2;
   m(3, 3) = -0.4;
   return [m](Time t) {
-    const auto e = exact_step_matrices(m, Matrix(4, 0), t, 0).exponential;
+    const auto e = numerics::exact_step_matrices(m, Matrix(4, 0), t, 0).exponential;
     return std::vector<double>{e(0, 2) - e(2, 2) + 2.0 * (e(1, 2) - e(3, 2)), e(2, 2), e(3, 2)};
   };
 }
@@ -129,35 +129,38 @@ Truth linear_truth(const test::LinearSystem& system) {
     inputs += part.matrices.B.cols;
     outputs += part.matrices.C.rows;
   }
-  RowMajor a = RowMajor::Zero(index(states), index(states)), b = RowMajor::Zero(index(states), index(inputs));
-  RowMajor c = RowMajor::Zero(index(outputs), index(states)), d = RowMajor::Zero(index(outputs), index(inputs));
-  RowMajor l = RowMajor::Zero(index(inputs), index(outputs));
-  Eigen::VectorXd start(index(states));
+  numerics::RowMajor a = numerics::RowMajor::Zero(numerics::index(states), numerics::index(states)),
+                     b = numerics::RowMajor::Zero(numerics::index(states), numerics::index(inputs));
+  numerics::RowMajor c = numerics::RowMajor::Zero(numerics::index(outputs), numerics::index(states)),
+                     d = numerics::RowMajor::Zero(numerics::index(outputs), numerics::index(inputs));
+  numerics::RowMajor l = numerics::RowMajor::Zero(numerics::index(inputs), numerics::index(outputs));
+  Eigen::VectorXd start(numerics::index(states));
   Eigen::Index x = 0, u = 0, y = 0;
   const std::map<std::string, double> per_metre{{"m", 1.0}, {"mm", 1e3}, {"km", 1e-3}};
   for (const auto& part : system.parts) {
     const auto& m = part.matrices;
-    a.block(x, x, index(m.A.rows), index(m.A.rows)) = view(m.A);
-    b.block(x, u, index(m.A.rows), index(m.B.cols)) = view(m.B);
-    c.block(y, x, index(m.C.rows), index(m.A.rows)) = view(m.C);
-    d.block(y, u, index(m.C.rows), index(m.B.cols)) = view(m.D);
-    for (std::size_t i = 0; i < part.start.size(); ++i) start[x + index(i)] = part.start[i];
+    a.block(x, x, numerics::index(m.A.rows), numerics::index(m.A.rows)) = numerics::view(m.A);
+    b.block(x, u, numerics::index(m.A.rows), numerics::index(m.B.cols)) = numerics::view(m.B);
+    c.block(y, x, numerics::index(m.C.rows), numerics::index(m.A.rows)) = numerics::view(m.C);
+    d.block(y, u, numerics::index(m.C.rows), numerics::index(m.B.cols)) = numerics::view(m.D);
+    for (std::size_t i = 0; i < part.start.size(); ++i) start[x + numerics::index(i)] = part.start[i];
     for (std::size_t i = 0; i < part.sources.size(); ++i) {
       const auto& [from, output] = part.sources[i];
       const double factor = i < part.input_units.size() ? per_metre.at(part.input_units[i]) : 1.0;
-      l(u + index(i), index(first_output[from] + output)) = factor;
+      l(u + numerics::index(i), numerics::index(first_output[from] + output)) = factor;
     }
-    x += index(m.A.rows);
-    u += index(m.B.cols);
-    y += index(m.C.rows);
+    x += numerics::index(m.A.rows);
+    u += numerics::index(m.B.cols);
+    y += numerics::index(m.C.rows);
   }
   const Eigen::MatrixXd closed =
-      (Eigen::MatrixXd::Identity(index(inputs), index(inputs)) - l * d).inverse() * Eigen::MatrixXd(l * c);
-  const Matrix m = to_matrix(a + b * closed);
-  const RowMajor y_by_x = c + d * closed;
+      (Eigen::MatrixXd::Identity(numerics::index(inputs), numerics::index(inputs)) - l * d).inverse() *
+      Eigen::MatrixXd(l * c);
+  const Matrix m = numerics::to_matrix(a + b * closed);
+  const numerics::RowMajor y_by_x = c + d * closed;
   return [=](Time t) {
-    const auto e = exact_step_matrices(m, Matrix(m.rows, 0), t, 0).exponential;
-    const Eigen::VectorXd at = y_by_x * (view(e) * start);
+    const auto e = numerics::exact_step_matrices(m, Matrix(m.rows, 0), t, 0).exponential;
+    const Eigen::VectorXd at = y_by_x * (numerics::view(e) * start);
     return std::vector<double>(at.begin(), at.end());
   };
 }
@@ -213,7 +216,7 @@ struct Pair {
 
 Truth pair_truth(const Pair& pair) {
   return [pair, at = std::vector<double>{pair.a.start, pair.b.start}, before = 0.0,
-          solver = std::make_shared<OdeSolver>(2)](Time t) mutable {
+          solver = std::make_shared<numerics::OdeSolver>(2)](Time t) mutable {
     if (t > before) {
       solver->integrate(before, t, at, [&](Time, std::span<const double> x, std::span<double> dx) {
         dx[0] = pair.a.f(x[0], x[1]);

@@ -29,8 +29,8 @@ bool contains(const std::string& text, const std::string& part) {
 }
 
 /// The results of a folder, which must be complete to the last row and not empty.
-CsvResults complete_results(const std::filesystem::path& folder) {
-  auto results = read_csv(folder / "results.csv");
+reading::CsvResults complete_results(const std::filesystem::path& folder) {
+  auto results = reading::read_csv(folder / "results.csv");
   EXPECT_FALSE(results.cut);
   if (results.times.empty() || results.names.empty()) throw std::runtime_error("results.csv is empty");
   return results;
@@ -257,7 +257,7 @@ TEST(BrokenRun, kill_leaves_results_readable_to_the_last_row) {
   program->send(SIGKILL);
   EXPECT_EQ(program->wait().end_signal, SIGKILL);
   EXPECT_EQ(run_json(folder / "out")["termination"], "running");
-  const auto results = read_csv(folder / "out/results.csv");
+  const auto results = reading::read_csv(folder / "out/results.csv");
   EXPECT_GT(results.times.size(), 100U);
 }
 

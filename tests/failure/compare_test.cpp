@@ -65,7 +65,7 @@ TEST_F(CompareTest, names_the_file_without_rows) {
 }
 
 TEST_F(CompareTest, writes_a_page_on_request) {
-  if (page_template().empty()) return;  // built without Node: refused, as a report is
+  if (reporting::page_template().empty()) return;  // built without Node: refused, as a report is
   make("held", {});
   make("exact", {"--method", "monolithic"});
   const auto result = run({"compare", "held", "--reference", "exact", "--report", "page.html"});

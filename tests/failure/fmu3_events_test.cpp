@@ -126,7 +126,7 @@ TEST_F(Fmu3Events, subsystem_without_a_communication_at_the_stop_has_no_value_th
 
 TEST_F(Fmu3Events, request_to_terminate_in_a_step_that_is_taken_back_is_taken_back_too) {
   const auto description = system(TerminateInEvent3, "hasEventMode=\"true\" canGetAndSetFMUState=\"true\"");
-  const auto part = make_fmu_subsystem("part", description.subsystems[0].fmu);
+  const auto part = subsystem::make_fmu_subsystem("part", description.subsystems[0].fmu);
   part->set_start(*part->variables().find("mode"), std::int64_t{TerminateInEvent3});
   ASSERT_TRUE(part->capabilities().rollback);
   part->initialize(0.0, 1.0);

@@ -163,7 +163,7 @@ TEST_F(FmuFiles, wrong_instantiation_token_of_fmi_3_is_reported) {
   const fs::path file = folder_ / "other.fmu";
   test::write_archive(file, {{"modelDescription.xml", patched(xml, token, "another")},
                              {binary, test::text_in_archive(original, binary)}});
-  const auto error = test::error_of([&] { make_fmu_subsystem("part", file)->capabilities(); });
+  const auto error = test::error_of([&] { subsystem::make_fmu_subsystem("part", file)->capabilities(); });
   ASSERT_TRUE(error);
   EXPECT_EQ(error->fact().code, FactCode::FmuNoInstance);
   EXPECT_EQ(error->fact().subjects, std::vector<std::string>{file.string()});
@@ -314,15 +314,15 @@ TEST_F(FmuFiles, scheduled_execution_alone_is_reported) {
 
 TEST_F(FmuFiles, second_instance_of_a_once_per_process_fmu_names_both) {
   const fs::path fmu = write(test::scripted_description(R"(canBeInstantiatedOnlyOncePerProcess="true")"));
-  const auto first = make_fmu_subsystem("first", fmu);
-  EXPECT_EQ(test::refusal_outline([&] { make_fmu_subsystem("second", fmu); }),
+  const auto first = subsystem::make_fmu_subsystem("first", fmu);
+  EXPECT_EQ(test::refusal_outline([&] { subsystem::make_fmu_subsystem("second", fmu); }),
             "fmu-one-instance " + fmu.string() + ", first, second");
 }
 
 TEST_F(FmuFiles, file_is_unpacked_once_for_all_instances) {
   const fs::path fmu = write(test::scripted_description(""));
-  const auto first = Fmu::open(fmu);
-  EXPECT_EQ(first, Fmu::open(folder_.path() / "." / fmu.filename()));
+  const auto first = subsystem::Fmu::open(fmu);
+  EXPECT_EQ(first, subsystem::Fmu::open(folder_.path() / "." / fmu.filename()));
 }
 
 TEST_F(FmuFiles, program_exits_with_1_and_leaves_nothing_behind) {

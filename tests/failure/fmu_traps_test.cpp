@@ -45,8 +45,9 @@ class FmuTraps : public testing::Test {
     return file;
   }
   /// As a subsystem, its abilities tried.
-  std::unique_ptr<Subsystem> made(const std::string& trap, const std::string& flags, const FmuChoice& choice = {}) {
-    auto subsystem = make_fmu_subsystem(trap, write(trap, flags), choice);
+  std::unique_ptr<Subsystem> made(const std::string& trap, const std::string& flags,
+                                  const subsystem::FmuChoice& choice = {}) {
+    auto subsystem = subsystem::make_fmu_subsystem(trap, write(trap, flags), choice);
     static_cast<void>(subsystem->capabilities());
     return subsystem;
   }
@@ -91,7 +92,7 @@ TEST_F(FmuTraps, printing_fmu_with_symbols_of_ours_runs_and_reaches_its_own) {
   expect_text(log, "0.9 part [logStatusWarning] from 0.9\n");
   expect_text(log, "0.9 part [logStatusWarning] to the component\n");
   // And from a program that has copies of the data of its libraries, as this one may.
-  auto subsystem = make_fmu_subsystem("part", file);
+  auto subsystem = subsystem::make_fmu_subsystem("part", file);
   subsystem->initialize(0.0, 1.0);
   double y = 0.0;
   EXPECT_EQ(subsystem->step({0.0, 0.1, {nullptr, 0, 0}}, {&y, 1}).outcome, StepOutcome::Completed);
@@ -133,7 +134,7 @@ TEST_F(FmuTraps, probe_false_tries_nothing) {
   const auto result = run(alone("state_crash", "probe = false"));
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ(result.out.find("canGetAndSetFMUstate"), std::string::npos) << result.out;
-  FmuChoice choice;
+  subsystem::FmuChoice choice;
   choice.probe = false;
   EXPECT_TRUE(made("state_crash", kGoesBack, choice)->capabilities().rollback) << "as it claims";
 }

@@ -46,7 +46,7 @@ TEST(LearnedFile, may_be_named_by_its_folder_and_an_error_of_runs_that_diverged_
 }
 
 TEST(ReportFiles, steps_of_another_program_are_named) {
-  if (page_template().empty()) return;  // built without Node: there are no reports
+  if (reporting::page_template().empty()) return;  // built without Node: there are no reports
   const TemporaryFolder folder;
   ASSERT_EQ(run_program(folder, {"run", examples_folder() + "/lotka_volterra", "--quiet", "--out", "out"}).exit_code,
             0);

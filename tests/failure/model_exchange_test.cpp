@@ -55,7 +55,7 @@ TEST_F(ScriptedExchange, fmu_that_offers_model_exchange_only_runs) {
 }
 
 TEST_F(ScriptedExchange, discrete_inputs_are_set_in_event_mode_and_held) {
-  const auto part = make_fmu_subsystem("part", write(0, "", "discrete"));
+  const auto part = subsystem::make_fmu_subsystem("part", write(0, "", "discrete"));
   part->set_start(*part->variables().find("mode"), std::int64_t{DiscreteInput});
   EXPECT_FALSE(part->capabilities().rollback);  // it remembers its input
   part->initialize(0.0, 1.0);
@@ -119,17 +119,17 @@ TEST_F(ScriptedExchange, derivatives_that_fail_end_the_run) {
 }
 
 TEST_F(ScriptedExchange, states_alone_are_rolled_back_only_when_the_step_proves_to_be_the_same) {
-  const auto part = make_fmu_subsystem("part", write(0));
+  const auto part = subsystem::make_fmu_subsystem("part", write(0));
   EXPECT_TRUE(part->capabilities().rollback);
-  const auto with_events = make_fmu_subsystem("part", write(1));
+  const auto with_events = subsystem::make_fmu_subsystem("part", write(1));
   EXPECT_FALSE(with_events->capabilities().rollback);
-  const auto remembering = make_fmu_subsystem("part", write(0));
+  const auto remembering = subsystem::make_fmu_subsystem("part", write(0));
   remembering->set_start(*remembering->variables().find("mode"), std::int64_t{Remembers});
   EXPECT_FALSE(remembering->capabilities().rollback);
 }
 
 TEST_F(ScriptedExchange, event_of_an_fmu_that_goes_back_by_its_states_is_an_error) {
-  const auto part = make_fmu_subsystem("part", write(0));
+  const auto part = subsystem::make_fmu_subsystem("part", write(0));
   part->set_start(*part->variables().find("mode"), std::int64_t{StepEvent});
   ASSERT_TRUE(part->capabilities().rollback);  // nothing reported of it before
   part->initialize(0.0, 1.0);
@@ -144,8 +144,8 @@ TEST_F(ScriptedExchange, event_of_an_fmu_that_goes_back_by_its_states_is_an_erro
 }
 
 TEST_F(ScriptedExchange, claims_without_functions_are_withdrawn) {
-  const auto part =
-      make_fmu_subsystem("part", write(1, R"(canGetAndSetFMUstate="true" providesDirectionalDerivative="true")"));
+  const auto part = subsystem::make_fmu_subsystem(
+      "part", write(1, R"(canGetAndSetFMUstate="true" providesDirectionalDerivative="true")"));
   EXPECT_FALSE(part->capabilities().rollback);
   EXPECT_TRUE(part->capabilities().linearization);  // by differences
   ASSERT_EQ(part->warnings().size(), 2U);

@@ -14,7 +14,7 @@
 namespace entrain::test {
 
 /// A linear system whose ports are u0, u1, .., y0, y1, .. in m, and states x0, x1, ..
-class AnyLinearModel final : public LinearModel {
+class AnyLinearModel final : public subsystem::LinearModel {
  public:
   AnyLinearModel(Linearization matrices, const std::vector<double>& start, const std::vector<std::string>& input_units)
       : LinearModel(table(matrices, start, input_units)), given_(std::move(matrices)) {}
@@ -25,11 +25,13 @@ class AnyLinearModel final : public LinearModel {
                              const std::vector<std::string>& input_units) {
     VariableTable result;
     for (std::size_t i = 0; i < matrices.B.cols; ++i) {
-      result.inputs.push_back(real("u" + std::to_string(i), i < input_units.size() ? input_units[i] : "m", "", 0.0));
+      result.inputs.push_back(
+          subsystem::real("u" + std::to_string(i), i < input_units.size() ? input_units[i] : "m", "", 0.0));
     }
-    for (std::size_t i = 0; i < matrices.C.rows; ++i) result.outputs.push_back(real("y" + std::to_string(i), "m", ""));
+    for (std::size_t i = 0; i < matrices.C.rows; ++i)
+      result.outputs.push_back(subsystem::real("y" + std::to_string(i), "m", ""));
     for (std::size_t i = 0; i < start.size(); ++i) {
-      result.states.push_back(real("x" + std::to_string(i), "", "", start[i]));
+      result.states.push_back(subsystem::real("x" + std::to_string(i), "", "", start[i]));
     }
     return result;
   }

@@ -40,7 +40,7 @@ struct Oscillator {
 };
 using Network = std::vector<Oscillator>;
 
-class OscillatorModel final : public LinearModel {
+class OscillatorModel final : public subsystem::LinearModel {
  public:
   explicit OscillatorModel(const Oscillator& oscillator) : LinearModel(table(oscillator)), oscillator_(oscillator) {}
   void configure(std::span<const Value>) override {
@@ -59,10 +59,11 @@ class OscillatorModel final : public LinearModel {
   static VariableTable table(const Oscillator& oscillator) {
     VariableTable result;
     for (std::size_t i = 0; i < oscillator.sources.size(); ++i) {
-      result.inputs.push_back(real("u" + std::to_string(i), "", ""));
+      result.inputs.push_back(subsystem::real("u" + std::to_string(i), "", ""));
     }
-    if (oscillator.has_output) result.outputs = {real("x", "", "")};
-    result.states = {real("x", "", "", oscillator.position), real("v", "", "", oscillator.velocity)};
+    if (oscillator.has_output) result.outputs = {subsystem::real("x", "", "")};
+    result.states = {subsystem::real("x", "", "", oscillator.position),
+                     subsystem::real("v", "", "", oscillator.velocity)};
     return result;
   }
   Oscillator oscillator_;
@@ -178,7 +179,7 @@ inline Sent held_on(const Network& network, const std::vector<std::vector<Time>>
   std::vector<double> outputs(size);
   Sent sent{schedule, std::vector<std::vector<double>>(size)};
   for (std::size_t s = 0; s < size; ++s) {
-    subsystems.push_back(make_native_subsystem("s", std::make_unique<OscillatorModel>(network[s])));
+    subsystems.push_back(subsystem::make_native_subsystem("s", std::make_unique<OscillatorModel>(network[s])));
     subsystems[s]->initialize(0.0, 1e9);
     outputs[s] = network[s].position;
     sent.values[s].push_back(outputs[s]);

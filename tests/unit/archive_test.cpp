@@ -31,9 +31,9 @@ class Archive : public testing::Test {
     return file_;
   }
   /// The outline of why it was refused, with the archive as the first subject; nothing may be left behind.
-  std::string refusal(const fs::path& archive, const ArchiveLimits& limits = {}) const {
+  std::string refusal(const fs::path& archive, const base::ArchiveLimits& limits = {}) const {
     try {
-      const UnpackedArchive unpacked(archive, limits);
+      const base::UnpackedArchive unpacked(archive, limits);
     } catch (const Error& error) {
       EXPECT_EQ(folders_left(), 0);
       EXPECT_EQ(error.fact().subjects.front(), archive.string());
@@ -62,7 +62,7 @@ TEST_F(Archive, is_unpacked_into_a_folder_of_its_own_that_goes_with_it) {
          {"run.sh", "#!", S_IFREG | 0755}});
   fs::path inside;
   {
-    const UnpackedArchive archive(file_);
+    const base::UnpackedArchive archive(file_);
     inside = archive.folder();
     EXPECT_EQ(test::text_of(inside / "modelDescription.xml"), "<x/>");
     EXPECT_EQ(test::text_of(inside / unicode), "hello");
@@ -129,7 +129,7 @@ TEST_F(Archive, with_the_same_folder_or_file_twice_is_unpacked) {
 TEST_F(Archive, that_hides_a_bomb_is_refused) {
   const std::string zeros(std::size_t{3} << 20U, '\0');
   EXPECT_EQ(refusal(write({{"zeros", zeros}})), "entry-ratio zeros (ratio = 1000)");
-  ArchiveLimits limits;
+  base::ArchiveLimits limits;
   limits.bytes = 1000;
   EXPECT_EQ(refusal(write({{"a", std::string(600, 'a')}, {"b", std::string(600, 'b')}}), limits),
             "archive-too-large b (limit = 1000)");
@@ -157,8 +157,8 @@ TEST_F(Archive, folders_of_a_crashed_run_are_removed_and_those_in_use_are_not) {
   fs::create_directories(foreign);
   test::write_text(abandoned / "lock", "");
   write({{"a", "x"}});
-  const UnpackedArchive living(file_);
-  remove_abandoned_folders(folder_.path());
+  const base::UnpackedArchive living(file_);
+  base::remove_abandoned_folders(folder_.path());
   EXPECT_FALSE(fs::exists(abandoned));
   EXPECT_TRUE(fs::exists(foreign));  // no lock: being made
   EXPECT_TRUE(fs::exists(living.folder() / "a"));
@@ -168,16 +168,16 @@ TEST_F(Archive, folder_whose_maker_was_killed_before_it_had_a_lock_is_removed_la
   const fs::path unlocked = folder_ / "entrain-fmu-nolock";
   fs::create_directories(unlocked / "content");
   fs::last_write_time(unlocked, fs::file_time_type::clock::now() - std::chrono::hours(2));
-  remove_abandoned_folders(folder_.path());
+  base::remove_abandoned_folders(folder_.path());
   EXPECT_FALSE(fs::exists(unlocked));
 }
 
 TEST_F(Archive, all_folders_of_a_process_that_must_end_are_removed_at_once) {
   write({{"a", "x"}});
-  const UnpackedArchive first(file_);
-  const UnpackedArchive second(file_);
+  const base::UnpackedArchive first(file_);
+  const base::UnpackedArchive second(file_);
   EXPECT_EQ(folders_left(), 2);
-  remove_private_folders();
+  base::remove_private_folders();
   EXPECT_EQ(folders_left(), 0);
 }
 

@@ -74,9 +74,9 @@ class ArrayFmu : public testing::TestWithParam<Variant> {};
 
 TEST_P(ArrayFmu, is_linearized_element_by_element) {
   const TemporaryFolder folder;
-  FmuChoice choice;
+  subsystem::FmuChoice choice;
   choice.interface = GetParam().interface;
-  const auto fmu = make_fmu_subsystem("a", write_array(folder, description(GetParam().derivatives)), choice);
+  const auto fmu = subsystem::make_fmu_subsystem("a", write_array(folder, description(GetParam().derivatives)), choice);
   ASSERT_TRUE(fmu->capabilities().linearization);
   EXPECT_TRUE(fmu->capabilities().states);
   EXPECT_EQ(fmu->variables().states.at(2).name, "x[3]");
@@ -165,9 +165,9 @@ TEST(SingleStates, are_integrated_read_and_linearized) {
     ASSERT_EQ(simulation.run().termination, Termination::Completed) << simulation.summary().message;
     for (std::size_t i = 0; i < 3; ++i)
       EXPECT_NEAR(simulation.value("a.x[" + std::to_string(i + 1) + "]"), x[i], 3e-6 * std::abs(x[i]));
-    FmuChoice choice;
+    subsystem::FmuChoice choice;
     choice.interface = interface;
-    const auto fmu = make_fmu_subsystem("a", file, choice);
+    const auto fmu = subsystem::make_fmu_subsystem("a", file, choice);
     ASSERT_TRUE(fmu->capabilities().states && fmu->capabilities().linearization);
     fmu->initialize(0.0, 1.0);
     Linearization matrices;

@@ -17,7 +17,7 @@ namespace auto_reasons_test {
 /// a: x' = -x + u, b: x' = -x - gain u; each hears of the other's x.
 SystemDescription pair() {
   auto description = test::two_in_a_loop(10.0);
-  description.method.value = kAuto;
+  description.method.value = method::kAuto;
   return description;
 }
 
@@ -37,8 +37,8 @@ SystemDescription without_linearization(SystemDescription description) {
 
 using test::measured_error;
 
-MethodChoice chosen(const SystemDescription& description, double gain = 1.0) {
-  return choose_method(description, with_gain(gain));
+advising::MethodChoice chosen(const SystemDescription& description, double gain = 1.0) {
+  return advising::choose_method(description, with_gain(gain));
 }
 
 struct Reason {
@@ -46,7 +46,8 @@ struct Reason {
   std::string subject = {};
 };
 
-void expect_reason(const MethodChoice& choice, const std::string& method, const std::vector<Reason>& reasons) {
+void expect_reason(const advising::MethodChoice& choice, const std::string& method,
+                   const std::vector<Reason>& reasons) {
   EXPECT_EQ(choice.description.method.value, method) << testing::PrintToString(choice.reasons);
   for (const auto& [code, subject] : reasons) {
     EXPECT_TRUE(test::has_fact(choice.reasons, code, subject)) << name_of(code) << "\n"
@@ -87,8 +88,8 @@ TEST(AutoReasons, subsystem_with_constant_inputs_receives_the_mean_of_a_line) {
 }
 
 TEST(AutoReasons, subsystem_that_differentiates_an_input_excludes_methods_that_hold_it_behind_jumps) {
-  const auto description = test::changed(test::example("car"), {.method = std::string(kAuto)});
-  const auto choice = choose_method(description, {});
+  const auto description = test::changed(test::example("car"), {.method = std::string(method::kAuto)});
+  const auto choice = advising::choose_method(description, {});
   expect_reason(choice, "gauss-seidel", {{FactCode::NoPilotRun, "controller"}});
   EXPECT_LT(measured_error(choice.description), 1e-3);
 }
@@ -96,14 +97,15 @@ TEST(AutoReasons, subsystem_that_differentiates_an_input_excludes_methods_that_h
 TEST(AutoReasons, iterations_that_disagree_with_finer_steps_are_not_chosen) {
   // b remembers how often it was stepped, whatever is taken back: trials count for it.
   auto description = without_linearization(test::two_in_a_loop(100.0));
-  description.method.value = kAuto;
+  description.method.value = method::kAuto;
   const auto models = [](std::string_view name) -> std::unique_ptr<Model> {
     if (name == "a") return with_gain(1.0)(name);
     const auto count = std::make_shared<int>(0);
     return std::make_unique<test::StaticModel>([count](Time, double u) { return 0.01 * *count - u; },
                                                [count](Time) { ++*count; });
   };
-  expect_reason(choose_method(description, models), "gauss-seidel", {{FactCode::IterationsDisagree, "ifosmondi"}});
+  expect_reason(advising::choose_method(description, models), "gauss-seidel",
+                {{FactCode::IterationsDisagree, "ifosmondi"}});
 }
 
 TEST(AutoReasons, announced_events_exclude_a_forecast) {
@@ -114,13 +116,13 @@ TEST(AutoReasons, announced_events_exclude_a_forecast) {
 }
 
 TEST(AutoReasons, forecast_that_a_brief_run_refutes_is_reported_with_it) {
-  const auto inexact = test::changed(test::example("learning"), {.method = std::string(kAuto)});
-  const auto refuted = choose_method(inexact, {});
+  const auto inexact = test::changed(test::example("learning"), {.method = std::string(method::kAuto)});
+  const auto refuted = advising::choose_method(inexact, {});
   EXPECT_EQ(refuted.description.method.value, "missiles");
   EXPECT_GT(test::number_of(refuted.reasons, FactCode::SmallestForecastError, "measured"),
             test::number_of(refuted.reasons, FactCode::SmallestForecastError, "measured_forecast"));
-  const auto exact = test::changed(test::example("mechanical"), {.method = std::string(kAuto)});
-  const auto held = choose_method(exact, {});
+  const auto exact = test::changed(test::example("mechanical"), {.method = std::string(method::kAuto)});
+  const auto held = advising::choose_method(exact, {});
   ASSERT_TRUE(test::has_fact(held.reasons, FactCode::SmallestForecastError));
   EXPECT_FALSE(held.reasons.front().number("measured"));
 }
@@ -140,8 +142,9 @@ TEST(AutoReasons, longer_imposed_step_is_named_as_what_prevents_a_forecast) {
 TEST(AutoReasons, printed_error_is_that_of_the_whole_run) {
   // Of which the pilot sees a fiftieth: hardly anything has moved by then.
   for (const auto& [example, step] : {std::pair{"oscillator", 0.5}, {"mechanical", 2e-3}}) {
-    const auto description = test::changed(test::example(example), {.method = std::string(kAuto), .step = step});
-    const auto choice = choose_method(description, {});
+    const auto description =
+        test::changed(test::example(example), {.method = std::string(method::kAuto), .step = step});
+    const auto choice = advising::choose_method(description, {});
     const double forecast = test::number_of(choice.reasons, FactCode::SmallestForecastError, "error");
     const double measured = measured_error(choice.description);
     EXPECT_LT(std::max(forecast / measured, measured / forecast), 2.0)
@@ -154,7 +157,7 @@ TEST(AutoReasons, step_that_would_do_does) {
   description.step = {0.5, {}};
   for (auto& subsystem : description.subsystems) subsystem.input_degree = Written<std::int64_t>{0, {}};
   const auto models = with_gain(100.0);
-  const auto choice = choose_method(description, models);
+  const auto choice = advising::choose_method(description, models);
   auto finer = choice.description;
   finer.step = {test::number_of(choice.reasons, FactCode::SmallestForecastError, "better_step"), {}};
   const double forecast = test::number_of(choice.reasons, FactCode::SmallestForecastError, "better_error");

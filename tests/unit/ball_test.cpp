@@ -55,10 +55,10 @@ std::vector<Case> all_cases() {
 class Ball : public testing::TestWithParam<Case> {
  protected:
   Ball() {
-    FmuChoice choice;
+    subsystem::FmuChoice choice;
     choice.interface = GetParam().interface;
-    ball_ = GetParam().file.empty() ? make_native_subsystem("ball", make_bouncing_ball())
-                                    : make_fmu_subsystem("ball", GetParam().file, choice);
+    ball_ = GetParam().file.empty() ? subsystem::make_native_subsystem("ball", models::make_bouncing_ball())
+                                    : subsystem::make_fmu_subsystem("ball", GetParam().file, choice);
     ball_->capabilities();
   }
   void start(const std::string& name, double value) {
@@ -142,7 +142,7 @@ TEST_P(Ball, begins_with_an_event_when_it_starts_below_the_floor) {
 }
 
 TEST(BallModel, impossible_parameters_are_refused) {
-  const auto ball = make_native_subsystem("ball", make_bouncing_ball());
+  const auto ball = subsystem::make_native_subsystem("ball", models::make_bouncing_ball());
   ball->set_start(*ball->variables().find("e"), 1.5);
   EXPECT_THROW(ball->capabilities(), Error);
 }

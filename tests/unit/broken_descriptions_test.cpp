@@ -7,11 +7,12 @@
 namespace entrain {
 namespace broken_descriptions_test {
 
-FmuDescription described(const std::string& variables) {
-  return parse_model_description(R"(<fmiModelDescription fmiVersion="3.0" modelName="m" instantiationToken="t">
+subsystem::FmuDescription described(const std::string& variables) {
+  return subsystem::parse_model_description(
+      R"(<fmiModelDescription fmiVersion="3.0" modelName="m" instantiationToken="t">
   <CoSimulation modelIdentifier="m"/><ModelVariables>)" +
-                                     variables + "</ModelVariables><ModelStructure/></fmiModelDescription>",
-                                 "part.fmu");
+          variables + "</ModelVariables><ModelStructure/></fmiModelDescription>",
+      "part.fmu");
 }
 
 std::string refusal(const std::string& variables) {
@@ -34,7 +35,7 @@ constexpr const char* kTwoByThree = "<Dimension start=\"2\"/><Dimension start=\"
 
 // FMI 3.0, section 2.4.7.5.1: "if only one value is given, all elements have it".
 TEST(StartValuesOfAnArray, one_fills_all_elements) {
-  const auto ports = ports_of(described(input("9", kTwoByThree)), "part.fmu");
+  const auto ports = subsystem::ports_of(described(input("9", kTwoByThree)), "part.fmu");
   ASSERT_EQ(ports.table.inputs.size(), 6U);
   for (const auto& element : ports.table.inputs) EXPECT_EQ(element.start, Value(9.0)) << element.name;
 }

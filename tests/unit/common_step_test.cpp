@@ -75,8 +75,8 @@ class CommonStep : public testing::TestWithParam<int> {
       subsystems.push_back(std::move(actor));
       nodes.push_back({name, {}, {"y"}, Feedthrough(1, 0, false)});
     }
-    system_ = std::make_unique<CoupledSystem>(
-        std::make_unique<Engine>(Engine::Setup{std::move(subsystems), Graph(std::move(nodes), {}), {}, GetParam()}));
+    system_ = std::make_unique<CoupledSystem>(std::make_unique<coupling::Engine>(
+        coupling::Engine::Setup{std::move(subsystems), Graph(std::move(nodes), {}), {}, GetParam()}));
     system_->engine().initialize(0.0, 10.0);
   }
   void step_together() {

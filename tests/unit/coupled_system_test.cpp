@@ -68,7 +68,7 @@ class CommittedStep : public testing::Test {
     subsystems.push_back(std::move(owned_));
     Graph graph({{"moody", {"u"}, {"y"}, Feedthrough(1, 1, false)}}, {});
     system_ = std::make_unique<CoupledSystem>(
-        std::make_unique<Engine>(Engine::Setup{std::move(subsystems), std::move(graph), {0.0}}));
+        std::make_unique<coupling::Engine>(coupling::Engine::Setup{std::move(subsystems), std::move(graph), {0.0}}));
     system_->engine().initialize(0.0, 10.0);
   }
   /// A step of 1 s under u(s) = 1 + 2 s + 3 s^2: the integral is 1 + 1 + 1 = 3.
@@ -98,7 +98,7 @@ TEST_F(CommittedStep, that_ends_early_is_continued_to_the_communication_time) {
 TEST_F(CommittedStep, of_f3ornits_that_ends_early_is_taken_as_an_event) {
   moody_.early = {0.35};
   build();
-  F3ornits method;
+  method::F3ornits method;
   method.start(*system_, {0.0, 10.0, 0.1});
   Time seen = 0.0;
   while (seen < 0.35) seen = method.advance(*system_).reached;

@@ -10,25 +10,26 @@ namespace entrain {
 namespace csv_reader_test {
 
 std::string refusal(const std::string& text) {
-  return test::refusal_outline([&] { parse_csv(text, "other.csv"); });
+  return test::refusal_outline([&] { reading::parse_csv(text, "other.csv"); });
 }
 
 TEST(CsvReader, last_row_without_a_line_end_counts_when_others_wrote_it) {
-  const auto whole = parse_csv("time,a\n0,1\n1,2", "other.csv", OpenEnd::Complete);
+  const auto whole = reading::parse_csv("time,a\n0,1\n1,2", "other.csv", reading::OpenEnd::Complete);
   EXPECT_EQ(whole.columns[0], (std::vector<double>{1.0, 2.0}));
   EXPECT_FALSE(whole.cut);
-  const auto quoted = parse_csv("time,a\n0,1\n\"1\",\"2\"", "other.csv", OpenEnd::Complete);
+  const auto quoted = reading::parse_csv("time,a\n0,1\n\"1\",\"2\"", "other.csv", reading::OpenEnd::Complete);
   EXPECT_EQ(quoted.columns[0], (std::vector<double>{1.0, 2.0}));
-  const auto short_row = parse_csv("time,a\n0,1\n1", "other.csv", OpenEnd::Complete);
+  const auto short_row = reading::parse_csv("time,a\n0,1\n1", "other.csv", reading::OpenEnd::Complete);
   EXPECT_EQ(short_row.columns[0], std::vector<double>{1.0});
   EXPECT_TRUE(short_row.cut);
-  EXPECT_TRUE(parse_csv("time,a\n0,1\n1,2", "results.csv").cut) << "of a killed run: the last digits may be missing";
+  EXPECT_TRUE(reading::parse_csv("time,a\n0,1\n1,2", "results.csv").cut)
+      << "of a killed run: the last digits may be missing";
 }
 
 TEST(CsvReader, byte_order_mark_and_blank_lines_are_no_matter) {
   const test::TemporaryFolder folder;
   test::write_text(folder / "other.csv", "\xEF\xBB\xBFtime,a\r\n0,1\r\n\r\n1,2\r\n\n");
-  const auto results = read_csv(folder / "other.csv");
+  const auto results = reading::read_csv(folder / "other.csv");
   EXPECT_EQ(results.times, (std::vector<double>{0.0, 1.0}));
   EXPECT_FALSE(results.cut);
 }

@@ -13,8 +13,9 @@
 namespace entrain {
 namespace csv_source_test {
 
-std::unique_ptr<CsvSource> source(std::string_view text, TableInterpolation interpolation = TableInterpolation::Hold) {
-  return parse_csv_source(text, "load.csv", interpolation);
+std::unique_ptr<subsystem::CsvSource> source(std::string_view text,
+                                             TableInterpolation interpolation = TableInterpolation::Hold) {
+  return subsystem::parse_csv_source(text, "load.csv", interpolation);
 }
 
 double value_at(const Model& model, Time t, std::size_t output = 0) {
@@ -178,7 +179,7 @@ TEST(PushedMassOffTheGrid, is_warned_of_rows_between_communication_times_and_out
 TEST(CsvInASystemFile, is_checked_and_written_back) {
   const auto problems_of = [](std::string_view table) {
     std::vector<Problem> problems;
-    parse_system("[run]\nstop = 1.0\n[subsystems.load]\n" + std::string(table), "test.toml", problems);
+    description::parse_system("[run]\nstop = 1.0\n[subsystems.load]\n" + std::string(table), "test.toml", problems);
     return problems.empty() ? std::string() : test::outline(problems.front().fact);
   };
   EXPECT_EQ(problems_of("csv = \"a.csv\"\nmodel = \"tough\""), "table-and-other load (other = a model)");

@@ -37,7 +37,7 @@ std::filesystem::path file_of(const Case& c) {
 std::vector<Case> all_cases() {
   std::vector<Case> cases;
   for (const int version : {2, 3}) {
-    for (const auto& entry : built_in_models()) cases.push_back({version, entry.name});
+    for (const auto& entry : models::built_in_models()) cases.push_back({version, entry.name});
   }
   return cases;
 }
@@ -87,8 +87,8 @@ std::vector<std::string> names_of(const std::vector<Variable>& variables) {
 class FmuTwin : public testing::TestWithParam<Case> {
  protected:
   void SetUp() override {
-    fmu_ = make_fmu_subsystem("s", file_of(GetParam()));
-    native_ = make_native_subsystem("s", make_built_in_model(GetParam().model));
+    fmu_ = subsystem::make_fmu_subsystem("s", file_of(GetParam()));
+    native_ = subsystem::make_native_subsystem("s", models::make_built_in_model(GetParam().model));
   }
   void initialize() {
     for (auto* subsystem : {fmu_.get(), native_.get()}) subsystem->initialize(0.0, 1.0);
@@ -219,13 +219,13 @@ TEST_P(FmuTwin, takes_start_values) {
 }
 
 TEST(FmuSubsystem, honours_the_input_degree_that_was_probed) {
-  EXPECT_EQ(make_fmu_subsystem("s", file_of({2, "mechanical.left"}))->capabilities().input_degree, 3);
-  EXPECT_EQ(make_fmu_subsystem("s", file_of({3, "mechanical.left"}))->capabilities().input_degree, 3);
+  EXPECT_EQ(subsystem::make_fmu_subsystem("s", file_of({2, "mechanical.left"}))->capabilities().input_degree, 3);
+  EXPECT_EQ(subsystem::make_fmu_subsystem("s", file_of({3, "mechanical.left"}))->capabilities().input_degree, 3);
 }
 
 TEST(FmuSubsystem, of_fmi_3_announces_events_and_ends_its_steps_there) {
-  const auto fmu = make_fmu_subsystem("s", file_of({3, "two_mass.right"}));
-  const auto native = make_native_subsystem("s", make_built_in_model("two_mass.right"));
+  const auto fmu = subsystem::make_fmu_subsystem("s", file_of({3, "two_mass.right"}));
+  const auto native = subsystem::make_native_subsystem("s", models::make_built_in_model("two_mass.right"));
   const auto& parameters = native->variables().parameters;
   const auto change_time = std::find_if(parameters.begin(), parameters.end(),
                                         [](const Variable& parameter) { return parameter.name == "change_time"; });
@@ -251,12 +251,12 @@ TEST(FmuSubsystem, of_fmi_3_announces_events_and_ends_its_steps_there) {
 
 TEST(FmuSubsystem, that_does_not_react_to_its_inputs_at_the_start_is_taken_at_its_word) {
   // The controller of the car acts from 10 s on, on the slope of its input: constant inputs would be wrong.
-  EXPECT_EQ(make_fmu_subsystem("s", file_of({2, "car.controller"}))->capabilities().input_degree, 1);
-  EXPECT_EQ(make_fmu_subsystem("s", file_of({3, "car.controller"}))->capabilities().input_degree, 3);
+  EXPECT_EQ(subsystem::make_fmu_subsystem("s", file_of({2, "car.controller"}))->capabilities().input_degree, 1);
+  EXPECT_EQ(subsystem::make_fmu_subsystem("s", file_of({3, "car.controller"}))->capabilities().input_degree, 3);
 }
 
 TEST(FmuSubsystem, without_rollback_is_taken_at_its_word_for_linear_inputs) {
-  const auto fmu = make_fmu_subsystem("s", file_of({2, "mechanical.left", "no_rollback"}));
+  const auto fmu = subsystem::make_fmu_subsystem("s", file_of({2, "mechanical.left", "no_rollback"}));
   EXPECT_FALSE(fmu->capabilities().rollback);
   EXPECT_EQ(fmu->facets().rollback, nullptr);
   EXPECT_EQ(fmu->capabilities().input_degree, 1);
@@ -265,8 +265,8 @@ TEST(FmuSubsystem, without_rollback_is_taken_at_its_word_for_linear_inputs) {
 
 TEST(FmuSubsystem, bare_has_no_abilities_and_still_moves) {
   for (const int version : {2, 3}) {
-    const auto fmu = make_fmu_subsystem("s", file_of({version, "mechanical.left", "bare"}));
-    const auto native = make_native_subsystem("s", make_built_in_model("mechanical.left"));
+    const auto fmu = subsystem::make_fmu_subsystem("s", file_of({version, "mechanical.left", "bare"}));
+    const auto native = subsystem::make_native_subsystem("s", models::make_built_in_model("mechanical.left"));
     const Capabilities& can = fmu->capabilities();
     EXPECT_FALSE(can.rollback || can.states || can.linearization || can.state_derivatives);
     EXPECT_EQ(can.input_degree, 0);
@@ -279,7 +279,7 @@ TEST(FmuSubsystem, bare_has_no_abilities_and_still_moves) {
 }
 
 TEST(FmuSubsystem, last_step_does_not_pass_the_stop_time_by_a_rounding) {
-  const auto fmu = make_fmu_subsystem("s", file_of({2, "mechanical.left"}));
+  const auto fmu = subsystem::make_fmu_subsystem("s", file_of({2, "mechanical.left"}));
   const Time stop = 0.3;
   fmu->initialize(0.0, stop);
   step(*fmu, 0.0, 0.1, 0);

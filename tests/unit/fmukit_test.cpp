@@ -72,7 +72,7 @@ class Fmu2 {
 };
 
 std::unique_ptr<Subsystem> native(const char* model) {
-  auto subsystem = make_native_subsystem("native", make_built_in_model(model));
+  auto subsystem = subsystem::make_native_subsystem("native", models::make_built_in_model(model));
   subsystem->initialize(0.0, 10.0);
   return subsystem;
 }

@@ -14,9 +14,10 @@ namespace entrain {
 namespace held_step_test {
 
 std::unique_ptr<Subsystem> changing_mass(const std::string& kind) {
-  auto subsystem = kind == "native"
-                       ? make_native_subsystem("s", make_built_in_model("two_mass.right"))
-                       : make_fmu_subsystem("s", test::fmu_folder() + "/test/strict/" + kind + "/two_mass_right.fmu");
+  auto subsystem =
+      kind == "native"
+          ? subsystem::make_native_subsystem("s", models::make_built_in_model("two_mass.right"))
+          : subsystem::make_fmu_subsystem("s", test::fmu_folder() + "/test/strict/" + kind + "/two_mass_right.fmu");
   subsystem->set_start(*subsystem->variables().find("change_time"), 1.03);  // inside a step of 0.1 s
   subsystem->capabilities();
   return subsystem;
@@ -87,14 +88,15 @@ TEST_P(HeldStepTwin, can_follow_steps_under_polynomials) {
 TEST(HeldStep, is_not_taken_away_with_capabilities) {
   SubsystemDescription restrictions;
   restrictions.rollback = {false, {}};
-  const auto subsystem = restricted(changing_mass("native"), restrictions);
+  const auto subsystem = subsystem::restricted(changing_mass("native"), restrictions);
   EXPECT_NE(subsystem->held_step().function, nullptr);
 }
 
 TEST(HeldStep, is_not_offered_by_model_exchange) {
-  FmuChoice choice;
+  subsystem::FmuChoice choice;
   choice.interface = FmuInterface::ModelExchange;
-  const auto subsystem = make_fmu_subsystem("s", test::fmu_folder() + "/test/strict/2/lotka_volterra_prey.fmu", choice);
+  const auto subsystem =
+      subsystem::make_fmu_subsystem("s", test::fmu_folder() + "/test/strict/2/lotka_volterra_prey.fmu", choice);
   EXPECT_EQ(subsystem->held_step().function, nullptr);
 }
 

@@ -183,7 +183,7 @@ TEST(Ifosmondi, adapts_its_step_to_the_difficulty_within_the_limits) {
 }
 
 SystemDescription estimated_chain() {
-  auto chain = changed(chain_system(7, true), {.method = "ifosmondi", .step = 0.02, .stop = 1.0});
+  auto chain = changed(models::chain_system(7, true), {.method = "ifosmondi", .step = 0.02, .stop = 1.0});
   for (auto& subsystem : chain.subsystems) subsystem.trials = {TrialChoice::Costarica, {}};
   chain.subsystems[2].trials = {TrialChoice::Rollback, {}};
   chain.subsystems[3].input_degree = {1, {}};
@@ -282,7 +282,7 @@ TEST(Ifosmondi, refuses_limits_that_contradict_each_other) {
 }
 
 TEST(JumpDetector, ignores_an_output_that_no_subsystem_reads) {
-  JumpDetector detector;
+  method::JumpDetector detector;
   detector.start(std::vector{0.0, 0.0}, std::vector{OutputId{1}});
   bool found = false;
   for (int k = 1; k <= 20; ++k) {
@@ -293,7 +293,7 @@ TEST(JumpDetector, ignores_an_output_that_no_subsystem_reads) {
 
 TEST(JumpDetector, distinguishes_a_jump_from_a_fast_change) {
   const auto feed = [](double jump) {
-    JumpDetector detector;
+    method::JumpDetector detector;
     std::vector<double> value{0.0};
     detector.start(value, std::vector{OutputId{0}});
     bool found = false;

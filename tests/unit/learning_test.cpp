@@ -36,7 +36,7 @@ Learned short_correction() {
 TEST(LearnedFile, reads_back_to_the_same_bits) {
   const test::TemporaryFolder folder;
   const Learned written = short_correction();
-  std::ofstream(folder / "learned.json") << learned_json(written);
+  std::ofstream(folder / "learned.json") << reporting::learned_json(written);
   const Learned read = read_learned(folder / "learned.json");
   EXPECT_EQ(read.system, written.system);
   EXPECT_EQ(read.step, written.step);
@@ -60,7 +60,7 @@ TEST(LearnedFile, that_is_something_else_is_refused_with_its_name) {
   EXPECT_EQ(read("[1, 2]").text("of"), "learned-format");
   EXPECT_EQ(read(R"({"format": "something"})").text("of"), "learned-format");
   EXPECT_EQ(read(R"({"format": "entrain learned correction 3"})").text("of"), "custom-error");
-  auto cut = learned_json(short_correction());
+  auto cut = reporting::learned_json(short_correction());
   cut.replace(cut.find("\"steps\":3"), 9, "\"steps\":4");
   const Fact short_by_one = read(cut);
   EXPECT_EQ(short_by_one.text("of"), "learned-count");
@@ -96,12 +96,12 @@ TEST(LearnedRun, of_another_grid_or_system_is_refused) {
 
 TEST(LowPass, keeps_constants_and_has_no_phase) {
   std::vector<double> constant(50, 3.0);
-  smooth(constant, 10.0, 1e-3);
+  learning::smooth(constant, 10.0, 1e-3);
   for (const double value : constant) EXPECT_DOUBLE_EQ(value, 3.0);
   // Forwards and backwards: the answer to an impulse far from the ends is symmetric and adds up to it.
   std::vector<double> impulse(4001, 0.0);
   impulse[2000] = 1.0;
-  smooth(impulse, 10.0, 1e-3);
+  learning::smooth(impulse, 10.0, 1e-3);
   double sum = 0.0;
   for (std::size_t k = 0; k <= 2000; ++k) EXPECT_NEAR(impulse[2000 - k], impulse[2000 + k], 1e-15);
   for (const double value : impulse) sum += value;
@@ -110,11 +110,11 @@ TEST(LowPass, keeps_constants_and_has_no_phase) {
 }
 
 TEST(WireRecord, of_a_slow_and_late_output_means_the_line_between_its_exact_values) {
-  LearnedWire wire;
+  learning::LearnedWire wire;
   wire.connection = {OutputId{0}, InputId{0}, 2.0, 1.0};
   wire.late = true;
   wire.source_span = 2;
-  WireRecord record({wire}, 1);
+  learning::WireRecord record({wire}, 1);
   RunSummary summary;
   // Sent at 0, then late by two: 10 belongs to t = 0, 30 to t = 2.
   const double sent[] = {10.0, 10.0, 10.0, 10.0, 30.0};

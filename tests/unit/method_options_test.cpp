@@ -112,7 +112,7 @@ TEST(MissilesLaplace, gaver_stehfest_of_the_paper_gives_nearly_the_same_answer) 
 }
 
 TEST(DefaultMethod, is_the_first_of_the_registry) {
-  EXPECT_EQ(default_method(), built_in_methods().entries().front().traits.name);
+  EXPECT_EQ(default_method(), method::built_in_methods().entries().front().traits.name);
 }
 
 }  // namespace method_options_test

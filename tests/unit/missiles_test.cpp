@@ -25,7 +25,7 @@ SystemDescription prey_and_predator(const std::vector<std::string>& options = {}
 }
 
 TEST(Missiles, linearizes_a_linear_system_once_and_makes_the_first_step_in_pieces) {
-  Simulation simulation(changed(chain_system(5), {.method = "missiles", .step = 0.01, .stop = 1.0}));
+  Simulation simulation(changed(models::chain_system(5), {.method = "missiles", .step = 0.01, .stop = 1.0}));
   const auto& summary = simulation.run();
   ASSERT_EQ(summary.termination, Termination::Completed) << summary.message;
   EXPECT_EQ(summary.linearizations, 5U);
@@ -37,7 +37,7 @@ TEST(Missiles, linearizes_a_linear_system_once_and_makes_the_first_step_in_piece
 
 // The last masses of a long chain move by less than the smallest number, then by next to nothing.
 TEST(Missiles, couples_signals_that_an_excitation_has_hardly_reached) {
-  Simulation simulation(changed(chain_system(250), {.method = "missiles", .step = 0.01, .stop = 0.4}));
+  Simulation simulation(changed(models::chain_system(250), {.method = "missiles", .step = 0.01, .stop = 0.4}));
   const auto& summary = simulation.run();
   EXPECT_EQ(summary.termination, Termination::Completed) << summary.message;
 }
@@ -121,7 +121,7 @@ TEST(Missiles, names_an_output_that_the_coupling_leaves_undetermined) {
 
 /// x' = K u, y = x, with the eigenvalues 2 +- sqrt(2) i of K: fed with itself, what a first step of 1 s estimates of
 /// the growth is a double root, so that any end of the step solves the coupling equations.
-class Spiral final : public LinearModel {
+class Spiral final : public subsystem::LinearModel {
  public:
   Spiral() : LinearModel(table()) {
     Linearization matrices;
@@ -135,9 +135,9 @@ class Spiral final : public LinearModel {
  private:
   static VariableTable table() {
     VariableTable table;
-    table.inputs = {real("u1", "", ""), real("u2", "", "")};
-    table.outputs = {real("x1", "", ""), real("x2", "", "")};
-    table.states = {real("x1", "", "", 1.0), real("x2", "", "", 0.0)};
+    table.inputs = {subsystem::real("u1", "", ""), subsystem::real("u2", "", "")};
+    table.outputs = {subsystem::real("x1", "", ""), subsystem::real("x2", "", "")};
+    table.states = {subsystem::real("x1", "", "", 1.0), subsystem::real("x2", "", "", 0.0)};
     return table;
   }
 };

@@ -61,7 +61,7 @@ std::string edited(std::string text, const std::string& from, const std::string&
 
 std::string failure_of(const std::string& xml) {
   try {
-    parse_model_description(xml, "mass.fmu");
+    subsystem::parse_model_description(xml, "mass.fmu");
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::InvalidSystem);
     EXPECT_EQ(error.fact().subjects.front(), "mass.fmu");
@@ -71,8 +71,8 @@ std::string failure_of(const std::string& xml) {
 }
 
 TEST(ModelDescription, of_fmi_2_is_read) {
-  const auto d = parse_model_description(kTwo, "mass.fmu");
-  EXPECT_EQ(d.version, FmiVersion::Two);
+  const auto d = subsystem::parse_model_description(kTwo, "mass.fmu");
+  EXPECT_EQ(d.version, subsystem::FmiVersion::Two);
   EXPECT_EQ(d.token, "{1}");
   ASSERT_TRUE(d.co_simulation);
   EXPECT_EQ(d.co_simulation->model_identifier, "mass");
@@ -99,8 +99,8 @@ TEST(ModelDescription, of_fmi_2_is_read) {
 }
 
 TEST(ModelDescription, of_fmi_3_is_read) {
-  const auto d = parse_model_description(kThree, "mass.fmu");
-  EXPECT_EQ(d.version, FmiVersion::Three);
+  const auto d = subsystem::parse_model_description(kThree, "mass.fmu");
+  EXPECT_EQ(d.version, subsystem::FmiVersion::Three);
   EXPECT_EQ(d.token, "{3}");
   EXPECT_TRUE(d.co_simulation->rollback && d.co_simulation->directional_derivatives);
   EXPECT_EQ(d.co_simulation->fixed_internal_step, 0.01);
@@ -112,17 +112,17 @@ TEST(ModelDescription, of_fmi_3_is_read) {
   EXPECT_EQ(d.variables[4].array_start, (std::vector<Value>{1.0, 2.0}));
   EXPECT_EQ(d.variables[5].start, Value(std::uint64_t{18446744073709551615U}));  // all 64 bits
   EXPECT_EQ(d.variables[6].start, Value(std::string("a b")));
-  EXPECT_EQ(d.variables[7].type, FmuType::Enumeration);
+  EXPECT_EQ(d.variables[7].type, subsystem::FmuType::Enumeration);
   EXPECT_EQ(d.outputs.size(), 1U);
   EXPECT_FALSE(d.outputs[0].dependencies);
 }
 
 TEST(ModelDescription, makes_ports_of_real_variables_and_parameters_of_the_rest) {
-  const auto ports = ports_of(parse_model_description(kTwo, "mass.fmu"), "mass.fmu");
-  EXPECT_EQ(ports.inputs, (std::vector<ValueReference>{0}));
-  EXPECT_EQ(ports.outputs, (std::vector<ValueReference>{1, 3}));
-  EXPECT_EQ(ports.states, (std::vector<ValueReference>{1}));
-  EXPECT_EQ(ports.derivatives, (std::vector<ValueReference>{2}));
+  const auto ports = subsystem::ports_of(subsystem::parse_model_description(kTwo, "mass.fmu"), "mass.fmu");
+  EXPECT_EQ(ports.inputs, (std::vector<subsystem::ValueReference>{0}));
+  EXPECT_EQ(ports.outputs, (std::vector<subsystem::ValueReference>{1, 3}));
+  EXPECT_EQ(ports.states, (std::vector<subsystem::ValueReference>{1}));
+  EXPECT_EQ(ports.derivatives, (std::vector<subsystem::ValueReference>{2}));
   ASSERT_EQ(ports.unknowns.size(), 2U);  // 'v' is a state: nothing to ask
   EXPECT_EQ(ports.unknowns[0].reference, 2U);
   EXPECT_EQ(ports.unknowns[1].reference, 3U);
@@ -132,8 +132,8 @@ TEST(ModelDescription, makes_ports_of_real_variables_and_parameters_of_the_rest)
   EXPECT_FALSE(ports.feedthrough(0, 0));
   EXPECT_TRUE(ports.feedthrough(1, 0));
 
-  const auto of_three = ports_of(parse_model_description(kThree, "mass.fmu"), "mass.fmu");
-  EXPECT_EQ(of_three.inputs, (std::vector<ValueReference>{10, 13}));
+  const auto of_three = subsystem::ports_of(subsystem::parse_model_description(kThree, "mass.fmu"), "mass.fmu");
+  EXPECT_EQ(of_three.inputs, (std::vector<subsystem::ValueReference>{10, 13}));
   ASSERT_EQ(of_three.table.inputs.size(), 3U);
   EXPECT_EQ(of_three.table.inputs[2].name, "field[2]");
   EXPECT_EQ(of_three.table.inputs[2].start, Value(2.0));
@@ -144,7 +144,7 @@ TEST(ModelDescription, makes_ports_of_real_variables_and_parameters_of_the_rest)
 TEST(ModelDescription, without_a_model_structure_has_outputs_that_depend_on_all_inputs) {
   std::string xml = kTwo;
   xml.erase(xml.find("  <ModelStructure>"), xml.find("</fmiModelDescription>") - xml.find("  <ModelStructure>"));
-  const auto ports = ports_of(parse_model_description(xml, "mass.fmu"), "mass.fmu");
+  const auto ports = subsystem::ports_of(subsystem::parse_model_description(xml, "mass.fmu"), "mass.fmu");
   EXPECT_EQ(ports.outputs.size(), 2U);
   EXPECT_TRUE(ports.states.empty());
   EXPECT_TRUE(ports.feedthrough(0, 0) && ports.feedthrough(1, 0));

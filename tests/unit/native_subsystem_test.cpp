@@ -46,7 +46,7 @@ TEST(NativeSubsystem, names_itself_and_the_time_when_its_model_throws) {
       {Broken::Way::SolverError, ErrorCode::SolverFailed, "custom-error (text = gave up)", 7.25},
   };
   for (const auto& expected : all) {
-    const auto subsystem = make_native_subsystem("pump", std::make_unique<Broken>(expected.fault));
+    const auto subsystem = subsystem::make_native_subsystem("pump", std::make_unique<Broken>(expected.fault));
     subsystem->initialize(0.0, 10.0);
     double y = 0.0;
     try {
@@ -97,14 +97,14 @@ const VariableTable::Place kState{Causality::State, 0};
 const VariableTable::Place kInput{Causality::Input, 0};
 
 TEST(NativeSubsystem, capabilities_follow_the_parameters_before_initialisation) {
-  const auto subsystem = make_native_subsystem("s", std::make_unique<Square>());
+  const auto subsystem = subsystem::make_native_subsystem("s", std::make_unique<Square>());
   EXPECT_FALSE(subsystem->capabilities().feedthrough(0, 0));
   subsystem->set_start(kParameter, Value(2.0));
   EXPECT_TRUE(subsystem->capabilities().feedthrough(0, 0));
 }
 
 TEST(NativeSubsystem, refused_parameters_are_reported_at_their_first_use) {
-  const auto subsystem = make_native_subsystem("s", std::make_unique<Square>());
+  const auto subsystem = subsystem::make_native_subsystem("s", std::make_unique<Square>());
   subsystem->set_start(kParameter, Value(-1.0));
   const auto expect_refusal = [&](const auto& call) {
     try {
@@ -122,7 +122,7 @@ TEST(NativeSubsystem, refused_parameters_are_reported_at_their_first_use) {
 }
 
 TEST(NativeSubsystem, start_values_of_states_and_inputs_are_in_force_after_initialisation) {
-  const auto subsystem = make_native_subsystem("s", std::make_unique<Square>());
+  const auto subsystem = subsystem::make_native_subsystem("s", std::make_unique<Square>());
   subsystem->set_start(kParameter, Value(2.0));
   subsystem->set_start(kState, Value(5.0));
   subsystem->set_start(kInput, Value(1.5));
@@ -133,7 +133,7 @@ TEST(NativeSubsystem, start_values_of_states_and_inputs_are_in_force_after_initi
 }
 
 TEST(NativeSubsystem, default_output_derivatives_are_c_f_plus_d_times_the_input_slope) {
-  const auto subsystem = make_native_subsystem("s", std::make_unique<Square>());
+  const auto subsystem = subsystem::make_native_subsystem("s", std::make_unique<Square>());
   subsystem->set_start(kParameter, Value(2.0));
   subsystem->initialize(0.0, 1.0);
   const double x[] = {3.0}, u[] = {0.5}, du[] = {7.0};
@@ -143,7 +143,7 @@ TEST(NativeSubsystem, default_output_derivatives_are_c_f_plus_d_times_the_input_
 }
 
 TEST(NativeSubsystem, evaluation_for_other_inputs_forgets_the_slopes_of_the_last_step) {
-  const auto subsystem = make_native_subsystem("s", std::make_unique<Square>());
+  const auto subsystem = subsystem::make_native_subsystem("s", std::make_unique<Square>());
   subsystem->set_start(kParameter, Value(2.0));
   subsystem->initialize(0.0, 1.0);
   const double inputs[] = {0.5, 7.0};

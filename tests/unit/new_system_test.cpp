@@ -21,9 +21,9 @@ Variable port(const std::string& name, const std::string& unit = {}) {
 }
 
 /// "input <- output, output (reason)", with ! when it is sure.
-std::vector<std::string> proposed(const std::vector<Part>& parts) {
+std::vector<std::string> proposed(const std::vector<api::Part>& parts) {
   std::vector<std::string> lines;
-  for (const auto& proposal : propose_connections(parts)) {
+  for (const auto& proposal : api::propose_connections(parts)) {
     std::string line = proposal.input + " <-";
     for (const auto& output : proposal.outputs) line += " " + output;
     lines.push_back(line + (proposal.outputs.empty() ? "" : " (" + proposal.reason + ")") + (proposal.sure ? "!" : ""));
@@ -31,8 +31,8 @@ std::vector<std::string> proposed(const std::vector<Part>& parts) {
   return lines;
 }
 
-Part part(const std::string& name, std::vector<Variable> inputs, std::vector<Variable> outputs) {
-  Part result{name, {}};
+api::Part part(const std::string& name, std::vector<Variable> inputs, std::vector<Variable> outputs) {
+  api::Part result{name, {}};
   result.variables.inputs = std::move(inputs);
   result.variables.outputs = std::move(outputs);
   return result;

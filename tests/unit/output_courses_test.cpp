@@ -12,7 +12,7 @@ namespace output_courses_test {
 using Function = std::function<double(Time)>;
 
 /// A run of one subsystem with one output, sampled at these times.
-void record(OutputCourses& courses, const std::vector<Time>& times, const Function& y) {
+void record(verifying::OutputCourses& courses, const std::vector<Time>& times, const Function& y) {
   RunSummary summary;
   summary.subsystems.resize(1);
   std::vector<Signal> signals(3);
@@ -31,9 +31,9 @@ void record(OutputCourses& courses, const std::vector<Time>& times, const Functi
 }
 
 std::vector<double> seen(const std::vector<Time>& wanted, const std::vector<Time>& times, const Function& y) {
-  OutputCourses first;
+  verifying::OutputCourses first;
   record(first, wanted, y);
-  OutputCourses other(&first);
+  verifying::OutputCourses other(&first);
   record(other, times, y);
   EXPECT_EQ(other.outputs.size(), 1U) << "inputs and discrete outputs are none of its business";
   return other.outputs[0].values;

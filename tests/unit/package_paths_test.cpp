@@ -73,9 +73,9 @@ TEST_F(PackagePath, into_a_package_in_a_package_takes_the_inner_one_out_once) {
   const std::string restored = before == nullptr ? "/tmp" : before;
   ::setenv("TMPDIR", temporary.path().c_str(), 1);
   {
-    const OpenArchives kept;
-    const LocatedFile prey(folder_ / "outer.ssp/deep/inner.ssp/resources/prey.fmu");
-    const LocatedFile predator(folder_ / "outer.ssp/deep/inner.ssp/resources/predator.fmu");
+    const base::OpenArchives kept;
+    const base::LocatedFile prey(folder_ / "outer.ssp/deep/inner.ssp/resources/prey.fmu");
+    const base::LocatedFile predator(folder_ / "outer.ssp/deep/inner.ssp/resources/predator.fmu");
     EXPECT_TRUE(fs::exists(prey.path()) && fs::exists(predator.path()));
     const auto folders = std::distance(fs::directory_iterator(temporary.path()), fs::directory_iterator());
     EXPECT_EQ(folders, 3) << "one for each FMU, one for the package around them";

@@ -63,7 +63,7 @@ void expect_same_bits(double actual, double expected) {
 
 class Format : public testing::TestWithParam<const char*> {
  protected:
-  std::filesystem::path file() const { return folder_ / results_file_name(GetParam()); }
+  std::filesystem::path file() const { return folder_ / recording::results_file_name(GetParam()); }
   void record_rows(std::size_t rows) {
     Recorder recorder(file(), in_format(GetParam()));
     record(recorder, rows);

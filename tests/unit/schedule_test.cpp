@@ -115,7 +115,7 @@ TEST(ScheduleInASystemFile, is_checked) {
     std::vector<Problem> problems;
     std::string text(kPrey);
     text.resize(text.find("\"prey.alpha\""));
-    const auto system = parse_system(text + line, "test.toml", problems);
+    const auto system = description::parse_system(text + line, "test.toml", problems);
     if (!problems.empty()) return test::outline(problems.front());
     try {
       const Simulation simulation(system);

@@ -46,7 +46,7 @@ std::string chain(const Units& units, const std::string& first = "offset=\"5\"",
 SystemDescription read(const std::string& ssd, std::vector<Problem>& problems) {
   const test::TemporaryFolder folder;
   test::write_text(folder / "a.ssd", ssd);
-  return read_ssp(folder / "a.ssd", problems);
+  return description::read_ssp(folder / "a.ssd", problems);
 }
 
 ConnectionDescription connection_of(const std::string& ssd) {
@@ -119,7 +119,7 @@ TEST(SspValuesInAComponent, lie_beside_an_ssd_and_inside_a_package) {
   test::write_text(folder / "packed.ssd", bound_to("source=\"inner.ssp\"", "resources/v.ssv"));
   for (const char* file : {"beside.ssd", "packed.ssd"}) {
     std::vector<Problem> problems;
-    const auto system = read_ssp(folder / file, problems);
+    const auto system = description::read_ssp(folder / file, problems);
     ASSERT_TRUE(problems.empty()) << test::outline(problems.front());
     EXPECT_EQ(system.subsystems.at(0).optional_start.at("k").value, Value(7.0)) << file;
   }
@@ -132,7 +132,7 @@ TEST(SspPackage, reaches_nothing_outside_by_any_path) {
   const auto message = [&](const std::string& ssd) {
     test::write_archive(folder / "a.ssp", {{"SystemStructure.ssd", ssd}});
     std::vector<Problem> problems;
-    read_ssp(folder / "a.ssp", problems);
+    description::read_ssp(folder / "a.ssp", problems);
     return problems.empty() ? "accepted" : test::outline(problems.front().fact);
   };
   for (const std::string& source : {absolute, (folder / "v.ssv").string(), std::string("../v.ssv")}) {

@@ -31,7 +31,7 @@ class Ssp : public testing::Test {
  protected:
   SystemDescription read(const std::string& ssd) {
     test::write_text(folder_ / "a.ssd", ssd);
-    return read_ssp(folder_ / "a.ssd", problems_);
+    return description::read_ssp(folder_ / "a.ssd", problems_);
   }
   /// The only problem; "none" without one.
   std::string problem(const std::string& ssd) {
@@ -212,20 +212,20 @@ TEST_F(Ssp, values_have_the_type_that_is_written) {
   EXPECT_EQ(start.at("r").unit, "m");
   std::vector<Problem> none;
   const auto text = system_text(system);
-  EXPECT_EQ(system_text(parse_system(text, "a.toml", none)), text);
+  EXPECT_EQ(system_text(description::parse_system(text, "a.toml", none)), text);
   EXPECT_TRUE(none.empty());
 }
 
 TEST(Uri, of_a_component_becomes_a_path) {
   std::string fragment;
-  EXPECT_EQ(path_of_uri("resources/a%20b.fmu", fragment), "resources/a b.fmu");
-  EXPECT_EQ(path_of_uri("file:///tmp/a.fmu", fragment), "/tmp/a.fmu");
-  EXPECT_EQ(path_of_uri("resources\\a.fmu", fragment), "resources/a.fmu");
-  EXPECT_EQ(path_of_uri("b.ssp#Variant%20B.ssd", fragment), "b.ssp");
+  EXPECT_EQ(description::path_of_uri("resources/a%20b.fmu", fragment), "resources/a b.fmu");
+  EXPECT_EQ(description::path_of_uri("file:///tmp/a.fmu", fragment), "/tmp/a.fmu");
+  EXPECT_EQ(description::path_of_uri("resources\\a.fmu", fragment), "resources/a.fmu");
+  EXPECT_EQ(description::path_of_uri("b.ssp#Variant%20B.ssd", fragment), "b.ssp");
   EXPECT_EQ(fragment, "Variant B.ssd");
-  EXPECT_EQ(uri_of_path("resources/\xc3\xa4 b.fmu"), "resources/%C3%A4%20b.fmu");
+  EXPECT_EQ(description::uri_of_path("resources/\xc3\xa4 b.fmu"), "resources/%C3%A4%20b.fmu");
   for (const char* bad : {"http://a/b", "a%00b", "file://host/a", "a%ffb"})
-    EXPECT_THROW(path_of_uri(bad, fragment), Error);
+    EXPECT_THROW(description::path_of_uri(bad, fragment), Error);
 }
 
 TEST(LocatedFile, is_taken_out_of_archives_in_archives) {
@@ -234,13 +234,13 @@ TEST(LocatedFile, is_taken_out_of_archives_in_archives) {
   test::write_archive(folder / "outer.ssp", {{"resources/inner.ssp", test::text_of(folder / "inner.ssp")}});
   fs::path taken;
   {
-    const LocatedFile file(folder / "outer.ssp/resources/inner.ssp/r/text");
+    const base::LocatedFile file(folder / "outer.ssp/resources/inner.ssp/r/text");
     taken = file.path();
     EXPECT_EQ(test::text_of(taken), "hello");
   }
   EXPECT_FALSE(fs::exists(taken));
-  EXPECT_EQ(LocatedFile(folder / "inner.ssp").path(), folder / "inner.ssp");
-  EXPECT_THROW(LocatedFile(folder / "outer.ssp/resources/none"), Error);
+  EXPECT_EQ(base::LocatedFile(folder / "inner.ssp").path(), folder / "inner.ssp");
+  EXPECT_THROW(base::LocatedFile(folder / "outer.ssp/resources/none"), Error);
 }
 
 }  // namespace ssp_test

@@ -9,7 +9,7 @@
 namespace entrain {
 namespace step_scheduler_test {
 
-using Constraints = StepScheduler::Constraints;
+using Constraints = method::StepScheduler::Constraints;
 
 Constraints imposed(Duration step, Duration offset = 0.0) {
   return {step, offset, 0.0, kNever};
@@ -39,8 +39,8 @@ Graph graph_of(std::size_t size, const std::vector<Wire>& wires) {
 
 /// Communication times of each subsystem when every subsystem always requests the same.
 std::vector<std::vector<Time>> times_of(const Graph& graph, std::vector<Constraints> constraints, Time stop,
-                                        const std::vector<StepScheduler::Request>& requests) {
-  StepScheduler scheduler;
+                                        const std::vector<method::StepScheduler::Request>& requests) {
+  method::StepScheduler scheduler;
   std::vector<std::vector<Time>> times(graph.subsystems());
   scheduler.start(graph, std::move(constraints), 0.0, stop);
   std::vector<SubsystemId> due;
@@ -56,7 +56,7 @@ std::vector<std::vector<Time>> times_of(const Graph& graph, std::vector<Constrai
   return times;
 }
 
-StepScheduler::Request request(Duration proposal, Time event = kNever) {
+method::StepScheduler::Request request(Duration proposal, Time event = kNever) {
   return {proposal, event};
 }
 
@@ -141,7 +141,7 @@ TEST(StepScheduler, events_and_the_stop_are_met_exactly_without_short_remainders
   EXPECT_EQ(remainder[0].back(), 0.95);
   EXPECT_NEAR(remainder[0][2], 0.775, 1e-15);  // half of the 0.35 that are left: 0.3 would leave 0.05
 
-  StepScheduler scheduler;
+  method::StepScheduler scheduler;
   scheduler.start(graph, {variable()}, 0.0, 1.0);
   std::vector<SubsystemId> due{SubsystemId{0}};
   scheduler.plan(0.0, due, std::vector{request(0.7, 0.123)});
@@ -154,7 +154,7 @@ TEST(StepScheduler, subsystem_that_only_reads_steps_with_its_sources_and_none_wa
       times_of(graph, {variable(), variable(), variable()}, 1.0, {request(0.25), request(0.5), request(0.01)});
   EXPECT_EQ(times[0], (std::vector<Time>{0.25, 0.5, 0.75, 1.0}));
   EXPECT_EQ(times[2], times[0]);
-  StepScheduler scheduler;
+  method::StepScheduler scheduler;
   scheduler.start(graph, {variable(), variable(), variable()}, 0.0, 1.0);
   EXPECT_TRUE(scheduler.only_reads(SubsystemId{2}));
   EXPECT_FALSE(scheduler.only_reads(SubsystemId{0}));
@@ -188,7 +188,7 @@ TEST(StepScheduler, steps_are_never_below_the_minimum_however_short_the_steps_of
 }
 
 TEST(StepScheduler, an_event_nearer_than_the_minimal_step_is_not_met) {
-  StepScheduler scheduler;
+  method::StepScheduler scheduler;
   scheduler.start(graph_of(1, {}), {variable(0.1)}, 0.0, 1.0);
   std::vector<SubsystemId> due{SubsystemId{0}};
   scheduler.plan(0.0, due, std::vector{request(0.3, 0.05)});
@@ -211,10 +211,10 @@ TEST(StepScheduler, limits_that_do_not_fill_the_run_leave_the_rest_of_it_to_a_sh
 
 TEST(StepScheduler, takes_a_plan_back) {
   const auto graph = graph_of(3, {{0, 1}, {1, 2}, {2, 0}});
-  StepScheduler scheduler;
+  method::StepScheduler scheduler;
   scheduler.start(graph, {imposed(0.03), variable(), imposed(0.05)}, 0.0, 1.0);
   std::vector<SubsystemId> due{SubsystemId{0}, SubsystemId{1}, SubsystemId{2}};
-  std::vector<StepScheduler::Request> requests{request(kNever), request(0.04), request(kNever)};
+  std::vector<method::StepScheduler::Request> requests{request(kNever), request(0.04), request(kNever)};
   scheduler.plan(0.0, due, requests);
   Time now = scheduler.next(due);  // 0.03: the first two
   auto before = scheduler.memory();
@@ -236,8 +236,8 @@ TEST(StepScheduler, takes_a_plan_back) {
 TEST(StepScheduler, goes_on_from_what_it_remembered) {
   const auto graph = graph_of(3, {{0, 1}, {1, 2}, {2, 0}});
   const std::vector<Constraints> constraints{imposed(0.03), variable(), imposed(0.05)};
-  const std::vector<StepScheduler::Request> requests{request(kNever), request(0.02), request(kNever)};
-  StepScheduler first;
+  const std::vector<method::StepScheduler::Request> requests{request(kNever), request(0.02), request(kNever)};
+  method::StepScheduler first;
   first.start(graph, constraints, 0.0, 1.0);
   std::vector<SubsystemId> due{SubsystemId{0}, SubsystemId{1}, SubsystemId{2}};
   Time now = 0.0;
@@ -245,7 +245,7 @@ TEST(StepScheduler, goes_on_from_what_it_remembered) {
     first.plan(now, due, requests);
     now = first.next(due);
   }
-  StepScheduler second;
+  method::StepScheduler second;
   second.start(graph, constraints, 0.0, 1.0);
   second.restore(first.memory());
   auto due_again = due;

@@ -120,8 +120,8 @@ TEST(SummaryJson, empty_system_is_an_object_too) {
 
 TEST(ReplaceFile, leaves_nothing_but_the_new_content) {
   const TemporaryFolder folder;
-  replace_file(folder / "run.json", summary_json({}));
-  replace_file(folder / "run.json", summary_json(example()));
+  base::replace_file(folder / "run.json", summary_json({}));
+  base::replace_file(folder / "run.json", summary_json(example()));
   EXPECT_EQ(text_of(folder / "run.json"), summary_json(example()));
   const std::filesystem::directory_iterator files(folder.path());
   EXPECT_EQ(std::distance(begin(files), end(files)), 1);
@@ -130,8 +130,8 @@ TEST(ReplaceFile, leaves_nothing_but_the_new_content) {
 TEST(ReplaceFile, failure_keeps_the_old_content_and_leaves_no_temporary_file) {
   const TemporaryFolder folder;
   std::filesystem::create_directories(folder / "run.json/occupied");
-  EXPECT_THROW(replace_file(folder / "run.json", "x"), Error);
-  EXPECT_THROW(replace_file(folder / "nowhere/run.json", "x"), Error);
+  EXPECT_THROW(base::replace_file(folder / "run.json", "x"), Error);
+  EXPECT_THROW(base::replace_file(folder / "nowhere/run.json", "x"), Error);
   const std::filesystem::directory_iterator files(folder.path());
   EXPECT_EQ(std::distance(begin(files), end(files)), 1);
 }

@@ -41,25 +41,25 @@ std::string error_of(ErrorCode code, Call&& call) {
 }
 
 std::string search_error(const fs::path& path) {
-  return error_of(ErrorCode::FileFailed, [&] { find_system_file(path); });
+  return error_of(ErrorCode::FileFailed, [&] { description::find_system_file(path); });
 }
 
 std::string read_error(const fs::path& path) {
   std::vector<Problem> problems;
-  return error_of(ErrorCode::FileFailed, [&] { read_system(path, problems); });
+  return error_of(ErrorCode::FileFailed, [&] { description::read_system(path, problems); });
 }
 
 TEST_F(SystemFile, is_the_file_itself) {
   const auto file = write("case.toml", "");
-  EXPECT_EQ(find_system_file(file), file);
+  EXPECT_EQ(description::find_system_file(file), file);
 }
 
 TEST_F(SystemFile, is_system_toml_in_a_folder_or_else_the_only_toml) {
   const auto only = write("case.toml", "");
   write("notes.txt", "");
-  EXPECT_EQ(find_system_file(folder_), only);
+  EXPECT_EQ(description::find_system_file(folder_), only);
   const auto named = write("system.toml", "");
-  EXPECT_EQ(find_system_file(folder_), named);
+  EXPECT_EQ(description::find_system_file(folder_), named);
 }
 
 TEST_F(SystemFile, search_reports_what_it_looked_for) {
@@ -82,7 +82,7 @@ TEST_F(SystemFile, search_survives_paths_that_cannot_exist) {
 TEST_F(SystemFile, is_read_with_its_path_in_every_position) {
   const auto file = write("case.toml", "[subsystems.a]\nmodle = \"tough\"\n");
   std::vector<Problem> problems;
-  const auto system = read_system(file, problems);
+  const auto system = description::read_system(file, problems);
   EXPECT_EQ(system.name, "case");
   EXPECT_EQ(system.file, file);
   ASSERT_EQ(problems.size(), 2U);
@@ -105,8 +105,8 @@ TEST_F(SystemFile, that_is_huge_is_refused_before_it_is_read) {
 
 TEST_F(SystemFile, that_is_empty_or_binary_is_a_problem_with_its_place) {
   std::vector<Problem> problems;
-  read_system(write("empty.toml", ""), problems);
-  read_system(write("binary.toml", "\n\xff\xfe\x01"), problems);
+  description::read_system(write("empty.toml", ""), problems);
+  description::read_system(write("binary.toml", "\n\xff\xfe\x01"), problems);
   ASSERT_EQ(problems.size(), 2U);
   EXPECT_EQ(problems[0].fact.code, FactCode::NoSubsystems);
   EXPECT_EQ(problems[1].where.line, 2);
@@ -206,7 +206,7 @@ void expect_equal(const SubsystemDescription& a, const SubsystemDescription& b) 
   EXPECT_EQ(a.fmu, b.fmu);
   ASSERT_EQ(a.start.size(), b.start.size());
   for (const auto& [name, written] : a.start) EXPECT_EQ(written.value, b.start.at(name).value) << name;
-  for_each_subsystem_key(
+  description::for_each_subsystem_key(
       [&](const auto& key) { EXPECT_EQ(value_of(a.*key.field), value_of(b.*key.field)) << key.name; });
 }
 
@@ -241,7 +241,7 @@ void expect_equal(const SystemDescription& a, const SystemDescription& b) {
 void expect_round_trip(const SystemDescription& system) {
   const std::string text = system_text(system);
   std::vector<Problem> problems;
-  const auto read_back = parse_system(text, "written.toml", problems);
+  const auto read_back = description::parse_system(text, "written.toml", problems);
   for (const auto& problem : problems) ADD_FAILURE() << to_string(problem) << '\n' << text;
   expect_equal(system, read_back);
 }
@@ -319,8 +319,8 @@ class Example : public testing::TestWithParam<const char*> {};
 
 TEST_P(Example, reads_without_problems_and_survives_being_written) {
   std::vector<Problem> problems;
-  const auto file = find_system_file(fs::path(test::examples_folder()) / GetParam());
-  const auto system = read_system(file, problems);
+  const auto file = description::find_system_file(fs::path(test::examples_folder()) / GetParam());
+  const auto system = description::read_system(file, problems);
   for (const auto& problem : problems) ADD_FAILURE() << to_string(problem);
   EXPECT_EQ(system.name, GetParam());
   EXPECT_TRUE(system.stop && system.step);

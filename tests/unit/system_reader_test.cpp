@@ -11,14 +11,14 @@ using Texts = std::vector<std::string>;
 
 SystemDescription parsed(std::string_view text) {
   std::vector<Problem> problems;
-  auto description = parse_system(text, "system.toml", problems);
+  auto description = description::parse_system(text, "system.toml", problems);
   for (const auto& problem : problems) ADD_FAILURE() << to_string(problem);
   return description;
 }
 
 Texts problems_of(std::string_view text) {
   std::vector<Problem> problems;
-  parse_system(text, "system.toml", problems);
+  description::parse_system(text, "system.toml", problems);
   Texts texts;
   for (const auto& problem : problems) texts.push_back(test::outline(problem));
   return texts;
@@ -169,10 +169,10 @@ TEST(SystemReader, leaves_empty_what_is_not_written) {
 
 TEST(SystemReader, names_the_system_after_its_file_or_folder) {
   std::vector<Problem> problems;
-  EXPECT_EQ(parse_system("", "cases/prey.toml", problems).name, "prey");
-  EXPECT_EQ(parse_system("", "cases/hunt/system.toml", problems).name, "hunt");
-  EXPECT_EQ(parse_system("", "cases/hunt/./system.toml", problems).name, "hunt");
-  EXPECT_EQ(parse_system("", "/system.toml", problems).name, "system");
+  EXPECT_EQ(description::parse_system("", "cases/prey.toml", problems).name, "prey");
+  EXPECT_EQ(description::parse_system("", "cases/hunt/system.toml", problems).name, "hunt");
+  EXPECT_EQ(description::parse_system("", "cases/hunt/./system.toml", problems).name, "hunt");
+  EXPECT_EQ(description::parse_system("", "/system.toml", problems).name, "system");
 }
 
 TEST(SystemReader, reports_unknown_keys_with_line_and_suggestion) {
@@ -398,7 +398,7 @@ TEST(SystemValues, are_checked_for_systems_made_by_a_program_too) {
   system.subsystems[0].name = system.subsystems[1].name = "a";
   system.step = Written<double>{-1.0, {}};
   std::vector<Problem> problems;
-  check_values(system, problems);
+  description::check_values(system, problems);
   ASSERT_EQ(problems.size(), 2U);
   EXPECT_EQ(test::outline(problems[0]), "out-of-range run.step (range = greater than 0 s, value = -1)");
   EXPECT_EQ(test::outline(problems[1]), "subsystem-twice a");
@@ -406,7 +406,7 @@ TEST(SystemValues, are_checked_for_systems_made_by_a_program_too) {
 
 TEST(SystemReader, takes_an_fmu_instead_of_a_model) {
   std::vector<Problem> problems;
-  const auto system = parse_system("[subsystems.a]\nfmu = \"parts/a.fmu\"\n", "system.toml", problems);
+  const auto system = description::parse_system("[subsystems.a]\nfmu = \"parts/a.fmu\"\n", "system.toml", problems);
   EXPECT_TRUE(problems.empty());
   EXPECT_EQ(system.subsystems.at(0).fmu, "parts/a.fmu");
   EXPECT_EQ(system.subsystems.at(0).fmu_where.line, 2);

@@ -36,11 +36,11 @@ class DiscreteRecorder : public Observer {
 
 /// Cells of the last row of a results.csv, by the name of their column.
 std::map<std::string, std::string> last_row(const std::filesystem::path& file) {
-  const std::string content = read_csv_text(file);
+  const std::string content = base::read_csv_text(file);
   std::string_view text = content;
-  const auto header = take_csv_record(text).value();
+  const auto header = base::take_csv_record(text).value();
   std::vector<std::string> row;
-  while (!text.empty()) row = take_csv_record(text).value();
+  while (!text.empty()) row = base::take_csv_record(text).value();
   std::map<std::string, std::string> cells;
   for (std::size_t i = 0; i < header.size(); ++i) cells[header[i]] = row.at(i);
   return cells;

@@ -14,8 +14,8 @@ namespace unit_texts_test {
 
 using test::problems_of;
 
-UnitConversion conversion(std::string_view from, std::string_view to) {
-  return unit_conversion(unit_meaning(from).value(), unit_meaning(to).value()).value();
+base::UnitConversion conversion(std::string_view from, std::string_view to) {
+  return base::unit_conversion(base::unit_meaning(from).value(), base::unit_meaning(to).value()).value();
 }
 
 struct Pair {
@@ -48,15 +48,15 @@ TEST(UnitTexts, that_look_like_prefixes_have_their_own_meaning) {
   EXPECT_DOUBLE_EQ(conversion("ft", "m").factor, 0.3048);  // no femtotonnes
   EXPECT_DOUBLE_EQ(conversion("cd", "cd").factor, 1.0);
   EXPECT_DOUBLE_EQ(conversion("PS", "W").factor, 735.49875);  // no petasiemens
-  EXPECT_EQ(unit_meaning("kt"), std::nullopt);                // a knot to some, a thousand tonnes to others
-  EXPECT_EQ(unit_meaning("kkg"), std::nullopt);
-  EXPECT_EQ(unit_meaning("mmin"), std::nullopt);
+  EXPECT_EQ(base::unit_meaning("kt"), std::nullopt);          // a knot to some, a thousand tonnes to others
+  EXPECT_EQ(base::unit_meaning("kkg"), std::nullopt);
+  EXPECT_EQ(base::unit_meaning("mmin"), std::nullopt);
 }
 
 TEST(UnitTexts, that_are_no_units_are_not_known) {
   for (const char* text : {"(", ")", "()", "(m", "m)", "m(s)", "m//s", "m.", "m^", "m^^2", "m2s", "2m", "m^10", "k",
                            "furlong", "(((((((((m)))))))))", "m\xC2"}) {
-    EXPECT_EQ(unit_meaning(text), std::nullopt) << text;
+    EXPECT_EQ(base::unit_meaning(text), std::nullopt) << text;
   }
 }
 

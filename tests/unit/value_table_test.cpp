@@ -56,10 +56,11 @@ TEST_F(ValueTables, must_fit_the_types_of_both_ends) {
   EXPECT_EQ(test::problems_of(system("{}", "\"a.y\" = { to = \"b.x\", table = [[1, 1]] }\n")),
             "test.toml:11: table-of-reals a.y; write factor and offset");
   std::vector<Problem> problems;
-  parse_system(two("{}",
-                   "\"a.j\" = { to = \"b.i\", table = [[1]] }\n\"a.f\" = { to = \"b.e\", table = [[1, 2]], factor = "
-                   "2.0 }\n"),
-               "a.toml", problems);
+  description::parse_system(
+      two("{}",
+          "\"a.j\" = { to = \"b.i\", table = [[1]] }\n\"a.f\" = { to = \"b.e\", table = [[1, 2]], factor = "
+          "2.0 }\n"),
+      "a.toml", problems);
   ASSERT_EQ(problems.size(), 2U);
   EXPECT_EQ(test::outline(problems[0]),
             "a.toml:11: not-value-pairs connections.\"a.j\".table; such as [[0, 10], [1, 20]]");
@@ -103,7 +104,7 @@ std::string integers(const std::string& entries) {
 TEST_F(ValueTables, are_chained_through_systems) {
   const auto read = [&](const std::string& outside, const std::string& inside, std::vector<Problem>& problems) {
     test::write_text(folder_ / "n.ssd", nested(outside, inside));
-    return read_ssp(folder_ / "n.ssd", problems);
+    return description::read_ssp(folder_ / "n.ssd", problems);
   };
   const std::string first = integers(R"(<MapEntry source="1" target="10"/><MapEntry source="2" target="20"/>)");
   std::vector<Problem> problems;

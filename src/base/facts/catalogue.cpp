@@ -672,8 +672,8 @@ constexpr auto kReports = std::to_array<FactEntry>({
 });
 
 constexpr auto kCatalogue = [] {
-  std::array<FactEntry, kReports.size() + kErrors.size()> all{};
-  std::copy(kErrors.begin(), kErrors.end(), std::copy(kReports.begin(), kReports.end(), all.begin()));
+  std::array<FactEntry, kReports.size() + base::kErrors.size()> all{};
+  std::copy(base::kErrors.begin(), base::kErrors.end(), std::copy(kReports.begin(), kReports.end(), all.begin()));
   return all;
 }();
 

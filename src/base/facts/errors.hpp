@@ -4,7 +4,7 @@
 
 #include "entrain/fact_codes.hpp"
 
-namespace entrain {
+namespace entrain::base {
 
 /// The end of the catalogue: what is thrown as an Error, in the order of the enumeration.
 inline constexpr auto kErrors = [] {
@@ -147,8 +147,7 @@ inline constexpr auto kErrors = [] {
       {NoMethodMade, Error, "no-method-made", "a factory of methods returns none", ""},
       {MethodNameRefused, Error, "method-name-refused",
        "a method cannot be called '{0}': {?taken|the name is taken}{!taken|give it a name}", ""},
-      {StepsBeyondPlan, Error, "steps-beyond-plan",
-       "a run made {steps} macro steps where {planned} were planned", ""},
+      {StepsBeyondPlan, Error, "steps-beyond-plan", "a run made {steps} macro steps where {planned} were planned", ""},
       {NothingToLearn, Error, "nothing-to-learn",
        "there is nothing to learn: no connected output follows an input at once", ""},
       {RunDidNotComplete, Error, "run-did-not-complete", "{0}{?method| with {method}} did not complete: {why}", ""},
@@ -311,4 +310,4 @@ inline constexpr auto kErrors = [] {
   });
 }();
 
-}  // namespace entrain
+}  // namespace entrain::base

@@ -12,7 +12,7 @@
 #include "base/grid.hpp"
 #include "entrain/fact_codes.hpp"
 
-namespace entrain {
+namespace entrain::method {
 namespace {
 
 // An error of so many tolerances that no order foresaw is a jump, not a step that was a little too long; nor is it one
@@ -141,7 +141,7 @@ void F3ornits::plan(CoupledSystem& system) {
   for (const SubsystemId s : due_) {
     Time event = events_.next(s);
     for (const SubsystemId source : scheduler_.sources(s)) event = std::min(event, events_.next(source));
-    requests_[s].event = reached(now_, event) ? kNever : event;
+    requests_[s].event = base::reached(now_, event) ? kNever : event;
   }
   scheduler_.plan(now_, due_, requests_);
   for (const SubsystemId s : due_) begin_step(system, s);
@@ -167,7 +167,7 @@ void F3ornits::begin_step(CoupledSystem& system, SubsystemId s) {
   const auto sources = scheduler_.sources(s);
   const bool outlasts = std::any_of(sources.begin(), sources.end(), [&](SubsystemId source) {
     const Time valid_until = scheduler_.end(source);
-    return valid_until == kNever || !reached(valid_until, end);  // never: it makes no more steps
+    return valid_until == kNever || !base::reached(valid_until, end);  // never: it makes no more steps
   });
   if (outlasts) ++member.reads_past_validity;
 }
@@ -366,11 +366,11 @@ void F3ornits::put_back_changed() {
 }
 
 MethodMemory F3ornits::memory() const {
-  return {step_, {}, to_bytes(*this)};
+  return {step_, {}, base::to_bytes(*this)};
 }
 
 void F3ornits::restore(const MethodMemory& memory) {
-  from_bytes(memory.bytes, *this);
+  base::from_bytes(memory.bytes, *this);
 }
 
 // Options.
@@ -551,4 +551,4 @@ void F3ornits::own_values(std::span<double> values) const {
   }
 }
 
-}  // namespace entrain
+}  // namespace entrain::method

@@ -11,15 +11,23 @@
 #include "methods/event_tracker.hpp"
 #include "methods/step_controller.hpp"
 
-namespace entrain {
+namespace entrain::method {
 
 /// How estimates are fitted to the samples.
 enum class Calibration { Extrapolation, LeastSquares };
+
+}  // namespace entrain::method
+
+namespace entrain {
 template <>
-struct ChoiceNames<Calibration> {
-  static constexpr std::array<ChoiceName<Calibration>, 2> all{
-      {{Calibration::Extrapolation, "extrapolation"}, {Calibration::LeastSquares, "cls"}}};
+struct ChoiceNames<method::Calibration> {
+  static constexpr std::array<ChoiceName<method::Calibration>, 2> all{
+      {{method::Calibration::Extrapolation, "extrapolation"}, {method::Calibration::LeastSquares, "cls"}}};
 };
+
+}  // namespace entrain
+
+namespace entrain::method {
 
 struct F3ornitsOptions {
   Calibration calibration = Calibration::Extrapolation;
@@ -79,7 +87,7 @@ class F3ornits final : public Method {
 
  private:
   struct Output {
-    SignalRange range;
+    base::SignalRange range;
     double error = 0.0;     // of the latest sample, in units of the tolerance
     bool controls = false;  // the step size: a subsystem reads it, or none reads any output of its subsystem
     bool doubted = false;   // imposed steps: the latest sample may lie behind a jump, which the next one shows
@@ -189,4 +197,4 @@ class F3ornits final : public Method {
   Before before_;
 };
 
-}  // namespace entrain
+}  // namespace entrain::method

@@ -5,7 +5,7 @@
 
 #include "numerics/polynomial.hpp"
 
-namespace entrain {
+namespace entrain::method {
 
 void OutputEstimate::begin(Time t, double value) {
   times_[0] = t;
@@ -72,12 +72,12 @@ OutputEstimate::Choice OutputEstimate::best_order(Time t, double value, int high
 void OutputEstimate::carry_on(const Settings& settings) {
   const auto samples = static_cast<std::size_t>(order_) + 1;
   if (settings.least_squares && order_ > 0) {  // the choice of this order took as many samples
-    fit_through_first({times_.data(), samples + 1}, {values_.data(), samples + 1}, order_, polynomial_);
+    numerics::fit_through_first({times_.data(), samples + 1}, {values_.data(), samples + 1}, order_, polynomial_);
     return;
   }
   std::array<double, kMaxInputDegree + 1> nodes{};
   for (std::size_t r = 0; r < samples; ++r) nodes[r] = times_[r] - times_[0];
-  interpolate({nodes.data(), samples}, {values_.data(), samples}, polynomial_);
+  numerics::interpolate({nodes.data(), samples}, {values_.data(), samples}, polynomial_);
 }
 
-}  // namespace entrain
+}  // namespace entrain::method

@@ -7,7 +7,7 @@
 
 #include "entrain/subsystem.hpp"
 
-namespace entrain {
+namespace entrain::method {
 
 /// The past of one output and the polynomial that carries it on, of the order that would have served best on the
 /// latest step (F3ORNITS, section 3.1; docs/theory/f3ornits.md).
@@ -70,4 +70,4 @@ class OutputEstimate {
   std::uint64_t cuts_ = 0;
 };
 
-}  // namespace entrain
+}  // namespace entrain::method

@@ -6,7 +6,7 @@
 
 #include "base/grid.hpp"
 
-namespace entrain {
+namespace entrain::method {
 namespace {
 
 // A remainder below this share of a step is rounding, not a step (as in Grid).
@@ -73,7 +73,7 @@ Time StepScheduler::imposed_end(SubsystemId s) {
 Time StepScheduler::prescribed_end(SubsystemId s, Time now) const {
   const auto& times = constraints_[s].prescribed;
   auto next = std::upper_bound(times.begin(), times.end(), now);
-  if (next != times.end() && same_time(*next, now)) ++next;
+  if (next != times.end() && base::same_time(*next, now)) ++next;
   return next == times.end() ? kNever : *next;
 }
 
@@ -204,7 +204,7 @@ Time StepScheduler::next(std::vector<SubsystemId>& due) {
   due.clear();
   if (memory_.queue.empty()) return kNever;
   const Time now = memory_.queue.front().first;
-  while (!memory_.queue.empty() && reached(now, memory_.queue.front().first)) {
+  while (!memory_.queue.empty() && base::reached(now, memory_.queue.front().first)) {
     std::pop_heap(memory_.queue.begin(), memory_.queue.end(), std::greater<>());
     due.emplace_back(memory_.queue.back().second);
     memory_.queue.pop_back();
@@ -226,4 +226,4 @@ void StepScheduler::take_back(std::span<const SubsystemId> begun, std::span<cons
   for (const SubsystemId s : begun) planning_[s] = 0;
 }
 
-}  // namespace entrain
+}  // namespace entrain::method

@@ -9,7 +9,7 @@
 #include "entrain/graph.hpp"
 #include "entrain/subsystem.hpp"
 
-namespace entrain {
+namespace entrain::method {
 
 /// Plans when each subsystem communicates, with steps of its own: the scheduler of F3ORNITS, which the paper leaves
 /// open (docs/theory/f3ornits.md).
@@ -23,7 +23,7 @@ class StepScheduler {
     Duration offset = 0.0;
     Duration min_step = 0.0;  ///< requested; > 0 unless imposed. Only the last step of the run may have to be shorter
     Duration max_step = kNever;
-    Duration shortest = 0.0;  ///< possible at all: with less than that before the stop it makes no step
+    Duration shortest = 0.0;            ///< possible at all: with less than that before the stop it makes no step
     std::vector<Time> prescribed = {};  ///< where its steps end, in place of what it would choose; from the start on
   };
   /// What one subsystem requests for its next step.
@@ -102,4 +102,4 @@ class StepScheduler {
   std::vector<SubsystemId> group_;
 };
 
-}  // namespace entrain
+}  // namespace entrain::method

@@ -8,7 +8,7 @@
 
 #include "entrain/coupled_system.hpp"
 
-namespace entrain {
+namespace entrain::method {
 
 /// What becomes of the samples that a connection delivers before they enter the history of its input.
 class InputFilter {
@@ -69,4 +69,4 @@ class ExtrapolatedInputs {
   bool plain_hold_ = true;
 };
 
-}  // namespace entrain
+}  // namespace entrain::method

@@ -9,16 +9,25 @@
 #include "entrain/options.hpp"
 #include "methods/explicit/explicit_stepper.hpp"
 
-namespace entrain {
+namespace entrain::method {
 
 /// Outputs that follow inputs at once.
 enum class FeedthroughTreatment { Hold, Delay, Refresh };
+
+}  // namespace entrain::method
+
+namespace entrain {
 template <>
-struct ChoiceNames<FeedthroughTreatment> {
-  static constexpr std::array<ChoiceName<FeedthroughTreatment>, 3> all{{{FeedthroughTreatment::Hold, "hold"},
-                                                                        {FeedthroughTreatment::Delay, "delay"},
-                                                                        {FeedthroughTreatment::Refresh, "refresh"}}};
+struct ChoiceNames<method::FeedthroughTreatment> {
+  static constexpr std::array<ChoiceName<method::FeedthroughTreatment>, 3> all{
+      {{method::FeedthroughTreatment::Hold, "hold"},
+       {method::FeedthroughTreatment::Delay, "delay"},
+       {method::FeedthroughTreatment::Refresh, "refresh"}}};
 };
+
+}  // namespace entrain
+
+namespace entrain::method {
 
 /// Which outputs are passed on late.
 struct LateOutputOptions {
@@ -81,4 +90,4 @@ class LateOutputs {
   std::vector<Linearization> matrices_;
 };
 
-}  // namespace entrain
+}  // namespace entrain::method

@@ -5,7 +5,7 @@
 
 #include "entrain/coupled_system.hpp"
 
-namespace entrain {
+namespace entrain::method {
 
 /// Takes back, step by step, the energy that wrong efforts have brought into a system (docs/theory/energy.md).
 ///
@@ -39,4 +39,4 @@ class ResidualPowerCorrection {
   std::vector<double> corrections_;  // by input
 };
 
-}  // namespace entrain
+}  // namespace entrain::method

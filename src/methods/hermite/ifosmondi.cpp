@@ -9,7 +9,7 @@
 #include "coupling/engine.hpp"
 #include "entrain/fact_codes.hpp"
 
-namespace entrain {
+namespace entrain::method {
 namespace {
 
 constexpr double kEasy = 5.0;             // evaluations that leave the step as it is
@@ -20,7 +20,7 @@ constexpr std::size_t kNamedInError = 5;  // connections
 }  // namespace
 
 void IfosmondiStrategy::start(CoupledSystem& system, HermiteStep& step, const IfosmondiOptions& options, bool adaptive,
-                              const EstimatorOptions& predicting) {
+                              const trials::EstimatorOptions& predicting) {
   options_ = options;
   adaptive_ = adaptive;
   controller_ = {{.least_growth = kShrinkage, .most_growth = kGrowth}, {}};
@@ -76,8 +76,8 @@ CouplingStrategy::Attempt IfosmondiStrategy::solve(CoupledSystem& system, Hermit
   const auto correct = [&](std::span<double> difference) {
     coupling_->equations().solve(difference.first(count), difference.last(count));
   };
-  const FixedPointSolver::Correction correction(correct);
-  FixedPointSolver::Settings settings{options_.iteration_tolerance, options_.max_iterations, scale_};
+  const numerics::FixedPointSolver::Correction correction(correct);
+  numerics::FixedPointSolver::Settings settings{options_.iteration_tolerance, options_.max_iterations, scale_};
   if (estimated) {
     settings.correction = &correction;
     if (trusts_estimates_) settings.least_evaluations = 1;
@@ -102,7 +102,7 @@ bool IfosmondiStrategy::evaluate(CoupledSystem& system, HermiteStep& step, std::
   }
   step.write_inputs(system);
   step.run(step.trials());
-  const TrialBlock& block = step.block();
+  const trials::TrialBlock& block = step.block();
   for (std::size_t k = 0; k < count; ++k) {
     image[k] = block.signals[unknowns[k]];
     image[count + k] = block.slopes[unknowns[k]];
@@ -229,20 +229,20 @@ void Ifosmondi::start(CoupledSystem& system, const RunSettings& settings) {
 }
 
 /// As missiles itself, unless the user chose otherwise.
-EstimatorOptions Ifosmondi::predicting() const {
-  const EstimatorOptions unchanged;
-  EstimatorOptions options = marching_.estimator;
+trials::EstimatorOptions Ifosmondi::predicting() const {
+  const trials::EstimatorOptions unchanged;
+  trials::EstimatorOptions options = marching_.estimator;
   if (options.reconstruction == unchanged.reconstruction) options.reconstruction = 2;
-  if (options.linearize == unchanged.linearize) options.linearize = LinearizationRenewal::WhenNeeded;
+  if (options.linearize == unchanged.linearize) options.linearize = trials::LinearizationRenewal::WhenNeeded;
   return options;
 }
 
 MethodMemory Ifosmondi::memory() const {
-  return {marcher_.steps(), {}, to_bytes(marcher_, strategy_)};
+  return {marcher_.steps(), {}, base::to_bytes(marcher_, strategy_)};
 }
 
 void Ifosmondi::restore(const MethodMemory& memory) {
-  from_bytes(memory.bytes, marcher_, strategy_);
+  base::from_bytes(memory.bytes, marcher_, strategy_);
   marcher_.restored();
 }
 
@@ -266,4 +266,4 @@ std::vector<Fact> Ifosmondi::closing_notes(const CoupledSystem&) const {
   return {{FactCode::PredictorContinued, {}, {{"steps", strategy_.steps_continued()}}}};
 }
 
-}  // namespace entrain
+}  // namespace entrain::method

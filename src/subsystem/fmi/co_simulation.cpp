@@ -10,7 +10,7 @@
 #include "entrain/fact_codes.hpp"
 #include "subsystem/fmi/event_iteration.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 namespace {
 
 constexpr int kMostEventsInPlace = 100;
@@ -77,7 +77,7 @@ void CoSimulation::read_outputs(std::span<double> outputs) {
   if (!outputs.empty()) require(instance_->get_reals(call_.outputs, outputs.data()));
 }
 
-void CoSimulation::change(FunctionRef<FmuResult()> set) {
+void CoSimulation::change(base::FunctionRef<FmuResult()> set) {
   if (initializing_ || !abilities_->event_mode) return require(set());
   handle_event(set);
 }
@@ -105,7 +105,7 @@ const StepReport* CoSimulation::unless_completed(const StepReport& report) {
 /// After a step like any other: what can make the next one special are the times at which this must be left.
 void CoSimulation::open_held_step() {
   const bool plain = !initializing_ && !end_.stop_requested && call_.derivative_inputs.empty() && !call_.polynomials;
-  const Time before_event = end_.next_event < kNever ? just_before(end_.next_event) : kNever;
+  const Time before_event = end_.next_event < kNever ? base::just_before(end_.next_event) : kNever;
   held_.until = plain ? std::min(stop_, before_event) : -kNever;
   held_.may_go_back = call_.may_go_back;
   if (held_.step == nullptr) instance_->open(held_);
@@ -147,8 +147,8 @@ StepReport CoSimulation::unusual(const Subsystem::Step& step, const FmuStepResul
   if (status != FmuStatus::Discard) reporter_.require(result.result, from);
   StepReport report{result.reached, StepOutcome::Completed, result.terminated};
   if (status == FmuStatus::Discard) return discarded(step, result, outputs);
-  const bool moved = result.reached > from && !same_time(result.reached, from);
-  const bool at_event = result.event || reached(result.reached, end_.next_event);
+  const bool moved = result.reached > from && !base::same_time(result.reached, from);
+  const bool at_event = result.event || base::reached(result.reached, end_.next_event);
   if (at_event && !report.stop_requested) {
     handle_event([] { return FmuResult{}; });
     read_outputs(outputs);
@@ -163,7 +163,7 @@ StepReport CoSimulation::unusual(const Subsystem::Step& step, const FmuStepResul
   if (!moved) {
     report.outcome = StepOutcome::Rejected;
     reporter_.note_refusal(result.result);
-  } else if (!reached(result.reached, end)) {
+  } else if (!base::reached(result.reached, end)) {
     report.outcome = StepOutcome::EndedEarly;
   } else {
     report.reached = end_.time = end;
@@ -192,7 +192,7 @@ StepReport CoSimulation::discarded(const Subsystem::Step& step, const FmuStepRes
 }
 
 /// What the outputs were before the event is not asked for: signals have one value per time.
-void CoSimulation::handle_event(FunctionRef<FmuResult()> in_event_mode) {
+void CoSimulation::handle_event(base::FunctionRef<FmuResult()> in_event_mode) {
   require(instance_->enter_event_mode());
   require(in_event_mode());
   const EventOutcome settled = settle_discrete_states(*instance_, reporter_.log(), reporter_.context(end_.time));
@@ -268,14 +268,14 @@ void CoSimulation::restore(std::size_t slot) {
   open_held_step();
 }
 
-Bytes CoSimulation::serialize(std::size_t slot) {
-  return to_bytes(saved_[slot], derivatives_);
+base::Bytes CoSimulation::serialize(std::size_t slot) {
+  return base::to_bytes(saved_[slot], derivatives_);
 }
 
 void CoSimulation::deserialize(std::size_t slot, std::span<const std::byte> bytes) {
   settle();
   if (saved_.size() <= slot) saved_.resize(slot + 1);
-  from_bytes(bytes, saved_[slot], derivatives_);
+  base::from_bytes(bytes, saved_[slot], derivatives_);
 }
 
 void CoSimulation::states(std::span<double> x) {
@@ -308,7 +308,7 @@ void CoSimulation::output_derivatives(std::span<double> dy) {
 
 Time CoSimulation::next_event(Time t) {
   settle();
-  return entrain::reached(t, end_.next_event) ? kNever : end_.next_event;
+  return entrain::base::reached(t, end_.next_event) ? kNever : end_.next_event;
 }
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

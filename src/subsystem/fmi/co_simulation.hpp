@@ -7,7 +7,7 @@
 #include "subsystem/fmi/fmu_stepper.hpp"
 #include "subsystem/fmi/input_derivatives.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 
 /// An FMU that makes its steps itself.
 class CoSimulation final : public FmuStepper, private FmuStepOwner {
@@ -25,9 +25,9 @@ class CoSimulation final : public FmuStepper, private FmuStepOwner {
   }
   void save(std::size_t slot) override;
   void restore(std::size_t slot) override;
-  Bytes serialize(std::size_t slot) override;
+  base::Bytes serialize(std::size_t slot) override;
   void deserialize(std::size_t slot, std::span<const std::byte> bytes) override;
-  void change(FunctionRef<FmuResult()> set) override;
+  void change(base::FunctionRef<FmuResult()> set) override;
 
   void states(std::span<double> x) override;
   void derivatives(std::span<double> dx) override;
@@ -66,7 +66,7 @@ class CoSimulation final : public FmuStepper, private FmuStepOwner {
   const StepReport* unless_completed(const StepReport& report);
   void open_held_step();
   StepReport unusual(const Subsystem::Step& step, const FmuStepResult& result, std::span<double> outputs);
-  void handle_event(FunctionRef<FmuResult()> in_event_mode);
+  void handle_event(base::FunctionRef<FmuResult()> in_event_mode);
   void read_outputs(std::span<double> outputs);
   StepReport discarded(const Subsystem::Step& step, const FmuStepResult& result, std::span<double> outputs);
   [[noreturn]] void throw_endless_events();
@@ -95,4 +95,4 @@ class CoSimulation final : public FmuStepper, private FmuStepOwner {
   Linearization here_;
 };
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

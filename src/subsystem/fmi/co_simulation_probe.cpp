@@ -10,7 +10,7 @@
 #include "subsystem/fmi/input_derivatives.hpp"
 #include "subsystem/fmi/input_sampling.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 namespace {
 
 /// Tries one ability after the other; a new instance after each call that failed, because an FMU need not work on.
@@ -449,4 +449,4 @@ FmuAbilities tried_abilities(Fmu& fmu, const FmuPorts& ports, const std::vector<
   return Prober(fmu, ports, starts, caller, request).run();
 }
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

@@ -11,7 +11,7 @@
 #include <optional>
 #include <set>
 
-namespace entrain {
+namespace entrain::subsystem {
 namespace {
 
 namespace fs = std::filesystem;
@@ -200,4 +200,4 @@ ElfLoading required_loading(const fs::path& library) {
   return loading;
 }
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace entrain {
+namespace entrain::subsystem {
 
 /// A shared library (ELF, 64 bits) as a file, before it is loaded. A file that is none, or whose tables are damaged,
 /// has no symbols and needs nothing: the loader reports what is wrong with it.
@@ -51,4 +51,4 @@ struct ElfLoading {
 /// `library` and those beside it that it needs, against all that the process has loaded globally.
 ElfLoading required_loading(const std::filesystem::path& library);
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

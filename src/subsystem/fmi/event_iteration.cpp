@@ -5,7 +5,7 @@
 #include "entrain/fact_codes.hpp"
 #include "subsystem/fmi/fmu.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 
 EventOutcome settle_discrete_states(FmuInstance& instance, FmuLog& log, const ErrorContext& context) {
   constexpr int kMostPasses = 100;  // a chain of discrete equations; more is a loop without a solution
@@ -31,4 +31,4 @@ EventOutcome begin_stepping(FmuInstance& instance, bool event_mode, FmuLog& log,
   return outcome;
 }
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

@@ -6,7 +6,7 @@
 #include "subsystem/fmi/fmu_probe.hpp"
 #include "subsystem/fmi/model_exchange.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 namespace {
 
 /// Tries what a model-exchange FMU claims; a new instance after each call that failed.
@@ -205,4 +205,4 @@ FmuAbilities proven_exchange_abilities(Fmu& fmu, const FmuPorts& ports, const st
   return result;
 }
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

@@ -12,7 +12,7 @@
 #include "subsystem/fmi/log_references.hpp"
 #include "subsystem/fmi/versioned_instance.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 namespace {
 
 /// FMUs pass messages with '%' in them that are no formats, and %n writes to memory.
@@ -308,4 +308,4 @@ std::unique_ptr<FmuFunctions> make_fmi2_functions(const FmuLibrary& library, con
   return std::make_unique<VersionedFunctions<Fmi2Functions, Fmi2Instance>>(library, description);
 }
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

@@ -10,7 +10,7 @@
 #include "subsystem/fmi/live_environments.hpp"
 #include "subsystem/fmi/versioned_instance.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 namespace {
 
 struct Fmi3Functions {
@@ -186,7 +186,7 @@ class Fmi3Instance final : public VersionedInstance<Fmi3Functions, fmi3Instance>
     if (!sent.done()) return failed({sent, arguments.from + arguments.size});
     FmuEnding ending{arguments.from};
     under_way_ = &arguments;
-    const Finally forget([this] { under_way_ = nullptr; });
+    const base::Finally forget([this] { under_way_ = nullptr; });
     const FmuResult made =
         call(functions_.do_step, arguments.from, arguments.size, static_cast<fmi3Boolean>(!arguments.may_go_back),
              &ending.event, &ending.terminate, &ending.early, &ending.last);
@@ -308,4 +308,4 @@ std::unique_ptr<FmuFunctions> make_fmi3_functions(const FmuLibrary& library, con
   return std::make_unique<VersionedFunctions<Fmi3Functions, Fmi3Instance>>(library, description);
 }
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

@@ -11,7 +11,7 @@
 #include "base/xml.hpp"
 #include "entrain/fact_codes.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 namespace {
 constexpr std::string_view kBlanks = " \t\n\r";
 
@@ -135,14 +135,14 @@ std::optional<Value> value_in(std::string_view text, FmuType type) {
     return number && fits(*number, type) ? std::optional<Value>(*number) : std::nullopt;
   };
   switch (value_type(type).value_or(ValueType::String)) {
-    case ValueType::Real: return in_variant(xml_number<double>(text));
-    case ValueType::Integer: return in_variant(xml_number<std::int64_t>(text));
-    case ValueType::Unsigned: return in_variant(xml_number<std::uint64_t>(text));
+    case ValueType::Real: return in_variant(base::xml_number<double>(text));
+    case ValueType::Integer: return in_variant(base::xml_number<std::int64_t>(text));
+    case ValueType::Unsigned: return in_variant(base::xml_number<std::uint64_t>(text));
     case ValueType::Boolean: return boolean_in(text);
-    case ValueType::Binary: return converted(std::string(text), ValueType::Binary);
+    case ValueType::Binary: return base::converted(std::string(text), ValueType::Binary);
     case ValueType::String: break;
   }
   return std::string(text);
 }
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

@@ -9,7 +9,7 @@
 #include "entrain/error.hpp"
 #include "subsystem/fmi/model_description.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 
 /// What stands between blanks.
 std::vector<std::string_view> words_in(std::string_view text);
@@ -37,4 +37,4 @@ const Value* start_of(const FmuVariable& array, std::size_t element);
 /// A start value as modelDescription.xml writes it; nullopt when it makes no sense.
 std::optional<Value> value_in(std::string_view text, FmuType type);
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

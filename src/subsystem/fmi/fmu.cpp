@@ -6,7 +6,7 @@
 
 #include "entrain/fact_codes.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 namespace {
 
 namespace fs = std::filesystem;
@@ -45,7 +45,7 @@ std::string refusal_remedy(bool two, bool needs_tool) {
 /// A file that was replaced is another one; so is what lay inside.
 std::string key_of(const fs::path& file) {
   std::error_code error;
-  const auto outermost = outermost_file(file);
+  const auto outermost = base::outermost_file(file);
   const auto canonical = fs::canonical(outermost, error);
   if (error) return file.string();
   const auto changed = fs::last_write_time(canonical, error).time_since_epoch().count();
@@ -68,7 +68,9 @@ std::shared_ptr<Fmu> Fmu::open(const fs::path& file) {
 }
 
 Fmu::Fmu(const fs::path& file)
-    : name_(file.string()), archive_(LocatedFile(file)), description_(checked_description(archive_.folder(), name_)) {
+    : name_(file.string()),
+      archive_(base::LocatedFile(file)),
+      description_(checked_description(archive_.folder(), name_)) {
   ports();
 }
 
@@ -113,7 +115,7 @@ const std::string& Fmu::identifier(FmuInterface interface) const {
 }
 
 std::string Fmu::missing_binary(FmuInterface interface) const {
-  return entrain::missing_binary(archive_.folder(), platform(), identifier(interface));
+  return entrain::subsystem::missing_binary(archive_.folder(), platform(), identifier(interface));
 }
 
 const FmuFunctions& Fmu::functions(FmuInterface interface, std::optional<Duration> timeout) {
@@ -178,4 +180,4 @@ void require_done(const FmuResult& result, FmuLog& log, const ErrorContext& cont
   throw Error(ErrorCode::SubsystemFailed, call_fact(result, log), with_remedy);
 }
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

@@ -14,7 +14,7 @@
 #include "subsystem/fmi/fmu_instance.hpp"
 #include "subsystem/fmi/fmu_linearizer.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 
 /// Where a port comes from: a variable of the description, and which element of it.
 struct PortOrigin {
@@ -143,7 +143,7 @@ class Fmu {
   const char* platform() const { return description_.version == FmiVersion::Two ? "linux64" : "x86_64-linux"; }
 
   std::string name_;
-  UnpackedArchive archive_;
+  base::UnpackedArchive archive_;
   FmuDescription description_;
   std::mutex mutex_;
   std::map<FmuStructure, FmuPorts> ports_;
@@ -176,4 +176,4 @@ FmuAbilities proven_abilities(Fmu& fmu, const FmuPorts& ports, const std::vector
 FmuAbilities proven_exchange_abilities(Fmu& fmu, const FmuPorts& ports, const std::vector<FmuStart>& starts,
                                        const FmuCaller& caller);
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

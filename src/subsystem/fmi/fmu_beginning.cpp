@@ -7,7 +7,7 @@
 #include "subsystem/fmi/fmi_text.hpp"
 #include "subsystem/fmi/fmu.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 namespace {
 
 /// The values of one variable, all its elements: an array can be set as a whole only.
@@ -140,4 +140,4 @@ void begin_initialization(FmuInstance& instance, const FmuBeginning& beginning, 
   Beginning(instance, beginning, log, subsystem).run();
 }
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

@@ -16,7 +16,7 @@
 #include "subsystem/fmi/library.hpp"
 #include "subsystem/fmi/model_description.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 
 enum class FmuStatus { Ok, Warning, Discard, Error, Fatal };
 
@@ -107,7 +107,7 @@ class FmuStepOwner {
 struct alignas(64) FmuHeldStep {
   Time until = -kNever;    ///< steps that end later have something special about them
   Time reached = -kNever;  ///< by the last step of it, until that has been taken note of
-  ForeignCode* code = nullptr;
+  base::ForeignCode* code = nullptr;
   void* handle = nullptr;
   void (*set)() = nullptr;  ///< of the version's own types
   void (*step)() = nullptr;
@@ -238,4 +238,4 @@ Integer checked_integer(const FmuVariable& variable, const Value& value) {
               {.subsystem = {}, .variable = variable.name, .time = {}, .remedy = {}});
 }
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

@@ -10,7 +10,7 @@
 
 #include "base/printable.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 namespace {
 constexpr std::size_t kKept = 5;
 constexpr std::size_t kLongest = 1000;  // bytes of one message
@@ -28,7 +28,7 @@ bool is_trouble(std::string category) {
 FmuLog::FmuLog(const std::string& fmu, const FmuCaller& caller)
     : subsystem_(caller.subsystem),
       logging_(caller.log),
-      code_({.code = fmt::format("FMU '{}'", printable(fmu)),
+      code_({.code = fmt::format("FMU '{}'", base::printable(fmu)),
              .subsystem = caller.subsystem,
              .timeout = caller.timeout,
              .last_words = [this] {
@@ -55,10 +55,10 @@ void FmuLog::add(bool trouble, const char* category, const char* message) {
   const std::size_t length = ::strnlen(message, kLongest + 1);
   std::string line(message, std::min(length, kLongest));
   while (!line.empty() && (line.back() == '\n' || line.back() == '\r' || line.back() == ' ')) line.pop_back();
-  line = printable(line);
+  line = base::printable(line);
   if (length > kLongest) line += "...";
   const std::string kind =
-      category == nullptr ? "" : printable(std::string_view(category, ::strnlen(category, kLongest)));
+      category == nullptr ? "" : base::printable(std::string_view(category, ::strnlen(category, kLongest)));
   const bool kept = trouble || logging_.everything || is_trouble(kind);
   if (kept && logging_.handler) logging_.handler({subsystem_, code_.time().value_or(0.0), kind, line});
   if (!kind.empty()) line = fmt::format("[{}] {}", kind, line);
@@ -78,4 +78,4 @@ std::string FmuLog::take_text() {
   return taken;
 }
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

@@ -9,7 +9,7 @@
 #include "base/foreign_code.hpp"
 #include "entrain/simulation.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 
 /// The caller of an FMU: its name for messages, and how long one call may take.
 struct FmuCaller {
@@ -40,8 +40,8 @@ class FmuLog {
   /// The categories of messages to ask the FMU for.
   std::vector<const char*> categories(const std::vector<std::string>& of_fmu) const;
 
-  ForeignCode& code() noexcept { return code_; }
-  const ForeignCode& code() const noexcept { return code_; }
+  base::ForeignCode& code() noexcept { return code_; }
+  const base::ForeignCode& code() const noexcept { return code_; }
 
  private:
   std::string text() const;
@@ -51,7 +51,7 @@ class FmuLog {
   std::atomic<bool> made_ = false;
   std::mutex mutex_;
   std::deque<std::string> last_;
-  ForeignCode code_;
+  base::ForeignCode code_;
 };
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

@@ -10,7 +10,7 @@
 #include "subsystem/fmi/fmi_text.hpp"
 #include "subsystem/fmi/fmu.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 namespace {
 
 /// Of all arrays together. More are a mistake, or an attack: each element is a port with a name of its own.
@@ -130,8 +130,8 @@ class PortMaker {
       meaning = defined;
     }
     if (!variable.relative_quantity) return meaning;  // by the text, if there is none
-    if (!meaning) meaning = unit_meaning(variable.unit);
-    return meaning ? std::optional(as_difference(*meaning)) : std::nullopt;
+    if (!meaning) meaning = base::unit_meaning(variable.unit);
+    return meaning ? std::optional(base::as_difference(*meaning)) : std::nullopt;
   }
 
   /// The variable as a port, or each of its elements.
@@ -289,4 +289,4 @@ PortOrigin FmuPorts::origin(VariableTable::Place place) const {
   }
 }
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

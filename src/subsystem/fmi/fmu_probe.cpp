@@ -10,7 +10,7 @@
 #include "subsystem/fmi/fmu_probe.hpp"
 #include "subsystem/fmi/input_sampling.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 namespace {
 
 constexpr Duration kLongestTrial = 1e-3;  ///< s, of an FMU without information about its steps
@@ -65,15 +65,16 @@ struct ProbeAnswer {
 /// Attempts in child processes.
 class ProbeApart {
  public:
-  ProbeApart(const FmuCaller& caller, FunctionRef<FmuAbilities(const ProbeRequest&)> attempt) : attempt_(attempt) {
+  ProbeApart(const FmuCaller& caller, base::FunctionRef<FmuAbilities(const ProbeRequest&)> attempt)
+      : attempt_(attempt) {
     if (!caller.timeout) return;
     limits_.first_stage = 2.0 * *caller.timeout;    // a few calls; a hang there is reported as in the run
     limits_.later_stages = 10.0 * *caller.timeout;  // some dozens, short ones
   }
 
   /// nullopt: no child process is possible. Throws what the attempt threw.
-  std::optional<ChildOutcome> make(ProbeRequest request, FmuAbilities& found) {
-    auto outcome = in_child_process(limits_, [&](std::atomic<int>& stage) {
+  std::optional<base::ChildOutcome> make(ProbeRequest request, FmuAbilities& found) {
+    auto outcome = base::in_child_process(limits_, [&](std::atomic<int>& stage) {
       request.stage = &stage;
       ProbeAnswer answer;
       try {
@@ -88,12 +89,12 @@ class ProbeApart {
                   context.remedy,
                   context.time};
       }
-      return to_bytes(answer);
+      return base::to_bytes(answer);
     });
     if (!outcome || outcome->interrupted) return std::nullopt;
     if (!outcome->answered) return outcome;
     ProbeAnswer answer;
-    from_bytes(outcome->answer, answer);
+    base::from_bytes(outcome->answer, answer);
     if (!answer.abilities) {
       throw Error(static_cast<ErrorCode>(answer.code), answer.fact,
                   {answer.subsystem, answer.variable, answer.time, answer.remedy});
@@ -103,8 +104,8 @@ class ProbeApart {
   }
 
  private:
-  ChildLimits limits_;
-  FunctionRef<FmuAbilities(const ProbeRequest&)> attempt_;
+  base::ChildLimits limits_;
+  base::FunctionRef<FmuAbilities(const ProbeRequest&)> attempt_;
 };
 
 /// What the FMU claims that is tried in this stage; empty where it claims nothing.
@@ -149,7 +150,7 @@ Fact untried_claims(const Fmu& fmu) {
 }
 
 FmuAbilities probed_apart(const Fmu& fmu, const FmuCaller& caller, const std::vector<ProbeStage>& stages,
-                          FunctionRef<FmuAbilities(const ProbeRequest& request)> attempt) {
+                          base::FunctionRef<FmuAbilities(const ProbeRequest& request)> attempt) {
   ProbeApart apart(caller, attempt);
   FmuAbilities found;
   const auto all = apart.make({}, found);
@@ -191,4 +192,4 @@ FmuAbilities proven_abilities(Fmu& fmu, const FmuPorts& ports, const std::vector
   return result;
 }
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

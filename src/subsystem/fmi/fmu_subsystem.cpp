@@ -16,7 +16,7 @@
 #include "subsystem/fmi/model_exchange.hpp"
 #include "subsystem/foreign_calls.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 namespace {
 
 FmuInterface chosen_interface(const Fmu& fmu, const FmuChoice& choice) {
@@ -51,7 +51,7 @@ FmuStructure chosen_structure(const FmuDescription& description, const FmuChoice
     for (const auto& name : names) {
       const auto wanted = choice.start.find(name);
       if (wanted == choice.start.end()) continue;
-      const auto value = converted(wanted->second, ValueType::Unsigned);
+      const auto value = base::converted(wanted->second, ValueType::Unsigned);
       if (value) structure[i] = std::get<std::uint64_t>(*value);
     }
   }
@@ -92,7 +92,7 @@ class FmuSubsystem final : public Subsystem,
   void restore(StateId id) override;
   void release(StateId id) override { free_.push_back(id); }
   bool can_serialize() const override;
-  Bytes serialize(StateId id) override;
+  base::Bytes serialize(StateId id) override;
   StateId deserialize(std::span<const std::byte> bytes) override;
   StateId free_slot();
   void reset() override;
@@ -103,7 +103,7 @@ class FmuSubsystem final : public Subsystem,
   std::unique_ptr<FmuStepper> make_stepper(const FmuChoice& choice);
   void note_start(const PortOrigin& origin, const Value& value);
   Time now() const { return log_.code().time().value_or(start_); }  ///< for messages
-  void change(FunctionRef<FmuResult()> set);
+  void change(base::FunctionRef<FmuResult()> set);
   const FmuAbilities& proven() const;
   void require(const FmuResult& result);
   void free_saved();
@@ -255,7 +255,7 @@ void FmuSubsystem::set_parameter(std::size_t parameter, const Value& value) {
 }
 
 /// A number that does not fit its type is reported as ours.
-void FmuSubsystem::change(FunctionRef<FmuResult()> set) {
+void FmuSubsystem::change(base::FunctionRef<FmuResult()> set) {
   try {
     stepper_->change(set);
   } catch (const Error& error) {
@@ -357,17 +357,17 @@ bool FmuSubsystem::can_serialize() const {
 }
 
 /// With the elements of its discrete ports: an array is set as a whole, from what we know of it.
-Bytes FmuSubsystem::serialize(StateId id) {
+base::Bytes FmuSubsystem::serialize(StateId id) {
   const auto slot = static_cast<std::size_t>(id);
-  Bytes inside;
+  base::Bytes inside;
   if (!proven_->rollback_by_states) require(instance_->serialize_state(saved_[slot], inside));
-  return to_bytes(stepper_->serialize(slot), inside, discrete_);
+  return base::to_bytes(stepper_->serialize(slot), inside, discrete_);
 }
 
 StateId FmuSubsystem::deserialize(std::span<const std::byte> bytes) {
-  Bytes ours;
-  Bytes inside;
-  from_bytes(bytes, ours, inside, discrete_);
+  base::Bytes ours;
+  base::Bytes inside;
+  base::from_bytes(bytes, ours, inside, discrete_);
   const StateId id = free_slot();
   const auto slot = static_cast<std::size_t>(id);
   stepper_->deserialize(slot, ours);
@@ -423,7 +423,7 @@ std::string fmu_about(const std::filesystem::path& file) {
   std::string text = description.model_name;
   if (!description.about.empty()) text += ": " + description.about;
   if (!description.tool.empty()) text += "; made by " + description.tool;
-  return printable(text);
+  return base::printable(text);
 }
 
 bool fmu_offers(const std::filesystem::path& file, FmuInterface interface) {
@@ -437,8 +437,8 @@ std::string fmu_missing_binary(const std::filesystem::path& file, const FmuChoic
 
 /// Takes the description out of the archive and nothing else: no instance need follow.
 DefaultExperiment fmu_experiment(const std::filesystem::path& file) {
-  const LocatedFile description(file / "modelDescription.xml");
+  const base::LocatedFile description(file / "modelDescription.xml");
   return read_model_description(description.path(), file.string()).experiment;
 }
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

@@ -10,7 +10,7 @@
 #include "entrain/subsystem.hpp"
 #include "subsystem/fmi/model_description.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 
 /// How an FMU is to be used; what is left open is decided by what the FMU offers.
 struct FmuChoice {
@@ -49,4 +49,4 @@ std::string fmu_missing_binary(const std::filesystem::path& file, const FmuChoic
 /// The run an FMU proposes, as far as it does.
 DefaultExperiment fmu_experiment(const std::filesystem::path& file);
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

@@ -2,7 +2,7 @@
 
 #include "subsystem/fmi/fmu_instance.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 
 /// HeldStep::Function of a version; the context is an FmuHeldStep. `Calls`: the names of the version's three functions,
 /// and calls of them in its own types.
@@ -14,7 +14,7 @@ const StepReport* step_held(void* context, Time from, Duration size, const doubl
   const Time end = from + size;
   if (!(end <= held.until)) return held.owner->step_at_length(in_full(), outputs);
   held.reached = end;
-  ForeignCode& code = *held.code;
+  base::ForeignCode& code = *held.code;
   code.set_time(from);
   auto status = Calls::kOk;
   FmuEnding ending{from};
@@ -36,4 +36,4 @@ const StepReport* step_held(void* context, Time from, Duration size, const doubl
   return held.owner->resume({halt, static_cast<int>(status), ending}, in_full(), outputs);
 }
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-namespace entrain {
+namespace entrain::subsystem {
 namespace {
 
 constexpr std::array<double, kMaxInputDegree + 1> kFactorial{1.0, 1.0, 2.0, 6.0};
@@ -51,4 +51,4 @@ FmuResult InputDerivatives::set(FmuInstance& instance, const InputBlock& inputs,
   return instance.set_input_derivatives(std::span(references_).first(sent), orders_.data(), derivatives_.data());
 }
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

@@ -5,7 +5,7 @@
 
 #include "subsystem/fmi/fmu_instance.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 
 /// Input polynomials for an FMU that takes derivatives at the start of a step (FMI 2): u(s) = sum_p c_p s^p has the
 /// p-th derivative p! c_p there.
@@ -33,4 +33,4 @@ class InputDerivatives {
   int highest_sent_ = 0;  ///< an FMU may keep derivatives for the next step: once sent, an order is always sent
 };
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

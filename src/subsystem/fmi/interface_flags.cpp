@@ -2,7 +2,7 @@
 
 #include "entrain/error.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 namespace {
 
 std::string model_identifier(const DescriptionXml& xml, pugi::xml_node node) {
@@ -69,4 +69,4 @@ CoSimulationFlags read_co_simulation(const DescriptionXml& xml, pugi::xml_node n
   return flags;
 }
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

@@ -8,7 +8,7 @@
 #include "entrain/fact_codes.hpp"
 #include "subsystem/fmi/model_description.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 
 /// Attributes of a modelDescription.xml; what is wrong is reported with the name of the FMU and the element.
 class DescriptionXml {
@@ -23,7 +23,7 @@ class DescriptionXml {
   template <class Number>
   Number required_number(pugi::xml_node node, const char* attribute, const std::string& element) const {
     const std::string text = required(node, attribute, element);
-    if (const auto value = xml_number<Number>(text)) return *value;
+    if (const auto value = base::xml_number<Number>(text)) return *value;
     fail({FactCode::DescriptionNumber, {}, {{"element", element}, {"value", text}, {"attribute", attribute}}});
   }
 
@@ -45,4 +45,4 @@ class DescriptionXml {
 CoSimulationFlags read_co_simulation(const DescriptionXml& xml, pugi::xml_node node, FmiVersion version);
 ModelExchangeFlags read_model_exchange(const DescriptionXml& xml, pugi::xml_node node, FmiVersion version);
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

@@ -14,7 +14,7 @@
 #include "entrain/fact_codes.hpp"
 #include "subsystem/fmi/elf_file.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 namespace {
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -126,7 +126,7 @@ FmuLibrary::FmuLibrary(const fs::path& root, const std::string& platform, const 
   handle_ = code_.call("dlopen, while it was loaded", [&] { return load(path, message); });
   std::fesetenv(&arithmetic);  // a library linked with -ffast-math turns denormals to zero in the thread that loads it
   if (handle_ != nullptr) return;
-  message = printable(message);
+  message = base::printable(message);
   // The path in the private folder is of no use to the user.
   if (const std::string prefix = path.string() + ": "; message.starts_with(prefix)) message.erase(0, prefix.size());
   explain(fmu_, file_, message);
@@ -160,7 +160,7 @@ void* FmuLibrary::find(const char* symbol) const {
   return ::dlsym(handle_, symbol);
 }
 
-void* FmuLibrary::require(const char* symbol, const ForeignCode* caller) const {
+void* FmuLibrary::require(const char* symbol, const base::ForeignCode* caller) const {
   if (void* found = find(symbol)) return found;
   ErrorContext where{.subsystem = {}, .variable = {}, .time = {}, .remedy = "Report it to the vendor of the FMU"};
   if (caller != nullptr) {
@@ -170,4 +170,4 @@ void* FmuLibrary::require(const char* symbol, const ForeignCode* caller) const {
   throw Error(ErrorCode::SubsystemFailed, {FactCode::FmuFunctionMissing, {fmu_, symbol}, {{"file", file_}}}, where);
 }
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

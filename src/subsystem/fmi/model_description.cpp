@@ -14,7 +14,7 @@
 #include "subsystem/fmi/interface_flags.hpp"
 #include "subsystem/fmi/variable_faults.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 namespace {
 
 using Node = pugi::xml_node;
@@ -31,7 +31,7 @@ class DescriptionReader : private DescriptionXml {
 
   FmuDescription read(std::string_view xml) {
     pugi::xml_document document;
-    if (const std::string fault = parse_xml(xml, document); !fault.empty())
+    if (const std::string fault = base::parse_xml(xml, document); !fault.empty())
       fail({FactCode::DescriptionNotXml, {}, {{"why", fault}}});
     const Node root = document.child("fmiModelDescription");
     if (!root) fail({FactCode::DescriptionRoot});
@@ -330,7 +330,7 @@ class DescriptionReader : private DescriptionXml {
     if (!dependencies) return result;
     result.dependencies.emplace();
     for (const auto word : words_in(dependencies.value())) {
-      const auto index = xml_number<std::uint32_t>(word);
+      const auto index = base::xml_number<std::uint32_t>(word);
       if (!index)
         fail({FactCode::DescriptionDependencies, {}, {{"element", element}, {"value", dependencies.value()}}});
       result.dependencies->push_back(variable_behind(*index, element));
@@ -361,4 +361,4 @@ FmuDescription parse_model_description(std::string_view xml, const std::string& 
   return DescriptionReader(fmu).read(xml);
 }
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

@@ -11,7 +11,7 @@
 #include "entrain/system_description.hpp"
 #include "entrain/variable.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 
 using ValueReference = std::uint32_t;
 
@@ -151,4 +151,4 @@ std::string_view to_string(FmuInterface interface);
 FmuDescription parse_model_description(std::string_view xml, const std::string& fmu);
 FmuDescription read_model_description(const std::filesystem::path& file, const std::string& fmu);
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

@@ -8,7 +8,7 @@
 #include "entrain/fact_codes.hpp"
 #include "subsystem/fmi/model_description.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 
 FmuDescription read_model_description(const std::filesystem::path& file, const std::string& fmu) {
   std::error_code error;
@@ -23,8 +23,8 @@ FmuDescription read_model_description(const std::filesystem::path& file, const s
                 {FactCode::DescriptionTooLarge, {fmu}, {{"bytes", size}, {"limit", kMostBytes}}});
   }
   const std::string text =
-      read_text_file(file, {"a modelDescription.xml", "Check that the file is an FMU", kMostBytes});
+      base::read_text_file(file, {"a modelDescription.xml", "Check that the file is an FMU", kMostBytes});
   return parse_model_description(text, fmu);
 }
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

@@ -14,7 +14,7 @@
 #include "subsystem/fmi/event_iteration.hpp"
 #include "subsystem/fmi/jacobian_pattern.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 namespace {
 
 // The standard's proposal (FMI 2.0, section 2.2.7): 0.01 of the relative tolerance times the nominal value.
@@ -98,7 +98,7 @@ void ModelExchange::make_solver() {
   state_.assign(std::max<std::size_t>(states, 1), 0.0);
   nominals_.assign(states, 1.0);
   if (states > 0) require(instance_->get_nominals(nominals_));
-  OdeOptions options;
+  numerics::OdeOptions options;
   options.relative_tolerance = tolerance_;
   options.absolute_tolerance = kAbsolutePart * tolerance_;
   options.indicators = indicators_;
@@ -107,14 +107,14 @@ void ModelExchange::make_solver() {
     if (!(nominal > 0.0)) nominal = 1.0;  // the standard requires it positive
     options.absolute_tolerances.push_back(options.absolute_tolerance * nominal);
   }
-  OdeOptions stiff = options;
+  numerics::OdeOptions stiff = options;
   options.max_steps = kMostExplicitSteps;
   options.may_give_up = true;
   explicit_.emplace(state_.size(), std::move(options));
-  stiff.method = OdeMethod::Bdf;
+  stiff.method = numerics::OdeMethod::Bdf;
   if (directional_ && states > 0) {
     stiff.jacobian = jacobian_pattern(description_, ports_);
-    if (is_sparse(*stiff.jacobian)) stiff.linear_solver = sparse_linear_solver;
+    if (numerics::is_sparse(*stiff.jacobian)) stiff.linear_solver = numerics::sparse_linear_solver;
     seed_.reserve(states);
     seeded_.reserve(states);
   }
@@ -153,13 +153,13 @@ StepReport ModelExchange::step(const Subsystem::Step& step, std::span<double> ou
   begin();
   here_.t = step.from;
   const bool jumped = put_inputs(step.inputs, 0.0) || std::exchange(here_.inputs_changed, false);
-  if (jumped || reached(here_.t, here_.next_event)) handle_event_here();
+  if (jumped || base::reached(here_.t, here_.next_event)) handle_event_here();
   Duration s = 0.0;
-  for (int events = 0; !terminate_ && !reached(here_.t, end); ++events) {
+  for (int events = 0; !terminate_ && !base::reached(here_.t, end); ++events) {
     require_few_events(events, reporter_.context(here_.t));
     s = advance(step, s, end);
   }
-  const bool whole = reached(here_.t, end);
+  const bool whole = base::reached(here_.t, end);
   if (whole) here_.t = end;
   put_inputs(step.inputs, whole ? step.size : s);
   set_here();
@@ -172,25 +172,25 @@ StepReport ModelExchange::step(const Subsystem::Step& step, std::span<double> ou
 /// From the local time `s` to the end or to the next event, which is handled there. Returns the local time reached: a
 /// sum of times would round it, and an indicator that depends on the inputs would not be where the root was found.
 Duration ModelExchange::advance(const Subsystem::Step& step, Duration s, Time end) {
-  const bool announced = reached(end, here_.next_event);
+  const bool announced = base::reached(end, here_.next_event);
   const Time stop = announced ? std::min(here_.next_event, end) : end;
-  if (reached(here_.t, stop)) {  // announced again for now
+  if (base::reached(here_.t, stop)) {  // announced again for now
     handle_event_here();
     return s;
   }
   event_wanted_ = false;
-  const OdeReached at = integrate(step, s, stop);
-  const bool at_stop = at.cause == OdeReached::Cause::End;
+  const numerics::OdeReached at = integrate(step, s, stop);
+  const bool at_stop = at.cause == numerics::OdeReached::Cause::End;
   here_.t = at_stop ? stop : std::min(step.from + at.time, stop);
   put_inputs(step.inputs, at.time);
   if (terminate_) return at.time;
-  const bool found = at.cause == OdeReached::Cause::Indicator;
+  const bool found = at.cause == numerics::OdeReached::Cause::Indicator;
   if (found || event_wanted_ || (announced && at_stop)) handle_event_here();
   return at.time;
 }
 
 /// In the local time s of the step, so that small steps at large times lose no digits.
-OdeReached ModelExchange::integrate(const Subsystem::Step& step, Duration s0, Time stop) {
+numerics::OdeReached ModelExchange::integrate(const Subsystem::Step& step, Duration s0, Time stop) {
   set_here();
   const std::size_t varying = step.inputs.degree() > 0 ? u_.size() : 0;  // held inputs have been set
   const auto put = [&](Duration s, std::span<const double> x) {
@@ -227,7 +227,7 @@ OdeReached ModelExchange::integrate(const Subsystem::Step& step, Duration s0, Ti
     put(s, x);
     return report_completed_step();
   };
-  OdeProblem problem{.derivatives = derivatives};
+  numerics::OdeProblem problem{.derivatives = derivatives};
   if (indicators_ > 0) problem.indicators = indicators;
   if (directional_ && !here_.x.empty()) problem.jacobian_product = product;
   if (wants_completed_steps()) problem.step_completed = completed;
@@ -235,12 +235,12 @@ OdeReached ModelExchange::integrate(const Subsystem::Step& step, Duration s0, Ti
     here_.t = stop;
     put(stop - step.from, {});
     if (problem.step_completed) report_completed_step();
-    return {stop - step.from, OdeReached::Cause::End};
+    return {stop - step.from, numerics::OdeReached::Cause::End};
   }
   std::copy(here_.x.begin(), here_.x.end(), state_.begin());
   discarded_.reset();
   try {
-    const OdeReached at = solve(s0, stop - step.from, problem);
+    const numerics::OdeReached at = solve(s0, stop - step.from, problem);
     std::copy_n(state_.begin(), here_.x.size(), here_.x.begin());
     return at;
   } catch (const Error& error) {
@@ -259,10 +259,10 @@ OdeReached ModelExchange::integrate(const Subsystem::Step& step, Duration s0, Ti
 
 /// Explicit as long as it is quick: BDF begins every step anew with order 1, which costs accuracy where steps are
 /// short. What is found to be stiff is remembered with the state, so that a restored one replays to the same bits.
-OdeReached ModelExchange::solve(Duration s, Duration end, const OdeProblem& problem) {
+numerics::OdeReached ModelExchange::solve(Duration s, Duration end, const numerics::OdeProblem& problem) {
   if (end - s >= here_.stiff_from) return stiff_->advance(s, end, state_, problem);
-  const OdeReached at = explicit_->advance(s, end, state_, problem);
-  if (at.cause != OdeReached::Cause::GaveUp) return at;
+  const numerics::OdeReached at = explicit_->advance(s, end, state_, problem);
+  if (at.cause != numerics::OdeReached::Cause::GaveUp) return at;
   if (!discarded_ && at.time > s) here_.stiff_from = at.time - s;
   return stiff_->advance(at.time, end, state_, problem);
 }
@@ -280,13 +280,13 @@ void ModelExchange::handle_event_here() {
   handle_event_here([] { return FmuResult{}; });
 }
 
-void ModelExchange::change(FunctionRef<FmuResult()> set) {
+void ModelExchange::change(base::FunctionRef<FmuResult()> set) {
   if (!begun_) return require(set());
   handle_event_here(set);
 }
 
 /// Inputs may jump in event mode only, so they are set there once more.
-void ModelExchange::handle_event_here(FunctionRef<FmuResult()> in_event_mode) {
+void ModelExchange::handle_event_here(base::FunctionRef<FmuResult()> in_event_mode) {
   set_here();
   require(instance_->enter_event_mode());
   require(in_event_mode());
@@ -347,7 +347,7 @@ void ModelExchange::restore(std::size_t slot) {
 void ModelExchange::deserialize(std::size_t slot, std::span<const std::byte> bytes) {
   begin();
   if (saved_.size() <= slot) saved_.resize(slot + 1);
-  from_bytes(bytes, saved_[slot]);
+  base::from_bytes(bytes, saved_[slot]);
 }
 
 void ModelExchange::put_back(const Here& here) {
@@ -361,7 +361,7 @@ Time ModelExchange::next_event(Time t) {
 }
 
 Time ModelExchange::next_discontinuity(Time t) const {
-  return reached(t, here_.next_event) ? kNever : here_.next_event;
+  return base::reached(t, here_.next_event) ? kNever : here_.next_event;
 }
 
 void ModelExchange::states(std::span<double> x) {
@@ -373,4 +373,4 @@ std::string integrator_text(double tolerance) {
   return fmt::format("Runge-Kutta, BDF where stiff, tolerance {:g}", tolerance);
 }
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

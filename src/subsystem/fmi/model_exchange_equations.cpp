@@ -6,7 +6,7 @@
 
 #include "subsystem/fmi/model_exchange.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 
 void ModelExchange::move_to(const Point& at) {
   begin();
@@ -125,4 +125,4 @@ void ModelExchange::add_explicit_rates(std::span<double> dy) {
   }
 }
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

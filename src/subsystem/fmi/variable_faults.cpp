@@ -5,7 +5,7 @@
 
 #include "entrain/fact_codes.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 namespace {
 
 /// With structural parameters as in the file. More than `most` are not counted: they can be too many to count.
@@ -55,4 +55,4 @@ std::optional<Fact> fault_of_variables(const std::vector<FmuVariable>& variables
   return fault ? fault : fault_of_inputs(variables);
 }
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

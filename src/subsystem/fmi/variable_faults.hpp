@@ -6,9 +6,9 @@
 #include "entrain/fact.hpp"
 #include "subsystem/fmi/model_description.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 
 /// What makes no sense about the variables of a description as a whole, without the FMU; nullopt when all does.
 std::optional<Fact> fault_of_variables(const std::vector<FmuVariable>& variables);
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

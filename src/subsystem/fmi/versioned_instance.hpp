@@ -4,7 +4,7 @@
 
 #include "subsystem/fmi/fmu_instance.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 
 /// What instances of both versions of the standard do alike: the calls whose functions differ in their names only.
 /// `Functions` holds the symbols of one version under our names, `Handle` is what its functions take first.
@@ -148,7 +148,7 @@ class VersionedInstance : public FmuInstance {
   }
 
   const Functions& functions_;
-  ForeignCode& code_;
+  base::ForeignCode& code_;
   FmuLog& log_;
   Handle handle_ = nullptr;
   FmuStatus worst_ = FmuStatus::Ok;
@@ -174,4 +174,4 @@ class VersionedFunctions final : public FmuFunctions {
   const FmuDescription& description_;
 };
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

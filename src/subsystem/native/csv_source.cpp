@@ -15,7 +15,7 @@
 #include "entrain/fact_codes.hpp"
 #include "subsystem/native/model_support.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 namespace {
 
 /// Rows over time, each `width` numbers.
@@ -36,7 +36,7 @@ class RowReader {
     if (!text.empty() && text.back() != '\n') text = ended = std::string(text) + '\n';
     read_header(text);
     for (line_ = 2; !text.empty(); ++line_) {
-      const auto cells = take_csv_record(text);
+      const auto cells = base::take_csv_record(text);
       if (!cells) fail({FactCode::CsvOpenQuote});
       const bool blank = cells->size() == 1 && cells->front().empty();
       if (!blank) read_row(*cells);
@@ -52,7 +52,7 @@ class RowReader {
   }
 
   void read_header(std::string_view& text) {
-    const auto cells = take_csv_record(text);
+    const auto cells = base::take_csv_record(text);
     if (!cells || !is_time(cells->front())) {
       fail({FactCode::CsvNoHeader});
     }
@@ -60,7 +60,7 @@ class RowReader {
     for (std::size_t i = 1; i < cells->size(); ++i) {
       auto [name, unit] = name_and_unit((*cells)[i]);
       if (name.empty()) fail({FactCode::CsvUnnamedColumn, {}, {{"column", i + 1}}});
-      if (!names.insert(name).second) fail({FactCode::CsvColumnTwice, {printable(name)}});
+      if (!names.insert(name).second) fail({FactCode::CsvColumnTwice, {base::printable(name)}});
       rows_.variables.outputs.push_back(real(std::move(name), std::move(unit), ""));
     }
     rows_.width = names.size();
@@ -82,7 +82,7 @@ class RowReader {
     // A '[' without a blank before it belongs to the name: x[1].
     const auto bracket = cell.rfind(" [");
     const auto end = cell.find_last_not_of(' ');
-    if (!is_utf8(cell)) fail({FactCode::NotUtf8});
+    if (!base::is_utf8(cell)) fail({FactCode::NotUtf8});
     if (bracket == std::string_view::npos || cell[end] != ']') return {trimmed(cell), ""};
     return {trimmed(cell.substr(0, bracket)), trimmed(cell.substr(bracket + 2, end - bracket - 2))};
   }
@@ -95,9 +95,9 @@ class RowReader {
       std::string_view cell = cells[i];
       while (cell.starts_with(' ')) cell.remove_prefix(1);
       while (cell.ends_with(' ')) cell.remove_suffix(1);
-      const auto number = csv_number(cell);
+      const auto number = base::csv_number(cell);
       if (!number || !std::isfinite(*number)) {
-        fail({FactCode::CsvNoNumber, {}, {{"cell", printable(cells[i])}, {"column", i + 1}}});
+        fail({FactCode::CsvNoNumber, {}, {{"cell", base::printable(cells[i])}, {"column", i + 1}}});
       }
       if (i > 0) {
         rows_.values.push_back(*number);
@@ -153,7 +153,8 @@ class TableSource final : public CsvSource {
   }
   void integrate(Time, Duration, const InputBlock&, std::span<double>) override {}
   Time next_discontinuity(Time t) const override {
-    const auto next = std::partition_point(jumps_.begin(), jumps_.end(), [t](Time jump) { return reached(t, jump); });
+    const auto next =
+        std::partition_point(jumps_.begin(), jumps_.end(), [t](Time jump) { return base::reached(t, jump); });
     return next == jumps_.end() ? kNever : *next;
   }
 
@@ -164,18 +165,20 @@ class TableSource final : public CsvSource {
   std::size_t row_at(Time t) const {
     const auto& times = rows_.times;
     const auto is_here = [&](std::size_t row) {
-      return reached(t, times[row]) && (row + 1 == times.size() || !reached(t, times[row + 1]));
+      return base::reached(t, times[row]) && (row + 1 == times.size() || !base::reached(t, times[row + 1]));
     };
     // Steps go on from row to row; other times need a search.
     for (std::size_t row = latest_; row < std::min(latest_ + 2, times.size()); ++row) {
       if (is_here(row)) return latest_ = row;
     }
-    const auto next = std::partition_point(times.begin(), times.end(), [t](Time time) { return reached(t, time); });
+    const auto next =
+        std::partition_point(times.begin(), times.end(), [t](Time time) { return base::reached(t, time); });
     latest_ = next == times.begin() ? 0 : static_cast<std::size_t>(next - times.begin()) - 1;
     return latest_;
   }
   bool rises_from(std::size_t row, Time t) const {
-    return interpolation_ == TableInterpolation::Linear && row + 1 < rows_.times.size() && reached(t, rows_.times[row]);
+    return interpolation_ == TableInterpolation::Linear && row + 1 < rows_.times.size() &&
+           base::reached(t, rows_.times[row]);
   }
 
   TimeRows rows_;
@@ -192,7 +195,7 @@ std::unique_ptr<CsvSource> parse_csv_source(std::string_view text, const std::fi
 }
 
 std::unique_ptr<CsvSource> read_csv_source(const std::filesystem::path& file, TableInterpolation interpolation) {
-  return parse_csv_source(read_csv_text(file), file, interpolation);
+  return parse_csv_source(base::read_csv_text(file), file, interpolation);
 }
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

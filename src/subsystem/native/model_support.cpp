@@ -9,7 +9,7 @@
 #include "entrain/error.hpp"
 #include "entrain/fact_codes.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 
 Variable real(std::string name, std::string unit, std::string description) {
   return {std::move(name), std::move(unit), std::move(description), ValueType::Real, std::nullopt};
@@ -43,4 +43,4 @@ const Value& ParameterReader::value(std::string_view name) const {
   return values_[static_cast<std::size_t>(found - list.begin())];
 }
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

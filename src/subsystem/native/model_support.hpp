@@ -7,7 +7,7 @@
 
 #include "entrain/variable.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 
 /// Short functions that write the variables of a model. A Real variable without a start value must be given or
 /// connected.
@@ -33,4 +33,4 @@ class ParameterReader {
   std::span<const Value> values_;
 };
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

@@ -11,7 +11,7 @@
 #include "entrain/fact_codes.hpp"
 #include "subsystem/native/event_integration.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 namespace {
 
 double number_or_zero(const Variable& variable) {
@@ -54,7 +54,7 @@ class NativeSubsystem final : public Subsystem,
   void restore(StateId id) override;
   void release(StateId id) override;
   bool can_serialize() const override { return true; }
-  Bytes serialize(StateId id) override;
+  base::Bytes serialize(StateId id) override;
   StateId deserialize(std::span<const std::byte> bytes) override;
   StateId keep(std::span<const double> state);
   void states(std::span<double> x) override;
@@ -245,14 +245,14 @@ StateId NativeSubsystem::keep(std::span<const double> state) {
   return id;
 }
 
-Bytes NativeSubsystem::serialize(StateId id) {
+base::Bytes NativeSubsystem::serialize(StateId id) {
   const double* from = saved_.data() + static_cast<std::size_t>(id) * now_.size();
-  return to_bytes(std::vector<double>(from, from + now_.size()));
+  return base::to_bytes(std::vector<double>(from, from + now_.size()));
 }
 
 StateId NativeSubsystem::deserialize(std::span<const std::byte> bytes) {
   std::vector<double> state;
-  from_bytes(bytes, state);
+  base::from_bytes(bytes, state);
   if (state.size() == now_.size()) return keep(state);
   throw Error(ErrorCode::FileFailed, {FactCode::SavedStateForeign}, {name_, "", std::nullopt, ""});
 }
@@ -357,4 +357,4 @@ std::unique_ptr<Subsystem> make_native_subsystem(std::string name, std::unique_p
   return std::make_unique<NativeSubsystem>(std::move(name), std::move(model));
 }
 
-}  // namespace entrain
+}  // namespace entrain::subsystem
