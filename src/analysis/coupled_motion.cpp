@@ -1,7 +1,5 @@
 #include "analysis/coupled_motion.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <map>

@@ -1,7 +1,5 @@
 #include "analysis/hermite_step.hpp"
 
-#include <fmt/format.h>
-
 #include "analysis/balanced_lu.hpp"
 #include "analysis/passed_on.hpp"
 #include "analysis/step_program.hpp"

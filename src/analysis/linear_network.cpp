@@ -1,8 +1,5 @@
 #include "analysis/linear_network.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include "analysis/balanced_lu.hpp"
 #include "entrain/error.hpp"
 #include "entrain/fact_codes.hpp"

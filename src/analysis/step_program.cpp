@@ -1,7 +1,5 @@
 #include "analysis/step_program.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>

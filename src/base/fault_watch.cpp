@@ -1,7 +1,6 @@
 #include "base/fault_watch.hpp"
 
 #include <dirent.h>
-#include <fmt/format.h>
 #include <semaphore.h>
 #include <sys/syscall.h>
 #include <ucontext.h>

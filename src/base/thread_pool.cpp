@@ -1,7 +1,5 @@
 #include "base/thread_pool.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <system_error>
 

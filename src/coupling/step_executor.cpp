@@ -1,7 +1,5 @@
 #include "coupling/step_executor.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 

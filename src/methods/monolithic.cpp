@@ -1,7 +1,5 @@
 #include "methods/monolithic.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 

@@ -1,7 +1,5 @@
 #include "methods/registry.hpp"
 
-#include <fmt/format.h>
-
 #include "entrain/fact_codes.hpp"
 #include "methods/asynchronous/f3ornits.hpp"
 #include "methods/explicit/gauss_seidel.hpp"

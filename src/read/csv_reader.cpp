@@ -1,7 +1,5 @@
 #include "read/csv_reader.hpp"
 
-#include <fmt/format.h>
-
 #include <cmath>
 #include <limits>
 #include <optional>

@@ -1,7 +1,5 @@
 #include "read/results_readers.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "entrain/error.hpp"

@@ -4,7 +4,6 @@
 // Numbers are collected column by column and written as whole chunks, past HDF5's own cache, which would copy them once
 // more. The metadata of HDF5 are written by a flush only: a run that is killed in between leaves the file as it was at
 // the last flush.
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>

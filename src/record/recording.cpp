@@ -1,7 +1,5 @@
 #include "entrain/recording.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "base/suggest.hpp"

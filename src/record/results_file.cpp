@@ -1,7 +1,5 @@
 #include "record/results_file.hpp"
 
-#include <fmt/format.h>
-
 #include <array>
 
 #include "entrain/error.hpp"

@@ -119,6 +119,7 @@ nlohmann::ordered_json json_of(const Error& error) {
   if (!subsystem.empty()) json["subsystem"] = subsystem;
   if (!variable.empty()) json["variable"] = variable;
   if (time) json["time"] = *time;
+  json["text"] = error.what();
   return json;
 }
 

@@ -1,7 +1,5 @@
 #include "reproduce/measure.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <utility>

@@ -1,7 +1,5 @@
 #include "entrain/reproduce.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 

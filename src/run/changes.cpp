@@ -1,7 +1,5 @@
 #include "run/changes.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <vector>

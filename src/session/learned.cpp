@@ -1,7 +1,5 @@
 #include "session/learned.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <sstream>
 #include <utility>

@@ -1,7 +1,6 @@
 #include "session/session.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "base/bytes.hpp"
 #include "base/suggest.hpp"

@@ -1,7 +1,5 @@
 #include "subsystem/event_limits.hpp"
 
-#include <fmt/format.h>
-
 #include "entrain/fact_codes.hpp"
 
 namespace entrain::subsystem {

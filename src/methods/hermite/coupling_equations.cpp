@@ -1,7 +1,5 @@
 #include "methods/hermite/coupling_equations.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>

@@ -1,7 +1,5 @@
 #include "subsystem/fmi/co_simulation.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
 

@@ -1,7 +1,5 @@
 #include "subsystem/fmi/event_iteration.hpp"
 
-#include <fmt/format.h>
-
 #include "entrain/fact_codes.hpp"
 #include "subsystem/fmi/fmu.hpp"
 

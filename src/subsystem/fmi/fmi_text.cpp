@@ -1,7 +1,5 @@
 #include "subsystem/fmi/fmi_text.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <cstdint>

@@ -1,7 +1,5 @@
 #include "subsystem/native/csv_source.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <set>

@@ -1,7 +1,5 @@
 #include "subsystem/native/event_integration.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "base/grid.hpp"

@@ -1,7 +1,5 @@
 #include "subsystem/native/model_support.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
 
