@@ -29,7 +29,7 @@ constexpr std::size_t kRowsPerPart = 4;
 constexpr double kRangesAgree = 2.0;
 
 /// A common time.
-struct Row {
+struct ComparedRow {
   Time t = 0.0;
   Duration weight = 0.0;
   double near = 0.0;  // difference of the run and the nearest other one, in units of the range
@@ -39,7 +39,7 @@ struct Row {
 };
 
 /// Part of the run: mean squares of the differences.
-struct Part {
+struct RunPart {
   double near = 0.0;
   double next = 0.0;
   Duration duration = 0.0;
@@ -144,7 +144,7 @@ class Judge {
   void collect_rows() {
     if (near_ == nullptr) return;
     for (std::size_t k = 0; k < output_.times.size(); ++k) {
-      Row row{.t = output_.times[k], .near = (given_->values[k] - near_->values[k]) / size_, .index = k};
+      ComparedRow row{.t = output_.times[k], .near = (given_->values[k] - near_->values[k]) / size_, .index = k};
       if (courses_ == 3) row.next = (next_from_->values[k] - next_->values[k]) / size_;
       if (std::isfinite(row.near) && std::isfinite(row.next)) rows_.push_back(row);
     }
@@ -158,7 +158,7 @@ class Judge {
   std::vector<double> values_of(const ComparedCourse& course) const {
     std::vector<double> values;
     values.reserve(rows_.size());
-    for (const Row& row : rows_) values.push_back(course.values[row.index]);
+    for (const ComparedRow& row : rows_) values.push_back(course.values[row.index]);
     return values;
   }
 
@@ -185,7 +185,7 @@ class Judge {
     }
   }
 
-  double order_of(const Part& part) const {
+  double order_of(const RunPart& part) const {
     const double order = 0.5 * std::log2(part.next / part.near);
     return next_is_finer_ ? -order : order;
   }
@@ -196,7 +196,7 @@ class Judge {
     return (finer_ ? power : 1.0) / (power - 1.0);
   }
 
-  Meaning meaning_of(const Part& part) const {
+  Meaning meaning_of(const RunPart& part) const {
     const double least = rounding_ * rounding_;
     if (part.near <= least) return {1.0, kFactor};
     const double formal = output_.formal_order;
@@ -219,15 +219,15 @@ class Judge {
 
   Sums sums_until(Time end) const {
     const Time start = rows_.front().t;
-    const auto behind = std::find_if(rows_.begin(), rows_.end(), [&](const Row& row) { return row.t > end; });
+    const auto behind = std::find_if(rows_.begin(), rows_.end(), [&](const ComparedRow& row) { return row.t > end; });
     const auto count = static_cast<std::size_t>(behind - rows_.begin());
-    std::vector<Part> parts(std::clamp<std::size_t>(count / kRowsPerPart, 1, kMostParts));
-    const auto part_of = [&](const Row& row) {
+    std::vector<RunPart> parts(std::clamp<std::size_t>(count / kRowsPerPart, 1, kMostParts));
+    const auto part_of = [&](const ComparedRow& row) {
       const double share = end > start ? (row.t - start) / (end - start) : 0.0;
       return std::min(parts.size() - 1, static_cast<std::size_t>(share * static_cast<double>(parts.size())));
     };
     for (auto row = rows_.begin(); row != behind; ++row) {
-      Part& part = parts[part_of(*row)];
+      RunPart& part = parts[part_of(*row)];
       part.near += row->weight * row->near * row->near;
       part.next += row->weight * row->next * row->next;
       part.duration += row->weight;
@@ -235,7 +235,7 @@ class Judge {
     Sums sums;
     std::vector<Meaning> meanings;
     Duration duration = 0.0;
-    for (Part& part : parts) {
+    for (RunPart& part : parts) {
       add_part(part, sums, meanings);
       duration += part.duration;
     }
@@ -250,7 +250,7 @@ class Judge {
     return sums;
   }
 
-  void add_part(Part part, Sums& sums, std::vector<Meaning>& meanings) const {
+  void add_part(RunPart part, Sums& sums, std::vector<Meaning>& meanings) const {
     sums.near += part.near;
     sums.next += part.next;
     if (part.duration > 0.0) {
@@ -273,7 +273,8 @@ class Judge {
     constexpr double kOfMotion = 0.5;
     constexpr std::size_t kLeastRows = 8;
     const auto beyond = [&](double size) {
-      return std::find_if(rows_.begin(), rows_.end(), [&](const Row& row) { return std::abs(row.near) > size; });
+      return std::find_if(rows_.begin(), rows_.end(),
+                          [&](const ComparedRow& row) { return std::abs(row.near) > size; });
     };
     const auto saturated = beyond(kSaturated);
     const auto grows = beyond(kLargeDifference);
@@ -315,7 +316,7 @@ class Judge {
   bool next_is_finer_ = false;  // so has the third, with a quarter
   double size_ = 1.0;
   double rounding_ = kRounding;
-  std::vector<Row> rows_;
+  std::vector<ComparedRow> rows_;
 };
 
 }  // namespace
