@@ -7,8 +7,8 @@
 
 namespace entrain {
 
-struct Simulation::Impl : Session {
-  using Session::Session;
+struct Simulation::Impl : session::Session {
+  using session::Session::Session;
 };
 
 class Simulation::Checkpoint {

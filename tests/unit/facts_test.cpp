@@ -102,7 +102,7 @@ TEST(ErrorOfProblems, is_the_first_of_them) {
 
 TEST(QuotingFact, keeps_code_subjects_and_values_of_the_error) {
   const Error error(ErrorCode::InvalidSystem, {FactCode::LearnedCount, {"a.u"}, {{"count", 3}, {"steps", 4}}});
-  const Fact fact = quoting({FactCode::LearnedUnusable, {"l.json"}}, error, error.message());
+  const Fact fact = base::quoting({FactCode::LearnedUnusable, {"l.json"}}, error, error.message());
   EXPECT_EQ(render(fact), "'l.json' is no learned correction: 3 corrections of 'a.u' instead of 4");
   EXPECT_EQ(fact.text("of"), "learned-count");
   EXPECT_EQ(fact.subjects, (std::vector<std::string>{"l.json", "a.u"}));
