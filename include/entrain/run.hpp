@@ -68,7 +68,7 @@ struct RunDirectoryOptions {
 /// Runs a system as the program does and leaves in the folder: run.json (at the start and at the end), results,
 /// steps.json, system.resolved.toml, fmu.log when a subsystem logs, report.html when asked for. When they are final,
 /// the errors are estimated, which RunOptions::interrupt ends; the verdict goes into run.json. Never throws for a
-/// failing run: the summary contains how it ended. Throws Error with every problem of the system, or Error{FileFailed}.
+/// failing run: the summary says how it ended. Throws Error with every problem of the system, or Error{FileFailed}.
 ENTRAIN_API RunResult run(const SystemDescription& description, const RunDirectoryOptions& options = {},
                           const Extensions& extensions = {});
 

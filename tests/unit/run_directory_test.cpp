@@ -80,16 +80,16 @@ TEST(RunIntoAFolder, calls_back_before_anything_is_written_at_the_end_and_when_a
     reported.push_back("ended");
     EXPECT_FALSE(result.abandoned);
     EXPECT_TRUE(result.verdict.reasons.empty()) << "nothing is judged yet";
-    EXPECT_FALSE(termination()) << "what happened is reported before the last file, which a full disk may refuse";
+    EXPECT_FALSE(termination()) << "what happened is told before the last file, which a full disk may refuse";
   };
   options.progress.estimating = [&](double) {
-    if (calls.back() == "ended") calls.push_back("estimating");
+    if (reported.back() == "ended") reported.push_back("estimating");
     EXPECT_TRUE(termination());
     EXPECT_TRUE(fs::exists(out / "steps.json"));
     EXPECT_NE(text_of(out / "run.json").find("\"pending\""), std::string::npos);
   };
   options.progress.written = [&](const RunResult& result) {
-    calls.push_back("written");
+    reported.push_back("written");
     EXPECT_TRUE(termination());
     EXPECT_EQ(text_of(out / "run.json").find("\"pending\""), std::string::npos);
     EXPECT_EQ(result.verdict.output, verdict(out).output);
@@ -97,7 +97,7 @@ TEST(RunIntoAFolder, calls_back_before_anything_is_written_at_the_end_and_when_a
   MemoryRecorder recorded;
   options.observers = {recorded};
   run(prey_and_predators(), options);
-  EXPECT_EQ(calls, (std::vector<std::string>{"prepared", "ended", "estimating", "written"}));
+  EXPECT_EQ(reported, (std::vector<std::string>{"prepared", "ended", "estimating", "written"}));
   EXPECT_EQ(recorded.times.size(), 101U);
 }
 

@@ -29,7 +29,7 @@ interface Bundle {
   inLoop: boolean;
 }
 
-/** What a residual says of a connection; null = its ends never met, it was not measured. */
+/** What a residual means for a connection; null = its ends never communicated together, it was not measured. */
 export function residualLevel(residual: number | null): string {
   if (residual === null) return "unknown";
   if (residual > 1e-2) return "bad";
