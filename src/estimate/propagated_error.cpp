@@ -21,7 +21,7 @@ constexpr std::size_t kBefore = 2;                       // of them, before the 
 constexpr std::size_t kAhead = 5;                        // samples behind the end of a step when it is made
 constexpr std::size_t kLowered = 2;                      // samples left out for the motion that shows the doubt
 // Of the range of the derivatives: a remainder that moved more asks for a new linearization.
-constexpr double kDrift = 0.02;
+constexpr double kDrift = 0.002;
 constexpr std::uint64_t kMostSteps = 1024;  // without looking again where looking brought nothing new
 constexpr double kSameMatrix = 1e-3;
 // A linearization that changed less than this: the equations are taken as linear.
@@ -234,7 +234,8 @@ void PropagatedError::linearize(CoupledSystem& system, Sample& sample) {
   if (!made->is_solvable()) throw Error(ErrorCode::LoopNotSolved, "the linearized algebraic loops have no solution");
   steps_since_ = 0;
   const double changed = loop_ == nullptr ? 0.0 : made->difference(*loop_);
-  most_changed_ = std::max(most_changed_, changed);
+  if (loop_ == nullptr) first_loop_ = made;
+  most_changed_ = std::max(most_changed_, made->difference(*first_loop_));
   least_steps_ = loop_ != nullptr && changed < kSameMatrix ? std::min(2 * least_steps_, kMostSteps) : 1;
   if (loop_ == nullptr || changed > 0.0) {
     sample.loop = loop_ = std::move(made);

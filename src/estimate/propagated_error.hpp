@@ -82,11 +82,11 @@ class PropagatedError : public StepWatcher {
   bool stopped_ = false;
   std::vector<Time> breaks_;  // where the equations are not smooth, those that matter still
 
-  std::shared_ptr<ClosedLoop> loop_;
+  std::shared_ptr<ClosedLoop> loop_, first_loop_;
   std::vector<double> base_remainder_;
   std::vector<SignalRange> rates_;  // of the state derivatives
   std::uint64_t steps_since_ = 0, least_steps_ = 1, linearizations_ = 0;
-  double most_changed_ = 0.0;  // of the linearization
+  double most_changed_ = 0.0;  // of the linearization, since the first
 
   std::vector<double> w_, w_low_;  // the better motion, and with fewer samples for the remainder
   SamplePolynomial polynomial_, low_polynomial_;
