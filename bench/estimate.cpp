@@ -72,7 +72,7 @@ SystemDescription ring(std::size_t count, const std::string& method) {
     auto& subsystem = result.subsystems.emplace_back();
     subsystem.name = "s" + std::to_string(s);
     subsystem.model = "oscillator";
-    subsystem.start.emplace_back("x", Written<Value>{1.0 + 0.1 * static_cast<double>(s), {}});
+    subsystem.start["x"] = {Value(1.0 + 0.1 * static_cast<double>(s)), {}};
     result.connections.push_back({"s" + std::to_string(s) + ".y", "s" + std::to_string((s + 1) % count) + ".u", {}});
   }
   return result;

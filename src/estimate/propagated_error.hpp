@@ -40,6 +40,7 @@ class PropagatedError : public StepWatcher {
   struct Sample {
     SystemSample at;
     std::vector<double> recorded;   // outputs as observers see them
+    std::vector<char> signs;        // of the indicators of state events
     std::vector<double> dx, y;      // were the inputs consistent
     std::vector<double> remainder;  // of dx, by the linearization `of` ...
     std::vector<double> offset;     // ... and of y
@@ -62,6 +63,9 @@ class PropagatedError : public StepWatcher {
   void note_breaks(CoupledSystem& system, Time from, Time to);
   void read(CoupledSystem& system, Sample& sample);
   void read_true_outputs(CoupledSystem& system, Sample& sample);
+  Equations::Point point_of(SubsystemId s, const Sample& sample, std::span<const double> inputs) const;
+  void read_signs(CoupledSystem& system, Sample& sample);
+  bool has_switched() const;
   void linearize(CoupledSystem& system, Sample& sample);
   bool needs_linearization(Sample& sample);
   static void update_remainder(Sample& sample, const std::shared_ptr<ClosedLoop>& loop);
@@ -90,7 +94,7 @@ class PropagatedError : public StepWatcher {
 
   std::vector<double> w_, w_low_;  // the better motion, and with fewer samples for the remainder
   SamplePolynomial polynomial_, low_polynomial_;
-  std::vector<double> rates_of_part_, offset_, better_, doubt_, difference_;
+  std::vector<double> rates_of_part_, offset_, better_, doubt_, difference_, no_slopes_, indicators_;
   std::vector<ErrorCourse> courses_;
   std::vector<Fact> reasons_;
   double seconds_ = 0.0;
