@@ -12,6 +12,7 @@ namespace {
 // A series over at most this norm loses no digit that matters here.
 constexpr double kLargestPart = 1.0;
 constexpr int kTerms = 20;
+constexpr double kNegligible = 1e-17;
 // A longer series costs more than the matrices do.
 constexpr double kLargestSeries = 8.0;
 constexpr std::uint64_t kUsesBeforeKept = 3;
@@ -90,6 +91,7 @@ void LinearFlow::advance_by_series(Duration size, std::span<const double> rates,
       const auto p = static_cast<std::size_t>(j - 1);
       if (p < count) term += rate(part_, p, n) * (h / j);
       sum += term;
+      if (p >= count && term.cwiseAbs().maxCoeff() <= kNegligible * sum.cwiseAbs().maxCoeff()) break;
     }
     for (std::size_t low = 0; low + 1 < count; ++low) {  // the rate seen from the end of the part
       for (std::size_t p = count - 1; p-- > low;) {

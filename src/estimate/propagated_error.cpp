@@ -21,9 +21,9 @@ constexpr std::size_t kBefore = 2;                       // of them, before the 
 constexpr std::size_t kAhead = 5;                        // samples behind the end of a step when it is made
 constexpr std::size_t kLowered = 2;                      // samples left out for the motion that shows the doubt
 // Of the range of the derivatives: a remainder that moved more asks for a new linearization.
-constexpr double kDrift = 0.02;
+constexpr double kDrift = 0.002;
 constexpr std::uint64_t kMostSteps = 1024;  // without looking again where looking brought nothing new
-constexpr double kSameMatrix = 1e-3;
+constexpr double kSameMatrix = 1e-5;
 // A linearization that changed less than this: the equations are taken as linear.
 constexpr double kLinear = 0.05;
 constexpr std::size_t kMostBetween = 10'000;
@@ -32,22 +32,20 @@ bool serves(CoupledSystem& system, SubsystemId s) {
   const Facets facets = system.facets(s);
   if (facets.linearizer == nullptr || facets.split != nullptr) return false;
   if (facets.equations != nullptr && facets.equations->reads_input_derivatives()) return false;
-  return system.states_of(s).count == 0 || (facets.states != nullptr && system.capabilities(s).state_derivatives);
-}
-
-bool has_indicators(CoupledSystem& system) {
-  for (std::size_t s = 0; s < system.size(); ++s) {
-    const Equations* equations = system.facets(SubsystemId{s}).equations;
-    if (equations != nullptr && equations->event_indicator_count() > 0) return true;
+  if (system.states_of(s).count > 0) return facets.states != nullptr && system.capabilities(s).state_derivatives;
+  if (facets.equations != nullptr) return true;
+  // It may have states that it does not provide; one that follows no other does not propagate an error.
+  for (const InputId input : system.graph().inputs_of(s)) {
+    if (system.graph().source(input) != nullptr) return false;
   }
-  return false;
+  return true;
 }
 
 }  // namespace
 
 bool PropagatedError::serves(CoupledSystem& system, const Method& method) {
   if (method.traits().family == MethodFamily::Reference) return false;
-  if (system.states() > kMostStates || system.engine().discrete() != nullptr || has_indicators(system)) return false;
+  if (system.states() > kMostStates || system.engine().discrete() != nullptr) return false;
   for (std::size_t s = 0; s < system.size(); ++s) {
     if (!entrain::serves(system, SubsystemId{s})) return false;
   }
@@ -64,6 +62,7 @@ void PropagatedError::begin(CoupledSystem& system, const RunSettings& settings) 
   courses_.assign(outputs, {});
   for (auto* of_outputs : {&offset_, &better_, &doubt_}) of_outputs->resize(outputs);
   difference_.resize(system.states());
+  no_slopes_.assign(system.graph().inputs(), 0.0);
   rates_of_part_.resize(kWindow * system.states());
   try {
     take_sample(system, settings.start);
@@ -87,6 +86,7 @@ void PropagatedError::after_step(CoupledSystem& system, Time from, Time to) {
     note_breaks(system, from, to);
     if (!system.all_at(to)) return take_between(system, to);
     take_sample(system, to);
+    if (has_switched()) return stop(to, "a state event");
     continue_motion(kAhead);
   } catch (const Error& error) {
     stop(to, error.what());
@@ -171,24 +171,44 @@ void PropagatedError::read(CoupledSystem& system, Sample& sample) {
     const double now = plan.uncorrected(input, system.signals());
     if (now != at.u[i] && (breaks_.empty() || breaks_.back() != at.t)) breaks_.push_back(at.t);
   }
+  read_signs(system, sample);
+}
+
+/// What the equations are asked for, of one subsystem.
+Equations::Point PropagatedError::point_of(SubsystemId s, const Sample& sample, std::span<const double> inputs) const {
+  const auto in = system_->graph().inputs_of(s);
+  const auto states = system_->states_of(s);
+  return {sample.at.t, std::span(sample.at.x).subspan(states.first, states.count), inputs.subspan(in.first, in.count),
+          std::span(no_slopes_).first(in.count)};
+}
+
+/// Signs of the indicators of state events.
+void PropagatedError::read_signs(CoupledSystem& system, Sample& sample) {
+  sample.signs.clear();
+  for (std::size_t s = 0; s < system.size(); ++s) {
+    Equations* equations = system.facets(SubsystemId{s}).equations;
+    if (equations == nullptr || equations->event_indicator_count() == 0) continue;
+    indicators_.resize(equations->event_indicator_count());
+    equations->event_indicators(point_of(SubsystemId{s}, sample, sample.at.held), indicators_);
+    for (const double value : indicators_) sample.signs.push_back(value > 0.0 ? 1 : 0);
+  }
+}
+
+bool PropagatedError::has_switched() const {
+  return samples_.size() > 1 && samples_.back().signs != samples_[samples_.size() - 2].signs;
 }
 
 /// Where a method passes outputs on late, what observers see is not what the subsystem has now.
 void PropagatedError::read_true_outputs(CoupledSystem& system, Sample& sample) {
-  const std::vector<double> no_slopes(system.graph().inputs(), 0.0);
   for (std::size_t s = 0; s < system.size(); ++s) {
     const SubsystemId id{s};
-    const auto in = system.graph().inputs_of(id);
     const auto out = system.graph().outputs_of(id);
-    const auto states = system.states_of(id);
     Equations* equations = system.facets(id).equations;
     if (equations == nullptr) {
       throw Error(ErrorCode::MissingCapability, "outputs are passed on late",
                   {.subsystem = system.graph().name(id), .variable = {}, .time = {}, .remedy = {}});
     }
-    equations->outputs({sample.at.t, std::span(sample.at.x).subspan(states.first, states.count),
-                        std::span(sample.at.u).subspan(in.first, in.count), std::span(no_slopes).first(in.count)},
-                       std::span(sample.at.y).subspan(out.first, out.count));
+    equations->outputs(point_of(id, sample, sample.at.u), std::span(sample.at.y).subspan(out.first, out.count));
   }
 }
 
@@ -228,13 +248,17 @@ void PropagatedError::linearize(CoupledSystem& system, Sample& sample) {
   std::vector<Linearization> parts(system.size());
   for (std::size_t s = 0; s < system.size(); ++s) {
     system.facets(SubsystemId{s}).linearizer->linearize(parts[s]);  // not counted as one of the run
+    if (parts[s].A.rows == system.states_of(SubsystemId{s}).count) continue;
+    throw Error(ErrorCode::MissingCapability, "the linearization is not that of the states",
+                {.subsystem = system.graph().name(SubsystemId{s}), .variable = {}, .time = {}, .remedy = {}});
   }
   linearizations_ += system.size();
   auto made = std::make_shared<ClosedLoop>(system.graph(), system.engine().transfer(), std::move(parts));
   if (!made->is_solvable()) throw Error(ErrorCode::LoopNotSolved, "the linearized algebraic loops have no solution");
   steps_since_ = 0;
   const double changed = loop_ == nullptr ? 0.0 : made->difference(*loop_);
-  most_changed_ = std::max(most_changed_, changed);
+  if (loop_ == nullptr) first_loop_ = made;
+  most_changed_ = std::max(most_changed_, made->difference(*first_loop_));
   least_steps_ = loop_ != nullptr && changed < kSameMatrix ? std::min(2 * least_steps_, kMostSteps) : 1;
   if (loop_ == nullptr || changed > 0.0) {
     sample.loop = loop_ = std::move(made);

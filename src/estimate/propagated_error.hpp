@@ -40,6 +40,7 @@ class PropagatedError : public running::StepWatcher {
   struct Sample {
     SystemSample at;
     std::vector<double> recorded;   // outputs as observers see them
+    std::vector<char> signs;        // of the indicators of state events
     std::vector<double> dx, y;      // were the inputs consistent
     std::vector<double> remainder;  // of dx, by the linearization `of` ...
     std::vector<double> offset;     // ... and of y
@@ -62,6 +63,9 @@ class PropagatedError : public running::StepWatcher {
   void note_breaks(CoupledSystem& system, Time from, Time to);
   void read(CoupledSystem& system, Sample& sample);
   void read_true_outputs(CoupledSystem& system, Sample& sample);
+  Equations::Point point_of(SubsystemId s, const Sample& sample, std::span<const double> inputs) const;
+  void read_signs(CoupledSystem& system, Sample& sample);
+  bool has_switched() const;
   void linearize(CoupledSystem& system, Sample& sample);
   bool needs_linearization(Sample& sample);
   static void update_remainder(Sample& sample, const std::shared_ptr<ClosedLoop>& loop);
@@ -82,15 +86,15 @@ class PropagatedError : public running::StepWatcher {
   bool stopped_ = false;
   std::vector<Time> breaks_;  // where the equations are not smooth, those that matter still
 
-  std::shared_ptr<ClosedLoop> loop_;
+  std::shared_ptr<ClosedLoop> loop_, first_loop_;
   std::vector<double> base_remainder_;
   std::vector<base::SignalRange> rates_;  // of the state derivatives
   std::uint64_t steps_since_ = 0, least_steps_ = 1, linearizations_ = 0;
-  double most_changed_ = 0.0;  // of the linearization
+  double most_changed_ = 0.0;  // of the linearization, since the first
 
   std::vector<double> w_, w_low_;  // the better motion, and with fewer samples for the remainder
   SamplePolynomial polynomial_, low_polynomial_;
-  std::vector<double> rates_of_part_, offset_, better_, doubt_, difference_;
+  std::vector<double> rates_of_part_, offset_, better_, doubt_, difference_, no_slopes_, indicators_;
   std::vector<ErrorCourse> courses_;
   std::vector<Fact> reasons_;
   double seconds_ = 0.0;

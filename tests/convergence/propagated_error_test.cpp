@@ -266,5 +266,85 @@ INSTANTIATE_TEST_SUITE_P(
                                      test::Change{.method = "gauss-seidel", .options = {"degree=1"}},
                                      test::Change{.method = "missiles"}, test::Change{.method = "ifosmondi"})));
 
+// What a run meets besides.
+
+TEST(PropagatedError, of_an_unstable_coupling_is_measured_by_the_true_range) {
+  // Undamped and coupled late: the run gains energy, the truth does not.
+  auto description = test::changed(test::example("oscillator"), {.method = "jacobi", .step = 0.5, .stop = 200.0});
+  const auto run = watched(description);
+  expect_right(run, true_errors(run, {"motion_side.x"}, oscillator()), 1.03);
+}
+
+/// y = 1 from `at` on.
+class Switch final : public Model {
+ public:
+  explicit Switch(Time at) : at_(at) { table_.outputs.push_back({"y", "", "", ValueType::Real, {}}); }
+  const VariableTable& variables() const noexcept override { return table_; }
+  void configure(std::span<const Value>) override {}
+  Feedthrough feedthrough() const override { return {1, 0}; }
+  void derivatives(const Point&, std::span<double>) const override {}
+  void outputs(const Point& at, std::span<double> y) const override { y[0] = at.t < at_ - 1e-12 ? 0.0 : 1.0; }
+  void linearize(const Point&, Linearization& result) const override {
+    result.A.resize(0, 0);
+    result.B.resize(0, 0);
+    result.C.resize(1, 0);
+    result.D.resize(1, 0);
+  }
+  void integrate(Time, Duration, const InputBlock&, std::span<double>) override {}
+  Time next_discontinuity(Time t) const override { return t < at_ - 1e-12 ? at_ : kNever; }
+
+ private:
+  Time at_;
+  VariableTable table_;
+};
+
+class OfSwitch : public testing::TestWithParam<std::tuple<Time, std::string>> {};
+
+TEST_P(OfSwitch, announced_between_or_at_steps_is_followed) {
+  // x' = u - x after a step at t1: 1 - exp(-(t - t1)). Seen late between two communication times.
+  const auto [at, method] = GetParam();
+  SystemDescription description = test::two_in_a_loop(4.0);
+  description.connections.erase(description.connections.begin() + 1);
+  const test::OdeModel::Equation lag{[](double x, double u) { return u - x; }, [](double x, double) { return x; }, 0.0};
+  const auto run = watched(test::changed(description, {.method = method, .step = 0.1}),
+                           [&, at = at](std::string_view name) -> std::unique_ptr<Model> {
+                             if (name == "a") return std::make_unique<Switch>(at);
+                             return std::make_unique<test::OdeModel>(lag);
+                           });
+  auto truth = true_errors(run, {"b.y"},
+                           [at = at](Time t) { return std::vector<double>{t > at ? 1.0 - std::exp(at - t) : 0.0}; });
+  std::erase_if(truth, [](const auto& of) { return of.second < 1e-9; });
+  expect_right(run, truth, 1.1);
+}
+
+INSTANTIATE_TEST_SUITE_P(PropagatedError, OfSwitch,
+                         testing::Combine(testing::Values(1.0, 1.03),
+                                          testing::Values(std::string("jacobi"), std::string("gauss-seidel"),
+                                                          std::string("missiles"))));
+
+TEST(PropagatedError, leaves_the_run_as_it_is) {
+  for (const std::string method : {"jacobi", "missiles", "f3ornits"}) {
+    const auto description = test::changed(test::example("lotka_volterra"), {.method = method, .step = 0.02});
+    const auto with = watched(description);
+    MemoryRecorder recorder({"*"});
+    Session session(description, {.threads = 1, .interrupt = nullptr}, {});
+    session.observe(recorder);
+    const RunSummary& without = session.run();
+    EXPECT_EQ(with.recorder.times, recorder.times);
+    for (const std::string name : {"prey.p", "predator.P"})
+      EXPECT_EQ(with.recorder.column(name), recorder.column(name));
+    EXPECT_EQ(with.summary.linearizations, without.linearizations);
+  }
+}
+
+TEST(PropagatedError, is_not_for_one_integrator_nor_for_subsystems_without_states) {
+  auto description = test::example("oscillator");
+  Session monolithic(test::changed(description, {.method = "monolithic"}), {}, {});
+  EXPECT_FALSE(PropagatedError::serves(monolithic.system(), monolithic.method()));
+  description.subsystems[0].states = Written<bool>{false, {}};
+  Session without_states(description, {}, {});
+  EXPECT_FALSE(PropagatedError::serves(without_states.system(), without_states.method()));
+}
+
 }  // namespace propagated_error_test
 }  // namespace entrain
