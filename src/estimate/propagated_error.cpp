@@ -95,6 +95,7 @@ void PropagatedError::after_step(CoupledSystem& system, Time from, Time to) {
 
 void PropagatedError::end(const RunSummary&) {
   if (!stopped_ && system_ != nullptr) continue_motion(0);
+  if (!stopped_ && system_ != nullptr && samples_.size() >= 2) keep_result();
 }
 
 void PropagatedError::stop(Time t, std::string_view why) {
@@ -375,10 +376,9 @@ void PropagatedError::note_errors(Time t, std::span<const double> recorded, cons
   }
 }
 
-std::optional<ErrorEstimate> PropagatedError::estimate(const RunSummary&) const {
-  if (stopped_ || system_ == nullptr || samples_.size() < 2) return std::nullopt;
-  ErrorEstimate result;
+void PropagatedError::keep_result() {
   const Graph& graph = system_->graph();
+  ErrorEstimate& result = result_.emplace();
   for (std::size_t y = 0; y < courses_.size(); ++y) {
     const SubsystemId owner = graph.owner(OutputId{y});
     OutputError& output = result.outputs.emplace_back(courses_[y].result(most_changed_ < kLinear));
@@ -386,7 +386,6 @@ std::optional<ErrorEstimate> PropagatedError::estimate(const RunSummary&) const 
     output.unit = system_->variables(owner).outputs[y - graph.outputs_of(owner).first].unit;
   }
   result.extra_seconds = seconds_;
-  return result;
 }
 
 }  // namespace entrain::estimate

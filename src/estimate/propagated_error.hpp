@@ -30,8 +30,8 @@ class PropagatedError : public running::StepWatcher {
   void after_step(CoupledSystem& system, Time from, Time to) override;
   void end(const RunSummary& summary) override;
 
-  /// None where the run left what this can follow; `reasons` says why.
-  std::optional<ErrorEstimate> estimate(const RunSummary& summary) const;
+  /// After the run; the system may be gone. None where the run left what this can follow; `reasons` says why.
+  const std::optional<ErrorEstimate>& estimate() const { return result_; }
   const std::vector<Fact>& reasons() const { return reasons_; }
   std::uint64_t linearizations() const { return linearizations_; }
 
@@ -76,6 +76,7 @@ class PropagatedError : public running::StepWatcher {
   void move(const Window& of, std::span<const double> weights, Duration size, LinearFlow& flow, std::vector<double>& w);
   void note_errors(Time t, std::span<const double> recorded, const ClosedLoop& loop, const char* communicated);
   void stop(Time t, std::string_view why);
+  void keep_result();
 
   RunSettings settings_;
   CoupledSystem* system_ = nullptr;
@@ -97,6 +98,7 @@ class PropagatedError : public running::StepWatcher {
   std::vector<double> rates_of_part_, offset_, better_, doubt_, difference_, no_slopes_, indicators_;
   std::vector<ErrorCourse> courses_;
   std::vector<Fact> reasons_;
+  std::optional<ErrorEstimate> result_;
   double seconds_ = 0.0;
 };
 

@@ -36,7 +36,7 @@ Watched watched(const SystemDescription& description, const ModelFactory& models
   session.watch(error);
   run.summary = session.run();
   EXPECT_EQ(run.summary.termination, Termination::Completed) << run.summary.message;
-  run.estimate = error.estimate(run.summary);
+  run.estimate = error.estimate();
   for (const auto& reason : error.reasons()) ADD_FAILURE() << render(reason);
   return run;
 }
