@@ -47,7 +47,7 @@ TEST(Render, shortens_long_lists_of_subjects) {
   EXPECT_EQ(render({FactCode::NothingToCompareFor, {"run", "a.x", "a.y"}}), "run has nothing to compare for a.x, a.y");
 }
 
-TEST(Render, formats_numbers_as_the_catalogue_says) {
+TEST(Render, formats_numbers_as_in_the_catalogue) {
   EXPECT_EQ(render({FactCode::LoopStartResidual, {}, {{"residual", 1.23456e-5}}}),
             "an algebraic loop starts with a residual of 1.2e-05");
 }

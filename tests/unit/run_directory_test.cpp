@@ -80,7 +80,7 @@ TEST(RunIntoAFolder, calls_back_before_anything_is_written_at_the_end_and_when_a
     reported.push_back("ended");
     EXPECT_FALSE(result.abandoned);
     EXPECT_TRUE(result.verdict.reasons.empty()) << "nothing is judged yet";
-    EXPECT_FALSE(termination()) << "what happened is told before the last file, which a full disk may refuse";
+    EXPECT_FALSE(termination()) << "what happened is reported before the last file, which a full disk may refuse";
   };
   options.progress.estimating = [&](double) {
     if (reported.back() == "ended") reported.push_back("estimating");
