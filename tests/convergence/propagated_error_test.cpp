@@ -335,7 +335,7 @@ TEST(PropagatedError, leaves_the_run_as_it_is) {
     const auto description = test::changed(test::example("lotka_volterra"), {.method = method, .step = 0.02});
     const auto with = watched(description);
     MemoryRecorder recorder({"*"});
-    Session session(description, {.threads = 1, .interrupt = nullptr}, {});
+    session::Session session(description, {.threads = 1, .interrupt = nullptr}, {});
     session.observe(recorder);
     const RunSummary& without = session.run();
     EXPECT_EQ(with.recorder.times, recorder.times);
@@ -347,11 +347,11 @@ TEST(PropagatedError, leaves_the_run_as_it_is) {
 
 TEST(PropagatedError, is_not_for_one_integrator_nor_for_subsystems_without_states) {
   auto description = test::example("oscillator");
-  Session monolithic(test::changed(description, {.method = "monolithic"}), {}, {});
-  EXPECT_FALSE(PropagatedError::serves(monolithic.system(), monolithic.method()));
+  session::Session monolithic(test::changed(description, {.method = "monolithic"}), {}, {});
+  EXPECT_FALSE(estimate::PropagatedError::serves(monolithic.system(), monolithic.method()));
   description.subsystems[0].states = Written<bool>{false, {}};
-  Session without_states(description, {}, {});
-  EXPECT_FALSE(PropagatedError::serves(without_states.system(), without_states.method()));
+  session::Session without_states(description, {}, {});
+  EXPECT_FALSE(estimate::PropagatedError::serves(without_states.system(), without_states.method()));
 }
 
 }  // namespace propagated_error_test
