@@ -55,8 +55,8 @@ struct RunDirectoryOptions {
   std::optional<std::filesystem::path> folder = {};  ///< made if need be; nullopt = the first free runs/NAME-N
   bool report = false;                               ///< write report.html
   bool estimate = true;        ///< the errors, by further runs if need be, and with them the grade
-  std::string system = {};     ///< as written on the command line, for the command that a verdict proposes
-  std::string arguments = {};  ///< the others of it: "--method missiles"
+  std::string system = {};     ///< as it was named on the command line, for the command that a verdict proposes
+  std::string arguments = {};  ///< the other arguments: "--method missiles"
   CheckpointOptions checkpoint = {};
   std::vector<std::reference_wrapper<Observer>> observers = {};  ///< after those that write the files
   RunProgress progress = {};

@@ -70,8 +70,8 @@ struct ENTRAIN_API Verdict {
 
 struct JudgeOptions {
   Tolerances tolerances = {};
-  std::string system = {};     ///< as on the command line: "examples/car"; empty = the name of the system
-  std::string arguments = {};  ///< the others of the command line: "--method missiles --stop 2"
+  std::string system = {};     ///< as named on the command line: "examples/car"; empty = the name of the system
+  std::string arguments = {};  ///< the other arguments: "--method missiles --stop 2"
 };
 
 /// The grade of a run that has ended, by the estimate of its errors.

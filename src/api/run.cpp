@@ -181,6 +181,7 @@ class DirectoryRun {
     CheckpointWriter checkpoints(*simulation_, options_.checkpoint, fs::absolute(result_.folder).string());
     simulation_->observe(files);
     simulation_->observe(recorder);
+    estimator_->watch(simulation_->session());
     simulation_->observe(estimator_->observer());
     for (Observer& observer : options_.observers) simulation_->observe(observer);
     simulation_->observe(checkpoints);

@@ -7,6 +7,7 @@
 #include "entrain/fact_codes.hpp"
 #include "estimate/companion_error.hpp"
 #include "estimate/output_samples.hpp"
+#include "estimate/propagated_error.hpp"
 #include "estimate/replay.hpp"
 #include "methods/registry.hpp"
 #include "session/session.hpp"
@@ -19,7 +20,7 @@ constexpr std::uint64_t kFewSteps = 8;
 /// Ranges that differ by more are of different motions.
 constexpr double kRangesDiffer = 2.0;
 
-/// Told how far a companion is.
+/// Reports the progress of a companion.
 class ProgressOf final : public Observer {
  public:
   explicit ProgressOf(std::function<void(double share)> report) : report_(std::move(report)) {}
@@ -34,11 +35,6 @@ class ProgressOf final : public Observer {
   std::function<void(double share)> report_;
 };
 
-struct Companion {
-  double factor = 1.0;  ///< its step, in units of that of the run
-  OutputSamples samples;
-};
-
 bool sets(const std::optional<Written<bool>>& key) {
   return key && key->value;
 }
@@ -46,6 +42,11 @@ bool sets(const std::optional<Written<bool>>& key) {
 }  // namespace
 
 struct RunEstimator::Impl {
+  struct Companion {
+    double factor = 1.0;  ///< its step, in units of that of the run
+    OutputSamples samples;
+  };
+
   Impl(SystemDescription of, RunOptions run_options, Extensions with, EstimateOptions how)
       : description(std::move(of)),
         options(std::move(run_options)),
@@ -73,6 +74,8 @@ struct RunEstimator::Impl {
     return needs.free_step || !needs.common_grid || !method->step_tolerances().empty();
   }
 
+  void watch(session::Session& run);
+  bool take_propagated();
   ErrorEstimate result_of(const RunSummary& summary);
   std::optional<Fact> obstacle(const RunSummary& summary) const;
   void name_outputs(const RunSummary& summary);
@@ -93,6 +96,7 @@ struct RunEstimator::Impl {
   bool learned;
   bool chooses_steps;
   OutputSamples samples;
+  std::optional<PropagatedError> propagated;  ///< where companions would not see the error
   std::list<Companion> companions;
   ErrorEstimate result;
   std::vector<Fact> of_outputs;  ///< reasons, of the latest judgement
@@ -100,7 +104,39 @@ struct RunEstimator::Impl {
   bool interrupted = false;
   double work = 0.0;  ///< done and planned, in runs
   double done = 0.0;
+  double reported = 0.0;
 };
+
+/// Companions share the imposed steps of continuous subsystems, and must not be made where a step has side effects.
+void RunEstimator::Impl::watch(session::Session& run) {
+  auto& system = run.system();
+  bool unseen = false;
+  for (std::size_t s = 0; s < system.size(); ++s) {
+    const auto& written = description.subsystems[s];
+    const bool imposed = system.capabilities(SubsystemId{s}).imposed_step.has_value();
+    unseen = unseen || sets(written.side_effects) || (imposed && !sets(written.sampled));
+  }
+  if (!estimate.enabled || learned || !unseen || !PropagatedError::serves(system, run.method())) return;
+  run.watch(propagated.emplace());
+}
+
+/// True when every output has its error from beside the run.
+bool RunEstimator::Impl::take_propagated() {
+  if (!propagated || !propagated->estimate()) return false;
+  const auto& found = propagated->estimate()->outputs;
+  std::vector<OutputError> outputs = result.outputs;
+  for (auto& output : outputs) {
+    const auto same = std::find_if(found.begin(), found.end(), [&](const auto& of) { return of.name == output.name; });
+    if (same == found.end()) return false;
+    const double last = output.last;
+    output = *same;
+    output.estimate = EstimateKind::Propagated;
+    output.last = last;
+  }
+  result.outputs = std::move(outputs);
+  result.extra_seconds = propagated->estimate()->extra_seconds;
+  return true;
+}
 
 /// What forbids to run it again.
 std::optional<Fact> RunEstimator::Impl::obstacle(const RunSummary& summary) const {
@@ -160,6 +196,9 @@ double RunEstimator::Impl::formal_order(const RunSummary& summary) const {
   const auto& traits = entry->traits;
   int taken = kMaxInputDegree;
   for (const auto& subsystem : summary.subsystems) taken = std::min(taken, subsystem.capabilities.input_degree);
+  // Each output has its own order there, and one companion with half the steps needs none: 2 d for order 1, 1.1 d
+  // for 3.
+  if (traits.family == MethodFamily::Asynchronous) return 1.0;
   if (traits.knobs.degree.empty()) {
     // A constant with the mean of the polynomial leaves an error of order 2.
     return traits.family == MethodFamily::Implicit ? std::min(traits.order, taken + 2) : traits.order;
@@ -173,7 +212,8 @@ double RunEstimator::Impl::formal_order(const RunSummary& summary) const {
 
 void RunEstimator::Impl::report(double share_of_run, double factor) {
   if (!estimate.progress || work <= 0.0) return;
-  estimate.progress(std::min(1.0, (done + share_of_run / factor) / work));
+  reported = std::max(reported, std::min(1.0, (done + share_of_run / factor) / work));
+  estimate.progress(reported);
 }
 
 /// The steps that the method chose in the run, merged or divided.
@@ -194,7 +234,7 @@ bool RunEstimator::Impl::run_companion(double factor, const RunSummary& summary)
   try {
     auto& companion = companions.emplace_back(Companion{factor, OutputSamples(&samples)});
     ProgressOf progress([&](double share) { report(share, factor); });
-    Session session(changed, options, extensions);
+    session::Session session(changed, options, extensions);
     if (chooses_steps) session.prescribe(replayed_steps(factor));
     session.observe(companion.samples);
     session.observe(progress);
@@ -297,8 +337,15 @@ ErrorEstimate RunEstimator::Impl::result_of(const RunSummary& summary) {
   result = {};
   companions.clear();
   name_outputs(summary);
-  result.order = static_cast<int>(formal_order(summary));
-  if (auto fact = obstacle(summary)) {
+  if (const auto* entry = registry.find(summary.method)) {
+    const bool own_steps = summary.family == MethodFamily::Asynchronous;
+    result.order = own_steps ? entry->traits.order : static_cast<int>(formal_order(summary));
+  }
+  auto fact = obstacle(summary);
+  if (!fact || fact->code == FactCode::EstimateSideEffects) {
+    if (take_propagated()) return std::move(result);
+  }
+  if (fact) {
     result.reasons.push_back(std::move(*fact));
     return std::move(result);
   }
@@ -332,6 +379,9 @@ RunEstimator::~RunEstimator() = default;
 RunEstimator::RunEstimator(RunEstimator&&) noexcept = default;
 RunEstimator& RunEstimator::operator=(RunEstimator&&) noexcept = default;
 
+void RunEstimator::watch(session::Session& run) {
+  impl_->watch(run);
+}
 Observer& RunEstimator::observer() {
   return impl_->samples;
 }

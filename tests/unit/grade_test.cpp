@@ -246,7 +246,7 @@ TEST(Refinement, is_the_step_that_is_enough_by_the_order) {
   EXPECT_EQ(judge(completed(), estimate).refinement->step, 0.002) << "0.01 / sqrt(5) = 0.0045";
 }
 
-TEST(Refinement, keeps_the_other_arguments) {
+TEST(Refinement, keeps_the_arguments_of_the_program) {
   JudgeOptions options;
   options.system = "examples/car";
   options.arguments = "--method jacobi --stop 2";

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "entrain/error_estimate.hpp"
+#include "entrain/system_description.hpp"
+#include "entrain/verdict.hpp"
+#include "truth/system.hpp"
+#include "truth/truth.hpp"
+
+namespace entrain::truth {
+
+/// A method with its options, as a run gets it.
+struct TriedMethod {
+  std::string name;
+  std::string method;
+  std::map<std::string, OptionValue> options = {};
+  bool quick = false;  ///< part of the short version
+};
+const std::vector<TriedMethod>& tried_methods();
+
+/// An output of a run. Errors are root mean squares over the time, relative to the range of the truth.
+struct MeasuredOutput {
+  std::string name;
+  double truth = 0.0;  ///< true error, up to where the estimate holds
+  double whole = 0.0;  ///< over the whole run
+  double graded = 0.0; ///< up to where the grade holds
+  double range = 0.0;
+  double floor = 0.0;  ///< of the integration inside the subsystems
+  OutputError claimed = {};
+};
+
+struct MeasuredRun {
+  enum class End { Completed, Failed, Refused };
+  std::string system;
+  std::string kind;
+  std::string method;
+  bool events = false;
+  double step = 0.0;
+  End end = End::Refused;
+  std::string message;
+  std::uint64_t macro_steps = 0;
+  Verdict verdict;
+  std::vector<MeasuredOutput> outputs;
+
+  /// The largest true error of an output, up to where the grade holds.
+  double worst_truth() const;
+};
+
+/// Runs one system with method after method; keeps the truth of the grids that it has seen.
+class Measurement {
+ public:
+  explicit Measurement(const System& system);
+  MeasuredRun run(const TriedMethod& tried, double step);
+
+ private:
+  const Course& truth_at(const std::vector<double>& times);
+
+  const System& system_;
+  std::vector<double> floor_;
+  std::vector<std::unique_ptr<Course>> known_;
+};
+
+}  // namespace entrain::truth
