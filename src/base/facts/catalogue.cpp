@@ -210,12 +210,10 @@ constexpr auto kReports = std::to_array<FactEntry>({
      "the run with {factor:g} times the step did not complete: {why}", ""},
     {EstimateNoCoupling, Note, "estimate-no-coupling", "nothing is connected: there is no coupling error", ""},
     {EstimateImposedStep, Warning, "estimate-imposed-step",
-     "the imposed step of '{0}' ({step}) is the same in all runs that are compared: the error that it causes is not "
-     "included",
+     "the error by the imposed step of '{0}' ({step}) is not included",
      "Write sampled = true if the step is part of the model"},
     {EstimateInnerStep, Warning, "estimate-inner-step",
-     "the outputs of '{0}' move only once in {steps:g} steps ({inner_step}): it has a longer step inside, and its "
-     "error is not included",
+     "'{0}' has a step of {inner_step} inside, longer than the macro step; its error is not included",
      "Choose a step that is no shorter"},
     {EstimateRangesDiffer, Warning, "estimate-ranges-differ",
      "the range of '{0}' is {ratio:.3g} times that of the run with {factor:g} times the step: the coupling is not "
