@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "advise/choose_method.hpp"
-#include "entrain/simulation.hpp"
 #include "estimate/run_estimator.hpp"
+#include "session/session.hpp"
 #include "truth/engine.hpp"
 
 namespace entrain::truth {
@@ -150,7 +150,7 @@ MeasuredRun Measurement::run(const TriedMethod& tried, double step) {
   try {
     const Extensions extensions = extensions_of(system_);
     const auto description = choose_method(description_with(system_, tried, step), extensions).description;
-    std::optional<Simulation> simulation(std::in_place, description, RunOptions{}, extensions);
+    std::optional<Session> simulation(std::in_place, description, RunOptions{}, extensions);
     RunEstimator estimator(description, {}, extensions, {});
     simulation->observe(estimator.observer());
     simulation->observe(collector);
