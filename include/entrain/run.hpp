@@ -24,7 +24,7 @@ struct RunResult {
   bool abandoned = false;         ///< an FMU crashed or hung, and the process ends: see Watchdog
 };
 
-/// Told how a run into a folder goes on; each function may be empty.
+/// Called in the course of a run into a folder; each function may be empty.
 struct RunProgress {
   /// The system is sound and nothing is written yet. What it throws ends the run before it began.
   std::function<void(const Simulation&)> prepared = {};
@@ -40,7 +40,7 @@ struct RunProgress {
   std::function<void(const Error&, const RunResult&)> failed_at_release = {};
 };
 
-/// Checkpoint files of a run: written on the way, and gone on from (docs/checkpoints.md).
+/// Checkpoint files of a run: written during the run, and continued from (docs/checkpoints.md).
 struct CheckpointOptions {
   /// Written at the first communication time at or after each multiple of `every` since the start; without `every`, at
   /// the end of the run. On interruption in both cases.
@@ -51,7 +51,7 @@ struct CheckpointOptions {
 };
 
 struct RunDirectoryOptions {
-  RunOptions run = {};                               ///< a log handler is told besides fmu.log
+  RunOptions run = {};                               ///< a log handler is called besides fmu.log
   std::optional<std::filesystem::path> folder = {};  ///< made if need be; nullopt = the first free runs/NAME-N
   bool report = false;                               ///< write report.html
   bool estimate = true;        ///< the errors, by further runs if need be, and with them the grade

@@ -25,7 +25,7 @@ std::optional<RunRefinement> next_refinement(const RunResult& run) {
     return run.verdict.refinement;
   }
   RunRefinement blind;
-  blind.step = fitting_step(run.summary, kBlindFactor * run.summary.step);
+  blind.step = estimate::fitting_step(run.summary, kBlindFactor * run.summary.step);
   return blind;
 }
 
@@ -62,8 +62,8 @@ RunResult run_until_trusted(SystemDescription description, RunDirectoryOptions o
       Fact why{next ? FactCode::MeetBudget : FactCode::MeetNoStep};
       if (next) why.values = {{"needed", needed / first}, {"budget", meet.budget}};
       result.verdict.reasons.push_back(std::move(why));
-      replace_file(result.folder / "run.json",
-                   summary_json(result.summary, result.recorded, &result.verdict, &result.estimate));
+      base::replace_file(result.folder / "run.json",
+                         summary_json(result.summary, result.recorded, &result.verdict, &result.estimate));
       return result;
     }
     apply(*next, result.summary.method, description);

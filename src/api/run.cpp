@@ -29,32 +29,32 @@ namespace fs = std::filesystem;
 
 /// The files of a run besides its results: run.json, at its start and at its end, and steps.json at its end. With
 /// `append` the files of the run before stay as they are until this one goes on.
-class RunFiles : public StepHistory {
+class RunFiles : public recording::StepHistory {
  public:
   /// Borrows it.
   RunFiles(const RunResult& run, bool append) : run_(run), waits_(append) {}
 
   void begin(std::span<const Signal> signals, const RunSummary& summary) override {
-    StepHistory::begin(signals, summary);
+    recording::StepHistory::begin(signals, summary);
     if (waits_) return;
     fs::remove(run_.folder / "steps.json");  // of an earlier run into this folder
     write_summary(summary, nullptr);
   }
   void communicated(const Sample& sample, const RunSummary& summary) override {
     waits_ = false;
-    StepHistory::communicated(sample, summary);
+    recording::StepHistory::communicated(sample, summary);
   }
   /// Of the run as it ended. Without a verdict its grade is pending.
   void write(const Verdict* verdict) const {
     if (waits_ && run_.summary.termination == Termination::Failed) return;  // it was refused before it went on
     write_summary(run_.summary, verdict);
-    replace_file(run_.folder / "steps.json", steps_json(*this, run_.summary));
+    base::replace_file(run_.folder / "steps.json", reporting::steps_json(*this, run_.summary));
   }
   void write_verdict() const { write_summary(run_.summary, &run_.verdict); }
 
  private:
   void write_summary(const RunSummary& summary, const Verdict* verdict) const {
-    replace_file(run_.folder / "run.json", summary_json(summary, run_.recorded, verdict, &run_.estimate));
+    base::replace_file(run_.folder / "run.json", summary_json(summary, run_.recorded, verdict, &run_.estimate));
   }
 
   const RunResult& run_;
@@ -63,7 +63,7 @@ class RunFiles : public StepHistory {
 
 std::vector<Signal> recorded_signals(const Simulation& simulation, const SystemDescription& description) {
   std::vector<Signal> recorded;
-  for (const auto index : select_signals(simulation.signals(), description.record.variables)) {
+  for (const auto index : recording::select_signals(simulation.signals(), description.record.variables)) {
     recorded.push_back(simulation.signals()[index]);
   }
   return recorded;
@@ -80,7 +80,7 @@ SystemDescription really_run(SystemDescription description, const RunSummary& su
 }
 
 template <class Function, class... Arguments>
-void tell(const Function& function, const Arguments&... arguments) {
+void call_if_set(const Function& function, const Arguments&... arguments) {
   if (function) function(arguments...);
 }
 
@@ -125,24 +125,22 @@ class CheckpointWriter : public Observer {
 void check_checkpoints(const CheckpointOptions& options, const Simulation& simulation) {
   if (options.resume) simulation.check_resume(*options.resume);
   if (options.append && !options.resume) {
-    throw Error(ErrorCode::InvalidSystem, "nothing to append to: no checkpoint to go on from is named");
+    throw Error(ErrorCode::InvalidSystem, {FactCode::NothingToAppendTo});
   }
   if (!options.file) return;
   simulation.require_serialization();
-  std::error_code unknown;  // told when the file is written
-  if (fs::is_directory(*options.file, unknown)) throw file_error("cannot create", *options.file, EISDIR);
+  std::error_code unknown;  // reported when the file is written
+  if (fs::is_directory(*options.file, unknown)) throw base::file_error("create", *options.file, EISDIR);
   const auto folder = fs::absolute(*options.file).parent_path();
-  if (!fs::is_directory(folder, unknown)) throw file_error("cannot create", *options.file, ENOENT);
+  if (!fs::is_directory(folder, unknown)) throw base::file_error("create", *options.file, ENOENT);
 }
 
 /// The folder of the run that wrote the checkpoint.
 fs::path continued_folder(const fs::path& checkpoint) {
   const auto before = read_checkpoint_info(checkpoint);
   if (fs::is_directory(before.directory)) return before.directory;
-  throw Error(
-      ErrorCode::FileFailed,
-      fmt::format("the results of the checkpoint '{}' are no longer in '{}'", checkpoint.string(), before.directory),
-      {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Leave --append away"});
+  throw Error(ErrorCode::FileFailed, {FactCode::ResultsGone, {checkpoint.string(), before.directory}},
+              {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Leave --append away"});
 }
 
 /// A checkpoint in the place of a file of the run would replace it.
@@ -151,7 +149,7 @@ void check_place(const fs::path& checkpoint, const RunResult& run) {
   for (const auto& name : {run.results.filename(), fs::path("run.json"), fs::path("steps.json"), fs::path("fmu.log"),
                            fs::path("system.resolved.toml"), fs::path("report.html")}) {
     if (file != fs::absolute(run.folder / name).lexically_normal()) continue;
-    throw Error(ErrorCode::FileFailed, fmt::format("the checkpoint cannot be '{}', a file of the run", file.string()),
+    throw Error(ErrorCode::FileFailed, {FactCode::CheckpointIsRunFile, {file.string()}},
                 {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Choose another name"});
   }
 }
@@ -164,17 +162,17 @@ class DirectoryRun {
     RunOptions run = options.run;
     run.log.handler = [this](const LogMessage& message) {
       if (log_file_) log_file_->add(message);
-      tell(options_.run.log.handler, message);
+      call_if_set(options_.run.log.handler, message);
     };
     simulation_.emplace(description, run, extensions);
     result_.recorded = recorded_signals(*simulation_, description);
-    tell(options.progress.prepared, *simulation_);
+    call_if_set(options.progress.prepared, *simulation_);
     check_checkpoints(options.checkpoint, *simulation_);
     auto really = really_run(description, simulation_->summary(), extensions);
     make_folder(really);
     run.log = {};  // fmu.log is that of the run
     estimator_.emplace(std::move(really), std::move(run), extensions,
-                       EstimateOptions{options.estimate, options.progress.estimating});
+                       estimate::EstimateOptions{options.estimate, options.progress.estimating});
   }
 
   RunResult run() {
@@ -187,7 +185,7 @@ class DirectoryRun {
     for (Observer& observer : options_.observers) simulation_->observe(observer);
     simulation_->observe(checkpoints);
     result_.summary = run_watched(files, checkpoints);
-    tell(options_.progress.ended, result_);
+    call_if_set(options_.progress.ended, result_);
     // Last, because it can fail too, when the disk is full; what happened has been told by then.
     const bool completed = result_.summary.termination == Termination::Completed;
     if (!completed) judge_result();
@@ -195,7 +193,7 @@ class DirectoryRun {
     release();
     if (completed) estimate_watched(files);
     if (options_.report) write_report();
-    tell(options_.progress.written, result_);
+    call_if_set(options_.progress.written, result_);
     return std::move(result_);
   }
 
@@ -207,26 +205,26 @@ class DirectoryRun {
   void make_folder(const SystemDescription& really) {
     const auto& checkpoint = options_.checkpoint;
     if (checkpoint.append && options_.folder) {
-      throw Error(ErrorCode::InvalidSystem, "a run that is appended goes on in its own folder, not in another");
+      throw Error(ErrorCode::InvalidSystem, {FactCode::AppendElsewhere});
     }
     result_.folder = checkpoint.append ? continued_folder(*checkpoint.resume)
                                        : make_run_directory(description_.name, options_.folder);
-    result_.results = result_.folder / results_file_name(format());
+    result_.results = result_.folder / recording::results_file_name(format());
     if (checkpoint.file) check_place(*checkpoint.file, result_);
     if (checkpoint.append) check_continued();
     log_file_.emplace(result_.folder / "fmu.log", checkpoint.append);
     if (checkpoint.append) return;
-    replace_file(result_.folder / "system.resolved.toml",
-                 (options_.note.empty() ? std::string() : fmt::format("# {}\n", printable(options_.note))) +
-                     system_text(really));
+    base::replace_file(result_.folder / "system.resolved.toml",
+                       (options_.note.empty() ? std::string() : fmt::format("# {}\n", base::printable(options_.note))) +
+                           system_text(really));
   }
 
   /// Before anything is written.
   void check_continued() const {
-    continued_results_file(format(), result_.results);
+    recording::continued_results_file(format(), result_.results);
     std::error_code missing;
     if (fs::file_size(result_.results, missing) == 0 || missing) {
-      throw file_error("cannot go on in", result_.results, ENOENT);
+      throw base::file_error("go on in", result_.results, ENOENT);
     }
   }
 
@@ -238,7 +236,7 @@ class DirectoryRun {
         result_.abandoned = true;
         judge_result();
         files.write(&result_.verdict);  // first: a lock that the FMU holds may stop what is printed
-        tell(options_.progress.ended, result_);
+        call_if_set(options_.progress.ended, result_);
       });
     }
     if (options_.checkpoint.resume) simulation_->resume(*options_.checkpoint.resume);
@@ -249,6 +247,7 @@ class DirectoryRun {
     } catch (const Error& error) {  // a full disk at the very end is a failure like any other
       summary.termination = Termination::Failed;
       summary.message = error.what();
+      summary.failure = error;
     }
     return summary;
   }
@@ -273,7 +272,7 @@ class DirectoryRun {
         result_.abandoned = true;
         judge_result();
         files.write_verdict();
-        tell(options_.progress.written, result_);
+        call_if_set(options_.progress.written, result_);
       });
     }
     result_.estimate = estimator_->estimate(result_.summary);
@@ -289,16 +288,16 @@ class DirectoryRun {
   void release() {
     std::optional<Watchdog> watchdog;
     if (options_.watchdog) {
-      watchdog.emplace([&](const Error& fault) { tell(options_.progress.failed_at_release, fault, result_); });
+      watchdog.emplace([&](const Error& fault) { call_if_set(options_.progress.failed_at_release, fault, result_); });
     }
     simulation_.reset();
   }
 
   const SystemDescription& description_;
   const RunDirectoryOptions& options_;
-  std::optional<LogFile> log_file_;  ///< its folder is made once the system is known to be sound
+  std::optional<recording::LogFile> log_file_;  ///< its folder is made once the system is known to be sound
   RunResult result_;
-  std::optional<RunEstimator> estimator_;
+  std::optional<estimate::RunEstimator> estimator_;
   std::optional<Simulation> simulation_;
 };
 
@@ -307,7 +306,7 @@ class DirectoryRun {
 SystemDescription checkpointed_system(const fs::path& checkpoint) {
   const auto info = read_checkpoint_info(checkpoint);
   std::vector<Problem> problems;
-  auto description = parse_system(info.system_file, "checkpoint", problems);
+  auto description = description::parse_system(info.system_file, "checkpoint", problems);
   if (!problems.empty()) throw Error(std::move(problems));
   description.name = info.name;
   return description;

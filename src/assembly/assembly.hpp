@@ -10,7 +10,7 @@
 #include "entrain/subsystem.hpp"
 #include "entrain/system_description.hpp"
 
-namespace entrain {
+namespace entrain::assembly {
 
 /// Makes the subsystem a description asks for; nullptr after adding to `problems` why it cannot.
 using SubsystemMaker =
@@ -22,8 +22,8 @@ struct Assembly {
   std::vector<Graph::Node> nodes;
   std::vector<Connection> connections;
   std::vector<double> start_inputs;  ///< one per input, in the order of the graph
-  std::vector<DiscreteConnection> discrete_connections;
-  std::vector<DiscreteStart> discrete_starts;
+  std::vector<coupling::DiscreteConnection> discrete_connections;
+  std::vector<coupling::DiscreteStart> discrete_starts;
   /// Inputs of FMUs: connected ones, and those with the start value of the FMU and nothing else, "subsystem.variable".
   std::size_t connected_inputs = 0;
   std::vector<std::string> open_inputs;
@@ -34,4 +34,4 @@ struct Assembly {
 /// Everything that is wrong goes to `problems`, all at once; the result is usable when none is an error.
 Assembly assemble(const SystemDescription& description, const SubsystemMaker& factory, std::vector<Problem>& problems);
 
-}  // namespace entrain
+}  // namespace entrain::assembly

@@ -11,18 +11,18 @@
 #include "entrain/fact_codes.hpp"
 #include "subsystem/scheduled.hpp"
 
-namespace entrain {
+namespace entrain::assembly {
 namespace {
 
-/// The first dot ends the name of the subsystem; without one the parser has said so.
+/// The first dot ends the name of the subsystem; without one the parser has reported it.
 std::string subsystem_of(const std::string& variable) {
   return variable.substr(0, variable.find('.'));
 }
 
 void add_entries(const ScheduleDescription& written, std::size_t index, const Variable& parameter,
-                 std::vector<ScheduledValue>& values, std::vector<Problem>& problems) {
+                 std::vector<subsystem::ScheduledValue>& values, std::vector<Problem>& problems) {
   for (const auto& entry : written.entries) {
-    if (auto value = converted(entry.value, parameter)) {
+    if (auto value = base::converted(entry.value, parameter)) {
       values.push_back({entry.time, index, std::move(*value)});
     } else {
       problems.push_back(wrong_value(written.variable, parameter, entry.value, entry.where));
@@ -30,9 +30,10 @@ void add_entries(const ScheduleDescription& written, std::size_t index, const Va
   }
 }
 
-std::vector<ScheduledValue> scheduled_values(const SystemDescription& description, const std::string& subsystem,
-                                             const VariableTable& variables, std::vector<Problem>& problems) {
-  std::vector<ScheduledValue> values;
+std::vector<subsystem::ScheduledValue> scheduled_values(const SystemDescription& description,
+                                                        const std::string& subsystem, const VariableTable& variables,
+                                                        std::vector<Problem>& problems) {
+  std::vector<subsystem::ScheduledValue> values;
   for (const auto& written : description.schedule) {
     const auto dot = written.variable.find('.');
     if (dot == std::string::npos || subsystem_of(written.variable) != subsystem) continue;
@@ -54,14 +55,14 @@ std::vector<ScheduledValue> scheduled_values(const SystemDescription& descriptio
   return values;
 }
 
-/// What they have without the schedule: as `written`, else as the subsystem says.
-std::map<std::size_t, Value> start_values(const std::vector<ScheduledValue>& values, const VariableTable& variables,
-                                          const WrittenStarts& written) {
+/// What they have without the schedule: as `written`, else as in the subsystem.
+std::map<std::size_t, Value> start_values(const std::vector<subsystem::ScheduledValue>& values,
+                                          const VariableTable& variables, const WrittenStarts& written) {
   std::map<std::size_t, Value> starts;
   for (const auto& scheduled : values) {
     const auto& parameter = variables.parameters[scheduled.parameter];
     const auto found = written.find(parameter.name);
-    const auto value = found == written.end() ? parameter.start : converted(found->second.value, parameter);
+    const auto value = found == written.end() ? parameter.start : base::converted(found->second.value, parameter);
     if (value) starts.insert({scheduled.parameter, *value});
   }
   return starts;
@@ -75,7 +76,7 @@ std::unique_ptr<Subsystem> with_schedule(std::unique_ptr<Subsystem> subsystem, c
   auto values = scheduled_values(system, name, subsystem->variables(), problems);
   if (values.empty()) return subsystem;
   auto starts = start_values(values, subsystem->variables(), written);
-  return scheduled(std::move(subsystem), std::move(values), std::move(starts));
+  return subsystem::scheduled(std::move(subsystem), std::move(values), std::move(starts));
 }
 
 void check_scheduled_subsystems(const SystemDescription& description, std::vector<Problem>& problems) {
@@ -89,4 +90,4 @@ void check_scheduled_subsystems(const SystemDescription& description, std::vecto
   }
 }
 
-}  // namespace entrain
+}  // namespace entrain::assembly

@@ -8,9 +8,9 @@
 #include "entrain/subsystem.hpp"
 #include "entrain/system_description.hpp"
 
-namespace entrain {
+namespace entrain::assembly {
 
-/// The subsystem with what the schedule says of it; itself if that is nothing. `written`: what its parameters have
+/// The subsystem with its part of the schedule; itself if there is none. `written`: what its parameters have
 /// until then. Everything wrong goes to `problems`.
 std::unique_ptr<Subsystem> with_schedule(std::unique_ptr<Subsystem> subsystem, const SystemDescription& system,
                                          const std::string& name, const WrittenStarts& written,
@@ -19,4 +19,4 @@ std::unique_ptr<Subsystem> with_schedule(std::unique_ptr<Subsystem> subsystem, c
 /// Adds a problem for each scheduled variable of a subsystem that there is not.
 void check_scheduled_subsystems(const SystemDescription& description, std::vector<Problem>& problems);
 
-}  // namespace entrain
+}  // namespace entrain::assembly

@@ -6,41 +6,50 @@
 
 #include "estimate/jump_matching.hpp"
 
-namespace entrain {
+namespace entrain::estimate {
 namespace {
 
 // Below, relative to the magnitude, rounding decides and there is no order.
 constexpr double kRounding = 1e-11;
 // An error below is not worth another run: inner solvers decide it.
 constexpr double kTiny = 1e-7;
+// The same where the formal order is low: the undivided difference is at most three times the error there.
+constexpr double kSmall = 1e-4;
+constexpr double kLowOrder = 2.0;
 // An order below a half is none of a coupling's.
 constexpr double kLeastOrder = 0.5;
 // Of the range: a larger difference is no small quantity any more, and its order means nothing.
 constexpr double kLargeDifference = 0.1;
-// Of the formal order: how near an observed one confirms it.
+// Of the formal order: from here on an observed one confirms it, and below the other it is doubtful: the error could as
+// well be far smaller, and a smaller step tells.
 constexpr double kConfirms = 0.9;
-constexpr double kFactorConfirmed = 1.25;
-constexpr double kFactor = 3.0;
+constexpr double kDoubtful = 0.75;
+constexpr double kDoubtfulError = 1e-5;  // below, it may stay so
+constexpr double kSafetyConfirmed = 1.25;
+constexpr double kSafety = 3.0;
 // Of the square of the error: what parts of the run may contribute before their differences are looked at again.
 constexpr double kMatters = 0.1;
+constexpr double kMost = 0.5;
 constexpr std::size_t kMostParts = 16;
 constexpr std::size_t kRowsPerPart = 4;
 // Ranges that differ by more are of different motions.
 constexpr double kRangesAgree = 2.0;
 
-/// A common time.
-struct Row {
+/// A time at which the run and the nearest other one communicate.
+struct ComparedRow {
   Time t = 0.0;
   Duration weight = 0.0;
-  double near = 0.0;  // difference of the run and the nearest other one, in units of the range
-  double next = 0.0;  // the other difference of the three runs; 0 with two
+  double near = 0.0;    // difference of the two, in units of the range
+  double next = 0.0;    // the other difference of the three runs
+  bool common = false;  // of all three
   std::size_t index = 0;
   bool at_jump = false;  // one run is behind a jump, the other is not
 };
 
-/// Part of the run: mean squares of the differences.
-struct Part {
+/// PartOfRun of the run: mean squares of the differences.
+struct PartOfRun {
   double near = 0.0;
+  double common = 0.0;  // of the nearest difference, at the times of all three runs
   double next = 0.0;
   Duration duration = 0.0;
 };
@@ -51,16 +60,18 @@ struct Meaning {
   double bound_multiple = 1.0;  // the bound
   bool sound = true;
   bool converges = true;
+  bool doubtful = false;
 };
 
 struct Sums {
   double error = 0.0;  // root mean squares
   double bound = 0.0;
   double largest = 0.0;
-  double near = 0.0;  // mean squares, as the others
+  double common = 0.0;  // mean squares, as the others
   double next = 0.0;
   double unsound = 0.0;
   double diverging = 0.0;
+  double doubtful = 0.0;
   std::vector<double> course = {};
 };
 
@@ -90,16 +101,22 @@ class Judge {
     error.error = sums.error;
     error.bound = sums.bound;
     error.max_error = sums.largest;
-    if (courses_ == 3 && sums.near > 0.0 && sums.next > 0.0) error.order = order_of({sums.near, sums.next, 1.0});
-    const double total = sums.error * sums.error;
-    const bool matters = whole.error > kTiny;
-    result.wants_smaller_step =
-        !finer_ && matters && (sums.unsound > kMatters * total || whole.unsound > kMatters * whole.error * whole.error);
-    result.converges = !(sums.error > kTiny && sums.diverging > kMatters * total);
+    if (courses_ == 3 && sums.common > 0.0 && sums.next > 0.0) {
+      error.order = order_of({.near = 0.0, .common = sums.common, .next = sums.next, .duration = 1.0});
+    }
+    result.wants_smaller_step = !finer_ && (leaves_doubt(sums) || leaves_doubt(whole));
+    result.converges = !(sums.error > kTiny && sums.diverging > kMost * sums.error * sums.error);
     return result;
   }
 
  private:
+  bool leaves_doubt(const Sums& sums) const {
+    const double total = sums.error * sums.error;
+    const double least = output_.formal_order > kLowOrder ? kTiny : kSmall;
+    return (sums.error > least && sums.unsound > kMatters * total) ||
+           (sums.error > kDoubtfulError && sums.doubtful > kMost * total);
+  }
+
   /// Three runs are compared, or two. A smaller step than that of the run says more than a larger one.
   void choose_courses() {
     const auto find = [&](double factor) {
@@ -131,12 +148,12 @@ class Judge {
     const double other = near_->range.span();
     const double magnitude = std::min(given_->range.magnitude(), near_->range.magnitude());
     const double span = std::min(own, other);
-    const double least = std::max(output_.least_range, size_floor::kDivisible);
-    size_ = span > size_floor::kResting * magnitude ? span : magnitude;
-    size_ = divisible_size(std::max(size_, output_.least_range));
+    const double least = std::max(output_.least_range, base::size_floor::kDivisible);
+    size_ = span > base::size_floor::kResting * magnitude ? span : magnitude;
+    size_ = base::divisible_size(std::max(size_, output_.least_range));
     rounding_ = kRounding * std::max(1.0, magnitude / size_);
     result.nearest_factor = near_->factor;
-    const auto moves = [&](double range) { return std::max({range, least, size_floor::kResting * magnitude}); };
+    const auto moves = [&](double range) { return std::max({range, least, base::size_floor::kResting * magnitude}); };
     result.range_ratio = moves(own) / moves(other);
     if (result.range_ratio < 1.0) result.range_ratio = 1.0 / result.range_ratio;
   }
@@ -144,9 +161,12 @@ class Judge {
   void collect_rows() {
     if (near_ == nullptr) return;
     for (std::size_t k = 0; k < output_.times.size(); ++k) {
-      Row row{.t = output_.times[k], .near = (given_->values[k] - near_->values[k]) / size_, .index = k};
+      ComparedRow row{.t = output_.times[k], .near = (given_->values[k] - near_->values[k]) / size_, .index = k};
+      if (!std::isfinite(row.near)) continue;
       if (courses_ == 3) row.next = (next_from_->values[k] - next_->values[k]) / size_;
-      if (std::isfinite(row.near) && std::isfinite(row.next)) rows_.push_back(row);
+      row.common = courses_ < 3 || std::isfinite(row.next);
+      if (!row.common) row.next = 0.0;
+      rows_.push_back(row);
     }
     for (std::size_t k = 0; k < rows_.size(); ++k) {
       const Time left = k == 0 ? rows_[k].t : rows_[k - 1].t;
@@ -155,39 +175,51 @@ class Judge {
     }
   }
 
-  std::vector<double> values_of(const ComparedCourse& course) const {
+  static std::vector<double> values_of(const ComparedCourse& course, const std::vector<ComparedRow*>& rows) {
     std::vector<double> values;
-    values.reserve(rows_.size());
-    for (const Row& row : rows_) values.push_back(course.values[row.index]);
+    values.reserve(rows.size());
+    for (const ComparedRow* row : rows) values.push_back(course.values[row->index]);
     return values;
   }
 
   /// Jumps that agree to within a common time are no error of the values there: the time of the event has one.
   void match_events(CompanionJudgement& result) {
-    const auto given = values_of(*given_);
-    const auto matched = match_jumps(given, values_of(*near_), size_);
+    std::vector<ComparedRow*> rows;
+    for (ComparedRow& row : rows_) rows.push_back(&row);
+    const auto matched = match_jumps(values_of(*given_, rows), values_of(*near_, rows), size_);
     result.unmatched_jumps = matched.unmatched;
     for (const auto& pair : matched.pairs) {
       if (pair.first == pair.last) continue;
-      result.event_time_error = std::max(result.event_time_error, rows_[pair.last].t - rows_[pair.first].t);
+      result.event_time_error = std::max(result.event_time_error, rows[pair.last]->t - rows[pair.first]->t);
     }
-    leave_out(matched);
-    if (courses_ == 3) leave_out(match_jumps(values_of(*next_from_), values_of(*next_), size_));
+    leave_out(matched, rows);
+    if (courses_ < 3) return;
+    std::erase_if(rows, [](const ComparedRow* row) { return !row->common; });
+    leave_out(match_jumps(values_of(*next_from_, rows), values_of(*next_, rows), size_), rows);
   }
 
-  void leave_out(const MatchedJumps& matched) {
+  static void leave_out(const MatchedJumps& matched, const std::vector<ComparedRow*>& rows) {
     for (const auto& pair : matched.pairs) {
       const bool within_a_step = pair.last - pair.first <= 1;
       for (std::size_t k = pair.first; k < pair.last; ++k) {
-        rows_[k].at_jump = true;
-        if (within_a_step) rows_[k].weight = 0.0;
+        rows[k]->at_jump = true;
+        if (within_a_step) rows[k]->weight = 0.0;
       }
     }
   }
 
-  double order_of(const Part& part) const {
-    const double order = 0.5 * std::log2(part.next / part.near);
+  double order_of(const PartOfRun& part) const {
+    const double order = 0.5 * std::log2(part.next / part.common);
     return next_is_finer_ ? -order : order;
+  }
+
+  /// Also where one of the differences is rounding.
+  double observed_order(const PartOfRun& part) const {
+    const double least = rounding_ * rounding_ * part.duration;
+    const double beyond = output_.formal_order + 2.0;
+    if (part.next <= least) return next_is_finer_ ? beyond : 0.0;
+    if (part.common <= least) return next_is_finer_ ? 0.0 : beyond;
+    return order_of(part);
   }
 
   /// The error in units of the nearest difference, e = d / (2^p - 1); of a smaller step d 2^p / (2^p - 1).
@@ -196,46 +228,49 @@ class Judge {
     return (finer_ ? power : 1.0) / (power - 1.0);
   }
 
-  Meaning meaning_of(const Part& part) const {
+  Meaning meaning_of(const PartOfRun& part) const {
     const double least = rounding_ * rounding_;
-    if (part.near <= least) return {1.0, kFactor};
+    if (part.near <= least) return {1.0, kSafety};
     const double formal = output_.formal_order;
     const bool large = part.near > kLargeDifference * kLargeDifference;
     if (courses_ < 3) {
       const double multiple = large && !finer_ ? 1.0 : multiple_for(formal);
-      return {multiple, kFactor * multiple, !large};
+      return {multiple, kSafety * multiple, !large};
     }
-    const double order = part.next <= least ? (next_is_finer_ ? formal + 2.0 : 0.0) : order_of(part);
+    const double order = observed_order(part);
     const bool falls = order >= kLeastOrder;
     const bool plausible = falls && order <= formal + 1.0;
     if (!plausible || large) {
       // The undivided difference; with a smaller step it is nearly the error.
       const double multiple = finer_ ? multiple_for(std::clamp(order, kLeastOrder, formal + 1.0)) : 1.0;
-      return {multiple, kFactor * multiple, false, falls};
+      return {multiple, kSafety * multiple, false, falls};
     }
-    const double factor = order >= kConfirms * formal ? kFactorConfirmed : kFactor;
-    return {multiple_for(order), factor * multiple_for(std::min(order, formal))};
+    const double safety = order >= kConfirms * formal ? kSafetyConfirmed : kSafety;
+    return {multiple_for(order), safety * multiple_for(std::min(order, formal)), true, true,
+            order < kDoubtful * formal};
   }
 
   Sums sums_until(Time end) const {
     const Time start = rows_.front().t;
-    const auto behind = std::find_if(rows_.begin(), rows_.end(), [&](const Row& row) { return row.t > end; });
-    const auto count = static_cast<std::size_t>(behind - rows_.begin());
-    std::vector<Part> parts(std::clamp<std::size_t>(count / kRowsPerPart, 1, kMostParts));
-    const auto part_of = [&](const Row& row) {
+    const auto behind = std::find_if(rows_.begin(), rows_.end(), [&](const ComparedRow& row) { return row.t > end; });
+    const auto count = static_cast<std::size_t>(
+        std::count_if(rows_.begin(), behind, [](const ComparedRow& row) { return row.common; }));
+    std::vector<PartOfRun> parts(std::clamp<std::size_t>(count / kRowsPerPart, 1, kMostParts));
+    const auto part_of = [&](const ComparedRow& row) {
       const double share = end > start ? (row.t - start) / (end - start) : 0.0;
       return std::min(parts.size() - 1, static_cast<std::size_t>(share * static_cast<double>(parts.size())));
     };
     for (auto row = rows_.begin(); row != behind; ++row) {
-      Part& part = parts[part_of(*row)];
+      PartOfRun& part = parts[part_of(*row)];
       part.near += row->weight * row->near * row->near;
+      if (row->common) part.common += row->weight * row->near * row->near;
       part.next += row->weight * row->next * row->next;
       part.duration += row->weight;
     }
     Sums sums;
     std::vector<Meaning> meanings;
     Duration duration = 0.0;
-    for (Part& part : parts) {
+    for (PartOfRun& part : parts) {
       add_part(part, sums, meanings);
       duration += part.duration;
     }
@@ -246,23 +281,21 @@ class Judge {
     const double share = duration > 0.0 ? 1.0 / duration : 0.0;
     sums.error = std::sqrt(share * sums.error);
     sums.bound = std::sqrt(share * sums.bound);
-    for (double* sum : {&sums.near, &sums.next, &sums.unsound, &sums.diverging}) *sum *= share;
+    for (double* sum : {&sums.common, &sums.next, &sums.unsound, &sums.diverging, &sums.doubtful}) *sum *= share;
     return sums;
   }
 
-  void add_part(Part part, Sums& sums, std::vector<Meaning>& meanings) const {
-    sums.near += part.near;
+  void add_part(PartOfRun part, Sums& sums, std::vector<Meaning>& meanings) const {
+    sums.common += part.common;
     sums.next += part.next;
-    if (part.duration > 0.0) {
-      part.near /= part.duration;
-      part.next /= part.duration;
-    }
+    if (part.duration > 0.0) part.near /= part.duration;
     const Meaning& meaning = meanings.emplace_back(meaning_of(part));
     const double square = part.near * meaning.multiple * meaning.multiple * part.duration;
     sums.error += square;
     sums.bound += part.near * meaning.bound_multiple * meaning.bound_multiple * part.duration;
     if (!meaning.sound) sums.unsound += square;
     if (!meaning.converges) sums.diverging += square;
+    if (meaning.doubtful) sums.doubtful += square;
     sums.course.push_back(meaning.multiple * std::sqrt(part.near));
   }
 
@@ -273,7 +306,8 @@ class Judge {
     constexpr double kOfMotion = 0.5;
     constexpr std::size_t kLeastRows = 8;
     const auto beyond = [&](double size) {
-      return std::find_if(rows_.begin(), rows_.end(), [&](const Row& row) { return std::abs(row.near) > size; });
+      return std::find_if(rows_.begin(), rows_.end(),
+                          [&](const ComparedRow& row) { return std::abs(row.near) > size; });
     };
     const auto saturated = beyond(kSaturated);
     const auto grows = beyond(kLargeDifference);
@@ -315,7 +349,7 @@ class Judge {
   bool next_is_finer_ = false;  // so has the third, with a quarter
   double size_ = 1.0;
   double rounding_ = kRounding;
-  std::vector<Row> rows_;
+  std::vector<ComparedRow> rows_;
 };
 
 }  // namespace
@@ -324,4 +358,4 @@ CompanionJudgement judge_by_companions(const ComparedOutput& output) {
   return Judge(output).judgement();
 }
 
-}  // namespace entrain
+}  // namespace entrain::estimate

@@ -6,13 +6,13 @@
 #include "base/signal_range.hpp"
 #include "entrain/error_estimate.hpp"
 
-namespace entrain {
+namespace entrain::estimate {
 
 /// One output of one of the runs that are compared.
 struct ComparedCourse {
   double factor = 1.0;         ///< its step, in units of the step of the run that is judged
   std::vector<double> values;  ///< at the times of that run; NaN where it did not communicate
-  SignalRange range;           ///< over all its times
+  base::SignalRange range;     ///< over all its times
 };
 
 struct ComparedOutput {
@@ -37,4 +37,4 @@ struct CompanionJudgement {
 /// The error of one output, by runs with other steps (docs/theory/error_estimate.md).
 CompanionJudgement judge_by_companions(const ComparedOutput& output);
 
-}  // namespace entrain
+}  // namespace entrain::estimate

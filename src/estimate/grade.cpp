@@ -130,7 +130,7 @@ class Grading {
     verdict_.tolerance = options_.tolerances.of(output.name);
     const Grade grade = grade_of(ratio_of(output));
     if (grade != Grade::Trusted)
-      verdict_.refinement = refinement(summary_, output, estimate_.order, verdict_.tolerance);
+      verdict_.refinement = estimate::refinement(summary_, output, estimate_.order, verdict_.tolerance);
     add(grade, {FactCode::ErrorOfOutput,
                 {output.name},
                 {{"error", output.error},
@@ -178,7 +178,7 @@ class Grading {
     const FactCode decisive = verdict_.reasons.front().code;
     if (decisive == FactCode::EstimateOff) return changed("run");
     if (verdict_.grade == Grade::Unknown) return changed("verify");
-    if (verdict_.refinement) return changed("run") + arguments_of(*verdict_.refinement);
+    if (verdict_.refinement) return changed("run") + estimate::arguments_of(*verdict_.refinement);
     if (decisive == FactCode::InputsOpen || decisive == FactCode::NothingConnected) return call("check");
     return verdict_.grade == Grade::Unreliable ? call("advise") : std::string();
   }

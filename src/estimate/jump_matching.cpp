@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace entrain {
+namespace entrain::estimate {
 namespace {
 
 // Of the range: jumps to be matched, and jumps that must be.
@@ -11,9 +11,9 @@ constexpr double kNoticed = 0.02;
 constexpr double kLarge = 0.1;
 
 bool alike(const Jump& a, const Jump& b) {
-  constexpr double kFactor = 2.0;
-  return a.size * b.size > 0.0 && std::abs(a.size) <= kFactor * std::abs(b.size) &&
-         std::abs(b.size) <= kFactor * std::abs(a.size);
+  constexpr double kAlike = 2.0;
+  return a.size * b.size > 0.0 && std::abs(a.size) <= kAlike * std::abs(b.size) &&
+         std::abs(b.size) <= kAlike * std::abs(a.size);
 }
 
 }  // namespace
@@ -53,4 +53,4 @@ MatchedJumps match_jumps(std::span<const double> one, std::span<const double> ot
   return result;
 }
 
-}  // namespace entrain
+}  // namespace entrain::estimate

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-namespace entrain {
+namespace entrain::estimate {
 
 /// A jump between values[row] and values[row + 1].
 struct Jump {
@@ -28,4 +28,4 @@ struct MatchedJumps {
 /// Of sizes in units of the range.
 MatchedJumps match_jumps(std::span<const double> one, std::span<const double> other, double range);
 
-}  // namespace entrain
+}  // namespace entrain::estimate

@@ -9,7 +9,7 @@
 #include "estimate/replay.hpp"
 #include "record/selection.hpp"
 
-namespace entrain {
+namespace entrain::estimate {
 namespace {
 
 constexpr double kNotThere = std::numeric_limits<double>::quiet_NaN();
@@ -52,7 +52,7 @@ void OutputSamples::choose(std::span<const Signal> signals, const RunSummary& su
   std::set<std::string> connected;
   for (const auto& connection : summary.connections) connected.insert(connection.output);
   std::vector<bool> chosen(signals.size(), false);
-  for (const auto index : select_signals(signals, options_.recorded)) chosen[index] = true;
+  for (const auto index : recording::select_signals(signals, options_.recorded)) chosen[index] = true;
   for (std::size_t i = 0; i < signals.size(); ++i) {
     const auto& signal = signals[i];
     if (signal.causality != Causality::Output || signal.discrete) continue;
@@ -95,7 +95,7 @@ void OutputSamples::look_at(Group& group, const Sample& sample) {
 /// Where the steps are fixed, the number of the step; the stop and what is behind an event are kept in any case. None
 /// for a time between the steps, which other runs do not have.
 std::optional<std::uint64_t> OutputSamples::place_of(Group& group, Time t, const RunSummary& summary) {
-  if (reached(t, summary.stop)) return 0;
+  if (base::reached(t, summary.stop)) return 0;
   if (options_.chooses_steps) {
     const bool crossed = crosses_event(group.accepted, group.accepted.size() - 1);
     group.since_event = crossed ? 0 : group.since_event + 1;
@@ -103,14 +103,14 @@ std::optional<std::uint64_t> OutputSamples::place_of(Group& group, Time t, const
   }
   const double step = std::round((t - summary.start) / summary.step);
   const auto place = static_cast<std::uint64_t>(std::max(0.0, step));
-  return same_time(t, summary.start + step * summary.step) ? std::optional(place) : std::nullopt;
+  return base::same_time(t, summary.start + step * summary.step) ? std::optional(place) : std::nullopt;
 }
 
 void OutputSamples::keep(Group& group, Time t, const RunSummary& summary) {
   if (options_.chooses_steps) group.accepted.push_back(t);
   const auto place = t == summary.start ? std::optional<std::uint64_t>(0) : place_of(group, t, summary);
   if (!place || *place % stride_ != 0) return;
-  const bool again = !group.times.empty() && same_time(group.times.back(), t);  // the later value counts
+  const bool again = !group.times.empty() && base::same_time(group.times.back(), t);  // the later value counts
   if (again) {
     std::copy(group.row.begin(), group.row.end(), group.values.end() - std::ssize(group.row));
     return;
@@ -123,10 +123,11 @@ void OutputSamples::keep(Group& group, Time t, const RunSummary& summary) {
 
 void OutputSamples::match(std::size_t subsystem, Time t) {
   auto& group = groups_[subsystem];
-  while (group.next < group.times.size() && group.times[group.next] < t && !same_time(group.times[group.next], t)) {
+  while (group.next < group.times.size() && group.times[group.next] < t &&
+         !base::same_time(group.times[group.next], t)) {
     ++group.next;
   }
-  if (group.next == group.times.size() || !same_time(group.times[group.next], t)) return;
+  if (group.next == group.times.size() || !base::same_time(group.times[group.next], t)) return;
   std::copy(group.row.begin(), group.row.end(),
             group.values.begin() + static_cast<std::ptrdiff_t>(group.next * group.row.size()));
 }
@@ -159,4 +160,4 @@ std::vector<double> OutputSamples::course(const Output& output) const {
   return values;
 }
 
-}  // namespace entrain
+}  // namespace entrain::estimate

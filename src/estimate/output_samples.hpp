@@ -7,7 +7,7 @@
 #include "base/signal_range.hpp"
 #include "entrain/simulation.hpp"
 
-namespace entrain {
+namespace entrain::estimate {
 
 /// The outputs of a run that are connected or recorded, at the communication times of their subsystems: those of the
 /// run itself, or those of a companion at the times of the run that it meets. Nothing is interpolated.
@@ -16,7 +16,7 @@ class OutputSamples final : public Observer {
   struct Output {
     std::string name;
     std::string unit;
-    SignalRange range = SignalRange::nothing();  ///< over all communication times
+    base::SignalRange range = base::SignalRange::nothing();  ///< over all communication times
     double last = 0.0;
     std::size_t group = 0;   ///< its subsystem
     std::size_t column = 0;  ///< in the rows of the group
@@ -82,4 +82,4 @@ class OutputSamples final : public Observer {
   std::size_t numbers_ = 0;   // kept
 };
 
-}  // namespace entrain
+}  // namespace entrain::estimate

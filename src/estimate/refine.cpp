@@ -7,11 +7,11 @@
 #include <cmath>
 #include <variant>
 
-namespace entrain {
+namespace entrain::estimate {
 namespace {
 
-constexpr double kReserve = 0.8;     // of the tolerance is aimed at
-constexpr double kRounding = 1e-12;  // of a quotient of two steps
+constexpr double kToleranceReserve = 0.8;  // of the tolerance is aimed at
+constexpr double kStepRounding = 1e-12;    // of a quotient of two steps
 
 /// digit * 10^power, to the last bit.
 double decimal(int digit, int power) {
@@ -43,7 +43,7 @@ std::optional<RunRefinement> smaller_tolerances(const RunSummary& summary, doubl
 double round_below(double value) {
   const int power = static_cast<int>(std::floor(std::log10(value)));
   for (const int digit : {5, 2}) {
-    if (const double rounded = decimal(digit, power); rounded <= value * (1.0 + kRounding)) return rounded;
+    if (const double rounded = decimal(digit, power); rounded <= value * (1.0 + kStepRounding)) return rounded;
   }
   return decimal(1, power);
 }
@@ -56,14 +56,14 @@ Duration fitting_step(const RunSummary& summary, Duration step) {
   }
   if (imposed == 0.0) return round_below(step);
   const double parts = imposed / step;
-  if (parts <= 1.0) return imposed * std::floor(step / imposed * (1.0 + kRounding));
+  if (parts <= 1.0) return imposed * std::floor(step / imposed * (1.0 + kStepRounding));
   return imposed / std::round(round_above(parts));
 }
 
 std::optional<RunRefinement> refinement(const RunSummary& summary, const OutputError& output, int order,
                                         double tolerance) {
   if (!(output.bound > tolerance && output.bound <= 1.0)) return std::nullopt;
-  const double factor = kReserve * tolerance / output.bound;
+  const double factor = kToleranceReserve * tolerance / output.bound;
   if (!summary.step_tolerances.empty()) return smaller_tolerances(summary, factor);
   const double formal = order > 0 ? static_cast<double>(order) : 1.0;
   const double observed = std::clamp(output.order.value_or(formal), 0.5, formal);
@@ -79,4 +79,4 @@ std::string arguments_of(const RunRefinement& refinement) {
   return text;
 }
 
-}  // namespace entrain
+}  // namespace entrain::estimate

@@ -4,7 +4,7 @@
 
 #include "entrain/verdict.hpp"
 
-namespace entrain {
+namespace entrain::estimate {
 
 /// The largest of 1, 2 and 5 times a power of ten that is at most `value`, which is above 0.
 double round_below(double value);
@@ -20,4 +20,4 @@ Duration fitting_step(const RunSummary& summary, Duration step);
 /// " --step 0.002"
 std::string arguments_of(const RunRefinement& refinement);
 
-}  // namespace entrain
+}  // namespace entrain::estimate

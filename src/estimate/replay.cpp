@@ -1,6 +1,6 @@
 #include "estimate/replay.hpp"
 
-namespace entrain {
+namespace entrain::estimate {
 
 bool crosses_event(std::span<const Time> times, std::size_t k) {
   constexpr double kCrossing = 1e-6;  // step controls go down to a thousandth of a step
@@ -34,4 +34,4 @@ std::vector<Time> divided_steps(std::span<const Time> times, std::size_t into) {
   return divided;
 }
 
-}  // namespace entrain
+}  // namespace entrain::estimate

@@ -11,7 +11,7 @@
 #include "methods/registry.hpp"
 #include "session/session.hpp"
 
-namespace entrain {
+namespace entrain::estimate {
 namespace {
 
 /// Fewer macro steps leave nothing to compare with larger ones.
@@ -34,11 +34,6 @@ class ProgressOf final : public Observer {
   std::function<void(double share)> report_;
 };
 
-struct Companion {
-  double factor = 1.0;  ///< its step, in units of that of the run
-  OutputSamples samples;
-};
-
 bool sets(const std::optional<Written<bool>>& key) {
   return key && key->value;
 }
@@ -46,6 +41,11 @@ bool sets(const std::optional<Written<bool>>& key) {
 }  // namespace
 
 struct RunEstimator::Impl {
+  struct Companion {
+    double factor = 1.0;  ///< its step, in units of that of the run
+    OutputSamples samples;
+  };
+
   Impl(SystemDescription of, RunOptions run_options, Extensions with, EstimateOptions how)
       : description(std::move(of)),
         options(std::move(run_options)),
@@ -89,7 +89,7 @@ struct RunEstimator::Impl {
   RunOptions options;
   Extensions extensions;
   EstimateOptions estimate;
-  MethodRegistry registry;
+  method::MethodRegistry registry;
   bool learned;
   bool chooses_steps;
   OutputSamples samples;
@@ -100,6 +100,7 @@ struct RunEstimator::Impl {
   bool interrupted = false;
   double work = 0.0;  ///< done and planned, in runs
   double done = 0.0;
+  double reported = 0.0;
 };
 
 /// What forbids to run it again.
@@ -160,6 +161,9 @@ double RunEstimator::Impl::formal_order(const RunSummary& summary) const {
   const auto& traits = entry->traits;
   int taken = kMaxInputDegree;
   for (const auto& subsystem : summary.subsystems) taken = std::min(taken, subsystem.capabilities.input_degree);
+  // Each output has its own order there, and one companion with half the steps needs none: 2 d for order 1, 1.1 d
+  // for 3.
+  if (traits.family == MethodFamily::Asynchronous) return 1.0;
   if (traits.knobs.degree.empty()) {
     // A constant with the mean of the polynomial leaves an error of order 2.
     return traits.family == MethodFamily::Implicit ? std::min(traits.order, taken + 2) : traits.order;
@@ -173,7 +177,8 @@ double RunEstimator::Impl::formal_order(const RunSummary& summary) const {
 
 void RunEstimator::Impl::report(double share_of_run, double factor) {
   if (!estimate.progress || work <= 0.0) return;
-  estimate.progress(std::min(1.0, (done + share_of_run / factor) / work));
+  reported = std::max(reported, std::min(1.0, (done + share_of_run / factor) / work));
+  estimate.progress(reported);
 }
 
 /// The steps that the method chose in the run, merged or divided.
@@ -249,7 +254,7 @@ void RunEstimator::Impl::note_judgement(const CompanionJudgement& judgement, con
 bool RunEstimator::Impl::judge_outputs(const RunSummary& summary) {
   bool wants_smaller_step = false;
   of_outputs.clear();
-  UnitSizes sizes;
+  base::UnitSizes sizes;
   for (const auto& output : samples.outputs()) sizes.take(output.unit, output.range.span());
   for (std::size_t i = 0; i < samples.outputs().size(); ++i) {
     const auto& output = samples.outputs()[i];
@@ -297,7 +302,10 @@ ErrorEstimate RunEstimator::Impl::result_of(const RunSummary& summary) {
   result = {};
   companions.clear();
   name_outputs(summary);
-  result.order = static_cast<int>(formal_order(summary));
+  if (const auto* entry = registry.find(summary.method)) {
+    const bool own_steps = summary.family == MethodFamily::Asynchronous;
+    result.order = own_steps ? entry->traits.order : static_cast<int>(formal_order(summary));
+  }
   if (auto fact = obstacle(summary)) {
     result.reasons.push_back(std::move(*fact));
     return std::move(result);
@@ -339,4 +347,4 @@ ErrorEstimate RunEstimator::estimate(const RunSummary& summary) {
   return impl_->result_of(summary);
 }
 
-}  // namespace entrain
+}  // namespace entrain::estimate

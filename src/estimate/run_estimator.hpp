@@ -6,7 +6,7 @@
 #include "entrain/error_estimate.hpp"
 #include "entrain/simulation.hpp"
 
-namespace entrain {
+namespace entrain::estimate {
 
 struct EstimateOptions {
   bool enabled = true;
@@ -32,4 +32,4 @@ class RunEstimator {
   std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace entrain
+}  // namespace entrain::estimate

@@ -7,7 +7,7 @@
 #include "entrain/simulation.hpp"
 #include "record/octave_counts.hpp"
 
-namespace entrain {
+namespace entrain::recording {
 
 /// How the macro steps of a run went, in bounded memory: size, iterations and rejected attempts of each, the orders and
 /// steps that a method reports, and the difference between each input and its output.
@@ -52,4 +52,4 @@ class StepHistory : public Observer {
   std::uint64_t last_rejected_ = 0;
 };
 
-}  // namespace entrain
+}  // namespace entrain::recording

@@ -5,7 +5,7 @@
 #include "entrain/fact_codes.hpp"
 #include "report/json_parts.hpp"
 
-namespace entrain {
+namespace entrain::reporting {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -106,4 +106,4 @@ Verdict verdict_from(const Json& run) {
   return verdict;
 }
 
-}  // namespace entrain
+}  // namespace entrain::reporting

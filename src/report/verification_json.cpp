@@ -40,12 +40,12 @@ std::string verification_json(const Verification& of, Grade grade) {
                               {"step", of.step},
                               {"confirmed", grade == Grade::Trusted},
                               {"unrefined", of.unrefined},
-                              {"doubts", json_of(of.doubts)},
+                              {"doubts", reporting::json_of(of.doubts)},
                               {"failure", nullptr},
-                              {"remarks", json_of(of.remarks)},
+                              {"remarks", reporting::json_of(of.remarks)},
                               {"outputs", outputs}};
   if (of.failure) json["failure"] = *of.failure;
-  return json_text(json);
+  return reporting::json_text(json);
 }
 
 }  // namespace entrain

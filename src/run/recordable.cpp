@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-namespace entrain {
+namespace entrain::running {
 namespace {
 
 bool is_output(const VariableTable& variables, const std::string& name) {
@@ -53,4 +53,4 @@ Recordable recordable(std::span<const Subsystem* const> subsystems, std::vector<
   return result;
 }
 
-}  // namespace entrain
+}  // namespace entrain::running

@@ -6,11 +6,11 @@
 #include "entrain/simulation.hpp"
 #include "entrain/subsystem.hpp"
 
-namespace entrain {
+namespace entrain::running {
 
 /// What can be recorded of a system, in the order of Sample::values: all outputs, all inputs, then the states that are
-/// not outputs (of subsystems that tell them), then what is no real number (all outputs, all inputs), then the signals
-/// of the method.
+/// not outputs (of subsystems that provide them), then what is no real number (all outputs, all inputs), then the
+/// signals of the method.
 struct Recordable {
   std::vector<Signal> signals;
   std::vector<std::size_t> states;  ///< for each signal that is a state: its place among all states of the system
@@ -20,4 +20,4 @@ struct Recordable {
 
 Recordable recordable(std::span<const Subsystem* const> subsystems, std::vector<Signal> own_signals);
 
-}  // namespace entrain
+}  // namespace entrain::running

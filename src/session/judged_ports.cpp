@@ -8,12 +8,12 @@
 #include "entrain/fact_codes.hpp"
 #include "record/selection.hpp"
 
-namespace entrain {
+namespace entrain::session {
 namespace {
 
 using Names = std::vector<std::string>;
 
-Names ports_of(const Assembly& assembly, std::vector<Variable> VariableTable::*real,
+Names ports_of(const assembly::Assembly& assembly, std::vector<Variable> VariableTable::*real,
                std::vector<Variable> VariableTable::*discrete) {
   Names names;
   for (std::size_t s = 0; s < assembly.subsystems.size(); ++s) {
@@ -28,12 +28,13 @@ Names ports_of(const Assembly& assembly, std::vector<Variable> VariableTable::*r
 }
 
 bool is_among(const Names& names, const std::string& pattern) {
-  return std::any_of(names.begin(), names.end(), [&](const std::string& name) { return matches(pattern, name); });
+  return std::any_of(names.begin(), names.end(),
+                     [&](const std::string& name) { return recording::matches(pattern, name); });
 }
 
 }  // namespace
 
-void check_judged_ports(const SystemDescription& description, const Assembly& assembly,
+void check_judged_ports(const SystemDescription& description, const assembly::Assembly& assembly,
                         std::vector<Problem>& problems) {
   const auto require = [&](const Names& known, FactCode code, const std::string& name, const SourcePosition& where) {
     if (!is_among(known, name)) problems.push_back(problem_of(Fact{code, {name}}, suggestion(name, known), where));
@@ -43,7 +44,7 @@ void check_judged_ports(const SystemDescription& description, const Assembly& as
     const auto inputs = ports_of(assembly, &VariableTable::inputs, &VariableTable::discrete_inputs);
     for (const auto& [pattern, where] : *description.open) {
       require(inputs, FactCode::NoSuchInput, pattern, where);
-      std::erase_if(open, [&, &meant = pattern](const std::string& input) { return matches(meant, input); });
+      std::erase_if(open, [&, &meant = pattern](const std::string& input) { return recording::matches(meant, input); });
     }
   }
   if (!description.tolerances.empty()) {
@@ -61,4 +62,4 @@ void check_judged_ports(const SystemDescription& description, const Assembly& as
       problem_of(std::move(fact), "connect them, give them a value in start, or list them in [run] open", file));
 }
 
-}  // namespace entrain
+}  // namespace entrain::session

@@ -30,12 +30,12 @@ struct EstimatedRun {
 };
 
 inline EstimatedRun estimated_run(const SystemDescription& written, const Extensions& extensions = {},
-                                  const RunOptions& options = {}, EstimateOptions how = {}) {
+                                  const RunOptions& options = {}, estimate::EstimateOptions how = {}) {
   const auto description = resolved(written, extensions);
   EstimatedRun result;
-  RunEstimator estimator(description, options, extensions, std::move(how));
+  estimate::RunEstimator estimator(description, options, extensions, std::move(how));
   {
-    Session session(description, options, extensions);
+    session::Session session(description, options, extensions);
     session.observe(estimator.observer());
     session.observe(result.recorder);
     result.summary = session.run();
@@ -60,9 +60,10 @@ inline TrueError true_error(const EstimatedRun& run, const MemoryRecorder& exact
   double count = 0.0;
   std::size_t k = 0;
   for (std::size_t i = 0; i < truth.size(); ++i) {
-    while (k < ours.size() && run.recorder.times[k] < exact.times[i] && !same_time(run.recorder.times[k], exact.times[i]))
+    while (k < ours.size() && run.recorder.times[k] < exact.times[i] &&
+           !base::same_time(run.recorder.times[k], exact.times[i]))
       ++k;
-    if (k == ours.size() || !same_time(run.recorder.times[k], exact.times[i]) || exact.times[i] > until) continue;
+    if (k == ours.size() || !base::same_time(run.recorder.times[k], exact.times[i]) || exact.times[i] > until) continue;
     const double error = std::abs(ours[k] - truth[i]) / (*high - *low);
     squares += error * error;
     count += 1.0;

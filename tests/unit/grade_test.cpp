@@ -274,20 +274,21 @@ TEST(Refinement, of_an_error_as_large_as_the_motion_is_none) {
 
 TEST(Refinement, fits_the_imposed_steps) {
   auto summary = completed();
-  EXPECT_EQ(fitting_step(summary, 0.0037), 0.002);
+  EXPECT_EQ(estimate::fitting_step(summary, 0.0037), 0.002);
   summary.subsystems[0].capabilities.imposed_step = 0.025;
-  EXPECT_DOUBLE_EQ(fitting_step(summary, 0.004), 0.0025) << "a tenth of the imposed one: 0.004 would be a 6.25th";
-  EXPECT_DOUBLE_EQ(fitting_step(summary, 0.08), 0.075) << "a multiple of it";
+  EXPECT_DOUBLE_EQ(estimate::fitting_step(summary, 0.004), 0.0025)
+      << "a tenth of the imposed one: 0.004 would be a 6.25th";
+  EXPECT_DOUBLE_EQ(estimate::fitting_step(summary, 0.08), 0.075) << "a multiple of it";
   summary.subsystems[1].capabilities.imposed_step = 0.1;
-  EXPECT_DOUBLE_EQ(fitting_step(summary, 0.004), 0.0025);
+  EXPECT_DOUBLE_EQ(estimate::fitting_step(summary, 0.004), 0.0025);
 }
 
 TEST(RoundBelow, is_one_two_or_five_times_a_power_of_ten) {
-  EXPECT_EQ(round_below(0.0049), 0.002);
-  EXPECT_EQ(round_below(0.005), 0.005);
-  EXPECT_EQ(round_below(1.9), 1.0);
-  EXPECT_EQ(round_below(73.0), 50.0);
-  EXPECT_EQ(round_below(3e-7), 2e-7);
+  EXPECT_EQ(estimate::round_below(0.0049), 0.002);
+  EXPECT_EQ(estimate::round_below(0.005), 0.005);
+  EXPECT_EQ(estimate::round_below(1.9), 1.0);
+  EXPECT_EQ(estimate::round_below(73.0), 50.0);
+  EXPECT_EQ(estimate::round_below(3e-7), 2e-7);
 }
 
 }  // namespace grade_test

@@ -1,4 +1,4 @@
-// What a report may say of a run: of a long one, of one that was killed, and of columns that are no numbers.
+// What a report may conclude of a run: of a long one, of one that was killed, and of columns that are no numbers.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -25,8 +25,8 @@ using Json = nlohmann::ordered_json;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-TEST(OctaveCounts, tell_what_a_part_of_the_sizes_does_not_exceed) {
-  OctaveCounts counts(3);
+TEST(OctaveCounts, yield_a_bound_for_a_part_of_the_sizes) {
+  recording::OctaveCounts counts(3);
   for (int i = 0; i < 1000; ++i) {
     const double sizes[] = {i < 900 ? 1.5e-7 : 3e4, i == 0 ? kInfinity : 0.0, kNaN};
     counts.add(sizes);
@@ -85,16 +85,16 @@ TEST(RunPage, counts_no_text_as_a_number_that_is_not_finite) {
   write_text(folder / "results.csv", "time,a.s,a.x\n0,\"one\",1\n1,\"two\",2\n");
   EXPECT_TRUE(read_results(folder / "results.csv").find("a.s")->text);
   EXPECT_FALSE(read_results(folder / "results.csv").find("a.x")->text);
-  if (page_template().empty()) return;
-  EXPECT_EQ(run_page(folder.path()).find("numbers-not-finite"), std::string::npos);
+  if (reporting::page_template().empty()) return;
+  EXPECT_EQ(reporting::run_page(folder.path()).find("numbers-not-finite"), std::string::npos);
   write_text(folder / "results.csv", "time,a.s,a.x\n0,\"one\",1\n1,\"two\",NaN\n");
-  EXPECT_NE(run_page(folder.path()).find("numbers-not-finite"), std::string::npos);
+  EXPECT_NE(reporting::run_page(folder.path()).find("numbers-not-finite"), std::string::npos);
 }
 
 TEST(PackedSignals, of_a_variable_are_drawn_all_or_none) {
   Results results;
   results.axes.push_back({0.0, 1.0});
-  std::vector<DrawnSignal> drawn;
+  std::vector<reporting::DrawnSignal> drawn;
   constexpr std::size_t kCurves = 7;  // of each variable
   for (std::size_t i = 0; i < 40 * kCurves; ++i) {
     auto& column = results.columns.emplace_back();
@@ -102,7 +102,7 @@ TEST(PackedSignals, of_a_variable_are_drawn_all_or_none) {
     column.values = {0.0, 1.0};
   }
   for (std::size_t i = 0; i < results.columns.size(); ++i) drawn.push_back({&results, i, i % kCurves});
-  const auto packed = packed_signals(drawn, 1'300'000);
+  const auto packed = reporting::packed_signals(drawn, 1'300'000);
   EXPECT_EQ(packed["signals"].size() % kCurves, 0U);
   EXPECT_GT(packed["signals"].size(), 100U);
   EXPECT_EQ(packed["signals"].size() + packed["left_out"].get<std::size_t>(), drawn.size());

@@ -67,7 +67,7 @@ TEST(DrawnSamples, hold_the_extremes_the_ends_and_a_gap) {
   values[12'345] = 5.0;
   values[77'777] = -4.0;
   values[50'001] = kNaN;
-  const auto drawn = drawn_samples(counted(values.size()), values, 1000);
+  const auto drawn = reading::drawn_samples(counted(values.size()), values, 1000);
   EXPECT_LE(drawn.size(), 1000U);
   EXPECT_TRUE(std::is_sorted(drawn.begin(), drawn.end()));
   EXPECT_EQ(std::adjacent_find(drawn.begin(), drawn.end()), drawn.end());
@@ -77,9 +77,10 @@ TEST(DrawnSamples, hold_the_extremes_the_ends_and_a_gap) {
 }
 
 TEST(DrawnSamples, are_all_when_they_are_few_or_none) {
-  EXPECT_EQ(drawn_samples(counted(3), std::vector<double>{1.0, kNaN, 2.0}, 3), (std::vector<std::size_t>{0, 1, 2}));
-  EXPECT_TRUE(drawn_samples({}, {}, 3).empty());
-  EXPECT_EQ(drawn_samples(counted(5), std::vector<double>(5, kNaN), 4).size(), 2U);
+  EXPECT_EQ(reading::drawn_samples(counted(3), std::vector<double>{1.0, kNaN, 2.0}, 3),
+            (std::vector<std::size_t>{0, 1, 2}));
+  EXPECT_TRUE(reading::drawn_samples({}, {}, 3).empty());
+  EXPECT_EQ(reading::drawn_samples(counted(5), std::vector<double>(5, kNaN), 4).size(), 2U);
 }
 
 TEST(DrawnSamples, lie_where_the_curve_bends) {
@@ -87,7 +88,7 @@ TEST(DrawnSamples, lie_where_the_curve_bends) {
   std::vector<double> values(100'000, 0.0);
   for (std::size_t i = 40'000; i < 50'000; ++i) values[i] = std::sin(0.02 * std::numbers::pi * static_cast<double>(i));
   const auto times = counted(values.size());
-  const auto drawn = drawn_samples(times, values, 2000);
+  const auto drawn = reading::drawn_samples(times, values, 2000);
   EXPECT_LE(drawn.size(), 2000U);
   double away = 0.0;
   for (std::size_t k = 1; k < drawn.size(); ++k) {
@@ -113,11 +114,11 @@ TEST(Results, of_a_csv_give_each_subsystem_its_own_times) {
 }
 
 TEST(CsvReader, takes_the_habits_of_other_tools) {
-  const auto results = parse_csv("\"Time\",\"a\"\r\n\"0\", 1.5\r\n1,\"2\"\r\n", "other.csv");
+  const auto results = reading::parse_csv("\"Time\",\"a\"\r\n\"0\", 1.5\r\n1,\"2\"\r\n", "other.csv");
   EXPECT_EQ(results.names, (std::vector<std::string>{"a"}));
   EXPECT_EQ(results.columns[0], (std::vector<double>{1.5, 2.0}));
-  EXPECT_THROW(parse_csv("time,a\n0,1,2\n", "other.csv"), Error);
-  EXPECT_THROW(parse_csv("time,a\n0\n", "other.csv"), Error);
+  EXPECT_THROW(reading::parse_csv("time,a\n0,1,2\n", "other.csv"), Error);
+  EXPECT_THROW(reading::parse_csv("time,a\n0\n", "other.csv"), Error);
 }
 
 double decoded(const std::string& text, std::size_t place) {
@@ -148,8 +149,8 @@ Results sine(std::size_t samples, std::size_t signals) {
   return results;
 }
 
-std::vector<DrawnSignal> all_of(const Results& results) {
-  std::vector<DrawnSignal> drawn;
+std::vector<reporting::DrawnSignal> all_of(const Results& results) {
+  std::vector<reporting::DrawnSignal> drawn;
   for (std::size_t i = 0; i < results.columns.size(); ++i) drawn.push_back({&results, i, std::nullopt});
   return drawn;
 }
@@ -158,7 +159,7 @@ constexpr std::size_t kRoom = 1'400'000;
 
 TEST(PackedSignals, hold_the_same_bits_on_a_shared_axis) {
   const auto results = sine(100, 3);
-  const auto packed = packed_signals(all_of(results), kRoom);
+  const auto packed = reporting::packed_signals(all_of(results), kRoom);
   ASSERT_EQ(packed["axes"].size(), 1U);
   EXPECT_EQ(packed["samples"], 100);
   EXPECT_EQ(decoded(packed["axes"][0], 99), results.axes[0][99]);
@@ -171,7 +172,7 @@ TEST(PackedSignals, of_a_million_samples_stay_in_their_room_and_use_it) {
   for (const std::size_t signals : {1U, 10U}) {
     auto results = sine(1'000'000, signals);
     results.columns[0].values[543'210] = 42.0;
-    const auto packed = packed_signals(all_of(results), kRoom);
+    const auto packed = reporting::packed_signals(all_of(results), kRoom);
     EXPECT_LE(packed.dump().size(), kRoom);
     EXPECT_EQ(packed["samples"], 1'000'000);
     const std::string values = packed["signals"][0]["values"];
@@ -184,7 +185,7 @@ TEST(PackedSignals, of_a_million_samples_stay_in_their_room_and_use_it) {
 
 TEST(PackedSignals, beyond_what_can_be_drawn_well_are_counted) {
   const auto results = sine(1000, 500);
-  const auto packed = packed_signals(all_of(results), kRoom);
+  const auto packed = reporting::packed_signals(all_of(results), kRoom);
   EXPECT_EQ(packed["signals"].size() + packed["left_out"].get<std::size_t>(), 500U);
   EXPECT_GT(packed["left_out"], 0);
   EXPECT_LE(packed.dump().size(), kRoom);
@@ -192,28 +193,28 @@ TEST(PackedSignals, beyond_what_can_be_drawn_well_are_counted) {
 
 TEST(PackedSignals, that_are_many_samples_get_what_short_ones_leave) {
   auto results = sine(100'000, 1);
-  const auto alone = packed_signals(all_of(results), kRoom);
+  const auto alone = reporting::packed_signals(all_of(results), kRoom);
   results.axes.emplace_back(100);
   for (int i = 0; i < 50; ++i) results.columns.push_back({"short", "", "", 1, std::vector<double>(100)});
-  const auto among_short = packed_signals(all_of(results), kRoom);
+  const auto among_short = reporting::packed_signals(all_of(results), kRoom);
   EXPECT_GT(among_short["drawn"], alone["drawn"].get<std::size_t>() * 9 / 10);
   EXPECT_LE(among_short.dump().size(), kRoom);
 }
 
 TEST(PackedSignals, of_differences_take_half_the_room) {
   const auto results = sine(100, 1);
-  const auto packed = packed_signals({{&results, 0, 1, true}}, kRoom);
+  const auto packed = reporting::packed_signals({{&results, 0, 1, true}}, kRoom);
   EXPECT_EQ(packed["signals"][0]["values"].get<std::string>().size(), (100 * sizeof(float) + 2) / 3 * 4);
   EXPECT_EQ(packed["axes"][0].get<std::string>().size(), (100 * sizeof(float) + 2) / 3 * 4);
 }
 
 TEST(Page, cannot_be_left_by_its_data) {
-  if (page_template().empty()) {
-    EXPECT_THROW(page_with(Json::object()), Error);
+  if (reporting::page_template().empty()) {
+    EXPECT_THROW(reporting::page_with(Json::object()), Error);
     return;
   }
-  const auto empty = page_with(Json::object());
-  const auto evil = page_with({{"name", "</script><script>alert(1)</script><!--"}});
+  const auto empty = reporting::page_with(Json::object());
+  const auto evil = reporting::page_with({{"name", "</script><script>alert(1)</script><!--"}});
   const auto count = [](const std::string& text, std::string_view part) {
     std::size_t n = 0;
     for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++n;
@@ -250,7 +251,7 @@ TEST(VerdictOfAFile, is_the_one_that_was_written) {
   EXPECT_EQ(first["code"], "error-of-output");
   EXPECT_EQ(first["subject"], "a.y");
   EXPECT_EQ(first["value"], 0.02);
-  const auto read = verdict_from(json);
+  const auto read = reporting::verdict_from(json);
   EXPECT_EQ(read.grade, written.grade);
   EXPECT_EQ(read.output, written.output);
   EXPECT_EQ(read.error, written.error);
@@ -269,15 +270,15 @@ TEST(VerdictOfAFile, is_pending_until_the_error_is_known_and_unknown_if_it_never
   summary.termination = Termination::Running;
   auto json = Json::parse(summary_json(summary));
   EXPECT_EQ(json["verdict"]["grade"], "pending");
-  EXPECT_EQ(verdict_from(json).grade, Grade::Unreliable);
-  EXPECT_EQ(verdict_from(json).reasons.front().code, FactCode::RunKilled);
+  EXPECT_EQ(reporting::verdict_from(json).grade, Grade::Unreliable);
+  EXPECT_EQ(reporting::verdict_from(json).reasons.front().code, FactCode::RunKilled);
   summary.termination = Termination::Completed;
   json = Json::parse(summary_json(summary));
-  EXPECT_EQ(verdict_from(json).grade, Grade::Unknown);
-  EXPECT_EQ(verdict_from(json).reasons.front().code, FactCode::EstimateUnfinished);
+  EXPECT_EQ(reporting::verdict_from(json).grade, Grade::Unknown);
+  EXPECT_EQ(reporting::verdict_from(json).reasons.front().code, FactCode::EstimateUnfinished);
   json.erase("verdict");
-  EXPECT_EQ(verdict_from(json).grade, Grade::Unknown);
-  EXPECT_EQ(verdict_from(json).reasons.front().code, FactCode::VerdictMissing) << "as of an older version";
+  EXPECT_EQ(reporting::verdict_from(json).grade, Grade::Unknown);
+  EXPECT_EQ(reporting::verdict_from(json).reasons.front().code, FactCode::VerdictMissing) << "as of an older version";
 }
 
 TEST(VerdictOfAFile, that_was_changed_by_hand_is_never_trusted) {
@@ -286,11 +287,11 @@ TEST(VerdictOfAFile, that_was_changed_by_hand_is_never_trusted) {
   const auto written = some_verdict();
   auto json = Json::parse(summary_json(summary, {}, &written));
   json["verdict"]["grade"] = "excellent";
-  EXPECT_EQ(verdict_from(json).grade, Grade::Unknown);
+  EXPECT_EQ(reporting::verdict_from(json).grade, Grade::Unknown);
   json["verdict"]["grade"] = 1;
-  EXPECT_EQ(verdict_from(json).grade, Grade::Unknown);
+  EXPECT_EQ(reporting::verdict_from(json).grade, Grade::Unknown);
   json["verdict"] = "trusted";
-  EXPECT_EQ(verdict_from(json).grade, Grade::Unknown);
+  EXPECT_EQ(reporting::verdict_from(json).grade, Grade::Unknown);
 }
 
 TEST(Outputs, of_run_json_have_null_for_what_is_not_known) {

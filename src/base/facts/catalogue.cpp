@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/facts/errors.hpp"
 #include "entrain/fact_codes.hpp"
 
 namespace entrain {
@@ -9,8 +10,8 @@ namespace {
 using enum FactCode;
 using enum FactKind;
 
-// In the order of the enumeration. A sentence is a template; see render.cpp.
-constexpr auto kCatalogue = std::to_array<FactEntry>({
+// In the order of the enumeration; errors.hpp goes on. A sentence is a template; see render.cpp.
+constexpr auto kReports = std::to_array<FactEntry>({
     // Free text, of methods and subsystems of users.
     {Custom, Note, "custom", "{text}", ""},
     {CustomWarning, Warning, "custom-warning", "{text}", ""},
@@ -667,6 +668,12 @@ constexpr auto kCatalogue = std::to_array<FactEntry>({
     {LinearizationFailed, Error, "linearization-failed", "'{0}' failed when it was linearized: {why}", ""},
     {LinearizationNotFinite, Error, "linearization-not-finite", "the linearization of '{0}' is not finite", ""},
 });
+
+constexpr auto kCatalogue = [] {
+  std::array<FactEntry, kReports.size() + base::kErrors.size()> all{};
+  std::copy(base::kErrors.begin(), base::kErrors.end(), std::copy(kReports.begin(), kReports.end(), all.begin()));
+  return all;
+}();
 
 constexpr bool in_order() {
   for (std::size_t i = 0; i < kCatalogue.size(); ++i) {

@@ -6,7 +6,7 @@
 #include "base/grid.hpp"
 #include "methods/explicit/macro_step_control.hpp"
 
-namespace entrain {
+namespace entrain::method {
 
 /// Macro steps that were chosen before: those of another run, merged or divided.
 class PrescribedSteps final : public MacroStepControl {
@@ -32,7 +32,7 @@ class PrescribedSteps final : public MacroStepControl {
 
  private:
   void pass_times() {
-    while (next_ < times_.size() && reached(now_, times_[next_])) ++next_;
+    while (next_ < times_.size() && base::reached(now_, times_[next_])) ++next_;
   }
 
   std::vector<Time> times_;
@@ -41,4 +41,4 @@ class PrescribedSteps final : public MacroStepControl {
   std::size_t next_ = 0;  // of the times, the one to be met
 };
 
-}  // namespace entrain
+}  // namespace entrain::method

@@ -1,7 +1,5 @@
 #include "subsystem/native/csv_source.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -12,9 +10,10 @@
 #include "base/grid.hpp"
 #include "base/printable.hpp"
 #include "entrain/error.hpp"
+#include "entrain/fact_codes.hpp"
 #include "subsystem/native/model_support.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 namespace {
 
 /// Rows over time, each `width` numbers.
@@ -35,34 +34,35 @@ class RowReader {
     if (!text.empty() && text.back() != '\n') text = ended = std::string(text) + '\n';
     read_header(text);
     for (line_ = 2; !text.empty(); ++line_) {
-      const auto cells = take_csv_record(text);
-      if (!cells) fail("a quoted cell has no end");
+      const auto cells = base::take_csv_record(text);
+      if (!cells) fail({FactCode::CsvOpenQuote});
       const bool blank = cells->size() == 1 && cells->front().empty();
       if (!blank) read_row(*cells);
     }
-    if (rows_.times.empty()) fail("there are no rows");
+    if (rows_.times.empty()) fail({FactCode::CsvNoRows});
     return std::move(rows_);
   }
 
  private:
-  [[noreturn]] void fail(const std::string& what) const {
-    throw Error(ErrorCode::InvalidSystem, fmt::format("{}:{}: {}", file_.string(), line_, what));
+  [[noreturn]] void fail(Fact fact) const {
+    fact.where = {file_.string(), line_, 0};
+    throw Error(ErrorCode::InvalidSystem, std::move(fact));
   }
 
   void read_header(std::string_view& text) {
-    const auto cells = take_csv_record(text);
+    const auto cells = base::take_csv_record(text);
     if (!cells || !is_time(cells->front())) {
-      fail("no header that starts with 'time'; the first line names the columns: time,torque [N.m],...");
+      fail({FactCode::CsvNoHeader});
     }
     std::set<std::string> names;
     for (std::size_t i = 1; i < cells->size(); ++i) {
       auto [name, unit] = name_and_unit((*cells)[i]);
-      if (name.empty()) fail(fmt::format("column {} has no name", i + 1));
-      if (!names.insert(name).second) fail(fmt::format("there are two columns '{}'", printable(name)));
+      if (name.empty()) fail({FactCode::CsvUnnamedColumn, {}, {{"column", i + 1}}});
+      if (!names.insert(name).second) fail({FactCode::CsvColumnTwice, {base::printable(name)}});
       rows_.variables.outputs.push_back(real(std::move(name), std::move(unit), ""));
     }
     rows_.width = names.size();
-    if (rows_.width == 0) fail("there are no columns but the time");
+    if (rows_.width == 0) fail({FactCode::CsvNoColumns});
   }
 
   bool is_time(const std::string& cell) const {
@@ -80,27 +80,27 @@ class RowReader {
     // A '[' without a blank before it belongs to the name: x[1].
     const auto bracket = cell.rfind(" [");
     const auto end = cell.find_last_not_of(' ');
-    if (!is_utf8(cell)) fail("not UTF-8 text");
+    if (!base::is_utf8(cell)) fail({FactCode::NotUtf8});
     if (bracket == std::string_view::npos || cell[end] != ']') return {trimmed(cell), ""};
     return {trimmed(cell.substr(0, bracket)), trimmed(cell.substr(bracket + 2, end - bracket - 2))};
   }
 
   void read_row(const std::vector<std::string>& cells) {
     if (cells.size() != rows_.width + 1) {
-      fail(fmt::format("{} cells where the header has {}", cells.size(), rows_.width + 1));
+      fail({FactCode::CsvCellCount, {}, {{"cells", cells.size()}, {"expected", rows_.width + 1}}});
     }
     for (std::size_t i = 0; i < cells.size(); ++i) {
       std::string_view cell = cells[i];
       while (cell.starts_with(' ')) cell.remove_prefix(1);
       while (cell.ends_with(' ')) cell.remove_suffix(1);
-      const auto number = csv_number(cell);
+      const auto number = base::csv_number(cell);
       if (!number || !std::isfinite(*number)) {
-        fail(fmt::format("'{}' in column {} is no number", printable(cells[i]), i + 1));
+        fail({FactCode::CsvNoNumber, {}, {{"cell", base::printable(cells[i])}, {"column", i + 1}}});
       }
       if (i > 0) {
         rows_.values.push_back(*number);
       } else if (!rows_.times.empty() && *number < rows_.times.back()) {
-        fail(fmt::format("the time goes back from {} to {} s", rows_.times.back(), *number));
+        fail({FactCode::CsvTimeFalls, {}, {{"from", rows_.times.back(), "s"}, {"to", *number, "s"}}});
       } else {
         rows_.times.push_back(*number);
       }
@@ -151,7 +151,8 @@ class TableSource final : public CsvSource {
   }
   void integrate(Time, Duration, const InputBlock&, std::span<double>) override {}
   Time next_discontinuity(Time t) const override {
-    const auto next = std::partition_point(jumps_.begin(), jumps_.end(), [t](Time jump) { return reached(t, jump); });
+    const auto next =
+        std::partition_point(jumps_.begin(), jumps_.end(), [t](Time jump) { return base::reached(t, jump); });
     return next == jumps_.end() ? kNever : *next;
   }
 
@@ -162,18 +163,20 @@ class TableSource final : public CsvSource {
   std::size_t row_at(Time t) const {
     const auto& times = rows_.times;
     const auto is_here = [&](std::size_t row) {
-      return reached(t, times[row]) && (row + 1 == times.size() || !reached(t, times[row + 1]));
+      return base::reached(t, times[row]) && (row + 1 == times.size() || !base::reached(t, times[row + 1]));
     };
-    // Steps go on from row to row; whoever jumps about has to search.
+    // Steps go on from row to row; other times need a search.
     for (std::size_t row = latest_; row < std::min(latest_ + 2, times.size()); ++row) {
       if (is_here(row)) return latest_ = row;
     }
-    const auto next = std::partition_point(times.begin(), times.end(), [t](Time time) { return reached(t, time); });
+    const auto next =
+        std::partition_point(times.begin(), times.end(), [t](Time time) { return base::reached(t, time); });
     latest_ = next == times.begin() ? 0 : static_cast<std::size_t>(next - times.begin()) - 1;
     return latest_;
   }
   bool rises_from(std::size_t row, Time t) const {
-    return interpolation_ == TableInterpolation::Linear && row + 1 < rows_.times.size() && reached(t, rows_.times[row]);
+    return interpolation_ == TableInterpolation::Linear && row + 1 < rows_.times.size() &&
+           base::reached(t, rows_.times[row]);
   }
 
   TimeRows rows_;
@@ -190,7 +193,7 @@ std::unique_ptr<CsvSource> parse_csv_source(std::string_view text, const std::fi
 }
 
 std::unique_ptr<CsvSource> read_csv_source(const std::filesystem::path& file, TableInterpolation interpolation) {
-  return parse_csv_source(read_csv_text(file), file, interpolation);
+  return parse_csv_source(base::read_csv_text(file), file, interpolation);
 }
 
-}  // namespace entrain
+}  // namespace entrain::subsystem
