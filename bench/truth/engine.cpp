@@ -153,7 +153,7 @@ class BlackBox final : public Subsystem {
         dx_(part.start.size()),
         y_(part.outputs.size()),
         cvode_(std::max<std::size_t>(part.start.size(), 1),
-               {.method = OdeMethod::Bdf, .relative_tolerance = tolerance(), .absolute_tolerance = tolerance()}) {
+               {.method = numerics::OdeMethod::Bdf, .relative_tolerance = tolerance(), .absolute_tolerance = tolerance()}) {
     capabilities_.feedthrough = feedthrough_of(part);
   }
   std::string_view name() const noexcept override { return name_; }
@@ -200,7 +200,7 @@ class BlackBox final : public Subsystem {
   VariableTable variables_;
   Capabilities capabilities_;
   std::vector<double> x_, dx_, y_;
-  OdeSolver cvode_;
+  numerics::OdeSolver cvode_;
   double reached_ = 0.0;
   long ticks_ = 0;
 };

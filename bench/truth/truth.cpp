@@ -187,7 +187,7 @@ Course exponential_course(const System& system, std::span<const double> times) {
 Course loose_course(const System& system, std::span<const double> times, const Part& coarsest) {
   WholeSystem whole(system);
   std::vector<double> dx(whole.states());
-  OdeSolver cvode(whole.states(), {.method = OdeMethod::Bdf,
+  numerics::OdeSolver cvode(whole.states(), {.method = numerics::OdeMethod::Bdf,
                                    .relative_tolerance = std::max(coarsest.inner, 1e-12),
                                    .absolute_tolerance = std::max(coarsest.inner, 1e-12)});
   return course_by(system, times, [&](double from, double to, std::vector<double>& x, std::vector<double>&) {
