@@ -152,8 +152,9 @@ class BlackBox final : public Subsystem {
         x_(part.start),
         dx_(part.start.size()),
         y_(part.outputs.size()),
-        cvode_(std::max<std::size_t>(part.start.size(), 1),
-               {.method = numerics::OdeMethod::Bdf, .relative_tolerance = tolerance(), .absolute_tolerance = tolerance()}) {
+        cvode_(std::max<std::size_t>(part.start.size(), 1), {.method = numerics::OdeMethod::Bdf,
+                                                             .relative_tolerance = tolerance(),
+                                                             .absolute_tolerance = tolerance()}) {
     capabilities_.feedthrough = feedthrough_of(part);
   }
   std::string_view name() const noexcept override { return name_; }

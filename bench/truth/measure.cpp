@@ -152,6 +152,7 @@ MeasuredRun Measurement::run(const TriedMethod& tried, double step) {
     const auto description = advising::choose_method(description_with(system_, tried, step), extensions).description;
     std::optional<session::Session> simulation(std::in_place, description, RunOptions{}, extensions);
     estimate::RunEstimator estimator(description, {}, extensions, {});
+    estimator.watch(*simulation);
     simulation->observe(estimator.observer());
     simulation->observe(collector);
     const RunSummary summary = simulation->run();

@@ -55,7 +55,7 @@ std::vector<Claim> claims_of(const std::vector<MeasuredRun>& runs, const std::st
         continue;
       }
       double ratio = is_claimed(output) ? output.claimed.error / output.truth : 0.0;
-      if (std::isnan(ratio)) ratio = std::isinf(output.claimed.error) ? 1.0 : 0.0;  // both beyond all numbers
+      if (std::isnan(ratio)) ratio = std::isinf(output.claimed.error) ? 1.0 : 0.0;  // both overflow
       claims.push_back({&run, &output, ratio});
     }
   }

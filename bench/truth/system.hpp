@@ -60,7 +60,7 @@ struct Part {
   Equations equations;
   std::vector<std::pair<std::size_t, std::size_t>> direct = {};  ///< outputs that depend on inputs at once
   std::vector<double> times = {};                                ///< where f or g jumps with the time
-  bool announced = true;                                         ///< the engine is told of them
+  bool announced = true;                                         ///< the engine knows of them
   StateEvents events = {};
 
   // How the engine gets it.

@@ -188,8 +188,8 @@ Course loose_course(const System& system, std::span<const double> times, const P
   WholeSystem whole(system);
   std::vector<double> dx(whole.states());
   numerics::OdeSolver cvode(whole.states(), {.method = numerics::OdeMethod::Bdf,
-                                   .relative_tolerance = std::max(coarsest.inner, 1e-12),
-                                   .absolute_tolerance = std::max(coarsest.inner, 1e-12)});
+                                             .relative_tolerance = std::max(coarsest.inner, 1e-12),
+                                             .absolute_tolerance = std::max(coarsest.inner, 1e-12)});
   return course_by(system, times, [&](double from, double to, std::vector<double>& x, std::vector<double>&) {
     if (coarsest.inside == Inside::Cvode) {
       cvode.integrate(0.0, to - from, x, [&](double s, std::span<const double> at, std::span<double> rate) {

@@ -385,6 +385,8 @@ enum class FactCode : std::uint16_t {
   LinearizationIncomplete,
   LinearizationFailed,
   LinearizationNotFinite,
+  // Estimated errors.
+  ErrorNotFollowed,
   // Errors: files and archives.
   FileFailed,
   NoSuchFile,

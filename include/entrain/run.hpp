@@ -55,8 +55,8 @@ struct RunDirectoryOptions {
   std::optional<std::filesystem::path> folder = {};  ///< made if need be; nullopt = the first free runs/NAME-N
   bool report = false;                               ///< write report.html
   bool estimate = true;        ///< the errors, by further runs if need be, and with them the grade
-  std::string system = {};     ///< as the program was told it, for the command that a verdict proposes
-  std::string arguments = {};  ///< what else it was told: "--method missiles"
+  std::string system = {};     ///< as it was named on the command line, for the command that a verdict proposes
+  std::string arguments = {};  ///< the other arguments: "--method missiles"
   CheckpointOptions checkpoint = {};
   std::vector<std::reference_wrapper<Observer>> observers = {};  ///< after those that write the files
   RunProgress progress = {};
@@ -80,7 +80,7 @@ struct RunAttempt {
 
 struct MeetOptions {
   double budget = 50.0;                                 ///< steps of subsystems in all runs, relative to the first run
-  std::function<void(const RunAttempt&)> attempt = {};  ///< told before each run; may be empty
+  std::function<void(const RunAttempt&)> attempt = {};  ///< called before each run; may be empty
 };
 
 /// Runs again with smaller steps, in the same folder, until the grade is trusted. The last run otherwise, with the

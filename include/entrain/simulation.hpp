@@ -17,6 +17,9 @@
 #include "entrain/system_description.hpp"
 
 namespace entrain {
+namespace session {
+class Session;
+}
 
 /// A recordable signal, in the order of Sample::values.
 struct Signal {
@@ -164,6 +167,9 @@ class ENTRAIN_API Simulation {
   void resume(const std::filesystem::path& file);
   /// Throws what `resume` would throw, and does nothing else.
   void check_resume(const std::filesystem::path& file) const;
+
+  /// What it is made of, for the engine itself; no public header declares more.
+  session::Session& session();
 
  private:
   struct Impl;

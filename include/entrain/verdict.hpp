@@ -70,8 +70,8 @@ struct ENTRAIN_API Verdict {
 
 struct JudgeOptions {
   Tolerances tolerances = {};
-  std::string system = {};     ///< as the program is told it: "examples/car"; empty = the name of the system
-  std::string arguments = {};  ///< what else the program was told: "--method missiles --stop 2"
+  std::string system = {};     ///< as named on the command line: "examples/car"; empty = the name of the system
+  std::string arguments = {};  ///< the other arguments: "--method missiles --stop 2"
 };
 
 /// The grade of a run that has ended, by the estimate of its errors.

@@ -181,12 +181,13 @@ class DirectoryRun {
     CheckpointWriter checkpoints(*simulation_, options_.checkpoint, fs::absolute(result_.folder).string());
     simulation_->observe(files);
     simulation_->observe(recorder);
+    estimator_->watch(simulation_->session());
     simulation_->observe(estimator_->observer());
     for (Observer& observer : options_.observers) simulation_->observe(observer);
     simulation_->observe(checkpoints);
     result_.summary = run_watched(files, checkpoints);
     call_if_set(options_.progress.ended, result_);
-    // Last, because it can fail too, when the disk is full; what happened has been told by then.
+    // Last, because it can fail too, when the disk is full; what happened has been reported by then.
     const bool completed = result_.summary.termination == Termination::Completed;
     if (!completed) judge_result();
     files.write(completed ? nullptr : &result_.verdict);

@@ -7,8 +7,8 @@
 
 namespace entrain {
 
-struct Simulation::Impl : Session {
-  using Session::Session;
+struct Simulation::Impl : session::Session {
+  using session::Session::Session;
 };
 
 class Simulation::Checkpoint {
@@ -30,6 +30,9 @@ Simulation::~Simulation() = default;
 Simulation::Simulation(Simulation&&) noexcept = default;
 Simulation& Simulation::operator=(Simulation&&) noexcept = default;
 
+session::Session& Simulation::session() {
+  return *impl_;
+}
 void Simulation::observe(Observer& observer) {
   impl_->observe(observer);
 }

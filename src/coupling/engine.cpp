@@ -46,7 +46,7 @@ const std::vector<double>& Engine::loop_residuals() const {
 void Engine::evaluate_signals(Time t) {
   evaluation_->all(
       t, store_.inputs(), store_.signals(),
-      [this](SubsystemId s, std::span<const double> u, std::span<double> y) { executor_.subsystem(s).evaluate(u, y); });
+      [this](SubsystemId s, std::span<const double> u, std::span<double> y) { executor_.evaluate(s, u, y); });
 }
 
 void Engine::initialize(Time start, Time stop) {
@@ -81,10 +81,9 @@ void Engine::set_start(SubsystemId s, VariableTable::Place place, const Value& v
 }
 
 void Engine::refresh_outputs(SubsystemId s) {
-  Subsystem& subsystem = executor_.subsystem(s);
-  if (!subsystem.capabilities().output_refresh) return;
+  if (!executor_.subsystem(s).capabilities().output_refresh) return;
   const auto slots = store_.slots(s);
-  subsystem.evaluate(slots.inputs, slots.outputs);
+  executor_.evaluate(s, slots.inputs, slots.outputs);
 }
 
 void Engine::reset() {
@@ -98,8 +97,8 @@ void Engine::evaluate_all(std::span<const SubsystemId> batch, std::span<const do
   executor_.for_each(batch, [&](std::size_t i) {
     const auto inputs = graph_.inputs_of(batch[i]);
     const auto outputs = graph_.outputs_of(batch[i]);
-    executor_.subsystem(batch[i]).evaluate(all_inputs.subspan(inputs.first, inputs.count),
-                                           all_outputs.subspan(outputs.first, outputs.count));
+    executor_.evaluate(batch[i], all_inputs.subspan(inputs.first, inputs.count),
+                       all_outputs.subspan(outputs.first, outputs.count));
   });
 }
 
@@ -123,10 +122,9 @@ void Engine::solve_loops(Time t) {
     const bool all_here =
         std::all_of(members.begin(), members.end(), [&](SubsystemId s) { return executor_.time_of(s) == t; });
     if (!all_here) continue;  // one is in the middle of a longer step, under inputs fixed at its start
-    evaluation_->loop(index, t, store_.inputs(), store_.signals(),
-                      [this](SubsystemId s, std::span<const double> u, std::span<double> y) {
-                        executor_.subsystem(s).evaluate(u, y);
-                      });
+    evaluation_->loop(
+        index, t, store_.inputs(), store_.signals(),
+        [this](SubsystemId s, std::span<const double> u, std::span<double> y) { executor_.evaluate(s, u, y); });
   }
 }
 

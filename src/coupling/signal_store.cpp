@@ -36,6 +36,7 @@ void SignalStore::set_start(InputId input, double value) {
 }
 
 void SignalStore::reset() {
+  replaced_ = false;
   transfer_.clear_corrections();  // the start is solved with the connections as they are
   // Copied, because the slots point to the storage.
   const auto signals = transfer_.make_signals();

@@ -50,7 +50,12 @@ class SignalStore {
   double incoming(InputId input) const { return transfer_.incoming(input, signals_); }
   void hold_all_inputs() { transfer_.deliver(signals_, inputs_); }
   void set_corrections(std::span<const double> by_input) { transfer_.set_corrections(by_input); }
-  void replace_output(OutputId output, double value) { signals_[output] = value; }
+  void replace_output(OutputId output, double value) {
+    signals_[output] = value;
+    replaced_ = true;
+  }
+  /// Some outputs are not what their subsystems returned.
+  bool has_replaced_outputs() const { return replaced_; }
   /// The value of an input that no output feeds, from now on.
   void set_constant(InputId input, double value);
   /// The same before the start; kept by `reset`.
@@ -64,6 +69,7 @@ class SignalStore {
   std::vector<double> start_inputs_;
   std::vector<double> signals_;
   std::vector<double> inputs_;
+  bool replaced_ = false;
   std::vector<double> coefficients_;  // per subsystem: kOrders orders of all its inputs
 };
 

@@ -41,6 +41,7 @@ Subsystem::Step StepCalls::next() {
   if (whole_) {
     from_ = task_.from;
     size_ = task_.size;
+    of_.last_part = 0.0;
     const bool held = task_.degree == 0;
     inputs_.emplace(held ? of_.slots.inputs.data() : of_.slots.coefficients, count, task_.degree);
     return {from_, size_, *inputs_};

@@ -24,7 +24,14 @@ struct StepSlots {
   int input_degree = 0;                   ///< that the subsystem takes
   int substeps = 1;                       ///< where the degree is lowered
   std::vector<double> part_coefficients;  ///< polynomials re-expanded for one part of a step
-  Duration last_part = 0.0;               ///< size of the part that was made last
+  Duration last_part = 0.0;               ///< size of the part that was made last; 0: the step was not cut
+
+  /// The input that the subsystem itself holds. A method that lowered the degree may have replaced slots.inputs by what
+  /// it meant.
+  double held(std::size_t input) const {
+    if (last_part == 0.0) return slots.inputs[input];
+    return InputBlock(part_coefficients.data(), slots.inputs.size(), input_degree).value(input, last_part);
+  }
 };
 
 /// The calls that make one task, one after the other: one for the whole step, or one for each part where the step is

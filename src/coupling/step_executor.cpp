@@ -134,6 +134,7 @@ void StepExecutor::step(const StepTask& task, Participant& participant) {
   const bool in_one_call = task.parts == 1 && task.degree <= participant.step.input_degree;
   if (const HeldPart& part = held_parts_[task.subsystem];
       in_one_call && task.degree == 0 && part.step.function != nullptr) {
+    participant.step.last_part = 0.0;
     const StepReport* unusual = part.make(task.from, task.size);
     if (unusual != nullptr) go_on(task, participant, *unusual);
     return;

@@ -62,6 +62,11 @@ class StepExecutor {
   const Participant& of(SubsystemId s) const { return participants_[s]; }
   Subsystem& subsystem(SubsystemId s) { return *participants_[s].subsystem; }
   const Subsystem& subsystem(SubsystemId s) const { return *participants_[s].subsystem; }
+  /// Its outputs where it is; from now on it holds these inputs.
+  void evaluate(SubsystemId s, std::span<const double> inputs, std::span<double> outputs) {
+    participants_[s].step.last_part = 0.0;
+    participants_[s].subsystem->evaluate(inputs, outputs);
+  }
 
   // Batches, one at a time.
   void post(const StepBatch& batch);

@@ -21,7 +21,7 @@ constexpr double kLeastOrder = 0.5;
 // Of the range: a larger difference is no small quantity any more, and its order means nothing.
 constexpr double kLargeDifference = 0.1;
 // Of the formal order: from here on an observed one confirms it, and below the other it is doubtful: the error could as
-// well be far smaller, and a smaller step tells.
+// well be far smaller, and a smaller step shows it.
 constexpr double kConfirms = 0.9;
 constexpr double kDoubtful = 0.75;
 constexpr double kDoubtfulError = 1e-5;  // below, it may stay so

@@ -7,6 +7,7 @@
 #include "entrain/fact_codes.hpp"
 #include "estimate/companion_error.hpp"
 #include "estimate/output_samples.hpp"
+#include "estimate/propagated_error.hpp"
 #include "estimate/replay.hpp"
 #include "methods/registry.hpp"
 #include "session/session.hpp"
@@ -19,7 +20,7 @@ constexpr std::uint64_t kFewSteps = 8;
 /// Ranges that differ by more are of different motions.
 constexpr double kRangesDiffer = 2.0;
 
-/// Told how far a companion is.
+/// Reports the progress of a companion.
 class ProgressOf final : public Observer {
  public:
   explicit ProgressOf(std::function<void(double share)> report) : report_(std::move(report)) {}
@@ -73,6 +74,8 @@ struct RunEstimator::Impl {
     return needs.free_step || !needs.common_grid || !method->step_tolerances().empty();
   }
 
+  void watch(session::Session& run);
+  bool take_propagated();
   ErrorEstimate result_of(const RunSummary& summary);
   std::optional<Fact> obstacle(const RunSummary& summary) const;
   void name_outputs(const RunSummary& summary);
@@ -93,6 +96,7 @@ struct RunEstimator::Impl {
   bool learned;
   bool chooses_steps;
   OutputSamples samples;
+  std::optional<PropagatedError> propagated;  ///< where companions would not see the error
   std::list<Companion> companions;
   ErrorEstimate result;
   std::vector<Fact> of_outputs;  ///< reasons, of the latest judgement
@@ -102,6 +106,37 @@ struct RunEstimator::Impl {
   double done = 0.0;
   double reported = 0.0;
 };
+
+/// Companions share the imposed steps of continuous subsystems, and must not be made where a step has side effects.
+void RunEstimator::Impl::watch(session::Session& run) {
+  auto& system = run.system();
+  bool unseen = false;
+  for (std::size_t s = 0; s < system.size(); ++s) {
+    const auto& written = description.subsystems[s];
+    const bool imposed = system.capabilities(SubsystemId{s}).imposed_step.has_value();
+    unseen = unseen || sets(written.side_effects) || (imposed && !sets(written.sampled));
+  }
+  if (!estimate.enabled || learned || !unseen || !PropagatedError::serves(system, run.method())) return;
+  run.watch(propagated.emplace());
+}
+
+/// True when every output has its error from beside the run.
+bool RunEstimator::Impl::take_propagated() {
+  if (!propagated || !propagated->estimate()) return false;
+  const auto& found = propagated->estimate()->outputs;
+  std::vector<OutputError> outputs = result.outputs;
+  for (auto& output : outputs) {
+    const auto same = std::find_if(found.begin(), found.end(), [&](const auto& of) { return of.name == output.name; });
+    if (same == found.end()) return false;
+    const double last = output.last;
+    output = *same;
+    output.estimate = EstimateKind::Propagated;
+    output.last = last;
+  }
+  result.outputs = std::move(outputs);
+  result.extra_seconds = propagated->estimate()->extra_seconds;
+  return true;
+}
 
 /// What forbids to run it again.
 std::optional<Fact> RunEstimator::Impl::obstacle(const RunSummary& summary) const {
@@ -199,7 +234,7 @@ bool RunEstimator::Impl::run_companion(double factor, const RunSummary& summary)
   try {
     auto& companion = companions.emplace_back(Companion{factor, OutputSamples(&samples)});
     ProgressOf progress([&](double share) { report(share, factor); });
-    Session session(changed, options, extensions);
+    session::Session session(changed, options, extensions);
     if (chooses_steps) session.prescribe(replayed_steps(factor));
     session.observe(companion.samples);
     session.observe(progress);
@@ -306,7 +341,11 @@ ErrorEstimate RunEstimator::Impl::result_of(const RunSummary& summary) {
     const bool own_steps = summary.family == MethodFamily::Asynchronous;
     result.order = own_steps ? entry->traits.order : static_cast<int>(formal_order(summary));
   }
-  if (auto fact = obstacle(summary)) {
+  auto fact = obstacle(summary);
+  if (!fact || fact->code == FactCode::EstimateSideEffects) {
+    if (take_propagated()) return std::move(result);
+  }
+  if (fact) {
     result.reasons.push_back(std::move(*fact));
     return std::move(result);
   }
@@ -340,6 +379,9 @@ RunEstimator::~RunEstimator() = default;
 RunEstimator::RunEstimator(RunEstimator&&) noexcept = default;
 RunEstimator& RunEstimator::operator=(RunEstimator&&) noexcept = default;
 
+void RunEstimator::watch(session::Session& run) {
+  impl_->watch(run);
+}
 Observer& RunEstimator::observer() {
   return impl_->samples;
 }

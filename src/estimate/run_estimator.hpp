@@ -6,6 +6,10 @@
 #include "entrain/error_estimate.hpp"
 #include "entrain/simulation.hpp"
 
+namespace entrain::session {
+class Session;
+}
+
 namespace entrain::estimate {
 
 struct EstimateOptions {
@@ -13,7 +17,8 @@ struct EstimateOptions {
   std::function<void(double fraction)> progress;  ///< of the work after the run; may be empty
 };
 
-/// Beside a run: keeps the samples that are compared. After it: makes the companions.
+/// Beside a run: keeps the samples that are compared, and propagates the error where companions would not see it. After
+/// it: makes the companions.
 class RunEstimator {
  public:
   /// `description`: as it is really run (method chosen, defaults filled in). Copies what it needs.
@@ -22,6 +27,8 @@ class RunEstimator {
   RunEstimator(RunEstimator&&) noexcept;
   RunEstimator& operator=(RunEstimator&&) noexcept;
 
+  /// Before the run, which it must outlive.
+  void watch(session::Session& run);
   Observer& observer();  ///< of the run; nothing is kept when the estimate is switched off
   /// After the simulation of the run is gone: an FMU may allow one instance only. Never throws for a companion that
   /// fails: the reasons name it.

@@ -151,6 +151,7 @@ void Runner::initialize() {
   }
   residual_.begin(settings_.start);
   energy_.begin(settings_.start);
+  for (auto* watcher : watchers_) watcher->begin(system_, settings_);
 }
 
 void Runner::advance_while_before(Time t) {
@@ -171,6 +172,7 @@ void Runner::advance_while_before(Time t) {
     if (system_.engine().discrete() != nullptr) exchange_discrete();
     residual_.update(summary_.reached);
     energy_.update(summary_.reached);
+    for (auto* watcher : watchers_) watcher->after_step(system_, before, summary_.reached);
     if (!observers_.empty() && summary_.reached > before) notify_observers();
     if (stopper) {
       finish(Termination::Completed,
@@ -328,6 +330,7 @@ void Runner::finish(Termination termination, std::string message) {
       summary_.notes.push_back({FactCode::ReturnedEarly, {summary_.subsystems[s].name}, {{"times", early}}});
     }
   }
+  for (auto* watcher : watchers_) watcher->end(summary_);
   for (auto* observer : observers_) {
     try {
       observer->end(summary_);

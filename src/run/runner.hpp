@@ -15,6 +15,7 @@
 #include "run/coupling_residual.hpp"
 #include "run/energy_monitor.hpp"
 #include "run/recordable.hpp"
+#include "run/step_watcher.hpp"
 
 namespace entrain::running {
 
@@ -29,6 +30,8 @@ class Runner {
   void stop_on(std::stop_token stop) { stop_ = std::move(stop); }
 
   void observe(Observer& observer) { observers_.push_back(&observer); }
+  /// Called between macro steps, before the observers; borrowed.
+  void watch(StepWatcher& watcher) { watchers_.push_back(&watcher); }
   /// Before every macro step, what the inputs are corrected by; borrowed, null = nothing.
   void correct(CorrectionSchedule* corrections) { corrections_ = corrections; }
   /// To the first communication time at or after `t`. Ends the run (and notifies the observers) at the stop time, on
@@ -96,6 +99,7 @@ class Runner {
   EnergyMonitor energy_;
   CorrectionSchedule* corrections_ = nullptr;
   std::vector<Observer*> observers_;
+  std::vector<StepWatcher*> watchers_;
   Observer::Needs needs_;
   Recordable recordable_;
   std::vector<double> values_, slopes_, states_, differences_;

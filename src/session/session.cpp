@@ -78,6 +78,7 @@ void Session::make_runner() {
   runner_->stop_on(options_.stop);
   if (corrections_) runner_->correct(&*corrections_);
   for (auto* observer : observers_) runner_->observe(*observer);
+  for (auto* watcher : watchers_) runner_->watch(*watcher);
 }
 
 bool Session::can_be_reset() {
@@ -115,6 +116,11 @@ void Session::observe(Observer& observer) {
 void Session::prescribe(std::vector<std::vector<Time>> times) {
   prepared_.settings.prescribed = std::move(times);
   make_runner();
+}
+
+void Session::watch(running::StepWatcher& watcher) {
+  watchers_.push_back(&watcher);
+  runner_->watch(watcher);
 }
 
 const RunSummary& Session::run() {

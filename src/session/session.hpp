@@ -31,6 +31,10 @@ class Session {
   void observe(Observer& observer);
   /// Before the run: these communication times are met, whatever the method would choose (RunSettings::prescribed).
   void prescribe(std::vector<std::vector<Time>> times);
+  /// From the next run on, and after every reset; borrowed.
+  void watch(running::StepWatcher& watcher);
+  CoupledSystem& system() { return *prepared_.system; }
+  const Method& method() const { return *prepared_.method; }
   const RunSummary& run();
   const RunSummary& run_until(Time t);
   void set(std::string_view variable, const Value& value);
@@ -72,6 +76,7 @@ class Session {
   /// Checkpoints in memory belong to one run of one system.
   std::shared_ptr<const char> checkpoints_hold_ = std::make_shared<const char>();
   std::vector<Observer*> observers_;
+  std::vector<running::StepWatcher*> watchers_;
   std::unique_ptr<running::Runner> runner_;
   std::optional<SystemIdentity> identity_;  ///< once it was asked for
 };

@@ -33,8 +33,7 @@ void doubt_counts(const RunSummary& first, const RunSummary& finest, Verificatio
 void doubt_residual(const RunMeasurements& first, const RunMeasurements& finest, Verification& result) {
   constexpr double kLargeResidual = 1e-2;  // of the range: visibly wrong
   constexpr double kStays = 0.5;
-  if (!(finest.residual.size > reporting::kLargeResidual && finest.residual.size > kStays * first.residual.size))
-    return;
+  if (!(finest.residual.size > kLargeResidual && finest.residual.size > kStays * first.residual.size)) return;
   result.doubts.push_back({FactCode::ResidualStays,
                            {finest.residual.connection},
                            {{"first", first.residual.size}, {"finest", finest.residual.size}}});

@@ -171,7 +171,7 @@ test("names_with_html_are_text", async () => {
   });
 });
 
-test("samples_that_are_not_numbers_are_gaps_and_are_told", async () => {
+test("samples_that_are_not_numbers_are_gaps_and_are_reported", async () => {
   const run = changedRun(prey, "nan", { "results.csv": (text) => {
     const lines = text.split("\n");
     for (let row = 500; row < 1000; ++row) lines[row] = lines[row].replace(/,[^,]*,/, ",NaN,");

@@ -209,7 +209,7 @@ TEST(BadInput, fmus_that_were_not_built_are_reported_with_the_remedy) {
   EXPECT_TRUE(contains(result.err, "lotka_volterra_prey.fmu'") && contains(result.err, "make build")) << result.err;
 }
 
-TEST(BrokenRun, full_disk_fails_the_run_and_run_json_says_so) {
+TEST(BrokenRun, full_disk_fails_the_run_and_run_json_contains_it) {
   const TemporaryFolder folder;
   std::filesystem::create_directory(folder / "out");
   std::filesystem::create_symlink("/dev/full", folder / "out/results.csv");

@@ -220,7 +220,7 @@ TEST_F(Fmu3Events, connection_of_another_type_is_refused_with_its_type) {
 TEST_F(Fmu3Events, integer_beyond_its_type_is_refused) {
   auto description = system(Normal3, "");
   description.subsystems[0].start["small"] = {std::int64_t{256}, {}};
-  expect_text(problems_of(description), "the value 256 does not fit its type, UInt8");
+  expect_text(problems_of(description), "of = value-does-not-fit, type = UInt8, value = 256");
 }
 
 TEST_F(Fmu3Events, abilities_are_those_of_the_mode_that_was_chosen) {

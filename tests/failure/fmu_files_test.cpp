@@ -203,7 +203,7 @@ TEST_F(FmuFiles, library_that_is_missing_is_named) {
   EXPECT_EQ(refused.text("of"), "fmu-library-missing") << refused;
   EXPECT_EQ(refused.text("file"), "binaries/linux64/scripted.so");
   EXPECT_EQ(refused.subjects.back(), "libabsent.so");
-  expect_text(refused.remedy, "LD_LIBRARY_PATH");
+  expect_text(std::string(refused.text("why")), "LD_LIBRARY_PATH");
 }
 
 TEST_F(FmuFiles, library_beside_the_binary_is_found_without_being_looked_for_there) {
@@ -232,7 +232,7 @@ TEST_F(FmuFiles, python_that_is_expected_in_the_process_is_reported_with_how_to_
       refusal(write_library(patched(library_, std::string("\0sleep\0", 7), std::string("\0Py_Is\0", 7))));
   EXPECT_EQ(refused.text("of"), "fmu-symbol-missing") << refused;
   EXPECT_EQ(refused.subjects.back(), "Py_Is");
-  expect_text(refused.remedy, "LD_PRELOAD");
+  expect_text(std::string(refused.text("why")), "LD_PRELOAD");
 }
 
 TEST_F(FmuFiles, function_that_the_run_cannot_do_without_is_named) {

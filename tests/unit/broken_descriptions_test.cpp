@@ -56,7 +56,7 @@ TEST(StartValuesOfAnArray, of_any_other_number_than_its_elements_are_refused) {
 }
 
 TEST(StartValues, must_fit_their_type) {
-  const auto reported = [](const std::string& text, const std::string& type) {
+  const auto message = [](const std::string& text, const std::string& type) {
     return "description-start part.fmu, a (element = variable 'a', type = " + type + ", value = " + text + ")";
   };
   EXPECT_EQ(refusal(input("yes", "", "Boolean")), message("yes", "Boolean"));

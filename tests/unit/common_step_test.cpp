@@ -137,7 +137,7 @@ TEST_P(CommonStep, is_timed_for_everyone_once_in_64) {
 
 TEST_P(CommonStep, that_fails_counts_for_the_others_only) {
   step_together(3);
-  act(1, Deed::Throws, 3.0);
+  act(1, Behaviour::Throws, 3.0);
   EXPECT_EQ(failure()->fact().text("text"), "b threw");
   EXPECT_EQ(steps(), (std::vector<std::uint64_t>{4, 3, 4}));
   EXPECT_EQ(system_->time_of(SubsystemId{1}), 3.0);
@@ -146,21 +146,21 @@ TEST_P(CommonStep, that_fails_counts_for_the_others_only) {
 
 TEST_P(CommonStep, in_which_several_fail_names_the_first) {
   step_together(3);
-  act(1, Deed::Throws, 3.0);
-  act(2, Deed::IsNotFinite, 3.0);
+  act(1, Behaviour::Throws, 3.0);
+  act(2, Behaviour::IsNotFinite, 3.0);
   EXPECT_EQ(failure()->fact().text("text"), "b threw");
 }
 
 TEST_P(CommonStep, in_which_several_fail_names_the_first_also_if_its_outputs_are_to_blame) {
   step_together(3);
-  act(0, Deed::IsNotFinite, 3.0);
-  act(1, Deed::Throws, 3.0);
+  act(0, Behaviour::IsNotFinite, 3.0);
+  act(1, Behaviour::Throws, 3.0);
   expect_not_finite("a.y");
 }
 
 TEST_P(CommonStep, whose_outputs_alone_are_bad_names_them) {
   step_together(3);
-  act(2, Deed::IsNotFinite, 3.0);
+  act(2, Behaviour::IsNotFinite, 3.0);
   expect_not_finite("c.y");
 }
 

@@ -47,7 +47,7 @@ TEST(Render, shortens_long_lists_of_subjects) {
   EXPECT_EQ(render({FactCode::NothingToCompareFor, {"run", "a.x", "a.y"}}), "run has nothing to compare for a.x, a.y");
 }
 
-TEST(Render, formats_numbers_as_the_catalogue_says) {
+TEST(Render, formats_numbers_as_in_the_catalogue) {
   EXPECT_EQ(render({FactCode::LoopStartResidual, {}, {{"residual", 1.23456e-5}}}),
             "an algebraic loop starts with a residual of 1.2e-05");
 }
@@ -102,7 +102,7 @@ TEST(ErrorOfProblems, is_the_first_of_them) {
 
 TEST(QuotingFact, keeps_code_subjects_and_values_of_the_error) {
   const Error error(ErrorCode::InvalidSystem, {FactCode::LearnedCount, {"a.u"}, {{"count", 3}, {"steps", 4}}});
-  const Fact fact = quoting({FactCode::LearnedUnusable, {"l.json"}}, error, error.message());
+  const Fact fact = base::quoting({FactCode::LearnedUnusable, {"l.json"}}, error, error.message());
   EXPECT_EQ(render(fact), "'l.json' is no learned correction: 3 corrections of 'a.u' instead of 4");
   EXPECT_EQ(fact.text("of"), "learned-count");
   EXPECT_EQ(fact.subjects, (std::vector<std::string>{"l.json", "a.u"}));

@@ -76,7 +76,7 @@ TEST(ClocksOfAnFmu, that_must_be_ticked_from_outside_are_refused_in_model_exchan
   const TemporaryFolder folder;
   write_clocked(folder, kTicked);
   const auto facts = test::problem_facts(with_fmu(folder, "clocked.fmu", "interface = \"model-exchange\"\n"));
-  EXPECT_EQ(test::word_of(facts, FactCode::FmuUnusable, "of", "sampling"), "fmu-clock-to-tick");
+  EXPECT_EQ(test::word_of(facts, FactCode::SubsystemRefused, "of", "sampling"), "fmu-clock-to-tick");
 }
 
 }  // namespace fmu_import_test

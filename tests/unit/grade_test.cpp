@@ -233,7 +233,7 @@ TEST(Headline, has_at_most_a_hundred_characters_and_keeps_the_numbers) {
   EXPECT_TRUE(text.starts_with("Check: ")) << text;
 }
 
-TEST(Refinement, is_the_step_that_the_order_says_is_enough) {
+TEST(Refinement, is_the_step_that_is_enough_by_the_order) {
   // bound 0.04, tolerance 0.01, order 1: a fifth of the step with a reserve, rounded down.
   const auto first = judge(completed(), estimated({output("a.y", 0.04)}));
   ASSERT_TRUE(first.refinement);
@@ -246,7 +246,7 @@ TEST(Refinement, is_the_step_that_the_order_says_is_enough) {
   EXPECT_EQ(judge(completed(), estimate).refinement->step, 0.002) << "0.01 / sqrt(5) = 0.0045";
 }
 
-TEST(Refinement, keeps_what_the_program_was_told) {
+TEST(Refinement, keeps_the_arguments_of_the_program) {
   JudgeOptions options;
   options.system = "examples/car";
   options.arguments = "--method jacobi --stop 2";

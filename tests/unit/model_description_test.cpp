@@ -178,7 +178,7 @@ TEST(ModelDescription, that_makes_no_sense_is_refused_by_name) {
   expect(edited(kTwo, "causality=\"input\"", "causality=\"inpt\""),
          "word mass.fmu (attribute = causality, element = variable 'f', value = inpt)");
   expect(edited(kTwo, "derivative=\"2\"", "derivative=\"20\""),
-         "pointer mass.fmu (element = variable 'v', number = 20, variables = ");
+         "pointer mass.fmu (element = the derivative of variable 'der(v)', number = 20, variables = ");
   expect(edited(kTwo, "index=\"4\"", "index=\"40\""), "pointer mass.fmu (element = ");
   expect(edited(kTwo, "dependencies=\"1 2\"", "dependencies=\"1 x\""), "dependencies mass.fmu (element = ");
   expect(edited(kThree, "valueReference=\"16\"", "valueReference=\"15\""), "reference-twice mass.fmu, ");

@@ -41,9 +41,9 @@ TEST(NativeSubsystem, names_itself_and_the_time_when_its_model_throws) {
     double time;
   };
   const Expected all[] = {
-      {Broken::Way::StandardException, ErrorCode::SubsystemFailed, "custom-error (text = table ends at 3)", 4.5},
-      {Broken::Way::OtherException, ErrorCode::SubsystemFailed, "model-threw", 4.5},
-      {Broken::Way::SolverError, ErrorCode::SolverFailed, "custom-error (text = gave up)", 7.25},
+      {Broken::Fault::StandardException, ErrorCode::SubsystemFailed, "custom-error (text = table ends at 3)", 4.5},
+      {Broken::Fault::OtherException, ErrorCode::SubsystemFailed, "model-threw", 4.5},
+      {Broken::Fault::SolverError, ErrorCode::SolverFailed, "custom-error (text = gave up)", 7.25},
   };
   for (const auto& expected : all) {
     const auto subsystem = subsystem::make_native_subsystem("pump", std::make_unique<Broken>(expected.fault));

@@ -124,7 +124,7 @@ TEST(NewFolder, names_the_fault_of_an_fmu_and_leaves_nothing) {
   test::write_text(folder / "a.fmu", "no zip");
   const auto made = test::run_program(folder, {"new", "x", "a.fmu"});
   EXPECT_EQ(made.exit_code, 1);
-  EXPECT_NE(made.err.find("part.fmu'"), std::string::npos) << made.err;
+  EXPECT_NE(made.err.find("'a.fmu'"), std::string::npos) << made.err;
   EXPECT_FALSE(fs::exists(folder / "x"));
 }
 

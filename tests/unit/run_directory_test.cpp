@@ -80,7 +80,7 @@ TEST(RunIntoAFolder, calls_back_before_anything_is_written_at_the_end_and_when_a
     reported.push_back("ended");
     EXPECT_FALSE(result.abandoned);
     EXPECT_TRUE(result.verdict.reasons.empty()) << "nothing is judged yet";
-    EXPECT_FALSE(termination()) << "what happened is told before the last file, which a full disk may refuse";
+    EXPECT_FALSE(termination()) << "what happened is reported before the last file, which a full disk may refuse";
   };
   options.progress.estimating = [&](double) {
     if (reported.back() == "ended") reported.push_back("estimating");
@@ -127,7 +127,7 @@ TEST(RunIntoAFolder, that_failed_is_unreliable_and_nothing_is_run_again) {
   EXPECT_EQ(verdict(folder / "out").reasons.front().code, FactCode::RunInterrupted);
 }
 
-/// Held inputs at a step of 0.05 s: the populations are off by several per cent.
+/// Held inputs at a step of 0.05 s: the populations have an error of several per cent.
 TEST(RunUntilTrusted, refines_the_step_in_one_folder_until_the_bound_is_within_the_tolerance) {
   const TemporaryFolder folder;
   auto description = prey_and_predators();

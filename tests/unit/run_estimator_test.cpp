@@ -34,9 +34,9 @@ SystemDescription oscillator(double step = 0.01, double stop = 10.0, const std::
 }
 
 /// x' = u, y = x on one side and x' = -u on the other: sin and cos. Steps beyond `longest` fail.
-class Turning : public test::OdeModel {
+class Rotation : public test::OdeModel {
  public:
-  Turning(double sign, double start, Duration longest)
+  Rotation(double sign, double start, Duration longest)
       : OdeModel(
             {.f = [=](double, double u) { return sign * u; }, .g = [](double x, double) { return x; }, .start = start}),
         longest_(longest) {}
@@ -51,8 +51,8 @@ class Turning : public test::OdeModel {
 
 ModelFactory turning(Duration longest = kNever) {
   return [=](std::string_view name) -> std::unique_ptr<Model> {
-    if (name == "a") return std::make_unique<Turning>(1.0, 0.0, longest);
-    if (name == "b") return std::make_unique<Turning>(-1.0, 1.0, longest);
+    if (name == "a") return std::make_unique<Rotation>(1.0, 0.0, longest);
+    if (name == "b") return std::make_unique<Rotation>(-1.0, 1.0, longest);
     return nullptr;
   };
 }

@@ -190,7 +190,7 @@ TEST_F(Ssp, that_is_broken_is_refused_with_the_position) {
   EXPECT_EQ(problem("<html/>"), "wrong-root-element html, SystemStructureDescription; name a file of SSP");
   EXPECT_EQ(problem("<SystemStructureDescription/>"), "no-system-element");
   EXPECT_NE(problem(document("<ParameterBindings><ParameterBinding source=\"none.ssv\"/></ParameterBindings>"))
-                .find("no such file"),
+                .find("no-such-file"),
             std::string::npos);
   EXPECT_EQ(problem(document("<ParameterBindings>" + values(real("k", "one")) + "</ParameterBindings>")),
             "no-value-of-type k (type = Real, value = one)");

@@ -104,7 +104,7 @@ function shortened(text: string, length: number): string {
   return text.length <= length ? text : `${text.slice(0, length - 1)}…`;
 }
 
-/** Inputs that nothing feeds and nobody gave a value, by subsystem. */
+/** Inputs without a source and without a written value, by subsystem. */
 function openInputs(run: Run): Map<string, string[]> {
   const open = new Map<string, string[]>();
   for (const name of run.warnings.filter((warning) => warning.code === "inputs-open").flatMap((warning) => warning.subjects)) {

@@ -667,6 +667,8 @@ constexpr auto kReports = std::to_array<FactEntry>({
      "'{0}' differentiates an input, which its linearization does not show", ""},
     {LinearizationFailed, Error, "linearization-failed", "'{0}' failed when it was linearized: {why}", ""},
     {LinearizationNotFinite, Error, "linearization-not-finite", "the linearization of '{0}' is not finite", ""},
+    // Estimated errors.
+    {ErrorNotFollowed, Warning, "error-not-followed", "the error is not known beyond t = {time}: {why}", ""},
 });
 
 constexpr auto kCatalogue = [] {

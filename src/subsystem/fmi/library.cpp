@@ -67,12 +67,12 @@ int loading_flags(const fs::path& file) {
 }
 
 /// The loader of this platform says it in one line; the user needs to know which of four things it is.
-[[noreturn]] void explain(const std::string& fmu, const std::string& file, const std::string& said) {
-  if (const auto missing = missing_library(said); !missing.empty()) {
+[[noreturn]] void explain(const std::string& fmu, const std::string& file, const std::string& message) {
+  if (const auto missing = missing_library(message); !missing.empty()) {
     fail({FactCode::FmuLibraryMissing, {fmu, missing}, {{"file", file}}},
          "Install the library, or add its folder to LD_LIBRARY_PATH");
   }
-  if (const auto wanted = between(said, "version `GLIBC_", "'"); !wanted.empty()) {
+  if (const auto wanted = between(message, "version `GLIBC_", "'"); !wanted.empty()) {
     fail({FactCode::FmuNeedsGlibc, {fmu}, {{"file", file}, {"wanted", wanted}, {"present", ::gnu_get_libc_version()}}},
          "Use a newer system, or have the FMU built on an older one");
   }
@@ -85,15 +85,15 @@ int loading_flags(const fs::path& file) {
                   "was made with"
                 : "The FMU was linked without a library that it uses: report it to its vendor");
   }
-  if (said.find("ELF") != std::string::npos || said.find("file too short") != std::string::npos) {
-    fail({FactCode::FmuNotLibrary, {fmu}, {{"file", file}, {"why", said}}},
+  if (message.find("ELF") != std::string::npos || message.find("file too short") != std::string::npos) {
+    fail({FactCode::FmuNotLibrary, {fmu}, {{"file", file}, {"why", message}}},
          "The file is broken or misplaced: get the FMU again");
   }
-  if (said.find("failed to map segment") != std::string::npos) {
-    fail({FactCode::FmuNotLoaded, {fmu}, {{"file", file}, {"why", said}}},
+  if (message.find("failed to map segment") != std::string::npos) {
+    fail({FactCode::FmuNotLoaded, {fmu}, {{"file", file}, {"why", message}}},
          "Often the temporary folder allows no programs (mounted with noexec): set TMPDIR to another");
   }
-  fail({FactCode::FmuNotLoaded, {fmu}, {{"file", file}, {"why", said}}}, "");
+  fail({FactCode::FmuNotLoaded, {fmu}, {{"file", file}, {"why", message}}}, "");
 }
 
 }  // namespace

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "entrain/subsystem.hpp"
+
+namespace entrain::estimate {
+
+/// dw/dt = A w + r(t) over a step, exactly, for a rate r that is a polynomial of the share of the step that has passed.
+/// A step size that comes again gets matrices of its own, which are kept; one that comes once is made by a series.
+class LinearFlow {
+ public:
+  static constexpr std::size_t kMostRates = 6;  ///< coefficients of r
+
+  LinearFlow() = default;
+  explicit LinearFlow(Matrix a);
+
+  const Matrix& matrix() const { return a_; }
+  /// `rates`: coefficient after coefficient, each as long as w.
+  void advance(Duration size, std::span<const double> rates, std::span<double> w);
+
+ private:
+  struct Kept {
+    Duration size = std::numeric_limits<Duration>::quiet_NaN();  // equal to no step size until used
+    std::uint64_t uses = 0;
+    std::vector<Matrix> propagators;  // p! h phi_{p+1}(h A) for p = -1, 0, .. (the first one is the exponential)
+  };
+  Kept& kept_for(Duration size);
+  void make_propagators(Kept& kept) const;
+  void advance_by_series(Duration size, std::span<const double> rates, std::span<double> w);
+
+  Matrix a_;
+  double norm_ = 0.0;
+  std::array<Kept, 4> kept_;
+  std::size_t oldest_ = 0;
+  std::vector<double> term_, next_, part_;
+};
+
+}  // namespace entrain::estimate
