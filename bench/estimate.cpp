@@ -86,8 +86,8 @@ Cost cost_of(const SystemDescription& description, const Extensions& extensions)
   Cost cost;
   for (int i = 0; i < bench::kRepetitions; ++i) {
     for (const bool watched : {false, true}) {
-      Session session(description, {}, extensions);
-      PropagatedError error;
+      session::Session session(description, {}, extensions);
+      estimate::PropagatedError error;
       if (watched) session.watch(error);
       double& best = watched ? cost.with : cost.without;
       best = std::min(best, bench::seconds_of([&] { session.run(); }));
@@ -119,7 +119,7 @@ int main() {
   light.models = [](std::string_view) { return std::make_unique<Oscillator>(4); };
   print(budgets, "light, 2 nonlinear", cost_of(ring(2, "jacobi"), light), kNoBudget);
   for (const std::size_t masses : {2U, 10U, 100U}) {
-    auto chain = chain_system(masses, false);
+    auto chain = models::chain_system(masses, false);
     chain.step = {1e-2, {}};
     chain.stop = {400.0 / static_cast<double>(masses), {}};
     print(budgets, fmt::format("light, {} linear", masses), cost_of(chain, {}), kNoBudget);

@@ -40,6 +40,15 @@ std::string percent(double share) {
 
 }  // namespace
 
+std::string_view to_string(EstimateKind kind) {
+  switch (kind) {
+    case EstimateKind::Propagated: return "propagated";
+    case EstimateKind::Companion: return "companion";
+    case EstimateKind::Unknown: break;
+  }
+  return "unknown";
+}
+
 std::string_view to_string(Grade grade) {
   return kGrades[static_cast<std::size_t>(grade)];
 }

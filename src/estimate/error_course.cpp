@@ -7,7 +7,7 @@ namespace entrain::estimate {
 namespace {
 
 constexpr double kLinearSafety = 1.25;
-constexpr double kSafety = 3.0;
+constexpr double kNonlinearSafety = 3.0;
 // Of the range: beyond, the linearized error of a nonlinear motion means no more than "large".
 constexpr double kSaturated = 0.3;
 
@@ -52,7 +52,7 @@ OutputError ErrorCourse::result(bool linear) const {
   const double size = base::divisible_size(std::max(result.range, resting));
   result.error = rms(squares_, length_) / size;
   result.max_error = largest_ / size;
-  result.bound = (linear ? kLinearSafety : kSafety) * result.error + rms(doubts_, length_) / size;
+  result.bound = (linear ? kLinearSafety : kNonlinearSafety) * result.error + rms(doubts_, length_) / size;
   const Duration length = (settings_.stop - settings_.start) / kParts;
   for (std::size_t part = 0; part < kParts; ++part) {
     const Time from = settings_.start + length * static_cast<double>(part);

@@ -28,7 +28,7 @@ constexpr double kSameMatrix = 1e-5;
 constexpr double kLinear = 0.05;
 constexpr std::size_t kMostBetween = 10'000;
 
-bool serves(CoupledSystem& system, SubsystemId s) {
+bool provides_equations(CoupledSystem& system, SubsystemId s) {
   const Facets facets = system.facets(s);
   if (facets.linearizer == nullptr || facets.split != nullptr) return false;
   if (facets.equations != nullptr && facets.equations->reads_input_derivatives()) return false;
@@ -47,7 +47,7 @@ bool PropagatedError::serves(CoupledSystem& system, const Method& method) {
   if (method.traits().family == MethodFamily::Reference) return false;
   if (system.states() > kMostStates || system.engine().discrete() != nullptr) return false;
   for (std::size_t s = 0; s < system.size(); ++s) {
-    if (!entrain::serves(system, SubsystemId{s})) return false;
+    if (!provides_equations(system, SubsystemId{s})) return false;
   }
   return true;
 }
