@@ -39,54 +39,67 @@ ClosedLoop::ClosedLoop(const Graph& graph, const TransferPlan& plan, std::vector
   close();
 }
 
+bool ClosedLoop::has_feedthrough() const {
+  return !std::all_of(parts_.begin(), parts_.end(), [](const Linearization& part) { return is_zero(part.D); });
+}
+
 /// u = L y + given and y = C x + D u + rest give u by x: (I - L D) du = L C dx.
-void ClosedLoop::close() {
-  std::size_t states = 0;
-  bool feedthrough = false;
-  for (const Linearization& part : parts_) {
-    states += part.A.rows;
-    feedthrough = feedthrough || !is_zero(part.D);
-  }
-  const Eigen::Index inputs = index(graph_.inputs());
-  RowMajor y_by_x = RowMajor::Zero(index(graph_.outputs()), index(states));
-  RowMajor a = RowMajor::Zero(index(states), index(states));
-  RowMajor y_by_u = feedthrough ? RowMajor::Zero(index(graph_.outputs()), inputs) : RowMajor();
-  Eigen::Index first = 0;
-  for (std::size_t s = 0; s < parts_.size(); ++s) {
-    const Linearization& part = parts_[s];
-    const auto in = graph_.inputs_of(SubsystemId{s});
-    const auto out = graph_.outputs_of(SubsystemId{s});
-    const Eigen::Index n = index(part.A.rows);
-    a.block(first, first, n, n) = view(part.A);
-    y_by_x.block(index(out.first), first, index(out.count), n) = view(part.C);
-    if (feedthrough) {
-      y_by_u.block(index(out.first), index(in.first), index(out.count), index(in.count)) = view(part.D);
+SparseRows ClosedLoop::inputs_by_states() const {
+  const std::size_t states = first_state_.back();
+  SparseRows direct;  // L C
+  std::vector<double> row(states);
+  for (std::size_t i = 0; i < source_.size(); ++i) {
+    std::fill(row.begin(), row.end(), 0.0);
+    if (factor_[i] != 0.0) {
+      const SubsystemId from = graph_.owner(OutputId{source_[i]});
+      const Matrix& c = parts_[from].C;
+      const std::size_t output = source_[i] - graph_.outputs_of(from).first;
+      for (std::size_t j = 0; j < c.cols; ++j) row[first_state_[from] + j] = factor_[i] * c(output, j);
     }
-    first += n;
+    direct.add_row(row);
   }
-  RowMajor u_by_x(inputs, index(states));
-  for (Eigen::Index i = 0; i < inputs; ++i) {
-    u_by_x.row(i) = factor_[static_cast<std::size_t>(i)] * y_by_x.row(index(source_[static_cast<std::size_t>(i)]));
-  }
-  if (feedthrough) {
-    Eigen::MatrixXd loop = Eigen::MatrixXd::Identity(inputs, inputs);
-    for (Eigen::Index i = 0; i < inputs; ++i) {
-      loop.row(i) -= factor_[static_cast<std::size_t>(i)] * y_by_u.row(index(source_[static_cast<std::size_t>(i)]));
+  if (!solver_) return direct;
+  RowMajor all = RowMajor::Zero(index(source_.size()), index(states));
+  for (std::size_t i = 0; i < source_.size(); ++i) direct.add_to(i, 1.0, {all.row(index(i)).data(), states});
+  return sparse_rows(to_matrix(solver_->lu.solve(Eigen::MatrixXd(all))));
+}
+
+void ClosedLoop::close() {
+  first_state_.push_back(0);
+  for (const Linearization& part : parts_) first_state_.push_back(first_state_.back() + part.A.rows);
+  if (has_feedthrough()) {
+    Eigen::MatrixXd loop = Eigen::MatrixXd::Identity(index(source_.size()), index(source_.size()));
+    for (std::size_t i = 0; i < source_.size(); ++i) {
+      if (factor_[i] == 0.0) continue;
+      const SubsystemId from = graph_.owner(OutputId{source_[i]});
+      const Matrix& d = parts_[from].D;
+      const std::size_t output = source_[i] - graph_.outputs_of(from).first;
+      const std::size_t first = graph_.inputs_of(from).first;
+      for (std::size_t j = 0; j < d.cols; ++j) loop(index(i), index(first + j)) -= factor_[i] * d(output, j);
     }
     solver_ = std::make_shared<const Solver>(Solver{Eigen::PartialPivLU<Eigen::MatrixXd>(loop)});
-    u_by_x = solver_->lu.solve(Eigen::MatrixXd(u_by_x));
-    y_by_x += y_by_u * u_by_x;
   }
-  first = 0;
+  const SparseRows u_by_x = inputs_by_states();
+  SparseRows a;
+  std::vector<double> row(first_state_.back());
+  const auto add = [&](std::size_t s, const Matrix& by_states, const Matrix& by_inputs, SparseRows& to) {
+    const std::size_t first_input = graph_.inputs_of(SubsystemId{s}).first;
+    for (std::size_t i = 0; i < by_states.rows; ++i) {
+      std::fill(row.begin(), row.end(), 0.0);
+      for (std::size_t j = 0; j < by_states.cols; ++j) row[first_state_[s] + j] = by_states(i, j);
+      for (std::size_t j = 0; j < by_inputs.cols; ++j) u_by_x.add_to(first_input + j, by_inputs(i, j), row);
+      to.add_row(row);
+    }
+  };
   for (std::size_t s = 0; s < parts_.size(); ++s) {
-    const auto in = graph_.inputs_of(SubsystemId{s});
-    const Eigen::Index n = index(parts_[s].A.rows);
-    a.middleRows(first, n) += view(parts_[s].B) * u_by_x.middleRows(index(in.first), index(in.count));
-    first += n;
+    add(s, parts_[s].A, parts_[s].B, a);
+    add(s, parts_[s].C, parts_[s].D, c_);
   }
-  solvable_ = a.allFinite() && y_by_x.allFinite();
-  flow_ = LinearFlow(to_matrix(a));
-  c_ = to_matrix(y_by_x);
+  const auto finite = [](const SparseRows& m) {
+    return std::all_of(m.values.begin(), m.values.end(), [](double value) { return std::isfinite(value); });
+  };
+  solvable_ = finite(a) && finite(c_);
+  flow_ = LinearFlow(std::move(a));
 }
 
 void ClosedLoop::make_consistent(const SystemSample& sample, std::span<double> dx, std::span<double> y) const {
@@ -116,12 +129,17 @@ void ClosedLoop::make_consistent(const SystemSample& sample, std::span<double> d
 }
 
 void ClosedLoop::add_outputs(std::span<const double> x, std::span<double> y) const {
-  Eigen::Map<Eigen::VectorXd>(y.data(), index(y.size())).noalias() +=
-      view(c_) * Eigen::Map<const Eigen::VectorXd>(x.data(), index(x.size()));
+  for (std::size_t i = 0; i < y.size(); ++i) y[i] += c_.times(i, x);
 }
 
 double ClosedLoop::difference(const ClosedLoop& other) const {
-  return std::max(relative_difference(a(), other.a()), relative_difference(c_, other.c_));
+  double largest = 0.0;
+  for (std::size_t s = 0; s < parts_.size(); ++s) {
+    for (const auto matrix : {&Linearization::A, &Linearization::B, &Linearization::C, &Linearization::D}) {
+      largest = std::max(largest, relative_difference(parts_[s].*matrix, other.parts_[s].*matrix));
+    }
+  }
+  return largest;
 }
 
 }  // namespace entrain
