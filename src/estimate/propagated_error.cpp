@@ -21,7 +21,7 @@ constexpr std::size_t kBefore = 2;                       // of them, before the 
 constexpr std::size_t kAhead = 5;                        // samples behind the end of a step when it is made
 constexpr std::size_t kLowered = 2;                      // samples left out for the motion that shows the doubt
 // Of the range of the derivatives: a remainder that moved more asks for a new linearization.
-constexpr double kDrift = 0.002;
+constexpr double kDrift = 0.0005;
 constexpr std::uint64_t kMostSteps = 1024;  // without looking again where looking brought nothing new
 constexpr double kSameMatrix = 1e-5;
 // A linearization that changed less than this: the equations are taken as linear.
