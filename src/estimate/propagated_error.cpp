@@ -21,7 +21,7 @@ constexpr std::size_t kBefore = 2;                       // of them, before the 
 constexpr std::size_t kAhead = 5;                        // samples behind the end of a step when it is made
 constexpr std::size_t kLowered = 2;                      // samples left out for the motion that shows the doubt
 // Of the range of the derivatives: a remainder that moved more asks for a new linearization.
-constexpr double kDrift = 0.002;
+constexpr double kDrift = 0.0005;
 constexpr std::uint64_t kMostSteps = 1024;  // without looking again where looking brought nothing new
 constexpr double kSameMatrix = 1e-5;
 // A linearization that changed less than this: the equations are taken as linear.
@@ -215,15 +215,8 @@ void PropagatedError::read_true_outputs(CoupledSystem& system, Sample& sample) {
 
 void PropagatedError::update_remainder(Sample& sample, const std::shared_ptr<ClosedLoop>& loop) {
   if (sample.of == loop) return;
-  const Matrix& a = loop->a();
   sample.remainder = sample.dx;
-  const double* row = a.values.data();
-  for (double& value : sample.remainder) {
-    double sum = 0.0;
-    for (std::size_t j = 0; j < a.cols; ++j) sum += row[j] * sample.at.x[j];
-    value -= sum;
-    row += a.cols;
-  }
+  for (std::size_t i = 0; i < sample.dx.size(); ++i) sample.remainder[i] -= loop->a().times(i, sample.at.x);
   sample.offset.assign(sample.y.size(), 0.0);
   loop->add_outputs(sample.at.x, sample.offset);
   for (std::size_t y = 0; y < sample.y.size(); ++y) sample.offset[y] = sample.y[y] - sample.offset[y];
