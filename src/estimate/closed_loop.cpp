@@ -5,7 +5,7 @@
 
 #include "numerics/dense.hpp"
 
-namespace entrain {
+namespace entrain::estimate {
 
 struct ClosedLoop::Solver {
   Eigen::PartialPivLU<Eigen::MatrixXd> lu;
@@ -29,7 +29,7 @@ double relative_difference(const Matrix& a, const Matrix& b) {
 
 }  // namespace
 
-ClosedLoop::ClosedLoop(const Graph& graph, const TransferPlan& plan, std::vector<Linearization> parts)
+ClosedLoop::ClosedLoop(const Graph& graph, const coupling::TransferPlan& plan, std::vector<Linearization> parts)
     : graph_(graph), parts_(std::move(parts)) {
   for (std::size_t i = 0; i < graph.inputs(); ++i) {
     const bool connected = graph.source(InputId{i}) != nullptr;
@@ -44,9 +44,9 @@ bool ClosedLoop::has_feedthrough() const {
 }
 
 /// u = L y + given and y = C x + D u + rest give u by x: (I - L D) du = L C dx.
-SparseRows ClosedLoop::inputs_by_states() const {
+numerics::SparseRows ClosedLoop::inputs_by_states() const {
   const std::size_t states = first_state_.back();
-  SparseRows direct;  // L C
+  numerics::SparseRows direct;  // L C
   std::vector<double> row(states);
   for (std::size_t i = 0; i < source_.size(); ++i) {
     std::fill(row.begin(), row.end(), 0.0);
@@ -59,30 +59,31 @@ SparseRows ClosedLoop::inputs_by_states() const {
     direct.add_row(row);
   }
   if (!solver_) return direct;
-  RowMajor all = RowMajor::Zero(index(source_.size()), index(states));
-  for (std::size_t i = 0; i < source_.size(); ++i) direct.add_to(i, 1.0, {all.row(index(i)).data(), states});
-  return sparse_rows(to_matrix(solver_->lu.solve(Eigen::MatrixXd(all))));
+  numerics::RowMajor all = numerics::RowMajor::Zero(numerics::index(source_.size()), numerics::index(states));
+  for (std::size_t i = 0; i < source_.size(); ++i) direct.add_to(i, 1.0, {all.row(numerics::index(i)).data(), states});
+  return numerics::sparse_rows(numerics::to_matrix(solver_->lu.solve(Eigen::MatrixXd(all))));
 }
 
 void ClosedLoop::close() {
   first_state_.push_back(0);
   for (const Linearization& part : parts_) first_state_.push_back(first_state_.back() + part.A.rows);
   if (has_feedthrough()) {
-    Eigen::MatrixXd loop = Eigen::MatrixXd::Identity(index(source_.size()), index(source_.size()));
+    Eigen::MatrixXd loop = Eigen::MatrixXd::Identity(numerics::index(source_.size()), numerics::index(source_.size()));
     for (std::size_t i = 0; i < source_.size(); ++i) {
       if (factor_[i] == 0.0) continue;
       const SubsystemId from = graph_.owner(OutputId{source_[i]});
       const Matrix& d = parts_[from].D;
       const std::size_t output = source_[i] - graph_.outputs_of(from).first;
       const std::size_t first = graph_.inputs_of(from).first;
-      for (std::size_t j = 0; j < d.cols; ++j) loop(index(i), index(first + j)) -= factor_[i] * d(output, j);
+      for (std::size_t j = 0; j < d.cols; ++j)
+        loop(numerics::index(i), numerics::index(first + j)) -= factor_[i] * d(output, j);
     }
     solver_ = std::make_shared<const Solver>(Solver{Eigen::PartialPivLU<Eigen::MatrixXd>(loop)});
   }
-  const SparseRows u_by_x = inputs_by_states();
-  SparseRows a;
+  const numerics::SparseRows u_by_x = inputs_by_states();
+  numerics::SparseRows a;
   std::vector<double> row(first_state_.back());
-  const auto add = [&](std::size_t s, const Matrix& by_states, const Matrix& by_inputs, SparseRows& to) {
+  const auto add = [&](std::size_t s, const Matrix& by_states, const Matrix& by_inputs, numerics::SparseRows& to) {
     const std::size_t first_input = graph_.inputs_of(SubsystemId{s}).first;
     for (std::size_t i = 0; i < by_states.rows; ++i) {
       std::fill(row.begin(), row.end(), 0.0);
@@ -95,7 +96,7 @@ void ClosedLoop::close() {
     add(s, parts_[s].A, parts_[s].B, a);
     add(s, parts_[s].C, parts_[s].D, c_);
   }
-  const auto finite = [](const SparseRows& m) {
+  const auto finite = [](const numerics::SparseRows& m) {
     return std::all_of(m.values.begin(), m.values.end(), [](double value) { return std::isfinite(value); });
   };
   solvable_ = finite(a) && finite(c_);
@@ -103,14 +104,14 @@ void ClosedLoop::close() {
 }
 
 void ClosedLoop::make_consistent(const SystemSample& sample, std::span<double> dx, std::span<double> y) const {
-  Eigen::VectorXd change(index(sample.u.size()));  // of the inputs
+  Eigen::VectorXd change(numerics::index(sample.u.size()));  // of the inputs
   for (std::size_t i = 0; i < sample.u.size(); ++i) {
-    change[index(i)] = factor_[i] * sample.y[source_[i]] + sample.given[i] - sample.u[i];
+    change[numerics::index(i)] = factor_[i] * sample.y[source_[i]] + sample.given[i] - sample.u[i];
   }
   // y moves with u: L (y + D du) + given - u = du.
   if (solver_) change = solver_->lu.solve(change);
   Eigen::VectorXd from_held = change;
-  for (std::size_t i = 0; i < sample.u.size(); ++i) from_held[index(i)] += sample.u[i] - sample.held[i];
+  for (std::size_t i = 0; i < sample.u.size(); ++i) from_held[numerics::index(i)] += sample.u[i] - sample.held[i];
   std::copy(sample.dx.begin(), sample.dx.end(), dx.begin());
   std::copy(sample.y.begin(), sample.y.end(), y.begin());
   std::size_t first = 0;
@@ -118,11 +119,11 @@ void ClosedLoop::make_consistent(const SystemSample& sample, std::span<double> d
     const Linearization& part = parts_[s];
     const auto in = graph_.inputs_of(SubsystemId{s});
     const auto out = graph_.outputs_of(SubsystemId{s});
-    Eigen::Map<Eigen::VectorXd>(dx.data() + first, index(part.A.rows)).noalias() +=
-        view(part.B) * from_held.segment(index(in.first), index(in.count));
+    Eigen::Map<Eigen::VectorXd>(dx.data() + first, numerics::index(part.A.rows)).noalias() +=
+        numerics::view(part.B) * from_held.segment(numerics::index(in.first), numerics::index(in.count));
     if (solver_) {
-      Eigen::Map<Eigen::VectorXd>(y.data() + out.first, index(out.count)).noalias() +=
-          view(part.D) * change.segment(index(in.first), index(in.count));
+      Eigen::Map<Eigen::VectorXd>(y.data() + out.first, numerics::index(out.count)).noalias() +=
+          numerics::view(part.D) * change.segment(numerics::index(in.first), numerics::index(in.count));
     }
     first += part.A.rows;
   }
@@ -142,4 +143,4 @@ double ClosedLoop::difference(const ClosedLoop& other) const {
   return largest;
 }
 
-}  // namespace entrain
+}  // namespace entrain::estimate

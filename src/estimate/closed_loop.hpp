@@ -29,7 +29,7 @@ class ClosedLoop {
   /// False where the algebraic loops have no solution by this linearization.
   bool is_solvable() const { return solvable_; }
   LinearFlow& flow() { return flow_; }
-  const SparseRows& a() const { return flow_.matrix(); }
+  const numerics::SparseRows& a() const { return flow_.matrix(); }
   /// What the state derivatives and the outputs would be at x, were the inputs consistent.
   void make_consistent(const SystemSample& sample, std::span<double> dx, std::span<double> y) const;
   /// Adds what the outputs follow of the states (or of a change of them).
@@ -39,7 +39,7 @@ class ClosedLoop {
 
  private:
   struct Solver;  // of (I - L D) u = rest; none where no output follows an input at once
-  SparseRows inputs_by_states() const;
+  numerics::SparseRows inputs_by_states() const;
   bool has_feedthrough() const;
   void close();
 
@@ -50,7 +50,7 @@ class ClosedLoop {
   std::vector<std::size_t> first_state_;  // of each subsystem, and of what would come after
   std::shared_ptr<const Solver> solver_;
   LinearFlow flow_;
-  SparseRows c_;  // of all states, with connections closed
+  numerics::SparseRows c_;  // of all states, with connections closed
   bool solvable_ = true;
 };
 

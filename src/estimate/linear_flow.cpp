@@ -6,7 +6,7 @@
 #include "numerics/dense.hpp"
 #include "numerics/propagators.hpp"
 
-namespace entrain {
+namespace entrain::estimate {
 namespace {
 
 // A series over at most this norm loses no digit that matters here.
@@ -22,12 +22,12 @@ using Vector = Eigen::Map<Eigen::VectorXd>;
 using ConstVector = Eigen::Map<const Eigen::VectorXd>;
 
 ConstVector rate(std::span<const double> rates, std::size_t p, std::size_t states) {
-  return {rates.data() + p * states, index(states)};
+  return {rates.data() + p * states, numerics::index(states)};
 }
 
 }  // namespace
 
-LinearFlow::LinearFlow(SparseRows a)
+LinearFlow::LinearFlow(numerics::SparseRows a)
     : a_(std::move(a)), term_(a_.rows()), next_(a_.rows()), part_(kMostRates * a_.rows()) {
   for (std::size_t i = 0; i < a_.rows(); ++i) {
     double row = 0.0;
@@ -62,7 +62,7 @@ void LinearFlow::make_propagators(Kept& kept) const {
     a_.add_to(i, 1.0, std::span(dense.values).subspan(i * states, states));
     identity(i, i) = 1.0;
   }
-  kept.propagators = entrain::propagators(dense, identity, kept.size, kMostRates + 1);
+  kept.propagators = entrain::numerics::propagators(dense, identity, kept.size, kMostRates + 1);
   double scale = 1.0;  // p! / h^p
   for (std::size_t p = 0; p < kMostRates; ++p) {
     if (p > 0) scale *= static_cast<double>(p) / kept.size;
@@ -77,10 +77,10 @@ void LinearFlow::advance(Duration size, std::span<const double> rates, std::span
     if (prefers_series(size, ++kept.uses)) return advance_by_series(size, rates, w);
     make_propagators(kept);
   }
-  Vector sum(next_.data(), index(w.size()));
-  sum.noalias() = view(kept.propagators[0]) * ConstVector(w.data(), index(w.size()));
+  Vector sum(next_.data(), numerics::index(w.size()));
+  sum.noalias() = numerics::view(kept.propagators[0]) * ConstVector(w.data(), numerics::index(w.size()));
   for (std::size_t p = 0; p * w.size() < rates.size(); ++p) {
-    sum.noalias() += view(kept.propagators[p + 1]) * rate(rates, p, w.size());
+    sum.noalias() += numerics::view(kept.propagators[p + 1]) * rate(rates, p, w.size());
   }
   std::copy(next_.begin(), next_.end(), w.begin());
 }
@@ -93,11 +93,11 @@ void LinearFlow::advance_by_series(Duration size, std::span<const double> rates,
   const Duration h = size / parts;
   std::copy(rates.begin(), rates.end(), part_.begin());
   for (std::size_t p = 1; p < count; ++p) {  // by the share of a part
-    Vector(part_.data() + p * n, index(n)) *= std::pow(parts, -static_cast<double>(p));
+    Vector(part_.data() + p * n, numerics::index(n)) *= std::pow(parts, -static_cast<double>(p));
   }
-  Vector sum(w.data(), index(n));
-  Vector term(term_.data(), index(n));
-  Vector next(next_.data(), index(n));
+  Vector sum(w.data(), numerics::index(n));
+  Vector term(term_.data(), numerics::index(n));
+  Vector next(next_.data(), numerics::index(n));
   for (double part = 0.0; part < parts; part += 1.0) {
     term = sum;
     for (int j = 1; j <= kTerms; ++j) {  // term: the j-th derivative times h^j / j!
@@ -110,10 +110,10 @@ void LinearFlow::advance_by_series(Duration size, std::span<const double> rates,
     }
     for (std::size_t low = 0; low + 1 < count; ++low) {  // the rate seen from the end of the part
       for (std::size_t p = count - 1; p-- > low;) {
-        Vector(part_.data() + p * n, index(n)) += rate(part_, p + 1, n);
+        Vector(part_.data() + p * n, numerics::index(n)) += rate(part_, p + 1, n);
       }
     }
   }
 }
 
-}  // namespace entrain
+}  // namespace entrain::estimate

@@ -18,9 +18,9 @@ class LinearFlow {
   static constexpr std::size_t kMostRates = 6;  ///< coefficients of r
 
   LinearFlow() = default;
-  explicit LinearFlow(SparseRows a);
+  explicit LinearFlow(numerics::SparseRows a);
 
-  const SparseRows& matrix() const { return a_; }
+  const numerics::SparseRows& matrix() const { return a_; }
   /// `rates`: coefficient after coefficient, each as long as w.
   void advance(Duration size, std::span<const double> rates, std::span<double> w);
 
@@ -35,7 +35,7 @@ class LinearFlow {
   void make_propagators(Kept& kept) const;
   void advance_by_series(Duration size, std::span<const double> rates, std::span<double> w);
 
-  SparseRows a_;
+  numerics::SparseRows a_;
   double norm_ = 0.0;
   std::array<Kept, 4> kept_;
   std::size_t oldest_ = 0;

@@ -6,7 +6,7 @@
 
 #include "entrain/subsystem.hpp"
 
-namespace entrain {
+namespace entrain::numerics {
 
 /// The numbers of a matrix that are not zero, row by row.
 struct SparseRows {
@@ -41,4 +41,4 @@ inline SparseRows sparse_rows(const Matrix& a) {
   return result;
 }
 
-}  // namespace entrain
+}  // namespace entrain::numerics

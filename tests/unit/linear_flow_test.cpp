@@ -10,15 +10,15 @@
 namespace entrain {
 namespace linear_flow_test {
 
-SparseRows one_by_one(double value) {
+numerics::SparseRows one_by_one(double value) {
   Matrix a(1, 1);
   a(0, 0) = value;
-  return sparse_rows(a);
+  return numerics::sparse_rows(a);
 }
 
 TEST(LinearFlow, constant_rate_approaches_its_limit) {
   // w' = -2 w + 6 from 1: 3 - 2 exp(-2 t)
-  LinearFlow flow(one_by_one(-2.0));
+  estimate::LinearFlow flow(one_by_one(-2.0));
   std::vector<double> w{1.0};
   const std::vector<double> rate{6.0};
   for (int step = 1; step <= 10; ++step) {  // by a series first, by kept matrices later
@@ -29,7 +29,7 @@ TEST(LinearFlow, constant_rate_approaches_its_limit) {
 
 TEST(LinearFlow, rate_is_a_polynomial_of_the_share_of_the_step) {
   // w' = 6 s^5 with s = t / h: w(h) = h
-  LinearFlow flow(one_by_one(0.0));
+  estimate::LinearFlow flow(one_by_one(0.0));
   std::vector<double> w{0.0};
   const std::vector<double> rates{0.0, 0.0, 0.0, 0.0, 0.0, 6.0};
   for (int step = 1; step <= 5; ++step) {
@@ -44,7 +44,7 @@ TEST(LinearFlow, several_parts_of_a_series_are_one_step) {
   a(0, 1) = 14.0;
   a(1, 0) = -14.0;
   const std::vector<double> rates{1.0, -1.0, 0.5, 2.0, -3.0, 1.0, 0.0, 1.0, 2.0, 0.0, -1.0, 0.25};
-  LinearFlow flow(sparse_rows(a));
+  estimate::LinearFlow flow(numerics::sparse_rows(a));
   std::vector<double> first{1.0, 0.0};
   flow.advance(0.5, rates, first);
   for (int use = 2; use <= 4; ++use) {
@@ -56,7 +56,7 @@ TEST(LinearFlow, several_parts_of_a_series_are_one_step) {
 }
 
 TEST(LinearFlow, stiff_motion_follows_its_rate) {
-  LinearFlow flow(one_by_one(-1e6));
+  estimate::LinearFlow flow(one_by_one(-1e6));
   std::vector<double> w{1.0};
   flow.advance(1.0, std::vector<double>{1e6}, w);
   EXPECT_NEAR(w[0], 1.0, 1e-12);
@@ -67,7 +67,7 @@ TEST(LinearFlow, stiff_motion_follows_its_rate) {
 TEST(SamplePolynomial, of_six_samples_is_exact_for_degree_five) {
   const auto value = [](Time t) { return 1.0 + t - 2.0 * t * t + std::pow(t, 5); };
   const std::vector<Time> nodes{0.0, 0.1, 0.25, 0.3, 0.5, 0.6};
-  SamplePolynomial polynomial;
+  estimate::SamplePolynomial polynomial;
   const auto weights = polynomial.weights(nodes, 0.25, 0.05);
   for (const double share : {0.0, 0.4, 1.0}) {
     double sum = 0.0;
