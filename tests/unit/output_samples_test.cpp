@@ -36,7 +36,7 @@ TEST(OutputSamples, beyond_the_limit_every_second_time_is_left_out_but_not_the_s
 }
 
 TEST(OutputSamples, companion_is_kept_where_both_communicate) {
-  estimate::OutputSamples run({});
+  estimate::OutputSamples run(estimate::OutputSamples::Options{});
   pass(run, 0.125, 10);
   estimate::OutputSamples companion(&run);
   pass(companion, 0.25, 5);
