@@ -58,7 +58,7 @@ void PropagatedError::begin(CoupledSystem& system, const RunSettings& settings) 
   settings_ = settings;
   system_ = &system;
   reached_ = settings.start;
-  rate_ranges_.assign(system.states(), SignalRange::nothing());
+  rate_ranges_.assign(system.states(), base::SignalRange::nothing());
   courses_.assign(outputs, {});
   for (auto* of_outputs : {&offset_, &better_, &doubt_}) of_outputs->resize(outputs);
   difference_.resize(system.states());

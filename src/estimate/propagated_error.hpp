@@ -89,7 +89,7 @@ class PropagatedError : public running::StepWatcher {
 
   std::shared_ptr<ClosedLoop> loop_, first_loop_;
   std::vector<double> base_remainder_;
-  std::vector<SignalRange> rate_ranges_;  // of the state derivatives
+  std::vector<base::SignalRange> rate_ranges_;  // of the state derivatives
   std::uint64_t steps_since_ = 0, least_steps_ = 1, linearizations_ = 0;
   double most_changed_ = 0.0;  // of the linearization, since the first
 
