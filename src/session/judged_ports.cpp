@@ -6,6 +6,7 @@
 
 #include "base/suggest.hpp"
 #include "entrain/fact_codes.hpp"
+#include "entrain/system.hpp"
 #include "record/selection.hpp"
 
 namespace entrain::session {
@@ -53,6 +54,7 @@ void check_judged_ports(const SystemDescription& description, const assembly::As
     for (const auto& [output, written] : description.tolerances)
       require(outputs, FactCode::NoSuchOutput, output, written.where);
   }
+  if (has_errors(problems)) return;  // first things first: what is open may follow from them
   const SourcePosition file{description.file.string(), 0, 0};
   if (description.connections.empty() && description.subsystems.size() > 1)
     problems.push_back(problem_of(Fact{FactCode::NothingConnected}, "", file));
