@@ -6,15 +6,18 @@
 #include <vector>
 
 #include "coupling/discrete_signals.hpp"
+#include "coupling/scheduled_input.hpp"
 #include "entrain/graph.hpp"
 #include "entrain/subsystem.hpp"
 #include "entrain/system_description.hpp"
+#include "subsystem/native/csv_source.hpp"
 
 namespace entrain {
 
-/// Makes the subsystem a description asks for; nullptr after adding to `problems` why it cannot.
-using SubsystemMaker =
-    std::function<std::unique_ptr<Subsystem>(const SubsystemDescription&, std::vector<Problem>& problems)>;
+/// Makes the subsystem a description asks for; nullptr after adding to `problems` why it cannot. `fed`: of a table,
+/// what its columns feed that takes no real numbers.
+using SubsystemMaker = std::function<std::unique_ptr<Subsystem>(const SubsystemDescription&, const FedInputs& fed,
+                                                                std::vector<Problem>& problems)>;
 
 /// What a description becomes: subsystems with their start values, and the graph between them.
 struct Assembly {
@@ -24,6 +27,7 @@ struct Assembly {
   std::vector<double> start_inputs;  ///< one per input, in the order of the graph
   std::vector<DiscreteConnection> discrete_connections;
   std::vector<DiscreteStart> discrete_starts;
+  std::vector<ScheduledInput> scheduled_inputs;  ///< after the start, in the order of time
 
   bool has_discrete() const;  ///< inputs or outputs that are no real numbers
 };

@@ -99,14 +99,13 @@ void Recorder::Impl::begin(std::span<const Signal> signals, const RunSummary& su
   std::vector<std::size_t> subsystems;
   for (const auto index : chosen_) {
     subsystems.push_back(signals[index].subsystem);
-    needs_.states = needs_.states || signals[index].causality == Causality::State;
+    needs_.add(signals[index], index);
   }
   if (record_.interval) {
     grid_ = std::make_unique<UniformRows>(summary.start, summary.stop, *record_.interval, chosen_, subsystems);
     needs_.slopes = true;
   }
   file_->write_header(layout_of(signals, summary));
-  needs_.discrete = !discrete_.empty();
   writer_ = std::make_unique<BackgroundWriter>(*file_, chosen_.size(), group_subsystems_.size(), discrete_.size());
   handed_over_at_ = coarse_now();
 }
