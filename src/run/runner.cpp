@@ -21,7 +21,7 @@ namespace {
 
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
-Recordable recordable_signals(const CoupledSystem& system, const Method& method) {
+Recordable recordable_signals(CoupledSystem& system, const Method& method) {
   std::vector<Subsystem*> subsystems;
   for (std::size_t s = 0; s < system.size(); ++s)
     subsystems.push_back(&system.engine().executor().subsystem(SubsystemId{s}));

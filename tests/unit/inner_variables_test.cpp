@@ -3,10 +3,8 @@
 
 #include "base/csv.hpp"
 #include "entrain/recording.hpp"
-#include "entrain/system.hpp"
 #include "record/selection.hpp"
 #include "support/facts.hpp"
-#include "support/problems_of.hpp"
 #include "support/systems.hpp"
 #include "support/typed_fmus.hpp"
 
@@ -107,12 +105,19 @@ TEST(Locals, are_read_without_a_recorder) {
 
 TEST(Locals, are_started_where_the_description_allows_it) {
   const TemporaryFolder folder;
-  std::string xml = with_locals({"y"});
-  EXPECT_TRUE(test::has_fact(test::facts_of(check(test::changed(system_of(folder, xml), {}))),
-                             FactCode::InputNotConnected) == false);
-  auto refused = system_of(folder, xml);
-  refused.subsystems[0].start["y"] = {1.0, {}};
-  EXPECT_TRUE(test::has_fact(test::facts_of(check(refused)), FactCode::StartRefused, "m.y"));
+  std::string xml = test::kTyped2;
+  const std::string parameter = R"(causality="parameter" variability="tunable")";
+  xml.replace(xml.find(parameter), parameter.size(), R"(causality="local" variability="continuous" initial="exact")");
+  Simulation simulation(system_of(folder, xml));  // gain = 3
+  simulation.run();
+  EXPECT_EQ(simulation.value("m.y"), 6.0);
+}
+
+TEST(Locals, that_the_fmu_calculates_take_no_start_value) {
+  const TemporaryFolder folder;
+  auto system = system_of(folder, with_locals({"y"}));
+  system.subsystems[0].start["y"] = {1.0, {}};
+  EXPECT_TRUE(test::has_fact(test::problem_facts(system), FactCode::StartRefused, "m.y"));
 }
 
 TEST(NothingToRecord, is_a_warning) {
@@ -159,12 +164,12 @@ TEST(Table, with_a_cell_that_its_input_cannot_take_is_refused_with_the_line) {
   const auto problems = [](const std::string& cell) {
     const TemporaryFolder folder;
     test::write_text(folder / "in.csv", "time,i\n0,1\n1," + cell + "\n");
-    return test::facts_of(check(system_of(folder, test::kTyped2, R"(
+    return test::problem_facts(system_of(folder, test::kTyped2, R"(
 [subsystems.in]
 csv = "in.csv"
 [connections]
 "in.i" = "m.i"
-)")));
+)"));
   };
   EXPECT_FALSE(test::has_fact(problems("2"), FactCode::TableUnusable));
   for (const auto* cell : {"2.5", "two", "1e30"}) {
@@ -191,7 +196,7 @@ variables = ["m.x", "m.y", "m.j"]
 TEST(Schedule, of_an_input_that_is_fed_is_refused) {
   const TemporaryFolder folder;
   test::write_text(folder / "in.csv", "time,x\n0,1\n1,1\n");
-  const auto problems = check(system_of(folder, test::kTyped2, R"(
+  const auto problems = test::problem_facts(system_of(folder, test::kTyped2, R"(
 [subsystems.in]
 csv = "in.csv"
 [connections]
@@ -199,7 +204,7 @@ csv = "in.csv"
 [schedule]
 "m.x" = [[0.1, 5.0]]
 )"));
-  EXPECT_TRUE(test::has_fact(test::facts_of(problems), FactCode::ScheduledInputFed, "m.x"));
+  EXPECT_TRUE(test::has_fact(problems, FactCode::ScheduledInputFed, "m.x"));
 }
 
 }  // namespace inner_variables_test

@@ -181,6 +181,7 @@ void NativeSubsystem::set_start(VariableTable::Place place, const Value& value) 
     case Causality::Output:
     case Causality::DiscreteInput:
     case Causality::DiscreteOutput:
+    case Causality::Local:
     case Causality::Method: assert(false); break;
   }
 }
