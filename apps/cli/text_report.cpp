@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <span>
 
 #include "cli/note_groups.hpp"
 #include "cli/table.hpp"

@@ -18,6 +18,7 @@
 #include "description/toml_text.hpp"
 #include "description/unit_problem.hpp"
 #include "entrain/fact_codes.hpp"
+#include "subsystem/native/csv_source.hpp"
 #include "subsystem/restricted.hpp"
 
 namespace entrain {

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -10,14 +12,13 @@
 #include "entrain/graph.hpp"
 #include "entrain/subsystem.hpp"
 #include "entrain/system_description.hpp"
-#include "subsystem/native/csv_source.hpp"
 
 namespace entrain {
 
 /// Makes the subsystem a description asks for; nullptr after adding to `problems` why it cannot. `fed`: of a table,
 /// what its columns feed that takes no real numbers.
-using SubsystemMaker = std::function<std::unique_ptr<Subsystem>(const SubsystemDescription&, const FedInputs& fed,
-                                                                std::vector<Problem>& problems)>;
+using SubsystemMaker = std::function<std::unique_ptr<Subsystem>(
+    const SubsystemDescription&, const std::map<std::string, Variable>& fed, std::vector<Problem>& problems)>;
 
 /// What a description becomes: subsystems with their start values, and the graph between them.
 struct Assembly {
