@@ -11,7 +11,7 @@ TIERS = $(if $(filter fast,$(TIER)),$(FAST),$(TIER))
 TIERS_REGEX = $(subst $(eval ) ,|,$(strip $(TIERS)))
 CTEST = ctest --test-dir $(BUILD) -j $(JOBS) --output-on-failure --no-tests=error
 
-.PHONY: help setup build demo test sanitize asan tsan check format tidy layers links walk bench fuzz install clean
+.PHONY: help setup build demo test sanitize asan tsan check format tidy words layers links walk bench fuzz install clean
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 12
@@ -48,10 +48,13 @@ tsan: ## thread tests under TSan
 	@$(MAKE) --no-print-directory build PRESET=tsan TARGETS='contract_tests'
 	@tools/run_sanitized build/tsan contract --filter='*Thread*' --jobs=$(JOBS)
 
-check: layers links ## format, dependencies of the rooms, clang-tidy on what changed
+check: words layers links ## words, format, dependencies of the rooms, clang-tidy on what changed
 	@tools/setup demo check
 	@find $(SOURCES) -name '*.[ch]' -o -name '*.[ch]pp' | xargs clang-format-14 --dry-run -Werror
 	@tools/tidy
+
+words: ## plain technical English in names, comments, messages and documents
+	@tools/check_words
 
 layers: ## rooms use only what lies beneath them: the includes, and the names of types and methods
 	@tools/check_layers

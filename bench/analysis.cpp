@@ -16,10 +16,10 @@ double seconds_per_choice(std::size_t subsystems, int degree) {
   std::vector<std::size_t> sequence(subsystems);
   std::iota(sequence.begin(), sequence.end(), std::size_t{0});
   std::vector<CouplingChoice> choices;
-  for (int k = 1; k <= 500; ++k) choices.push_back(sequential_choice(sequence, degree, 0.01 * k));
+  for (int k = 1; k <= 500; ++k) choices.push_back(method::sequential_choice(sequence, degree, 0.01 * k));
   double best = 1e9;
   for (int repetition = 0; repetition < kRepetitions; ++repetition) {
-    best = std::min(best, seconds_of([&] { evaluate_all({&network, 1}, choices, 1); }));
+    best = std::min(best, seconds_of([&] { analysis::evaluate_all({&network, 1}, choices, 1); }));
   }
   return best / static_cast<double>(choices.size());
 }
@@ -27,15 +27,15 @@ double seconds_per_choice(std::size_t subsystems, int degree) {
 /// Seconds per judged choice of a search by NSGA-II over three subsystems: sequence, three gains, degree, step.
 double seconds_per_evolved_choice() {
   const LinearNetwork network = test::ring(3);
-  const EvolutionSettings settings{.shortest_step = 0.01,
-                                   .longest_step = 5.0,
-                                   .highest_degree = 3,
-                                   .largest_gain = 0.95,
-                                   .gained = {},
-                                   .generations = 20};
+  const analysis::EvolutionSettings settings{.shortest_step = 0.01,
+                                             .longest_step = 5.0,
+                                             .highest_degree = 3,
+                                             .largest_gain = 0.95,
+                                             .gained = {},
+                                             .generations = 20};
   double best = 1e9;
   for (int repetition = 0; repetition < kRepetitions; ++repetition) {
-    best = std::min(best, seconds_of([&] { evolve_choices({&network, 1}, settings); }));
+    best = std::min(best, seconds_of([&] { analysis::evolve_choices({&network, 1}, settings); }));
   }
   return best / (settings.population * (settings.generations + 1.0));
 }
@@ -43,10 +43,10 @@ double seconds_per_evolved_choice() {
 /// The stability of one coupling of many masses, with inputs of degree 3.
 double seconds_per_radius(std::size_t count) {
   const LinearNetwork network = test::masses(count, 0.0);
-  const auto choice = parallel_choice(count, 3, 0.01);
+  const auto choice = method::parallel_choice(count, 3, 0.01);
   return seconds_of([&] {
-    const auto steps = subsystem_steps(network, choice.step, choice.degree);
-    step_radius(StepProgram(network, steps, choice));
+    const auto steps = analysis::subsystem_steps(network, choice.step, choice.degree);
+    analysis::step_radius(analysis::StepProgram(network, steps, choice));
   });
 }
 

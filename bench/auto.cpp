@@ -19,9 +19,9 @@ int run() {
   for (const std::string name :
        {"mechanical", "oscillator", "lotka_volterra", "chain", "two_mass", "car", "learning"}) {
     auto description = load(ENTRAIN_EXAMPLES "/" + name);
-    description.method.value = kAuto;
-    const auto chosen = choose_method(description, {}).description;
-    const double choice = best_seconds([&] { (void)choose_method(description, {}); });
+    description.method.value = method::kAuto;
+    const auto chosen = advising::choose_method(description, {}).description;
+    const double choice = best_seconds([&] { (void)advising::choose_method(description, {}); });
     const double whole = best_seconds([&] { Simulation(chosen).run(); });
     budgets.check(fmt::format("{}: auto {:.2f} ms, run {:.0f} ms", name, 1e3 * choice, 1e3 * whole), 1e3 * choice,
                   1e3 * std::max(kShare * whole, kSeconds), "ms");

@@ -14,7 +14,7 @@ int next(int x) {
 int main() {
   using namespace entrain;
   constexpr int kCalls = 20'000'000;
-  ForeignCode code({.code = "bench"});
+  base::ForeignCode code({.code = "bench"});
   int (*volatile read_once)(int) = next;  // so that the compiler does not know the callee
   int (*const function)(int) = read_once;
   double bare = 1.0;

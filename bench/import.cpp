@@ -102,7 +102,8 @@ int main() {
   check("500 archives", system);
   convert(system, folder / "system.ssp");
   check("500 archives in one .ssp", folder / "system.ssp");
-  write_archive(folder / "outer.ssp", {{"SystemStructure.ssd", kOuter, {}}, {"system.ssp", {}, folder / "system.ssp"}});
+  base::write_archive(folder / "outer.ssp",
+                      {{"SystemStructure.ssd", kOuter, {}}, {"system.ssp", {}, folder / "system.ssp"}});
   check("500 archives in a .ssp in a .ssp", folder / "outer.ssp");
   fs::remove_all(folder);
   return budgets.exit_code();

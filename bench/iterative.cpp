@@ -42,13 +42,13 @@ Run measured(const SystemDescription& description, const std::vector<double>& ex
     simulation.observe(recorder);
     const double seconds = bench::seconds_of([&] { simulation.run(); });
     if (seconds >= best.seconds) continue;
-    best = {percent_error(recorder.column(kSignal), exact), seconds, simulation.summary()};
+    best = {reproducing::percent_error(recorder.column(kSignal), exact), seconds, simulation.summary()};
   }
   return best;
 }
 
 std::vector<double> exact_motion(double step) {
-  return run_system(pair("monolithic", step, {}), {kSignal}).column(kSignal);
+  return reproducing::run_system(pair("monolithic", step, {}), {kSignal}).column(kSignal);
 }
 
 /// Seconds that jacobi would take for this error, continued from its finest step by its order 1.
@@ -90,7 +90,7 @@ void compare_solvers(bench::Budgets& budgets) {
   budgets.check("ifosmondi, predictor missiles, evaluations", evaluations(anderson["missiles"]), 1.1, "");
 }
 
-/// Evaluations per macro step from each first guess, where the linearizations change along the way.
+/// Evaluations per macro step from each first guess, where the linearizations change along the run.
 void compare_predictors(bench::Budgets& budgets) {
   fmt::print("Lotka-Volterra, step 0.05 s, epsilon 1e-8: evaluations per macro step\n");
   for (const std::string solver : {"anderson", "newton-krylov", "fixed-point"}) {
@@ -114,9 +114,9 @@ void compare_predictors(bench::Budgets& budgets) {
 
 void estimate_many_states(bench::Budgets& budgets) {
   constexpr std::size_t kStates = 1000;
-  Estimator estimator({kStates, 1, 2}, true, {});
+  trials::Estimator estimator({kStates, 1, 2}, true, {});
   const auto fill = [&] {
-    const EstimatorPoint point = estimator.point();
+    const trials::EstimatorPoint point = estimator.point();
     for (std::size_t i = 0; i < kStates; ++i) point.x[i] = std::sin(static_cast<double>(i));
     estimator.moved();
   };

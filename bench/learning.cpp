@@ -22,7 +22,7 @@ int main() {
   bench::Budgets budgets;
   fmt::print("a run with a learned correction, best of {}\n", bench::kRepetitions);
   for (const std::size_t masses : {2U, 10U, 100U}) {
-    auto chain = chain_system(masses, false);
+    auto chain = models::chain_system(masses, false);
     chain.step = {1e-2, {}};
     chain.stop = {4000.0 / static_cast<double>(masses), {}};
     const Learned learned = learn(chain, {.iterations = 1}).learned;

@@ -47,12 +47,12 @@ SystemDescription pair(const std::string& method, double step) {
 const std::vector<double>& exact_motion(double step) {
   static std::map<double, std::vector<double>> known;
   auto& motion = known[step];
-  if (motion.empty()) motion = run_system(pair("monolithic", step), {kSignal}).column(kSignal);
+  if (motion.empty()) motion = reproducing::run_system(pair("monolithic", step), {kSignal}).column(kSignal);
   return motion;
 }
 
 void measure(const MeasuredMethod& method, double step, Cost& cost) {
-  auto description = with_fmus(pair(method.name, step), FmuSet{ENTRAIN_FMUS});
+  auto description = reproducing::with_fmus(pair(method.name, step), FmuSet{ENTRAIN_FMUS});
   for (const auto& option : method.options) apply_option(description, option);
   Simulation simulation(description);
   MemoryRecorder recorder({kSignal});
@@ -62,7 +62,7 @@ void measure(const MeasuredMethod& method, double step, Cost& cost) {
   if (summary.termination != Termination::Completed) throw std::runtime_error(summary.message);
   const auto steps = static_cast<double>(summary.macro_steps);
   cost.microseconds = std::min(cost.microseconds, 1e6 * seconds / steps);
-  cost.error = percent_error(recorder.column(kSignal), exact_motion(step));
+  cost.error = reproducing::percent_error(recorder.column(kSignal), exact_motion(step));
   cost.evaluations = static_cast<double>(summary.iterations) / steps;
 }
 

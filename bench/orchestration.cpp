@@ -25,7 +25,7 @@ class BareLoop {
  public:
   explicit BareLoop(std::size_t masses) : inputs_(3 * masses, 0.0), outputs_(3 * masses, 0.0) {
     for (std::size_t i = 0; i < masses; ++i) {
-      masses_.push_back(make_native_subsystem("m", make_built_in_model("chain.mass")));
+      masses_.push_back(subsystem::make_native_subsystem("m", models::make_built_in_model("chain.mass")));
       if (i == 0) masses_[0]->set_start(*masses_[0]->variables().find_startable("x"), 1.0);
       masses_[i]->initialize(0.0, 1e9);
     }
@@ -52,7 +52,7 @@ class BareLoop {
 };
 
 double engine_seconds(std::size_t masses, std::size_t steps) {
-  auto description = chain_system(masses);
+  auto description = models::chain_system(masses);
   description.step = {kStep, {}};
   description.stop = {static_cast<double>(steps + 1) * kStep, {}};
   Simulation simulation(description);

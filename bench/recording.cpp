@@ -75,7 +75,7 @@ int main() {
        {Case{"csv", 1, 60.0}, Case{"hdf5", kSubsystems, 10.0}, Case{"mat", 1, 10.0}}) {
     Cost best;
     for (int i = 0; i < bench::kRepetitions; ++i) {
-      const Cost cost = record(format, folder / results_file_name(format));
+      const Cost cost = record(format, folder / recording::results_file_name(format));
       best = {std::min(best.opening, cost.opening), std::min(best.run, cost.run), std::min(best.all, cost.all)};
     }
     const double to_ns = 1e9 / static_cast<double>(kRows * (kSignals + times));

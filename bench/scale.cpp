@@ -210,7 +210,7 @@ void measure_fmus(bench::Budgets& budgets) {
   const std::vector<std::size_t> counts{50, 100, 200, 400};
   std::vector<double> seconds;
   for (const std::size_t count : counts) {
-    auto description = with_fmus(chain_system(count), FmuSet{ENTRAIN_FMUS});
+    auto description = reproducing::with_fmus(models::chain_system(count), FmuSet{ENTRAIN_FMUS});
     description.method = {"missiles", {}};
     description.step = Written<double>{0.01, {}};
     description.stop = Written<double>{1e3, {}};
@@ -225,7 +225,7 @@ void measure_set_up(bench::Budgets& budgets) {
   const std::vector<std::size_t> counts{1000, 3000, 10'000};
   std::vector<double> seconds;
   for (const std::size_t count : counts) {
-    auto description = chain_system(count);
+    auto description = models::chain_system(count);
     description.method = {"missiles", {}};
     description.stop = description.step = Written<double>{0.01, {}};
     double best = 1e9;

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "budget.hpp"
-#include "methods/asynchronous/rendezvous.hpp"
+#include "methods/asynchronous/step_scheduler.hpp"
 
 namespace {
 
@@ -30,13 +30,13 @@ Graph chain(std::size_t size) {
 
 /// Nanoseconds per step of a subsystem, over about 1e6 of them.
 double nanoseconds(std::size_t size, bool imposed) {
-  std::vector<Rendezvous::Constraints> constraints(size, {std::nullopt, 0.0, 1e-9, kNever});
+  std::vector<method::StepScheduler::Constraints> constraints(size, {std::nullopt, 0.0, 1e-9, kNever});
   for (std::size_t s = 0; s < size && imposed; ++s) {
     constraints[s].imposed = 1.0 + 0.5 * std::sqrt(static_cast<double>(s));  // hardly ever together
   }
-  const std::vector<Rendezvous::Wish> wishes(size, {1.0, kNever});
-  Rendezvous rendezvous;
-  rendezvous.start(chain(size), constraints, 0.0, 1e15);
+  const std::vector<method::StepScheduler::Request> requests(size, {1.0, kNever});
+  method::StepScheduler scheduler;
+  scheduler.start(chain(size), constraints, 0.0, 1e15);
   std::vector<SubsystemId> due;
   for (std::size_t s = 0; s < size; ++s) due.emplace_back(s);
   due.reserve(size);
@@ -44,8 +44,8 @@ double nanoseconds(std::size_t size, bool imposed) {
   std::size_t steps = 0;
   const double seconds = bench::seconds_of([&] {
     while (steps < 1'000'000) {
-      rendezvous.plan(now, due, wishes);
-      now = rendezvous.next(due);
+      scheduler.plan(now, due, requests);
+      now = scheduler.next(due);
       steps += due.size();
     }
   });

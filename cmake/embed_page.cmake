@@ -1,4 +1,4 @@
-# PAGE -> SOURCE: the bytes of a file behind entrain::page_template().
+# PAGE -> SOURCE: the bytes of a file behind entrain::reporting::page_template().
 file(READ ${PAGE} bytes HEX)
 string(REGEX REPLACE "([0-9a-f][0-9a-f])" "'\\\\x\\1'," bytes "${bytes}")
 string(REGEX REPLACE "(('....',)('....',)('....',)('....',)('....',)('....',)('....',)('....',))" "\\1\n" bytes "${bytes}")
@@ -9,7 +9,7 @@ namespace {
 constexpr char kPage[] = {${bytes}'\\0'};
 }
 
-std::string_view entrain::page_template() noexcept {
+std::string_view entrain::reporting::page_template() noexcept {
   return {kPage, sizeof kPage - 1};
 }
 ")

@@ -41,7 +41,7 @@ function(entrain_units target)
 endfunction()
 
 # entrain_precompile(NAME [EXECUTABLE] LIBRARY HEADER...): a precompiled header with the flags of LIBRARY, shared by all
-# targets that say target_precompile_headers(TARGET REUSE_FROM NAME). The flags must be equal, also whether the code goes
+# targets that call target_precompile_headers(TARGET REUSE_FROM NAME). The flags must be equal, also whether the code goes
 # into a library or an executable; -Winvalid-pch reports it where they are not.
 set(ENTRAIN_STANDARD_HEADERS <algorithm> <array> <cmath> <cstdint> <filesystem> <functional> <limits> <map> <memory>
   <optional> <set> <span> <string> <string_view> <utility> <vector> <fmt/format.h> <fmt/ranges.h>)

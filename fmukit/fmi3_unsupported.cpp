@@ -1,4 +1,4 @@
-// Functions of FMI 3.0 that these FMUs do not support: the standard wants every one to exist in every FMU.
+// Functions of FMI 3.0 that these FMUs do not support: the standard requires every one to exist in every FMU.
 #include "entrain/error.hpp"
 #include "fmukit/fmi3_component.hpp"
 #include "fmukit/fmi3_functions.hpp"
@@ -14,7 +14,7 @@ fmi3Status unsupported(fmi3Instance c, const char* function) {
   });
 }
 
-/// An FMU that cannot be instantiated this way has no instance yet that could log.
+/// An FMU that cannot be instantiated by this function has no instance yet that could log.
 fmi3Instance not_offered(fmi3Boolean logging_on, fmi3InstanceEnvironment environment, fmi3LogMessageCallback logger) {
   if (logger != nullptr && logging_on) {
     logger(environment, fmi3Error, "logStatusError", "this FMU does not offer scheduled execution");

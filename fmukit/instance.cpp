@@ -50,7 +50,8 @@ Instance::Instance(const FmuDefinition& definition, Kind kind)
   const auto& options = definition.options;
   if (options.solver != InnerSolver::Exact && states_ > 0) {
     const bool stiff = options.solver == InnerSolver::Cvode;
-    integration_.emplace(*model_, stiff ? OdeMethod::Bdf : OdeMethod::ExplicitRungeKutta, options.tolerance);
+    integration_.emplace(*model_, stiff ? numerics::OdeMethod::Bdf : numerics::OdeMethod::ExplicitRungeKutta,
+                         options.tolerance);
   }
   reset();
 }
@@ -61,7 +62,7 @@ void Instance::require(unsigned allowed, const char* function) const {
   }
 }
 
-/// Strict FMUs only. Both versions say so of the functions that read variables (FMI 2.0.4, section 4.2.4; FMI 3.0,
+/// Strict FMUs only. Both versions require it of the functions that read variables (FMI 2.0.4, section 4.2.4; FMI 3.0,
 /// section 4.2.1): the step calculates, not the reading. What is asked of derivatives is calculated likewise.
 void Instance::require_step_since_set() const {
   if (definition_.options.strict && set_since_step_ && phase_ == kStep) {
@@ -107,7 +108,7 @@ void Instance::enter_initialization() {
 void Instance::exit_initialization() {
   configure_if_changed();
   const bool begins_with_events = kind_ == Kind::ModelExchange || event_mode_used_;
-  if (!begins_with_events) settle_events(*model_, here(), {x(), states_});
+  if (!begins_with_events) subsystem::settle_events(*model_, here(), {x(), states_});
   forget_results();
   phase_ = begins_with_events ? kEvent : kStep;
 }

@@ -59,8 +59,8 @@ class Instance {
   void terminate() { phase_ = kTerminated; }
   void reset();
   /// Asks the importer for the inputs at a time inside the step: it sets them or leaves them as they are. True when it
-  /// wants the step to end there. `finished`: an internal step ended at this time.
-  using InputRequest = FunctionRef<bool(Time t, bool finished)>;
+  /// requests the step to end there. `finished`: an internal step ended at this time.
+  using InputRequest = base::FunctionRef<bool(Time t, bool finished)>;
   /// The time reached. `ask`: null when the importer takes no part inside a step.
   Time step(Time from, Duration size, const InputRequest* ask = nullptr);
   /// Throws unless all of them are inputs that may be set inside a step.
@@ -151,7 +151,7 @@ class Instance {
   const FmuDefinition& definition_;
   Kind kind_;
   std::unique_ptr<Model> model_;
-  std::optional<EventIntegration> integration_;  ///< when the steps are not the model's own
+  std::optional<subsystem::EventIntegration> integration_;  ///< when the steps are not the model's own
   const VariableTable& variables_;
   References references_;
   std::size_t states_;

@@ -18,17 +18,17 @@ void require_count(std::size_t given, std::size_t own, const char* what) {
 }  // namespace
 
 Time Instance::smooth_time() {
-  return phase_ == kContinuous && next_event() < kNever ? std::min(now_[0], just_before(next_event())) : now_[0];
+  return phase_ == kContinuous && next_event() < kNever ? std::min(now_[0], base::just_before(next_event())) : now_[0];
 }
 
 Duration Instance::until_event(Time from, Duration size) {
   const Time event = next_event();
-  const bool inside = event_mode_used_ && !reached(from, event) && !reached(event, from + size);
+  const bool inside = event_mode_used_ && !base::reached(from, event) && !base::reached(event, from + size);
   return inside ? event - from : size;
 }
 
 bool Instance::at_event() {
-  return event_mode_used_ && reached(now_[0], next_event());
+  return event_mode_used_ && base::reached(now_[0], next_event());
 }
 
 void Instance::enter_event_mode() {

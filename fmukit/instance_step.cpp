@@ -80,7 +80,7 @@ int Instance::coefficients_from_samples(Time from, Duration size, const InputReq
     std::array<double, kNodes.size()> samples{};
     for (std::size_t k = 0; k < samples.size(); ++k) samples[k] = coefficients_[k * inputs_ + i];
     std::array<double, kNodes.size()> by_thirds{};
-    interpolate(kNodes, samples, by_thirds);
+    numerics::interpolate(kNodes, samples, by_thirds);
     double scale = 1.0;
     for (std::size_t p = 0; p < by_thirds.size(); ++p, scale /= third) {
       coefficients_[p * inputs_ + i] = by_thirds[p] * scale;

@@ -47,7 +47,7 @@ class Lister {
   void add_ports() {
     for (std::size_t i = 0; i < variables_.inputs.size(); ++i) {
       const auto& input = variables_.inputs[i];
-      // FMI wants a start for every input, also for one that the model wants to be connected.
+      // FMI requires a start for every input, also for one that the model requires to be connected.
       inputs_.push_back(add(input, Group::Input, references_.of(Group::Input, i), input.start.value_or(Value(0.0))));
     }
     states_.resize(variables_.states.size());

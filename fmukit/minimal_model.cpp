@@ -8,8 +8,8 @@ namespace {
 class Minimal final : public Model {
  public:
   Minimal() {
-    variables_.inputs = {real("u", "", "input", 0.0)};
-    variables_.outputs = {real("y", "", "0.5 u + 1")};
+    variables_.inputs = {subsystem::real("u", "", "input", 0.0)};
+    variables_.outputs = {subsystem::real("y", "", "0.5 u + 1")};
   }
   const VariableTable& variables() const noexcept override { return variables_; }
   void configure(std::span<const Value>) override {}

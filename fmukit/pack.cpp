@@ -14,8 +14,9 @@ using namespace entrain::fmukit;
 
 void pack(int version, const std::filesystem::path& library, const std::filesystem::path& fmu) {
   const std::string platform = version == 2 ? "linux64" : "x86_64-linux";
-  entrain::write_archive(fmu, {{"modelDescription.xml", describe(fmu_definition(), version).xml, {}},
-                               {fmt::format("binaries/{}/{}.so", platform, fmu_definition().identifier), {}, library}});
+  entrain::base::write_archive(
+      fmu, {{"modelDescription.xml", describe(fmu_definition(), version).xml, {}},
+            {fmt::format("binaries/{}/{}.so", platform, fmu_definition().identifier), {}, library}});
 }
 
 }  // namespace

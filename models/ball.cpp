@@ -8,7 +8,7 @@
 #include "subsystem/native/event_integration.hpp"
 #include "subsystem/native/model_support.hpp"
 
-namespace entrain {
+namespace entrain::models {
 namespace {
 
 constexpr std::size_t kHeight = 0;
@@ -16,13 +16,14 @@ constexpr std::size_t kSpeed = 1;
 
 VariableTable ball_variables() {
   VariableTable table;
-  table.inputs = {real("a", "m/s2", "acceleration upwards by an outer force", 0.0)};
-  table.states = {real("h", "m", "height above the floor", 1.0), real("v", "m/s", "velocity upwards", 0.0)};
+  table.inputs = {subsystem::real("a", "m/s2", "acceleration upwards by an outer force", 0.0)};
+  table.states = {subsystem::real("h", "m", "height above the floor", 1.0),
+                  subsystem::real("v", "m/s", "velocity upwards", 0.0)};
   table.outputs = table.states;
   for (auto& output : table.outputs) output.start.reset();
-  table.parameters = {real("g", "m/s2", "gravity", 9.81),
-                      real("e", "", "part of the velocity that a bounce leaves, 0 to 1", 0.7),
-                      real("v_min", "m/s", "a bounce that leaves less ends the bouncing", 0.1)};
+  table.parameters = {subsystem::real("g", "m/s2", "gravity", 9.81),
+                      subsystem::real("e", "", "part of the velocity that a bounce leaves, 0 to 1", 0.7),
+                      subsystem::real("v_min", "m/s", "a bounce that leaves less ends the bouncing", 0.1)};
   return table;
 }
 
@@ -32,7 +33,7 @@ class BouncingBall final : public Model {
  public:
   const VariableTable& variables() const noexcept override { return variables_; }
   void configure(std::span<const Value> parameters) override {
-    const ParameterReader given(variables_, parameters);
+    const subsystem::ParameterReader given(variables_, parameters);
     g_ = given.positive("g");
     e_ = given.number("e");
     v_min_ = given.positive("v_min");
@@ -67,7 +68,7 @@ class BouncingBall final : public Model {
   }
 
   std::size_t event_indicator_count() const override { return 2; }
-  /// The height while it flies, what holds it down while it lies.
+  /// The height in free flight, the contact force at rest.
   void event_indicators(const Point& at, std::span<double> z) const override {
     z[0] = lies() ? 1.0 : at.x[kHeight];
     z[1] = lies() ? g_ - at.u[0] : 1.0;
@@ -97,7 +98,7 @@ class BouncingBall final : public Model {
   double e_ = 0.0;
   double v_min_ = 0.0;
   double lies_ = 0.0;
-  EventIntegration solver_{*this};
+  subsystem::EventIntegration solver_{*this};
 };
 
 }  // namespace
@@ -106,4 +107,4 @@ std::unique_ptr<Model> make_bouncing_ball() {
   return std::make_unique<BouncingBall>();
 }
 
-}  // namespace entrain
+}  // namespace entrain::models

@@ -4,9 +4,9 @@
 
 #include "entrain/model.hpp"
 
-namespace entrain {
+namespace entrain::models {
 
 /// A ball that bounces: a model with real state events.
 std::unique_ptr<Model> make_bouncing_ball();
 
-}  // namespace entrain
+}  // namespace entrain::models

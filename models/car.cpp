@@ -8,7 +8,7 @@
 #include "base/grid.hpp"
 #include "subsystem/native/model_support.hpp"
 
-namespace entrain {
+namespace entrain::models {
 namespace {
 
 struct Gust {
@@ -22,12 +22,13 @@ constexpr std::array<Gust, 3> kWind = {{{"wind_1", 195.0, 0.7}, {"wind_2", 200.0
 
 VariableTable body_variables() {
   VariableTable table;
-  table.inputs = {real("F", "N", "driving force")};
-  table.outputs = {real("x", "m", "position")};
-  table.states = {real("x", "m", "position", 0.0), real("v", "m/s", "speed", 0.0)};
-  table.parameters = {real("m", "kg", "mass", 1000.0)};
+  table.inputs = {subsystem::real("F", "N", "driving force")};
+  table.outputs = {subsystem::real("x", "m", "position")};
+  table.states = {subsystem::real("x", "m", "position", 0.0), subsystem::real("v", "m/s", "speed", 0.0)};
+  table.parameters = {subsystem::real("m", "kg", "mass", 1000.0)};
   for (const auto& gust : kWind) {
-    table.parameters.push_back(real(gust.parameter, "N", "amplitude of a sine of the wind force", gust.amplitude));
+    table.parameters.push_back(
+        subsystem::real(gust.parameter, "N", "amplitude of a sine of the wind force", gust.amplitude));
   }
   return table;
 }
@@ -37,7 +38,7 @@ class Body final : public Model {
  public:
   const VariableTable& variables() const noexcept override { return variables_; }
   void configure(std::span<const Value> parameters) override {
-    const ParameterReader given(variables_, parameters);
+    const subsystem::ParameterReader given(variables_, parameters);
     mass_ = given.positive("m");
     for (std::size_t i = 0; i < kWind.size(); ++i) amplitudes_[i] = given.number(kWind[i].parameter);
   }
@@ -90,13 +91,13 @@ class Body final : public Model {
 
 VariableTable controller_variables() {
   VariableTable table;
-  table.inputs = {real("x", "m", "position of the car")};
-  table.outputs = {real("F", "N", "driving force")};
-  table.parameters = {real("Kp", "N.s/m", "gain of the controller", 1000.0),
-                      real("target", "m/s", "speed to be held", 16.0),
-                      real("switch_time", "s", "when the controller takes over from the preset force", 10.0),
-                      real("preset_force", "N", "mean of the preset force F (1 - cos(2 pi t / T))", 1200.0),
-                      real("preset_period", "s", "period T of the preset force", 10.0)};
+  table.inputs = {subsystem::real("x", "m", "position of the car")};
+  table.outputs = {subsystem::real("F", "N", "driving force")};
+  table.parameters = {subsystem::real("Kp", "N.s/m", "gain of the controller", 1000.0),
+                      subsystem::real("target", "m/s", "speed to be held", 16.0),
+                      subsystem::real("switch_time", "s", "when the controller takes over from the preset force", 10.0),
+                      subsystem::real("preset_force", "N", "mean of the preset force F (1 - cos(2 pi t / T))", 1200.0),
+                      subsystem::real("preset_period", "s", "period T of the preset force", 10.0)};
   return table;
 }
 
@@ -106,7 +107,7 @@ class CarController final : public Model {
  public:
   const VariableTable& variables() const noexcept override { return variables_; }
   void configure(std::span<const Value> parameters) override {
-    const ParameterReader given(variables_, parameters);
+    const subsystem::ParameterReader given(variables_, parameters);
     gain_ = given.number("Kp");
     target_ = given.number("target");
     switch_time_ = given.number("switch_time");
@@ -134,7 +135,7 @@ class CarController final : public Model {
   Time next_discontinuity(Time t) const override { return controls(t) ? kNever : switch_time_; }
 
  private:
-  bool controls(Time t) const { return reached(t, switch_time_); }
+  bool controls(Time t) const { return base::reached(t, switch_time_); }
 
   VariableTable variables_ = controller_variables();
   double gain_ = 0.0;
@@ -153,4 +154,4 @@ std::unique_ptr<Model> make_car_controller() {
   return std::make_unique<CarController>();
 }
 
-}  // namespace entrain
+}  // namespace entrain::models

@@ -4,9 +4,9 @@
 
 #include "entrain/model.hpp"
 
-namespace entrain {
+namespace entrain::models {
 
 std::unique_ptr<Model> make_car_body();
 std::unique_ptr<Model> make_car_controller();
 
-}  // namespace entrain
+}  // namespace entrain::models

@@ -3,33 +3,34 @@
 #include "subsystem/native/linear_model.hpp"
 #include "subsystem/native/model_support.hpp"
 
-namespace entrain {
+namespace entrain::models {
 namespace {
 
 VariableTable chain_variables() {
   VariableTable table;
   // The starts let the ends stay unconnected: a wall at the left, nothing at the right.
-  table.inputs = {real("left_x", "m", "position of the left neighbour", 0.0),
-                  real("left_v", "m/s", "velocity of the left neighbour", 0.0),
-                  real("right_F", "N", "force of the right neighbour's spring on this mass", 0.0)};
-  table.outputs = {real("x", "m", "position"), real("v", "m/s", "velocity"),
-                   real("F_left", "N", "force of this mass's left spring on the left neighbour")};
-  table.states = {real("x", "m", "position", 0.0), real("v", "m/s", "velocity", 0.0)};
-  table.parameters = {real("m", "kg", "mass", 1.0), real("c", "N/m", "spring to the left neighbour", 10.0),
-                      real("d", "N.s/m", "damper to the left neighbour", 0.1),
-                      real("c_0", "N/m", "spring to the ground", 0.1),
-                      real("d_0", "N.s/m", "damper to the ground", 0.01)};
+  table.inputs = {subsystem::real("left_x", "m", "position of the left neighbour", 0.0),
+                  subsystem::real("left_v", "m/s", "velocity of the left neighbour", 0.0),
+                  subsystem::real("right_F", "N", "force of the right neighbour's spring on this mass", 0.0)};
+  table.outputs = {subsystem::real("x", "m", "position"), subsystem::real("v", "m/s", "velocity"),
+                   subsystem::real("F_left", "N", "force of this mass's left spring on the left neighbour")};
+  table.states = {subsystem::real("x", "m", "position", 0.0), subsystem::real("v", "m/s", "velocity", 0.0)};
+  table.parameters = {subsystem::real("m", "kg", "mass", 1.0),
+                      subsystem::real("c", "N/m", "spring to the left neighbour", 10.0),
+                      subsystem::real("d", "N.s/m", "damper to the left neighbour", 0.1),
+                      subsystem::real("c_0", "N/m", "spring to the ground", 0.1),
+                      subsystem::real("d_0", "N.s/m", "damper to the ground", 0.01)};
   return table;
 }
 
 /// m x'' = right_F - F_left - c_0 x - d_0 v, F_left = c (x - left_x) + d (v - left_v). Newton's third law holds when
 /// x, v go to the right neighbour's left_x, left_v, and F_left to the left neighbour's right_F.
-class ChainMass final : public LinearModel {
+class ChainMass final : public subsystem::LinearModel {
  public:
   ChainMass() : LinearModel(chain_variables()) {}
 
   void configure(std::span<const Value> parameters) override {
-    const ParameterReader given(variables(), parameters);
+    const subsystem::ParameterReader given(variables(), parameters);
     const double m = given.positive("m");
     const double c = given.number("c");
     const double d = given.number("d");
@@ -60,4 +61,4 @@ std::unique_ptr<Model> make_chain_mass() {
   return std::make_unique<ChainMass>();
 }
 
-}  // namespace entrain
+}  // namespace entrain::models

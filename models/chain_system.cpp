@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-namespace entrain {
+namespace entrain::models {
 
 SystemDescription chain_system(std::size_t masses, bool ring) {
   SystemDescription system;
@@ -25,4 +25,4 @@ SystemDescription chain_system(std::size_t masses, bool ring) {
   return system;
 }
 
-}  // namespace entrain
+}  // namespace entrain::models

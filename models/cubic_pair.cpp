@@ -7,7 +7,7 @@
 #include "numerics/ode.hpp"
 #include "subsystem/native/model_support.hpp"
 
-namespace entrain {
+namespace entrain::models {
 namespace {
 
 /// A spring that hardens, with a damper.
@@ -18,21 +18,23 @@ struct Spring {
 };
 
 std::vector<Variable> spring_parameters(const std::string& index, double c, const std::string& where) {
-  return {real("c" + index, "N/m", "spring " + where, c), real("e" + index, "N/m3", "cubic part of the spring", 1.0),
-          real("d" + index, "N.s/m", "damper " + where, 0.1)};
+  return {subsystem::real("c" + index, "N/m", "spring " + where, c),
+          subsystem::real("e" + index, "N/m3", "cubic part of the spring", 1.0),
+          subsystem::real("d" + index, "N.s/m", "damper " + where, 0.1)};
 }
 
-Spring spring_of(const ParameterReader& given, const std::string& index) {
+Spring spring_of(const subsystem::ParameterReader& given, const std::string& index) {
   return {given.number("c" + index), given.number("e" + index), given.number("d" + index)};
 }
 
 VariableTable mass_table(const std::string& index, double c, double velocity) {
   VariableTable table;
   table.parameters = {
-      real("m" + index, "kg", "mass", 1.0),
-      text("integrator", "\"exact\", or \"semi-implicit\" Euler with one step per macro step", "exact")};
+      subsystem::real("m" + index, "kg", "mass", 1.0),
+      subsystem::text("integrator", "\"exact\", or \"semi-implicit\" Euler with one step per macro step", "exact")};
   for (auto& parameter : spring_parameters(index, c, "to the ground")) table.parameters.push_back(std::move(parameter));
-  table.states = {real("x" + index, "m", "position", 0.0), real("v" + index, "m/s", "velocity", velocity)};
+  table.states = {subsystem::real("x" + index, "m", "position", 0.0),
+                  subsystem::real("v" + index, "m/s", "velocity", velocity)};
   return table;
 }
 
@@ -60,7 +62,7 @@ class CubicMass : public Model {
  protected:
   CubicMass(std::string index, VariableTable variables) : index_(std::move(index)), variables_(std::move(variables)) {}
 
-  void configure_mass(const ParameterReader& given) {
+  void configure_mass(const subsystem::ParameterReader& given) {
     mass_ = given.positive("m" + index_);
     ground_ = spring_of(given, index_);
     semi_implicit_ = given.choice("integrator", {"exact", "semi-implicit"}) == "semi-implicit";
@@ -82,7 +84,7 @@ class CubicMass : public Model {
   double mass_ = 1.0;
   Spring ground_;
   bool semi_implicit_ = false;
-  OdeSolver solver_{2};
+  numerics::OdeSolver solver_{2};
 };
 
 class CubicForceSide final : public CubicMass {
@@ -90,7 +92,7 @@ class CubicForceSide final : public CubicMass {
   CubicForceSide() : CubicMass("1", table()) {}
 
   void configure(std::span<const Value> parameters) override {
-    const ParameterReader given(variables(), parameters);
+    const subsystem::ParameterReader given(variables(), parameters);
     configure_mass(given);
     coupling_ = spring_of(given, "_k");
   }
@@ -119,8 +121,9 @@ class CubicForceSide final : public CubicMass {
     for (auto& parameter : spring_parameters("_k", 100.0, "to the other mass")) {
       result.parameters.push_back(std::move(parameter));
     }
-    result.inputs = {real("x", "m", "position of the other mass"), real("v", "m/s", "velocity of the other mass")};
-    result.outputs = {real("F", "N", "force of the coupling spring and damper on the other mass")};
+    result.inputs = {subsystem::real("x", "m", "position of the other mass"),
+                     subsystem::real("v", "m/s", "velocity of the other mass")};
+    result.outputs = {subsystem::real("F", "N", "force of the coupling spring and damper on the other mass")};
     return result;
   }
 
@@ -132,7 +135,7 @@ class CubicMotionSide final : public CubicMass {
   CubicMotionSide() : CubicMass("2", table()) {}
 
   void configure(std::span<const Value> parameters) override {
-    configure_mass(ParameterReader(variables(), parameters));
+    configure_mass(subsystem::ParameterReader(variables(), parameters));
   }
   Feedthrough feedthrough() const override { return {2, 1}; }
   void outputs(const Point& at, std::span<double> y) const override {
@@ -152,8 +155,8 @@ class CubicMotionSide final : public CubicMass {
   double acceleration(const Point& at) const override { return (at.u[0] - ground().force(at.x[0], at.x[1])) / mass(); }
   static VariableTable table() {
     VariableTable result = mass_table("2", 1000.0, -100.0);
-    result.inputs = {real("F", "N", "force of the coupling spring and damper on this mass")};
-    result.outputs = {real("x", "m", "position"), real("v", "m/s", "velocity")};
+    result.inputs = {subsystem::real("F", "N", "force of the coupling spring and damper on this mass")};
+    result.outputs = {subsystem::real("x", "m", "position"), subsystem::real("v", "m/s", "velocity")};
     return result;
   }
 };
@@ -168,4 +171,4 @@ std::unique_ptr<Model> make_cubic_motion_side() {
   return std::make_unique<CubicMotionSide>();
 }
 
-}  // namespace entrain
+}  // namespace entrain::models

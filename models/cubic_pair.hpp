@@ -4,7 +4,7 @@
 
 #include "entrain/model.hpp"
 
-namespace entrain {
+namespace entrain::models {
 
 // The two-mass oscillator of the learning control example with springs that harden: the force of a spring is
 // c x + e x^3. Undamped and coupled late it gains energy faster the more it has.
@@ -14,4 +14,4 @@ std::unique_ptr<Model> make_cubic_force_side();
 /// m x'' = -c2 x - e2 x^3 - d2 v + F; outputs x and v.
 std::unique_ptr<Model> make_cubic_motion_side();
 
-}  // namespace entrain
+}  // namespace entrain::models

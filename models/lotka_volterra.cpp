@@ -6,7 +6,7 @@
 #include "numerics/ode.hpp"
 #include "subsystem/native/model_support.hpp"
 
-namespace entrain {
+namespace entrain::models {
 namespace {
 
 /// x' = x (own + s(t) other u): `own` and `other` are the rates of growth alone and per unit of the other species.
@@ -49,16 +49,16 @@ class Population : public Model {
 
 VariableTable species(const char* name, const char* self, const char* other, double start) {
   VariableTable table;
-  table.inputs = {real("u", "", other)};
-  table.outputs = {real(name, "", self)};
-  table.states = {real(name, "", self, start)};
+  table.inputs = {subsystem::real("u", "", other)};
+  table.outputs = {subsystem::real(name, "", self)};
+  table.states = {subsystem::real(name, "", self, start)};
   return table;
 }
 
 VariableTable prey_variables(double alpha, double beta, double start) {
   VariableTable table = species("p", "number of prey", "number of predators", start);
-  table.parameters = {real("alpha", "1/s", "growth of the prey alone", alpha),
-                      real("beta", "1/s", "loss of prey per predator", beta)};
+  table.parameters = {subsystem::real("alpha", "1/s", "growth of the prey alone", alpha),
+                      subsystem::real("beta", "1/s", "loss of prey per predator", beta)};
   return table;
 }
 
@@ -66,7 +66,7 @@ class Prey : public Population {
  public:
   Prey() : Prey(prey_variables(2.0 / 3.0, 4.0 / 3.0, 1.0)) {}
   void configure(std::span<const Value> parameters) override {
-    const ParameterReader given(variables(), parameters);
+    const subsystem::ParameterReader given(variables(), parameters);
     set_rates(given.number("alpha"), -given.number("beta"));
   }
 
@@ -76,8 +76,8 @@ class Prey : public Population {
 
 VariableTable predator_variables() {
   VariableTable table = species("P", "number of predators", "number of prey", 1.0);
-  table.parameters = {real("gamma", "1/s", "loss of predators alone", 1.0),
-                      real("delta", "1/s", "growth of the predators per prey", 1.0)};
+  table.parameters = {subsystem::real("gamma", "1/s", "loss of predators alone", 1.0),
+                      subsystem::real("delta", "1/s", "growth of the predators per prey", 1.0)};
   return table;
 }
 
@@ -85,16 +85,16 @@ class Predator final : public Population {
  public:
   Predator() : Population(predator_variables()) {}
   void configure(std::span<const Value> parameters) override {
-    const ParameterReader given(variables(), parameters);
+    const subsystem::ParameterReader given(variables(), parameters);
     set_rates(-given.number("gamma"), given.number("delta"));
   }
 };
 
 VariableTable modulated_prey_variables() {
   VariableTable table = prey_variables(0.67, 1.33, 0.8);
-  table.parameters.push_back(real("mean", "", "mean of the modulation of beta", 0.55));
-  table.parameters.push_back(real("amplitude", "", "amplitude of the modulation of beta", 0.45));
-  table.parameters.push_back(real("period", "s", "period of the modulation of beta", 2.4));
+  table.parameters.push_back(subsystem::real("mean", "", "mean of the modulation of beta", 0.55));
+  table.parameters.push_back(subsystem::real("amplitude", "", "amplitude of the modulation of beta", 0.45));
+  table.parameters.push_back(subsystem::real("period", "s", "period of the modulation of beta", 2.4));
   return table;
 }
 
@@ -105,7 +105,7 @@ class ModulatedPrey final : public Prey {
 
   void configure(std::span<const Value> parameters) override {
     Prey::configure(parameters);
-    const ParameterReader given(variables(), parameters);
+    const subsystem::ParameterReader given(variables(), parameters);
     mean_ = given.number("mean");
     amplitude_ = given.number("amplitude");
     angular_frequency_ = 2.0 * std::numbers::pi / given.positive("period");
@@ -124,7 +124,7 @@ class ModulatedPrey final : public Prey {
   double mean_ = 0.0;
   double amplitude_ = 0.0;
   double angular_frequency_ = 0.0;
-  OdeSolver solver_{1};
+  numerics::OdeSolver solver_{1};
 };
 
 }  // namespace
@@ -139,4 +139,4 @@ std::unique_ptr<Model> make_modulated_prey() {
   return std::make_unique<ModulatedPrey>();
 }
 
-}  // namespace entrain
+}  // namespace entrain::models

@@ -4,10 +4,10 @@
 
 #include "entrain/model.hpp"
 
-namespace entrain {
+namespace entrain::models {
 
 std::unique_ptr<Model> make_prey();
 std::unique_ptr<Model> make_predator();
 std::unique_ptr<Model> make_modulated_prey();
 
-}  // namespace entrain
+}  // namespace entrain::models

@@ -2,7 +2,7 @@
 
 #include "models/spring_mass.hpp"
 
-namespace entrain {
+namespace entrain::models {
 
 // MISSILES, table 3.
 std::unique_ptr<Model> make_mechanical_left() {
@@ -70,4 +70,4 @@ std::unique_ptr<Model> make_oscillator_motion_side() {
                            .choose_integrator = true});
 }
 
-}  // namespace entrain
+}  // namespace entrain::models

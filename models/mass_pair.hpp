@@ -4,7 +4,7 @@
 
 #include "entrain/model.hpp"
 
-namespace entrain {
+namespace entrain::models {
 
 // Two masses with a spring and a damper between them, cut so that one side outputs its motion and the other side, which
 // contains the coupling spring, outputs the force.
@@ -16,4 +16,4 @@ std::unique_ptr<Model> make_two_mass_right();
 std::unique_ptr<Model> make_oscillator_force_side();
 std::unique_ptr<Model> make_oscillator_motion_side();
 
-}  // namespace entrain
+}  // namespace entrain::models

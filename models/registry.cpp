@@ -11,7 +11,7 @@
 #include "models/mass_pair.hpp"
 #include "models/tough.hpp"
 
-namespace entrain {
+namespace entrain::models {
 
 const std::vector<ModelEntry>& built_in_models() {
   static const std::vector<ModelEntry> table = {
@@ -52,4 +52,4 @@ std::unique_ptr<Model> make_built_in_model(std::string_view name) {
   return found == table.end() ? nullptr : found->make();
 }
 
-}  // namespace entrain
+}  // namespace entrain::models

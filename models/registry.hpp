@@ -7,7 +7,7 @@
 
 #include "entrain/model.hpp"
 
-namespace entrain {
+namespace entrain::models {
 
 struct ModelEntry {
   std::string name;  ///< "pair.part"; stays stable
@@ -20,4 +20,4 @@ const std::vector<ModelEntry>& built_in_models();
 /// nullptr when there is no model of this name.
 std::unique_ptr<Model> make_built_in_model(std::string_view name);
 
-}  // namespace entrain
+}  // namespace entrain::models

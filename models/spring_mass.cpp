@@ -8,7 +8,7 @@
 #include "subsystem/native/linear_model.hpp"
 #include "subsystem/native/model_support.hpp"
 
-namespace entrain {
+namespace entrain::models {
 namespace {
 
 constexpr std::size_t kPosition = 0;  // order of the states
@@ -16,19 +16,20 @@ constexpr std::size_t kVelocity = 1;
 
 std::vector<Variable> mass_parameters(const MassSettings& settings) {
   std::vector<Variable> result = {
-      real(settings.mass.name, "kg", "mass", settings.mass.value),
-      real(settings.spring.name, "N/m", "spring to the ground", settings.spring.value),
-      real(settings.damper.name, "N.s/m", "damper to the ground", settings.damper.value),
+      subsystem::real(settings.mass.name, "kg", "mass", settings.mass.value),
+      subsystem::real(settings.spring.name, "N/m", "spring to the ground", settings.spring.value),
+      subsystem::real(settings.damper.name, "N.s/m", "damper to the ground", settings.damper.value),
   };
   if (settings.choose_integrator) {
-    result.push_back(text("integrator", "\"exact\", or \"semi-implicit\" Euler with one step per macro step", "exact"));
+    result.push_back(
+        subsystem::text("integrator", "\"exact\", or \"semi-implicit\" Euler with one step per macro step", "exact"));
   }
   return result;
 }
 
 std::vector<Variable> mass_states(const MassSettings& settings) {
-  return {real(settings.position.name, "m", "position", settings.position.value),
-          real(settings.velocity.name, "m/s", "velocity", settings.velocity.value)};
+  return {subsystem::real(settings.position.name, "m", "position", settings.position.value),
+          subsystem::real(settings.velocity.name, "m/s", "velocity", settings.velocity.value)};
 }
 
 /// The motion as coupling variables: port `position_port` is x, the other one v.
@@ -42,7 +43,7 @@ std::vector<Variable> in_port_order(const MassSettings& settings, Variable posit
   return result;
 }
 
-class Mass : public LinearModel {
+class Mass : public subsystem::LinearModel {
  public:
   void integrate(Time from, Duration size, const InputBlock& inputs, std::span<double> x) override {
     if (!semi_implicit_) {
@@ -62,7 +63,7 @@ class Mass : public LinearModel {
   const MassSettings& settings() const { return settings_; }
 
   /// The mass alone, with the outputs and inputs still unconnected.
-  Linearization mass_matrices(const ParameterReader& given) {
+  Linearization mass_matrices(const subsystem::ParameterReader& given) {
     if (settings_.choose_integrator) {
       semi_implicit_ = given.choice("integrator", {"exact", "semi-implicit"}) == "semi-implicit";
     }
@@ -88,7 +89,7 @@ class MotionSide final : public Mass {
   explicit MotionSide(const MassSettings& settings) : Mass(table(settings), settings) {}
 
   void configure(std::span<const Value> parameters) override {
-    const ParameterReader given(variables(), parameters);
+    const subsystem::ParameterReader given(variables(), parameters);
     Linearization result = mass_matrices(given);
     result.B(kVelocity, 0) = settings().force_sign / given.positive(settings().mass.name);
     const std::size_t port = position_port(settings());
@@ -100,7 +101,7 @@ class MotionSide final : public Mass {
  private:
   static VariableTable table(const MassSettings& settings) {
     VariableTable result;
-    result.inputs = {real("F", "N", "force of the coupling spring and damper on this mass")};
+    result.inputs = {subsystem::real("F", "N", "force of the coupling spring and damper on this mass")};
     result.states = mass_states(settings);
     result.outputs = in_port_order(settings, result.states[kPosition], result.states[kVelocity]);
     for (auto& output : result.outputs) output.start.reset();
@@ -114,7 +115,7 @@ class ForceSide : public Mass {
   explicit ForceSide(const ForceSettings& settings) : ForceSide(settings, {}) {}
 
   void configure(std::span<const Value> parameters) override {
-    const ParameterReader given(variables(), parameters);
+    const subsystem::ParameterReader given(variables(), parameters);
     const double m = given.positive(settings().mass.name);
     const double sign = settings().force_sign;
     const double spring = sign * given.number(coupling_spring_);
@@ -141,15 +142,15 @@ class ForceSide : public Mass {
  private:
   static VariableTable table(const ForceSettings& settings, const std::vector<Variable>& more_parameters) {
     VariableTable result;
-    result.inputs = in_port_order(settings.mass, real("x", "m", "position of the other mass"),
-                                  real("v", "m/s", "velocity of the other mass"));
+    result.inputs = in_port_order(settings.mass, subsystem::real("x", "m", "position of the other mass"),
+                                  subsystem::real("v", "m/s", "velocity of the other mass"));
     result.states = mass_states(settings.mass);
-    result.outputs = {real("F", "N", "force of the coupling spring and damper on the other mass")};
+    result.outputs = {subsystem::real("F", "N", "force of the coupling spring and damper on the other mass")};
     result.parameters = mass_parameters(settings.mass);
     result.parameters.push_back(
-        real(settings.coupling_spring.name, "N/m", "coupling spring", settings.coupling_spring.value));
+        subsystem::real(settings.coupling_spring.name, "N/m", "coupling spring", settings.coupling_spring.value));
     result.parameters.push_back(
-        real(settings.coupling_damper.name, "N.s/m", "coupling damper", settings.coupling_damper.value));
+        subsystem::real(settings.coupling_damper.name, "N.s/m", "coupling damper", settings.coupling_damper.value));
     result.parameters.insert(result.parameters.end(), more_parameters.begin(), more_parameters.end());
     return result;
   }
@@ -161,12 +162,12 @@ class ForceSide : public Mass {
 class ChangingForceSide final : public ForceSide {
  public:
   explicit ChangingForceSide(const ForceSettings& settings)
-      : ForceSide(settings, {real("change_time", "s", "when the output becomes change_force", 100.0),
-                             real("change_force", "N", "output from change_time on", -1000.0)}) {}
+      : ForceSide(settings, {subsystem::real("change_time", "s", "when the output becomes change_force", 100.0),
+                             subsystem::real("change_force", "N", "output from change_time on", -1000.0)}) {}
 
   void configure(std::span<const Value> parameters) override {
     ForceSide::configure(parameters);
-    const ParameterReader given(variables(), parameters);
+    const subsystem::ParameterReader given(variables(), parameters);
     change_time_ = given.number("change_time");
     change_force_ = given.number("change_force");
   }
@@ -187,7 +188,7 @@ class ChangingForceSide final : public ForceSide {
   Time next_discontinuity(Time t) const override { return changed(t) ? kNever : change_time_; }
 
  private:
-  bool changed(Time t) const { return reached(t, change_time_); }
+  bool changed(Time t) const { return base::reached(t, change_time_); }
 
   Time change_time_ = 0.0;
   double change_force_ = 0.0;
@@ -207,4 +208,4 @@ std::unique_ptr<Model> make_changing_force_side(const ForceSettings& settings) {
   return std::make_unique<ChangingForceSide>(settings);
 }
 
-}  // namespace entrain
+}  // namespace entrain::models

@@ -5,7 +5,7 @@
 
 #include "entrain/model.hpp"
 
-namespace entrain {
+namespace entrain::models {
 
 /// A parameter under the name it has in its paper.
 struct Named {
@@ -34,4 +34,4 @@ std::unique_ptr<Model> make_force_side(const ForceSettings& settings);
 /// The same, but from change_time on, that time included, its output is a constant force; its motion is unchanged.
 std::unique_ptr<Model> make_changing_force_side(const ForceSettings& settings);
 
-}  // namespace entrain
+}  // namespace entrain::models

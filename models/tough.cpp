@@ -4,17 +4,17 @@
 
 #include "subsystem/native/model_support.hpp"
 
-namespace entrain {
+namespace entrain::models {
 namespace {
 
 VariableTable tough_variables() {
   VariableTable table;
-  table.outputs = {real("y", "", "state plus b0 sin(wb t)")};
-  table.states = {real("x", "", "integral of a0 cos(wa t)", 0.0)};
-  table.parameters = {real("a0", "1/s", "amplitude of the derivative of the state", 1.0),
-                      real("wa", "rad/s", "angular frequency of the derivative of the state", 1.0),
-                      real("b0", "", "amplitude of the term added to the output", 0.5),
-                      real("wb", "rad/s", "angular frequency of the term added to the output", 3.0)};
+  table.outputs = {subsystem::real("y", "", "state plus b0 sin(wb t)")};
+  table.states = {subsystem::real("x", "", "integral of a0 cos(wa t)", 0.0)};
+  table.parameters = {subsystem::real("a0", "1/s", "amplitude of the derivative of the state", 1.0),
+                      subsystem::real("wa", "rad/s", "angular frequency of the derivative of the state", 1.0),
+                      subsystem::real("b0", "", "amplitude of the term added to the output", 0.5),
+                      subsystem::real("wb", "rad/s", "angular frequency of the term added to the output", 3.0)};
   return table;
 }
 
@@ -23,7 +23,7 @@ class Tough final : public Model {
  public:
   const VariableTable& variables() const noexcept override { return variables_; }
   void configure(std::span<const Value> parameters) override {
-    const ParameterReader given(variables_, parameters);
+    const subsystem::ParameterReader given(variables_, parameters);
     a0_ = given.number("a0");
     wa_ = given.positive("wa");
     b0_ = given.number("b0");
@@ -62,4 +62,4 @@ std::unique_ptr<Model> make_tough() {
   return std::make_unique<Tough>();
 }
 
-}  // namespace entrain
+}  // namespace entrain::models

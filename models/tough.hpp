@@ -4,8 +4,8 @@
 
 #include "entrain/model.hpp"
 
-namespace entrain {
+namespace entrain::models {
 
 std::unique_ptr<Model> make_tough();
 
-}  // namespace entrain
+}  // namespace entrain::models

@@ -58,10 +58,11 @@ std::vector<std::string> robustness_sentences(const Advice& advice) {
         *of.consistency));
   }
   for (const auto& [subsystem, margin] : of.margins) {
-    if (margin == 0.0) continue;  // what grows as it is has no margin, and that is said above
-    lines.push_back(fmt::format(
-        "the step of '{}' may be off by {:.3g} (2-norm) before the coupling is unstable (structured stability radius)",
-        subsystem, margin));
+    if (margin == 0.0) continue;  // what grows as it is has no margin, as reported above
+    lines.push_back(
+        fmt::format("the step of '{}' may have an error of {:.3g} (2-norm) before the coupling is unstable (structured "
+                    "stability radius)",
+                    subsystem, margin));
   }
   if (of.initialisation) {
     lines.push_back(

@@ -114,11 +114,11 @@ std::string list_text(const std::string& heading, const std::vector<Fact>& facts
 
 std::string measured_text(const Advice& advice) {
   if (advice.measured.empty()) return {};
-  Table table({"in a short run", "foretold", "measured"});
+  Table table({"in a short run", "forecast", "measured"});
   table.align_right(1);
   table.align_right(2);
   for (const auto& of : advice.measured) {
-    table.add_row({advice.candidates[of.candidate].title(), fmt::format("{:.3g}", of.foretold),
+    table.add_row({advice.candidates[of.candidate].title(), fmt::format("{:.3g}", of.forecast),
                    fmt::format("{:.3g}", of.measured)});
   }
   return table.text(2);
@@ -182,7 +182,7 @@ Command add_advise(CLI::App& program) {
                    "Error that the recommended step keeps, relative to the range")
       ->type_name("R")
       ->check(positive_number());
-  command->add_flag("--verify", arguments->settings.verify, "Run the best briefly: foretold beside measured");
+  command->add_flag("--verify", arguments->settings.verify, "Run the best briefly: forecast beside measured");
   command->add_flag(
       "--search", arguments->settings.search,
       "Search sequence, gains, degree and step: the best compromises, and the best of them as candidates");
@@ -192,7 +192,7 @@ Command add_advise(CLI::App& program) {
       ->allow_extra_args(false);
   command
       ->add_option("--parameter", arguments->parameters,
-                   "Parameter whose limits of stability are told; may be repeated")
+                   "Parameter whose limits of stability are reported; may be repeated")
       ->type_name("SUB.VAR[=LOW..HIGH]")
       ->allow_extra_args(false)
       ->check(question_validator());

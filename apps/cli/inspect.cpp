@@ -14,7 +14,7 @@ namespace {
 
 std::string inspection_text(const SystemInspection& inspection) {
   std::string text;
-  const bool loaded = !inspection.methods.empty();  // else only what the files say is known
+  const bool loaded = !inspection.methods.empty();  // else only what the files contain is known
   for (const auto& subsystem : inspection.subsystems) {
     text += fmt::format("{}: {}\n", subsystem.name, subsystem.source);
     if (!subsystem.about.empty()) text += fmt::format("  {}\n", subsystem.about);
@@ -26,7 +26,8 @@ std::string inspection_text(const SystemInspection& inspection) {
   }
   if (!loaded) return text;
   if (inspection.subsystems.size() > 1 || !inspection.loops.empty()) {
-    text += "strongly connected subsystems\n" + groups_text(inspection.components, "none: the data flow one way");
+    text +=
+        "strongly connected subsystems\n" + groups_text(inspection.components, "none: the data flow in one direction");
     text += "algebraic loops\n" + groups_text(inspection.loops, "none");
     text += fmt::format("sequence\n  {}\n", fmt::join(inspection.sequence, ", "));
   }

@@ -103,7 +103,8 @@ std::string failure_of(const LearnResult& result) {
   return result.end == LearnEnd::Interrupted ? "interrupted; the best run is kept" : "";
 }
 
-/// Tells what is not as asked; the exit code. A correction that leaves more than the tolerance is better than none.
+/// Reports what is not as requested; the exit code. A correction that leaves more than the tolerance is better than
+/// none.
 int judge_end(const LearnResult& result, double tolerance) {
   const auto failure = failure_of(result);
   if (!failure.empty()) {
@@ -165,7 +166,7 @@ Command add_learn(CLI::App& program) {
                                  "entrain learn examples/learning --out learned");
   command->footer(command->get_footer() +
                   "\nExit code 0: a correction for the whole run that is better than none; what it leaves beyond the "
-                  "tolerance is told on stderr. 1: none, or for a part of the run only");
+                  "tolerance is reported on stderr. 1: none, or for a part of the run only");
   const auto arguments = std::make_shared<LearnArguments>();
   auto& options = arguments->learning;
   arguments->add_system(*command);

@@ -10,13 +10,15 @@
 #include <vector>
 
 #include "cli/common.hpp"
+#include "entrain/report.hpp"
 #include "entrain/text.hpp"
 #include "entrain/watchdog.hpp"
 
 namespace entrain::cli {
 namespace {
 
-/// What to say about a first word that is no subcommand; CLI11 says only that it was not expected. Empty = it is one.
+/// The message about a first word that is no subcommand; CLI11 reports only that it was not expected. Empty = it is
+/// one.
 std::string unknown_command(const CLI::App& program, const std::string& word) {
   std::vector<std::string> known;
   for (const auto* command : program.get_subcommands({})) known.push_back(command->get_name());
@@ -28,6 +30,17 @@ int wrong_usage(std::string_view what) {
   print_error(what);
   print_error("see 'entrain --help'");
   return kWrongUsage;
+}
+
+/// Who asked for JSON gets an error as JSON too.
+int run_command(const Command& command) {
+  try {
+    return command.run();
+  } catch (const Error& error) {
+    const auto* json = command.app->get_option_no_throw("--json");
+    if (json != nullptr && json->count() > 0) print(error_json(error));
+    throw;
+  }
 }
 
 int dispatch(int argc, char** argv) {
@@ -43,7 +56,7 @@ int dispatch(int argc, char** argv) {
   try {
     program.parse(argc, argv);
     for (const auto& command : commands) {
-      if (command.app->parsed()) return command.run();
+      if (command.app->parsed()) return run_command(command);
     }
   } catch (const CLI::ParseError& error) {
     // A request for help is an "error" with code 0.

@@ -14,7 +14,7 @@
 namespace entrain::cli {
 namespace {
 
-/// Checkpoint files of a run: written on the way, and gone on from.
+/// Checkpoint files of a run: written during the run, and continued from.
 struct CheckpointArguments {
   std::optional<std::string> file;
   std::optional<double> every;  ///< simulated s; empty = at the end alone

@@ -17,7 +17,7 @@ bool begins_character(char byte) {
 std::size_t terminal_columns() {
   constexpr std::size_t kUsualColumns = 80;
   winsize size{};
-  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg): there is no other way to ask
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg): there is no other function for it
   if (::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return kUsualColumns;
   return size.ws_col;
 }

@@ -81,7 +81,7 @@ std::string energy_text(const RunSummary& summary) {
     if (worst == nullptr || std::abs(bond.residual_energy) > std::abs(worst->residual_energy)) worst = &bond;
   }
   if (worst == nullptr) return "not measured: no macro step ended with both ends of a power bond";
-  if (!std::isfinite(summary.residual_energy()) || !std::isfinite(transferred)) return "beyond all numbers";
+  if (!std::isfinite(summary.residual_energy()) || !std::isfinite(transferred)) return "overflows";
   auto text = fmt::format("{} J of {} J through {} power bond{}", short_number(summary.residual_energy()),
                           short_number(transferred), summary.bonds.size(), summary.bonds.size() > 1 ? "s" : "");
   if (summary.bonds.size() > 1)
@@ -220,10 +220,10 @@ std::string capabilities_text(const Capabilities& capabilities, const VariableTa
                                                                              short_number(*capabilities.internal_step))
                                                                : ""));
   if (capabilities.substeps > 1) line("sub-steps", fmt::format("{}, each with its own inputs", capabilities.substeps));
-  line("tells output derivatives", derivatives_text(capabilities.output_derivative_order));
-  line("tells its states", yes_or_no(capabilities.states));
-  line("tells state derivatives", yes_or_no(capabilities.state_derivatives));
-  line("tells its linearization", yes_or_no(capabilities.linearization));
+  line("provides output derivatives", derivatives_text(capabilities.output_derivative_order));
+  line("provides its states", yes_or_no(capabilities.states));
+  line("provides state derivatives", yes_or_no(capabilities.state_derivatives));
+  line("provides its linearization", yes_or_no(capabilities.linearization));
   line("outputs can be refreshed without a step", yes_or_no(capabilities.output_refresh));
   line("equations open to an outside integrator", yes_or_no(capabilities.equations));
   line("announces events", yes_or_no(capabilities.announces_events));

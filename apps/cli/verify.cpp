@@ -53,7 +53,7 @@ std::string verification_text(const Verification& of) {
     text += "  negligible: moves less than 1e-9 of what others of the same unit do.\n";
   }
   if (any(OutputVerdict::NotSeen)) {
-    text += "  not seen: the subsystem makes the same steps in all three runs, so that they agree tells nothing.\n";
+    text += "  not seen: the subsystem makes the same steps in all three runs, so that they agree proves nothing.\n";
   }
   for (const auto& doubt : of.doubts) text += "  not confirmed: " + render(doubt) + "\n";
   for (const auto& remark : of.remarks) text += "  " + render(remark) + "\n";

@@ -14,7 +14,7 @@ class IntegratedByCvode final : public Model {
   explicit IntegratedByCvode(std::unique_ptr<Model> model)
       : model_(std::move(model)),
         solver_(model_->variables().states.size(),
-                {.method = OdeMethod::Bdf, .relative_tolerance = 1e-10, .absolute_tolerance = 1e-10}),
+                {.method = numerics::OdeMethod::Bdf, .relative_tolerance = 1e-10, .absolute_tolerance = 1e-10}),
         u_(model_->variables().inputs.size()) {}
 
   const VariableTable& variables() const noexcept override { return model_->variables(); }
@@ -33,17 +33,17 @@ class IntegratedByCvode final : public Model {
 
  private:
   std::unique_ptr<Model> model_;
-  OdeSolver solver_;
+  numerics::OdeSolver solver_;
   std::vector<double> u_;
 };
 
 }  // namespace
 
 std::unique_ptr<Model> make_cvode_left() {
-  return std::make_unique<IntegratedByCvode>(make_mechanical_left());
+  return std::make_unique<IntegratedByCvode>(models::make_mechanical_left());
 }
 std::unique_ptr<Model> make_cvode_right() {
-  return std::make_unique<IntegratedByCvode>(make_mechanical_right());
+  return std::make_unique<IntegratedByCvode>(models::make_mechanical_right());
 }
 
 }  // namespace entrain

@@ -42,7 +42,7 @@ struct ENTRAIN_API Candidate : MethodConfig {
   bool harmless = false;         ///< what grows does not matter within the run; likewise
   bool steps_searched = false;   ///< else nothing is known of other steps
   StableRanges stable_steps;     ///< several when there are islands
-  std::optional<double> error;   ///< foretold: rms of the worst output relative to its range, at the step asked for
+  std::optional<double> error;   ///< forecast: rms of the worst output relative to its range, at the step asked for
   /// The same with the step at which it calls the subsystems as often as a method with one call per macro step.
   std::optional<double> equal_cost_error;
   Duration equal_cost_step = 0.0;
@@ -62,7 +62,7 @@ struct ENTRAIN_API Candidate : MethodConfig {
 
 /// Two configs that cost the same, in real runs over the same time.
 struct Match {
-  std::size_t candidate = 0;  ///< the one of which nothing can be foretold
+  std::size_t candidate = 0;  ///< the one without a forecast
   std::size_t rival = 0;      ///< the best of the others
   double error = 0.0;         ///< rms of the worst output relative to its range, against a refined run of the rival
   double rival_error = 0.0;
@@ -76,7 +76,7 @@ struct Match {
 
 struct Measured {
   std::size_t candidate = 0;
-  double foretold = 0.0;  ///< over the part that was run
+  double forecast = 0.0;  ///< over the part that was run
   double measured = 0.0;
 };
 

@@ -36,13 +36,13 @@ class ENTRAIN_API Feedthrough {
 struct Capabilities {
   bool rollback = false;            ///< its state can be saved and restored
   int input_degree = 0;             ///< highest polynomial degree it honours inside a step
-  int output_derivative_order = 0;  ///< highest time derivative of the outputs it can tell
-  bool states = false;              ///< it tells its continuous states ...
+  int output_derivative_order = 0;  ///< highest time derivative of the outputs it provides
+  bool states = false;              ///< it provides its continuous states ...
   bool state_derivatives = false;   ///< ... and their derivatives
-  bool linearization = false;       ///< it tells A, B, C, D at the point reached
+  bool linearization = false;       ///< it provides A, B, C, D at the point reached
   bool output_refresh = false;      ///< outputs can be evaluated for other inputs without a step
   bool equations = false;           ///< f and g can be called by an integrator outside (monolithic)
-  bool announces_events = false;    ///< it tells the time of its next discontinuity
+  bool announces_events = false;    ///< it announces the time of its next discontinuity
   bool reset = false;               ///< it can be run again from the start
   bool once_per_process = false;    ///< it can be made once only; without reset it cannot be run twice
   std::optional<Duration> imposed_step;

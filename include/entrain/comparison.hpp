@@ -21,7 +21,7 @@ struct Difference {
   std::optional<double> relative;
 };
 
-/// A run, or results from elsewhere, beside others. Empty where a file of results alone does not tell.
+/// A run, or results from elsewhere, beside others. Empty where a file of results alone does not contain it.
 struct ComparedRun {
   std::string label;
   std::string method;

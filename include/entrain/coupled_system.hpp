@@ -31,7 +31,9 @@ struct CommonStep {
   Time to = 0.0;
 };
 
+namespace coupling {
 class Engine;
+}  // namespace coupling
 
 /// The subsystems, their connections and the signals between them at the latest communication times: what a coupling
 /// method works on.
@@ -40,13 +42,13 @@ class Engine;
 /// each writing its own slots, so the result does not depend on the number of threads.
 class ENTRAIN_API CoupledSystem {
  public:
-  explicit CoupledSystem(std::unique_ptr<Engine> engine);
+  explicit CoupledSystem(std::unique_ptr<coupling::Engine> engine);
   ~CoupledSystem();
   CoupledSystem(const CoupledSystem&) = delete;
   CoupledSystem& operator=(const CoupledSystem&) = delete;
-  /// What it is made of, for the engine itself; no public header tells more.
-  Engine& engine() { return *engine_; }
-  const Engine& engine() const { return *engine_; }
+  /// What it is made of, for the engine itself; no public header declares more.
+  coupling::Engine& engine() { return *engine_; }
+  const coupling::Engine& engine() const { return *engine_; }
 
   std::size_t size() const { return graph_->subsystems(); }
   const Graph& graph() const { return *graph_; }
@@ -74,7 +76,7 @@ class ENTRAIN_API CoupledSystem {
   void replace_output(OutputId output, double value);
 
   // Batches. A step that a subsystem rejects is an error here; trials can ask for a smaller one.
-  /// Sends the steps on their way. `tasks` must live, and inputs stay as they are, until `wait` returns.
+  /// Sends the steps. `tasks` must live, and inputs stay as they are, until `wait` returns.
   void post(std::span<const StepTask> tasks);
   /// Until all that was posted is made.
   void wait();
@@ -139,7 +141,7 @@ class ENTRAIN_API CoupledSystem {
   void release(const Saved& saved);
 
  private:
-  std::unique_ptr<Engine> engine_;
+  std::unique_ptr<coupling::Engine> engine_;
   const Graph* graph_;
   std::span<const double> outputs_, signals_, inputs_;
 };

@@ -49,17 +49,24 @@ struct ErrorContext {
 class ENTRAIN_API Error : public std::runtime_error {
  public:
   /// what() reads "subsystem 'prey', output 'p', at t = 1.5 s: <message>. <remedy>"
+  Error(ErrorCode code, Fact fact, ErrorContext context = {});
+  /// In words of a user's own code; the fact is `custom-error`.
   Error(ErrorCode code, const std::string& message, ErrorContext context = {});
   /// All problems of a system at once; what() has one line for each.
   explicit Error(std::vector<Problem> problems);
 
   ErrorCode code() const noexcept { return code_; }
-  const std::string& message() const noexcept { return message_; }  ///< without the context
+  /// The message as data, with the remedy of the context; of several problems the first.
+  const Fact& fact() const noexcept { return fact_; }
+  const std::string& message() const noexcept { return message_; }  ///< the sentence of the fact, without the context
   const ErrorContext& context() const noexcept { return context_; }
   const std::vector<Problem>& problems() const noexcept { return problems_; }
 
  private:
+  Error(ErrorCode code, std::string message, Fact fact, ErrorContext context);
+
   ErrorCode code_;
+  Fact fact_;
   std::string message_;
   ErrorContext context_;
   std::vector<Problem> problems_;

@@ -21,7 +21,7 @@ using ModelFactory = std::function<std::unique_ptr<Model>(std::string_view name)
 /// enough: no equations, no linearization, no facets.
 using SubsystemFactory = std::function<std::unique_ptr<Subsystem>(std::string_view kind, std::string_view name)>;
 
-/// Makes a coupling method; its traits say what it is called.
+/// Makes a coupling method; its traits contain its name.
 using MethodFactory = std::function<std::unique_ptr<Method>()>;
 
 /// What a program adds to the built-in models, subsystems and methods. Copied where it is kept.

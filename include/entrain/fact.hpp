@@ -57,7 +57,7 @@ struct ENTRAIN_API Fact {
   FactCode code{};
   std::vector<std::string> subjects = {};  ///< the subsystem, variable, option, ... that it is about
   std::vector<FactValue> values = {};
-  std::string remedy = {};  ///< what to do here, if more is known than the sentence says
+  std::string remedy = {};  ///< what to do here, if more is known than the sentence contains
   SourcePosition where = {};
 
   /// nullopt when there is no number of this name.
@@ -89,7 +89,7 @@ ENTRAIN_API std::span<const FactEntry> fact_catalogue() noexcept;
 ENTRAIN_API FactKind kind_of(FactCode code) noexcept;
 /// "input-degree-lowered"
 ENTRAIN_API std::string_view name_of(FactCode code) noexcept;
-/// The other way; nullopt for a name that is not in the catalogue.
+/// The inverse; nullopt for a name that is not in the catalogue.
 ENTRAIN_API std::optional<FactCode> fact_code(std::string_view name) noexcept;
 
 }  // namespace entrain

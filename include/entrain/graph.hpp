@@ -25,7 +25,7 @@ struct AlgebraicLoop {
   std::vector<SubsystemId> subsystems;
 };
 
-/// Who is connected to whom, and what follows from it. Immutable.
+/// Which subsystems are connected, and what follows from it. Immutable.
 class ENTRAIN_API Graph {
  public:
   struct Node {
@@ -66,8 +66,8 @@ class ENTRAIN_API Graph {
   const std::vector<AlgebraicLoop>& loops() const { return loops_; }
   /// Groups of two or more subsystems that influence each other.
   std::vector<std::vector<SubsystemId>> components() const;
-  /// A calling sequence for sequential methods: sources before consumers; inside a cycle, next is whoever waits for
-  /// the fewest inputs (ties: the order of the system file).
+  /// A calling sequence for sequential methods: sources before consumers; inside a cycle, next is the subsystem that
+  /// waits for the fewest inputs (ties: the order of the system file).
   std::vector<SubsystemId> calling_sequence() const;
 
  private:

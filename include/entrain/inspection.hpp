@@ -16,7 +16,7 @@ namespace entrain {
 struct SubsystemInspection {
   std::string name;
   std::string source;
-  std::string about;  ///< what an FMU says of itself
+  std::string about;  ///< the description in the FMU
   VariableTable variables;
   Capabilities capabilities;
   std::vector<Fact> warnings;  ///< of itself: claims that were withdrawn, what is not used
@@ -39,7 +39,7 @@ struct SystemInspection {
   std::vector<MethodFitness> methods;
 };
 
-/// Also says of every method, those of `extensions` included, whether it can run the system. Throws Error with every
+/// Also reports of every method, those of `extensions` included, whether it can run the system. Throws Error with every
 /// problem of the system. Where an FMU has no binary for this platform, its variables and a warning are all there is:
 /// no methods, no capabilities.
 ENTRAIN_API SystemInspection inspect(const SystemDescription& description, const Extensions& extensions = {});

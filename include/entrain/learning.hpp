@@ -90,9 +90,9 @@ ENTRAIN_API std::string_view to_string(LearnEnd end);
 struct LearnPlan {
   std::vector<std::string> connections;  ///< that are learned: "a.y -> b.u"
   std::vector<std::string> delayed;      ///< outputs that are passed on one step late: "a.y"
-  std::vector<std::string> held;         ///< those that should be, but cannot be told for another input: a note says so
+  std::vector<std::string> held;  ///< those that should be, but cannot be evaluated for another input: with a note
   /// Largest factor by which a sinusoidal error changes from run to run, from linearizations; below 1 every run is
-  /// better than the one before. nullopt where a subsystem tells no linearization.
+  /// better than the one before. nullopt where a subsystem provides no linearization.
   std::optional<double> gamma;
   std::optional<double> radius;  ///< spectral radius of the loop with its delay and without corrections
   std::vector<Fact> notes;

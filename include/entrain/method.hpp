@@ -40,7 +40,7 @@ struct Requirements {
 struct [[nodiscard]] MacroStepReport {
   Time reached = 0.0;  ///< the stop time is met to the last bit
   std::uint64_t iterations = 0;
-  std::uint64_t rejected = 0;  ///< attempts that were given up on the way
+  std::uint64_t rejected = 0;  ///< attempts that were given up
 };
 
 /// What a method remembers between macro steps, as one value: copied with a checkpoint, and written to a file as it is.
@@ -62,7 +62,7 @@ class ENTRAIN_API Method : public HasOptions {
   /// Without options, unless overridden.
   void bind(OptionBinder&) override {}
   virtual Requirements requirements() const { return {}; }
-  /// Options that make no sense for this system (unknown names in lists, ...); `written` tells where they stand.
+  /// Options that make no sense for this system (unknown names in lists, ...); `written` contains their positions.
   virtual void check(const Graph&, const WrittenOptions& /*written*/, std::vector<Problem>&) const {}
   /// The same for options that make no sense for these times; asked of the method in use.
   virtual void check_times(const RunSettings&, const WrittenOptions& /*written*/, std::vector<Problem>&) const {}

@@ -80,7 +80,8 @@ struct MethodKnobs {
   std::vector<std::string> tolerances = {};  ///< that decide on the steps where the method adapts them
 };
 
-/// What a method is, told once, beside the method. Everything that chooses, compares or explains methods reads this.
+/// What a method is, declared once, beside the method. Everything that chooses, compares or explains methods reads
+/// this.
 struct MethodTraits {
   std::string name;
   std::string summary;  ///< one line

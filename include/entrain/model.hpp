@@ -48,7 +48,7 @@ class ENTRAIN_API Model {
   /// jumped. May change `x` (the numbers of at.x) and the memory, and does nothing when nothing has happened. True when
   /// it caused another event at the same time and must be called again.
   virtual bool handle_event(const Point&, std::span<double>) { return false; }
-  /// The discrete state, set to its start by `configure`, changed by `handle_event` and by who restores a saved one.
+  /// The discrete state, set to its start by `configure`, changed by `handle_event` and by restoring a saved one.
   virtual std::span<double> memory() noexcept { return {}; }
 };
 

@@ -13,8 +13,8 @@ namespace entrain {
 struct ENTRAIN_API Results {
   struct Column {
     std::string name;         ///< "subsystem.variable"
-    std::string unit;         ///< empty where the file does not tell
-    std::string description;  ///< empty where the file does not tell
+    std::string unit;         ///< empty where the file does not contain it
+    std::string description;  ///< empty where the file does not contain it
     std::size_t axis = 0;
     std::vector<double> values;  ///< NaN = a value that is not a number, not an unknown one
     bool text = false;           ///< texts or bytes, whose values are NaN
@@ -30,8 +30,8 @@ struct ENTRAIN_API Results {
   std::size_t samples() const;  ///< of the longest axis
 };
 
-/// Reads what a run recorded: CSV, HDF5 or MAT, or the folder of a run, whose run.json tells the units that a table of
-/// numbers cannot hold. Throws Error{FileFailed}.
+/// Reads what a run recorded: CSV, HDF5 or MAT, or the folder of a run, whose run.json contains the units that a table
+/// of numbers cannot hold. Throws Error{FileFailed}.
 ENTRAIN_API Results read_results(const std::filesystem::path& path);
 
 }  // namespace entrain

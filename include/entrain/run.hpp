@@ -15,7 +15,7 @@ namespace entrain {
 /// A run that left its files in a folder.
 struct RunResult {
   RunSummary summary;
-  /// What the run measured of itself says; nullopt when it was abandoned.
+  /// By what the run measured; nullopt when it was abandoned.
   std::optional<Verdict> verdict;
   std::filesystem::path folder;
   std::filesystem::path results;  ///< results.csv, .h5 or .mat
@@ -24,7 +24,7 @@ struct RunResult {
   bool abandoned = false;         ///< an FMU crashed or hung, and the process ends: see Watchdog
 };
 
-/// Told how a run into a folder goes on; each function may be empty.
+/// Called in the course of a run into a folder; each function may be empty.
 struct RunProgress {
   /// The system is sound and nothing is written yet. What it throws ends the run before it began.
   std::function<void(const Simulation&)> prepared = {};
@@ -37,7 +37,7 @@ struct RunProgress {
   std::function<void(const Error&, const RunResult&)> failed_at_release = {};
 };
 
-/// Checkpoint files of a run: written on the way, and gone on from (docs/checkpoints.md).
+/// Checkpoint files of a run: written during the run, and continued from (docs/checkpoints.md).
 struct CheckpointOptions {
   /// Written at the first communication time at or after each multiple of `every` since the start; without `every`, at
   /// the end of the run. On interruption in both cases.
@@ -48,7 +48,7 @@ struct CheckpointOptions {
 };
 
 struct RunDirectoryOptions {
-  RunOptions run = {};                               ///< a log handler is told besides fmu.log
+  RunOptions run = {};                               ///< a log handler is called besides fmu.log
   std::optional<std::filesystem::path> folder = {};  ///< made if need be; nullopt = the first free runs/NAME-N
   bool report = false;                               ///< write report.html
   CheckpointOptions checkpoint = {};
@@ -61,7 +61,7 @@ struct RunDirectoryOptions {
 
 /// Runs a system as the program does and leaves in the folder: run.json (at the start and at the end), results,
 /// steps.json, system.resolved.toml, fmu.log when a subsystem logs, report.html when asked for. Never throws for a
-/// failing run: the summary says how it ended. Throws Error with every problem of the system, or Error{FileFailed}.
+/// failing run: the summary contains how it ended. Throws Error with every problem of the system, or Error{FileFailed}.
 ENTRAIN_API RunResult run(const SystemDescription& description, const RunDirectoryOptions& options = {},
                           const Extensions& extensions = {});
 

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "entrain/capabilities.hpp"
+#include "entrain/error.hpp"
 #include "entrain/export.hpp"
-#include "entrain/fact.hpp"
 #include "entrain/method_traits.hpp"
 #include "entrain/system_description.hpp"
 
@@ -23,9 +23,9 @@ ENTRAIN_API std::string_view to_string(Termination termination);
 struct OwnSteps {
   Duration smallest = 0.0;
   Duration largest = 0.0;
-  std::vector<std::uint64_t> orders;      ///< how often an output was carried on by order 0, 1, 2, ...
-  std::uint64_t beyond_tolerance = 0;     ///< steps after which an output had been foreseen worse than the tolerance
-  std::uint64_t at_min_step = 0;          ///< steps that the control wanted shorter than the minimal one
+  std::vector<std::uint64_t> orders;   ///< how often an output was carried on by order 0, 1, 2, ...
+  std::uint64_t beyond_tolerance = 0;  ///< steps after which an output missed its prediction by more than the tolerance
+  std::uint64_t at_min_step = 0;       ///< steps for which the control requested less than the minimal one
   std::uint64_t reads_past_validity = 0;  ///< steps that outlast the estimate of one of their inputs
   std::uint64_t jumps = 0;                ///< found in its outputs, not announced
 };
@@ -93,7 +93,8 @@ struct RunSummary {
   std::string method;
   MethodFamily family = MethodFamily::Explicit;  ///< of the method
   Termination termination = Termination::NotStarted;
-  std::string message;  ///< why it ended, when not completed
+  std::string message;           ///< why it ended, when not completed
+  std::optional<Error> failure;  ///< of a failed run: what ended it, as data
   Time start = 0.0;
   Time stop = 0.0;
   Time reached = 0.0;

@@ -49,8 +49,8 @@ class ENTRAIN_API Observer {
   virtual ~Observer() = default;
   virtual void begin(std::span<const Signal>, const RunSummary&) {}
   virtual void communicated(const Sample& sample, const RunSummary& summary) = 0;
-  /// The run has ended, also by a failure; the summary tells how. Once per end: a run restored from a checkpoint ends
-  /// again.
+  /// The run has ended, also by a failure; the summary contains how. Once per end: a run restored from a checkpoint
+  /// ends again.
   virtual void end(const RunSummary&) {}
   /// What costs extra calls of the subsystems at every communication time. Asked once, after begin.
   struct Needs {
@@ -71,8 +71,9 @@ class ENTRAIN_API Observer {
 
   /// What it must know to go on in another process: part of a checkpoint file. Asked between macro steps.
   virtual std::vector<std::byte> memory() const { return {}; }
-  /// Of a run continued from a checkpoint file, in place of the sample of the start: where it stands. What was told up
-  /// to here is not told again. `memory`: of the observer in the same place of the saving simulation; empty = none.
+  /// Of a run continued from a checkpoint file, in place of the sample of the start: where it stands. What was reported
+  /// up to here is not reported again. `memory`: of the observer in the same place of the saving simulation; empty =
+  /// none.
   virtual void resume(const Sample&, const RunSummary&, std::span<const std::byte> /*memory*/) {}
 };
 
@@ -88,7 +89,7 @@ struct LogMessage {
 using LogHandler = std::function<void(const LogMessage&)>;
 
 struct Logging {
-  LogHandler handler = {};  ///< told what the subsystems log, at once
+  LogHandler handler = {};  ///< called with what the subsystems log, at once
   bool everything = false;  ///< FMUs are asked for all their categories, not for those of trouble alone
 };
 
@@ -103,7 +104,7 @@ struct RunOptions {
   Logging log = {};
 };
 
-/// What a checkpoint file tells of itself.
+/// What a checkpoint file contains about itself.
 struct CheckpointInfo {
   std::string version;      ///< of Entrain, that wrote it
   std::string name;         ///< of the system
@@ -125,7 +126,7 @@ class ENTRAIN_API Simulation {
 
   void observe(Observer& observer);
 
-  /// Runs to the stop time. Never throws for a failing run: the summary says how it ended.
+  /// Runs to the stop time. Never throws for a failing run: the summary contains how it ended.
   const RunSummary& run();
   /// Runs to the first communication time at or after `t`; may be called again.
   const RunSummary& run_until(Time t);
@@ -138,11 +139,11 @@ class ENTRAIN_API Simulation {
 
   /// Back to before the start; values set before the run are kept, others are not. Subsystems that cannot be reset are
   /// made anew, which Error{MissingCapability} refuses for those that exist once per process. Observers stay and are
-  /// told of the next run; checkpoints of this simulation must not be used any more.
+  /// notified of the next run; checkpoints of this simulation must not be used any more.
   void reset();
 
   /// Ends the run as failed while the thread that runs it stands still inside a subsystem: for the handler of a
-  /// Watchdog, and from there only. Observers are told; what is recorded so far is kept.
+  /// Watchdog, and from there only. Observers are notified; what is recorded so far is kept.
   const RunSummary& abandon(const Error& fault);
 
   const RunSummary& summary() const noexcept;
@@ -164,10 +165,10 @@ class ENTRAIN_API Simulation {
   /// replaced in one go. `directory`: of the results of this run, which a resumed one will name.
   /// Throws as require_serialization does, and Error{FileFailed}.
   void save(const std::filesystem::path& file, const std::string& directory = {});
-  /// Before the run: goes on where the file says. Observers are told `begin` and `resume`; then call run or run_until.
-  /// Throws Error{FileFailed} for a file that cannot be read or is damaged, Error{InvalidSystem} for one of another
-  /// system, of other FMU or CSV files or of another version, with what differs; then nothing has happened.
-  /// A subsystem that fails ends the run as failed.
+  /// Before the run: goes on at the time of the file. Observers receive `begin` and `resume`; then call run or
+  /// run_until. Throws Error{FileFailed} for a file that cannot be read or is damaged, Error{InvalidSystem} for one of
+  /// another system, of other FMU or CSV files or of another version, with what differs; then nothing has happened. A
+  /// subsystem that fails ends the run as failed.
   void resume(const std::filesystem::path& file);
   /// Throws what `resume` would throw, and does nothing else.
   void check_resume(const std::filesystem::path& file) const;

@@ -60,7 +60,7 @@ struct [[nodiscard]] StepReport {
   bool stop_requested = false;
 };
 
-/// A step under held inputs, made without the words around it: what light subsystems are stepped by, millions of times.
+/// A step under held inputs without per-call overhead: for light subsystems, which make millions of steps.
 struct HeldStep {
   /// Null when the step was completed; else what happened, valid until the next call. Throws as Subsystem::step does.
   using Function = const StepReport* (*)(void* context, Time from, Duration size, const double* inputs,
@@ -159,13 +159,13 @@ class Equations {
   /// Called where an indicator changed its sign and at announced times: may change `x` (the numbers of at.x) and what
   /// the subsystem remembers, and does nothing when nothing has happened. True when it must be called again.
   virtual bool handle_event(const Point&, std::span<double>) { return false; }
-  /// Whether every internal step of the integrator outside must be told by `complete_step`.
+  /// Whether every internal step of the integrator outside must be reported by `complete_step`.
   virtual bool wants_completed_steps() const { return false; }
   /// An internal step ended at `at`. True when an event must be handled there.
   virtual bool complete_step(const Point&) { return false; }
-  /// True when the subsystem wants the run to end where it is.
+  /// True when the subsystem requests the end of the run where it is.
   virtual bool stop_requested() const { return false; }
-  /// Where the integrator outside has got to: from now on the other facets speak of this point. The calls above, but
+  /// Where the integrator outside has got to: from now on the other facets refer to this point. The calls above, but
   /// for handle_event, do not change what the subsystem has reached.
   virtual void move_to(const Point& at) = 0;
 };
@@ -245,7 +245,7 @@ class Subsystem {
   /// Asked after set_start; throws Error{InvalidSystem} when a start value makes no sense.
   virtual const Capabilities& capabilities() const = 0;
   virtual Facets facets() noexcept = 0;
-  /// What may spoil the result, known so far. Grows at its end only; asked after initialize and at the end of a run.
+  /// What may degrade the result, known so far. Grows at its end only; asked after initialize and at the end of a run.
   virtual std::vector<Fact> warnings() const { return {}; }
 
   /// A start value of a parameter, state or input. The type has been matched with the variable's.
@@ -255,7 +255,7 @@ class Subsystem {
   virtual void evaluate(std::span<const double> inputs, std::span<double> outputs) = 0;
   /// Advances and returns the outputs at the time reached, evaluated with the inputs as they ended there.
   virtual StepReport step(const Step& step, std::span<double> outputs) = 0;
-  /// The same as `step` with inputs of degree 0, by a shorter way where there is one. As long-lived as the subsystem.
+  /// The same as `step` with inputs of degree 0, by a shorter path where there is one. As long-lived as the subsystem.
   virtual HeldStep held_step() noexcept { return {}; }
 };
 
@@ -271,7 +271,7 @@ struct StepReadings {
 class SplitStep {
  public:
   virtual ~SplitStep() = default;
-  /// Sends the step on its way and returns at once; inputs, step and `readings` in one message. `step.inputs` is valid
+  /// Sends the step and returns at once; inputs, step and `readings` in one message. `step.inputs` is valid
   /// until `wait` returns. The other facets answer `readings` from what the message brought back.
   virtual void post(const Subsystem::Step& step, const StepReadings& readings) = 0;
   /// What came of the step that was posted, as Subsystem::step. Called once after each `post`.

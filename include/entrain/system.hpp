@@ -12,7 +12,7 @@
 namespace entrain {
 
 /// Reads a system file, a folder holding one `system.toml` (or a single .toml), or an FMU by itself (then it is the
-/// subsystem "fmu", run as its default experiment says).
+/// subsystem "fmu", run as in its default experiment).
 /// Throws Error{InvalidSystem} with every problem, or Error{FileFailed}. `extensions` are for these problems alone.
 ENTRAIN_API SystemDescription load(const std::filesystem::path& path, const Extensions& extensions = {});
 

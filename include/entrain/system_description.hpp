@@ -39,7 +39,7 @@ struct OptionalStart {
 /// Values, each with the one that is passed on in its place.
 using ValueTable = std::vector<std::pair<Value, Value>>;
 
-/// Who integrates: the FMU itself, or the importer.
+/// What integrates: the FMU itself, or the importer.
 enum class FmuInterface { CoSimulation, ModelExchange };
 template <>
 struct ChoiceNames<FmuInterface> {

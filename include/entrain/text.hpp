@@ -18,7 +18,7 @@ ENTRAIN_API std::string short_number(double value);
 /// hexadecimal digits.
 ENTRAIN_API std::string value_text(const Value& value);
 
-/// "0.25 motor [logStatusWarning] text": time, subsystem, category if there is one, and what it said.
+/// "0.25 motor [logStatusWarning] text": time, subsystem, category if there is one, and the message.
 ENTRAIN_API std::string log_line(const LogMessage& message);
 
 /// Of a mistyped word: "did you mean 'x'?" or, with nothing near, "known: a, b, c" (shortened); empty without

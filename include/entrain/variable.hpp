@@ -55,9 +55,9 @@ struct Variable {
   std::string description;
   ValueType type = ValueType::Real;
   std::optional<Value> start;  ///< the value without the user's word; nullopt = must be given or connected
-  /// Of the unit; nullopt = as the text says, if it is an SI unit.
+  /// Of the unit; nullopt = by the text, if it is an SI unit.
   std::optional<UnitMeaning> meaning = std::nullopt;
-  std::string declared_type = {};  ///< as the subsystem calls it: "UInt8", "Enumeration"; empty = as `type` says
+  std::string declared_type = {};  ///< as the subsystem calls it: "UInt8", "Enumeration"; empty = as in `type`
   bool tunable = true;             ///< of a parameter: it may change during a run
   std::shared_ptr<const EnumerationItems> items = nullptr;  ///< of an enumeration whose values have names
   std::vector<std::string> other_names = {};  ///< the user may call it by these as well; results have its `name`
@@ -78,7 +78,7 @@ enum class Causality {
   DiscreteInput,
   DiscreteOutput,
   Local,
-  Method,  ///< of a recordable signal only: told by the coupling method, not by the subsystem
+  Method,  ///< of a recordable signal only: provided by the coupling method, not by the subsystem
 };
 
 /// An input or output that no connection can carry.

@@ -17,7 +17,7 @@ struct Verdict {
   std::vector<Fact> reasons;  ///< what decided comes first
 };
 
-/// Of the run whose files are in the folder, as its report says. Throws Error{FileFailed}.
+/// Of the run whose files are in the folder, as in its report. Throws Error{FileFailed}.
 ENTRAIN_API Verdict verdict(const std::filesystem::path& run_directory);
 
 }  // namespace entrain

@@ -13,17 +13,17 @@ namespace entrain {
 
 /// What is known of the error of one output.
 enum class OutputVerdict {
-  Converging,     ///< the differences fall as an order says: the error bar can be trusted
+  Converging,     ///< the differences fall as an order requires: the error bar can be trusted
   AtRounding,     ///< the runs agree to rounding
   Negligible,     ///< moves so much less than others of its unit that its own digits mean nothing
-  StepTooLong,    ///< the run at h is off by more than the output moves, as unstable runs are
-  NotSeen,        ///< its subsystem makes the same steps in all runs: that they agree tells nothing
+  StepTooLong,    ///< the run at h has a larger error than the output moves, as unstable runs have
+  NotSeen,        ///< its subsystem makes the same steps in all runs: that they agree proves nothing
   NotConverging,  ///< no order to be seen: the step is too long, or something is not smooth
 };
 /// "converging", "step too long": the verdict in words.
 ENTRAIN_API std::string_view to_string(OutputVerdict verdict);
 
-/// What a run and two refined ones tell about one output of the first.
+/// What a run and two refined ones show about one output of the first.
 struct ENTRAIN_API OutputVerification {
   std::string name;
   std::string unit;
@@ -45,17 +45,18 @@ struct ENTRAIN_API OutputVerification {
 
 struct ENTRAIN_API Verification {
   std::string system;
-  std::string method;   ///< the one that was run, where the file says "auto"
+  std::string method;   ///< the one that was run, where the file has "auto"
   Duration step = 0.0;  ///< h
   std::vector<OutputVerification> outputs;
   std::vector<Fact> remarks;  ///< what limits the answer
-  /// Who made the same steps in all runs: subsystems that impose one, or the method itself.
+  /// What made the same steps in all runs: subsystems that impose one, or the method itself.
   std::vector<std::string> unrefined;
   /// Why runs that agree may still be wrong: by what they measured of themselves.
   std::vector<Fact> doubts;
   std::optional<std::string> failure;  ///< a run that did not complete, and why; then `outputs` is empty
 
-  /// Every output is sound, everybody was refined, there are no doubts, and no relative error bar exceeds the limit.
+  /// Every output is sound, every subsystem was refined, there are no doubts, and no relative error bar exceeds the
+  /// limit.
   bool confirmed(double largest_relative_error) const;
 };
 
@@ -66,7 +67,7 @@ struct ENTRAIN_API Verification {
 ENTRAIN_API Verification verify(const SystemDescription& description, const RunOptions& options = {},
                                 const Extensions& extensions = {});
 
-/// All of it as JSON. `confirmed`: as Verification::confirmed said for the limit that was asked for.
+/// All of it as JSON. `confirmed`: as Verification::confirmed returned for the limit that was asked for.
 ENTRAIN_API std::string verification_json(const Verification& verification, bool confirmed);
 
 }  // namespace entrain

@@ -17,10 +17,10 @@ namespace entrain {
 /// 3. The temporary folders of the FMUs are removed, and the process ends with exit code 1 and no destructors.
 ///
 /// If 2 and 3 are not done after five seconds, a short message goes to stderr and the process ends. A crash anywhere
-/// else goes the way it would without a watchdog.
+/// else happens as it would without a watchdog.
 ///
 /// Process-wide: it installs handlers of those signals and of SIGURG, and puts the former ones back. Of several
-/// watchdogs the newest is told. Destroy it in the thread that made it.
+/// watchdogs the newest is called. Destroy it in the thread that made it.
 class ENTRAIN_API Watchdog {
  public:
   using Handler = std::function<void(const Error& fault)>;

@@ -2,7 +2,7 @@
 #include "subsystem/native/model_support.hpp"
 #include "subsystem/native/smooth_model.hpp"
 
-namespace entrain {
+namespace entrain::models {
 namespace {
 
 constexpr double kRegenerationSpeed = 1.0;    // m/s; below it the brakes take over from the motor ...
@@ -13,24 +13,25 @@ constexpr double kPedalCorner = 5e-3;         // how far the corner between driv
 
 VariableTable controller_variables() {
   VariableTable table;
-  table.inputs = {real("pedal", "", "1 = full drive, -1 = full brake"), real("v", "m/s", "speed of the vehicle"),
-                  real("T", "K", "temperature of the motor")};
-  table.outputs = {real("torque_request", "N.m", "torque that the motor shall give"),
-                   real("brake", "N.m", "torque of the friction brakes")};
-  table.states = {real("request", "N.m", "torque request, smoothed", 0.0)};
-  table.parameters = {real("torque_max", "N.m", "greatest torque of the motor", 250.0),
-                      real("brake_max", "N.m", "greatest torque of the brakes", 2000.0),
-                      real("smoothing", "s", "time constant of the torque request", 0.03)};
+  table.inputs = {subsystem::real("pedal", "", "1 = full drive, -1 = full brake"),
+                  subsystem::real("v", "m/s", "speed of the vehicle"),
+                  subsystem::real("T", "K", "temperature of the motor")};
+  table.outputs = {subsystem::real("torque_request", "N.m", "torque that the motor shall give"),
+                   subsystem::real("brake", "N.m", "torque of the friction brakes")};
+  table.states = {subsystem::real("request", "N.m", "torque request, smoothed", 0.0)};
+  table.parameters = {subsystem::real("torque_max", "N.m", "greatest torque of the motor", 250.0),
+                      subsystem::real("brake_max", "N.m", "greatest torque of the brakes", 2000.0),
+                      subsystem::real("smoothing", "s", "time constant of the torque request", 0.03)};
   return table;
 }
 
 /// Turns the pedal into torque: drives by the motor, brakes by the motor (which charges the battery) or, when slow, by
 /// friction; spares a hot motor.
-class Controller final : public SmoothModel<Controller, 1, 3, 2> {
+class Controller final : public subsystem::SmoothModel<Controller, 1, 3, 2> {
  public:
   Controller() : SmoothModel(controller_variables(), {{1, 0}, {1, 1}}) {}
   void configure(std::span<const Value> parameters) override {
-    const ParameterReader given(variables(), parameters);
+    const subsystem::ParameterReader given(variables(), parameters);
     torque_max_ = given.positive("torque_max");
     brake_max_ = given.positive("brake_max");
     smoothing_ = given.positive("smoothing");
@@ -63,4 +64,4 @@ std::unique_ptr<Model> make_drivetrain_controller() {
   return std::make_unique<Controller>();
 }
 
-}  // namespace entrain
+}  // namespace entrain::models

@@ -5,36 +5,36 @@
 #include "subsystem/native/model_support.hpp"
 #include "subsystem/native/smooth_model.hpp"
 
-namespace entrain {
+namespace entrain::models {
 namespace {
 
 VariableTable cooling_variables() {
   VariableTable table;
-  table.inputs = {real("heat", "W", "losses of the motor")};
-  table.outputs = {real("T_motor", "K", "temperature of the motor"),
-                   real("T_coolant", "K", "temperature of the coolant"),
-                   real("I", "A", "current drawn by pump and fan")};
-  table.states = {real("T_motor", "K", "temperature of the motor", 308.0),
-                  real("T_coolant", "K", "temperature of the coolant", 306.0)};
-  table.parameters = {real("T_air", "K", "temperature outside", 293.0),
-                      real("T_on", "K", "coolant temperature at which the pump starts", 310.0),
-                      real("T_off", "K", "coolant temperature at which the pump stops", 306.0),
-                      real("C_motor", "J/K", "heat capacity of the motor", 8000.0),
-                      real("C_coolant", "J/K", "heat capacity of the coolant", 3000.0),
-                      real("G_jacket", "W/K", "from the motor to the coolant", 80.0),
-                      real("G_still", "W/K", "from the coolant to the air, pump at rest", 5.0),
-                      real("G_pumped", "W/K", "the same with the pump running", 65.0),
-                      real("I_rest", "A", "current with the pump at rest", 0.5),
-                      real("I_pump", "A", "current with the pump running", 5.0)};
+  table.inputs = {subsystem::real("heat", "W", "losses of the motor")};
+  table.outputs = {subsystem::real("T_motor", "K", "temperature of the motor"),
+                   subsystem::real("T_coolant", "K", "temperature of the coolant"),
+                   subsystem::real("I", "A", "current drawn by pump and fan")};
+  table.states = {subsystem::real("T_motor", "K", "temperature of the motor", 308.0),
+                  subsystem::real("T_coolant", "K", "temperature of the coolant", 306.0)};
+  table.parameters = {subsystem::real("T_air", "K", "temperature outside", 293.0),
+                      subsystem::real("T_on", "K", "coolant temperature at which the pump starts", 310.0),
+                      subsystem::real("T_off", "K", "coolant temperature at which the pump stops", 306.0),
+                      subsystem::real("C_motor", "J/K", "heat capacity of the motor", 8000.0),
+                      subsystem::real("C_coolant", "J/K", "heat capacity of the coolant", 3000.0),
+                      subsystem::real("G_jacket", "W/K", "from the motor to the coolant", 80.0),
+                      subsystem::real("G_still", "W/K", "from the coolant to the air, pump at rest", 5.0),
+                      subsystem::real("G_pumped", "W/K", "the same with the pump running", 65.0),
+                      subsystem::real("I_rest", "A", "current with the pump at rest", 0.5),
+                      subsystem::real("I_pump", "A", "current with the pump running", 5.0)};
   return table;
 }
 
 /// Motor, coolant and air, with a pump that a thermostat switches on and off: two state events with a hysteresis.
-class Cooling final : public SmoothModel<Cooling, 2, 1, 3> {
+class Cooling final : public subsystem::SmoothModel<Cooling, 2, 1, 3> {
  public:
   Cooling() : SmoothModel(cooling_variables()) {}
   void configure(std::span<const Value> parameters) override {
-    const ParameterReader given(variables(), parameters);
+    const subsystem::ParameterReader given(variables(), parameters);
     t_air_ = given.number("T_air");
     t_on_ = given.number("T_on");
     t_off_ = given.number("T_off");
@@ -96,4 +96,4 @@ std::unique_ptr<Model> make_drivetrain_cooling() {
   return std::make_unique<Cooling>();
 }
 
-}  // namespace entrain
+}  // namespace entrain::models

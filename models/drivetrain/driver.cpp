@@ -6,7 +6,7 @@
 #include "subsystem/native/model_support.hpp"
 #include "subsystem/native/smooth_model.hpp"
 
-namespace entrain {
+namespace entrain::models {
 namespace {
 
 struct CyclePoint {
@@ -23,22 +23,23 @@ constexpr double kMetresPerSecond = 1.0 / 3.6;  // of one km/h
 
 VariableTable driver_variables() {
   VariableTable table;
-  table.inputs = {real("v", "m/s", "speed of the vehicle")};
-  table.outputs = {real("pedal", "", "1 = full drive, -1 = full brake"), real("v_target", "m/s", "speed of the cycle")};
-  table.states = {real("z", "m", "sum of the speed error", 0.0)};
-  table.parameters = {real("k_ahead", "s2/m", "pedal per acceleration of the cycle", 0.21),
-                      real("k_speed", "s/m", "pedal per speed error", 0.15),
-                      real("k_sum", "1/m", "pedal per sum of the speed error", 0.03)};
+  table.inputs = {subsystem::real("v", "m/s", "speed of the vehicle")};
+  table.outputs = {subsystem::real("pedal", "", "1 = full drive, -1 = full brake"),
+                   subsystem::real("v_target", "m/s", "speed of the cycle")};
+  table.states = {subsystem::real("z", "m", "sum of the speed error", 0.0)};
+  table.parameters = {subsystem::real("k_ahead", "s2/m", "pedal per acceleration of the cycle", 0.21),
+                      subsystem::real("k_speed", "s/m", "pedal per speed error", 0.15),
+                      subsystem::real("k_sum", "1/m", "pedal per sum of the speed error", 0.03)};
   return table;
 }
 
 /// Presses the pedal for the acceleration that the cycle asks for, and corrects by the speed error. The pedal jumps
 /// where a new line of the cycle begins.
-class Driver final : public SmoothModel<Driver, 1, 1, 2> {
+class Driver final : public subsystem::SmoothModel<Driver, 1, 1, 2> {
  public:
   Driver() : SmoothModel(driver_variables(), {{0, 0}}) {}
   void configure(std::span<const Value> parameters) override {
-    const ParameterReader given(variables(), parameters);
+    const subsystem::ParameterReader given(variables(), parameters);
     k_ahead_ = given.number("k_ahead");
     k_speed_ = given.number("k_speed");
     k_sum_ = given.number("k_sum");
@@ -47,7 +48,7 @@ class Driver final : public SmoothModel<Driver, 1, 1, 2> {
   void equations(const Number& t, const std::array<Number, 1>& x, const std::array<Number, 1>& u,
                  std::array<Number, 1>& dx, std::array<Number, 2>& y) const {
     using std::tanh;
-    const auto line = line_at(value_of(t));
+    const auto line = line_at(numerics::value_of(t));
     const Number target = line.speed + line.acceleration * (t - line.begin);
     const Number error = target - u[0];
     dx[0] = error;
@@ -66,7 +67,7 @@ class Driver final : public SmoothModel<Driver, 1, 1, 2> {
     double acceleration;  ///< m/s2
   };
   static const CyclePoint* first_after(Time t) {
-    return std::ranges::find_if(kUrbanCycle, [&](const CyclePoint& point) { return !reached(t, point.time); });
+    return std::ranges::find_if(kUrbanCycle, [&](const CyclePoint& point) { return !base::reached(t, point.time); });
   }
   static Line line_at(Time t) {
     const auto* to = first_after(t);
@@ -88,4 +89,4 @@ std::unique_ptr<Model> make_drivetrain_driver() {
   return std::make_unique<Driver>();
 }
 
-}  // namespace entrain
+}  // namespace entrain::models

@@ -5,7 +5,7 @@
 #include "entrain/model.hpp"
 
 /// An electric vehicle on a driving cycle, in the parts that suppliers would deliver (examples/drivetrain).
-namespace entrain {
+namespace entrain::models {
 
 std::unique_ptr<Model> make_drivetrain_driver();
 std::unique_ptr<Model> make_drivetrain_controller();
@@ -15,4 +15,4 @@ std::unique_ptr<Model> make_drivetrain_gearbox();
 std::unique_ptr<Model> make_drivetrain_vehicle();
 std::unique_ptr<Model> make_drivetrain_cooling();
 
-}  // namespace entrain
+}  // namespace entrain::models

@@ -2,28 +2,29 @@
 #include "subsystem/native/linear_model.hpp"
 #include "subsystem/native/model_support.hpp"
 
-namespace entrain {
+namespace entrain::models {
 namespace {
 
 VariableTable gearbox_variables() {
   VariableTable table;
-  table.inputs = {real("w_motor", "rad/s", "speed of the motor"), real("w_wheel", "rad/s", "speed of the wheels")};
-  table.outputs = {real("load", "N.m", "torque that it takes from the motor"),
-                   real("torque", "N.m", "torque that it gives to the wheels")};
-  table.states = {real("twist", "rad", "twist of the shafts", 0.0)};
-  table.parameters = {real("ratio", "", "turns of the motor per turn of the wheels", 9.0),
-                      real("c", "N.m/rad", "stiffness of the shafts", 3000.0),
-                      real("d", "N.m.s/rad", "damping of the shafts", 35.0)};
+  table.inputs = {subsystem::real("w_motor", "rad/s", "speed of the motor"),
+                  subsystem::real("w_wheel", "rad/s", "speed of the wheels")};
+  table.outputs = {subsystem::real("load", "N.m", "torque that it takes from the motor"),
+                   subsystem::real("torque", "N.m", "torque that it gives to the wheels")};
+  table.states = {subsystem::real("twist", "rad", "twist of the shafts", 0.0)};
+  table.parameters = {subsystem::real("ratio", "", "turns of the motor per turn of the wheels", 9.0),
+                      subsystem::real("c", "N.m/rad", "stiffness of the shafts", 3000.0),
+                      subsystem::real("d", "N.m.s/rad", "damping of the shafts", 35.0)};
   return table;
 }
 
 /// A reduction and elastic shafts: torque = c twist + d twist', twist' = w_motor / ratio - w_wheel. With the rotor of
 /// the motor on one side and the vehicle on the other, the shafts swing at 4 Hz.
-class Gearbox final : public LinearModel {
+class Gearbox final : public subsystem::LinearModel {
  public:
   Gearbox() : LinearModel(gearbox_variables()) {}
   void configure(std::span<const Value> parameters) override {
-    const ParameterReader given(variables(), parameters);
+    const subsystem::ParameterReader given(variables(), parameters);
     const double ratio = given.positive("ratio");
     const double stiffness = given.positive("c");
     const double damping = given.number("d");
@@ -46,4 +47,4 @@ std::unique_ptr<Model> make_drivetrain_gearbox() {
   return std::make_unique<Gearbox>();
 }
 
-}  // namespace entrain
+}  // namespace entrain::models

@@ -2,7 +2,7 @@
 #include "subsystem/native/model_support.hpp"
 #include "subsystem/native/smooth_model.hpp"
 
-namespace entrain {
+namespace entrain::models {
 namespace {
 
 constexpr double kCopperTemperature = 293.15;  // K, at which the resistance is as given
@@ -11,27 +11,30 @@ constexpr double kCopperCoefficient = 0.0039;  // 1/K, growth of the resistance 
 
 VariableTable motor_variables() {
   VariableTable table;
-  table.inputs = {real("torque_request", "N.m", "torque to be given"), real("load", "N.m", "torque of the gearbox"),
-                  real("V", "V", "voltage of the battery", 380.0), real("T", "K", "temperature of the winding")};
-  table.outputs = {real("w", "rad/s", "speed of the rotor"), real("torque", "N.m", "torque between stator and rotor"),
-                   real("I", "A", "current drawn from the battery"), real("heat", "W", "losses")};
-  table.states = {real("w", "rad/s", "speed of the rotor", 0.0),
-                  real("torque", "N.m", "torque between stator and rotor", 0.0)};
-  table.parameters = {real("J", "kg.m2", "inertia of the rotor", 0.05),
-                      real("lag", "s", "time constant of the torque", 0.005),
-                      real("friction", "N.m.s/rad", "of the bearings", 0.002),
-                      real("copper", "W/(N.m)2", "losses per torque squared, cold", 0.2),
-                      real("iron", "W.s2/rad2", "losses per speed squared", 0.005)};
+  table.inputs = {subsystem::real("torque_request", "N.m", "torque to be given"),
+                  subsystem::real("load", "N.m", "torque of the gearbox"),
+                  subsystem::real("V", "V", "voltage of the battery", 380.0),
+                  subsystem::real("T", "K", "temperature of the winding")};
+  table.outputs = {subsystem::real("w", "rad/s", "speed of the rotor"),
+                   subsystem::real("torque", "N.m", "torque between stator and rotor"),
+                   subsystem::real("I", "A", "current drawn from the battery"), subsystem::real("heat", "W", "losses")};
+  table.states = {subsystem::real("w", "rad/s", "speed of the rotor", 0.0),
+                  subsystem::real("torque", "N.m", "torque between stator and rotor", 0.0)};
+  table.parameters = {subsystem::real("J", "kg.m2", "inertia of the rotor", 0.05),
+                      subsystem::real("lag", "s", "time constant of the torque", 0.005),
+                      subsystem::real("friction", "N.m.s/rad", "of the bearings", 0.002),
+                      subsystem::real("copper", "W/(N.m)2", "losses per torque squared, cold", 0.2),
+                      subsystem::real("iron", "W.s2/rad2", "losses per speed squared", 0.005)};
   return table;
 }
 
 /// Inverter and motor: the torque follows the request with a lag, the rotor is turned by it against the load, and what
 /// is turned into motion and heat is drawn from the battery: I = (torque w + heat) / V, as long as there is a voltage.
-class Motor final : public SmoothModel<Motor, 2, 4, 4> {
+class Motor final : public subsystem::SmoothModel<Motor, 2, 4, 4> {
  public:
   Motor() : SmoothModel(motor_variables(), {{2, 2}, {2, 3}, {3, 3}}) {}
   void configure(std::span<const Value> parameters) override {
-    const ParameterReader given(variables(), parameters);
+    const subsystem::ParameterReader given(variables(), parameters);
     inertia_ = given.positive("J");
     lag_ = given.positive("lag");
     friction_ = given.number("friction");
@@ -64,4 +67,4 @@ std::unique_ptr<Model> make_drivetrain_motor() {
   return std::make_unique<Motor>();
 }
 
-}  // namespace entrain
+}  // namespace entrain::models

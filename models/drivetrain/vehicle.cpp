@@ -2,7 +2,7 @@
 #include "subsystem/native/model_support.hpp"
 #include "subsystem/native/smooth_model.hpp"
 
-namespace entrain {
+namespace entrain::models {
 namespace {
 
 constexpr double kGravity = 9.81;     // m/s2
@@ -12,21 +12,24 @@ constexpr double kDragCorner = 1e-3;  // m/s; how far |v| is rounded at 0
 
 VariableTable vehicle_variables() {
   VariableTable table;
-  table.inputs = {real("torque", "N.m", "torque of the gearbox"), real("brake", "N.m", "torque of the brakes")};
-  table.outputs = {real("v", "m/s", "speed"), real("w", "rad/s", "speed of the wheels"), real("x", "m", "distance")};
-  table.states = {real("v", "m/s", "speed", 0.0), real("x", "m", "distance", 0.0)};
-  table.parameters = {real("m", "kg", "mass", 1600.0), real("r", "m", "radius of the wheels", 0.3),
-                      real("rolling", "", "rolling resistance per weight", 0.01),
-                      real("drag_area", "m2", "drag coefficient times frontal area", 0.65)};
+  table.inputs = {subsystem::real("torque", "N.m", "torque of the gearbox"),
+                  subsystem::real("brake", "N.m", "torque of the brakes")};
+  table.outputs = {subsystem::real("v", "m/s", "speed"), subsystem::real("w", "rad/s", "speed of the wheels"),
+                   subsystem::real("x", "m", "distance")};
+  table.states = {subsystem::real("v", "m/s", "speed", 0.0), subsystem::real("x", "m", "distance", 0.0)};
+  table.parameters = {subsystem::real("m", "kg", "mass", 1600.0),
+                      subsystem::real("r", "m", "radius of the wheels", 0.3),
+                      subsystem::real("rolling", "", "rolling resistance per weight", 0.01),
+                      subsystem::real("drag_area", "m2", "drag coefficient times frontal area", 0.65)};
   return table;
 }
 
 /// m v' = (torque - brake) / r - rolling resistance - drag.
-class Vehicle final : public SmoothModel<Vehicle, 2, 2, 3> {
+class Vehicle final : public subsystem::SmoothModel<Vehicle, 2, 2, 3> {
  public:
   Vehicle() : SmoothModel(vehicle_variables()) {}
   void configure(std::span<const Value> parameters) override {
-    const ParameterReader given(variables(), parameters);
+    const subsystem::ParameterReader given(variables(), parameters);
     mass_ = given.positive("m");
     radius_ = given.positive("r");
     rolling_ = given.number("rolling");
@@ -59,4 +62,4 @@ std::unique_ptr<Model> make_drivetrain_vehicle() {
   return std::make_unique<Vehicle>();
 }
 
-}  // namespace entrain
+}  // namespace entrain::models

@@ -17,7 +17,7 @@
 #include "entrain/system.hpp"
 #include "methods/calendar.hpp"
 
-namespace entrain {
+namespace entrain::advising {
 namespace {
 
 bool usable(const Candidate& candidate) {
@@ -34,7 +34,7 @@ Adviser::Adviser(const SystemDescription& description, const AdviceSettings& set
   auto look = description_;
   look.method = {methods_.undemanding().name, {}};
   std::vector<Problem> problems;
-  prepared_ = prepare(look, 1, extensions_, problems);
+  prepared_ = session::prepare(look, 1, extensions_, problems);
   if (!prepared_.system) throw Error(std::move(problems));
   sequence_ = found_sequence(*prepared_.system);
   for (const std::size_t s : sequence_) advice_.sequence.push_back(prepared_.system->graph().name(SubsystemId{s}));
@@ -47,7 +47,7 @@ Adviser::Adviser(const SystemDescription& description, const AdviceSettings& set
   }
 }
 
-/// Methods are compared with their defaults, and every degree; what else the file says of them is not in the numbers.
+/// Methods are compared with their defaults, and every degree; other options in the file are not in the numbers.
 void Adviser::note_options(const SystemDescription& written) {
   for (const auto& [method, options] : written.method_options) {
     std::vector<std::string> names;
@@ -85,21 +85,21 @@ Duration Adviser::length_of(double steps) const {
   const Duration longest = longest_imposed_step();
   for (int k = 1; k <= kMost; ++k) {
     const bool common = std::all_of(imposed_.begin(), imposed_.end(),
-                                    [&](Duration of) { return whole_ratio(k * longest, of).has_value(); });
+                                    [&](Duration of) { return method::whole_ratio(k * longest, of).has_value(); });
     if (common) return std::ceil(wanted / (k * longest) - 1e-9) * k * longest;
   }
   return whole_run();
 }
 
 double Adviser::error_at(const Candidate& candidate, Duration step) const {
-  const auto foretold = [&](Duration at) { return forecast_of(candidate).forecast(*pilot_.path, at)->error; };
-  if (imposed_.empty()) return foretold(step);
+  const auto forecast_error = [&](Duration at) { return forecast_of(candidate).forecast(*pilot_.path, at)->error; };
+  if (imposed_.empty()) return forecast_error(step);
   const auto steps = fitting_steps(imposed_, step / 64.0, step * 64.0);
   const auto above = std::lower_bound(steps.begin(), steps.end(), step * (1 - 1e-9));
   if (above == steps.end() || above == steps.begin() || *above <= step * (1 + 1e-9))
-    return foretold(nearest_fitting(imposed_, step));
-  const double low = foretold(*(above - 1));
-  const double high = foretold(*above);
+    return forecast_error(nearest_fitting(imposed_, step));
+  const double low = forecast_error(*(above - 1));
+  const double high = forecast_error(*above);
   const double share = std::log(step / *(above - 1)) / std::log(*above / *(above - 1));
   return std::pow(low, 1.0 - share) * std::pow(high, share);
 }
@@ -125,7 +125,8 @@ void Adviser::run_pilot_method() {
                                         [&](const Candidate& of) { return kind(traits(of)) && usable(of); });
     if (candidate == advice_.candidates.end()) continue;
     std::vector<Problem> problems;
-    const Prepared pilot = prepare(with_config(methods_, description_, *candidate), 1, extensions_, problems);
+    const session::Prepared pilot =
+        session::prepare(with_config(methods_, description_, *candidate), 1, extensions_, problems);
     if (!pilot.system) continue;
     try {
       pilot_ = run_pilot(*pilot.system, *pilot.method, pilot.settings, {});
@@ -144,14 +145,14 @@ void Adviser::run_pilot_method() {
   }
 }
 
-/// By its own forecast: a pilot that grows, or is far off, tells neither ranges nor points of the motion.
+/// By its own forecast: a pilot that grows, or has a large error, shows neither ranges nor points of the motion.
 bool Adviser::misses_the_motion(const Candidate& candidate, const Pilot& pilot, Duration step) const {
   constexpr double kFarOff = 0.05;
   if (!pilot.path || !pilot.rates_known || !forecast_of(candidate).can_forecast(*pilot.path)) return false;
   try {
     const auto forecast = forecast_of(candidate).forecast(*pilot.path, step);
     return forecast && (!forecast->harmless() || !(forecast->error <= kFarOff));
-  } catch (const Error&) {  // a loop without solution, singular at just this step: told where it is foretold
+  } catch (const Error&) {  // a loop without solution, singular at just this step: reported with the forecast
     return false;
   }
 }
@@ -164,7 +165,7 @@ void Adviser::run_pilot_in_smaller_steps(const Candidate& candidate) {
   for (int k = 0; k < kAttempts; ++k) {
     description.step->value = nearest_fitting(imposed_, description.step->value / 4.0);
     std::vector<Problem> problems;
-    const Prepared prepared = prepare(description, 1, extensions_, problems);
+    const session::Prepared prepared = session::prepare(description, 1, extensions_, problems);
     if (!prepared.system) return;
     Pilot finer = run_pilot(*prepared.system, *prepared.method, prepared.settings, {});
     if (finer.failed) continue;
@@ -177,11 +178,11 @@ void Adviser::run_pilot_in_smaller_steps(const Candidate& candidate) {
   }
 }
 
-void Adviser::foretell() {
+void Adviser::forecast() {
   if (!pilot_.path) return;
   try {
     double fastest = 0.0;
-    for (const auto& point : pilot_.path->points) fastest = std::max(fastest, fastest_rate(point.network));
+    for (const auto& point : pilot_.path->points) fastest = std::max(fastest, analysis::fastest_rate(point.network));
     advice_.fastest_rate = fastest;
   } catch (const Error& error) {
     remark_failure(FactCode::ForecastFailed, error);
@@ -190,14 +191,14 @@ void Adviser::foretell() {
   advice_.operating_points = pilot_.path->points.size();
   for (auto& candidate : advice_.candidates) {
     try {
-      if (usable(candidate)) foretell(candidate);
+      if (usable(candidate)) forecast(candidate);
     } catch (const Error& error) {  // imposed steps that hardly ever meet, an eigenvalue that is not found
       remark({FactCode::ForecastFailed, {}, {{"candidate", candidate.title()}, {"why", error.what()}}});
     }
   }
 }
 
-void Adviser::foretell(Candidate& candidate) {
+void Adviser::forecast(Candidate& candidate) {
   const auto stability = forecast_of(candidate).stability(*pilot_.path, advice_.step);
   if (!stability) return;
   candidate.radius = stability->radius;
@@ -252,7 +253,7 @@ void Adviser::search() {
     Candidate found;
     static_cast<MethodConfig&>(found) = *config;
     found.searched = true;
-    foretell(found);
+    forecast(found);
     advice_.candidates.push_back(std::move(found));
   }
 }
@@ -273,8 +274,8 @@ void Adviser::measure_cost(Candidate& candidate) {
   }
 }
 
-/// What several runs have in common is said once.
-void Adviser::tell_brief_failures() {
+/// What several runs have in common is reported once.
+void Adviser::report_brief_failures() {
   for (const auto& [message, titles] : brief_failures_) {
     const bool known = is_remarked(message);
     Fact ended{FactCode::BriefRunFailed, titles, {{"runs", titles.size()}, {"why", message}}};
@@ -283,7 +284,7 @@ void Adviser::tell_brief_failures() {
   }
 }
 
-bool Adviser::everything_foretold() const {
+bool Adviser::all_forecast() const {
   bool any = false;
   for (const auto& candidate : advice_.candidates) {
     if (!usable(candidate) || has_own_steps(candidate)) continue;
@@ -293,7 +294,7 @@ bool Adviser::everything_foretold() const {
   return any;
 }
 
-/// Who calls the subsystems twice as often in a macro step is compared with a step twice as long.
+/// A method with twice as many calls per macro step is compared at a step twice as long.
 void Adviser::compare_at_equal_cost() {
   const auto plain = std::find_if(advice_.candidates.begin(), advice_.candidates.end(),
                                   [&](const Candidate& of) { return is_plain(traits(of)) && of.calls_per_step; });
@@ -312,12 +313,12 @@ void Adviser::compare_at_equal_cost() {
 Advice Adviser::advise() {
   describe();
   run_pilot_method();
-  foretell();
+  forecast();
   if (settings_.search) search();
   for (auto& candidate : advice_.candidates) {
     if (usable(candidate)) measure_cost(candidate);
   }
-  tell_brief_failures();
+  report_brief_failures();
   std::map<std::string, double> ranges;
   for (std::size_t y = 0; y < pilot_.ranges.size(); ++y) {
     ranges[prepared_.system->graph().name(OutputId{y})] = pilot_.ranges[y];
@@ -327,25 +328,25 @@ Advice Adviser::advise() {
     choose_plainest(*why);
   } else {
     compare_at_equal_cost();
-    if (!everything_foretold() || !forecast_holds()) probe();
+    if (!all_forecast() || !forecast_holds()) probe();
     match();
     choose();
-    constexpr double kSuitsNobody = 0.1;  // what errs by so much is no basis to compare methods on
-    if (advice_.choice && advice_.candidates[*advice_.choice].merit().value_or(0.0) > kSuitsNobody) {
+    constexpr double kTooLarge = 0.1;  // an error of that size is no basis to compare methods on
+    if (advice_.choice && advice_.candidates[*advice_.choice].merit().value_or(0.0) > kTooLarge) {
       choose_at_smaller_steps();
     }
     if (!advice_.recommended_step) choose_step();
     if (!advice_.recommended_step) choose_at_smaller_steps();
     doubt_the_choice();
   }
-  tell_what_is_missing();
+  report_what_is_missing();
   if (settings_.verify) measure_the_best();
-  look_closer();
+  add_measures();
   return std::move(advice_);
 }
 
-void Adviser::tell_what_is_missing() {
-  tell_missing_step();
+void Adviser::report_what_is_missing() {
+  report_missing_step();
   const CoupledSystem& system = *prepared_.system;
   const auto estimating = std::find_if(advice_.candidates.begin(), advice_.candidates.end(),
                                        [&](const Candidate& of) { return is_estimating(traits(of)) && usable(of); });
@@ -370,13 +371,18 @@ void Adviser::tell_what_is_missing() {
   }
 }
 
+}  // namespace entrain::advising
+
+namespace entrain {
+
 Advice advise(const SystemDescription& description, const AdviceSettings& settings, const Extensions& extensions) {
-  return Adviser(description, settings, extensions).advise();
+  return advising::Adviser(description, settings, extensions).advise();
 }
 
 SystemDescription applied(const SystemDescription& description, const Advice& advice, const Extensions& extensions) {
-  if (!advice.choice) throw Error(ErrorCode::InvalidSystem, "there is no advice to apply: " + advice.reason());
-  SystemDescription result = with_config(MethodRegistry(extensions), description, advice.candidates[*advice.choice]);
+  if (!advice.choice) throw Error(ErrorCode::InvalidSystem, {FactCode::NoAdvice, {}, {{"why", advice.reason()}}});
+  SystemDescription result =
+      advising::with_config(method::MethodRegistry(extensions), description, advice.candidates[*advice.choice]);
   result.step = {advice.recommended_step.value_or(advice.step), {}};
   return result;
 }

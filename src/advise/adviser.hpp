@@ -6,14 +6,14 @@
 #include <string>
 #include <vector>
 
-#include "advise/insight.hpp"
+#include "advise/linearized_run.hpp"
 #include "advise/pilot.hpp"
 #include "advise/short_runs.hpp"
 #include "entrain/advice.hpp"
 #include "entrain/verification.hpp"
 #include "session/prepare.hpp"
 
-namespace entrain {
+namespace entrain::advising {
 
 /// Collects what can be known about the configs to run a system, then chooses.
 class Adviser {
@@ -33,12 +33,12 @@ class Adviser {
   void run_pilot_method();
   bool misses_the_motion(const Candidate& candidate, const Pilot& pilot, Duration step) const;
   void run_pilot_in_smaller_steps(const Candidate& candidate);
-  void foretell();
-  void foretell(Candidate& candidate);
+  void forecast();
+  void forecast(Candidate& candidate);
   void search();
   void measure_cost(Candidate& candidate);
-  void tell_brief_failures();
-  bool everything_foretold() const;
+  void report_brief_failures();
+  bool all_forecast() const;
   void compare_at_equal_cost();
   Duration time_to_probe();
   void probe();
@@ -53,15 +53,15 @@ class Adviser {
   void choose_step();
   void choose_step_by_runs();
   void choose_at_smaller_steps();
-  bool confirm(Duration step, std::optional<double> foretold);
+  bool confirm(Duration step, std::optional<double> forecast);
   double worst_error(const Verification& of) const;
   std::optional<Measured> measured(std::size_t candidate) const;
   bool forecast_holds();
   void doubt_the_choice();
-  void tell_missing_step();
-  void tell_what_is_missing();
+  void report_missing_step();
+  void report_what_is_missing();
   void measure_the_best();
-  void look_closer();
+  void add_measures();
 
   LinearizedRun linearized_run() const { return {methods_, *pilot_.path, sequence_, advice_.step}; }
   ConfigForecast forecast_of(const MethodConfig& config) const { return {methods_, config, sequence_}; }
@@ -72,23 +72,23 @@ class Adviser {
   Duration longest_imposed_step() const;
   /// At least `steps` macro steps, and a whole number of every imposed step.
   Duration length_of(double steps) const;
-  /// Foretold, also between steps that fit.
+  /// The forecast error, also between steps that fit.
   double error_at(const Candidate& candidate, Duration step) const;
 
   SystemDescription description_;
   AdviceSettings settings_;
   const Extensions& extensions_;
-  MethodRegistry methods_;
-  Prepared prepared_;  // with a method that asks for nothing: to look at
+  method::MethodRegistry methods_;
+  session::Prepared prepared_;  // with a method that asks for nothing: to look at
   std::vector<std::size_t> sequence_;
   std::vector<Duration> imposed_;
-  std::set<std::string> imposing_;  // who imposes them
+  std::set<std::string> imposing_;  // the subsystems that impose them
   Pilot pilot_;
   std::optional<ShortRuns> runs_;  // long enough to see something
   bool has_reference_ = false;
-  bool has_events_ = false;                                         // somebody announces one within the run
+  bool has_events_ = false;                                         // a subsystem announces one within the run
   std::map<std::string, std::vector<std::string>> brief_failures_;  // titles by message
   Advice advice_;
 };
 
-}  // namespace entrain
+}  // namespace entrain::advising

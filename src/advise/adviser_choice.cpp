@@ -11,7 +11,7 @@
 #include "entrain/error.hpp"
 #include "entrain/fact_codes.hpp"
 
-namespace entrain {
+namespace entrain::advising {
 
 /// The numbers of those of which something is known, the best first.
 std::vector<std::size_t> Adviser::ranking() const {
@@ -87,7 +87,7 @@ void Adviser::take_match_into_account(const Candidate& best) {
 }
 
 /// The best, or one that is nearly as good in short runs and better in what these do not show: with imposed steps,
-/// which all of them have in common, the defect of what is handed over for them; else what is foretold of the coupling
+/// which all of them have in common, the defect of what is handed over for them; else the forecast of the coupling
 /// where the errors that subsystems make by themselves hide it.
 std::size_t Adviser::best_of_alike(const std::vector<std::size_t>& order) const {
   const auto& best = advice_.candidates[order.front()];
@@ -156,7 +156,7 @@ void Adviser::choose_undemanding() {
   }
 }
 
-/// What grows is said, and an error as large as the signals is no recommendation.
+/// Growth is reported, and an error as large as the signals is no recommendation.
 void Adviser::doubt_the_choice() {
   bool any_stable = false;
   bool any_step = false;
@@ -191,7 +191,7 @@ void Adviser::doubt_the_choice() {
 }
 
 /// Measures of the choice, or of the best explicit config where the choice has none.
-void Adviser::look_closer() {
+void Adviser::add_measures() {
   if (advice_.operating_points == 0) {
     if (!settings_.parameters.empty()) {
       remark({FactCode::NoParameterLimits});
@@ -240,4 +240,4 @@ void Adviser::look_closer() {
   }
 }
 
-}  // namespace entrain
+}  // namespace entrain::advising

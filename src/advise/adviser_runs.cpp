@@ -1,4 +1,4 @@
-// What the adviser measures in runs of its own: where nothing is foretold, and whether what is foretold holds.
+// What the adviser measures in runs of its own: where there is no forecast, and whether a forecast holds.
 
 #include <algorithm>
 #include <cmath>
@@ -13,10 +13,10 @@
 #include "entrain/fact_codes.hpp"
 #include "verify/verification.hpp"
 
-namespace entrain {
+namespace entrain::advising {
 namespace {
 
-constexpr double kRunSurprise = 3.0;  // so many times what was foretold, and it is not believed
+constexpr double kRunSurprise = 3.0;  // a forecast exceeded by this factor is not used
 
 }  // namespace
 
@@ -24,7 +24,7 @@ constexpr double kRunSurprise = 3.0;  // so many times what was foretold, and it
 /// every output has covered a tenth of its range, but for that no more than 2000.
 Duration Adviser::time_to_probe() {
   constexpr double kSteps = 200.0;
-  constexpr double kPatience = 2000.0;  // what moves later than that would cost more than it tells
+  constexpr double kMostSteps = 2000.0;  // a longer run would cost more than it is worth
   CoupledSystem& system = *prepared_.system;
   Time event = kNever;
   try {
@@ -37,8 +37,8 @@ Duration Adviser::time_to_probe() {
   }
   has_events_ = event < advice_.stop;
   const double unit = std::max(advice_.step, longest_imposed_step());
-  const Duration lively = std::min(pilot_.lively - advice_.start, kPatience * advice_.step);
-  double steps = std::max(kSteps, lively / unit);
+  const Duration active = std::min(pilot_.active_by - advice_.start, kMostSteps * advice_.step);
+  double steps = std::max(kSteps, active / unit);
   if (event < advice_.stop) steps = std::max(steps, (event - advice_.start) / unit + kSteps);
   const Duration length = length_of(steps);
   return std::min(length, whole_run());
@@ -86,7 +86,7 @@ void Adviser::probe_those_below(double error) {
   }
 }
 
-/// Nothing is foretold of a method with steps of its own: it runs against the best of the others, at its own cost.
+/// There is no forecast for a method with steps of its own: it runs against the best of the others, at its own cost.
 void Adviser::match() {
   const auto order = ranking();
   const auto own = std::find_if(advice_.candidates.begin(), advice_.candidates.end(), [&](const Candidate& of) {
@@ -139,32 +139,32 @@ double Adviser::worst_error(const Verification& of) const {
   return worst;
 }
 
-/// A short run beside what is foretold of the same part; nullopt when it does not complete.
+/// A short run beside the forecast for the same part; nullopt when it does not complete.
 std::optional<Measured> Adviser::measured(std::size_t i) const {
   constexpr double kSteps = 256.0;
   auto description = with_config(methods_, description_, advice_.candidates[i]);
   description.stop->value = std::min(advice_.stop, advice_.start + length_of(kSteps));
   description.record = {};
-  RunPath part = *pilot_.path;
+  analysis::RunPath part = *pilot_.path;
   part.stop = description.stop->value;
-  std::erase_if(part.points, [&](const OperatingPoint& point) { return point.time >= part.stop; });
-  const auto result = verify_chosen(description, {}, extensions_);
+  std::erase_if(part.points, [&](const analysis::OperatingPoint& point) { return point.time >= part.stop; });
+  const auto result = verifying::verify_chosen(description, {}, extensions_);
   if (result.failure || !result.unrefined.empty()) return std::nullopt;  // what they have in common is not seen
-  const double foretold = forecast_of(advice_.candidates[i]).forecast(part, advice_.step)->error;
-  return Measured{i, foretold, worst_error(result)};
+  const double forecast = forecast_of(advice_.candidates[i]).forecast(part, advice_.step)->error;
+  return Measured{i, forecast, worst_error(result)};
 }
 
 /// Subsystems that integrate less exactly than a forecast assumes make it worthless; the best of it is put to the test.
 bool Adviser::forecast_holds() {
-  constexpr double kNegligible = 1e-6;  // of the range: what errs by less need not be ranked
+  constexpr double kNegligible = 1e-6;  // of the range: smaller errors need not be ranked
   const auto order = ranking();
   if (order.empty()) return false;
   try {
     const auto best = measured(order.front());
-    if (!best || best->measured <= std::max(kNegligible, kRunSurprise * best->foretold)) return true;
+    if (!best || best->measured <= std::max(kNegligible, kRunSurprise * best->forecast)) return true;
     Fact refuted{FactCode::ForecastRefuted,
                  {advice_.candidates[order.front()].title()},
-                 {{"error", best->measured}, {"forecast", best->foretold}}};
+                 {{"error", best->measured}, {"forecast", best->forecast}}};
     if (advice_.operating_points > 1) refuted.values.emplace_back("points", advice_.operating_points);
     remark(std::move(refuted));
     return false;
@@ -173,7 +173,7 @@ bool Adviser::forecast_holds() {
   }
 }
 
-/// The three best, and what was searched, in short runs beside what is foretold of the same part.
+/// The three best, and what was searched, in short runs beside the forecast for the same part.
 void Adviser::measure_the_best() {
   constexpr std::size_t kBest = 3;
   auto order = ranking();
@@ -195,4 +195,4 @@ void Adviser::measure_the_best() {
   }
 }
 
-}  // namespace entrain
+}  // namespace entrain::advising

@@ -13,7 +13,7 @@
 #include "entrain/fact_codes.hpp"
 #include "verify/verification.hpp"
 
-namespace entrain {
+namespace entrain::advising {
 namespace {
 
 /// Rms of the worst output relative to its range in the finest run; nullopt when the runs show none of them. What moves
@@ -32,7 +32,7 @@ std::optional<double> worst_of(const Verification& runs) {
 }  // namespace
 
 /// The longest step that keeps the tolerance, by powers of two around the one asked for, or of those that fit: as
-/// foretold, then in runs.
+/// forecast, then in runs.
 void Adviser::choose_step() {
   if (!advice_.choice) return;
   const auto& best = advice_.candidates[*advice_.choice];
@@ -98,9 +98,10 @@ void Adviser::choose_step_by_runs() {
           {{"longest", advice_.step, "s"}, {"step", step, "s"}, {"tolerance", settings_.tolerance}}});
 }
 
-/// A step that suits nobody tells little about the methods: they are compared where the best of them does.
+/// At a step that is too long for every method they differ little: they are compared where the best of them is
+/// accurate.
 void Adviser::choose_at_smaller_steps() {
-  if (!advice_.choice || !everything_foretold() || advice_.candidates[*advice_.choice].probed_error) return;
+  if (!advice_.choice || !all_forecast() || advice_.candidates[*advice_.choice].probed_error) return;
   constexpr int kQuarters = 5;
   const auto before = *advice_.choice;
   for (int k = 1; k <= kQuarters; ++k) {
@@ -134,12 +135,12 @@ void Adviser::choose_at_smaller_steps() {
 /// A nonlinear system does not keep to its linearizations when the step is long, and a subsystem need not integrate as
 /// exactly as a forecast assumes: runs decide. Takes the step when they let it pass. Throws Error when a part of it
 /// does not fit an imposed one.
-bool Adviser::confirm(Duration step, std::optional<double> foretold) {
+bool Adviser::confirm(Duration step, std::optional<double> forecast) {
   constexpr double kSurprise = 3.0;
   auto description = with_config(methods_, description_, advice_.candidates[*advice_.choice]);
   description.record = {};
   description.step = {step, {}};
-  const auto result = verify_chosen(description, {}, extensions_);
+  const auto result = verifying::verify_chosen(description, {}, extensions_);
   const auto measured = worst_of(result);
   const bool sound = result.doubts.empty() && std::all_of(result.outputs.begin(), result.outputs.end(),
                                                           [](const OutputVerification& of) { return of.sound(); });
@@ -148,19 +149,19 @@ bool Adviser::confirm(Duration step, std::optional<double> foretold) {
   if (!result.unrefined.empty()) {
     Fact& agreed =
         advice_.reasons.emplace_back(Fact{FactCode::StepConfirmedInPart, result.unrefined, {{"error", *measured}}});
-    if (foretold) agreed.values.emplace_back("forecast", *foretold);
+    if (forecast) agreed.values.emplace_back("forecast", *forecast);
     return true;
   }
   Fact& confirmed = advice_.reasons.emplace_back(Fact{FactCode::StepConfirmed, {}, {{"error", *measured}}});
-  if (foretold && *measured > kSurprise * *foretold) {
+  if (forecast && *measured > kSurprise * *forecast) {
     confirmed.code = FactCode::StepConfirmedAbove;
-    confirmed.values.emplace_back("forecast", *foretold);
+    confirmed.values.emplace_back("forecast", *forecast);
   }
   return true;
 }
 
 /// Methods that only the macro step keeps from running: one that every imposed step divides would do.
-void Adviser::tell_missing_step() {
+void Adviser::report_missing_step() {
   constexpr double kFewestSteps = 20.0;
   if (imposed_.empty()) return;
   auto settings = prepared_.settings;
@@ -171,8 +172,8 @@ void Adviser::tell_missing_step() {
     const bool here = std::any_of(advice_.candidates.begin(), advice_.candidates.end(), [&](const Candidate& of) {
       return of.method == there.method && of.obstacles.empty();
     });
-    const bool told = std::find(more.begin(), more.end(), there.method) != more.end();
-    if (there.obstacles.empty() && !here && !told) more.push_back(there.method);
+    const bool listed = std::find(more.begin(), more.end(), there.method) != more.end();
+    if (there.obstacles.empty() && !here && !listed) more.push_back(there.method);
   }
   if (more.empty()) return;
   advice_.missing.push_back({FactCode::CommonStepMissing,
@@ -180,4 +181,4 @@ void Adviser::tell_missing_step() {
                              {{"step", settings.step, "s"}, {"methods", fmt::format("{}", fmt::join(more, " and "))}}});
 }
 
-}  // namespace entrain
+}  // namespace entrain::advising

@@ -5,7 +5,7 @@
 
 #include "entrain/error.hpp"
 
-namespace entrain {
+namespace entrain::advising {
 
 BriefCheck::BriefCheck(const SystemDescription& description, const Extensions& extensions,
                        std::map<std::string, double> ranges)
@@ -47,4 +47,4 @@ std::optional<bool> BriefCheck::agree(const MethodConfig& plain, const MethodCon
   }
 }
 
-}  // namespace entrain
+}  // namespace entrain::advising

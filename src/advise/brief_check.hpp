@@ -7,10 +7,10 @@
 #include "advise/candidates.hpp"
 #include "advise/short_runs.hpp"
 
-namespace entrain {
+namespace entrain::advising {
 
 /// Runs over so small a part of a system's time that they cost an automatic choice next to nothing: at most a
-/// fiftieth of the calls of the run each. Too few macro steps tell nothing; then there is no answer.
+/// fiftieth of the calls of the run each. With too few macro steps there is no answer.
 class BriefCheck {
  public:
   /// `description` is resolved; it, and `extensions`, are borrowed. `ranges` as those of ShortRuns.
@@ -31,4 +31,4 @@ class BriefCheck {
   std::optional<ShortRuns> runs_;
 };
 
-}  // namespace entrain
+}  // namespace entrain::advising

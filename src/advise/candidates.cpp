@@ -11,7 +11,7 @@
 #include "methods/requirements.hpp"
 #include "numerics/eigenvalues.hpp"
 
-namespace entrain {
+namespace entrain::advising {
 namespace {
 
 /// Inputs above what a subsystem takes are approximated by it: the mean of a line through the past is nearer to what
@@ -24,8 +24,8 @@ int highest_degree(const CoupledSystem& system, int most) {
   return std::min(degree, most);
 }
 
-/// Held inputs have no slope: who differentiates one is told zero, and a smaller step does not mend that. Implicit
-/// methods hold them at the start and behind a jump: what is told wrongly there jumps again, at every step.
+/// Held inputs have no slope: a subsystem that differentiates one reads zero, and a smaller step does not fix that.
+/// Implicit methods hold them at the start and behind a jump: a wrong value there jumps again, at every step.
 std::vector<Fact> wrong_with_held_inputs(CoupledSystem& system) {
   std::vector<Fact> reasons;
   for (std::size_t s = 0; s < system.size(); ++s) {
@@ -38,12 +38,12 @@ std::vector<Fact> wrong_with_held_inputs(CoupledSystem& system) {
 
 bool fits(const std::vector<Duration>& imposed, Duration step) {
   return std::all_of(imposed.begin(), imposed.end(),
-                     [&](Duration of) { return whole_ratio(of, step) || whole_ratio(step, of); });
+                     [&](Duration of) { return method::whole_ratio(of, step) || method::whole_ratio(step, of); });
 }
 
 }  // namespace
 
-std::vector<Candidate> candidates_for(const MethodRegistry& methods, CoupledSystem& system,
+std::vector<Candidate> candidates_for(const method::MethodRegistry& methods, CoupledSystem& system,
                                       const RunSettings& settings) {
   std::vector<const Capabilities*> capabilities;
   for (std::size_t s = 0; s < system.size(); ++s) capabilities.push_back(&system.capabilities(SubsystemId{s}));
@@ -52,7 +52,7 @@ std::vector<Candidate> candidates_for(const MethodRegistry& methods, CoupledSyst
     if (!traits.recommended) continue;
     Candidate candidate;
     candidate.method = traits.name;
-    for (auto& unmet : unmet_requirements(*make(), system.graph(), capabilities, settings)) {
+    for (auto& unmet : method::unmet_requirements(*make(), system.graph(), capabilities, settings)) {
       candidate.obstacles.push_back(std::move(unmet.fact));
     }
     const bool can_run = candidate.obstacles.empty();
@@ -88,37 +88,37 @@ std::vector<std::size_t> found_sequence(const CoupledSystem& system) {
   return sequence;
 }
 
-bool ConfigForecast::can_forecast(const RunPath& path) const {
+bool ConfigForecast::can_forecast(const analysis::RunPath& path) const {
   const auto& network = path.points.front().network;
-  if (linear_step_.hermite) return entrain::can_forecast(network, kMaxInputDegree);
-  return has_stages() && entrain::can_forecast(network, config_.degree.value_or(0));
+  if (linear_step_.hermite) return entrain::analysis::can_forecast(network, kMaxInputDegree);
+  return has_stages() && entrain::analysis::can_forecast(network, config_.degree.value_or(0));
 }
 
-std::optional<Forecast> ConfigForecast::forecast(const RunPath& path, Duration step) const {
+std::optional<analysis::Forecast> ConfigForecast::forecast(const analysis::RunPath& path, Duration step) const {
   if (!can_forecast(path)) return std::nullopt;
-  if (linear_step_.hermite) return forecast_implicit(path, step, *linear_step_.hermite);
-  return forecast_explicit(path, stages(path.points.front().network, step));
+  if (linear_step_.hermite) return analysis::forecast_implicit(path, step, *linear_step_.hermite);
+  return analysis::forecast_explicit(path, stages(path.points.front().network, step));
 }
 
 double ConfigForecast::radius(const LinearNetwork& network, Duration step) const {
-  if (linear_step_.hermite) return implicit_radius(network, step, *linear_step_.hermite);
-  if (has_stages()) return explicit_radius(network, stages(network, step));
-  return spectral_radius(linear_step_.matrix(config_, network, step));
+  if (linear_step_.hermite) return analysis::implicit_radius(network, step, *linear_step_.hermite);
+  if (has_stages()) return analysis::explicit_radius(network, stages(network, step));
+  return numerics::spectral_radius(linear_step_.matrix(config_, network, step));
 }
 
-std::optional<Forecast> ConfigForecast::stability(const RunPath& path, Duration step) const {
+std::optional<analysis::Forecast> ConfigForecast::stability(const analysis::RunPath& path, Duration step) const {
   if (!linear_step_.known() || (linear_step_.hermite && !can_forecast(path))) return std::nullopt;
-  Forecast result;
+  analysis::Forecast result;
   result.steps = (path.stop - path.points.front().time) / step;
   for (const auto& point : path.points) {
     const double here = radius(point.network, step);
     // What does not grow need not be compared with the motion itself.
-    result.take_point(here, here > 1.0 ? own_growth(point.network, step) : 1.0);
+    result.take_point(here, here > 1.0 ? analysis::own_growth(point.network, step) : 1.0);
   }
   return result;
 }
 
-SystemDescription with_config(const MethodRegistry& methods, SystemDescription description,
+SystemDescription with_config(const method::MethodRegistry& methods, SystemDescription description,
                               const MethodConfig& config) {
   const auto& knobs = methods.traits(config.method).knobs;
   description.method = {config.method, {}};
@@ -161,4 +161,4 @@ Duration nearest_fitting(const std::vector<Duration>& imposed, Duration step) {
   return best;
 }
 
-}  // namespace entrain
+}  // namespace entrain::advising

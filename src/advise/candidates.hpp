@@ -7,13 +7,13 @@
 #include "entrain/method.hpp"
 #include "methods/registry.hpp"
 
-namespace entrain {
+namespace entrain::advising {
 
 /// Every method that can be recommended, in every degree worth considering, with what hinders it.
-std::vector<Candidate> candidates_for(const MethodRegistry& methods, CoupledSystem& system,
+std::vector<Candidate> candidates_for(const method::MethodRegistry& methods, CoupledSystem& system,
                                       const RunSettings& settings);
 
-/// Why one method is as good as another: nothing that could err is passed on. Nullopt where it matters.
+/// Why one method is as good as another: no value with an error is passed on. Nullopt where it matters.
 std::optional<Fact> nothing_to_couple(const SystemDescription& description, const Graph& graph);
 
 /// Whether no subsystem depends, directly or through others, on its own outputs.
@@ -26,7 +26,8 @@ std::vector<std::size_t> found_sequence(const CoupledSystem& system);
 class ConfigForecast {
  public:
   /// `found`: the calling sequence where the configuration names none.
-  ConfigForecast(const MethodRegistry& methods, const MethodConfig& config, const std::vector<std::size_t>& found)
+  ConfigForecast(const method::MethodRegistry& methods, const MethodConfig& config,
+                 const std::vector<std::size_t>& found)
       : config_(config), linear_step_(methods.traits(config.method).linear_step), found_(found) {}
 
   /// As stages of steps under extrapolated inputs; only where `has_stages`.
@@ -35,11 +36,11 @@ class ConfigForecast {
   }
   bool has_stages() const { return static_cast<bool>(linear_step_.stages); }
   /// Whether the error can be forecast: the method has a linear step, and its matrices are not too large.
-  bool can_forecast(const RunPath& path) const;
+  bool can_forecast(const analysis::RunPath& path) const;
   /// The error and the stability over a run; nullopt when they cannot be forecast.
-  std::optional<Forecast> forecast(const RunPath& path, Duration step) const;
+  std::optional<analysis::Forecast> forecast(const analysis::RunPath& path, Duration step) const;
   /// The stability alone; `error` stays empty of meaning. For networks of any size where the method has stages.
-  std::optional<Forecast> stability(const RunPath& path, Duration step) const;
+  std::optional<analysis::Forecast> stability(const analysis::RunPath& path, Duration step) const;
 
  private:
   double radius(const LinearNetwork& network, Duration step) const;
@@ -50,12 +51,13 @@ class ConfigForecast {
 };
 
 /// The description with the method, the degree, the sequence and the gains of a configuration in place of its own.
-SystemDescription with_config(const MethodRegistry& methods, SystemDescription description, const MethodConfig& config);
+SystemDescription with_config(const method::MethodRegistry& methods, SystemDescription description,
+                              const MethodConfig& config);
 
 /// The steps from `low` to `high` that fit the imposed ones: each divides the macro step or is a multiple of it.
-/// Ascending; up to 64 steps in one either way. Without imposed steps there is nothing to fit.
+/// Ascending; up to 64 steps in one, in both directions. Without imposed steps there is nothing to fit.
 std::vector<Duration> fitting_steps(const std::vector<Duration>& imposed, Duration low, Duration high);
 /// The one of them that is nearest to `step` by ratio; without imposed steps, `step` itself.
 Duration nearest_fitting(const std::vector<Duration>& imposed, Duration step);
 
-}  // namespace entrain
+}  // namespace entrain::advising

@@ -5,7 +5,7 @@
 
 #include <map>
 
-namespace entrain {
+namespace entrain::advising {
 namespace {
 
 std::string capability_text(const std::string& source, const Capabilities& can) {
@@ -34,12 +34,12 @@ std::vector<std::string> capability_lines(const CoupledSystem& system, const std
   }
   std::vector<std::string> lines;
   for (const auto& [text, names] : groups) {
-    const auto who = names.size() <= kNamed
-                         ? fmt::format("{}", fmt::join(names, ", "))
-                         : fmt::format("{} .. {}, {} subsystems", names.front(), names.back(), names.size());
-    lines.push_back(fmt::format("{} {}", who, text));
+    const auto subjects = names.size() <= kNamed
+                              ? fmt::format("{}", fmt::join(names, ", "))
+                              : fmt::format("{} .. {}, {} subsystems", names.front(), names.back(), names.size());
+    lines.push_back(fmt::format("{} {}", subjects, text));
   }
   return lines;
 }
 
-}  // namespace entrain
+}  // namespace entrain::advising

@@ -10,7 +10,7 @@
 
 #include "advise/brief_check.hpp"
 #include "advise/candidates.hpp"
-#include "advise/insight.hpp"
+#include "advise/linearized_run.hpp"
 #include "advise/method_kinds.hpp"
 #include "advise/pilot.hpp"
 #include "coupling/trial_kind.hpp"
@@ -20,7 +20,7 @@
 #include "methods/registry.hpp"
 #include "session/prepare.hpp"
 
-namespace entrain {
+namespace entrain::advising {
 namespace {
 
 struct Chosen {
@@ -34,7 +34,7 @@ bool eligible(const Candidate& candidate) {
 
 /// What may be chosen, and the registry it comes from.
 struct Choices {
-  const MethodRegistry& methods;
+  const method::MethodRegistry& methods;
   std::vector<Candidate> candidates;
 
   const MethodTraits& traits(const Candidate& of) const { return methods.traits(of.method); }
@@ -56,7 +56,8 @@ struct Choices {
 };
 
 /// A forecast; nullopt where there is none, be it that the coupling equations are singular at just this step.
-std::optional<Forecast> foretold(const Candidate& candidate, const LinearizedRun& linearized, Duration step) {
+std::optional<analysis::Forecast> forecast_at(const Candidate& candidate, const LinearizedRun& linearized,
+                                              Duration step) {
   try {
     const auto forecast = linearized.of(candidate).forecast(linearized.path, step);
     return forecast && std::isfinite(forecast->error) ? forecast : std::nullopt;
@@ -66,17 +67,17 @@ std::optional<Forecast> foretold(const Candidate& candidate, const LinearizedRun
 }
 
 /// Of a choice with a large forecast error: how large, and whether a smaller step corrects it.
-void add_outlook(Fact& reason, const Candidate& candidate, const Forecast& here, const LinearizedRun& linearized,
-                 const std::vector<Duration>& imposed) {
+void add_outlook(Fact& reason, const Candidate& candidate, const analysis::Forecast& here,
+                 const LinearizedRun& linearized, const std::vector<Duration>& imposed) {
   constexpr double kLarge = 0.1;
   constexpr int kMostHalvings = 10;
-  const auto does = [&](const Forecast& forecast) { return forecast.harmless() && forecast.error <= kLarge; };
+  const auto does = [&](const analysis::Forecast& forecast) { return forecast.harmless() && forecast.error <= kLarge; };
   if (does(here)) return;
   reason.values.emplace_back(here.harmless() ? "large" : "grows", 1);
   Duration step = linearized.step;
   for (int k = 1; k <= kMostHalvings; ++k) {
     step = nearest_fitting(imposed, std::ldexp(linearized.step, -k));
-    const auto finer = foretold(candidate, linearized, step);
+    const auto finer = forecast_at(candidate, linearized, step);
     if (!finer || !does(*finer)) continue;
     reason.values.insert(reason.values.end(), {{"better_step", step, "s"}, {"better_error", finer->error}});
     return;
@@ -94,18 +95,18 @@ void add_check(Fact& reason, const Candidate& candidate, const LinearizedRun& li
     if (linearized.path.points.size() > 1) reason.values.emplace_back("nonlinear", 1);
     return;
   }
-  RunPath part = linearized.path;
+  analysis::RunPath part = linearized.path;
   part.stop = part.points.front().time + check.length();
-  std::erase_if(part.points, [&](const OperatingPoint& point) { return point.time >= part.stop; });
+  std::erase_if(part.points, [&](const analysis::OperatingPoint& point) { return point.time >= part.stop; });
   const auto forecast =
-      foretold(candidate, {linearized.methods, part, linearized.found, linearized.step}, linearized.step);
+      forecast_at(candidate, {linearized.methods, part, linearized.found, linearized.step}, linearized.step);
   if (!forecast || *measured <= std::max(kNegligible, kSurprise * forecast->error)) return;
   reason.values.insert(
       reason.values.end(),
       {{"measured", *measured}, {"measured_over", check.length(), "s"}, {"measured_forecast", forecast->error}});
 }
 
-/// By the errors foretold, each at the step that costs as much as the others.
+/// By the forecast errors, each at the step that costs as much as the others.
 std::optional<Chosen> by_forecast(const Choices& choices, const LinearizedRun& linearized, Duration seen,
                                   const BriefCheck& check) {
   std::vector<Duration> imposed;
@@ -113,12 +114,12 @@ std::optional<Chosen> by_forecast(const Choices& choices, const LinearizedRun& l
     if (subsystem.capabilities.imposed_step) imposed.push_back(*subsystem.capabilities.imposed_step);
   }
   const Candidate* best = nullptr;
-  std::optional<Forecast> best_here;
+  std::optional<analysis::Forecast> best_here;
   std::pair least{true, std::numeric_limits<double>::infinity()};  // what grows comes last
   for (const auto& candidate : choices.candidates) {
-    const auto here = eligible(candidate) ? foretold(candidate, linearized, linearized.step) : std::nullopt;
+    const auto here = eligible(candidate) ? forecast_at(candidate, linearized, linearized.step) : std::nullopt;
     if (!here) continue;
-    const auto equal_cost = foretold(
+    const auto equal_cost = forecast_at(
         candidate, linearized, nearest_fitting(imposed, linearized.step * choices.traits(candidate).calls_per_step));
     if (!equal_cost) continue;
     const std::pair merit{!here->harmless(), equal_cost->error};
@@ -140,7 +141,7 @@ std::optional<Chosen> by_forecast(const Choices& choices, const LinearizedRun& l
 std::optional<Fact> against_iterations(CoupledSystem& system) {
   for (std::size_t s = 0; s < system.size(); ++s) {
     const auto& can = system.capabilities(SubsystemId{s});
-    if (natural_trial_kind(can) == TrialKind::Rollback) continue;
+    if (coupling::natural_trial_kind(can) == coupling::TrialKind::Rollback) continue;
     const auto& name = system.graph().name(SubsystemId{s});
     const Equations* equations = system.facets(SubsystemId{s}).equations;
     if (can.imposed_step || (equations != nullptr && equations->event_indicator_count() > 0)) {
@@ -168,7 +169,7 @@ Chosen by_rules(const Choices& choices, CoupledSystem& system, const Fact& why_n
   }
   if (linear != nullptr) {
     std::vector<Fact> reasons{why_no_forecast};
-    // One obstacle may be in the way of both.
+    // One obstacle may concern both.
     const bool same = !against->text("why").empty() && against->text("why") == why_no_forecast.text("why");
     if (!same) reasons.push_back(*against);
     reasons.push_back({FactCode::InputsContinuedLinearly});
@@ -177,9 +178,9 @@ Chosen by_rules(const Choices& choices, CoupledSystem& system, const Fact& why_n
   return {*choices.find(is_asynchronous), {choices.obstacle(FactCode::NoOtherMethod, is_plain)}};
 }
 
-Chosen choose(const SystemDescription& description, Prepared& look, const Extensions& extensions) {
+Chosen choose(const SystemDescription& description, session::Prepared& look, const Extensions& extensions) {
   CoupledSystem& system = *look.system;
-  const MethodRegistry methods(extensions);
+  const method::MethodRegistry methods(extensions);
   const Choices choices{methods, candidates_for(methods, system, look.settings)};
   const auto* plain = choices.find(is_plain);
   if (const auto why = nothing_to_couple(description, system.graph()); why && plain != nullptr) return {*plain, {*why}};
@@ -209,7 +210,7 @@ Chosen choose(const SystemDescription& description, Prepared& look, const Extens
     return {*estimating, {pilot.driven.front(), {FactCode::LinearizationUsed}}};
   }
   if (!pilot.rates_known) return rules({FactCode::RatesUnknown});
-  pilot.path->ranges = ranges_along(*pilot.path);
+  pilot.path->ranges = analysis::ranges_along(*pilot.path);
   const auto sequence = found_sequence(system);
   std::map<std::string, double> ranges;
   for (std::size_t y = 0; y < pilot.path->ranges.size(); ++y) {
@@ -224,27 +225,28 @@ Chosen choose(const SystemDescription& description, Prepared& look, const Extens
 }  // namespace
 
 SystemDescription to_look_at(SystemDescription description) {
-  if (description.method.value == kAuto) description.method.value = built_in_methods().undemanding().name;
+  if (description.method.value == method::kAuto)
+    description.method.value = method::built_in_methods().undemanding().name;
   return description;
 }
 
 MethodChoice choose_method(const SystemDescription& written, const Extensions& extensions) {
-  if (written.method.value != kAuto) return {written, std::nullopt, {}};
+  if (written.method.value != method::kAuto) return {written, std::nullopt, {}};
   MethodChoice choice{to_look_at(written), std::nullopt, {}};
   std::vector<Problem> problems;
-  Prepared look = prepare(choice.description, 1, extensions, problems);
+  session::Prepared look = session::prepare(choice.description, 1, extensions, problems);
   if (!look.system) return choice;
   Chosen chosen;
   try {
     chosen = choose(resolved(choice.description, extensions), look, extensions);
-  } catch (const Error& error) {  // an initialisation or a loop that fails: the run will say so, with all its means
+  } catch (const Error& error) {  // an initialisation or a loop that fails: the run will report it, with all details
     choice.note = {FactCode::MethodNotChosen, {choice.description.method.value}, {{"why", error.what()}}};
     return choice;
   }
   const auto& candidate = chosen.candidate;
   const auto options = choice.description.method_options.find(candidate.method);
   const bool has_options = options != choice.description.method_options.end() && !options->second.empty();
-  choice.description = with_config(MethodRegistry(extensions), std::move(choice.description), candidate);
+  choice.description = with_config(method::MethodRegistry(extensions), std::move(choice.description), candidate);
   std::vector<std::string_view> codes;
   std::vector<std::string> subjects{candidate.title()};
   for (const Fact& reason : chosen.reasons) {
@@ -259,4 +261,4 @@ MethodChoice choose_method(const SystemDescription& written, const Extensions& e
   return choice;
 }
 
-}  // namespace entrain
+}  // namespace entrain::advising

@@ -7,7 +7,7 @@
 #include "entrain/simulation.hpp"
 #include "methods/registry.hpp"
 
-namespace entrain {
+namespace entrain::advising {
 
 /// A system whose method is still to be chosen, with one in its place that needs nothing: to look at it.
 SystemDescription to_look_at(SystemDescription description);
@@ -23,4 +23,4 @@ struct MethodChoice {
 /// deterministic. Problems of the system are left to `prepare`.
 MethodChoice choose_method(const SystemDescription& description, const Extensions& extensions);
 
-}  // namespace entrain
+}  // namespace entrain::advising

@@ -2,9 +2,9 @@
 
 #include "entrain/method_traits.hpp"
 
-namespace entrain {
+namespace entrain::advising {
 
-// The kinds of methods that rules of a choice speak of, by their traits.
+// The kinds of methods that the rules of a choice use, by their traits.
 using MethodKind = bool (*)(const MethodTraits&);
 
 /// All subsystems at once, with inputs from the past.
@@ -28,4 +28,4 @@ inline bool is_asynchronous(const MethodTraits& of) {
   return of.family == MethodFamily::Asynchronous;
 }
 
-}  // namespace entrain
+}  // namespace entrain::advising

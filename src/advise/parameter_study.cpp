@@ -16,7 +16,7 @@
 #include "entrain/error.hpp"
 #include "entrain/fact_codes.hpp"
 
-namespace entrain {
+namespace entrain::advising {
 namespace {
 
 // Each value means to make and to linearize the system once more.
@@ -26,14 +26,15 @@ constexpr int kMostValues = 1000;
 }  // namespace
 
 ParameterStudy::ParameterStudy(const SystemDescription& description, const Extensions& extensions,
-                               const Prepared& prepared, const std::vector<ParameterQuestion>& questions)
+                               const session::Prepared& prepared, const std::vector<ParameterQuestion>& questions)
     : description_(description), extensions_(extensions), methods_(extensions) {
   std::vector<Problem> problems;
   for (const auto& question : questions) add(question, prepared, problems);
   if (!problems.empty()) throw Error(std::move(problems));
 }
 
-void ParameterStudy::add(const ParameterQuestion& question, const Prepared& prepared, std::vector<Problem>& problems) {
+void ParameterStudy::add(const ParameterQuestion& question, const session::Prepared& prepared,
+                         std::vector<Problem>& problems) {
   std::vector<std::string> known;
   const SourcePosition where{"--parameter", 0, 0};
   for (std::size_t s = 0; s < prepared.system->size(); ++s) {
@@ -71,7 +72,7 @@ std::vector<double> ParameterStudy::values() const {
   return result;
 }
 
-std::optional<RunPath> ParameterStudy::path_with(const std::vector<double>& values) const {
+std::optional<analysis::RunPath> ParameterStudy::path_with(const std::vector<double>& values) const {
   auto description = to_look_at(description_);
   description.method.value = methods_.undemanding().name;
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -80,12 +81,12 @@ std::optional<RunPath> ParameterStudy::path_with(const std::vector<double>& valu
   }
   try {
     std::vector<Problem> problems;
-    const auto prepared = prepare(description, 1, extensions_, problems);
+    const auto prepared = session::prepare(description, 1, extensions_, problems);
     if (!prepared.system) return std::nullopt;
     prepared.system->engine().initialize(prepared.settings.start, prepared.settings.stop);
-    auto linear = linearized(*prepared.system);
+    auto linear = analysis::linearized(*prepared.system);
     if (!linear.network) return std::nullopt;
-    RunPath path;
+    analysis::RunPath path;
     path.points.push_back({prepared.settings.start, std::move(*linear.network), {}});
     return path;
   } catch (const Error&) {  // a value that the model refuses, a loop that has no solution then
@@ -93,17 +94,17 @@ std::optional<RunPath> ParameterStudy::path_with(const std::vector<double>& valu
   }
 }
 
-StabilityAt ParameterStudy::stability(const MethodConfig& config, const std::vector<std::size_t>& found, Duration step,
-                                      const std::vector<double>& values) const {
+analysis::StabilityAt ParameterStudy::stability(const MethodConfig& config, const std::vector<std::size_t>& found,
+                                                Duration step, const std::vector<double>& values) const {
   constexpr double kUnstable = 2.0;
   const auto path = path_with(values);
   if (!path) return {kUnstable};
   try {
-    const double phase = SpectralContent(path->points.front().network).phase_in(step);
-    const auto foretold = ConfigForecast(methods_, config, found).stability(*path, step);
-    if (!foretold) return {kUnstable, phase};
-    const double radius = foretold->radius;
-    return {foretold->stable() ? std::min(radius, std::nextafter(1.0, 0.0)) : std::max(radius, 1.0), phase};
+    const double phase = analysis::SpectralContent(path->points.front().network).phase_in(step);
+    const auto forecast = ConfigForecast(methods_, config, found).stability(*path, step);
+    if (!forecast) return {kUnstable, phase};
+    const double radius = forecast->radius;
+    return {forecast->stable() ? std::min(radius, std::nextafter(1.0, 0.0)) : std::max(radius, 1.0), phase};
   } catch (const Error&) {  // a loop without solution at just this value
     return {kUnstable};
   }
@@ -114,7 +115,7 @@ std::vector<ParameterLimits> ParameterStudy::limits(const MethodConfig& config, 
   std::vector<ParameterLimits> result;
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
     const auto& of = parameters_[i];
-    auto found_ranges = stable_ranges({of.low, of.high, kValues, kMostValues}, [&](double value) {
+    auto found_ranges = analysis::stable_ranges({of.low, of.high, kValues, kMostValues}, [&](double value) {
       auto changed = values();
       changed[i] = value;
       return stability(config, found, step, changed);
@@ -135,7 +136,7 @@ std::optional<double> ParameterStudy::joint_factor(const MethodConfig& config, c
   int combinations = 1;
   for (std::size_t i = 0; i < parameters_.size(); ++i) combinations *= 3;
   for (int combination = 1; combination < combinations; ++combination) {
-    smallest = first_limit({1.0, smallest, kValues, kMostValues}, [&](double factor) {
+    smallest = analysis::first_limit({1.0, smallest, kValues, kMostValues}, [&](double factor) {
       auto changed = values();
       int rest = combination;
       for (double& value : changed) {
@@ -153,7 +154,7 @@ HeatMap ParameterStudy::heat(const MethodConfig& config, const std::vector<std::
   constexpr double kNoRadius = std::numeric_limits<double>::quiet_NaN();
   const auto axis = [&](const Parameter& of) {
     HeatMap::Axis result{description_.subsystems[of.subsystem].name + "." + of.variable, {}};
-    for (int k = 0; k < kPoints; ++k) result.values.push_back(SearchRange{of.low, of.high, kPoints}.at(k));
+    for (int k = 0; k < kPoints; ++k) result.values.push_back(analysis::SearchRange{of.low, of.high, kPoints}.at(k));
     return result;
   };
   HeatMap map{config.title(), axis(parameters_[0]), axis(parameters_[1]), {}};
@@ -171,4 +172,4 @@ HeatMap ParameterStudy::heat(const MethodConfig& config, const std::vector<std::
   return map;
 }
 
-}  // namespace entrain
+}  // namespace entrain::advising

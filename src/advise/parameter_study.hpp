@@ -9,14 +9,14 @@
 #include "methods/registry.hpp"
 #include "session/prepare.hpp"
 
-namespace entrain {
+namespace entrain::advising {
 
 /// What changes of parameters do to the stability of a coupling. Linear, at the start of the run.
 class ParameterStudy {
  public:
   /// `prepared` is the system as it is. Throws Error naming every parameter that is not there or is no real number, and
   /// every range that holds no value.
-  ParameterStudy(const SystemDescription& description, const Extensions& extensions, const Prepared& prepared,
+  ParameterStudy(const SystemDescription& description, const Extensions& extensions, const session::Prepared& prepared,
                  const std::vector<ParameterQuestion>& questions);
 
   /// Each by itself.
@@ -37,17 +37,17 @@ class ParameterStudy {
     double value;
     double low, high;
   };
-  void add(const ParameterQuestion& question, const Prepared& prepared, std::vector<Problem>& problems);
+  void add(const ParameterQuestion& question, const session::Prepared& prepared, std::vector<Problem>& problems);
   /// Around the start, with these values of the parameters; nullopt when the system cannot be made so.
-  std::optional<RunPath> path_with(const std::vector<double>& values) const;
+  std::optional<analysis::RunPath> path_with(const std::vector<double>& values) const;
   std::vector<double> values() const;
-  StabilityAt stability(const MethodConfig& config, const std::vector<std::size_t>& found, Duration step,
-                        const std::vector<double>& values) const;
+  analysis::StabilityAt stability(const MethodConfig& config, const std::vector<std::size_t>& found, Duration step,
+                                  const std::vector<double>& values) const;
 
   const SystemDescription& description_;
   const Extensions& extensions_;
-  MethodRegistry methods_;
+  method::MethodRegistry methods_;
   std::vector<Parameter> parameters_;
 };
 
-}  // namespace entrain
+}  // namespace entrain::advising

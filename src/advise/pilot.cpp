@@ -8,7 +8,7 @@
 #include "coupling/engine.hpp"
 #include "entrain/fact_codes.hpp"
 
-namespace entrain {
+namespace entrain::advising {
 namespace {
 
 bool alike(const Matrix& a, const Matrix& b) {
@@ -50,7 +50,7 @@ void add_product(const Matrix& matrix, std::span<const double> factor, std::size
 
 constexpr double kSame = 1e-3;  // inputs and outputs of a step agree no better in every method
 
-/// Who takes less than cubics is left with inputs that differ from those told by up to `unsure`.
+/// A subsystem that takes less than cubics has inputs that differ from those given by up to `unsure`.
 void add_doubt(const Matrix& matrix, std::span<const double> unsure, std::size_t first, Remainder& to) {
   for (std::size_t i = 0; i < matrix.rows; ++i) {
     for (std::size_t j = 0; j < matrix.cols; ++j) to.sizes[first + i] += std::abs(matrix(i, j)) * unsure[j] / kSame;
@@ -75,9 +75,9 @@ class PilotRun {
     for (std::size_t y = 0; y < moved_.size(); ++y) moved_[y].begin(system.outputs()[y]);
   }
 
-  /// False when somebody cannot tell.
+  /// False when a subsystem provides no linearization.
   bool take_point(Time t) {
-    auto linear = linearized(system_);
+    auto linear = analysis::linearized(system_);
     if (!linear.network) {
       if (pilot_.obstacles.empty()) pilot_.obstacles = std::move(linear.obstacles);
       return false;
@@ -123,7 +123,7 @@ class PilotRun {
   }
   Pilot take(Time stop, bool linear) {
     take_ranges();
-    pilot_.lively = lively();
+    pilot_.active_by = active_by();
     if (!linear) return std::move(pilot_);
     path_.stop = stop;
     path_.ranges = pilot_.ranges;
@@ -141,7 +141,7 @@ class PilotRun {
 
  private:
   void take_ranges() {
-    UnitSizes sizes;
+    base::UnitSizes sizes;
     std::vector<std::string> units;
     for (std::size_t s = 0; s < system_.size(); ++s) {
       for (const auto& output : system_.variables(SubsystemId{s}).outputs) units.push_back(output.unit);
@@ -196,7 +196,7 @@ class PilotRun {
       before_[s] = LinearPart{linear, std::move(here)};
     }
   }
-  Time lively() const {
+  Time active_by() const {
     constexpr double kMoved = 0.1;
     for (const auto& [time, moved] : extents_) {
       bool all = true;
@@ -224,9 +224,9 @@ class PilotRun {
   bool finite_ = true;
   std::vector<Extents> extents_;
   Pilot pilot_;
-  RunPath path_;
+  analysis::RunPath path_;
   bool rates_known_ = true;
-  std::vector<SignalRange> moved_;  // by output
+  std::vector<base::SignalRange> moved_;  // by output
 };
 
 }  // namespace
@@ -265,4 +265,4 @@ Pilot run_pilot(CoupledSystem& system, Method& method, const RunSettings& run, c
   return pilot.take(run.stop, linear);
 }
 
-}  // namespace entrain
+}  // namespace entrain::advising

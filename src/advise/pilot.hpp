@@ -8,17 +8,17 @@
 #include "entrain/coupled_system.hpp"
 #include "entrain/method.hpp"
 
-namespace entrain {
+namespace entrain::advising {
 
-/// What a first run tells: operating points for a forecast, or why there are none.
+/// The result of a first run: operating points for a forecast, or why there are none.
 struct Pilot {
-  std::optional<RunPath> path;
-  bool rates_known = false;     ///< else the path tells of stability, not of errors
+  std::optional<analysis::RunPath> path;
+  bool rates_known = false;     ///< else the path serves for stability, not for errors
   std::vector<double> ranges;   ///< of every output, as in RunPath, and by unit no less than matters
-  Time lively = 0.0;            ///< by then every output has covered a tenth of its range
+  Time active_by = 0.0;         ///< by then every output has covered a tenth of its range
   std::vector<Fact> obstacles;  ///< to a linearization, naming the subsystems
   std::vector<Fact> driven;     ///< subsystems that depend on time or have events: no errors are forecast
-  std::vector<Fact> remarks;    ///< a pilot run that failed on the way, ...
+  std::vector<Fact> remarks;    ///< a pilot run that failed before its end, ...
   bool failed = false;          ///< it did not reach the end, or not with numbers
 };
 
@@ -30,4 +30,4 @@ struct PilotSettings {
 /// Initialises the system and lets the method take it through the first part of its run. Both are used up by it.
 Pilot run_pilot(CoupledSystem& system, Method& method, const RunSettings& run, const PilotSettings& settings);
 
-}  // namespace entrain
+}  // namespace entrain::advising

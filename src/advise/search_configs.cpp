@@ -15,7 +15,7 @@
 #include "entrain/error.hpp"
 #include "entrain/fact_codes.hpp"
 
-namespace entrain {
+namespace entrain::advising {
 namespace {
 
 constexpr double kLargestGain = 0.95;  // at 1 an input never forgets its start
@@ -48,14 +48,14 @@ std::vector<std::size_t> gained_inputs(const LinearNetwork& network, const std::
 }
 
 /// The sequence is named where it is not the one that the method finds by itself.
-MethodConfig config_of(const MethodRegistry& methods, const CouplingChoice& choice, const LinearNetwork& network,
-                       const std::vector<std::size_t>& found) {
+MethodConfig config_of(const method::MethodRegistry& methods, const CouplingChoice& choice,
+                       const LinearNetwork& network, const std::vector<std::size_t>& found) {
   MethodConfig config;
   config.degree = choice.degree;
   config.method = methods.first(is_plain).name;
   if (choice.stages.size() > 1) {
     config.method = methods.first([](const MethodTraits& of) { return is_sequential(of) && of.recommended; }).name;
-    if (choice.stages != sequential_choice(found, 0, choice.step).stages) {
+    if (choice.stages != method::sequential_choice(found, 0, choice.step).stages) {
       for (const auto& stage : choice.stages) config.sequence.push_back(network.subsystems[stage.front()].name);
     }
   }
@@ -86,7 +86,7 @@ class ConfigSearch {
   ConfigSearch(const LinearizedRun& linearized, const AdviceSettings& settings, int highest_degree,
                Duration longest_step)
       : methods_(linearized.methods), settings_(settings), highest_degree_(highest_degree), found_(linearized.found) {
-    // The worst of a few points along the way; more cost more than they tell.
+    // The worst of a few points along the run; more would cost more than they are worth.
     constexpr std::size_t kMostPoints = 4;
     const auto& points = linearized.path.points;
     const std::size_t stride = (points.size() + kMostPoints - 1) / kMostPoints;
@@ -98,22 +98,22 @@ class ConfigSearch {
     evolution_.gained = gained_;
     evolution_.threads = settings.threads;
     evolution_.population = kPopulation;
-    while (highest_degree_ > 0 && size() > kLargestDense) --highest_degree_;
+    while (highest_degree_ > 0 && size() > analysis::kLargestDense) --highest_degree_;
     evolution_.highest_degree = highest_degree_;
     if (highest_degree_ < highest_degree)
       leave_out(fmt::format("degrees above {}", highest_degree_), {{"degrees_above", highest_degree_}});
   }
 
   Front run() {
-    if (size() > kLargestDense) {
+    if (size() > analysis::kLargestDense) {
       leave_out("everything", {{"everything", 1}});
       return {{}, 0, std::nullopt, 0, left_out()};
     }
     auto found = grid_is_small() ? by_grid() : by_evolution();
     // What grows is no compromise, unless everything does: then by how much may still matter.
-    const auto grows = [](const FoundChoice& of) { return !(of.quality.radius < 1.0); };
+    const auto grows = [](const analysis::FoundChoice& of) { return !(of.quality.radius < 1.0); };
     if (!std::all_of(found.begin(), found.end(), grows)) std::erase_if(found, grows);
-    Front front{{}, found.empty() ? 0 : knee_of(found), how_, judged_, left_out()};
+    Front front{{}, found.empty() ? 0 : analysis::knee_of(found), how_, judged_, left_out()};
     for (const auto& [choice, quality] : found) {
       front.points.push_back({config_of(methods_, choice, networks_.front(), found_), choice.step, quality});
     }
@@ -121,7 +121,7 @@ class ConfigSearch {
   }
 
  private:
-  std::size_t size() const { return vector_size(networks_.front(), highest_degree_); }
+  std::size_t size() const { return analysis::vector_size(networks_.front(), highest_degree_); }
   void leave_out(std::string what, std::vector<FactValue> numbers) {
     left_out_.push_back(std::move(what));
     left_out_numbers_.insert(left_out_numbers_.end(), numbers.begin(), numbers.end());
@@ -139,7 +139,7 @@ class ConfigSearch {
   std::vector<Duration> steps() const {
     std::vector<Duration> result;
     result.reserve(static_cast<std::size_t>(grid_steps_));
-    const SearchRange range{evolution_.shortest_step, evolution_.longest_step, grid_steps_};
+    const analysis::SearchRange range{evolution_.shortest_step, evolution_.longest_step, grid_steps_};
     for (int k = 0; k < grid_steps_; ++k) result.push_back(range.at(k));
     return result;
   }
@@ -147,8 +147,8 @@ class ConfigSearch {
   void add_grid(const std::vector<std::size_t>* sequence, double gain, std::vector<CouplingChoice>& choices) const {
     for (int degree = 0; degree <= highest_degree_; ++degree) {
       for (const Duration step : steps()) {
-        auto choice = sequence != nullptr ? sequential_choice(*sequence, degree, step)
-                                          : parallel_choice(found_.size(), degree, step);
+        auto choice = sequence != nullptr ? method::sequential_choice(*sequence, degree, step)
+                                          : method::parallel_choice(found_.size(), degree, step);
         if (gain > 0.0) {
           choice.gains.assign(networks_.front().input_count(), 0.0);
           choice.gains[gained_.front()] = gain;
@@ -157,9 +157,10 @@ class ConfigSearch {
       }
     }
   }
-  std::vector<FoundChoice> sorted(std::vector<FoundChoice> front) const {
-    std::stable_sort(front.begin(), front.end(),
-                     [](const FoundChoice& a, const FoundChoice& b) { return a.choice.step < b.choice.step; });
+  std::vector<analysis::FoundChoice> sorted(std::vector<analysis::FoundChoice> front) const {
+    std::stable_sort(front.begin(), front.end(), [](const analysis::FoundChoice& a, const analysis::FoundChoice& b) {
+      return a.choice.step < b.choice.step;
+    });
     return front;
   }
   /// A coarser grid where the whole is too much: fewer steps, then fewer gains.
@@ -183,7 +184,7 @@ class ConfigSearch {
                 {{"gains", grid_gains_}, {"gains_of", kGridGains}});
     }
   }
-  std::vector<FoundChoice> by_grid() {
+  std::vector<analysis::FoundChoice> by_grid() {
     std::vector<std::size_t> sequence(found_.size());
     std::iota(sequence.begin(), sequence.end(), std::size_t{0});
     std::size_t sequences = 1;
@@ -200,7 +201,7 @@ class ConfigSearch {
     judged_ = choices.size();
     how_ = Fact{FactCode::SearchedByGrid, {}, {{"steps", grid_steps_}, {"judged", judged_}}};
     if (!gained_.empty()) how_->values.emplace_back("gains", grid_gains_);
-    return sorted(front_of(choices, evaluate_all(networks_, choices, settings_.threads)));
+    return sorted(analysis::front_of(choices, analysis::evaluate_all(networks_, choices, settings_.threads)));
   }
   /// Half of what is affordable for the plain methods, the rest for generations.
   void shorten() {
@@ -223,7 +224,7 @@ class ConfigSearch {
                 {{"generations", evolution_.generations}, {"generations_of", kGenerations}});
     }
   }
-  std::vector<FoundChoice> by_evolution() {
+  std::vector<analysis::FoundChoice> by_evolution() {
     shorten();
     std::vector<CouplingChoice> seeds;
     add_grid(nullptr, 0.0, seeds);
@@ -231,7 +232,7 @@ class ConfigSearch {
     if (evolution_.generations == 0) {
       judged_ = seeds.size();
       how_ = Fact{FactCode::SearchedPlainly, {}, {{"steps", grid_steps_}, {"judged", judged_}}};
-      return sorted(front_of(seeds, evaluate_all(networks_, seeds, settings_.threads)));
+      return sorted(analysis::front_of(seeds, analysis::evaluate_all(networks_, seeds, settings_.threads)));
     }
     judged_ = seeds.size() + std::size_t{kPopulation} * (evolution_.generations + 1);
     how_ = Fact{FactCode::SearchedByEvolution,
@@ -240,16 +241,16 @@ class ConfigSearch {
                  {"generations", evolution_.generations},
                  {"population", kPopulation},
                  {"judged", judged_}}};
-    return sorted(evolve_choices(networks_, evolution_, seeds));
+    return sorted(analysis::evolve_choices(networks_, evolution_, seeds));
   }
 
-  const MethodRegistry& methods_;
+  const method::MethodRegistry& methods_;
   const AdviceSettings& settings_;
   int highest_degree_;
   const std::vector<std::size_t>& found_;
   std::vector<LinearNetwork> networks_;
   std::vector<std::size_t> gained_;
-  EvolutionSettings evolution_;
+  analysis::EvolutionSettings evolution_;
   int grid_steps_ = kGridSteps;
   int grid_gains_ = 1;
   std::optional<Fact> how_;
@@ -265,4 +266,4 @@ Front search_configs(const LinearizedRun& linearized, const AdviceSettings& sett
   return ConfigSearch(linearized, settings, highest_degree, longest_step).run();
 }
 
-}  // namespace entrain
+}  // namespace entrain::advising

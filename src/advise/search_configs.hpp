@@ -1,8 +1,8 @@
 #pragma once
 
-#include "advise/insight.hpp"
+#include "advise/linearized_run.hpp"
 
-namespace entrain {
+namespace entrain::advising {
 
 /// The Pareto front of radius, consistency and step over sequence, gains, degree and step: a grid where at most one
 /// gain and few sequences are to be tried, NSGA-II elsewhere. The worst of the operating points counts. The larger the
@@ -11,4 +11,4 @@ namespace entrain {
 Front search_configs(const LinearizedRun& linearized, const AdviceSettings& settings, int highest_degree,
                      Duration longest_step);
 
-}  // namespace entrain
+}  // namespace entrain::advising

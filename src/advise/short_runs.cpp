@@ -10,7 +10,7 @@
 #include "entrain/recording.hpp"
 #include "session/session.hpp"
 
-namespace entrain {
+namespace entrain::advising {
 namespace {
 
 std::string subsystem_of(const std::string& variable) {
@@ -42,16 +42,16 @@ ShortRuns::ShortRuns(const SystemDescription& description, const Extensions& ext
       ranges_(std::move(ranges)),
       imposing_(std::move(imposing)) {
   for (const auto& connection : description_.connections) fed_.insert(subsystem_of(connection.input));
-  // Where nobody else is told anything, what the runs have in common is all there is to compare.
+  // Where no other subsystem has connected inputs, only what the runs have in common can be compared.
   if (std::includes(imposing_.begin(), imposing_.end(), fed_.begin(), fed_.end())) imposing_.clear();
 }
 
 ShortRuns::Recorded ShortRuns::run(const MethodConfig& config, Duration step) const {
-  auto description = with_config(MethodRegistry(extensions_), description_, config);
+  auto description = with_config(method::MethodRegistry(extensions_), description_, config);
   description.step = {step, {}};
   description.stop->value = description.start.value + length_;
   description.record = {};
-  Session session(std::move(description), {}, extensions_);
+  session::Session session(std::move(description), {}, extensions_);
   MemoryRecorder recorder;
   session.observe(recorder);
   Recorded result{{}, session.run()};
@@ -104,7 +104,8 @@ double ShortRuns::distance(const Recorded& from) const {
     const auto owner = subsystem_of(exact.name);
     if (!fed_.contains(owner) || imposing_.contains(owner)) continue;  // no coupling makes it err, or it is not known
     const auto& ours = from.outputs[y];
-    const auto apart = difference({ours.times, ours.values}, {exact.times, exact.values}, 0.0, Between::Cubics);
+    const auto apart =
+        comparing::difference({ours.times, ours.values}, {exact.times, exact.values}, 0.0, comparing::Between::Cubics);
     if (!apart) return std::numeric_limits<double>::infinity();
     const auto range = ranges_.find(exact.name);
     const auto relative =
@@ -115,4 +116,4 @@ double ShortRuns::distance(const Recorded& from) const {
   return worst;
 }
 
-}  // namespace entrain
+}  // namespace entrain::advising

@@ -9,14 +9,14 @@
 #include "entrain/advice.hpp"
 #include "entrain/simulation.hpp"
 
-namespace entrain {
+namespace entrain::advising {
 
-/// Real runs over the first part of a system's time: they tell what no matrix foretells.
+/// Real runs over the first part of a system's time: they measure what no matrix can forecast.
 class ShortRuns {
  public:
   /// `description` is resolved; it, and `extensions`, are borrowed. Runs end `length` after the start, or at the stop.
   /// `ranges` of outputs over the whole run, by name: errors are relative to them; else to what the short run shows.
-  /// `imposing`: subsystems with steps that no run refines, so that no reference tells the error of their outputs.
+  /// `imposing`: subsystems with steps that no run refines, so that no reference shows the error of their outputs.
   ShortRuns(const SystemDescription& description, const Extensions& extensions, Duration length,
             std::map<std::string, double> ranges = {}, std::set<std::string> imposing = {});
 
@@ -39,10 +39,10 @@ class ShortRuns {
     double error = 0.0;  ///< rms over time of the worst output, relative to its range
     double calls = 0.0;  ///< as Cost::calls
     /// How far the inputs of `imposing` subsystems are from their sources, at worst, relative to the range: part of
-    /// what a reference does not tell.
+    /// what a reference does not show.
     double defect = 0.0;
   };
-  /// Against the reference; nullopt when the run did not complete or told no number.
+  /// Against the reference; nullopt when the run did not complete or gave no number.
   std::optional<Outcome> error(const MethodConfig& config, Duration step) const;
 
  private:
@@ -55,7 +55,7 @@ class ShortRuns {
   Duration length_;
   std::map<std::string, double> ranges_;
   std::set<std::string> imposing_;
-  std::set<std::string> fed_;  // subsystems that are told something
+  std::set<std::string> fed_;  // subsystems with connected inputs
   struct Output {
     std::string name;
     std::vector<Time> times;
@@ -65,4 +65,4 @@ class ShortRuns {
   double doubt_ = 0.0;
 };
 
-}  // namespace entrain
+}  // namespace entrain::advising

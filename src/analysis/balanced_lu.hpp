@@ -6,7 +6,7 @@
 
 #include "numerics/dense.hpp"
 
-namespace entrain {
+namespace entrain::analysis {
 
 /// Equations I - K, as couplings have them: whether they have one solution is judged in units that make the entries
 /// alike, because a spring of 1e9 N/m beside a displacement in m is no loop without a solution.
@@ -50,4 +50,4 @@ class BalancedLu {
   Eigen::FullPivLU<Eigen::MatrixXd> balanced_;
 };
 
-}  // namespace entrain
+}  // namespace entrain::analysis

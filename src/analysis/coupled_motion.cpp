@@ -1,17 +1,16 @@
 #include "analysis/coupled_motion.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <map>
 
 #include "analysis/measures.hpp"
 #include "entrain/error.hpp"
+#include "entrain/fact_codes.hpp"
 #include "numerics/eigenvalues.hpp"
 #include "numerics/sparse_lu.hpp"
 
-namespace entrain {
+namespace entrain::analysis {
 namespace {
 
 /// Throws when I - D L is singular: the loop is followed by columns, in the order that SparseLu asks for.
@@ -38,21 +37,19 @@ void check_loops(const LinearNetwork& network) {
     }
     first.push_back(static_cast<int>(rows.size()));
   }
-  SparseLu lu(std::move(first), std::move(rows));
+  numerics::SparseLu lu(std::move(first), std::move(rows));
   if (lu.factor(values)) return;
   throw Error(
-      ErrorCode::LoopNotSolved,
-      fmt::format("I - D L is singular: the algebraic loop through {} has no unique solution",
-                  network.outputs[lu.singular_column()]),
+      ErrorCode::LoopNotSolved, {FactCode::LoopSingular, {network.outputs[lu.singular_column()]}},
       {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Cut the loop by a state, or change a gain in it"});
 }
 
 }  // namespace
 
-SchurComplement coupled_motion(const LinearNetwork& network) {
+numerics::SchurComplement coupled_motion(const LinearNetwork& network) {
   check_loops(network);
   const std::size_t states = network.state_count();
-  SchurComplement motion{.size = states, .all = states + network.outputs.size(), .entries = {}};
+  numerics::SchurComplement motion{.size = states, .all = states + network.outputs.size(), .entries = {}};
   // dx = A x + B L y, 0 = C x + (D L - I) y
   const auto add = [&](std::size_t row, std::size_t column, double value) {
     if (value != 0.0) motion.entries.push_back({row, column, value});
@@ -81,20 +78,20 @@ SchurComplement coupled_motion(const LinearNetwork& network) {
 }
 
 double fastest_rate(const LinearNetwork& network) {
-  if (network.state_count() > kLargestDense) return mean_growth(coupled_motion(network));
-  return spectral_radius(exact_coupling(network).dynamics);
+  if (network.state_count() > kLargestDense) return numerics::mean_growth(coupled_motion(network));
+  return numerics::spectral_radius(exact_coupling(network).dynamics);
 }
 
 double own_growth(const LinearNetwork& network, Duration step) {
   if (network.state_count() > kLargestDense) {
-    const SchurComplement motion = coupled_motion(network);
-    return std::exp(step * spectral_abscissa(motion, mean_growth(motion)));
+    const numerics::SchurComplement motion = coupled_motion(network);
+    return std::exp(step * numerics::spectral_abscissa(motion, numerics::mean_growth(motion)));
   }
   double largest = 0.0;
-  for (const auto& value : eigenvalues(exact_coupling(network).dynamics)) {
+  for (const auto& value : numerics::eigenvalues(exact_coupling(network).dynamics)) {
     largest = std::max(largest, std::exp(value.real() * step));
   }
   return largest;
 }
 
-}  // namespace entrain
+}  // namespace entrain::analysis

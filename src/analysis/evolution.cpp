@@ -10,7 +10,7 @@
 
 #include "analysis/search.hpp"
 
-namespace entrain {
+namespace entrain::analysis {
 namespace {
 
 /// What a vector of numbers means: a key per subsystem (called in ascending order of the keys), a gain per input that
@@ -43,7 +43,8 @@ class Decoder {
     std::vector<std::size_t> sequence(subsystems_);
     std::iota(sequence.begin(), sequence.end(), std::size_t{0});
     std::stable_sort(sequence.begin(), sequence.end(), [&](std::size_t a, std::size_t b) { return x[a] < x[b]; });
-    auto result = sequential_choice(sequence, static_cast<int>(std::lround(x.back())), std::pow(10.0, x[x.size() - 2]));
+    auto result =
+        method::sequential_choice(sequence, static_cast<int>(std::lround(x.back())), std::pow(10.0, x[x.size() - 2]));
     result.gains.assign(inputs_, 0.0);
     // To a hundredth: more digits are of no use, and similar choices become equal.
     for (std::size_t i = 0; i < gained_.size(); ++i)
@@ -129,4 +130,4 @@ std::vector<FoundChoice> evolve_choices(OperatingNetworks networks, const Evolut
   return front_of(choices, rater.qualities(choices));
 }
 
-}  // namespace entrain
+}  // namespace entrain::analysis

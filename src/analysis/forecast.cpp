@@ -9,7 +9,7 @@
 #include "analysis/passed_on.hpp"
 #include "numerics/eigenvalues.hpp"
 
-namespace entrain {
+namespace entrain::analysis {
 namespace {
 
 using Eigen::Index;
@@ -41,10 +41,10 @@ std::vector<Index> rows_without_drift(const LinearNetwork& network, std::size_t 
   std::vector<Index> rows;
   Index next = 0;
   for (const auto& subsystem : network.subsystems) {
-    for (std::size_t i = 0; i < subsystem.matrices.A.rows; ++i) rows.push_back(next + index(i));
-    next += 2 * index(subsystem.matrices.A.rows);
+    for (std::size_t i = 0; i < subsystem.matrices.A.rows; ++i) rows.push_back(next + numerics::index(i));
+    next += 2 * numerics::index(subsystem.matrices.A.rows);
   }
-  for (; next < index(drifting_size); ++next) rows.push_back(next);
+  for (; next < numerics::index(drifting_size); ++next) rows.push_back(next);
   return rows;
 }
 
@@ -52,13 +52,13 @@ std::vector<Index> rows_without_drift(const LinearNetwork& network, std::size_t 
 class ExactMotion {
  public:
   ExactMotion(const LinearNetwork& network, Duration step)
-      : coupling_(exact_coupling(with_drift(network))), one_step_(exponential(coupling_.dynamics, step)) {
-    const Index states = index(network.state_count());
+      : coupling_(exact_coupling(with_drift(network))), one_step_(numerics::exponential(coupling_.dynamics, step)) {
+    const Index states = numerics::index(network.state_count());
     MatrixXd start = MatrixXd::Zero(2 * states, states);
     Index row = 0;
     Index column = 0;
     for (const auto& subsystem : network.subsystems) {
-      const Index own = index(subsystem.matrices.A.rows);
+      const Index own = numerics::index(subsystem.matrices.A.rows);
       start.block(row + own, column, own, own).setIdentity();
       row += 2 * own;
       column += own;
@@ -66,11 +66,13 @@ class ExactMotion {
     states_.push_back(std::move(start));
   }
   const MatrixXd& states(std::size_t step) {
-    while (states_.size() <= step) states_.emplace_back(view(one_step_) * states_.back());
+    while (states_.size() <= step) states_.emplace_back(numerics::view(one_step_) * states_.back());
     return states_[step];
   }
-  MatrixXd outputs(std::size_t step) { return view(coupling_.outputs) * states(step); }
-  MatrixXd output_slopes(std::size_t step) { return view(coupling_.outputs) * view(coupling_.dynamics) * states(step); }
+  MatrixXd outputs(std::size_t step) { return numerics::view(coupling_.outputs) * states(step); }
+  MatrixXd output_slopes(std::size_t step) {
+    return numerics::view(coupling_.outputs) * numerics::view(coupling_.dynamics) * states(step);
+  }
 
  private:
   ExactCoupling coupling_;
@@ -91,16 +93,18 @@ struct ErrorStep {
 MatrixXd exact_vector(const StepProgram& program, ExactMotion& motion, double at, const std::vector<double>& ages) {
   const auto step = static_cast<std::size_t>(std::lround(at));
   const MatrixXd& states = motion.states(step);
-  MatrixXd z = MatrixXd::Zero(index(program.size()), states.cols());
+  MatrixXd z = MatrixXd::Zero(numerics::index(program.size()), states.cols());
   z.topRows(states.rows()) = states;
-  z.middleRows(index(program.outputs_at()), index(program.network().outputs.size())) = motion.outputs(step);
+  z.middleRows(numerics::index(program.outputs_at()), numerics::index(program.network().outputs.size())) =
+      motion.outputs(step);
   std::size_t sample = 0;
   for (const auto& subsystem : program.network().subsystems) {
     for (const auto& input : subsystem.inputs) {
       for (std::size_t m = 0; m < program.samples_per_input(); ++m, ++sample) {
         if (std::isnan(ages[sample])) continue;
         const auto when = static_cast<std::size_t>(std::lround(at + ages[sample]));
-        z.row(index(program.samples_at() + sample)) = input.factor * motion.outputs(when).row(index(input.source));
+        z.row(numerics::index(program.samples_at() + sample)) =
+            input.factor * motion.outputs(when).row(numerics::index(input.source));
       }
     }
   }
@@ -132,13 +136,14 @@ class ExplicitErrors {
     const bool steady = first == StepProgram::kSteadyState;
     const double base = steady ? oldest(program.ages_before()) : static_cast<double>(first);
     const auto cycle = static_cast<double>(program.cycle());
-    RowMajor z = exact_vector(drifting, motion_, base, drifting.ages_before());
+    numerics::RowMajor z = exact_vector(drifting, motion_, base, drifting.ages_before());
     std::vector<double> scratch;
     drifting.apply({z.data(), static_cast<std::size_t>(z.size())}, static_cast<std::size_t>(z.cols()), scratch);
     const MatrixXd missed = z - exact_vector(drifting, motion_, base + cycle, drifting.ages_after());
-    ErrorStep result{view(step_matrix(program)), missed(rows_without_drift(network_, drifting.size()), Eigen::all),
-                     MatrixXd::Zero(index(network_.outputs.size()), index(program.size())), cycle, base};
-    result.outputs.middleCols(index(program.outputs_at()), result.outputs.rows()).setIdentity();
+    ErrorStep result{
+        numerics::view(step_matrix(program)), missed(rows_without_drift(network_, drifting.size()), Eigen::all),
+        MatrixXd::Zero(numerics::index(network_.outputs.size()), numerics::index(program.size())), cycle, base};
+    result.outputs.middleCols(numerics::index(program.outputs_at()), result.outputs.rows()).setIdentity();
     return result;
   }
 
@@ -164,30 +169,30 @@ ErrorStep implicit_errors(const LinearNetwork& network, Duration step, StepEnd f
   const LinearNetwork drifting = with_drift(network);
   ExactMotion motion(network, step);
   const MatrixXd missed =
-      view(hermite_step_matrix(drifting, step, from, start)) * exact_hermite_vector(drifting, motion, 0) -
+      numerics::view(hermite_step_matrix(drifting, step, from, start)) * exact_hermite_vector(drifting, motion, 0) -
       exact_hermite_vector(drifting, motion, 1);
   ErrorStep result;
-  result.map = view(hermite_step_matrix(network, step, from, start));
+  result.map = numerics::view(hermite_step_matrix(network, step, from, start));
   result.missed = missed(rows_without_drift(network, static_cast<std::size_t>(missed.rows())), Eigen::all);
-  result.outputs = MatrixXd::Zero(index(network.outputs.size()), result.map.cols());
+  result.outputs = MatrixXd::Zero(numerics::index(network.outputs.size()), result.map.cols());
   Index x = 0;
   Index y = 0;
-  Index u = index(network.state_count());
+  Index u = numerics::index(network.state_count());
   for (const auto& subsystem : network.subsystems) {
     const auto& m = subsystem.matrices;
-    result.outputs.block(y, x, index(m.C.rows), index(m.C.cols)) = view(m.C);
-    result.outputs.block(y, u, index(m.D.rows), index(m.D.cols)) = view(m.D);
-    x += index(m.A.rows);
-    y += index(m.C.rows);
-    u += index(m.B.cols);
+    result.outputs.block(y, x, numerics::index(m.C.rows), numerics::index(m.C.cols)) = numerics::view(m.C);
+    result.outputs.block(y, u, numerics::index(m.D.rows), numerics::index(m.D.cols)) = numerics::view(m.D);
+    x += numerics::index(m.A.rows);
+    y += numerics::index(m.C.rows);
+    u += numerics::index(m.B.cols);
   }
   // What is connected is known as it is passed on.
-  u = index(network.state_count());
+  u = numerics::index(network.state_count());
   for (const auto& subsystem : network.subsystems) {
     for (const auto& input : subsystem.inputs) {
       if (input.factor != 0.0) {
-        result.outputs.row(index(input.source)).setZero();
-        result.outputs(index(input.source), u) = 1.0 / input.factor;
+        result.outputs.row(numerics::index(input.source)).setZero();
+        result.outputs(numerics::index(input.source), u) = 1.0 / input.factor;
       }
       ++u;
     }
@@ -205,13 +210,14 @@ ErrorStep first_implicit_errors(const LinearNetwork& network, Duration step, Ste
   ErrorStep result = implicit_errors(network, kFirstPiece * step, from, StepStart::NoSlopes);
   for (double piece = kFirstPiece; piece < 1.0; piece *= 2.0) {
     const ErrorStep next = implicit_errors(network, piece * step, from, StepStart::Slopes);
-    result.missed = next.map * result.missed + next.missed * view(exponential(dynamics, piece * step));
+    result.missed =
+        next.map * result.missed + next.missed * numerics::view(numerics::exponential(dynamics, piece * step));
     result.map = next.map * result.map;
   }
   return result;
 }
 
-/// The error on its way through the run, sampled often enough for a mean.
+/// The error in the course of the run, sampled often enough for a mean.
 class ErrorRun {
  public:
   ErrorRun(const RunPath& path, Duration step) : path_(path), step_(step), squares_(path.ranges.size(), 0.0) {}
@@ -271,7 +277,8 @@ class ErrorRun {
   }
   void sample(const ErrorStep& by, double steps) {
     const VectorXd outputs = by.outputs * error_;
-    for (std::size_t y = 0; y < squares_.size(); ++y) squares_[y] += steps * outputs[index(y)] * outputs[index(y)];
+    for (std::size_t y = 0; y < squares_.size(); ++y)
+      squares_[y] += steps * outputs[numerics::index(y)] * outputs[numerics::index(y)];
     weight_ += steps;
   }
 
@@ -284,11 +291,11 @@ class ErrorRun {
 };
 
 VectorXd vector_of(const std::vector<double>& values) {
-  return Eigen::Map<const VectorXd>(values.data(), index(values.size()));
+  return Eigen::Map<const VectorXd>(values.data(), numerics::index(values.size()));
 }
 
 void note_radius(const LinearNetwork& network, const ErrorStep& steady, Duration step, Forecast& forecast) {
-  const double radius = std::pow(spectral_radius(to_matrix(steady.map)), 1.0 / steady.macro_steps);
+  const double radius = std::pow(numerics::spectral_radius(numerics::to_matrix(steady.map)), 1.0 / steady.macro_steps);
   // What does not grow need not be compared with the motion itself.
   forecast.take_point(radius, radius > 1.0 ? own_growth(network, step) : 1.0);
 }
@@ -301,7 +308,7 @@ Time end_of(const RunPath& path, std::size_t point) {
 
 std::vector<double> ranges_along(const RunPath& path) {
   constexpr std::size_t kSamples = 64;
-  VectorXd at = VectorXd::Zero(index(path.ranges.size()));
+  VectorXd at = VectorXd::Zero(numerics::index(path.ranges.size()));
   VectorXd low = at;
   VectorXd high = at;
   for (std::size_t p = 0; p < path.points.size(); ++p) {
@@ -316,7 +323,7 @@ std::vector<double> ranges_along(const RunPath& path) {
   }
   std::vector<double> ranges = path.ranges;
   for (std::size_t y = 0; y < ranges.size(); ++y) {
-    const double width = high[index(y)] - low[index(y)];
+    const double width = high[numerics::index(y)] - low[numerics::index(y)];
     if (std::isfinite(width)) ranges[y] = std::max(ranges[y], width);
   }
   return ranges;
@@ -359,9 +366,10 @@ Forecast forecast_explicit(const RunPath& path, const CouplingChoice& choice) {
       for (; static_cast<double>(first) < steady.base; first += cycle) run.single(errors.at(first));
       // The rates of the steady steps are those some steps back.
       const double ahead = static_cast<double>(first) - steady.base;
-      run.begin(view(exponential(dynamics, ahead * choice.step)) * vector_of(at.rates));
+      run.begin(numerics::view(numerics::exponential(dynamics, ahead * choice.step)) * vector_of(at.rates));
     }
-    run.go(steady, view(exponential(dynamics, steady.macro_steps * choice.step)), end_of(path, point));
+    run.go(steady, numerics::view(numerics::exponential(dynamics, steady.macro_steps * choice.step)),
+           end_of(path, point));
     note_radius(at.network, steady, choice.step, forecast);
   }
   run.finish(forecast);
@@ -374,14 +382,14 @@ Forecast forecast_implicit(const RunPath& path, Duration step, StepEnd from) {
   for (std::size_t point = 0; point < path.points.size(); ++point) {
     const auto& at = path.points[point];
     const ErrorStep steady = implicit_errors(at.network, step, from, StepStart::Slopes);
-    const Matrix one_step = exponential(exact_coupling(at.network).dynamics, step);
+    const Matrix one_step = numerics::exponential(exact_coupling(at.network).dynamics, step);
     const VectorXd rates = vector_of(at.rates);
     run.begin(rates);
     if (point == 0 && path.stop - at.time >= step * (1.0 - 1e-9)) {
       run.single(first_implicit_errors(at.network, step, from));
-      run.begin(view(one_step) * rates);
+      run.begin(numerics::view(one_step) * rates);
     }
-    run.go(steady, view(one_step), end_of(path, point));
+    run.go(steady, numerics::view(one_step), end_of(path, point));
     note_radius(at.network, steady, step, forecast);
   }
   run.finish(forecast);
@@ -394,7 +402,7 @@ double explicit_radius(const LinearNetwork& network, const CouplingChoice& choic
 }
 
 double implicit_radius(const LinearNetwork& network, Duration step, StepEnd from) {
-  return spectral_radius(hermite_step_matrix(network, step, from));
+  return numerics::spectral_radius(hermite_step_matrix(network, step, from));
 }
 
-}  // namespace entrain
+}  // namespace entrain::analysis

@@ -5,9 +5,9 @@
 #include "analysis/hermite_step.hpp"
 #include "analysis/step_program.hpp"
 
-namespace entrain {
+namespace entrain::analysis {
 
-/// A system on its way: linear around `time`, where its states change by `rates` (dx/dt).
+/// A system within its run: linear around `time`, where its states change by `rates` (dx/dt).
 struct OperatingPoint {
   Time time = 0.0;
   LinearNetwork network;
@@ -56,4 +56,4 @@ Forecast forecast_implicit(const RunPath& path, Duration step, StepEnd from);
 double explicit_radius(const LinearNetwork& network, const CouplingChoice& choice);
 double implicit_radius(const LinearNetwork& network, Duration step, StepEnd from);
 
-}  // namespace entrain
+}  // namespace entrain::analysis

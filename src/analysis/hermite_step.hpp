@@ -4,7 +4,7 @@
 #include "entrain/method_traits.hpp"
 #include "entrain/subsystem.hpp"
 
-namespace entrain {
+namespace entrain::analysis {
 
 /// What is known where a step begins.
 enum class StepStart {
@@ -20,4 +20,4 @@ enum class StepStart {
 Matrix hermite_step_matrix(const LinearNetwork& network, Duration step, StepEnd from,
                            StepStart start = StepStart::Slopes);
 
-}  // namespace entrain
+}  // namespace entrain::analysis

@@ -1,12 +1,10 @@
 #include "analysis/linear_network.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include "analysis/balanced_lu.hpp"
 #include "entrain/error.hpp"
+#include "entrain/fact_codes.hpp"
 
-namespace entrain {
+namespace entrain::analysis {
 namespace {
 
 using Eigen::Index;
@@ -21,16 +19,19 @@ Error singular_loop(const LinearNetwork& network, const BalancedLu& lu) {
       names.push_back(network.outputs[static_cast<std::size_t>(y)]);
     }
   }
-  return {
-      ErrorCode::LoopNotSolved,
-      fmt::format("I - D L is singular: the algebraic loop through {} has no unique solution", fmt::join(names, ", ")),
-      {.subsystem = {},
-       .variable = {},
-       .time = {},
-       .remedy = "Cut the loop by a state, or change a gain in it: no coupling method can solve it"}};
+  return {ErrorCode::LoopNotSolved,
+          {FactCode::LoopSingular, std::move(names)},
+          {.subsystem = {},
+           .variable = {},
+           .time = {},
+           .remedy = "Cut the loop by a state, or change a gain in it: no coupling method can solve it"}};
 }
 
 }  // namespace
+
+}  // namespace entrain::analysis
+
+namespace entrain {
 
 std::size_t LinearNetwork::state_count() const {
   std::size_t count = 0;
@@ -44,22 +45,27 @@ std::size_t LinearNetwork::input_count() const {
   return count;
 }
 
+}  // namespace entrain
+
+namespace entrain::analysis {
+
 ExactCoupling exact_coupling(const LinearNetwork& network) {
-  const Index states = index(network.state_count());
-  const Index outputs = index(network.outputs.size());
+  const Index states = numerics::index(network.state_count());
+  const Index outputs = numerics::index(network.outputs.size());
   MatrixXd loop = MatrixXd::Identity(outputs, outputs);  // I - D L
   MatrixXd c = MatrixXd::Zero(outputs, states);
   Index x = 0;
   Index y = 0;
   for (const auto& subsystem : network.subsystems) {
     const auto& m = subsystem.matrices;
-    c.block(y, x, index(m.C.rows), index(m.C.cols)) = view(m.C);
+    c.block(y, x, numerics::index(m.C.rows), numerics::index(m.C.cols)) = numerics::view(m.C);
     for (std::size_t i = 0; i < subsystem.inputs.size(); ++i) {
       const auto& input = subsystem.inputs[i];
-      loop.block(y, index(input.source), index(m.D.rows), 1) -= input.factor * view(m.D).col(index(i));
+      loop.block(y, numerics::index(input.source), numerics::index(m.D.rows), 1) -=
+          input.factor * numerics::view(m.D).col(numerics::index(i));
     }
-    x += index(m.A.rows);
-    y += index(m.C.rows);
+    x += numerics::index(m.A.rows);
+    y += numerics::index(m.C.rows);
   }
   const BalancedLu lu(loop);
   if (!lu.invertible()) throw singular_loop(network, lu);
@@ -68,15 +74,15 @@ ExactCoupling exact_coupling(const LinearNetwork& network) {
   x = 0;
   for (const auto& subsystem : network.subsystems) {
     const auto& m = subsystem.matrices;
-    dynamics.block(x, x, index(m.A.rows), index(m.A.rows)) += view(m.A);
+    dynamics.block(x, x, numerics::index(m.A.rows), numerics::index(m.A.rows)) += numerics::view(m.A);
     for (std::size_t i = 0; i < subsystem.inputs.size(); ++i) {
       const auto& input = subsystem.inputs[i];
-      dynamics.middleRows(x, index(m.A.rows)) +=
-          input.factor * view(m.B).col(index(i)) * all_outputs.row(index(input.source));
+      dynamics.middleRows(x, numerics::index(m.A.rows)) +=
+          input.factor * numerics::view(m.B).col(numerics::index(i)) * all_outputs.row(numerics::index(input.source));
     }
-    x += index(m.A.rows);
+    x += numerics::index(m.A.rows);
   }
-  return {to_matrix(all_outputs), to_matrix(dynamics)};
+  return {numerics::to_matrix(all_outputs), numerics::to_matrix(dynamics)};
 }
 
-}  // namespace entrain
+}  // namespace entrain::analysis

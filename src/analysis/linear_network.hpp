@@ -2,7 +2,7 @@
 
 #include "entrain/linear_network.hpp"
 
-namespace entrain {
+namespace entrain::analysis {
 
 /// The network without any coupling error: y = outputs x, dx/dt = dynamics x, equation (16) of paper 003.
 struct ExactCoupling {
@@ -13,4 +13,4 @@ struct ExactCoupling {
 /// Throws Error{LoopNotSolved} naming the outputs when I - D L is singular.
 ExactCoupling exact_coupling(const LinearNetwork& network);
 
-}  // namespace entrain
+}  // namespace entrain::analysis

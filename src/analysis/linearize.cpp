@@ -5,7 +5,7 @@
 
 #include "entrain/fact_codes.hpp"
 
-namespace entrain {
+namespace entrain::analysis {
 namespace {
 
 bool finite(const Matrix& matrix) {
@@ -77,4 +77,4 @@ LinearizedSystem linearized(CoupledSystem& system) {
   return result;
 }
 
-}  // namespace entrain
+}  // namespace entrain::analysis

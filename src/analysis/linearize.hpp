@@ -7,7 +7,7 @@
 #include "analysis/linear_network.hpp"
 #include "entrain/coupled_system.hpp"
 
-namespace entrain {
+namespace entrain::analysis {
 
 /// A coupled system as a linear network, at the point it has reached; or why there is none.
 struct LinearizedSystem {
@@ -16,4 +16,4 @@ struct LinearizedSystem {
 };
 LinearizedSystem linearized(CoupledSystem& system);
 
-}  // namespace entrain
+}  // namespace entrain::analysis

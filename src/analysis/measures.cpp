@@ -6,7 +6,7 @@
 #include "analysis/passed_on.hpp"
 #include "numerics/eigenvalues.hpp"
 
-namespace entrain {
+namespace entrain::analysis {
 namespace {
 
 using Eigen::Index;
@@ -41,23 +41,23 @@ Matrix exact_start(const StepProgram& program, const ExactCoupling& exact) {
   const auto& ages = program.ages_before();
   double oldest = 0.0;
   for (const double age : ages) oldest = std::min(oldest, age);
-  const Matrix one_step = exponential(exact.dynamics, program.choice().step);
-  const Index states = index(program.outputs_at());
-  RowMajor x = RowMajor::Identity(states, states);
-  RowMajor z = RowMajor::Zero(index(program.size()), states);
+  const Matrix one_step = numerics::exponential(exact.dynamics, program.choice().step);
+  const Index states = numerics::index(program.outputs_at());
+  numerics::RowMajor x = numerics::RowMajor::Identity(states, states);
+  numerics::RowMajor z = numerics::RowMajor::Zero(numerics::index(program.size()), states);
   for (double at = oldest;; ++at) {
-    const RowMajor outputs = view(exact.outputs) * x;
-    const RowMajor passed = passed_on(program.network(), outputs);
+    const numerics::RowMajor outputs = numerics::view(exact.outputs) * x;
+    const numerics::RowMajor passed = passed_on(program.network(), outputs);
     for (std::size_t w = 0; w < ages.size(); ++w) {
       if (ages[w] != at) continue;
-      z.row(index(program.samples_at() + w)) = passed.row(index(w / program.samples_per_input()));
+      z.row(numerics::index(program.samples_at() + w)) = passed.row(numerics::index(w / program.samples_per_input()));
     }
     if (at == 0.0) {
       z.topRows(states) = x;
       z.middleRows(states, outputs.rows()) = outputs;
-      return to_matrix(z);
+      return numerics::to_matrix(z);
     }
-    x = (view(one_step) * x).eval();
+    x = (numerics::view(one_step) * x).eval();
   }
 }
 
@@ -79,9 +79,9 @@ Matrix step_matrix(const StepProgram& program) {
 double step_radius(const StepProgram& program) {
   double radius = 0.0;
   if (program.size() <= kLargestDense) {
-    radius = spectral_radius(step_matrix(program));
+    radius = numerics::spectral_radius(step_matrix(program));
   } else {
-    radius = spectral_radius(program.sparse());
+    radius = numerics::spectral_radius(program.sparse());
   }
   return program.cycle() == 1 ? radius : std::pow(radius, 1.0 / static_cast<double>(program.cycle()));
 }
@@ -93,8 +93,9 @@ double relative_consistency(const StepProgram& program, const ExactCoupling& exa
   program.apply(z.values, z.cols, scratch);
   Matrix ends(program.network().input_count(), z.cols);
   program.input_ends(z.values, z.cols, ends.values);
-  const auto outputs = view(z).middleRows(index(program.outputs_at()), index(program.network().outputs.size()));
-  return (view(ends) - passed_on(program.network(), outputs)).norm();
+  const auto outputs = numerics::view(z).middleRows(numerics::index(program.outputs_at()),
+                                                    numerics::index(program.network().outputs.size()));
+  return (numerics::view(ends) - passed_on(program.network(), outputs)).norm();
 }
 
 Initialisation fixed_point_initialisation(const StepProgram& program) {
@@ -111,9 +112,10 @@ Initialisation fixed_point_initialisation(const StepProgram& program) {
   std::vector<double> scratch;
   sweep.apply_without_integration(z.values, signals, scratch);
   Initialisation result;
-  result.radius = spectral_radius(to_matrix(view(z).bottomRows(index(signals))));
+  result.radius =
+      numerics::spectral_radius(numerics::to_matrix(numerics::view(z).bottomRows(numerics::index(signals))));
   result.converges = result.radius < 1.0;
   return result;
 }
 
-}  // namespace entrain
+}  // namespace entrain::analysis

@@ -6,7 +6,7 @@
 #include "analysis/step_program.hpp"
 #include "entrain/quality.hpp"
 
-namespace entrain {
+namespace entrain::analysis {
 
 /// Up to here matrices are dense; beyond, the largest eigenvalue is found from products with the program alone.
 inline constexpr std::size_t kLargestDense = 400;
@@ -33,4 +33,4 @@ Initialisation fixed_point_initialisation(const StepProgram& program);
 /// cycle of one macro step.
 double structured_radius(const StepProgram& program, std::size_t subsystem);
 
-}  // namespace entrain
+}  // namespace entrain::analysis

@@ -9,7 +9,7 @@
 #include "base/thread_pool.hpp"
 #include "entrain/error.hpp"
 
-namespace entrain {
+namespace entrain::analysis {
 namespace {
 
 struct ChoiceGroup {
@@ -47,7 +47,7 @@ std::vector<Quality> evaluate_all(OperatingNetworks networks, std::span<const Co
   std::vector<ExactCoupling> exact;
   for (const auto& network : networks) exact.push_back(exact_coupling(network));
   const auto groups = groups_of(choices);
-  ThreadPool executor(threads);
+  base::ThreadPool executor(threads);
   executor.for_each(groups.size(), [&](std::size_t g) {
     const auto& first = choices[groups[g].first];
     for (std::size_t n = 0; n < networks.size(); ++n) {
@@ -125,4 +125,4 @@ std::size_t knee_of(std::span<const FoundChoice> front) {
   return knee;
 }
 
-}  // namespace entrain
+}  // namespace entrain::analysis

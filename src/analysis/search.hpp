@@ -6,7 +6,7 @@
 #include "analysis/step_program.hpp"
 #include "entrain/quality.hpp"
 
-namespace entrain {
+namespace entrain::analysis {
 
 /// A coupled system at its operating points, at least one; the worst of them counts.
 using OperatingNetworks = std::span<const LinearNetwork>;
@@ -49,4 +49,4 @@ std::vector<FoundChoice> front_of(std::span<const CouplingChoice> choices, std::
 /// step by ratio, are scaled to the extent of the front. The front must not be empty.
 std::size_t knee_of(std::span<const FoundChoice> front);
 
-}  // namespace entrain
+}  // namespace entrain::analysis

@@ -6,7 +6,7 @@
 
 #include "numerics/eigenvalues.hpp"
 
-namespace entrain {
+namespace entrain::analysis {
 
 SpectralContent::SpectralContent(const LinearNetwork& network) {
   add(exact_coupling(network).dynamics);
@@ -17,7 +17,7 @@ SpectralContent::SpectralContent(const LinearNetwork& network) {
 
 void SpectralContent::add(const Matrix& dynamics) {
   const double gone = std::log(1e4);  // decay at which a motion no longer matters
-  for (const auto& value : eigenvalues(dynamics)) {
+  for (const auto& value : numerics::eigenvalues(dynamics)) {
     if (!(value.imag() > 0.0)) continue;
     motions_.push_back(
         {value.imag(), value.real() < 0.0 ? gone / -value.real() : std::numeric_limits<double>::infinity()});
@@ -36,4 +36,4 @@ double SpectralContent::phase_in(Duration step) const {
   return angle;
 }
 
-}  // namespace entrain
+}  // namespace entrain::analysis

@@ -4,7 +4,7 @@
 
 #include "analysis/linear_network.hpp"
 
-namespace entrain {
+namespace entrain::analysis {
 
 /// Oscillating motions of a linear network: those of the subsystems by themselves, whose e^(A step) is part of the step
 /// matrix, and those of the coupled system. Measures of a coupling oscillate with their phase in a macro step.
@@ -27,4 +27,4 @@ class SpectralContent {
   std::vector<Motion> motions_;  // the fastest first
 };
 
-}  // namespace entrain
+}  // namespace entrain::analysis

@@ -7,7 +7,7 @@
 
 #include "numerics/golden_section.hpp"
 
-namespace entrain {
+namespace entrain::analysis {
 namespace {
 
 constexpr double kVisible = 1e-7;  // changes of the radius below are rounding, as of a double eigenvalue
@@ -24,7 +24,7 @@ struct Point {
 /// One after the other from below, with what lies between them.
 class Scan {
  public:
-  Scan(const SearchRange& search, FunctionRef<StabilityAt(double)> stability)
+  Scan(const SearchRange& search, base::FunctionRef<StabilityAt(double)> stability)
       : search_(search), stability_(stability) {}
 
   /// Up to the next point of the grid; false where the search ends.
@@ -104,7 +104,8 @@ class Scan {
     if (!(fall > kVisible && -height(middle) <= kSteepest * fall)) return;
     constexpr double kWidth = 1e-4;
     const auto rise = [&](double value) { return height(judged(value)); };
-    const Peak peak = golden_section(low.value, high.value, kWidth * (high.value - low.value), rise, 0.0);
+    const numerics::Peak peak =
+        numerics::golden_section(low.value, high.value, kWidth * (high.value - low.value), rise, 0.0);
     const Point found = judged(peak.at);
     if (found.stable() == middle.stable()) return;
     const bool behind = found.value > middle.value;
@@ -138,7 +139,7 @@ class Scan {
   }
 
   SearchRange search_;
-  FunctionRef<StabilityAt(double)> stability_;
+  base::FunctionRef<StabilityAt(double)> stability_;
   int next_ = 0;
   mutable int judged_ = 0;
   double last_change_ = 0.0;  // of the radius
@@ -153,16 +154,16 @@ double SearchRange::at(int point) const {
   return low > 0.0 ? low * std::pow(high / low, share) : low + share * (high - low);
 }
 
-StableRanges stable_ranges(const SearchRange& search, FunctionRef<StabilityAt(double)> stability) {
+StableRanges stable_ranges(const SearchRange& search, base::FunctionRef<StabilityAt(double)> stability) {
   Scan scan(search, stability);
   while (scan.advance()) continue;
   return scan.ranges();
 }
 
-double first_limit(const SearchRange& search, FunctionRef<StabilityAt(double)> stability) {
+double first_limit(const SearchRange& search, base::FunctionRef<StabilityAt(double)> stability) {
   Scan scan(search, stability);
   while (scan.advance() && !scan.left_stability()) continue;
   return scan.ranges().ranges.front().high;
 }
 
-}  // namespace entrain
+}  // namespace entrain::analysis

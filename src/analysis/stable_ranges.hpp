@@ -3,7 +3,7 @@
 #include "base/function_ref.hpp"
 #include "entrain/quality.hpp"
 
-namespace entrain {
+namespace entrain::analysis {
 
 /// Where to search: `points` evenly spaced by ratio (by difference when `low` is not above 0), and more between them
 /// where motions oscillate, up to `most`.
@@ -25,9 +25,9 @@ struct StabilityAt {
 
 /// All ranges where the radius is below 1. Islands and gaps narrower than the spacing are looked for where the radius
 /// has a local extremum on the side of 1 where its neighbours are.
-StableRanges stable_ranges(const SearchRange& search, FunctionRef<StabilityAt(double)> stability);
+StableRanges stable_ranges(const SearchRange& search, base::FunctionRef<StabilityAt(double)> stability);
 
 /// The end of the first of them when it begins at search.low, which must be stable: nothing behind it is judged.
-double first_limit(const SearchRange& search, FunctionRef<StabilityAt(double)> stability);
+double first_limit(const SearchRange& search, base::FunctionRef<StabilityAt(double)> stability);
 
-}  // namespace entrain
+}  // namespace entrain::analysis

@@ -1,50 +1,49 @@
 #include "analysis/step_program.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <numeric>
 
 #include "entrain/error.hpp"
+#include "entrain/fact_codes.hpp"
 #include "numerics/dense.hpp"
 #include "numerics/exponential.hpp"
 #include "numerics/polynomial.hpp"
 
-namespace entrain {
+namespace entrain::analysis {
 namespace {
 
 using Eigen::Index;
-using RowMap = Eigen::Map<RowMajor>;
+using RowMap = Eigen::Map<numerics::RowMajor>;
 constexpr double kNotThere = std::numeric_limits<double>::quiet_NaN();
 
 RowMap block(std::span<double> rows, std::size_t first, std::size_t count, std::size_t columns) {
-  return {rows.data() + first * columns, index(count), index(columns)};
+  return {rows.data() + first * columns, numerics::index(count), numerics::index(columns)};
 }
 
 /// The end of a step of `size` in `parts` under u = s^power, one part after the other.
 void step_in_parts(const LinearSubsystem& subsystem, Duration size, int parts, int degree, SubsystemStep& result) {
   const int taken = std::min(degree, subsystem.capabilities.input_degree);
-  const auto part = exact_step_matrices(subsystem.matrices.A, subsystem.matrices.B, size / parts, taken);
-  const auto states = index(subsystem.matrices.A.rows);
-  RowMajor whole = RowMajor::Identity(states, states);
-  for (int k = 0; k < parts; ++k) whole = (view(part.exponential) * whole).eval();
-  result.exponential = to_matrix(whole);
+  const auto part = numerics::exact_step_matrices(subsystem.matrices.A, subsystem.matrices.B, size / parts, taken);
+  const auto states = numerics::index(subsystem.matrices.A.rows);
+  numerics::RowMajor whole = numerics::RowMajor::Identity(states, states);
+  for (int k = 0; k < parts; ++k) whole = (numerics::view(part.exponential) * whole).eval();
+  result.exponential = numerics::to_matrix(whole);
   for (int power = 0; power <= degree; ++power) {
-    RowMajor x = RowMajor::Zero(states, index(subsystem.inputs.size()));
+    numerics::RowMajor x = numerics::RowMajor::Zero(states, numerics::index(subsystem.inputs.size()));
     double end = 0.0;
     for (int k = 0; k < parts; ++k) {
       std::array<double, kMaxInputDegree + 1> polynomial{};
       polynomial[static_cast<std::size_t>(power)] = 1.0;
-      const PolynomialBlock one{polynomial.data(), 1, degree};
-      shift_origin(one, size / parts * k);
-      project(one, taken, size / parts);
-      x = (view(part.exponential) * x).eval();
-      for (int p = 0; p <= taken; ++p) x += one.at(p, 0) * view(part.gamma[static_cast<std::size_t>(p)]);
+      const numerics::PolynomialBlock one{polynomial.data(), 1, degree};
+      numerics::shift_origin(one, size / parts * k);
+      numerics::project(one, taken, size / parts);
+      x = (numerics::view(part.exponential) * x).eval();
+      for (int p = 0; p <= taken; ++p) x += one.at(p, 0) * numerics::view(part.gamma[static_cast<std::size_t>(p)]);
       end = InputBlock(polynomial.data(), 1, taken).value(0, size / parts);
     }
-    result.powers.push_back(to_matrix(x));
+    result.powers.push_back(numerics::to_matrix(x));
     result.ends.push_back(end);
   }
 }
@@ -56,7 +55,7 @@ std::vector<SubsystemStep> subsystem_steps(const LinearNetwork& network, Duratio
   for (const auto& subsystem : network.subsystems) {
     const auto& can = subsystem.capabilities;
     auto& step = steps.emplace_back();
-    step.rhythm = rhythm_of(can, macro_step);
+    step.rhythm = method::rhythm_of(can, macro_step);
     const Duration size = macro_step * step.rhythm.span;
     // Where the degree is lowered the user may have asked for sub-steps.
     const int parts = degree > can.input_degree ? std::max(step.rhythm.parts, can.substeps) : step.rhythm.parts;
@@ -108,9 +107,7 @@ StepProgram::StepProgram(const LinearNetwork& network, std::span<const Subsystem
   for (const auto& step : steps) {
     cycle_ = std::lcm(cycle_, std::uint64_t{step.rhythm.span});
     if (cycle_ > kLongestCycle) {
-      throw Error(ErrorCode::InvalidSystem,
-                  fmt::format("the imposed steps meet only after more than {} macro steps: no step matrix is formed",
-                              kLongestCycle));
+      throw Error(ErrorCode::InvalidSystem, {FactCode::CycleTooLong, {}, {{"steps", kLongestCycle}}});
     }
   }
   // After as many cycles as there are samples no history reaches back to the start.
@@ -184,7 +181,7 @@ void StepProgram::add_step(std::size_t s, std::uint64_t from, const History& his
       std::array<double, kMaxInputDegree + 1> unit{};
       std::array<double, kMaxInputDegree + 1> weights{};
       unit[m] = 1.0;
-      interpolate({nodes.data(), at.size()}, {unit.data(), at.size()}, {weights.data(), at.size()});
+      numerics::interpolate({nodes.data(), at.size()}, {unit.data(), at.size()}, {weights.data(), at.size()});
       const std::size_t column = i * samples_ + m;
       double scale = 1.0;
       for (std::size_t p = 0; p < at.size(); ++p, scale /= choice_.step) {
@@ -230,12 +227,12 @@ void StepProgram::make_step(const Step& operation, std::span<double> rows, std::
   if (integrate) {
     scratch.resize(std::max(scratch.size(), matrices.A.rows * columns));
     RowMap next(scratch.data(), x.rows(), x.cols());
-    next.noalias() = view(steps_[s].exponential) * x;
-    next.noalias() += view(operation.by_samples) * w;
+    next.noalias() = numerics::view(steps_[s].exponential) * x;
+    next.noalias() += numerics::view(operation.by_samples) * w;
     x = next;
   }
-  y.noalias() = view(matrices.C) * x;
-  y.noalias() += view(operation.feedthrough) * w;
+  y.noalias() = numerics::view(matrices.C) * x;
+  y.noalias() += numerics::view(operation.feedthrough) * w;
 }
 
 void StepProgram::run(std::size_t begin, std::size_t end, std::span<double> rows, std::size_t columns, bool integrate,
@@ -281,7 +278,7 @@ class StepProgram::SparseWriter {
     }
     terms_.clear();
   }
-  SchurComplement take() {
+  numerics::SchurComplement take() {
     for (std::size_t i = 0; i < matrix_.size; ++i) {
       const auto& [unknown, factor] = latest_[i];
       matrix_.entries.push_back({i, unknown, factor});
@@ -294,12 +291,12 @@ class StepProgram::SparseWriter {
     std::size_t unknown = 0;
     double factor = 0.0;
   };
-  SchurComplement matrix_;
+  numerics::SchurComplement matrix_;
   std::vector<Multiple> latest_;  // what stands at every place of z, and of what is remembered within a step
   std::vector<Multiple> terms_;
 };
 
-SchurComplement StepProgram::sparse() const {
+numerics::SchurComplement StepProgram::sparse() const {
   std::size_t most_states = 0;
   for (const auto& subsystem : network_.subsystems) most_states = std::max(most_states, subsystem.matrices.A.rows);
   SparseWriter writer(size_, most_states);
@@ -380,4 +377,4 @@ void StepProgram::input_ends(std::span<const double> rows, std::size_t columns, 
   }
 }
 
-}  // namespace entrain
+}  // namespace entrain::analysis

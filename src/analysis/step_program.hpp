@@ -11,7 +11,7 @@
 #include "methods/linear_stages.hpp"
 #include "numerics/sparse_eigenvalues.hpp"
 
-namespace entrain {
+namespace entrain::analysis {
 
 /// The length of z (StepProgram).
 inline std::size_t vector_size(const LinearNetwork& network, int degree) {
@@ -22,7 +22,7 @@ inline std::size_t vector_size(const LinearNetwork& network, int degree) {
 /// One step of one subsystem under an input u = s^p, p = 0 .. degree, made as the engine makes it: in parts, and by
 /// the best fit where the subsystem does not take the degree. Depends on neither sequence nor gains.
 struct SubsystemStep {
-  Rhythm rhythm;
+  method::Rhythm rhythm;
   Matrix exponential;
   std::vector<Matrix> powers;  ///< [p]: the state at the end, from rest, by input
   std::vector<double> ends;    ///< [p]: the input as it ends the step
@@ -53,7 +53,7 @@ class StepProgram {
   /// z <- program z for several z at once: row r of z is rows[r * columns] .. Keep `scratch` between calls.
   void apply(std::span<double> rows, std::size_t columns, std::vector<double>& scratch) const;
   /// The step matrix, for large networks.
-  SchurComplement sparse() const;
+  numerics::SchurComplement sparse() const;
   /// The same without integration: one sweep of the fixed-point initialisation (30).
   void apply_without_integration(std::span<double> rows, std::size_t columns, std::vector<double>& scratch) const;
   /// Before, then after the step of subsystem `s` in a cycle of one macro step: the input and the effect of a change of
@@ -115,4 +115,4 @@ class StepProgram {
   std::vector<double> ages_before_, ages_after_;
 };
 
-}  // namespace entrain
+}  // namespace entrain::analysis

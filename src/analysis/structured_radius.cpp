@@ -10,7 +10,7 @@
 #include "numerics/eigenvalues.hpp"
 #include "numerics/golden_section.hpp"
 
-namespace entrain {
+namespace entrain::analysis {
 namespace {
 
 using Eigen::MatrixXcd;
@@ -20,7 +20,7 @@ using Eigen::MatrixXcd;
 class LoopGain {
  public:
   LoopGain(const StepProgram& program, const Matrix& phi, std::size_t subsystem)
-      : phi_(view(phi).cast<std::complex<double>>()) {
+      : phi_(numerics::view(phi).cast<std::complex<double>>()) {
     const auto& network = program.network();
     const std::size_t states = network.subsystems[subsystem].matrices.A.rows;
     const std::size_t samples = network.subsystems[subsystem].inputs.size() * program.samples_per_input();
@@ -37,10 +37,12 @@ class LoopGain {
     Matrix done(program.size(), states);
     for (std::size_t i = 0; i < states; ++i) done(first_state + i, i) = 1.0;
     program.apply_around(subsystem, true, done.values, states, scratch);
-    k_.resize(index(states + samples), index(program.size()));
-    k_.topRows(index(states)) = view(seen).middleRows(index(first_state), index(states));
-    k_.bottomRows(index(samples)) = view(seen).middleRows(index(first_sample), index(samples));
-    e_ = view(done).cast<std::complex<double>>();
+    k_.resize(numerics::index(states + samples), numerics::index(program.size()));
+    k_.topRows(numerics::index(states)) =
+        numerics::view(seen).middleRows(numerics::index(first_state), numerics::index(states));
+    k_.bottomRows(numerics::index(samples)) =
+        numerics::view(seen).middleRows(numerics::index(first_sample), numerics::index(samples));
+    e_ = numerics::view(done).cast<std::complex<double>>();
   }
 
   double operator()(double angle) const {
@@ -89,10 +91,10 @@ std::vector<std::size_t> highest_peaks(const std::vector<double>& gains) {
 
 double structured_radius(const StepProgram& program, std::size_t subsystem) {
   const Matrix phi = step_matrix(program);
-  const double radius = spectral_radius(phi);
+  const double radius = numerics::spectral_radius(phi);
   if (!(radius < 1.0)) return 0.0;
   const LoopGain gain(program, phi, subsystem);
-  const std::vector<double> angles = angles_to_look_at(eigenvalues(phi));
+  const std::vector<double> angles = angles_to_look_at(numerics::eigenvalues(phi));
   std::vector<double> gains;
   gains.reserve(angles.size());
   for (const double angle : angles) gains.push_back(gain(angle));
@@ -102,9 +104,9 @@ double structured_radius(const StepProgram& program, std::size_t subsystem) {
   for (const std::size_t peak : highest_peaks(gains)) {
     const double low = angles[peak - std::min<std::size_t>(peak, 1)];
     const double high = angles[std::min(peak + 1, angles.size() - 1)];
-    largest = std::max({largest, gains[peak], golden_section(low, high, width, gain).value});
+    largest = std::max({largest, gains[peak], numerics::golden_section(low, high, width, gain).value});
   }
   return 1.0 / largest;
 }
 
-}  // namespace entrain
+}  // namespace entrain::analysis

@@ -41,9 +41,9 @@ void check_expressible(const SystemDescription& description) {
   for (const auto& connection : description.connections) {
     for (const auto& [output, input] : connection.table) {
       if (output.index() == connection.table.front().first.index() && input.index() == output.index()) continue;
-      problems.push_back(
-          problem_of(Fact{FactCode::NoSspTable, {}, {{"output", kind_of(output)}, {"input", kind_of(input)}}},
-                     "write all its values as numbers, or all by name", connection.where));
+      problems.push_back(problem_of(
+          Fact{FactCode::NoSspTable, {}, {{"output", base::kind_of(output)}, {"input", base::kind_of(input)}}},
+          "write all its values as numbers, or all by name", connection.where));
       break;
     }
   }
@@ -51,11 +51,11 @@ void check_expressible(const SystemDescription& description) {
 }
 
 /// With the variables that each has as it is described: structural parameters decide on them.
-std::vector<SsdComponent> components_of(const SystemDescription& description) {
+std::vector<description::SsdComponent> components_of(const SystemDescription& description) {
   const Extensions none;
   const Logging no_log;
-  const auto make = subsystem_maker(description, false, none, no_log);
-  std::vector<SsdComponent> components;
+  const auto make = assembly::subsystem_maker(description, false, none, no_log);
+  std::vector<description::SsdComponent> components;
   components.reserve(description.subsystems.size());
   std::vector<Problem> problems;
   for (auto subsystem : description.subsystems) {
@@ -67,7 +67,8 @@ std::vector<SsdComponent> components_of(const SystemDescription& description) {
 }
 
 /// SSP 1.0 has no arrays: their elements are connectors.
-SystemDescription with_element_connections(SystemDescription description, const std::vector<SsdComponent>& components) {
+SystemDescription with_element_connections(SystemDescription description,
+                                           const std::vector<description::SsdComponent>& components) {
   std::map<std::string, const VariableTable*> tables;
   for (std::size_t i = 0; i < components.size(); ++i) tables[description.subsystems[i].name] = &components[i].variables;
   const auto table_of = [&](const std::string& port) {
@@ -76,8 +77,8 @@ SystemDescription with_element_connections(SystemDescription description, const 
   };
   std::vector<Problem> problems;
   for (const auto& connection : std::exchange(description.connections, {})) {
-    for (auto& single :
-         element_connections(connection, table_of(connection.output), table_of(connection.input), problems))
+    for (auto& single : description::element_connections(connection, table_of(connection.output),
+                                                         table_of(connection.input), problems))
       description.connections.push_back(std::move(single));
   }
   if (!problems.empty()) throw Error(std::move(problems));
@@ -86,21 +87,21 @@ SystemDescription with_element_connections(SystemDescription description, const 
 
 void write_package(const SystemDescription& description, const fs::path& to) {
   auto components = components_of(description);
-  std::vector<ArchiveSource> sources{{"SystemStructure.ssd", {}, {}}};
-  std::list<LocatedFile> held;  // FMUs may lie in another package
+  std::vector<base::ArchiveSource> sources{{"SystemStructure.ssd", {}, {}}};
+  std::list<base::LocatedFile> held;  // FMUs may lie in another package
   std::map<fs::path, std::string> known;
   std::set<std::string> names;
   for (std::size_t i = 0; i < components.size(); ++i) {
     const fs::path fmu = absolute_fmu(description, description.subsystems[i].fmu);
     const auto [place, is_new] = known.insert({fmu, ""});
     if (is_new) {
-      place->second = fmt::format("resources/{}.fmu", unique_name(fmu.stem().string(), names));
+      place->second = fmt::format("resources/{}.fmu", base::unique_name(fmu.stem().string(), names));
       sources.push_back({place->second, {}, held.emplace_back(fmu).path()});
     }
-    components[i].source = uri_of_path(place->second);
+    components[i].source = description::uri_of_path(place->second);
   }
-  sources.front().text = write_ssd(with_element_connections(description, components), components);
-  write_archive(to, sources);
+  sources.front().text = description::write_ssd(with_element_connections(description, components), components);
+  base::write_archive(to, sources);
 }
 
 void write_document(const SystemDescription& description, const fs::path& to) {
@@ -108,12 +109,12 @@ void write_document(const SystemDescription& description, const fs::path& to) {
   const fs::path folder = fs::absolute(to).parent_path();
   for (std::size_t i = 0; i < components.size(); ++i) {
     const fs::path fmu = absolute_fmu(description, description.subsystems[i].fmu);
-    if (outermost_file(fmu) != fmu)
-      throw Error(ErrorCode::FileFailed, fmt::format("'{}' lies in a package, which an SSD cannot say", fmu.string()),
+    if (base::outermost_file(fmu) != fmu)
+      throw Error(ErrorCode::FileFailed, {FactCode::FmuInPackage, {fmu.string()}},
                   {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Convert to a package (.ssp)"});
-    components[i].source = uri_of_path(fmu.lexically_relative(folder));
+    components[i].source = description::uri_of_path(fmu.lexically_relative(folder));
   }
-  replace_file(to, write_ssd(with_element_connections(description, components), components));
+  base::replace_file(to, description::write_ssd(with_element_connections(description, components), components));
 }
 
 void write_toml(SystemDescription description, const fs::path& to) {
@@ -123,18 +124,18 @@ void write_toml(SystemDescription description, const fs::path& to) {
       if (!file->empty()) *file = absolute_fmu(description, *file).lexically_relative(folder).string();
     }
   }
-  replace_file(to, system_text(description));
+  base::replace_file(to, system_text(description));
 }
 
 }  // namespace
 
 std::vector<Fact> convert(const fs::path& from, const fs::path& to) {
   const auto extension = to.extension();
-  if (extension != ".toml" && !is_ssp(to))
-    throw Error(ErrorCode::FileFailed, fmt::format("'{}' has no format that systems are written in", to.string()),
+  if (extension != ".toml" && !description::is_ssp(to))
+    throw Error(ErrorCode::FileFailed, {FactCode::SystemFormatUnknown, {to.string()}},
                 {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Name a .toml, .ssp or .ssd file"});
   if (fs::exists(to))
-    throw Error(ErrorCode::FileFailed, fmt::format("'{}' exists", to.string()),
+    throw Error(ErrorCode::FileFailed, {FactCode::FileExists, {to.string()}},
                 {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Name a new file"});
   const auto description = load(from);
   std::vector<Fact> notes;
@@ -146,7 +147,7 @@ std::vector<Fact> convert(const fs::path& from, const fs::path& to) {
   check_expressible(description);
   if (extension == ".ssp") write_package(description, to);
   if (extension == ".ssd") write_document(description, to);
-  notes.push_back({FactCode::SettingsInAnnotation, {}, {{"annotation", kSspSettings}}});
+  notes.push_back({FactCode::SettingsInAnnotation, {}, {{"annotation", description::kSspSettings}}});
   return notes;
 }
 

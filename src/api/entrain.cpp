@@ -23,7 +23,7 @@ SourcePosition experiment_of(const std::string& fmu) {
 
 /// An FMU by itself: one subsystem named after the file, run as the FMU proposes.
 SystemDescription system_of_one_fmu(const std::filesystem::path& file) {
-  const DefaultExperiment experiment = fmu_experiment(file);
+  const subsystem::DefaultExperiment experiment = subsystem::fmu_experiment(file);
   SystemDescription description;
   description.name = file.stem().string();
   const SourcePosition proposed = experiment_of(file.filename().string());
@@ -49,10 +49,10 @@ void take_default_experiments(SystemDescription& system) {
   std::set<std::string> asked;
   for (const auto& subsystem : system.subsystems) {
     if (subsystem.fmu.empty() || !asked.insert(subsystem.fmu).second) continue;
-    DefaultExperiment proposed;
+    subsystem::DefaultExperiment proposed;
     try {
-      proposed = fmu_experiment(system.file.parent_path() / subsystem.fmu);
-    } catch (const Error&) {  // told when the subsystem is made
+      proposed = subsystem::fmu_experiment(system.file.parent_path() / subsystem.fmu);
+    } catch (const Error&) {  // reported when the subsystem is made
       continue;
     }
     const auto where = experiment_of(subsystem.fmu);
@@ -71,11 +71,11 @@ void take_default_experiments(SystemDescription& system) {
 bool is_fmu(const std::filesystem::path& path) {
   auto extension = path.extension().string();
   for (char& c : extension) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
-  return extension == ".fmu" && std::filesystem::is_regular_file(outermost_file(path));
+  return extension == ".fmu" && std::filesystem::is_regular_file(base::outermost_file(path));
 }
 
-/// What the subsystems know of themselves that may spoil a result, such as claims of FMUs that were withdrawn.
-/// Instances of one FMU say the same; once is enough.
+/// Warnings of the subsystems about what may degrade a result, such as claims of FMUs that were withdrawn.
+/// Instances of one FMU report the same; once is enough.
 void add_warnings(const CoupledSystem& system, const SystemDescription& description, std::vector<Problem>& problems) {
   std::vector<Fact> known;
   for (std::size_t s = 0; s < system.size(); ++s) {
@@ -87,16 +87,17 @@ void add_warnings(const CoupledSystem& system, const SystemDescription& descript
   }
 }
 
-/// Reading and everything that can be said without running. A file that could not be parsed at all says just that.
+/// Reading and all checks that need no run. A file that could not be parsed at all yields that problem alone.
 SystemDescription read_and_check(const std::filesystem::path& path, bool always_check, const Extensions& extensions,
                                  std::vector<Problem>& problems) {
-  const OpenArchives kept;
-  const auto fmu = is_fmu(path) ? hold_fmu(path) : nullptr;
-  auto description = fmu ? system_of_one_fmu(path) : read_system(find_system_file(path), problems);
+  const base::OpenArchives kept;
+  const auto fmu = is_fmu(path) ? subsystem::hold_fmu(path) : nullptr;
+  auto description =
+      fmu ? system_of_one_fmu(path) : description::read_system(description::find_system_file(path), problems);
   if (!fmu) take_default_experiments(description);
   const bool wrong = has_errors(problems);
   if (wrong ? !description.subsystems.empty() : always_check) {
-    const Prepared prepared = prepare(to_look_at(description), 1, extensions, problems);
+    const session::Prepared prepared = session::prepare(advising::to_look_at(description), 1, extensions, problems);
     if (always_check && prepared.system) add_warnings(*prepared.system, description, problems);
   }
   return description;
@@ -118,7 +119,7 @@ std::vector<Problem> check(const std::filesystem::path& path, const Extensions& 
 }
 
 void save(const SystemDescription& description, const std::filesystem::path& file) {
-  replace_file(file, system_text(description));
+  base::replace_file(file, system_text(description));
 }
 
 }  // namespace entrain

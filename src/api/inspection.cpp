@@ -24,7 +24,7 @@ std::vector<Fact> obstacles(const Method& method, const CoupledSystem& system, c
   std::vector<const Capabilities*> capabilities;
   for (std::size_t s = 0; s < system.size(); ++s) capabilities.push_back(&system.capabilities(SubsystemId{s}));
   std::vector<Fact> facts;
-  for (auto& unmet : unmet_requirements(method, system.graph(), capabilities, settings)) {
+  for (auto& unmet : method::unmet_requirements(method, system.graph(), capabilities, settings)) {
     facts.push_back(std::move(unmet.fact));
   }
   return facts;
@@ -36,7 +36,7 @@ std::vector<Fact> obstacles_when_chosen(SystemDescription description, std::stri
                                         const Extensions& extensions) {
   description.method = {std::string(method), {}};
   std::vector<Problem> problems;
-  const Prepared prepared = prepare(description, 1, extensions, problems);
+  const session::Prepared prepared = session::prepare(description, 1, extensions, problems);
   std::vector<Fact> facts;
   for (auto& problem : problems) {
     if (problem.severity == Problem::Severity::Error) facts.push_back(std::move(problem.fact));
@@ -45,8 +45,8 @@ std::vector<Fact> obstacles_when_chosen(SystemDescription description, std::stri
 }
 
 /// What the method would make of the subsystems, in the words of a run's summary. None where the system cannot be
-/// initialised: whoever runs it is told why.
-std::vector<Fact> notes_at_start(Method& method, const Prepared& prepared) {
+/// initialised: a run reports why.
+std::vector<Fact> notes_at_start(Method& method, const session::Prepared& prepared) {
   try {
     method.start(*prepared.system, prepared.settings);
     return method.notes(*prepared.system);
@@ -55,7 +55,7 @@ std::vector<Fact> notes_at_start(Method& method, const Prepared& prepared) {
   }
 }
 
-bool initializes(const Prepared& prepared) {
+bool initializes(const session::Prepared& prepared) {
   try {
     prepared.system->engine().initialize(prepared.settings.start, prepared.settings.stop);
     return true;
@@ -65,12 +65,12 @@ bool initializes(const Prepared& prepared) {
 }
 
 /// With its default options, for the times of this run.
-std::vector<MethodFitness> fitness_of_methods(const SystemDescription& description, const Prepared& prepared,
+std::vector<MethodFitness> fitness_of_methods(const SystemDescription& description, const session::Prepared& prepared,
                                               const Extensions& extensions) {
   const bool has_fmus = std::any_of(description.subsystems.begin(), description.subsystems.end(),
                                     [](const SubsystemDescription& subsystem) { return !subsystem.fmu.empty(); });
   const bool initialized = initializes(prepared);
-  const MethodRegistry registry(extensions);
+  const method::MethodRegistry registry(extensions);
   std::vector<MethodFitness> result;
   for (const auto& [traits, make] : registry.entries()) {
     const auto method = make();
@@ -87,19 +87,19 @@ std::vector<MethodFitness> fitness_of_methods(const SystemDescription& descripti
 }
 
 SystemDescription description_for_show(const SystemDescription& written) {
-  SystemDescription description = to_look_at(written);
+  SystemDescription description = advising::to_look_at(written);
   if (!description.stop) description.stop = {description.start.value + 1.0, {}};  // what is shown needs no run
   return description;
 }
 
-Prepared prepared_for_show(const SystemDescription& description, const Extensions& extensions) {
+session::Prepared prepared_for_show(const SystemDescription& description, const Extensions& extensions) {
   std::vector<Problem> problems;
-  Prepared prepared = prepare(description, 1, extensions, problems);
+  session::Prepared prepared = session::prepare(description, 1, extensions, problems);
   if (!prepared.system) throw Error(std::move(problems));
   return prepared;
 }
 
-/// ", 2 kN there": what a value was where it comes from, if it is told in another unit.
+/// ", 2 kN there": what a value was where it comes from, if it is given in another unit.
 std::string before_conversion(const Value& value, const std::string& unit, const Variable& input) {
   if (unit.empty() || unit == input.unit) return {};
   return fmt::format(", {} {} there", value_text(value), unit);
@@ -141,24 +141,24 @@ std::optional<std::string> origin_of_connection(const SystemDescription& descrip
   return std::nullopt;
 }
 
-/// An FMU that offers both interfaces is used by co-simulation; what it tells there is not all that it can do.
+/// An FMU that offers both interfaces is used by co-simulation; what it provides there is not all that it can do.
 std::string by_model_exchange(const SystemDescription& description, std::size_t s, const Capabilities& can) {
   const auto& subsystem = description.subsystems[s];
   if (subsystem.fmu.empty() || can.equations) return {};
   const auto file = description.file.parent_path() / subsystem.fmu;
-  if (!fmu_offers(file, FmuInterface::ModelExchange)) return {};
+  if (!subsystem::fmu_offers(file, FmuInterface::ModelExchange)) return {};
   return fmt::format("its equations are open and its inputs cubics (interface = \"model-exchange\"; '{}' uses it so)",
-                     built_in_methods().reference().name);
+                     method::built_in_methods().reference().name);
 }
 
 /// The FMUs of a system, unpacked once for all that is asked about them.
-std::vector<std::shared_ptr<Fmu>> held_fmus(const SystemDescription& description) {
-  std::vector<std::shared_ptr<Fmu>> held;
+std::vector<std::shared_ptr<subsystem::Fmu>> held_fmus(const SystemDescription& description) {
+  std::vector<std::shared_ptr<subsystem::Fmu>> held;
   for (const auto& subsystem : description.subsystems) {
     if (subsystem.fmu.empty()) continue;
     try {
-      held.push_back(hold_fmu(subsystem.fmu));
-    } catch (const Error&) {  // NOLINT(bugprone-empty-catch): whoever uses it is told
+      held.push_back(subsystem::hold_fmu(subsystem.fmu));
+    } catch (const Error&) {  // NOLINT(bugprone-empty-catch): reported where it is used
     }
   }
   return held;
@@ -167,29 +167,29 @@ std::vector<std::shared_ptr<Fmu>> held_fmus(const SystemDescription& description
 std::string missing_binary_of(const SubsystemDescription& subsystem) {
   if (subsystem.fmu.empty()) return {};
   try {
-    return fmu_missing_binary(subsystem.fmu);
-  } catch (const Error&) {  // it is told as ever
+    return subsystem::fmu_missing_binary(subsystem.fmu);
+  } catch (const Error&) {  // reported as without this check
     return {};
   }
 }
 
 /// What can be shown of a system with FMUs that have no binary for this platform: the variables; paths are absolute.
-/// nullopt when all have one, or when something else is wrong, which is told as ever.
+/// nullopt when all have one, or when something else is wrong, which is reported elsewhere.
 std::optional<SystemInspection> inspection_without_binaries(const SystemDescription& description,
                                                             const Extensions& extensions) {
   const auto& all = description.subsystems;
   if (std::all_of(all.begin(), all.end(), [&](const auto& each) { return missing_binary_of(each).empty(); }))
     return std::nullopt;
   SystemInspection result;
-  const auto make = subsystem_maker(description, false, extensions, {});
+  const auto make = assembly::subsystem_maker(description, false, extensions, {});
   for (const auto& subsystem : all) {
     std::vector<Problem> problems;
     const auto made = make(subsystem, {}, problems);
     if (!made) return std::nullopt;
     auto& shown = result.subsystems.emplace_back();
     shown.name = subsystem.name;
-    shown.source = source_of(subsystem, false);
-    if (!subsystem.fmu.empty()) shown.about = fmu_about(subsystem.fmu);
+    shown.source = assembly::source_of(subsystem, false);
+    if (!subsystem.fmu.empty()) shown.about = subsystem::fmu_about(subsystem.fmu);
     shown.variables = made->variables();
     if (auto missing = missing_binary_of(subsystem); !missing.empty()) {
       shown.warnings.push_back(
@@ -203,7 +203,7 @@ std::optional<SystemInspection> inspection_without_binaries(const SystemDescript
 
 std::vector<InitialInput> inspect_initial(const SystemDescription& written, const Extensions& extensions) {
   const SystemDescription description = description_for_show(written);
-  const Prepared prepared = prepared_for_show(description, extensions);
+  const session::Prepared prepared = prepared_for_show(description, extensions);
   CoupledSystem& system = *prepared.system;
   system.engine().initialize(prepared.settings.start, prepared.settings.stop);
   std::vector<InitialInput> result;
@@ -234,7 +234,7 @@ SystemInspection inspect(const SystemDescription& written, const Extensions& ext
   const SystemDescription located = resolved(description, extensions);
   const auto held = held_fmus(located);
   if (auto shown = inspection_without_binaries(located, extensions)) return std::move(*shown);
-  const Prepared prepared = prepared_for_show(description, extensions);
+  const session::Prepared prepared = prepared_for_show(description, extensions);
   const CoupledSystem& system = *prepared.system;
   const Graph& graph = system.graph();
 
@@ -243,7 +243,7 @@ SystemInspection inspect(const SystemDescription& written, const Extensions& ext
     const SubsystemId id{s};
     const std::string& fmu = description.subsystems[s].fmu;
     result.subsystems.push_back({graph.name(id), prepared.summary.subsystems[s].source,
-                                 fmu.empty() ? "" : fmu_about(description.file.parent_path() / fmu),
+                                 fmu.empty() ? "" : subsystem::fmu_about(description.file.parent_path() / fmu),
                                  system.variables(id), system.capabilities(id),
                                  system.engine().subsystem(id).warnings(),
                                  by_model_exchange(description, s, system.capabilities(id))});
@@ -264,7 +264,7 @@ SystemInspection inspect(const SystemDescription& written, const Extensions& ext
 
 std::vector<MethodInfo> methods(const Extensions& extensions) {
   std::vector<MethodInfo> infos;
-  const MethodRegistry registry(extensions);
+  const method::MethodRegistry registry(extensions);
   for (const auto& [traits, make] : registry.entries()) infos.push_back({traits, describe_options(*make())});
   return infos;
 }

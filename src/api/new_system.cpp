@@ -16,6 +16,7 @@
 #include "description/check_values.hpp"
 #include "description/toml_text.hpp"
 #include "entrain/error.hpp"
+#include "entrain/fact_codes.hpp"
 #include "subsystem/fmi/fmu_subsystem.hpp"
 
 namespace entrain {
@@ -23,15 +24,19 @@ namespace {
 
 namespace fs = std::filesystem;
 
-[[noreturn]] void fail(const std::string& message, const std::string& remedy) {
-  throw Error(ErrorCode::FileFailed, message, {.subsystem = {}, .variable = {}, .time = {}, .remedy = remedy});
+[[noreturn]] void fail(Fact fact, const std::string& remedy) {
+  throw Error(ErrorCode::FileFailed, std::move(fact), {.subsystem = {}, .variable = {}, .time = {}, .remedy = remedy});
+}
+
+[[noreturn]] void fail_to(std::string_view what, const fs::path& file, const std::error_code& reason) {
+  fail({FactCode::FileFailed, {file.string()}, {{"what", what}, {"why", reason.message()}}}, "");
 }
 
 struct Placed {
   fs::path source;
   std::string file;  ///< in the new folder
   std::string title;
-  std::shared_ptr<Fmu> held;
+  std::shared_ptr<subsystem::Fmu> held;
 };
 
 class SystemMaker {
@@ -41,33 +46,33 @@ class SystemMaker {
     std::set<std::string> files;
     std::map<fs::path, std::string> known;
     for (const auto& fmu : fmus) {
-      auto held = hold_fmu(fmu);
+      auto held = subsystem::hold_fmu(fmu);
       const auto [place, is_new] = known.insert({fs::weakly_canonical(fmu), ""});
-      if (is_new) place->second = unique_name(subsystem_name(fmu.stem().string()), files) + ".fmu";
-      placed_.push_back({fmu, place->second, fmu_title(fmu, {}), held});
-      parts_.push_back(
-          {unique_name(subsystem_name(fmu.stem().string()), names), make_fmu_subsystem("new", fmu)->variables()});
+      if (is_new) place->second = base::unique_name(description::subsystem_name(fmu.stem().string()), files) + ".fmu";
+      placed_.push_back({fmu, place->second, subsystem::fmu_title(fmu, {}), held});
+      parts_.push_back({base::unique_name(description::subsystem_name(fmu.stem().string()), names),
+                        subsystem::make_fmu_subsystem("new", fmu)->variables()});
     }
   }
 
   void write() const {
     const fs::path file = folder_ / "system.toml";
-    if (fs::exists(file)) fail(fmt::format("'{}' exists", file.string()), "Name a new folder");
+    if (fs::exists(file)) fail({FactCode::FileExists, {file.string()}}, "Name a new folder");
     for (const auto& fmu : placed_) {
       const fs::path target = folder_ / fmu.file;
       std::error_code error;
       if (fs::exists(target) && !fs::equivalent(target, fmu.source, error))
-        fail(fmt::format("'{}' exists", target.string()), "Name a new folder");
+        fail({FactCode::FileExists, {target.string()}}, "Name a new folder");
     }
     std::error_code error;
     fs::create_directories(folder_, error);
-    if (error) fail(fmt::format("cannot make the folder '{}': {}", folder_.string(), error.message()), "");
+    if (error) fail_to("make the folder", folder_, error);
     for (const auto& fmu : placed_) {
       if (fs::exists(folder_ / fmu.file)) continue;  // the source itself, or copied for another instance
-      fs::copy_file(LocatedFile(fmu.source).path(), folder_ / fmu.file, error);
-      if (error) fail(fmt::format("cannot copy '{}': {}", fmu.source.string(), error.message()), "");
+      fs::copy_file(base::LocatedFile(fmu.source).path(), folder_ / fmu.file, error);
+      if (error) fail_to("copy", fmu.source, error);
     }
-    replace_file(file, text());
+    base::replace_file(file, text());
   }
 
  private:
@@ -86,7 +91,7 @@ class SystemMaker {
     std::optional<double> stop;
     std::optional<double> step;
     for (const auto& fmu : placed_) {
-      const auto experiment = fmu_experiment(fmu.source);
+      const auto experiment = subsystem::fmu_experiment(fmu.source);
       if (experiment.start) start = std::min(start.value_or(*experiment.start), *experiment.start);
       if (experiment.stop) stop = std::max(stop.value_or(*experiment.stop), *experiment.stop);
       if (experiment.step) step = std::min(step.value_or(*experiment.step), *experiment.step);
@@ -95,11 +100,12 @@ class SystemMaker {
     const bool usable = stop && *stop > begin;
     const bool step_usable = step && (!usable || *step <= *stop - begin);
     std::string text = "\n[run]\n";
-    text += fmt::format("start = {}\n", toml_text(begin));
-    text += fmt::format("stop = {}{}\n", toml_text(usable ? *stop : begin + 1.0),
+    text += fmt::format("start = {}\n", description::toml_text(begin));
+    text += fmt::format("stop = {}{}\n", description::toml_text(usable ? *stop : begin + 1.0),
                         usable ? "  # s, as the FMUs propose" : "  # s; no FMU proposes one");
-    text += step_usable ? fmt::format("step = {}  # s, the macro step, as the FMUs propose\n", toml_text(*step))
-                        : "# step = 1e-3  # s, the macro step; without it the run has 1000 steps\n";
+    text += step_usable
+                ? fmt::format("step = {}  # s, the macro step, as the FMUs propose\n", description::toml_text(*step))
+                : "# step = 1e-3  # s, the macro step; without it the run has 1000 steps\n";
     return text + fmt::format("method = \"{}\"\n", default_method());
   }
 
@@ -107,8 +113,9 @@ class SystemMaker {
     std::string text;
     for (std::size_t i = 0; i < parts_.size(); ++i) {
       const auto& variables = parts_[i].variables;
-      text += fmt::format("\n[subsystems.{}]  # {}\n", toml_key(parts_[i].name), printable(placed_[i].title));
-      text += fmt::format("fmu = {}\n", toml_text(std::string_view(placed_[i].file)));
+      text += fmt::format("\n[subsystems.{}]  # {}\n", description::toml_key(parts_[i].name),
+                          base::printable(placed_[i].title));
+      text += fmt::format("fmu = {}\n", description::toml_text(std::string_view(placed_[i].file)));
       text += listed("inputs", variables.inputs, variables.discrete_inputs);
       text += listed("outputs", variables.outputs, variables.discrete_outputs);
       text += parameters(variables.parameters);
@@ -123,7 +130,8 @@ class SystemMaker {
     names.reserve(real.size() + discrete.size());
     for (const auto& variable : real)
       names.push_back(variable.unit.empty() ? variable.name : fmt::format("{} ({})", variable.name, variable.unit));
-    for (const auto& variable : discrete) names.push_back(fmt::format("{} ({})", variable.name, type_name(variable)));
+    for (const auto& variable : discrete)
+      names.push_back(fmt::format("{} ({})", variable.name, base::type_name(variable)));
     if (names.empty()) return {};
     return comment(fmt::format("{}: {}", what, fmt::join(names, ", ")));
   }
@@ -133,24 +141,25 @@ class SystemMaker {
     std::vector<std::string> values;
     for (const auto& variable : variables) {
       if (variable.start && values.size() < kShown)
-        values.push_back(fmt::format("{} = {}", toml_key(variable.name), toml_text(*variable.start)));
+        values.push_back(
+            fmt::format("{} = {}", description::toml_key(variable.name), description::toml_text(*variable.start)));
     }
     if (values.empty()) return {};
     return comment(fmt::format("start = {{ {} }}", fmt::join(values, ", ")));
   }
 
   /// Names come from files of others: a line break in one must not end the comment.
-  static std::string comment(std::string_view text) { return "# " + printable(text) + "\n"; }
+  static std::string comment(std::string_view text) { return "# " + base::printable(text) + "\n"; }
 
   /// TOML has no key twice: an output has one line. Those that are not clear have a comment with all they could feed.
   std::string connections() const {
     std::map<std::string, std::vector<Input>> sure;
     std::map<std::string, std::vector<Input>> possible;
     std::string alone;
-    for (const auto& proposal : propose_connections(parts_)) {
+    for (const auto& proposal : api::propose_connections(parts_)) {
       if (proposal.outputs.empty())
-        alone += comment(
-            fmt::format("{} keeps its start value: no output fits", toml_text(std::string_view(proposal.input))));
+        alone += comment(fmt::format("{} keeps its start value: no output fits",
+                                     description::toml_text(std::string_view(proposal.input))));
       for (const auto& output : proposal.outputs)
         (proposal.sure ? sure : possible)[output].push_back({proposal.input, proposal.reason});
     }
@@ -179,16 +188,16 @@ class SystemMaker {
     std::vector<std::string> names;
     std::vector<std::string> reasons;
     for (const auto& [input, reason] : inputs) {
-      names.push_back(toml_text(std::string_view(input)));
+      names.push_back(description::toml_text(std::string_view(input)));
       if (std::find(reasons.begin(), reasons.end(), reason) == reasons.end()) reasons.push_back(reason);
     }
     const auto value = names.size() == 1 ? names.front() : fmt::format("[{}]", fmt::join(names, ", "));
-    return fmt::format("{} = {}  # {}", toml_key(output), value, fmt::join(reasons, ", "));
+    return fmt::format("{} = {}  # {}", description::toml_key(output), value, fmt::join(reasons, ", "));
   }
 
   fs::path folder_;
   std::vector<Placed> placed_;
-  std::vector<Part> parts_;
+  std::vector<api::Part> parts_;
 };
 
 }  // namespace

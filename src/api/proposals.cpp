@@ -8,7 +8,7 @@
 #include "base/values.hpp"
 #include "coupling/discrete_signals.hpp"
 
-namespace entrain {
+namespace entrain::api {
 namespace {
 
 bool is_letter(char c) {
@@ -18,7 +18,7 @@ bool is_upper(char c) {
   return c >= 'A' && c <= 'Z';
 }
 
-/// The words of a name in small letters, without those that only tell a direction: "SpeedIn" and "speed_out" are alike.
+/// The words of a name in small letters, without those that only name a direction: "SpeedIn" and "speed_out" are alike.
 std::vector<std::string> words_of(std::string_view name) {
   std::vector<std::string> words;
   bool word_goes_on = false;
@@ -38,7 +38,7 @@ std::vector<std::string> words_of(std::string_view name) {
 }
 
 bool units_fit(const Variable& output, const Variable& input) {
-  return match_units(output, input).kind == UnitMatch::Kind::Fits;
+  return base::match_units(output, input).kind == base::UnitMatch::Kind::Fits;
 }
 
 constexpr std::string_view kSameUnit = "same unit";
@@ -64,7 +64,7 @@ class Proposer {
     const auto try_match = [&](std::string_view reason, const auto& matches) {
       if (!result.outputs.empty()) return;
       for (const auto& output : outputs_) {
-        const bool fits = output.part != &part && can_feed(output.variable->type, input.type) &&
+        const bool fits = output.part != &part && coupling::can_feed(output.variable->type, input.type) &&
                           units_fit(*output.variable, input) && matches(output);
         if (fits) result.outputs.push_back(output.name);
       }
@@ -80,7 +80,9 @@ class Proposer {
     });
     result.sure = result.outputs.size() == 1;
     // What has neither name nor unit in common is a guess, and one of another type would be a bad one.
-    const auto same_type = [&](const OfferedOutput& output) { return type_name(*output.variable) == type_name(input); };
+    const auto same_type = [&](const OfferedOutput& output) {
+      return base::type_name(*output.variable) == base::type_name(input);
+    };
     try_match(kSameUnit, [&](const OfferedOutput& output) {
       return !input.unit.empty() && output.variable->unit == input.unit && same_type(output);
     });
@@ -110,4 +112,4 @@ std::vector<Proposal> propose_connections(const std::vector<Part>& parts) {
   return proposals;
 }
 
-}  // namespace entrain
+}  // namespace entrain::api

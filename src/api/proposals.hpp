@@ -5,7 +5,7 @@
 
 #include "entrain/variable.hpp"
 
-namespace entrain {
+namespace entrain::api {
 
 /// A subsystem by its interface alone.
 struct Part {
@@ -18,13 +18,13 @@ struct Proposal {
   std::string input;                 ///< "subsystem.variable"
   std::vector<std::string> outputs;  ///< the best candidates
   std::string reason;                ///< "same name", ...
-  bool sure = false;                 ///< there is one candidate, and nothing speaks against it
+  bool sure = false;                 ///< there is one candidate, and nothing contradicts it
 };
 
 /// For each input the outputs of the other subsystems that could feed it, best kind of match only: the same name; a
 /// name that differs in spelling ("SpeedIn" and "speed_out"); else the same unit; else the type alone. Types and units
-/// must fit in any case, by a conversion too; a unit that is not told fits any. Without a name that matches, two inputs
-/// of one subsystem cannot both be sure of the same output, and the type alone makes nobody sure.
+/// must fit in any case, by a conversion too; a unit that is not given fits any. Without a name that matches, two
+/// inputs of one subsystem cannot both be sure of the same output, and the type alone is not enough.
 std::vector<Proposal> propose_connections(const std::vector<Part>& parts);
 
-}  // namespace entrain
+}  // namespace entrain::api

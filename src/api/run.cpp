@@ -10,6 +10,7 @@
 #include "base/printable.hpp"
 #include "base/replace_file.hpp"
 #include "description/system_file.hpp"
+#include "entrain/fact_codes.hpp"
 #include "entrain/recording.hpp"
 #include "entrain/report.hpp"
 #include "entrain/system.hpp"
@@ -28,29 +29,29 @@ namespace fs = std::filesystem;
 
 /// The files of a run besides its results: run.json, at its start and at its end, and steps.json at its end. With
 /// `append` the files of the run before stay as they are until this one goes on.
-class RunFiles : public StepHistory {
+class RunFiles : public recording::StepHistory {
  public:
   RunFiles(const RunResult& run, bool append) : folder_(run.folder), recorded_(run.recorded), waits_(append) {}
 
   void begin(std::span<const Signal> signals, const RunSummary& summary) override {
-    StepHistory::begin(signals, summary);
+    recording::StepHistory::begin(signals, summary);
     if (waits_) return;
     fs::remove(folder_ / "steps.json");  // of an earlier run into this folder
     write_summary(summary);
   }
   void communicated(const Sample& sample, const RunSummary& summary) override {
     waits_ = false;
-    StepHistory::communicated(sample, summary);
+    recording::StepHistory::communicated(sample, summary);
   }
   void write(const RunSummary& summary) const {
     if (waits_ && summary.termination == Termination::Failed) return;  // it was refused before it went on
     write_summary(summary);
-    replace_file(folder_ / "steps.json", steps_json(*this, summary));
+    base::replace_file(folder_ / "steps.json", reporting::steps_json(*this, summary));
   }
 
  private:
   void write_summary(const RunSummary& summary) const {
-    replace_file(folder_ / "run.json", summary_json(summary, recorded_));
+    base::replace_file(folder_ / "run.json", summary_json(summary, recorded_));
   }
 
   const fs::path folder_;
@@ -60,7 +61,7 @@ class RunFiles : public StepHistory {
 
 std::vector<Signal> recorded_signals(const Simulation& simulation, const SystemDescription& description) {
   std::vector<Signal> recorded;
-  for (const auto index : select_signals(simulation.signals(), description.record.variables)) {
+  for (const auto index : recording::select_signals(simulation.signals(), description.record.variables)) {
     recorded.push_back(simulation.signals()[index]);
   }
   return recorded;
@@ -77,7 +78,7 @@ SystemDescription really_run(SystemDescription description, const RunSummary& su
 }
 
 template <class Function, class... Arguments>
-void tell(const Function& function, const Arguments&... arguments) {
+void call_if_set(const Function& function, const Arguments&... arguments) {
   if (function) function(arguments...);
 }
 
@@ -122,24 +123,22 @@ class CheckpointWriter : public Observer {
 void check_checkpoints(const CheckpointOptions& options, const Simulation& simulation) {
   if (options.resume) simulation.check_resume(*options.resume);
   if (options.append && !options.resume) {
-    throw Error(ErrorCode::InvalidSystem, "nothing to append to: no checkpoint to go on from is named");
+    throw Error(ErrorCode::InvalidSystem, {FactCode::NothingToAppendTo});
   }
   if (!options.file) return;
   simulation.require_serialization();
-  std::error_code unknown;  // told when the file is written
-  if (fs::is_directory(*options.file, unknown)) throw file_error("cannot create", *options.file, EISDIR);
+  std::error_code unknown;  // reported when the file is written
+  if (fs::is_directory(*options.file, unknown)) throw base::file_error("create", *options.file, EISDIR);
   const auto folder = fs::absolute(*options.file).parent_path();
-  if (!fs::is_directory(folder, unknown)) throw file_error("cannot create", *options.file, ENOENT);
+  if (!fs::is_directory(folder, unknown)) throw base::file_error("create", *options.file, ENOENT);
 }
 
 /// The folder of the run that wrote the checkpoint.
 fs::path continued_folder(const fs::path& checkpoint) {
   const auto before = read_checkpoint_info(checkpoint);
   if (fs::is_directory(before.directory)) return before.directory;
-  throw Error(
-      ErrorCode::FileFailed,
-      fmt::format("the results of the checkpoint '{}' are no longer in '{}'", checkpoint.string(), before.directory),
-      {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Leave --append away"});
+  throw Error(ErrorCode::FileFailed, {FactCode::ResultsGone, {checkpoint.string(), before.directory}},
+              {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Leave --append away"});
 }
 
 /// A checkpoint in the place of a file of the run would replace it.
@@ -148,7 +147,7 @@ void check_place(const fs::path& checkpoint, const RunResult& run) {
   for (const auto& name : {run.results.filename(), fs::path("run.json"), fs::path("steps.json"), fs::path("fmu.log"),
                            fs::path("system.resolved.toml"), fs::path("report.html")}) {
     if (file != fs::absolute(run.folder / name).lexically_normal()) continue;
-    throw Error(ErrorCode::FileFailed, fmt::format("the checkpoint cannot be '{}', a file of the run", file.string()),
+    throw Error(ErrorCode::FileFailed, {FactCode::CheckpointIsRunFile, {file.string()}},
                 {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Choose another name"});
   }
 }
@@ -161,11 +160,11 @@ class DirectoryRun {
     RunOptions run = options.run;
     run.log.handler = [this](const LogMessage& message) {
       if (log_file_) log_file_->add(message);
-      tell(options_.run.log.handler, message);
+      call_if_set(options_.run.log.handler, message);
     };
     simulation_.emplace(description, run, extensions);
     result_.recorded = recorded_signals(*simulation_, description);
-    tell(options.progress.prepared, *simulation_);
+    call_if_set(options.progress.prepared, *simulation_);
     check_checkpoints(options.checkpoint, *simulation_);
     make_folder(extensions);
   }
@@ -179,12 +178,12 @@ class DirectoryRun {
     for (Observer& observer : options_.observers) simulation_->observe(observer);
     simulation_->observe(checkpoints);
     result_.summary = run_watched(files, checkpoints);
-    result_.verdict = run_verdict(result_.summary, files);
-    tell(options_.progress.ended, result_);
-    // Last, because it can fail too, when the disk is full; what happened has been told by then.
+    result_.verdict = reporting::run_verdict(result_.summary, files);
+    call_if_set(options_.progress.ended, result_);
+    // Last, because it can fail too, when the disk is full; what happened has been reported by then.
     files.write(result_.summary);
     if (options_.report) write_report();
-    tell(options_.progress.written, result_);
+    call_if_set(options_.progress.written, result_);
     release();
     return std::move(result_);
   }
@@ -197,26 +196,26 @@ class DirectoryRun {
   void make_folder(const Extensions& extensions) {
     const auto& checkpoint = options_.checkpoint;
     if (checkpoint.append && options_.folder) {
-      throw Error(ErrorCode::InvalidSystem, "a run that is appended goes on in its own folder, not in another");
+      throw Error(ErrorCode::InvalidSystem, {FactCode::AppendElsewhere});
     }
     result_.folder = checkpoint.append ? continued_folder(*checkpoint.resume)
                                        : make_run_directory(description_.name, options_.folder);
-    result_.results = result_.folder / results_file_name(format());
+    result_.results = result_.folder / recording::results_file_name(format());
     if (checkpoint.file) check_place(*checkpoint.file, result_);
     if (checkpoint.append) check_continued();
     log_file_.emplace(result_.folder / "fmu.log", checkpoint.append);
     if (checkpoint.append) return;
-    replace_file(result_.folder / "system.resolved.toml",
-                 (options_.note.empty() ? std::string() : fmt::format("# {}\n", printable(options_.note))) +
-                     system_text(really_run(description_, simulation_->summary(), extensions)));
+    base::replace_file(result_.folder / "system.resolved.toml",
+                       (options_.note.empty() ? std::string() : fmt::format("# {}\n", base::printable(options_.note))) +
+                           system_text(really_run(description_, simulation_->summary(), extensions)));
   }
 
   /// Before anything is written.
   void check_continued() const {
-    continued_results_file(format(), result_.results);
+    recording::continued_results_file(format(), result_.results);
     std::error_code missing;
     if (fs::file_size(result_.results, missing) == 0 || missing) {
-      throw file_error("cannot go on in", result_.results, ENOENT);
+      throw base::file_error("go on in", result_.results, ENOENT);
     }
   }
 
@@ -228,7 +227,7 @@ class DirectoryRun {
         files.write(abandoned);  // first: a lock that the FMU holds may stop what is printed
         result_.summary = abandoned;
         result_.abandoned = true;
-        tell(options_.progress.ended, result_);
+        call_if_set(options_.progress.ended, result_);
       });
     }
     if (options_.checkpoint.resume) simulation_->resume(*options_.checkpoint.resume);
@@ -239,6 +238,7 @@ class DirectoryRun {
     } catch (const Error& error) {  // a full disk at the very end is a failure like any other
       summary.termination = Termination::Failed;
       summary.message = error.what();
+      summary.failure = error;
     }
     return summary;
   }
@@ -257,14 +257,14 @@ class DirectoryRun {
   void release() {
     std::optional<Watchdog> watchdog;
     if (options_.watchdog) {
-      watchdog.emplace([&](const Error& fault) { tell(options_.progress.failed_at_release, fault, result_); });
+      watchdog.emplace([&](const Error& fault) { call_if_set(options_.progress.failed_at_release, fault, result_); });
     }
     simulation_.reset();
   }
 
   const SystemDescription& description_;
   const RunDirectoryOptions& options_;
-  std::optional<LogFile> log_file_;  ///< its folder is made once the system is known to be sound
+  std::optional<recording::LogFile> log_file_;  ///< its folder is made once the system is known to be sound
   RunResult result_;
   std::optional<Simulation> simulation_;
 };
@@ -274,7 +274,7 @@ class DirectoryRun {
 SystemDescription checkpointed_system(const fs::path& checkpoint) {
   const auto info = read_checkpoint_info(checkpoint);
   std::vector<Problem> problems;
-  auto description = parse_system(info.system_file, "checkpoint", problems);
+  auto description = description::parse_system(info.system_file, "checkpoint", problems);
   if (!problems.empty()) throw Error(std::move(problems));
   description.name = info.name;
   return description;

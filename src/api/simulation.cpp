@@ -7,22 +7,22 @@
 
 namespace entrain {
 
-struct Simulation::Impl : Session {
-  using Session::Session;
+struct Simulation::Impl : session::Session {
+  using session::Session::Session;
 };
 
 class Simulation::Checkpoint {
  public:
-  explicit Checkpoint(std::unique_ptr<const Session::Checkpoint> of) : of_(std::move(of)) {}
-  const Session::Checkpoint& of() const { return *of_; }
+  explicit Checkpoint(std::unique_ptr<const session::Session::Checkpoint> of) : of_(std::move(of)) {}
+  const session::Session::Checkpoint& of() const { return *of_; }
 
  private:
-  std::unique_ptr<const Session::Checkpoint> of_;
+  std::unique_ptr<const session::Session::Checkpoint> of_;
 };
 
 // NOLINTNEXTLINE(performance-unnecessary-value-param): the signature is public
 Simulation::Simulation(const SystemDescription& written, RunOptions options, const Extensions& extensions) {
-  auto [description, choice, reasons] = choose_method(written, extensions);
+  auto [description, choice, reasons] = advising::choose_method(written, extensions);
   impl_ = std::make_unique<Impl>(std::move(description), std::move(options), extensions, std::move(choice));
 }
 

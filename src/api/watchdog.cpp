@@ -6,20 +6,20 @@
 namespace entrain {
 namespace {
 
-void tell_and_tidy(const Watchdog::Handler& on_fault, const Error& fault) {
+void report_and_clean_up(const Watchdog::Handler& on_fault, const Error& fault) {
   try {
     on_fault(fault);
-  } catch (...) {  // the folders must go whatever else fails, and nobody is left to be told
+  } catch (...) {  // the folders must go whatever else fails, and there is nothing left to report to
   }
-  remove_private_folders();
+  base::remove_private_folders();
 }
 
 }  // namespace
 
 struct Watchdog::Impl {
   explicit Impl(Handler on_fault)
-      : watch([told = std::move(on_fault)](const Error& fault) { tell_and_tidy(told, fault); }) {}
-  FaultWatch watch;
+      : watch([handler = std::move(on_fault)](const Error& fault) { report_and_clean_up(handler, fault); }) {}
+  base::FaultWatch watch;
 };
 
 Watchdog::Watchdog(Handler on_fault) : impl_(std::make_unique<Impl>(std::move(on_fault))) {}

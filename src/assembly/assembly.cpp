@@ -12,6 +12,7 @@
 #include "assembly/schedule.hpp"
 #include "assembly/written_starts.hpp"
 #include "base/grid.hpp"
+#include "base/quoting.hpp"
 #include "base/suggest.hpp"
 #include "base/values.hpp"
 #include "description/array_connections.hpp"
@@ -21,7 +22,7 @@
 #include "subsystem/native/csv_source.hpp"
 #include "subsystem/restricted.hpp"
 
-namespace entrain {
+namespace entrain::assembly {
 namespace {
 
 std::vector<std::string> names_of(std::initializer_list<const std::vector<Variable>*> lists,
@@ -54,8 +55,8 @@ class Assembler {
     auto made = make_all(factory);
     for (std::size_t s = 0; s < made.size(); ++s) add(description_.subsystems[s], std::move(made[s]));
     for (const auto& connection : description_.connections) {
-      for (auto& single :
-           element_connections(connection, variables_of(connection.output), variables_of(connection.input), problems_))
+      for (auto& single : description::element_connections(connection, variables_of(connection.output),
+                                                           variables_of(connection.input), problems_))
         connect(connections_.emplace_back(std::move(single)));
     }
     check_scheduled_subsystems(description_, problems_);
@@ -91,8 +92,8 @@ class Assembler {
     return made;
   }
 
-  FedInputs fed_by(const std::string& table, const Made& made) const {
-    FedInputs fed;
+  subsystem::FedInputs fed_by(const std::string& table, const Made& made) const {
+    subsystem::FedInputs fed;
     for (const auto& connection : description_.connections) {
       if (!connection.output.starts_with(table + ".")) continue;
       const auto dot = connection.input.find('.');
@@ -138,7 +139,7 @@ class Assembler {
     } catch (const Error& error) {  // a parameter that makes no sense
       const auto written = starts.find(error.context().variable);
       problem(written == starts.end() ? description.where : written->second.where,
-              {FactCode::SubsystemRefused, {description.name}, {{"why", error.what()}}});
+              base::quoting({FactCode::SubsystemRefused, {description.name}}, error, error.what()));
       broken_.insert(description.name);
     }
   }
@@ -159,7 +160,7 @@ class Assembler {
       return;
     }
     const auto& variable = variables.at(*place);
-    const auto value = converted(written.value, variable);
+    const auto value = base::converted(written.value, variable);
     if (!value) {
       problems_.push_back(
           wrong_value(fmt::format("{}.{}", description.name, name), variable, written.value, written.where));
@@ -169,8 +170,8 @@ class Assembler {
     try {
       subsystem.set_start(*place, *value);
     } catch (const Error& error) {  // it would never reach the variable
-      problem(written.where,
-              {FactCode::StartRefused, {fmt::format("{}.{}", description.name, name)}, {{"why", error.message()}}});
+      problem(written.where, base::quoting({FactCode::StartRefused, {fmt::format("{}.{}", description.name, name)}},
+                                           error, error.message()));
     }
   }
 
@@ -188,7 +189,7 @@ class Assembler {
     for (const auto& input : schedule.inputs) {
       const std::size_t index = assembly_.subsystems.size();
       scheduled_.insert({{index, input.place.causality, input.place.index}, input.written});
-      if (reached(description_.start.value, input.time)) {
+      if (base::reached(description_.start.value, input.time)) {
         note_start(input.place, input.value, inputs);
         subsystem.set_start(input.place, input.value);
       } else {
@@ -204,17 +205,18 @@ class Assembler {
       problem(written->where, {FactCode::ScheduledInputFed, {written->variable, fed->second->output}},
               "remove the connection or the schedule");
     }
-    std::stable_sort(assembly_.scheduled_inputs.begin(), assembly_.scheduled_inputs.end(),
-                     [](const ScheduledInput& a, const ScheduledInput& b) { return a.time < b.time; });
+    std::stable_sort(
+        assembly_.scheduled_inputs.begin(), assembly_.scheduled_inputs.end(),
+        [](const coupling::ScheduledInput& a, const coupling::ScheduledInput& b) { return a.time < b.time; });
   }
 
   std::unique_ptr<Subsystem> restrict_as_written(std::unique_ptr<Subsystem> subsystem,
                                                  const SubsystemDescription& description) {
-    if (!restricts(description)) return subsystem;
-    for (auto& fact : additions(subsystem->capabilities(), description)) {
+    if (!subsystem::restricts(description)) return subsystem;
+    for (auto& fact : subsystem::additions(subsystem->capabilities(), description)) {
       problem(description.where, std::move(fact), "the system file can take capabilities away, not add them");
     }
-    return restricted(std::move(subsystem), description);
+    return subsystem::restricted(std::move(subsystem), description);
   }
 
   /// Index of the subsystem, kind and number of an input.
@@ -228,7 +230,7 @@ class Assembler {
   /// "subsystem.variable", the first dot ending the subsystem's name. nullopt when a problem was added.
   std::optional<End> find(const std::string& name, Causality wanted, const SourcePosition& where) {
     const auto dot = name.find('.');
-    if (dot == std::string::npos) return std::nullopt;  // said by the parser already
+    if (dot == std::string::npos) return std::nullopt;  // reported by the parser already
     const std::string subsystem = name.substr(0, dot);
     const std::string variable = name.substr(dot + 1);
     if (broken_.contains(subsystem)) return std::nullopt;
@@ -250,7 +252,8 @@ class Assembler {
     const std::string_view kind = is_output ? "an output" : "an input";
     if (const auto* other = other_port(variables, variable)) {
       problem(where, Fact{FactCode::TypeNotConnectable, {name}, {{"type", other->type}}});
-    } else if (const auto array = is_output ? output_array(variables, variable) : input_array(variables, variable)) {
+    } else if (const auto array = is_output ? description::output_array(variables, variable)
+                                            : description::input_array(variables, variable)) {
       problem(where, Fact{FactCode::ArrayNotElement, {name}, {{"shape", array->shape}}},
               fmt::format("name an element, such as '{}{}', or connect it with an array of the same shape", name,
                           array->elements.front()));
@@ -309,15 +312,15 @@ class Assembler {
   void connect_discrete(const ConnectionDescription& description, const End& from, const End& to) {
     const Variable& output = variable(from);
     const Variable& input = variable(to);
-    if (description.table.empty() && !can_feed(output.type, input.type)) {
+    if (description.table.empty() && !coupling::can_feed(output.type, input.type)) {
       problem(description.where, Fact{FactCode::TypesDiffer,
                                       {description.output, description.input},
-                                      {{"type", type_name(output)}, {"input_type", type_name(input)}}});
+                                      {{"type", base::type_name(output)}, {"input_type", base::type_name(input)}}});
       return;
     }
     const bool scaled = description.factor != 1.0 || description.offset != 0.0;
     if (scaled && to.place.causality != Causality::Input) {
-      problem(description.where, Fact{FactCode::NotScalable, {description.input}, {{"type", type_name(input)}}},
+      problem(description.where, Fact{FactCode::NotScalable, {description.input}, {{"type", base::type_name(input)}}},
               "leave factor and offset out");
       return;
     }
@@ -331,8 +334,8 @@ class Assembler {
   ValueTable typed_table(const ConnectionDescription& description, const Variable& output, const Variable& input) {
     ValueTable table;
     for (const auto& [from, to] : description.table) {
-      const auto source = converted(from, output);
-      const auto target = converted(to, input);
+      const auto source = base::converted(from, output);
+      const auto target = base::converted(to, input);
       if (!source) problems_.push_back(wrong_value(description.output, output, from, description.where));
       if (!target) problems_.push_back(wrong_value(description.input, input, to, description.where));
       if (source && target) table.push_back({*source, *target});
@@ -344,16 +347,16 @@ class Assembler {
     return assembly_.subsystems[end.entry->index]->variables().at(end.place);
   }
 
-  /// A unit that is not told is taken as it comes; so is one that is not known, but with a warning.
+  /// A value without a unit is not converted; nor is one with an unknown unit, which has a warning.
   void convert_units(const ConnectionDescription& description, const End& from, const End& to, Connection& connection) {
-    const auto [kind, conversion] = match_units(variable(from), variable(to));
-    if (kind == UnitMatch::Kind::Fits) {
+    const auto [kind, conversion] = base::match_units(variable(from), variable(to));
+    if (kind == base::UnitMatch::Kind::Fits) {
       // First the unit of the input, then what the user makes of it.
       connection.offset += connection.factor * conversion.offset;
       connection.factor *= conversion.factor;
       return;
     }
-    problems_.push_back(unit_problem(kind, description, variable(from), variable(to)));
+    problems_.push_back(description::unit_problem(kind, description, variable(from), variable(to)));
   }
 
   void check_unconnected() {
@@ -366,7 +369,7 @@ class Assembler {
         if (!given) require_source(entry, {Causality::Input, i}, variables.inputs[i]);
       }
       for (std::size_t i = 0; i < variables.discrete_inputs.size(); ++i) {
-        const auto is_this = [&, &index = entry.index](const DiscreteStart& start) {
+        const auto is_this = [&, &index = entry.index](const coupling::DiscreteStart& start) {
           return start.subsystem == index && start.input == i;
         };
         const bool given = variables.discrete_inputs[i].start ||
@@ -381,7 +384,7 @@ class Assembler {
     if (fed_by_.contains({entry.index, place.causality, place.index})) return;
     problem(entry.description->where,
             {FactCode::InputNotConnected, {fmt::format("{}.{}", entry.description->name, input.name)}},
-            fmt::format("connect it, or give it a value: start = {{ {} = ... }}", toml_key(input.name)));
+            fmt::format("connect it, or give it a value: start = {{ {} = ... }}", description::toml_key(input.name)));
   }
 
   const SystemDescription& description_;
@@ -411,4 +414,4 @@ Assembly assemble(const SystemDescription& description, const SubsystemMaker& fa
   return Assembler(description, problems).run(factory);
 }
 
-}  // namespace entrain
+}  // namespace entrain::assembly

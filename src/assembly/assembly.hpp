@@ -13,7 +13,7 @@
 #include "entrain/subsystem.hpp"
 #include "entrain/system_description.hpp"
 
-namespace entrain {
+namespace entrain::assembly {
 
 /// Makes the subsystem a description asks for; nullptr after adding to `problems` why it cannot. `fed`: of a table,
 /// what its columns feed that takes no real numbers.
@@ -26,9 +26,9 @@ struct Assembly {
   std::vector<Graph::Node> nodes;
   std::vector<Connection> connections;
   std::vector<double> start_inputs;  ///< one per input, in the order of the graph
-  std::vector<DiscreteConnection> discrete_connections;
-  std::vector<DiscreteStart> discrete_starts;
-  std::vector<ScheduledInput> scheduled_inputs;  ///< after the start, in the order of time
+  std::vector<coupling::DiscreteConnection> discrete_connections;
+  std::vector<coupling::DiscreteStart> discrete_starts;
+  std::vector<coupling::ScheduledInput> scheduled_inputs;  ///< after the start, in the order of time
 
   bool has_discrete() const;  ///< inputs or outputs that are no real numbers
 };
@@ -36,4 +36,4 @@ struct Assembly {
 /// Everything that is wrong goes to `problems`, all at once; the result is usable when none is an error.
 Assembly assemble(const SystemDescription& description, const SubsystemMaker& factory, std::vector<Problem>& problems);
 
-}  // namespace entrain
+}  // namespace entrain::assembly

@@ -11,10 +11,10 @@
 #include "entrain/fact_codes.hpp"
 #include "subsystem/scheduled.hpp"
 
-namespace entrain {
+namespace entrain::assembly {
 namespace {
 
-/// The first dot ends the name of the subsystem; without one the parser has said so.
+/// The first dot ends the name of the subsystem; without one the parser has reported it.
 std::string subsystem_of(const std::string& variable) {
   return variable.substr(0, variable.find('.'));
 }
@@ -24,7 +24,7 @@ std::vector<std::pair<Time, Value>> typed_entries(const ScheduleDescription& wri
                                                   std::vector<Problem>& problems) {
   std::vector<std::pair<Time, Value>> entries;
   for (const auto& entry : written.entries) {
-    if (auto value = converted(entry.value, variable)) {
+    if (auto value = base::converted(entry.value, variable)) {
       entries.emplace_back(entry.time, std::move(*value));
     } else {
       problems.push_back(wrong_value(written.variable, variable, entry.value, entry.where));
@@ -49,17 +49,17 @@ void refuse(const ScheduleDescription& written, const std::string& subsystem, co
   const auto name = written.variable.substr(written.variable.find('.') + 1);
   const bool exists = variables.find(name).has_value();
   problems.push_back(problem_of({exists ? FactCode::NotTunable : FactCode::UnknownVariable, {written.variable}},
-                                suggestion(written.variable, known), written.where));
+                                base::suggestion(written.variable, known), written.where));
 }
 
-/// What they have without the schedule: as `written`, else as the subsystem says.
-std::map<std::size_t, Value> start_values(const std::vector<ScheduledValue>& values, const VariableTable& variables,
-                                          const WrittenStarts& written) {
+/// What they have without the schedule: as `written`, else as in the subsystem.
+std::map<std::size_t, Value> start_values(const std::vector<subsystem::ScheduledValue>& values,
+                                          const VariableTable& variables, const WrittenStarts& written) {
   std::map<std::size_t, Value> starts;
   for (const auto& scheduled : values) {
     const auto& parameter = variables.parameters[scheduled.parameter];
     const auto found = written.find(parameter.name);
-    const auto value = found == written.end() ? parameter.start : converted(found->second.value, parameter);
+    const auto value = found == written.end() ? parameter.start : base::converted(found->second.value, parameter);
     if (value) starts.insert({scheduled.parameter, *value});
   }
   return starts;
@@ -98,7 +98,8 @@ std::unique_ptr<Subsystem> with_schedule(std::unique_ptr<Subsystem> subsystem, S
   std::vector<Time> announced;
   for (const auto& input : schedule.inputs) announced.push_back(input.time);
   std::sort(announced.begin(), announced.end());
-  return scheduled(std::move(subsystem), std::move(schedule.parameters), std::move(starts), std::move(announced));
+  return subsystem::scheduled(std::move(subsystem), std::move(schedule.parameters), std::move(starts),
+                              std::move(announced));
 }
 
 void check_scheduled_subsystems(const SystemDescription& description, std::vector<Problem>& problems) {
@@ -112,4 +113,4 @@ void check_scheduled_subsystems(const SystemDescription& description, std::vecto
   }
 }
 
-}  // namespace entrain
+}  // namespace entrain::assembly

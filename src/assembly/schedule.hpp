@@ -9,7 +9,7 @@
 #include "entrain/system_description.hpp"
 #include "subsystem/scheduled.hpp"
 
-namespace entrain {
+namespace entrain::assembly {
 
 /// What the schedule says of one subsystem.
 struct SubsystemSchedule {
@@ -20,7 +20,7 @@ struct SubsystemSchedule {
     Value value;
     const ScheduleDescription* written;
   };
-  std::vector<ScheduledValue> parameters;
+  std::vector<subsystem::ScheduledValue> parameters;
   std::vector<Input> inputs;
 };
 /// Everything wrong goes to `problems`. The result points into `description`.
@@ -35,4 +35,4 @@ std::unique_ptr<Subsystem> with_schedule(std::unique_ptr<Subsystem> subsystem, S
 /// Adds a problem for each scheduled variable of a subsystem that there is not.
 void check_scheduled_subsystems(const SystemDescription& description, std::vector<Problem>& problems);
 
-}  // namespace entrain
+}  // namespace entrain::assembly

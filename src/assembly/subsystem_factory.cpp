@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/fault_watch.hpp"
+#include "base/quoting.hpp"
 #include "base/suggest.hpp"
 #include "entrain/fact_codes.hpp"
 #include "models/registry.hpp"
@@ -10,15 +11,15 @@
 #include "subsystem/native/csv_source.hpp"
 #include "subsystem/native/native_subsystem.hpp"
 
-namespace entrain {
+namespace entrain::assembly {
 namespace {
 
 /// Methods that need the equations get model exchange: co-simulation hides them.
-FmuChoice fmu_choice(const SubsystemDescription& description, bool needs_equations) {
-  FmuChoice choice;
+subsystem::FmuChoice fmu_choice(const SubsystemDescription& description, bool needs_equations) {
+  subsystem::FmuChoice choice;
   choice.prefer_model_exchange = needs_equations;
   if (description.relative_tolerance) choice.relative_tolerance = description.relative_tolerance->value;
-  // A value that makes no sense is told by the check of values; it must not end the loading before.
+  // A value that makes no sense is reported by the check of values; it must not end the loading before.
   if (description.timeout && description.timeout->value > 0.0) choice.timeout = description.timeout->value;
   if (description.interface) choice.interface = description.interface->value;
   if (description.probe) choice.probe = description.probe->value;
@@ -34,11 +35,11 @@ class Factory {
   Factory(const SystemDescription& system, bool needs_equations, const Extensions& extensions, const Logging& log)
       : system_(system), needs_equations_(needs_equations), extensions_(extensions), log_(log) {}
 
-  std::unique_ptr<Subsystem> make(const SubsystemDescription& description, const FedInputs& fed,
+  std::unique_ptr<Subsystem> make(const SubsystemDescription& description, const subsystem::FedInputs& fed,
                                   std::vector<Problem>& problems) const {
     if (!description.fmu.empty()) return fmu(description, problems);
     if (!description.csv.empty()) return csv(description, fed, problems);
-    if (description.model.empty()) return nullptr;  // said by the parser already
+    if (description.model.empty()) return nullptr;  // reported by the parser already
     return model(description, problems);
   }
 
@@ -46,27 +47,27 @@ class Factory {
   std::unique_ptr<Subsystem> fmu(const SubsystemDescription& description, std::vector<Problem>& problems) const {
     try {
       const auto& timeout = description.timeout;
-      if (timeout && !FaultWatch::active()) {
+      if (timeout && !base::FaultWatch::active()) {
         problems.push_back(problem_of(Fact{FactCode::TimeoutIgnored, {description.name}}, "make an entrain::Watchdog",
                                       timeout->where));
       }
-      FmuChoice choice = fmu_choice(description, needs_equations_);
+      subsystem::FmuChoice choice = fmu_choice(description, needs_equations_);
       for (const auto& [name, start] : description.optional_start) choice.start[name] = start.value;
       for (const auto& [name, written] : description.start) choice.start[name] = written.value;
       choice.log = log_;
       if (system_.step && system_.step->value > 0.0) choice.step = system_.step->value;
-      return make_fmu_subsystem(description.name, description.fmu, choice);
+      return subsystem::make_fmu_subsystem(description.name, description.fmu, choice);
     } catch (const Error& error) {
-      problems.push_back(problem_of({FactCode::FmuUnusable, {description.name}, {{"why", error.message()}}},
+      problems.push_back(problem_of(base::quoting({FactCode::FmuUnusable, {description.name}}, error, error.message()),
                                     error.context().remedy, description.fmu_where));
       return nullptr;
     }
   }
 
-  std::unique_ptr<Subsystem> csv(const SubsystemDescription& description, const FedInputs& fed,
+  std::unique_ptr<Subsystem> csv(const SubsystemDescription& description, const subsystem::FedInputs& fed,
                                  std::vector<Problem>& problems) const {
     try {
-      auto source = read_csv_source(description.csv, interpolation_of(description), fed);
+      auto source = subsystem::read_csv_source(description.csv, interpolation_of(description), fed);
       const Time start = system_.start.value;
       const Time stop = system_.stop ? system_.stop->value : start;
       if (start < source->first_time() || stop > source->last_time()) {
@@ -78,10 +79,11 @@ class Factory {
                                             {"stop", stop, "s"}}},
                                       "", description.csv_where));
       }
-      return make_native_subsystem(description.name, std::move(source));
+      return subsystem::make_native_subsystem(description.name, std::move(source));
     } catch (const Error& error) {
-      problems.push_back(problem_of({FactCode::TableUnusable, {description.name}, {{"why", error.message()}}},
-                                    error.context().remedy, description.csv_where));
+      problems.push_back(
+          problem_of(base::quoting({FactCode::TableUnusable, {description.name}}, error, error.message()),
+                     error.context().remedy, description.csv_where));
       return nullptr;
     }
   }
@@ -91,10 +93,10 @@ class Factory {
       if (auto own = extensions_.subsystems(description.model, description.name)) return own;
     }
     auto model = extensions_.models ? extensions_.models(description.model) : nullptr;
-    if (!model) model = make_built_in_model(description.model);
-    if (model) return make_native_subsystem(description.name, std::move(model));
+    if (!model) model = models::make_built_in_model(description.model);
+    if (model) return subsystem::make_native_subsystem(description.name, std::move(model));
     std::vector<std::string> known;
-    for (const auto& entry : built_in_models()) known.push_back(entry.name);
+    for (const auto& entry : models::built_in_models()) known.push_back(entry.name);
     problems.push_back(problem_of(Fact{FactCode::UnknownModel, {description.model}},
                                   suggestion(description.model, known), description.model_where));
     return nullptr;
@@ -109,7 +111,7 @@ class Factory {
 }  // namespace
 
 std::string source_of(const SubsystemDescription& description, bool needs_equations) {
-  if (!description.fmu.empty()) return fmu_title(description.fmu, fmu_choice(description, needs_equations));
+  if (!description.fmu.empty()) return subsystem::fmu_title(description.fmu, fmu_choice(description, needs_equations));
   if (description.csv.empty()) return "model " + description.model;
   return fmt::format("csv {} ({})", std::filesystem::path(description.csv).filename().string(),
                      to_word(interpolation_of(description)));
@@ -118,9 +120,9 @@ std::string source_of(const SubsystemDescription& description, bool needs_equati
 SubsystemMaker subsystem_maker(const SystemDescription& system, bool needs_equations, const Extensions& extensions,
                                const Logging& log) {
   return [factory = Factory(system, needs_equations, extensions, log)](
-             const SubsystemDescription& description, const FedInputs& fed, std::vector<Problem>& problems) {
+             const SubsystemDescription& description, const subsystem::FedInputs& fed, std::vector<Problem>& problems) {
     return factory.make(description, fed, problems);
   };
 }
 
-}  // namespace entrain
+}  // namespace entrain::assembly

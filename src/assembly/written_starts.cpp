@@ -10,7 +10,7 @@
 #include "description/toml_text.hpp"
 #include "entrain/fact_codes.hpp"
 
-namespace entrain {
+namespace entrain::assembly {
 namespace {
 
 /// The value in the unit of its variable; nullopt for what the subsystem does not know, which parameter sets may
@@ -24,10 +24,10 @@ std::optional<Value> in_own_unit(const VariableTable& variables, const Subsystem
   }
   const Variable& variable = variables.at(*place);
   if (start.unit.empty() || variable.unit.empty() || start.unit == variable.unit) return start.value;
-  const auto source = unit_meaning(start.unit);
-  const auto target = unit_meaning(variable);
-  const auto conversion = source && target ? unit_conversion(*source, *target) : std::nullopt;
-  const auto number = converted(start.value, ValueType::Real);
+  const auto source = base::unit_meaning(start.unit);
+  const auto target = base::unit_meaning(variable);
+  const auto conversion = source && target ? base::unit_conversion(*source, *target) : std::nullopt;
+  const auto number = base::converted(start.value, ValueType::Real);
   if (conversion && number && variable.type == ValueType::Real)
     return conversion->factor * std::get<double>(*number) + conversion->offset;
   problems.push_back(problem_of(
@@ -77,13 +77,14 @@ Problem wrong_value(const std::string& name, const Variable& variable, const Val
   }
   std::string remedy;
   if (variable.type == ValueType::String) {
-    const std::string quoted = toml_text(std::string_view(text));
+    const std::string quoted = description::toml_text(std::string_view(text));
     const bool is_typed = where.file.starts_with("--set");
     remedy = "write it in quotes: " + (is_typed ? fmt::format("--set '{}={}'", name, quoted) : quoted);
   }
-  return problem_of(
-      {FactCode::WrongValueType, {name}, {{"expected", kind_of(variable.type)}, {"found", kind_of(written)}}},
-      std::move(remedy), where);
+  return problem_of({FactCode::WrongValueType,
+                     {name},
+                     {{"expected", base::kind_of(variable.type)}, {"found", base::kind_of(written)}}},
+                    std::move(remedy), where);
 }
 
-}  // namespace entrain
+}  // namespace entrain::assembly

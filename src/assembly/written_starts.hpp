@@ -6,12 +6,12 @@
 
 #include "entrain/system_description.hpp"
 
-namespace entrain {
+namespace entrain::assembly {
 
 /// Start values of a subsystem by the own names of its variables, in their units.
 using WrittenStarts = std::map<std::string, Written<Value>>;
 
-/// What the user wrote, and what parameter sets say of the rest.
+/// What the user wrote, and what parameter sets contain for the rest.
 WrittenStarts starts_of(const SubsystemDescription& description, const VariableTable& variables,
                         std::vector<Problem>& problems);
 
@@ -19,4 +19,4 @@ WrittenStarts starts_of(const SubsystemDescription& description, const VariableT
 Problem wrong_value(const std::string& name, const Variable& variable, const Value& written,
                     const SourcePosition& where);
 
-}  // namespace entrain
+}  // namespace entrain::assembly

@@ -20,8 +20,9 @@
 #include "base/open_archives.hpp"
 #include "base/printable.hpp"
 #include "entrain/error.hpp"
+#include "entrain/fact_codes.hpp"
 
-namespace entrain {
+namespace entrain::base {
 namespace {
 
 namespace fs = std::filesystem;
@@ -31,20 +32,20 @@ constexpr std::size_t kLongestPath = 2000;  // ... and less than PATH_MAX, becau
 
 /// Why an entry of this name must not be written; empty when it may.
 std::string_view fault_of_name(std::string_view name) {
-  if (name.empty()) return "has no name";
-  if (name.size() > kLongestPath) return "has a path that is too long";
-  if (!is_utf8(name)) return "has a name that is not UTF-8";
+  if (name.empty()) return "no name";
+  if (name.size() > kLongestPath) return "path too long";
+  if (!is_utf8(name)) return "not UTF-8";
   for (const char c : name) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) return "has a control character in its name";
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) return kControlCharacter;
   }
-  if (name.front() == '/') return "has an absolute path";
-  if (name.find('\\') != std::string_view::npos) return "has a backslash in its path";
-  if (name.size() > 1 && name[1] == ':') return "has a drive letter";
+  if (name.front() == '/') return "absolute path";
+  if (name.find('\\') != std::string_view::npos) return "backslash";
+  if (name.size() > 1 && name[1] == ':') return "drive letter";
   for (std::size_t begin = 0; begin <= name.size();) {
     const std::size_t end = std::min(name.find('/', begin), name.size());
     const std::string_view part = name.substr(begin, end - begin);
-    if (part == "..") return "leads out of the archive ('..')";
-    if (part.size() > kLongestPart) return "has a name that is too long for a file";
+    if (part == "..") return "'..' leads out of the archive";
+    if (part.size() > kLongestPart) return "name too long";
     begin = end + 1;
   }
   return {};
@@ -59,7 +60,7 @@ class ArchiveReader {
       : shown_(std::move(shown)), limits_(limits), zip_(open(archive)) {
     const zip_int64_t count = zip_get_num_entries(zip_.get(), 0);
     if (static_cast<std::uint64_t>(count) > limits_.entries) {
-      refuse(fmt::format("it has {} entries, more than the {} it may have", count, limits_.entries));
+      refuse({FactCode::ArchiveTooManyEntries, {}, {{"entries", count}, {"limit", limits_.entries}}});
     }
     for (zip_int64_t i = 0; i < count; ++i) check(static_cast<zip_uint64_t>(i));
   }
@@ -69,7 +70,7 @@ class ArchiveReader {
       const fs::path target = folder / name;
       std::error_code error;
       fs::create_directories(entry.is_folder ? target : target.parent_path(), error);
-      if (error) refuse(entry.name, fmt::format("cannot be written: {}", error.message()));
+      if (error) fail_to_write(target, error);
       if (!entry.is_folder) write(entry, target);
     }
   }
@@ -103,30 +104,32 @@ class ArchiveReader {
   std::unique_ptr<zip_t, Discard> open(const fs::path& archive) {
     std::error_code error;
     const auto status = fs::status(archive, error);
-    if (!fs::exists(status)) fail_file(fmt::format("no such file: '{}'", shown_.string()));
-    if (!fs::is_regular_file(status)) fail_file(fmt::format("'{}' is not a regular file", shown_.string()));
-    if (const auto fault = fault_of_directory(archive, limits_.entries); !fault.empty()) refuse(fault);
+    if (!fs::exists(status)) fail_file({FactCode::NoSuchFile, {shown_.string()}});
+    if (!fs::is_regular_file(status)) fail_file({FactCode::NotRegularFile, {shown_.string()}});
+    if (auto fault = fault_of_directory(archive, limits_.entries)) refuse(std::move(*fault));
     int code = 0;
     std::unique_ptr<zip_t, Discard> zip(zip_open(archive.c_str(), ZIP_RDONLY, &code));
     if (zip) return zip;
     if (code == ZIP_ER_NOZIP || code == ZIP_ER_INCONS || code == ZIP_ER_EOF) {
-      refuse("it is no zip archive, or a truncated one");
+      refuse({FactCode::ArchiveNoZip});
     }
     zip_error_t reason;
     zip_error_init_with_code(&reason, code);
     const std::string text = zip_error_strerror(&reason);
     zip_error_fini(&reason);
-    fail_file(fmt::format("cannot read '{}': {}", shown_.string(), text));
+    fail_file({FactCode::FileFailed, {shown_.string()}, {{"what", "read"}, {"why", text}}});
   }
 
-  [[noreturn]] static void fail_file(const std::string& message) { throw Error(ErrorCode::FileFailed, message); }
+  [[noreturn]] static void fail_file(Fact fact) { throw Error(ErrorCode::FileFailed, std::move(fact)); }
 
-  [[noreturn]] void refuse(const std::string& why) const {
-    throw Error(ErrorCode::InvalidSystem, fmt::format("the archive '{}' was not unpacked: {}", shown_.string(), why),
+  /// The archive becomes the first subject.
+  [[noreturn]] void refuse(Fact fact) const {
+    fact.subjects.insert(fact.subjects.begin(), shown_.string());
+    throw Error(ErrorCode::InvalidSystem, std::move(fact),
                 {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Get the file again from where it was made"});
   }
-  [[noreturn]] void refuse(std::string_view name, std::string_view why) const {
-    refuse(fmt::format("its entry '{}' {}", printable(name), why));
+  [[noreturn]] void refuse(FactCode code, std::string_view entry, std::vector<FactValue> values = {}) const {
+    refuse({code, {printable(entry)}, std::move(values)});
   }
 
   void check(zip_uint64_t index) {
@@ -134,15 +137,16 @@ class ArchiveReader {
     zip_stat_init(&status);
     const char* raw = zip_get_name(zip_.get(), index, ZIP_FL_ENC_RAW);
     if (raw == nullptr || zip_stat_index(zip_.get(), index, 0, &status) != 0) {
-      refuse(fmt::format("its entry number {} cannot be read: {}", index, zip_strerror(zip_.get())));
+      refuse({FactCode::EntryUnreadable, {}, {{"number", index}, {"why", zip_strerror(zip_.get())}}});
     }
     const std::string name = raw;
-    if (const auto fault = fault_of_name(name); !fault.empty()) refuse(name, fault);
+    if (const auto fault = fault_of_name(name); !fault.empty()) refuse(FactCode::EntryName, name, {{"fault", fault}});
     const fs::path relative = fs::path(name).lexically_normal();
     const bool is_folder = name.back() == '/';
-    if (!is_folder && (!relative.has_filename() || relative == ".")) refuse(name, "names no file");
+    if (!is_folder && (!relative.has_filename() || relative == "."))
+      refuse(FactCode::EntryName, name, {{"fault", "no file"}});
     if ((status.valid & ZIP_STAT_ENCRYPTION_METHOD) != 0 && status.encryption_method != ZIP_EM_NONE) {
-      refuse(name, "is encrypted");
+      refuse(FactCode::EntryKind, name, {{"kind", "encrypted"}});
     }
     check_size(name, status);
     Entry entry{index, name, status.size, is_folder, is_executable(index, name), {}};
@@ -150,16 +154,15 @@ class ArchiveReader {
     const std::string key = is_folder ? relative.parent_path().string() : relative.string();
     const auto [known, is_new] = entries_.insert({key, entry});
     // Tools pack a folder or a file twice; of two files that differ one would be lost.
-    if (!is_new && !entry.is_same_as(known->second)) refuse(name, "is there twice");
+    if (!is_new && !entry.is_same_as(known->second)) refuse(FactCode::EntryTwice, name);
   }
 
   /// Sizes as claimed; `copy` sees to it that the claim holds.
   void check_size(const std::string& name, const zip_stat_t& status) {
-    if (status.size > limits_.bytes - total_)
-      refuse(name, fmt::format("makes it larger than {} bytes, the most it may have", limits_.bytes));
+    if (status.size > limits_.bytes - total_) refuse(FactCode::ArchiveTooLarge, name, {{"limit", limits_.bytes}});
     total_ += status.size;
     if (status.size > limits_.ratio_free_bytes && status.size / limits_.ratio > status.comp_size)
-      refuse(name, fmt::format("is more than {} times larger unpacked than packed", limits_.ratio));
+      refuse(FactCode::EntryRatio, name, {{"ratio", limits_.ratio}});
   }
 
   /// Refuses symbolic links and devices: they are how an archive reaches outside its folder.
@@ -170,14 +173,14 @@ class ArchiveReader {
     if (system != ZIP_OPSYS_UNIX) return false;
     const auto mode = static_cast<mode_t>(attributes >> 16U);
     if ((mode & S_IFMT) != 0 && !S_ISREG(mode) && !S_ISDIR(mode)) {
-      refuse(name, S_ISLNK(mode) ? "is a symbolic link" : "is neither a file nor a folder");
+      refuse(FactCode::EntryKind, name, {{"kind", S_ISLNK(mode) ? "a symbolic link" : "neither a file nor a folder"}});
     }
     return (mode & S_IXUSR) != 0;
   }
 
   void write(const Entry& entry, const fs::path& target) {
     const std::unique_ptr<zip_file_t, Discard> file(zip_fopen_index(zip_.get(), entry.index, 0));
-    if (!file) refuse(entry.name, fmt::format("cannot be read: {}", zip_strerror(zip_.get())));
+    if (!file) refuse(FactCode::EntryUnreadable, entry.name, {{"why", zip_strerror(zip_.get())}});
     const int out =
         ::open(target.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, entry.executable ? 0700 : 0600);
     if (out < 0) fail_to_write(target);
@@ -195,10 +198,10 @@ class ArchiveReader {
     std::uint64_t written = 0;
     for (;;) {
       const zip_int64_t got = zip_fread(&file, buffer.data(), buffer.size());
-      if (got < 0) refuse(entry.name, fmt::format("is damaged: {}", zip_error_strerror(zip_file_get_error(&file))));
+      if (got < 0) refuse(FactCode::EntryDamaged, entry.name, {{"why", zip_error_strerror(zip_file_get_error(&file))}});
       if (got == 0) return;
       written += static_cast<std::uint64_t>(got);
-      if (written > entry.size) refuse(entry.name, fmt::format("is larger than the {} bytes it claims", entry.size));
+      if (written > entry.size) refuse(FactCode::EntryLargerThanClaimed, entry.name, {{"claimed", entry.size}});
       for (zip_int64_t done = 0; done < got;) {
         const ssize_t put = ::write(out, buffer.data() + done, static_cast<std::size_t>(got - done));
         if (put < 0) fail_to_write(target);
@@ -207,10 +210,11 @@ class ArchiveReader {
     }
   }
 
-  [[noreturn]] static void fail_to_write(const fs::path& target) {
+  [[noreturn]] static void fail_to_write(const fs::path& target,
+                                         const std::error_code& reason = {errno, std::generic_category()}) {
     throw Error(
         ErrorCode::FileFailed,
-        fmt::format("cannot write '{}': {}", target.string(), std::generic_category().message(errno)),
+        {FactCode::FileFailed, {target.string()}, {{"what", "write"}, {"why", reason.message()}}},
         {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Set TMPDIR to a folder with space and rights"});
   }
 
@@ -306,7 +310,7 @@ LocatedFile::LocatedFile(const fs::path& path, const ArchiveLimits& limits)
     auto part = inside.begin();
     while (part != inside.end() && !archive->reader.has_file(entry.string())) entry /= *part++;
     if (!archive->reader.has_file(entry.string()))
-      throw Error(ErrorCode::FileFailed, fmt::format("no such file: '{}'", path.string()));
+      throw Error(ErrorCode::FileFailed, {FactCode::NoSuchFile, {path.string()}});
     inside = inside.lexically_relative(entry);
     const auto take_out = [&] {
       auto folder = std::make_unique<PrivateFolder>();
@@ -328,4 +332,4 @@ LocatedFile::LocatedFile(const fs::path& path, const ArchiveLimits& limits)
   }
 }
 
-}  // namespace entrain
+}  // namespace entrain::base

@@ -8,9 +8,9 @@
 
 #include "base/private_folder.hpp"
 
-namespace entrain {
+namespace entrain::base {
 
-/// What an archive may hold. More is an attack or a mistake, whatever its headers say.
+/// What an archive may hold. More is an attack or a mistake, whatever its headers contain.
 struct ArchiveLimits {
   std::uint64_t entries = 100'000;
   std::uint64_t bytes = std::uint64_t{4} << 30U;             ///< of all entries, unpacked
@@ -41,7 +41,7 @@ class LocatedFile {
 class UnpackedArchive {
  public:
   /// Throws Error{FileFailed} when it cannot be read or written, Error{InvalidSystem} for an archive that is broken or
-  /// wants to write outside its folder; both name archive and entry.
+  /// would write outside its folder; both name archive and entry.
   explicit UnpackedArchive(const std::filesystem::path& archive, const ArchiveLimits& limits = {});
   /// One that lies inside another; messages name it by its path there.
   explicit UnpackedArchive(const LocatedFile& archive);
@@ -65,4 +65,4 @@ struct ArchiveSource {
 /// cannot be finished is not left behind.
 void write_archive(const std::filesystem::path& archive, const std::vector<ArchiveSource>& sources);
 
-}  // namespace entrain
+}  // namespace entrain::base

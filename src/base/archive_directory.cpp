@@ -1,15 +1,14 @@
 #include "base/archive_directory.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <optional>
 
 #include "base/printable.hpp"
+#include "entrain/fact_codes.hpp"
 
-namespace entrain {
+namespace entrain::base {
 namespace {
 
 // Signatures and sizes of the records of a zip archive (APPNOTE.TXT 6.3.9, sections 4.3.12 to 4.3.16).
@@ -72,13 +71,13 @@ std::optional<Directory> find_directory(const File& file) {
 
 }  // namespace
 
-std::string fault_of_directory(const std::filesystem::path& archive, std::uint64_t most_entries) {
+std::optional<Fact> fault_of_directory(const std::filesystem::path& archive, std::uint64_t most_entries) {
   const File file(archive);
   const auto directory = find_directory(file);
   if (!directory) return {};
-  // 0xffff says that the real number is in the ZIP64 record; an archive may also have just as many.
+  // 0xffff means that the real number is in the ZIP64 record; an archive may also have just as many.
   if (directory->entries > most_entries)
-    return fmt::format("it has {} entries, more than the {} it may have", directory->entries, most_entries);
+    return Fact{FactCode::ArchiveTooManyEntries, {}, {{"entries", directory->entries}, {"limit", most_entries}}};
   std::uint64_t at = directory->offset;
   for (std::uint64_t i = 0; i < directory->entries; ++i) {
     const std::string head = file.read(at, kEntrySize);
@@ -86,10 +85,10 @@ std::string fault_of_directory(const std::filesystem::path& archive, std::uint64
     const auto name_size = static_cast<std::size_t>(number(head, 28, 2));
     const std::string name = file.read(at + kEntrySize, name_size);
     if (name.find('\0') != std::string::npos)
-      return fmt::format("its entry '{}' has a control character in its name", printable(name));
+      return Fact{FactCode::EntryName, {printable(name)}, {{"fault", kControlCharacter}}};
     at += kEntrySize + name_size + number(head, 30, 2) + number(head, 32, 2);
   }
   return {};
 }
 
-}  // namespace entrain
+}  // namespace entrain::base

@@ -5,15 +5,16 @@
 
 #include "base/archive.hpp"
 #include "entrain/error.hpp"
+#include "entrain/fact_codes.hpp"
 
-namespace entrain {
+namespace entrain::base {
 namespace {
 
 // 1980-01-01 00:00, the first time that a zip archive can store.
 constexpr zip_uint16_t kFirstDate = (1U << 5U) | 1U;
 
 [[noreturn]] void fail_writing(const std::filesystem::path& archive, const std::string& why) {
-  throw Error(ErrorCode::FileFailed, fmt::format("cannot write '{}': {}", archive.string(), why),
+  throw Error(ErrorCode::FileFailed, {FactCode::FileFailed, {archive.string()}, {{"what", "write"}, {"why", why}}},
               {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Check the path and its permissions"});
 }
 
@@ -43,4 +44,4 @@ void write_archive(const std::filesystem::path& archive, const std::vector<Archi
   (void)zip.release();  // freed by zip_close
 }
 
-}  // namespace entrain
+}  // namespace entrain::base

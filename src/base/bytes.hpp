@@ -17,10 +17,11 @@
 #include <vector>
 
 #include "entrain/error.hpp"
+#include "entrain/fact_codes.hpp"
 #include "entrain/ids.hpp"
 #include "entrain/variable.hpp"
 
-namespace entrain {
+namespace entrain::base {
 
 using Bytes = std::vector<std::byte>;
 
@@ -142,9 +143,7 @@ class ByteReader {
   bool at_end() const { return rest_.empty(); }
 
  private:
-  [[noreturn]] static void refuse() {
-    throw Error(ErrorCode::FileFailed, "what was saved does not belong to what reads it");
-  }
+  [[noreturn]] static void refuse() { throw Error(ErrorCode::FileFailed, {FactCode::SavedDataForeign}); }
   std::span<const std::byte> next(std::size_t size) {
     if (size > rest_.size()) refuse();
     const auto part = rest_.first(size);
@@ -271,8 +270,8 @@ void from_bytes(std::span<const std::byte> bytes, Values&... values) {
   ByteReader reader(bytes);
   reader(values...);
   if (!reader.at_end()) {
-    throw Error(ErrorCode::FileFailed, "what was saved is more than what reads it knows");
+    throw Error(ErrorCode::FileFailed, {FactCode::SavedDataForeign});
   }
 }
 
-}  // namespace entrain
+}  // namespace entrain::base

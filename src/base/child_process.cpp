@@ -22,7 +22,7 @@
 #include "base/fault_watch.hpp"
 #include "base/foreign_code.hpp"
 
-namespace entrain {
+namespace entrain::base {
 namespace {
 
 constexpr int kAnswered = 0;
@@ -169,7 +169,7 @@ std::string signal_text(int signal) {
   }
 }
 
-std::string deed_text(int status, bool in_time, const char* function) {
+std::string failure_text(int status, bool in_time, const char* function) {
   const std::string where = function == nullptr ? "" : fmt::format(" in {}", function);
   if (!in_time) return "did not return in time";
   if (WIFSIGNALED(status)) return fmt::format("crashed{} ({})", where, signal_text(WTERMSIG(status)));
@@ -200,8 +200,8 @@ std::optional<ChildOutcome> in_child_process(const ChildLimits& limits,
   ::close(ends[1]);
   ChildOutcome outcome;
   if (child > 0) {
-    Bytes told;
-    const bool in_time = Listener(ends[0], *page, limits).listen(told);
+    Bytes answer;
+    const bool in_time = Listener(ends[0], *page, limits).listen(answer);
     if (!in_time) ::kill(child, SIGKILL);
     int status = 0;
     while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
@@ -209,8 +209,8 @@ std::optional<ChildOutcome> in_child_process(const ChildLimits& limits,
     outcome.answered = in_time && WIFEXITED(status) && WEXITSTATUS(status) == kAnswered;
     outcome.interrupted = WIFSIGNALED(status) && (WTERMSIG(status) == SIGINT || WTERMSIG(status) == SIGTERM);
     outcome.stage = page->stage.load();
-    if (outcome.answered) from_bytes(told, outcome.answer);
-    if (!outcome.answered) outcome.deed = deed_text(status, in_time, page->function.load());
+    if (outcome.answered) from_bytes(answer, outcome.answer);
+    if (!outcome.answered) outcome.failure = failure_text(status, in_time, page->function.load());
   }
   ::close(ends[0]);
   ::munmap(memory, sizeof(SharedPage));
@@ -218,4 +218,4 @@ std::optional<ChildOutcome> in_child_process(const ChildLimits& limits,
   return outcome;
 }
 
-}  // namespace entrain
+}  // namespace entrain::base

@@ -8,14 +8,14 @@
 #include "base/function_ref.hpp"
 #include "entrain/variable.hpp"
 
-namespace entrain {
+namespace entrain::base {
 
 /// What became of work in a child process.
 struct ChildOutcome {
   bool answered = false;
   Bytes answer{};
   int stage = 0;             ///< the last one that it announced
-  std::string deed = {};     ///< without an answer: "crashed in fmi2SetFMUstate (SIGSEGV)", "did not return from ..."
+  std::string failure = {};  ///< without an answer: "crashed in fmi2SetFMUstate (SIGSEGV)", "did not return from ..."
   bool interrupted = false;  ///< by the user: nothing is known
 };
 
@@ -32,4 +32,4 @@ struct ChildLimits {
 std::optional<ChildOutcome> in_child_process(const ChildLimits& limits,
                                              FunctionRef<Bytes(std::atomic<int>& stage)> work);
 
-}  // namespace entrain
+}  // namespace entrain::base

@@ -6,7 +6,7 @@
 
 #include "base/text_file.hpp"
 
-namespace entrain {
+namespace entrain::base {
 
 std::string read_csv_text(const std::filesystem::path& file) {
   constexpr std::uintmax_t kMostBytes = std::uintmax_t{1} << 30U;  // takes several times as much in memory
@@ -73,4 +73,4 @@ std::string csv_cell(std::string_view text) {
   return text.find_first_of(",\"\r\n") == std::string_view::npos ? std::string(text) : csv_quoted(text);
 }
 
-}  // namespace entrain
+}  // namespace entrain::base

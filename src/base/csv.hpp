@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace entrain {
+namespace entrain::base {
 
 /// The whole file, without the byte order mark that some tools put first. Throws Error{FileFailed}; also for what is no
 /// regular file, and for more than a gigabyte.
@@ -26,4 +26,4 @@ std::string csv_quoted(std::string_view text);
 /// Quoted where RFC 4180 asks for it.
 std::string csv_cell(std::string_view text);
 
-}  // namespace entrain
+}  // namespace entrain::base

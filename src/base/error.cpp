@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "entrain/fact_codes.hpp"
+
 namespace entrain {
 namespace {
 
@@ -14,6 +16,14 @@ std::string compose(const std::string& message, const ErrorContext& context) {
   text += message;
   if (!context.remedy.empty()) text += fmt::format(". {}", context.remedy);
   return text;
+}
+
+/// With its position, without its remedy, which is in the context.
+std::string message_of(const Fact& fact) {
+  if (fact.remedy.empty()) return render(fact);
+  Fact bare = fact;
+  bare.remedy.clear();
+  return render(bare);
 }
 
 std::string compose(const std::vector<Problem>& problems) {
@@ -40,12 +50,25 @@ std::string to_string(const Problem& problem) {
   return text;
 }
 
+Error::Error(ErrorCode code, Fact fact, ErrorContext context)
+    : Error(code, message_of(fact), fact, std::move(context)) {}
+
 Error::Error(ErrorCode code, const std::string& message, ErrorContext context)
-    : std::runtime_error(compose(message, context)), code_(code), message_(message), context_(std::move(context)) {}
+    : Error(code, message, {FactCode::CustomError, {}, {{"text", message}}}, std::move(context)) {}
+
+Error::Error(ErrorCode code, std::string message, Fact fact, ErrorContext context)
+    : std::runtime_error(compose(message, context)),
+      code_(code),
+      fact_(std::move(fact)),
+      message_(std::move(message)),
+      context_(std::move(context)) {
+  fact_.remedy = context_.remedy;
+}
 
 Error::Error(std::vector<Problem> problems)
     : std::runtime_error(compose(problems)),
       code_(ErrorCode::InvalidSystem),
+      fact_(problems.empty() ? Fact{FactCode::CustomError} : fact_of(problems.front())),
       message_(compose(problems)),
       problems_(std::move(problems)) {}
 

@@ -1,7 +1,6 @@
 #include "base/fault_watch.hpp"
 
 #include <dirent.h>
-#include <fmt/format.h>
 #include <semaphore.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
@@ -19,8 +18,9 @@
 #include <vector>
 
 #include "base/foreign_code.hpp"
+#include "entrain/fact_codes.hpp"
 
-namespace entrain {
+namespace entrain::base {
 namespace {
 
 constexpr unsigned kGrace = 5;  // s, for the handler of a fault
@@ -30,25 +30,29 @@ constexpr std::array kFaultSignals{SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 
 enum class Fault { Memory, Stack, Bus, Arithmetic, Instruction, Abort, Exit, Timeout };
 
-/// "FMU 'x.fmu' <deed> fmi2DoStep<cause>. <remedy>". Literals, because a signal handler writes them too.
+/// "FMU 'x.fmu' <action> fmi2DoStep<cause>. <remedy>". Literals, because a signal handler writes them too.
 struct FaultText {
-  const char* deed;
+  const char* name;
+  const char* action;
   const char* cause;
   const char* remedy;
 };
-constexpr const char* kTellMaker = "The fault is its own: tell who made it, with this message";
+constexpr const char* kReportIt = "The fault is its own: report it to its vendor, with this message";
 constexpr std::array<FaultText, 8> kTexts{{
-    {"crashed in", " (SIGSEGV: it used memory that is not there)", kTellMaker},
-    {"crashed in", " (SIGSEGV: it ran out of stack, as endless recursion does)",
-     "Raise the limit of the stack (ulimit -s) and use one thread; if that does not help, tell who made it"},
-    {"crashed in", " (SIGBUS: it used memory that cannot be reached)",
-     "Often a file in use was cut, or a disk is full; else tell who made it"},
-    {"crashed in", " (SIGFPE: it divided an integer by zero, or had floating point faults trapped)", kTellMaker},
-    {"crashed in", " (SIGILL: an instruction that this processor does not know, or a trap for what must not happen)",
-     "Ask who made it, with this message; a build for older processors may help"},
-    {"gave up in", " (SIGABRT: it called abort(), as a failed assertion does)", kTellMaker},
-    {"ended the process in", ": it called exit()", "No library may do that: tell who made it"},
-    {"did not return from", "", "Raise 'timeout' of the subsystem or use a smaller step; else tell who made it"},
+    {"memory", "crashed in", " (SIGSEGV: it used memory that is not there)", kReportIt},
+    {"stack", "crashed in", " (SIGSEGV: it ran out of stack, as endless recursion does)",
+     "Raise the limit of the stack (ulimit -s) and use one thread; if that does not help, report it to its vendor"},
+    {"bus", "crashed in", " (SIGBUS: it used memory that cannot be reached)",
+     "Often a file in use was cut, or a disk is full; else report it to its vendor"},
+    {"arithmetic", "crashed in", " (SIGFPE: it divided an integer by zero, or had floating point faults trapped)",
+     kReportIt},
+    {"instruction", "crashed in",
+     " (SIGILL: an instruction that this processor does not know, or a trap for what must not happen)",
+     "Ask its vendor, with this message; a build for older processors may help"},
+    {"abort", "gave up in", " (SIGABRT: it called abort(), as a failed assertion does)", kReportIt},
+    {"exit", "ended the process in", ": it called exit()", "No library may do that: report it to its vendor"},
+    {"timeout", "did not return from", "",
+     "Raise 'timeout' of the subsystem or use a smaller step; else report it to its vendor"},
 }};
 const FaultText& text_of(Fault fault) {
   return kTexts[static_cast<std::size_t>(fault)];
@@ -81,7 +85,7 @@ void write_text(const char* text) {
 [[noreturn]] void end_with_last_words() {
   const FaultText& text = text_of(shared.fault);
   for (const char* part :
-       {"entrain: ", shared.code->owner().code.c_str(), " ", text.deed, " ", shared.function, text.cause,
+       {"entrain: ", shared.code->owner().code.c_str(), " ", text.action, " ", shared.function, text.cause,
         "; it left the process in a state in which the run could not be ended in order\n"}) {
     write_text(part);
   }
@@ -337,11 +341,13 @@ class Watcher {
     finishing = true;
     const FaultText& text = text_of(shared.fault);
     const auto& owner = shared.code->owner();
-    std::string message = fmt::format("{} {} {}{}", owner.code, text.deed, shared.function, text.cause);
-    if (shared.fault == Fault::Timeout) message += fmt::format(" within {} s", *owner.timeout);
-    if (owner.last_words) message += owner.last_words();
+    Fact fact{FactCode::CodeFault,
+              {owner.code},
+              {{"fault", text.name}, {"action", text.action}, {"function", shared.function}, {"cause", text.cause}}};
+    if (shared.fault == Fault::Timeout) fact.values.emplace_back("timeout", *owner.timeout, "s");
+    if (owner.last_words) fact.values.emplace_back("said", owner.last_words());
     const Error error(
-        ErrorCode::SubsystemFailed, message,
+        ErrorCode::SubsystemFailed, std::move(fact),
         {.subsystem = owner.subsystem, .variable = {}, .time = shared.code->time(), .remedy = text.remedy});
     FaultWatch::Handler handler;
     {
@@ -389,4 +395,4 @@ void stop_timing(const ForeignCode& code) {
   Watcher::instance().forget(code);
 }
 
-}  // namespace entrain
+}  // namespace entrain::base

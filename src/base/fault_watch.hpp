@@ -5,7 +5,7 @@
 #include "base/signal_stack.hpp"
 #include "entrain/error.hpp"
 
-namespace entrain {
+namespace entrain::base {
 
 class ForeignCode;
 
@@ -25,7 +25,7 @@ class FaultWatch {
   FaultWatch& operator=(const FaultWatch&) = delete;
 
   static bool active() noexcept;
-  /// In a copy of the process, which has no thread to be told on: from now on there is no watch.
+  /// In a copy of the process, which has no thread for the report: from now on there is no watch.
   static void forget_in_child() noexcept;
 
  private:
@@ -36,4 +36,4 @@ class FaultWatch {
 void start_timing(const ForeignCode& code);
 void stop_timing(const ForeignCode& code);
 
-}  // namespace entrain
+}  // namespace entrain::base

@@ -1,12 +1,12 @@
 #include "base/file_error.hpp"
 
-#include <fmt/format.h>
-
 #include <cctype>
 #include <cerrno>
 #include <system_error>
 
-namespace entrain {
+#include "entrain/fact_codes.hpp"
+
+namespace entrain::base {
 namespace {
 
 std::string remedy_for(int error_number) {
@@ -29,8 +29,8 @@ std::string remedy_for(int error_number) {
 Error file_error(std::string_view action, const std::filesystem::path& path, int error_number) {
   auto reason = std::generic_category().message(error_number);
   if (!reason.empty()) reason[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(reason[0])));
-  return Error(ErrorCode::FileFailed, fmt::format("{} '{}': {}", action, path.string(), reason),
+  return Error(ErrorCode::FileFailed, {FactCode::FileFailed, {path.string()}, {{"what", action}, {"why", reason}}},
                {.subsystem = {}, .variable = {}, .time = std::nullopt, .remedy = remedy_for(error_number)});
 }
 
-}  // namespace entrain
+}  // namespace entrain::base

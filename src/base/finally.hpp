@@ -1,6 +1,6 @@
 #pragma once
 
-namespace entrain {
+namespace entrain::base {
 
 /// Does something at the end of a scope, however it is left.
 template <class Action>
@@ -15,4 +15,4 @@ class Finally {
   Action action_;
 };
 
-}  // namespace entrain
+}  // namespace entrain::base

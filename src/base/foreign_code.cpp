@@ -7,8 +7,9 @@
 #include "base/fault_watch.hpp"
 #include "base/printable.hpp"
 #include "entrain/error.hpp"
+#include "entrain/fact_codes.hpp"
 
-namespace entrain {
+namespace entrain::base {
 
 ForeignCode::ForeignCode(Owner owner) : owner_(std::move(owner)) {
   if (owner_.timeout) start_timing(*this);
@@ -28,17 +29,17 @@ void ForeignCode::explain_exception(const char* name) {
   std::string what = "of an unknown type";
   try {
     throw;
-  } catch (const Error&) {  // our own, on its way through a callback
+  } catch (const Error&) {  // our own, thrown through a callback
     throw;
   } catch (const std::exception& exception) {
     what = fmt::format("'{}'", printable(exception.what()));
-  } catch (...) {  // NOLINT(bugprone-empty-catch): `what` says it
+  } catch (...) {  // NOLINT(bugprone-empty-catch): `what` contains it
   }
-  throw Error(ErrorCode::SubsystemFailed, fmt::format("{} threw a C++ exception in {}: {}", owner_.code, name, what),
+  throw Error(ErrorCode::SubsystemFailed, {FactCode::CodeThrew, {owner_.code}, {{"function", name}, {"what", what}}},
               {.subsystem = owner_.subsystem,
                .variable = {},
                .time = time(),
-               .remedy = "No exception may leave a function of a C interface: tell who made it"});
+               .remedy = "No exception may leave a function of a C interface: report it to its vendor"});
 }
 
-}  // namespace entrain
+}  // namespace entrain::base

@@ -10,7 +10,7 @@
 
 #include "entrain/variable.hpp"
 
-namespace entrain {
+namespace entrain::base {
 
 /// Code of a subsystem that is not ours, such as an instance of an FMU. Every call of it goes through `call`: then a
 /// crash, a hang, an exit() and an exception can be attributed to it (FaultWatch). A call costs a few plain stores.
@@ -105,4 +105,4 @@ class ForeignCode {
   Owner owner_;
 };
 
-}  // namespace entrain
+}  // namespace entrain::base

@@ -4,7 +4,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace entrain {
+namespace entrain::base {
 
 template <class Signature>
 class FunctionRef;
@@ -30,4 +30,4 @@ class FunctionRef<Result(Arguments...)> {
   Result (*call_)(void*, Arguments...);
 };
 
-}  // namespace entrain
+}  // namespace entrain::base

@@ -6,7 +6,7 @@
 
 #include "entrain/variable.hpp"
 
-namespace entrain {
+namespace entrain::base {
 
 /// Two times are the same communication time when they differ by rounding only. Scaled by the magnitudes, because a
 /// time is one product and one sum away from its grid index.
@@ -38,7 +38,7 @@ class Grid {
   std::uint64_t steps() const noexcept { return steps_; }
   Duration step() const noexcept { return step_; }
   Time time(std::uint64_t k) const noexcept {
-    // By way of a signed number, which one instruction converts.
+    // Through a signed number, which one instruction converts.
     return k >= steps_ ? stop_ : start_ + static_cast<double>(static_cast<std::int64_t>(k)) * step_;
   }
   /// The size of step k. It is `step` to the last bit (so that subsystems can keep what they computed for it),
@@ -56,4 +56,4 @@ class Grid {
   std::uint64_t steps_ = 0;
 };
 
-}  // namespace entrain
+}  // namespace entrain::base

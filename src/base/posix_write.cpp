@@ -4,7 +4,7 @@
 
 #include <cerrno>
 
-namespace entrain {
+namespace entrain::base {
 
 WriteResult write_all(int descriptor, std::string_view data) {
   WriteResult result;
@@ -20,4 +20,4 @@ WriteResult write_all(int descriptor, std::string_view data) {
   return result;
 }
 
-}  // namespace entrain
+}  // namespace entrain::base

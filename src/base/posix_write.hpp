@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <string_view>
 
-namespace entrain {
+namespace entrain::base {
 
 struct [[nodiscard]] WriteResult {
   std::size_t written = 0;
@@ -13,4 +13,4 @@ struct [[nodiscard]] WriteResult {
 /// Writes all of `data`, however many calls it takes.
 WriteResult write_all(int descriptor, std::string_view data);
 
-}  // namespace entrain
+}  // namespace entrain::base

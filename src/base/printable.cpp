@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-namespace entrain {
+namespace entrain::base {
 namespace {
 
 /// The bytes of one UTF-8 sequence starting with `first`; 0 when none starts so.
@@ -56,4 +56,4 @@ std::string printable(std::string_view text) {
   return shown;
 }
 
-}  // namespace entrain
+}  // namespace entrain::base

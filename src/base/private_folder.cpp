@@ -14,8 +14,9 @@
 #include <system_error>
 
 #include "entrain/error.hpp"
+#include "entrain/fact_codes.hpp"
 
-namespace entrain {
+namespace entrain::base {
 namespace {
 
 namespace fs = std::filesystem;
@@ -23,9 +24,11 @@ namespace fs = std::filesystem;
 constexpr std::string_view kPrefix = "entrain-fmu-";
 constexpr const char* kLock = "lock";
 
-[[noreturn]] void fail_folder(const std::string& what, int error) {
-  throw Error(ErrorCode::FileFailed, fmt::format("{}: {}", what, std::generic_category().message(error)),
-              {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Set TMPDIR to a folder with space and rights"});
+[[noreturn]] void fail_folder(std::string_view what, const fs::path& folder, int error) {
+  throw Error(
+      ErrorCode::FileFailed,
+      {FactCode::FileFailed, {folder.string()}, {{"what", what}, {"why", std::generic_category().message(error)}}},
+      {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Set TMPDIR to a folder with space and rights"});
 }
 
 fs::path temporary_parent() {
@@ -64,7 +67,7 @@ PrivateFolder::PrivateFolder() {
 
   std::string pattern = (parent / fmt::format("{}XXXXXX", kPrefix)).string();
   if (::mkdtemp(pattern.data()) == nullptr) {
-    fail_folder(fmt::format("cannot make a folder in '{}'", parent.string()), errno);
+    fail_folder("make a folder in", parent, errno);
   }
   folder_ = pattern;
   content_ = folder_ / "content";
@@ -82,7 +85,7 @@ PrivateFolder::PrivateFolder() {
   if (lock_ >= 0) ::close(lock_);
   std::error_code ignored;
   fs::remove_all(folder_, ignored);
-  fail_folder(fmt::format("cannot write in '{}'", folder_.string()), error);
+  fail_folder("write in", folder_, error);
 }
 
 PrivateFolder::~PrivateFolder() {
@@ -122,4 +125,4 @@ void remove_abandoned_folders(const fs::path& parent) {
   }
 }
 
-}  // namespace entrain
+}  // namespace entrain::base

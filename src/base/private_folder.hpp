@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-namespace entrain {
+namespace entrain::base {
 
 /// A new folder that only this user can enter, gone with this object. A lock distinguishes a folder in use from one
 /// that a crashed run has left behind; those are removed when the first folder of a process is made.
@@ -32,4 +32,4 @@ void remove_private_folders();
 /// Removes the folders in `parent` that no living process holds. Those of other users are left alone.
 void remove_abandoned_folders(const std::filesystem::path& parent);
 
-}  // namespace entrain
+}  // namespace entrain::base

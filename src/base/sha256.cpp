@@ -8,8 +8,9 @@
 #include <vector>
 
 #include "entrain/error.hpp"
+#include "entrain/fact_codes.hpp"
 
-namespace entrain {
+namespace entrain::base {
 namespace {
 
 /// The first 32 bits of the fractional parts of the cube roots of the first 64 primes.
@@ -99,7 +100,7 @@ std::string sha256_of_file(const std::filesystem::path& file) {
     hash.add(std::as_bytes(std::span(buffer).first(static_cast<std::size_t>(stream.gcount()))));
   }
   if (stream.eof()) return hexadecimal(hash.digest());
-  throw Error(ErrorCode::FileFailed, fmt::format("cannot read '{}'", file.string()));
+  throw Error(ErrorCode::FileFailed, {FactCode::FileFailed, {file.string()}, {{"what", "read"}}});
 }
 
-}  // namespace entrain
+}  // namespace entrain::base

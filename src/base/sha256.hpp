@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-namespace entrain {
+namespace entrain::base {
 
 /// SHA-256 (FIPS 180-4): shows whether two files are the same, without keeping one. Written here because a library of
 /// cryptography for this one function would be the largest of our dependencies.
@@ -34,4 +34,4 @@ std::string hexadecimal(const Sha256::Digest& digest);
 /// Of the content of a file; throws Error{FileFailed}.
 std::string sha256_of_file(const std::filesystem::path& file);
 
-}  // namespace entrain
+}  // namespace entrain::base

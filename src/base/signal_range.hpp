@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-namespace entrain {
+namespace entrain::base {
 
 /// How small the size of a signal may be before it is no measure of an error. Every floor of the engine is here.
 namespace size_floor {
@@ -91,4 +91,4 @@ class UnitSizes {
   std::map<std::string, double> largest_;
 };
 
-}  // namespace entrain
+}  // namespace entrain::base

@@ -1,6 +1,6 @@
 #include "base/signal_stack.hpp"
 
-namespace entrain {
+namespace entrain::base {
 namespace {
 // The handlers need little, but the state of the processor that is saved there can take 10 kB.
 constexpr std::size_t kBytes = std::size_t{64} * 1024;
@@ -17,4 +17,4 @@ SignalStack::~SignalStack() {
   ::sigaltstack(&before_, nullptr);
 }
 
-}  // namespace entrain
+}  // namespace entrain::base

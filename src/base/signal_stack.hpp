@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <memory>
 
-namespace entrain {
+namespace entrain::base {
 
 /// A second stack for the signal handlers of the calling thread: one that ran out of its stack has no other. Destroyed
 /// in the thread that made it.
@@ -21,4 +21,4 @@ class SignalStack {
   stack_t before_{};
 };
 
-}  // namespace entrain
+}  // namespace entrain::base

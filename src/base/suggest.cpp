@@ -7,7 +7,7 @@
 #include <cctype>
 #include <numeric>
 
-namespace entrain {
+namespace entrain::base {
 namespace {
 
 char lower(char c) {
@@ -51,8 +51,12 @@ std::optional<std::string> nearest(std::string_view word, const std::vector<std:
   return *best;
 }
 
+}  // namespace entrain::base
+
+namespace entrain {
+
 std::string suggestion(std::string_view word, const std::vector<std::string>& candidates) {
-  if (const auto near = nearest(word, candidates)) return fmt::format("did you mean '{}'?", *near);
+  if (const auto near = base::nearest(word, candidates)) return fmt::format("did you mean '{}'?", *near);
   if (candidates.empty()) return {};
   constexpr std::size_t kShown = 8;
   const auto shown = static_cast<std::ptrdiff_t>(std::min(kShown, candidates.size()));

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace entrain {
+namespace entrain::base {
 
 struct TextFileKind {
   std::string_view name;    ///< "a system file"
@@ -17,4 +17,4 @@ struct TextFileKind {
 /// mistake.
 std::string read_text_file(const std::filesystem::path& path, const TextFileKind& kind);
 
-}  // namespace entrain
+}  // namespace entrain::base

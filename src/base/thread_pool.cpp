@@ -1,14 +1,13 @@
 #include "base/thread_pool.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <system_error>
 
 #include "base/signal_stack.hpp"
 #include "entrain/error.hpp"
+#include "entrain/fact_codes.hpp"
 
-namespace entrain {
+namespace entrain::base {
 
 ThreadPool::ThreadPool(int threads) {
   try {
@@ -17,7 +16,7 @@ ThreadPool::ThreadPool(int threads) {
     const std::size_t started = workers_.size() + 1;
     stop_workers();
     throw Error(ErrorCode::SolverFailed,
-                fmt::format("only {} of {} threads could be started: {}", started, threads, error.what()),
+                {FactCode::ThreadsNotStarted, {}, {{"started", started}, {"threads", threads}, {"why", error.what()}}},
                 {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Ask for fewer threads"});
   }
   // What a thread allocates when it starts belongs to the set-up, not to the first steps.
@@ -83,4 +82,4 @@ void ThreadPool::work() {
   }
 }
 
-}  // namespace entrain
+}  // namespace entrain::base

@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-namespace entrain {
+namespace entrain::base {
 
 /// Runs independent tasks 0 .. count-1, each exactly once.
 ///
@@ -60,4 +60,4 @@ class ThreadPool {
   std::vector<std::thread> workers_;
 };
 
-}  // namespace entrain
+}  // namespace entrain::base

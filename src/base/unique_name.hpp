@@ -3,7 +3,7 @@
 #include <set>
 #include <string>
 
-namespace entrain {
+namespace entrain::base {
 
 /// `wanted`, or with a number behind it when that is taken: "mass", "mass_2". It is taken from now on.
 inline std::string unique_name(const std::string& wanted, std::set<std::string>& taken) {
@@ -12,4 +12,4 @@ inline std::string unique_name(const std::string& wanted, std::set<std::string>&
   return name;
 }
 
-}  // namespace entrain
+}  // namespace entrain::base

@@ -7,7 +7,7 @@
 #include <limits>
 #include <numbers>
 
-namespace entrain {
+namespace entrain::base {
 namespace {
 
 struct Symbol {
@@ -249,4 +249,4 @@ UnitMatch match_units(const Variable& output, const Variable& input) {
   return conversion ? UnitMatch{UnitMatch::Kind::Fits, *conversion} : UnitMatch{UnitMatch::Kind::Different, {}};
 }
 
-}  // namespace entrain
+}  // namespace entrain::base

@@ -5,7 +5,7 @@
 
 #include "entrain/variable.hpp"
 
-namespace entrain {
+namespace entrain::base {
 
 /// What an SI unit text means: products of units with prefixes and exponents, "N.m", "m/s2", "kg.m^2/s", "W/(m2.K)",
 /// "1/min"; what stands behind a '/' up to the next '.' or '*' divides. In products degC and degF are differences: the
@@ -44,4 +44,4 @@ struct UnitMatch {
 /// Equal texts fit whatever they mean, unless both subsystems define them.
 UnitMatch match_units(const Variable& output, const Variable& input);
 
-}  // namespace entrain
+}  // namespace entrain::base

@@ -75,6 +75,10 @@ std::string value_text(const Value& value) {
   return std::visit(TextOf{}, value);
 }
 
+}  // namespace entrain
+
+namespace entrain::base {
+
 double number_of(const Value& value) {
   return std::visit(Number{}, value);
 }
@@ -116,4 +120,4 @@ std::string_view type_name(const Variable& variable) {
   return kNames[static_cast<std::size_t>(variable.type)];
 }
 
-}  // namespace entrain
+}  // namespace entrain::base

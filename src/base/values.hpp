@@ -7,7 +7,7 @@
 #include "entrain/text.hpp"
 #include "entrain/variable.hpp"
 
-namespace entrain {
+namespace entrain::base {
 
 /// The nearest number: 0 or 1 of a boolean, NaN of a text or of bytes.
 double number_of(const Value& value);
@@ -26,4 +26,4 @@ std::string_view kind_of(ValueType type);
 /// "Float64", "Boolean": the type as the subsystem calls it.
 std::string_view type_name(const Variable& variable);
 
-}  // namespace entrain
+}  // namespace entrain::base

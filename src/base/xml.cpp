@@ -11,7 +11,7 @@
 
 #include "base/printable.hpp"
 
-namespace entrain {
+namespace entrain::base {
 namespace {
 
 /// Deeper than any file that is used here; recursive functions over a tree may rely on it.
@@ -120,4 +120,4 @@ template std::optional<std::int64_t> xml_number(std::string_view);
 template std::optional<std::uint64_t> xml_number(std::string_view);
 template std::optional<std::uint32_t> xml_number(std::string_view);
 
-}  // namespace entrain
+}  // namespace entrain::base

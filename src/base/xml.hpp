@@ -11,7 +11,7 @@ class xml_document;
 class xml_node;
 }  // namespace pugi
 
-namespace entrain {
+namespace entrain::base {
 
 /// Parses an XML text of unknown origin. Returns what is wrong with it ("line 3: ..."), empty when all is well.
 /// Refused beside broken text: a document type (it can define entities that expand without bound) and elements nested
@@ -43,4 +43,4 @@ std::string xml_attribute(std::string_view value);
 template <class Number>
 std::optional<Number> xml_number(std::string_view text);
 
-}  // namespace entrain
+}  // namespace entrain::base

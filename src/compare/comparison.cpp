@@ -1,7 +1,6 @@
 #include "entrain/comparison.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -44,13 +43,13 @@ ComparedRun read_run(const fs::path& path) {
   ComparedRun run;
   if (!fs::is_directory(path)) {
     run.label = path.filename().string();
-    run.results = read_results_file(path);
+    run.results = reading::read_results_file(path);
     return run;
   }
   run.label = fs::weakly_canonical(path).filename().string();
-  const auto json = read_run_json(path);
-  run.results = read_results_file(find_results(path));
-  add_units(run.results, json);
+  const auto json = reporting::read_run_json(path);
+  run.results = reading::read_results_file(reading::find_results(path));
+  reporting::add_units(run.results, json);
   run.method = json.value("method", "");
   run.is_reference = json.value("method_family", "") == to_string(MethodFamily::Reference);
   run.step = number_of(json, "step");
@@ -86,9 +85,9 @@ bool worse(const VariableDifference& a, const VariableDifference& b) {
 /// Into the unit of the reference; false when that cannot be. A missing unit counts as the same.
 bool convert(Results::Column& column, const std::string& unit) {
   if (column.unit.empty() || unit.empty() || column.unit == unit) return true;
-  const auto from = unit_meaning(column.unit);
-  const auto to = unit_meaning(unit);
-  const auto conversion = from && to ? unit_conversion(*from, *to) : std::nullopt;
+  const auto from = base::unit_meaning(column.unit);
+  const auto to = base::unit_meaning(unit);
+  const auto conversion = from && to ? base::unit_conversion(*from, *to) : std::nullopt;
   if (!conversion) return false;
   for (double& value : column.values) value = conversion->factor * value + conversion->offset;
   column.unit = unit;
@@ -120,8 +119,8 @@ struct Shortcomings {
 void compare_one(Comparison& comparison, std::size_t index) {
   auto& run = comparison.runs[index];
   const auto& reference = comparison.runs[comparison.reference].results;
-  UnitSizes sizes;
-  for (const auto& column : reference.columns) sizes.take(column.unit, size_of(column.values));
+  base::UnitSizes sizes;
+  for (const auto& column : reference.columns) sizes.take(column.unit, comparing::size_of(column.values));
   Shortcomings shortcomings;
   run.error = 0.0;
   for (const auto& expected : reference.columns) {
@@ -131,8 +130,9 @@ void compare_one(Comparison& comparison, std::size_t index) {
       continue;
     }
     const auto found = column == nullptr ? std::nullopt
-                                         : difference(course_of(run.results, *column), course_of(reference, expected),
-                                                      sizes.least(expected.unit));
+                                         : comparing::difference(comparing::course_of(run.results, *column),
+                                                                 comparing::course_of(reference, expected),
+                                                                 sizes.least(expected.unit));
     if (!found) {
       shortcomings.missing.push_back(expected.name);
       continue;
@@ -170,7 +170,7 @@ void note_spans_and_ends(Comparison& comparison) {
     if (run.results.samples() == 0) comparison.notes.push_back({FactCode::NoRows, {run.label}});
     if (run.results.samples() == 0 || from > to) continue;
     const auto [run_from, run_to] = span_of(run.results);
-    if (i == comparison.reference || (same_time(run_from, from) && same_time(run_to, to))) continue;
+    if (i == comparison.reference || (base::same_time(run_from, from) && base::same_time(run_to, to))) continue;
     comparison.notes.push_back({FactCode::ComparedInPart,
                                 {run.label},
                                 {{"from", std::max(from, run_from)},
@@ -187,8 +187,8 @@ std::size_t reference_among(const std::vector<ComparedRun>& runs) {
   return found == runs.end() ? 0 : static_cast<std::size_t>(found - runs.begin());
 }
 
-Error nothing_to_compare(const std::string& message, const std::string& remedy) {
-  return Error(ErrorCode::InvalidSystem, message,
+Error nothing_to_compare(Fact fact, const std::string& remedy) {
+  return Error(ErrorCode::InvalidSystem, std::move(fact),
                {.subsystem = {}, .variable = {}, .time = std::nullopt, .remedy = remedy});
 }
 
@@ -218,8 +218,7 @@ Comparison compare(const std::vector<fs::path>& named, const std::optional<fs::p
   if (reference && place == paths.end()) paths.push_back(*reference);
   if (paths.size() < 2) {
     throw nothing_to_compare(
-        paths.empty() ? std::string("no run is named")
-                      : fmt::format("there is nothing to compare '{}' with but itself", paths.front().string()),
+        paths.empty() ? Fact{FactCode::NoRunNamed} : Fact{FactCode::NothingToCompareWith, {paths.front().string()}},
         "Name another run beside it");
   }
   Comparison comparison;
@@ -231,13 +230,16 @@ Comparison compare(const std::vector<fs::path>& named, const std::optional<fs::p
   }
   note_spans_and_ends(comparison);
   if (comparison.differences.empty()) {
-    throw nothing_to_compare(
-        fmt::format("the runs have no variable in common at any time: {}", render(comparison.notes, "; ")),
-        "Compare runs of the same system, and record the same variables");
+    throw nothing_to_compare({FactCode::NothingInCommon, {}, {{"why", render(comparison.notes, "; ")}}},
+                             "Compare runs of the same system, and record the same variables");
   }
   std::stable_sort(comparison.differences.begin(), comparison.differences.end(), worse);
   return comparison;
 }
+
+}  // namespace entrain
+
+namespace entrain::comparing {
 
 Json comparison_data(const Comparison& comparison) {
   Json runs = Json::array();
@@ -256,7 +258,7 @@ Json comparison_data(const Comparison& comparison) {
   return {{"reference", comparison.reference},
           {"runs", std::move(runs)},
           {"differences", std::move(differences)},
-          {"notes", json_of(comparison.notes)}};
+          {"notes", reporting::json_of(comparison.notes)}};
 }
 
-}  // namespace entrain
+}  // namespace entrain::comparing

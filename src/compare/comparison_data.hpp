@@ -6,7 +6,7 @@
 
 #include "entrain/comparison.hpp"
 
-namespace entrain {
+namespace entrain::comparing {
 
 /// All of it but the curves.
 nlohmann::ordered_json comparison_data(const Comparison& comparison);
@@ -14,4 +14,4 @@ nlohmann::ordered_json comparison_data(const Comparison& comparison);
 /// The text of write_comparison_page.
 std::string comparison_page(const Comparison& comparison);
 
-}  // namespace entrain
+}  // namespace entrain::comparing

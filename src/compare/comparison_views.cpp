@@ -11,7 +11,7 @@
 #include "report/packed_signals.hpp"
 #include "report/page.hpp"
 
-namespace entrain {
+namespace entrain::comparing {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -31,8 +31,8 @@ Results difference_results(const Comparison& comparison) {
 }
 
 /// The curves of the worst variables first, each with its differences: what is left out is what agrees best.
-std::vector<DrawnSignal> drawn_signals(const Comparison& comparison, const Results& differences) {
-  std::vector<DrawnSignal> drawn;
+std::vector<reporting::DrawnSignal> drawn_signals(const Comparison& comparison, const Results& differences) {
+  std::vector<reporting::DrawnSignal> drawn;
   std::set<std::string> seen;
   for (const auto& entry : comparison.differences) {
     if (!seen.insert(entry.name).second) continue;
@@ -65,9 +65,17 @@ std::pair<Time, Time> common_span(const Comparison& comparison) {
 
 }  // namespace
 
+}  // namespace entrain::comparing
+
+namespace entrain {
+
 std::string comparison_json(const Comparison& comparison) {
-  return json_text(comparison_data(comparison));
+  return reporting::json_text(comparing::comparison_data(comparison));
 }
+
+}  // namespace entrain
+
+namespace entrain::comparing {
 
 std::string comparison_page(const Comparison& comparison) {
   Json data = comparison_data(comparison);
@@ -76,12 +84,16 @@ std::string comparison_page(const Comparison& comparison) {
   data["title"] = "Comparison";
   data["span"] = {from, to};
   const auto differences = difference_results(comparison);
-  data["results"] = packed_signals(drawn_signals(comparison, differences), room_in_page(data));
-  return page_with(data);
+  data["results"] = reporting::packed_signals(drawn_signals(comparison, differences), reporting::room_in_page(data));
+  return reporting::page_with(data);
 }
 
+}  // namespace entrain::comparing
+
+namespace entrain {
+
 void write_comparison_page(const Comparison& comparison, const std::filesystem::path& file) {
-  replace_file(file, comparison_page(comparison));
+  base::replace_file(file, comparing::comparison_page(comparison));
 }
 
 }  // namespace entrain

@@ -8,7 +8,7 @@
 #include "base/signal_range.hpp"
 #include "numerics/lagrange.hpp"
 
-namespace entrain {
+namespace entrain::comparing {
 namespace {
 
 Course inside(const Course& course, Time from, Time to) {
@@ -53,7 +53,7 @@ class Interpolation {
   /// Through the samples from `first` to `last`.
   double polynomial(std::size_t first, std::size_t last, Time t) const {
     std::array<double, 4> weights{};
-    lagrange_weights(course_.times.subspan(first, last - first + 1), t, weights);
+    numerics::lagrange_weights(course_.times.subspan(first, last - first + 1), t, weights);
     double value = 0.0;
     for (std::size_t k = first; k <= last; ++k) value += weights[k - first] * course_.values[k];
     return value;
@@ -67,7 +67,7 @@ class Interpolation {
 }  // namespace
 
 double size_of(std::span<const double> values) {
-  const auto range = SignalRange::of(values);
+  const auto range = base::SignalRange::of(values);
   if (!(range.low <= range.high)) return 0.0;  // no number among them
   return range.span_or_magnitude();
 }
@@ -117,4 +117,4 @@ std::optional<Difference> difference(const Course& run, const Course& reference,
   return result;
 }
 
-}  // namespace entrain
+}  // namespace entrain::comparing

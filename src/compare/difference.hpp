@@ -7,7 +7,7 @@
 #include "entrain/comparison.hpp"
 #include "entrain/results.hpp"
 
-namespace entrain {
+namespace entrain::comparing {
 
 /// A recorded signal; borrows.
 struct Course {
@@ -38,4 +38,4 @@ double size_of(std::span<const double> values);
 std::optional<Difference> difference(const Course& run, const Course& reference, double least_size = 0.0,
                                      Between between = Between::Lines);
 
-}  // namespace entrain
+}  // namespace entrain::comparing

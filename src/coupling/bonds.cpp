@@ -14,7 +14,7 @@
 #include "base/units.hpp"
 #include "entrain/fact_codes.hpp"
 
-namespace entrain {
+namespace entrain::coupling {
 namespace {
 
 using Exponents = decltype(UnitMeaning::exponents);  // kg, m, s, A, ...
@@ -38,7 +38,7 @@ struct Unit {
 };
 
 std::optional<Unit> unit_of(const Variable& variable) {
-  const auto meaning = unit_meaning(variable);
+  const auto meaning = base::unit_meaning(variable);
   // Revolutions per second are no angular velocity, and what has an offset cannot be multiplied.
   if (!meaning || meaning->offset != 0.0 || variable.unit.ends_with("Hz")) return std::nullopt;
   Unit unit{meaning->exponents, meaning->factor, variable.unit};
@@ -53,15 +53,16 @@ class Finder {
     for (const auto& connection : graph_.connections()) between_[ends(connection)].push_back(&connection);
   }
 
-  /// Every pair of opposite connections whose units tell a power, where nothing else can be meant.
+  /// Every pair of opposite connections whose units give a power, where nothing else can be meant.
   FoundBonds by_units() const {
     FoundBonds found;
     std::set<Ends> noted;
     std::set<std::string> names;
     for (const auto& effort : graph_.connections()) {
-      const auto flows = partners(effort, [&](const Connection& flow) { return tell_a_power(effort, flow); });
+      const auto flows = partners(effort, [&](const Connection& flow) { return units_give_power(effort, flow); });
       if (flows.empty()) continue;
-      const auto efforts = partners(flows[0], [&](const Connection& other) { return tell_a_power(other, flows[0]); });
+      const auto efforts =
+          partners(flows[0], [&](const Connection& other) { return units_give_power(other, flows[0]); });
       if (flows.size() == 1 && efforts.size() == 1) {
         std::string name = graph_.name(effort.output);
         if (!names.insert(name).second) name = graph_.name(effort.input);  // one effort for several others
@@ -90,13 +91,13 @@ class Finder {
                      "name for instance an output and an input of one subsystem", written.where));
       return;
     }
-    // By units if they tell; else the first is the effort. Only the correction by `jacobi` makes a difference.
-    if (tell_a_power(found[1], found[0])) std::swap(found[0], found[1]);
+    // By units if they give a power; else the first is the effort. Only the correction by `jacobi` makes a difference.
+    if (units_give_power(found[1], found[0])) std::swap(found[0], found[1]);
     if (can_be_bond(written, found[0], found[1])) bonds.push_back(bond(written.name, found[0], found[1]));
   }
 
  private:
-  using Ends = std::pair<std::size_t, std::size_t>;  // who tells, who is told
+  using Ends = std::pair<std::size_t, std::size_t>;  // sender, receiver
 
   Ends ends(const Connection& connection) const {
     return {graph_.owner(connection.output), graph_.owner(connection.input)};
@@ -139,7 +140,7 @@ class Finder {
   }
   std::optional<Unit> flow_unit(const Connection& flow) const { return unit_at(flow, flow.output, flow.input); }
 
-  bool tell_a_power(const Connection& effort, const Connection& flow) const {
+  bool units_give_power(const Connection& effort, const Connection& flow) const {
     const auto of_effort = effort_unit(effort);
     const auto of_flow = flow_unit(flow);
     return of_effort && of_flow && flow.factor != 0.0 &&
@@ -190,7 +191,7 @@ class Finder {
                                       "name a force and a velocity, a voltage and a current, ...");
   }
 
-  /// The connection that carries this variable; nullptr after telling why there is none.
+  /// The connection that carries this variable; nullptr after a problem with the reason.
   const Connection* connection_of(const Written<std::string>& name) {
     const auto& carriers = carriers_by_name();
     const auto found = carriers.find(name.value);
@@ -222,7 +223,7 @@ class Finder {
   std::span<const VariableTable* const> variables_;
   std::vector<Problem>& problems_;
   std::map<Ends, std::vector<const Connection*>> between_;
-  std::map<std::string, std::vector<const Connection*>> carriers_;  // of a variable, once somebody asks
+  std::map<std::string, std::vector<const Connection*>> carriers_;  // of a variable, made at the first request
   std::map<std::size_t, std::string> bond_of_;                      // by the input of a connection
 };
 
@@ -237,4 +238,4 @@ FoundBonds power_bonds(const std::optional<std::vector<BondDescription>>& writte
   return found;
 }
 
-}  // namespace entrain
+}  // namespace entrain::coupling

@@ -9,13 +9,13 @@
 #include "entrain/subsystem.hpp"
 #include "entrain/system_description.hpp"
 
-namespace entrain {
+namespace entrain::coupling {
 
-/// Two connections between the same two subsystems, one each way, whose values multiply to a power: a force and a
-/// velocity, a torque and an angular velocity, a voltage and a current, a pressure and a volume flow.
+/// Two connections between the same two subsystems, one in each direction, whose values multiply to a power: a force
+/// and a velocity, a torque and an angular velocity, a voltage and a current, a pressure and a volume flow.
 ///
-/// Powers are told at the port of the subsystem that receives the effort and tells the flow: the effort in the unit of
-/// its input, the flow in the unit of its output.
+/// Powers refer to the port of the subsystem that receives the effort and sends the flow: the effort in the unit of its
+/// input, the flow in the unit of its output.
 struct PowerBond {
   std::string name;
   Connection effort;
@@ -27,11 +27,11 @@ struct PowerBond {
   double power(double effort_value, double flow_value) const {
     return effort_to_si * flow_to_si * effort_value * flow_value;
   }
-  /// What the effort's sender tells now, as the receiver takes it.
-  double told_effort(std::span<const double> outputs) const {
+  /// The present output of the effort's sender, as the receiver takes it.
+  double sent_effort(std::span<const double> outputs) const {
     return effort.factor * outputs[effort.output] + effort.offset;
   }
-  /// The flow that its receiver has worked with, as its sender tells it.
+  /// The flow that its receiver has worked with, as its sender returns it.
   double used_flow(std::span<const double> inputs) const { return (inputs[flow.input] - flow.offset) / flow.factor; }
 };
 
@@ -45,17 +45,17 @@ struct BondPowers {
 /// `inputs`: as they ended the step; `outputs`: as they are now.
 inline BondPowers powers_of(const PowerBond& bond, std::span<const double> inputs, std::span<const double> outputs) {
   return {bond.power(inputs[bond.effort.input], outputs[bond.flow.output]),
-          bond.power(bond.told_effort(outputs), bond.used_flow(inputs))};
+          bond.power(bond.sent_effort(outputs), bond.used_flow(inputs))};
 }
 
 struct FoundBonds {
   std::vector<PowerBond> bonds;
-  std::vector<Fact> notes;  ///< where units alone do not tell what belongs together
+  std::vector<Fact> notes;  ///< where units alone do not determine what belongs together
 };
 
-/// The bonds that the user wrote, or if none were asked for, those that the units of the connected variables tell.
+/// The bonds that the user wrote, or if none were asked for, those that the units of the connected variables determine.
 /// What is wrong goes to `problems`.
 FoundBonds power_bonds(const std::optional<std::vector<BondDescription>>& written, const Graph& graph,
                        std::span<const VariableTable* const> variables, std::vector<Problem>& problems);
 
-}  // namespace entrain
+}  // namespace entrain::coupling

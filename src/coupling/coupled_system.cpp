@@ -4,7 +4,7 @@
 
 namespace entrain {
 
-CoupledSystem::CoupledSystem(std::unique_ptr<Engine> engine)
+CoupledSystem::CoupledSystem(std::unique_ptr<coupling::Engine> engine)
     : engine_(std::move(engine)),
       graph_(&engine_->graph()),
       outputs_(engine_->store().outputs()),

@@ -9,8 +9,9 @@
 
 #include "base/values.hpp"
 #include "entrain/error.hpp"
+#include "entrain/fact_codes.hpp"
 
-namespace entrain {
+namespace entrain::coupling {
 namespace {
 
 bool is_whole(ValueType type) {
@@ -43,13 +44,17 @@ std::optional<Value> whole_as(const Value& value) {
                          const Value& value) {
   const auto& output = from.variables().discrete_outputs[connection.output];
   const auto& input = to.variables().discrete_inputs[connection.input];
-  throw Error(ErrorCode::SubsystemFailed,
-              fmt::format("the value {} of '{}.{}' does not fit its type, {}", value_text(value), from.name(),
-                          output.name, type_name(input)),
-              {.subsystem = std::string(to.name()),
-               .variable = input.name,
-               .time = {},
-               .remedy = fmt::format("Keep the output in that range, or feed an input of type {}", type_name(output))});
+  throw Error(
+      ErrorCode::SubsystemFailed,
+      {FactCode::ValueDoesNotFit,
+       {},
+       {{"value", value_text(value)},
+        {"source", fmt::format("{}.{}", from.name(), output.name)},
+        {"type", base::type_name(input)}}},
+      {.subsystem = std::string(to.name()),
+       .variable = input.name,
+       .time = {},
+       .remedy = fmt::format("Keep the output in that range, or feed an input of type {}", base::type_name(output))});
 }
 
 /// nullopt when the value does not fit. Expects can_feed.
@@ -170,7 +175,7 @@ bool DiscreteSignals::write(Time now, std::span<const Time> times) {
   } catch (const Error& error) {
     ErrorContext context = error.context();
     context.time = now;
-    throw Error(error.code(), error.message(), context);
+    throw Error(error.code(), error.fact(), context);
   }
   return changed;
 }
@@ -204,17 +209,20 @@ const Value& DiscreteSignals::passed(const DiscreteConnection& connection) const
   const Subsystem& from = *subsystems_[connection.from];
   const Subsystem& to = *subsystems_[connection.to];
   const auto& inputs = connection.to_real ? to.variables().inputs : to.variables().discrete_inputs;
-  throw Error(ErrorCode::SubsystemFailed,
-              fmt::format("the value {} of '{}.{}' is not in the table of their connection", value_text(value),
-                          from.name(), from.variables().discrete_outputs[connection.output].name),
-              {.subsystem = std::string(to.name()),
-               .variable = inputs[connection.input].name,
-               .time = {},
-               .remedy = "Add it to the table"});
+  throw Error(
+      ErrorCode::SubsystemFailed,
+      {FactCode::ValueNotInTable,
+       {},
+       {{"value", value_text(value)},
+        {"source", fmt::format("{}.{}", from.name(), from.variables().discrete_outputs[connection.output].name)}}},
+      {.subsystem = std::string(to.name()),
+       .variable = inputs[connection.input].name,
+       .time = {},
+       .remedy = "Add it to the table"});
 }
 
 double DiscreteSignals::number(const DiscreteConnection& connection) const {
-  return connection.factor * number_of(passed(connection)) + connection.offset;
+  return connection.factor * base::number_of(passed(connection)) + connection.offset;
 }
 
-}  // namespace entrain
+}  // namespace entrain::coupling

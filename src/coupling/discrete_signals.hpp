@@ -8,7 +8,7 @@
 #include "entrain/subsystem.hpp"
 #include "entrain/system_description.hpp"
 
-namespace entrain {
+namespace entrain::coupling {
 
 /// A connection whose source is no real number.
 struct DiscreteConnection {
@@ -106,7 +106,7 @@ class DiscreteSignals {
   std::vector<Member> members_;            ///< those with discrete inputs or outputs
   std::vector<std::size_t> first_output_;  ///< by subsystem, in values_
   std::vector<Value> values_;
-  std::vector<unsigned char> written_;  ///< by value: the subsystem has been told it
+  std::vector<unsigned char> written_;  ///< by value: it has been set in the subsystem
   std::vector<DiscreteConnection> real_connections_;
   std::vector<double> sent_;              ///< by real connection
   std::vector<std::string> real_inputs_;  ///< by real connection
@@ -114,4 +114,4 @@ class DiscreteSignals {
   std::vector<std::string> unsettled_;
 };
 
-}  // namespace entrain
+}  // namespace entrain::coupling

@@ -5,7 +5,7 @@
 
 #include "subsystem/ends_initialization.hpp"
 
-namespace entrain {
+namespace entrain::coupling {
 namespace {
 
 constexpr int kMostBeginnings = 5;  // late outputs that depend on late outputs: a chain of so many
@@ -41,13 +41,13 @@ bool EndOfInitialization::finish(std::span<double> signals) {
     for (auto* subsystem : subsystems_) subsystem->facets().reset->reset();
     return true;
   }
-  for (const SubsystemId s : late) dynamic_cast<EndsInitialization*>(subsystems_[s])->note_used_before();
+  for (const SubsystemId s : late) dynamic_cast<subsystem::EndsInitialization*>(subsystems_[s])->note_used_before();
   return false;
 }
 
 /// True when an output that another subsystem uses has changed.
 bool EndOfInitialization::finish(SubsystemId s, std::span<double> outputs) {
-  auto* subsystem = dynamic_cast<EndsInitialization*>(subsystems_[s]);
+  auto* subsystem = dynamic_cast<subsystem::EndsInitialization*>(subsystems_[s]);
   if (subsystem == nullptr) return false;
   const std::vector<double> before(outputs.begin(), outputs.end());
   subsystem->finish_initialization(outputs);
@@ -67,4 +67,4 @@ bool EndOfInitialization::is_used(OutputId output) const {
   return std::any_of(all.begin(), all.end(), [&](const Connection& each) { return each.output == output; });
 }
 
-}  // namespace entrain
+}  // namespace entrain::coupling

@@ -7,10 +7,10 @@
 #include "entrain/graph.hpp"
 #include "entrain/subsystem.hpp"
 
-namespace entrain {
+namespace entrain::coupling {
 
 /// Outputs that change when the initialization of their subsystem ends. Others were initialised with the values before,
-/// so all begin again, with the late values in place of what the subsystem says before its end; a few times at most.
+/// so all begin again, with the late values in place of what the subsystem returns before its end; a few times at most.
 class EndOfInitialization {
  public:
   /// Borrows all.
@@ -34,4 +34,4 @@ class EndOfInitialization {
   int rounds_ = 0;
 };
 
-}  // namespace entrain
+}  // namespace entrain::coupling

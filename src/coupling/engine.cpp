@@ -7,7 +7,7 @@
 #include "coupling/end_of_initialization.hpp"
 #include "coupling/evaluation.hpp"
 
-namespace entrain {
+namespace entrain::coupling {
 namespace {
 
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
@@ -165,6 +165,10 @@ void Engine::read_output_slopes(std::span<double> all) {
   }
 }
 
+}  // namespace entrain::coupling
+
+namespace entrain {
+
 template <class Visitor>
 void visit_fields(Visitor& visit, CoupledSystem::Counters& counters) {
   visit(counters.steps, counters.early_returns, counters.rollbacks, counters.trials, counters.linearizations,
@@ -177,6 +181,10 @@ template <class Visitor>
 void visit_fields(Visitor& visit, CoupledSystem::Saved& saved) {
   visit(saved.subsystems, saved.times, saved.counters, saved.numbers, saved.discrete, saved.constants);
 }
+
+}  // namespace entrain
+
+namespace entrain::coupling {
 
 CoupledSystem::Saved Engine::save() {
   std::vector<SubsystemId> everyone;
@@ -239,18 +247,18 @@ void Engine::put_back_others(const Saved& saved) {
   executor_.forget_stop_request();
 }
 
-Bytes Engine::serialize(const Saved& saved) {
-  std::vector<Bytes> states;
+base::Bytes Engine::serialize(const Saved& saved) {
+  std::vector<base::Bytes> states;
   for (std::size_t i = 0; i < saved.subsystems.size(); ++i) {
     states.push_back(facets(saved.subsystems[i]).rollback->serialize(saved.states[i]));
   }
-  return to_bytes(states, saved);
+  return base::to_bytes(states, saved);
 }
 
 void Engine::resume(std::span<const std::byte> bytes) {
-  std::vector<Bytes> states;
+  std::vector<base::Bytes> states;
   Saved saved;
-  from_bytes(bytes, states, saved);
+  base::from_bytes(bytes, states, saved);
   const double* next = saved.numbers.data();
   for (std::size_t i = 0; i < saved.subsystems.size(); ++i) {
     Rollback& rollback = *facets(saved.subsystems[i]).rollback;
@@ -293,7 +301,7 @@ bool Engine::exchange_reals() {
 bool Engine::apply_schedule(Time before, Time now) {
   const auto until = [this](Time t) {
     return std::partition_point(scheduled_inputs_.begin(), scheduled_inputs_.end(),
-                                [t](const ScheduledInput& scheduled) { return reached(t, scheduled.time); });
+                                [t](const ScheduledInput& scheduled) { return base::reached(t, scheduled.time); });
   };
   const auto last = until(now);
   auto next = until(before);
@@ -315,4 +323,4 @@ bool Engine::exchange_discrete(Time now, bool read_all) {
   return exchange_reals();
 }
 
-}  // namespace entrain
+}  // namespace entrain::coupling

@@ -16,7 +16,7 @@
 #include "coupling/trial_kind.hpp"
 #include "entrain/coupled_system.hpp"
 
-namespace entrain {
+namespace entrain::coupling {
 
 class SignalEvaluation;
 
@@ -99,7 +99,7 @@ class Engine {
   void restore(const Saved& saved);
   void release(const Saved& saved);
   /// A save of all for another process; every subsystem needs Rollback::can_serialize.
-  Bytes serialize(const Saved& saved);
+  base::Bytes serialize(const Saved& saved);
   /// After `initialize`: goes on where the saving system was, counters included.
   void resume(std::span<const std::byte> bytes);
 
@@ -122,4 +122,4 @@ class Engine {
   std::vector<std::size_t> first_state_{0};
 };
 
-}  // namespace entrain
+}  // namespace entrain::coupling

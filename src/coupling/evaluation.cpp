@@ -7,8 +7,9 @@
 #include <cmath>
 
 #include "entrain/error.hpp"
+#include "entrain/fact_codes.hpp"
 
-namespace entrain {
+namespace entrain::coupling {
 namespace {
 
 // Loops of real FMUs carry the noise of their inner iterations; below this an input and its output are the same.
@@ -98,14 +99,17 @@ void SignalEvaluation::solve_loop(std::size_t index, Time t, std::span<double> i
     if (!(difference <= worst)) worst = difference;  // NaN counts as worst
   }
   if (result.converged) return;
-  throw Error(
-      ErrorCode::LoopNotSolved,
-      fmt::format("the algebraic loop through {} was not solved (residual {:.3g} after {} Newton iterations: {})",
-                  describe(graph_, loop), worst, result.iterations, result.message),
-      {.subsystem = {},
-       .variable = {},
-       .time = t,
-       .remedy = "Give start values near a solution to its inputs, or check that the loop has a solution"});
+  throw Error(ErrorCode::LoopNotSolved,
+              {FactCode::LoopNotSolved,
+               {},
+               {{"loop", describe(graph_, loop)},
+                {"residual", worst},
+                {"iterations", result.iterations},
+                {"why", result.message}}},
+              {.subsystem = {},
+               .variable = {},
+               .time = t,
+               .remedy = "Give start values near a solution to its inputs, or check that the loop has a solution"});
 }
 
-}  // namespace entrain
+}  // namespace entrain::coupling

@@ -9,14 +9,15 @@
 #include "entrain/variable.hpp"
 #include "numerics/newton.hpp"
 
-namespace entrain {
+namespace entrain::coupling {
 
 /// Finds all inputs and outputs at one time: signals in the order of the graph, algebraic loops by Newton, block by
 /// block. Used for consistent initialisation, for loops solved in the run and inside the monolithic integrator.
 class SignalEvaluation {
  public:
   /// Outputs of one subsystem for given inputs, at the time meant by the caller.
-  using Evaluate = FunctionRef<void(SubsystemId subsystem, std::span<const double> inputs, std::span<double> outputs)>;
+  using Evaluate =
+      base::FunctionRef<void(SubsystemId subsystem, std::span<const double> inputs, std::span<double> outputs)>;
 
   SignalEvaluation(const Graph& graph, const TransferPlan& plan);
 
@@ -43,9 +44,9 @@ class SignalEvaluation {
   const Graph& graph_;
   const TransferPlan& plan_;
   std::vector<Operation> operations_;
-  std::vector<NewtonSolver> solvers_;  // one per loop
+  std::vector<numerics::NewtonSolver> solvers_;  // one per loop
   std::vector<std::vector<double>> unknowns_;
   std::vector<double> loop_residuals_;
 };
 
-}  // namespace entrain
+}  // namespace entrain::coupling

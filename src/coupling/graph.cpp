@@ -43,7 +43,7 @@ const Connection* Graph::source(InputId input) const {
 void Graph::find_evaluation_order() {
   // Nodes of the signal graph: inputs, then outputs. Edges: connections, and feedthrough from input to output.
   const std::size_t n = inputs();
-  Adjacency successors(n + outputs());
+  coupling::Adjacency successors(n + outputs());
   for (const auto& connection : connections_) successors[n + connection.output].push_back(connection.input);
   for (std::size_t s = 0; s < nodes_.size(); ++s) {
     for (const InputId input : inputs_of(SubsystemId{s})) {
@@ -52,7 +52,7 @@ void Graph::find_evaluation_order() {
       }
     }
   }
-  for (const auto& component : strong_components(successors)) {
+  for (const auto& component : coupling::strong_components(successors)) {
     Block block;
     if (component.size() > 1) {
       AlgebraicLoop loop;
@@ -78,7 +78,7 @@ void Graph::find_evaluation_order() {
 }
 
 std::vector<std::vector<std::size_t>> Graph::subsystem_successors() const {
-  Adjacency successors(subsystems());
+  coupling::Adjacency successors(subsystems());
   for (const auto& connection : connections_) {
     successors[owner(connection.output)].push_back(owner(connection.input));
   }
@@ -87,7 +87,7 @@ std::vector<std::vector<std::size_t>> Graph::subsystem_successors() const {
 
 std::vector<std::vector<SubsystemId>> Graph::components() const {
   std::vector<std::vector<SubsystemId>> result;
-  for (const auto& component : strong_components(subsystem_successors())) {
+  for (const auto& component : coupling::strong_components(subsystem_successors())) {
     if (component.size() > 1) result.emplace_back(component.begin(), component.end());
   }
   return result;
@@ -98,7 +98,7 @@ std::vector<SubsystemId> Graph::calling_sequence() const {
   std::vector<std::size_t> waiting(subsystems(), 0);  // inputs whose source has not been called yet
   for (const auto& connection : connections_) ++waiting[owner(connection.input)];
   const auto successors = subsystem_successors();
-  for (const auto& component : strong_components(successors)) {
+  for (const auto& component : coupling::strong_components(successors)) {
     // Ordered by (inputs waited for, place in the file); each call frees the inputs it feeds.
     std::set<std::pair<std::size_t, std::size_t>> candidates;
     for (const std::size_t s : component) candidates.emplace(waiting[s], s);

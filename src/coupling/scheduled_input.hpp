@@ -3,7 +3,7 @@
 #include "entrain/ids.hpp"
 #include "entrain/variable.hpp"
 
-namespace entrain {
+namespace entrain::coupling {
 
 /// A value that an input which nothing feeds takes during the run.
 struct ScheduledInput {
@@ -13,4 +13,4 @@ struct ScheduledInput {
   Value value;                 ///< of its type
 };
 
-}  // namespace entrain
+}  // namespace entrain::coupling

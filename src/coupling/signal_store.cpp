@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace entrain {
+namespace entrain::coupling {
 
 SignalStore::SignalStore(const Graph& graph, std::vector<double> start_inputs)
     : graph_(graph),
@@ -47,4 +47,4 @@ void SignalStore::reset() {
   std::fill(coefficients_.begin(), coefficients_.end(), 0.0);
 }
 
-}  // namespace entrain
+}  // namespace entrain::coupling

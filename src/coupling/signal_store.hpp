@@ -10,7 +10,7 @@
 #include "entrain/ids.hpp"
 #include "entrain/subsystem.hpp"
 
-namespace entrain {
+namespace entrain::coupling {
 
 /// All numbers that the subsystems exchange, in flat arrays: outputs and constants, inputs, input polynomials; and the
 /// connections between them. Each subsystem has its own slots, so that a batch needs no lock.
@@ -67,4 +67,4 @@ class SignalStore {
   std::vector<double> coefficients_;  // per subsystem: kOrders orders of all its inputs
 };
 
-}  // namespace entrain
+}  // namespace entrain::coupling

@@ -5,7 +5,7 @@
 
 #include "numerics/polynomial.hpp"
 
-namespace entrain {
+namespace entrain::coupling {
 namespace {
 
 /// That a step may be cut into where the subsystem imposes its step or has a shortest one.
@@ -55,9 +55,9 @@ Subsystem::Step StepCalls::next() {
     std::copy_n(of_.slots.coefficients, static_cast<std::size_t>(task_.degree + 1) * count, part);
   }
   const int degree = std::min(task_.degree, of_.input_degree);
-  const PolynomialBlock polynomials{part, count, task_.degree};
-  shift_origin(polynomials, covered_);
-  project(polynomials, degree, size_);
+  const numerics::PolynomialBlock polynomials{part, count, task_.degree};
+  numerics::shift_origin(polynomials, covered_);
+  numerics::project(polynomials, degree, size_);
   inputs_.emplace(part, count, degree);
   from_ = task_.from + covered_;
   of_.last_part = size_;
@@ -88,4 +88,4 @@ void StepCalls::take(const StepReport& report) {
   }
 }
 
-}  // namespace entrain
+}  // namespace entrain::coupling

@@ -8,7 +8,7 @@
 #include "entrain/coupled_system.hpp"
 #include "entrain/subsystem.hpp"
 
-namespace entrain {
+namespace entrain::coupling {
 
 /// How one subsystem's task of a batch ended. A rejected step is an outcome like the others.
 struct StepResult {
@@ -62,4 +62,4 @@ class StepCalls {
   std::optional<InputBlock> inputs_;
 };
 
-}  // namespace entrain
+}  // namespace entrain::coupling

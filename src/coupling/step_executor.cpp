@@ -1,13 +1,12 @@
 #include "coupling/step_executor.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 
+#include "entrain/fact_codes.hpp"
 #include "subsystem/foreign_calls.hpp"
 
-namespace entrain {
+namespace entrain::coupling {
 namespace {
 
 // Two clock reads cost as much as the step of a light subsystem, so one step in 64 is timed.
@@ -17,9 +16,10 @@ constexpr std::uint64_t kTimingMask = 63;
   return std::all_of(values.begin(), values.end(), [](double value) { return std::isfinite(value); });
 }
 
-/// " (FMU 'prey.fmu', by fmi2GetReal)", or nothing.
-std::string in_brackets(const std::string& call) {
-  return call.empty() ? call : " (" + call + ")";
+/// With a value more, such as "FMU 'prey.fmu', by fmi2GetReal", unless it is empty.
+Fact with_text(Fact fact, std::string_view name, std::string text) {
+  if (!text.empty()) fact.values.emplace_back(name, std::move(text));
+  return fact;
 }
 
 }  // namespace
@@ -50,7 +50,7 @@ StepExecutor::StepExecutor(const Graph& graph, SignalStore& store, std::vector<s
 
 void StepExecutor::require_no_batch() const {
   if (under_way_) {
-    throw Error(ErrorCode::SolverFailed, "a batch of steps was posted and not waited for",
+    throw Error(ErrorCode::SolverFailed, {FactCode::BatchUnderWay},
                 {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Call wait before the next batch"});
   }
 }
@@ -244,7 +244,8 @@ Error StepExecutor::rejection(SubsystemId s) const {
   const Subsystem& subsystem = *participants_[s].subsystem;
   const StepResult& result = participants_[s].result;
   return {ErrorCode::SubsystemFailed,
-          fmt::format("rejected a step of {} s{}", result.rejected_size, in_brackets(refusal_of(subsystem))),
+          with_text({FactCode::StepRejected, {std::string(subsystem.name())}, {{"step", result.rejected_size, "s"}}},
+                    "why", subsystem::refusal_of(subsystem)),
           {.subsystem = std::string(subsystem.name()),
            .variable = {},
            .time = result.rejected_from,
@@ -344,7 +345,7 @@ void StepExecutor::spread_common_steps() {
   common_steps_ = 0;
 }
 
-void StepExecutor::for_each(std::span<const SubsystemId> batch, FunctionRef<void(std::size_t)> work) {
+void StepExecutor::for_each(std::span<const SubsystemId> batch, base::FunctionRef<void(std::size_t)> work) {
   require_no_batch();
   pool_.for_each(batch.size(), [&](std::size_t i) {
     try {
@@ -431,14 +432,17 @@ void StepExecutor::throw_not_finite(SubsystemId s, Time t) const {
   while (std::isfinite(signals[first_bad])) ++first_bad;
   const OutputId culprit{first_bad};
   const double value = signals[culprit];
-  const std::string call = reading_of(*participants_[s].subsystem, culprit - outputs.first);
-  throw Error(ErrorCode::SubsystemFailed,
-              fmt::format("the output became {}{}", std::isnan(value) ? std::abs(value) : value, in_brackets(call)),
-              {.subsystem = graph_.name(s),
-               .variable = graph_.name(culprit),
-               .time = t,
-               .remedy = "If the values before grew without bound the coupling is unstable: choose a smaller step "
-                         "or another method; else the fault is in this subsystem"});
+  const std::string call = subsystem::reading_of(*participants_[s].subsystem, culprit - outputs.first);
+  throw Error(
+      ErrorCode::SubsystemFailed,
+      with_text(
+          {FactCode::OutputNotFinite, {graph_.name(culprit)}, {{"value", std::isnan(value) ? std::abs(value) : value}}},
+          "by", call),
+      {.subsystem = graph_.name(s),
+       .variable = graph_.name(culprit),
+       .time = t,
+       .remedy = "If the values before grew without bound the coupling is unstable: choose a smaller step "
+                 "or another method; else the fault is in this subsystem"});
 }
 
-}  // namespace entrain
+}  // namespace entrain::coupling

@@ -18,7 +18,7 @@
 #include "entrain/graph.hpp"
 #include "entrain/subsystem.hpp"
 
-namespace entrain {
+namespace entrain::coupling {
 
 /// Steps that are made at the same time, one per task. Everything it refers to lives until `wait` returns.
 struct StepBatch {
@@ -31,11 +31,11 @@ struct StepBatch {
   /// All or none; without it, each by its own number of steps.
   std::optional<bool> timed = {};
   /// On the thread that makes step i. `before`: false where nothing is to be stepped. `after`: whatever came of it.
-  std::optional<FunctionRef<bool(std::size_t)>> before = {};
-  std::optional<FunctionRef<void(std::size_t)>> after = {};
+  std::optional<base::FunctionRef<bool(std::size_t)>> before = {};
+  std::optional<base::FunctionRef<void(std::size_t)>> after = {};
 };
 
-/// Makes the steps of all subsystems, in batches with two phases: `post` sends them on their way, `wait` returns when
+/// Makes the steps of all subsystems, in batches with two phases: `post` sends them, `wait` returns when
 /// all are made. Steps run on the threads of a pool; subsystems with the facet SplitStep compute wherever they live,
 /// all of a batch at the same time (docs/adr/0048). Each step writes its own slots of the signal store.
 ///
@@ -76,7 +76,7 @@ class StepExecutor {
   /// One step of everyone under held inputs.
   void run(const CommonStep& common);
   /// Any other work, one part for each of `batch`.
-  void for_each(std::span<const SubsystemId> batch, FunctionRef<void(std::size_t)> work);
+  void for_each(std::span<const SubsystemId> batch, base::FunctionRef<void(std::size_t)> work);
 
   // Where they stand.
   Time time_of(SubsystemId s) const { return common_steps_ > 0 ? common_time_ : times_[s]; }
@@ -86,7 +86,7 @@ class StepExecutor {
   CoupledSystem::Counters counters(SubsystemId s) const;
   /// For `before` of a batch: the step was made already, as a trial, and counts from now on.
   void adopt_step(SubsystemId s, Time reached, std::optional<Time> stopped_at);
-  /// A step that was made in another way, to this time.
+  /// A step that was made without the executor, to this time.
   void note_step(SubsystemId s, Time reached);
   /// Throws where an output is not finite.
   void check_outputs(SubsystemId s, Time t) const;
@@ -172,7 +172,7 @@ class StepExecutor {
   };
   std::vector<Remote> remote_;
   std::vector<StepTask> common_tasks_;  // of everyone
-  ThreadPool pool_;                     // ends first: its threads use all of the above
+  base::ThreadPool pool_;               // ends first: its threads use all of the above
 };
 
-}  // namespace entrain
+}  // namespace entrain::coupling

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-namespace entrain {
+namespace entrain::coupling {
 namespace {
 
 constexpr std::size_t kUnseen = std::numeric_limits<std::size_t>::max();
@@ -80,4 +80,4 @@ std::vector<std::vector<std::size_t>> strong_components(const Adjacency& success
   return std::move(tarjan.components);
 }
 
-}  // namespace entrain
+}  // namespace entrain::coupling

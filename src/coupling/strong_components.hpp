@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace entrain {
+namespace entrain::coupling {
 
 /// Successors of every node of a directed graph.
 using Adjacency = std::vector<std::vector<std::size_t>>;
@@ -12,4 +12,4 @@ using Adjacency = std::vector<std::vector<std::size_t>>;
 /// Not recursive, so that long chains do not end the stack.
 std::vector<std::vector<std::size_t>> strong_components(const Adjacency& successors);
 
-}  // namespace entrain
+}  // namespace entrain::coupling

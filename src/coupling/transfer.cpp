@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace entrain {
+namespace entrain::coupling {
 
 TransferPlan::TransferPlan(const Graph& graph, std::span<const double> constants)
     : outputs_(graph.outputs()), wires_(graph.inputs()) {
@@ -39,4 +39,4 @@ std::vector<double> TransferPlan::make_signals() const {
   return signals;
 }
 
-}  // namespace entrain
+}  // namespace entrain::coupling

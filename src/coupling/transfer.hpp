@@ -6,7 +6,7 @@
 
 #include "entrain/graph.hpp"
 
-namespace entrain {
+namespace entrain::coupling {
 
 /// All connections as index arrays: input = factor * signal[source] + offset + correction. The signals are the
 /// outputs, followed by one constant per unconnected input, so that the loop has no branch and no look-up.
@@ -71,4 +71,4 @@ inline void TransferPlan::each_uncorrected(std::span<const double> signals, cons
   for (std::size_t i = 0; i < wires_.size(); ++i) take(i, uncorrected(InputId{i}, signals));
 }
 
-}  // namespace entrain
+}  // namespace entrain::coupling

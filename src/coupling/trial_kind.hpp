@@ -2,7 +2,7 @@
 
 #include "entrain/capabilities.hpp"
 
-namespace entrain {
+namespace entrain::coupling {
 
 /// How a subsystem is tried out.
 enum class TrialKind {
@@ -18,4 +18,4 @@ inline TrialKind natural_trial_kind(const Capabilities& can) {
   return can.states && can.linearization ? TrialKind::Costarica : TrialKind::None;
 }
 
-}  // namespace entrain
+}  // namespace entrain::coupling

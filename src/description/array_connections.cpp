@@ -8,7 +8,7 @@
 
 #include "entrain/fact_codes.hpp"
 
-namespace entrain {
+namespace entrain::description {
 namespace {
 
 using Indices = std::vector<std::uint64_t>;
@@ -112,4 +112,4 @@ std::vector<ConnectionDescription> element_connections(const ConnectionDescripti
   return connections;
 }
 
-}  // namespace entrain
+}  // namespace entrain::description

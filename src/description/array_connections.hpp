@@ -7,7 +7,7 @@
 
 #include "entrain/system_description.hpp"
 
-namespace entrain {
+namespace entrain::description {
 
 /// The ports that are the elements of one array: "x[1,1]" to "x[2,3]".
 struct PortArray {
@@ -25,4 +25,4 @@ std::vector<ConnectionDescription> element_connections(const ConnectionDescripti
                                                        const VariableTable* from, const VariableTable* to,
                                                        std::vector<Problem>& problems);
 
-}  // namespace entrain
+}  // namespace entrain::description

@@ -12,7 +12,7 @@
 #include "entrain/capabilities.hpp"
 #include "entrain/fact_codes.hpp"
 
-namespace entrain {
+namespace entrain::description {
 namespace {
 
 class ValueChecker {
@@ -211,4 +211,4 @@ void check_values(const SystemDescription& description, std::vector<Problem>& pr
   ValueChecker(problems).check(description);
 }
 
-}  // namespace entrain
+}  // namespace entrain::description

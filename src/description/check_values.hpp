@@ -6,7 +6,7 @@
 
 #include "entrain/system_description.hpp"
 
-namespace entrain {
+namespace entrain::description {
 
 /// Adds a problem for each value that makes no sense whatever the models and methods are: times and steps, values
 /// that are not finite, names without their form, a system without subsystems. For a description from a file this is
@@ -16,4 +16,4 @@ void check_values(const SystemDescription& description, std::vector<Problem>& pr
 /// A name that a subsystem can have: what it must not hold becomes '_'.
 std::string subsystem_name(std::string_view wanted);
 
-}  // namespace entrain
+}  // namespace entrain::description

@@ -87,7 +87,7 @@ class OptionReader final : public OptionBinder {
   void add_unknown() {
     for (const auto& [name, written] : written_) {
       if (std::find(known_.begin(), known_.end(), name) != known_.end()) continue;
-      if (auto renamed = renamed_key(owner_, name, written.value, known_))
+      if (auto renamed = description::renamed_key(owner_, name, written.value, known_))
         add(written, std::move(renamed->fact), std::move(renamed->remedy));
       else
         add(written, Fact{FactCode::UnknownOption, {name}, {{"owner", owner_}}}, suggestion(name, known_));
@@ -106,7 +106,7 @@ class OptionReader final : public OptionBinder {
       field = *known;
       return;
     }
-    const auto meant = nearest(value, {words.begin(), words.end()});
+    const auto meant = base::nearest(value, {words.begin(), words.end()});
     add(*written,
         Fact{FactCode::WordUnknown,
              {option(name)},
@@ -127,7 +127,9 @@ class OptionReader final : public OptionBinder {
   std::string option(std::string_view name) const { return fmt::format("{}.{}", owner_, name); }
 
   void add_wrong_type(std::string_view name, const Written<OptionValue>& written, std::string_view expected) {
-    add(written, Fact{FactCode::WrongType, {option(name)}, {{"expected", expected}, {"found", found(written.value)}}});
+    add(written, Fact{FactCode::WrongType,
+                      {option(name)},
+                      {{"expected", expected}, {"found", description::found(written.value)}}});
   }
 
   template <class T>
@@ -180,23 +182,23 @@ class Describer final : public OptionBinder {
   std::vector<OptionHelp> descriptions;
 
   void number(std::string_view name, double& field, std::string_view help, Limits limits) override {
-    add(name, "number", toml_text(field), with_limits(help, limits));
+    add(name, "number", description::toml_text(field), with_limits(help, limits));
   }
   void integer(std::string_view name, int& field, std::string_view help, Limits limits) override {
     add(name, "integer", std::to_string(field), with_limits(help, limits));
   }
   void boolean(std::string_view name, bool& field, std::string_view help) override {
-    add(name, "boolean", toml_text(OptionValue(field)), help);
+    add(name, "boolean", description::toml_text(OptionValue(field)), help);
   }
   void names(std::string_view name, std::vector<std::string>& field, std::string_view help) override {
-    add(name, "list of names", toml_text(OptionValue(field)), help);
+    add(name, "list of names", description::toml_text(OptionValue(field)), help);
   }
   void list(std::string_view name, std::vector<double>& field, std::string_view help, Limits limits) override {
-    add(name, "list of numbers", toml_text(OptionValue(field)), with_limits(help, limits));
+    add(name, "list of numbers", description::toml_text(OptionValue(field)), with_limits(help, limits));
   }
   void numbers(std::string_view name, std::map<std::string, double>& field, std::string_view help,
                Limits limits) override {
-    add(name, "table of numbers", toml_text(OptionValue(field)), with_limits(help, limits));
+    add(name, "table of numbers", description::toml_text(OptionValue(field)), with_limits(help, limits));
   }
 
  private:

@@ -9,7 +9,7 @@
 #include "description/toml_text.hpp"
 #include "entrain/fact_codes.hpp"
 
-namespace entrain {
+namespace entrain::description {
 namespace {
 
 struct Renaming {
@@ -59,4 +59,4 @@ std::optional<Problem> renamed_key(std::string_view owner, std::string_view name
                     fmt::format("write {}", fmt::join(lines, " and ")));
 }
 
-}  // namespace entrain
+}  // namespace entrain::description

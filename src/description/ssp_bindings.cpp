@@ -2,12 +2,13 @@
 
 #include <algorithm>
 
+#include "base/quoting.hpp"
 #include "base/values.hpp"
 #include "description/ssp_file.hpp"
 #include "description/ssp_flat.hpp"
 #include "entrain/fact_codes.hpp"
 
-namespace entrain {
+namespace entrain::description {
 namespace {
 
 class Binder {
@@ -96,7 +97,7 @@ class Binder {
       const auto file = path_of(scope, uri, origin);
       return parse(SspLibrary::text(file), file.string(), problems_);
     } catch (const Error& error) {
-      problems_.push_back(problem_of({FactCode::ParametersUnusable, {}, {{"why", error.message()}}},
+      problems_.push_back(problem_of(base::quoting({FactCode::ParametersUnusable}, error, error.message()),
                                      error.context().remedy, origin.binding.where));
       return {};
     }
@@ -153,4 +154,4 @@ std::map<SspPort, SspValue> bound_values(const SspScope& root, std::vector<Probl
   return std::move(binder.values);
 }
 
-}  // namespace entrain
+}  // namespace entrain::description

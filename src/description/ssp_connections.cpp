@@ -8,13 +8,13 @@
 #include "description/unit_problem.hpp"
 #include "entrain/fact_codes.hpp"
 
-namespace entrain {
+namespace entrain::description {
 namespace {
 
-/// Twice the depth of nesting that a tree may have.
-constexpr std::size_t kLongestWay = 400;
+/// Of systems between two ends: twice the depth of nesting that a tree may have.
+constexpr std::size_t kMostPorts = 400;
 
-/// Which way data flow on an end of a connection, seen from the system that holds the connection.
+/// The direction of the data at an end of a connection, seen from the system that holds the connection.
 enum class Role { Source, Target, Unknown };
 
 struct End {
@@ -80,7 +80,7 @@ void apply_after(SspTransformation& sum, double factor, double offset) {
 
 /// Not the same before and after a conversion of units.
 bool depends_on_unit(const SspTransformation& by, const SspConnector& connector) {
-  const auto meaning = unit_meaning(as_variable(connector));
+  const auto meaning = base::unit_meaning(as_variable(connector));
   return by.offset != 0.0 || (by.factor != 1.0 && meaning && meaning->offset != 0.0);
 }
 
@@ -88,7 +88,7 @@ class Tracer {
  public:
   explicit Tracer(std::vector<Problem>& problems) : problems_(problems) {}
 
-  void run(const SspScope& root, FunctionRef<void(const SspFeed&)> use) {
+  void run(const SspScope& root, base::FunctionRef<void(const SspFeed&)> use) {
     collect(root);
     for (const auto& edge : edges_) {
       if (!edge.to_component) continue;
@@ -168,15 +168,15 @@ class Tracer {
     EdgeChain chain{&last};
     while (true) {
       const Edge* edge = chain.back();
-      if (feed.between.size() > kLongestWay) {
+      if (feed.between.size() > kMostPorts) {
         problems_.push_back(problem_of(
-            Fact{FactCode::ConnectorCircle, {port_text(feed.target)}, {{"most", kLongestWay}}}, "", feed.where));
+            Fact{FactCode::ConnectorCircle, {port_text(feed.target)}, {{"most", kMostPorts}}}, "", feed.where));
         return std::nullopt;
       }
       const auto fault = apply_before(feed.transformation, edge->connection->transformation);
       if (!fault.empty()) {
         problems_.push_back(problem_of(Fact{FactCode::ConnectorTables, {port_text(feed.target)}, {{"fault", fault}}},
-                                       "write one table for the whole way", edge->connection->where));
+                                       "write one table for the whole chain", edge->connection->where));
         return std::nullopt;
       }
       feed.convert_units = feed.convert_units && edge->connection->convert_units;
@@ -198,13 +198,13 @@ class Tracer {
     const SspConnector* current = chain.back()->from;
     if (!has_unit(current) || !has_unit(chain.front()->to)) return require_units_of_ends(chain);
     SspTransformation sum;
-    SspPort told_by = chain.back()->source;
+    SspPort from = chain.back()->source;
     for (auto edge = chain.rbegin(); edge != chain.rend(); ++edge) {
       const SspConnection& connection = *(*edge)->connection;
       if (has_unit((*edge)->to)) {
-        if (connection.convert_units) convert(told_by, *current, **edge, sum);
+        if (connection.convert_units) convert(from, *current, **edge, sum);
         current = (*edge)->to;
-        told_by = (*edge)->target;
+        from = (*edge)->target;
       }
       apply_after(sum, connection.transformation.factor, connection.transformation.offset);
     }
@@ -215,8 +215,8 @@ class Tracer {
   void convert(const SspPort& source, const SspConnector& from, const Edge& edge, SspTransformation& sum) {
     const Variable output = as_variable(from);
     const Variable input = as_variable(*edge.to);
-    const auto [kind, conversion] = match_units(output, input);
-    if (kind == UnitMatch::Kind::Fits) return apply_after(sum, conversion.factor, conversion.offset);
+    const auto [kind, conversion] = base::match_units(output, input);
+    if (kind == base::UnitMatch::Kind::Fits) return apply_after(sum, conversion.factor, conversion.offset);
     problems_.push_back(
         unit_problem(kind, {port_text(source), port_text(edge.target), edge.connection->where}, output, input));
   }
@@ -248,8 +248,8 @@ class Tracer {
 
 }  // namespace
 
-void for_each_feed(const SspScope& root, std::vector<Problem>& problems, FunctionRef<void(const SspFeed&)> use) {
+void for_each_feed(const SspScope& root, std::vector<Problem>& problems, base::FunctionRef<void(const SspFeed&)> use) {
   Tracer(problems).run(root, use);
 }
 
-}  // namespace entrain
+}  // namespace entrain::description

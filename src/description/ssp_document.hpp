@@ -9,7 +9,7 @@
 
 #include "entrain/system_description.hpp"
 
-namespace entrain {
+namespace entrain::description {
 
 /// The elements of SSP (System Structure and Parameterization, 1.0 and 2.0), as far as they decide what is run: plain
 /// data, as written, not yet flattened.
@@ -24,7 +24,7 @@ struct SspTransformation {
   bool is_scaling() const { return factor != 1.0 || offset != 0.0; }
 };
 
-/// Which way data flow through a connector, seen from outside its element.
+/// The direction of the data through a connector, seen from outside its element.
 enum class SspFlow { In, Out, Unknown };
 
 struct SspConnector {
@@ -101,4 +101,4 @@ std::optional<SspDocument> parse_ssd(std::string_view text, const std::string& f
 std::vector<SspParameter> parse_ssv(std::string_view text, const std::string& file, std::vector<Problem>& problems);
 std::vector<SspMapping> parse_ssm(std::string_view text, const std::string& file, std::vector<Problem>& problems);
 
-}  // namespace entrain
+}  // namespace entrain::description

@@ -10,7 +10,7 @@
 #include "description/system_file.hpp"
 #include "entrain/fact_codes.hpp"
 
-namespace entrain {
+namespace entrain::description {
 namespace {
 
 namespace fs = std::filesystem;
@@ -154,4 +154,4 @@ SystemDescription read_ssp(const fs::path& file, std::vector<Problem>& problems)
   return description;
 }
 
-}  // namespace entrain
+}  // namespace entrain::description

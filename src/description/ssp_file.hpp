@@ -7,7 +7,7 @@
 
 #include "entrain/system_description.hpp"
 
-namespace entrain {
+namespace entrain::description {
 
 /// True for the names of SSP files: a package (.ssp) or a system structure description (.ssd).
 bool is_ssp(const std::filesystem::path& file);
@@ -21,7 +21,7 @@ SystemDescription read_ssp(const std::filesystem::path& file, std::vector<Proble
 /// A path from the URI of a component or a parameter source: relative, or of the scheme file. The part behind '#' goes
 /// to `fragment`. Throws Error{InvalidSystem} for other schemes and for what is no path.
 std::filesystem::path path_of_uri(std::string_view uri, std::string& fragment);
-/// The other way: what a URI cannot hold is percent-encoded.
+/// The inverse: what a URI cannot hold is percent-encoded.
 std::string uri_of_path(const std::filesystem::path& path);
 
-}  // namespace entrain
+}  // namespace entrain::description

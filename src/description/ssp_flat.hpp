@@ -8,7 +8,7 @@
 #include "base/function_ref.hpp"
 #include "description/ssp_tree.hpp"
 
-namespace entrain {
+namespace entrain::description {
 
 /// A connector in the tree: path of its element, and its name.
 using SspPort = std::pair<std::string, std::string>;
@@ -35,13 +35,13 @@ struct SspFeed {
     SspPort port;
     SspTransformation transformation;  ///< from there to the target
   };
-  std::vector<Passed> between;  ///< ports of systems on the way, the source included if it is one
+  std::vector<Passed> between;  ///< ports of systems in between, the source included if it is one
   SspTransformation transformation;
   bool convert_units = true;
   SourcePosition where;
 };
 /// One after the other: all together they may need more memory than there is. A circle of connectors is a problem, and
 /// so is a path longer than through all levels of nesting and back.
-void for_each_feed(const SspScope& root, std::vector<Problem>& problems, FunctionRef<void(const SspFeed&)> use);
+void for_each_feed(const SspScope& root, std::vector<Problem>& problems, base::FunctionRef<void(const SspFeed&)> use);
 
-}  // namespace entrain
+}  // namespace entrain::description

@@ -5,8 +5,9 @@
 #include "base/archive.hpp"
 #include "base/text_file.hpp"
 #include "description/ssp_file.hpp"
+#include "entrain/fact_codes.hpp"
 
-namespace entrain {
+namespace entrain::description {
 namespace {
 
 namespace fs = std::filesystem;
@@ -14,12 +15,12 @@ namespace fs = std::filesystem;
 constexpr const char* kDefaultDocument = "SystemStructure.ssd";
 
 /// Parsing XML takes many times the size of the text.
-constexpr TextFileKind kSspText{"a file of SSP", "Name a file of SSP", std::uintmax_t{64} << 20U};
+constexpr base::TextFileKind kSspText{"a file of SSP", "Name a file of SSP", std::uintmax_t{64} << 20U};
 
 void require_inside(const fs::path& archive, const fs::path& target, const std::string& uri, std::string_view kind) {
   const fs::path inside = target.lexically_relative(archive);
   if (!inside.empty() && *inside.begin() != "..") return;
-  throw Error(ErrorCode::InvalidSystem, fmt::format("the source '{}' leads out of the {}", uri, kind),
+  throw Error(ErrorCode::InvalidSystem, {FactCode::SourceLeadsOut, {uri}, {{"kind", kind}}},
               {.subsystem = {}, .variable = {}, .time = {}, .remedy = fmt::format("Put the file into the {}", kind)});
 }
 
@@ -33,7 +34,7 @@ const SspFile* SspLibrary::open(const fs::path& file, const std::string& variant
   const fs::path base = is_package ? file : file.parent_path();
   auto parsed = parse_ssd(text(document), document.string(), problems_);
   if (!parsed) return nullptr;
-  const bool in_package = outermost_file(document) != document;
+  const bool in_package = base::outermost_file(document) != document;
   files_.push_back({document, base, in_package, std::move(*parsed)});
   known->second = &files_.back();
   return known->second;
@@ -42,7 +43,7 @@ const SspFile* SspLibrary::open(const fs::path& file, const std::string& variant
 fs::path SspLibrary::resolved(const SspFile& from, const std::string& uri, std::string& fragment) {
   const fs::path path = path_of_uri(uri, fragment);
   const fs::path target = (from.base / path).lexically_normal();
-  if (from.in_package) require_inside(outermost_file(from.path), target, uri, "package");
+  if (from.in_package) require_inside(base::outermost_file(from.path), target, uri, "package");
   return target;
 }
 
@@ -54,7 +55,7 @@ fs::path SspLibrary::inside_fmu(const fs::path& fmu, const std::string& uri) {
 }
 
 std::string SspLibrary::text(const fs::path& file) {
-  return read_text_file(LocatedFile(file).path(), kSspText);
+  return base::read_text_file(base::LocatedFile(file).path(), kSspText);
 }
 
-}  // namespace entrain
+}  // namespace entrain::description

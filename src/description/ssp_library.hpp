@@ -8,7 +8,7 @@
 
 #include "description/ssp_document.hpp"
 
-namespace entrain {
+namespace entrain::description {
 
 /// An SSD file that has been read. Paths are as the user would name them: "system.ssp/SystemStructure.ssd".
 struct SspFile {
@@ -40,4 +40,4 @@ class SspLibrary {
   std::map<std::string, const SspFile*> known_;
 };
 
-}  // namespace entrain
+}  // namespace entrain::description

@@ -5,7 +5,7 @@
 #include "description/ssp_units.hpp"
 #include "entrain/fact_codes.hpp"
 
-namespace entrain {
+namespace entrain::description {
 namespace {
 
 using Node = pugi::xml_node;
@@ -25,10 +25,10 @@ class SsdReader {
     const Node root = xml_.root("SystemStructureDescription");
     if (!root) return std::nullopt;
     SspDocument document;
-    read_experiment(child_named(root, "DefaultExperiment"), document);
+    read_experiment(base::child_named(root, "DefaultExperiment"), document);
     read_annotations(root, document);
     units_ = read_units(xml_, root);
-    const Node system = child_named(root, "System");
+    const Node system = base::child_named(root, "System");
     if (!system) {
       xml_.add(root, Fact{FactCode::NoSystemElement});
       return std::nullopt;
@@ -48,7 +48,7 @@ class SsdReader {
   void read_annotations(const Node& root, SspDocument& document) {
     std::set<std::string> ignored;
     for (Node node = root; node; node = next_in_document(node, root)) {
-      if (local_name(node) != "Annotation") continue;
+      if (base::local_name(node) != "Annotation") continue;
       const std::string type = node.attribute("type").value();
       if (type == kSspSettings) {
         document.settings = node.first_child().child_value();
@@ -69,22 +69,22 @@ class SsdReader {
 
   SspElement read_element(const Node& node) {
     SspElement element;
-    element.is_component = local_name(node) == "Component";
+    element.is_component = base::local_name(node) == "Component";
     element.name = xml_.required(node, "name");
     element.id = node.attribute("id").value();
     element.where = xml_.where(node);
-    for (const Node connector : child_named(node, "Connectors")) {
-      if (local_name(connector) != "Connector") continue;
+    for (const Node connector : base::child_named(node, "Connectors")) {
+      if (base::local_name(connector) != "Connector") continue;
       element.connectors.push_back(read_connector(connector));
     }
-    for (const Node binding : child_named(node, "ParameterBindings")) {
-      if (local_name(binding) == "ParameterBinding") element.bindings.push_back(read_binding(binding));
+    for (const Node binding : base::child_named(node, "ParameterBindings")) {
+      if (base::local_name(binding) == "ParameterBinding") element.bindings.push_back(read_binding(binding));
     }
     if (element.is_component) {
       element.type = node.attribute("type").value();
       if (const auto source = node.attribute("source")) element.source = source.value();
       element.implementation = node.attribute("implementation").value();
-    } else if (local_name(node) == "SignalDictionaryReference") {
+    } else if (base::local_name(node) == "SignalDictionaryReference") {
       element.dictionary = xml_.required(node, "dictionary");
     } else {
       read_content(node, element);
@@ -102,20 +102,20 @@ class SsdReader {
   }
 
   void read_content(const Node& node, SspElement& element) {
-    for (const Node dictionary : child_named(node, "SignalDictionaries")) {
-      if (local_name(dictionary) == "SignalDictionary")
+    for (const Node dictionary : base::child_named(node, "SignalDictionaries")) {
+      if (base::local_name(dictionary) == "SignalDictionary")
         element.dictionaries.push_back(xml_.required(dictionary, "name"));
     }
     std::set<std::string> names;
-    for (const Node child : child_named(node, "Elements")) {
-      const std::string_view kind = local_name(child);
+    for (const Node child : base::child_named(node, "Elements")) {
+      const std::string_view kind = base::local_name(child);
       if (kind != "Component" && kind != "System" && kind != "SignalDictionaryReference") continue;
       element.elements.push_back(read_element(child));
       if (!names.insert(element.elements.back().name).second)
         xml_.add(child, Fact{FactCode::ElementTwice, {element.elements.back().name}});
     }
-    for (const Node child : child_named(node, "Connections")) {
-      if (local_name(child) == "Connection") element.connections.push_back(read_connection(child));
+    for (const Node child : base::child_named(node, "Connections")) {
+      if (base::local_name(child) == "Connection") element.connections.push_back(read_connection(child));
     }
   }
 
@@ -129,7 +129,7 @@ class SsdReader {
     connection.convert_units = !xml_.flag(node, "suppressUnitConversion");
     connection.where = xml_.where(node);
     if (node.attribute("startIndices") || node.attribute("endIndices"))
-      xml_.add(node, Fact{FactCode::ElementConnections}, "the standard does not say from where they count");
+      xml_.add(node, Fact{FactCode::ElementConnections}, "the standard does not define where their count starts");
     return connection;
   }
 
@@ -139,16 +139,16 @@ class SsdReader {
     binding.where = xml_.where(node);
     binding.values_in_component = in_component(node);
     if (const auto source = node.attribute("source")) binding.source = source.value();
-    if (const Node values = child_named(node, "ParameterValues"); values && !binding.source)
-      binding.parameters = read_parameter_set(xml_, child_named(values, "ParameterSet"), units_);
-    const Node mapping = child_named(node, "ParameterMapping");
+    if (const Node values = base::child_named(node, "ParameterValues"); values && !binding.source)
+      binding.parameters = read_parameter_set(xml_, base::child_named(values, "ParameterSet"), units_);
+    const Node mapping = base::child_named(node, "ParameterMapping");
     if (!mapping) return binding;
     binding.has_mapping = true;
     binding.mapping_in_component = in_component(mapping);
     if (const auto source = mapping.attribute("source")) {
       binding.mapping_source = source.value();
     } else {
-      const Node inner = child_named(mapping, "ParameterMapping");
+      const Node inner = base::child_named(mapping, "ParameterMapping");
       binding.mappings = read_parameter_mapping(xml_, inner ? inner : mapping);
     }
     return binding;
@@ -168,4 +168,4 @@ std::optional<SspDocument> parse_ssd(std::string_view text, const std::string& f
   return SsdReader(text, file, problems).read();
 }
 
-}  // namespace entrain
+}  // namespace entrain::description

@@ -5,12 +5,13 @@
 
 #include <algorithm>
 
+#include "base/quoting.hpp"
 #include "base/suggest.hpp"
 #include "base/unique_name.hpp"
 #include "description/check_values.hpp"
 #include "entrain/fact_codes.hpp"
 
-namespace entrain {
+namespace entrain::description {
 namespace {
 
 namespace fs = std::filesystem;
@@ -122,7 +123,7 @@ SspScope SspTreeBuilder::scope_of(const SspElement& element, const SspFile& file
 std::string SspTreeBuilder::unique_path(const SspScope& around, const SspElement& element) {
   const std::string simple = subsystem_name(element.name);
   const std::string wanted = around.path.empty() ? simple : around.path + "/" + simple;
-  const std::string path = unique_name(wanted, paths_);
+  const std::string path = base::unique_name(wanted, paths_);
   if (simple != element.name || path != wanted)
     problems_.push_back(problem_of(Fact{FactCode::Renamed, {element.name, path}}, "", element.where));
   return path;
@@ -146,7 +147,7 @@ void SspTreeBuilder::open_component(SspScope& scope) {
         problem(Fact{FactCode::ComponentType, {scope.path}, {{"type", component.type}}}, "export it as an FMU");
     }
   } catch (const Error& error) {
-    problem(Fact{FactCode::ComponentUnusable, {scope.path}, {{"why", error.message()}}}, error.context().remedy);
+    problem(base::quoting({FactCode::ComponentUnusable, {scope.path}}, error, error.message()), error.context().remedy);
   }
 }
 
@@ -164,4 +165,4 @@ void SspTreeBuilder::open_same_document(SspScope& scope, const std::string& id) 
   enter(scope, *system, *scope.file, scope.file->path.lexically_normal().string() + "#" + id);
 }
 
-}  // namespace entrain
+}  // namespace entrain::description

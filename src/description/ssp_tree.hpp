@@ -10,7 +10,7 @@
 
 #include "description/ssp_library.hpp"
 
-namespace entrain {
+namespace entrain::description {
 
 /// An element in its place: packages and documents that components refer to are opened up.
 struct SspScope {
@@ -56,4 +56,4 @@ class SspTreeBuilder {
   std::size_t elements_ = 0;
 };
 
-}  // namespace entrain
+}  // namespace entrain::description

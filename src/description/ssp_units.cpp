@@ -8,7 +8,7 @@
 #include "base/units.hpp"
 #include "entrain/fact_codes.hpp"
 
-namespace entrain {
+namespace entrain::description {
 namespace {
 
 constexpr std::array<const char*, 8> kBases{"kg", "m", "s", "A", "K", "mol", "cd", "rad"};
@@ -36,9 +36,9 @@ bool same(const UnitMeaning& a, const UnitMeaning& b) {
 }  // namespace
 
 SspUnits read_units(SspXml& xml, const pugi::xml_node& node, SspUnits around) {
-  for (const pugi::xml_node unit : child_named(node, "Units")) {
-    if (local_name(unit) != "Unit") continue;
-    const auto base = child_named(unit, "BaseUnit");
+  for (const pugi::xml_node unit : base::child_named(node, "Units")) {
+    if (base::local_name(unit) != "Unit") continue;
+    const auto base = base::child_named(unit, "BaseUnit");
     const std::string name = xml.required(unit, "name");
     if (!base) continue;
     UnitMeaning meaning;
@@ -58,7 +58,7 @@ void express_in_si(SspParameter& parameter, const SspUnits& units) {
   const auto defined = units.find(parameter.unit);
   const auto* number = std::get_if<double>(&parameter.value);
   if (defined == units.end() || number == nullptr) return;
-  if (const auto known = unit_meaning(parameter.unit); known && same(*known, defined->second)) return;
+  if (const auto known = base::unit_meaning(parameter.unit); known && same(*known, defined->second)) return;
   parameter.value = defined->second.factor * *number + defined->second.offset;
   parameter.unit = si_text(defined->second);
 }
@@ -70,7 +70,7 @@ std::string unit_element(const std::string& name, const UnitMeaning& meaning) {
   }
   if (meaning.factor != 1.0) attributes += fmt::format(" factor=\"{}\"", meaning.factor);
   if (meaning.offset != 0.0) attributes += fmt::format(" offset=\"{}\"", meaning.offset);
-  return fmt::format("<ssc:Unit name=\"{}\"><ssc:BaseUnit{}/></ssc:Unit>", xml_attribute(name), attributes);
+  return fmt::format("<ssc:Unit name=\"{}\"><ssc:BaseUnit{}/></ssc:Unit>", base::xml_attribute(name), attributes);
 }
 
-}  // namespace entrain
+}  // namespace entrain::description

@@ -5,7 +5,7 @@
 
 #include "description/ssp_xml.hpp"
 
-namespace entrain {
+namespace entrain::description {
 
 /// The units that a file of SSP defines, by name.
 using SspUnits = std::map<std::string, UnitMeaning>;
@@ -23,4 +23,4 @@ std::string unit_element(const std::string& name, const UnitMeaning& meaning);
 /// The parameters of a ParameterSet, inline or of a file. `around`: units defined by what holds it.
 std::vector<SspParameter> read_parameter_set(SspXml& xml, const pugi::xml_node& set, const SspUnits& around);
 
-}  // namespace entrain
+}  // namespace entrain::description

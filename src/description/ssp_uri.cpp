@@ -5,12 +5,13 @@
 
 #include "base/printable.hpp"
 #include "description/ssp_file.hpp"
+#include "entrain/fact_codes.hpp"
 
-namespace entrain {
+namespace entrain::description {
 namespace {
 
-[[noreturn]] void refuse(std::string_view uri, std::string_view why) {
-  throw Error(ErrorCode::InvalidSystem, fmt::format("the source '{}' {}", printable(uri), why),
+[[noreturn]] void refuse(FactCode code, std::string_view uri) {
+  throw Error(ErrorCode::InvalidSystem, {code, {base::printable(uri)}},
               {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Name a file of the package or beside it"});
 }
 
@@ -49,19 +50,19 @@ std::filesystem::path path_of_uri(std::string_view uri, std::string& fragment) {
   std::string_view rest = uri.substr(0, hash);
   const auto colon = rest.find(':');
   if (colon != std::string_view::npos && rest.find('/') > colon) {
-    if (rest.substr(0, colon) != "file") refuse(uri, "has a scheme that is not supported");
+    if (rest.substr(0, colon) != "file") refuse(FactCode::SourceScheme, uri);
     rest.remove_prefix(colon + 1);
     if (rest.starts_with("//")) {
       const auto path = rest.find('/', 2);
       const auto host = rest.substr(2, path == std::string_view::npos ? path : path - 2);
-      if (!host.empty() && host != "localhost") refuse(uri, "lies on another computer");
+      if (!host.empty() && host != "localhost") refuse(FactCode::SourceRemote, uri);
       rest.remove_prefix(std::min(path, rest.size()));
     }
   }
   std::string path = decoded(rest);
   const bool has_control =
       std::any_of(path.begin(), path.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; });
-  if (has_control || !is_utf8(path)) refuse(uri, "is no path of a file");
+  if (has_control || !base::is_utf8(path)) refuse(FactCode::SourceNoPath, uri);
   return std::filesystem::path(std::move(path)).lexically_normal();
 }
 
@@ -74,4 +75,4 @@ std::string uri_of_path(const std::filesystem::path& path) {
   return uri;
 }
 
-}  // namespace entrain
+}  // namespace entrain::description

@@ -7,7 +7,7 @@
 #include "description/ssp_units.hpp"
 #include "entrain/fact_codes.hpp"
 
-namespace entrain {
+namespace entrain::description {
 namespace {
 
 constexpr std::array<std::string_view, 3> kReals{"Real", "Float64", "Float32"};
@@ -28,9 +28,9 @@ std::optional<bool> boolean(std::string_view text) {
 
 /// The value in an element such as <ssv:Real value="1.5"/>; nullopt, and a problem, when it has none.
 std::optional<Value> value_of(SspXml& xml, const pugi::xml_node& typed, const std::string& name) {
-  const std::string_view type = local_name(typed);
+  const std::string_view type = base::local_name(typed);
   // SSP 2.0 may spell texts as elements of their own.
-  const auto element = child_named(typed, "Value");
+  const auto element = base::child_named(typed, "Value");
   const std::string text = element ? element.child_value() : typed.attribute("value").value();
   auto value = ssp_value(type, text);
   if (!value) xml.add(typed, Fact{FactCode::NoValueOfType, {name}, {{"value", text}, {"type", type}}});
@@ -41,12 +41,12 @@ std::optional<SspParameter> read_parameter(SspXml& xml, const pugi::xml_node& no
   SspParameter parameter;
   parameter.name = xml.required(node, "name");
   parameter.where = xml.where(node);
-  if (child_named(node, "Dimension")) {
+  if (base::child_named(node, "Dimension")) {
     xml.add(node, Fact{FactCode::ArrayParameter, {parameter.name}}, "give its elements as parameters of their own");
     return std::nullopt;
   }
   for (const pugi::xml_node typed : node) {
-    const std::string_view type = local_name(typed);
+    const std::string_view type = base::local_name(typed);
     if (type != "Boolean" && !is_one_of(type, kReals) && !is_one_of(type, kIntegers) && !is_one_of(type, kTexts))
       continue;
     auto value = value_of(xml, typed, parameter.name);
@@ -64,17 +64,17 @@ std::optional<SspParameter> read_parameter(SspXml& xml, const pugi::xml_node& no
 std::optional<Value> ssp_value(std::string_view type, const std::string& text) {
   if (is_one_of(type, kTexts)) return text;
   if (type == "Boolean") return boolean(text);
-  if (is_one_of(type, kReals)) return xml_number<double>(text);
-  if (const auto integer = xml_number<std::int64_t>(text)) return integer;
-  return xml_number<std::uint64_t>(text);
+  if (is_one_of(type, kReals)) return base::xml_number<double>(text);
+  if (const auto integer = base::xml_number<std::int64_t>(text)) return integer;
+  return base::xml_number<std::uint64_t>(text);
 }
 
 std::vector<SspParameter> read_parameter_set(SspXml& xml, const pugi::xml_node& set, const SspUnits& around) {
   const SspUnits units = read_units(xml, set, around);
   std::vector<SspParameter> parameters;
   std::set<std::string> names;
-  for (const pugi::xml_node node : child_named(set, "Parameters")) {
-    if (local_name(node) != "Parameter") continue;
+  for (const pugi::xml_node node : base::child_named(set, "Parameters")) {
+    if (base::local_name(node) != "Parameter") continue;
     auto parameter = read_parameter(xml, node);
     if (!parameter) continue;
     if (!names.insert(parameter->name).second) xml.add(node, Fact{FactCode::ParameterTwice, {parameter->name}});
@@ -88,7 +88,7 @@ std::vector<SspMapping> read_parameter_mapping(SspXml& xml, const pugi::xml_node
   std::vector<SspMapping> entries;
   std::set<std::string> targets;
   for (const pugi::xml_node node : mapping) {
-    if (local_name(node) != "MappingEntry") continue;
+    if (base::local_name(node) != "MappingEntry") continue;
     SspMapping entry;
     entry.source = xml.required(node, "source");
     entry.target = xml.required(node, "target");
@@ -111,4 +111,4 @@ std::vector<SspMapping> parse_ssm(std::string_view text, const std::string& file
   return read_parameter_mapping(xml, xml.root("ParameterMapping"));
 }
 
-}  // namespace entrain
+}  // namespace entrain::description

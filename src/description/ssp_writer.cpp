@@ -9,7 +9,7 @@
 #include "description/system_file.hpp"
 #include "description/toml_text.hpp"
 
-namespace entrain {
+namespace entrain::description {
 namespace {
 
 using Text = fmt::memory_buffer;
@@ -34,7 +34,7 @@ std::string_view type_name(ValueType type) {
 void add_connectors(Text& text, std::string_view kind, const std::vector<Variable>& variables) {
   for (const auto& variable : variables)
     add_text(text, "          <ssd:Connector name=\"{}\" kind=\"{}\"><ssc:{}/></ssd:Connector>\n",
-             xml_attribute(variable.name), kind, type_name(variable.type));
+             base::xml_attribute(variable.name), kind, type_name(variable.type));
 }
 
 /// <ssv:Real value="0.5"/>
@@ -43,11 +43,13 @@ std::string typed(const Value& value, const std::string& unit) {
     std::string operator()(double v) const { return fmt::format("Real value=\"{}\"", v); }
     std::string operator()(std::int64_t v) const { return fmt::format("Integer value=\"{}\"", v); }
     std::string operator()(bool v) const { return fmt::format("Boolean value=\"{}\"", v); }
-    std::string operator()(const std::string& v) const { return fmt::format("String value=\"{}\"", xml_attribute(v)); }
+    std::string operator()(const std::string& v) const {
+      return fmt::format("String value=\"{}\"", base::xml_attribute(v));
+    }
     std::string operator()(std::uint64_t v) const { return fmt::format("Integer value=\"{}\"", v); }
     std::string operator()(const Binary& v) const { return fmt::format("Binary value=\"{}\"", value_text(v)); }
   };
-  const std::string unit_text = unit.empty() ? "" : fmt::format(" unit=\"{}\"", xml_attribute(unit));
+  const std::string unit_text = unit.empty() ? "" : fmt::format(" unit=\"{}\"", base::xml_attribute(unit));
   return fmt::format("<ssv:{}{}/>", std::visit(Typed{}, value), unit_text);
 }
 
@@ -56,7 +58,7 @@ OptionalStart as_declared(OptionalStart start, const std::string& name, const Va
   const auto place = variables.find_startable(name);
   if (!place) return start;
   const Variable& variable = variables.at(*place);
-  if (auto value = converted(start.value, variable)) start.value = std::move(*value);
+  if (auto value = base::converted(start.value, variable)) start.value = std::move(*value);
   if (start.unit == variable.unit) start.unit.clear();
   return start;
 }
@@ -71,9 +73,9 @@ void add_values(Text& text, const SubsystemDescription& subsystem, const Variabl
   std::map<std::string, UnitMeaning> units;  // a parameter set defines those that it uses
   for (const auto& [name, given] : values) {
     const OptionalStart start = as_declared(given, name, variables);
-    add_text(text, "            <ssv:Parameter name=\"{}\">{}</ssv:Parameter>\n", xml_attribute(name),
+    add_text(text, "            <ssv:Parameter name=\"{}\">{}</ssv:Parameter>\n", base::xml_attribute(name),
              typed(start.value, start.unit));
-    const auto meaning = start.unit.empty() ? std::nullopt : unit_meaning(start.unit);
+    const auto meaning = start.unit.empty() ? std::nullopt : base::unit_meaning(start.unit);
     if (meaning) units.insert({start.unit, *meaning});
   }
   add_text(text, "          </ssv:Parameters>");
@@ -94,7 +96,7 @@ void add_component(Text& text, const SubsystemDescription& subsystem, const SsdC
   add_text(text,
            "      <ssd:Component name=\"{}\" type=\"application/x-fmu-sharedlibrary\" source=\"{}\" "
            "implementation=\"{}\">\n",
-           xml_attribute(subsystem.name), xml_attribute(component.source), implementation);
+           base::xml_attribute(subsystem.name), base::xml_attribute(component.source), implementation);
   const auto& variables = component.variables;
   const bool has_discrete = !variables.discrete_inputs.empty() || !variables.discrete_outputs.empty();
   if (!variables.inputs.empty() || !variables.outputs.empty() || has_discrete) {
@@ -117,15 +119,15 @@ std::string table_element(const ValueTable& table) {
                                                                               : "Integer";
   std::string text = fmt::format("<ssc:{}MappingTransformation>", type);
   for (const auto& [source, target] : table)
-    text += fmt::format("<ssc:MapEntry source=\"{}\" target=\"{}\"/>", xml_attribute(value_text(source)),
-                        xml_attribute(value_text(target)));
+    text += fmt::format("<ssc:MapEntry source=\"{}\" target=\"{}\"/>", base::xml_attribute(value_text(source)),
+                        base::xml_attribute(value_text(target)));
   return text + fmt::format("</ssc:{}MappingTransformation>", type);
 }
 
 void add_connection(Text& text, const ConnectionDescription& connection) {
   const auto split = [](const std::string& name) {
     const auto dot = name.find('.');
-    return std::pair(xml_attribute(name.substr(0, dot)), xml_attribute(name.substr(dot + 1)));
+    return std::pair(base::xml_attribute(name.substr(0, dot)), base::xml_attribute(name.substr(dot + 1)));
   };
   const auto [from, output] = split(connection.output);
   const auto [to, input] = split(connection.input);
@@ -165,7 +167,7 @@ std::string write_ssd(const SystemDescription& description, const std::vector<Ss
            "    xmlns:ssc=\"http://ssp-standard.org/SSP1/SystemStructureCommon\"\n"
            "    xmlns:ssv=\"http://ssp-standard.org/SSP1/SystemStructureParameterValues\">\n"
            "  <ssd:System name=\"{0}\">\n    <ssd:Elements>\n",
-           xml_attribute(description.name));
+           base::xml_attribute(description.name));
   for (std::size_t i = 0; i < components.size(); ++i) add_component(text, description.subsystems[i], components[i]);
   add_text(text, "    </ssd:Elements>\n");
   if (!description.connections.empty()) {
@@ -179,8 +181,8 @@ std::string write_ssd(const SystemDescription& description, const std::vector<Ss
            "/>\n  <ssd:Annotations>\n    <ssc:Annotation type=\"{}\"><entrain:settings "
            "xmlns:entrain=\"urn:entrain:settings\">{}</entrain:settings></ssc:Annotation>\n"
            "  </ssd:Annotations>\n</ssd:SystemStructureDescription>\n",
-           kSspSettings, xml_text(settings(description)));
+           kSspSettings, base::xml_text(settings(description)));
   return fmt::to_string(text);
 }
 
-}  // namespace entrain
+}  // namespace entrain::description

@@ -5,7 +5,7 @@
 
 #include "entrain/system_description.hpp"
 
-namespace entrain {
+namespace entrain::description {
 
 /// What an SSD contains for one subsystem beside its description.
 struct SsdComponent {
@@ -17,4 +17,4 @@ struct SsdComponent {
 /// them FMUs. Settings that SSP does not have are written to an annotation.
 std::string write_ssd(const SystemDescription& description, const std::vector<SsdComponent>& components);
 
-}  // namespace entrain
+}  // namespace entrain::description

@@ -5,7 +5,7 @@
 
 #include "entrain/fact_codes.hpp"
 
-namespace entrain {
+namespace entrain::description {
 namespace {
 
 /// Transformations by a table of values, and the type of its values.
@@ -21,7 +21,7 @@ constexpr std::size_t kMostEntries = 1000;
 
 SspXml::SspXml(std::string_view text, const std::string& file, std::vector<Problem>& problems)
     : file_(file), problems_(problems), lines_(text) {
-  const std::string fault = parse_xml(text, document_);
+  const std::string fault = base::parse_xml(text, document_);
   parsed_ = fault.empty();
   if (!parsed_) problems_.push_back(problem_of({FactCode::NotXml, {}, {{"why", fault}}}, "", {file_, 0, 0}));
 }
@@ -29,8 +29,8 @@ SspXml::SspXml(std::string_view text, const std::string& file, std::vector<Probl
 pugi::xml_node SspXml::root(std::string_view name) {
   if (!parsed_) return {};
   const auto root = document_.document_element();
-  if (local_name(root) != name) {
-    add(root, Fact{FactCode::WrongRootElement, {std::string(local_name(root)), std::string(name)}},
+  if (base::local_name(root) != name) {
+    add(root, Fact{FactCode::WrongRootElement, {std::string(base::local_name(root)), std::string(name)}},
         "name a file of SSP");
     return {};
   }
@@ -47,17 +47,18 @@ void SspXml::add(const pugi::xml_node& node, Fact fact, std::string remedy) {
 std::string SspXml::required(const pugi::xml_node& node, const char* attribute) {
   const auto found = node.attribute(attribute);
   if (!found || *found.value() == '\0')
-    add(node, Fact{FactCode::AttributeMissing, {std::string(local_name(node)), attribute}});
+    add(node, Fact{FactCode::AttributeMissing, {std::string(base::local_name(node)), attribute}});
   return found.value();
 }
 
 std::optional<double> SspXml::number(const pugi::xml_node& node, const char* attribute) {
   const auto found = node.attribute(attribute);
   if (!found) return std::nullopt;
-  const auto value = xml_number<double>(found.value());
+  const auto value = base::xml_number<double>(found.value());
   if (!value)
     add(node,
-        Fact{FactCode::AttributeNoNumber, {attribute, std::string(local_name(node))}, {{"value", found.value()}}});
+        Fact{
+            FactCode::AttributeNoNumber, {attribute, std::string(base::local_name(node))}, {{"value", found.value()}}});
   return value;
 }
 
@@ -67,10 +68,10 @@ bool SspXml::flag(const pugi::xml_node& node, const char* attribute) {
 
 SspTransformation SspXml::transformation(const pugi::xml_node& node) {
   SspTransformation result;
-  if (const auto linear = child_named(node, "LinearTransformation"))
+  if (const auto linear = base::child_named(node, "LinearTransformation"))
     result = {number(linear, "factor").value_or(1.0), number(linear, "offset").value_or(0.0)};
   for (const auto& [element, type] : kTables) {
-    const auto found = child_named(node, element);
+    const auto found = base::child_named(node, element);
     if (!found) continue;
     result.table = value_table(found, type);
     if (result.table.empty()) add(found, Fact{FactCode::TableEmpty, {std::string(element)}});
@@ -81,23 +82,23 @@ SspTransformation SspXml::transformation(const pugi::xml_node& node) {
 ValueTable SspXml::value_table(const pugi::xml_node& node, std::string_view type) {
   ValueTable table;
   for (const pugi::xml_node entry : node) {
-    if (local_name(entry) != "MapEntry") continue;
+    if (base::local_name(entry) != "MapEntry") continue;
     const auto source = ssp_value(type, required(entry, "source"));
     const auto target = ssp_value(type, required(entry, "target"));
     if (source && target) {
       table.push_back({*source, *target});
     } else {
       add(entry, Fact{FactCode::TableEntryType,
-                      {std::string(local_name(node))},
+                      {std::string(base::local_name(node))},
                       {{"from", entry.attribute("source").value()},
                        {"to", entry.attribute("target").value()},
                        {"type", type}}});
     }
     if (table.size() <= kMostEntries) continue;
-    add(node, Fact{FactCode::TableTooLong, {std::string(local_name(node))}, {{"most", kMostEntries}}});
+    add(node, Fact{FactCode::TableTooLong, {std::string(base::local_name(node))}, {{"most", kMostEntries}}});
     break;
   }
   return table;
 }
 
-}  // namespace entrain
+}  // namespace entrain::description

@@ -9,7 +9,7 @@
 #include "base/xml.hpp"
 #include "description/ssp_document.hpp"
 
-namespace entrain {
+namespace entrain::description {
 
 /// An XML file of SSP while it is read: its problems get file and line. Elements are distinguished by their local name.
 class SspXml {
@@ -34,7 +34,7 @@ class SspXml {
 
   std::string file_;
   std::vector<Problem>& problems_;
-  XmlLines lines_;
+  base::XmlLines lines_;
   pugi::xml_document document_;
   bool parsed_ = false;
 };
@@ -45,4 +45,4 @@ std::optional<Value> ssp_value(std::string_view type, const std::string& text);
 /// The entries of a ParameterMapping, inline or of a file.
 std::vector<SspMapping> read_parameter_mapping(SspXml& xml, const pugi::xml_node& mapping);
 
-}  // namespace entrain
+}  // namespace entrain::description

@@ -6,7 +6,7 @@
 
 #include "entrain/fact_codes.hpp"
 
-namespace entrain {
+namespace entrain::description {
 namespace {
 
 class KeyChecker {
@@ -87,4 +87,4 @@ void check_subsystem_keys(const SubsystemDescription& subsystem, const std::stri
   for_each_subsystem_key(KeyChecker(subsystem, path, problems));
 }
 
-}  // namespace entrain
+}  // namespace entrain::description

@@ -9,7 +9,7 @@
 #include "entrain/capabilities.hpp"
 #include "entrain/system_description.hpp"
 
-namespace entrain {
+namespace entrain::description {
 
 /// Which subsystems a key is for.
 enum class KeyOwner { All, Fmu, Table };
@@ -120,4 +120,4 @@ std::string limits_text(const KeyLimits& limits, std::string_view unit);
 void check_subsystem_keys(const SubsystemDescription& subsystem, const std::string& path,
                           std::vector<Problem>& problems);
 
-}  // namespace entrain
+}  // namespace entrain::description

@@ -1,7 +1,6 @@
 #include "description/system_file.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -12,6 +11,7 @@
 #include "base/text_file.hpp"
 #include "description/ssp_file.hpp"
 #include "description/toml_document.hpp"
+#include "entrain/fact_codes.hpp"
 
 namespace entrain {
 namespace {
@@ -19,16 +19,17 @@ namespace {
 namespace fs = std::filesystem;
 
 /// A system of 100 000 subsystems has a tenth of the size.
-constexpr TextFileKind kSystemFile{"a system file", "Name a system file (.toml)", std::uintmax_t{64} << 20U};
+constexpr base::TextFileKind kSystemFile{"a system file", "Name a system file (.toml)", std::uintmax_t{64} << 20U};
 
-[[noreturn]] void fail(const std::string& message, const std::string& remedy) {
+[[noreturn]] void fail(Fact fact, const std::string& remedy) {
   ErrorContext context;
   context.remedy = remedy;
-  throw Error(ErrorCode::FileFailed, message, std::move(context));
+  throw Error(ErrorCode::FileFailed, std::move(fact), std::move(context));
 }
 
 [[noreturn]] void fail_to_read(const fs::path& path, const std::error_code& reason) {
-  fail(fmt::format("cannot read '{}': {}", path.string(), reason.message()), "Check the path and its permissions");
+  fail({FactCode::FileFailed, {path.string()}, {{"what", "read"}, {"why", reason.message()}}},
+       "Check the path and its permissions");
 }
 
 /// By its usual name, else the only one.
@@ -40,28 +41,23 @@ fs::path system_file_in(const fs::path& folder) {
   std::vector<fs::path> files;
   fs::directory_iterator entry(folder, error);
   for (; !error && entry != fs::directory_iterator(); entry.increment(error))
-    if (entry->path().extension() == ".toml" || is_ssp(entry->path())) files.push_back(entry->path());
+    if (entry->path().extension() == ".toml" || description::is_ssp(entry->path())) files.push_back(entry->path());
   if (error) fail_to_read(folder, error);
   if (files.size() == 1) return files.front();
   if (files.empty())
-    fail(fmt::format("no system file in the folder '{}': looked for system.toml and SystemStructure.ssd, then for a "
-                     "single .toml, .ssp or .ssd",
-                     folder.string()),
-         "Name a system file, or a folder that holds one");
+    fail({FactCode::NoSystemFile, {folder.string()}}, "Name a system file, or a folder that holds one");
   std::vector<std::string> names;
   names.reserve(files.size());
   for (const auto& file : files) names.push_back(file.filename().string());
   std::sort(names.begin(), names.end());
-  fail(fmt::format("several system files in the folder '{}' and none is system.toml: {}", folder.string(),
-                   fmt::join(names, ", ")),
-       "Name the one that is meant");
+  names.insert(names.begin(), folder.string());
+  fail({FactCode::SeveralSystemFiles, std::move(names)}, "Name the one that is meant");
 }
 
 /// Of SSP alone: what a system file names lies beside it, on disk.
 fs::path system_file_in_archive(const fs::path& path) {
-  if (is_ssp(path)) return path;
-  fail(fmt::format("'{}' lies inside '{}', where only FMUs and files of SSP are read", path.string(),
-                   outermost_file(path).string()),
+  if (description::is_ssp(path)) return path;
+  fail({FactCode::NotReadInArchive, {path.string(), base::outermost_file(path).string()}},
        "Name an .fmu, .ssp or .ssd in it, or unpack it");
 }
 
@@ -75,7 +71,7 @@ std::string_view trimmed(std::string_view text) {
 struct Assignment {
   SourcePosition where;
   std::string name;
-  TomlNode value;
+  description::TomlNode value;
 
   /// `form` shows the user what was expected, e.g. "sub.var=value".
   Assignment(std::string_view option, std::string_view text, std::string_view form)
@@ -83,37 +79,41 @@ struct Assignment {
     const auto equals = text.find('=');
     if (equals != std::string_view::npos) name = trimmed(text.substr(0, equals));
     const auto value_text = equals == std::string_view::npos ? "" : trimmed(text.substr(equals + 1));
-    if (name.empty() || value_text.empty()) reject("not an assignment", fmt::format("write {} {}", option, form));
+    if (name.empty() || value_text.empty()) reject({FactCode::NotAssignment}, fmt::format("write {} {}", option, form));
     value = parsed(value_text);
   }
 
-  [[noreturn]] void reject(std::string message, std::string remedy) const {
-    throw Error(std::vector<Problem>{{std::move(message), std::move(remedy), where}});
+  [[noreturn]] void reject(Fact fact, std::string remedy) const {
+    throw Error(std::vector<Problem>{problem_of(std::move(fact), std::move(remedy), where)});
   }
 
  private:
   /// What is no TOML value is a string: a shell has eaten the quotes.
-  static TomlNode parsed(std::string_view text) {
+  static description::TomlNode parsed(std::string_view text) {
     std::vector<Problem> not_toml;
-    const auto document = parse_toml(fmt::format("value = {}", text), "", not_toml);
+    const auto document = description::parse_toml(fmt::format("value = {}", text), "", not_toml);
     const bool one_value = document && document->entries.size() == 1;
-    return one_value ? document->entries.front().node : TomlNode{std::string(text), {}};
+    return one_value ? document->entries.front().node : description::TomlNode{std::string(text), {}};
   }
 };
 
 }  // namespace
 
+}  // namespace entrain
+
+namespace entrain::description {
+
 fs::path find_system_file(const fs::path& path) {
-  if (outermost_file(path) != path) return system_file_in_archive(path);
+  if (base::outermost_file(path) != path) return system_file_in_archive(path);
   std::error_code error;
   const auto status = fs::status(path, error);
   if (status.type() == fs::file_type::not_found)
-    fail(fmt::format("no such file or folder: '{}'", path.string()),
+    fail({FactCode::NoSuchFile, {path.string()}, {{"folder", true}}},
          "Name a system file (.toml, .ssp), a folder that holds one, or an FMU (.fmu)");
   if (error) fail_to_read(path, error);
   if (fs::is_directory(status)) return system_file_in(path);
   if (path.extension() == ".toml" || is_ssp(path)) return path;
-  fail(fmt::format("'{}' is not a system file", path.string()),
+  fail({FactCode::NotSystemFile, {path.string()}},
        "A system is a .toml, .ssp or .ssd file, or a folder that holds system.toml");
 }
 
@@ -127,35 +127,42 @@ std::string system_name(const fs::path& file) {
 
 SystemDescription read_system(const fs::path& file, std::vector<Problem>& problems) {
   if (is_ssp(file)) return read_ssp(file, problems);
-  return parse_system(read_text_file(file, kSystemFile), file, problems);
+  return parse_system(base::read_text_file(file, kSystemFile), file, problems);
 }
+
+}  // namespace entrain::description
+
+namespace entrain {
 
 void apply_set(SystemDescription& description, std::string_view assignment) {
   const Assignment set("--set", assignment, "sub.var=value");
   const auto dot = set.name.find('.');
   if (dot == std::string::npos || dot == 0 || dot + 1 == set.name.size())
-    set.reject(fmt::format("'{}' is not the name of a variable", set.name), "write --set sub.var=value");
+    set.reject({FactCode::NotVariableName, {set.name}}, "write --set sub.var=value");
   const auto name = set.name.substr(0, dot);
   const auto subsystem = std::find_if(description.subsystems.begin(), description.subsystems.end(),
                                       [&](const auto& candidate) { return candidate.name == name; });
   if (subsystem == description.subsystems.end()) {
     std::vector<std::string> names;
     for (const auto& candidate : description.subsystems) names.push_back(candidate.name);
-    set.reject(fmt::format("unknown subsystem '{}'", name), suggestion(name, names));
+    set.reject({FactCode::SubsystemUnknown, {name}}, suggestion(name, names));
   }
-  auto value = scalar(set.value);
+  auto value = description::scalar(set.value);
   if (!value)
-    set.reject(fmt::format("{} must be a number, a boolean or a string, not {}", set.name, found(set.value)), "");
+    set.reject({FactCode::WrongType,
+                {set.name},
+                {{"expected", "a number, a boolean or a string"}, {"found", description::found(set.value)}}},
+               "");
   if (const auto* number = std::get_if<double>(&*value); number != nullptr && !std::isfinite(*number))
-    set.reject(fmt::format("{} must be finite, not {}", set.name, *number), "");
+    set.reject({FactCode::NotFinite, {set.name}, {{"value", *number}}}, "");
   subsystem->start[set.name.substr(dot + 1)] = {std::move(*value), set.where};
 }
 
 void apply_option(SystemDescription& description, std::string_view assignment) {
   const Assignment option("--option", assignment, "name=value");
-  auto value = option_value(option.value);
+  auto value = description::option_value(option.value);
   if (!value)
-    option.reject(fmt::format("{} cannot have this value", option.name),
+    option.reject({FactCode::OptionValueType, {option.name}},
                   "give a boolean, a number, a string, a list of numbers or of strings, or a table of numbers");
   description.method_options[description.method.value][option.name] = {std::move(*value), option.where};
 }

@@ -7,7 +7,7 @@
 
 #include "entrain/system.hpp"
 
-namespace entrain {
+namespace entrain::description {
 
 /// The system file behind a user's path: the file itself (.toml, .ssp, .ssd), or the one in the folder. Throws
 /// Error{FileFailed}.
@@ -24,4 +24,4 @@ SystemDescription parse_system(std::string_view text, const std::filesystem::pat
 /// Reads and parses, also SSP; throws Error{FileFailed} when the file cannot be read.
 SystemDescription read_system(const std::filesystem::path& file, std::vector<Problem>& problems);
 
-}  // namespace entrain
+}  // namespace entrain::description

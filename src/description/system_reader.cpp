@@ -12,7 +12,7 @@
 #include "description/toml_document.hpp"
 #include "entrain/fact_codes.hpp"
 
-namespace entrain {
+namespace entrain::description {
 namespace {
 
 constexpr std::string_view kQuoteDots = "quote a name that has dots: \"a.b\" = ...";
@@ -399,4 +399,4 @@ SystemDescription parse_system(std::string_view text, const std::filesystem::pat
   return description;
 }
 
-}  // namespace entrain
+}  // namespace entrain::description

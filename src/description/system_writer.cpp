@@ -15,7 +15,7 @@ using Text = fmt::memory_buffer;
 
 template <class T>
 void add_entry(Text& text, std::string_view key, const T& value) {
-  fmt::format_to(std::back_inserter(text), "{} = {}\n", toml_key(key), toml_text(value));
+  fmt::format_to(std::back_inserter(text), "{} = {}\n", description::toml_key(key), description::toml_text(value));
 }
 
 template <class T>
@@ -31,52 +31,53 @@ void add_if(Text& text, std::string_view key, const std::optional<Written<Enum>>
 /// A comment gives the origin of values from outside the system file (--set, a parameter file, the FMU's default
 /// experiment).
 std::string origin(const SourcePosition& where, const std::string& file) {
-  return where.file.empty() || where.file == file ? "" : "  # " + printable(where.file);
+  return where.file.empty() || where.file == file ? "" : "  # " + base::printable(where.file);
 }
 
 void add_start(Text& text, const std::string& name, const std::string& value, const SourcePosition& where,
                const std::string& file) {
-  fmt::format_to(std::back_inserter(text), "{} = {}{}\n", toml_key(name), value, origin(where, file));
+  fmt::format_to(std::back_inserter(text), "{} = {}{}\n", description::toml_key(name), value, origin(where, file));
 }
 
 template <class T>
 void add_run_value(Text& text, std::string_view key, const Written<T>& written, const std::string& file) {
-  fmt::format_to(std::back_inserter(text), "{} = {}{}\n", key, toml_text(OptionValue(written.value)),
+  fmt::format_to(std::back_inserter(text), "{} = {}{}\n", key, description::toml_text(OptionValue(written.value)),
                  origin(written.where, file));
 }
 
 void add_subsystem(Text& text, const SubsystemDescription& subsystem, const std::string& file) {
-  const std::string table = "subsystems." + toml_key(subsystem.name);
+  const std::string table = "subsystems." + description::toml_key(subsystem.name);
   fmt::format_to(std::back_inserter(text), "\n[{}]\n", table);
-  for (const auto& source : kSubsystemSources)
+  for (const auto& source : description::kSubsystemSources)
     if (!(subsystem.*source.text).empty()) add_entry(text, source.name, std::string_view(subsystem.*source.text));
-  for_each_subsystem_key([&](const auto& key) { add_if(text, key.name, subsystem.*key.field); });
+  description::for_each_subsystem_key([&](const auto& key) { add_if(text, key.name, subsystem.*key.field); });
   if (!subsystem.start.empty()) fmt::format_to(std::back_inserter(text), "[{}.start]\n", table);
   for (const auto& [name, written] : subsystem.start)
-    add_start(text, name, toml_text(written.value), written.where, file);
+    add_start(text, name, description::toml_text(written.value), written.where, file);
   if (subsystem.optional_start.empty()) return;
   fmt::format_to(std::back_inserter(text), "[{}.optional_start]\n", table);
   for (const auto& [name, start] : subsystem.optional_start) {
-    const std::string value = toml_text(start.value);
+    const std::string value = description::toml_text(start.value);
     const std::string with_unit =
-        start.unit.empty() ? value
-                           : fmt::format("{{ value = {}, unit = {} }}", value, toml_text(std::string_view(start.unit)));
+        start.unit.empty()
+            ? value
+            : fmt::format("{{ value = {}, unit = {} }}", value, description::toml_text(std::string_view(start.unit)));
     add_start(text, name, with_unit, start.where, file);
   }
 }
 
 std::string input_text(const ConnectionDescription& connection) {
-  const std::string input = toml_text(std::string_view(connection.input));
+  const std::string input = description::toml_text(std::string_view(connection.input));
   const bool scaled = connection.factor != 1.0 || connection.offset != 0.0;
   if (!scaled && connection.convert_units && connection.table.empty()) return input;
   std::string text = "{ to = " + input;
-  if (connection.factor != 1.0) text += ", factor = " + toml_text(connection.factor);
-  if (connection.offset != 0.0) text += ", offset = " + toml_text(connection.offset);
+  if (connection.factor != 1.0) text += ", factor = " + description::toml_text(connection.factor);
+  if (connection.offset != 0.0) text += ", offset = " + description::toml_text(connection.offset);
   if (!connection.table.empty()) {
     std::vector<std::string> pairs;
     pairs.reserve(connection.table.size());
     for (const auto& [from, to] : connection.table)
-      pairs.push_back(fmt::format("[{}, {}]", toml_text(from), toml_text(to)));
+      pairs.push_back(fmt::format("[{}, {}]", description::toml_text(from), description::toml_text(to)));
     text += fmt::format(", table = [{}]", fmt::join(pairs, ", "));
   }
   if (scaled == connection.convert_units) text += fmt::format(", units = {}", connection.convert_units);
@@ -97,7 +98,7 @@ void add_connections(Text& text, const std::vector<ConnectionDescription>& conne
   for (const auto& output : outputs) {
     const auto& inputs = inputs_of[output];
     const auto value = inputs.size() == 1 ? inputs.front() : fmt::format("[{}]", fmt::join(inputs, ", "));
-    fmt::format_to(std::back_inserter(text), "{} = {}\n", toml_key(output), value);
+    fmt::format_to(std::back_inserter(text), "{} = {}\n", description::toml_key(output), value);
   }
 }
 
@@ -118,8 +119,8 @@ void add_schedule(Text& text, const std::vector<ScheduleDescription>& schedule) 
     std::vector<std::string> pairs;
     pairs.reserve(entries.size());
     for (const auto& entry : entries)
-      pairs.push_back(fmt::format("[{}, {}]", toml_text(entry.time), toml_text(entry.value)));
-    fmt::format_to(std::back_inserter(text), "{} = [{}]\n", toml_key(variable), fmt::join(pairs, ", "));
+      pairs.push_back(fmt::format("[{}, {}]", description::toml_text(entry.time), description::toml_text(entry.value)));
+    fmt::format_to(std::back_inserter(text), "{} = [{}]\n", description::toml_key(variable), fmt::join(pairs, ", "));
   }
 }
 
@@ -146,7 +147,7 @@ std::string system_text(const SystemDescription& description) {
   if (description.step) add_run_value(text, "step", *description.step, file);
   add_run_value(text, "method", description.method, file);
   for (const auto& [method, options] : description.method_options) {
-    fmt::format_to(std::back_inserter(text), "\n[method.{}]\n", toml_key(method));
+    fmt::format_to(std::back_inserter(text), "\n[method.{}]\n", description::toml_key(method));
     for (const auto& [name, written] : options) add_entry(text, name, written.value);
   }
   for (const auto& subsystem : description.subsystems) add_subsystem(text, subsystem, file);

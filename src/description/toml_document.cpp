@@ -7,7 +7,7 @@
 #include "description/toml_text.hpp"
 #include "entrain/fact_codes.hpp"
 
-namespace entrain {
+namespace entrain::description {
 namespace {
 
 /// Deeper than any system file, far from the end of the stack.
@@ -143,8 +143,8 @@ std::optional<TomlTable> parse_toml(std::string_view text, const std::string& fi
   try {
     return converted(toml::parse(text), file, 0);
   } catch (const toml::parse_error& error) {
-    const auto said = error.description();
-    if (said.find("redefine existing") != std::string_view::npos && said.find("table") == std::string_view::npos) {
+    const auto reason = error.description();
+    if (reason.find("redefine existing") != std::string_view::npos && reason.find("table") == std::string_view::npos) {
       // The message of toml++ garbles the name; its position is right.
       problems.push_back(
           problem_of(Fact{FactCode::KeyTwice},
@@ -215,4 +215,4 @@ std::string found(const TomlNode& node) {
   return std::holds_alternative<TomlTable>(node.value) ? "a table" : "a list";
 }
 
-}  // namespace entrain
+}  // namespace entrain::description

@@ -9,7 +9,7 @@
 
 #include "entrain/system_description.hpp"
 
-namespace entrain {
+namespace entrain::description {
 
 struct TomlEntry;
 
@@ -60,4 +60,4 @@ std::optional<OptionValue> option_value(const TomlNode& node);
 /// "the string "0.1"", "the integer 3", "a list": for messages about wrong types.
 std::string found(const TomlNode& node);
 
-}  // namespace entrain
+}  // namespace entrain::description

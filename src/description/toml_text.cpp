@@ -9,7 +9,7 @@
 
 #include "base/values.hpp"
 
-namespace entrain {
+namespace entrain::description {
 namespace {
 
 std::string text_of(bool value) {
@@ -112,4 +112,4 @@ std::string found(const OptionValue& value) {
   return std::visit(Found{}, value);
 }
 
-}  // namespace entrain
+}  // namespace entrain::description

@@ -5,7 +5,7 @@
 
 #include "entrain/system_description.hpp"
 
-namespace entrain {
+namespace entrain::description {
 
 /// The shortest text that reads back to the same double, and to a double: "1.0", "1e-06", "nan".
 std::string toml_text(double value);
@@ -19,4 +19,4 @@ std::string toml_key(std::string_view key);
 /// "the string "0.1"", "the integer 3", "a list": for messages about wrong types.
 std::string found(const OptionValue& value);
 
-}  // namespace entrain
+}  // namespace entrain::description

@@ -4,14 +4,14 @@
 
 #include "entrain/fact_codes.hpp"
 
-namespace entrain {
+namespace entrain::description {
 namespace {
 
-std::string reason_of(UnitMatch::Kind kind, const Variable& output, const Variable& input) {
-  const bool output_is_known = unit_meaning(output).has_value();
-  const bool neither = !output_is_known && !unit_meaning(input);
-  if (kind == UnitMatch::Kind::Difference) return "one is a temperature, the other a difference of temperatures";
-  if (kind == UnitMatch::Kind::NotKnown) {
+std::string reason_of(base::UnitMatch::Kind kind, const Variable& output, const Variable& input) {
+  const bool output_is_known = base::unit_meaning(output).has_value();
+  const bool neither = !output_is_known && !base::unit_meaning(input);
+  if (kind == base::UnitMatch::Kind::Difference) return "one is a temperature, the other a difference of temperatures";
+  if (kind == base::UnitMatch::Kind::NotKnown) {
     return neither ? "neither unit is known"
                    : fmt::format("the unit '{}' is not known", output_is_known ? input.unit : output.unit);
   }
@@ -21,9 +21,9 @@ std::string reason_of(UnitMatch::Kind kind, const Variable& output, const Variab
 
 }  // namespace
 
-Problem unit_problem(UnitMatch::Kind kind, const ConnectionDescription& connection, const Variable& output,
+Problem unit_problem(base::UnitMatch::Kind kind, const ConnectionDescription& connection, const Variable& output,
                      const Variable& input) {
-  const bool passes = kind == UnitMatch::Kind::NotKnown;
+  const bool passes = kind == base::UnitMatch::Kind::NotKnown;
   return problem_of(
       {passes ? FactCode::UnitsNotConverted : FactCode::UnitsDoNotMatch,
        {connection.output, connection.input},
@@ -31,4 +31,4 @@ Problem unit_problem(UnitMatch::Kind kind, const ConnectionDescription& connecti
       "write a factor to convert by hand: { to = ..., factor = ... }", connection.where);
 }
 
-}  // namespace entrain
+}  // namespace entrain::description

@@ -3,10 +3,10 @@
 #include "base/units.hpp"
 #include "entrain/system_description.hpp"
 
-namespace entrain {
+namespace entrain::description {
 
 /// Why the units of a connection do not fit, or a warning that they are not known.
-Problem unit_problem(UnitMatch::Kind kind, const ConnectionDescription& connection, const Variable& output,
+Problem unit_problem(base::UnitMatch::Kind kind, const ConnectionDescription& connection, const Variable& output,
                      const Variable& input);
 
-}  // namespace entrain
+}  // namespace entrain::description

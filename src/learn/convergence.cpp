@@ -12,7 +12,7 @@
 #include "numerics/learning_gain.hpp"
 #include "numerics/linear_fit.hpp"
 
-namespace entrain {
+namespace entrain::learning {
 namespace {
 
 constexpr std::size_t kMostKnown = 120;  // states and outputs; beyond, the estimate takes longer than some seconds
@@ -52,13 +52,13 @@ class FirstSteps : public Observer {
       for (std::size_t i = 0; i < inputs.count; ++i) samples(k, states.count + i) = u[i];
       samples(k, states.count + inputs.count) = 1.0;
     }
-    return linear_fit(samples, targets, kFitTolerance);
+    return numerics::linear_fit(samples, targets, kFitTolerance);
   }
 
   /// Of an input in the first steps: connections of several units are compared by it. 1 for one that does not move.
   double range(InputId input) const {
     const std::size_t inputs = run_.system().graph().inputs();
-    SignalRange values = SignalRange::nothing();
+    base::SignalRange values = base::SignalRange::nothing();
     for (std::size_t k = 0; k < steps_; ++k) values.take(inputs_[k * inputs + input]);
     return values.span() > 0.0 && std::isfinite(values.span()) ? values.span() : 1.0;
   }
@@ -100,7 +100,8 @@ Steps linear_steps(CoupledSystem& system, const FirstSteps& first_steps, std::sp
       own.B = part_of_fit(*fit, states, graph.inputs_of(id).count);
       ++steps.fitted;
     } else {
-      PhiBlocks exact = exact_step_matrices(here.A, here.B, step * static_cast<double>(own.span), 0);
+      numerics::PhiBlocks exact =
+          numerics::exact_step_matrices(here.A, here.B, step * static_cast<double>(own.span), 0);
       own.A = std::move(exact.exponential);
       own.B = std::move(exact.gamma[0]);
     }
@@ -165,8 +166,8 @@ ConvergenceEstimate estimate_convergence(RepeatedRun& run, std::span<const Learn
   std::vector<double> scales;
   for (const auto& wire : wires) scales.push_back(first_steps.range(wire.connection.input));
   const auto cycle = static_cast<double>(cycle_of(steps.all));
-  const auto gain = learning_gain(learning_loop(run.system().graph(), steps.all, wires, scales),
-                                  {options.gain, options.cutoff * settings.step});
+  const auto gain = numerics::learning_gain(learning_loop(run.system().graph(), steps.all, wires, scales),
+                                            {options.gain, options.cutoff * settings.step});
   result.gamma = gain.largest;
   result.radius = std::pow(gain.radius, 1.0 / cycle);
   Fact& estimated = result.notes.emplace_back(
@@ -179,4 +180,4 @@ ConvergenceEstimate estimate_convergence(RepeatedRun& run, std::span<const Learn
   return result;
 }
 
-}  // namespace entrain
+}  // namespace entrain::learning

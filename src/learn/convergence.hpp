@@ -8,7 +8,7 @@
 #include "learn/learned_connections.hpp"
 #include "learn/repeated_run.hpp"
 
-namespace entrain {
+namespace entrain::learning {
 
 struct ConvergenceEstimate {
   std::optional<double> gamma;
@@ -22,4 +22,4 @@ struct ConvergenceEstimate {
 ConvergenceEstimate estimate_convergence(RepeatedRun& run, std::span<const LearnedWire> wires,
                                          const LearnOptions& options);
 
-}  // namespace entrain
+}  // namespace entrain::learning

@@ -7,7 +7,7 @@
 
 #include "entrain/fact_codes.hpp"
 
-namespace entrain {
+namespace entrain::learning {
 namespace {
 
 // From where and by how much inputs are moved, in units of 1 + their size. One point is not enough: a cubic spring that
@@ -81,7 +81,7 @@ class FeedthroughSearch {
         for (Pair& pair : pairs_) pair.seen = pair.seen || pair.subsystem == s;
         notes_.push_back(
             {FactCode::FeedthroughAsDeclared, {system().graph().name(SubsystemId{s})}, {{"why", error.message()}}});
-        run_.spoil();
+        run_.require_rebuild();
         run_.initialize();
       }
     }
@@ -157,4 +157,4 @@ FoundFeedthrough find_feedthrough(RepeatedRun& run) {
   return FeedthroughSearch(run).find();
 }
 
-}  // namespace entrain
+}  // namespace entrain::learning

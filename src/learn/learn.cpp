@@ -1,4 +1,3 @@
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -27,7 +26,7 @@ constexpr double kWorse = 10.0;    // times the best error ...
 constexpr int kWorseRuns = 3;      // ... in as many runs
 constexpr int kRunsWithoutProgress = 8;
 constexpr double kProgress = 0.99;  // a better run has at most this share of the other's error
-constexpr double kHorizons = 20.0;  // of a progressive horizon, unless told
+constexpr double kHorizons = 20.0;  // of a progressive horizon, by default
 constexpr int kMostHalvings = 6;    // of the growth of a horizon that does not converge
 
 /// Whether repeated runs get anywhere, from their errors alone. NaN and infinity are never better than anything.
@@ -61,7 +60,7 @@ class LearningTrend {
   int without_progress_ = 0;
 };
 
-/// Where signals grow without bound so does their range, and an error relative to it says nothing.
+/// Where signals grow without bound so does their range, and an error relative to it has no meaning.
 bool exploded(const LearnIteration& first, const LearnIteration& now) {
   for (std::size_t c = 0; c < now.connections.size(); ++c) {
     if (now.connections[c].norm > kHopeless * first.connections[c].norm) return true;
@@ -71,7 +70,8 @@ bool exploded(const LearnIteration& first, const LearnIteration& now) {
 
 class Learner {
  public:
-  Learner(RepeatedRun& run, const LearnOptions& options, const LearnProgress& progress, std::vector<LearnedWire> wires)
+  Learner(learning::RepeatedRun& run, const LearnOptions& options, const LearnProgress& progress,
+          std::vector<learning::LearnedWire> wires)
       : run_(run),
         options_(options),
         progress_(progress),
@@ -118,21 +118,21 @@ class Learner {
       if (interrupted_) return LearnEnd::Interrupted;
       if (exploded(result_.iterations[first], result_.iterations.back())) return LearnEnd::Diverged;
       if (const auto end = trend.take(error)) return *end;
-      update_corrections(corrections_, record_, options_, run_.settings().step);
+      learning::update_corrections(corrections_, record_, options_, run_.settings().step);
     }
   }
 
   /// One run, judged.
   double iterate(Time horizon) {
     record_.clear();
-    CorrectionSchedule schedule(run_.system().graph(), learned_inputs(), corrections_);
+    running::CorrectionSchedule schedule(run_.system().graph(), learned_inputs(), corrections_);
     const RunSummary summary = run_.run(horizon, &schedule, record_);
     if (record_.steps() > grid_.steps()) {
       throw Error(ErrorCode::SolverFailed,
-                  fmt::format("a run made {} macro steps where {} were foreseen", record_.steps(), grid_.steps()));
+                  {FactCode::StepsBeyondPlan, {}, {{"steps", record_.steps()}, {"planned", grid_.steps()}}});
     }
     interrupted_ = summary.termination == Termination::Interrupted;
-    LearnIteration iteration = judged(record_, run_.system().graph());
+    LearnIteration iteration = learning::judged(record_, run_.system().graph());
     iteration.number = static_cast<int>(result_.iterations.size());
     iteration.horizon = summary.reached;
     if (summary.termination == Termination::Failed || interrupted_) {
@@ -148,7 +148,7 @@ class Learner {
     return iteration.error;
   }
 
-  /// Of the runs to one horizon who went further is better; of those who went as far, who was nearer.
+  /// Of the runs to one horizon the one that went further is better; of those that went as far, the nearer one.
   void keep_if_best(const LearnIteration& iteration) {
     if (best_ && (!std::isfinite(iteration.error) || iteration.horizon < best_->reached ||
                   (iteration.horizon == best_->reached && !(iteration.error < best_->error)))) {
@@ -169,7 +169,7 @@ class Learner {
     int halvings = 0;
     Time learned = settings.start;
     while (learned < settings.stop) {
-      const Time horizon = reached(learned + growth, settings.stop) ? settings.stop : learned + growth;
+      const Time horizon = base::reached(learned + growth, settings.stop) ? settings.stop : learned + growth;
       const auto before = corrections_;
       result_.end = learn_up_to(horizon);
       // What rounding leaves is as good as it gets; the next horizon is learned all the same.
@@ -192,11 +192,11 @@ class Learner {
     return inputs;
   }
 
-  RepeatedRun& run_;
+  learning::RepeatedRun& run_;
   const LearnOptions& options_;
   const LearnProgress& progress_;
-  Grid grid_;
-  WireRecord record_;
+  base::Grid grid_;
+  learning::WireRecord record_;
   std::vector<double> corrections_;  // of the next run
   std::optional<Kept> best_;         // of the runs to this horizon
   std::optional<Kept> kept_;         // of all
@@ -204,8 +204,8 @@ class Learner {
   LearnResult result_;
 };
 
-/// The method that can be corrected, held inputs, fixed step; outputs with feedthrough late, or held if the file says
-/// so.
+/// The method that can be corrected, held inputs, fixed step; outputs with feedthrough late, or held if the file
+/// requests that.
 SystemDescription prepared_for_learning(SystemDescription description, std::vector<Fact>& notes) {
   const auto& learnable = learnable_method();
   if (description.method.value != learnable) {
@@ -213,13 +213,13 @@ SystemDescription prepared_for_learning(SystemDescription description, std::vect
   }
   description.method.value = learnable;
   auto& options = description.method_options[learnable];
-  const Written<OptionValue> late{std::string(to_word(FeedthroughTreatment::Delay)), {}};
+  const Written<OptionValue> late{std::string(to_word(method::FeedthroughTreatment::Delay)), {}};
   const auto feedthrough = options.insert({"feedthrough", late}).first;
-  if (feedthrough->second.value == OptionValue(std::string(to_word(FeedthroughTreatment::Refresh)))) {
+  if (feedthrough->second.value == OptionValue(std::string(to_word(method::FeedthroughTreatment::Refresh)))) {
     notes.push_back({FactCode::RefreshNotLearned});
     feedthrough->second = late;
   }
-  for (const auto& [name, value] : options_of_learning()) {
+  for (const auto& [name, value] : session::options_of_learning()) {
     const auto written = options.find(name);
     if (written != options.end() && written->second.value != value) {
       notes.push_back({FactCode::OptionNotLearned, {name}});
@@ -245,7 +245,8 @@ void check_options(const LearnOptions& options) {
   if (!problems.empty()) throw Error(std::move(problems));
 }
 
-LearnPlan planned(const CoupledSystem& system, const FoundFeedthrough& found, std::span<const LearnedWire> wires) {
+LearnPlan planned(const CoupledSystem& system, const learning::FoundFeedthrough& found,
+                  std::span<const learning::LearnedWire> wires) {
   LearnPlan plan;
   plan.notes = found.notes;
   for (const OutputId output : found.outputs) {
@@ -260,7 +261,7 @@ LearnPlan planned(const CoupledSystem& system, const FoundFeedthrough& found, st
   return plan;
 }
 
-/// With those that are held: what they are told with is the same.
+/// With those that are held: they are sent in the same manner.
 std::vector<std::string> late_outputs(const LearnPlan& plan) {
   auto outputs = plan.delayed;
   outputs.insert(outputs.end(), plan.held.begin(), plan.held.end());
@@ -273,16 +274,17 @@ LearnResult learn(const SystemDescription& description, const LearnOptions& opti
                   const Extensions& extensions) {
   check_options(options);
   std::vector<Fact> notes;
-  RepeatedRun run(prepared_for_learning(description, notes), extensions, {options.threads, options.interrupt});
-  const FoundFeedthrough found = find_feedthrough(run);
-  auto wires = learned_wires(run.system(), found.outputs, run.settings().step);
+  learning::RepeatedRun run(prepared_for_learning(description, notes), extensions,
+                            {options.threads, options.interrupt});
+  const learning::FoundFeedthrough found = learning::find_feedthrough(run);
+  auto wires = learning::learned_wires(run.system(), found.outputs, run.settings().step);
   if (wires.empty()) {
-    throw Error(ErrorCode::InvalidSystem, "there is nothing to learn: no connected output follows an input at once",
+    throw Error(ErrorCode::InvalidSystem, {FactCode::NothingToLearn},
                 {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Run the system with 'entrain run'"});
   }
   LearnPlan plan = planned(run.system(), found, wires);
   run.set_option("delayed", late_outputs(plan));
-  const ConvergenceEstimate estimate = estimate_convergence(run, wires, options);
+  const learning::ConvergenceEstimate estimate = learning::estimate_convergence(run, wires, options);
   plan.gamma = estimate.gamma;
   plan.radius = estimate.radius;
   plan.notes.insert(plan.notes.end(), estimate.notes.begin(), estimate.notes.end());
@@ -298,7 +300,7 @@ LearnResult learn(const SystemDescription& description, const LearnOptions& opti
   learned.start = settings.start;
   learned.step = settings.step;
   learned.options = run.options();
-  learned.description = description_lines(description);
+  learned.description = session::description_lines(description);
   for (const auto& wire : wires) learned.inputs.push_back(run.system().graph().name(wire.connection.input));
   return result;
 }

@@ -8,7 +8,7 @@
 #include "base/signal_range.hpp"
 #include "methods/calendar.hpp"
 
-namespace entrain {
+namespace entrain::learning {
 namespace {
 
 /// As it comes in without a correction.
@@ -20,7 +20,7 @@ double transferred(const Connection& connection, double output) {
 
 std::size_t span_of(const CoupledSystem& system, SubsystemId s, Duration step) {
   const auto& imposed = system.capabilities(s).imposed_step;
-  return imposed ? static_cast<std::size_t>(whole_ratio(*imposed, step).value_or(1)) : 1;
+  return imposed ? static_cast<std::size_t>(method::whole_ratio(*imposed, step).value_or(1)) : 1;
 }
 
 std::vector<LearnedWire> learned_wires(const CoupledSystem& system, std::span<const OutputId> late, Duration step) {
@@ -38,7 +38,7 @@ std::vector<LearnedWire> learned_wires(const CoupledSystem& system, std::span<co
 }
 
 WireRecord::WireRecord(std::vector<LearnedWire> wires, std::size_t outputs_of_all)
-    : wires_(std::move(wires)), first_input_(outputs_of_all), received_(wires_.size()), told_(wires_.size()) {}
+    : wires_(std::move(wires)), first_input_(outputs_of_all), received_(wires_.size()), sent_(wires_.size()) {}
 
 std::string name_of(const LearnedWire& wire, const Graph& graph) {
   return graph.name(wire.connection.output) + " -> " + graph.name(wire.connection.input);
@@ -47,7 +47,7 @@ std::string name_of(const LearnedWire& wire, const Graph& graph) {
 void WireRecord::clear() {
   times_.clear();
   for (auto& values : received_) values.clear();
-  for (auto& values : told_) values.clear();
+  for (auto& values : sent_) values.clear();
 }
 
 void WireRecord::begin(std::span<const Signal> signals, const RunSummary&) {
@@ -59,7 +59,7 @@ void WireRecord::communicated(const Sample& sample, const RunSummary& summary) {
   times_.push_back(sample.t);
   for (std::size_t w = 0; w < wires_.size(); ++w) {
     const Connection& connection = wires_[w].connection;
-    told_[w].push_back(sample.values[connection.output]);
+    sent_[w].push_back(sample.values[connection.output]);
     if (summary.macro_steps > 0) received_[w].push_back(sample.values[first_input_ + connection.input]);
   }
 }
@@ -67,8 +67,8 @@ void WireRecord::communicated(const Sample& sample, const RunSummary& summary) {
 /// The output as it was at the communication time k of its subsystem; the latest known one after the last.
 double WireRecord::output_at(std::size_t w, std::size_t k) const {
   const LearnedWire& wire = wires_[w];
-  const std::size_t told_at = wire.late ? k + wire.source_span : k;
-  return told_[w][std::min(told_at, told_[w].size() - 1)];
+  const std::size_t sent_at = wire.late ? k + wire.source_span : k;
+  return sent_[w][std::min(sent_at, sent_[w].size() - 1)];
 }
 
 double WireRecord::meant(std::size_t w, std::size_t k) const {
@@ -104,7 +104,7 @@ LearnIteration judged(const WireRecord& record, const Graph& graph) {
   LearnIteration result;
   for (std::size_t w = 0; w < record.wires().size(); ++w) {
     LearnedConnection entry{name_of(record.wires()[w], graph), 0.0, 0.0};
-    SignalRange values = SignalRange::nothing();
+    base::SignalRange values = base::SignalRange::nothing();
     double squares = 0.0;
     for (std::size_t k = 0; k < record.steps(); ++k) {
       const double error = record.error(w, k);
@@ -125,4 +125,4 @@ LearnIteration judged(const WireRecord& record, const Graph& graph) {
   return result;
 }
 
-}  // namespace entrain
+}  // namespace entrain::learning

@@ -8,13 +8,13 @@
 #include "entrain/learning.hpp"
 #include "entrain/simulation.hpp"
 
-namespace entrain {
+namespace entrain::learning {
 
 /// A connection whose input is learned.
 struct LearnedWire {
   Connection connection;
   bool late = false;              ///< the output is passed on one step of its subsystem late
-  std::size_t source_span = 1;    ///< macro steps per step of the subsystem that tells it
+  std::size_t source_span = 1;    ///< macro steps per step of the subsystem that provides it
   std::size_t consumer_span = 1;  ///< and of the one that takes it
 };
 
@@ -55,7 +55,7 @@ class WireRecord : public Observer {
   std::vector<LearnedWire> wires_;
   std::size_t first_input_;                    // in Sample::values
   std::vector<std::vector<double>> received_;  // by wire: in macro step k
-  std::vector<std::vector<double>> told_;      // by wire: the output as passed on at communication time k
+  std::vector<std::vector<double>> sent_;      // by wire: the output as passed on at communication time k
   std::vector<Time> times_;                    // communication times
   std::vector<std::string> units_;             // by wire: of the input
 };
@@ -63,4 +63,4 @@ class WireRecord : public Observer {
 /// How far the run was from consistent, per connection and as a whole.
 LearnIteration judged(const WireRecord& record, const Graph& graph);
 
-}  // namespace entrain
+}  // namespace entrain::learning

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <numeric>
 
-namespace entrain {
+namespace entrain::learning {
 namespace {
 
 constexpr std::size_t kCyclesAhead = 2;  // a late output on the line to its next value: two steps of its subsystem
 
-/// A number that follows linearly from the states and told outputs at the start of a cycle and the corrections in it.
+/// A number that follows linearly from the states and sent outputs at the start of a cycle and the corrections in it.
 using Row = std::vector<double>;
 
 void add(Row& to, double factor, const Row& row) {
@@ -27,16 +27,16 @@ class Cycle {
     }
     known_ = states_ + graph.outputs();
     width_ = known_ + corrections_in_cycle(wires, length_);
-    for (std::size_t i = 0; i < known_; ++i) (i < states_ ? x_ : told_).push_back(unit(i));
+    for (std::size_t i = 0; i < known_; ++i) (i < states_ ? x_ : sent_).push_back(unit(i));
   }
 
-  LearningLoop loop() {
+  numerics::LearningLoop loop() {
     lay_out_corrections();
     for (std::size_t q = 0; q < length_; ++q) macro_step(q);
-    LearningLoop result;
+    numerics::LearningLoop result;
     result.A = Matrix(known_, known_);
     result.B = Matrix(known_, width_ - known_);
-    for (std::size_t i = 0; i < known_; ++i) split(i < states_ ? x_[i] : told_[i - states_], i, result.A, result.B);
+    for (std::size_t i = 0; i < known_; ++i) split(i < states_ ? x_[i] : sent_[i - states_], i, result.A, result.B);
     result.C.assign(kCyclesAhead + 1, Matrix(width_ - known_, known_));
     result.D.assign(kCyclesAhead + 1, Matrix(width_ - known_, width_ - known_));
     add_errors(result);
@@ -67,7 +67,7 @@ class Cycle {
   std::vector<Row> inputs_at(std::size_t q) const {
     std::vector<Row> inputs(graph_.inputs(), Row(width_, 0.0));
     for (const auto& connection : graph_.connections()) {
-      add(inputs[connection.input], connection.factor, told_[connection.output]);
+      add(inputs[connection.input], connection.factor, sent_[connection.output]);
     }
     for (std::size_t i = 0; i < corrections_.size(); ++i) {
       if (corrections_[i].macro_step != q) continue;
@@ -77,7 +77,7 @@ class Cycle {
   }
 
   void macro_step(std::size_t q) {
-    told_at_.push_back(told_);
+    sent_at_.push_back(sent_);
     const auto inputs = inputs_at(q);
     if (q == 0) start_x_ = x_, start_u_ = inputs;
     for (std::size_t s = 0; s < steps_.size(); ++s) {
@@ -107,7 +107,7 @@ class Cycle {
     };
     for (std::size_t i = 0; i < step.A.rows; ++i) x_[first_state_[s] + i] = combined(step.A, step.B, i, start_x_);
     for (std::size_t o = 0; o < outputs.count; ++o) {
-      told_[outputs.first + o] = combined(step.C, step.D, o, step.late[o] ? start_x_ : x_);
+      sent_[outputs.first + o] = combined(step.C, step.D, o, step.late[o] ? start_x_ : x_);
     }
   }
 
@@ -117,21 +117,21 @@ class Cycle {
   }
 
   /// As WireRecord has it: what should have been received, on the straight line between exact values, minus what was.
-  void add_errors(LearningLoop& loop) const {
+  void add_errors(numerics::LearningLoop& loop) const {
     for (std::size_t i = 0; i < corrections_.size(); ++i) {
       const auto [w, q] = corrections_[i];
       const LearnedWire& wire = wires_[w];
       const double factor = wire.connection.factor / scales_[w];
-      const auto add_told = [&](std::size_t at, double share) {
-        const std::size_t told_at = wire.late ? at + wire.source_span : at;
-        const Row& row = told_at_[told_at % length_][wire.connection.output];
-        split(row, i, loop.C[told_at / length_], loop.D[told_at / length_], share * factor);
+      const auto add_sent = [&](std::size_t at, double share) {
+        const std::size_t sent_at = wire.late ? at + wire.source_span : at;
+        const Row& row = sent_at_[sent_at % length_][wire.connection.output];
+        split(row, i, loop.C[sent_at / length_], loop.D[sent_at / length_], share * factor);
       };
       const std::size_t before = q / wire.source_span * wire.source_span;
       const double share = static_cast<double>(q - before) / static_cast<double>(wire.source_span);
-      add_told(before, 1.0 - share);
-      if (q > before) add_told(before + wire.source_span, share);
-      split(told_at_[q][wire.connection.output], i, loop.C[0], loop.D[0], -factor);
+      add_sent(before, 1.0 - share);
+      if (q > before) add_sent(before + wire.source_span, share);
+      split(sent_at_[q][wire.connection.output], i, loop.C[0], loop.D[0], -factor);
       loop.D[0](i, i) -= 1.0;
     }
   }
@@ -142,13 +142,13 @@ class Cycle {
   std::span<const double> scales_;
   std::size_t length_;
   std::size_t states_ = 0;
-  std::size_t known_ = 0;  // states and told outputs
+  std::size_t known_ = 0;  // states and sent outputs
   std::size_t width_ = 0;  // of a row
   std::vector<std::size_t> first_state_;
   std::vector<Correction> corrections_;
-  std::vector<Row> x_, told_;              // now
+  std::vector<Row> x_, sent_;              // now
   std::vector<Row> start_x_, start_u_;     // where each subsystem began its step
-  std::vector<std::vector<Row>> told_at_;  // by macro step of the cycle
+  std::vector<std::vector<Row>> sent_at_;  // by macro step of the cycle
 };
 
 }  // namespace
@@ -165,9 +165,9 @@ std::size_t corrections_in_cycle(std::span<const LearnedWire> wires, std::size_t
   return count;
 }
 
-LearningLoop learning_loop(const Graph& graph, std::span<const StepMatrices> steps, std::span<const LearnedWire> wires,
-                           std::span<const double> scales) {
+numerics::LearningLoop learning_loop(const Graph& graph, std::span<const StepMatrices> steps,
+                                     std::span<const LearnedWire> wires, std::span<const double> scales) {
   return Cycle(graph, steps, wires, scales).loop();
 }
 
-}  // namespace entrain
+}  // namespace entrain::learning

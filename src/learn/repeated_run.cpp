@@ -6,7 +6,7 @@
 #include "entrain/fact_codes.hpp"
 #include "run/runner.hpp"
 
-namespace entrain {
+namespace entrain::learning {
 
 RepeatedRun::RepeatedRun(SystemDescription description, const Extensions& extensions, Settings settings)
     : description_(std::move(description)), extensions_(extensions), settings_(settings) {
@@ -17,13 +17,13 @@ RepeatedRun::RepeatedRun(SystemDescription description, const Extensions& extens
 void RepeatedRun::make() {
   std::vector<Problem> problems;
   prepared_ = {};  // first: an FMU may allow one instance at a time
-  prepared_ = prepare(description_, settings_.threads, extensions_, problems);
+  prepared_ = session::prepare(description_, settings_.threads, extensions_, problems);
   if (!prepared_.system) throw Error(std::move(problems));
 }
 
 void RepeatedRun::rewind() {
   if (!std::exchange(used_, true)) return;
-  if (all_can_be_reset() && !std::exchange(spoilt_, false)) {
+  if (all_can_be_reset() && !std::exchange(rebuild_, false)) {
     system().engine().reset();
   } else {
     make();
@@ -57,14 +57,14 @@ void RepeatedRun::set_option(const std::string& name, OptionValue value) {
   if (has_errors(problems)) throw Error(std::move(problems));
 }
 
-RunSummary RepeatedRun::run(Time horizon, CorrectionSchedule* corrections, Observer& observer) {
+RunSummary RepeatedRun::run(Time horizon, running::CorrectionSchedule* corrections, Observer& observer) {
   rewind();
-  Runner runner(system(), *prepared_.method, prepared_.settings, prepared_.summary, settings_.interrupt,
-                settings_.threads);
+  running::Runner runner(system(), *prepared_.method, prepared_.settings, prepared_.summary, settings_.interrupt,
+                         settings_.threads);
   runner.correct(corrections);
   runner.observe(observer);
   runner.run_until(horizon);
-  if (runner.summary().termination == Termination::Failed) spoil();
+  if (runner.summary().termination == Termination::Failed) require_rebuild();
   return runner.summary();
 }
 
@@ -73,4 +73,4 @@ void RepeatedRun::initialize() {
   system().engine().initialize(settings().start, settings().stop);
 }
 
-}  // namespace entrain
+}  // namespace entrain::learning

@@ -5,7 +5,7 @@
 #include "run/correction_schedule.hpp"
 #include "session/prepare.hpp"
 
-namespace entrain {
+namespace entrain::learning {
 
 /// A system that is run from its start again and again: its subsystems are reset where all of them can be, else made
 /// anew.
@@ -22,12 +22,12 @@ class RepeatedRun {
   const RunSettings& settings() const { return prepared_.settings; }
 
   /// From the start to the first communication time at or after `horizon`. How it went is in the summary.
-  RunSummary run(Time horizon, CorrectionSchedule* corrections, Observer& observer);
+  RunSummary run(Time horizon, running::CorrectionSchedule* corrections, Observer& observer);
 
   /// Subsystems initialised at the start, signals consistent: for a look at them. The next run begins afresh.
   void initialize();
   /// A subsystem has failed: all are made anew before the next run.
-  void spoil() { spoilt_ = true; }
+  void require_rebuild() { rebuild_ = true; }
   /// An option of the method, from the next run on.
   void set_option(const std::string& name, OptionValue value);
   /// Every option of the method in force.
@@ -42,9 +42,9 @@ class RepeatedRun {
   SystemDescription description_;
   Extensions extensions_;
   Settings settings_;
-  Prepared prepared_;
+  session::Prepared prepared_;
   bool used_ = false;
-  bool spoilt_ = false;
+  bool rebuild_ = false;
 };
 
-}  // namespace entrain
+}  // namespace entrain::learning

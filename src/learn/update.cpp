@@ -3,7 +3,7 @@
 #include <cmath>
 #include <numbers>
 
-namespace entrain {
+namespace entrain::learning {
 namespace {
 
 template <class Iterator>
@@ -43,4 +43,4 @@ void update_corrections(std::vector<double>& corrections, const WireRecord& reco
   }
 }
 
-}  // namespace entrain
+}  // namespace entrain::learning

@@ -6,7 +6,7 @@
 #include "entrain/learning.hpp"
 #include "learn/learned_connections.hpp"
 
-namespace entrain {
+namespace entrain::learning {
 
 /// What the next run adds, from what the last one added and how it went: c <- Q(c + gain e), macro step by macro step
 /// (docs/theory/learning.md). Only the macro steps that were recorded change.
@@ -16,4 +16,4 @@ void update_corrections(std::vector<double>& corrections, const WireRecord& reco
 /// A low-pass filter without phase: the same first-order filter forwards and backwards.
 void smooth(std::span<double> values, double cutoff, Duration interval);
 
-}  // namespace entrain
+}  // namespace entrain::learning

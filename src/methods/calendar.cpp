@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace entrain {
+namespace entrain::method {
 
 std::optional<std::uint64_t> whole_ratio(Duration a, Duration b) {
   const double ratio = std::round(a / b);
@@ -23,7 +23,7 @@ Rhythm rhythm_of(const Capabilities& can, Duration macro_step) {
 }
 
 void Calendar::start(const CoupledSystem& system, const RunSettings& settings) {
-  grid_ = Grid(settings.start, settings.stop, settings.step);
+  grid_ = base::Grid(settings.start, settings.stop, settings.step);
   window_ = {{settings.start, 0.0, settings.start}};  // as if one had ended there
   stop_ = settings.stop;
   span_.assign(system.size(), 1);
@@ -40,7 +40,7 @@ void Calendar::start(const CoupledSystem& system, const RunSettings& settings) {
 void Calendar::choose(std::uint64_t step, Time from, Duration size) {
   // A rest too small to be a step of its own is taken with the last one.
   constexpr double kRest = 1e-6;
-  const bool last = reached(from + (1.0 + kRest) * size, stop_);
+  const bool last = base::reached(from + (1.0 + kRest) * size, stop_);
   window_ = {{from, last ? stop_ - from : size, last ? stop_ : from + size}, step};
 }
 
@@ -55,4 +55,4 @@ StepTask Calendar::unusual_task(SubsystemId s, int degree) const {
   return {s, window_.from, window_.size, degree, parts, window_.to};
 }
 
-}  // namespace entrain
+}  // namespace entrain::method

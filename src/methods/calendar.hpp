@@ -8,7 +8,7 @@
 #include "entrain/coupled_system.hpp"
 #include "entrain/method.hpp"
 
-namespace entrain {
+namespace entrain::method {
 
 /// a / b when that is a whole number >= 1 (up to rounding of the two decimal numbers).
 std::optional<std::uint64_t> whole_ratio(Duration a, Duration b);
@@ -20,13 +20,13 @@ struct Rhythm {
 };
 Rhythm rhythm_of(const Capabilities& can, Duration macro_step);
 
-/// Who steps when, on a common grid of macro steps: an imposed step may span several macro steps or fit into one
-/// several times; a macro step beyond a maximal step is cut.
+/// When each subsystem steps, on a common grid of macro steps: an imposed step may span several macro steps or fit into
+/// one several times; a macro step beyond a maximal step is cut.
 class Calendar {
  public:
   void start(const CoupledSystem& system, const RunSettings& settings);
 
-  const Grid& grid() const { return grid_; }
+  const base::Grid& grid() const { return grid_; }
   Time time(std::uint64_t step) const { return step == window_.step + 1 ? window_.to : grid_.time(step); }
   /// For methods that adapt the macro step: where this one goes. At most to the stop time, which is met to the last
   /// bit.
@@ -57,10 +57,10 @@ class Calendar {
 
   Window window_;  // of the macro step asked for last
   Time stop_ = 0.0;
-  Grid grid_;
+  base::Grid grid_;
   bool in_step_ = true;
   std::vector<std::uint32_t> span_;  // macro steps per step of the subsystem
   std::vector<int> parts_;           // steps of the subsystem per macro step
 };
 
-}  // namespace entrain
+}  // namespace entrain::method

@@ -4,7 +4,7 @@
 
 #include "base/grid.hpp"
 
-namespace entrain {
+namespace entrain::method {
 
 void EventTracker::start(CoupledSystem& system, Time now) {
   memory_.next.assign(system.size(), kNever);
@@ -18,15 +18,15 @@ void EventTracker::start(CoupledSystem& system, Time now) {
 
 std::optional<Time> EventTracker::pass(CoupledSystem& system, SubsystemId s, Time now) {
   const Time event = memory_.next[s];
-  const bool met = reached(now, event);
+  const bool met = base::reached(now, event);
   if (met || system.capabilities(s).announces_events) set(s, system.next_event(s, now));
   return met ? std::optional(event) : std::nullopt;
 }
 
 void EventTracker::pass_all(CoupledSystem& system, Time now) {
-  if (!reached(now, earliest_)) return;
+  if (!base::reached(now, earliest_)) return;
   for (std::size_t s = 0; s < memory_.next.size(); ++s) {
-    if (reached(now, memory_.next[s])) memory_.next[s] = system.next_event(SubsystemId{s}, now);
+    if (base::reached(now, memory_.next[s])) memory_.next[s] = system.next_event(SubsystemId{s}, now);
   }
   find_earliest();
 }
@@ -50,4 +50,4 @@ void EventTracker::restore(const Memory& memory) {
   find_earliest();
 }
 
-}  // namespace entrain
+}  // namespace entrain::method

@@ -5,7 +5,7 @@
 
 #include "entrain/coupled_system.hpp"
 
-namespace entrain {
+namespace entrain::method {
 
 /// The events that subsystems have announced: when the next of each is, the earliest of all, and which were passed.
 class EventTracker {
@@ -45,4 +45,4 @@ class EventTracker {
   bool any_ = false;
 };
 
-}  // namespace entrain
+}  // namespace entrain::method

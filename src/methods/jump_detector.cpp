@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace entrain {
+namespace entrain::method {
 namespace {
 
 constexpr std::uint64_t kStepsToLearn = 4;
@@ -55,4 +55,4 @@ void JumpDetector::forget_past() {
   for (auto& seen : memory_.seen) seen.usual_miss = 0.0;
 }
 
-}  // namespace entrain
+}  // namespace entrain::method

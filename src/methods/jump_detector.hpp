@@ -7,13 +7,13 @@
 #include "base/signal_range.hpp"
 #include "entrain/ids.hpp"
 
-namespace entrain {
+namespace entrain::method {
 
-/// Tells a jump of a signal from a fast change: a step that misses its prediction by a good part of the signal's range,
-/// and by far more than the steps before.
+/// Distinguishes a jump of a signal from a fast change: a step that misses its prediction by a good part of the
+/// signal's range, and by far more than the steps before.
 class JumpDetector {
  public:
-  /// Looks at these outputs only: a jump of one that nobody reads is nobody's concern.
+  /// Observes these outputs only: a jump of an output that no subsystem reads has no effect.
   void start(std::span<const double> values, std::span<const OutputId> watched);
   /// One step of all signals: what was predicted and what came. True when one of them jumped.
   bool jumped(std::span<const double> predicted, std::span<const double> actual);
@@ -21,7 +21,7 @@ class JumpDetector {
   void forget_past();
 
   struct Seen {
-    SignalRange range;
+    base::SignalRange range;
     double usual_miss = 0.0;  ///< a maximum that fades
 
     template <class Visitor>
@@ -49,4 +49,4 @@ class JumpDetector {
   Memory memory_;
 };
 
-}  // namespace entrain
+}  // namespace entrain::method

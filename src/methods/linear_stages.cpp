@@ -4,7 +4,7 @@
 
 #include "methods/explicit/calling_sequence.hpp"
 
-namespace entrain {
+namespace entrain::method {
 
 CouplingChoice parallel_choice(std::size_t subsystems, int degree, Duration step) {
   CouplingChoice choice;
@@ -55,4 +55,4 @@ MethodKnobs sequential_knobs() {
           .tolerances = {"relative_tolerance", "absolute_tolerance"}};
 }
 
-}  // namespace entrain
+}  // namespace entrain::method

@@ -5,7 +5,7 @@
 
 #include "entrain/method_traits.hpp"
 
-namespace entrain {
+namespace entrain::method {
 
 // Explicit methods on linear networks (LinearMacroStep::stages).
 
@@ -21,4 +21,4 @@ CouplingChoice sequential_stages(const MethodConfig& config, const LinearNetwork
 /// The options that gauss-seidel and nepce have in common.
 MethodKnobs sequential_knobs();
 
-}  // namespace entrain
+}  // namespace entrain::method

@@ -1,7 +1,5 @@
 #include "methods/monolithic.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 
@@ -10,7 +8,7 @@
 #include "entrain/error.hpp"
 #include "entrain/fact_codes.hpp"
 
-namespace entrain {
+namespace entrain::method {
 
 void MonolithicOptions::bind(OptionBinder& binder) {
   binder.choice("integrator", integrator, "erk: explicit Runge-Kutta 7(8); bdf: for stiff systems");
@@ -35,7 +33,7 @@ Requirements Monolithic::requirements() const {
 }
 
 void Monolithic::start(CoupledSystem& system, const RunSettings& settings) {
-  grid_ = Grid(settings.start, settings.stop, settings.step);
+  grid_ = base::Grid(settings.start, settings.stop, settings.step);
   step_ = 0;
   evaluation_.emplace(system.graph(), system.engine().transfer());
   x_.resize(system.states());
@@ -45,18 +43,18 @@ void Monolithic::start(CoupledSystem& system, const RunSettings& settings) {
   output_rates_.assign(signals_.size(), 0.0);  // those of the constants stay zero
   equations_.clear();
   differentiates_inputs_ = false;
-  tells_steps_ = false;
+  reports_steps_ = false;
   indicators_ = 0;
   for (std::size_t s = 0; s < system.size(); ++s) {
     equations_.push_back(system.facets(SubsystemId{s}).equations);
     differentiates_inputs_ = differentiates_inputs_ || equations_[s]->reads_input_derivatives();
-    tells_steps_ = tells_steps_ || equations_[s]->wants_completed_steps();
+    reports_steps_ = reports_steps_ || equations_[s]->wants_completed_steps();
     const auto range = system.states_of(SubsystemId{s});
     equations_[s]->state(std::span(x_).subspan(range.first, range.count));
     indicators_ += equations_[s]->event_indicator_count();  // an FMU knows it once it has begun
   }
   if (!x_.empty()) {
-    OdeOptions ode;
+    numerics::OdeOptions ode;
     ode.method = options_.integrator;
     ode.relative_tolerance = options_.relative_tolerance;
     ode.absolute_tolerance = options_.absolute_tolerance;
@@ -84,7 +82,7 @@ void Monolithic::evaluate_signals(CoupledSystem& system, Time t, std::span<const
     });
     if (!differentiates_inputs_ || !update_input_slopes(system, t, x)) return;
   }
-  throw Error(ErrorCode::LoopNotSolved, "subsystems that differentiate their inputs form a loop",
+  throw Error(ErrorCode::LoopNotSolved, {FactCode::InputSlopesLoop},
               {.subsystem = {}, .variable = {}, .time = t, .remedy = "Couple them by a method with held inputs"});
 }
 
@@ -106,7 +104,7 @@ bool Monolithic::update_input_slopes(CoupledSystem& system, Time t, std::span<co
 }
 
 Time Monolithic::integrate(CoupledSystem& system, Time from, Time to) {
-  while (!reached(from, to)) {
+  while (!base::reached(from, to)) {
     from = integrate_to_event(system, from, to);
     if (stop_requested(system)) return from;
   }
@@ -116,9 +114,9 @@ Time Monolithic::integrate(CoupledSystem& system, Time from, Time to) {
 Time Monolithic::integrate_to_event(CoupledSystem& system, Time from, Time to) {
   Time smooth_until = kNever;
   for (const auto* equations : equations_) smooth_until = std::min(smooth_until, equations->next_discontinuity(from));
-  const bool stops_at_event = reached(to, smooth_until);
+  const bool stops_at_event = base::reached(to, smooth_until);
   const Time end = stops_at_event ? std::min(smooth_until, to) : to;
-  const Time last_smooth = stops_at_event ? just_before(end) : kNever;
+  const Time last_smooth = stops_at_event ? base::just_before(end) : kNever;
   const auto derivatives = [&](Time t, std::span<const double> x, std::span<double> dx) {
     const Time at_time = std::min(t, last_smooth);
     evaluate_signals(system, at_time, x);
@@ -133,15 +131,15 @@ Time Monolithic::integrate_to_event(CoupledSystem& system, Time from, Time to) {
   const auto completed = [&](Time t, std::span<const double> x) {
     return complete_step(system, std::min(t, last_smooth), x);
   };
-  OdeReached at{end, OdeReached::Cause::End};
+  numerics::OdeReached at{end, numerics::OdeReached::Cause::End};
   if (solver_) {
-    OdeProblem problem{.derivatives = derivatives, .indicators = indicators};
-    if (tells_steps_) problem.step_completed = completed;
+    numerics::OdeProblem problem{.derivatives = derivatives, .indicators = indicators};
+    if (reports_steps_) problem.step_completed = completed;
     at = solver_->advance(from, end, x_, problem);
-  } else if (tells_steps_ && complete_step(system, end, x_)) {
-    at.cause = OdeReached::Cause::Stopped;
+  } else if (reports_steps_ && complete_step(system, end, x_)) {
+    at.cause = numerics::OdeReached::Cause::Stopped;
   }
-  const bool event = stops_at_event || at.cause != OdeReached::Cause::End;
+  const bool event = stops_at_event || at.cause != numerics::OdeReached::Cause::End;
   if (event && !stop_requested(system)) settle_events(system, at.time);
   return at.time;
 }
@@ -189,11 +187,10 @@ void Monolithic::settle_events(CoupledSystem& system, Time t) {
       culprit = s;
     }
     evaluate_signals(system, t, x_);
-    // A discrete change may show in an output alone; whoever reads it must see it as well.
+    // A discrete change may show in an output alone; subsystems that read it must see it as well.
     if (!again && x_ == before && signals_ == signals_before) return;
   }
-  throw Error(ErrorCode::SubsystemFailed,
-              fmt::format("its events cause each other without end ({} rounds at one time)", kMostRounds),
+  throw Error(ErrorCode::SubsystemFailed, {FactCode::EndlessEvents, {}, {{"rounds", kMostRounds}}},
               {.subsystem = system.graph().name(SubsystemId{culprit}), .variable = {}, .time = t, .remedy = {}});
 }
 
@@ -213,11 +210,11 @@ void Monolithic::constants_changed(CoupledSystem& system) {
 }
 
 MethodMemory Monolithic::memory() const {
-  return {step_, {}, to_bytes(*this)};
+  return {step_, {}, base::to_bytes(*this)};
 }
 
 void Monolithic::restore(const MethodMemory& memory) {
-  from_bytes(memory.bytes, *this);
+  base::from_bytes(memory.bytes, *this);
 }
 
 std::vector<Fact> Monolithic::notes(const CoupledSystem&) const {
@@ -226,4 +223,4 @@ std::vector<Fact> Monolithic::notes(const CoupledSystem&) const {
            {{"integrator", to_word(options_.integrator)}, {"relative_tolerance", options_.relative_tolerance}}}};
 }
 
-}  // namespace entrain
+}  // namespace entrain::method

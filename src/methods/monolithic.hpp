@@ -14,13 +14,17 @@
 namespace entrain {
 
 template <>
-struct ChoiceNames<OdeMethod> {
-  static constexpr std::array<ChoiceName<OdeMethod>, 2> all{
-      {{OdeMethod::ExplicitRungeKutta, "erk"}, {OdeMethod::Bdf, "bdf"}}};
+struct ChoiceNames<numerics::OdeMethod> {
+  static constexpr std::array<ChoiceName<numerics::OdeMethod>, 2> all{
+      {{numerics::OdeMethod::ExplicitRungeKutta, "erk"}, {numerics::OdeMethod::Bdf, "bdf"}}};
 };
 
+}  // namespace entrain
+
+namespace entrain::method {
+
 struct MonolithicOptions {
-  OdeMethod integrator = OdeMethod::ExplicitRungeKutta;
+  numerics::OdeMethod integrator = numerics::OdeMethod::ExplicitRungeKutta;
   double relative_tolerance = 1e-12;
   double absolute_tolerance = 1e-12;
 
@@ -56,7 +60,8 @@ class Monolithic final : public Method {
   Time integrate(CoupledSystem& system, Time from, Time to);
   /// To `to` or to the first event, which is handled there.
   Time integrate_to_event(CoupledSystem& system, Time from, Time to);
-  /// Tells those who want to know. True when one of them wants an event handled here, or the run ended.
+  /// Reports the step to subsystems that require it. True when one of them requests an event here, or the end of the
+  /// run.
   bool complete_step(CoupledSystem& system, Time t, std::span<const double> x);
   bool stop_requested(CoupledSystem& system);
   void indicate(CoupledSystem& system, Time t, std::span<const double> x, std::span<double> z);
@@ -64,15 +69,15 @@ class Monolithic final : public Method {
   void settle_events(CoupledSystem& system, Time t);
 
   MonolithicOptions options_;
-  Grid grid_;
+  base::Grid grid_;
   std::uint64_t step_ = 0;
   std::vector<Equations*> equations_;
   bool differentiates_inputs_ = false;
-  bool tells_steps_ = false;    ///< a subsystem wants to be told every internal step
+  bool reports_steps_ = false;  ///< a subsystem requires a report of every internal step
   std::size_t indicators_ = 0;  ///< of all subsystems
-  std::optional<SignalEvaluation> evaluation_;
-  std::optional<OdeSolver> solver_;  // none without states
+  std::optional<coupling::SignalEvaluation> evaluation_;
+  std::optional<numerics::OdeSolver> solver_;  // none without states
   std::vector<double> x_, inputs_, input_slopes_, signals_, output_rates_;
 };
 
-}  // namespace entrain
+}  // namespace entrain::method

@@ -1,7 +1,6 @@
 #include "methods/registry.hpp"
 
-#include <fmt/format.h>
-
+#include "entrain/fact_codes.hpp"
 #include "methods/asynchronous/f3ornits.hpp"
 #include "methods/explicit/gauss_seidel.hpp"
 #include "methods/explicit/jacobi.hpp"
@@ -10,7 +9,7 @@
 #include "methods/hermite/missiles.hpp"
 #include "methods/monolithic.hpp"
 
-namespace entrain {
+namespace entrain::method {
 namespace {
 
 template <class... Methods>
@@ -21,16 +20,17 @@ std::vector<MethodFactory> factories() {
 }  // namespace
 
 MethodRegistry::MethodRegistry(const Extensions& extensions) {
-  // The plainest first: it is the default, and where nothing tells methods apart the first is taken.
+  // The plainest first: it is the default, and where nothing distinguishes methods the first is taken.
   auto makers = factories<Jacobi, GaussSeidel, Nepce, Missiles, Ifosmondi, F3ornits, Monolithic>();
   makers.insert(makers.end(), extensions.methods.begin(), extensions.methods.end());
   for (auto& make : makers) {
     const auto method = make ? make() : nullptr;
-    if (method == nullptr) throw Error(ErrorCode::InvalidSystem, "a factory of methods returns none");
+    if (method == nullptr) throw Error(ErrorCode::InvalidSystem, {FactCode::NoMethodMade});
     auto traits = method->traits();
     if (traits.name.empty() || traits.name == kAuto || find(traits.name) != nullptr) {
-      throw Error(ErrorCode::InvalidSystem, fmt::format("a method cannot be called '{}': {}", traits.name,
-                                                        traits.name.empty() ? "give it a name" : "the name is taken"));
+      Fact refusal{FactCode::MethodNameRefused, {traits.name}};
+      if (!traits.name.empty()) refusal.values.emplace_back("taken", true);
+      throw Error(ErrorCode::InvalidSystem, std::move(refusal));
     }
     entries_.push_back({std::move(traits), std::move(make)});
   }
@@ -56,7 +56,7 @@ std::unique_ptr<Method> MethodRegistry::make(std::string_view name) const {
 
 const MethodTraits& MethodRegistry::traits(std::string_view name) const {
   if (const auto* entry = find(name)) return entry->traits;
-  throw Error(ErrorCode::InvalidSystem, fmt::format("unknown method '{}'", name));
+  throw Error(ErrorCode::InvalidSystem, {FactCode::UnknownMethod, {std::string(name)}});
 }
 
 const MethodTraits& MethodRegistry::undemanding() const {
@@ -76,4 +76,4 @@ const MethodRegistry& built_in_methods() {
   return kRegistry;
 }
 
-}  // namespace entrain
+}  // namespace entrain::method

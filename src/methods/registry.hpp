@@ -8,7 +8,7 @@
 #include "entrain/extensions.hpp"
 #include "entrain/method.hpp"
 
-namespace entrain {
+namespace entrain::method {
 
 /// The method that is chosen from capabilities and forecasts, not one of the registry.
 inline constexpr std::string_view kAuto = "auto";
@@ -54,4 +54,4 @@ class MethodRegistry {
 /// Without extensions.
 const MethodRegistry& built_in_methods();
 
-}  // namespace entrain
+}  // namespace entrain::method

@@ -10,7 +10,7 @@
 #include "methods/calendar.hpp"
 #include "methods/registry.hpp"
 
-namespace entrain {
+namespace entrain::method {
 namespace {
 
 // Beyond, a macro step takes so long that a run cannot be interrupted, and the numbers are a mistake.
@@ -32,7 +32,7 @@ class Matching {
       add(s, Fact{FactCode::NeedsEquations, {graph_.name(s)}, {{"method", method_.name()}}},
           fmt::format("use a coupling method such as {}", default_method()));
     }
-    if (needs.trials && natural_trial_kind(can) == TrialKind::None) {
+    if (needs.trials && coupling::natural_trial_kind(can) == coupling::TrialKind::None) {
       add(s, Fact{FactCode::NeedsTrials, {graph_.name(s)}, {{"method", method_.name()}}},
           fmt::format("use a method without iterations, such as {}", default_method()));
     }
@@ -107,7 +107,7 @@ class Matching {
   }
 
   /// The macro step is cut for a maximal step; the parts, and those of a shorter last step, must not fall below the
-  /// minimal one. Who adapts the step leaves no shorter last one.
+  /// minimal one. A method that adapts the step leaves no shorter last one.
   void check_step_limits(SubsystemId s, const Capabilities& can) {
     const Duration h = settings_.step;
     const auto& name = graph_.name(s);
@@ -119,7 +119,7 @@ class Matching {
       return;
     }
     if (!can.min_step) return;
-    const Grid grid(settings_.start, settings_.stop, h);
+    const base::Grid grid(settings_.start, settings_.stop, h);
     const bool one_step = grid.steps() == 1;
     const Duration last = method_.requirements().free_step && !one_step ? h : grid.size(grid.steps() - 1);
     const double last_parts = std::max<double>(can.substeps, std::ceil(parts * last / h - 1e-9));
@@ -151,4 +151,4 @@ std::vector<UnmetRequirement> unmet_requirements(const Method& method, const Gra
   return matching.take();
 }
 
-}  // namespace entrain
+}  // namespace entrain::method

@@ -5,7 +5,7 @@
 
 #include "entrain/method.hpp"
 
-namespace entrain {
+namespace entrain::method {
 
 /// What one subsystem lacks.
 struct UnmetRequirement {
@@ -19,4 +19,4 @@ std::vector<UnmetRequirement> unmet_requirements(const Method& method, const Gra
                                                  const std::vector<const Capabilities*>& capabilities,
                                                  const RunSettings& settings);
 
-}  // namespace entrain
+}  // namespace entrain::method

@@ -8,7 +8,7 @@
 
 #include "entrain/fact_codes.hpp"
 
-namespace entrain {
+namespace entrain::method {
 
 Duration StepLimits::within(Duration size) const {
   return std::clamp(size, min, std::max(min, max));
@@ -25,7 +25,7 @@ StepLimits StepSettings::limits(const DefaultLimits& defaults, Duration step_of_
 }
 
 Duration StepController::next(Duration size, double growth, Duration cut_proposal) const {
-  // A step that was cut says nothing against the longer one proposed before.
+  // A step that was cut is no reason against the longer one proposed before.
   const Duration longest = std::max(settings_.most_growth * size, cut_proposal);
   return std::clamp(growth * size, settings_.least_growth * size, longest);
 }
@@ -52,13 +52,14 @@ Duration step_without_remainder(Duration size, Duration rest, Duration least) {
   return 0.5 * rest >= least * (1.0 - kRestRounding) ? 0.5 * rest : rest;
 }
 
-void ErrorNorm::take(SignalRange& range, double value, Duration since_last) const {
+void ErrorNorm::take(base::SignalRange& range, double value, Duration since_last) const {
   // Beyond a half the bounds would cross.
   if (kind == Normalisation::DampedAmplitude) range.narrow(std::min(0.5, 0.5 * damping * since_last));
   range.take(value);
 }
 
-double ErrorNorm::of(double error, double value, const SignalRange& range, const StepController& controller) const {
+double ErrorNorm::of(double error, double value, const base::SignalRange& range,
+                     const StepController& controller) const {
   if (error == 0.0) return 0.0;  // also where the tolerance is 0
   return error / controller.allowed(kind == Normalisation::Magnitude ? std::abs(value) : range.span());
 }
@@ -72,4 +73,4 @@ void warn_of_idle(std::span<const AdaptiveOption> options, std::string_view meth
   }
 }
 
-}  // namespace entrain
+}  // namespace entrain::method

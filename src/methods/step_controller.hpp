@@ -12,7 +12,7 @@
 #include "entrain/subsystem.hpp"
 #include "entrain/variable.hpp"
 
-namespace entrain {
+namespace entrain::method {
 
 /// The smallest and the largest step.
 struct StepLimits {
@@ -88,20 +88,29 @@ Duration step_without_remainder(Duration size, Duration rest, Duration least);
 
 /// What an error is measured against (F3ORNITS (33)-(35)).
 enum class Normalisation { Magnitude, Amplitude, DampedAmplitude };
+
+}  // namespace entrain::method
+
+namespace entrain {
 template <>
-struct ChoiceNames<Normalisation> {
-  static constexpr std::array<ChoiceName<Normalisation>, 3> all{{{Normalisation::Magnitude, "magnitude"},
-                                                                 {Normalisation::Amplitude, "amplitude"},
-                                                                 {Normalisation::DampedAmplitude, "damped-amplitude"}}};
+struct ChoiceNames<method::Normalisation> {
+  static constexpr std::array<ChoiceName<method::Normalisation>, 3> all{
+      {{method::Normalisation::Magnitude, "magnitude"},
+       {method::Normalisation::Amplitude, "amplitude"},
+       {method::Normalisation::DampedAmplitude, "damped-amplitude"}}};
 };
+
+}  // namespace entrain
+
+namespace entrain::method {
 struct ErrorNorm {
   Normalisation kind = Normalisation::DampedAmplitude;
   double damping = 0.05;  ///< share of the amplitude forgotten per s
 
   /// The next value of a signal; its range narrows with time where it is damped (36).
-  void take(SignalRange& range, double value, Duration since_last) const;
+  void take(base::SignalRange& range, double value, Duration since_last) const;
   /// The error in units of what the tolerances allow.
-  double of(double error, double value, const SignalRange& range, const StepController& controller) const;
+  double of(double error, double value, const base::SignalRange& range, const StepController& controller) const;
 };
 
 /// An option that only adaptive steps heed, as it is and as it would be unwritten.
@@ -113,4 +122,4 @@ struct AdaptiveOption {
 void warn_of_idle(std::span<const AdaptiveOption> options, std::string_view method, const WrittenOptions& written,
                   std::vector<Problem>& problems);
 
-}  // namespace entrain
+}  // namespace entrain::method

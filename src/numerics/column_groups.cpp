@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace entrain {
+namespace entrain::numerics {
 
 std::vector<std::vector<std::size_t>> independent_columns(const SparsityPattern& pattern, std::size_t rows) {
   std::vector<std::vector<std::size_t>> groups;
@@ -24,4 +24,4 @@ std::vector<std::vector<std::size_t>> independent_columns(const SparsityPattern&
   return groups;
 }
 
-}  // namespace entrain
+}  // namespace entrain::numerics

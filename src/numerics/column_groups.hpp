@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace entrain {
+namespace entrain::numerics {
 
 /// Where a Jacobian can be other than zero: the rows of each column, ascending.
 struct SparsityPattern {
@@ -14,4 +14,4 @@ struct SparsityPattern {
 /// group (Curtis, Powell, Reid 1974). Greedy, in the order of the columns.
 std::vector<std::vector<std::size_t>> independent_columns(const SparsityPattern& pattern, std::size_t rows);
 
-}  // namespace entrain
+}  // namespace entrain::numerics

@@ -2,7 +2,7 @@
 
 #include <array>
 
-namespace entrain {
+namespace entrain::numerics {
 
 /// A value and its slope at one end of an interval.
 struct EndPoint {
@@ -76,4 +76,4 @@ struct CubicHermite {
   }
 };
 
-}  // namespace entrain
+}  // namespace entrain::numerics

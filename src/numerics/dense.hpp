@@ -5,7 +5,7 @@
 
 #include "entrain/subsystem.hpp"
 
-namespace entrain {
+namespace entrain::numerics {
 
 using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
@@ -24,4 +24,4 @@ Matrix to_matrix(const Eigen::MatrixBase<Derived>& m) {
   return result;
 }
 
-}  // namespace entrain
+}  // namespace entrain::numerics

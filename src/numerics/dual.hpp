@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstddef>
 
-namespace entrain {
+namespace entrain::numerics {
 
 /// A number with its derivatives by N variables: an expression of such numbers carries its own gradient, exact to
 /// rounding (forward differentiation).
@@ -61,4 +61,4 @@ double value_of(const Dual<N>& number) {
   return number.value;
 }
 
-}  // namespace entrain
+}  // namespace entrain::numerics

@@ -8,7 +8,7 @@
 #include "numerics/dense.hpp"
 #include "numerics/exponential.hpp"
 
-namespace entrain {
+namespace entrain::numerics {
 namespace {
 
 /// A column of zeros means an eigenvalue 0; without it, and the row of the same number, the others stay. What a macro
@@ -61,4 +61,4 @@ Matrix exponential(const Matrix& matrix, double time) {
   return phi_products(scaled, Matrix(matrix.rows, 0), 0).exponential;
 }
 
-}  // namespace entrain
+}  // namespace entrain::numerics

@@ -5,7 +5,7 @@
 
 #include "entrain/subsystem.hpp"
 
-namespace entrain {
+namespace entrain::numerics {
 
 std::vector<std::complex<double>> eigenvalues(const Matrix& matrix);
 
@@ -19,4 +19,4 @@ double spectral_radius(const Matrix& matrix);
 /// e^(time matrix).
 Matrix exponential(const Matrix& matrix, double time);
 
-}  // namespace entrain
+}  // namespace entrain::numerics

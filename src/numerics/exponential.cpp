@@ -4,9 +4,10 @@
 #include <cmath>
 
 #include "entrain/error.hpp"
+#include "entrain/fact_codes.hpp"
 #include "numerics/dense.hpp"
 
-namespace entrain {
+namespace entrain::numerics {
 namespace {
 
 using Dense = Eigen::MatrixXd;
@@ -84,7 +85,7 @@ PhiProducts phi_products(const Matrix& m, const Matrix& f, int count) {
   const Dense argument = view(m);
   Dense factor = view(f);
   if (!argument.allFinite() || !factor.allFinite()) {
-    throw Error(ErrorCode::SolverFailed, "the matrix of a linear step is not finite",
+    throw Error(ErrorCode::SolverFailed, {FactCode::MatrixNotFinite},
                 {"", "", std::nullopt, "Check the parameters of the linear model and the step size"});
   }
   PhiProducts result;
@@ -123,4 +124,4 @@ PhiBlocks exact_step_matrices(const Matrix& a, const Matrix& b, Duration h, int 
   return {std::move(exponential), std::move(gamma)};
 }
 
-}  // namespace entrain
+}  // namespace entrain::numerics

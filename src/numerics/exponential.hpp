@@ -4,7 +4,7 @@
 
 #include "entrain/subsystem.hpp"
 
-namespace entrain {
+namespace entrain::numerics {
 
 /// e^M and the products phi_1(M) F, ..., phi_count(M) F, all from one exponential of the augmented matrix
 /// [[M, F, 0 ..], [0, shift]], where phi_j(z) = sum_k z^k / (k + j)!.
@@ -25,4 +25,4 @@ struct PhiBlocks {
 };
 PhiBlocks exact_step_matrices(const Matrix& a, const Matrix& b, Duration h, int degree);
 
-}  // namespace entrain
+}  // namespace entrain::numerics

@@ -9,7 +9,7 @@
 #include <exception>
 #include <vector>
 
-namespace entrain {
+namespace entrain::numerics {
 namespace {
 
 constexpr std::size_t kAndersonHistory = 5;
@@ -209,4 +209,4 @@ FixedPointSolver::Result FixedPointSolver::solve(std::span<double> z, std::span<
   return impl.result;
 }
 
-}  // namespace entrain
+}  // namespace entrain::numerics

@@ -5,7 +5,7 @@
 
 #include "base/function_ref.hpp"
 
-namespace entrain {
+namespace entrain::numerics {
 
 enum class FixedPointMethod {
   Plain,         ///< z <- g(z)
@@ -17,9 +17,9 @@ enum class FixedPointMethod {
 class FixedPointSolver {
  public:
   /// Writes g(z); false when g has no value there.
-  using Map = FunctionRef<bool(std::span<const double> z, std::span<double> image)>;
+  using Map = base::FunctionRef<bool(std::span<const double> z, std::span<double> image)>;
   /// Turns g(z) - z, in place, into about the step to the solution: a cheap inverse of I - dg/dz.
-  using Correction = FunctionRef<void(std::span<double> difference)>;
+  using Correction = base::FunctionRef<void(std::span<double> difference)>;
   struct Settings {
     double tolerance = 1e-6;
     int max_evaluations = 50;
@@ -47,4 +47,4 @@ class FixedPointSolver {
   std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace entrain
+}  // namespace entrain::numerics

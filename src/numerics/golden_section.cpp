@@ -2,9 +2,9 @@
 
 #include <numbers>
 
-namespace entrain {
+namespace entrain::numerics {
 
-Peak golden_section(double low, double high, double width, FunctionRef<double(double)> function, double enough) {
+Peak golden_section(double low, double high, double width, base::FunctionRef<double(double)> function, double enough) {
   constexpr double kSection = 1.0 / std::numbers::phi;
   const auto peak_at = [&](double at) { return Peak{at, function(at)}; };
   Peak left = peak_at(high - kSection * (high - low));
@@ -23,4 +23,4 @@ Peak golden_section(double low, double high, double width, FunctionRef<double(do
   return left.value > right.value ? left : right;
 }
 
-}  // namespace entrain
+}  // namespace entrain::numerics

@@ -4,7 +4,7 @@
 
 #include "base/function_ref.hpp"
 
-namespace entrain {
+namespace entrain::numerics {
 
 struct Peak {
   double at = 0.0;
@@ -13,7 +13,7 @@ struct Peak {
 
 /// The maximum of a function with one between `low` and `high`, to `width` in its place; no further than to a value of
 /// `enough`. Of several maxima one is found.
-Peak golden_section(double low, double high, double width, FunctionRef<double(double)> function,
+Peak golden_section(double low, double high, double width, base::FunctionRef<double(double)> function,
                     double enough = std::numeric_limits<double>::infinity());
 
-}  // namespace entrain
+}  // namespace entrain::numerics

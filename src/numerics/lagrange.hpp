@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <span>
 
-namespace entrain {
+namespace entrain::numerics {
 
 /// What each value at `nodes` adds to the value at `t` of the polynomial through them.
 inline void lagrange_weights(std::span<const double> nodes, double t, std::span<double> weights) {
@@ -15,4 +15,4 @@ inline void lagrange_weights(std::span<const double> nodes, double t, std::span<
   }
 }
 
-}  // namespace entrain
+}  // namespace entrain::numerics

@@ -8,7 +8,7 @@
 
 #include "numerics/dense.hpp"
 
-namespace entrain {
+namespace entrain::numerics {
 namespace {
 
 using Complex = std::complex<double>;
@@ -108,4 +108,4 @@ LearningGain learning_gain(const LearningLoop& loop, const LearningFilter& filte
   return result;
 }
 
-}  // namespace entrain
+}  // namespace entrain::numerics

@@ -4,7 +4,7 @@
 
 #include "entrain/subsystem.hpp"
 
-namespace entrain {
+namespace entrain::numerics {
 
 /// A discrete linear system that is run again and again: X(n+1) = A X(n) + B c(n), with the corrections c that are
 /// learned. Their errors are e(n) = sum over p of C[p] X(n+p) + D[p] c(n+p): the correct value of an input is known
@@ -30,4 +30,4 @@ struct LearningGain {
 /// the unit circle, of Q (I + gain E), where E(z) = sum of z^p (C[p] (z I - A)^-1 B + D[p]).
 LearningGain learning_gain(const LearningLoop& loop, const LearningFilter& filter);
 
-}  // namespace entrain
+}  // namespace entrain::numerics

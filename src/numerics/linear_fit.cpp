@@ -2,7 +2,7 @@
 
 #include "numerics/dense.hpp"
 
-namespace entrain {
+namespace entrain::numerics {
 
 std::optional<Matrix> linear_fit(const Matrix& samples, const Matrix& targets, double tolerance) {
   if (samples.rows < samples.cols || samples.cols == 0) return std::nullopt;
@@ -25,4 +25,4 @@ std::optional<Matrix> linear_fit(const Matrix& samples, const Matrix& targets, d
   return to_matrix(fit);
 }
 
-}  // namespace entrain
+}  // namespace entrain::numerics

@@ -5,7 +5,7 @@
 
 #include "numerics/exponential.hpp"
 
-namespace entrain {
+namespace entrain::numerics {
 namespace {
 
 double product(const double* row, const double* vector, std::size_t size) {
@@ -56,4 +56,4 @@ const LinearStep::Kept& LinearStep::compute(Duration size) {
   return kept;
 }
 
-}  // namespace entrain
+}  // namespace entrain::numerics

@@ -7,7 +7,7 @@
 
 #include "entrain/subsystem.hpp"
 
-namespace entrain {
+namespace entrain::numerics {
 
 /// Advances dx/dt = A x + B u exactly under polynomial inputs. The matrices of the last few step sizes are kept; the
 /// result depends on (size, x, inputs) alone, and nothing is allocated when the step size is known.
@@ -36,4 +36,4 @@ class LinearStep {
   std::vector<double> next_;
 };
 
-}  // namespace entrain
+}  // namespace entrain::numerics

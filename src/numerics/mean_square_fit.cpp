@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
-namespace entrain {
+namespace entrain::numerics {
 namespace {
 
 /// Legendre polynomials on [0, 1], by powers; the integral of the square of row k is 1 / (2 k + 1).
@@ -48,4 +48,4 @@ std::array<double, MeanSquareFit::kHighestDegree + 1> MeanSquareFit::best(int de
   return coefficients;
 }
 
-}  // namespace entrain
+}  // namespace entrain::numerics

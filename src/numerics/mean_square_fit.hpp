@@ -3,7 +3,7 @@
 #include <array>
 #include <span>
 
-namespace entrain {
+namespace entrain::numerics {
 
 /// The best polynomial in the mean square over [0, length] of a curve that becomes known piece by piece. However wild
 /// the curve, it has its mean, and every moment up to its degree.
@@ -28,4 +28,4 @@ class MeanSquareFit {
   std::array<double, kHighestDegree + 1> moments_{};  // with the Legendre polynomials of argument / length
 };
 
-}  // namespace entrain
+}  // namespace entrain::numerics

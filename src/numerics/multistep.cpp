@@ -9,7 +9,7 @@
 
 #include "numerics/dense.hpp"
 
-namespace entrain {
+namespace entrain::numerics {
 namespace {
 
 constexpr int kMostAdams = 12;
@@ -531,4 +531,4 @@ OdeReached MultistepSolver::advance(Time from, Time to, std::span<double> x, con
   return impl_->advance(from, to, x, problem, memory);
 }
 
-}  // namespace entrain
+}  // namespace entrain::numerics

@@ -6,7 +6,7 @@
 
 #include "numerics/ode.hpp"
 
-namespace entrain {
+namespace entrain::numerics {
 
 /// All that a multistep method knows of the steps before: with it and the state an integration goes on as if it had
 /// never been interrupted, bit for bit. A plain value, so that it can be saved with the state (ADR 0052).
@@ -56,4 +56,4 @@ class MultistepSolver {
   std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace entrain
+}  // namespace entrain::numerics

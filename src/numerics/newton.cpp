@@ -12,7 +12,7 @@
 
 #include "entrain/error.hpp"
 
-namespace entrain {
+namespace entrain::numerics {
 namespace {
 
 constexpr std::size_t kDenseLimit = 200;  // beyond, n + 1 residuals per Jacobian cost more than Krylov iterations
@@ -132,4 +132,4 @@ NewtonSolver::Result NewtonSolver::solve(std::span<double> x, double tolerance, 
   return result;
 }
 
-}  // namespace entrain
+}  // namespace entrain::numerics

@@ -6,13 +6,13 @@
 
 #include "base/function_ref.hpp"
 
-namespace entrain {
+namespace entrain::numerics {
 
 /// Solves residual(x) = 0 by Newton's method (KINSOL): dense difference Jacobian for few unknowns, GMRES for many.
 /// Allocates at construction only.
 class NewtonSolver {
  public:
-  using Residual = FunctionRef<void(std::span<const double> x, std::span<double> residual)>;
+  using Residual = base::FunctionRef<void(std::span<const double> x, std::span<double> residual)>;
   struct Result {
     bool converged = false;
     int iterations = 0;
@@ -33,4 +33,4 @@ class NewtonSolver {
   std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace entrain
+}  // namespace entrain::numerics

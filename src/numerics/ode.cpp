@@ -11,9 +11,10 @@
 #include <utility>
 
 #include "entrain/error.hpp"
+#include "entrain/fact_codes.hpp"
 #include "numerics/ode_impl.hpp"
 
-namespace entrain {
+namespace entrain::numerics {
 namespace {
 
 void free_context(_SUNContext* context) {
@@ -28,7 +29,8 @@ void free_cvode(void* memory) {
 
 SUNContext make_context() {
   SUNContext context = nullptr;
-  if (SUNContext_Create(nullptr, &context) != 0) throw Error(ErrorCode::SolverFailed, "SUNDIALS cannot be started");
+  if (SUNContext_Create(nullptr, &context) != 0)
+    throw Error(ErrorCode::SolverFailed, {FactCode::IntegratorNotSetUp, {}, {{"why", "no context"}}});
   return context;
 }
 
@@ -58,7 +60,9 @@ using ButcherTable = std::unique_ptr<ARKodeButcherTableMem, void (*)(ARKodeButch
 /// x' = (w - x) / T takes twice the steps and fails once in a hundred.)
 ButcherTable fehlberg_8() {
   const ButcherTable given(ARKodeButcherTable_LoadERK(ARKODE_FEHLBERG_13_7_8), ARKodeButcherTable_Free);
-  if (!given) throw Error(ErrorCode::SolverFailed, "SUNDIALS does not know the method Fehlberg 13-7-8");
+  if (!given)
+    throw Error(ErrorCode::SolverFailed,
+                {FactCode::IntegratorNotSetUp, {}, {{"why", "the method Fehlberg 13-7-8 is missing"}}});
   const auto stages = static_cast<std::size_t>(given->stages) + 1;
   std::vector<double> c(stages), a(stages * stages), b(stages), d(stages);
   for (std::size_t i = 1; i < stages; ++i) {
@@ -200,18 +204,17 @@ void OdeSolver::Impl::give_up(Time from, Time reached) const {
   if (exception) std::rethrow_exception(exception);
   if (time_not_finite) {
     throw Error(ErrorCode::SolverFailed,
-                fmt::format("a derivative is not finite {:.3g} s into the integration (the solver says: {})",
-                            *time_not_finite - from, message),
+                {FactCode::DerivativeNotFinite, {}, {{"after", *time_not_finite - from, "s"}, {"why", message}}},
                 {"", "", std::nullopt, "Check the start values and the inputs"});
   }
   throw Error(ErrorCode::SolverFailed,
-              fmt::format("the integrator gave up {:.3g} s into the integration: {}", reached - from, message),
+              {FactCode::IntegratorFailed, {}, {{"after", reached - from, "s"}, {"why", message}}},
               {"", "", std::nullopt, "Use a smaller step, or the stiff integrator if the model is stiff"});
 }
 
 /// Not for the integration itself, which has its own report.
 void OdeSolver::Impl::require(int flag) const {
-  if (flag < 0) throw Error(ErrorCode::SolverFailed, fmt::format("SUNDIALS cannot be set up: {}", message));
+  if (flag < 0) throw Error(ErrorCode::SolverFailed, {FactCode::IntegratorNotSetUp, {}, {{"why", message}}});
 }
 
 int OdeSolver::Impl::derivatives(double t, N_Vector x, N_Vector dx, void* user_data) {
@@ -281,4 +284,4 @@ OdeReached OdeSolver::advance(Time from, Time to, std::span<double> x, const Ode
   return reached;
 }
 
-}  // namespace entrain
+}  // namespace entrain::numerics

@@ -9,7 +9,7 @@
 #include "entrain/variable.hpp"
 #include "numerics/column_groups.hpp"
 
-namespace entrain {
+namespace entrain::numerics {
 
 enum class OdeMethod {
   ExplicitRungeKutta,  ///< ARKODE, Fehlberg 13-7-8: non-stiff, to rounding level
@@ -38,12 +38,12 @@ struct OdeOptions {
 
 /// dx/dt = f(t, x) and what belongs to its integration. Borrowed functions.
 struct OdeProblem {
-  using RightHandSide = FunctionRef<void(Time t, std::span<const double> x, std::span<double> dx)>;
-  using Indicators = FunctionRef<void(Time t, std::span<const double> x, std::span<double> z)>;
-  using JacobianProduct =
-      FunctionRef<void(Time t, std::span<const double> x, std::span<const double> seed, std::span<double> product)>;
+  using RightHandSide = base::FunctionRef<void(Time t, std::span<const double> x, std::span<double> dx)>;
+  using Indicators = base::FunctionRef<void(Time t, std::span<const double> x, std::span<double> z)>;
+  using JacobianProduct = base::FunctionRef<void(Time t, std::span<const double> x, std::span<const double> seed,
+                                                 std::span<double> product)>;
   /// Called after every internal step, the last one included; true = stop here.
-  using StepCompleted = FunctionRef<bool(Time t, std::span<const double> x)>;
+  using StepCompleted = base::FunctionRef<bool(Time t, std::span<const double> x)>;
 
   RightHandSide derivatives;
   std::optional<Indicators> indicators = std::nullopt;             ///< when OdeOptions::indicators > 0
@@ -79,4 +79,4 @@ class OdeSolver {
   std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace entrain
+}  // namespace entrain::numerics

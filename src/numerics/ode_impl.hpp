@@ -13,7 +13,7 @@
 #include "numerics/ode.hpp"
 #include "numerics/ode_linear_solver.hpp"
 
-namespace entrain {
+namespace entrain::numerics {
 
 inline std::span<double> entries(N_Vector vector) {
   return {N_VGetArrayPointer(vector), static_cast<std::size_t>(N_VGetLength(vector))};
@@ -78,4 +78,4 @@ struct OdeSolver::Impl {
   std::string message;
 };
 
-}  // namespace entrain
+}  // namespace entrain::numerics

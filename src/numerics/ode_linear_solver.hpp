@@ -10,7 +10,7 @@
 
 #include "numerics/column_groups.hpp"
 
-namespace entrain {
+namespace entrain::numerics {
 
 /// The matrix of the BDF integrator and what solves with it.
 class OdeLinearSolver {
@@ -44,4 +44,4 @@ struct OdeLinearSetup {
   const SparsityPattern* pattern;
 };
 
-}  // namespace entrain
+}  // namespace entrain::numerics

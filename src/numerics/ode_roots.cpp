@@ -7,7 +7,7 @@
 
 #include "numerics/ode_impl.hpp"
 
-namespace entrain {
+namespace entrain::numerics {
 namespace {
 
 Duration resolution(Time t) {
@@ -102,4 +102,4 @@ bool OdeSolver::Impl::changed(Time t) {
   return true;
 }
 
-}  // namespace entrain
+}  // namespace entrain::numerics

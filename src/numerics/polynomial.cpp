@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 
-namespace entrain {
+namespace entrain::numerics {
 
 void shift_origin(const PolynomialBlock& block, double shift) {
   for (int lowest = 0; lowest < block.degree; ++lowest) {  // repeated synthetic division
@@ -89,4 +89,4 @@ void fit_through_first(std::span<const double> nodes, std::span<const double> va
   for (std::size_t k = 0; k < powers; ++k) coefficients[k + 1] /= scale *= longest;
 }
 
-}  // namespace entrain
+}  // namespace entrain::numerics

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <span>
 
-namespace entrain {
+namespace entrain::numerics {
 
 /// Polynomials of several signals at once: coefficient p of signal i at coefficients[p * count + i], as in InputBlock.
 struct PolynomialBlock {
@@ -30,4 +30,4 @@ void interpolate(std::span<const double> nodes, std::span<const double> values, 
 void fit_through_first(std::span<const double> nodes, std::span<const double> values, int degree,
                        std::span<double> coefficients);
 
-}  // namespace entrain
+}  // namespace entrain::numerics

@@ -6,10 +6,11 @@
 #include <utility>
 
 #include "entrain/error.hpp"
+#include "entrain/fact_codes.hpp"
 #include "numerics/dense.hpp"
 #include "numerics/exponential.hpp"
 
-namespace entrain {
+namespace entrain::numerics {
 namespace {
 
 // Taylor steps of norm at most 1: with the highest phi this many terms reach rounding, and alternating terms cancel no
@@ -133,7 +134,7 @@ void require_finite(const SparseMatrix& a, const Matrix& c) {
     return std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v); });
   };
   if (finite(a.values) && finite(c.values)) return;
-  throw Error(ErrorCode::SolverFailed, "the linearization is not finite",
+  throw Error(ErrorCode::SolverFailed, {FactCode::JacobianNotFinite},
               {"", "", std::nullopt, "Check the directional derivatives of this subsystem"});
 }
 
@@ -212,4 +213,4 @@ std::vector<Matrix> propagators_by_stehfest(const Matrix& a, const Matrix& c, Du
   return result;
 }
 
-}  // namespace entrain
+}  // namespace entrain::numerics

@@ -4,7 +4,7 @@
 
 #include "entrain/subsystem.hpp"
 
-namespace entrain {
+namespace entrain::numerics {
 
 /// Q_j = h^j C phi_j(h A), j = 0 .. count - 1, where phi_j(z) = sum_k z^k / (k + j)!: what a linear system
 /// dx/ds = A x + r(s), y = C x makes of its start (j = 0) and of a constant, linear, .. rate r (Q_1, Q_2, ..) over h.
@@ -19,4 +19,4 @@ std::vector<Matrix> propagators_by_action(const Matrix& a, const Matrix& c, Dura
 /// it has errors of tens of per cent for oscillations, and is infinite or not a number when a node is a pole.
 std::vector<Matrix> propagators_by_stehfest(const Matrix& a, const Matrix& c, Duration h, int count, int terms);
 
-}  // namespace entrain
+}  // namespace entrain::numerics

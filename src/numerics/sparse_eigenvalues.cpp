@@ -15,10 +15,11 @@
 
 #include "base/function_ref.hpp"
 #include "entrain/error.hpp"
+#include "entrain/fact_codes.hpp"
 #include "numerics/eigenvalues.hpp"
 #include "numerics/golden_section.hpp"
 
-namespace entrain {
+namespace entrain::numerics {
 namespace {
 
 using Eigen::Index;
@@ -45,7 +46,7 @@ class ComplexLu {
     klu_z_free_numeric(&numeric_, &common_);
     if (symbolic_ != nullptr) numeric_ = klu_z_factor(first, rows, values, symbolic_, &common_);
     if (numeric_ == nullptr || common_.status != KLU_OK) {
-      throw Error(ErrorCode::SolverFailed, "the step matrix has an eigenvalue at a place where none is expected");
+      throw Error(ErrorCode::SolverFailed, {FactCode::EigenvalueUnexpected});
     }
   }
   void solve(Eigen::VectorXcd& side) const {
@@ -71,7 +72,7 @@ class Product {
     matrix_.setFromTriplets(entries.begin(), entries.end());
     between_ = matrix_.bottomRightCorner(matrix_.rows() - size_, matrix_.rows() - size_);
     lu_.compute(between_);
-    if (lu_.info() != Eigen::Success) throw Error(ErrorCode::SolverFailed, "the step matrix cannot be formed");
+    if (lu_.info() != Eigen::Success) throw Error(ErrorCode::SolverFailed, {FactCode::StepMatrixNotFormed});
   }
 
   Index rows() const { return size_; }
@@ -129,8 +130,8 @@ class Shifted {
 /// Looks for the eigenvalue of the highest score along a line. All are borrowed.
 class LineSearch {
  public:
-  using Place = FunctionRef<Complex(double at)>;
-  using Score = FunctionRef<double(const Complex& value)>;
+  using Place = base::FunctionRef<Complex(double at)>;
+  using Score = base::FunctionRef<double(const Complex& value)>;
 
   LineSearch(const SchurComplement& matrix, Place place, Score score)
       : shifted_(matrix), product_(matrix), place_(place), score_(score) {}
@@ -226,7 +227,8 @@ double spectral_radius(const SchurComplement& matrix) {
     search.scan(std::numbers::pi, kManyRestarts);
   }
   if (!std::isfinite(search.best())) {
-    throw Error(ErrorCode::SolverFailed, "the largest eigenvalue of the step matrix was not found");
+    throw Error(ErrorCode::SolverFailed,
+                {FactCode::EigenvalueNotFound, {}, {{"what", "the largest eigenvalue of the step matrix"}}});
   }
   // Known to a few percent only, but it grows.
   return std::max(search.best(), growth > (1.0 + kClearly) * search.best() ? growth : 0.0);
@@ -255,9 +257,10 @@ double spectral_abscissa(const SchurComplement& matrix, double fastest) {
   LineSearch search(matrix, place, score);
   search.scan(fastest, kFewRestarts);
   if (!std::isfinite(search.best())) {
-    throw Error(ErrorCode::SolverFailed, "the fastest growing motion of the coupled system was not found");
+    throw Error(ErrorCode::SolverFailed,
+                {FactCode::EigenvalueNotFound, {}, {{"what", "the fastest growing motion of the coupled system"}}});
   }
   return search.best();
 }
 
-}  // namespace entrain
+}  // namespace entrain::numerics

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace entrain {
+namespace entrain::numerics {
 
 /// A large square matrix M whose entries are not formed, as a sparse one with intermediate results t:
 ///   M z = P z + Q t,   0 = R z + S t,   so M = P - Q S^-1 R.
@@ -32,4 +32,4 @@ double mean_growth(const SchurComplement& matrix);
 /// largest modulus.
 double spectral_abscissa(const SchurComplement& matrix, double fastest);
 
-}  // namespace entrain
+}  // namespace entrain::numerics

@@ -7,8 +7,9 @@
 #include <utility>
 
 #include "entrain/error.hpp"
+#include "entrain/fact_codes.hpp"
 
-namespace entrain {
+namespace entrain::numerics {
 namespace {
 
 // Largest entry of a column of U beside that of A: beyond, the kept pivots lose six digits.
@@ -38,8 +39,7 @@ struct SparseLu::Klu {
     symbolic = klu_analyze(order(), first.data(), rows.data(), &common);
     if (symbolic == nullptr) {
       const bool no_memory = common.status == KLU_OUT_OF_MEMORY;
-      throw Error(ErrorCode::SolverFailed, no_memory ? "no memory is left for the coupling equations"
-                                                     : "the coupling equations have no unique solution");
+      throw Error(ErrorCode::SolverFailed, {no_memory ? FactCode::EquationsOutOfMemory : FactCode::EquationsSingular});
     }
   }
   ~Klu() {
@@ -112,7 +112,7 @@ void SparseLu::solve(std::span<double> right_side) {
   auto& klu = *klu_;
   if (klu.numeric == nullptr ||
       klu_solve(klu.symbolic, klu.numeric, klu.order(), 1, right_side.data(), &klu.common) == 0) {
-    throw Error(ErrorCode::SolverFailed, "the coupling equations have no factors to be solved with");
+    throw Error(ErrorCode::SolverFailed, {FactCode::EquationsSingular});
   }
 }
 
@@ -124,4 +124,4 @@ std::size_t SparseLu::singular_column() const {
   return static_cast<std::size_t>(klu_->common.singular_col);
 }
 
-}  // namespace entrain
+}  // namespace entrain::numerics

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-namespace entrain {
+namespace entrain::numerics {
 
 /// LU decomposition of a square sparse matrix whose pattern is fixed (SuiteSparse KLU). The order of elimination is
 /// found once, from the pattern; pivots once per `factor`; `refactor` computes anew with the same pivots and allocates
@@ -34,4 +34,4 @@ class SparseLu {
   std::unique_ptr<Klu> klu_;
 };
 
-}  // namespace entrain
+}  // namespace entrain::numerics

@@ -8,7 +8,7 @@
 
 #include "numerics/ode_linear_solver.hpp"
 
-namespace entrain {
+namespace entrain::numerics {
 namespace {
 
 using RowIndices = std::vector<std::size_t>;
@@ -93,4 +93,4 @@ std::unique_ptr<OdeLinearSolver> sparse_linear_solver(const OdeLinearSetup& setu
   return std::make_unique<SparseSolver>(setup, std::move(columns), matrix);
 }
 
-}  // namespace entrain
+}  // namespace entrain::numerics

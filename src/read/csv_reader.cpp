@@ -1,7 +1,5 @@
 #include "read/csv_reader.hpp"
 
-#include <fmt/format.h>
-
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -10,14 +8,20 @@
 
 #include "base/csv.hpp"
 #include "entrain/error.hpp"
+#include "entrain/fact_codes.hpp"
 
-namespace entrain {
+namespace entrain::reading {
 namespace {
 
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
-Error malformed(const std::filesystem::path& file, std::size_t line, const std::string& what) {
-  return Error(ErrorCode::FileFailed, fmt::format("{}:{}: {}", file.string(), line, what));
+Error malformed(const std::filesystem::path& file, std::size_t line, Fact fact) {
+  fact.where = {file.string(), static_cast<int>(line), 0};
+  return Error(ErrorCode::FileFailed, std::move(fact));
+}
+
+Fact wrong_count(std::size_t cells, std::size_t expected) {
+  return {FactCode::CsvCellCount, {}, {{"cells", cells}, {"expected", expected}}};
 }
 
 bool is_time(std::string_view name) {
@@ -33,9 +37,9 @@ std::string_view trimmed(std::string_view cell) {
 }
 
 double number(std::string_view cell, const std::filesystem::path& file, std::size_t line) {
-  if (const auto value = csv_number(cell)) return *value;
+  if (const auto value = base::csv_number(cell)) return *value;
   if (cell == "true" || cell == "false") return cell == "true" ? 1.0 : 0.0;
-  throw malformed(file, line, fmt::format("'{}' is not a number", cell));
+  throw malformed(file, line, {FactCode::CsvNoNumber, {}, {{"cell", cell}}});
 }
 
 /// The cells of one row, without its line end. Throws when they are not as many as the columns and the time.
@@ -52,7 +56,7 @@ void read_row(std::string_view row, std::size_t line, const std::filesystem::pat
     (cells == 0 ? results.times : results.columns[cells - 1]).push_back(value);
     if (cells > 0) results.known[cells - 1].push_back(!cell.empty());
   }
-  if (cells != expected) throw malformed(file, line, fmt::format("{} cells where the header has {}", cells, expected));
+  if (cells != expected) throw malformed(file, line, wrong_count(cells, expected));
 }
 
 /// A row with quoted cells, which may hold texts: those are no numbers.
@@ -60,11 +64,11 @@ void read_row_with_texts(const std::vector<std::string>& cells, std::size_t line
                          CsvResults& results) {
   const std::size_t expected = results.columns.size() + 1;
   if (cells.size() != expected) {
-    throw malformed(file, line, fmt::format("{} cells where the header has {}", cells.size(), expected));
+    throw malformed(file, line, wrong_count(cells.size(), expected));
   }
   results.times.push_back(number(trimmed(cells[0]), file, line));
   for (std::size_t i = 1; i < expected; ++i) {
-    const auto value = csv_number(trimmed(cells[i]));
+    const auto value = base::csv_number(trimmed(cells[i]));
     const bool yes = cells[i] == "true";
     const bool no = cells[i] == "false";
     results.columns[i - 1].push_back(value ? *value : yes ? 1.0 : no ? 0.0 : kUnknown);
@@ -74,23 +78,24 @@ void read_row_with_texts(const std::vector<std::string>& cells, std::size_t line
 }
 
 /// What a file is whose first line does not begin with the time.
-std::string no_header(std::string_view text) {
+Fact no_header(std::string_view text) {
   const auto first_line = text.substr(0, text.find('\n'));
-  if (text.empty()) return "the file is empty";
-  if (is_time(trimmed(first_line.substr(0, first_line.find(','))))) return "the file ends within its header";
+  if (text.empty()) return {FactCode::CsvEmpty};
+  if (is_time(trimmed(first_line.substr(0, first_line.find(','))))) return {FactCode::CsvHeaderCut};
   for (const auto& [separator, name] : {std::pair{';', "semicolons"}, std::pair{'\t', "tabs"}}) {
     if (is_time(trimmed(first_line.substr(0, first_line.find(separator))))) {
-      return fmt::format("the cells are separated by {}; write commas, and points in the numbers", name);
+      return {FactCode::CsvSeparator, {}, {{"separator", name}}};
     }
   }
-  return fmt::format("no header that starts with 'time', but '{}'", trimmed(first_line.substr(0, 40)));
+  return {FactCode::CsvNoHeader, {}, {{"first", trimmed(first_line.substr(0, 40))}}};
 }
 
 void check_time(const CsvResults& results, std::size_t line, const std::filesystem::path& file) {
   const auto& times = results.times;
-  if (std::isnan(times.back())) throw malformed(file, line, "a row without a time");
+  if (std::isnan(times.back())) throw malformed(file, line, {FactCode::CsvNoTime});
   if (times.size() > 1 && times.back() < times[times.size() - 2]) {
-    throw malformed(file, line, fmt::format("the time falls, from {} to {}", times[times.size() - 2], times.back()));
+    throw malformed(file, line,
+                    {FactCode::CsvTimeFalls, {}, {{"from", times[times.size() - 2], "s"}, {"to", times.back(), "s"}}});
   }
 }
 
@@ -99,7 +104,7 @@ bool take_row(std::string_view& text, std::size_t line, const std::filesystem::p
   const auto end = text.find('\n');
   const auto row = text.substr(0, end);
   if (row.find('"') != std::string_view::npos) {
-    const auto cells = take_csv_record(text);
+    const auto cells = base::take_csv_record(text);
     if (!cells) return false;
     read_row_with_texts(*cells, line, file, results);
   } else {
@@ -116,7 +121,7 @@ bool take_open_row(std::string_view text, std::size_t line, const std::filesyste
   const std::string closed = std::string(text) + '\n';
   std::string_view row = closed;
   std::string_view counted = closed;
-  const auto cells = take_csv_record(counted);
+  const auto cells = base::take_csv_record(counted);
   if (trimmed(text).empty()) return true;
   return cells && cells->size() == results.columns.size() + 1 && take_row(row, line, file, results);
 }
@@ -124,13 +129,13 @@ bool take_open_row(std::string_view text, std::size_t line, const std::filesyste
 }  // namespace
 
 CsvResults read_csv(const std::filesystem::path& file, OpenEnd end) {
-  return parse_csv(read_csv_text(file), file, end);
+  return parse_csv(base::read_csv_text(file), file, end);
 }
 
 CsvResults parse_csv(std::string_view text, const std::filesystem::path& file, OpenEnd end) {
   CsvResults results;
   const auto whole = text;
-  const auto header = take_csv_record(text);
+  const auto header = base::take_csv_record(text);
   if (!header || !is_time(trimmed(header->front()))) throw malformed(file, 1, no_header(whole));
   results.names.assign(header->begin() + 1, header->end());
   results.columns.resize(results.names.size());
@@ -146,4 +151,4 @@ CsvResults parse_csv(std::string_view text, const std::filesystem::path& file, O
   return results;
 }
 
-}  // namespace entrain
+}  // namespace entrain::reading

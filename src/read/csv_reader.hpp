@@ -5,7 +5,7 @@
 
 #include "entrain/recording.hpp"
 
-namespace entrain {
+namespace entrain::reading {
 
 struct CsvResults : Recording {
   std::vector<std::vector<bool>> known;  ///< per column and row: was there anything in the cell?
@@ -23,4 +23,4 @@ CsvResults read_csv(const std::filesystem::path& file, OpenEnd end = OpenEnd::Cu
 /// The same from text; `file` is for the messages.
 CsvResults parse_csv(std::string_view text, const std::filesystem::path& file, OpenEnd end = OpenEnd::Cut);
 
-}  // namespace entrain
+}  // namespace entrain::reading

@@ -7,10 +7,11 @@
 #include <map>
 
 #include "entrain/error.hpp"
+#include "entrain/fact_codes.hpp"
 #include "read/results_readers.hpp"
 #include "record/mat_layout.hpp"
 
-namespace entrain {
+namespace entrain::reading {
 namespace {
 
 struct StoredMatrix {
@@ -52,7 +53,7 @@ class MatReader {
       column.values = row_of(data, row);
       if (i < descriptions.size()) split_unit(descriptions[i], column);
       std::vector<bool> known(times.size());
-      for (std::size_t k = 0; k < known.size(); ++k) known[k] = !mat::is_unknown(column.values[k]);
+      for (std::size_t k = 0; k < known.size(); ++k) known[k] = !recording::mat::is_unknown(column.values[k]);
       if (place < 0.0) {
         for (double& value : column.values) value = -value;
       }
@@ -63,11 +64,11 @@ class MatReader {
 
  private:
   Error unreadable(const std::string& why) const {
-    return Error(ErrorCode::FileFailed, fmt::format("cannot read '{}': {}", path_.string(), why));
+    return Error(ErrorCode::FileFailed, {FactCode::FileFailed, {path_.string()}, {{"what", "read"}, {"why", why}}});
   }
 
   void read_matrix() {
-    mat::Header header{};
+    recording::mat::Header header{};
     if (bytes_.size() - position_ < sizeof header) throw unreadable("it ends in the middle of a matrix");
     std::memcpy(&header, bytes_.data() + position_, sizeof header);
     const std::size_t width = width_of(header.type);
@@ -90,11 +91,11 @@ class MatReader {
   }
 
   static std::size_t width_of(std::int32_t type) {
-    switch (static_cast<mat::Type>(type)) {
-      case mat::Type::Double: return 8;
-      case mat::Type::Float:
-      case mat::Type::Integer: return 4;
-      case mat::Type::Text: return 1;
+    switch (static_cast<recording::mat::Type>(type)) {
+      case recording::mat::Type::Double: return 8;
+      case recording::mat::Type::Float:
+      case recording::mat::Type::Integer: return 4;
+      case recording::mat::Type::Text: return 1;
     }
     return 0;
   }
@@ -107,11 +108,11 @@ class MatReader {
     return static_cast<double>(value);
   }
   double number(std::int32_t type) {
-    switch (static_cast<mat::Type>(type)) {
-      case mat::Type::Double: return take<double>();
-      case mat::Type::Float: return take<float>();
-      case mat::Type::Integer: return take<std::int32_t>();
-      case mat::Type::Text: break;
+    switch (static_cast<recording::mat::Type>(type)) {
+      case recording::mat::Type::Double: return take<double>();
+      case recording::mat::Type::Float: return take<float>();
+      case recording::mat::Type::Integer: return take<std::int32_t>();
+      case recording::mat::Type::Text: break;
     }
     return take<unsigned char>();
   }
@@ -174,4 +175,4 @@ Results read_mat(const std::filesystem::path& file) {
   return MatReader(file).read();
 }
 
-}  // namespace entrain
+}  // namespace entrain::reading

@@ -1,15 +1,14 @@
 #include "read/results_readers.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "entrain/error.hpp"
+#include "entrain/fact_codes.hpp"
 #include "entrain/system_description.hpp"
 #include "read/csv_reader.hpp"
 #include "record/results_file.hpp"
 
-namespace entrain {
+namespace entrain::reading {
 namespace {
 
 namespace fs = std::filesystem;
@@ -52,6 +51,10 @@ void add_where_known(Results& results, std::vector<std::vector<bool>>& known_on_
   results.columns.push_back(std::move(column));
 }
 
+}  // namespace entrain::reading
+
+namespace entrain {
+
 const Results::Column* Results::find(const std::string& name) const {
   const auto found = std::find_if(columns.begin(), columns.end(), [&](const Column& c) { return c.name == name; });
   return found == columns.end() ? nullptr : &*found;
@@ -62,6 +65,10 @@ std::size_t Results::samples() const {
   for (const auto& axis : axes) most = std::max(most, axis.size());
   return most;
 }
+
+}  // namespace entrain
+
+namespace entrain::reading {
 
 Results read_results_file(const fs::path& file) {
   const auto extension = file.extension();
@@ -75,16 +82,16 @@ Results read_results_file(const fs::path& file) {
 fs::path find_results(const fs::path& folder) {
   fs::path newest;  // a folder that was run into twice may hold two formats
   for (const auto format : {kCsvFormat, kHdf5Format, kMatFormat}) {
-    const auto file = folder / results_file_name(format);
+    const auto file = folder / recording::results_file_name(format);
     if (!fs::is_regular_file(file)) continue;
     if (newest.empty() || fs::last_write_time(file) > fs::last_write_time(newest)) newest = file;
   }
   if (!newest.empty()) return newest;
-  throw Error(ErrorCode::FileFailed, fmt::format("'{}' holds no results of a run", folder.string()),
+  throw Error(ErrorCode::FileFailed, {FactCode::NoResults, {folder.string()}},
               {.subsystem = {},
                .variable = {},
                .time = std::nullopt,
                .remedy = "Name the folder that 'entrain run' printed, such as runs/NAME-1"});
 }
 
-}  // namespace entrain
+}  // namespace entrain::reading

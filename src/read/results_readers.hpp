@@ -4,7 +4,7 @@
 
 #include "entrain/results.hpp"
 
-namespace entrain {
+namespace entrain::reading {
 
 /// Reads a file by its extension; throws Error{FileFailed}.
 Results read_results_file(const std::filesystem::path& file);
@@ -21,4 +21,4 @@ Results read_mat(const std::filesystem::path& file);
 void add_where_known(Results& results, std::vector<std::vector<bool>>& known_on_axis, const std::vector<Time>& times,
                      std::vector<bool> known, Results::Column column);
 
-}  // namespace entrain
+}  // namespace entrain::reading

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <queue>
 
-namespace entrain {
+namespace entrain::reading {
 namespace {
 
 constexpr std::size_t kMostPerSpan = 5;  // samples
@@ -113,4 +113,4 @@ std::vector<std::size_t> drawn_samples(std::span<const Time> times, std::span<co
   return all;
 }
 
-}  // namespace entrain
+}  // namespace entrain::reading

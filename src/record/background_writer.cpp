@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace entrain {
+namespace entrain::recording {
 namespace {
 
 constexpr std::size_t kBlocks = 3;  // one is filled, one is written, one lies between them
@@ -96,4 +96,4 @@ void BackgroundWriter::work() {
   }
 }
 
-}  // namespace entrain
+}  // namespace entrain::recording

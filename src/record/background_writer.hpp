@@ -9,7 +9,7 @@
 
 #include "record/results_file.hpp"
 
-namespace entrain {
+namespace entrain::recording {
 
 /// Formats and writes full blocks on a thread of its own, in their order (ADR 0027). A run that is faster than the disk
 /// waits when all blocks are under way; so memory is bounded.
@@ -49,4 +49,4 @@ class BackgroundWriter {
   std::thread thread_;
 };
 
-}  // namespace entrain
+}  // namespace entrain::recording

@@ -1,4 +1,3 @@
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
@@ -9,11 +8,12 @@
 #include "base/csv.hpp"
 #include "base/values.hpp"
 #include "entrain/error.hpp"
+#include "entrain/fact_codes.hpp"
 #include "record/results_file.hpp"
 #include "record/row_file.hpp"
 #include "record/shortest_decimal.hpp"
 
-namespace entrain {
+namespace entrain::recording {
 namespace {
 
 constexpr std::size_t kCellBytes = kNumberRoom + 1;  // with a comma or the line's end
@@ -22,7 +22,7 @@ constexpr std::size_t kCellBytes = kNumberRoom + 1;  // with a comma or the line
 std::string cell_of(const Value& value) {
   const auto type = static_cast<ValueType>(value.index());
   const bool is_number = type != ValueType::String && type != ValueType::Binary;
-  return is_number ? value_text(value) : csv_quoted(value_text(value));
+  return is_number ? value_text(value) : base::csv_quoted(value_text(value));
 }
 
 /// What a file holds up to a time.
@@ -61,7 +61,7 @@ KeptRows rows_until(const std::filesystem::path& file, Time t) {
 
 std::string header_text(const RecordedLayout& layout) {
   std::string header = "time";
-  for (const auto& column : layout.columns) header += ',' + csv_cell(column.name);
+  for (const auto& column : layout.columns) header += ',' + base::csv_cell(column.name);
   return header + '\n';
 }
 
@@ -83,12 +83,12 @@ class CsvFile : public ResultsFile {
     if (!continued_) return file_->write_header(header);
     std::string found(header.size(), '\0');
     std::ifstream(path_, std::ios::binary).read(found.data(), std::ssize(found));
-    if (found != header) refuse("it has other columns, or is not there");
+    if (found != header) refuse(FactCode::ResultsOtherColumns);
   }
   void continue_after(std::optional<Time> last) override {
     if (!continued_) return;
     const KeptRows kept = rows_until(path_, last.value_or(-std::numeric_limits<Time>::infinity()));
-    if (kept.last != last) refuse(fmt::format("it has no row at t = {} s, where the checkpoint is", *last));
+    if (kept.last != last) refuse(FactCode::ResultsRowMissing, {{"time", *last, "s"}});
     file_.emplace(path_, kept.bytes);
   }
 
@@ -122,8 +122,8 @@ class CsvFile : public ResultsFile {
   }
 
  private:
-  [[noreturn]] void refuse(const std::string& why) const {
-    throw Error(ErrorCode::FileFailed, fmt::format("cannot go on in '{}': {}", path_.string(), why),
+  [[noreturn]] void refuse(FactCode code, std::vector<FactValue> values = {}) const {
+    throw Error(ErrorCode::FileFailed, {code, {path_.string()}, std::move(values)},
                 {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Leave --append away"});
   }
   /// Those of the row that are no real numbers; returns how many characters they have.
@@ -155,4 +155,4 @@ std::unique_ptr<ResultsFile> continued_csv_file(const std::filesystem::path& fil
   return std::make_unique<CsvFile>(file, true);
 }
 
-}  // namespace entrain
+}  // namespace entrain::recording

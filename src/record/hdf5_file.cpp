@@ -4,7 +4,6 @@
 // Numbers are collected column by column and written as whole chunks, past HDF5's own cache, which would copy them once
 // more. The metadata of HDF5 are written by a flush only: a run that is killed in between leaves the file as it was at
 // the last flush.
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
@@ -14,11 +13,12 @@
 #include <span>
 
 #include "base/file_error.hpp"
+#include "entrain/fact_codes.hpp"
 #include "record/hdf5_support.hpp"
 #include "record/hdf5_values.hpp"
 #include "record/results_file.hpp"
 
-namespace entrain {
+namespace entrain::recording {
 namespace {
 
 static_assert(std::endian::native == std::endian::little,
@@ -54,7 +54,7 @@ class Hdf5File : public ResultsFile {
     H5Pset_link_creation_order(in_order.id(), kInOrder);
     const auto access = written_by_flush_only();
     file_ = {H5Fcreate(path_.c_str(), H5F_ACC_TRUNC, in_order.id(), access.id()), H5Fclose};
-    if (!file_.valid()) throw refused("cannot create");
+    if (!file_.valid()) throw refused("create");
   }
 
   void write_header(const RecordedLayout& layout) override {
@@ -148,8 +148,9 @@ class Hdf5File : public ResultsFile {
   /// Error of a call that failed, with the message of the operating system if there is one: errno is cleared after each
   /// call that succeeded.
   Error refused(std::string_view action) const {
-    if (errno != 0) return file_error(action, path_, errno);
-    return Error(ErrorCode::FileFailed, fmt::format("{} '{}': HDF5 refused", action, path_.string()),
+    if (errno != 0) return base::file_error(action, path_, errno);
+    return Error(ErrorCode::FileFailed,
+                 {FactCode::FileFailed, {path_.string()}, {{"what", action}, {"why", "HDF5 refused"}}},
                  {.subsystem = {},
                   .variable = {},
                   .time = std::nullopt,
@@ -157,7 +158,7 @@ class Hdf5File : public ResultsFile {
   }
 
   void require(bool good) const {
-    if (!good) throw refused("cannot write");
+    if (!good) throw refused("write");
     errno = 0;
   }
 
@@ -296,4 +297,4 @@ std::unique_ptr<ResultsFile> hdf5_file(const std::filesystem::path& file) {
   return std::make_unique<Hdf5File>(file);
 }
 
-}  // namespace entrain
+}  // namespace entrain::recording

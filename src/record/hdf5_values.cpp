@@ -4,7 +4,7 @@
 
 #include "base/values.hpp"
 
-namespace entrain {
+namespace entrain::recording {
 namespace {
 
 Hdf5Object stored_type(ValueType type) {
@@ -63,4 +63,4 @@ const void* Hdf5Values::data() {
   return pointers_.data();
 }
 
-}  // namespace entrain
+}  // namespace entrain::recording

@@ -7,7 +7,7 @@
 #include "entrain/variable.hpp"
 #include "record/hdf5_support.hpp"
 
-namespace entrain {
+namespace entrain::recording {
 
 /// Values that are no real numbers, as HDF5 takes them: integers of 64 bits, booleans as integers of 8 bits, texts,
 /// bytes as hexadecimal texts. Nothing is rounded.
@@ -30,4 +30,4 @@ class Hdf5Values {
   std::vector<const char*> pointers_;  ///< to them
 };
 
-}  // namespace entrain
+}  // namespace entrain::recording

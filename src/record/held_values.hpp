@@ -7,7 +7,7 @@
 #include "base/grid.hpp"
 #include "entrain/variable.hpp"
 
-namespace entrain {
+namespace entrain::recording {
 
 /// Values that are constant between changes, read at times in the past: kept from one change to the next.
 class HeldValues {
@@ -17,7 +17,7 @@ class HeldValues {
   }
   /// At `t`, which never goes back.
   std::span<const Value> at(Time t) {
-    while (changes_.size() > 1 && reached(t, changes_[1].time)) changes_.pop_front();
+    while (changes_.size() > 1 && base::reached(t, changes_[1].time)) changes_.pop_front();
     return changes_.front().values;
   }
 
@@ -39,4 +39,4 @@ class HeldValues {
   std::deque<Change> changes_;
 };
 
-}  // namespace entrain
+}  // namespace entrain::recording

@@ -8,15 +8,23 @@
 
 #include "base/posix_write.hpp"
 
-namespace entrain {
+namespace entrain::recording {
 namespace {
 constexpr std::uint64_t kMostBytes = std::uint64_t{64} << 20U;  // an FMU can log more than a disk holds
 }  // namespace
+
+}  // namespace entrain::recording
+
+namespace entrain {
 
 std::string log_line(const LogMessage& message) {
   const std::string category = message.category.empty() ? "" : fmt::format(" [{}]", message.category);
   return fmt::format("{} {}{} {}\n", message.time, message.subsystem, category, message.text);
 }
+
+}  // namespace entrain
+
+namespace entrain::recording {
 
 LogFile::LogFile(std::filesystem::path path, bool append) : path_(std::move(path)), append_(append) {
   std::error_code ignored;  // there was none
@@ -36,7 +44,7 @@ void LogFile::add(const LogMessage& message) {
   bytes_ += line.size();
   const bool too_long = bytes_ > kMostBytes;
   if (too_long) line = fmt::format("{} more than {} MiB: nothing more is kept\n", message.time, kMostBytes >> 20U);
-  closed_ = descriptor_ < 0 || write_all(descriptor_, line).error_number != 0 || too_long;
+  closed_ = descriptor_ < 0 || base::write_all(descriptor_, line).error_number != 0 || too_long;
 }
 
-}  // namespace entrain
+}  // namespace entrain::recording

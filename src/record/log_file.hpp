@@ -7,7 +7,7 @@
 #include "entrain/simulation.hpp"
 #include "entrain/text.hpp"
 
-namespace entrain {
+namespace entrain::recording {
 
 /// What subsystems log, one line for each message, on the disk at once: an FMU may crash right after. May be used from
 /// several threads.
@@ -31,4 +31,4 @@ class LogFile {
   std::uint64_t bytes_ = 0;
 };
 
-}  // namespace entrain
+}  // namespace entrain::recording

@@ -19,13 +19,14 @@
 #include "base/posix_write.hpp"
 #include "base/values.hpp"
 #include "entrain/error.hpp"
+#include "entrain/fact_codes.hpp"
 #include "record/mat_layout.hpp"
 #include "record/results_file.hpp"
 
-namespace entrain {
+namespace entrain::recording {
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "the type number of a matrix says little-endian");
+static_assert(std::endian::native == std::endian::little, "the type number of a matrix means little-endian");
 
 // Doubles hold all integers up to here.
 constexpr std::int64_t kLargestExact = std::int64_t{1} << 53;
@@ -62,7 +63,7 @@ class MatFile : public ResultsFile {
  public:
   explicit MatFile(std::filesystem::path file) : path_(std::move(file)) {
     descriptor_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (descriptor_ < 0) throw file_error("cannot create", path_, errno);
+    if (descriptor_ < 0) throw base::file_error("create", path_, errno);
   }
   ~MatFile() override { ::close(descriptor_); }
   MatFile(const MatFile&) = delete;
@@ -93,7 +94,7 @@ class MatFile : public ResultsFile {
       }
     }
     if (rows_ + block.rows() > std::size_t{std::numeric_limits<std::int32_t>::max()})
-      throw file_error("cannot write", path_, EFBIG);
+      throw base::file_error("write", path_, EFBIG);
     append({reinterpret_cast<const char*>(buffer_.data()), buffer_.size() * sizeof(double)});
     rows_ += block.rows();
     write_count();
@@ -105,7 +106,7 @@ class MatFile : public ResultsFile {
   void write_count() const {
     const auto columns = static_cast<std::int32_t>(rows_);
     if (::pwrite(descriptor_, &columns, sizeof columns, columns_at_) != sizeof columns) {
-      throw file_error("cannot write", path_, errno);
+      throw base::file_error("write", path_, errno);
     }
   }
 
@@ -118,9 +119,9 @@ class MatFile : public ResultsFile {
                                          : natural == nullptr || *natural <= std::uint64_t{kLargestExact};
     if (fits) return;
     throw Error(ErrorCode::FileFailed,
-                fmt::format("cannot write '{}': '{}' is {} at t = {} s, and MAT files of version 4 hold integers up to "
-                            "2^53 only",
-                            path_.string(), names_[column], value_text(value), block.time(row)),
+                {FactCode::IntegerTooLarge,
+                 {path_.string(), names_[column]},
+                 {{"value", value_text(value)}, {"time", block.time(row), "s"}}},
                 {.subsystem = {},
                  .variable = {},
                  .time = {},
@@ -159,13 +160,13 @@ class MatFile : public ResultsFile {
   }
 
   void append(std::string_view data) {
-    const auto result = write_all(descriptor_, data);
+    const auto result = base::write_all(descriptor_, data);
     if (result.error_number == 0) {
       complete_bytes_ += static_cast<off_t>(data.size());
       return;
     }
     [[maybe_unused]] const int ignored = ::ftruncate(descriptor_, complete_bytes_);
-    throw file_error("cannot write", path_, result.error_number);
+    throw base::file_error("write", path_, result.error_number);
   }
 
   std::filesystem::path path_;
@@ -185,4 +186,4 @@ std::unique_ptr<ResultsFile> mat_file(const std::filesystem::path& file) {
   return std::make_unique<MatFile>(file);
 }
 
-}  // namespace entrain
+}  // namespace entrain::recording

@@ -3,7 +3,7 @@
 #include <bit>
 #include <cstdint>
 
-namespace entrain::mat {
+namespace entrain::recording::mat {
 
 /// Where a subsystem did not communicate. The format has one time axis for all, so the cell must hold something: a NaN
 /// for every other tool, and one that no calculation makes, so that it is not taken for a value that is not a number.
@@ -35,4 +35,4 @@ struct DataInfo {
   std::int32_t extrapolation;  ///< -1 = not defined outside
 };
 
-}  // namespace entrain::mat
+}  // namespace entrain::recording::mat

@@ -11,7 +11,7 @@ MemoryRecorder::MemoryRecorder(const std::vector<std::string>& patterns) : patte
 }
 
 void MemoryRecorder::begin(std::span<const Signal> signals, const RunSummary&) {
-  chosen_ = select_signals(signals, patterns_);
+  chosen_ = recording::select_signals(signals, patterns_);
   times.clear();  // of an earlier run
   names.clear();
   subsystems_.clear();

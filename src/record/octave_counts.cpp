@@ -5,7 +5,7 @@
 #include <limits>
 #include <numeric>
 
-namespace entrain {
+namespace entrain::recording {
 namespace {
 
 constexpr int kLowest = -128;  // the exponent of all that counts as 0
@@ -38,4 +38,4 @@ double OctaveCounts::quantile(std::size_t channel, double part) const {
   return std::exp2(kLowest + static_cast<double>(octave) + left / static_cast<double>(counts[octave]));
 }
 
-}  // namespace entrain
+}  // namespace entrain::recording

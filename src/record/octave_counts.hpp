@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-namespace entrain {
+namespace entrain::recording {
 
 /// A histogram of sizes (numbers >= 0) by octaves, from 2^-127 to 2^127, for each channel, in bounded memory. Smaller
 /// sizes count as 0. Nothing is allocated after construction.
@@ -28,4 +28,4 @@ class OctaveCounts {
   std::vector<std::uint64_t> counts_;  // channel by channel
 };
 
-}  // namespace entrain
+}  // namespace entrain::recording

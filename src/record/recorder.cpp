@@ -4,6 +4,7 @@
 
 #include "base/bytes.hpp"
 #include "base/values.hpp"
+#include "entrain/fact_codes.hpp"
 #include "entrain/recording.hpp"
 #include "record/background_writer.hpp"
 #include "record/held_values.hpp"
@@ -33,7 +34,7 @@ std::string subsystem_name(std::span<const Signal> signals, std::size_t subsyste
 }  // namespace
 
 struct Recorder::Impl {
-  Impl(std::unique_ptr<ResultsFile> file, RecordDescription record)
+  Impl(std::unique_ptr<recording::ResultsFile> file, RecordDescription record)
       : record_(std::move(record)), file_(std::move(file)) {}
 
   void begin(std::span<const Signal> signals, const RunSummary& summary);
@@ -41,25 +42,25 @@ struct Recorder::Impl {
   void end();
   std::vector<std::byte> memory() const;
   void resume(const Sample& sample, std::span<const std::byte> memory);
-  RecordedLayout layout_of(std::span<const Signal> signals, const RunSummary& summary);
-  RowBlock::Row add_row(Time t);
+  recording::RecordedLayout layout_of(std::span<const Signal> signals, const RunSummary& summary);
+  recording::RowBlock::Row add_row(Time t);
   void add_grid_row();
   std::vector<Value> chosen_discrete(const Sample& sample) const;
-  void write_discrete(std::span<const Value> values, const RowBlock::Row& row) const;
+  void write_discrete(std::span<const Value> values, const recording::RowBlock::Row& row) const;
 
   RecordDescription record_;
-  std::unique_ptr<ResultsFile> file_;
+  std::unique_ptr<recording::ResultsFile> file_;
   Needs needs_;
   std::vector<std::size_t> chosen_;            ///< signal of each column
   std::vector<std::size_t> discrete_;          ///< of the columns that are no real numbers: index in Sample::discrete
   std::vector<std::size_t> discrete_columns_;  ///< the columns
-  HeldValues held_;                            ///< of them, with an interval only
+  recording::HeldValues held_;                 ///< of them, with an interval only
   std::vector<std::size_t> group_subsystems_;  ///< subsystem of each group
   std::vector<std::size_t> group_columns_;     ///< one column of each group
-  std::unique_ptr<UniformRows> grid_;          ///< with an interval only
-  std::unique_ptr<BackgroundWriter> writer_;
+  std::unique_ptr<recording::UniformRows> grid_;  ///< with an interval only
+  std::unique_ptr<recording::BackgroundWriter> writer_;
   std::int64_t handed_over_at_ = 0;  ///< coarse monotonic clock, ns
-  Bytes before_end_;                 ///< what was to be remembered before incomplete rows were written at the end
+  base::Bytes before_end_;           ///< what was to be remembered before incomplete rows were written at the end
 };
 
 namespace {
@@ -70,8 +71,8 @@ std::string_view format_of(const RecordDescription& record) {
 
 }  // namespace
 
-RecordedLayout Recorder::Impl::layout_of(std::span<const Signal> signals, const RunSummary& summary) {
-  RecordedLayout layout;
+recording::RecordedLayout Recorder::Impl::layout_of(std::span<const Signal> signals, const RunSummary& summary) {
+  recording::RecordedLayout layout;
   layout.start = summary.start;
   layout.stop = summary.stop;
   const Duration apart = record_.interval ? record_.interval->value : summary.step;
@@ -95,22 +96,24 @@ RecordedLayout Recorder::Impl::layout_of(std::span<const Signal> signals, const 
 }
 
 void Recorder::Impl::begin(std::span<const Signal> signals, const RunSummary& summary) {
-  chosen_ = select_signals(signals, record_.variables);
+  chosen_ = recording::select_signals(signals, record_.variables);
   std::vector<std::size_t> subsystems;
   for (const auto index : chosen_) {
     subsystems.push_back(signals[index].subsystem);
     needs_.add(signals[index], index);
   }
   if (record_.interval) {
-    grid_ = std::make_unique<UniformRows>(summary.start, summary.stop, *record_.interval, chosen_, subsystems);
+    grid_ =
+        std::make_unique<recording::UniformRows>(summary.start, summary.stop, *record_.interval, chosen_, subsystems);
     needs_.slopes = true;
   }
   file_->write_header(layout_of(signals, summary));
-  writer_ = std::make_unique<BackgroundWriter>(*file_, chosen_.size(), group_subsystems_.size(), discrete_.size());
+  writer_ =
+      std::make_unique<recording::BackgroundWriter>(*file_, chosen_.size(), group_subsystems_.size(), discrete_.size());
   handed_over_at_ = coarse_now();
 }
 
-RowBlock::Row Recorder::Impl::add_row(Time t) {
+recording::RowBlock::Row Recorder::Impl::add_row(Time t) {
   const auto now = coarse_now();
   if (writer_->block().full() || now - handed_over_at_ >= kLongestWait) {
     writer_->hand_over();
@@ -142,9 +145,9 @@ std::vector<Value> Recorder::Impl::chosen_discrete(const Sample& sample) const {
   return values;
 }
 
-void Recorder::Impl::write_discrete(std::span<const Value> values, const RowBlock::Row& row) const {
+void Recorder::Impl::write_discrete(std::span<const Value> values, const recording::RowBlock::Row& row) const {
   for (std::size_t i = 0; i < values.size(); ++i) {
-    row.values[discrete_columns_[i]] = number_of(values[i]);  // held, where numbers are interpolated
+    row.values[discrete_columns_[i]] = base::number_of(values[i]);  // held, where numbers are interpolated
     row.discrete[i] = values[i];
   }
 }
@@ -160,7 +163,7 @@ void Recorder::Impl::add_grid_row() {
 std::vector<std::byte> Recorder::Impl::memory() const {
   if (writer_) writer_->finish();
   if (!before_end_.empty()) return before_end_;
-  return grid_ ? to_bytes(chosen_, *grid_, held_) : Bytes();
+  return grid_ ? base::to_bytes(chosen_, *grid_, held_) : base::Bytes();
 }
 
 void Recorder::Impl::resume(const Sample& sample, std::span<const std::byte> memory) {
@@ -168,22 +171,23 @@ void Recorder::Impl::resume(const Sample& sample, std::span<const std::byte> mem
   if (memory.empty())
     return communicated(sample);  // the run that saved the checkpoint had no recorder: the grid begins here
   std::vector<std::size_t> chosen;
-  from_bytes(memory, chosen, *grid_, held_);
+  base::from_bytes(memory, chosen, *grid_, held_);
   if (chosen != chosen_) {
-    throw Error(ErrorCode::InvalidSystem, "the checkpoint was written by a run that recorded other signals");
+    throw Error(ErrorCode::InvalidSystem, {FactCode::OtherSignalsRecorded});
   }
   file_->continue_after(grid_->last_row_time());
 }
 
 void Recorder::Impl::end() {
   if (!writer_) return;  // it failed before it began
-  if (grid_) before_end_ = to_bytes(chosen_, *grid_, held_);
+  if (grid_) before_end_ = base::to_bytes(chosen_, *grid_, held_);
   while (grid_ && grid_->row_is_started()) add_grid_row();
   writer_->finish();
 }
 
 Recorder::Recorder(const std::filesystem::path& file, RecordDescription record, bool append) {
-  auto results = append ? continued_results_file(format_of(record), file) : make_results_file(format_of(record), file);
+  auto results = append ? recording::continued_results_file(format_of(record), file)
+                        : recording::make_results_file(format_of(record), file);
   impl_ = std::make_unique<Impl>(std::move(results), std::move(record));
 }
 Recorder::~Recorder() = default;

@@ -1,13 +1,12 @@
 #include "record/results_file.hpp"
 
-#include <fmt/format.h>
-
 #include <array>
 
 #include "entrain/error.hpp"
+#include "entrain/fact_codes.hpp"
 #include "entrain/system_description.hpp"
 
-namespace entrain {
+namespace entrain::recording {
 namespace {
 
 struct Format {
@@ -35,7 +34,7 @@ std::string results_file_name(std::string_view format) {
 
 std::unique_ptr<ResultsFile> continued_results_file(std::string_view format, const std::filesystem::path& file) {
   if (format == kCsvFormat) return continued_csv_file(file);
-  throw Error(ErrorCode::FileFailed, fmt::format("results in the format {} cannot be continued in their file", format),
+  throw Error(ErrorCode::FileFailed, {FactCode::FormatNotContinued, {std::string(format)}},
               {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Leave --append away, or record as csv"});
 }
 
@@ -43,4 +42,4 @@ std::unique_ptr<ResultsFile> make_results_file(std::string_view format, const st
   return find(format).make(file);
 }
 
-}  // namespace entrain
+}  // namespace entrain::recording

@@ -10,7 +10,7 @@
 #include "entrain/variable.hpp"
 #include "record/row_block.hpp"
 
-namespace entrain {
+namespace entrain::recording {
 
 /// What is recorded. The columns of one subsystem are a group: they are known at the same times.
 struct RecordedLayout {
@@ -58,4 +58,4 @@ std::unique_ptr<ResultsFile> continued_csv_file(const std::filesystem::path& fil
 std::unique_ptr<ResultsFile> hdf5_file(const std::filesystem::path& file);
 std::unique_ptr<ResultsFile> mat_file(const std::filesystem::path& file);
 
-}  // namespace entrain
+}  // namespace entrain::recording

@@ -6,9 +6,9 @@
 
 #include "entrain/variable.hpp"
 
-namespace entrain {
+namespace entrain::recording {
 
-/// Rows of numbers on their way to a file. Has its full size from the start: adding a row allocates nothing.
+/// Rows of numbers to be written to a file. Has its full size from the start: adding a row allocates nothing.
 class RowBlock {
  public:
   /// `discrete`: how many of the columns are no real numbers, and kept exactly as well.
@@ -57,4 +57,4 @@ class RowBlock {
   std::vector<Value> discrete_;
 };
 
-}  // namespace entrain
+}  // namespace entrain::recording

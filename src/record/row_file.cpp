@@ -9,7 +9,7 @@
 #include "base/file_error.hpp"
 #include "base/posix_write.hpp"
 
-namespace entrain {
+namespace entrain::recording {
 namespace {
 
 constexpr std::size_t kBufferBytes = std::size_t{256} * 1024;
@@ -18,22 +18,22 @@ constexpr std::size_t kBufferBytes = std::size_t{256} * 1024;
 
 RowFile::RowFile(std::filesystem::path path) : path_(std::move(path)), buffer_(kBufferBytes) {
   descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (descriptor_ < 0) throw file_error("cannot create", path_, errno);
+  if (descriptor_ < 0) throw base::file_error("create", path_, errno);
 }
 
 RowFile::RowFile(std::filesystem::path path, std::uint64_t keep)
     : path_(std::move(path)), buffer_(kBufferBytes), complete_bytes_(keep) {
   descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
-  if (descriptor_ < 0) throw file_error("cannot open", path_, errno);
+  if (descriptor_ < 0) throw base::file_error("open", path_, errno);
   const auto end = static_cast<off_t>(keep);
   if (::ftruncate(descriptor_, end) == 0 && ::lseek(descriptor_, end, SEEK_SET) == end) return;
   const int error_number = errno;
   ::close(descriptor_);
-  throw file_error("cannot write", path_, error_number);
+  throw base::file_error("write", path_, error_number);
 }
 
 RowFile::~RowFile() {
-  [[maybe_unused]] const auto untold = write_all(descriptor_, {buffer_.data(), used_});
+  [[maybe_unused]] const auto untold = base::write_all(descriptor_, {buffer_.data(), used_});
   ::close(descriptor_);
 }
 
@@ -57,7 +57,7 @@ void RowFile::end_row(const char* end) {
 
 void RowFile::flush() {
   if (failed_ || used_ == 0) return;
-  const auto result = write_all(descriptor_, {buffer_.data(), used_});
+  const auto result = base::write_all(descriptor_, {buffer_.data(), used_});
   if (result.error_number != 0) {
     // Inside the header a line end may be part of a quoted name, so a cut header is no row at all.
     const std::string_view written(buffer_.data(), result.written);
@@ -74,7 +74,7 @@ void RowFile::fail(int error_number) {
   used_ = 0;
   // A device cannot be cut; then there is no half row to hide either.
   [[maybe_unused]] const int ignored = ::ftruncate(descriptor_, static_cast<off_t>(complete_bytes_));
-  throw file_error("cannot write", path_, error_number);
+  throw base::file_error("write", path_, error_number);
 }
 
-}  // namespace entrain
+}  // namespace entrain::recording

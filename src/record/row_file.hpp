@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace entrain {
+namespace entrain::recording {
 
 /// A text file that only ever grows by complete rows: whatever ends the program, what is on the disk can be read up to
 /// the last complete row. Rows are collected in a buffer that is written when it is full and by `flush`.
@@ -42,4 +42,4 @@ class RowFile {
   std::uint64_t complete_bytes_ = 0;  ///< on the disk, in complete rows
 };
 
-}  // namespace entrain
+}  // namespace entrain::recording

@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 void create_folders(const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
-  if (error) throw file_error("cannot create the folder", folder, error.value());
+  if (error) throw base::file_error("create the folder", folder, error.value());
 }
 
 /// A system's name may hold what a folder's name may not.
@@ -39,7 +39,7 @@ fs::path make_run_directory(const std::string& system_name, const std::optional<
     if (fs::create_directory(folder, error)) return folder;
     // Taken by a folder: no error. Taken by a file: EEXIST or ENOTDIR, depending on the library.
     const bool taken = !error || error == std::errc::file_exists || error == std::errc::not_a_directory;
-    if (!taken) throw file_error("cannot create the folder", folder, error.value());
+    if (!taken) throw base::file_error("create the folder", folder, error.value());
   }
 }
 

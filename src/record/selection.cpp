@@ -6,7 +6,7 @@
 #include "base/suggest.hpp"
 #include "entrain/fact_codes.hpp"
 
-namespace entrain {
+namespace entrain::recording {
 namespace {
 
 std::vector<std::string> names_of(std::span<const Signal> signals) {
@@ -108,4 +108,4 @@ std::vector<std::size_t> select_signals(std::span<const Signal> signals, const S
   return chosen;
 }
 
-}  // namespace entrain
+}  // namespace entrain::recording

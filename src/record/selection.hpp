@@ -8,7 +8,7 @@
 
 #include "entrain/simulation.hpp"
 
-namespace entrain {
+namespace entrain::recording {
 
 /// What the user asked to be recorded: patterns of signal names; nullopt = all outputs, and of
 /// subsystems that have none their states and locals.
@@ -22,4 +22,4 @@ bool matches(std::string_view pattern, std::string_view name);
 /// output that is a state is the output). Throws Error{InvalidSystem} naming every pattern that matches nothing.
 std::vector<std::size_t> select_signals(std::span<const Signal> signals, const SignalPatterns& patterns);
 
-}  // namespace entrain
+}  // namespace entrain::recording

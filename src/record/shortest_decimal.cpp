@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace entrain {
+namespace entrain::recording {
 namespace {
 
 constexpr double kExactIntegers =
@@ -127,7 +127,8 @@ char* write_decimal(char* to, std::uint64_t number, int exponent) {
 ShortestDecimal shortest_decimal(double value) {
   const double size = std::abs(value);
   if (!(size > 0.0 && size < kExactIntegers)) return {value, 0, 0};
-  // Dragonbox, which fmt has compiled in. Its own way to write a double costs three times what finding it costs.
+  // Dragonbox, which fmt has compiled in. Its own function that writes a double costs three times what finding it
+  // costs.
   const auto decimal = fmt::detail::dragonbox::to_decimal(size);
   return {value, decimal.significand, decimal.exponent};
 }
@@ -141,4 +142,4 @@ char* write_number(char* to, const ShortestDecimal& decimal) {
   return write_decimal(to, decimal.digits, decimal.exponent);
 }
 
-}  // namespace entrain
+}  // namespace entrain::recording

@@ -3,10 +3,10 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace entrain {
+namespace entrain::recording {
 
 /// The fewest decimal digits that read back to the same double: digits x 10^exponent. None (0) of a value that is
-/// written in another way: zero, what is not finite, and integers that doubles do not all hold.
+/// written differently: zero, what is not finite, and integers that doubles do not all hold.
 struct ShortestDecimal {
   double value;
   std::uint64_t digits;
@@ -21,4 +21,4 @@ inline constexpr std::size_t kNumberRoom = 36;
 /// many numbers find all decimals first: a processor can work at several at once where each takes few instructions.
 char* write_number(char* to, const ShortestDecimal& decimal);
 
-}  // namespace entrain
+}  // namespace entrain::recording

@@ -5,7 +5,7 @@
 
 #include "base/bytes.hpp"
 
-namespace entrain {
+namespace entrain::recording {
 namespace {
 
 // More lines than this cannot be distinguished in one chart.
@@ -16,7 +16,7 @@ constexpr std::size_t kMostNumbers = std::size_t{1} << 20U;
 constexpr std::size_t kMostSpans = 2048;
 constexpr std::size_t kFewestSpans = 64;
 
-bool tells_of_steps(const Signal& signal) {
+bool shows_steps(const Signal& signal) {
   return signal.causality == Causality::Method &&
          (signal.name.ends_with(":order") || signal.name.ends_with(".time:step"));
 }
@@ -27,7 +27,7 @@ void StepHistory::begin(std::span<const Signal> signals, const RunSummary& summa
   channels_ = {{"step", "s"}, {"iterations", ""}, {"rejected", ""}};
   own_signals_.clear();
   for (std::size_t i = 0; i < signals.size() && own_signals_.size() < kMostOwnSignals; ++i) {
-    if (!tells_of_steps(signals[i])) continue;
+    if (!shows_steps(signals[i])) continue;
     own_signals_.push_back({i, signals[i].subsystem});
     channels_.push_back({signals[i].name, signals[i].unit});
   }
@@ -60,15 +60,15 @@ void StepHistory::communicated(const Sample& sample, const RunSummary& summary) 
 }
 
 std::vector<std::byte> StepHistory::memory() const {
-  return to_bytes(*this);
+  return base::to_bytes(*this);
 }
 
 void StepHistory::resume(const Sample& sample, const RunSummary& summary, std::span<const std::byte> memory) {
-  if (!memory.empty()) return from_bytes(memory, *this);
+  if (!memory.empty()) return base::from_bytes(memory, *this);
   resolution_.communicated(sample);  // the run that saved kept no history: it begins here
   last_time_ = sample.t;
   last_iterations_ = summary.iterations;
   last_rejected_ = summary.rejected_steps;
 }
 
-}  // namespace entrain
+}  // namespace entrain::recording

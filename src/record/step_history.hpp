@@ -8,7 +8,7 @@
 #include "record/octave_counts.hpp"
 #include "record/step_resolution.hpp"
 
-namespace entrain {
+namespace entrain::recording {
 
 /// How the macro steps of a run went, in bounded memory: size, iterations and rejected attempts of each, the orders and
 /// steps that a method reports, the difference between each input and its output, and how well the steps resolve the
@@ -57,4 +57,4 @@ class StepHistory : public Observer {
   std::uint64_t last_rejected_ = 0;
 };
 
-}  // namespace entrain
+}  // namespace entrain::recording

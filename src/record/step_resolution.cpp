@@ -6,7 +6,7 @@
 #include <map>
 #include <string_view>
 
-namespace entrain {
+namespace entrain::recording {
 namespace {
 
 constexpr double kUnresolved = std::numeric_limits<double>::quiet_NaN();
@@ -72,4 +72,4 @@ double StepResolution::missed(std::size_t connection, double part) const {
   return connections_[connection] == kNone ? kUnresolved : counts_.quantile(connections_[connection], part);
 }
 
-}  // namespace entrain
+}  // namespace entrain::recording

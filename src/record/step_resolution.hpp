@@ -7,7 +7,7 @@
 #include "entrain/simulation.hpp"
 #include "record/octave_counts.hpp"
 
-namespace entrain {
+namespace entrain::recording {
 
 /// How well the steps of a run resolve the signals that are passed on. Inputs that agree with their outputs at both
 /// ends of a step can still miss what happens in between: a cubic with the right values and slopes at the ends has an
@@ -49,4 +49,4 @@ class StepResolution {
   OctaveCounts counts_{0};
 };
 
-}  // namespace entrain
+}  // namespace entrain::recording

@@ -5,7 +5,7 @@
 
 #include "entrain/fact_codes.hpp"
 
-namespace entrain {
+namespace entrain::recording {
 namespace {
 
 // Beyond this, neighbouring row times can be the same double.
@@ -16,7 +16,7 @@ constexpr double kMostIntervals = 1e15;
 constexpr double kRounding = 1e-9;
 
 /// Cubic Hermite, or a straight line when a slope is not known; `share` in 0..1 of the piece.
-double interpolated(const CubicHermite& piece, double share) {
+double interpolated(const numerics::CubicHermite& piece, double share) {
   const bool slopes_known = std::isfinite(piece.left.slope) && std::isfinite(piece.right.slope);
   return slopes_known ? piece.at(share) : piece.left.value + share * (piece.right.value - piece.left.value);
 }
@@ -143,4 +143,4 @@ void UniformRows::evaluate(Group& group, Time t) {
   }
 }
 
-}  // namespace entrain
+}  // namespace entrain::recording

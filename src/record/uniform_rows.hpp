@@ -8,7 +8,7 @@
 #include "entrain/simulation.hpp"
 #include "numerics/cubic_hermite.hpp"
 
-namespace entrain {
+namespace entrain::recording {
 
 /// Resamples signals to the times start + k interval, k = 0, 1, ... (a counter, never a sum).
 ///
@@ -57,7 +57,7 @@ class UniformRows {
       visit(from, to, rows_end);
     }
   };
-  using Knot = EndPoint;
+  using Knot = numerics::EndPoint;
   /// The columns of one subsystem, with the pieces not yet used up, as a ring.
   struct Group {
     std::size_t subsystem = 0;
@@ -96,4 +96,4 @@ class UniformRows {
   std::vector<unsigned char> known_;
 };
 
-}  // namespace entrain
+}  // namespace entrain::recording

@@ -43,7 +43,7 @@ Json advice_part(const MethodConfig& config) {
 Json advice_part(const Candidate& of) {
   Json json = advice_part(static_cast<const MethodConfig&>(of));
   json["searched"] = of.searched;
-  json["obstacles"] = json_of(of.obstacles);
+  json["obstacles"] = reporting::json_of(of.obstacles);
   json["radius"] = number(of.radius);
   json["stable"] = of.radius ? Json(of.stable) : Json();
   json["growth"] = of.radius ? Json(of.growth()) : Json();
@@ -81,7 +81,7 @@ Json advice_part(const Front& front) {
     point["consistency"] = number(of.quality.consistency);
     points.push_back(std::move(point));
   }
-  return {{"how", front.how ? json_of(*front.how) : Json()},
+  return {{"how", front.how ? reporting::json_of(*front.how) : Json()},
           {"knee", front.points.empty() ? Json() : Json(front.knee)},
           {"points", std::move(points)}};
 }
@@ -89,7 +89,7 @@ Json advice_part(const Front& front) {
 Json advice_part(const HeatMap& of) {
   Json rows = Json::array();
   for (const auto& row : of.radius) rows.push_back(numbers(row));
-  return {{"way", of.config},
+  return {{"config", of.config},
           {"x", {{"name", of.x.name}, {"values", numbers(of.x.values)}}},
           {"y", {{"name", of.y.name}, {"values", numbers(of.y.values)}}},
           {"radius", std::move(rows)}};
@@ -127,7 +127,7 @@ Json advice_part(const Match& of, const Advice& advice) {
           {"length", number(of.length)}};
 }
 
-/// Ways and steps of which both error and cost are known.
+/// Configs and steps of which both error and cost are known.
 Json choices_of(const Advice& advice) {
   Json list = Json::array();
   for (const auto& of : advice.candidates) {
@@ -168,7 +168,7 @@ Json page_data(const Advice& advice) {
     Json entry{{"name", of.title()}, {"usable", of.obstacles.empty()}};
     if (!of.obstacles.empty()) entry["why_not"] = render(of.obstacles.front());
     entry["radius"] = number(of.radius);
-    entry["growth"] = of.radius ? of.growth() : "not foretold";
+    entry["growth"] = of.radius ? of.growth() : "not forecast";
     entry["error"] = number(of.merit());
     entry["cost"] = number(of.calls_per_step);
     methods.push_back(std::move(entry));
@@ -189,7 +189,7 @@ std::string advice_json(const Advice& advice) {
   Json measured = Json::array();
   for (const auto& of : advice.measured) {
     Json entry = advice_part(static_cast<const MethodConfig&>(advice.candidates[of.candidate]));
-    entry["foretold"] = number(of.foretold);
+    entry["forecast"] = number(of.forecast);
     entry["measured"] = number(of.measured);
     measured.push_back(std::move(entry));
   }
@@ -205,9 +205,9 @@ std::string advice_json(const Advice& advice) {
             {"degree", nullptr},
             {"recommended_step", number(advice.recommended_step)},
             {"reason", advice.reason()},
-            {"reasons", json_of(advice.reasons)},
-            {"remarks", json_of(advice.remarks)},
-            {"missing", json_of(advice.missing)},
+            {"reasons", reporting::json_of(advice.reasons)},
+            {"remarks", reporting::json_of(advice.remarks)},
+            {"missing", reporting::json_of(advice.missing)},
             {"measured", std::move(measured)}};
   if (advice.choice) json.update(advice_part(static_cast<const MethodConfig&>(advice.candidates[*advice.choice])));
   if (advice.match) json["match"] = advice_part(*advice.match, advice);
@@ -217,8 +217,12 @@ std::string advice_json(const Advice& advice) {
   if (advice.front) json["front"] = advice_part(*advice.front);
   if (!advice.curves.empty()) json["curves"] = curves_of(advice);
   if (advice.heat) json["heat"] = advice_part(*advice.heat);
-  return json_text(json);
+  return reporting::json_text(json);
 }
+
+}  // namespace entrain
+
+namespace entrain::reporting {
 
 std::string advice_page_json(const Advice& advice) {
   return json_text(page_data(advice));
@@ -228,8 +232,12 @@ std::string advice_page(const Advice& advice) {
   return page_with(page_data(advice));
 }
 
+}  // namespace entrain::reporting
+
+namespace entrain {
+
 void write_advice_page(const Advice& advice, const std::filesystem::path& file) {
-  replace_file(file, advice_page(advice));
+  base::replace_file(file, reporting::advice_page(advice));
 }
 
 }  // namespace entrain

@@ -4,7 +4,7 @@
 
 #include "entrain/advice.hpp"
 
-namespace entrain {
+namespace entrain::reporting {
 
 /// The text of write_advice_page.
 std::string advice_page(const Advice& advice);
@@ -12,4 +12,4 @@ std::string advice_page(const Advice& advice);
 /// The data of that page, as text. Fields that do not apply are left out; a number that is not finite is null.
 std::string advice_page_json(const Advice& advice);
 
-}  // namespace entrain
+}  // namespace entrain::reporting

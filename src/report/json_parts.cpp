@@ -7,7 +7,7 @@
 #include "base/values.hpp"
 #include "entrain/fact_codes.hpp"
 
-namespace entrain {
+namespace entrain::reporting {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -26,7 +26,7 @@ Json list_of(const std::vector<Variable>& variables) {
     Json entry{{"name", variable.name}, {"unit", variable.unit}, {"start", nullptr}};
     if (variable.start) entry["start"] = json_of(*variable.start);
     entry["description"] = variable.description;
-    entry["type"] = type_name(variable);
+    entry["type"] = base::type_name(variable);
     if (variable.items) {
       for (const auto& [name, value] : *variable.items) entry["values"][name] = value;
     }
@@ -114,6 +114,16 @@ nlohmann::ordered_json json_of(std::span<const Fact> facts) {
   return list;
 }
 
+nlohmann::ordered_json json_of(const Error& error) {
+  auto json = json_of(error.fact());
+  const auto& [subsystem, variable, time, remedy] = error.context();
+  if (!subsystem.empty()) json["subsystem"] = subsystem;
+  if (!variable.empty()) json["variable"] = variable;
+  if (time) json["time"] = *time;
+  json["text"] = error.what();
+  return json;
+}
+
 Fact fact_from(const nlohmann::ordered_json& json) {
   const auto code = fact_code(json.value("code", ""));
   if (!code) {
@@ -150,4 +160,4 @@ std::string json_text(const Json& json) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 
-}  // namespace entrain
+}  // namespace entrain::reporting

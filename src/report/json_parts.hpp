@@ -6,10 +6,10 @@
 #include <string>
 
 #include "entrain/capabilities.hpp"
-#include "entrain/fact.hpp"
+#include "entrain/error.hpp"
 #include "entrain/system_description.hpp"
 
-namespace entrain {
+namespace entrain::reporting {
 
 /// Parts that the JSON outputs share. Numbers that are not finite become null.
 nlohmann::ordered_json json_of(const Capabilities& capabilities);
@@ -23,6 +23,8 @@ inline constexpr int kRunFormat = 2;
 /// {"code", "kind", "subjects", "values", "units", "text"}: see docs/run.schema.json.
 nlohmann::ordered_json json_of(const Fact& fact);
 nlohmann::ordered_json json_of(std::span<const Fact> facts);
+/// Its fact, with "subsystem", "variable" and "time" (s) as far as they are known.
+nlohmann::ordered_json json_of(const Error& error);
 /// The other way. What a newer version wrote, with a code that this one does not know, keeps its text.
 Fact fact_from(const nlohmann::ordered_json& json);
 
@@ -30,7 +32,7 @@ Fact fact_from(const nlohmann::ordered_json& json);
 /// take time with their square. The key must be new.
 void append(nlohmann::ordered_json& object, const std::string& key, nlohmann::ordered_json value);
 
-/// Indented text with a line end. Text that is not UTF-8 is mended, never an error.
+/// Indented text with a line end. Text that is not UTF-8 is corrected, never an error.
 std::string json_text(const nlohmann::ordered_json& json);
 
-}  // namespace entrain
+}  // namespace entrain::reporting

@@ -1,12 +1,12 @@
 #include "report/learned_json.hpp"
 
-#include <fmt/format.h>
-
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "base/quoting.hpp"
 #include "base/replace_file.hpp"
 #include "base/text_file.hpp"
+#include "entrain/fact_codes.hpp"
 #include "report/json_parts.hpp"
 
 namespace entrain {
@@ -46,7 +46,7 @@ Learned learned_of(const Json& json) {
   learned.step = json.at("step").get<double>();
   const auto& steps = json.at("steps");
   if (!steps.is_number_unsigned()) {
-    throw Error(ErrorCode::InvalidSystem, fmt::format("steps = {} is no number of macro steps", steps.dump()));
+    throw Error(ErrorCode::InvalidSystem, {FactCode::LearnedStepCount, {}, {{"steps", steps.dump()}}});
   }
   learned.steps = steps.get<std::uint64_t>();
   // JSON knows no infinity: null is the error of runs that all diverged.
@@ -55,10 +55,10 @@ Learned learned_of(const Json& json) {
   for (const auto& [name, value] : json.at("options").items()) learned.options[name] = option_of(value);
   learned.description = json.at("description").get<std::vector<std::string>>();
   const auto& corrections = json.at("corrections");
-  for (const auto& [name, values] : corrections.items()) {  // before memory is taken for as many as it says
+  for (const auto& [name, values] : corrections.items()) {  // before memory is allocated for the stated number
     if (values.size() == learned.steps) continue;
     throw Error(ErrorCode::InvalidSystem,
-                fmt::format("{} corrections of '{}' instead of {}", values.size(), name, learned.steps));
+                {FactCode::LearnedCount, {name}, {{"count", values.size()}, {"steps", learned.steps}}});
   }
   learned.corrections.resize(learned.steps * corrections.size());
   std::size_t i = 0;
@@ -73,6 +73,10 @@ Learned learned_of(const Json& json) {
 }
 
 }  // namespace
+
+}  // namespace entrain
+
+namespace entrain::reporting {
 
 std::string learned_json(const Learned& learned) {
   Json options = Json::object();
@@ -98,29 +102,39 @@ std::string learned_json(const Learned& learned) {
          "\n";
 }
 
+}  // namespace entrain::reporting
+
+namespace entrain {
+
 Learned read_learned(const std::filesystem::path& path) {
   constexpr std::uintmax_t kMostBytes = std::uintmax_t{1} << 30U;
   const auto file = std::filesystem::is_directory(path) ? path / "learned.json" : path;
-  const auto text = read_text_file(
+  const auto text = base::read_text_file(
       file, {"a learned correction", "Name learned.json, or the folder that 'entrain learn' wrote it to", kMostBytes});
-  const auto refuse = [&](const std::string& why) {
-    throw Error(ErrorCode::InvalidSystem, fmt::format("'{}' is no learned correction: {}", file.string(), why),
+  const auto refuse = [&](const Error& error) {
+    throw Error(ErrorCode::InvalidSystem,
+                base::quoting({FactCode::LearnedUnusable, {file.string()}}, error, error.message()),
                 {.subsystem = {}, .variable = {}, .time = {}, .remedy = "'entrain learn' writes one: learned.json"});
   };
   try {
     const Json json = Json::parse(text);
-    if (!json.is_object() || json.value("format", "") != kFormat) refuse("the format is another one");
+    if (!json.is_object() || json.value("format", "") != kFormat)
+      refuse(Error(ErrorCode::InvalidSystem, {FactCode::LearnedFormat}));
     Learned learned = learned_of(json);
     learned.file = file.string();
     return learned;
   } catch (const Json::exception& error) {
-    refuse(error.what());
+    refuse(Error(ErrorCode::InvalidSystem, error.what()));
   } catch (const Error& error) {
-    if (error.code() == ErrorCode::InvalidSystem && error.context().remedy.empty()) refuse(error.message());
+    if (error.code() == ErrorCode::InvalidSystem && error.context().remedy.empty()) refuse(error);
     throw;
   }
   return {};
 }
+
+}  // namespace entrain
+
+namespace entrain::reporting {
 
 Json learn_result_data(const LearnResult& result) {
   const auto or_null = [](const std::optional<double>& value) { return value ? Json(*value) : Json(); };
@@ -142,16 +156,20 @@ Json learn_result_data(const LearnResult& result) {
           {"notes", json_of(result.notes)}};
 }
 
+}  // namespace entrain::reporting
+
+namespace entrain {
+
 std::string learning_json(const LearnResult& result) {
-  return json_text(learn_result_data(result));
+  return reporting::json_text(reporting::learn_result_data(result));
 }
 
 void save_learned(const Learned& learned, const std::filesystem::path& file) {
-  replace_file(file, learned_json(learned));
+  base::replace_file(file, reporting::learned_json(learned));
 }
 
 void save_learning(const LearnResult& result, const std::filesystem::path& file) {
-  replace_file(file, learning_json(result));
+  base::replace_file(file, learning_json(result));
 }
 
 }  // namespace entrain

@@ -16,7 +16,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// The runs that the page tells apart.
+// The runs that the page distinguishes.
 constexpr std::size_t kMeant = 0;
 constexpr std::size_t kBefore = 1;
 constexpr std::size_t kAfter = 2;
@@ -34,9 +34,9 @@ class Curves {
   }
 
   Json packed(std::size_t room) const {
-    std::vector<DrawnSignal> drawn;
+    std::vector<reporting::DrawnSignal> drawn;
     for (std::size_t i = 0; i < runs_.size(); ++i) drawn.push_back({&results_, i, runs_[i], differences_[i]});
-    return packed_signals(drawn, room);
+    return reporting::packed_signals(drawn, room);
   }
 
  private:
@@ -89,15 +89,15 @@ Json packed_courses(const LearnResult& result, std::size_t room) {
 }  // namespace
 
 void write_learning_page(const LearnResult& result, const LearnOptions& options, const std::filesystem::path& file) {
-  Json data = learn_result_data(result);
+  Json data = reporting::learn_result_data(result);
   const Learned& learned = result.learned;
   data["kind"] = "learning";
   data["title"] = learned.system;
   data["tolerance"] = options.tolerance;
   data["labels"] = {"what it should be", "run 0, without correction", fmt::format("run {}, learned", result.best)};
   data["span"] = {learned.start, learned.start + static_cast<double>(learned.steps) * learned.step};
-  data["results"] = packed_courses(result, room_in_page(data));
-  replace_file(file, page_with(data));
+  data["results"] = packed_courses(result, reporting::room_in_page(data));
+  base::replace_file(file, reporting::page_with(data));
 }
 
 }  // namespace entrain

@@ -13,7 +13,7 @@
 
 #include "read/thinning.hpp"
 
-namespace entrain {
+namespace entrain::reporting {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -124,8 +124,8 @@ class Packer {
     const auto& column = signal.results->columns[signal.column];
     const bool whole = times.size() <= most_per_signal_;
     const auto places = whole               ? std::vector<std::size_t>{}
-                        : signal.difference ? drawn_samples(times, as_drawn(column.values), most_per_signal_)
-                                            : drawn_samples(times, column.values, most_per_signal_);
+                        : signal.difference ? reading::drawn_samples(times, as_drawn(column.values), most_per_signal_)
+                                            : reading::drawn_samples(times, column.values, most_per_signal_);
     const auto values = whole ? column.values : taken(column.values, places);
     Json entry{
         {"name", column.name},
@@ -165,4 +165,4 @@ Json packed_signals(const std::vector<DrawnSignal>& signals, std::size_t room) {
   return Packer(signals, room).packed();
 }
 
-}  // namespace entrain
+}  // namespace entrain::reporting

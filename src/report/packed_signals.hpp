@@ -8,7 +8,7 @@
 
 #include "entrain/results.hpp"
 
-namespace entrain {
+namespace entrain::reporting {
 
 /// One curve of a page; borrows the results.
 struct DrawnSignal {
@@ -19,8 +19,8 @@ struct DrawnSignal {
 };
 
 /// Curves for a page: doubles as base64, so that a value under the cursor is the recorded one to the last bit; floats
-/// for differences, of which nobody needs the eighth digit. Thinned to what fits in `room` characters; signals beyond
+/// for differences, where seven digits are enough. Thinned to what fits in `room` characters; signals beyond
 /// what can be drawn well are counted in "left_out".
 nlohmann::ordered_json packed_signals(const std::vector<DrawnSignal>& signals, std::size_t room);
 
-}  // namespace entrain
+}  // namespace entrain::reporting

@@ -3,9 +3,10 @@
 #include <nlohmann/json.hpp>
 
 #include "entrain/error.hpp"
+#include "entrain/fact_codes.hpp"
 #include "entrain/report.hpp"
 
-namespace entrain {
+namespace entrain::reporting {
 namespace {
 
 constexpr std::size_t kMostCharacters = 1'950'000;
@@ -38,14 +39,22 @@ std::size_t room_in_page(const nlohmann::ordered_json& data) {
   return used + kLeastRoom < kMostCharacters ? kMostCharacters - used : kLeastRoom;
 }
 
+}  // namespace entrain::reporting
+
+namespace entrain {
+
 void require_pages() {
-  if (!page_template().empty()) return;
-  throw Error(ErrorCode::FileFailed, "reports are not included in this program",
+  if (!reporting::page_template().empty()) return;
+  throw Error(ErrorCode::FileFailed, {FactCode::ReportsMissing},
               {.subsystem = {},
                .variable = {},
                .time = std::nullopt,
                .remedy = "Build it where npm (Node 18 or newer) is installed"});
 }
+
+}  // namespace entrain
+
+namespace entrain::reporting {
 
 std::string page_with(const nlohmann::ordered_json& data) {
   require_pages();
@@ -55,4 +64,4 @@ std::string page_with(const nlohmann::ordered_json& data) {
   return std::string(page.substr(0, split)) + embedded_text(data) + std::string(page.substr(split));
 }
 
-}  // namespace entrain
+}  // namespace entrain::reporting

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace entrain {
+namespace entrain::reporting {
 
 /// The page without data, built from web/; empty when the program was built without Node.
 std::string_view page_template() noexcept;
@@ -17,4 +17,4 @@ std::string page_with(const nlohmann::ordered_json& data);
 /// What is left of a page of less than 2 MB, in characters, when these data are in it; something always is.
 std::size_t room_in_page(const nlohmann::ordered_json& data);
 
-}  // namespace entrain
+}  // namespace entrain::reporting

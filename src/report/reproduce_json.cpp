@@ -24,13 +24,13 @@ nlohmann::ordered_json result_data(const ReproduceResult& result, const std::str
 std::string reproduce_json(const std::vector<ReproduceResult>& results, const std::string& models) {
   auto list = nlohmann::ordered_json::array();
   for (const auto& result : results) list.push_back(result_data(result, models));
-  return json_text(list);
+  return reporting::json_text(list);
 }
 
 std::string reproduce_json(const std::vector<std::pair<std::string, std::string>>& entries) {
   auto list = nlohmann::ordered_json::array();
   for (const auto& [id, title] : entries) list.push_back({{"id", id}, {"title", title}});
-  return json_text(list);
+  return reporting::json_text(list);
 }
 
 }  // namespace entrain

@@ -13,6 +13,7 @@
 #include "description/subsystem_keys.hpp"
 #include "description/system_file.hpp"
 #include "entrain/error.hpp"
+#include "entrain/fact_codes.hpp"
 #include "entrain/report.hpp"
 #include "read/results_readers.hpp"
 #include "report/json_parts.hpp"
@@ -32,7 +33,7 @@ std::string file_text(const fs::path& file) {
 }
 
 Error unreadable(const fs::path& file, const std::string& why) {
-  return Error(ErrorCode::FileFailed, fmt::format("cannot read '{}': {}", file.string(), why),
+  return Error(ErrorCode::FileFailed, {FactCode::FileFailed, {file.string()}, {{"what", "read"}, {"why", why}}},
                {.subsystem = {},
                 .variable = {},
                 .time = std::nullopt,
@@ -46,10 +47,10 @@ Json optional_json(const fs::path& file) {
 }
 
 std::vector<std::string> taken_away(const std::string& system, const fs::path& file) {
-  std::vector<Problem> ignored;  // it was run: what is wrong with it has been said
+  std::vector<Problem> ignored;  // it was run: what is wrong with it has been reported
   std::vector<std::string> result;
-  for (const auto& subsystem : parse_system(system, file, ignored).subsystems) {
-    for_each_subsystem_key([&](const auto& key) {
+  for (const auto& subsystem : description::parse_system(system, file, ignored).subsystems) {
+    description::for_each_subsystem_key([&](const auto& key) {
       const auto& written = subsystem.*key.field;
       if constexpr (std::is_same_v<decltype(written->value), bool>) {
         if (!written || written->value) return;
@@ -79,11 +80,11 @@ Json verdict_json(const Verdict& verdict) {
   constexpr const char* kLevels[] = {"good", "caution", "bad"};
   return {{"level", kLevels[static_cast<std::size_t>(verdict.level)]},
           {"headline", verdict.headline},
-          {"reasons", json_of(verdict.reasons)}};
+          {"reasons", reporting::json_of(verdict.reasons)}};
 }
 
 /// A killed run knows of its end only what it recorded.
-void mend_reached(Json& run, const Results& results) {
+void correct_reached(Json& run, const Results& results) {
   if (run.value("termination", "") != "running") return;
   for (const auto& axis : results.axes) {
     if (!axis.empty()) run["reached"] = std::max(run.value("reached", axis.back()), axis.back());
@@ -100,10 +101,10 @@ struct RunFolder {
 
 RunFolder read_run_folder(const fs::path& folder) {
   RunFolder files;
-  files.run = read_run_json(folder);
-  files.results = read_results_file(find_results(folder));
-  add_units(files.results, files.run);
-  mend_reached(files.run, files.results);
+  files.run = reporting::read_run_json(folder);
+  files.results = reading::read_results_file(reading::find_results(folder));
+  reporting::add_units(files.results, files.run);
+  correct_reached(files.run, files.results);
   files.system = file_text(folder / "system.resolved.toml");
   files.steps = optional_json(folder / "steps.json");
   return files;
@@ -112,11 +113,11 @@ RunFolder read_run_folder(const fs::path& folder) {
 /// The files may be of another program, or changed by hand.
 Verdict judged(const fs::path& folder, const RunFolder& files) {
   try {
-    return verdict_of(files.run, files.steps,
-                      {.results_cut = files.results.cut,
-                       .samples = files.results.samples(),
-                       .not_finite = not_finite(files.results),
-                       .taken_away = taken_away(files.system, folder / "system.resolved.toml")});
+    return reporting::verdict_of(files.run, files.steps,
+                                 {.results_cut = files.results.cut,
+                                  .samples = files.results.samples(),
+                                  .not_finite = not_finite(files.results),
+                                  .taken_away = taken_away(files.system, folder / "system.resolved.toml")});
   } catch (const Json::exception& error) {
     throw unreadable(folder / "steps.json",
                      fmt::format("it, or run.json beside it, is not what 'entrain run' writes ({})", error.what()));
@@ -125,14 +126,17 @@ Verdict judged(const fs::path& folder, const RunFolder& files) {
 
 }  // namespace
 
+}  // namespace entrain
+
+namespace entrain::reporting {
+
 Json read_run_json(const fs::path& folder) {
   const auto file = folder / "run.json";
   if (!fs::is_regular_file(file)) throw unreadable(file, "there is no such file");
   auto run = Json::parse(file_text(file), nullptr, false);
   if (!run.is_object() || !run.contains("subsystems")) throw unreadable(file, "this is no summary of a run");
   if (run.value("format", 1) > kRunFormat) {
-    throw Error(ErrorCode::FileFailed,
-                fmt::format("cannot read '{}': a newer version of the program wrote it", file.string()),
+    throw Error(ErrorCode::FileFailed, {FactCode::NewerFormat, {file.string()}},
                 {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Use that version, or run the system again"});
   }
   // Sentences in format 1.
@@ -156,16 +160,24 @@ void add_units(Results& results, const Json& run) {
   }
 }
 
+}  // namespace entrain::reporting
+
+namespace entrain {
+
 Results read_results(const fs::path& path) {
-  if (!fs::is_directory(path)) return read_results_file(path);
-  auto results = read_results_file(find_results(path));
-  if (fs::exists(path / "run.json")) add_units(results, read_run_json(path));
+  if (!fs::is_directory(path)) return reading::read_results_file(path);
+  auto results = reading::read_results_file(reading::find_results(path));
+  if (fs::exists(path / "run.json")) reporting::add_units(results, reporting::read_run_json(path));
   return results;
 }
 
 Verdict verdict(const fs::path& run_directory) {
   return judged(run_directory, read_run_folder(run_directory));
 }
+
+}  // namespace entrain
+
+namespace entrain::reporting {
 
 std::string run_page(const fs::path& folder) {
   require_pages();
@@ -187,8 +199,12 @@ std::string run_page(const fs::path& folder) {
   return page_with(data);
 }
 
+}  // namespace entrain::reporting
+
+namespace entrain {
+
 void report(const fs::path& run_directory, const fs::path& file) {
-  replace_file(file, run_page(run_directory));
+  base::replace_file(file, reporting::run_page(run_directory));
 }
 
 }  // namespace entrain

@@ -7,7 +7,7 @@
 
 #include "entrain/results.hpp"
 
-namespace entrain {
+namespace entrain::reporting {
 
 /// run.json of a run. Throws Error{FileFailed} naming what is missing or cannot be understood.
 nlohmann::ordered_json read_run_json(const std::filesystem::path& folder);
@@ -18,4 +18,4 @@ void add_units(Results& results, const nlohmann::ordered_json& run);
 /// The report of a run, as HTML in one file. Throws Error{FileFailed}.
 std::string run_page(const std::filesystem::path& folder);
 
-}  // namespace entrain
+}  // namespace entrain::reporting

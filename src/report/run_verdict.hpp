@@ -3,9 +3,9 @@
 #include "entrain/verdict.hpp"
 #include "record/step_history.hpp"
 
-namespace entrain {
+namespace entrain::reporting {
 
 /// Of a run that has just ended: what `verdict` will read from its files.
-Verdict run_verdict(const RunSummary& summary, const StepHistory& history);
+Verdict run_verdict(const RunSummary& summary, const recording::StepHistory& history);
 
-}  // namespace entrain
+}  // namespace entrain::reporting

@@ -7,12 +7,12 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
-namespace entrain {
+namespace entrain::reporting {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Four digits are enough for a picture; whole numbers stay whole.
+/// Four digits are enough for a chart; whole numbers stay whole.
 Json rounded(double value) {
   constexpr double kMostWhole = 1e9;
   if (std::abs(value) < kMostWhole && value == std::floor(value)) return static_cast<std::int64_t>(value);
@@ -32,7 +32,7 @@ void add_course(Json& entry, Json low, Json high) {
   if (differs) entry["high"] = std::move(high);
 }
 
-Json channel_of(const StepHistory& history, std::size_t channel) {
+Json channel_of(const recording::StepHistory& history, std::size_t channel) {
   const Envelope& steps = history.steps();
   Json low = Json::array();
   Json high = Json::array();
@@ -46,8 +46,8 @@ Json channel_of(const StepHistory& history, std::size_t channel) {
 }
 
 /// The connection whose signal the steps resolve worst, as part of its range, on all but the rarest steps.
-Json unresolved_of(const StepHistory& history, const RunSummary& summary) {
-  Json worst{{"usual", nullptr}, {"connection", ""}};  // as long as there is too little to tell
+Json unresolved_of(const recording::StepHistory& history, const RunSummary& summary) {
+  Json worst{{"usual", nullptr}, {"connection", ""}};  // as long as there is too little data
   double largest = -1.0;
   for (std::size_t c = 0; c < summary.connections.size(); ++c) {
     const double missed = history.resolution().missed(c, kUsualPart);
@@ -59,7 +59,7 @@ Json unresolved_of(const StepHistory& history, const RunSummary& summary) {
   return worst;
 }
 
-Json residual_of(const StepHistory& history, const RunSummary& summary) {
+Json residual_of(const recording::StepHistory& history, const RunSummary& summary) {
   const Envelope& differences = history.differences();
   Json low = Json::array();
   Json high = Json::array();
@@ -68,7 +68,7 @@ Json residual_of(const StepHistory& history, const RunSummary& summary) {
     double highest = 0.0;
     for (std::size_t c = 0; c < differences.channels(); ++c) {
       const double range = summary.connections[c].range;
-      if (!(differences.high(span, c) > 0.0)) continue;  // exact, or nobody communicated
+      if (!(differences.high(span, c) > 0.0)) continue;  // exact, or no subsystem communicated
       lowest = std::max(lowest, differences.low(span, c) / range);
       highest = std::max(highest, differences.high(span, c) / range);
     }
@@ -87,7 +87,7 @@ Json residual_of(const StepHistory& history, const RunSummary& summary) {
 
 }  // namespace
 
-UsualResidual usual_residual(const StepHistory& history, const RunSummary& summary) {
+UsualResidual usual_residual(const recording::StepHistory& history, const RunSummary& summary) {
   UsualResidual usual;
   for (std::size_t c = 0; c < summary.connections.size(); ++c) {
     const double size = history.difference_counts().quantile(c, kUsualPart) / summary.connections[c].range;
@@ -97,7 +97,7 @@ UsualResidual usual_residual(const StepHistory& history, const RunSummary& summa
   return usual;
 }
 
-std::string steps_json(const StepHistory& history, const RunSummary& summary) {
+std::string steps_json(const recording::StepHistory& history, const RunSummary& summary) {
   Json channels = Json::array();
   for (std::size_t c = 0; c < history.channels().size(); ++c) channels.push_back(channel_of(history, c));
   if (history.differences().channels() > 0) channels.push_back(residual_of(history, summary));
@@ -109,4 +109,4 @@ std::string steps_json(const StepHistory& history, const RunSummary& summary) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 
-}  // namespace entrain
+}  // namespace entrain::reporting

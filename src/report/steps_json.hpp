@@ -4,7 +4,7 @@
 
 #include "record/step_history.hpp"
 
-namespace entrain {
+namespace entrain::reporting {
 
 /// Of the steps, when a residual is called usual; the rest may be starts and jumps.
 inline constexpr double kUsualPart = 0.95;
@@ -14,12 +14,12 @@ struct UsualResidual {
   std::string connection = {};
 };
 /// Of the connection where it is largest: the residual that `kUsualPart` of the steps do not exceed.
-UsualResidual usual_residual(const StepHistory& history, const RunSummary& summary);
+UsualResidual usual_residual(const recording::StepHistory& history, const RunSummary& summary);
 
 /// The text of steps.json: per channel the lowest and highest value of each span of steps; "high" only where it
 /// differs. The coupling residual is that of the worst connection, as part of the range of its output over the whole
 /// run; it has times of its own, and "usual", what no connection exceeds on more than 5 % of its steps (counted step by
 /// step, not span by span), with the connection that decides it.
-std::string steps_json(const StepHistory& history, const RunSummary& summary);
+std::string steps_json(const recording::StepHistory& history, const RunSummary& summary);
 
-}  // namespace entrain
+}  // namespace entrain::reporting

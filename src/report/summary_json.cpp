@@ -20,7 +20,8 @@ Json loops_of(const RunSummary& summary) {
 
 Json residuals_of(const RunSummary& summary) {
   Json residuals = Json::object();
-  for (const auto& connection : summary.connections) append(residuals, connection.name, connection.max_residual);
+  for (const auto& connection : summary.connections)
+    reporting::append(residuals, connection.name, connection.max_residual);
   return residuals;
 }
 
@@ -36,13 +37,13 @@ Json connections_of(const RunSummary& summary) {
 Json bonds_of(const RunSummary& summary) {
   Json bonds = Json::object();
   for (const auto& bond : summary.bonds) {
-    append(bonds, bond.name,
-           {{"effort", bond.effort},
-            {"flow", bond.flow},
-            {"residual_energy", bond.residual_energy},
-            {"max_residual_power", bond.max_residual_power},
-            {"transferred_energy", bond.transferred_energy},
-            {"measurements", bond.measurements}});
+    reporting::append(bonds, bond.name,
+                      {{"effort", bond.effort},
+                       {"flow", bond.flow},
+                       {"residual_energy", bond.residual_energy},
+                       {"max_residual_power", bond.max_residual_power},
+                       {"transferred_energy", bond.transferred_energy},
+                       {"measurements", bond.measurements}});
   }
   return bonds;
 }
@@ -50,7 +51,7 @@ Json bonds_of(const RunSummary& summary) {
 Json signals_of(std::span<const Signal> recorded) {
   Json signals = Json::object();
   for (const auto& signal : recorded) {
-    append(signals, signal.name, {{"unit", signal.unit}, {"description", signal.description}});
+    reporting::append(signals, signal.name, {{"unit", signal.unit}, {"description", signal.description}});
   }
   return signals;
 }
@@ -70,9 +71,9 @@ Json subsystems_of(const RunSummary& summary) {
   for (const auto& subsystem : summary.subsystems) {
     Json entry{{"source", subsystem.source},   {"steps", subsystem.steps},
                {"trials", subsystem.trials},   {"rollbacks", subsystem.rollbacks},
-               {"seconds", subsystem.seconds}, {"capabilities", json_of(subsystem.capabilities)}};
+               {"seconds", subsystem.seconds}, {"capabilities", reporting::json_of(subsystem.capabilities)}};
     if (subsystem.own_steps) entry["own_steps"] = own_steps_of(*subsystem.own_steps);
-    append(subsystems, subsystem.name, std::move(entry));
+    reporting::append(subsystems, subsystem.name, std::move(entry));
   }
   return subsystems;
 }
@@ -86,14 +87,14 @@ Json correction_of(const RunSummary& summary) {
 
 Json changed_parameters(const RunSummary& summary) {
   Json parameters = Json::object();
-  for (const auto& [name, value] : summary.parameters) parameters[name] = json_of(value);
+  for (const auto& [name, value] : summary.parameters) parameters[name] = reporting::json_of(value);
   return parameters;
 }
 
 }  // namespace
 
 std::string summary_json(const RunSummary& summary, std::span<const Signal> recorded) {
-  Json json{{"format", kRunFormat},
+  Json json{{"format", reporting::kRunFormat},
             {"entrain", summary.version},
             {"system", summary.system},
             {"method", summary.method},
@@ -119,20 +120,27 @@ std::string summary_json(const RunSummary& summary, std::span<const Signal> reco
             {"connections", connections_of(summary)},
             {"sequence", summary.sequence},
             {"loops", loops_of(summary)},
-            {"notes", json_of(summary.notes)},
-            {"warnings", json_of(summary.warnings)},
+            {"notes", reporting::json_of(summary.notes)},
+            {"warnings", reporting::json_of(summary.warnings)},
             {"subsystems", subsystems_of(summary)},
             {"signals", signals_of(recorded)},
             {"parameters", changed_parameters(summary)},
             {"step_tolerances", summary.step_tolerances},
             {"learned_correction", correction_of(summary)}};
+  if (summary.failure) json["failure"] = reporting::json_of(*summary.failure);
   for (const auto& [time, name, value] : summary.changes) {
-    json["changes"].push_back({{"time", time}, {"variable", name}, {"value", json_of(value)}});
+    json["changes"].push_back({{"time", time}, {"variable", name}, {"value", reporting::json_of(value)}});
   }
   if (summary.resumed_from) {
     json["resumed_from"] = {{"directory", summary.resumed_from->directory}, {"time", summary.resumed_from->time}};
   }
-  return json_text(json);
+  return reporting::json_text(json);
+}
+
+std::string error_json(const Error& error) {
+  Json json{{"failure", reporting::json_of(error)}};
+  for (const auto& problem : error.problems()) json["problems"].push_back(reporting::json_of(fact_of(problem)));
+  return reporting::json_text(json);
 }
 
 }  // namespace entrain

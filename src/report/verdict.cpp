@@ -14,7 +14,7 @@
 #include "report/json_parts.hpp"
 #include "report/steps_json.hpp"
 
-namespace entrain {
+namespace entrain::reporting {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -157,7 +157,7 @@ class Judge {
   }
 
   void judge_residual(const Json& run, const Residuals& residuals) {
-    if (text_at(run, "termination") == "running") return;  // nobody came to write down what was measured
+    if (text_at(run, "termination") == "running") return;  // the process ended before it wrote what was measured
     const auto connections = run.value("connections", Json::array());
     if (connections.empty()) return add(Level::Good, {FactCode::NothingConnected});
     const auto unmeasured = std::count_if(connections.begin(), connections.end(), [](const Json& connection) {
@@ -198,7 +198,7 @@ class Judge {
     add(wrong ? Level::Bad : Level::Caution, std::move(fact));
   }
 
-  /// Inputs and outputs that agree at the ends of the steps say nothing of what happens in between.
+  /// Inputs and outputs that agree at the ends of the steps prove nothing about the time in between.
   void judge_resolution(const Json& run, const Json& steps) {
     const bool is_coupled = text_at(run, "method_family") !=
                             to_string(MethodFamily::Reference);  // which records at steps, but does not compute by them
@@ -250,4 +250,4 @@ Verdict verdict_of(const Json& run, const Json& steps, const Evidence& evidence)
   return Judge().judge(run, steps, evidence);
 }
 
-}  // namespace entrain
+}  // namespace entrain::reporting

@@ -7,7 +7,7 @@
 
 #include "entrain/verdict.hpp"
 
-namespace entrain {
+namespace entrain::reporting {
 
 /// A residual up to this is small beside what models know; beyond the second one a coupling is visibly wrong.
 inline constexpr double kSmallResidual = 1e-4;
@@ -24,4 +24,4 @@ struct Evidence {
 /// `run` is run.json; `steps` is steps.json, or null.
 Verdict verdict_of(const nlohmann::ordered_json& run, const nlohmann::ordered_json& steps, const Evidence& evidence);
 
-}  // namespace entrain
+}  // namespace entrain::reporting

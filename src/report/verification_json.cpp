@@ -36,11 +36,11 @@ std::string verification_json(const Verification& of, bool confirmed) {
   }
   nlohmann::ordered_json json{{"system", of.system},       {"method", of.method},
                               {"step", of.step},           {"confirmed", confirmed},
-                              {"unrefined", of.unrefined}, {"doubts", json_of(of.doubts)},
-                              {"failure", nullptr},        {"remarks", json_of(of.remarks)},
+                              {"unrefined", of.unrefined}, {"doubts", reporting::json_of(of.doubts)},
+                              {"failure", nullptr},        {"remarks", reporting::json_of(of.remarks)},
                               {"outputs", outputs}};
   if (of.failure) json["failure"] = *of.failure;
-  return json_text(json);
+  return reporting::json_text(json);
 }
 
 }  // namespace entrain

@@ -11,7 +11,7 @@
 #include "session/prepare.hpp"
 #include "trials/trials.hpp"
 
-namespace entrain {
+namespace entrain::reproducing {
 namespace {
 
 const Tolerance kDigits{2e-12, "the verified value is printed with twelve digits"};
@@ -39,12 +39,12 @@ SystemDescription one_subsystem(const Examples& examples, const std::string& mod
 /// A subsystem by itself, stepped and estimated under inputs given as polynomials of the time.
 class Alone {
  public:
-  Alone(const SystemDescription& description, const EstimatorOptions& options) {
+  Alone(const SystemDescription& description, const trials::EstimatorOptions& options) {
     std::vector<Problem> problems;
-    prepared_ = prepare(description, 1, {}, problems);
+    prepared_ = session::prepare(description, 1, {}, problems);
     if (!prepared_.system) throw Error(problems);
     prepared_.system->engine().initialize(0.0, prepared_.settings.stop);
-    trials_.emplace(*prepared_.system, std::vector{TrialKind::Costarica}, options);
+    trials_.emplace(*prepared_.system, std::vector{coupling::TrialKind::Costarica}, options);
     block_ = trials_->make_block();
   }
 
@@ -76,9 +76,9 @@ class Alone {
     system.coefficients(SubsystemId{0}, degree, 2)[0] = c[2];
   }
 
-  Prepared prepared_;
-  std::optional<Trials> trials_;
-  TrialBlock block_;
+  session::Prepared prepared_;
+  std::optional<trials::Trials> trials_;
+  trials::TrialBlock block_;
   Time t_ = 0.0;
 };
 
@@ -91,7 +91,7 @@ struct PreyCase {
 };
 
 Alone prey(const Examples& examples, const PreyCase& of, int reconstruction) {
-  EstimatorOptions options;
+  trials::EstimatorOptions options;
   options.reconstruction = reconstruction;
   return {one_subsystem(examples, of.model, {{"alpha", 0.67}, {"beta", 1.33}, {"p", 0.8}, {"u", 0.8}}), options};
 }
@@ -202,8 +202,8 @@ std::vector<ReproduceRow> figure22(const Examples& examples) {
 }
 
 std::vector<ReproduceRow> tough(const Examples& examples) {
-  EstimatorOptions options;
-  options.control = OutputControl::Hold;
+  trials::EstimatorOptions options;
+  options.control = trials::OutputControl::Hold;
   Alone alone(one_subsystem(examples, "tough", {}), options);
   alone.step({}, 0.3);
   std::vector<double> x(1);
@@ -228,4 +228,4 @@ std::vector<ReproduceEntry> costarica_entries() {
           {"costarica.tough", "terms that depend on the time alone", &tough}};
 }
 
-}  // namespace entrain
+}  // namespace entrain::reproducing

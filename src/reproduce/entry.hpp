@@ -5,7 +5,7 @@
 
 #include "entrain/reproduce.hpp"
 
-namespace entrain {
+namespace entrain::reproducing {
 
 /// A table or figure of a paper. `rows` runs the shipped systems.
 struct ReproduceEntry {
@@ -33,4 +33,4 @@ struct Tolerance {
 ReproduceRow compared(std::string quantity, std::optional<double> paper, double reference, double ours,
                       const Tolerance& tolerance);
 
-}  // namespace entrain
+}  // namespace entrain::reproducing

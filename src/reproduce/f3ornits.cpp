@@ -11,7 +11,7 @@
 #include "reproduce/entry.hpp"
 #include "reproduce/measure.hpp"
 
-namespace entrain {
+namespace entrain::reproducing {
 namespace {
 
 constexpr double kGridStep = 0.01;  // s; both solutions are compared on this uniform grid
@@ -22,8 +22,7 @@ const std::vector<std::string> kMotion{"left.x", "left.v"};
 struct Motion {
   std::vector<double> x, v;
 
-  /// Without an error from the change on: it is announced to nobody, so that error depends on how late it happens to be
-  /// seen.
+  /// Without an error from the change on: it is not announced, so that error depends on how late it is detected.
   Motion followed_by(const Motion& exact) const {
     const auto change = static_cast<std::ptrdiff_t>(std::lround(kChangeTime / kGridStep));
     Motion motion = *this;
@@ -45,7 +44,7 @@ Motion on_grid(const MemoryRecorder& run) {
     while (k + 2 < t.size() && t[k + 1] <= now) ++k;
     const double h = t[k + 1] - t[k];
     const double s = now - t[k];
-    const auto c = CubicHermite{{x[k], v[k]}, {x[k + 1], v[k + 1]}, h}.coefficients();
+    const auto c = numerics::CubicHermite{{x[k], v[k]}, {x[k + 1], v[k + 1]}, h}.coefficients();
     motion.x.push_back(c[0] + s * (c[1] + s * (c[2] + s * c[3])));
     motion.v.push_back(c[1] + s * (2 * c[2] + 3 * s * c[3]));
   }
@@ -105,8 +104,8 @@ void add_jacobi(std::vector<ReproduceRow>& rows, const Examples& examples, const
 }
 
 struct Feature {
-  Normalisation normalisation;
-  Calibration calibration;
+  method::Normalisation normalisation;
+  method::Calibration calibration;
   bool smooth;
   double paper_steps;
   std::optional<Errors> before_change;  // verified; where it was printed
@@ -123,18 +122,18 @@ struct Feature {
 
 const std::vector<Feature>& variants() {
   static const std::vector<Feature> kVariants{
-      {Normalisation::Magnitude, Calibration::Extrapolation, false, 1935, Errors{0.0003, 0.0009}},
-      {Normalisation::Magnitude, Calibration::Extrapolation, true, 1848, {}},
-      {Normalisation::Magnitude, Calibration::LeastSquares, false, 1768, {}},
-      {Normalisation::Magnitude, Calibration::LeastSquares, true, 1786, {}},
-      {Normalisation::Amplitude, Calibration::Extrapolation, false, 669, Errors{0.0025, 0.0090}},
-      {Normalisation::Amplitude, Calibration::Extrapolation, true, 674, {}},
-      {Normalisation::Amplitude, Calibration::LeastSquares, false, 636, Errors{0.0027, 0.0097}},
-      {Normalisation::Amplitude, Calibration::LeastSquares, true, 672, {}},
-      {Normalisation::DampedAmplitude, Calibration::Extrapolation, false, 989, Errors{0.0008, 0.0031}},
-      {Normalisation::DampedAmplitude, Calibration::Extrapolation, true, 1007, Errors{0.0017, 0.0059}},
-      {Normalisation::DampedAmplitude, Calibration::LeastSquares, false, 1071, Errors{0.0010, 0.0037}},
-      {Normalisation::DampedAmplitude, Calibration::LeastSquares, true, 911, Errors{0.0018, 0.0067}},
+      {method::Normalisation::Magnitude, method::Calibration::Extrapolation, false, 1935, Errors{0.0003, 0.0009}},
+      {method::Normalisation::Magnitude, method::Calibration::Extrapolation, true, 1848, {}},
+      {method::Normalisation::Magnitude, method::Calibration::LeastSquares, false, 1768, {}},
+      {method::Normalisation::Magnitude, method::Calibration::LeastSquares, true, 1786, {}},
+      {method::Normalisation::Amplitude, method::Calibration::Extrapolation, false, 669, Errors{0.0025, 0.0090}},
+      {method::Normalisation::Amplitude, method::Calibration::Extrapolation, true, 674, {}},
+      {method::Normalisation::Amplitude, method::Calibration::LeastSquares, false, 636, Errors{0.0027, 0.0097}},
+      {method::Normalisation::Amplitude, method::Calibration::LeastSquares, true, 672, {}},
+      {method::Normalisation::DampedAmplitude, method::Calibration::Extrapolation, false, 989, Errors{0.0008, 0.0031}},
+      {method::Normalisation::DampedAmplitude, method::Calibration::Extrapolation, true, 1007, Errors{0.0017, 0.0059}},
+      {method::Normalisation::DampedAmplitude, method::Calibration::LeastSquares, false, 1071, Errors{0.0010, 0.0037}},
+      {method::Normalisation::DampedAmplitude, method::Calibration::LeastSquares, true, 911, Errors{0.0018, 0.0067}},
   };
   return kVariants;
 }
@@ -154,7 +153,7 @@ void add_variant(std::vector<ReproduceRow>& rows, const Examples& examples, cons
 }
 
 /// Over initial steps and tolerances: how late an unannounced change is seen is luck, so that only many runs together
-/// say something.
+/// are conclusive.
 struct Sweep {
   std::vector<double> errors;      // of x1 in %, sorted
   double longest_at_change = 0.0;  // s, of the steps across it
@@ -197,12 +196,12 @@ void add_sweeps(std::vector<ReproduceRow>& rows, const Examples& examples, const
   };
   const Tolerance bound{0.0, "a bound, not a value", true};
   for (const auto& variant : variants()) {
-    if (variant.normalisation != Normalisation::DampedAmplitude) continue;
+    if (variant.normalisation != method::Normalisation::DampedAmplitude) continue;
     const auto add = [&](const std::string& what, std::optional<double> paper, double most, double ours) {
       rows.push_back(compared(fmt::format("{}, 33 runs: {}", variant.name(), what), paper, most, ours, bound));
     };
     const auto located = sweep(examples, with(variant.options(), {"detect_jumps=true", "locate_jumps=true"}), exact);
-    const double most = variant.calibration == Calibration::LeastSquares ? 0.027 : 0.021;
+    const double most = variant.calibration == method::Calibration::LeastSquares ? 0.027 : 0.021;
     add("least rmse of x1 in %", {}, most, located.least());
     add("median rmse of x1 in %", {}, most, located.median());
     add("largest rmse of x1 in %", {}, most, located.largest());
@@ -211,7 +210,7 @@ void add_sweeps(std::vector<ReproduceRow>& rows, const Examples& examples, const
 
     const auto late = sweep(examples, variant.options(), exact);
     const double latest = error_a_step_late(examples, variant.options(), late.longest_at_change, exact);
-    const bool verified = variant.calibration == Calibration::Extrapolation && !variant.smooth;
+    const bool verified = variant.calibration == method::Calibration::Extrapolation && !variant.smooth;
     add("least rmse of x1 in %, change seen late", {}, latest, late.least());
     rows.back().reference_is_ours = true;
     add("median rmse of x1 in %, change seen late", {}, verified ? most : latest, late.median());
@@ -258,4 +257,4 @@ std::vector<ReproduceEntry> f3ornits_entries() {
           {"f3ornits.car", "a car held at 16 m/s by a controller that differentiates its position", &car}};
 }
 
-}  // namespace entrain
+}  // namespace entrain::reproducing

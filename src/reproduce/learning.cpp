@@ -9,11 +9,12 @@
 
 #include "description/system_file.hpp"
 #include "entrain/entrain.hpp"
+#include "entrain/fact_codes.hpp"
 #include "entrain/learning.hpp"
 #include "reproduce/entry.hpp"
 #include "reproduce/measure.hpp"
 
-namespace entrain {
+namespace entrain::reproducing {
 namespace {
 
 const Tolerance kLearningDigits{1e-11, "the verified value is printed with twelve digits"};
@@ -59,7 +60,8 @@ class Oscillator {
     simulation.observe(record);
     const auto& summary = simulation.run();
     if (summary.termination != Termination::Completed) {
-      throw Error(ErrorCode::SubsystemFailed, "the oscillator did not complete: " + summary.message);
+      throw Error(ErrorCode::SubsystemFailed,
+                  {FactCode::RunDidNotComplete, {"the oscillator"}, {{"why", summary.message}}});
     }
     return record;
   }
@@ -228,4 +230,4 @@ std::vector<ReproduceEntry> learning_entries() {
           {"learning.undamped", "undamped linear oscillator: the same", &undamped}};
 }
 
-}  // namespace entrain
+}  // namespace entrain::reproducing

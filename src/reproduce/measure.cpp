@@ -1,16 +1,15 @@
 #include "reproduce/measure.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
 #include "description/system_file.hpp"
 #include "entrain/entrain.hpp"
+#include "entrain/fact_codes.hpp"
 #include "subsystem/fmi/fmu_subsystem.hpp"
 
-namespace entrain {
+namespace entrain::reproducing {
 namespace {
 
 CompletedRun run_to_the_end(const SystemDescription& description, const std::vector<std::string>& signals) {
@@ -19,8 +18,9 @@ CompletedRun run_to_the_end(const SystemDescription& description, const std::vec
   simulation.observe(run.record);
   run.summary = simulation.run();
   if (run.summary.termination != Termination::Completed) {
-    throw Error(ErrorCode::SubsystemFailed, fmt::format("{} with {} did not complete: {}", description.name,
-                                                        description.method.value, run.summary.message));
+    throw Error(ErrorCode::SubsystemFailed, {FactCode::RunDidNotComplete,
+                                             {description.name},
+                                             {{"method", description.method.value}, {"why", run.summary.message}}});
   }
   return run;
 }
@@ -66,7 +66,7 @@ SystemDescription with_fmus(SystemDescription description, const FmuSet& fmus) {
     std::replace(name.begin(), name.end(), '.', '_');
     const auto file = fmus.folder / (name + ".fmu");
     if (!std::filesystem::is_regular_file(file)) {
-      throw Error(ErrorCode::FileFailed, fmt::format("no such file: '{}'", file.string()),
+      throw Error(ErrorCode::FileFailed, {FactCode::NoSuchFile, {file.string()}},
                   {.subsystem = subsystem.name,
                    .variable = {},
                    .time = {},
@@ -74,7 +74,7 @@ SystemDescription with_fmus(SystemDescription description, const FmuSet& fmus) {
     }
     subsystem.fmu = file.string();
     subsystem.fmu_where = subsystem.model_where;
-    if (!fmus.model_exchange || !fmu_offers(file, FmuInterface::ModelExchange)) continue;
+    if (!fmus.model_exchange || !subsystem::fmu_offers(file, FmuInterface::ModelExchange)) continue;
     subsystem.interface = {FmuInterface::ModelExchange, {}};
     subsystem.relative_tolerance = {kReproducedExchangeTolerance, {}};
   }
@@ -84,7 +84,7 @@ SystemDescription with_fmus(SystemDescription description, const FmuSet& fmus) {
 double percent_error(const std::vector<double>& values, const std::vector<double>& reference) {
   if (values.size() != reference.size() || reference.empty()) {
     throw Error(ErrorCode::InvalidSystem,
-                fmt::format("cannot compare {} samples with {} of the reference", values.size(), reference.size()));
+                {FactCode::SamplesDiffer, {}, {{"samples", values.size()}, {"reference", reference.size()}}});
   }
   double sum = 0.0;
   for (std::size_t i = 0; i < values.size(); ++i) sum += (values[i] - reference[i]) * (values[i] - reference[i]);
@@ -92,4 +92,4 @@ double percent_error(const std::vector<double>& values, const std::vector<double
   return 100.0 * std::sqrt(sum / static_cast<double>(values.size())) / (*high - *low);
 }
 
-}  // namespace entrain
+}  // namespace entrain::reproducing

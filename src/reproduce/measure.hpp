@@ -10,9 +10,9 @@
 #include "entrain/run_summary.hpp"
 #include "entrain/system_description.hpp"
 
-namespace entrain {
+namespace entrain::reproducing {
 
-/// A shipped system file, with the FMUs of its models if the example says so.
+/// A shipped system file, with the FMUs of its models if the example requests it.
 SystemDescription load_example(const Example& example, std::string_view method, double step);
 
 /// Runs it as `entrain run FILE --method M --step H --option ...` would and keeps chosen signals. Throws Error when the
@@ -28,7 +28,7 @@ struct CompletedRun {
   MemoryRecorder record;
   RunSummary summary;
 };
-/// As run_example, with any change of the description on the way, and with the summary.
+/// As run_example, with any change of the description, and with the summary.
 CompletedRun run_changed(const Example& example, std::string_view method,
                          const std::function<void(SystemDescription&)>& change,
                          const std::vector<std::string>& signals);
@@ -43,4 +43,4 @@ SystemDescription with_fmus(SystemDescription description, const FmuSet& fmus);
 /// The error metric of the papers' tables: 100 rms(values - reference) / (max - min of the reference).
 double percent_error(const std::vector<double>& values, const std::vector<double>& reference);
 
-}  // namespace entrain
+}  // namespace entrain::reproducing

@@ -7,7 +7,7 @@
 #include "reproduce/entry.hpp"
 #include "reproduce/measure.hpp"
 
-namespace entrain {
+namespace entrain::reproducing {
 namespace {
 
 const Tolerance kPrintedDigits{5e-4, "the verified value is printed with four digits"};
@@ -133,4 +133,4 @@ std::vector<ReproduceEntry> missiles_entries() {
           {"missiles.table6", "Lotka-Volterra: error of the prey", &table6}};
 }
 
-}  // namespace entrain
+}  // namespace entrain::reproducing

@@ -10,14 +10,14 @@
 #include "reproduce/entry.hpp"
 #include "reproduce/quality_masters.hpp"
 
-namespace entrain {
+namespace entrain::reproducing {
 namespace {
 
 const Tolerance kPrinted{1e-5, "the verified value is printed with five or six digits"};
 const Tolerance kTenDigits{2e-7, "the verified value is printed with seven to ten digits"};
 const Tolerance kCounted{0.0, "a count"};
 
-/// The coupling of the oscillator, as in (41) of the paper unless told otherwise.
+/// The coupling of the oscillator, as in (41) of the paper by default.
 struct CouplingSpring {
   double stiffness = 1.0;  // c_k
   double damping = 2.0;    // d_k
@@ -59,7 +59,9 @@ class SpringSweep {
     return last;
   }
   std::vector<StableRange> ranges() const {
-    return stable_ranges({1e-5, 1e5, 100}, [&](double value) { return StabilityAt{radius_at(value)}; }).ranges;
+    return analysis::stable_ranges({1e-5, 1e5, 100},
+                                   [&](double value) { return analysis::StabilityAt{radius_at(value)}; })
+        .ranges;
   }
 
  private:
@@ -142,15 +144,15 @@ std::vector<ReproduceRow> beyond(const Examples& examples) {
   add("radius, Seidel12 of degree 1, step 1 s", 0.92589587, radius(network, choice(Master::Seidel12, 1.0, 1)));
   const std::vector<double> limits{9.10130403, 5.08005601, 2.09020059};
   for (int degree = 0; degree < 3; ++degree) {
-    const double limit = first_limit({1e-2, 20.0, 200}, [&](double step) {
-      return StabilityAt{radius(network, choice(Master::Seidel12, step, degree))};
+    const double limit = analysis::first_limit({1e-2, 20.0, 200}, [&](double step) {
+      return analysis::StabilityAt{radius(network, choice(Master::Seidel12, step, degree))};
     });
     add(fmt::format("longest stable step in s, Seidel12 of degree {}", degree),
         limits[static_cast<std::size_t>(degree)], limit);
   }
-  const auto steps = subsystem_steps(network, 1.0, 0);
+  const auto steps = analysis::subsystem_steps(network, 1.0, 0);
   add("structured radius of the force side, Seidel12, step 1 s", 0.04402072,
-      structured_radius(StepProgram(network, steps, choice(Master::Seidel12, 1.0)), 0));
+      analysis::structured_radius(analysis::StepProgram(network, steps, choice(Master::Seidel12, 1.0)), 0));
   return rows;
 }
 
@@ -176,10 +178,10 @@ struct ParetoFront {
 ParetoFront front_of(const LinearNetwork& network, std::vector<CouplingChoice> choices) {
   ParetoFront front{std::move(choices), {}, {}};
   const int threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-  front.qualities = evaluate_all({&network, 1}, front.choices, threads);
+  front.qualities = analysis::evaluate_all({&network, 1}, front.choices, threads);
   std::vector<std::vector<double>> objectives;
   for (const auto& of : front.qualities) objectives.push_back({of.radius, of.consistency});
-  front.members = pareto_front(objectives);
+  front.members = analysis::pareto_front(objectives);
   return front;
 }
 
@@ -261,4 +263,4 @@ std::vector<ReproduceEntry> quality_entries() {
           {"quality.fig7", "Pareto front of Control12 over two gains and step", &fig7}};
 }
 
-}  // namespace entrain
+}  // namespace entrain::reproducing

@@ -8,7 +8,7 @@
 #include "reproduce/measure.hpp"
 #include "session/prepare.hpp"
 
-namespace entrain {
+namespace entrain::reproducing {
 
 std::string_view name(Master master) {
   switch (master) {
@@ -25,8 +25,8 @@ CouplingChoice choice(Master master, Duration step, int degree, const Gains& gai
   const std::vector<std::size_t> force_first{0, 1};
   const std::vector<std::size_t> motion_first{1, 0};
   const bool first = master == Master::Seidel12 || master == Master::Control12;
-  if (master == Master::Jacobi) return parallel_choice(2, degree, step);
-  auto result = sequential_choice(first ? force_first : motion_first, degree, step);
+  if (master == Master::Jacobi) return method::parallel_choice(2, degree, step);
+  auto result = method::sequential_choice(first ? force_first : motion_first, degree, step);
   if (master == Master::Control12) result.gains = {gains.position, gains.velocity, 0.0};
   if (master == Master::Control21) result.gains = {0.0, 0.0, gains.force};
   return result;
@@ -35,21 +35,21 @@ CouplingChoice choice(Master master, Duration step, int degree, const Gains& gai
 LinearNetwork oscillator_network(const Examples& examples) {
   const auto description = load_example(examples / "oscillator", "gauss-seidel", 1.0);
   std::vector<Problem> problems;
-  const auto prepared = prepare(description, 1, {}, problems);
+  const auto prepared = session::prepare(description, 1, {}, problems);
   if (!prepared.system) throw Error(std::move(problems));
   prepared.system->engine().initialize(prepared.settings.start, prepared.settings.stop);
-  auto linear = linearized(*prepared.system);
-  if (!linear.network) throw Error(ErrorCode::MissingCapability, render(linear.obstacles.front()));
+  auto linear = analysis::linearized(*prepared.system);
+  if (!linear.network) throw Error(ErrorCode::MissingCapability, linear.obstacles.front());
   return std::move(*linear.network);
 }
 
 Quality quality(const LinearNetwork& network, const CouplingChoice& of) {
-  return evaluate_all({&network, 1}, {&of, 1}, 1).front();
+  return analysis::evaluate_all({&network, 1}, {&of, 1}, 1).front();
 }
 
 double radius(const LinearNetwork& network, const CouplingChoice& of) {
-  const auto steps = subsystem_steps(network, of.step, of.degree);
-  return step_radius(StepProgram(network, steps, of));
+  const auto steps = analysis::subsystem_steps(network, of.step, of.degree);
+  return analysis::step_radius(analysis::StepProgram(network, steps, of));
 }
 
 MemoryRecorder run_master(const Examples& examples, const MasterRun& of) {
@@ -73,4 +73,4 @@ MemoryRecorder run_master(const Examples& examples, const MasterRun& of) {
   return run_system(std::move(description), kOscillatorSignals, options);
 }
 
-}  // namespace entrain
+}  // namespace entrain::reproducing

@@ -9,7 +9,7 @@
 #include "entrain/recording.hpp"
 #include "entrain/reproduce.hpp"
 
-namespace entrain {
+namespace entrain::reproducing {
 
 /// The masters of paper 003 (its table 1) and the parallel one.
 enum class Master { Seidel12, Seidel21, Control12, Control21, Jacobi };
@@ -40,4 +40,4 @@ struct MasterRun {
 inline const std::vector<std::string> kOscillatorSignals{"motion_side.x", "motion_side.v", "force_side.F"};
 MemoryRecorder run_master(const Examples& examples, const MasterRun& of);
 
-}  // namespace entrain
+}  // namespace entrain::reproducing

@@ -12,19 +12,19 @@
 #include "reproduce/measure.hpp"
 #include "reproduce/quality_masters.hpp"
 
-namespace entrain {
+namespace entrain::reproducing {
 namespace {
 
 constexpr std::array kMasters{Master::Seidel12, Master::Seidel21, Master::Control12, Master::Control21};
 /// The responses of the figure are those of the step matrix: x2 = 1 m at the start, everything else at rest.
 std::vector<ReproduceRow> fig2(const Examples& examples) {
   const LinearNetwork network = oscillator_network(examples);
-  const ExactCoupling exact = exact_coupling(network);
+  const analysis::ExactCoupling exact = analysis::exact_coupling(network);
   std::vector<ReproduceRow> rows;
   for (const Master master : kMasters) {
     const auto of = choice(master, 1.0);
-    const auto steps = subsystem_steps(network, 1.0, 0);
-    const StepProgram program(network, steps, of);
+    const auto steps = analysis::subsystem_steps(network, 1.0, 0);
+    const analysis::StepProgram program(network, steps, of);
     std::vector<double> z(program.size(), 0.0);
     constexpr std::size_t kPosition = 2;  // x1, v1, x2, v2
     z[kPosition] = 1.0;
@@ -121,8 +121,8 @@ std::vector<ReproduceRow> fig5(const Examples& examples) {
   for (const auto& of : {MasterRun{Master::Seidel12, 0}, MasterRun{Master::Seidel21, 0}, MasterRun{Master::Seidel12, 1},
                          MasterRun{Master::Seidel12, 2}, MasterRun{Master::Jacobi, 1}, MasterRun{Master::Jacobi, 2},
                          MasterRun{Master::Control12, 2}, MasterRun{Master::Control21, 2}}) {
-    const Duration limit = first_limit({1e-2, 100.0, 300}, [&](double step) {
-      return StabilityAt{radius(network, choice(of.master, step, of.degree))};
+    const Duration limit = analysis::first_limit({1e-2, 100.0, 300}, [&](double step) {
+      return analysis::StabilityAt{radius(network, choice(of.master, step, of.degree))};
     });
     rows.push_back(compared(
         fmt::format("{} of degree {}: step in s at which runs begin to grow", name(of.master), of.degree), std::nullopt,
@@ -135,8 +135,8 @@ std::vector<ReproduceRow> fig5(const Examples& examples) {
 
 std::vector<ReproduceEntry> quality_run_entries() {
   return {{"quality.fig2", "two-mass oscillator: four masters at a step of 1 s", &fig2},
-          {"quality.fig3", "relative consistency foretells the global error", &fig3},
+          {"quality.fig3", "relative consistency predicts the global error", &fig3},
           {"quality.fig5", "the limit of the step, predicted and in real runs", &fig5}};
 }
 
-}  // namespace entrain
+}  // namespace entrain::reproducing

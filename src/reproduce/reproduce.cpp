@@ -1,12 +1,11 @@
 #include "entrain/reproduce.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 
 #include "base/suggest.hpp"
 #include "entrain/error.hpp"
+#include "entrain/fact_codes.hpp"
 #include "numerics/ode.hpp"
 #include "reproduce/entry.hpp"
 #include "reproduce/measure.hpp"
@@ -14,11 +13,12 @@
 namespace entrain {
 namespace {
 
-const std::vector<ReproduceEntry>& all_entries() {
-  static const std::vector<ReproduceEntry> kEntries = [] {
-    std::vector<ReproduceEntry> entries;
-    for (auto* of_paper : {&missiles_entries, &costarica_entries, &f3ornits_entries, &quality_entries,
-                           &quality_run_entries, &learning_entries}) {
+const std::vector<reproducing::ReproduceEntry>& all_entries() {
+  static const std::vector<reproducing::ReproduceEntry> kEntries = [] {
+    std::vector<reproducing::ReproduceEntry> entries;
+    for (auto* of_paper :
+         {&reproducing::missiles_entries, &reproducing::costarica_entries, &reproducing::f3ornits_entries,
+          &reproducing::quality_entries, &reproducing::quality_run_entries, &reproducing::learning_entries}) {
       for (auto& entry : of_paper()) entries.push_back(std::move(entry));
     }
     return entries;
@@ -44,12 +44,20 @@ bool ReproduceResult::ok() const {
   return std::all_of(rows.begin(), rows.end(), [](const ReproduceRow& row) { return row.ok; });
 }
 
+}  // namespace entrain
+
+namespace entrain::reproducing {
+
 ReproduceRow compared(std::string quantity, std::optional<double> paper, double reference, double ours,
                       const Tolerance& tolerance) {
   const bool near = std::abs(ours - reference) <= tolerance.relative * std::abs(reference);  // false for NaN
   const bool ok = near || (tolerance.smaller_is_better && ours < reference);
   return {std::move(quantity), paper, reference, ours, tolerance.relative, tolerance.reason, ok};
 }
+
+}  // namespace entrain::reproducing
+
+namespace entrain {
 
 std::vector<std::pair<std::string, std::string>> reproduce_entries() {
   std::vector<std::pair<std::string, std::string>> list;
@@ -62,14 +70,15 @@ ReproduceResult reproduce(std::string_view id, const Examples& examples) {
   for (const auto& entry : all_entries()) {
     if (entry.id == id) {
       ReproduceResult result{entry.id, entry.title, entry.rows(examples)};
-      const double inner =
-          examples.fmus.model_exchange ? kReproducedExchangeTolerance : OdeOptions{}.relative_tolerance;
+      const double inner = examples.fmus.model_exchange ? reproducing::kReproducedExchangeTolerance
+                                                        : numerics::OdeOptions{}.relative_tolerance;
       if (examples.fmus.used()) allow_inner_tolerance(result.rows, inner);
       return result;
     }
     known.push_back(entry.id);
   }
-  throw Error(ErrorCode::InvalidSystem, fmt::format("nothing to reproduce under '{}'; {}", id, suggestion(id, known)));
+  throw Error(ErrorCode::InvalidSystem, {FactCode::NothingToReproduce, {std::string(id)}},
+              {.subsystem = {}, .variable = {}, .time = {}, .remedy = suggestion(id, known)});
 }
 
 }  // namespace entrain

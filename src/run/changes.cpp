@@ -1,7 +1,5 @@
 #include "run/changes.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -10,12 +8,13 @@
 #include "base/values.hpp"
 #include "coupling/discrete_signals.hpp"
 #include "coupling/engine.hpp"
+#include "entrain/fact_codes.hpp"
 
-namespace entrain {
+namespace entrain::running {
 namespace {
 
-[[noreturn]] void refuse(const std::string& message, const std::string& remedy = {}) {
-  throw Error(ErrorCode::InvalidSystem, message,
+[[noreturn]] void refuse(Fact fact, const std::string& remedy = {}) {
+  throw Error(ErrorCode::InvalidSystem, std::move(fact),
               {.subsystem = {}, .variable = {}, .time = std::nullopt, .remedy = remedy});
 }
 
@@ -60,27 +59,28 @@ void Changes::set(std::string_view name, const Value& value, bool initialized) {
     const auto [causality, index] = *found;
     const bool is_input = causality == Causality::Input;
     if (!is_input && causality != Causality::DiscreteInput && causality != Causality::Parameter) {
-      refuse(fmt::format("'{}' cannot be set: it is no input and no parameter", name));
+      refuse({FactCode::NotSettable, {std::string(name)}});
     }
     const Variable& variable = table.at(*found);
     if (causality != Causality::Parameter) {
       const auto source = source_of_input(system_, SubsystemId{s}, *found);
       if (!source.empty()) {
-        refuse(fmt::format("'{}' cannot be set: '{}' feeds it", name, source),
+        refuse({FactCode::SetButFed, {std::string(name), source}},
                "Remove the connection, or set what the output depends on");
       }
     }
     if (initialized && causality == Causality::Parameter &&
         (!variable.tunable || system_.facets(SubsystemId{s}).tuning == nullptr)) {
-      refuse(fmt::format("'{}' cannot be set during a run: it is not tunable", name),
-             "Give it as a start value, and run again");
+      refuse({FactCode::SetNotTunable, {std::string(name)}}, "Give it as a start value, and run again");
     }
-    const auto fitting = converted(value, variable);
+    const auto fitting = base::converted(value, variable);
     if (!fitting) {
-      refuse(fmt::format("'{}' takes {}, not {}", name, kind_of(variable.type), kind_of(value)));
+      refuse({FactCode::WrongValueType,
+              {std::string(name)},
+              {{"expected", base::kind_of(variable.type)}, {"found", base::kind_of(value)}}});
     }
     if (const auto* number = std::get_if<double>(&*fitting); number != nullptr && !std::isfinite(*number)) {
-      refuse(fmt::format("'{}' cannot be set to {}: it is no finite number", name, *number));
+      refuse({FactCode::SetNotFinite, {std::string(name)}, {{"value", *number}}});
     }
     const Place place{s, causality, index};
     if (!originals_.contains(place)) originals_[place] = value_before(place);
@@ -93,7 +93,7 @@ void Changes::set(std::string_view name, const Value& value, bool initialized) {
     in_force_[place] = *fitting;
     return;
   }
-  refuse(fmt::format("there is no variable '{}' to set", name), suggestion(std::string(name), settable_names(system_)));
+  refuse({FactCode::NothingToSet, {std::string(name)}}, suggestion(std::string(name), settable_names(system_)));
 }
 
 std::optional<Value> Changes::value_before(const Place& place) {
@@ -162,4 +162,4 @@ void Changes::rewind() {
   in_force_ = at_start_;
 }
 
-}  // namespace entrain
+}  // namespace entrain::running

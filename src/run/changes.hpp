@@ -10,7 +10,7 @@
 #include "entrain/coupled_system.hpp"
 #include "entrain/variable.hpp"
 
-namespace entrain {
+namespace entrain::running {
 
 /// Values that a program sets while a run goes on, between two macro steps: inputs that no output feeds, and tunable
 /// parameters.
@@ -52,4 +52,4 @@ class Changes {
   std::map<Place, std::optional<Value>> originals_;  // of everything that was ever set; nullopt = not known
 };
 
-}  // namespace entrain
+}  // namespace entrain::running

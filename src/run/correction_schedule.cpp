@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace entrain {
+namespace entrain::running {
 
 CorrectionSchedule::CorrectionSchedule(const Graph& graph, std::vector<InputId> inputs, std::vector<double> rows)
     : inputs_(std::move(inputs)), rows_(std::move(rows)), by_input_(graph.inputs(), 0.0) {}
@@ -14,4 +14,4 @@ void CorrectionSchedule::apply(CoupledSystem& system, std::uint64_t step) {
   system.set_corrections(by_input_);
 }
 
-}  // namespace entrain
+}  // namespace entrain::running

@@ -6,7 +6,7 @@
 
 #include "entrain/coupled_system.hpp"
 
-namespace entrain {
+namespace entrain::running {
 
 /// What is added to some inputs in every macro step of a run.
 class CorrectionSchedule {
@@ -24,4 +24,4 @@ class CorrectionSchedule {
   std::vector<double> by_input_;  // of all inputs, in this macro step
 };
 
-}  // namespace entrain
+}  // namespace entrain::running

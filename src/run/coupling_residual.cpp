@@ -7,12 +7,12 @@
 #include "coupling/engine.hpp"
 #include "coupling/transfer.hpp"
 
-namespace entrain {
+namespace entrain::running {
 
 CouplingResidual::CouplingResidual(const CoupledSystem& system)
     : system_(&system),
       difference_(system.graph().inputs(), 0.0),
-      ranges_(system.graph().outputs(), SignalRange::nothing()),
+      ranges_(system.graph().outputs(), base::SignalRange::nothing()),
       around_(system.size(), 0.0),
       met_(system.graph().inputs(), 0) {}
 
@@ -23,8 +23,8 @@ void CouplingResidual::begin(Time start) {
 
 void CouplingResidual::update(Time now) {
   const double* output = system_->outputs().data();
-  for (SignalRange& range : ranges_) range.take(*output++);
-  if (!system_->all_at(now)) return compare_those_who_met(now);
+  for (base::SignalRange& range : ranges_) range.take(*output++);
+  if (!system_->all_at(now)) return compare_synchronized(now);
   all_met_ = true;
   const double* inputs = system_->inputs().data();
   double* difference = difference_.data();
@@ -35,7 +35,7 @@ void CouplingResidual::update(Time now) {
                                                 });
 }
 
-void CouplingResidual::compare_those_who_met(Time now) {
+void CouplingResidual::compare_synchronized(Time now) {
   for (std::size_t i = 0; i < difference_.size(); ++i) {
     if (!both_ends_communicated(InputId{i}, now)) continue;
     met_[i] = 1;
@@ -61,7 +61,7 @@ double CouplingResidual::of(const Connection& connection) const {
 double CouplingResidual::range(const Connection& connection) const {
   const OutputId output = connection.output;
   const double around = around_[system_->graph().owner(output)];
-  const double noise = size_floor::kRounding * around;
+  const double noise = base::size_floor::kRounding * around;
   double range = ranges_[output].span();
   if (range <= noise) range = ranges_[output].magnitude() > noise ? ranges_[output].magnitude() : around;
   return std::abs(connection.factor) * std::max(range, sizes_.least(unit_of(output)));
@@ -97,4 +97,4 @@ void CouplingResidual::read_differences(Time now, std::span<double> all) const {
   }
 }
 
-}  // namespace entrain
+}  // namespace entrain::running

@@ -7,7 +7,7 @@
 #include "base/signal_range.hpp"
 #include "entrain/coupled_system.hpp"
 
-namespace entrain {
+namespace entrain::running {
 
 /// How far each input was from the output it stands for at the end of the steps, relative to the range of that output
 /// over the run: the one coupling measure every method has (docs/theory/residual.md).
@@ -20,7 +20,7 @@ class CouplingResidual {
   /// Call after every macro step, with the time reached.
   void update(Time now);
 
-  /// What is told below holds for the signals as they were when this was called.
+  /// The values below hold for the signals as they were when this was called.
   void look_back();
   /// Relative to the range so far. NaN when its ends have not communicated at the same time since the start.
   double of(const Connection& connection) const;
@@ -37,17 +37,17 @@ class CouplingResidual {
   }
 
  private:
-  [[gnu::noinline]] void compare_those_who_met(Time now);
+  [[gnu::noinline]] void compare_synchronized(Time now);
   bool both_ends_communicated(InputId input, Time now) const;
   const std::string& unit_of(OutputId output) const;
 
   const CoupledSystem* system_;
-  std::vector<double> difference_;   // per input: largest |input - output| so far
-  std::vector<SignalRange> ranges_;  // per output
-  std::vector<double> around_;       // per subsystem: largest magnitude of its outputs and connected inputs
-  UnitSizes sizes_;                  // of the ranges
-  bool all_met_ = false;             // everyone, at the same time
-  std::vector<unsigned char> met_;   // per input: it and its source, at the same time
+  std::vector<double> difference_;         // per input: largest |input - output| so far
+  std::vector<base::SignalRange> ranges_;  // per output
+  std::vector<double> around_;             // per subsystem: largest magnitude of its outputs and connected inputs
+  base::UnitSizes sizes_;                  // of the ranges
+  bool all_met_ = false;                   // everyone, at the same time
+  std::vector<unsigned char> met_;         // per input: it and its source, at the same time
 };
 
-}  // namespace entrain
+}  // namespace entrain::running

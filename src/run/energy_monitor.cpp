@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-namespace entrain {
+namespace entrain::running {
 namespace {
 
 constexpr double kNotMeasured = std::numeric_limits<double>::quiet_NaN();
@@ -29,7 +29,8 @@ void EnergyMonitor::measure(Time now) {
     Meter& meter = meters_[b];
     if (system_->time_of(meter.one) != now || system_->time_of(meter.other) != now)
       continue;  // measured where both communicate
-    const BondPowers powers = powers_of(system_->engine().bonds()[b], system_->inputs(), system_->outputs());
+    const coupling::BondPowers powers =
+        coupling::powers_of(system_->engine().bonds()[b], system_->inputs(), system_->outputs());
     const Duration size = now - meter.measured;
     meter.measured = now;
     ++meter.measurements;
@@ -45,7 +46,7 @@ std::vector<BondSummary> EnergyMonitor::summary() const {
   const auto name = [&](const Connection& c) { return graph.name(c.output) + " -> " + graph.name(c.input); };
   std::vector<BondSummary> result;
   for (std::size_t b = 0; b < meters_.size(); ++b) {
-    const PowerBond& bond = system_->engine().bonds()[b];
+    const coupling::PowerBond& bond = system_->engine().bonds()[b];
     const Meter& meter = meters_[b];
     const auto measured = [&](double value) { return meter.measurements > 0 ? value : kNotMeasured; };
     result.push_back({bond.name, name(bond.effort), name(bond.flow), measured(meter.energy), measured(meter.most_power),
@@ -61,7 +62,7 @@ void EnergyMonitor::values(std::span<double> values) const {
   }
 }
 
-std::vector<Signal> bond_signals(std::span<const PowerBond> bonds, const Graph& graph) {
+std::vector<Signal> bond_signals(std::span<const coupling::PowerBond> bonds, const Graph& graph) {
   std::vector<Signal> signals;
   for (const auto& bond : bonds) {
     const std::size_t owner = graph.owner(bond.effort.input);
@@ -73,4 +74,4 @@ std::vector<Signal> bond_signals(std::span<const PowerBond> bonds, const Graph& 
   return signals;
 }
 
-}  // namespace entrain
+}  // namespace entrain::running

@@ -8,9 +8,9 @@
 #include "entrain/coupled_system.hpp"
 #include "entrain/simulation.hpp"
 
-namespace entrain {
+namespace entrain::running {
 
-/// The energy that the coupling makes or loses on the way: per bond, the power that one side received less what the
+/// The energy that the coupling adds or loses: per bond, the power that one side received less what the
 /// other side gave, at the end of every step (docs/theory/energy.md).
 class EnergyMonitor {
  public:
@@ -53,6 +53,6 @@ class EnergyMonitor {
 };
 
 /// Recordable: "bonds.NAME.residual_power" and "bonds.NAME.residual_energy".
-std::vector<Signal> bond_signals(std::span<const PowerBond> bonds, const Graph& graph);
+std::vector<Signal> bond_signals(std::span<const coupling::PowerBond> bonds, const Graph& graph);
 
-}  // namespace entrain
+}  // namespace entrain::running

@@ -4,7 +4,7 @@
 
 #include "base/values.hpp"
 
-namespace entrain {
+namespace entrain::running {
 
 void InnerReader::ask_for(std::span<const std::size_t> signals) {
   for (const auto& inner : recordable_.inner) {
@@ -24,7 +24,7 @@ void InnerReader::ask_for(std::span<const std::size_t> signals) {
 void InnerReader::read(std::span<double> values) {
   for (auto& group : groups_) {
     system_.facets(group.subsystem).inner->read_inner(group.places, group.values);
-    for (std::size_t i = 0; i < group.signals.size(); ++i) values[group.signals[i]] = number_of(group.values[i]);
+    for (std::size_t i = 0; i < group.signals.size(); ++i) values[group.signals[i]] = base::number_of(group.values[i]);
   }
 }
 
@@ -40,4 +40,4 @@ std::span<const Value> InnerReader::all_discrete(std::span<const Value> of_syste
   return discrete_;
 }
 
-}  // namespace entrain
+}  // namespace entrain::running

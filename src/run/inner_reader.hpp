@@ -7,7 +7,7 @@
 #include "entrain/coupled_system.hpp"
 #include "run/recordable.hpp"
 
-namespace entrain {
+namespace entrain::running {
 
 /// Reads locals and parameters, those that are asked for: there may be thousands, each a call of its subsystem.
 class InnerReader {
@@ -37,4 +37,4 @@ class InnerReader {
   std::vector<Value> discrete_;
 };
 
-}  // namespace entrain
+}  // namespace entrain::running

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-namespace entrain {
+namespace entrain::running {
 namespace {
 
 bool is_output(const VariableTable& variables, const std::string& name) {
@@ -69,4 +69,4 @@ Recordable recordable(std::span<Subsystem* const> subsystems, std::vector<Signal
   return result;
 }
 
-}  // namespace entrain
+}  // namespace entrain::running

@@ -6,10 +6,10 @@
 #include "entrain/simulation.hpp"
 #include "entrain/subsystem.hpp"
 
-namespace entrain {
+namespace entrain::running {
 
 /// What can be recorded of a system, in the order of Sample::values: all outputs, all inputs, then the states that are
-/// not outputs (of subsystems that tell them), then what is no real number (all outputs, all inputs), then what is
+/// not outputs (of subsystems that provide them), then what is no real number (all outputs, all inputs), then what is
 /// inside (InnerValues), then the signals of the method.
 struct Recordable {
   std::vector<Signal> signals;
@@ -27,4 +27,4 @@ struct Recordable {
 
 Recordable recordable(std::span<Subsystem* const> subsystems, std::vector<Signal> own_signals);
 
-}  // namespace entrain
+}  // namespace entrain::running

@@ -1,7 +1,6 @@
 #include "run/runner.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -15,7 +14,7 @@
 #include "entrain/error.hpp"
 #include "entrain/fact_codes.hpp"
 
-namespace entrain {
+namespace entrain::running {
 
 namespace {
 
@@ -36,7 +35,13 @@ void forget_residuals(RunSummary& summary) {
   for (auto& connection : summary.connections) connection.max_residual = kUnknown;
 }
 
-/// What a run has done, of all that a summary tells: the rest is known again when it is prepared.
+/// What methods and observers of users throw keeps its own words.
+Error error_of(const std::exception& thrown) {
+  const auto* known = dynamic_cast<const Error*>(&thrown);
+  return known == nullptr ? Error(ErrorCode::SubsystemFailed, thrown.what()) : *known;
+}
+
+/// What a run has done, of all that a summary contains: the rest is known again when it is prepared.
 template <class Visitor>
 void visit_progress(Visitor& visit, RunSummary& summary) {
   visit(summary.reached, summary.macro_steps, summary.smallest_step, summary.largest_step, summary.rejected_steps,
@@ -44,6 +49,10 @@ void visit_progress(Visitor& visit, RunSummary& summary) {
 }
 
 }  // namespace
+
+}  // namespace entrain::running
+
+namespace entrain {
 
 template <class Visitor>
 void visit_fields(Visitor& visit, ValueChange& change) {
@@ -54,6 +63,10 @@ template <class Visitor>
 void visit_fields(Visitor& visit, MethodMemory& memory) {
   visit(memory.step, memory.numbers, memory.bytes);
 }
+
+}  // namespace entrain
+
+namespace entrain::running {
 
 Runner::Runner(CoupledSystem& system, Method& method, const RunSettings& settings, RunSummary summary,
                const std::atomic<bool>* interrupt, int threads)
@@ -75,12 +88,12 @@ void Runner::run_until(Time t) {
   if (summary_.termination != Termination::NotStarted && summary_.termination != Termination::Running) return;
   resumed_ = std::chrono::steady_clock::now();
   inside_ = true;
-  const Finally leave([this] { inside_ = false; });
+  const base::Finally leave([this] { inside_ = false; });
   try {
     if (summary_.termination == Termination::NotStarted) begin();
     advance_while_before(std::min(t, settings_.stop));
   } catch (const std::exception& error) {
-    finish(Termination::Failed, error.what());
+    fail(error);
     return;
   }
   if (summary_.termination == Termination::Running) {
@@ -92,13 +105,18 @@ void Runner::run_until(Time t) {
   }
 }
 
-void Runner::abandon(std::string message) {
-  if (summary_.termination == Termination::Running) finish(Termination::Failed, std::move(message));
+void Runner::abandon(const Error& fault) {
+  if (summary_.termination == Termination::Running) fail(fault);
+}
+
+void Runner::fail(const std::exception& error) {
+  summary_.failure = error_of(error);
+  finish(Termination::Failed, error.what());
 }
 
 void Runner::begin() {
   initialize();
-  if (!observers_.empty()) tell_observers();
+  if (!observers_.empty()) notify_observers();
 }
 
 void Runner::initialize() {
@@ -140,7 +158,7 @@ void Runner::initialize() {
 
 void Runner::advance_while_before(Time t) {
   // Methods land on the stop time to the last bit; a time in between is the user's, so rounding is forgiven.
-  const auto there = [&] { return t < settings_.stop ? reached(summary_.reached, t) : summary_.reached >= t; };
+  const auto there = [&] { return t < settings_.stop ? base::reached(summary_.reached, t) : summary_.reached >= t; };
   while (!there()) {
     if (is_interrupted()) {
       finish(Termination::Interrupted, fmt::format("interrupted at t = {} s", summary_.reached));
@@ -157,7 +175,7 @@ void Runner::advance_while_before(Time t) {
     if (system_.engine().apply_schedule(before, summary_.reached)) method_.constants_changed(system_);
     residual_.update(summary_.reached);
     energy_.update(summary_.reached);
-    if (!observers_.empty() && summary_.reached > before) tell_observers();
+    if (!observers_.empty() && summary_.reached > before) notify_observers();
     if (stopper) {
       finish(Termination::Completed,
              fmt::format("ended by '{}' at t = {:.12g} s", system_.graph().name(*stopper), summary_.reached));
@@ -197,7 +215,7 @@ void Runner::fill_sample_values() {
   energy_.values(own.last(of_bonds));
   if (needs_.discrete) {
     const auto discrete = system_.engine().discrete()->values();
-    std::transform(discrete.begin(), discrete.end(), next + std::ssize(recordable_.states), number_of);
+    std::transform(discrete.begin(), discrete.end(), next + std::ssize(recordable_.states), base::number_of);
   }
   inner_.read(values_);
   if (!needs_.states) return;
@@ -224,7 +242,7 @@ Sample Runner::sample() {
   return {summary_.reached, values_, slopes_, communicated_, differences_, inner_.all_discrete(discrete)};
 }
 
-void Runner::tell_observers() {
+void Runner::notify_observers() {
   const Sample now = sample();
   for (auto* observer : observers_) observer->communicated(now, summary_);
 }
@@ -290,7 +308,7 @@ void Runner::refresh_residuals() {
   if (!measured) summary_.max_coupling_residual = kUnknown;
 }
 
-/// Instances of one FMU say the same; once is enough.
+/// Instances of one FMU report the same; once is enough.
 void Runner::collect_warnings() {
   const auto add = [this](Fact warning) {
     const auto& known = summary_.warnings;
@@ -324,6 +342,7 @@ void Runner::finish(Termination termination, std::string message) {
       if (summary_.termination == Termination::Completed) {
         summary_.termination = Termination::Failed;
         summary_.message = error.what();
+        summary_.failure = error_of(error);
       }
     }
   }
@@ -333,13 +352,13 @@ Runner::Position Runner::position() {
   return {system_.save(), method_.memory(), residual_, energy_, summary_};
 }
 
-Bytes Runner::save() {
+base::Bytes Runner::save() {
   const auto saved = system_.save();
-  const Finally release([&] { system_.release(saved); });
-  std::vector<Bytes> observers;
+  const base::Finally release([&] { system_.release(saved); });
+  std::vector<base::Bytes> observers;
   for (const auto* observer : observers_) observers.push_back(observer->memory());
   refresh_summary();
-  ByteWriter write;
+  base::ByteWriter write;
   write(system_.engine().serialize(saved), method_.memory(), residual_, energy_, observers);
   visit_progress(write, summary_);
   return write.take();
@@ -348,15 +367,15 @@ Bytes Runner::save() {
 void Runner::resume(std::span<const std::byte> bytes, ResumedFrom from, const std::function<void()>& set_values) {
   resumed_ = std::chrono::steady_clock::now();
   inside_ = true;
-  const Finally leave([this] { inside_ = false; });
+  const base::Finally leave([this] { inside_ = false; });
   try {
     summary_.resumed_from = std::move(from);
     initialize();
     set_values();
-    Bytes system;
+    base::Bytes system;
     MethodMemory method;
-    std::vector<Bytes> observers;
-    ByteReader read(bytes);
+    std::vector<base::Bytes> observers;
+    base::ByteReader read(bytes);
     read(system, method, residual_, energy_, observers);
     visit_progress(read, summary_);
     system_.engine().resume(system);
@@ -366,7 +385,7 @@ void Runner::resume(std::span<const std::byte> bytes, ResumedFrom from, const st
     const Sample now = sample();
     for (std::size_t i = 0; i < observers_.size(); ++i) observers_[i]->resume(now, summary_, observers[i]);
   } catch (const std::exception& error) {
-    finish(Termination::Failed, error.what());
+    fail(error);
   }
 }
 
@@ -378,4 +397,4 @@ void Runner::restore(const Position& position) {
   summary_ = position.summary;
 }
 
-}  // namespace entrain
+}  // namespace entrain::running

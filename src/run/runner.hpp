@@ -17,9 +17,9 @@
 #include "run/inner_reader.hpp"
 #include "run/recordable.hpp"
 
-namespace entrain {
+namespace entrain::running {
 
-/// The loop: initialises, lets the method advance, tells the observers, keeps the summary true.
+/// The loop: initialises, lets the method advance, notifies the observers, keeps the summary true.
 class Runner {
  public:
   /// `summary` comes with what is known before the run (names, parameters). Borrows system, method and interrupt.
@@ -32,12 +32,12 @@ class Runner {
   void observe(Observer& observer) { observers_.push_back(&observer); }
   /// Before every macro step, what the inputs are corrected by; borrowed, null = nothing.
   void correct(CorrectionSchedule* corrections) { corrections_ = corrections; }
-  /// To the first communication time at or after `t`. Ends the run (and tells the observers) at the stop time, on
+  /// To the first communication time at or after `t`. Ends the run (and notifies the observers) at the stop time, on
   /// failure and on interruption.
   void run_until(Time t);
 
   /// Ends a run that is under way as failed, from another thread: see Simulation::abandon.
-  void abandon(std::string message);
+  void abandon(const Error& fault);
 
   /// A call of run_until or resume is under way: an observer asks.
   bool is_inside() const { return inside_; }
@@ -62,7 +62,7 @@ class Runner {
   void restore(const Position& position);
 
   /// The same for another process, what the observers remember included.
-  Bytes save();
+  base::Bytes save();
   /// In place of the start; `set_values` is called between the initialization and the restored state.
   void resume(std::span<const std::byte> bytes, ResumedFrom from, const std::function<void()>& set_values);
 
@@ -72,13 +72,14 @@ class Runner {
   Sample sample();
   void advance_while_before(Time t);
   bool is_interrupted() const;
-  void tell_observers();
+  void notify_observers();
   void note_macro_step(Duration size);
   void fill_sample_values();
   void fill_slopes();
   void exchange_discrete();
   void collect_warnings();
   void finish(Termination termination, std::string message);
+  void fail(const std::exception& error);
   void refresh_summary();
   void refresh_residuals();
   void limit_seconds();
@@ -105,4 +106,4 @@ class Runner {
   double seconds_before_ = 0.0;
 };
 
-}  // namespace entrain
+}  // namespace entrain::running

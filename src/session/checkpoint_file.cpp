@@ -13,6 +13,7 @@
 #include "base/sha256.hpp"
 #include "description/system_file.hpp"
 #include "entrain/entrain.hpp"
+#include "entrain/fact_codes.hpp"
 #include "entrain/learning.hpp"
 #include "entrain/system.hpp"
 
@@ -23,10 +24,18 @@ void visit_fields(Visitor& visit, CheckpointInfo& info) {
   visit(info.version, info.name, info.system_file, info.directory, info.time);
 }
 
+}  // namespace entrain
+
+namespace entrain::session {
+
 template <class Visitor>
 void visit_fields(Visitor& visit, CheckpointContent& content) {
   visit(content.info, content.identity, content.changes, content.run);
 }
+
+}  // namespace entrain::session
+
+namespace entrain {
 
 namespace {
 
@@ -49,12 +58,11 @@ struct FileHead {
 };
 constexpr std::size_t kHeadBytes = kLetters.size() + sizeof(std::uint32_t) + sizeof(std::uint64_t);
 
-[[noreturn]] void refuse(const fs::path& file, const std::string& why, const std::string& remedy = {}) {
-  throw Error(ErrorCode::FileFailed, fmt::format("the checkpoint '{}' {}", file.string(), why),
-              {.subsystem = {}, .variable = {}, .time = {}, .remedy = remedy});
+[[noreturn]] void refuse(Fact fact, const std::string& remedy = {}) {
+  throw Error(ErrorCode::FileFailed, std::move(fact), {.subsystem = {}, .variable = {}, .time = {}, .remedy = remedy});
 }
 
-/// Where something was written says nothing about what it is.
+/// The place where something was written is no part of what it is.
 SystemDescription without_places(SystemDescription description) {
   description.file.clear();
   description.start.where = {};
@@ -104,15 +112,19 @@ std::string difference_of_texts(const std::string& then, const std::string& now)
   return fmt::format("'{}' then, '{}' now", before, after);
 }
 
-Bytes file_bytes(const fs::path& file) {
+base::Bytes file_bytes(const fs::path& file) {
   std::ifstream stream(file, std::ios::binary);
-  if (!stream) throw file_error("cannot read", file, errno);
+  if (!stream) throw base::file_error("read", file, errno);
   const std::vector<char> read{std::istreambuf_iterator<char>(stream), {}};
   const auto bytes = std::as_bytes(std::span(read));
   return {bytes.begin(), bytes.end()};
 }
 
 }  // namespace
+
+}  // namespace entrain
+
+namespace entrain::session {
 
 SystemIdentity identity_of(const SystemDescription& description, const Extensions& extensions, const Learned* learned) {
   const SystemDescription whole = resolved(description, extensions);
@@ -121,12 +133,12 @@ SystemIdentity identity_of(const SystemDescription& description, const Extension
     for (const auto& path : {subsystem.fmu, subsystem.csv}) {
       if (path.empty()) continue;
       identity.files.emplace_back(fmt::format("{} of '{}'", fs::path(path).filename().string(), subsystem.name),
-                                  sha256_of_file(path));
+                                  base::sha256_of_file(path));
     }
   }
   if (learned != nullptr) {
     identity.files.emplace_back("the learned correction",
-                                hexadecimal(sha256(to_bytes(learned->inputs, learned->corrections))));
+                                base::hexadecimal(base::sha256(base::to_bytes(learned->inputs, learned->corrections))));
   }
   return identity;
 }
@@ -141,48 +153,52 @@ std::string difference(const SystemIdentity& then, const SystemIdentity& now) {
 }
 
 void write_checkpoint(const fs::path& file, const CheckpointContent& content) {
-  const Bytes body = to_bytes(content);
+  const base::Bytes body = base::to_bytes(content);
   FileHead head;
   head.size = body.size();
-  Bytes all = to_bytes(head);
+  base::Bytes all = base::to_bytes(head);
   all.insert(all.end(), body.begin(), body.end());
-  const auto checksum = sha256(all);
+  const auto checksum = base::sha256(all);
   all.insert(all.end(), checksum.begin(), checksum.end());
-  replace_file(file, {reinterpret_cast<const char*>(all.data()), all.size()});
+  base::replace_file(file, {reinterpret_cast<const char*>(all.data()), all.size()});
 }
 
 CheckpointContent read_checkpoint(const fs::path& file) {
-  const Bytes all = file_bytes(file);
-  if (all.size() < kHeadBytes) refuse(file, "is cut short");
+  const base::Bytes all = file_bytes(file);
+  if (all.size() < kHeadBytes) refuse({FactCode::CheckpointCut, {file.string()}, {{"bytes", all.size()}}});
   FileHead head;
-  from_bytes(std::span(all).first(kHeadBytes), head);
-  if (head.letters != kLetters) refuse(file, "is no checkpoint of Entrain");
+  base::from_bytes(std::span(all).first(kHeadBytes), head);
+  if (head.letters != kLetters) refuse({FactCode::NoCheckpoint, {file.string()}});
   if (head.format != kFormatVersion) {
-    refuse(file, fmt::format("is written in format {}; this version reads format {}", head.format, kFormatVersion),
+    refuse({FactCode::CheckpointFormat, {file.string()}, {{"format", head.format}, {"known", kFormatVersion}}},
            "Go on with the version that wrote it");
   }
-  constexpr std::size_t kAround = kHeadBytes + sizeof(Sha256::Digest);
+  constexpr std::size_t kAround = kHeadBytes + sizeof(base::Sha256::Digest);
   if (all.size() < kAround || all.size() - kAround < head.size) {
-    refuse(file, fmt::format("is cut short: {} bytes", all.size()), "Go on from an earlier one");
+    refuse({FactCode::CheckpointCut, {file.string()}, {{"bytes", all.size()}}}, "Go on from an earlier one");
   }
-  const auto before_sum = std::span(all).first(all.size() - sizeof(Sha256::Digest));
-  const auto sum = sha256(before_sum);
+  const auto before_sum = std::span(all).first(all.size() - sizeof(base::Sha256::Digest));
+  const auto sum = base::sha256(before_sum);
   if (!std::equal(sum.begin(), sum.end(), all.end() - std::ssize(sum)) || all.size() - kAround != head.size) {
-    refuse(file, "is damaged: its checksum does not fit", "Go on from an earlier one");
+    refuse({FactCode::CheckpointDamaged, {file.string()}}, "Go on from an earlier one");
   }
   CheckpointContent content;
-  ByteReader read(before_sum.subspan(kHeadBytes));
+  base::ByteReader read(before_sum.subspan(kHeadBytes));
   read(content.info);
   if (content.info.version != version()) {
-    refuse(file, fmt::format("was written by Entrain {}; this is {}", content.info.version, version()),
+    refuse({FactCode::CheckpointVersion, {file.string()}, {{"version", content.info.version}, {"known", version()}}},
            "Go on with the version that wrote it");
   }
   read(content.identity, content.changes, content.run);
   return content;
 }
 
+}  // namespace entrain::session
+
+namespace entrain {
+
 CheckpointInfo read_checkpoint_info(const fs::path& file) {
-  return read_checkpoint(file).info;
+  return session::read_checkpoint(file).info;
 }
 
 }  // namespace entrain

@@ -9,7 +9,7 @@
 #include "entrain/extensions.hpp"
 #include "entrain/simulation.hpp"
 
-namespace entrain {
+namespace entrain::session {
 
 /// Which system a checkpoint belongs to: a run of another one is refused.
 struct SystemIdentity {
@@ -33,12 +33,12 @@ std::string difference(const SystemIdentity& then, const SystemIdentity& now);
 struct CheckpointContent {
   CheckpointInfo info;
   SystemIdentity identity;
-  Bytes changes;
-  Bytes run;
+  base::Bytes changes;
+  base::Bytes run;
 };
 
 /// Both throw Error{FileFailed}; reading for whatever is no whole checkpoint of this version.
 void write_checkpoint(const std::filesystem::path& file, const CheckpointContent& content);
 CheckpointContent read_checkpoint(const std::filesystem::path& file);
 
-}  // namespace entrain
+}  // namespace entrain::session

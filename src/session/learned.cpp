@@ -1,7 +1,5 @@
 #include "session/learned.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <sstream>
 #include <utility>
@@ -17,8 +15,8 @@
 namespace entrain {
 namespace {
 
-[[noreturn]] void refuse(const std::string& message) {
-  throw Error(ErrorCode::InvalidSystem, message,
+[[noreturn]] void refuse_correction(Fact fact) {
+  throw Error(ErrorCode::InvalidSystem, std::move(fact),
               {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Learn again with 'entrain learn'"});
 }
 
@@ -28,8 +26,7 @@ InputId connected_input(const Graph& graph, const std::string& name) {
     known.push_back(graph.name(connection.input));
     if (known.back() == name) return connection.input;
   }
-  refuse(fmt::format("the learned correction is for the input '{}', which no connection feeds; {}", name,
-                     suggestion(name, known)));
+  refuse_correction({FactCode::LearnedInput, {name}, {{"suggestion", suggestion(name, known)}}});
 }
 
 /// The first line of `one` that `other` has not.
@@ -41,26 +38,41 @@ std::string first_missing(const std::vector<std::string>& one, const std::vector
 }
 
 void require_same_system(const Learned& learned, const SystemDescription& description) {
-  const auto here = description_lines(description);
+  const auto here = session::description_lines(description);
   if (learned.description.empty() || here == learned.description) return;
-  refuse(fmt::format("the correction was learned for '{}' as it was then: {}; this run has: {}", learned.system,
-                     first_missing(learned.description, here), first_missing(here, learned.description)));
+  refuse_correction(
+      {FactCode::LearnedOtherSystem,
+       {learned.system},
+       {{"then", first_missing(learned.description, here)}, {"now", first_missing(here, learned.description)}}});
 }
 
 }  // namespace
 
+}  // namespace entrain
+
+namespace entrain::session {
+
 const std::map<std::string, OptionValue>& options_of_learning() {
-  static const std::map<std::string, OptionValue> options{{"adaptive", false},
-                                                          {"degree", std::int64_t{0}},
-                                                          {"energy_gain", 0.0},
-                                                          {"loops", std::string(to_word(LoopTreatment::Delay))},
-                                                          {"step_control", std::string(to_word(StepSizeBy::Fixed))}};
+  static const std::map<std::string, OptionValue> options{
+      {"adaptive", false},
+      {"degree", std::int64_t{0}},
+      {"energy_gain", 0.0},
+      {"loops", std::string(to_word(method::LoopTreatment::Delay))},
+      {"step_control", std::string(to_word(method::StepSizeBy::Fixed))}};
   return options;
 }
 
+}  // namespace entrain::session
+
+namespace entrain {
+
 const std::string& learnable_method() {
-  return built_in_methods().learnable().name;
+  return method::built_in_methods().learnable().name;
 }
+
+}  // namespace entrain
+
+namespace entrain::session {
 
 std::vector<std::string> description_lines(const SystemDescription& description) {
   SystemDescription system;
@@ -90,34 +102,43 @@ std::vector<std::string> description_lines(const SystemDescription& description)
   return lines;
 }
 
-CorrectionSchedule scheduled(const Learned& learned, const SystemDescription& description, const Graph& graph,
-                             const RunSettings& settings) {
-  if (!same_time(learned.step, settings.step) || !(learned.start == settings.start)) {
-    refuse(
-        fmt::format("the correction was learned from t = {} s in steps of {} s, but this run goes from {} s in steps "
-                    "of {} s",
-                    learned.start, learned.step, settings.start, settings.step));
+running::CorrectionSchedule scheduled(const Learned& learned, const SystemDescription& description, const Graph& graph,
+                                      const RunSettings& settings) {
+  if (!base::same_time(learned.step, settings.step) || !(learned.start == settings.start)) {
+    refuse_correction({FactCode::LearnedOtherGrid,
+                       {},
+                       {{"start", learned.start, "s"},
+                        {"step", learned.step, "s"},
+                        {"run_start", settings.start, "s"},
+                        {"run_step", settings.step, "s"}}});
   }
   if (learned.corrections.size() != learned.steps * learned.inputs.size()) {
-    refuse(fmt::format("the learned correction has {} numbers instead of {} for each of its {} inputs",
-                       learned.corrections.size(), learned.steps, learned.inputs.size()));
+    refuse_correction(
+        {FactCode::LearnedNumbers,
+         {},
+         {{"count", learned.corrections.size()}, {"steps", learned.steps}, {"inputs", learned.inputs.size()}}});
   }
   std::vector<InputId> inputs;
   for (const auto& name : learned.inputs) inputs.push_back(connected_input(graph, name));
   require_same_system(learned, description);
-  const auto steps = Grid(settings.start, settings.stop, settings.step).steps();
+  const auto steps = base::Grid(settings.start, settings.stop, settings.step).steps();
   if (steps > learned.steps) {
-    refuse(fmt::format("the correction was learned for {} macro steps; this run has {}", learned.steps, steps));
+    refuse_correction({FactCode::LearnedTooShort, {}, {{"steps", learned.steps}, {"run_steps", steps}}});
   }
   return {graph, std::move(inputs), learned.corrections};
 }
 
+}  // namespace entrain::session
+
+namespace entrain {
+
 SystemDescription with_learned(SystemDescription description, const Learned& learned) {
-  for (const auto& [name, value] : options_of_learning()) {
+  for (const auto& [name, value] : session::options_of_learning()) {
     const auto found = learned.options.find(name);
     if (found != learned.options.end() && found->second != value) {
-      refuse(fmt::format("the learned correction says {} = {}, with which nothing can be learned or corrected", name,
-                         toml_text(found->second)));
+      refuse_correction({FactCode::LearnedWithOtherOption,
+                         {name},
+                         {{"value", description::toml_text(found->second)}, {"asked", description::toml_text(value)}}});
     }
   }
   description.method.value = learnable_method();
@@ -136,10 +157,10 @@ std::vector<Problem> contradictions(const Learned& learned, const AskedBesides& 
   if (asked.method && *asked.method != learnable) {
     add(Fact{FactCode::LearnedWithOtherMethod, {learnable, *asked.method}}, "--method");
   }
-  if (asked.step && !same_time(*asked.step, learned.step)) {
+  if (asked.step && !base::same_time(*asked.step, learned.step)) {
     add(Fact{FactCode::LearnedWithOtherStep, {}, {{"step", learned.step, "s"}, {"asked", *asked.step, "s"}}}, "--step");
   }
-  const auto method = built_in_methods().make(learnable);
+  const auto method = method::built_in_methods().make(learnable);
   read_options(*method, asked.options, learnable, problems);
   const auto in_force = options_in_force(*method);
   for (const auto& [name, written] : asked.options) {
@@ -148,7 +169,7 @@ std::vector<Problem> contradictions(const Learned& learned, const AskedBesides& 
     if (here == in_force.end() || there == learned.options.end() || here->second == there->second) continue;
     add(Fact{FactCode::LearnedWithOtherOption,
              {name},
-             {{"value", toml_text(there->second)}, {"asked", toml_text(here->second)}}},
+             {{"value", description::toml_text(there->second)}, {"asked", description::toml_text(here->second)}}},
         "--option");
   }
   return problems;

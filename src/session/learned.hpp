@@ -7,17 +7,17 @@
 #include "entrain/method.hpp"
 #include "run/correction_schedule.hpp"
 
-namespace entrain {
+namespace entrain::session {
 
 /// The options of the learnable method that repeated runs, and runs corrected by what they learned, have in common:
 /// held inputs and macro steps of one size, so that one number per macro step and input is all there is to learn.
 const std::map<std::string, OptionValue>& options_of_learning();
 
-/// What Learned::description says of a system: a line per value, with the table it stands in.
+/// What Learned::description contains of a system: a line per value, with the table it stands in.
 std::vector<std::string> description_lines(const SystemDescription& description);
 
 /// The corrections of a run of this system. Throws Error{InvalidSystem} when they were learned for another one.
-CorrectionSchedule scheduled(const Learned& learned, const SystemDescription& description, const Graph& graph,
-                             const RunSettings& settings);
+running::CorrectionSchedule scheduled(const Learned& learned, const SystemDescription& description, const Graph& graph,
+                                      const RunSettings& settings);
 
-}  // namespace entrain
+}  // namespace entrain::session

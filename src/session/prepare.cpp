@@ -33,11 +33,11 @@ struct ConfiguredMethods {
   std::map<std::string, std::unique_ptr<Method>> others;  ///< by name
 };
 
-ConfiguredMethods configured_methods(const SystemDescription& description, const MethodRegistry& methods,
+ConfiguredMethods configured_methods(const SystemDescription& description, const method::MethodRegistry& methods,
                                      std::vector<Problem>& problems) {
   ConfiguredMethods result;
   auto known = methods.names();
-  known.emplace_back(kAuto);
+  known.emplace_back(method::kAuto);
   const auto problem = [&](const SourcePosition& where, const std::string& name) {
     problems.push_back(problem_of(Fact{FactCode::UnknownMethod, {name}}, suggestion(name, known), where));
   };
@@ -63,7 +63,7 @@ ConfiguredMethods configured_methods(const SystemDescription& description, const
   return result;
 }
 
-/// Macro steps of a run whose file does not say: enough for a first look at most systems.
+/// Macro steps of a run whose file has no step: enough for a first look at most systems.
 constexpr double kDefaultSteps = 1000.0;
 
 /// What is really run can be run again from another folder.
@@ -93,7 +93,7 @@ SystemDescription with_defaults(SystemDescription description, Method* method) {
 /// Parsing has checked the values of the file; this finds what the command line or a program changed since.
 void check_values_again(const SystemDescription& description, std::vector<Problem>& problems) {
   std::vector<Problem> found;
-  check_values(description, found);
+  description::check_values(description, found);
   for (auto& problem : found) {
     const bool known = std::any_of(problems.begin(), problems.end(), [&](const Problem& other) {
       return other.message == problem.message && other.where.line == problem.where.line;
@@ -115,13 +115,13 @@ void warn_of_losses(const Written<std::string>& format, const std::vector<Signal
                                 "record as \"hdf5\" or \"csv\"", format.where));
 }
 
-void check_recorded_names(const RecordDescription& record, const Assembly& assembly, std::vector<Signal> own_signals,
-                          std::vector<Problem>& problems) {
+void check_recorded_names(const RecordDescription& record, const assembly::Assembly& assembly,
+                          std::vector<Signal> own_signals, std::vector<Problem>& problems) {
   std::vector<Subsystem*> subsystems;
   for (const auto& subsystem : assembly.subsystems) subsystems.push_back(subsystem.get());
-  const auto signals = recordable(subsystems, std::move(own_signals)).signals;
+  const auto signals = running::recordable(subsystems, std::move(own_signals)).signals;
   try {
-    const auto chosen = select_signals(signals, record.variables);
+    const auto chosen = recording::select_signals(signals, record.variables);
     const bool wanted = !record.variables || !record.variables->empty();
     if (chosen.empty() && wanted) problems.push_back(problem_of(Fact{FactCode::NothingToRecord, {}}, "", {}));
     if (record.format && record.format->value == kMatFormat) warn_of_losses(*record.format, signals, chosen, problems);
@@ -144,21 +144,21 @@ void check_options(const SystemDescription& description, const ConfiguredMethods
 }
 
 /// What the method in use cannot do without them.
-void check_bonds(const SystemDescription& description, const Method& method, const FoundBonds& found,
+void check_bonds(const SystemDescription& description, const Method& method, const coupling::FoundBonds& found,
                  std::vector<Problem>& problems) {
   const auto needs = method.requirements();
-  const bool written = description.bonds && !description.bonds->empty();  // what is wrong with them has been told
+  const bool written = description.bonds && !description.bonds->empty();  // what is wrong with them has been reported
   if (needs.power_bonds.empty() || !found.bonds.empty() || written) return;
   problems.push_back(problem_of(Fact{FactCode::NeedsPowerBonds, {needs.power_bonds}}, "write them in [bonds]",
                                 description.method.where));
   for (const auto& note : found.notes) problems.back().remedy += "; " + render(note);
 }
 
-void check_requirements(const SystemDescription& description, const Prepared& prepared, const Assembly& assembly,
-                        const Graph& graph, std::vector<Problem>& problems) {
+void check_requirements(const SystemDescription& description, const session::Prepared& prepared,
+                        const assembly::Assembly& assembly, const Graph& graph, std::vector<Problem>& problems) {
   std::vector<const Capabilities*> capabilities;
   for (const auto& subsystem : assembly.subsystems) capabilities.push_back(&subsystem->capabilities());
-  for (auto& unmet : unmet_requirements(*prepared.method, graph, capabilities, prepared.settings)) {
+  for (auto& unmet : method::unmet_requirements(*prepared.method, graph, capabilities, prepared.settings)) {
     const auto& subsystem = description.subsystems[unmet.subsystem];
     const auto& where = subsystem.step ? subsystem.step->where : subsystem.where;
     problems.push_back(problem_of(std::move(unmet.fact), std::move(unmet.remedy), where));
@@ -169,19 +169,20 @@ void check_requirements(const SystemDescription& description, const Prepared& pr
 }
 
 /// How each subsystem is tried out, as written or by nature; what is written must be possible.
-std::vector<TrialKind> trial_kinds(const SystemDescription& description, const Assembly& assembly,
-                                   std::vector<Problem>& problems) {
-  std::vector<TrialKind> kinds;
+std::vector<coupling::TrialKind> trial_kinds(const SystemDescription& description, const assembly::Assembly& assembly,
+                                             std::vector<Problem>& problems) {
+  std::vector<coupling::TrialKind> kinds;
   for (std::size_t s = 0; s < assembly.subsystems.size(); ++s) {
     const Capabilities& can = assembly.subsystems[s]->capabilities();
     const auto& written = description.subsystems[s].trials;
     const TrialChoice choice = written ? written->value : TrialChoice::Auto;
-    TrialKind kind = natural_trial_kind(can);
-    if (choice == TrialChoice::Rollback) kind = can.rollback ? TrialKind::Rollback : TrialKind::None;
+    coupling::TrialKind kind = coupling::natural_trial_kind(can);
+    if (choice == TrialChoice::Rollback)
+      kind = can.rollback ? coupling::TrialKind::Rollback : coupling::TrialKind::None;
     if (choice == TrialChoice::Costarica) {
-      kind = can.states && can.linearization ? TrialKind::Costarica : TrialKind::None;
+      kind = can.states && can.linearization ? coupling::TrialKind::Costarica : coupling::TrialKind::None;
     }
-    if (choice != TrialChoice::Auto && kind == TrialKind::None) {
+    if (choice != TrialChoice::Auto && kind == coupling::TrialKind::None) {
       problems.push_back(
           problem_of(Fact{FactCode::TrialsNotPossible,
                           {description.subsystems[s].name},
@@ -194,11 +195,11 @@ std::vector<TrialKind> trial_kinds(const SystemDescription& description, const A
   return kinds;
 }
 
-FoundBonds bonds_of(const SystemDescription& description, const Assembly& assembly, const Graph& graph,
-                    std::vector<Problem>& problems) {
+coupling::FoundBonds bonds_of(const SystemDescription& description, const assembly::Assembly& assembly,
+                              const Graph& graph, std::vector<Problem>& problems) {
   std::vector<const VariableTable*> variables;
   for (const auto& subsystem : assembly.subsystems) variables.push_back(&subsystem->variables());
-  return power_bonds(description.bonds, graph, variables, problems);
+  return coupling::power_bonds(description.bonds, graph, variables, problems);
 }
 
 /// Of a description that no reader has checked.
@@ -220,7 +221,7 @@ RunSummary summary_before_run(const SystemDescription& description, const Couple
   for (std::size_t s = 0; s < system.size(); ++s) {
     SubsystemSummary entry;
     entry.name = description.subsystems[s].name;
-    entry.source = source_of(description.subsystems[s], method.requirements().equations);
+    entry.source = assembly::source_of(description.subsystems[s], method.requirements().equations);
     entry.capabilities = system.capabilities(SubsystemId{s});
     summary.subsystems.push_back(std::move(entry));
   }
@@ -242,7 +243,7 @@ bool has_errors(const std::vector<Problem>& problems) {
 }
 
 SystemDescription resolved(const SystemDescription& description, const Extensions& extensions) {
-  const auto method = MethodRegistry(extensions).make(description.method.value);
+  const auto method = method::MethodRegistry(extensions).make(description.method.value);
   const auto options = description.method_options.find(description.method.value);
   if (method && options != description.method_options.end()) {
     std::vector<Problem> left_to_prepare;
@@ -251,9 +252,13 @@ SystemDescription resolved(const SystemDescription& description, const Extension
   return with_defaults(description, method.get());
 }
 
+}  // namespace entrain
+
+namespace entrain::session {
+
 Prepared prepare(const SystemDescription& written, int threads, const Extensions& extensions,
                  std::vector<Problem>& problems, const Logging& log) {
-  const OpenArchives kept;
+  const base::OpenArchives kept;
   Prepared prepared;
   problems.insert(problems.end(), written.notes.begin(), written.notes.end());
   check_values_again(written, problems);
@@ -262,13 +267,14 @@ Prepared prepare(const SystemDescription& written, int threads, const Extensions
                                   "give one: [run] stop = ..., or --stop on the command line",
                                   {written.file.string(), 0, 0}));
   }
-  auto methods = configured_methods(written, MethodRegistry(extensions), problems);
+  auto methods = configured_methods(written, method::MethodRegistry(extensions), problems);
   const SystemDescription description = with_defaults(written, methods.in_use.get());
   prepared.settings = {description.start.value, description.stop ? description.stop->value : description.start.value,
                        description.step ? description.step->value : 0.0};
   const Method* method = methods.in_use.get();
   const bool needs_equations = method != nullptr && method->requirements().equations;
-  auto assembly = assemble(description, subsystem_maker(description, needs_equations, extensions, log), problems);
+  auto assembly = assembly::assemble(
+      description, assembly::subsystem_maker(description, needs_equations, extensions, log), problems);
   if (assembly.subsystems.size() != description.subsystems.size()) {
     if (!has_errors(problems)) report_missing_sources(description, problems);
     prepared.method = std::move(methods.in_use);
@@ -279,7 +285,7 @@ Prepared prepare(const SystemDescription& written, int threads, const Extensions
   auto found_bonds = bonds_of(description, assembly, graph, problems);
   auto& bonds = found_bonds.bonds;
   auto own_signals = method != nullptr ? method->own_signals(graph) : std::vector<Signal>();
-  for (auto& signal : bond_signals(bonds, graph)) own_signals.push_back(std::move(signal));
+  for (auto& signal : running::bond_signals(bonds, graph)) own_signals.push_back(std::move(signal));
   check_recorded_names(description.record, assembly, std::move(own_signals), problems);
   check_options(description, methods, graph, problems);
   prepared.method = std::move(methods.in_use);
@@ -289,20 +295,20 @@ Prepared prepare(const SystemDescription& written, int threads, const Extensions
   if (prepared.method && times_known) check_requirements(description, prepared, assembly, graph, problems);
   if (has_errors(problems) || !prepared.method) return prepared;
   const bool has_discrete = assembly.has_discrete();
-  prepared.system = std::make_unique<CoupledSystem>(
-      std::make_unique<Engine>(Engine::Setup{.subsystems = std::move(assembly.subsystems),
-                                             .graph = std::move(graph),
-                                             .start_inputs = std::move(assembly.start_inputs),
-                                             .threads = threads,
-                                             .trial_kinds = std::move(kinds),
-                                             .bonds = std::move(bonds),
-                                             .has_discrete = has_discrete,
-                                             .discrete_connections = std::move(assembly.discrete_connections),
-                                             .discrete_starts = std::move(assembly.discrete_starts),
-                                             .scheduled_inputs = std::move(assembly.scheduled_inputs)}));
+  prepared.system = std::make_unique<CoupledSystem>(std::make_unique<coupling::Engine>(
+      coupling::Engine::Setup{.subsystems = std::move(assembly.subsystems),
+                              .graph = std::move(graph),
+                              .start_inputs = std::move(assembly.start_inputs),
+                              .threads = threads,
+                              .trial_kinds = std::move(kinds),
+                              .bonds = std::move(bonds),
+                              .has_discrete = has_discrete,
+                              .discrete_connections = std::move(assembly.discrete_connections),
+                              .discrete_starts = std::move(assembly.discrete_starts),
+                              .scheduled_inputs = std::move(assembly.scheduled_inputs)}));
   prepared.summary = summary_before_run(description, *prepared.system, *prepared.method);
   prepared.summary.notes = std::move(found_bonds.notes);
   return prepared;
 }
 
-}  // namespace entrain
+}  // namespace entrain::session

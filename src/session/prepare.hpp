@@ -8,7 +8,7 @@
 #include "entrain/simulation.hpp"
 #include "entrain/system.hpp"
 
-namespace entrain {
+namespace entrain::session {
 
 /// A system ready to run, or as far as it could be made ready.
 struct Prepared {
@@ -24,4 +24,4 @@ struct Prepared {
 Prepared prepare(const SystemDescription& description, int threads, const Extensions& extensions,
                  std::vector<Problem>& problems, const Logging& log = {});
 
-}  // namespace entrain
+}  // namespace entrain::session

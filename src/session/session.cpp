@@ -1,7 +1,6 @@
 #include "session/session.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "base/bytes.hpp"
 #include "base/suggest.hpp"
@@ -14,7 +13,7 @@
 #include "entrain/system.hpp"
 #include "session/learned.hpp"
 
-namespace entrain {
+namespace entrain::session {
 
 namespace {
 
@@ -26,9 +25,17 @@ Fact correction_note(const CorrectionSummary& correction) {
 
 }  // namespace
 
+}  // namespace entrain::session
+
+namespace entrain {
+
 std::string_view version() noexcept {
   return ENTRAIN_VERSION;
 }
+
+}  // namespace entrain
+
+namespace entrain::session {
 
 Session::Session(SystemDescription description, RunOptions options, const Extensions& extensions,
                  std::optional<Fact> choice)
@@ -66,8 +73,8 @@ void Session::make() {
 }
 
 void Session::make_runner() {
-  runner_ = std::make_unique<Runner>(*prepared_.system, *prepared_.method, prepared_.settings, prepared_.summary,
-                                     options_.interrupt, options_.threads);
+  runner_ = std::make_unique<running::Runner>(*prepared_.system, *prepared_.method, prepared_.settings,
+                                              prepared_.summary, options_.interrupt, options_.threads);
   runner_->stop_on(options_.stop);
   if (corrections_) runner_->correct(&*corrections_);
   for (auto* observer : observers_) runner_->observe(*observer);
@@ -86,18 +93,17 @@ std::optional<Value> Session::start_of(SubsystemId s, std::size_t parameter) con
   const auto& variable = prepared_.system->variables(s).parameters[parameter];
   const auto& subsystem = description_.subsystems[s];
   for (const auto& [name, written] : subsystem.start) {
-    if (is_called(variable, name)) return converted(written.value, variable);
+    if (is_called(variable, name)) return base::converted(written.value, variable);
   }
   for (const auto& [name, given] : subsystem.optional_start) {
-    if (is_called(variable, name)) return converted(given.value, variable);
+    if (is_called(variable, name)) return base::converted(given.value, variable);
   }
   return variable.start;
 }
 
 void Session::require_outside(const char* what) const {
   if (runner_->is_inside()) {
-    throw Error(ErrorCode::InvalidSystem,
-                fmt::format("{} is not possible from an observer, while the run goes on", what));
+    throw Error(ErrorCode::InvalidSystem, {FactCode::NotFromObserver, {}, {{"what", what}}});
   }
 }
 
@@ -118,13 +124,13 @@ const RunSummary& Session::run_until(Time t) {
 void Session::set(std::string_view variable, const Value& value) {
   const auto termination = summary().termination;
   if (termination != Termination::NotStarted && termination != Termination::Running) {
-    throw Error(ErrorCode::InvalidSystem, fmt::format("'{}' cannot be set: the run has ended", variable),
+    throw Error(ErrorCode::InvalidSystem, {FactCode::SetAfterEnd, {std::string(variable)}},
                 {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Call reset first"});
   }
   const bool running = termination == Termination::Running;
   if (running && !runner_->is_initialized()) {
     throw Error(
-        ErrorCode::InvalidSystem, fmt::format("'{}' cannot be set while the run begins", variable),
+        ErrorCode::InvalidSystem, {FactCode::SetWhileBeginning, {std::string(variable)}},
         {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Set it before the run, or at its first sample"});
   }
   changes_->set(variable, value, running);
@@ -144,16 +150,16 @@ void Session::reset() {
   for (std::size_t s = 0; s < prepared_.system->size(); ++s) {
     if (!prepared_.system->capabilities(SubsystemId{s}).once_per_process) continue;
     throw Error(
-        ErrorCode::MissingCapability, "it cannot be run again: it can be made once per process only",
+        ErrorCode::MissingCapability, {FactCode::NotRunAgain},
         {.subsystem = prepared_.system->graph().name(SubsystemId{s}), .variable = {}, .time = {}, .remedy = {}});
   }
-  const Changes::InForce at_start = changes_->at_start();
+  const running::Changes::InForce at_start = changes_->at_start();
   make();
   changes_->resume_start(at_start);
 }
 
 const RunSummary& Session::abandon(const Error& fault) {
-  runner_->abandon(fault.what());
+  runner_->abandon(fault);
   return summary();
 }
 
@@ -171,14 +177,15 @@ double Session::value(std::string_view signal) const {
     if (is_called(all[i], signal)) return runner_->value(i);
     names.push_back(all[i].name);
   }
-  throw Error(ErrorCode::InvalidSystem, fmt::format("unknown signal '{}'; {}", signal, suggestion(signal, names)));
+  throw Error(ErrorCode::InvalidSystem, {FactCode::SignalUnknown, {std::string(signal)}},
+              {.subsystem = {}, .variable = {}, .time = {}, .remedy = suggestion(signal, names)});
 }
 
 std::unique_ptr<const Session::Checkpoint> Session::checkpoint() {
   auto& system = *prepared_.system;
   for (std::size_t s = 0; s < system.size(); ++s) {
     if (system.facets(SubsystemId{s}).rollback != nullptr) continue;
-    throw Error(ErrorCode::MissingCapability, "a checkpoint needs rollback in every subsystem; this one has none",
+    throw Error(ErrorCode::MissingCapability, {FactCode::NeedsRollback},
                 {.subsystem = system.graph().name(SubsystemId{s}), .variable = {}, .time = {}, .remedy = {}});
   }
   return std::make_unique<const Checkpoint>(system, runner_->position(), changes_->in_force(), checkpoints_hold_);
@@ -187,7 +194,7 @@ std::unique_ptr<const Session::Checkpoint> Session::checkpoint() {
 void Session::restore(const Checkpoint& checkpoint) {
   require_outside("going back to a checkpoint");
   if (!checkpoint.is_held()) {
-    throw Error(ErrorCode::InvalidSystem, "the checkpoint is of a run before the reset, or of another simulation");
+    throw Error(ErrorCode::InvalidSystem, {FactCode::CheckpointReleased});
   }
   // First the values, then the state: what a subsystem saved is more exact than what follows from its parameters.
   changes_->restore(checkpoint.changes());
@@ -206,41 +213,39 @@ void Session::require_serialization() const {
         rollback == nullptr ? "which cannot save its state" : "which can save its state, but not to a file"));
   }
   if (cannot.empty()) return;
-  throw Error(ErrorCode::MissingCapability,
-              fmt::format("a checkpoint file needs the state of every subsystem, and {} cannot give it: {}",
-                          cannot.size() == 1 ? "this one" : "these", fmt::join(cannot, ", ")));
+  throw Error(ErrorCode::MissingCapability, {FactCode::NeedsSerialization, cannot, {{"several", cannot.size()}}});
 }
 
 void Session::save(const std::filesystem::path& file, const std::string& directory) {
   const auto termination = summary().termination;
   if (termination == Termination::NotStarted || termination == Termination::Failed) {
-    throw Error(ErrorCode::InvalidSystem, fmt::format("no checkpoint can be written: the run has {}",
-                                                      termination == Termination::Failed ? "failed" : "not begun"));
+    throw Error(
+        ErrorCode::InvalidSystem,
+        {FactCode::CheckpointWithoutRun, {}, {{"state", termination == Termination::Failed ? "failed" : "not begun"}}});
   }
   require_serialization();
   CheckpointContent content;
   content.info = {std::string(version()), description_.name, system_text(resolved(description_, extensions_)),
                   directory, summary().reached};
   content.identity = known_identity();
-  content.changes = to_bytes(changes_->at_start(), changes_->in_force());
+  content.changes = base::to_bytes(changes_->at_start(), changes_->in_force());
   content.run = runner_->save();
   write_checkpoint(file, content);
 }
 
 CheckpointContent Session::fitting_checkpoint(const std::filesystem::path& file) {
   if (runner_->summary().termination != Termination::NotStarted) {
-    throw Error(ErrorCode::InvalidSystem, "a run that has begun cannot go on from a checkpoint file",
+    throw Error(ErrorCode::InvalidSystem, {FactCode::ResumeAfterStart},
                 {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Call reset first"});
   }
   if (!changes_->at_start().empty()) {
-    throw Error(ErrorCode::InvalidSystem, "values were set before the run; a checkpoint file brings its own",
+    throw Error(ErrorCode::InvalidSystem, {FactCode::ResumeAfterSet},
                 {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Set them after it is resumed"});
   }
   auto content = read_checkpoint(file);
   const auto what = difference(content.identity, known_identity());
   if (what.empty()) return content;
-  throw Error(ErrorCode::InvalidSystem,
-              fmt::format("the checkpoint '{}' is of another system: {}", file.string(), what));
+  throw Error(ErrorCode::InvalidSystem, {FactCode::CheckpointOtherSystem, {file.string()}, {{"difference", what}}});
 }
 
 void Session::check_resume(const std::filesystem::path& file) {
@@ -251,11 +256,11 @@ void Session::check_resume(const std::filesystem::path& file) {
 void Session::resume(const std::filesystem::path& file) {
   const CheckpointContent content = fitting_checkpoint(file);
   require_serialization();
-  Changes::InForce at_start;
-  Changes::InForce in_force;
-  from_bytes(content.changes, at_start, in_force);
+  running::Changes::InForce at_start;
+  running::Changes::InForce in_force;
+  base::from_bytes(content.changes, at_start, in_force);
   changes_->resume_start(at_start);
   runner_->resume(content.run, {content.info.directory, content.info.time}, [&] { changes_->resume(in_force); });
 }
 
-}  // namespace entrain
+}  // namespace entrain::session

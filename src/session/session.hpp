@@ -16,7 +16,7 @@
 #include "session/checkpoint_file.hpp"
 #include "session/prepare.hpp"
 
-namespace entrain {
+namespace entrain::session {
 
 /// What a Simulation is once its method is chosen: the prepared system, the values set in it, its corrections, its
 /// runner, its observers, its checkpoints. The functions of the same name are explained there.
@@ -65,19 +65,20 @@ class Session {
   std::optional<Learned> learned_;
   std::optional<Fact> choice_;
   Prepared prepared_;
-  std::optional<CorrectionSchedule> corrections_;
-  std::optional<Changes> changes_;
+  std::optional<running::CorrectionSchedule> corrections_;
+  std::optional<running::Changes> changes_;
   /// Checkpoints in memory belong to one run of one system.
   std::shared_ptr<const char> checkpoints_hold_ = std::make_shared<const char>();
   std::vector<Observer*> observers_;
-  std::unique_ptr<Runner> runner_;
+  std::unique_ptr<running::Runner> runner_;
   std::optional<SystemIdentity> identity_;  ///< once it was asked for
 };
 
 /// A place to go back to, in memory.
 class Session::Checkpoint {
  public:
-  Checkpoint(CoupledSystem& system, Runner::Position position, Changes::InForce changes, std::weak_ptr<const char> held)
+  Checkpoint(CoupledSystem& system, running::Runner::Position position, running::Changes::InForce changes,
+             std::weak_ptr<const char> held)
       : system_(system), position_(std::move(position)), changes_(std::move(changes)), held_(std::move(held)) {}
   ~Checkpoint() {
     if (is_held()) system_.release(position_.system);
@@ -86,14 +87,14 @@ class Session::Checkpoint {
   bool is_held() const { return !held_.expired(); }
   Checkpoint(const Checkpoint&) = delete;
   Checkpoint& operator=(const Checkpoint&) = delete;
-  const Runner::Position& position() const { return position_; }
-  const Changes::InForce& changes() const { return changes_; }
+  const running::Runner::Position& position() const { return position_; }
+  const running::Changes::InForce& changes() const { return changes_; }
 
  private:
   CoupledSystem& system_;
-  Runner::Position position_;
-  Changes::InForce changes_;
+  running::Runner::Position position_;
+  running::Changes::InForce changes_;
   std::weak_ptr<const char> held_;
 };
 
-}  // namespace entrain
+}  // namespace entrain::session

@@ -4,7 +4,7 @@
 
 #include "entrain/subsystem.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 
 /// A subsystem whose initialization has an end of its own, at which outputs may change: some FMUs compute theirs on
 /// leaving the initialization mode, or in the events that follow.
@@ -27,4 +27,4 @@ inline void note_used_before_of(Subsystem& inner) {
   if (auto* late = dynamic_cast<EndsInitialization*>(&inner)) late->note_used_before();
 }
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

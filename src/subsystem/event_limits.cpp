@@ -1,14 +1,14 @@
 #include "subsystem/event_limits.hpp"
 
-#include <fmt/format.h>
+#include "entrain/fact_codes.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 
 void require_few_events(int events, const ErrorContext& where) {
   if (events <= kMostEventsInAStep) return;
   ErrorContext remedied = where;
   remedied.remedy = "Let the model end its bouncing or switching";
-  throw Error(ErrorCode::SubsystemFailed, fmt::format("more than {} events in one step", kMostEventsInAStep), remedied);
+  throw Error(ErrorCode::SubsystemFailed, {FactCode::TooManyEvents, {}, {{"events", kMostEventsInAStep}}}, remedied);
 }
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

@@ -2,7 +2,7 @@
 
 #include "entrain/error.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 
 /// An event can cause another one at the same time; more rounds than this are taken for a fault.
 inline constexpr int kMostEventRounds = 100;
@@ -13,4 +13,4 @@ inline constexpr int kMostEventsInAStep = 10'000;
 /// Throws Error{SubsystemFailed} once there are too many.
 void require_few_events(int events, const ErrorContext& where);
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

@@ -11,7 +11,7 @@
 #include "subsystem/ends_initialization.hpp"
 #include "subsystem/foreign_calls.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 namespace {
 
 template <class Ability>
@@ -26,7 +26,7 @@ void assign(int& ability, std::int64_t value) {
 }
 
 Capabilities reduced(Capabilities result, const SubsystemDescription& description) {
-  for_each_subsystem_key([&]<class T, class Ability>(const SubsystemKey<T, Ability>& key) {
+  description::for_each_subsystem_key([&]<class T, class Ability>(const description::SubsystemKey<T, Ability>& key) {
     if constexpr (kIsAbility<Ability>) {
       if (const auto& written = description.*key.field) assign(result.*key.ability, written->value);
     }
@@ -77,12 +77,12 @@ class Restricted final : public Subsystem,
  private:
   void states(std::span<double> x) override { inner_->facets().states->states(x); }
   void derivatives(std::span<double>) override {
-    throw Error(ErrorCode::MissingCapability, "the state derivatives were taken away",
+    throw Error(ErrorCode::MissingCapability, {FactCode::DerivativesTakenAway},
                 {std::string(name()), "", std::nullopt, "Remove 'state_derivatives = false'"});
   }
   Time next_event(Time t) override {
     const auto& times = description_.events->value;
-    const auto next = std::find_if(times.begin(), times.end(), [t](Time event) { return !reached(t, event); });
+    const auto next = std::find_if(times.begin(), times.end(), [t](Time event) { return !base::reached(t, event); });
     return next == times.end() ? kNever : *next;
   }
 
@@ -115,7 +115,7 @@ Facets Restricted::facets() noexcept {
 
 bool restricts(const SubsystemDescription& description) {
   bool any = description.events.has_value();
-  for_each_subsystem_key([&]<class T, class Ability>(const SubsystemKey<T, Ability>& key) {
+  description::for_each_subsystem_key([&]<class T, class Ability>(const description::SubsystemKey<T, Ability>& key) {
     if constexpr (kIsAbility<Ability>) any = any || (description.*key.field).has_value();
   });
   return any;
@@ -170,4 +170,4 @@ std::unique_ptr<Subsystem> restricted(std::unique_ptr<Subsystem> inner, const Su
   return std::make_unique<Restricted>(std::move(inner), description);
 }
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

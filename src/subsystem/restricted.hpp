@@ -7,7 +7,7 @@
 #include "entrain/subsystem.hpp"
 #include "entrain/system_description.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 
 /// Whether the description takes capabilities away, sets steps or replaces events.
 bool restricts(const SubsystemDescription& description);
@@ -19,4 +19,4 @@ std::vector<Fact> additions(const Capabilities& capabilities, const SubsystemDes
 /// reference solution, not the coupling. Expects `additions` to be empty.
 std::unique_ptr<Subsystem> restricted(std::unique_ptr<Subsystem> inner, const SubsystemDescription& description);
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

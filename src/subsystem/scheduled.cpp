@@ -8,7 +8,7 @@
 #include "subsystem/ends_initialization.hpp"
 #include "subsystem/foreign_calls.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 namespace {
 
 class Scheduled final : public Subsystem,
@@ -45,7 +45,7 @@ class Scheduled final : public Subsystem,
   void restore(StateId id) override;
   void release(StateId id) override { inner_->facets().rollback->release(id); }
   bool can_serialize() const override { return inner_->facets().rollback->can_serialize(); }
-  Bytes serialize(StateId id) override;
+  base::Bytes serialize(StateId id) override;
   StateId deserialize(std::span<const std::byte> bytes) override;
   StateId keep(StateId id, std::size_t applied);
   Time next_event(Time t) override;
@@ -120,7 +120,7 @@ void Scheduled::set_start(VariableTable::Place place, const Value& value) {
 
 void Scheduled::initialize(Time start, Time stop) {
   for (const auto& [parameter, value] : start_values_) inner_->set_start({Causality::Parameter, parameter}, value);
-  for (applied_ = 0; applied_ < values_.size() && reached(start, values_[applied_].time); ++applied_) {
+  for (applied_ = 0; applied_ < values_.size() && base::reached(start, values_[applied_].time); ++applied_) {
     const auto& scheduled = values_[applied_];
     inner_->set_start({Causality::Parameter, scheduled.parameter}, scheduled.value);
   }
@@ -128,17 +128,18 @@ void Scheduled::initialize(Time start, Time stop) {
 }
 
 Time Scheduled::next_scheduled(Time t) const {
-  const auto next = std::partition_point(values_.begin(), values_.end(),
-                                         [t](const ScheduledValue& scheduled) { return reached(t, scheduled.time); });
+  const auto next = std::partition_point(values_.begin(), values_.end(), [t](const ScheduledValue& scheduled) {
+    return base::reached(t, scheduled.time);
+  });
   const auto other =
-      std::partition_point(announced_.begin(), announced_.end(), [t](Time time) { return reached(t, time); });
+      std::partition_point(announced_.begin(), announced_.end(), [t](Time time) { return base::reached(t, time); });
   return std::min(next == values_.end() ? kNever : next->time, other == announced_.end() ? kNever : *other);
 }
 
 /// False when there was nothing to do.
 bool Scheduled::apply_until(Time t) {
   const std::size_t before = applied_;
-  for (; applied_ < values_.size() && reached(t, values_[applied_].time); ++applied_) {
+  for (; applied_ < values_.size() && base::reached(t, values_[applied_].time); ++applied_) {
     inner_->facets().tuning->set_parameter(values_[applied_].parameter, values_[applied_].value);
   }
   return applied_ > before;
@@ -147,9 +148,9 @@ bool Scheduled::apply_until(Time t) {
 StepReport Scheduled::step(const Step& step, std::span<double> outputs) {
   const Time next = applied_ < values_.size() ? values_[applied_].time : kNever;
   const Time end = step.from + step.size;
-  if (!reached(end, next)) return inner_->step(step, outputs);  // the usual case
+  if (!base::reached(end, next)) return inner_->step(step, outputs);  // the usual case
 
-  const bool inside = next > step.from && !same_time(end, next) && next < end && !capabilities().imposed_step;
+  const bool inside = next > step.from && !base::same_time(end, next) && next < end && !capabilities().imposed_step;
   const Duration size = inside ? next - step.from : step.size;
   StepReport report = inner_->step({step.from, size, step.inputs}, outputs);
   if (report.outcome == StepOutcome::Rejected || report.stop_requested) return report;
@@ -158,7 +159,7 @@ StepReport Scheduled::step(const Step& step, std::span<double> outputs) {
   return report;
 }
 
-/// The outputs with the new values, where the subsystem can tell them without a step.
+/// The outputs with the new values, where the subsystem can return them without a step.
 void Scheduled::refresh(const Step& step, Duration size, std::span<double> outputs) {
   if (!capabilities().output_refresh) return;
   for (std::size_t i = 0; i < inputs_.size(); ++i) inputs_[i] = step.inputs.value(i, size);
@@ -176,14 +177,14 @@ StateId Scheduled::keep(StateId id, std::size_t applied) {
   return id;
 }
 
-Bytes Scheduled::serialize(StateId id) {
-  return to_bytes(saved_[static_cast<std::size_t>(id)], inner_->facets().rollback->serialize(id));
+base::Bytes Scheduled::serialize(StateId id) {
+  return base::to_bytes(saved_[static_cast<std::size_t>(id)], inner_->facets().rollback->serialize(id));
 }
 
 StateId Scheduled::deserialize(std::span<const std::byte> bytes) {
   std::size_t applied = 0;
-  Bytes inner;
-  from_bytes(bytes, applied, inner);
+  base::Bytes inner;
+  base::from_bytes(bytes, applied, inner);
   return keep(inner_->facets().rollback->deserialize(inner), applied);
 }
 
@@ -204,7 +205,7 @@ Time Scheduled::next_event(Time t) {
 }
 
 bool Scheduled::handle_event(const Point& at, std::span<double> x) {
-  if (applied_ < values_.size() && reached(at.t, values_[applied_].time)) {
+  if (applied_ < values_.size() && base::reached(at.t, values_[applied_].time)) {
     equations().move_to(at);  // where the integrator is, not where the last step ended
     apply_until(at.t);
   }
@@ -218,4 +219,4 @@ std::unique_ptr<Subsystem> scheduled(std::unique_ptr<Subsystem> inner, std::vect
   return std::make_unique<Scheduled>(std::move(inner), std::move(values), std::move(starts), std::move(announced));
 }
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

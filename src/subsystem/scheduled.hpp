@@ -6,7 +6,7 @@
 
 #include "entrain/subsystem.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 
 /// A value that a tunable parameter takes during the run.
 struct ScheduledValue {
@@ -22,4 +22,4 @@ struct ScheduledValue {
 std::unique_ptr<Subsystem> scheduled(std::unique_ptr<Subsystem> inner, std::vector<ScheduledValue> values,
                                      std::map<std::size_t, Value> starts, std::vector<Time> announced = {});
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

@@ -8,7 +8,7 @@
 #include "numerics/polynomial.hpp"
 #include "numerics/propagators.hpp"
 
-namespace entrain {
+namespace entrain::trials {
 namespace {
 
 constexpr std::array<double, kMaxInputDegree + 1> kFactorial{1.0, 1.0, 2.0, 6.0};
@@ -202,8 +202,8 @@ void Estimator::set_step(Duration h) {
 void Estimator::compute_gains(Duration h) {
   const auto& [A, B, C, D] = given_;
   constexpr int kCount = static_cast<int>(kPropagators);
-  const std::vector<Matrix> q =
-      exact_ ? propagators(A, C, h, kCount) : propagators_by_stehfest(A, C, h, kCount, stehfest_terms_);
+  const std::vector<Matrix> q = exact_ ? numerics::propagators(A, C, h, kCount)
+                                       : numerics::propagators_by_stehfest(A, C, h, kCount, stehfest_terms_);
   double* next = numbers_.data() + at_.gains[in_use_];
   for (const Matrix& propagator : q) next = std::copy(propagator.values.begin(), propagator.values.end(), next);
   double* const of_value = next;
@@ -250,7 +250,7 @@ Estimator::Parabola Estimator::through_newest(std::span<const double> values) co
   std::array<double, 3> nodes{};
   for (std::size_t age = 0; age < values.size(); ++age) nodes[age] = age_of(age);
   Parabola result{};
-  interpolate(std::span(nodes).first(values.size()), values, std::span(result).first(values.size()));
+  numerics::interpolate(std::span(nodes).first(values.size()), values, std::span(result).first(values.size()));
   return result;
 }
 
@@ -267,8 +267,8 @@ Estimator::Parabola Estimator::continuation_of_output(std::size_t output) const 
       std::array<double, 3> nodes{};
       Parabola polynomial{};
       for (std::size_t k = 0; k <= candidate; ++k) nodes[k] = age_of(k + 1);
-      interpolate(std::span(nodes).first(candidate + 1), std::span(rest).subspan(1, candidate + 1),
-                  std::span(polynomial).first(candidate + 1));
+      numerics::interpolate(std::span(nodes).first(candidate + 1), std::span(rest).subspan(1, candidate + 1),
+                            std::span(polynomial).first(candidate + 1));
       const double miss = std::abs(polynomial[0] - rest[0]);
       if (miss < best) {
         best = miss;
@@ -356,4 +356,4 @@ void Estimator::restore(const Memory& memory) {
   drop_gains();
 }
 
-}  // namespace entrain
+}  // namespace entrain::trials

@@ -8,12 +8,12 @@
 #include "entrain/subsystem.hpp"
 #include "trials/estimator_options.hpp"
 
-namespace entrain {
+namespace entrain::trials {
 
 /// What is known of a subsystem at a communication time; a view of numbers that the estimator keeps.
 struct EstimatorPoint {
   Time& t;
-  std::span<double> x, dx, u, y;  ///< dx is unused when the subsystem does not tell it
+  std::span<double> x, dx, u, y;  ///< dx is unused when the subsystem does not provide it
 };
 
 /// COSTARICA (docs/theory/costarica.md): the outputs and their slopes at the end of a step, from states and
@@ -153,7 +153,7 @@ class Estimator {
   void drop_gains();
   void update_free_terms();
 
-  std::vector<double> numbers_;  // kept points, base; then as `at_` says
+  std::vector<double> numbers_;  // kept points, base; then as in `at_`
   Layout at_;
   Counts sizes_;
   std::array<Gains, 2> gains_;  // of the two step sizes set last
@@ -175,4 +175,4 @@ class Estimator {
   Linearization given_;  // as the subsystem wrote it; `numbers_` holds a copy to compute with
 };
 
-}  // namespace entrain
+}  // namespace entrain::trials

@@ -4,7 +4,7 @@
 
 #include "entrain/fact_codes.hpp"
 
-namespace entrain {
+namespace entrain::trials {
 
 void EstimatorOptions::bind(OptionBinder& binder) {
   binder.choice("laplace", laplace,
@@ -36,4 +36,4 @@ void EstimatorOptions::check(std::string_view method, const WrittenOptions& writ
   if (stehfest_terms % 2 != 0) add("stehfest_terms", "even", stehfest_terms);
 }
 
-}  // namespace entrain
+}  // namespace entrain::trials

@@ -5,33 +5,59 @@
 
 #include "entrain/options.hpp"
 
-namespace entrain {
+namespace entrain::trials {
 
 /// How exponentials of matrices are found.
 enum class LaplaceInversion { Exact, GaverStehfest };
+
+}  // namespace entrain::trials
+
+namespace entrain {
 template <>
-struct ChoiceNames<LaplaceInversion> {
-  static constexpr std::array<ChoiceName<LaplaceInversion>, 2> all{
-      {{LaplaceInversion::Exact, "exact"}, {LaplaceInversion::GaverStehfest, "gaver-stehfest"}}};
+struct ChoiceNames<trials::LaplaceInversion> {
+  static constexpr std::array<ChoiceName<trials::LaplaceInversion>, 2> all{
+      {{trials::LaplaceInversion::Exact, "exact"}, {trials::LaplaceInversion::GaverStehfest, "gaver-stehfest"}}};
 };
+
+}  // namespace entrain
+
+namespace entrain::trials {
 
 /// How the part of the outputs that the linearization leaves goes on.
 enum class OutputControl : std::uint8_t { Hold, First, Flexible };
+
+}  // namespace entrain::trials
+
+namespace entrain {
 template <>
-struct ChoiceNames<OutputControl> {
-  static constexpr std::array<ChoiceName<OutputControl>, 3> all{
-      {{OutputControl::Hold, "hold"}, {OutputControl::First, "first"}, {OutputControl::Flexible, "flexible"}}};
+struct ChoiceNames<trials::OutputControl> {
+  static constexpr std::array<ChoiceName<trials::OutputControl>, 3> all{
+      {{trials::OutputControl::Hold, "hold"},
+       {trials::OutputControl::First, "first"},
+       {trials::OutputControl::Flexible, "flexible"}}};
 };
+
+}  // namespace entrain
+
+namespace entrain::trials {
 
 /// When a new linearization is requested.
 enum class LinearizationRenewal : std::uint8_t { EveryStep, WhenNeeded, Once };
+
+}  // namespace entrain::trials
+
+namespace entrain {
 template <>
-struct ChoiceNames<LinearizationRenewal> {
-  static constexpr std::array<ChoiceName<LinearizationRenewal>, 3> all{
-      {{LinearizationRenewal::EveryStep, "every-step"},
-       {LinearizationRenewal::WhenNeeded, "when-needed"},
-       {LinearizationRenewal::Once, "once"}}};
+struct ChoiceNames<trials::LinearizationRenewal> {
+  static constexpr std::array<ChoiceName<trials::LinearizationRenewal>, 3> all{
+      {{trials::LinearizationRenewal::EveryStep, "every-step"},
+       {trials::LinearizationRenewal::WhenNeeded, "when-needed"},
+       {trials::LinearizationRenewal::Once, "once"}}};
 };
+
+}  // namespace entrain
+
+namespace entrain::trials {
 
 /// How steps are estimated; the methods that estimate share these options.
 struct EstimatorOptions {
@@ -43,8 +69,8 @@ struct EstimatorOptions {
   double linearization_tolerance = 1e-6;
 
   void bind(OptionBinder& binder);
-  /// What limits cannot say; `method` is for the messages.
+  /// What limits cannot express; `method` is for the messages.
   void check(std::string_view method, const WrittenOptions& written, std::vector<Problem>& problems) const;
 };
 
-}  // namespace entrain
+}  // namespace entrain::trials

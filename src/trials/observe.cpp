@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace entrain {
+namespace entrain::trials {
 namespace {
 
 /// All but the derivatives.
@@ -18,10 +18,10 @@ void read_point(const EstimatorPoint& point, const Facets& facets, const Observa
 bool observe(Estimator& estimator, const Facets& facets, const Observation& at) {
   const EstimatorPoint point = estimator.point();
   read_point(point, facets, at);
-  const bool tells_rates = !point.x.empty() && !estimator.degraded();
-  if (tells_rates) facets.states->derivatives(point.dx);
+  const bool has_rates = !point.x.empty() && !estimator.degraded();
+  if (has_rates) facets.states->derivatives(point.dx);
   // They belong to the inputs it held; the point is meant under `inputs`: f + B gap.
-  const bool meant_otherwise = tells_rates && !at.input_gap.empty() && estimator.has_linearization();
+  const bool meant_otherwise = has_rates && !at.input_gap.empty() && estimator.has_linearization();
   const auto shift_rates = [&](double sign) {
     const Matrix& b = estimator.in_force().B;
     for (std::size_t i = 0; i < point.dx.size(); ++i) {
@@ -72,4 +72,4 @@ std::unique_ptr<Estimator> estimator_without_linearization(const VariableTable& 
   return estimator;
 }
 
-}  // namespace entrain
+}  // namespace entrain::trials

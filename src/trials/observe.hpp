@@ -6,7 +6,7 @@
 #include "entrain/subsystem.hpp"
 #include "trials/estimator.hpp"
 
-namespace entrain {
+namespace entrain::trials {
 
 /// Where a subsystem is, as its surroundings know it.
 struct Observation {
@@ -25,10 +25,10 @@ bool observe(Estimator& estimator, const Facets& facets, const Observation& at);
 /// linearization there, if need be. True when linearized; `observe` then asks for none.
 bool renew_feedthrough(Estimator& estimator, const Facets& facets, const Observation& at);
 
-/// For a subsystem that tells no linearization. With state derivatives: A = B = 0, so that each state is continued by
-/// the parabola through its last three derivatives, and outputs that are states follow. Without: no states at all.
+/// For a subsystem that provides no linearization. With state derivatives: A = B = 0, so that each state is continued
+/// by the parabola through its last three derivatives, and outputs that are states follow. Without: no states at all.
 /// Other outputs are continued from their past, by the order that predicted the last one best.
 std::unique_ptr<Estimator> estimator_without_linearization(const VariableTable& variables, bool state_derivatives,
                                                            EstimatorOptions options);
 
-}  // namespace entrain
+}  // namespace entrain::trials

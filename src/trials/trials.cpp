@@ -11,7 +11,7 @@
 #include "numerics/polynomial.hpp"
 #include "trials/observe.hpp"
 
-namespace entrain {
+namespace entrain::trials {
 namespace {
 
 /// row `i` of `matrix` times `vector`
@@ -54,7 +54,7 @@ struct Trials::ByRollback {
 /// One subsystem's part of the trials: by estimates or by rollback. Every step reads it for everyone, several times:
 /// what estimates need of it lies in one cache line.
 struct alignas(64) Trials::Own {
-  StepExecutor::Participant* participant = nullptr;
+  coupling::StepExecutor::Participant* participant = nullptr;
   std::unique_ptr<Estimator> estimator;
   std::span<double> input_slopes;   // in input_slopes_
   bool corrects_lowered = false;    // outputs are brought to the end values of inputs of a lower degree ...
@@ -70,7 +70,7 @@ struct alignas(64) Trials::Own {
   std::size_t outputs() const { return participant->outputs().size(); }
 };
 
-Trials::Trials(CoupledSystem& system, std::vector<TrialKind> kinds, const EstimatorOptions& options)
+Trials::Trials(CoupledSystem& system, std::vector<coupling::TrialKind> kinds, const EstimatorOptions& options)
     : engine_(system.engine()),
       kinds_(std::move(kinds)),
       own_(system.size()),
@@ -91,7 +91,7 @@ void Trials::find_fed_through() {
     const SubsystemId s = graph.owner(*block.output);
     bool fed = false;
     for (const InputId input : graph.inputs_of(s)) fed = fed || graph.feedthrough(*block.output, input);
-    if (fed && kinds_[s] == TrialKind::Costarica) fed_through_.push_back(*block.output);
+    if (fed && kinds_[s] == coupling::TrialKind::Costarica) fed_through_.push_back(*block.output);
   }
 }
 
@@ -109,12 +109,12 @@ void Trials::join(SubsystemId s, const EstimatorOptions& options) {
     own.slope_gap.assign(own.inputs(), 0.0);
   }
   own.corrects_lowered = can.input_degree < kMaxInputDegree && can.linearization && own.inputs() > 0;
-  if (kinds_[s] == TrialKind::Costarica) {
+  if (kinds_[s] == coupling::TrialKind::Costarica) {
     readings_[s] = {.states = true, .state_derivatives = can.state_derivatives};
     own.estimator = std::make_unique<Estimator>(Estimator::Sizes{states, own.inputs(), own.outputs()},
                                                 can.state_derivatives, options);
     own.renews_feedthrough = own.corrects_lowered && can.feedthrough.any();
-  } else if (kinds_[s] == TrialKind::Continued) {
+  } else if (kinds_[s] == coupling::TrialKind::Continued) {
     readings_[s] = {.states = can.state_derivatives, .state_derivatives = can.state_derivatives};
     own.estimator = estimator_without_linearization(engine_.subsystem(s).variables(), can.state_derivatives, options);
   } else {
@@ -141,7 +141,7 @@ TrialBlock Trials::make_block() const {
   return block;
 }
 
-void Trials::for_all(FunctionRef<void(SubsystemId)> work) {
+void Trials::for_all(base::FunctionRef<void(SubsystemId)> work) {
   engine_.executor().for_each(everyone_, [&](std::size_t s) { work(SubsystemId{s}); });
 }
 
@@ -188,7 +188,7 @@ void Trials::begin_estimate(Own& own, Time from, Duration expected, std::span<do
 
 void Trials::follow_inputs(std::span<double> values, std::span<double> slopes) const {
   const Graph& graph = engine_.graph();
-  const TransferPlan& plan = engine_.transfer();
+  const coupling::TransferPlan& plan = engine_.transfer();
   for (const OutputId y : fed_through_) {
     const SubsystemId s = graph.owner(y);
     const Own& own = own_[s];
@@ -224,8 +224,11 @@ void Trials::run(std::span<const StepTask> tasks, TrialBlock& result) {
   const auto after = [&](std::size_t s) {
     if (own_[s].rollback) end_trial(own_[s], tasks[s], result);
   };
-  engine_.executor().run(
-      {.tasks = tasks, .purpose = StepBatch::Purpose::Trial, .readings = readings_, .before = before, .after = after});
+  engine_.executor().run({.tasks = tasks,
+                          .purpose = coupling::StepBatch::Purpose::Trial,
+                          .readings = readings_,
+                          .before = before,
+                          .after = after});
 }
 
 void Trials::estimate(Own& own, const StepTask& task, TrialBlock& result) {
@@ -261,7 +264,7 @@ void Trials::end_trial(Own& own, const StepTask& task, TrialBlock& result) {
   auto& participant = *own.participant;
   ByRollback& kept = *own.rollback;
   if (participant.result.outcome == StepOutcome::Rejected) kept.refusal = engine_.executor().rejection(own.id).what();
-  const StepResult made = std::exchange(participant.result, {});
+  const coupling::StepResult made = std::exchange(participant.result, {});
   try {
     if (participant.failure) std::rethrow_exception(participant.failure);
     if (kept.refusal.empty()) take_trial(own, task, result);
@@ -322,7 +325,8 @@ void Trials::read_slopes(Own& own, const StepTask& task, std::span<double> slope
     for (std::size_t i = 0; i < own.outputs(); ++i) {
       values[0] = own.participant->outputs()[i];
       for (std::size_t k = 0; k < kept.past.count; ++k) values[k + 1] = kept.past.values[k * own.outputs() + i];
-      interpolate(std::span(nodes).first(count), std::span(values).first(count), std::span(polynomial).first(count));
+      numerics::interpolate(std::span(nodes).first(count), std::span(values).first(count),
+                            std::span(polynomial).first(count));
       slopes[i] = polynomial[1];
     }
     return;
@@ -394,9 +398,9 @@ void Trials::adopt_trial(Own& own, const StepTask& task) {
 }
 
 std::string Trials::refusal() const {
-  const auto who = std::find_if(own_.begin(), own_.end(),
-                                [](const Own& own) { return own.rollback && !own.rollback->refusal.empty(); });
-  return who == own_.end() ? std::string() : who->rollback->refusal;
+  const auto refused = std::find_if(own_.begin(), own_.end(),
+                                    [](const Own& own) { return own.rollback && !own.rollback->refusal.empty(); });
+  return refused == own_.end() ? std::string() : refused->rollback->refusal;
 }
 
 void Trials::follow(const Trials& others) {
@@ -413,10 +417,10 @@ void Trials::forget_past() {
 
 std::optional<FactCode> Trials::loss(const Own& own) const {
   if (own.estimator && own.estimator->degraded()) return FactCode::TrialsWithoutStateDerivatives;
-  if (kinds_[own.id] == TrialKind::Costarica && depends_on_time_alone(own.id)) {
+  if (kinds_[own.id] == coupling::TrialKind::Costarica && depends_on_time_alone(own.id)) {
     return FactCode::OutputsDependOnTimeAlone;
   }
-  if (kinds_[own.id] == TrialKind::Continued) {
+  if (kinds_[own.id] == coupling::TrialKind::Continued) {
     return engine_.subsystem(own.id).capabilities().state_derivatives ? FactCode::StatesContinued
                                                                       : FactCode::OutputsContinued;
   }
@@ -481,4 +485,4 @@ void Trials::restore(const Memory& memory) {
   }
 }
 
-}  // namespace entrain
+}  // namespace entrain::trials

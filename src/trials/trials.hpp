@@ -13,7 +13,7 @@
 #include "entrain/fact_codes.hpp"
 #include "trials/estimator.hpp"
 
-namespace entrain {
+namespace entrain::trials {
 
 /// What a batch of trials, or a commit, brought.
 struct TrialBlock {
@@ -23,19 +23,19 @@ struct TrialBlock {
 };
 
 /// Steps that do not count (docs/theory/trials.md). With rollback a trial is a real step that is taken back when the
-/// next one comes; without, it is the COSTARICA estimate. The caller cannot tell.
+/// next one comes; without, it is the COSTARICA estimate. The caller sees no difference.
 ///
 /// Per macro step: `begin`, any number of `run`, `commit`. Batches of all subsystems; each writes its own slots, so the
 /// result does not depend on the number of threads.
 class Trials {
  public:
-  Trials(CoupledSystem& system, std::vector<TrialKind> kinds, const EstimatorOptions& options);
+  Trials(CoupledSystem& system, std::vector<coupling::TrialKind> kinds, const EstimatorOptions& options);
   ~Trials();
   Trials(const Trials&) = delete;
   Trials& operator=(const Trials&) = delete;
 
   TrialBlock make_block() const;
-  TrialKind kind(SubsystemId s) const { return kinds_[s]; }
+  coupling::TrialKind kind(SubsystemId s) const { return kinds_[s]; }
   /// Null unless the trials of `s` are estimates.
   Estimator* estimator(SubsystemId s);
   /// Of the estimators, as the latest `run` used them (Estimator::gains_revision); 0 for others.
@@ -51,12 +51,13 @@ class Trials {
   void follow_inputs(std::span<double> values, std::span<double> slopes) const;
   /// All subsystems, under the polynomials in CoupledSystem::coefficients. One task per subsystem, in their order.
   void run(std::span<const StepTask> tasks, TrialBlock& result);
-  /// Why the first who did refused the latest trials: rejected, or its integrator gave up. Empty if nobody did.
+  /// Why the first subsystem that did refused the latest trials: rejected, or its integrator gave up. Empty if none
+  /// did.
   std::string refusal() const;
   /// Makes the step for good. A trial that was just made with the same inputs becomes the step. `result` receives the
   /// outputs as they are; slopes of estimated subsystems stay as they were.
   void commit(std::span<const StepTask> tasks, TrialBlock& result);
-  /// These estimates only predict what others try out and commit: not told as trials.
+  /// These estimates only predict what others try out and commit: not counted as trials.
   void only_predict() { counted_ = false; }
   /// What the latest commit, made by `others`, leaves to be known: how its inputs ended.
   void follow(const Trials& others);
@@ -64,7 +65,7 @@ class Trials {
   void forget_past();
 
   /// Something per subsystem, in parallel; each writes its own slots.
-  void for_all(FunctionRef<void(SubsystemId)> work);
+  void for_all(base::FunctionRef<void(SubsystemId)> work);
 
   /// How everyone is tried out, for the summary.
   std::vector<Fact> notes() const;
@@ -127,8 +128,8 @@ class Trials {
   bool is_last_trial(const ByRollback& kept, const StepTask& task) const;
   std::span<const double> polynomials(const StepTask& task) const;
 
-  Engine& engine_;
-  std::vector<TrialKind> kinds_;
+  coupling::Engine& engine_;
+  std::vector<coupling::TrialKind> kinds_;
   std::vector<Own> own_;
   std::vector<SubsystemId> everyone_;
   std::vector<StepReadings> readings_;          // per subsystem: what is read after its steps
@@ -138,4 +139,4 @@ class Trials {
   bool counted_ = true;
 };
 
-}  // namespace entrain
+}  // namespace entrain::trials

@@ -7,7 +7,7 @@
 #include "base/grid.hpp"
 #include "numerics/lagrange.hpp"
 
-namespace entrain {
+namespace entrain::verifying {
 namespace {
 
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
@@ -43,7 +43,8 @@ void OutputCourses::communicated(const Sample& sample, const RunSummary&) {
 }
 
 void OutputCourses::add_knot(Group& group, const Sample& sample) {
-  const bool again = group.known > 0 && same_time(group.knots[group.known - 1].t, sample.t);  // the later value counts
+  const bool again =
+      group.known > 0 && base::same_time(group.knots[group.known - 1].t, sample.t);  // the later value counts
   if (!again && group.known == group.knots.size()) {
     std::rotate(group.knots.begin(), group.knots.begin() + 1, group.knots.end());
   } else if (!again) {
@@ -60,7 +61,7 @@ std::array<double, 4> OutputCourses::weights_at(Time t, const Group& group, std:
   const auto& knots = group.knots;
   std::array<double, 4> weights{};
   for (std::size_t k = 0; k < group.known; ++k) {
-    if (!same_time(knots[k].t, t)) continue;
+    if (!base::same_time(knots[k].t, t)) continue;
     weights[k] = 1.0;
     return weights;
   }
@@ -70,13 +71,13 @@ std::array<double, 4> OutputCourses::weights_at(Time t, const Group& group, std:
   if (t < knots[begin].t) {  // nothing is known before the first communication
     std::fill_n(weights.begin() + static_cast<std::ptrdiff_t>(begin), count, kUnknown);
   } else {
-    lagrange_weights(std::span(nodes).subspan(begin, count), t, std::span(weights).subspan(begin, count));
+    numerics::lagrange_weights(std::span(nodes).subspan(begin, count), t, std::span(weights).subspan(begin, count));
   }
   return weights;
 }
 
 /// Over the piece behind `left` the output changes far more than its neighbours would have it: a step that ends at an
-/// event tells only what is behind it.
+/// event shows only what is behind it.
 bool OutputCourses::jumps(const Group& group, std::size_t left, std::size_t output) {
   constexpr double kFarMore = 8.0;
   constexpr double kMore =
@@ -106,7 +107,7 @@ void OutputCourses::fill(std::size_t subsystem, Time until, std::size_t left) {
   const bool one_before = left > 0 && knots[left].t - knots[left - 1].t >= nearest;
   const bool one_behind = right + 1 < group.known && knots[right + 1].t - knots[right].t >= nearest;
   const auto& wanted = first_->groups_[subsystem].times;
-  for (; group.next < wanted.size() && reached(until, wanted[group.next]); ++group.next) {
+  for (; group.next < wanted.size() && base::reached(until, wanted[group.next]); ++group.next) {
     const auto weights =
         weights_at(wanted[group.next], group, left - (one_before ? 1 : 0), right + 1 + (one_behind ? 1 : 0));
     const bool at_a_knot = std::count(weights.begin(), weights.end(), 0.0) == 3;
@@ -132,4 +133,4 @@ void OutputCourses::end(const RunSummary&) {
   }
 }
 
-}  // namespace entrain
+}  // namespace entrain::verifying

@@ -7,7 +7,7 @@
 
 #include "entrain/simulation.hpp"
 
-namespace entrain {
+namespace entrain::verifying {
 
 /// The outputs of a run that are real numbers: at its own communication times, or at those of another run, between its
 /// own by cubics. A cubic needs nothing of the subsystems, and its error falls faster than that of a coupling.
@@ -52,4 +52,4 @@ class OutputCourses : public Observer {
   std::vector<Group> groups_;  // by subsystem
 };
 
-}  // namespace entrain
+}  // namespace entrain::verifying

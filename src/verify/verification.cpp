@@ -16,9 +16,9 @@
 #include "session/prepare.hpp"
 #include "session/session.hpp"
 #include "verify/output_courses.hpp"
-#include "verify/run_witness.hpp"
+#include "verify/run_measurements.hpp"
 
-namespace entrain {
+namespace entrain::verifying {
 namespace {
 
 constexpr int kRuns = 3;
@@ -48,7 +48,7 @@ Differences differences(const OutputCourses::Course& a, const OutputCourses::Cou
 }
 
 double range_of(const OutputCourses::Course& course) {
-  return std::max(0.0, SignalRange::of(course.values).span());
+  return std::max(0.0, base::SignalRange::of(course.values).span());
 }
 
 /// From the differences of the three runs; `end`: the value of the finest at the end.
@@ -106,14 +106,14 @@ void note_imposed_steps(const std::vector<SubsystemSummary>& subsystems, bool ow
   for (const auto& subsystem : subsystems) {
     const auto& imposed = subsystem.capabilities.imposed_step;
     if (!imposed) continue;
-    // On a common grid, shorter steps are only parts of the macro step that everybody refines.
+    // On a common grid, shorter steps are only parts of the macro step that every subsystem refines.
     if (!own_steps && *imposed <= result.step / 4 * (1 + 1e-9)) continue;
     result.unrefined.push_back(subsystem.name);
     result.remarks.push_back({FactCode::ImposedStepUnseen, {subsystem.name}, {{"step", *imposed, "s"}}});
   }
 }
 
-/// Whose steps are the same in all runs can agree to the last digit, and err by as much as those steps cost.
+/// Outputs of subsystems with the same steps in all runs can agree to the last digit, with the error of those steps.
 void mark_unseen(Verification& result) {
   for (auto& output : result.outputs) {
     const auto subsystem = output.name.substr(0, output.name.find('.'));
@@ -126,7 +126,7 @@ void mark_unseen(Verification& result) {
 }
 
 /// Runs that are hardly finer differ little, whatever their error.
-void note_steps_that_stay(const std::array<RunWitness, kRuns>& runs, Verification& result) {
+void note_steps_that_stay(const std::array<RunMeasurements, kRuns>& runs, Verification& result) {
   std::array<std::uint64_t, kRuns> macro_steps{};
   for (std::size_t k = 0; k < runs.size(); ++k) macro_steps[k] = runs[k].summary.macro_steps;
   constexpr double kLeastGrowth = 1.1;
@@ -145,7 +145,7 @@ class Refinement {
   /// Throws Error with everything that is wrong at h.
   Refinement(const SystemDescription& description, const RunOptions& options, const Extensions& extensions) {
     std::vector<Problem> problems;
-    prepared_ = prepare(description, options.threads, extensions, problems);
+    prepared_ = session::prepare(description, options.threads, extensions, problems);
     if (!prepared_.system) throw Error(std::move(problems));
     for (std::size_t s = 0; s < prepared_.system->size(); ++s) {
       capabilities_.push_back(&prepared_.system->capabilities(SubsystemId{s}));
@@ -166,9 +166,9 @@ class Refinement {
   }
 
  private:
-  std::vector<UnmetRequirement> unmet_at(Duration step) const {
+  std::vector<method::UnmetRequirement> unmet_at(Duration step) const {
     const auto& [start, stop, h] = prepared_.settings;
-    return unmet_requirements(*prepared_.method, prepared_.system->graph(), capabilities_, {start, stop, step});
+    return method::unmet_requirements(*prepared_.method, prepared_.system->graph(), capabilities_, {start, stop, step});
   }
 
   std::vector<Problem> problems_at(int k) const {
@@ -186,7 +186,7 @@ class Refinement {
                                          {prepared_.system->graph().name(subsystem)},
                                          {{"at", which}, {"imposed", *imposed, "s"}}},
                                     better ? fmt::format("verify with --step {}", *better)
-                                           : "verify with " + built_in_methods().undemanding().name,
+                                           : "verify with " + method::built_in_methods().undemanding().name,
                                     {}));
     }
     auto settings = prepared_.settings;
@@ -207,7 +207,7 @@ class Refinement {
     return std::nullopt;
   }
 
-  Prepared prepared_;
+  session::Prepared prepared_;
   std::vector<const Capabilities*> capabilities_;
   WrittenOptions written_;
 };
@@ -216,7 +216,7 @@ class Refinement {
 SystemDescription refined(SystemDescription description, const std::vector<std::string>& tolerances, int k) {
   description.step->value /= divisor_of(k);
   for (const auto& name : tolerances) {
-    // Estimates of order 1 want a quarter of the tolerance for half the step; what others do shows in the order.
+    // Estimates of order 1 need a quarter of the tolerance for half the step; what others do shows in the order.
     auto& value = description.method_options[description.method.value][name].value;
     if (auto* number = std::get_if<double>(&value)) *number /= divisor_of(2 * k);
   }
@@ -225,10 +225,10 @@ SystemDescription refined(SystemDescription description, const std::vector<std::
 
 /// The run, or why it did not complete.
 std::optional<std::string> run_at(const SystemDescription& description, const RunOptions& options,
-                                  const Extensions& extensions, OutputCourses& courses, RunWitness& witness) {
-  Session session(description, options, extensions);
+                                  const Extensions& extensions, OutputCourses& courses, RunMeasurements& measured) {
+  session::Session session(description, options, extensions);
   session.observe(courses);
-  session.observe(witness);
+  session.observe(measured);
   const auto& summary = session.run();
   if (summary.termination == Termination::Completed) return std::nullopt;
   return fmt::format("the run with a step of {} s {}: {}", description.step->value, to_string(summary.termination),
@@ -237,12 +237,20 @@ std::optional<std::string> run_at(const SystemDescription& description, const Ru
 
 }  // namespace
 
+}  // namespace entrain::verifying
+
+namespace entrain {
+
 bool Verification::confirmed(double largest_relative_error) const {
   return !failure && unrefined.empty() && doubts.empty() &&
          std::all_of(outputs.begin(), outputs.end(), [&](const OutputVerification& output) {
            return output.sound() && output.relative_error() <= largest_relative_error;
          });
 }
+
+}  // namespace entrain
+
+namespace entrain::verifying {
 
 Verification verify_chosen(const SystemDescription& written, const RunOptions& options, const Extensions& extensions) {
   const SystemDescription description = resolved(written, extensions);
@@ -257,23 +265,23 @@ Verification verify_chosen(const SystemDescription& written, const RunOptions& o
   }
   result.step = description.step->value;
   std::vector<OutputCourses> runs(kRuns);
-  std::array<RunWitness, kRuns> witnesses;
+  std::array<RunMeasurements, kRuns> measurements;
   for (int k = 0; k < kRuns; ++k) {
     auto& courses = runs[static_cast<std::size_t>(k)];
     if (k > 0) courses = OutputCourses(runs.data());
     result.failure = run_at(refined(description, tolerances, k), options, extensions, courses,
-                            witnesses[static_cast<std::size_t>(k)]);
+                            measurements[static_cast<std::size_t>(k)]);
     if (result.failure) return result;
   }
-  UnitSizes sizes;
+  base::UnitSizes sizes;
   for (const auto& course : runs[2].outputs) sizes.take(course.unit, range_of(course));
   for (std::size_t i = 0; i < runs[0].outputs.size(); ++i) {
     result.outputs.push_back(verified(runs, i, sizes.least(runs[2].outputs[i].unit)));
   }
-  note_imposed_steps(witnesses.back().summary.subsystems, !tolerances.empty(), result);
+  note_imposed_steps(measurements.back().summary.subsystems, !tolerances.empty(), result);
   mark_unseen(result);
-  note_steps_that_stay(witnesses, result);
-  note_warnings(witnesses, result);
+  note_steps_that_stay(measurements, result);
+  note_warnings(measurements, result);
   if (!tolerances.empty()) {
     result.remarks.push_back(
         {FactCode::StepsByTolerance,
@@ -283,4 +291,4 @@ Verification verify_chosen(const SystemDescription& written, const RunOptions& o
   return result;
 }
 
-}  // namespace entrain
+}  // namespace entrain::verifying

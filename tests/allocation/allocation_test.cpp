@@ -60,17 +60,17 @@ void expect_no_allocation_per_step(Simulation& simulation) {
 class NoAllocation : public testing::TestWithParam<test::Change> {};
 
 TEST_P(NoAllocation, after_the_first_macro_steps) {
-  Simulation simulation(test::changed(chain_system(5), GetParam()));
+  Simulation simulation(test::changed(models::chain_system(5), GetParam()));
   expect_no_allocation_per_step(simulation);
 }
 
 TEST_P(NoAllocation, with_several_threads) {
-  Simulation simulation(test::changed(chain_system(5), GetParam()), {.threads = 3, .interrupt = nullptr});
+  Simulation simulation(test::changed(models::chain_system(5), GetParam()), {.threads = 3, .interrupt = nullptr});
   expect_no_allocation_per_step(simulation);
 }
 
 TEST_P(NoAllocation, with_imposed_steps) {
-  auto description = test::changed(chain_system(5), GetParam());
+  auto description = test::changed(models::chain_system(5), GetParam());
   description.subsystems[1].step = {0.02, {}};
   description.subsystems[2].step = {0.005, {}};
   description.subsystems[3].input_degree = {0, {}};
@@ -80,7 +80,7 @@ TEST_P(NoAllocation, with_imposed_steps) {
 
 TEST_P(NoAllocation, while_results_are_written) {
   const test::TemporaryFolder folder;
-  Simulation simulation(test::changed(chain_system(5), GetParam()));
+  Simulation simulation(test::changed(models::chain_system(5), GetParam()));
   Recorder recorder(folder / "results.csv");
   simulation.observe(recorder);
   expect_no_allocation_per_step(simulation);
@@ -99,8 +99,9 @@ class NoAllocationInTrials : public testing::TestWithParam<std::tuple<TrialChoic
 
 TEST_P(NoAllocationInTrials, of_a_chain_whose_linearization_stays) {
   const auto [trials, solver] = GetParam();
-  auto description = test::changed(
-      chain_system(5), {.method = "ifosmondi", .step = 0.01, .options = {std::string("solver=\"") + solver + "\""}});
+  auto description =
+      test::changed(models::chain_system(5),
+                    {.method = "ifosmondi", .step = 0.01, .options = {std::string("solver=\"") + solver + "\""}});
   for (auto& subsystem : description.subsystems) subsystem.trials = {trials, {}};
   Simulation simulation(description);
   expect_no_allocation_per_step(simulation);
@@ -146,7 +147,7 @@ TEST(NoAllocationAsynchronous, with_imposed_and_free_steps) {
 }
 
 TEST(NoAllocationInMissiles, of_a_chain_whose_linearization_stays) {
-  Simulation simulation(test::changed(chain_system(5), {.method = "missiles", .step = 0.01}));
+  Simulation simulation(test::changed(models::chain_system(5), {.method = "missiles", .step = 0.01}));
   expect_no_allocation_per_step(simulation);
 }
 

@@ -10,7 +10,7 @@ const advice = {
   kind: "advice", system: "two <masses>",
   recommendation: { method: "gauss-seidel", step: 2e-3, why: ["stable up to 8 ms", "half the error of jacobi at the same cost"] },
   methods: [{ name: "jacobi", usable: true, radius: 1.02, growth: "grows", error: 0.05, cost: 1 }, { name: "gauss-seidel", usable: true, radius: 0.999, growth: "stable", error: 0.02, cost: 1 },
-    { name: "missiles", usable: false, why_not: "'right' tells no linearization", radius: null, error: null, cost: null }],
+    { name: "missiles", usable: false, why_not: "'right' provides no linearization", radius: null, error: null, cost: null }],
   curves: [{ method: "jacobi", step: steps, radius: [0.99, 0.999, 1.02, 1.4, null], consistency: [1e-5, 4e-5, 2.5e-4, 1e-3, null] },
     { method: "gauss-seidel", step: steps, radius: [0.98, 0.99, 0.999, 1.01, 2.5], consistency: [5e-6, 2e-5, 1.2e-4, 5e-4, 2e-3] }],
   step: 2e-3,
@@ -27,7 +27,7 @@ test("curves_over_the_step_have_the_border_of_stability_and_gaps_where_nothing_i
     assert.equal(await page.locator("h1").textContent(), "two <masses>");
     assert.equal(await page.locator(".verdict h2").textContent(), "Take gauss-seidel with a macro step of 2 ms");
     assert.deepEqual(await page.locator(".verdict li").allTextContents(), advice.recommendation.why);
-    assert.equal(await page.locator("#methods tbody tr").nth(2).locator("td").nth(1).textContent(), "'right' tells no linearization");
+    assert.equal(await page.locator("#methods tbody tr").nth(2).locator("td").nth(1).textContent(), "'right' provides no linearization");
     assert.equal(await page.locator("#stability .trace").count(), 2);
     assert.equal(await page.locator("#stability .trace").first().locator("circle").count(), 4);
     assert.equal(await page.locator("#stability .guide text").textContent(), "radius = 1");
@@ -40,10 +40,10 @@ test("curves_over_the_step_have_the_border_of_stability_and_gaps_where_nothing_i
     assert.equal(await page.locator("#consistency .trace").count(), 2);
   }, {}, "#stability"));
 
-test("front_and_heat_map_tell_choices_and_the_border_between_stable_and_unstable_cells", () =>
+test("front_and_heat_map_show_choices_and_the_border_between_stable_and_unstable_cells", () =>
   withPage(pageWith(advice, anyPage, "advice.html"), async (page) => {
     assert.ok(await brightness(page) < 60);
-    // ifosmondi costs more than missiles and errs more, jacobi as much as gauss-seidel: only who is not dominated is named.
+    // ifosmondi has a higher cost and error than missiles, jacobi the same as gauss-seidel: only what is not dominated is named.
     assert.deepEqual(await page.locator("#front .mark-label").allTextContents(), ["gauss-seidel, 2 ms", "missiles, 2 ms"]);
     assert.equal(await page.locator("#front .trace circle").count(), 2);
     assert.deepEqual(await page.locator("#search .mark-label").allTextContents(), ["1 ms", "3 ms", "30 ms"]);
@@ -61,7 +61,7 @@ test("front_and_heat_map_tell_choices_and_the_border_between_stable_and_unstable
     assert.equal(await overflows(page), false);
   }, { colorScheme: "dark", viewport: { width: 390, height: 844 } }, "#heat"));
 
-test("an_advice_with_nothing_but_reasons_against_says_so", () =>
+test("an_advice_with_nothing_but_reasons_against_shows_them", () =>
   withPage(pageWith({ kind: "advice", system: "s", recommendation: { method: null, step: null, why: ["unstable"] }, methods: [advice.methods[2]] },
     anyPage, "bare.html"), async (page) => {
     assert.equal(await page.locator(".verdict h2").textContent(), "No method can be recommended");
@@ -69,7 +69,7 @@ test("an_advice_with_nothing_but_reasons_against_says_so", () =>
     assert.equal(await page.locator("section").count(), 1);
   }, {}, "#methods"));
 
-test("curves_that_share_a_colour_are_told_apart_by_dashes", () => {
+test("curves_of_one_colour_are_distinguished_by_dashes", () => {
   const curves = [...Array(10).keys()].map((i) => ({ ...advice.curves[0], method: `method ${i}` }));
   return withPage(pageWith({ ...advice, curves }, anyPage, "many.html"), async (page) => {
     const looks = await page.locator("#stability .trace").evaluateAll((traces) => traces.map((trace) => `${trace.style.cssText} ${trace.classList}`));

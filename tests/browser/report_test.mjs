@@ -94,7 +94,7 @@ test("dragging_zooms_all_charts_shift_pans_and_double_click_goes_back", () => wi
   assert.deepEqual(await shownTimes(page, "signals"), before);
 }));
 
-test("dark_is_what_the_system_says_until_the_reader_says_otherwise", () => withPage(report(prey), async (page) => {
+test("dark_follows_the_system_until_the_reader_chooses", () => withPage(report(prey), async (page) => {
   assert.ok(await brightness(page) < 60);
   assert.ok(await colouredPixels(page, "signals") > 1000);
   await page.locator("button.theme").click();
@@ -116,7 +116,7 @@ test("names_with_html_are_text", async () => {
   });
 });
 
-test("samples_that_are_not_numbers_are_gaps_and_spoil_the_verdict", async () => {
+test("samples_that_are_not_numbers_are_gaps_and_lower_the_verdict", async () => {
   const run = changedRun(prey, "nan", { "results.csv": (text) => {
     const lines = text.split("\n");
     for (let row = 500; row < 1000; ++row) lines[row] = lines[row].replace(/,[^,]*,/, ",NaN,");
@@ -133,7 +133,7 @@ test("samples_that_are_not_numbers_are_gaps_and_spoil_the_verdict", async () => 
   });
 });
 
-test("a_run_without_rows_says_so", async () => {
+test("a_run_without_rows_is_shown_as_such", async () => {
   const run = changedRun(prey, "empty", { "results.csv": (text) => text.split("\n")[0] + "\n", "steps.json": () => null });
   const { page, problems, close } = await open(report(run));
   assert.equal(await page.locator("#signals .empty").textContent(), "Nothing was recorded.");
@@ -205,7 +205,7 @@ test("a_comparison_shows_curves_distances_and_error_over_cost", async () => {
   });
 });
 
-test("a_comparison_says_that_runs_agree_only_where_that_was_measured", async () => {
+test("a_comparison_reports_agreement_only_where_it_was_measured", async () => {
   const table = (name, column) => {
     const file = path.join(folder, name);
     fs.writeFileSync(file, `time,a.same,a.broken\n0,1,${column[0]}\n1,2,${column[1]}\n`);

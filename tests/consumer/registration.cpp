@@ -1,4 +1,4 @@
-// A coupling method and a simulator of somebody else's, registered with the installed library.
+// A coupling method and a simulator from outside this repository, registered with the installed library.
 #include <cmath>
 #include <entrain/entrain.hpp>
 #include <entrain/method.hpp>

@@ -154,7 +154,7 @@ void write_report(const fs::path& folder) {
   entrain::report(folder / "run", folder / "report.html");
 }
 
-/// A build without npm has no pages; then that is what is said.
+/// A build without npm has no pages; then that is the message.
 void check_report(const fs::path& folder) {
   try {
     entrain::require_pages();

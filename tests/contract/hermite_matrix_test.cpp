@@ -20,13 +20,13 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 LinearNetwork network_of(CoupledSystem& system) {
-  auto linear = linearized(system);
+  auto linear = analysis::linearized(system);
   EXPECT_TRUE(linear.network);
   return std::move(*linear.network);
 }
 
 struct Ready {
-  Prepared prepared;
+  session::Prepared prepared;
   LinearNetwork network;
 
   Ready(const test::LinearSystem& system, const std::string& method, Duration step,
@@ -34,7 +34,7 @@ struct Ready {
     auto description = system.description(method, step, 1e4);
     for (const auto& option : options) apply_option(description, option);
     std::vector<Problem> problems;
-    prepared = prepare(description, 1, system.models(), problems);
+    prepared = session::prepare(description, 1, system.models(), problems);
     if (!prepared.system) throw Error(problems);
     prepared.system->engine().initialize(0.0, prepared.settings.stop);
     network = network_of(*prepared.system);
@@ -74,7 +74,7 @@ VectorXd integrated(const LinearSubsystem& of, VectorXd x, const std::function<V
   constexpr int kParts = 400;
   const Duration h = step / kParts;
   const auto rate = [&](double t, const VectorXd& at) -> VectorXd {
-    return view(of.matrices.A) * at + view(of.matrices.B) * u(t);
+    return numerics::view(of.matrices.A) * at + numerics::view(of.matrices.B) * u(t);
   };
   for (int k = 0; k < kParts; ++k) {
     const double t = k * h;
@@ -96,18 +96,18 @@ struct StepByHand {
     VectorXd states, arriving;  // arriving = values and slopes that the connections pass on
   };
   End made(const VectorXd& z, const VectorXd& ends, bool limited) const {
-    const auto states = index(network.state_count());
-    const auto count = index(network.input_count());
+    const auto states = numerics::index(network.state_count());
+    const auto count = numerics::index(network.input_count());
     End end{VectorXd(states), VectorXd(2 * count)};
-    VectorXd outputs(index(network.outputs.size()));
+    VectorXd outputs(numerics::index(network.outputs.size()));
     VectorXd slopes(outputs.size());
     Eigen::Index x = 0;
     Eigen::Index u = 0;
     Eigen::Index y = 0;
     for (const auto& of : network.subsystems) {
-      const auto [a, b, c, d] =
-          std::tuple(view(of.matrices.A), view(of.matrices.B), view(of.matrices.C), view(of.matrices.D));
-      const auto own = index(of.inputs.size());
+      const auto [a, b, c, d] = std::tuple(numerics::view(of.matrices.A), numerics::view(of.matrices.B),
+                                           numerics::view(of.matrices.C), numerics::view(of.matrices.D));
+      const auto own = numerics::index(of.inputs.size());
       const Inputs inputs{z.segment(states + u, own), z.segment(states + count + u, own), ends.segment(u, own),
                           ends.segment(count + u, own), step};
       const int degree = limited ? of.capabilities.input_degree : 3;
@@ -122,8 +122,8 @@ struct StepByHand {
     Eigen::Index row = 0;
     for (const auto& of : network.subsystems) {
       for (const auto& input : of.inputs) {
-        end.arriving[row] = input.factor * outputs[index(input.source)];
-        end.arriving[count + row] = input.factor * slopes[index(input.source)];
+        end.arriving[row] = input.factor * outputs[numerics::index(input.source)];
+        end.arriving[count + row] = input.factor * slopes[numerics::index(input.source)];
         ++row;
       }
     }
@@ -132,7 +132,7 @@ struct StepByHand {
 
   /// The ends of the inputs at which what arrives is what was assumed, then z after the step.
   VectorXd after(const VectorXd& z, StepEnd from) const {
-    const auto count = index(network.input_count());
+    const auto count = numerics::index(network.input_count());
     const bool limited = from == StepEnd::Trial;
     const VectorXd from_zero = made(z, VectorXd::Zero(2 * count), limited).arriving;
     MatrixXd equations = MatrixXd::Identity(2 * count, 2 * count);
@@ -162,14 +162,15 @@ TEST(HermiteMatrix, is_the_step_made_by_hand_entry_by_entry) {
   for (const auto& [first, second] : {std::pair{3, 3}, {0, 3}, {1, 0}}) {
     const Ready ready(two_with_feedthrough(first, second), "missiles", kStep);
     for (const StepEnd from : {StepEnd::Estimate, StepEnd::Trial}) {
-      const Matrix phi = hermite_step_matrix(ready.network, kStep, from);
+      const Matrix phi = analysis::hermite_step_matrix(ready.network, kStep, from);
       for (std::size_t column = 0; column < phi.cols; ++column) {
-        const VectorXd expected =
-            StepByHand{ready.network, kStep}.after(VectorXd::Unit(index(phi.rows), index(column)), from);
+        const VectorXd expected = StepByHand{ready.network, kStep}.after(
+            VectorXd::Unit(numerics::index(phi.rows), numerics::index(column)), from);
         for (std::size_t row = 0; row < phi.rows; ++row) {
           // The quadrature of the fit by midpoints is exact to 1e-8.
           const double exact = first + second == 6 ? 1e-11 : 1e-7;
-          EXPECT_NEAR(phi(row, column), expected[index(row)], exact * std::max(1.0, std::abs(expected[index(row)])))
+          EXPECT_NEAR(phi(row, column), expected[numerics::index(row)],
+                      exact * std::max(1.0, std::abs(expected[numerics::index(row)])))
               << "degrees " << first << ", " << second << ": row " << row << ", column " << column;
         }
       }
@@ -182,9 +183,9 @@ VectorXd vector_of(const Ready& run) {
   CoupledSystem& system = *run.prepared.system;
   std::vector<double> states(system.states());
   system.read_states(states);
-  const Eigen::Map<const VectorXd> x(states.data(), index(states.size()));
-  const Eigen::Map<const VectorXd> y(system.outputs().data(), index(system.outputs().size()));
-  const VectorXd w = passed_on(run.network, y);
+  const Eigen::Map<const VectorXd> x(states.data(), numerics::index(states.size()));
+  const Eigen::Map<const VectorXd> y(system.outputs().data(), numerics::index(system.outputs().size()));
+  const VectorXd w = analysis::passed_on(run.network, y);
   VectorXd slopes(y.size());
   MatrixXd by_dw = MatrixXd::Zero(y.size(), w.size());
   Eigen::Index state = 0;
@@ -192,19 +193,19 @@ VectorXd vector_of(const Ready& run) {
   Eigen::Index output = 0;
   for (const auto& of : run.network.subsystems) {
     const auto& m = of.matrices;
-    const auto own_states = index(m.A.rows);
-    const auto own_inputs = index(m.B.cols);
-    const auto own_outputs = index(m.C.rows);
-    slopes.segment(output, own_outputs) =
-        view(m.C) * (view(m.A) * x.segment(state, own_states) + view(m.B) * w.segment(input, own_inputs));
-    by_dw.block(output, input, own_outputs, own_inputs) = view(m.D);
+    const auto own_states = numerics::index(m.A.rows);
+    const auto own_inputs = numerics::index(m.B.cols);
+    const auto own_outputs = numerics::index(m.C.rows);
+    slopes.segment(output, own_outputs) = numerics::view(m.C) * (numerics::view(m.A) * x.segment(state, own_states) +
+                                                                 numerics::view(m.B) * w.segment(input, own_inputs));
+    by_dw.block(output, input, own_outputs, own_inputs) = numerics::view(m.D);
     state += own_states;
     input += own_inputs;
     output += own_outputs;
   }
-  const MatrixXd equations = MatrixXd::Identity(w.size(), w.size()) - passed_on(run.network, by_dw);
+  const MatrixXd equations = MatrixXd::Identity(w.size(), w.size()) - analysis::passed_on(run.network, by_dw);
   VectorXd z(x.size() + 2 * w.size());
-  z << x, w, equations.partialPivLu().solve(passed_on(run.network, slopes));
+  z << x, w, equations.partialPivLu().solve(analysis::passed_on(run.network, slopes));
   return z;
 }
 
@@ -218,7 +219,8 @@ TEST(HermiteMatrix, equals_the_engine_on_random_networks) {
     const Ready run(system, estimated ? "missiles" : "ifosmondi", kStep,
                     estimated ? std::vector<std::string>{}
                               : std::vector<std::string>{"iteration_tolerance=1e-14", "max_iterations=1000"});
-    const Matrix phi = hermite_step_matrix(run.network, kStep, estimated ? StepEnd::Estimate : StepEnd::Trial);
+    const Matrix phi =
+        analysis::hermite_step_matrix(run.network, kStep, estimated ? StepEnd::Estimate : StepEnd::Trial);
     CoupledSystem& coupled = *run.prepared.system;
     run.prepared.method->start(coupled, run.prepared.settings);
     for (int k = 0; k < 3; ++k) (void)run.prepared.method->advance(coupled);
@@ -226,7 +228,7 @@ TEST(HermiteMatrix, equals_the_engine_on_random_networks) {
     const double size = z.norm();
     for (int k = 0; k < 5; ++k) {
       (void)run.prepared.method->advance(coupled);
-      const VectorXd next = view(phi) * z;
+      const VectorXd next = numerics::view(phi) * z;
       z = vector_of(run);
       ASSERT_LE((next - z).norm(), 1e-10 * size) << (estimated ? "missiles" : "ifosmondi") << ", step " << k;
     }

@@ -35,7 +35,7 @@ class EveryMethod : public testing::TestWithParam<std::string> {
  protected:
   /// Sets an option on the methods that have it.
   static void set_if_known(SystemDescription& description, const std::string& option) {
-    const auto method = built_in_methods().make(GetParam());
+    const auto method = method::built_in_methods().make(GetParam());
     for (const auto& known : describe_options(*method)) {
       if (option.starts_with(known.name + "=")) apply_option(description, option);
     }
@@ -48,7 +48,7 @@ class EveryMethod : public testing::TestWithParam<std::string> {
 };
 
 TEST_P(EveryMethod, gives_the_same_bits_with_1_and_4_Threads) {
-  auto chain = chain_system(7, true);
+  auto chain = models::chain_system(7, true);
   chain = changed(std::move(chain), {.method = GetParam(), .step = 0.01, .stop = 1.0});
   set_if_known(chain, "degree=2");
   const auto one = record(chain, 1);
@@ -150,7 +150,7 @@ TEST_P(EveryMethod, runs_a_single_subsystem_without_connections) {
 
 TEST_P(EveryMethod, reports_every_option_in_force) {
   const auto run = record(system("lotka_volterra", 0.1, 1.0));
-  const auto method = built_in_methods().make(GetParam());
+  const auto method = method::built_in_methods().make(GetParam());
   for (const auto& option : describe_options(*method)) {
     EXPECT_TRUE(run.summary.parameters.contains(option.name)) << option.name;
   }
@@ -158,7 +158,7 @@ TEST_P(EveryMethod, reports_every_option_in_force) {
 
 std::vector<std::string> method_names() {
   std::vector<std::string> names;
-  for (const auto& entry : built_in_methods().entries()) names.push_back(entry.traits.name);
+  for (const auto& entry : method::built_in_methods().entries()) names.push_back(entry.traits.name);
   return names;
 }
 

@@ -45,7 +45,7 @@ class MissilesEqualsIfosmondi : public testing::TestWithParam<std::vector<std::s
 TEST_P(MissilesEqualsIfosmondi, on_linear_and_nonlinear_systems) {
   EXPECT_LT(difference(test::example("mechanical"), 1e-3, 0.5, GetParam()), 1e-11);
   EXPECT_LT(difference(test::example("lotka_volterra"), 0.01, 5.0, GetParam()), 1e-11);
-  EXPECT_LT(difference(chain_system(5), 0.01, 1.0, GetParam()), 1e-11);
+  EXPECT_LT(difference(models::chain_system(5), 0.01, 1.0, GetParam()), 1e-11);
 }
 
 using Options = std::vector<std::string>;

@@ -61,7 +61,7 @@ TEST_P(ScaledConnection, equals_it_in_an_algebraic_loop_too) {
 
 std::vector<std::string> method_names() {
   std::vector<std::string> names;
-  for (const auto& entry : built_in_methods().entries()) names.push_back(entry.traits.name);
+  for (const auto& entry : method::built_in_methods().entries()) names.push_back(entry.traits.name);
   return names;
 }
 
@@ -95,7 +95,7 @@ TEST(ScaledConnectionText, is_written_as_it_was_read) {
   EXPECT_EQ(system_text(test::system_from(text)), text);
 }
 
-TEST(ScaledConnectionText, says_what_is_wrong_with_it) {
+TEST(ScaledConnectionText, with_a_fault_names_the_fault) {
   const auto problem = [](const std::string& input) {
     try {
       pair("plain", input, "jacobi");

@@ -22,7 +22,7 @@ class EngineRun {
  public:
   EngineRun(const test::LinearSystem& system, const SystemDescription& description) {
     std::vector<Problem> problems;
-    prepared_ = prepare(description, 1, system.models(), problems);
+    prepared_ = session::prepare(description, 1, system.models(), problems);
     if (!prepared_.system) throw Error(problems);
     prepared_.system->engine().initialize(0.0, prepared_.settings.stop);
     method().start(*prepared_.system, prepared_.settings);
@@ -49,7 +49,7 @@ class EngineRun {
   }
 
  private:
-  Prepared prepared_;
+  session::Prepared prepared_;
 };
 
 /// A random way to couple a system: the method with its options, and the same as a choice.
@@ -63,13 +63,13 @@ Coupling random_coupling(std::mt19937& random, const test::LinearSystem& system,
   const auto whole = [&](int low, int high) { return std::uniform_int_distribution<int>(low, high)(random); };
   const std::size_t count = system.parts.size();
   const int degree = whole(0, 3);
-  Coupling coupling{"jacobi", {"degree=" + std::to_string(degree)}, parallel_choice(count, degree, step)};
+  Coupling coupling{"jacobi", {"degree=" + std::to_string(degree)}, method::parallel_choice(count, degree, step)};
   const int kind = whole(0, 3);
   if (kind == 0) return coupling;
   std::vector<std::size_t> sequence(count);
   std::iota(sequence.begin(), sequence.end(), std::size_t{0});
   std::shuffle(sequence.begin(), sequence.end(), random);
-  coupling.choice = sequential_choice(sequence, degree, step);
+  coupling.choice = method::sequential_choice(sequence, degree, step);
   if (kind == 3) {  // some of them at once
     auto& stages = coupling.choice.stages;
     for (std::size_t k = 1; k < stages.size();) {
@@ -126,15 +126,15 @@ void expect_matrix_equals_engine(const Situation& at, std::uint64_t before, int 
   for (const auto& option : at.coupling.options) apply_option(description, option);
   if (at.coupling.choice.constant_start) apply_option(description, "start=\"constant\"");
   EngineRun run(at.system, description);
-  const auto linear = linearized(run.system());
+  const auto linear = analysis::linearized(run.system());
   ASSERT_TRUE(linear.network) << linear.obstacles.front();
-  const auto steps = subsystem_steps(*linear.network, at.step, at.coupling.choice.degree);
-  const StepProgram program(*linear.network, steps, at.coupling.choice);
+  const auto steps = analysis::subsystem_steps(*linear.network, at.step, at.coupling.choice.degree);
+  const analysis::StepProgram program(*linear.network, steps, at.coupling.choice);
   const bool plain_hold = at.coupling.choice.degree == 0 && at.coupling.method != "nepce";
   run.advance(before * program.cycle());
   auto z = run.vector(at.coupling.choice.degree, plain_hold);
   const double size = norm(z);
-  const Matrix phi = step_matrix(program);
+  const Matrix phi = analysis::step_matrix(program);
   for (int k = 0; k < cycles; ++k) {
     run.advance(program.cycle());
     std::vector<double> next(z.size(), 0.0);
@@ -204,13 +204,13 @@ TEST(StepMatrix, first_steps_of_a_run_are_programs_of_their_own) {
     auto description = system.description(coupling.method, 0.25, 1e4);
     for (const auto& option : coupling.options) apply_option(description, option);
     EngineRun run(system, description);
-    const auto linear = linearized(run.system());
+    const auto linear = analysis::linearized(run.system());
     ASSERT_TRUE(linear.network);
-    const auto steps = subsystem_steps(*linear.network, 0.25, coupling.choice.degree);
+    const auto steps = analysis::subsystem_steps(*linear.network, 0.25, coupling.choice.degree);
     auto z = run.vector(coupling.choice.degree, coupling.choice.degree == 0 && coupling.method != "nepce");
     std::vector<double> scratch;
     for (std::uint64_t k = 0; k < 5; ++k) {
-      StepProgram(*linear.network, steps, coupling.choice, k).apply(z, 1, scratch);
+      analysis::StepProgram(*linear.network, steps, coupling.choice, k).apply(z, 1, scratch);
       run.advance(1);
       const auto outputs = run.system().outputs();
       const auto first = static_cast<std::ptrdiff_t>(run.system().states());

@@ -34,21 +34,21 @@ void PrintTo(const Case& c, std::ostream* out) {
 constexpr double kTolerance = 1e-12;
 
 std::unique_ptr<Subsystem> subsystem_of(const Case& c) {
-  if (c.fmi == 0) return make_native_subsystem("s", make_built_in_model(c.model));
+  if (c.fmi == 0) return subsystem::make_native_subsystem("s", models::make_built_in_model(c.model));
   std::string name = c.model;
   std::replace(name.begin(), name.end(), '.', '_');
-  FmuChoice choice;
+  subsystem::FmuChoice choice;
   choice.interface = FmuInterface::ModelExchange;
   choice.relative_tolerance = kTolerance;
-  auto subsystem =
-      make_fmu_subsystem("s", fmt::format("{}/test/strict/{}/{}.fmu", test::fmu_folder(), c.fmi, name), choice);
+  auto subsystem = subsystem::make_fmu_subsystem(
+      "s", fmt::format("{}/test/strict/{}/{}.fmu", test::fmu_folder(), c.fmi, name), choice);
   EXPECT_TRUE(subsystem->capabilities().equations);
   return subsystem;
 }
 
 std::vector<Case> all_cases() {
   std::vector<Case> cases;
-  for (const auto& entry : built_in_models()) {
+  for (const auto& entry : models::built_in_models()) {
     for (const Time start : {0.0, 150.0}) cases.push_back({entry.name, start});
   }
   for (const int version : {2, 3}) {
@@ -79,7 +79,7 @@ class SubsystemContract : public testing::TestWithParam<Case> {
 
   static std::unique_ptr<Subsystem> make(const SubsystemDescription& restrictions) {
     auto subsystem = subsystem_of(GetParam());
-    if (restricts(restrictions)) subsystem = restricted(std::move(subsystem), restrictions);
+    if (subsystem::restricts(restrictions)) subsystem = subsystem::restricted(std::move(subsystem), restrictions);
     subsystem->initialize(GetParam().start, GetParam().start + 1.0);
     return subsystem;
   }
@@ -151,7 +151,7 @@ TEST_P(SubsystemContract, restored_state_replays_to_the_same_bits) {
 TEST_P(SubsystemContract, restored_state_has_the_same_derivatives_and_linearization) {
   Facets can = subsystem_->facets();
   step(GetParam().start, 0.01, 3);
-  const auto speak = [&] {
+  const auto read_all = [&] {
     std::vector<double> dx(states());
     std::vector<double> dy(outputs());
     Linearization l;
@@ -162,11 +162,11 @@ TEST_P(SubsystemContract, restored_state_has_the_same_derivatives_and_linearizat
     for (const auto* m : {&l.A, &l.B, &l.C, &l.D}) dx.insert(dx.end(), m->values.begin(), m->values.end());
     return dx;
   };
-  const auto expected = speak();
+  const auto expected = read_all();
   const StateId id = can.rollback->save();
   step(GetParam().start + 0.01, 0.3, 1);
   can.rollback->restore(id);
-  EXPECT_EQ(speak(), expected);
+  EXPECT_EQ(read_all(), expected);
 }
 
 TEST_P(SubsystemContract, outputs_are_stable_between_steps) {
@@ -278,9 +278,9 @@ TEST_P(SubsystemContract, linearization_agrees_with_central_differences) {
       };
       const double narrow = slope(0, width);
       const double truncation = std::abs(slope(1, 2.0 * width) - narrow);
-      const double told = i < states() ? to_dx(i, column) : to_y(i - states(), column);
+      const double actual = i < states() ? to_dx(i, column) : to_y(i - states(), column);
       const double rounding = (std::abs(up[0][i]) + std::abs(down[0][i])) * 1e-13;
-      EXPECT_NEAR(told, narrow, rounding + 1e-10 * std::abs(narrow) + truncation)
+      EXPECT_NEAR(actual, narrow, rounding + 1e-10 * std::abs(narrow) + truncation)
           << "row " << i << " column " << column;
     }
   };
@@ -305,11 +305,11 @@ TEST_P(SubsystemContract, state_derivatives_agree_with_the_equations) {
     du[i] = block.slope(i, size);
   }
   const auto x = states_reached();
-  std::vector<double> told(states());
+  std::vector<double> actual(states());
   std::vector<double> expected(states());
-  subsystem_->facets().states->derivatives(told);
+  subsystem_->facets().states->derivatives(actual);
   subsystem_->facets().equations->right_hand_side({GetParam().start + size, x, u, du}, expected);
-  EXPECT_EQ(told, expected);
+  EXPECT_EQ(actual, expected);
 }
 
 TEST_P(SubsystemContract, output_derivatives_agree_with_the_motion) {
@@ -340,14 +340,14 @@ TEST_P(SubsystemContract, moved_by_an_integrator_outside_it_speaks_of_that_point
   const Equations::Point point{GetParam().start + 2.0, x, u, du};
   equations.move_to(point);
   EXPECT_EQ(states_reached(), x);
-  std::vector<double> told(states());
+  std::vector<double> actual(states());
   std::vector<double> expected(states());
-  subsystem_->facets().states->derivatives(told);
+  subsystem_->facets().states->derivatives(actual);
   equations.right_hand_side(point, expected);
-  EXPECT_EQ(told, expected);
+  EXPECT_EQ(actual, expected);
 }
 
-void expect_facets_tell_the_truth(Subsystem& subsystem) {
+void expect_facets_match_capabilities(Subsystem& subsystem) {
   const Capabilities& can = subsystem.capabilities();
   const Facets facets = subsystem.facets();
   EXPECT_EQ(can.rollback, facets.rollback != nullptr);
@@ -359,12 +359,12 @@ void expect_facets_tell_the_truth(Subsystem& subsystem) {
   EXPECT_EQ(can.reset, facets.reset != nullptr);
 }
 
-TEST_P(SubsystemContract, facets_are_there_exactly_when_capabilities_say_so) {
-  expect_facets_tell_the_truth(*subsystem_);
+TEST_P(SubsystemContract, facets_exist_exactly_when_capabilities_claim_them) {
+  expect_facets_match_capabilities(*subsystem_);
   EXPECT_EQ(subsystem_->capabilities().input_degree, kMaxInputDegree);
 }
 
-TEST_P(SubsystemContract, restricted_versions_tell_the_truth_and_move_alike) {
+TEST_P(SubsystemContract, restricted_versions_have_true_capabilities_and_move_alike) {
   std::vector<SubsystemDescription> all(7);
   all[0].rollback = {false, {}};
   all[1].states = {false, {}};
@@ -376,9 +376,9 @@ TEST_P(SubsystemContract, restricted_versions_tell_the_truth_and_move_alike) {
   const auto coefficients = any_polynomials(inputs(), 1);
   const auto expected = step(*subsystem_, GetParam().start, 0.03, coefficients, 1);
   for (const auto& restrictions : all) {
-    EXPECT_TRUE(additions(subsystem_->capabilities(), restrictions).empty());
+    EXPECT_TRUE(subsystem::additions(subsystem_->capabilities(), restrictions).empty());
     const auto less = make(restrictions);
-    expect_facets_tell_the_truth(*less);
+    expect_facets_match_capabilities(*less);
     EXPECT_EQ(step(*less, GetParam().start, 0.03, coefficients, 1), expected);
   }
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/thread_pool.hpp"
+#include "support/facts.hpp"
 #include "support/systems.hpp"
 #include "support/test_models.hpp"
 
@@ -12,7 +13,7 @@ namespace entrain {
 namespace thread_test {
 
 TEST(Threads, executor_runs_every_task_exactly_once) {
-  ThreadPool executor(4);
+  base::ThreadPool executor(4);
   for (const std::size_t count : {0U, 1U, 2U, 3U, 1000U}) {
     std::vector<int> done(count, 0);
     for (int round = 0; round < 50; ++round) executor.for_each(count, [&](std::size_t i) { ++done[i]; });
@@ -23,14 +24,14 @@ TEST(Threads, executor_runs_every_task_exactly_once) {
 // Each subsystem waits inside its step for the other: with one thread, or with batches run one by one, this hangs (and
 // the time limit of the test ends it).
 TEST(Threads, two_subsystems_really_run_at_the_same_time) {
-  std::barrier meeting(2);
-  std::atomic<int> meetings{0};
+  std::barrier barrier(2);
+  std::atomic<int> arrivals{0};
   const ModelFactory models = [&](std::string_view name) -> std::unique_ptr<Model> {
     if (name != "meets") return nullptr;
     return std::make_unique<test::StaticModel>([](Time, double u) { return u; },
                                                [&](Time) {
-                                                 meeting.arrive_and_wait();
-                                                 ++meetings;
+                                                 barrier.arrive_and_wait();
+                                                 ++arrivals;
                                                });
   };
   auto description = test::system_from(R"(
@@ -45,11 +46,11 @@ TEST(Threads, two_subsystems_really_run_at_the_same_time) {
     step = 0.1
   )");
   for (const char* method : {"jacobi", "f3ornits"}) {
-    meetings = 0;
+    arrivals = 0;
     description.method.value = method;
     Simulation simulation(description, {.threads = 2, .interrupt = nullptr}, models);
     EXPECT_EQ(simulation.run().termination, Termination::Completed) << simulation.summary().message;
-    EXPECT_EQ(meetings, 20) << method;
+    EXPECT_EQ(arrivals, 20) << method;
   }
 }
 
@@ -66,7 +67,7 @@ TEST(Threads, the_first_failing_subsystem_in_file_order_is_named) {
   for (int repetition = 0; repetition < 20; ++repetition) {
     Simulation simulation(test::system_from(toml), {.threads = 4, .interrupt = nullptr}, models);
     EXPECT_EQ(simulation.run().termination, Termination::Failed);
-    EXPECT_NE(simulation.summary().message.find("'first'"), std::string::npos) << simulation.summary().message;
+    EXPECT_EQ(test::place_of_failure(simulation.summary()).subsystem, "first");
   }
 }
 

@@ -38,9 +38,9 @@ Made made(const SystemDescription& description) {
   return result;
 }
 
-/// The values that were told, with their times.
-Course told(const std::vector<Time>& times, const std::vector<double>& column, std::vector<Time>& kept,
-            std::vector<double>& values) {
+/// The recorded values, with their times.
+comparing::Course course_of(const std::vector<Time>& times, const std::vector<double>& column, std::vector<Time>& kept,
+                            std::vector<double>& values) {
   for (std::size_t k = 0; k < times.size(); ++k) {
     if (std::isnan(column[k])) continue;
     kept.push_back(times[k]);
@@ -58,9 +58,9 @@ double error_of(const Made& run, const MemoryRecorder& exact) {
   for (const auto& name : run.recorder.names) {
     std::vector<Time> times, reference_times;
     std::vector<double> values, reference_values;
-    const auto ours = told(run.recorder.times, run.recorder.column(name), times, values);
-    const auto reference = told(exact.times, exact.column(name), reference_times, reference_values);
-    const auto apart = difference(ours, reference);
+    const auto ours = course_of(run.recorder.times, run.recorder.column(name), times, values);
+    const auto reference = course_of(exact.times, exact.column(name), reference_times, reference_values);
+    const auto apart = comparing::difference(ours, reference);
     const double relative = apart ? apart->relative.value_or(0.0) : 0.0;
     worst = std::max(worst, std::isnan(relative) ? kInfinite : relative);
   }
@@ -91,7 +91,7 @@ class Advised : public ::testing::TestWithParam<Case> {
     for (const auto& subsystem : description_.subsystems) {
       if (subsystem.step) imposed.push_back(subsystem.step->value);
     }
-    if (!imposed.empty()) return nearest_fitting(imposed, step);
+    if (!imposed.empty()) return advising::nearest_fitting(imposed, step);
     const auto& [example, asked, stop, name] = GetParam();
     if (!kAnnounceEvents.contains(example)) return step;
     constexpr double kAlmost = 1e-9;

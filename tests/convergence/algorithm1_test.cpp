@@ -17,11 +17,11 @@ using test::matrix;
 constexpr double kCk = 1.0, kDk = 2.0;  // coupling spring and damper of (41)
 
 struct Side {
-  PhiBlocks step;
+  numerics::PhiBlocks step;
   std::array<double, 2> x{};
 
   Side(const Matrix& a, const Matrix& b, double h, std::array<double, 2> start)
-      : step(exact_step_matrices(a, b, h, 0)), x(start) {}
+      : step(numerics::exact_step_matrices(a, b, h, 0)), x(start) {}
   void advance(const std::vector<double>& u) {
     std::array<double, 2> next{};
     for (std::size_t i = 0; i < 2; ++i) {

@@ -73,7 +73,7 @@ TEST(DefectControl, steps_grow_where_the_motion_calms_down) {
 TEST(DefectControl, meets_the_stop_time_to_the_last_bit_and_announced_events) {
   const auto result = run({"jacobi", 0.1, 120.0, {"adaptive=true", "degree=1"}});
   EXPECT_EQ(result.times.back(), 120.0);
-  EXPECT_TRUE(std::any_of(result.times.begin(), result.times.end(), [](Time t) { return same_time(t, 100.0); }));
+  EXPECT_TRUE(std::any_of(result.times.begin(), result.times.end(), [](Time t) { return base::same_time(t, 100.0); }));
 }
 
 TEST(DefectControl, keeps_to_the_limits_of_the_step) {
@@ -85,7 +85,7 @@ TEST(DefectControl, keeps_to_the_limits_of_the_step) {
   EXPECT_EQ(result.summary.warnings[0].code, FactCode::InputsBeyondTolerance);
 }
 
-TEST(DefectControl, refuses_imposed_steps_with_the_way_out) {
+TEST(DefectControl, refuses_imposed_steps_with_a_remedy) {
   auto description = test::changed(test::example("two_mass"), {"jacobi", 0.1, 20.0, {"adaptive=true"}});
   description.subsystems[0].step = {0.1, {}};
   EXPECT_TRUE(test::has_fact(test::problem_facts(description), FactCode::NeedsFreeStep, "left"));

@@ -73,7 +73,7 @@ TEST_F(Drivetrain, swings_with_held_inputs_and_not_with_f3ornits) {
   EXPECT_LT(error_in_the_shaft(delivered, "f3ornits"), held / 20.0);
 }
 
-TEST_F(Drivetrain, missiles_is_exact_to_a_hundred_thousandth_when_all_parts_tell_what_they_know) {
+TEST_F(Drivetrain, missiles_is_exact_to_a_hundred_thousandth_with_full_capabilities) {
   const auto native = load(test::examples_folder() + "/drivetrain/reference.toml");
   EXPECT_LT(error_in_the_shaft(native, "missiles"), 1e-5);
 }

@@ -30,7 +30,7 @@ Matrix oscillator_matrix() {
 
 std::array<double, 4> exact(Time t) {
   const std::array<double, 4> start{0.0, 0.0, 1.0, 0.0};
-  const auto e = exact_step_matrices(oscillator_matrix(), Matrix(4, 0), t, 0).exponential;
+  const auto e = numerics::exact_step_matrices(oscillator_matrix(), Matrix(4, 0), t, 0).exponential;
   std::array<double, 4> z{};
   for (std::size_t i = 0; i < 4; ++i) {
     for (std::size_t j = 0; j < 4; ++j) z[i] += e(i, j) * start[j];
@@ -51,7 +51,7 @@ double exact_input(const Graph& graph, InputId input, Time t) {
 double error_of(const test::Change& change) {
   std::vector<Problem> problems;
   const auto description = test::changed(test::example("oscillator"), change);
-  auto prepared = prepare(description, 1, {}, problems);
+  auto prepared = session::prepare(description, 1, {}, problems);
   if (!prepared.system) throw Error(problems);
   auto& system = *prepared.system;
   auto& method = *prepared.method;

@@ -41,14 +41,14 @@ class Draw {
         draw_limits(network[s]);
       }
     }
-    // The last may tell nothing; somebody must be coupled.
-    if (size > 2) network.back().tells = !chance(0.3);
-    if (!network.back().tells) network.back().states = true;  // else nothing is known of it
-    const std::size_t telling = network.back().tells ? size : size - 1;
+    // The last may have no output; two subsystems must be coupled.
+    if (size > 2) network.back().has_output = !chance(0.3);
+    if (!network.back().has_output) network.back().states = true;  // else nothing is known of it
+    const std::size_t sending = network.back().has_output ? size : size - 1;
     for (std::size_t s = 0; s < size; ++s) {
-      const int sources = s == 1 || !network[s].tells ? 1 : whole(0, 3);
+      const int sources = s == 1 || !network[s].has_output ? 1 : whole(0, 3);
       for (int i = 0; i < sources; ++i) {
-        const auto from = (s + static_cast<std::size_t>(whole(1, static_cast<int>(telling) - 1))) % telling;
+        const auto from = (s + static_cast<std::size_t>(whole(1, static_cast<int>(sending) - 1))) % sending;
         network[s].sources.push_back({from, uniform(0.1, 0.25) * network[s].omega * network[s].omega});
       }
     }
@@ -120,7 +120,7 @@ void expect_own_schedule(const Oscillator& oscillator, const std::vector<Time>& 
     const double multiple = static_cast<double>(oscillator.offset > 0.0 ? k - 1 : k);
     ASSERT_NEAR(times[k], oscillator.offset + multiple * *oscillator.step, 1e-12);
   }
-  // Who chooses its steps ends at the stop; an imposed step leaves less than one of it.
+  // A subsystem that chooses its steps ends at the stop; an imposed step leaves less than one of it.
   const double left = kStop - times.back();
   ASSERT_LT(left, oscillator.step ? *oscillator.step * (1 - kRounding) + 1e-15 : 1e-300);
   const Duration shortest = oscillator.min_step.value_or(kShortest);
@@ -136,11 +136,11 @@ void expect_completed_on_time(const NetworkRun& run, const Network& network) {
   ASSERT_EQ(run.summary.reached, kStop);
   for (std::size_t s = 0; s < network.size(); ++s) {
     SCOPED_TRACE(s);
-    ASSERT_NO_FATAL_FAILURE(expect_own_schedule(network[s], run.told.times[s]));
+    ASSERT_NO_FATAL_FAILURE(expect_own_schedule(network[s], run.sent.times[s]));
   }
 }
 
-/// Everyone together with the smallest imposed step and held inputs, as if nobody insisted on anything.
+/// All together with the smallest imposed step and held inputs, as if no step were imposed.
 double jacobi_error(Network network, const ExactMotion& exact) {
   double step = kNever;
   for (auto& oscillator : network) {
@@ -151,7 +151,7 @@ double jacobi_error(Network network, const ExactMotion& exact) {
     oscillator.offset = 0.0;
   }
   return exact.error_of(
-      run_network(network, changed(test::description_of(network, kStop), {.method = "jacobi", .step = step})).told);
+      run_network(network, changed(test::description_of(network, kStop), {.method = "jacobi", .step = step})).sent);
 }
 
 TEST(F3ornitsRandom, systems_complete_on_time_deterministically_and_beat_held_inputs) {
@@ -166,13 +166,13 @@ TEST(F3ornitsRandom, systems_complete_on_time_deterministically_and_beat_held_in
     ASSERT_NO_FATAL_FAILURE(expect_completed_on_time(run, network));
     for (const int threads : {1, 2}) {
       const NetworkRun again = run_network(network, description, threads);
-      ASSERT_EQ(again.told.times, run.told.times) << threads;
-      ASSERT_EQ(again.told.values, run.told.values) << threads;
+      ASSERT_EQ(again.sent.times, run.sent.times) << threads;
+      ASSERT_EQ(again.sent.values, run.sent.values) << threads;
     }
     const ExactMotion exact(network, kStop);
-    const double ours = exact.error_of(run.told);
+    const double ours = exact.error_of(run.sent);
     const double jacobi = jacobi_error(network, exact);
-    EXPECT_LT(ours, exact.error_of(test::held_on(network, run.told.times)));
+    EXPECT_LT(ours, exact.error_of(test::held_on(network, run.sent.times)));
     EXPECT_LT(ours, 2 * jacobi);
     if (ours < jacobi) ++better_than_jacobi;
   }
@@ -188,7 +188,7 @@ TEST(F3ornitsRandom, wild_systems_complete_on_time_deterministically_with_any_op
     const auto description = changed(test::description_of(network, kStop), change);
     const NetworkRun run = run_network(network, description);
     ASSERT_NO_FATAL_FAILURE(expect_completed_on_time(run, network));
-    EXPECT_EQ(run_network(network, description, 2).told.values, run.told.values);
+    EXPECT_EQ(run_network(network, description, 2).sent.values, run.sent.values);
   }
 }
 

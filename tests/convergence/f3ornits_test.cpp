@@ -78,7 +78,7 @@ TEST(F3ornits, order_of_the_coupling_error_follows_the_order_of_the_estimates) {
       return exact.error_of(run_f3ornits(network, 4.0, h,
                                          {"max_order=" + std::to_string(order), "min_step=" + size, "max_step=" + size,
                                           "detect_jumps=false"})
-                                .told);
+                                .sent);
     };
     const double observed = std::log2(error(0.02) / error(0.01));
     EXPECT_NEAR(observed, std::min(order + 1.0, kOfHeldStartAtRest), 0.25) << "max_order = " << order;
@@ -102,8 +102,8 @@ double gain_over_held_inputs(int input_degree) {
   const ExactMotion exact(network, 40.0);
   const auto run = run_f3ornits(network, 40.0, 0.01);
   EXPECT_EQ(run.summary.termination, Termination::Completed) << run.summary.message;
-  const double held = exact.error_of(test::held_on(network, run.told.times));
-  const double ours = exact.error_of(run.told);
+  const double held = exact.error_of(test::held_on(network, run.sent.times));
+  const double ours = exact.error_of(run.sent);
   testing::Test::RecordProperty("held", std::to_string(held));
   testing::Test::RecordProperty("ours", std::to_string(ours));
   return held / ours;
@@ -124,7 +124,7 @@ TEST(F3ornits, sub_steps_recover_what_constant_inputs_lose) {
   const ExactMotion exact(network, 10.0);
   const auto error = [&](const std::string& substeps) {
     return exact.error_of(
-        run_f3ornits(network, 10.0, 0.1, {"min_step=0.1", "max_step=0.1", "substeps=" + substeps}).told);
+        run_f3ornits(network, 10.0, 0.1, {"min_step=0.1", "max_step=0.1", "substeps=" + substeps}).sent);
   };
   EXPECT_LT(error("4"), error("1") / 4);
 }
@@ -138,7 +138,7 @@ TEST(F3ornits, memory_of_cut_steps_saves_steps) {
 
 /// A mass of 10 kg driven by the force of the mechanical pair (whose steps are some milliseconds long) at steps of its
 /// own. Largest distance from the motion without coupling error at its communication times, in m.
-double error_of_slow_reader(const std::string& method, bool somebody_reads_it) {
+double error_of_slow_reader(const std::string& method, bool is_read) {
   auto description = changed(test::system_from(R"(
     [run]
     stop = 2.0
@@ -156,7 +156,7 @@ double error_of_slow_reader(const std::string& method, bool somebody_reads_it) {
     "right.F" = ["left.F", "reader.F"]
   )"),
                              {.method = method, .step = 0.001});
-  if (somebody_reads_it) {
+  if (is_read) {
     auto prey = test::example("lotka_volterra").subsystems[0];
     prey.name = "last";
     description.connections.push_back({"reader.x", "last.u", {}});

@@ -1,4 +1,4 @@
-// What is foretold of implicit methods when the subsystems take less than cubic inputs, and where a forecast ends.
+// The forecast of implicit methods when the subsystems take less than cubic inputs, and where a forecast ends.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -25,10 +25,10 @@ SystemDescription mechanical(const std::string& method, int input_degree, int su
   return description;
 }
 
-RunPath path_of(const SystemDescription& description) {
+analysis::RunPath path_of(const SystemDescription& description) {
   std::vector<Problem> problems;
-  const auto prepared = prepare(description, 1, {}, problems);
-  return *run_pilot(*prepared.system, *prepared.method, prepared.settings, {}).path;
+  const auto prepared = session::prepare(description, 1, {}, problems);
+  return *advising::run_pilot(*prepared.system, *prepared.method, prepared.settings, {}).path;
 }
 
 /// rms over the run of the worst output, relative to its range, against the equations solved as one.
@@ -56,11 +56,11 @@ TEST(ForecastOfLimitedInputs, is_the_error_of_implicit_methods) {
         const auto description = mechanical(method, degree, substeps, kStep);
         const auto path = path_of(description);
         const auto from = method == "missiles" ? StepEnd::Estimate : StepEnd::Trial;
-        const auto forecast = forecast_implicit(path, kStep, from);
+        const auto forecast = analysis::forecast_implicit(path, kStep, from);
         const double measured = measured_error(description, path.ranges);
         EXPECT_TRUE(forecast.stable()) << method << ", degree " << degree;
         EXPECT_LT(std::max(forecast.error / measured, measured / forecast.error), 1.5)
-            << method << ", degree " << degree << ", substeps " << substeps << ": foretold " << forecast.error
+            << method << ", degree " << degree << ", substeps " << substeps << ": forecast " << forecast.error
             << ", measured " << measured;
       }
     }
@@ -70,16 +70,16 @@ TEST(ForecastOfLimitedInputs, is_the_error_of_implicit_methods) {
 TEST(ForecastOfLimitedInputs, constant_inputs_do_not_make_missiles_grow) {
   // The estimate sees the whole polynomials: 0.99777 per step of 8 ms, where the fit alone would give 1.01297.
   const auto path = path_of(mechanical("missiles", 0, 1, 8e-3));
-  EXPECT_LT(implicit_radius(path.points.front().network, 8e-3, StepEnd::Estimate), 0.999);
+  EXPECT_LT(analysis::implicit_radius(path.points.front().network, 8e-3, StepEnd::Estimate), 0.999);
 }
 
-TEST(Forecast, step_beyond_the_run_has_no_error_to_tell) {
+TEST(Forecast, step_beyond_the_run_has_no_error) {
   const auto path = path_of(mechanical("missiles", 3, 1, 1e-3));
-  EXPECT_EQ(forecast_implicit(path, 2.0, StepEnd::Estimate).error, std::numeric_limits<double>::infinity());
+  EXPECT_EQ(analysis::forecast_implicit(path, 2.0, StepEnd::Estimate).error, std::numeric_limits<double>::infinity());
 }
 
 TEST(Forecast, growth_is_judged_point_by_point) {
-  Forecast forecast;
+  analysis::Forecast forecast;
   forecast.steps = 100.0;
   forecast.take_point(1.2, 1.3);  // the motion itself grows faster
   EXPECT_TRUE(forecast.stable());
@@ -89,13 +89,13 @@ TEST(Forecast, growth_is_judged_point_by_point) {
 
 TEST(Forecast, what_is_infinite_is_not_stable) {
   constexpr double kInfinite = std::numeric_limits<double>::infinity();
-  Forecast forecast;
+  analysis::Forecast forecast;
   forecast.take_point(kInfinite, kInfinite);
   EXPECT_FALSE(forecast.stable());
 }
 
 TEST(Forecast, slow_growth_is_harmless_in_a_run_that_is_short_enough) {
-  Forecast forecast;
+  analysis::Forecast forecast;
   forecast.steps = 2000.0;
   forecast.take_point(1.0 + 2e-8, 1.0);
   EXPECT_FALSE(forecast.stable());
@@ -105,7 +105,7 @@ TEST(Forecast, slow_growth_is_harmless_in_a_run_that_is_short_enough) {
 }
 
 TEST(Forecast, rate_of_a_growing_motion_that_is_met_with_an_error_is_no_instability) {
-  Forecast forecast;
+  analysis::Forecast forecast;
   forecast.take_point(1.012, 1.01);
   EXPECT_TRUE(forecast.stable());
   forecast.take_point(1.03, 1.01);

@@ -1,4 +1,4 @@
-// The error that is foretold against the error of real runs.
+// The forecast error against the error of real runs.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -14,12 +14,12 @@ namespace forecast_test {
 
 using test::measured_error;
 
-Pilot pilot_of(const SystemDescription& description) {
+advising::Pilot pilot_of(const SystemDescription& description) {
   auto with_missiles = description;
   with_missiles.method.value = "missiles";
   std::vector<Problem> problems;
-  const auto prepared = prepare(with_missiles, 1, {}, problems);
-  return run_pilot(*prepared.system, *prepared.method, prepared.settings, {});
+  const auto prepared = session::prepare(with_missiles, 1, {}, problems);
+  return advising::run_pilot(*prepared.system, *prepared.method, prepared.settings, {});
 }
 
 struct Case {
@@ -28,16 +28,17 @@ struct Case {
   double factor;  // how near
 };
 
-Forecast forecast_of(const Case& of) {
+analysis::Forecast forecast_of(const Case& of) {
   const auto description = test::changed(test::example(of.example), of.change);
   const auto path = *pilot_of(description).path;
-  if (of.change.method == "missiles") return forecast_implicit(path, of.change.step, StepEnd::Estimate);
-  if (of.change.method == "ifosmondi") return forecast_implicit(path, of.change.step, StepEnd::Trial);
+  if (of.change.method == "missiles") return analysis::forecast_implicit(path, of.change.step, StepEnd::Estimate);
+  if (of.change.method == "ifosmondi") return analysis::forecast_implicit(path, of.change.step, StepEnd::Trial);
   const int degree = of.change.options.empty() ? 0 : of.change.options.front().back() - '0';
   const std::size_t size = path.points.front().network.subsystems.size();
-  if (of.change.method == "jacobi") return forecast_explicit(path, parallel_choice(size, degree, of.change.step));
+  if (of.change.method == "jacobi")
+    return analysis::forecast_explicit(path, method::parallel_choice(size, degree, of.change.step));
   const std::vector<std::size_t> sequence{0, 1};
-  return forecast_explicit(path, sequential_choice(sequence, degree, of.change.step));
+  return analysis::forecast_explicit(path, method::sequential_choice(sequence, degree, of.change.step));
 }
 
 TEST(Forecast, is_the_error_of_a_linear_system) {
@@ -51,7 +52,7 @@ TEST(Forecast, is_the_error_of_a_linear_system) {
     const double measured = measured_error(test::changed(test::example(of.example), of.change));
     const double forecast = forecast_of(of).error;
     EXPECT_LT(std::max(forecast / measured, measured / forecast), of.factor)
-        << of.example << " " << of.change.method << ": foretold " << forecast << ", measured " << measured;
+        << of.example << " " << of.change.method << ": forecast " << forecast << ", measured " << measured;
   }
 }
 
@@ -77,14 +78,15 @@ SystemDescription with_masses(double first, double second, const std::string& me
 }
 
 TEST(Forecast, knows_how_implicit_methods_start) {
-  // Slopes are not known there, and are the largest of the run: with them up to 4000 times the error would be foretold.
+  // Slopes are not known there, and are the largest of the run: with them the forecast would be up to 4000 times the
+  // error.
   for (const double light : {1e-4, 1e-3}) {
     for (const auto& [method, end] : {std::pair{"missiles", StepEnd::Estimate}, {"ifosmondi", StepEnd::Trial}}) {
       const auto description = light < 1e-3 ? with_masses(light, 1.0, method) : with_masses(1.0, light, method);
       const double measured = measured_error(description);
-      const double forecast = forecast_implicit(*pilot_of(description).path, 0.01, end).error;
+      const double forecast = analysis::forecast_implicit(*pilot_of(description).path, 0.01, end).error;
       EXPECT_LT(std::max(forecast / measured, measured / forecast), 1.5)
-          << light << " kg, " << method << ": foretold " << forecast << ", measured " << measured;
+          << light << " kg, " << method << ": forecast " << forecast << ", measured " << measured;
     }
   }
 }
@@ -96,7 +98,7 @@ TEST(Forecast, is_near_the_error_of_a_nonlinear_system) {
     const double measured = measured_error(test::changed(test::example(of.example), of.change));
     const double forecast = forecast_of(of).error;
     EXPECT_LT(std::max(forecast / measured, measured / forecast), of.factor)
-        << of.change.method << ": foretold " << forecast << ", measured " << measured;
+        << of.change.method << ": forecast " << forecast << ", measured " << measured;
   }
 }
 

@@ -39,7 +39,7 @@ double error_of(const Arrangement& arrangement, double step, const std::vector<s
       test::changed(arrangement.description, {.method = "ifosmondi", .step = step, .options = all}), arrangement);
   const auto exact =
       recorded(test::changed(arrangement.description, {.method = "monolithic", .step = step}), arrangement);
-  return percent_error(ours, exact);
+  return reproducing::percent_error(ours, exact);
 }
 
 double order_of(const Arrangement& arrangement, double step, const std::vector<std::string>& options = {}) {
@@ -90,7 +90,7 @@ TEST(IfosmondiOrder, with_rollback_here_and_estimates_there_is_3_and_nearly_as_g
 /// The same system of FMUs: one folder below ENTRAIN_FMUS per subsystem.
 SystemDescription as_fmus(const SystemDescription& native, const std::vector<std::string>& folders) {
   const std::string root = test::fmu_folder();
-  auto description = with_fmus(native, {root + "/2"});
+  auto description = reproducing::with_fmus(native, {root + "/2"});
   for (std::size_t s = 0; s < folders.size(); ++s) {
     auto& fmu = description.subsystems[s].fmu;
     fmu = root + folders[s] + "/2/" + std::filesystem::path(fmu).filename().string();
@@ -105,7 +105,7 @@ double fmu_error(const Arrangement& native, const std::vector<std::string>& fold
   const auto run =
       test::changed(fmus, {.method = "ifosmondi", .step = step, .options = {"iteration_tolerance=" + epsilon}});
   const auto reference = test::changed(native.description, {.method = "monolithic", .step = step});
-  return percent_error(recorded(run, native), recorded(reference, native));
+  return reproducing::percent_error(recorded(run, native), recorded(reference, native));
 }
 
 const std::string kRollback = "/test/strict";
@@ -143,7 +143,7 @@ TEST(IfosmondiOrder, with_inputs_of_a_lower_degree_has_the_errors_of_the_referen
   }
 }
 
-TEST(IfosmondiOrder, is_3_when_nobody_tells_output_derivatives) {
+TEST(IfosmondiOrder, is_3_without_output_derivatives) {
   Arrangement arrangement{test::example("mechanical"), "left.x"};
   for (auto& subsystem : arrangement.description.subsystems) {
     subsystem.output_derivative_order = {0, {}};
@@ -152,7 +152,7 @@ TEST(IfosmondiOrder, is_3_when_nobody_tells_output_derivatives) {
   EXPECT_NEAR(order_of(arrangement, 1e-3), 3.0, 0.1);
 }
 
-/// Prey and predator that tell p^2 and P^3, and take the roots of what they are told: the same motion.
+/// Prey and predator that send p^2 and P^3, and take the roots of what they receive: the same motion.
 Arrangement bent_outputs() {
   Arrangement arrangement;
   arrangement.description = with_trials(test::system_from(R"(

@@ -79,7 +79,7 @@ TEST(LearningEstimate, of_twelve_masses_is_given_and_of_hundreds_refused_with_th
     LearnPlan plan;
     LearnOptions options;
     options.iterations = 1;
-    auto chain = chain_system(masses, false);
+    auto chain = models::chain_system(masses, false);
     chain.stop = {0.02, {}};
     learn(chain, options, {[&](const LearnPlan& known) { plan = known; }, {}});
     return plan;

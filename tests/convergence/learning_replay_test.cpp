@@ -62,7 +62,7 @@ start = { I_aux = 0.0 }
   EXPECT_EQ(replayed_norm(description, result.learned, "battery.V", "motor.V"), best.connections[1].norm);
 }
 
-TEST(Learning, takes_macro_steps_of_one_size_whatever_the_file_says) {
+TEST(Learning, takes_macro_steps_of_one_size_whatever_the_file_contains) {
   auto description = test::changed(example("learning"), {.stop = 0.1, .options = {"adaptive=true"}});
   const auto result = learn(description, runs(3));
   EXPECT_TRUE(has_fact(result.notes, FactCode::OptionNotLearned, "adaptive"));
@@ -73,7 +73,7 @@ TEST(Learning, takes_macro_steps_of_one_size_whatever_the_file_says) {
   EXPECT_THROW(with_learned(description, learned), Error);
 }
 
-TEST(Learning, with_refreshed_outputs_learns_with_late_ones_and_says_so) {
+TEST(Learning, with_refreshed_outputs_learns_with_late_ones_and_a_note) {
   const auto refreshed = test::changed(example("learning"), {.stop = 0.5, .options = {"feedthrough=refresh"}});
   const auto result = learn(refreshed, runs(4));
   EXPECT_TRUE(has_fact(result.notes, FactCode::RefreshNotLearned));
@@ -98,8 +98,7 @@ TEST(ProgressiveHorizon, that_does_not_get_to_the_stop_time_is_replayed_as_far_a
     Simulation simulation(with_learned(description, result.learned), {.learned = &result.learned});
     FAIL() << "a longer run was accepted";
   } catch (const Error& error) {
-    EXPECT_NE(std::string(error.what()).find("learned for 200 macro steps; this run has 4000"), std::string::npos)
-        << error.what();
+    EXPECT_EQ(test::outline(error), "learned-too-short (run_steps = 4000, steps = 200)");
   }
 }
 

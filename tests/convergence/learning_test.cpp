@@ -134,7 +134,7 @@ TEST(Learning, hardening_springs_undamped_are_stopped_unless_the_horizon_grows) 
 }
 
 TEST(Learning, chain_of_three_has_two_connections_to_learn) {
-  auto chain = chain_system(3, false);
+  auto chain = models::chain_system(3, false);
   const auto result = learn(chain, runs(40, 1e-12));
   EXPECT_EQ(result.end, LearnEnd::Converged);
   ASSERT_EQ(result.learned.inputs, (std::vector<std::string>{"m0.right_F", "m1.right_F"}));
@@ -174,16 +174,16 @@ TEST(Learning, replay_is_the_best_run_to_the_last_bit) {
   const auto replay = recorded(with_learned(description, result.learned), &result.learned);
   // The error of the replay, as the learning sees it, summed in the same order.
   const auto& received = replay.column("motion_side.F");
-  const auto& told = replay.column("force_side.F");
+  const auto& sent = replay.column("force_side.F");
   double squares = 0.0;
   for (std::size_t k = 0; k + 1 < received.size(); ++k) {
-    squares += (told[k + 1] - received[k + 1]) * (told[k + 1] - received[k + 1]);
+    squares += (sent[k + 1] - received[k + 1]) * (sent[k + 1] - received[k + 1]);
   }
   EXPECT_EQ(std::sqrt(squares), norm(result, 5));
 }
 
 TEST(Learning, gives_the_same_bits_with_1_and_4_threads) {
-  auto description = chain_system(5, false);
+  auto description = models::chain_system(5, false);
   description.stop = {1.0, {}};
   auto options = runs(5);
   const auto one = learn(description, options);

@@ -1,5 +1,5 @@
 // missiles where inputs are held or lines inside the steps and the outputs bend with inputs and states: two masses on
-// springs that harden, the first of which tells the force of the spring between them.
+// springs that harden, the first of which returns the force of the spring between them.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -54,7 +54,7 @@ Measured measured(int input_degree, double step, const std::string& linearize) {
   const auto exact = course(test::changed(pair, {.method = "monolithic", .step = step}));
   const auto ours =
       course(test::changed(pair, {.method = "missiles", .step = step, .options = {"linearize=\"" + linearize + "\""}}));
-  return {percent_error(ours.force, exact.force), ours.summary.linearizations};
+  return {reproducing::percent_error(ours.force, exact.force), ours.summary.linearizations};
 }
 
 class MissilesLowered : public testing::TestWithParam<int> {};

@@ -31,7 +31,7 @@ double error_of(const SystemDescription& description, const std::string& signal,
   const auto ours =
       recorded(test::changed(description, {.method = "missiles", .step = step, .options = options}), signal);
   const auto exact = recorded(test::changed(description, {.method = "monolithic", .step = step}), signal);
-  return percent_error(ours.values, exact.values);
+  return reproducing::percent_error(ours.values, exact.values);
 }
 
 double order_of(const SystemDescription& description, const std::string& signal, double step,
@@ -91,13 +91,13 @@ TEST(MissilesFirstStep, meets_the_check_values) {
   EXPECT_NEAR(prey.value("prey.u"), 0.999966740906, 5e-13);
 }
 
-TEST(MissilesContinued, couples_non_stiff_subsystems_that_tell_states_but_no_linearization) {
+TEST(MissilesContinued, couples_non_stiff_subsystems_with_states_but_no_linearization) {
   auto description = kPrey();
   for (auto& subsystem : description.subsystems) subsystem.linearization = {false, {}};
   EXPECT_NEAR(order_of(description, "prey.p", 0.02), 4.0, 0.2);
 }
 
-TEST(MissilesContinued, continues_outputs_from_their_past_where_nothing_else_is_told) {
+TEST(MissilesContinued, continues_outputs_from_their_past_where_nothing_else_is_known) {
   auto description = kPrey();
   for (auto& subsystem : description.subsystems) subsystem.states = {false, {}};
   EXPECT_GT(order_of(description, "prey.p", 0.01), 1.8);
@@ -115,7 +115,7 @@ SystemDescription peaked_orbit() {
 /// Time-weighted rms of the prey's error on the peaked orbit, against an integration to rounding level from one
 /// communication time to the next.
 double peaked_orbit_error(const Run& run) {
-  OdeSolver solver(2);
+  numerics::OdeSolver solver(2);
   std::vector<double> x{4.0, 0.1};
   double sum = 0.0;
   for (std::size_t k = 1; k < run.times.size(); ++k) {

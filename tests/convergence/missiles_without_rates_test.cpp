@@ -14,7 +14,7 @@
 namespace entrain {
 namespace missiles_without_rates_test {
 
-/// A built-in model that tells C and D, but neither A nor B.
+/// A built-in model that provides C and D, but neither A nor B.
 class WithoutRates final : public Model {
  public:
   explicit WithoutRates(std::unique_ptr<Model> model) : model_(std::move(model)) {}
@@ -52,13 +52,13 @@ TEST(MissilesWithoutRates, has_at_most_the_error_of_the_reference_where_the_outp
   const auto missiles = test::changed(
       masses, {.method = "missiles", .step = 1e-3, .options = {"linearize=\"once\"", "reconstruction=2"}});
   const auto ours = position(missiles, [](std::string_view name) -> std::unique_ptr<Model> {
-    return std::make_unique<WithoutRates>(make_built_in_model(name));
+    return std::make_unique<WithoutRates>(models::make_built_in_model(name));
   });
-  EXPECT_LT(percent_error(ours, exact), 3.1e-4);
-  auto told_nothing = missiles;
-  for (auto& subsystem : told_nothing.subsystems) subsystem.linearization = {false, {}};
+  EXPECT_LT(reproducing::percent_error(ours, exact), 3.1e-4);
+  auto without_linearization = missiles;
+  for (auto& subsystem : without_linearization.subsystems) subsystem.linearization = {false, {}};
   // An output that is no state is then continued from its past: a thousandth of what jacobi has, 5.8 %.
-  EXPECT_LT(percent_error(position(told_nothing), exact), 5.8e-3);
+  EXPECT_LT(reproducing::percent_error(position(without_linearization), exact), 5.8e-3);
 }
 
 }  // namespace missiles_without_rates_test

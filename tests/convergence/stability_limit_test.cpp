@@ -1,4 +1,4 @@
-// The foretold limit of the step is where real runs begin to grow.
+// The forecast limit of the step is where real runs begin to grow.
 #include <gtest/gtest.h>
 
 #include <algorithm>

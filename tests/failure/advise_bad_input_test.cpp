@@ -40,7 +40,8 @@ TEST(AdviseBadInput, loop_without_a_solution_is_named_and_nothing_is_recommended
 
 TEST(AdviseBadInput, coupling_that_grows_at_every_step_is_called_unstable_and_not_recommended) {
   auto description = test::two_in_a_loop(1.0);
-  description.subsystems[0].step = Written<double>{0.02, {}};  // longer than the macro step: nobody can iterate over it
+  description.subsystems[0].step =
+      Written<double>{0.02, {}};  // longer than the macro step: no method can iterate over it
   const Advice advice = advise(description, {}, gains(-2.0, 2.0));  // what goes round is multiplied by -4
   for (const auto& of : advice.candidates) {
     if (!of.degree || !of.obstacles.empty()) continue;
@@ -54,7 +55,7 @@ TEST(AdviseBadInput, coupling_that_grows_at_every_step_is_called_unstable_and_no
   EXPECT_TRUE(test::has_fact(advice.reasons, FactCode::GrowsAtEveryStep)) << advice.reason();
 }
 
-TEST(AdviseBadInput, initialisation_that_does_not_converge_by_going_round_is_told) {
+TEST(AdviseBadInput, initialisation_that_does_not_converge_by_iteration_is_reported) {
   const Advice advice = advise(test::two_in_a_loop(1.0), {}, gains(-2.0, 2.0));
   ASSERT_TRUE(advice.robustness) << advice.reason();
   ASSERT_TRUE(advice.robustness->initialisation);
@@ -77,7 +78,7 @@ TEST(AdviseBadInput, subsystem_that_fails_when_linearized_is_named_and_runs_deci
   EXPECT_GT(test::number_of(advice.reasons, FactCode::SmallestError, "length"), 0.0) << advice.reason();
 }
 
-TEST(AdviseBadInput, without_linearization_nothing_is_foretold_and_the_measured_best_is_chosen) {
+TEST(AdviseBadInput, without_linearization_the_measured_best_is_chosen_without_forecast) {
   auto description = test::changed(test::example("mechanical"), {.step = 1e-3, .stop = 0.3});
   for (auto& subsystem : description.subsystems) subsystem.linearization = {false, {}};
   const Advice advice = advise(description);

@@ -1,4 +1,4 @@
-// advise and method = "auto" on systems that are driven by time, or whose file has options that nobody judged.
+// advise and method = "auto" on externally driven systems, or with options in the file that were not judged.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -41,7 +41,7 @@ model = "chain.mass"
   return folder.path() / "system.toml";
 }
 
-TEST(AdviseDriven, errors_are_measured_and_who_drives_is_named) {
+TEST(AdviseDriven, errors_are_measured_and_the_driving_subsystem_is_named) {
   const TemporaryFolder folder;
   const auto advice = run_program(folder, {"advise", driven_in(folder).string(), "--json"});
   ASSERT_EQ(advice.exit_code, 0) << advice.err;
@@ -69,7 +69,7 @@ TEST(AutoDriven, takes_a_method_that_does_not_grow) {
   EXPECT_TRUE(test::has_fact(json["notes"], FactCode::MethodChosen, "src")) << json["notes"];
 }
 
-TEST(Auto, options_that_were_not_judged_are_left_out_and_that_is_said) {
+TEST(Auto, options_that_were_not_judged_are_left_out_with_a_note) {
   const TemporaryFolder folder;
   std::ofstream(folder.path() / "system.toml") << R"(
 [run]

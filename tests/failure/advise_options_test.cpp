@@ -18,7 +18,7 @@ std::vector<std::string> advise_oscillator(std::vector<std::string> options) {
   return options;
 }
 
-TEST(AdviseOptions, sentences_tell_the_measures) {
+TEST(AdviseOptions, sentences_contain_the_measures) {
   const TemporaryFolder folder;
   const auto run = run_program(
       folder, advise_oscillator({"--parameter", "force_side.c_k=0.1..10", "--parameter", "force_side.d_k"}));
@@ -30,7 +30,7 @@ TEST(AdviseOptions, sentences_tell_the_measures) {
   }
 }
 
-TEST(AdviseOptions, search_tells_a_front_and_the_page_has_its_data) {
+TEST(AdviseOptions, search_reports_a_front_and_the_page_has_its_data) {
   const TemporaryFolder folder;
   const auto run = run_program(folder, advise_oscillator({"--search", "--gain", "motion_side.F", "--threads", "2",
                                                           "--json", "--report", (folder / "advice.html").string()}));
@@ -43,7 +43,7 @@ TEST(AdviseOptions, search_tells_a_front_and_the_page_has_its_data) {
   EXPECT_NE(page.find(R"("heat":)"), std::string::npos);
 }
 
-TEST(AdviseOptions, mistyped_names_and_ranges_are_told) {
+TEST(AdviseOptions, mistyped_names_and_ranges_are_reported) {
   const TemporaryFolder folder;
   const auto range = run_program(folder, advise_oscillator({"--parameter", "force_side.c_k=1..x"}));
   EXPECT_EQ(range.exit_code, 2);

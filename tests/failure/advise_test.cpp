@@ -56,7 +56,7 @@ TEST(Advise, choice_has_a_reason_and_can_be_applied_and_run) {
   EXPECT_EQ(json_of(run)["step"], json["recommended_step"]);
 }
 
-TEST(Advise, without_linearization_says_so_and_probes) {
+TEST(Advise, without_linearization_reports_it_and_probes) {
   const TemporaryFolder folder;
   const auto advice = run_program(folder, {"advise", pair_in(folder, "linearization = false").string(), "--json"});
   ASSERT_EQ(advice.exit_code, 0) << advice.err;
@@ -68,7 +68,7 @@ TEST(Advise, without_linearization_says_so_and_probes) {
   EXPECT_FALSE(json["candidates"][0]["probed_error"].is_null());
 }
 
-TEST(Advise, imposed_step_that_fits_no_grid_leaves_f3ornits_and_says_why) {
+TEST(Advise, imposed_step_that_fits_no_grid_leaves_f3ornits_with_the_reason) {
   const TemporaryFolder folder;
   const auto advice = run_program(folder, {"advise", pair_in(folder, "step = 0.013").string(), "--json"});
   ASSERT_EQ(advice.exit_code, 0) << advice.err;
@@ -88,7 +88,7 @@ TEST(Advise, step_whose_parts_fit_no_imposed_one_is_neither_recommended_nor_an_e
       << step;
 }
 
-TEST(Verify, exit_code_tells_whether_the_tolerance_is_kept) {
+TEST(Verify, exit_code_shows_whether_the_tolerance_is_kept) {
   const TemporaryFolder folder;
   const auto verified = [&](const std::string& option, const std::string& value) {
     std::vector<std::string> arguments{"verify", test::examples_folder() + "/oscillator", "--stop", "4", option};
@@ -116,7 +116,7 @@ TEST(Advise, and_verify_take_the_changes_that_run_takes) {
   EXPECT_NE(alone.err.find("--gain requires --search"), std::string::npos) << alone.err;
 }
 
-TEST(Auto, runs_a_real_method_and_says_why) {
+TEST(Auto, runs_a_real_method_with_the_reason) {
   const TemporaryFolder folder;
   const auto run = run_program(folder, {"run", pair_in(folder, "").string(), "--json", "--out", "out"});
   ASSERT_EQ(run.exit_code, 0) << run.err;

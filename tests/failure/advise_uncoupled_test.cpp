@@ -45,7 +45,7 @@ TEST(AdviseUncoupled, advice_is_given) {
   }
 }
 
-TEST(AutoUncoupled, plainest_method_runs_and_says_why) {
+TEST(AutoUncoupled, plainest_method_runs_with_the_reason) {
   for (const auto& system : kSystems) {
     const TemporaryFolder folder;
     const auto run = run_program(folder, {"run", file_in(folder, system).string(), "--json", "--out", "out"});

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "entrain/recording.hpp"
+#include "support/facts.hpp"
 #include "support/systems.hpp"
 #include "support/test_models.hpp"
 
@@ -42,10 +43,14 @@ TEST(BrokenModel, that_returns_nan_ends_the_run_with_culprit_time_and_remedy) {
   MemoryRecorder recorder;
   const auto simulation = run_with("nan", recorder);
   EXPECT_EQ(simulation.summary().termination, Termination::Failed);
-  const auto& message = simulation.summary().message;
-  EXPECT_NE(message.find("subsystem 'culprit', 'culprit.y', at t = 0.6"), std::string::npos) << message;
-  EXPECT_NE(message.find("nan"), std::string::npos) << message;
-  EXPECT_NE(message.find("the fault is in this subsystem"), std::string::npos) << message;
+  const auto failure = simulation.summary().failure;
+  ASSERT_TRUE(failure);
+  EXPECT_EQ(failure->fact().code, FactCode::OutputNotFinite);
+  EXPECT_TRUE(std::isnan(failure->fact().number("value").value_or(0.0)));
+  EXPECT_EQ(failure->context().subsystem, "culprit");
+  EXPECT_EQ(failure->context().variable, "culprit.y");
+  EXPECT_NEAR(failure->context().time.value_or(0.0), 0.6, 1e-12);
+  EXPECT_FALSE(failure->fact().remedy.empty());
   EXPECT_EQ(recorder.times.size(), 6U);  // 0 .. 0.5: what was good is kept
 }
 
@@ -53,10 +58,11 @@ TEST(BrokenModel, that_throws_is_named_with_its_own_words) {
   MemoryRecorder recorder;
   const auto simulation = run_with("throws", recorder);
   EXPECT_EQ(simulation.summary().termination, Termination::Failed);
-  const auto& message = simulation.summary().message;
-  EXPECT_NE(message.find("'culprit'"), std::string::npos) << message;
-  EXPECT_NE(message.find("the table has no entry"), std::string::npos) << message;
-  EXPECT_NE(message.find("t = 0.4"), std::string::npos) << message;
+  const auto failure = simulation.summary().failure;
+  ASSERT_TRUE(failure);
+  EXPECT_EQ(failure->context().subsystem, "culprit");
+  EXPECT_NE(failure->fact().text("text").find("the table has no entry"), std::string::npos) << failure->what();
+  EXPECT_NEAR(failure->context().time.value_or(0.0), 0.4, 1e-12);
   EXPECT_EQ(simulation.summary().macro_steps, 4U);
 }
 
@@ -64,7 +70,7 @@ TEST(BrokenModel, that_throws_at_the_start_is_named_too) {
   MemoryRecorder recorder;
   const auto simulation = run_with("throws_at_start", recorder);
   EXPECT_EQ(simulation.summary().termination, Termination::Failed);
-  EXPECT_NE(simulation.summary().message.find("'culprit'"), std::string::npos) << simulation.summary().message;
+  EXPECT_EQ(test::place_of_failure(simulation.summary()).subsystem, "culprit");
   EXPECT_TRUE(recorder.times.empty());
 }
 
@@ -78,7 +84,8 @@ TEST(BrokenModel, an_observer_that_throws_ends_the_run_as_failed) {
   Simulation simulation(test::changed(test::example("lotka_volterra"), {.step = 0.1, .stop = 1.0}));
   simulation.observe(disk);
   EXPECT_EQ(simulation.run().termination, Termination::Failed);
-  EXPECT_EQ(simulation.summary().message, "no space left");
+  EXPECT_EQ(simulation.summary().failure->code(), ErrorCode::FileFailed);
+  EXPECT_EQ(test::failure_of(simulation.summary()).text("text"), "no space left");
 }
 
 }  // namespace broken_models_test

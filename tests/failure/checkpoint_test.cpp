@@ -6,7 +6,9 @@
 #include <sstream>
 
 #include "support/checkpointed_systems.hpp"
+#include "support/facts.hpp"
 #include "support/program.hpp"
+#include "support/scripted_descriptions.hpp"
 
 namespace entrain {
 namespace checkpoint_program_test {
@@ -117,11 +119,14 @@ class CheckpointOfFmus : public testing::Test {
     return run_program(folder_,
                        Arguments{"run", "system.toml", "--out", "rest", "--quiet", "--resume", "saved"} + more);
   }
-  void expect_refused(const Arguments& more, const std::string& why) {
-    const auto run = resume(more);
+  /// Returns the values.
+  nlohmann::json expect_refused(const Arguments& more, const std::string& code) {
+    const auto run = resume(more + Arguments{"--json"});
     EXPECT_EQ(run.exit_code, 1);
-    EXPECT_TRUE(run.err.find(why) != std::string::npos) << run.err;
     EXPECT_FALSE(std::filesystem::exists(folder_ / "rest"));  // nothing has happened
+    const auto failure = test::failure_in(run.out);
+    EXPECT_EQ(failure.value("code", run.err), code);
+    return failure["values"];
   }
 
   static constexpr const char* kSystem = R"([run]
@@ -172,22 +177,23 @@ TEST_F(CheckpointOfFmus, goes_on_in_the_results_of_the_first_run) {
   EXPECT_EQ(text_of(folder_ / "first/steps.json"), steps);  // of all steps, not of the last ones alone
   const auto summary = text_of(folder_ / "first/run.json");
   write_text(folder_ / "first/results.csv", whole.substr(0, whole.size() / 2));  // killed in the middle of a row ...
-  const auto lost = run_program(folder_, {"run", "system.toml", "--resume", "saved", "--append", "--quiet"});
+  const auto lost = run_program(folder_, {"run", "system.toml", "--resume", "saved", "--append", "--json"});
   EXPECT_EQ(lost.exit_code, 1);  // ... before the checkpoint: rows would be missing
-  EXPECT_TRUE(lost.err.find("it has no row at t = 0.6 s, where the checkpoint is") != std::string::npos) << lost.err;
+  EXPECT_EQ(test::failure_in(lost.out)["code"], "results-row-missing") << lost.err;
+  EXPECT_DOUBLE_EQ(test::failure_in(lost.out)["values"]["time"], 0.6);
   EXPECT_EQ(text_of(folder_ / "first/run.json"), summary);  // what is refused leaves the first run alone
   EXPECT_EQ(text_of(folder_ / "first/steps.json"), steps);
   std::filesystem::remove_all(folder_ / "first");
-  const auto gone = run_program(folder_, {"run", "system.toml", "--resume", "saved", "--append", "--quiet"});
+  const auto gone = run_program(folder_, {"run", "system.toml", "--resume", "saved", "--append", "--json"});
   EXPECT_EQ(gone.exit_code, 1);
-  EXPECT_TRUE(gone.err.find("are no longer in") != std::string::npos) << gone.err;
+  EXPECT_EQ(test::failure_in(gone.out)["code"], "results-gone") << gone.err;
 }
 
 TEST_F(CheckpointOfFmus, is_refused_when_it_is_cut_short) {
   const auto whole = text_of(folder_ / "saved");
   for (std::size_t size = 0; size < whole.size(); size += 97) {
     write_text(folder_ / "saved", whole.substr(0, size));
-    expect_refused({}, "is cut short");
+    expect_refused({}, "checkpoint-cut");
   }
 }
 
@@ -197,37 +203,40 @@ TEST_F(CheckpointOfFmus, is_refused_when_a_byte_is_another) {
     auto damaged = whole;
     damaged[at] = static_cast<char>(damaged[at] ^ 1);
     write_text(folder_ / "saved", damaged);
-    expect_refused({}, "is damaged: its checksum does not fit");
+    expect_refused({}, "checkpoint-damaged");
   }
   auto other = whole;
   other[0] = 'X';
   write_text(folder_ / "saved", other);
-  expect_refused({}, "is no checkpoint of Entrain");
+  expect_refused({}, "no-checkpoint");
   other = whole;
   other[8] = 99;
   write_text(folder_ / "saved", other);
-  expect_refused({}, "is written in format 99");
+  EXPECT_EQ(expect_refused({}, "checkpoint-format")["format"], 99.0);
 }
 
 TEST_F(CheckpointOfFmus, is_refused_by_another_system) {
-  expect_refused({"--set", "prey.alpha=0.5"},
-                 "is of another system: '[subsystems.prey.start] alpha = 0.5' now, and nothing of it then");
-  expect_refused({"--step", "0.02"}, "'[run] step = 0.01' then, '[run] step = 0.02' now");
-  expect_refused({"--method", "jacobi"}, "'[run] method = \"gauss-seidel\"' then, '[run] method = \"jacobi\"' now");
-  expect_refused({"--option", "degree=2"},
-                 "'[method.gauss-seidel] degree = 1' then, '[method.gauss-seidel] degree = 2' now");
+  const auto difference = [&](const Arguments& more) {
+    return expect_refused(more, "checkpoint-other-system")["difference"].get<std::string>();
+  };
+  test::expect_text(difference({"--set", "prey.alpha=0.5"}), "'[subsystems.prey.start] alpha = 0.5' now");
+  test::expect_text(difference({"--step", "0.02"}), "'[run] step = 0.01' then, '[run] step = 0.02' now");
+  test::expect_text(difference({"--method", "jacobi"}),
+                    "'[run] method = \"gauss-seidel\"' then, '[run] method = \"jacobi\"' now");
+  test::expect_text(difference({"--option", "degree=2"}),
+                    "'[method.gauss-seidel] degree = 1' then, '[method.gauss-seidel] degree = 2' now");
 }
 
 TEST_F(CheckpointOfFmus, is_refused_by_another_fmu) {
   std::filesystem::copy_file(test::fmu_folder() + "/2/lotka_volterra_prey.fmu", folder_ / "prey.fmu",
                              std::filesystem::copy_options::overwrite_existing);
   write_text(folder_ / "prey.fmu", text_of(folder_ / "prey.fmu") + '\n');  // the archive is the same, the file is not
-  expect_refused({}, "prey.fmu of 'prey' is not the same file");
+  test::expect_text(expect_refused({}, "checkpoint-other-system")["difference"], "prey.fmu of 'prey'");
 }
 
 TEST_F(CheckpointOfFmus, is_refused_where_it_is_not) {
   std::filesystem::remove(folder_ / "saved");
-  expect_refused({}, "cannot read 'saved'");
+  expect_refused({}, "file-failed");
 }
 
 TEST_F(CheckpointOfFmus, needs_a_folder_and_a_sensible_interval) {
@@ -236,7 +245,7 @@ TEST_F(CheckpointOfFmus, needs_a_folder_and_a_sensible_interval) {
   };
   const auto nowhere = run({"--checkpoint", "no/folder/saved"});
   EXPECT_EQ(nowhere.exit_code, 1);
-  EXPECT_TRUE(nowhere.err.find("cannot create 'no/folder/saved'") != std::string::npos) << nowhere.err;
+  EXPECT_TRUE(nowhere.err.find("'no/folder/saved'") != std::string::npos) << nowhere.err;
   EXPECT_FALSE(std::filesystem::exists(folder_ / "rest"));
   EXPECT_EQ(run({"--every", "0.1"}).exit_code, 2);
   EXPECT_EQ(run({"--append"}).exit_code, 2);
@@ -249,8 +258,9 @@ TEST_F(CheckpointOfFmus, that_cannot_be_written_ends_the_run) {
   const auto run =
       run_program(folder_, {"run", "system.toml", "--out", "rest", "--quiet", "--checkpoint", name, "--every", "0.6"});
   EXPECT_EQ(run.exit_code, 1);
-  EXPECT_TRUE(run.err.find("cannot create '" + name) != std::string::npos) << run.err;
+  EXPECT_TRUE(run.err.find("'" + name) != std::string::npos) << run.err;
   EXPECT_EQ(run_json(folder_, "rest")["termination"], "failed");
+  EXPECT_EQ(run_json(folder_, "rest")["failure"]["code"], "file-failed");
   const auto at_end = run_program(folder_, {"run", "system.toml", "--out", "end", "--quiet", "--checkpoint", name});
   EXPECT_EQ(at_end.exit_code, 1);
   EXPECT_EQ(run_json(folder_, "end")["termination"], "failed");
@@ -261,16 +271,16 @@ TEST_F(CheckpointOfFmus, in_the_place_of_a_folder_or_of_a_file_of_the_run_is_ref
   std::filesystem::create_directory(folder_ / "taken");
   const auto folder = run_program(folder_, {"run", "system.toml", "--out", "rest", "--quiet", "--checkpoint", "taken"});
   EXPECT_EQ(folder.exit_code, 1);
-  EXPECT_TRUE(folder.err.find("cannot create 'taken'") != std::string::npos) << folder.err;
+  EXPECT_TRUE(folder.err.find("'taken'") != std::string::npos) << folder.err;
   EXPECT_FALSE(std::filesystem::exists(folder_ / "rest"));
   const auto results = run_program(
       folder_, {"run", "system.toml", "--out", "rest", "--quiet", "--checkpoint", "rest/../rest/results.csv"});
   EXPECT_EQ(results.exit_code, 1);
   std::filesystem::create_directories(folder_ / "rest");
-  const auto again =
-      run_program(folder_, {"run", "system.toml", "--out", "rest", "--quiet", "--checkpoint", "rest/results.csv"});
+  const auto again = run_program(
+      folder_, {"run", "system.toml", "--out", "rest", "--quiet", "--checkpoint", "rest/results.csv", "--json"});
   EXPECT_EQ(again.exit_code, 1);
-  EXPECT_TRUE(again.err.find("a file of the run") != std::string::npos) << again.err;
+  EXPECT_EQ(test::failure_in(again.out)["code"], "checkpoint-is-run-file") << again.err;
   EXPECT_EQ(run_program(folder_, {"run", "system.toml", "--resume", "saved", "--append", "--out", "x"}).exit_code, 2);
 }
 
@@ -279,8 +289,7 @@ TEST_F(CheckpointOfFmus, needs_the_state_of_every_subsystem) {
              std::string(kSystem) + "[subsystems.idle]\nfmu = \"prey.fmu\"\nrollback = false\n");
   const auto run = run_program(folder_, {"run", "system.toml", "--out", "rest", "--checkpoint", "other"});
   EXPECT_EQ(run.exit_code, 1);
-  EXPECT_TRUE(run.err.find("'idle'") != std::string::npos && run.err.find("cannot save its state") != std::string::npos)
-      << run.err;
+  EXPECT_TRUE(run.err.find("'idle'") != std::string::npos) << run.err;
   EXPECT_TRUE(run.err.find("'prey'") == std::string::npos) << run.err;
   EXPECT_FALSE(std::filesystem::exists(folder_ / "rest"));
 }
@@ -291,10 +300,9 @@ TEST_F(CheckpointOfFmus, cannot_be_continued_in_files_of_other_formats) {
                         {"run", "system.toml", "--out", "h5", "--quiet", "--checkpoint", "h5.saved", "--every", "0.6"})
                 .exit_code,
             0);
-  const auto run = run_program(folder_, {"run", "system.toml", "--resume", "h5.saved", "--append", "--quiet"});
+  const auto run = run_program(folder_, {"run", "system.toml", "--resume", "h5.saved", "--append", "--json"});
   EXPECT_EQ(run.exit_code, 1);
-  EXPECT_TRUE(run.err.find("results in the format hdf5 cannot be continued in their file") != std::string::npos)
-      << run.err;
+  EXPECT_EQ(test::outline_of_failure(run.out), "format-not-continued hdf5");
   EXPECT_EQ(run_program(folder_, {"run", "system.toml", "--resume", "h5.saved", "--out", "rest", "--quiet"}).exit_code,
             0);
 }

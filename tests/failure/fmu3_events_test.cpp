@@ -84,7 +84,9 @@ TEST_F(Fmu3Events, announced_event_at_a_communication_time_is_on_time) {
 TEST_F(Fmu3Events, iteration_that_does_not_settle_is_bounded_and_names_the_culprit) {
   const auto summary = run(NeverSettles3);
   EXPECT_EQ(summary.termination, Termination::Failed);
-  expect_text(summary.message, "subsystem 'part', at t = 0.25 s: its discrete states do not settle");
+  EXPECT_EQ(test::failure_of(summary).code, FactCode::FmuDiscreteUnsettled);
+  EXPECT_EQ(test::place_of_failure(summary).subsystem, "part");
+  EXPECT_EQ(test::place_of_failure(summary).time, 0.25);
 }
 
 TEST_F(Fmu3Events, event_where_a_step_starts_is_handled_and_the_step_is_made) {
@@ -95,19 +97,22 @@ TEST_F(Fmu3Events, event_where_a_step_starts_is_handled_and_the_step_is_made) {
 TEST_F(Fmu3Events, endless_events_in_place_are_an_error) {
   const auto summary = run(EndlessInPlace);
   EXPECT_EQ(summary.termination, Termination::Failed);
-  expect_text(summary.message, "subsystem 'part', at t = 0.5 s: 100 events at the same time");
+  EXPECT_EQ(test::failure_of(summary).code, FactCode::FmuEventsInPlace);
+  EXPECT_EQ(test::failure_of(summary).number("events"), 100.0);
+  EXPECT_EQ(test::place_of_failure(summary).subsystem, "part");
+  EXPECT_EQ(test::place_of_failure(summary).time, 0.5);
 }
 
 TEST_F(Fmu3Events, request_to_terminate_in_an_event_ends_the_run) {
   const auto summary = run(TerminateInEvent3);
   EXPECT_EQ(summary.termination, Termination::Completed);
-  EXPECT_EQ(summary.message, "ended by 'part' at t = 0.25 s");
+  expect_text(summary.message, "'part'");
   EXPECT_EQ(summary.reached, 0.25);
   EXPECT_EQ(recorder_.times.back(), 0.25);
   EXPECT_NEAR(recorder_.column("part.integral").back(), 0.25, 1e-15) << "of 1, up to where it stands";
 }
 
-TEST_F(Fmu3Events, who_did_not_stop_where_another_asked_to_has_no_value_there) {
+TEST_F(Fmu3Events, subsystem_without_a_communication_at_the_stop_has_no_value_there) {
   auto both = system(TerminateInEvent3, "hasEventMode=\"true\"");
   both.subsystems.push_back(both.subsystems[0]);
   both.subsystems[1].name = "other";
@@ -121,7 +126,7 @@ TEST_F(Fmu3Events, who_did_not_stop_where_another_asked_to_has_no_value_there) {
 
 TEST_F(Fmu3Events, request_to_terminate_in_a_step_that_is_taken_back_is_taken_back_too) {
   const auto description = system(TerminateInEvent3, "hasEventMode=\"true\" canGetAndSetFMUState=\"true\"");
-  const auto part = make_fmu_subsystem("part", description.subsystems[0].fmu);
+  const auto part = subsystem::make_fmu_subsystem("part", description.subsystems[0].fmu);
   part->set_start(*part->variables().find("mode"), std::int64_t{TerminateInEvent3});
   ASSERT_TRUE(part->capabilities().rollback);
   part->initialize(0.0, 1.0);
@@ -157,8 +162,13 @@ TEST_F(Fmu3Events, discarded_step_is_made_in_shorter_ones) {
 TEST_F(Fmu3Events, step_that_is_always_discarded_is_rejected_with_a_remedy) {
   const auto summary = run(DiscardAll3, "");
   EXPECT_EQ(summary.termination, Termination::Failed);
-  expect_text(summary.message, "subsystem 'part', at t = 0.5 s: rejected a step of 0.1 s (FMU '");
-  expect_text(summary.message, "fmi3DoStep returned fmi3Discard). Choose a smaller step");
+  const Fact failure = test::failure_of(summary);
+  EXPECT_EQ(failure.code, FactCode::StepRejected);
+  EXPECT_NEAR(failure.number("step").value_or(0.0), 0.1, 1e-12);
+  expect_text(std::string(failure.text("why")), "fmi3DoStep");
+  expect_text(std::string(failure.text("why")), "fmi3Discard");
+  EXPECT_EQ(test::place_of_failure(summary).subsystem, "part");
+  EXPECT_EQ(test::place_of_failure(summary).time, 0.5);
 }
 
 TEST_F(Fmu3Events, warning_of_a_set_call_reaches_the_summary) {
@@ -171,7 +181,7 @@ TEST_F(Fmu3Events, warning_of_a_set_call_reaches_the_summary) {
   expect_text(test::word_of(summary.warnings, FactCode::FmuReturnedWarning, "message"), "u is large");
 }
 
-TEST_F(Fmu3Events, intermediate_update_is_believed_when_the_fmu_asks) {
+TEST_F(Fmu3Events, intermediate_update_is_accepted_when_the_fmu_requests_inputs) {
   const auto summary = run(Normal3, "providesIntermediateUpdate=\"true\"");
   EXPECT_EQ(summary.subsystems[0].capabilities.input_degree, 3);
   EXPECT_TRUE(summary.warnings.empty());
@@ -210,7 +220,7 @@ TEST_F(Fmu3Events, connection_of_another_type_is_refused_with_its_type) {
 TEST_F(Fmu3Events, integer_beyond_its_type_is_refused) {
   auto description = system(Normal3, "");
   description.subsystems[0].start["small"] = {std::int64_t{256}, {}};
-  expect_text(problems_of(description), "the value 256 does not fit its type, UInt8");
+  expect_text(problems_of(description), "of = value-does-not-fit, type = UInt8, value = 256");
 }
 
 TEST_F(Fmu3Events, abilities_are_those_of_the_mode_that_was_chosen) {

@@ -7,6 +7,7 @@
 #include <map>
 #include <regex>
 
+#include "support/facts.hpp"
 #include "support/loaded_fmu.hpp"
 #include "support/scripted_fmus.hpp"
 
@@ -21,7 +22,8 @@ struct BadInput {
   std::string name;
   int mode;                                     ///< ScriptedMode or Fault
   std::function<fs::path(const BadFmu&)> make;  ///< none: the scripted FMU, which fails at t = 0.5 s
-  std::vector<std::string> message;             ///< all of these are in it
+  std::string code;                             ///< of the failure, or of the error that it quotes
+  std::vector<std::string> names;               ///< all of these are in the message
   std::string keys{};                           ///< in the table of the subsystem
 
   bool before_the_run() const { return static_cast<bool>(make); }
@@ -44,14 +46,14 @@ class BadFmu : public test::ScriptedFmus {
     return write_library(library);
   }
 
-  /// What the program says of it, once everything else about its end was found in order.
+  /// What the program prints of it, once everything else about its end was found in order.
   std::string message_of(const BadInput& input) const {
     const fs::path fmu = input.before_the_run() ? input.make(*this) : write(test::scripted_description(""));
     const std::string start = input.before_the_run() ? "" : fmt::format("start = {{ mode = {} }}\n", input.mode);
     test::write_text(folder_ / "s.toml",
                      fmt::format("[run]\nstop = 1\nstep = 0.1\n[subsystems.part]\nfmu = \"{}\"\n{}{}\n",
                                  fmu.filename().string(), start, input.keys));
-    const auto result = run_here({"run", "s.toml", "--out", "out"});
+    const auto result = run_here({"run", "s.toml", "--out", "out", "--json"});
     EXPECT_EQ(result.exit_code, 1) << input.name << ": " << result.err;
     EXPECT_TRUE(fs::is_empty(temporary_)) << input.name;
     if (input.before_the_run()) {
@@ -59,6 +61,13 @@ class BadFmu : public test::ScriptedFmus {
     } else {
       const std::string table = test::text_of(folder_ / "out" / "results.csv");
       EXPECT_TRUE(table.ends_with(input.mode == ReturnNan ? "\n0.4,1\n" : "\n0.5,1\n")) << input.name << ": " << table;
+    }
+    const auto failure =
+        test::failure_in(input.before_the_run() ? result.out : test::text_of(folder_ / "out" / "run.json"));
+    EXPECT_EQ(failure["values"].value("of", failure.value("code", "")), input.code) << input.name << failure;
+    if (!input.before_the_run()) {
+      EXPECT_EQ(failure.value("subsystem", ""), "part") << input.name;
+      EXPECT_DOUBLE_EQ(failure.value("time", 0.0), 0.5) << input.name;
     }
     fs::remove_all(folder_ / "out");
     fs::remove(fmu);
@@ -97,82 +106,69 @@ fs::path climbing(const BadFmu& here) {
 
 std::vector<BadInput> bad_inputs() {
   const std::string file = "part.fmu'";
-  const std::string in_step = "subsystem 'part', at t = 0.5 s: ";
   return {
       {"no binary",
        Normal,
        [](const BadFmu& here) { return here.write(test::scripted_description(""), "binaries/win64/scripted.dll"); },
-       {file, "no binary for this platform (linux64), only for: win64"}},
+       "fmu-binary-missing",
+       {file, "win64"}},
       {"missing library",
        Normal,
        [](const BadFmu& here) { return here.write_library(test::text_of(test::needy_fmu_library())); },
-       {file, "needs the shared library 'libabsent.so', which is not there. Install the library"}},
+       "fmu-library-missing",
+       {file, "'libabsent.so'"}},
       {"newer C library",
        Normal,
        [](const BadFmu& here) { return here.library_with("GLIBC_2.2.5", "GLIBC_9.9.5"); },
-       {file, "needs GLIBC 9.9.5; this system has 2.", "Use a newer system"}},
+       "fmu-needs-glibc",
+       {file, "GLIBC 9.9.5"}},
       {"missing symbol",
        Normal,
        [](const BadFmu& here) { return here.library_with(std::string("\0sleep\0", 7), std::string("\0slee?\0", 7)); },
-       {file, "uses the symbol 'slee?', which nothing defines", "linked without a library that it uses"}},
+       "fmu-symbol-missing",
+       {file, "'slee?'"}},
       {"missing function",
        Normal,
        [](const BadFmu& here) {
          return here.library_with("fmi2EnterInitializationMode", "fmi2EnterInitializationMude");
        },
-       {file, "has no function 'fmi2EnterInitializationMode', which the standard wants"}},
+       "fmu-function-missing",
+       {file, "'fmi2EnterInitializationMode'"}},
       {"missing step",
        Normal,
        [](const BadFmu& here) { return here.library_with("fmi2DoStep", "fmi2DoStap"); },
-       {"subsystem 'part': FMU '", file,
-        "has no function 'fmi2DoStep', which the standard wants. Tell who made the FMU"}},
+       "fmu-function-missing",
+       {"'part'", file, "'fmi2DoStep'"}},
       {"wrong guid",
        Normal,
        [](const BadFmu& here) { return here.write(test::scripted_description("", "another")); },
-       {file, "fmi2Instantiate returned no instance; it said: '[logStatusError] unknown guid another'",
-        "Often the guid in modelDescription.xml is not the one of the binary"}},
-      {"wrong token",
-       Normal,
-       with_another_token,
-       {file, "fmi3InstantiateCoSimulation returned no instance", "Often the instantiation token"}},
+       "fmu-no-instance",
+       {file, "fmi2Instantiate", "'[logStatusError] unknown guid another'"}},
+      {"wrong token", Normal, with_another_token, "fmu-no-instance", {file, "fmi3InstantiateCoSimulation"}},
       {"broken XML",
        Normal,
        [](const BadFmu& here) { return here.write(half_of(test::scripted_description(""))); },
+       "description-not-xml",
        {file, "modelDescription.xml: line "}},
-      {"truncated archive", Normal, truncated, {file, "truncated"}},
-      {"bomb", Normal, bomb, {file, "'resources/zeros' is more than 1000 times larger"}},
-      {"way out of the archive", Normal, climbing, {file, "its entry '../../evil' leads out of the archive"}},
+      {"truncated archive", Normal, truncated, "archive-no-zip", {file}},
+      {"bomb", Normal, bomb, "entry-ratio", {file, "'resources/zeros'"}},
+      {"way out of the archive", Normal, climbing, "entry-name", {file, "'../../evil'"}},
       {"error",
        ReturnError,
        {},
-       {in_step, file, "fmi2DoStep returned fmi2Error; it said: '[logStatusError] the boiler burst'",
-        "Look at its start values and inputs at that time"}},
+       "fmu-call-failed",
+       {file, "fmi2DoStep", "fmi2Error", "'[logStatusError] the boiler burst'"}},
       {"fatal",
        ReturnFatal,
        {},
-       {in_step, file, "fmi2DoStep returned fmi2Fatal; it said: '[logStatusError] out of memory'",
-        "After that no call of it is allowed: tell who made it"}},
-      {"NaN",
-       ReturnNan,
-       {},
-       {"subsystem 'part', 'part.y', at t = 0.5 s: the output became nan (FMU '", file, ", by fmi2GetReal)",
-        "the fault is in this subsystem"}},
-      {"discard",
-       DiscardAll,
-       {},
-       {in_step, "rejected a step of 0.1 s (FMU '", file, "fmi2DoStep returned fmi2Discard",
-        "). Choose a smaller step"}},
-      {"null in the log", LogNothing, {}, {in_step, file, "fmi2DoStep returned fmi2Error; it said: '\\x1b[2J%n100%'"}},
-      {"segmentation fault",
-       Segfault,
-       {},
-       {in_step, file, "crashed in fmi2DoStep (SIGSEGV: it used memory that is not there)", "tell who made it"}},
-      {"abort", Abort, {}, {in_step, file, "gave up in fmi2DoStep (SIGABRT: it called abort()", "The fault"}},
-      {"hang",
-       Hang,
-       {},
-       {in_step, file, "did not return from fmi2DoStep within 0.3 s. Raise 'timeout' of the subsystem"},
-       "timeout = 0.3"},
+       "fmu-call-failed",
+       {file, "fmi2DoStep", "fmi2Fatal", "'[logStatusError] out of memory'"}},
+      {"NaN", ReturnNan, {}, "output-not-finite", {"'part.y'", file, "fmi2GetReal"}},
+      {"discard", DiscardAll, {}, "step-rejected", {"0.1 s", file, "fmi2DoStep", "fmi2Discard"}},
+      {"null in the log", LogNothing, {}, "fmu-call-failed", {file, "fmi2DoStep", "fmi2Error", "'\\x1b[2J%n100%'"}},
+      {"segmentation fault", Segfault, {}, "code-fault", {file, "fmi2DoStep", "SIGSEGV"}},
+      {"abort", Abort, {}, "code-fault", {file, "fmi2DoStep", "SIGABRT"}},
+      {"hang", Hang, {}, "code-fault", {file, "fmi2DoStep", "0.3 s"}, "timeout = 0.3"},
   };
 }
 
@@ -181,7 +177,7 @@ TEST_F(BadFmu, ends_with_a_message_of_its_own_and_leaves_nothing_but_results_beh
   for (const auto& input : bad_inputs()) {
     // Each has a file of its own; messages must differ without that.
     const std::string message = std::regex_replace(message_of(input), std::regex("part [0-9]+[.]fmu"), "part.fmu");
-    for (const auto& part : input.message) {
+    for (const auto& part : input.names) {
       EXPECT_NE(message.find(part), std::string::npos) << input.name << ": '" << part << "' is not in " << message;
     }
     const auto [other, is_new] = input_of_message.emplace(message, input.name);

@@ -5,6 +5,7 @@
 
 #include <ostream>
 
+#include "support/facts.hpp"
 #include "support/scripted_fmus.hpp"
 
 namespace entrain {
@@ -33,26 +34,26 @@ const Kind kExchange{"fmi2_model_exchange",
                      test::scripted_exchange_library,
                      [] { return test::exchange_description(0); }};
 
-struct Sentence {
+struct Ending {
   Fault fault;
   std::string name;
-  std::string text;  ///< {0}: the prefix, {1}: the call
+  std::string code;
+  std::string value;  ///< of the fact that says which one it is ...
+  std::string text;   ///< ... and what it is; {0}: the prefix
 };
-const std::vector<Sentence> kSentences{
-    {ReturnError, "error",
-     "{1} returned {0}Error; it said: '[logStatusError] the boiler burst'. Look at its start values and inputs"},
-    {ReturnFatal, "fatal",
-     "{1} returned {0}Fatal; it said: '[logStatusError] out of memory'. After that no call of it is allowed"},
-    {LogNothing, "null_in_the_log", "{1} returned {0}Error; it said: '\\x1b[2J%n100%'"},
-    {Segfault, "segmentation_fault", "crashed in {1} (SIGSEGV: it used memory that is not there)"},
-    {Abort, "abort", "gave up in {1} (SIGABRT: it called abort(), as a failed assertion does)"},
-    {Hang, "hang", "did not return from {1} within 0.3 s. Raise 'timeout' of the subsystem"},
+const std::vector<Ending> kEndings{
+    {ReturnError, "error", "fmu-call-failed", "status", "{0}Error"},
+    {ReturnFatal, "fatal", "fmu-call-failed", "status", "{0}Fatal"},
+    {LogNothing, "null_in_the_log", "fmu-call-failed", "said", "; its log: '\\x1b[2J%n100%'"},
+    {Segfault, "segmentation_fault", "code-fault", "fault", "memory"},
+    {Abort, "abort", "code-fault", "fault", "abort"},
+    {Hang, "hang", "code-fault", "fault", "timeout"},
 };
 
 class FmuFaults : public test::ScriptedFmus {
  protected:
-  /// What the program says of it, once everything else about its end was found in order.
-  std::string message_of(const Kind& kind, Fault fault, const std::string& run = "") const {
+  /// What run.json says of it, once everything else about its end was found in order.
+  nlohmann::json failure_of(const Kind& kind, Fault fault, const std::string& run = "") const {
     test::write_archive(folder_ / "part.fmu",
                         {{"modelDescription.xml", kind.description()}, {kind.binary, test::text_of(kind.library())}});
     test::write_text(folder_ / "s.toml", fmt::format(R"([run]
@@ -71,43 +72,52 @@ timeout = 0.3
     const std::string table = test::text_of(folder_ / "out" / "results.csv");
     EXPECT_NE(table.find(fault == ReturnNan && kind.name == kThree.name ? "\n0.4," : "\n0.5,"), std::string::npos);
     EXPECT_EQ(table.find("\n0.6,"), std::string::npos) << table;
-    return result.err;
+    auto failure = test::failure_in(test::text_of(folder_ / "out" / "run.json"));
+    EXPECT_EQ(failure.value("subsystem", ""), "part");
+    EXPECT_NEAR(failure.value("time", 0.0), 0.5, 1e-3);
+    return failure;
   }
 };
 
-class FmuFault : public FmuFaults, public testing::WithParamInterface<std::tuple<Kind, Sentence>> {};
+class FmuFault : public FmuFaults, public testing::WithParamInterface<std::tuple<Kind, Ending>> {
+ protected:
+  std::string file() const { return "FMU '" + (folder_ / "part.fmu").string() + "'"; }
+};
 
 TEST_P(FmuFault, ends_the_run_with_file_call_time_and_remedy) {
-  const auto& [kind, sentence] = GetParam();
-  const std::string message = message_of(kind, sentence.fault);
-  expect_text(message, "subsystem 'part', at t = 0.5");
-  expect_text(message, "FMU '" + (folder_ / "part.fmu").string() + "'");
-  expect_text(message, fmt::format(fmt::runtime(sentence.text), kind.prefix, kind.call));
+  const auto& [kind, ending] = GetParam();
+  const auto failure = failure_of(kind, ending.fault);
+  EXPECT_EQ(failure["code"], ending.code);
+  EXPECT_EQ(failure["subjects"], nlohmann::json({file()}));
+  EXPECT_EQ(failure["values"]["function"], kind.call);
+  EXPECT_EQ(failure["values"][ending.value], fmt::format(fmt::runtime(ending.text), kind.prefix));
+  EXPECT_FALSE(failure["remedy"].get<std::string>().empty());
 }
 
 INSTANTIATE_TEST_SUITE_P(Every, FmuFault,
-                         testing::Combine(testing::Values(kThree, kExchange), testing::ValuesIn(kSentences)),
+                         testing::Combine(testing::Values(kThree, kExchange), testing::ValuesIn(kEndings)),
                          [](const auto& each) {
                            return std::get<0>(each.param).name + "_" + std::get<1>(each.param).name;
                          });
 
 TEST_F(FmuFaults, output_of_fmi_3_that_is_no_number_is_named_with_the_call_that_read_it) {
-  const std::string message = message_of(kThree, ReturnNan);
-  expect_text(message, "subsystem 'part', 'part.y', at t = 0.5 s: the output became nan (FMU '");
-  expect_text(message, ", by fmi3GetFloat64)");
+  const auto failure = failure_of(kThree, ReturnNan);
+  EXPECT_EQ(failure["code"], "output-not-finite");
+  EXPECT_EQ(failure["variable"], "part.y");
+  expect_text(failure["values"]["by"], "fmi3GetFloat64");
 }
 
 TEST_F(FmuFaults, derivative_that_is_no_number_is_named) {
-  const std::string message = message_of(kExchange, ReturnNan);
-  expect_text(message, "subsystem 'part', at t = 0.5 s: ");
-  expect_text(message, "FMU '" + (folder_ / "part.fmu").string() + "'");
-  expect_text(message, "fmi2GetDerivatives");
+  const auto failure = failure_of(kExchange, ReturnNan);
+  EXPECT_EQ(failure["code"], "derivative-not-finite");
+  expect_text(failure["values"]["by"], (folder_ / "part.fmu").string());
+  expect_text(failure["values"]["by"], "fmi2GetDerivatives");
 }
 
-TEST_F(FmuFaults, crash_while_it_is_told_inputs_inside_its_step_is_laid_at_that_call) {
-  const std::string message = message_of(kThree, CrashWhenTold, "method = \"jacobi\"\n[method.jacobi]\ndegree = 1");
-  expect_text(message, "subsystem 'part', at t = 0.5 s: ");
-  expect_text(message, "crashed in fmi3SetFloat64 (SIGSEGV");
+TEST_F(FmuFaults, crash_while_inputs_are_set_inside_its_step_is_laid_at_that_call) {
+  const auto failure = failure_of(kThree, CrashWhenTold, "method = \"jacobi\"\n[method.jacobi]\ndegree = 1");
+  EXPECT_EQ(failure["values"]["fault"], "memory");
+  EXPECT_EQ(failure["values"]["function"], "fmi3SetFloat64");
 }
 
 }  // namespace fmu_faults_test

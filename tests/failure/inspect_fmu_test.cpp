@@ -1,4 +1,4 @@
-// What `entrain inspect` says of an FMU: what it is, its variables, what it can do and what each method makes of it.
+// What `entrain inspect` reports of an FMU: what it is, its variables, what it can do and what each method makes of it.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -20,7 +20,7 @@ std::string inspected(const std::string& fmu) {
   return result.out;
 }
 
-TEST(InspectedFmu, says_what_it_is_with_its_variables) {
+TEST(InspectedFmu, is_reported_with_its_variables) {
   const std::string text = inspected("test/strict/2/mechanical_left.fmu");
   EXPECT_TRUE(text.starts_with("fmu: mechanical_left.fmu (FMI 2.0 co-simulation; offers model exchange)\n")) << text;
   expect_text(text, "mechanical.left");
@@ -30,19 +30,20 @@ TEST(InspectedFmu, says_what_it_is_with_its_variables) {
   expect_text(text, "  m1        parameter  kg         5  mass\n");
 }
 
-TEST(InspectedFmu, that_can_do_everything_says_so_in_plain_words) {
+TEST(InspectedFmu, that_can_do_everything_is_reported_in_plain_words) {
   const std::string text = inspected("test/strict/2/mechanical_left.fmu");
   for (const char* line :
-       {"  can be rolled back: yes\n", "  inputs inside a step: cubics\n", "  tells its linearization: yes\n",
+       {"  can be rolled back: yes\n", "  inputs inside a step: cubics\n", "  provides its linearization: yes\n",
         "  ifosmondi: can run it\n", "  monolithic: can run it\n"}) {
     expect_text(text, line);
   }
 }
 
-TEST(InspectedFmu, that_can_do_nothing_says_what_each_method_makes_of_it) {
+TEST(InspectedFmu, that_can_do_nothing_has_a_line_for_each_method) {
   const std::string text = inspected("test/bare/2/mechanical_left.fmu");
-  for (const char* line : {"  can be rolled back: no\n", "  inputs inside a step: constant\n",
-                           "  tells its linearization: no\n", "  jacobi: can run it\n", "  missiles: can run it\n"}) {
+  for (const char* line :
+       {"  can be rolled back: no\n", "  inputs inside a step: constant\n", "  provides its linearization: no\n",
+        "  jacobi: can run it\n", "  missiles: can run it\n"}) {
     expect_text(text, line);
   }
   expect_text(text, "    " + render({FactCode::OutputsContinued, {"fmu"}}) + "\n");
@@ -50,7 +51,7 @@ TEST(InspectedFmu, that_can_do_nothing_says_what_each_method_makes_of_it) {
   expect_text(text, "  monolithic: " + render({FactCode::NeedsEquations, {"fmu"}, {{"method", "monolithic"}}}) + "\n");
 }
 
-TEST(InspectedFmu, is_told_in_json_as_well) {
+TEST(InspectedFmu, is_reported_in_json_as_well) {
   const test::TemporaryFolder folder;
   const auto result =
       test::run_program(folder, {"inspect", test::fmu_folder() + "/test/strict/3/mechanical_left.fmu", "--json"});

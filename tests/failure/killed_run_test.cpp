@@ -63,7 +63,7 @@ TEST_P(KilledRun, leaves_whole_rows_that_a_report_shows) {
       for (const double value : column.values) ASSERT_TRUE(std::isfinite(value) && value > 0.0) << column.name;
     }
   }
-  if (page_template().empty()) return;
+  if (reporting::page_template().empty()) return;
   const auto report = run_program(folder_, {"report", "out"});
   EXPECT_EQ(report.exit_code, 0) << report.err;
   EXPECT_NE(text_of(folder_ / "out/report.html").find("The run was killed"), std::string::npos);

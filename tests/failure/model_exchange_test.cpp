@@ -4,6 +4,7 @@
 #include "entrain/recording.hpp"
 #include "subsystem/fmi/fmu_subsystem.hpp"
 #include "support/archives.hpp"
+#include "support/facts.hpp"
 #include "support/places.hpp"
 #include "support/program.hpp"
 #include "support/scripted_descriptions.hpp"
@@ -53,8 +54,8 @@ TEST_F(ScriptedExchange, fmu_that_offers_model_exchange_only_runs) {
             "part1.fmu (FMI 2.0 model exchange by Runge-Kutta, BDF where stiff, tolerance 1e-10)");
 }
 
-TEST_F(ScriptedExchange, discrete_inputs_are_told_in_event_mode_and_held) {
-  const auto part = make_fmu_subsystem("part", write(0, "", "discrete"));
+TEST_F(ScriptedExchange, discrete_inputs_are_set_in_event_mode_and_held) {
+  const auto part = subsystem::make_fmu_subsystem("part", write(0, "", "discrete"));
   part->set_start(*part->variables().find("mode"), std::int64_t{DiscreteInput});
   EXPECT_FALSE(part->capabilities().rollback);  // it remembers its input
   part->initialize(0.0, 1.0);
@@ -70,14 +71,16 @@ TEST_F(ScriptedExchange, discrete_inputs_are_told_in_event_mode_and_held) {
 TEST_F(ScriptedExchange, events_without_end_name_the_culprit) {
   const auto summary = run(NeverSettlesExchange, 1);
   EXPECT_EQ(summary.termination, Termination::Failed);
-  expect_text(summary.message, "subsystem 'part', at t = 0.5");
-  expect_text(summary.message, "do not settle at an event, not after 100 updates");
+  EXPECT_EQ(test::failure_of(summary).code, FactCode::FmuDiscreteUnsettled);
+  EXPECT_EQ(test::failure_of(summary).number("updates"), 100.0);
+  EXPECT_EQ(test::place_of_failure(summary).subsystem, "part");
+  EXPECT_NEAR(test::place_of_failure(summary).time.value_or(0.0), 0.5, 1e-3);
 }
 
 TEST_F(ScriptedExchange, fmu_that_asks_to_stop_after_a_step_stops_the_run) {
   const auto summary = run(TerminateInStep);
   EXPECT_EQ(summary.termination, Termination::Completed);
-  expect_text(summary.message, "ended by 'part' at t = ");
+  expect_text(summary.message, "'part'");
   EXPECT_GE(x().back(), 0.5);
   EXPECT_LE(x().back(), 0.75);  // it asks after an internal step, and a step may be one
 }
@@ -101,46 +104,48 @@ TEST_F(ScriptedExchange, event_wanted_after_an_internal_step_is_handled) {
 TEST_F(ScriptedExchange, point_that_is_discarded_again_and_again_names_the_call) {
   const auto summary = run(DiscardExchange);
   EXPECT_EQ(summary.termination, Termination::Failed);
-  expect_text(summary.message, "subsystem 'part', at t = 0.5");
-  expect_text(summary.message, "fmi2GetDerivatives returned fmi2Discard");
+  EXPECT_EQ(test::failure_of(summary).code, FactCode::FmuCallFailed);
+  EXPECT_EQ(test::failure_of(summary).text("function"), "fmi2GetDerivatives");
+  EXPECT_EQ(test::failure_of(summary).text("status"), "fmi2Discard");
+  EXPECT_EQ(test::place_of_failure(summary).subsystem, "part");
+  EXPECT_NEAR(test::place_of_failure(summary).time.value_or(0.0), 0.5, 1e-3);
 }
 
 TEST_F(ScriptedExchange, derivatives_that_fail_end_the_run) {
   const auto summary = run(ReturnError);
   EXPECT_EQ(summary.termination, Termination::Failed);
-  expect_text(summary.message, "fmi2GetDerivatives returned fmi2Error");
+  EXPECT_EQ(test::failure_of(summary).text("function"), "fmi2GetDerivatives");
+  EXPECT_EQ(test::failure_of(summary).text("status"), "fmi2Error");
 }
 
 TEST_F(ScriptedExchange, states_alone_are_rolled_back_only_when_the_step_proves_to_be_the_same) {
-  const auto part = make_fmu_subsystem("part", write(0));
+  const auto part = subsystem::make_fmu_subsystem("part", write(0));
   EXPECT_TRUE(part->capabilities().rollback);
-  const auto with_events = make_fmu_subsystem("part", write(1));
+  const auto with_events = subsystem::make_fmu_subsystem("part", write(1));
   EXPECT_FALSE(with_events->capabilities().rollback);
-  const auto remembering = make_fmu_subsystem("part", write(0));
+  const auto remembering = subsystem::make_fmu_subsystem("part", write(0));
   remembering->set_start(*remembering->variables().find("mode"), std::int64_t{Remembers});
   EXPECT_FALSE(remembering->capabilities().rollback);
 }
 
 TEST_F(ScriptedExchange, event_of_an_fmu_that_goes_back_by_its_states_is_an_error) {
-  const auto part = make_fmu_subsystem("part", write(0));
+  const auto part = subsystem::make_fmu_subsystem("part", write(0));
   part->set_start(*part->variables().find("mode"), std::int64_t{StepEvent});
-  ASSERT_TRUE(part->capabilities().rollback);  // nothing told of it before
+  ASSERT_TRUE(part->capabilities().rollback);  // nothing reported of it before
   part->initialize(0.0, 1.0);
   static_cast<void>(part->facets().rollback->save());
   const double u = 0.0;
   std::vector<double> y(2);
-  try {
-    static_cast<void>(part->step({0.0, 1.0, {&u, 1, 0}}, y));
-    FAIL() << "accepted";
-  } catch (const Error& error) {
-    expect_text(error.what(), "subsystem 'part'");
-    expect_text(error.what(), "going back by its states alone is not safe. Write rollback = false for it");
-  }
+  const auto error = test::error_of([&] { static_cast<void>(part->step({0.0, 1.0, {&u, 1, 0}}, y)); });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->fact().code, FactCode::FmuEventAfterSave);
+  EXPECT_EQ(error->context().subsystem, "part");
+  expect_text(error->context().remedy, "rollback = false");
 }
 
 TEST_F(ScriptedExchange, claims_without_functions_are_withdrawn) {
-  const auto part =
-      make_fmu_subsystem("part", write(1, R"(canGetAndSetFMUstate="true" providesDirectionalDerivative="true")"));
+  const auto part = subsystem::make_fmu_subsystem(
+      "part", write(1, R"(canGetAndSetFMUstate="true" providesDirectionalDerivative="true")"));
   EXPECT_FALSE(part->capabilities().rollback);
   EXPECT_TRUE(part->capabilities().linearization);  // by differences
   ASSERT_EQ(part->warnings().size(), 2U);
@@ -149,26 +154,18 @@ TEST_F(ScriptedExchange, claims_without_functions_are_withdrawn) {
 }
 
 TEST_F(ScriptedExchange, interface_that_is_not_offered_is_refused) {
-  try {
-    run(NormalExchange, 0, "interface = \"co-simulation\"");
-    FAIL() << "accepted";
-  } catch (const Error& error) {
-    expect_text(error.what(), "it does not offer co-simulation, only model exchange");
-  }
+  const auto facts = test::refusal_of([&] { run(NormalExchange, 0, "interface = \"co-simulation\""); });
+  EXPECT_EQ(test::word_of(facts, FactCode::FmuUnusable, "of"), "fmu-other-interface");
+  EXPECT_EQ(test::word_of(facts, FactCode::FmuUnusable, "offered"), "model exchange");
 }
 
 TEST_F(ScriptedExchange, interface_and_tolerance_are_checked) {
-  for (const auto& [text, message] : std::vector<std::pair<std::string, std::string>>{
-           {"interface = \"model exchange\"", "subsystems.part.interface cannot be 'model exchange'"},
-           {"relative_tolerance = 0.5", "subsystems.part.relative_tolerance must be between 1e-13 and 0.01"},
-           {"tolerance = 1e-8",
-            "subsystems.part.tolerance is now relative_tolerance; write relative_tolerance = 1e-08"}}) {
-    try {
-      run(NormalExchange, 0, text);
-      FAIL() << "accepted: " << text;
-    } catch (const Error& error) {
-      expect_text(error.what(), message);
-    }
+  for (const auto& [text, code, subject] :
+       {std::tuple{"interface = \"model exchange\"", FactCode::WordNotAllowed, "subsystems.part.interface"},
+        std::tuple{"relative_tolerance = 0.5", FactCode::OutOfRange, "subsystems.part.relative_tolerance"},
+        std::tuple{"tolerance = 1e-8", FactCode::KeyRenamed, "subsystems.part.tolerance"}}) {
+    const auto facts = test::refusal_of([&, written = text] { run(NormalExchange, 0, written); });
+    EXPECT_TRUE(test::has_fact(facts, code, subject)) << text;
   }
 }
 

@@ -40,7 +40,7 @@ start = {{ mode = {} }}
 
 void expect_stop(const RunSummary& summary) {
   EXPECT_EQ(summary.termination, Termination::Completed);
-  EXPECT_NE(summary.message.find("ended by 'part' at t = "), std::string::npos) << summary.message;
+  EXPECT_NE(summary.message.find("'part'"), std::string::npos) << summary.message;
 }
 
 TEST_F(MonolithicExchange, fmu_that_asks_to_stop_after_an_internal_step_ends_the_run_there) {
@@ -63,7 +63,7 @@ TEST_F(MonolithicExchange, event_wanted_after_an_internal_step_is_handled) {
   EXPECT_LE(last(), 10.5);
 }
 
-TEST_F(MonolithicExchange, summary_says_that_the_method_integrates) {
+TEST_F(MonolithicExchange, summary_notes_that_the_method_integrates) {
   const auto summary = run(NormalExchange, 0);
   EXPECT_EQ(summary.subsystems[0].source, "part.fmu (FMI 2.0 model exchange)");
 }

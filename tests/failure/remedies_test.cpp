@@ -1,4 +1,4 @@
-// Remedies that can be followed: what the program says is what helps.
+// Remedies that can be followed: what the program proposes helps.
 #include <gtest/gtest.h>
 
 #include "support/facts.hpp"
@@ -36,7 +36,7 @@ TEST(EmptySource, of_a_description_made_by_a_program_is_named) {
   }
 }
 
-TEST(KeysThatAreThereTwice, are_told_with_the_list_that_was_meant) {
+TEST(KeysThatAreThereTwice, are_reported_with_the_list_that_was_meant) {
   const test::TemporaryFolder folder;
   test::write_text(folder / "s.toml", std::string(kRun) + "[connections]\n\"a.y\" = \"b.u\"\n\"a.y\" = \"b.w\"\n");
   const auto result = test::run_program(folder, {"check", "s.toml"});
@@ -55,7 +55,7 @@ TEST(MissingFolder, of_a_file_to_write_is_to_be_made) {
   EXPECT_EQ(result.err.find("--out"), std::string::npos) << result.err;
 }
 
-TEST(EmptySsd, is_told_to_add_a_component) {
+TEST(EmptySsd, is_reported_with_the_remedy_to_add_a_component) {
   const test::TemporaryFolder folder;
   test::write_text(
       folder / "s.ssd",

@@ -20,7 +20,7 @@ class ReportTest : public testing::Test {
 };
 
 TEST_F(ReportTest, of_a_folder_without_a_run_names_what_is_missing) {
-  if (page_template().empty()) return;  // then needs_node_or_says_so tells what happens
+  if (reporting::page_template().empty()) return;  // then without_node_page_is_refused tests what happens
   const auto result = run({"report", "nowhere"});
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_NE(result.err.find("nowhere/run.json"), std::string::npos) << result.err;
@@ -28,7 +28,7 @@ TEST_F(ReportTest, of_a_folder_without_a_run_names_what_is_missing) {
 }
 
 TEST_F(ReportTest, of_files_that_are_no_run_is_an_error_and_writes_nothing) {
-  if (page_template().empty()) return;  // then needs_node_or_says_so tells what happens
+  if (reporting::page_template().empty()) return;  // then without_node_page_is_refused tests what happens
   std::filesystem::create_directory(folder_ / "out");
   write_text(folder_ / "out/run.json", "[1, 2");
   EXPECT_EQ(run({"report", "out"}).exit_code, 1);
@@ -41,12 +41,12 @@ TEST_F(ReportTest, of_files_that_are_no_run_is_an_error_and_writes_nothing) {
   EXPECT_FALSE(std::filesystem::exists(folder_ / "out/report.html"));
 }
 
-TEST_F(ReportTest, needs_a_run_and_says_so) {
+TEST_F(ReportTest, without_a_run_is_refused) {
   EXPECT_EQ(run({"report"}).exit_code, 2);
 }
 
 TEST_F(ReportTest, comes_with_the_run_and_again_from_its_folder) {
-  if (page_template().empty()) return;  // then needs_node_or_says_so tells what happens
+  if (reporting::page_template().empty()) return;  // then without_node_page_is_refused tests what happens
   const auto result = run_example({"--report"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_NE(result.out.find("report: out/report.html"), std::string::npos) << result.out;
@@ -56,9 +56,9 @@ TEST_F(ReportTest, comes_with_the_run_and_again_from_its_folder) {
   EXPECT_LT(page.size(), 2'000'000U);
 }
 
-TEST_F(ReportTest, needs_node_or_says_so) {
+TEST_F(ReportTest, without_node_page_is_refused) {
   const auto result = run_example({"--report"});
-  const bool included = !page_template().empty();
+  const bool included = !reporting::page_template().empty();
   EXPECT_EQ(result.exit_code, included ? 0 : 1);
   EXPECT_EQ(result.err.find("reports are not included") == std::string::npos, included) << result.err;
   EXPECT_EQ(std::filesystem::exists(folder_ / "out"), included) << "refused before the run";
@@ -78,8 +78,8 @@ TEST_F(ReportTest, needs_what_every_run_leaves) {
   ASSERT_EQ(residual["name"], "residual");
   double highest = 0.0;
   for (const auto& value : residual.value("high", residual["low"])) highest = std::max(highest, value.get<double>());
-  const double told = summary["max_coupling_residual"];
-  EXPECT_NEAR(highest, told, 1e-3 * told);
+  const double reported = summary["max_coupling_residual"];
+  EXPECT_NEAR(highest, reported, 1e-3 * reported);
 }
 
 }  // namespace report_test

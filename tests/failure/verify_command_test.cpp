@@ -35,14 +35,14 @@ TEST_F(VerifyCommand, tolerance_is_a_number_above_zero) {
   }
 }
 
-TEST_F(VerifyCommand, step_beyond_stability_fails_and_says_so) {
+TEST_F(VerifyCommand, step_beyond_stability_fails_with_the_reason) {
   const auto result = run_program(folder_, {"verify", examples_folder() + "/oscillator", "--method", "gauss-seidel",
                                             "--step", "12", "--stop", "480"});
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_NE(result.out.find("step too long: with 12 s the error outgrows"), std::string::npos) << result.out;
 }
 
-TEST_F(VerifyCommand, method_chosen_by_auto_is_told) {
+TEST_F(VerifyCommand, method_chosen_by_auto_is_reported) {
   const auto result = verify({"--method", "auto", "--step", "1e-3", "--json"});
   ASSERT_EQ(result.exit_code, 0) << result.err;
   const auto json = nlohmann::json::parse(result.out);

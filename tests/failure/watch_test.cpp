@@ -29,7 +29,7 @@ TEST(Watch, wrong_name_is_wrong_usage_however_quiet_and_leaves_older_results_alo
   }
 }
 
-TEST(Watch, whole_number_is_shown_though_nobody_records_it_and_a_text_is_refused) {
+TEST(Watch, whole_number_is_shown_without_a_recorder_and_a_text_is_refused) {
   const TemporaryFolder folder;
   write_typed2(folder, "typed.fmu");
   write_text(folder / "system.toml",

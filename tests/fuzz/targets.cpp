@@ -52,9 +52,9 @@ class ScratchFile {
 
 void archive(std::string_view bytes) {
   static const ScratchFile file(".fmu");
-  const ArchiveLimits limits{.entries = 1000, .bytes = 1U << 20U};
+  const base::ArchiveLimits limits{.entries = 1000, .bytes = 1U << 20U};
   try {
-    const UnpackedArchive unpacked(file.write(bytes), limits);
+    const base::UnpackedArchive unpacked(file.write(bytes), limits);
     for (const auto& entry : fs::recursive_directory_iterator(unpacked.folder()))
       require(entry.is_regular_file() || entry.is_directory(), "something else than files was unpacked");
   } catch (const Error&) {
@@ -63,7 +63,7 @@ void archive(std::string_view bytes) {
 
 void model_description(std::string_view bytes) {
   try {
-    const auto description = parse_model_description(bytes, "fuzz.fmu");
+    const auto description = subsystem::parse_model_description(bytes, "fuzz.fmu");
     for (const auto& output : description.outputs)
       require(output.variable < description.variables.size(), "an output that is no variable");
   } catch (const Error&) {
@@ -72,10 +72,10 @@ void model_description(std::string_view bytes) {
 
 void toml(std::string_view bytes) {
   std::vector<Problem> problems;
-  const auto system = parse_system(bytes, "fuzz.toml", problems);
+  const auto system = description::parse_system(bytes, "fuzz.toml", problems);
   if (!problems.empty()) return;
   const std::string text = system_text(system);
-  const auto again = parse_system(text, "fuzz.toml", problems);
+  const auto again = description::parse_system(text, "fuzz.toml", problems);
   require(problems.empty() && system_text(again) == text, "a system does not read back as it was written");
 }
 
@@ -83,33 +83,34 @@ void ssd(std::string_view bytes) {
   static const ScratchFile file(".ssd");
   std::vector<Problem> problems;
   try {
-    read_ssp(file.write(bytes), problems);
+    description::read_ssp(file.write(bytes), problems);
   } catch (const Error&) {
   }
 }
 
 void ssv(std::string_view bytes) {
   std::vector<Problem> problems;
-  parse_ssv(bytes, "fuzz.ssv", problems);
+  description::parse_ssv(bytes, "fuzz.ssv", problems);
 }
 
 void ssm(std::string_view bytes) {
   std::vector<Problem> problems;
-  parse_ssm(bytes, "fuzz.ssm", problems);
+  description::parse_ssm(bytes, "fuzz.ssm", problems);
 }
 
 void uri(std::string_view bytes) {
   try {
     std::string fragment;
-    const auto path = path_of_uri(bytes, fragment);
-    require(path_of_uri(uri_of_path(path), fragment) == path, "a path does not survive as a URI");
+    const auto path = description::path_of_uri(bytes, fragment);
+    require(description::path_of_uri(description::uri_of_path(path), fragment) == path,
+            "a path does not survive as a URI");
   } catch (const Error&) {
   }
 }
 
 void csv(std::string_view bytes) {
   try {
-    const auto results = parse_csv(bytes, "fuzz.csv");
+    const auto results = reading::parse_csv(bytes, "fuzz.csv");
     for (const auto& column : results.columns)
       require(column.size() == results.times.size(), "columns of different length");
   } catch (const Error&) {
@@ -120,7 +121,7 @@ void csv(std::string_view bytes) {
 void csv_source(std::string_view bytes) {
   for (const auto interpolation : {TableInterpolation::Hold, TableInterpolation::Linear}) {
     try {
-      const auto source = parse_csv_source(bytes, "fuzz.csv", interpolation);
+      const auto source = subsystem::parse_csv_source(bytes, "fuzz.csv", interpolation);
       require(source->first_time() <= source->last_time(), "a table whose time goes back");
       std::vector<double> values(source->variables().outputs.size());
       for (const Time t : {source->first_time() - 1.0, source->first_time(),

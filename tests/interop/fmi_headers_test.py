@@ -88,7 +88,7 @@ def assertions(version, theirs):
 
 
 def compiled(source):
-    """What the compiler says of it; empty when it compiles."""
+    """The message of the compiler; empty when it compiles."""
     with tempfile.TemporaryDirectory() as folder:
         file = pathlib.Path(folder) / "headers.cpp"
         file.write_text(source)

@@ -1,4 +1,4 @@
-"""h5py and SciPy read our results, to the last bit of what the CSV says."""
+"""h5py and SciPy read our results, to the last bit of what the CSV contains."""
 import csv
 import math
 import os

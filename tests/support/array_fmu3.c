@@ -22,7 +22,7 @@ static const double kMatrix[kUnknowns][kKnowns] = {
 typedef struct {
   double known[kKnowns];
   int continuous; /* model exchange between events: discrete inputs may not be set */
-  int single;     /* its states are of 32 bits: an FMU of its own, told by the token */
+  int single;     /* its states are of 32 bits: an FMU of its own, chosen by the token */
 } Component;
 
 typedef struct {
@@ -55,7 +55,7 @@ static double unknown(const double* known, size_t row) {
 static Component* make(fmi3String token) {
   Component* c = calloc(1, sizeof(Component));
   c->single = strcmp(token, "array32") == 0;
-  for (size_t i = 0; i < kStates; ++i) c->known[i] = (double)i + 1.0; /* as the description says */
+  for (size_t i = 0; i < kStates; ++i) c->known[i] = (double)i + 1.0; /* as in the description */
   return c;
 }
 EXPORT fmi3Instance fmi3InstantiateCoSimulation(fmi3String name, fmi3String token, fmi3String resources,

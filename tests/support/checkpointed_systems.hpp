@@ -49,9 +49,9 @@ inline std::vector<MethodVariant> method_variants() {
                                                    {"calibration=\"cls\"", "smooth=true"},
                                                    {"integrator=\"bdf\""}};
   std::vector<MethodVariant> variants;
-  for (const auto& name : built_in_methods().names()) {
+  for (const auto& name : method::built_in_methods().names()) {
     variants.push_back({name, {}});
-    const auto known = describe_options(*built_in_methods().make(name));
+    const auto known = describe_options(*method::built_in_methods().make(name));
     for (const auto& options : more) {
       const bool all_known = std::all_of(options.begin(), options.end(), [&](const std::string& option) {
         return std::any_of(known.begin(), known.end(),
@@ -63,9 +63,10 @@ inline std::vector<MethodVariant> method_variants() {
   return variants;
 }
 
-/// Whoever integrates the equations needs them.
+/// An integrator outside needs the equations.
 inline bool suits(const std::string& method, const std::string& kind) {
-  return !built_in_methods().make(method)->requirements().equations || kind == "native" || kind.ends_with("-me");
+  return !method::built_in_methods().make(method)->requirements().equations || kind == "native" ||
+         kind.ends_with("-me");
 }
 
 }  // namespace entrain::test

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <ostream>
 #include <span>
 #include <string>
@@ -73,12 +74,19 @@ inline std::vector<Fact> facts_of(const std::vector<Problem>& problems) {
   return facts;
 }
 
+/// Of a fact that quotes another one, the code of that one stands for its sentence.
+inline bool is_quoted(const Fact& fact, std::string_view name) {
+  const auto of = fact_code(fact.text("of"));
+  return name == "why" && of && *of != FactCode::CustomError;
+}
+
 /// A fact without its sentence: "wrong-type run.start (expected = a number, found = a list)".
 inline std::string outline(const Fact& fact) {
   std::string text(name_of(fact.code));
   if (!fact.subjects.empty()) text += fmt::format(" {}", fmt::join(fact.subjects, ", "));
   std::map<std::string, std::string> values;
   for (const auto& [name, value, unit] : fact.values) {
+    if (is_quoted(fact, name)) continue;
     const auto* number = std::get_if<double>(&value);
     values[name] = number == nullptr ? std::get<std::string>(value)
                                      : fmt::format("{}{}{}", *number, unit.empty() ? "" : " ", unit);
@@ -95,6 +103,67 @@ inline std::string outline(const Problem& problem) {
   if (!text.empty()) text += ": ";
   text += outline(problem.fact);
   return problem.remedy.empty() ? text : text + "; " + problem.remedy;
+}
+
+/// The same of an error, or of its first problem.
+inline std::string outline(const Error& error) {
+  const Fact& fact = error.fact();
+  return (fact.where.line > 0 ? fmt::format("{}:{}: ", fact.where.file, fact.where.line) : "") + outline(fact);
+}
+
+/// What a request throws; nullopt when it passes.
+template <class Request>
+std::optional<Error> error_of(Request&& request) {
+  try {
+    request();
+  } catch (const Error& error) {
+    return error;
+  }
+  return std::nullopt;
+}
+
+/// The outline of what a request throws, or "accepted".
+template <class Request>
+std::string refusal_outline(Request&& request) {
+  const auto error = error_of(request);
+  return error ? outline(*error) : "accepted";
+}
+
+/// What ended a run that failed; a fact without text for one that did not.
+inline Fact failure_of(const RunSummary& summary) {
+  return summary.failure ? summary.failure->fact() : Fact{};
+}
+
+/// Where a run failed.
+inline ErrorContext place_of_failure(const RunSummary& summary) {
+  return summary.failure ? summary.failure->context() : ErrorContext{};
+}
+
+/// Of a fact in JSON: its code, or that of the fact that it quotes, and the subjects: "no-such-file a.fmu".
+inline std::string outline_of_json(const nlohmann::json& fact) {
+  const auto subjects = fact.at("subjects").get<std::vector<std::string>>();
+  const std::string code = fact.at("values").value("of", fact.at("code").get<std::string>());
+  return fmt::format("{}{}{}", code, subjects.empty() ? "" : " ", fmt::join(subjects, ", "));
+}
+
+/// The failure in JSON: run.json, or what the program printed with --json. null if there is none.
+inline nlohmann::json failure_in(const std::string& text) {
+  const auto json = nlohmann::json::parse(text, nullptr, false);
+  return json.is_object() && json.contains("failure") ? json["failure"] : nlohmann::json();
+}
+
+inline std::string outline_of_failure(const std::string& text) {
+  const auto failure = failure_in(text);
+  return failure.is_null() ? "no failure: " + text : outline_of_json(failure);
+}
+
+/// Of all problems that the program printed with --json, in lines.
+inline std::string outlines_of_problems(const std::string& text) {
+  const auto json = nlohmann::json::parse(text, nullptr, false);
+  if (!json.is_object() || !json.contains("problems")) return outline_of_failure(text);
+  std::string all;
+  for (const auto& problem : json["problems"]) all += outline_of_json(problem) + '\n';
+  return all;
 }
 
 /// What is wrong with a request that must throw: the facts of all problems; none when it passes, or fails otherwise.

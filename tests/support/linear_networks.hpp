@@ -14,7 +14,7 @@
 namespace entrain::test {
 
 /// A linear system whose ports are u0, u1, .., y0, y1, .. in m, and states x0, x1, ..
-class AnyLinearModel final : public LinearModel {
+class AnyLinearModel final : public subsystem::LinearModel {
  public:
   AnyLinearModel(Linearization matrices, const std::vector<double>& start, const std::vector<std::string>& input_units)
       : LinearModel(table(matrices, start, input_units)), given_(std::move(matrices)) {}
@@ -25,11 +25,13 @@ class AnyLinearModel final : public LinearModel {
                              const std::vector<std::string>& input_units) {
     VariableTable result;
     for (std::size_t i = 0; i < matrices.B.cols; ++i) {
-      result.inputs.push_back(real("u" + std::to_string(i), i < input_units.size() ? input_units[i] : "m", "", 0.0));
+      result.inputs.push_back(
+          subsystem::real("u" + std::to_string(i), i < input_units.size() ? input_units[i] : "m", "", 0.0));
     }
-    for (std::size_t i = 0; i < matrices.C.rows; ++i) result.outputs.push_back(real("y" + std::to_string(i), "m", ""));
+    for (std::size_t i = 0; i < matrices.C.rows; ++i)
+      result.outputs.push_back(subsystem::real("y" + std::to_string(i), "m", ""));
     for (std::size_t i = 0; i < start.size(); ++i) {
-      result.states.push_back(real("x" + std::to_string(i), "", "", start[i]));
+      result.states.push_back(subsystem::real("x" + std::to_string(i), "", "", start[i]));
     }
     return result;
   }
@@ -105,7 +107,7 @@ inline LinearSystem random_linear_system(std::mt19937& random) {
       part.matrices.A(i, i) -= 3.0;  // beyond the sum of a row's other entries: stable by Gershgorin
       part.start.push_back(number());
     }
-    for (std::size_t i = 0; i < inputs; ++i) {  // the same number of m, told in another unit
+    for (std::size_t i = 0; i < inputs; ++i) {  // the same number of m, in another unit
       const auto& [unit, per_metre] = kUnits[whole(0, 2)];
       part.input_units.emplace_back(unit);
       for (std::size_t x = 0; x < states; ++x) part.matrices.B(x, i) /= per_metre;

@@ -9,7 +9,7 @@
 namespace entrain::test {
 
 struct NetworkRun {
-  Told told;
+  Sent sent;
   RunSummary summary;
 };
 
@@ -21,8 +21,8 @@ inline NetworkRun run_network(const Network& network, const SystemDescription& d
   NetworkRun run{{}, simulation.summary()};
   for (std::size_t s = 0; s < network.size(); ++s) {
     const auto& column = recorder.column("s" + std::to_string(s) + ".x");
-    auto& times = run.told.times.emplace_back();
-    auto& values = run.told.values.emplace_back();
+    auto& times = run.sent.times.emplace_back();
+    auto& values = run.sent.values.emplace_back();
     for (std::size_t k = 0; k < column.size(); ++k) {
       if (std::isnan(column[k])) continue;  // it did not communicate
       times.push_back(recorder.times[k]);

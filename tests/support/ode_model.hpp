@@ -52,7 +52,7 @@ class OdeModel : public Model {
  private:
   Equation equation_;
   VariableTable table_;
-  OdeSolver solver_{1};
+  numerics::OdeSolver solver_{1};
 };
 
 }  // namespace entrain::test

@@ -16,7 +16,7 @@
 
 namespace entrain::test {
 
-/// x'' + 2 damping omega x' + omega^2 x = sum of gain * x of other oscillators. Output x, unless it tells nothing.
+/// x'' + 2 damping omega x' + omega^2 x = sum of gain * x of other oscillators. Output x, if it has an output.
 struct Oscillator {
   struct Source {
     std::size_t from;
@@ -30,7 +30,7 @@ struct Oscillator {
   std::optional<double> step = {};  ///< imposed
   double offset = 0.0;
   int input_degree = 3;
-  bool tells = true;
+  bool has_output = true;
   bool rollback = true;
   bool states = true;
   std::optional<double> min_step = {};
@@ -40,18 +40,18 @@ struct Oscillator {
 };
 using Network = std::vector<Oscillator>;
 
-class OscillatorModel final : public LinearModel {
+class OscillatorModel final : public subsystem::LinearModel {
  public:
   explicit OscillatorModel(const Oscillator& oscillator) : LinearModel(table(oscillator)), oscillator_(oscillator) {}
   void configure(std::span<const Value>) override {
     const std::size_t inputs = oscillator_.sources.size();
-    const std::size_t outputs = oscillator_.tells ? 1 : 0;
+    const std::size_t outputs = oscillator_.has_output ? 1 : 0;
     Linearization l{Matrix(2, 2), Matrix(2, inputs), Matrix(outputs, 2), Matrix(outputs, inputs)};
     l.A(0, 1) = 1.0;
     l.A(1, 0) = -oscillator_.omega * oscillator_.omega;
     l.A(1, 1) = -2.0 * oscillator_.damping * oscillator_.omega;
     for (std::size_t i = 0; i < inputs; ++i) l.B(1, i) = oscillator_.sources[i].gain;
-    if (oscillator_.tells) l.C(0, 0) = 1.0;
+    if (oscillator_.has_output) l.C(0, 0) = 1.0;
     set_matrices(std::move(l));
   }
 
@@ -59,10 +59,11 @@ class OscillatorModel final : public LinearModel {
   static VariableTable table(const Oscillator& oscillator) {
     VariableTable result;
     for (std::size_t i = 0; i < oscillator.sources.size(); ++i) {
-      result.inputs.push_back(real("u" + std::to_string(i), "", ""));
+      result.inputs.push_back(subsystem::real("u" + std::to_string(i), "", ""));
     }
-    if (oscillator.tells) result.outputs = {real("x", "", "")};
-    result.states = {real("x", "", "", oscillator.position), real("v", "", "", oscillator.velocity)};
+    if (oscillator.has_output) result.outputs = {subsystem::real("x", "", "")};
+    result.states = {subsystem::real("x", "", "", oscillator.position),
+                     subsystem::real("v", "", "", oscillator.velocity)};
     return result;
   }
   Oscillator oscillator_;
@@ -106,8 +107,8 @@ inline SystemDescription description_of(const Network& network, double stop) {
   return description;
 }
 
-/// What the oscillators told, each at its own times.
-struct Told {
+/// What the oscillators sent, each at its own times.
+struct Sent {
   std::vector<std::vector<Time>> times;     // by oscillator, with the start
   std::vector<std::vector<double>> values;  // x
 };
@@ -126,14 +127,14 @@ class ExactMotion {
     return stepped(states_[before], t - static_cast<double>(before) * kStep)[2 * oscillator];
   }
   /// Largest root mean square over an oscillator's times, of all oscillators.
-  double error_of(const Told& told) const {
+  double error_of(const Sent& sent) const {
     double worst = 0.0;
     for (std::size_t s = 0; s < network_.size(); ++s) {
       double sum = 0.0;
-      for (std::size_t k = 0; k < told.times[s].size(); ++k) {
-        sum += std::pow(told.values[s][k] - position(s, told.times[s][k]), 2);
+      for (std::size_t k = 0; k < sent.times[s].size(); ++k) {
+        sum += std::pow(sent.values[s][k] - position(s, sent.times[s][k]), 2);
       }
-      worst = std::max(worst, std::sqrt(sum / static_cast<double>(told.times[s].size())));
+      worst = std::max(worst, std::sqrt(sum / static_cast<double>(sent.times[s].size())));
     }
     return worst;
   }
@@ -172,16 +173,16 @@ class ExactMotion {
 };
 
 /// The same communication times with held inputs, by hand.
-inline Told held_on(const Network& network, const std::vector<std::vector<Time>>& schedule) {
+inline Sent held_on(const Network& network, const std::vector<std::vector<Time>>& schedule) {
   const std::size_t size = network.size();
   std::vector<std::unique_ptr<Subsystem>> subsystems;
   std::vector<double> outputs(size);
-  Told told{schedule, std::vector<std::vector<double>>(size)};
+  Sent sent{schedule, std::vector<std::vector<double>>(size)};
   for (std::size_t s = 0; s < size; ++s) {
-    subsystems.push_back(make_native_subsystem("s", std::make_unique<OscillatorModel>(network[s])));
+    subsystems.push_back(subsystem::make_native_subsystem("s", std::make_unique<OscillatorModel>(network[s])));
     subsystems[s]->initialize(0.0, 1e9);
     outputs[s] = network[s].position;
-    told.values[s].push_back(outputs[s]);
+    sent.values[s].push_back(outputs[s]);
   }
   std::vector<std::vector<double>> inputs(size);
   const auto hold = [&](std::size_t s) {
@@ -195,7 +196,7 @@ inline Told held_on(const Network& network, const std::vector<std::vector<Time>>
     for (std::size_t s = 0; s < size; ++s) {
       if (next[s] < schedule[s].size()) now = std::min(now, schedule[s][next[s]]);
     }
-    if (now == kNever) return told;
+    if (now == kNever) return sent;
     std::vector<std::size_t> due;
     for (std::size_t s = 0; s < size; ++s) {
       if (next[s] < schedule[s].size() && schedule[s][next[s]] == now) due.push_back(s);
@@ -204,9 +205,9 @@ inline Told held_on(const Network& network, const std::vector<std::vector<Time>>
       const Time from = schedule[s][next[s]++ - 1];
       std::vector<double> state(2);
       (void)subsystems[s]->step({from, now - from, {inputs[s].data(), inputs[s].size(), 0}},
-                                std::span(state).first(network[s].tells ? 1 : 0));
+                                std::span(state).first(network[s].has_output ? 1 : 0));
       subsystems[s]->facets().states->states(state);
-      told.values[s].push_back(outputs[s] = state[0]);
+      sent.values[s].push_back(outputs[s] = state[0]);
     }
     for (const std::size_t s : due) hold(s);
   }

@@ -40,7 +40,7 @@ EXPORT fmi2Status fmi2DoStep(fmi2Component component, fmi2Real from, fmi2Real, f
   int nothing_of_yours = 0;
   c.callbacks->logger(&nothing_of_yours, "printing", fmi2Warning, "logStatusWarning", "from %g", from);
   c.callbacks->logger(&c, "printing", fmi2Warning, "logStatusWarning", "to the component");
-  c.callbacks->logger(nullptr, "printing", fmi2Warning, "logStatusWarning", "to nobody");
+  c.callbacks->logger(nullptr, "printing", fmi2Warning, "logStatusWarning", "without an environment");
   return fmi2OK;
 }
 }

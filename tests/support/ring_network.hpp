@@ -7,7 +7,7 @@
 namespace entrain::test {
 
 /// Lightly damped oscillators, each pulled by the next: x'' = -x - 0.4 x' + 0.3 x_next; the last is pulled by the
-/// first, or in an open chain by nobody.
+/// first, or in an open chain by none.
 inline LinearNetwork oscillators_in_a_row(std::size_t size, bool closed) {
   LinearNetwork network;
   for (std::size_t s = 0; s < size; ++s) {

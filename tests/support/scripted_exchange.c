@@ -1,5 +1,5 @@
 /* An FMI 2.0 model-exchange FMU, x' = 1, y = x, without a function for its state, that does from x = 0.5 on what its
-   parameter 'mode' says. It checks that calls come in the modes where the standard allows them. */
+   parameter 'mode' requests. It checks that calls come in the modes where the standard allows them. */
 #include <math.h>
 #include <string.h>
 
@@ -28,7 +28,7 @@ static fmi2Status fault(const Component* c) {
     case ReturnFatal: fail(c, "out of memory"); return fmi2Fatal;
     case LogNothing:
       c->callbacks.logger(c->callbacks.componentEnvironment, NULL, fmi2Error, NULL, NULL);
-      c->callbacks.logger(NULL, NULL, fmi2Error, NULL, "to nobody");
+      c->callbacks.logger(NULL, NULL, fmi2Error, NULL, "without an environment");
       c->callbacks.logger(c->callbacks.componentEnvironment, NULL, fmi2Error, NULL, "\033[2J%n100%");
       return fmi2Error;
     default: take_the_process_along(c->mode); return fmi2OK;

@@ -1,6 +1,6 @@
-/* An FMI 2.0 co-simulation FMU, y = u, that misbehaves from t = 0.5 s on as its parameter 'mode' says. It claims more
-   than it has: no functions for its state, and input derivatives that it takes and ignores. The name of an instance
-   tells no mode, so the guid says what goes wrong in fmi2Instantiate. */
+/* An FMI 2.0 co-simulation FMU, y = u, that misbehaves from t = 0.5 s on as its parameter 'mode' requests. It claims
+   more than it has: no functions for its state, and input derivatives that it takes and ignores. The name of an
+   instance has no mode, so the guid determines what goes wrong in fmi2Instantiate. */
 #include <math.h>
 #include <string.h>
 #include <xmmintrin.h>
@@ -14,7 +14,7 @@ typedef struct {
   int mode, terminated, halved;
 } Component;
 
-static void say(const Component* c, fmi2Status status, const char* format, const char* argument) {
+static void log_text(const Component* c, fmi2Status status, const char* format, const char* argument) {
   c->callbacks.logger(c->callbacks.componentEnvironment, "scripted", status, "logStatusError", format, argument);
 }
 
@@ -65,7 +65,7 @@ EXPORT fmi2Status fmi2SetupExperiment(fmi2Component c, fmi2Boolean has_tolerance
 EXPORT fmi2Status fmi2EnterInitializationMode(fmi2Component component) {
   Component* c = component;
   c->offset = 0.0; /* takes parameters back, as some real FMUs do */
-  if (c->mode == FailInitialization) say(c, fmi2Error, "no solution: 100% wrong", NULL);
+  if (c->mode == FailInitialization) log_text(c, fmi2Error, "no solution: 100% wrong", NULL);
   return c->mode == FailInitialization ? fmi2Error : fmi2OK;
 }
 IDLE(fmi2ExitInitializationMode)
@@ -75,7 +75,7 @@ EXPORT fmi2Status fmi2GetReal(fmi2Component component, const fmi2ValueReference 
   ((Component*)component)->calls += COUNTED_GET;
   if (c->mode == CrashInGet && c->last > 0.5 + 1e-9) use_memory_that_is_not_there();
   for (size_t i = 0; i < n; ++i) {
-    if (c->mode == TellTolerance) {
+    if (c->mode == ReturnTolerance) {
       value[i] = c->tolerance;
       continue;
     }
@@ -116,13 +116,13 @@ EXPORT fmi2Status fmi2DoStep(fmi2Component component, fmi2Real from, fmi2Real si
   Component* c = component;
   (void)no_set;
   c->calls += COUNTED_STEP;
-  if (c->terminated) return fmi2Error; /* who asked to stop is stepped no more */
+  if (c->terminated) return fmi2Error; /* after a request to stop there are no more steps */
   c->last = from + size;
   if (from < 0.5 - 1e-9) return fmi2OK;
   switch (c->mode) {
-    case ReturnError: say(c, fmi2Error, "the %s burst", "boiler"); return fmi2Error;
+    case ReturnError: log_text(c, fmi2Error, "the %s burst", "boiler"); return fmi2Error;
     case ReturnFatal:
-      say(c, fmi2Fatal, "%s", "out of memory");
+      log_text(c, fmi2Fatal, "%s", "out of memory");
       c->callbacks.freeMemory(c); /* no call may follow: a tool that checks memory would see it */
       return fmi2Fatal;
     case DiscardHalf:
@@ -135,7 +135,7 @@ EXPORT fmi2Status fmi2DoStep(fmi2Component component, fmi2Real from, fmi2Real si
       c->last = from + size / 2;
       c->terminated = 1;
       return fmi2Discard;
-    case Segfault: say(c, fmi2Error, "close to the %s", "edge"); /* fall through */
+    case Segfault: log_text(c, fmi2Error, "close to the %s", "edge"); /* fall through */
     case Abort:
     case Hang: take_the_process_along(c->mode); return fmi2OK;
     case DivideByZero: c->last = divided(c->terminated); return fmi2OK;
@@ -144,11 +144,11 @@ EXPORT fmi2Status fmi2DoStep(fmi2Component component, fmi2Real from, fmi2Real si
     case Throw: throw_exception(); return fmi2OK;
     case LogNothing:
       c->callbacks.logger(c->callbacks.componentEnvironment, NULL, fmi2Error, NULL, NULL);
-      c->callbacks.logger(NULL, NULL, fmi2Error, NULL, "to nobody");
+      c->callbacks.logger(NULL, NULL, fmi2Error, NULL, "without an environment");
       c->callbacks.logger(c->callbacks.componentEnvironment, NULL, fmi2Error, NULL, "\033[2J%n100%");
       return fmi2Error;
     case OwnSymbols: c->u = SUNContext_Create(); return fmi2OK;
-    case Warn: say(c, fmi2Warning, "close to %s", "a limit"); return fmi2Warning;
+    case Warn: log_text(c, fmi2Warning, "close to %s", "a limit"); return fmi2Warning;
     default: return fmi2OK;
   }
 }

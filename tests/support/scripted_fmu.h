@@ -17,7 +17,7 @@ enum ScriptedMode {
   Throw,
   OwnSymbols,
   CrashWhenFreed,
-  TellTolerance, /* y is the tolerance told in fmi2SetupExperiment, -1 if none was */
+  ReturnTolerance, /* y is the tolerance passed to fmi2SetupExperiment, -1 if none was */
   CrashInSet,
   CrashInGet
 };

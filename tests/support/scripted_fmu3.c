@@ -1,5 +1,5 @@
 /* An FMI 3.0 co-simulation FMU, y = u + offset, with an event mode and an intermediate update that misbehave as its
-   parameter 'mode' says. It checks its own state machine: a call where it is not allowed is an error. */
+   parameter 'mode' requests. It checks its own state machine: a call where it is not allowed is an error. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -173,7 +173,7 @@ static fmi3Status fault(const Component* c) {
     case ReturnFatal: fail(c, "out of memory"); return fmi3Fatal;
     case LogNothing:
       c->log(c->environment, fmi3Error, NULL, NULL);
-      c->log(NULL, fmi3Error, NULL, "to nobody");
+      c->log(NULL, fmi3Error, NULL, "without an environment");
       c->log(c->environment, fmi3Error, NULL, "\033[2J%n100%");
       return fmi3Error;
     default: take_the_process_along(c->mode); return fmi3OK;

@@ -15,7 +15,7 @@ namespace entrain::test {
 /// A system written in the test itself. Throws with every problem.
 inline SystemDescription system_from(std::string_view toml) {
   std::vector<Problem> problems;
-  auto description = parse_system(toml, "test.toml", problems);
+  auto description = description::parse_system(toml, "test.toml", problems);
   if (!problems.empty()) throw Error(std::move(problems));
   return description;
 }

@@ -1,4 +1,4 @@
-/* An FMI 2.0 co-simulation FMU, der(x) = u + v, y = x, with one trap of FMUs in the field; the guid says which:
+/* An FMI 2.0 co-simulation FMU, der(x) = u + v, y = x, with one trap of FMUs in the field; the guid determines which:
    state_crash      fmi2SetFMUstate uses memory that is not there
    second_crash     so does fmi2Instantiate when the process has had an instance
    late             y = 5 + x, which is known when the initialization mode is left; before it is 0

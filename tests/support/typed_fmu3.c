@@ -17,7 +17,7 @@ enum {
   kY = 4,
   kMatrixIn = 5, /* 2 x 3 */
   kMatrixOut = 6,
-  kVectorIn = 7, /* as long as kSize says */
+  kVectorIn = 7, /* of length kSize */
   kVectorOut = 8,
   kCalls = 9, /* how often Float64 values were set in steps */
   kTextIn = 50,
@@ -77,7 +77,7 @@ EXPORT fmi3Instance fmi3InstantiateCoSimulation(fmi3String name, fmi3String toke
   c->events_used = events;
   c->gain = 1.0;
   c->size = 2;
-  for (int i = 0; i < kMatrix; ++i) c->in.matrix[i] = i + 1.0; /* as the description says */
+  for (int i = 0; i < kMatrix; ++i) c->in.matrix[i] = i + 1.0; /* as in the description */
   c->in.pair[0] = 7;
   c->in.pair[1] = 8;
   return c;

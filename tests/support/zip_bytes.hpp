@@ -12,7 +12,7 @@ class ZipBytes {
     std::string name;
     std::string data = {};  ///< as it lies in the archive
     bool deflated = false;
-    std::uint64_t size = 0;  ///< unpacked, as claimed; of data that are not deflated, told by them
+    std::uint64_t size = 0;  ///< unpacked, as claimed; of data that are not deflated, their own size
     std::uint32_t unix_mode = 0100644;
   };
 

@@ -1,5 +1,5 @@
-// The step that is recommended keeps the tolerance, whatever step was asked for, and where there is none it is said
-// why.
+// The step that is recommended keeps the tolerance, whatever step was requested, and where there is none that is
+// reported why.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// What an advice says of a system: measures, limits, search; for small and large networks.
+// What an advice contains of a system: measures, limits, search; for small and large networks.
 #include "entrain/advice.hpp"
 
 #include <gtest/gtest.h>
@@ -48,7 +48,7 @@ SystemDescription long_chain(std::size_t size) {
   return description;
 }
 
-TEST(Advice, tells_the_stable_steps_of_the_paper_with_their_island) {
+TEST(Advice, contains_the_stable_steps_of_the_paper_with_their_island) {
   const Advice advice = advise(oscillator(0.1, 40.0));
   const Candidate* seidel = find(advice, "gauss-seidel", 0);
   ASSERT_NE(seidel, nullptr);
@@ -58,7 +58,7 @@ TEST(Advice, tells_the_stable_steps_of_the_paper_with_their_island) {
   EXPECT_GT(ranges[1].low, 9.2);
 }
 
-TEST(Advice, says_how_far_stable_steps_were_searched) {
+TEST(Advice, contains_how_far_stable_steps_were_searched) {
   // So long a step that a thousand times it cannot be searched with steps that see the motion turn.
   const Advice advice = advise(test::changed(test::example("mechanical"), {.step = 0.12, .stop = 200.0}));
   const Candidate* jacobi = find(advice, "jacobi", 0);
@@ -73,7 +73,7 @@ TEST(Advice, says_how_far_stable_steps_were_searched) {
   EXPECT_EQ(json["candidates"][0]["searched_steps"][1], searched.high);
 }
 
-TEST(Advice, measures_of_the_paper_for_the_best_explicit_way) {
+TEST(Advice, best_explicit_config_has_the_measures_of_the_paper) {
   const Advice advice = advise(oscillator(1.0, 40.0));
   ASSERT_TRUE(advice.robustness);
   const auto& of = *advice.robustness;
@@ -93,11 +93,11 @@ TEST(ParameterStudy, limits_are_those_of_the_paper) {
   // quality.numbers: Seidel at 8.9 s is stable up to c_k = 1.1230369 and d_k = 2.6844177.
   const auto description = oscillator(8.9, 890.0);
   std::vector<Problem> problems;
-  const auto prepared = prepare(description, 1, {}, problems);
+  const auto prepared = session::prepare(description, 1, {}, problems);
   ASSERT_TRUE(problems.empty());
   const ModelFactory built_in;
-  const ParameterStudy study(description, built_in, prepared,
-                             {{"force_side.c_k", {}, {}}, {"force_side.d_k", 0.1, 100.0}});
+  const advising::ParameterStudy study(description, built_in, prepared,
+                                       {{"force_side.c_k", {}, {}}, {"force_side.d_k", 0.1, 100.0}});
   MethodConfig seidel;
   seidel.method = "gauss-seidel";
   const std::vector<std::size_t> force_first{0, 1};
@@ -121,9 +121,9 @@ TEST(ParameterStudy, limits_are_those_of_the_paper) {
 TEST(ParameterStudy, range_has_its_gaps_however_wide_it_is_searched) {
   const auto description = oscillator(8.9, 890.0);
   std::vector<Problem> problems;
-  const auto prepared = prepare(description, 1, {}, problems);
+  const auto prepared = session::prepare(description, 1, {}, problems);
   const ModelFactory built_in;
-  const ParameterStudy study(description, built_in, prepared, {{"force_side.c_k", {}, {}}});
+  const advising::ParameterStudy study(description, built_in, prepared, {{"force_side.c_k", {}, {}}});
   MethodConfig implicit;
   implicit.method = "ifosmondi";
   const auto limits = study.limits(implicit, {0, 1}, 8.9);
@@ -141,9 +141,10 @@ TEST(ParameterStudy, joint_factor_is_never_beyond_what_one_parameter_alone_allow
   // With c_k and m1 changed together the coupling stays stable where c_k alone has made it unstable.
   const auto description = oscillator(4.0, 400.0);
   std::vector<Problem> problems;
-  const auto prepared = prepare(description, 1, {}, problems);
+  const auto prepared = session::prepare(description, 1, {}, problems);
   const ModelFactory built_in;
-  const ParameterStudy study(description, built_in, prepared, {{"force_side.c_k", {}, {}}, {"force_side.m1", {}, {}}});
+  const advising::ParameterStudy study(description, built_in, prepared,
+                                       {{"force_side.c_k", {}, {}}, {"force_side.m1", {}, {}}});
   MethodConfig implicit;
   implicit.method = "missiles";
   const auto alone = study.limits(implicit, {0, 1}, 4.0)[0].stable[0].high;
@@ -249,7 +250,7 @@ TEST(AdvicePage, data_has_the_agreed_fields) {
   settings.search = true;
   settings.gains = {"motion_side.F"};
   settings.curves = true;
-  const auto json = nlohmann::json::parse(advice_page_json(advise(oscillator(1.0, 40.0), settings)));
+  const auto json = nlohmann::json::parse(reporting::advice_page_json(advise(oscillator(1.0, 40.0), settings)));
   EXPECT_EQ(json["kind"], "advice");
   EXPECT_EQ(json["system"], "oscillator");
   EXPECT_TRUE(json["recommendation"]["method"].is_string());
@@ -277,7 +278,7 @@ TEST(AdvicePage, data_has_the_agreed_fields) {
   ASSERT_FALSE(json["search"]["points"].empty());
   EXPECT_LT(json["search"]["knee"], json["search"]["points"].size());
   EXPECT_TRUE(json["search"]["points"][0]["choice"].is_string());
-  EXPECT_TRUE(json["heat"]["way"].is_string());
+  EXPECT_TRUE(json["heat"]["config"].is_string());
   ASSERT_TRUE(json.contains("heat"));
   EXPECT_EQ(json["heat"]["radius"].size(), json["heat"]["y"]["values"].size());
   EXPECT_EQ(json["heat"]["radius"][0].size(), json["heat"]["x"]["values"].size());

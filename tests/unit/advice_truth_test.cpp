@@ -1,4 +1,4 @@
-// What an advice says of itself: what was judged, what was not, what would help, and when there is none.
+// What an advice contains about itself: what was judged, what was not, what would help, and when there is none.
 #include <gtest/gtest.h>
 
 #include "entrain/advice.hpp"
@@ -10,7 +10,7 @@
 namespace entrain {
 namespace advice_truth_test {
 
-TEST(AdviceTruth, sequence_that_was_judged_is_told_and_that_of_the_file_was_not) {
+TEST(AdviceTruth, sequence_that_was_judged_is_reported_and_that_of_the_file_was_not_judged) {
   const auto advice = advise(test::example("oscillator"));  // whose file has the other one
   EXPECT_EQ(advice.sequence, (std::vector<std::string>{"motion_side", "force_side"}));
   EXPECT_NE(advice.sequence_judged().find("motion_side, then force_side"), std::string::npos);

@@ -70,10 +70,11 @@ TEST(PortArray, is_whole_or_none) {
   const auto port = [](const std::string& name) { return Variable{name, "", "", ValueType::Real, 0.0}; };
   for (const auto* name : {"a[1]", "a[3]", "b[2]", "b[1]", "c[1,1]", "c[1]", "d", "d[1]", "e[x]", "f[0]"})
     variables.outputs.push_back(port(name));
-  EXPECT_FALSE(output_array(variables, "a")) << "an element is missing";
-  ASSERT_TRUE(output_array(variables, "b")) << "scalars of FMI 2 that are named like elements";
-  EXPECT_EQ(output_array(variables, "b")->shape, "[2]");
-  for (const auto* name : {"c", "d", "e", "f", "", "g"}) EXPECT_FALSE(output_array(variables, name)) << name;
+  EXPECT_FALSE(description::output_array(variables, "a")) << "an element is missing";
+  ASSERT_TRUE(description::output_array(variables, "b")) << "scalars of FMI 2 that are named like elements";
+  EXPECT_EQ(description::output_array(variables, "b")->shape, "[2]");
+  for (const auto* name : {"c", "d", "e", "f", "", "g"})
+    EXPECT_FALSE(description::output_array(variables, name)) << name;
 }
 
 }  // namespace array_connection_test

@@ -24,13 +24,13 @@ struct Counted {
 
 SystemDescription pair() {
   auto description = test::two_in_a_loop(10.0);
-  description.method.value = kAuto;
+  description.method.value = method::kAuto;
   return description;
 }
 
 TEST(Auto, choice_steps_the_subsystems_at_most_a_twentieth_as_often_as_the_run) {
   Counted choice;
-  const auto chosen = choose_method(pair(), choice.models());
+  const auto chosen = advising::choose_method(pair(), choice.models());
   ASSERT_TRUE(chosen.note);
   EXPECT_EQ(chosen.note->code, FactCode::MethodChosen);
   Counted run;

@@ -17,7 +17,7 @@ namespace auto_reasons_test {
 /// a: x' = -x + u, b: x' = -x - gain u; each hears of the other's x.
 SystemDescription pair() {
   auto description = test::two_in_a_loop(10.0);
-  description.method.value = kAuto;
+  description.method.value = method::kAuto;
   return description;
 }
 
@@ -37,8 +37,8 @@ SystemDescription without_linearization(SystemDescription description) {
 
 using test::measured_error;
 
-MethodChoice chosen(const SystemDescription& description, double gain = 1.0) {
-  return choose_method(description, with_gain(gain));
+advising::MethodChoice chosen(const SystemDescription& description, double gain = 1.0) {
+  return advising::choose_method(description, with_gain(gain));
 }
 
 struct Reason {
@@ -46,7 +46,8 @@ struct Reason {
   std::string subject = {};
 };
 
-void expect_reason(const MethodChoice& choice, const std::string& method, const std::vector<Reason>& reasons) {
+void expect_reason(const advising::MethodChoice& choice, const std::string& method,
+                   const std::vector<Reason>& reasons) {
   EXPECT_EQ(choice.description.method.value, method) << testing::PrintToString(choice.reasons);
   for (const auto& [code, subject] : reasons) {
     EXPECT_TRUE(test::has_fact(choice.reasons, code, subject)) << name_of(code) << "\n"
@@ -60,12 +61,12 @@ TEST(AutoReasons, nothing_coupled_needs_no_method) {
   expect_reason(chosen(alone), "jacobi", {{FactCode::NothingCoupled}});
 }
 
-TEST(AutoReasons, without_linearization_iterations_need_everybody_to_be_tried) {
+TEST(AutoReasons, without_linearization_iterations_need_trials_of_every_subsystem) {
   const auto description = without_linearization(pair());
   expect_reason(chosen(description), "ifosmondi", {{FactCode::NoLinearization, "a"}, {FactCode::IterationsPossible}});
 }
 
-TEST(AutoReasons, who_cannot_be_tried_is_named) {
+TEST(AutoReasons, subsystem_without_trials_is_named) {
   auto description = without_linearization(pair());
   description.subsystems[1].rollback = {false, {}};
   expect_reason(
@@ -73,7 +74,7 @@ TEST(AutoReasons, who_cannot_be_tried_is_named) {
       {{FactCode::NoLinearization, "a"}, {FactCode::MethodObstacle, "b"}, {FactCode::InputsContinuedLinearly}});
 }
 
-TEST(AutoReasons, who_takes_constants_only_is_told_the_mean_of_a_line) {
+TEST(AutoReasons, subsystem_with_constant_inputs_receives_the_mean_of_a_line) {
   auto description = without_linearization(pair());
   for (auto& subsystem : description.subsystems) {
     subsystem.rollback = {false, {}};
@@ -86,9 +87,9 @@ TEST(AutoReasons, who_takes_constants_only_is_told_the_mean_of_a_line) {
   EXPECT_LT(measured_error(choice.description, with_gain(1.0)), 0.2 * measured_error(held, with_gain(1.0)));
 }
 
-TEST(AutoReasons, who_differentiates_an_input_gets_no_method_that_holds_it_behind_jumps) {
-  const auto description = test::changed(test::example("car"), {.method = std::string(kAuto)});
-  const auto choice = choose_method(description, {});
+TEST(AutoReasons, subsystem_that_differentiates_an_input_excludes_methods_that_hold_it_behind_jumps) {
+  const auto description = test::changed(test::example("car"), {.method = std::string(method::kAuto)});
+  const auto choice = advising::choose_method(description, {});
   expect_reason(choice, "gauss-seidel", {{FactCode::NoPilotRun, "controller"}});
   EXPECT_LT(measured_error(choice.description), 1e-3);
 }
@@ -96,36 +97,37 @@ TEST(AutoReasons, who_differentiates_an_input_gets_no_method_that_holds_it_behin
 TEST(AutoReasons, iterations_that_disagree_with_finer_steps_are_not_chosen) {
   // b remembers how often it was stepped, whatever is taken back: trials count for it.
   auto description = without_linearization(test::two_in_a_loop(100.0));
-  description.method.value = kAuto;
+  description.method.value = method::kAuto;
   const auto models = [](std::string_view name) -> std::unique_ptr<Model> {
     if (name == "a") return with_gain(1.0)(name);
     const auto count = std::make_shared<int>(0);
     return std::make_unique<test::StaticModel>([count](Time, double u) { return 0.01 * *count - u; },
                                                [count](Time) { ++*count; });
   };
-  expect_reason(choose_method(description, models), "gauss-seidel", {{FactCode::IterationsDisagree, "ifosmondi"}});
+  expect_reason(advising::choose_method(description, models), "gauss-seidel",
+                {{FactCode::IterationsDisagree, "ifosmondi"}});
 }
 
-TEST(AutoReasons, announced_events_are_not_foretold) {
+TEST(AutoReasons, announced_events_exclude_a_forecast) {
   // The pilot over a fiftieth of the run ends before the first.
   auto description = pair();
   description.subsystems[0].events = Written<std::vector<double>>{{5.0}, {}};
   expect_reason(chosen(description), "missiles", {{FactCode::AnnouncesEvents, "a"}, {FactCode::LinearizationUsed}});
 }
 
-TEST(AutoReasons, forecast_that_a_brief_run_refutes_is_told_with_it) {
-  const auto inexact = test::changed(test::example("learning"), {.method = std::string(kAuto)});
-  const auto refuted = choose_method(inexact, {});
+TEST(AutoReasons, forecast_that_a_brief_run_refutes_is_reported_with_it) {
+  const auto inexact = test::changed(test::example("learning"), {.method = std::string(method::kAuto)});
+  const auto refuted = advising::choose_method(inexact, {});
   EXPECT_EQ(refuted.description.method.value, "missiles");
   EXPECT_GT(test::number_of(refuted.reasons, FactCode::SmallestForecastError, "measured"),
             test::number_of(refuted.reasons, FactCode::SmallestForecastError, "measured_forecast"));
-  const auto exact = test::changed(test::example("mechanical"), {.method = std::string(kAuto)});
-  const auto held = choose_method(exact, {});
+  const auto exact = test::changed(test::example("mechanical"), {.method = std::string(method::kAuto)});
+  const auto held = advising::choose_method(exact, {});
   ASSERT_TRUE(test::has_fact(held.reasons, FactCode::SmallestForecastError));
   EXPECT_FALSE(held.reasons.front().number("measured"));
 }
 
-TEST(AutoReasons, one_way_needs_no_iterations) {
+TEST(AutoReasons, coupling_in_one_direction_needs_no_iterations) {
   auto description = without_linearization(pair());
   description.connections.pop_back();
   expect_reason(chosen(description), "gauss-seidel", {{FactCode::ActsOneWay}});
@@ -140,11 +142,12 @@ TEST(AutoReasons, longer_imposed_step_is_named_as_what_prevents_a_forecast) {
 TEST(AutoReasons, printed_error_is_that_of_the_whole_run) {
   // Of which the pilot sees a fiftieth: hardly anything has moved by then.
   for (const auto& [example, step] : {std::pair{"oscillator", 0.5}, {"mechanical", 2e-3}}) {
-    const auto description = test::changed(test::example(example), {.method = std::string(kAuto), .step = step});
-    const auto choice = choose_method(description, {});
-    const double foretold = test::number_of(choice.reasons, FactCode::SmallestForecastError, "error");
+    const auto description =
+        test::changed(test::example(example), {.method = std::string(method::kAuto), .step = step});
+    const auto choice = advising::choose_method(description, {});
+    const double forecast = test::number_of(choice.reasons, FactCode::SmallestForecastError, "error");
     const double measured = measured_error(choice.description);
-    EXPECT_LT(std::max(foretold / measured, measured / foretold), 2.0)
+    EXPECT_LT(std::max(forecast / measured, measured / forecast), 2.0)
         << *choice.note << "; measured " << measured << ", " << example;
   }
 }
@@ -154,13 +157,13 @@ TEST(AutoReasons, step_that_would_do_does) {
   description.step = {0.5, {}};
   for (auto& subsystem : description.subsystems) subsystem.input_degree = Written<std::int64_t>{0, {}};
   const auto models = with_gain(100.0);
-  const auto choice = choose_method(description, models);
+  const auto choice = advising::choose_method(description, models);
   auto finer = choice.description;
   finer.step = {test::number_of(choice.reasons, FactCode::SmallestForecastError, "better_step"), {}};
-  const double foretold = test::number_of(choice.reasons, FactCode::SmallestForecastError, "better_error");
+  const double forecast = test::number_of(choice.reasons, FactCode::SmallestForecastError, "better_error");
   const double measured = measured_error(finer, models);
-  EXPECT_LT(std::max(foretold / measured, measured / foretold), 2.0) << *choice.note << "; measured " << measured;
-  EXPECT_LE(foretold, 0.1);
+  EXPECT_LT(std::max(forecast / measured, measured / forecast), 2.0) << *choice.note << "; measured " << measured;
+  EXPECT_LE(forecast, 0.1);
 }
 
 }  // namespace auto_reasons_test

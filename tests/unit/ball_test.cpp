@@ -55,10 +55,10 @@ std::vector<Case> all_cases() {
 class Ball : public testing::TestWithParam<Case> {
  protected:
   Ball() {
-    FmuChoice choice;
+    subsystem::FmuChoice choice;
     choice.interface = GetParam().interface;
-    ball_ = GetParam().file.empty() ? make_native_subsystem("ball", make_bouncing_ball())
-                                    : make_fmu_subsystem("ball", GetParam().file, choice);
+    ball_ = GetParam().file.empty() ? subsystem::make_native_subsystem("ball", models::make_bouncing_ball())
+                                    : subsystem::make_fmu_subsystem("ball", GetParam().file, choice);
     ball_->capabilities();
   }
   void start(const std::string& name, double value) {
@@ -92,9 +92,9 @@ TEST_P(Ball, follows_the_closed_form_through_its_bounces) {
   }
 }
 
-TEST_P(Ball, bounces_when_the_closed_form_says) {
-  // Just before and just after each bounce the ball is as high as its speed says; a bounce that comes too early or too
-  // late by d is off by (1 + e) v d.
+TEST_P(Ball, bounces_at_the_times_of_the_closed_form) {
+  // Just before and just after each bounce the ball is as high as its speed requires; a bounce that comes too early or
+  // too late by d has an error of (1 + e) v d.
   ball_->initialize(0.0, 10.0);
   double bounce = kFirst;
   double t = 0.0;
@@ -142,7 +142,7 @@ TEST_P(Ball, begins_with_an_event_when_it_starts_below_the_floor) {
 }
 
 TEST(BallModel, impossible_parameters_are_refused) {
-  const auto ball = make_native_subsystem("ball", make_bouncing_ball());
+  const auto ball = subsystem::make_native_subsystem("ball", models::make_bouncing_ball());
   ball->set_start(*ball->variables().find("e"), 1.5);
   EXPECT_THROW(ball->capabilities(), Error);
 }

@@ -1,4 +1,4 @@
-// Power bonds in any units and domains, against closed forms; what units cannot tell.
+// Power bonds in any units and domains, against closed forms; what units cannot determine.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -192,7 +192,7 @@ TEST(ResidualEnergy, of_ends_that_never_meet_is_not_measured_and_not_zero) {
   expect_part(cli::brief_summary(summary, {}), "residual energy    not measured");
 }
 
-TEST(ResidualEnergy, of_ends_that_meet_now_and_then_says_how_often) {
+TEST(ResidualEnergy, of_ends_that_communicate_together_now_and_then_has_their_number) {
   Simulation simulation(with_steps(0.02, 0.03, 0.12), {}, ramp_and_constant({"N", "N", "m/s", "m/s"}));
   const auto& summary = simulation.run();
   ASSERT_EQ(summary.bonds.size(), 1U);
@@ -200,7 +200,7 @@ TEST(ResidualEnergy, of_ends_that_meet_now_and_then_says_how_often) {
   expect_part(cli::brief_summary(summary, {}), fmt::format("measured at 2 of {} macro steps", summary.macro_steps));
 }
 
-TEST(EnergyOptions, that_make_no_sense_are_told_before_the_run) {
+TEST(EnergyOptions, that_make_no_sense_are_reported_before_the_run) {
   const auto models = ramp_and_constant({"N", "N", "m/s", "m/s"});
   const auto message = [&](const std::vector<std::string>& options) {
     return problems_of(test::changed(described(), {.options = options}), models);

@@ -1,4 +1,4 @@
-// Which connections exchange a power, as their units tell.
+// Which connections exchange a power, by their units.
 #include <gtest/gtest.h>
 
 #include <memory>

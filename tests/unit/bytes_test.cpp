@@ -54,28 +54,28 @@ Outer some() {
 TEST(Bytes, hold_every_kind_of_value) {
   Outer read;
   read.values[{1, Colour::Red}] = 2.0;  // what was there before is gone
-  from_bytes(to_bytes(some()), read);
+  base::from_bytes(base::to_bytes(some()), read);
   EXPECT_TRUE(read == some());
 }
 
 TEST(Bytes, are_refused_when_they_are_cut_or_too_many) {
-  const Bytes whole = to_bytes(some());
+  const base::Bytes whole = base::to_bytes(some());
   for (std::size_t size = 0; size < whole.size(); ++size) {
     Outer read;
-    EXPECT_THROW(from_bytes(std::span(whole).first(size), read), Error) << size;
+    EXPECT_THROW(base::from_bytes(std::span(whole).first(size), read), Error) << size;
   }
-  Bytes more = whole;
+  base::Bytes more = whole;
   more.push_back(std::byte{0});
   Outer read;
-  EXPECT_THROW(from_bytes(more, read), Error);
+  EXPECT_THROW(base::from_bytes(more, read), Error);
 }
 
 TEST(Bytes, ask_for_no_more_memory_than_they_have) {
-  const Bytes claims = to_bytes(std::numeric_limits<std::uint64_t>::max());
+  const base::Bytes claims = base::to_bytes(std::numeric_limits<std::uint64_t>::max());
   std::vector<double> numbers;
-  EXPECT_THROW(from_bytes(claims, numbers), Error);
+  EXPECT_THROW(base::from_bytes(claims, numbers), Error);
   std::string text;
-  EXPECT_THROW(from_bytes(claims, text), Error);
+  EXPECT_THROW(base::from_bytes(claims, text), Error);
 }
 
 /// More than what it remembers.
@@ -105,13 +105,13 @@ TEST(Bytes, of_an_object_are_those_of_its_memory) {
   counter.add();
   counter.add();
   Counter other;
-  from_bytes(to_bytes(counter), other);
+  base::from_bytes(base::to_bytes(counter), other);
   EXPECT_EQ(other.memory().count, 2);
   EXPECT_EQ(other.doubled, 4);
 }
 
 std::string hash_of(std::string_view text) {
-  return hexadecimal(sha256(std::as_bytes(std::span(text))));
+  return base::hexadecimal(base::sha256(std::as_bytes(std::span(text))));
 }
 
 TEST(Sha256, is_that_of_the_standard) {  // FIPS 180-4, examples; the last: a million times 'a'

@@ -1,5 +1,5 @@
-// The step that everyone makes together by the short way: counted and timed as if each had made it alone, and trouble
-// in it is laid at the door of the first culprit in the order of the system.
+// The step that all subsystems make together by the short path: counted and timed as if each had made it alone, and
+// trouble in it is reported for the first culprit in the order of the system.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -7,13 +7,14 @@
 #include "coupling/engine.hpp"
 #include "entrain/coupled_system.hpp"
 #include "entrain/error.hpp"
+#include "support/facts.hpp"
 
 namespace entrain {
 namespace common_step_test {
 
-enum class Deed { Nothing, Throws, IsNotFinite, EndsEarly, AsksToStop };
+enum class Behaviour { Nothing, Throws, IsNotFinite, EndsEarly, AsksToStop };
 
-/// y is the time reached. Does its deed in the step that begins at `at`.
+/// y is the time reached. Behaves so in the step that begins at `at`.
 class Actor final : public Subsystem, private Rollback {
  public:
   explicit Actor(std::string name) : name_(std::move(name)) {
@@ -22,7 +23,7 @@ class Actor final : public Subsystem, private Rollback {
     can_.feedthrough = Feedthrough(1, 0, false);
   }
 
-  Deed deed = Deed::Nothing;
+  Behaviour behaviour = Behaviour::Nothing;
   Time at = kNever;
 
   std::string_view name() const noexcept override { return name_; }
@@ -38,11 +39,11 @@ class Actor final : public Subsystem, private Rollback {
   void evaluate(std::span<const double>, std::span<double> outputs) override { outputs[0] = 0.0; }
   StepReport step(const Step& step, std::span<double> outputs) override {
     const bool acts = step.from == at;
-    const Time end = step.from + (acts && deed == Deed::EndsEarly ? 0.5 : 1.0) * step.size;
-    outputs[0] = acts && deed == Deed::IsNotFinite ? std::numeric_limits<double>::quiet_NaN() : end;
-    if (acts && deed == Deed::Throws) throw Error(ErrorCode::SubsystemFailed, name_ + " threw");
-    if (acts && deed == Deed::EndsEarly) return {end, StepOutcome::EndedEarly};
-    return {end, StepOutcome::Completed, acts && deed == Deed::AsksToStop};
+    const Time end = step.from + (acts && behaviour == Behaviour::EndsEarly ? 0.5 : 1.0) * step.size;
+    outputs[0] = acts && behaviour == Behaviour::IsNotFinite ? std::numeric_limits<double>::quiet_NaN() : end;
+    if (acts && behaviour == Behaviour::Throws) throw Error(ErrorCode::SubsystemFailed, name_ + " threw");
+    if (acts && behaviour == Behaviour::EndsEarly) return {end, StepOutcome::EndedEarly};
+    return {end, StepOutcome::Completed, acts && behaviour == Behaviour::AsksToStop};
   }
   HeldStep held_step() noexcept override { return {step_held, this}; }
 
@@ -74,8 +75,8 @@ class CommonStep : public testing::TestWithParam<int> {
       subsystems.push_back(std::move(actor));
       nodes.push_back({name, {}, {"y"}, Feedthrough(1, 0, false)});
     }
-    system_ = std::make_unique<CoupledSystem>(
-        std::make_unique<Engine>(Engine::Setup{std::move(subsystems), Graph(std::move(nodes), {}), {}, GetParam()}));
+    system_ = std::make_unique<CoupledSystem>(std::make_unique<coupling::Engine>(
+        coupling::Engine::Setup{std::move(subsystems), Graph(std::move(nodes), {}), {}, GetParam()}));
     system_->engine().initialize(0.0, 10.0);
   }
   void step_together() {
@@ -86,21 +87,23 @@ class CommonStep : public testing::TestWithParam<int> {
   void step_together(int times) {
     for (int k = 0; k < times; ++k) step_together();
   }
-  std::string failure() {
-    try {
-      step_together();
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "none";
+  std::optional<Error> failure() {
+    return test::error_of([&] { step_together(); });
+  }
+  void expect_not_finite(const char* output) {
+    const auto error = failure();
+    ASSERT_TRUE(error);
+    EXPECT_EQ(error->fact().code, FactCode::OutputNotFinite);
+    EXPECT_EQ(error->context().variable, output);
+    EXPECT_EQ(error->context().time, 4.0);
   }
   std::vector<std::uint64_t> steps() const {
     return {system_->counters(SubsystemId{0}).steps, system_->counters(SubsystemId{1}).steps,
             system_->counters(SubsystemId{2}).steps};
   }
-  void act(std::size_t who, Deed deed, Time at) {
-    actors_[who]->deed = deed;
-    actors_[who]->at = at;
+  void act(std::size_t actor, Behaviour behaviour, Time at) {
+    actors_[actor]->behaviour = behaviour;
+    actors_[actor]->at = at;
   }
 
   std::vector<Actor*> actors_;
@@ -134,8 +137,8 @@ TEST_P(CommonStep, is_timed_for_everyone_once_in_64) {
 
 TEST_P(CommonStep, that_fails_counts_for_the_others_only) {
   step_together(3);
-  act(1, Deed::Throws, 3.0);
-  EXPECT_EQ(failure(), "b threw");
+  act(1, Behaviour::Throws, 3.0);
+  EXPECT_EQ(failure()->fact().text("text"), "b threw");
   EXPECT_EQ(steps(), (std::vector<std::uint64_t>{4, 3, 4}));
   EXPECT_EQ(system_->time_of(SubsystemId{1}), 3.0);
   EXPECT_EQ(system_->time_of(SubsystemId{2}), 4.0);
@@ -143,36 +146,36 @@ TEST_P(CommonStep, that_fails_counts_for_the_others_only) {
 
 TEST_P(CommonStep, in_which_several_fail_names_the_first) {
   step_together(3);
-  act(1, Deed::Throws, 3.0);
-  act(2, Deed::IsNotFinite, 3.0);
-  EXPECT_EQ(failure(), "b threw");
+  act(1, Behaviour::Throws, 3.0);
+  act(2, Behaviour::IsNotFinite, 3.0);
+  EXPECT_EQ(failure()->fact().text("text"), "b threw");
 }
 
 TEST_P(CommonStep, in_which_several_fail_names_the_first_also_if_its_outputs_are_to_blame) {
   step_together(3);
-  act(0, Deed::IsNotFinite, 3.0);
-  act(1, Deed::Throws, 3.0);
-  EXPECT_NE(failure().find("'a.y', at t = 4 s: the output became nan"), std::string::npos);
+  act(0, Behaviour::IsNotFinite, 3.0);
+  act(1, Behaviour::Throws, 3.0);
+  expect_not_finite("a.y");
 }
 
 TEST_P(CommonStep, whose_outputs_alone_are_bad_names_them) {
   step_together(3);
-  act(2, Deed::IsNotFinite, 3.0);
-  EXPECT_NE(failure().find("'c.y', at t = 4 s: the output became nan"), std::string::npos);
+  act(2, Behaviour::IsNotFinite, 3.0);
+  expect_not_finite("c.y");
 }
 
 TEST_P(CommonStep, that_ends_early_for_one_is_continued) {
   step_together(3);
-  act(1, Deed::EndsEarly, 3.0);
+  act(1, Behaviour::EndsEarly, 3.0);
   step_together();
   EXPECT_EQ(system_->outputs()[1], 4.0);
   EXPECT_EQ(system_->counters(SubsystemId{1}).early_returns, 1U);
   EXPECT_EQ(steps(), (std::vector<std::uint64_t>{4, 4, 4}));
 }
 
-TEST_P(CommonStep, after_which_one_asks_to_stop_tells_who) {
+TEST_P(CommonStep, after_which_one_requests_a_stop_names_it) {
   step_together(3);
-  act(2, Deed::AsksToStop, 3.0);
+  act(2, Behaviour::AsksToStop, 3.0);
   step_together();
   EXPECT_EQ(system_->engine().stop_request(), SubsystemId{2});
   EXPECT_EQ(steps(), (std::vector<std::uint64_t>{4, 4, 4}));

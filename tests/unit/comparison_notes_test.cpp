@@ -1,4 +1,4 @@
-// What a comparison says of units, spans, ends and references that are 0.
+// What a comparison reports of units, spans, ends and references that are 0.
 #include <gtest/gtest.h>
 
 #include "entrain/comparison.hpp"
@@ -24,14 +24,10 @@ class ComparisonNotes : public testing::Test {
     write_text(folder_ / name, text);
     return (folder_ / name).string();
   }
-  static std::string refusal(const std::vector<std::filesystem::path>& runs,
-                             const std::optional<std::filesystem::path>& reference) {
-    try {
-      compare(runs, reference);
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return {};
+  static Fact refusal(const std::vector<std::filesystem::path>& runs,
+                      const std::optional<std::filesystem::path>& reference) {
+    const auto error = test::error_of([&] { compare(runs, reference); });
+    return error ? error->fact() : Fact{};
   }
   TemporaryFolder folder_;
 };
@@ -48,7 +44,8 @@ TEST_F(ComparisonNotes, values_are_compared_in_the_unit_of_the_reference) {
 
 TEST_F(ComparisonNotes, units_that_do_not_go_together_are_named_and_left_out) {
   const auto what = refusal({run("a", "m/s", kMetres), run("b", "kg", kMetres)}, std::nullopt);
-  EXPECT_NE(what.find("m.v (kg | m/s)"), std::string::npos) << what;
+  EXPECT_EQ(what.code, FactCode::NothingInCommon);
+  EXPECT_NE(what.text("why").find("m.v (kg | m/s)"), std::string::npos) << what;
   EXPECT_EQ(compare({run("c", "m/s", kMetres), csv("d.csv", kMetres)}, std::nullopt).differences.size(), 1U)
       << "a file without units is taken at its word";
 }
@@ -59,7 +56,7 @@ TEST_F(ComparisonNotes, last_row_of_a_foreign_file_without_a_line_end_is_compare
   EXPECT_TRUE(comparison.notes.empty());
 }
 
-TEST_F(ComparisonNotes, spans_that_differ_and_runs_that_did_not_complete_are_told) {
+TEST_F(ComparisonNotes, spans_that_differ_and_runs_that_did_not_complete_are_reported) {
   const auto a = run("a", "m/s", kMetres);
   const auto b = run("b", "m/s", "time,m.v\n0,0\n0.5,1\n0.7", R"("failed", "message": "subsystem 'm' gave up")");
   const auto c = run("c", "m/s", kMetres, "\"running\"");
@@ -98,7 +95,7 @@ TEST_F(ComparisonNotes, signals_of_one_unit_measure_one_that_is_zero) {
 
 TEST_F(ComparisonNotes, run_alone_with_itself_is_refused) {
   const auto a = run("a", "m/s", kMetres);
-  EXPECT_NE(refusal({a}, a + "/.").find("with but itself"), std::string::npos);
+  EXPECT_EQ(refusal({a}, a + "/.").code, FactCode::NothingToCompareWith);
 }
 
 }  // namespace comparison_notes_test

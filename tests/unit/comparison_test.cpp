@@ -18,7 +18,7 @@ namespace comparison_test {
 struct Samples {
   std::vector<double> times;
   std::vector<double> values;
-  Course course() const { return {times, values}; }
+  comparing::Course course() const { return {times, values}; }
 };
 
 Samples sampled(double from, double to, std::size_t steps, double (*f)(double)) {
@@ -36,7 +36,7 @@ TEST(Difference, of_a_straight_line_has_the_closed_form_on_any_two_grids) {
   const auto zero = sampled(0.0, 1.0, 1000, [](double) { return 0.0; });
   const auto ramp = sampled(0.0, 1.0, 700, [](double t) { return t; });
   for (const auto& [run, reference] : {std::pair(&ramp, &zero), std::pair(&zero, &ramp)}) {
-    const auto found = difference(run->course(), reference->course());
+    const auto found = comparing::difference(run->course(), reference->course());
     ASSERT_TRUE(found);
     EXPECT_NEAR(found->rms, std::sqrt(1.0 / 3.0), 1e-6);
     EXPECT_EQ(found->max, 1.0);
@@ -48,8 +48,8 @@ TEST(Difference, does_not_see_the_interpolation_of_the_coarser_run) {
   // Exact samples of a sine on 11 points against 1001: comparing on the fine grid would show h^2 / 8 = 1e-3.
   const auto coarse = sampled(0.0, 1.0, 10, [](double t) { return std::sin(t); });
   const auto fine = sampled(0.0, 1.0, 1000, [](double t) { return std::sin(t); });
-  EXPECT_LT(difference(coarse.course(), fine.course())->max, 1e-15);
-  EXPECT_LT(difference(fine.course(), coarse.course())->max, 1e-15);
+  EXPECT_LT(comparing::difference(coarse.course(), fine.course())->max, 1e-15);
+  EXPECT_LT(comparing::difference(fine.course(), coarse.course())->max, 1e-15);
 }
 
 TEST(Difference, cubics_follow_a_smooth_reference_between_its_samples_and_stop_at_a_jump) {
@@ -69,45 +69,47 @@ TEST(Difference, cubics_follow_a_smooth_reference_between_its_samples_and_stop_a
   std::vector<double> exact;
   exact.reserve(at.size());
   for (const Time t : at) exact.push_back(std::sin(t) + (t > 1.0 ? 5.0 : 0.0));
-  const auto by = [&](Between between) { return difference({at, exact}, {times, values}, 0.0, between)->max; };
-  EXPECT_GT(by(Between::Lines), 5e-4);
-  EXPECT_LT(by(Between::Cubics), 1e-4);  // at the ends, and beside the jump, they are parabolas
+  const auto by = [&](comparing::Between between) {
+    return comparing::difference({at, exact}, {times, values}, 0.0, between)->max;
+  };
+  EXPECT_GT(by(comparing::Between::Lines), 5e-4);
+  EXPECT_LT(by(comparing::Between::Cubics), 1e-4);  // at the ends, and beside the jump, they are parabolas
 }
 
-TEST(Difference, is_not_made_by_a_jump_of_which_one_run_tells_both_sides) {
+TEST(Difference, is_not_made_by_a_jump_of_which_one_run_has_both_sides) {
   // 0, then 1 from t = 1 on; one run comes as near to the jump as it can, the other has a step that ends there.
   const std::vector<Time> times{0.0, 0.5, 1.0 - 1e-12, 1.0, 1.5, 2.0};
   const std::vector<double> values{0.0, 0.0, 0.0, 1.0, 1.0, 1.0};
   const std::vector<Time> fine{0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 1.75, 2.0};
   const std::vector<double> stepped{0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0, 1.0};
-  for (const Between between : {Between::Lines, Between::Cubics}) {
-    EXPECT_EQ(difference({times, values}, {fine, stepped}, 0.0, between)->rms, 0.0);
+  for (const comparing::Between between : {comparing::Between::Lines, comparing::Between::Cubics}) {
+    EXPECT_EQ(comparing::difference({times, values}, {fine, stepped}, 0.0, between)->rms, 0.0);
   }
 }
 
 TEST(Difference, is_relative_to_the_range_of_the_reference_or_to_its_size) {
   const auto wave = sampled(0.0, 1.0, 100, [](double t) { return 5.0 + 2.0 * t; });
   const auto shifted = sampled(0.0, 1.0, 100, [](double t) { return 5.5 + 2.0 * t; });
-  EXPECT_NEAR(*difference(shifted.course(), wave.course())->relative, 0.25, 1e-12);
+  EXPECT_NEAR(*comparing::difference(shifted.course(), wave.course())->relative, 0.25, 1e-12);
   const auto constant = sampled(0.0, 1.0, 100, [](double) { return 5.0; });
   const auto other = sampled(0.0, 1.0, 100, [](double) { return 5.5; });
-  EXPECT_NEAR(*difference(other.course(), constant.course())->relative, 0.1, 1e-12);
+  EXPECT_NEAR(*comparing::difference(other.course(), constant.course())->relative, 0.1, 1e-12);
 }
 
 TEST(Difference, is_taken_where_both_are_known_only) {
   const auto early = sampled(0.0, 2.0, 20, [](double t) { return t; });
   const auto late = sampled(1.0, 3.0, 20, [](double t) { return t; });
-  EXPECT_LT(difference(early.course(), late.course())->max, 1e-15);
+  EXPECT_LT(comparing::difference(early.course(), late.course())->max, 1e-15);
   const auto apart = sampled(5.0, 6.0, 10, [](double t) { return t; });
-  EXPECT_FALSE(difference(early.course(), apart.course()));
-  EXPECT_FALSE(difference(early.course(), Course{}));
+  EXPECT_FALSE(comparing::difference(early.course(), apart.course()));
+  EXPECT_FALSE(comparing::difference(early.course(), comparing::Course{}));
 }
 
 TEST(Difference, with_a_value_that_is_not_a_number_is_not_a_number) {
   auto broken = sampled(0.0, 1.0, 10, [](double t) { return t; });
   broken.values[4] = std::numeric_limits<double>::quiet_NaN();
   const auto whole = sampled(0.0, 1.0, 10, [](double t) { return t; });
-  const auto found = difference(broken.course(), whole.course());
+  const auto found = comparing::difference(broken.course(), whole.course());
   EXPECT_TRUE(std::isnan(found->max) && std::isnan(found->rms) && std::isnan(*found->relative));
   EXPECT_EQ(found->at, broken.times[4]);
 }

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "support/example_fmus.hpp"
+#include "support/facts.hpp"
 #include "support/program.hpp"
 #include "support/typed_fmus.hpp"
 
@@ -46,9 +47,12 @@ TEST_F(Convert, to_ssp_and_back_runs_the_same) {
 
 TEST_F(Convert, overwrites_nothing_and_names_what_has_no_place) {
   test::write_text(folder_ / "a.toml", "");
-  EXPECT_EQ(convert("a.toml", "a.toml").err, "entrain: 'a.toml' exists. Name a new file\n");
-  EXPECT_EQ(convert("a.toml", "a.xml").err,
-            "entrain: 'a.xml' has no format that systems are written in. Name a .toml, .ssp or .ssd file\n");
+  const auto refusal = [&](const char* to) {
+    return test::refusal_outline([&] { entrain::convert(folder_ / "a.toml", folder_ / to); });
+  };
+  EXPECT_EQ(refusal("a.toml"), "file-exists " + (folder_ / "a.toml").string());
+  EXPECT_EQ(refusal("a.xml"), "system-format-unknown " + (folder_ / "a.xml").string());
+  EXPECT_EQ(convert("a.toml", "a.toml").exit_code, 1);
   test::write_text(folder_ / "m.toml", "[run]\nstop = 1\n[subsystems.p]\nmodel = \"lotka_volterra.prey\"\n");
   const auto native = convert("m.toml", "m.ssp");
   EXPECT_EQ(native.exit_code, 1);

@@ -8,12 +8,13 @@
 
 #include "entrain/error.hpp"
 #include "methods/asynchronous/f3ornits.hpp"
+#include "support/facts.hpp"
 
 namespace entrain {
 namespace coupled_system_test {
 
 /// Integrates its one input: y' = u. Stops early at chosen times, refuses steps beyond a limit, takes degree 0 only
-/// when told so.
+/// on request.
 class Moody final : public Subsystem {
  public:
   Moody() {
@@ -67,7 +68,7 @@ class CommittedStep : public testing::Test {
     subsystems.push_back(std::move(owned_));
     Graph graph({{"moody", {"u"}, {"y"}, Feedthrough(1, 1, false)}}, {});
     system_ = std::make_unique<CoupledSystem>(
-        std::make_unique<Engine>(Engine::Setup{std::move(subsystems), std::move(graph), {0.0}}));
+        std::make_unique<coupling::Engine>(coupling::Engine::Setup{std::move(subsystems), std::move(graph), {0.0}}));
     system_->engine().initialize(0.0, 10.0);
   }
   /// A step of 1 s under u(s) = 1 + 2 s + 3 s^2: the integral is 1 + 1 + 1 = 3.
@@ -97,7 +98,7 @@ TEST_F(CommittedStep, that_ends_early_is_continued_to_the_communication_time) {
 TEST_F(CommittedStep, of_f3ornits_that_ends_early_is_taken_as_an_event) {
   moody_.early = {0.35};
   build();
-  F3ornits method;
+  method::F3ornits method;
   method.start(*system_, {0.0, 10.0, 0.1});
   Time seen = 0.0;
   while (seen < 0.35) seen = method.advance(*system_).reached;
@@ -160,12 +161,12 @@ TEST_F(CommittedStep, keeps_the_finer_of_parts_and_substeps) {
 TEST_F(CommittedStep, that_is_rejected_is_an_error_with_culprit_time_and_remedy) {
   moody_.refuses_from = 0.5;
   build();
-  try {
-    step(0, 2);
-    FAIL() << "no error";
-  } catch (const Error& error) {
-    EXPECT_STREQ(error.what(), "subsystem 'moody', at t = 0.5 s: rejected a step of 0.5 s. Choose a smaller step");
-  }
+  const auto error = test::error_of([&] { step(0, 2); });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(test::outline(*error), "step-rejected moody (step = 0.5 s)");
+  EXPECT_EQ(error->context().subsystem, "moody");
+  EXPECT_EQ(error->context().time, 0.5);
+  EXPECT_FALSE(error->fact().remedy.empty());
 }
 
 TEST_F(CommittedStep, that_asks_to_stop_is_remembered) {

@@ -32,11 +32,12 @@ class DrivenBall : public testing::TestWithParam<Case> {
     const auto& [name, folder, interface] = GetParam();
     std::unique_ptr<Subsystem> ball;
     if (*folder == '\0') {
-      ball = make_native_subsystem("ball", make_built_in_model("ball.bounce"));
+      ball = subsystem::make_native_subsystem("ball", models::make_built_in_model("ball.bounce"));
     } else {
-      FmuChoice choice;
+      subsystem::FmuChoice choice;
       choice.interface = interface;
-      ball = make_fmu_subsystem("ball", fmt::format("{}/{}/ball_bounce.fmu", test::fmu_folder(), folder), choice);
+      ball = subsystem::make_fmu_subsystem("ball", fmt::format("{}/{}/ball_bounce.fmu", test::fmu_folder(), folder),
+                                           choice);
     }
     ball->set_start({Causality::State, 0}, 0.0);  // the height
     ball->capabilities();

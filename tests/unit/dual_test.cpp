@@ -14,7 +14,7 @@ Number expression(const Number& x, const Number& y) {
 }
 
 TEST(dual, carries_the_gradient_of_an_expression) {
-  using Number = Dual<2>;
+  using Number = numerics::Dual<2>;
   const double x = 0.7;
   const double y = -1.3;
   const Number result = expression(Number::variable(x, 0), Number::variable(y, 1));
@@ -25,9 +25,9 @@ TEST(dual, carries_the_gradient_of_an_expression) {
 }
 
 TEST(dual, of_a_constant_has_no_slope) {
-  const Dual<2> constant = 4.0;
+  const numerics::Dual<2> constant = 4.0;
   EXPECT_EQ((constant * constant).slopes, (std::array<double, 2>{}));
-  EXPECT_EQ(value_of(constant), 4.0);
+  EXPECT_EQ(numerics::value_of(constant), 4.0);
 }
 
 }  // namespace dual_test

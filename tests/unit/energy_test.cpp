@@ -104,7 +104,7 @@ TEST(PowerBonds, are_kept_in_the_written_system) {
   auto description = example("mechanical");
   description.bonds = {{bond("spring", {"left.F", "left.v"})}};
   std::vector<Problem> problems;
-  const auto again = parse_system(system_text(description), "again.toml", problems);
+  const auto again = description::parse_system(system_text(description), "again.toml", problems);
   EXPECT_TRUE(problems.empty());
   ASSERT_TRUE(again.bonds.has_value());
   ASSERT_EQ(again.bonds->size(), 1U);

@@ -37,14 +37,14 @@ TEST(Enumeration, is_started_by_the_name_of_a_value_in_both_versions) {
   }
 }
 
-TEST(Enumeration, without_a_value_of_this_name_says_which_there_are) {
+TEST(Enumeration, without_a_value_of_this_name_lists_those_there_are) {
   const TemporaryFolder folder;
   test::write_typed2(folder);
   EXPECT_EQ(test::problems_of(started(folder, "typed2.fmu", "e = \"sprot\"")),
             "test.toml:6: unknown-item a.e (value = sprot); did you mean 'sport'?");
 }
 
-TEST(Enumeration, of_a_parameter_set_is_told_by_name_and_of_a_connection_by_number) {
+TEST(Enumeration, of_a_parameter_set_is_reported_by_name_and_of_a_connection_by_number) {
   const TemporaryFolder folder;
   test::write_typed2(folder);
   test::write_text(folder / "a.ssd", R"(<SystemStructureDescription version="1.0" name="x"><System name="s"><Elements>

@@ -14,13 +14,13 @@ namespace estimator_test {
 /// A subsystem and its estimator, side by side.
 struct Pair {
   std::unique_ptr<Subsystem> subsystem;
-  Estimator estimator;
+  trials::Estimator estimator;
   std::vector<double> inputs, outputs;
   Time t = 0.0;
 
-  Pair(const std::string& model, std::vector<double> start_inputs, const EstimatorOptions& options = {},
+  Pair(const std::string& model, std::vector<double> start_inputs, const trials::EstimatorOptions& options = {},
        bool state_derivatives = true)
-      : subsystem(make_native_subsystem("s", make_built_in_model(model))),
+      : subsystem(subsystem::make_native_subsystem("s", models::make_built_in_model(model))),
         estimator({subsystem->variables().states.size(), subsystem->variables().inputs.size(),
                    subsystem->variables().outputs.size()},
                   state_derivatives, options),
@@ -35,7 +35,7 @@ struct Pair {
     subsystem->evaluate(inputs, outputs);
     look();
   }
-  bool look() { return observe(estimator, subsystem->facets(), {t, 0.1, inputs, outputs, {}}); }
+  bool look() { return trials::observe(estimator, subsystem->facets(), {t, 0.1, inputs, outputs, {}}); }
   /// One real step, then look again.
   void step(const InputBlock& block, Duration h) {
     EXPECT_EQ(subsystem->step({t, h, block}, outputs).outcome, StepOutcome::Completed);
@@ -89,7 +89,7 @@ TEST(Estimator, is_exact_for_a_linear_subsystem_under_cubic_inputs) {
 const std::vector<double> kStimulus{0.8, -0.16, -0.11008};
 const std::vector<double> kDailyStimulus{0.8, -0.448, 0.5173559185};
 
-Pair prey(bool daily, const EstimatorOptions& options = {}) {
+Pair prey(bool daily, const trials::EstimatorOptions& options = {}) {
   Pair pair(daily ? "lotka_volterra.modulated_prey" : "lotka_volterra.prey", {0.8}, options);
   pair.set_start("p", 0.8);
   if (!daily) {
@@ -137,8 +137,8 @@ TEST(Estimator, keeps_its_matrices_while_the_linearization_and_the_step_stay) {
 }
 
 TEST(Estimator, linearizes_when_the_linearization_tolerance_asks) {
-  EstimatorOptions options;
-  options.linearize = LinearizationRenewal::WhenNeeded;
+  trials::EstimatorOptions options;
+  options.linearize = trials::LinearizationRenewal::WhenNeeded;
   Pair linear("mechanical.left", {20000.0}, options);
   linear.begin();
   EXPECT_FALSE(linear.estimator.needs_linearization(1e-3));
@@ -148,7 +148,7 @@ TEST(Estimator, linearizes_when_the_linearization_tolerance_asks) {
   bent.t = 0.5;
   bent.inputs[0] = block.value(0, 0.5);
   EXPECT_TRUE(bent.look());
-  options.linearize = LinearizationRenewal::Once;
+  options.linearize = trials::LinearizationRenewal::Once;
   auto once = prey(false, options);
   once.t = 0.5;
   EXPECT_FALSE(once.look());
@@ -167,8 +167,8 @@ TEST(Estimator, comes_back_from_what_it_remembered) {
 }
 
 TEST(Estimator, with_stehfest_is_wrong_for_oscillations) {
-  EstimatorOptions options;
-  options.laplace = LaplaceInversion::GaverStehfest;
+  trials::EstimatorOptions options;
+  options.laplace = trials::LaplaceInversion::GaverStehfest;
   options.stehfest_terms = 8;
   Pair stehfest("mechanical.left", {20000.0}, options);
   Pair exact("mechanical.left", {20000.0});

@@ -51,7 +51,7 @@ class Announced : public testing::Test {
     subsystems.push_back(std::make_unique<Eventful>(std::vector<Time>{}));
     Graph graph({{"first", {}, {}, {}}, {"second", {}, {}, {}}, {"third", {}, {}, {}}}, {});
     system_ = std::make_unique<CoupledSystem>(
-        std::make_unique<Engine>(Engine::Setup{std::move(subsystems), std::move(graph), {}}));
+        std::make_unique<coupling::Engine>(coupling::Engine::Setup{std::move(subsystems), std::move(graph), {}}));
     system_->engine().initialize(0.0, 10.0);
     tracker_.start(*system_, 0.0);
   }
@@ -59,7 +59,7 @@ class Announced : public testing::Test {
   static constexpr SubsystemId kFirst{0}, kSecond{1}, kThird{2};
   Eventful* first_ = nullptr;
   std::unique_ptr<CoupledSystem> system_;
-  EventTracker tracker_;
+  method::EventTracker tracker_;
 };
 
 TEST_F(Announced, event_is_passed_once_and_the_earliest_follows) {

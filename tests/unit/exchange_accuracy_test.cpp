@@ -15,10 +15,11 @@ namespace exchange_accuracy_test {
 constexpr double kTolerance = 1e-10;
 
 std::unique_ptr<Subsystem> left_mass_fmu(const std::string& version, double damper) {
-  FmuChoice choice;
+  subsystem::FmuChoice choice;
   choice.interface = FmuInterface::ModelExchange;
   choice.relative_tolerance = kTolerance;
-  auto fmu = make_fmu_subsystem("s", test::fmu_folder() + "/test/strict/" + version + "/mechanical_left.fmu", choice);
+  auto fmu = subsystem::make_fmu_subsystem("s", test::fmu_folder() + "/test/strict/" + version + "/mechanical_left.fmu",
+                                           choice);
   fmu->set_start(*fmu->variables().find("d1"), damper);
   fmu->capabilities();
   return fmu;
@@ -26,7 +27,7 @@ std::unique_ptr<Subsystem> left_mass_fmu(const std::string& version, double damp
 
 /// The exact solution: a linear model steps by its exponential.
 std::unique_ptr<Subsystem> left_mass(double damper) {
-  auto native = make_native_subsystem("s", make_built_in_model("mechanical.left"));
+  auto native = subsystem::make_native_subsystem("s", models::make_built_in_model("mechanical.left"));
   native->set_start(*native->variables().find("d1"), damper);
   return native;
 }

@@ -16,7 +16,7 @@ class Cheap : public Method {
  public:
   const MethodTraits& traits() const override {
     static const MethodTraits kTraits = [] {
-      MethodTraits traits = Missiles().traits();
+      MethodTraits traits = method::Missiles().traits();
       traits.name = "cheap";
       traits.calls_per_step = 0.5;
       return traits;
@@ -31,7 +31,7 @@ class Cheap : public Method {
   void restore(const MethodMemory& memory) override { inner_.restore(memory); }
 
  private:
-  Missiles inner_;
+  method::Missiles inner_;
 };
 
 Extensions cheap() {
@@ -54,8 +54,8 @@ TEST(Extensions, method_is_run_as_the_one_that_it_stands_for) {
 
 TEST(Extensions, method_is_a_candidate_of_auto) {
   auto description = test::changed(test::example("mechanical"), {.method = "auto", .step = 1e-3});
-  const auto without = choose_method(description, {});
-  const auto with = choose_method(description, cheap());
+  const auto without = advising::choose_method(description, {});
+  const auto with = advising::choose_method(description, cheap());
   EXPECT_EQ(without.description.method.value, "missiles");
   EXPECT_EQ(with.description.method.value, "cheap");  // as good, at half the cost
 }
@@ -69,10 +69,10 @@ TEST(Extensions, method_is_judged_by_the_adviser) {
   EXPECT_TRUE(judged("cheap").obstacles.empty());
   EXPECT_EQ(judged("cheap").radius, judged("missiles").radius);
   EXPECT_EQ(judged("cheap").error, judged("missiles").error);
-  EXPECT_EQ(judged("cheap").calls_per_step, judged("missiles").calls_per_step);  // measured, not believed
+  EXPECT_EQ(judged("cheap").calls_per_step, judged("missiles").calls_per_step);  // measured, not declared
 }
 
-TEST(Extensions, linear_step_of_its_own_tells_the_stability) {
+TEST(Extensions, linear_step_of_its_own_yields_the_stability) {
   class Damped : public Cheap {
    public:
     const MethodTraits& traits() const override {

@@ -1,4 +1,4 @@
-// f3ornits under imposed steps: a jump is believed only when the sample behind it agrees.
+// f3ornits under imposed steps: a jump is accepted only when the sample behind it agrees.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -39,14 +39,14 @@ double error_with_imposed_steps(double step, const std::string& detect_jumps) {
   return largest;
 }
 
-// The rise of the prey is steep beside such steps: no order foresees its first sample.
+// The rise of the prey is steep beside such steps: no order predicts its first sample.
 TEST(F3ornitsImposed, watching_for_jumps_costs_a_smooth_system_next_to_nothing) {
   for (const double step : {0.1, 0.2, 0.4}) {
     EXPECT_LE(error_with_imposed_steps(step, "true"), 1.05 * error_with_imposed_steps(step, "false")) << step;
   }
 }
 
-/// What a probe that imposes steps of 0.1 s is told of source.y, which imposes them too.
+/// What a probe that imposes steps of 0.1 s receives of source.y, which imposes them too.
 class Jump {
  public:
   explicit Jump(const std::string& detect_jumps)
@@ -81,7 +81,7 @@ class Jump {
   Simulation simulation_;
 };
 
-TEST(F3ornitsImposed, a_jump_is_told_once_and_no_polynomial_spans_it) {
+TEST(F3ornitsImposed, a_jump_is_sent_once_and_no_polynomial_spans_it) {
   Jump jump("true");
   MemoryRecorder recorder({"probe.u"});
   jump.simulation().observe(recorder);

@@ -1,4 +1,4 @@
-// f3ornits: limits of steps, jumps where not everyone can be rolled back, and what is told when nothing can be
+// f3ornits: limits of steps, jumps where not all can be rolled back, and what is reported when nothing can be
 // measured.
 #include <gtest/gtest.h>
 
@@ -49,7 +49,7 @@ TEST(F3ornitsLimits, a_subsystem_without_room_for_a_step_ends_before_the_others_
   EXPECT_TRUE(has_fact(summary.notes, FactCode::EndsEarly));
 }
 
-TEST(F3ornitsSummary, equal_macro_steps_are_told_as_they_were_made) {
+TEST(F3ornitsSummary, equal_macro_steps_are_reported_as_they_were_made) {
   auto description = prey_and_predator(2.0);
   for (auto& subsystem : description.subsystems) subsystem.step = Written<double>{0.25, {}};
   EXPECT_NE(cli::brief_summary(summary_of(description)).find("8 macro steps of 0.25 s"), std::string::npos);
@@ -61,7 +61,7 @@ TEST(F3ornitsEvents, none_are_seen_while_two_masses_move_smoothly) {
   EXPECT_FALSE(has_fact(summary_of(masses).notes, FactCode::OutputJumps));
 }
 
-TEST(F3ornitsSummary, the_floor_says_what_a_tolerance_can_do) {
+TEST(F3ornitsSummary, the_floor_shows_what_a_tolerance_can_do) {
   auto description = changed(prey_and_predator(3.0),
                              {.method = "f3ornits", .options = {"relative_tolerance=1e-9", "absolute_tolerance=1e-9"}});
   description.subsystems[0].step = Written<double>{0.1, {}};
@@ -81,7 +81,7 @@ TEST(F3ornitsSummary, the_floor_says_what_a_tolerance_can_do) {
 TEST(F3ornitsSummary, a_residual_is_not_measured_where_connected_subsystems_never_meet) {
   auto description = prey_and_predator(1.0);
   description.subsystems[0].step = Written<double>{0.3, {}};
-  description.subsystems[1].step = Written<double>{0.35, {}};  // 2.1 s would be the first meeting
+  description.subsystems[1].step = Written<double>{0.35, {}};  // 2.1 s would be the first synchronization point
   const auto summary = summary_of(description);
   EXPECT_TRUE(std::isnan(summary.max_coupling_residual));
   EXPECT_TRUE(nlohmann::json::parse(summary_json(summary))["max_coupling_residual"].is_null());
@@ -102,7 +102,7 @@ TEST(F3ornitsSummary, names_how_many_connections_are_not_measured) {
 }
 
 /// source.y jumps at 1.03 s and is read by a probe that can be rolled back; a third subsystem cannot.
-TEST(F3ornitsEvents, a_jump_is_located_wherever_those_who_step_together_can_be_rolled_back) {
+TEST(F3ornitsEvents, a_jump_is_located_where_all_that_step_together_can_be_rolled_back) {
   const ModelFactory models = [](std::string_view name) -> std::unique_ptr<Model> {
     if (name == "source") {
       return std::make_unique<test::StaticModel>([](Time t, double) { return std::sin(t) + (t < 1.03 ? 0.0 : 40.0); });
@@ -141,7 +141,7 @@ TEST(F3ornitsEvents, a_jump_is_located_wherever_those_who_step_together_can_be_r
 }
 
 /// The right mass may not step shorter than the left one must: k * 0.1 - (k - 1) * 0.1 is below 0.1 for many k.
-TEST(F3ornitsLimits, meetings_are_not_missed_by_rounding) {
+TEST(F3ornitsLimits, synchronization_points_are_not_missed_by_rounding) {
   auto description = changed(test::example("two_mass"), {.method = "f3ornits", .step = 0.1, .stop = 20.0});
   description.subsystems[0].step = Written<double>{0.1, {}};
   description.subsystems[1].min_step = Written<double>{0.1, {}};
@@ -169,7 +169,7 @@ TEST(F3ornitsLimits, an_imposed_step_is_not_divided_whatever_sub_steps_are_writt
 }
 
 /// Two masses with an event that is not announced, and a display that can do nothing but show the force.
-TEST(F3ornitsEvents, a_jump_is_located_although_one_who_only_reads_cannot_be_rolled_back) {
+TEST(F3ornitsEvents, a_jump_is_located_although_a_reader_cannot_be_rolled_back) {
   auto description = changed(test::example("two_mass"),
                              {.method = "f3ornits", .step = 0.1, .stop = 110.0, .options = {"min_step=0.01"}});
   description.subsystems[1].events = {std::vector<double>{}, {}};

@@ -1,4 +1,4 @@
-// f3ornits as a method: what it does at events and jumps, for bare subsystems, and what it tells.
+// f3ornits as a method: what it does at events and jumps, for bare subsystems, and what it reports.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -40,7 +40,7 @@ class Probe final : public test::StaticModel {
   std::vector<Seen>& seen_;
 };
 
-/// Reads and tells nothing.
+/// Reads and has no outputs.
 class Sink final : public test::StaticModel {
  public:
   explicit Sink(std::vector<Time>& begun) : StaticModel({}, [&begun](Time from) { begun.push_back(from); }) {
@@ -90,7 +90,7 @@ TEST(F3ornitsInputs, are_exact_for_a_parabola_once_its_order_is_found) {
   }
 }
 
-TEST(F3ornitsInputs, of_who_only_reads_are_interpolated) {
+TEST(F3ornitsInputs, of_a_subsystem_that_only_reads_are_interpolated) {
   const auto cubic = [](Time t, double) { return t * t * t - t; };
   const auto error_at_the_middle = [&](bool closed) {
     double worst = 0.0;
@@ -104,7 +104,7 @@ TEST(F3ornitsInputs, of_who_only_reads_are_interpolated) {
   EXPECT_GT(error_at_the_middle(true), 1e-4);    // extrapolated
 }
 
-TEST(F3ornitsSteps, who_has_no_outputs_comes_when_its_source_does_and_never_slows_it) {
+TEST(F3ornitsSteps, subsystem_without_outputs_steps_with_its_source_and_never_slows_it) {
   std::vector<Time> begun;
   const ModelFactory models = [&](std::string_view name) -> std::unique_ptr<Model> {
     if (name == "sink") return std::make_unique<Sink>(begun);
@@ -217,7 +217,7 @@ TEST(F3ornitsEvents, an_unannounced_one_is_located_to_the_minimal_step_where_ste
   EXPECT_EQ(late.summary.rejected_steps, 0U);
 }
 
-TEST(F3ornitsSummary, tells_steps_orders_and_where_an_imposed_step_is_the_floor) {
+TEST(F3ornitsSummary, contains_steps_orders_and_where_an_imposed_step_is_the_floor) {
   auto description = two_masses(true, {"relative_tolerance=1e-7", "absolute_tolerance=1e-7"});
   description.stop = {10.0, {}};
   description.subsystems[1].step = Written<double>{0.3, {}};
@@ -265,7 +265,7 @@ TEST(F3ornitsSignals, record_order_step_error_and_bounds) {
   EXPECT_EQ(orders[1], 0.0);
   EXPECT_EQ(*std::max_element(orders.begin(), orders.end()), 2.0);
   Simulation simulation(description);
-  MemoryRecorder outputs;  // nobody asked for them: only outputs are recorded
+  MemoryRecorder outputs;  // not requested: only outputs are recorded
   simulation.observe(outputs);
   simulation.run();
   EXPECT_EQ(outputs.names, (std::vector<std::string>{"left.v", "left.x", "right.F"}));

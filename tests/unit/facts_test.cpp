@@ -5,6 +5,7 @@
 #include <cctype>
 #include <set>
 
+#include "base/quoting.hpp"
 #include "support/facts.hpp"
 #include "support/places.hpp"
 #include "support/temporary_folder.hpp"
@@ -46,7 +47,7 @@ TEST(Render, shortens_long_lists_of_subjects) {
   EXPECT_EQ(render({FactCode::NothingToCompareFor, {"run", "a.x", "a.y"}}), "run has nothing to compare for a.x, a.y");
 }
 
-TEST(Render, formats_numbers_as_the_catalogue_says) {
+TEST(Render, formats_numbers_as_in_the_catalogue) {
   EXPECT_EQ(render({FactCode::ResidualSmall, {}, {{"residual", 1.23456e-5}}}),
             "Inputs and outputs agree at the end of every step to 1.2e-05 of the output's range");
 }
@@ -69,6 +70,43 @@ TEST(Render, passes_on_the_words_of_users) {
   const Problem of_a_user{"the gain is odd", "take 1", {"--option", 0, 0}};
   EXPECT_EQ(render(fact_of(of_a_user)), "--option: the gain is odd; take 1");
   EXPECT_EQ(fact_of(of_a_user).code, FactCode::CustomError);
+}
+
+TEST(ErrorOfAFact, has_its_sentence_and_the_remedy_of_the_context) {
+  const Error error(ErrorCode::SubsystemFailed, {FactCode::StepRejected, {"prey"}, {{"step", 0.5, "s"}}},
+                    {.subsystem = "prey", .variable = {}, .time = 1.5, .remedy = "Choose a smaller step"});
+  EXPECT_STREQ(error.what(), "subsystem 'prey', at t = 1.5 s: rejected a step of 0.5 s. Choose a smaller step");
+  EXPECT_EQ(error.message(), "rejected a step of 0.5 s");
+  EXPECT_EQ(error.fact().remedy, "Choose a smaller step");
+  EXPECT_EQ(error.context().time, 1.5);
+}
+
+TEST(ErrorOfAFact, has_the_position_before_its_sentence) {
+  const Error error(ErrorCode::FileFailed, {FactCode::CsvNoTime, {}, {}, {}, {"a.csv", 3, 0}});
+  EXPECT_STREQ(error.what(), "a.csv:3: a row without a time");
+}
+
+TEST(ErrorInWords, is_a_custom_fact) {
+  const Error error(ErrorCode::SolverFailed, "as {it} is", {"", "", std::nullopt, "take 1"});
+  EXPECT_STREQ(error.what(), "as {it} is. take 1");
+  EXPECT_EQ(error.fact(), (Fact{FactCode::CustomError, {}, {{"text", "as {it} is"}}, "take 1"}));
+}
+
+TEST(ErrorOfProblems, is_the_first_of_them) {
+  const Error error({problem_of({FactCode::UnknownKey, {"stpe"}, {{"owner", "run"}}}, "write step"),
+                     problem_of({FactCode::NoSubsystems})});
+  EXPECT_EQ(error.fact().code, FactCode::UnknownKey);
+  EXPECT_EQ(error.fact().remedy, "write step");
+  EXPECT_EQ(error.problems().size(), 2U);
+}
+
+TEST(QuotingFact, keeps_code_subjects_and_values_of_the_error) {
+  const Error error(ErrorCode::InvalidSystem, {FactCode::LearnedCount, {"a.u"}, {{"count", 3}, {"steps", 4}}});
+  const Fact fact = base::quoting({FactCode::LearnedUnusable, {"l.json"}}, error, error.message());
+  EXPECT_EQ(render(fact), "'l.json' is no learned correction: 3 corrections of 'a.u' instead of 4");
+  EXPECT_EQ(fact.text("of"), "learned-count");
+  EXPECT_EQ(fact.subjects, (std::vector<std::string>{"l.json", "a.u"}));
+  EXPECT_EQ(fact.number("steps"), 4.0);
 }
 
 TEST(FactCatalogue, names_are_unique_and_found_again) {

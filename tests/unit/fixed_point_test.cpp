@@ -12,20 +12,21 @@ namespace entrain {
 namespace fixed_point_test {
 
 struct Solved {
-  FixedPointSolver::Result result;
+  numerics::FixedPointSolver::Result result;
   std::vector<double> z, image;
 };
 
 template <class Map>
-Solved solve(FixedPointMethod method, std::vector<double> z, double tolerance, Map&& map, int max_evaluations = 100) {
-  FixedPointSolver solver(z.size(), method);
+Solved solve(numerics::FixedPointMethod method, std::vector<double> z, double tolerance, Map&& map,
+             int max_evaluations = 100) {
+  numerics::FixedPointSolver solver(z.size(), method);
   Solved solved{{}, z, z};
   const std::vector<double> scale(z.size(), 1.0);
   solved.result = solver.solve(solved.z, solved.image, {tolerance, max_evaluations, scale}, map);
   return solved;
 }
 
-class FixedPoint : public testing::TestWithParam<FixedPointMethod> {};
+class FixedPoint : public testing::TestWithParam<numerics::FixedPointMethod> {};
 
 TEST_P(FixedPoint, is_found_and_the_last_evaluation_is_the_answer) {
   std::vector<double> last(2);
@@ -59,9 +60,9 @@ TEST_P(FixedPoint, with_a_correction_is_reached_where_the_plain_iteration_runs_a
     return true;
   };
   const auto correct = [](std::span<double> difference) { difference[0] /= 1.0 - 5.0; };
-  const FixedPointSolver::Correction correction(correct);
+  const numerics::FixedPointSolver::Correction correction(correct);
   const std::vector<double> scale{1.0};
-  FixedPointSolver solver(1, GetParam());
+  numerics::FixedPointSolver solver(1, GetParam());
   std::vector<double> z{3.0};
   std::vector<double> image{0.0};
   const auto result = solver.solve(z, image, {1e-12, 20, scale, &correction}, map);
@@ -110,8 +111,8 @@ TEST_P(FixedPoint, of_nothing_takes_two_evaluations) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Methods, FixedPoint,
-                         testing::Values(FixedPointMethod::Plain, FixedPointMethod::Anderson,
-                                         FixedPointMethod::NewtonKrylov));
+                         testing::Values(numerics::FixedPointMethod::Plain, numerics::FixedPointMethod::Anderson,
+                                         numerics::FixedPointMethod::NewtonKrylov));
 
 TEST(FixedPointPower, anderson_and_newton_converge_where_plain_iteration_does_not) {
   const auto map = [](std::span<const double> z, std::span<double> g) {
@@ -119,9 +120,9 @@ TEST(FixedPointPower, anderson_and_newton_converge_where_plain_iteration_does_no
     g[1] = 0.5 + 2.0 * z[0] + 0.01 * z[0] * z[0];
     return true;
   };
-  EXPECT_FALSE(solve(FixedPointMethod::Plain, {0.0, 0.0}, 1e-10, map).result.converged);
-  EXPECT_TRUE(solve(FixedPointMethod::Anderson, {0.0, 0.0}, 1e-10, map).result.converged);
-  EXPECT_TRUE(solve(FixedPointMethod::NewtonKrylov, {0.0, 0.0}, 1e-10, map).result.converged);
+  EXPECT_FALSE(solve(numerics::FixedPointMethod::Plain, {0.0, 0.0}, 1e-10, map).result.converged);
+  EXPECT_TRUE(solve(numerics::FixedPointMethod::Anderson, {0.0, 0.0}, 1e-10, map).result.converged);
+  EXPECT_TRUE(solve(numerics::FixedPointMethod::NewtonKrylov, {0.0, 0.0}, 1e-10, map).result.converged);
 }
 
 }  // namespace fixed_point_test

@@ -30,7 +30,7 @@ std::string output_of(const std::string& command) {
 }
 
 TEST(FmuFile, every_built_in_model_is_an_fmu_of_both_versions) {
-  for (const auto& entry : built_in_models()) {
+  for (const auto& entry : models::built_in_models()) {
     std::string name = entry.name;
     std::replace(name.begin(), name.end(), '.', '_');
     for (const char* version : {"2", "3"}) {

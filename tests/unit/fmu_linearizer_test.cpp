@@ -16,7 +16,7 @@ struct Case {
   std::string folder;
   std::string fmu;
   std::string model;
-  LinearizationSource source;
+  subsystem::LinearizationSource source;
   double tolerance;  ///< relative to 1 + |value|
 };
 
@@ -29,10 +29,10 @@ class FmuLinearization : public testing::TestWithParam<Case> {};
 TEST_P(FmuLinearization, is_that_of_the_model_after_a_step) {
   const auto& [folder, name, model, source, tolerance] = GetParam();
   const auto file = test::fmu_file(folder, name);
-  const auto opened = Fmu::open(file);
+  const auto opened = subsystem::Fmu::open(file);
   EXPECT_EQ(opened->abilities(FmuInterface::CoSimulation, opened->ports(), {}, {"s"}).linearization, source);
-  const auto fmu = make_fmu_subsystem("s", file);
-  const auto native = make_native_subsystem("s", make_built_in_model(model));
+  const auto fmu = subsystem::make_fmu_subsystem("s", file);
+  const auto native = subsystem::make_native_subsystem("s", models::make_built_in_model(model));
   const std::vector<double> u{0.7, -0.3};
   std::vector<double> expected;
   for (auto* subsystem : {native.get(), fmu.get()}) {
@@ -65,20 +65,20 @@ TEST_P(FmuLinearization, is_that_of_the_model_after_a_step) {
 // derivative.
 constexpr double kDifferences = 1e-9;
 
-INSTANTIATE_TEST_SUITE_P(Ways, FmuLinearization,
+INSTANTIATE_TEST_SUITE_P(Variants, FmuLinearization,
                          testing::Values(Case{"test/strict/2", "oscillator_force_side", "oscillator.force_side",
-                                              LinearizationSource::Directional, 0.0},
+                                              subsystem::LinearizationSource::Directional, 0.0},
                                          Case{"test/adjoint/3", "oscillator_force_side", "oscillator.force_side",
-                                              LinearizationSource::Adjoint, 0.0},
+                                              subsystem::LinearizationSource::Adjoint, 0.0},
                                          Case{"test/differences/2", "oscillator_force_side", "oscillator.force_side",
-                                              LinearizationSource::Differences, kDifferences},
+                                              subsystem::LinearizationSource::Differences, kDifferences},
                                          Case{"test/differences/2", "lotka_volterra_prey", "lotka_volterra.prey",
-                                              LinearizationSource::Differences, kDifferences}));
+                                              subsystem::LinearizationSource::Differences, kDifferences}));
 
 TEST(FmuLinearization, is_not_there_when_states_cannot_be_set_and_nothing_else_is_offered) {
-  const auto fmu = Fmu::open(test::fmu_file("test/bare/2", "mechanical_left"));
+  const auto fmu = subsystem::Fmu::open(test::fmu_file("test/bare/2", "mechanical_left"));
   EXPECT_EQ(fmu->abilities(FmuInterface::CoSimulation, fmu->ports(), {}, {"s"}).linearization,
-            LinearizationSource::None);
+            subsystem::LinearizationSource::None);
 }
 
 }  // namespace fmu_linearizer_test

@@ -18,7 +18,8 @@ class ExportedSolver : public testing::TestWithParam<std::tuple<std::string, std
  protected:
   static std::unique_ptr<Subsystem> fmu(const std::string& name) {
     const auto& [solver, version] = GetParam();
-    return make_fmu_subsystem("s", test::fmu_folder() + "/test/" + solver + "/" + version + "/" + name + ".fmu");
+    return subsystem::make_fmu_subsystem("s",
+                                         test::fmu_folder() + "/test/" + solver + "/" + version + "/" + name + ".fmu");
   }
 };
 INSTANTIATE_TEST_SUITE_P(All, ExportedSolver,
@@ -27,7 +28,7 @@ INSTANTIATE_TEST_SUITE_P(All, ExportedSolver,
 
 TEST_P(ExportedSolver, keeps_its_tolerance_and_is_not_the_exact_step) {
   const auto ours = fmu("mechanical_left");
-  const auto exact = make_native_subsystem("s", make_built_in_model("mechanical.left"));
+  const auto exact = subsystem::make_native_subsystem("s", models::make_built_in_model("mechanical.left"));
   ours->capabilities();
   std::vector<double> y(2);
   std::vector<double> reference(2);
@@ -48,7 +49,7 @@ TEST_P(ExportedSolver, keeps_its_tolerance_and_is_not_the_exact_step) {
 /// The force that acts from 0.53 s on is a step: an integrator that runs across it loses its order.
 TEST_P(ExportedSolver, stops_at_announced_discontinuities) {
   const auto ours = fmu("two_mass_right");
-  const auto exact = make_native_subsystem("s", make_built_in_model("two_mass.right"));
+  const auto exact = subsystem::make_native_subsystem("s", models::make_built_in_model("two_mass.right"));
   std::vector<double> y(1);
   std::vector<double> reference(1);
   for (auto* subsystem : {ours.get(), exact.get()}) {

@@ -11,7 +11,7 @@
 #include "support/facts.hpp"
 #include "support/places.hpp"
 
-// Our models as FMUs beside the same models as they are: what is told and how they move.
+// Our models as FMUs beside the same models as they are: their values and their motion.
 
 namespace entrain {
 namespace fmu_subsystem_test {
@@ -37,7 +37,7 @@ std::filesystem::path file_of(const Case& c) {
 std::vector<Case> all_cases() {
   std::vector<Case> cases;
   for (const int version : {2, 3}) {
-    for (const auto& entry : built_in_models()) cases.push_back({version, entry.name});
+    for (const auto& entry : models::built_in_models()) cases.push_back({version, entry.name});
   }
   return cases;
 }
@@ -52,12 +52,12 @@ std::vector<double> step(Subsystem& subsystem, Time from, Duration size, int deg
   return y;
 }
 
-/// Everything the facets tell, one after the other.
-std::vector<double> told_by(Subsystem& subsystem) {
+/// All values of the facets, one after the other.
+std::vector<double> all_values(Subsystem& subsystem) {
   const Facets can = subsystem.facets();
   const std::size_t states = subsystem.variables().states.size();
   std::vector<double> all(2 * states);
-  if (states > 0) {  // an FMU that lists no states might hide some, so it tells nothing of them
+  if (states > 0) {  // an FMU that lists no states might hide some, so it provides none of them
     can.states->states(std::span(all).first(states));
     can.states->derivatives(std::span(all).last(states));
     Linearization l;
@@ -87,8 +87,8 @@ std::vector<std::string> names_of(const std::vector<Variable>& variables) {
 class FmuTwin : public testing::TestWithParam<Case> {
  protected:
   void SetUp() override {
-    fmu_ = make_fmu_subsystem("s", file_of(GetParam()));
-    native_ = make_native_subsystem("s", make_built_in_model(GetParam().model));
+    fmu_ = subsystem::make_fmu_subsystem("s", file_of(GetParam()));
+    native_ = subsystem::make_native_subsystem("s", models::make_built_in_model(GetParam().model));
   }
   void initialize() {
     for (auto* subsystem : {fmu_.get(), native_.get()}) subsystem->initialize(0.0, 1.0);
@@ -105,7 +105,7 @@ INSTANTIATE_TEST_SUITE_P(All, FmuTwin, testing::ValuesIn(all_cases()), [](const 
   return name;
 });
 
-TEST_P(FmuTwin, tells_the_same_variables) {
+TEST_P(FmuTwin, has_the_same_variables) {
   const auto& ours = fmu_->variables();
   const auto& theirs = native_->variables();
   EXPECT_EQ(names_of(ours.inputs), names_of(theirs.inputs));
@@ -154,7 +154,7 @@ TEST_P(FmuTwin, moves_and_speaks_like_the_model_to_the_bit_under_constant_inputs
   for (int k = 0; k < 6; ++k) {
     EXPECT_EQ(step(*fmu_, k * 0.05, 0.05, 0), step(*native_, k * 0.05, 0.05, 0)) << "step " << k;
     if (k % 2 == 0) continue;
-    EXPECT_EQ(told_by(*fmu_), told_by(*native_)) << "step " << k;
+    EXPECT_EQ(all_values(*fmu_), all_values(*native_)) << "step " << k;
   }
 }
 
@@ -163,7 +163,7 @@ TEST_P(FmuTwin, moves_and_speaks_like_the_model_under_polynomial_inputs) {
   for (int k = 0; k < 6; ++k) {
     const int d = std::min(k % 4, degree());  // up and down: derivatives of a step must not live on
     expect_near(step(*fmu_, k * 0.05, 0.05, d), step(*native_, k * 0.05, 0.05, d));
-    if (k % 2 == 1) expect_near(told_by(*fmu_), told_by(*native_));
+    if (k % 2 == 1) expect_near(all_values(*fmu_), all_values(*native_));
   }
 }
 
@@ -174,19 +174,19 @@ TEST_P(FmuTwin, restored_state_replays_to_the_same_bits) {
     std::vector<double> trace;
     for (int k = 0; k < 3; ++k) {
       for (const double y : step(*fmu_, from + k * 0.02, 0.02, std::min(k, degree()))) trace.push_back(y);
-      for (const double value : told_by(*fmu_)) trace.push_back(value);
+      for (const double value : all_values(*fmu_)) trace.push_back(value);
     }
     return trace;
   };
   step(*fmu_, 0.0, 0.01, std::min(2, degree()));
   const StateId first = rollback.save();
-  const auto words = told_by(*fmu_);
+  const auto words = all_values(*fmu_);
   const auto expected = run(0.01);
   const StateId second = rollback.save();
   const auto expected_after = run(0.07);
   step(*fmu_, 0.13, 0.3, degree());  // its inputs must be forgotten
   rollback.restore(first);
-  EXPECT_EQ(told_by(*fmu_), words);
+  EXPECT_EQ(all_values(*fmu_), words);
   EXPECT_EQ(run(0.01), expected);
   rollback.restore(second);
   EXPECT_EQ(run(0.07), expected_after);
@@ -215,17 +215,17 @@ TEST_P(FmuTwin, takes_start_values) {
   change(Causality::State, table.states);
   initialize();
   EXPECT_EQ(step(*fmu_, 0.0, 0.05, 0), step(*native_, 0.0, 0.05, 0));
-  EXPECT_EQ(told_by(*fmu_), told_by(*native_));
+  EXPECT_EQ(all_values(*fmu_), all_values(*native_));
 }
 
 TEST(FmuSubsystem, honours_the_input_degree_that_was_probed) {
-  EXPECT_EQ(make_fmu_subsystem("s", file_of({2, "mechanical.left"}))->capabilities().input_degree, 3);
-  EXPECT_EQ(make_fmu_subsystem("s", file_of({3, "mechanical.left"}))->capabilities().input_degree, 3);
+  EXPECT_EQ(subsystem::make_fmu_subsystem("s", file_of({2, "mechanical.left"}))->capabilities().input_degree, 3);
+  EXPECT_EQ(subsystem::make_fmu_subsystem("s", file_of({3, "mechanical.left"}))->capabilities().input_degree, 3);
 }
 
 TEST(FmuSubsystem, of_fmi_3_announces_events_and_ends_its_steps_there) {
-  const auto fmu = make_fmu_subsystem("s", file_of({3, "two_mass.right"}));
-  const auto native = make_native_subsystem("s", make_built_in_model("two_mass.right"));
+  const auto fmu = subsystem::make_fmu_subsystem("s", file_of({3, "two_mass.right"}));
+  const auto native = subsystem::make_native_subsystem("s", models::make_built_in_model("two_mass.right"));
   const auto& parameters = native->variables().parameters;
   const auto change_time = std::find_if(parameters.begin(), parameters.end(),
                                         [](const Variable& parameter) { return parameter.name == "change_time"; });
@@ -251,12 +251,12 @@ TEST(FmuSubsystem, of_fmi_3_announces_events_and_ends_its_steps_there) {
 
 TEST(FmuSubsystem, that_does_not_react_to_its_inputs_at_the_start_is_taken_at_its_word) {
   // The controller of the car acts from 10 s on, on the slope of its input: constant inputs would be wrong.
-  EXPECT_EQ(make_fmu_subsystem("s", file_of({2, "car.controller"}))->capabilities().input_degree, 1);
-  EXPECT_EQ(make_fmu_subsystem("s", file_of({3, "car.controller"}))->capabilities().input_degree, 3);
+  EXPECT_EQ(subsystem::make_fmu_subsystem("s", file_of({2, "car.controller"}))->capabilities().input_degree, 1);
+  EXPECT_EQ(subsystem::make_fmu_subsystem("s", file_of({3, "car.controller"}))->capabilities().input_degree, 3);
 }
 
 TEST(FmuSubsystem, without_rollback_is_taken_at_its_word_for_linear_inputs) {
-  const auto fmu = make_fmu_subsystem("s", file_of({2, "mechanical.left", "no_rollback"}));
+  const auto fmu = subsystem::make_fmu_subsystem("s", file_of({2, "mechanical.left", "no_rollback"}));
   EXPECT_FALSE(fmu->capabilities().rollback);
   EXPECT_EQ(fmu->facets().rollback, nullptr);
   EXPECT_EQ(fmu->capabilities().input_degree, 1);
@@ -265,8 +265,8 @@ TEST(FmuSubsystem, without_rollback_is_taken_at_its_word_for_linear_inputs) {
 
 TEST(FmuSubsystem, bare_has_no_abilities_and_still_moves) {
   for (const int version : {2, 3}) {
-    const auto fmu = make_fmu_subsystem("s", file_of({version, "mechanical.left", "bare"}));
-    const auto native = make_native_subsystem("s", make_built_in_model("mechanical.left"));
+    const auto fmu = subsystem::make_fmu_subsystem("s", file_of({version, "mechanical.left", "bare"}));
+    const auto native = subsystem::make_native_subsystem("s", models::make_built_in_model("mechanical.left"));
     const Capabilities& can = fmu->capabilities();
     EXPECT_FALSE(can.rollback || can.states || can.linearization || can.state_derivatives);
     EXPECT_EQ(can.input_degree, 0);
@@ -279,7 +279,7 @@ TEST(FmuSubsystem, bare_has_no_abilities_and_still_moves) {
 }
 
 TEST(FmuSubsystem, last_step_does_not_pass_the_stop_time_by_a_rounding) {
-  const auto fmu = make_fmu_subsystem("s", file_of({2, "mechanical.left"}));
+  const auto fmu = subsystem::make_fmu_subsystem("s", file_of({2, "mechanical.left"}));
   const Time stop = 0.3;
   fmu->initialize(0.0, stop);
   step(*fmu, 0.0, 0.1, 0);

@@ -24,7 +24,7 @@ constexpr fmi2ValueReference kDerivative = 400;
 constexpr fmi2ValueReference kParameter = 500;
 constexpr fmi2ValueReference kDoStepCalls = 900;
 
-/// An FMI 2 instance, brought to step mode at t = 0 unless told not to be.
+/// An FMI 2 instance, brought to step mode at t = 0 by default.
 class Fmu2 {
  public:
   Fmu2(const std::string& folder, const std::string& name) : library_(folder, name), functions_{} {
@@ -72,7 +72,7 @@ class Fmu2 {
 };
 
 std::unique_ptr<Subsystem> native(const char* model) {
-  auto subsystem = make_native_subsystem("native", make_built_in_model(model));
+  auto subsystem = subsystem::make_native_subsystem("native", models::make_built_in_model(model));
   subsystem->initialize(0.0, 10.0);
   return subsystem;
 }

@@ -10,6 +10,7 @@
 
 #include "base/fault_watch.hpp"
 #include "base/printable.hpp"
+#include "entrain/fact_codes.hpp"
 
 namespace entrain {
 namespace foreign_code_test {
@@ -29,23 +30,23 @@ class Faults : public testing::Test {
 };
 
 TEST(ForeignCode, knows_its_innermost_call) {
-  ForeignCode code({.code = "library"});
-  EXPECT_EQ(ForeignCode::current(), nullptr);
+  base::ForeignCode code({.code = "library"});
+  EXPECT_EQ(base::ForeignCode::current(), nullptr);
   const int result = code.call("outer", [&] {
-    EXPECT_EQ(ForeignCode::current(), &code);
+    EXPECT_EQ(base::ForeignCode::current(), &code);
     code.call("inner", [&] { EXPECT_EQ(std::string_view(code.function()), "inner"); });
     EXPECT_EQ(std::string_view(code.function()), "outer");
-    EXPECT_EQ(ForeignCode::current(), &code);
+    EXPECT_EQ(base::ForeignCode::current(), &code);
     return 7;
   });
   EXPECT_EQ(result, 7);
   EXPECT_EQ(code.function(), nullptr);
-  EXPECT_EQ(ForeignCode::current(), nullptr);
+  EXPECT_EQ(base::ForeignCode::current(), nullptr);
   EXPECT_EQ(code.calls(), 2U);
 }
 
 TEST(ForeignCode, turns_what_is_thrown_into_an_error_and_is_done) {
-  ForeignCode code({.code = "library", .subsystem = "part"});
+  base::ForeignCode code({.code = "library", .subsystem = "part"});
   code.set_time(1.5);
   try {
     code.call("f", [] { throw 1; });
@@ -53,14 +54,16 @@ TEST(ForeignCode, turns_what_is_thrown_into_an_error_and_is_done) {
   } catch (const Error& error) {
     EXPECT_EQ(error.context().subsystem, "part");
     EXPECT_EQ(error.context().time, 1.5);
-    EXPECT_EQ(error.message(), "library threw a C++ exception in f: of an unknown type");
+    EXPECT_EQ(error.fact().code, FactCode::CodeThrew);
+    EXPECT_EQ(error.fact().subjects, std::vector<std::string>{"library"});
+    EXPECT_EQ(error.fact().text("function"), "f");
   }
   EXPECT_FALSE(code.usable());
-  EXPECT_EQ(ForeignCode::current(), nullptr);
+  EXPECT_EQ(base::ForeignCode::current(), nullptr);
 }
 
 TEST(ForeignCode, lets_errors_of_our_callbacks_pass) {
-  ForeignCode code({.code = "library"});
+  base::ForeignCode code({.code = "library"});
   try {
     code.call("f", [] { throw Error(ErrorCode::FileFailed, "disk full"); });
     FAIL() << "nothing thrown";
@@ -69,56 +72,56 @@ TEST(ForeignCode, lets_errors_of_our_callbacks_pass) {
   }
 }
 
-TEST_F(Faults, crash_in_a_call_is_told_and_ends_the_process) {
+TEST_F(Faults, crash_in_a_call_is_reported_and_ends_the_process) {
   EXPECT_EXIT(
       {
-        const FaultWatch watch(print);
-        ForeignCode code({.code = "library 'x'", .last_words = [] { return std::string("; it sighed"); }});
+        const base::FaultWatch watch(print);
+        base::ForeignCode code({.code = "library 'x'", .last_words = [] { return std::string("; it sighed"); }});
         code.call("f", crash);
       },
       testing::ExitedWithCode(1), "library 'x' crashed in f .SIGSEGV: it used memory that is not there.; it sighed. ");
 }
 
-TEST_F(Faults, crash_of_whoever_tells_is_told_in_short) {
+TEST_F(Faults, crash_of_the_handler_is_reported_in_short) {
   EXPECT_EXIT(
       {
-        const FaultWatch watch([](const Error&) { crash(); });
-        ForeignCode code({.code = "library 'x'"});
+        const base::FaultWatch watch([](const Error&) { crash(); });
+        base::ForeignCode code({.code = "library 'x'"});
         code.call("f", crash);
       },
       testing::ExitedWithCode(1), "entrain: library 'x' crashed in f .SIGSEGV.*could not be ended in order");
 }
 
-TEST_F(Faults, telling_that_does_not_come_to_an_end_is_cut_off) {  // takes five seconds
+TEST_F(Faults, handler_that_does_not_return_is_cut_off) {  // takes five seconds
   EXPECT_EXIT(
       {
-        const FaultWatch watch([](const Error&) { std::this_thread::sleep_for(std::chrono::hours(1)); });
-        ForeignCode code({.code = "library 'x'"});
+        const base::FaultWatch watch([](const Error&) { std::this_thread::sleep_for(std::chrono::hours(1)); });
+        base::ForeignCode code({.code = "library 'x'"});
         code.call("f", crash);
       },
       testing::ExitedWithCode(1), "entrain: library 'x' crashed in f .*could not be ended in order");
 }
 
-TEST_F(Faults, newest_watch_is_told) {
+TEST_F(Faults, newest_watch_gets_the_report) {
   EXPECT_EXIT(
       {
-        const FaultWatch outer([](const Error&) { std::fputs("outer", stderr); });
+        const base::FaultWatch outer([](const Error&) { std::fputs("outer", stderr); });
         {
-          const FaultWatch gone([](const Error&) { std::fputs("gone", stderr); });
+          const base::FaultWatch gone([](const Error&) { std::fputs("gone", stderr); });
         }
-        const FaultWatch inner([](const Error&) { std::fputs("inner", stderr); });
-        ForeignCode code({.code = "library"});
+        const base::FaultWatch inner([](const Error&) { std::fputs("inner", stderr); });
+        base::ForeignCode code({.code = "library"});
         code.call("f", crash);
       },
       testing::ExitedWithCode(1), "^inner$");
 }
 
-TEST_F(Faults, call_that_takes_too_long_is_told_also_in_another_thread) {
+TEST_F(Faults, call_that_takes_too_long_is_reported_also_in_another_thread) {
   EXPECT_EXIT(
       {
-        const FaultWatch watch(print);
+        const base::FaultWatch watch(print);
         std::thread([] {
-          ForeignCode code({.code = "library", .subsystem = "part", .timeout = 0.1});
+          base::ForeignCode code({.code = "library", .subsystem = "part", .timeout = 0.1});
           code.call("f", [] { std::this_thread::sleep_for(std::chrono::hours(1)); });
         }).join();
       },
@@ -126,20 +129,20 @@ TEST_F(Faults, call_that_takes_too_long_is_told_also_in_another_thread) {
 }
 
 TEST_F(Faults, calls_that_return_in_time_may_take_long_together) {
-  const FaultWatch watch(print);
-  ForeignCode code({.code = "library", .timeout = 1.0});
+  const base::FaultWatch watch(print);
+  base::ForeignCode code({.code = "library", .timeout = 1.0});
   for (int i = 0; i < 15; ++i) code.call("f", [] { std::this_thread::sleep_for(std::chrono::milliseconds(100)); });
   EXPECT_EQ(code.calls(), 15U);
 }
 
-void enter_and_wait(ForeignCode& code, const char* name, std::chrono::milliseconds time) {
+void enter_and_wait(base::ForeignCode& code, const char* name, std::chrono::milliseconds time) {
   code.enter(name);
   std::this_thread::sleep_for(time);
 }
 
 TEST_F(Faults, calls_of_one_visit_that_return_in_time_may_take_long_together) {
-  const FaultWatch watch(print);
-  ForeignCode code({.code = "library", .timeout = 1.0});
+  const base::FaultWatch watch(print);
+  base::ForeignCode code({.code = "library", .timeout = 1.0});
   const int result = code.visit([&] {
     for (const char* name : {"f", "g", "h"}) enter_and_wait(code, name, std::chrono::milliseconds(500));
     return 7;
@@ -152,8 +155,8 @@ TEST_F(Faults, calls_of_one_visit_that_return_in_time_may_take_long_together) {
 TEST_F(Faults, call_of_a_visit_that_takes_too_long_is_named) {
   EXPECT_EXIT(
       {
-        const FaultWatch watch(print);
-        ForeignCode code({.code = "library", .timeout = 0.1});
+        const base::FaultWatch watch(print);
+        base::ForeignCode code({.code = "library", .timeout = 0.1});
         code.visit([&] {
           enter_and_wait(code, "f", std::chrono::milliseconds(1));
           enter_and_wait(code, "g", std::chrono::hours(1));
@@ -167,7 +170,7 @@ TEST_F(Faults, call_of_a_visit_that_takes_too_long_is_named) {
 TEST_F(Faults, crash_of_our_own_is_not_touched) {
   EXPECT_EXIT(
       {
-        const FaultWatch watch(print);
+        const base::FaultWatch watch(print);
         crash();
       },
       testing::KilledBySignal(SIGSEGV), "^$");
@@ -177,23 +180,23 @@ TEST_F(Faults, crash_of_our_own_is_not_touched) {
 TEST_F(Faults, handlers_of_before_are_put_back) {
   struct sigaction before {};
   ::sigaction(SIGFPE, nullptr, &before);
-  { const FaultWatch watch(print); }
+  { const base::FaultWatch watch(print); }
   struct sigaction after {};
   ::sigaction(SIGFPE, nullptr, &after);
   EXPECT_EQ(before.sa_handler, after.sa_handler);
-  EXPECT_FALSE(FaultWatch::active());
+  EXPECT_FALSE(base::FaultWatch::active());
 }
 
 TEST(Printable, text_keeps_its_letters_and_shows_what_a_terminal_would_obey) {
-  EXPECT_EQ(printable("caf\xC3\xA9 \xE2\x82\xAC"), "caf\xC3\xA9 \xE2\x82\xAC");
-  EXPECT_EQ(printable("a\x1B[2Jb\n\x7F"), "a\\x1b[2Jb\\x0a\\x7f");
-  EXPECT_EQ(printable("\xC2\x9B"
-                      "2J"),
+  EXPECT_EQ(base::printable("caf\xC3\xA9 \xE2\x82\xAC"), "caf\xC3\xA9 \xE2\x82\xAC");
+  EXPECT_EQ(base::printable("a\x1B[2Jb\n\x7F"), "a\\x1b[2Jb\\x0a\\x7f");
+  EXPECT_EQ(base::printable("\xC2\x9B"
+                            "2J"),
             "\\xc2\\x9b2J");  // the one-character form of ESC [
-  EXPECT_EQ(printable("\xB0"
-                      "C"),
-            "\\xb0C");                             // Latin-1
-  EXPECT_EQ(printable("\xE2\x82"), "\\xe2\\x82");  // cut
+  EXPECT_EQ(base::printable("\xB0"
+                            "C"),
+            "\\xb0C");                                   // Latin-1
+  EXPECT_EQ(base::printable("\xE2\x82"), "\\xe2\\x82");  // cut
 }
 
 }  // namespace foreign_code_test

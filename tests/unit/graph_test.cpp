@@ -17,7 +17,7 @@ Connection connect(std::size_t from, std::size_t to) {
 
 TEST(StrongComponents, come_in_topological_order) {
   // 0 -> 1 <-> 2 -> 3
-  const auto components = strong_components({{1}, {2}, {1, 3}, {}});
+  const auto components = coupling::strong_components({{1}, {2}, {1, 3}, {}});
   ASSERT_EQ(components.size(), 3U);
   EXPECT_EQ(components[0], (std::vector<std::size_t>{0}));
   EXPECT_EQ(components[1], (std::vector<std::size_t>{1, 2}));
@@ -26,9 +26,9 @@ TEST(StrongComponents, come_in_topological_order) {
 
 TEST(StrongComponents, of_a_very_long_ring_do_not_end_the_stack) {
   const std::size_t n = 1'000'000;
-  Adjacency ring(n);
+  coupling::Adjacency ring(n);
   for (std::size_t i = 0; i < n; ++i) ring[i].push_back((i + 1) % n);
-  EXPECT_EQ(strong_components(ring).size(), 1U);
+  EXPECT_EQ(coupling::strong_components(ring).size(), 1U);
 }
 
 TEST(Graph, a_cycle_with_feedthrough_everywhere_is_an_algebraic_loop) {
@@ -66,7 +66,7 @@ TEST(Graph, the_calling_sequence_puts_sources_first) {
   EXPECT_EQ(names, (std::vector<std::string>{"c", "b", "a"}));
 }
 
-TEST(Graph, inside_a_cycle_whoever_waits_for_fewest_inputs_is_called_next) {
+TEST(Graph, inside_a_cycle_the_subsystem_that_waits_for_fewest_inputs_is_called_next) {
   // two inputs of a, one of b, in a cycle: b first
   Graph::Node a{"a", {"u1", "u2"}, {"y"}, Feedthrough(1, 2, false)};
   Graph::Node b{"b", {"u"}, {"y1", "y2"}, Feedthrough(2, 1, false)};

@@ -10,7 +10,7 @@ namespace entrain {
 namespace grid_test {
 
 TEST(Grid, times_come_from_a_counter_and_end_exactly_on_the_stop_time) {
-  const Grid grid(0.0, 1.0, 0.1);
+  const base::Grid grid(0.0, 1.0, 0.1);
   EXPECT_EQ(grid.steps(), 10U);
   EXPECT_EQ(grid.time(3), 3 * 0.1);
   EXPECT_EQ(grid.time(10), 1.0);
@@ -18,21 +18,21 @@ TEST(Grid, times_come_from_a_counter_and_end_exactly_on_the_stop_time) {
 }
 
 TEST(Grid, a_million_steps_do_not_drift) {
-  const Grid grid(0.0, 1e4, 0.01);
+  const base::Grid grid(0.0, 1e4, 0.01);
   EXPECT_EQ(grid.steps(), 1'000'000U);
   EXPECT_EQ(grid.time(999'999), 999'999 * 0.01);
   EXPECT_EQ(grid.time(1'000'000), 1e4);
 }
 
 TEST(Grid, a_stop_time_between_grid_points_shortens_the_last_step) {
-  const Grid grid(1.0, 2.05, 0.1);
+  const base::Grid grid(1.0, 2.05, 0.1);
   EXPECT_EQ(grid.steps(), 11U);
   EXPECT_EQ(grid.time(11), 2.05);
   EXPECT_NEAR(grid.size(10), 0.05, 1e-15);
 }
 
 TEST(Grid, a_remainder_of_rounding_size_is_no_step) {
-  const Grid grid(0.0, 0.3, 0.1);  // 0.3 / 0.1 = 2.9999999999999996
+  const base::Grid grid(0.0, 0.3, 0.1);  // 0.3 / 0.1 = 2.9999999999999996
   EXPECT_EQ(grid.steps(), 3U);
   EXPECT_EQ(grid.time(3), 0.3);
 }
@@ -47,12 +47,12 @@ TEST(Grid, far_from_zero_the_last_step_still_ends_on_the_stop_time) {
 }
 
 TEST(Grid, same_time_knows_rounding_from_difference) {
-  EXPECT_TRUE(same_time(0.1 + 0.2, 0.3));
-  EXPECT_FALSE(same_time(100.0, 100.0 + 1e-11));
-  EXPECT_TRUE(reached(250 * 0.4, 100.0));
-  EXPECT_FALSE(reached(99.999999, 100.0));
-  EXPECT_TRUE(same_time(0.0, 0.0));
-  EXPECT_FALSE(reached(1e300, std::numeric_limits<double>::infinity()));
+  EXPECT_TRUE(base::same_time(0.1 + 0.2, 0.3));
+  EXPECT_FALSE(base::same_time(100.0, 100.0 + 1e-11));
+  EXPECT_TRUE(base::reached(250 * 0.4, 100.0));
+  EXPECT_FALSE(base::reached(99.999999, 100.0));
+  EXPECT_TRUE(base::same_time(0.0, 0.0));
+  EXPECT_FALSE(base::reached(1e300, std::numeric_limits<double>::infinity()));
 }
 
 }  // namespace grid_test

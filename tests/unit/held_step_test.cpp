@@ -8,15 +8,16 @@
 #include "subsystem/restricted.hpp"
 #include "support/places.hpp"
 
-// The short way of a step under held inputs must be the long one to the last bit, events and ends of runs included.
+// The short path of a step under held inputs must equal the long one to the last bit, events and ends of runs included.
 
 namespace entrain {
 namespace held_step_test {
 
 std::unique_ptr<Subsystem> changing_mass(const std::string& kind) {
-  auto subsystem = kind == "native"
-                       ? make_native_subsystem("s", make_built_in_model("two_mass.right"))
-                       : make_fmu_subsystem("s", test::fmu_folder() + "/test/strict/" + kind + "/two_mass_right.fmu");
+  auto subsystem =
+      kind == "native"
+          ? subsystem::make_native_subsystem("s", models::make_built_in_model("two_mass.right"))
+          : subsystem::make_fmu_subsystem("s", test::fmu_folder() + "/test/strict/" + kind + "/two_mass_right.fmu");
   subsystem->set_start(*subsystem->variables().find("change_time"), 1.03);  // inside a step of 0.1 s
   subsystem->capabilities();
   return subsystem;
@@ -27,11 +28,11 @@ INSTANTIATE_TEST_SUITE_P(All, HeldStepTwin, testing::Values("native", "2", "3"),
                          [](const auto& of) { return of.param == "native" ? of.param : "fmi" + of.param; });
 
 /// To `end` by one way or the other, early returns continued.
-void advance(Subsystem& subsystem, bool short_way, Time from, Time end, const std::vector<double>& u,
+void advance(Subsystem& subsystem, bool by_held_step, Time from, Time end, const std::vector<double>& u,
              std::vector<double>& y) {
   const HeldStep held = subsystem.held_step();
   while (from < end) {
-    if (short_way) {
+    if (by_held_step) {
       const StepReport* report = held.function(held.context, from, end - from, u.data(), y.data());
       from = report == nullptr ? end : report->reached;
       if (report != nullptr) {
@@ -55,7 +56,7 @@ TEST_P(HeldStepTwin, ends_in_the_same_bits) {
     advance(*first, true, 0.1 * k, 0.1 * (k + 1), u, ours);
     advance(*second, false, 0.1 * k, 0.1 * (k + 1), u, theirs);
     ASSERT_EQ(ours, theirs) << "step " << k;
-    if (k == 12) {  // a step that does not count, by the short way
+    if (k == 12) {  // a step that does not count, by the short path
       Rollback& rollback = *first->facets().rollback;
       const StateId here = rollback.save();
       advance(*first, true, 1.3, 1.35, u, ours);
@@ -87,14 +88,15 @@ TEST_P(HeldStepTwin, can_follow_steps_under_polynomials) {
 TEST(HeldStep, is_not_taken_away_with_capabilities) {
   SubsystemDescription restrictions;
   restrictions.rollback = {false, {}};
-  const auto subsystem = restricted(changing_mass("native"), restrictions);
+  const auto subsystem = subsystem::restricted(changing_mass("native"), restrictions);
   EXPECT_NE(subsystem->held_step().function, nullptr);
 }
 
 TEST(HeldStep, is_not_offered_by_model_exchange) {
-  FmuChoice choice;
+  subsystem::FmuChoice choice;
   choice.interface = FmuInterface::ModelExchange;
-  const auto subsystem = make_fmu_subsystem("s", test::fmu_folder() + "/test/strict/2/lotka_volterra_prey.fmu", choice);
+  const auto subsystem =
+      subsystem::make_fmu_subsystem("s", test::fmu_folder() + "/test/strict/2/lotka_volterra_prey.fmu", choice);
   EXPECT_EQ(subsystem->held_step().function, nullptr);
 }
 

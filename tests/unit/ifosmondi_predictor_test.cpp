@@ -45,7 +45,7 @@ TEST_P(MissilesPredictor, leaves_a_linear_system_one_evaluation_per_step) {
   EXPECT_LT(guessed.evaluations, 1.05);
   EXPECT_GT(iterated_only.evaluations, 5.0);
   EXPECT_NEAR(guessed.value, iterated_only.value, 1e-8);
-  EXPECT_EQ(guessed.summary.linearizations, 2U);  // told once by each side, since they are linear
+  EXPECT_EQ(guessed.summary.linearizations, 2U);  // read once from each side, since they are linear
   // Each evaluation is a real step that is tried out; the last becomes the step.
   EXPECT_EQ(guessed.summary.subsystems[0].trials, guessed.summary.iterations);
 }
@@ -82,7 +82,7 @@ TEST(MissilesPredictorOf, subsystems_with_fewer_abilities_still_saves_evaluation
   }
 }
 
-TEST(MissilesPredictorOf, subsystems_that_tell_nothing_costs_no_evaluations_and_says_what_is_missing) {
+TEST(MissilesPredictorOf, subsystems_without_facets_costs_no_evaluations_and_reports_what_is_missing) {
   for (const std::string system : {"lotka_volterra", "mechanical"}) {
     for (const bool states : {false, true}) {
       const auto take_away = [&](SystemDescription description) {

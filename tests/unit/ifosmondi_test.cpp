@@ -60,7 +60,7 @@ TEST(Ifosmondi, names_what_is_lost) {
   EXPECT_EQ(test::number_of(summary.notes, FactCode::InputDegreeLowered, "to", "predator"), 1.0);
 }
 
-TEST(Ifosmondi, needs_trials_and_says_who_has_none) {
+TEST(Ifosmondi, needs_trials_and_names_subsystems_without) {
   auto description = prey_and_predator();
   for (auto& subsystem : description.subsystems) {
     subsystem.rollback = {false, {}};
@@ -129,10 +129,12 @@ TEST(Ifosmondi, that_cannot_converge_fails_and_names_the_residual_by_connection)
   auto simulation = loop(2.0, {"solver=\"fixed-point\"", "max_iterations=20"});
   const auto& summary = simulation.run();
   EXPECT_EQ(summary.termination, Termination::Failed);
-  for (const char* part :
-       {"did not converge to iteration_tolerance = 1e-06", "a.y -> b.u", "b.y -> a.u", "Choose another solver"}) {
-    EXPECT_NE(summary.message.find(part), std::string::npos) << summary.message;
-  }
+  Fact failure = test::failure_of(summary);
+  EXPECT_EQ(failure.code, FactCode::IterationNotConverged);
+  EXPECT_EQ(failure.number("tolerance"), 1e-6);
+  std::sort(failure.subjects.begin(), failure.subjects.end());
+  EXPECT_EQ(failure.subjects, (std::vector<std::string>{"a.y -> b.u", "b.y -> a.u"}));
+  EXPECT_FALSE(failure.remedy.empty());
 }
 
 TEST(Ifosmondi, solves_an_algebraic_loop_that_plain_iteration_cannot) {
@@ -181,7 +183,7 @@ TEST(Ifosmondi, adapts_its_step_to_the_difficulty_within_the_limits) {
 }
 
 SystemDescription estimated_chain() {
-  auto chain = changed(chain_system(7, true), {.method = "ifosmondi", .step = 0.02, .stop = 1.0});
+  auto chain = changed(models::chain_system(7, true), {.method = "ifosmondi", .step = 0.02, .stop = 1.0});
   for (auto& subsystem : chain.subsystems) subsystem.trials = {TrialChoice::Costarica, {}};
   chain.subsystems[2].trials = {TrialChoice::Rollback, {}};
   chain.subsystems[3].input_degree = {1, {}};
@@ -241,7 +243,7 @@ double left_v_at_2(const std::function<void(SubsystemDescription&)>& change) {
 }
 
 TEST(Ifosmondi, tries_substeps_as_they_will_be_made) {
-  // Four parts of a step are four parts, whoever asked for them.
+  // Four parts of a step are four parts, whatever requested them.
   const double by_substeps = left_v_at_2([](auto& subsystem) { subsystem.substeps = {4, {}}; });
   const double by_limit = left_v_at_2([](auto& subsystem) { subsystem.max_step = {0.0025, {}}; });
   EXPECT_NEAR(by_substeps, by_limit, 1e-9);
@@ -263,13 +265,13 @@ TEST(Ifosmondi, cuts_no_step_below_the_minimal_one_of_a_subsystem) {
   description.subsystems[0].min_step = {0.08, {}};
   Simulation simulation(description);
   EXPECT_EQ(simulation.run().termination, Termination::Failed);
-  EXPECT_NE(simulation.summary().message.find("did not converge"), std::string::npos) << simulation.summary().message;
+  EXPECT_EQ(test::failure_of(simulation.summary()).code, FactCode::IterationNotConverged);
 }
 
 TEST(Ifosmondi, names_a_residual_that_really_missed) {
   Simulation simulation(prey_and_predator({"max_iterations=3", "iteration_tolerance=1e-9"}));
   EXPECT_EQ(simulation.run().termination, Termination::Failed);
-  const std::string& message = simulation.summary().message;
+  const std::string message(test::failure_of(simulation.summary()).text("residuals"));
   const auto worst = message.find("prey.p -> predator.u ");
   ASSERT_NE(worst, std::string::npos) << message;
   EXPECT_GT(std::stod(message.substr(worst + std::string("prey.p -> predator.u ").size())), 1e-9) << message;
@@ -279,8 +281,8 @@ TEST(Ifosmondi, refuses_limits_that_contradict_each_other) {
   EXPECT_THROW(Simulation(prey_and_predator({"adaptive=true", "min_step=1", "max_step=0.1"})), Error);
 }
 
-TEST(JumpDetector, ignores_an_output_that_nobody_reads) {
-  JumpDetector detector;
+TEST(JumpDetector, ignores_an_output_that_no_subsystem_reads) {
+  method::JumpDetector detector;
   detector.start(std::vector{0.0, 0.0}, std::vector{OutputId{1}});
   bool found = false;
   for (int k = 1; k <= 20; ++k) {
@@ -289,9 +291,9 @@ TEST(JumpDetector, ignores_an_output_that_nobody_reads) {
   EXPECT_FALSE(found);
 }
 
-TEST(JumpDetector, tells_a_jump_from_a_fast_change) {
+TEST(JumpDetector, distinguishes_a_jump_from_a_fast_change) {
   const auto feed = [](double jump) {
-    JumpDetector detector;
+    method::JumpDetector detector;
     std::vector<double> value{0.0};
     detector.start(value, std::vector{OutputId{0}});
     bool found = false;

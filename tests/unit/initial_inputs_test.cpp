@@ -19,7 +19,7 @@ InitialInput initial(const std::string& connection, const std::string& start = {
       .back();
 }
 
-TEST(InitialInput, of_a_connection_is_told_in_both_units) {
+TEST(InitialInput, of_a_connection_is_reported_in_both_units) {
   const auto converted = initial("\"force.F\" = \"mass.F\"\n");
   EXPECT_EQ(converted.name, "mass.F");
   EXPECT_EQ(converted.value, Value(2000.0));
@@ -27,13 +27,13 @@ TEST(InitialInput, of_a_connection_is_told_in_both_units) {
   EXPECT_EQ(converted.from, "'force.F', 2 kN there");
 }
 
-TEST(InitialInput, of_a_factor_tells_the_output_as_well) {
+TEST(InitialInput, of_a_factor_contains_the_output_as_well) {
   const auto scaled = initial("\"force.F\" = { to = \"mass.F\", factor = 3.0, offset = 1.0 }\n");
   EXPECT_EQ(scaled.value, Value(7.0));
   EXPECT_EQ(scaled.from, "'force.F', 2 kN there");
 }
 
-TEST(InitialInput, of_a_parameter_set_is_told_with_the_place_and_the_unit_it_is_written_in) {
+TEST(InitialInput, of_a_parameter_set_is_reported_with_its_position_and_written_unit) {
   const auto given = initial("", "optional_start = { F = { value = 1.5, unit = \"kN\" } }\n");
   EXPECT_EQ(given.value, Value(1500.0));
   EXPECT_EQ(given.from, "test.toml:7, 1.5 kN there");

@@ -43,12 +43,12 @@ Table recorded(const TemporaryFolder& folder, const SystemDescription& system) {
   Recorder recorder(folder / "results.csv", system.record);
   simulation.observe(recorder);
   EXPECT_EQ(simulation.run().termination, Termination::Completed) << simulation.summary().message;
-  const std::string content = read_csv_text(folder / "results.csv");
+  const std::string content = base::read_csv_text(folder / "results.csv");
   std::string_view text = content;
-  const auto header = take_csv_record(text).value();
+  const auto header = base::take_csv_record(text).value();
   Table table;
   while (!text.empty()) {
-    const auto row = take_csv_record(text).value();
+    const auto row = base::take_csv_record(text).value();
     for (std::size_t i = 0; i < header.size(); ++i) table[header[i]].push_back(row.at(i));
   }
   return table;
@@ -74,14 +74,14 @@ TEST(Locals, are_meant_by_patterns_but_not_by_a_bare_star) {
                                     {"m.y.inner", "", "", Causality::Local, 0},
                                     {"m.gain", "", "", Causality::Parameter, 0}};
   const auto chosen = [&](const char* pattern) {
-    return select_signals(signals, {{Written<std::string>{pattern, {}}}});
+    return recording::select_signals(signals, {{Written<std::string>{pattern, {}}}});
   };
   EXPECT_EQ(chosen("*"), (std::vector<std::size_t>{0, 1}));
   EXPECT_EQ(chosen("m.*"), (std::vector<std::size_t>{0, 1}));
   EXPECT_EQ(chosen("m.**"), (std::vector<std::size_t>{0, 1, 2, 3}));
   EXPECT_EQ(chosen("m.y*"), (std::vector<std::size_t>{0, 2}));
   EXPECT_EQ(chosen("*gain"), (std::vector<std::size_t>{3}));
-  EXPECT_EQ(select_signals(signals, std::nullopt), (std::vector<std::size_t>{0}));
+  EXPECT_EQ(recording::select_signals(signals, std::nullopt), (std::vector<std::size_t>{0}));
 }
 
 TEST(Locals, of_a_subsystem_without_outputs_are_recorded_unasked) {
@@ -173,8 +173,7 @@ csv = "in.csv"
   };
   EXPECT_FALSE(test::has_fact(problems("2"), FactCode::TableUnusable));
   for (const auto* cell : {"2.5", "two", "1e30"}) {
-    EXPECT_NE(test::word_of(problems(cell), FactCode::TableUnusable, "why").find("in.csv:3:"), std::string::npos)
-        << cell;
+    EXPECT_TRUE(test::has_fact(problems(cell), FactCode::TableUnusable, "in")) << cell;
   }
 }
 

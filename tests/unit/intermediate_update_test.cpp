@@ -1,4 +1,4 @@
-// Inputs inside a step of an FMI 3 FMU, from both sides: what our FMUs ask for, and what they are told.
+// Inputs inside a step of an FMI 3 FMU, from both sides: what our FMUs request, and what they receive.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -18,18 +18,18 @@ constexpr std::array<double, 4> kCubic{1.0, -2.0, 30.0, 400.0};  // u(s) = 1 - 2
 
 TEST(InputSampling, holds_the_mean_of_a_cubic_over_the_next_internal_step) {
   const InputBlock cubic(kCubic.data(), 1, 3);
-  InputSampling known(0.25);
+  subsystem::InputSampling known(0.25);
   const auto primitive = [](double s) { return s - s * s + 10.0 * s * s * s + 100.0 * s * s * s * s; };
   EXPECT_NEAR(*known.held_from(cubic, 0.5, 1.0), (primitive(0.75) - primitive(0.5)) / 0.25, 1e-12);
   EXPECT_NEAR(*known.held_from(cubic, 0.9, 1.0), (primitive(1.0) - primitive(0.9)) / 0.1, 1e-12) << "not past the step";
   EXPECT_DOUBLE_EQ(*known.held_from(cubic, 1.0, 1.0), cubic.value(0, 1.0)) << "nothing is left of the step";
-  InputSampling unknown(std::nullopt);
+  subsystem::InputSampling unknown(std::nullopt);
   EXPECT_DOUBLE_EQ(*unknown.held_from(cubic, 0.5, 1.0), cubic.value(0, 0.5));
   EXPECT_DOUBLE_EQ(*unknown.at(cubic, 1.0 + 1e-16, 1.0), cubic.value(0, 1.0));
 }
 
 std::unique_ptr<Subsystem> fmu3(const std::string& folder) {
-  return make_fmu_subsystem("s", test::fmu_file(folder, "mechanical_left"));
+  return subsystem::make_fmu_subsystem("s", test::fmu_file(folder, "mechanical_left"));
 }
 
 std::array<double, 2> stepped(Subsystem& subsystem, Time from, Duration size, const InputBlock& inputs) {
@@ -38,7 +38,7 @@ std::array<double, 2> stepped(Subsystem& subsystem, Time from, Duration size, co
   return y;
 }
 
-TEST(IntermediateUpdate, degree_is_proven_with_rollback_and_believed_from_the_questions_without) {
+TEST(IntermediateUpdate, degree_is_proven_with_rollback_and_accepted_from_the_requests_without) {
   for (const char* folder : {"test/strict/3", "test/no_rollback/3", "test/internal_steps/3"}) {
     EXPECT_EQ(fmu3(folder)->capabilities().input_degree, 3) << folder;
   }
@@ -50,7 +50,7 @@ TEST(IntermediateUpdate, degree_is_proven_with_rollback_and_believed_from_the_qu
 // Our FMUs ask at four times, which determine a cubic: what is left are the roundings of its coefficients.
 TEST(IntermediateUpdate, cubic_inputs_reach_the_model_whole) {
   const auto fmu = fmu3("test/strict/3");
-  const auto native = make_native_subsystem("s", make_built_in_model("mechanical.left"));
+  const auto native = subsystem::make_native_subsystem("s", models::make_built_in_model("mechanical.left"));
   for (auto* subsystem : {fmu.get(), native.get()}) {
     static_cast<void>(subsystem->capabilities());
     subsystem->initialize(0.0, 1.0);
@@ -66,7 +66,7 @@ TEST(IntermediateUpdate, cubic_inputs_reach_the_model_whole) {
 // Ten internal steps of 0.01 s, each with the mean: what a subsystem that takes constants does in ten sub-steps.
 TEST(IntermediateUpdate, internal_steps_get_the_mean_of_the_polynomial_on_each) {
   const auto fmu = fmu3("test/internal_steps/3");
-  const auto native = make_native_subsystem("s", make_built_in_model("mechanical.left"));
+  const auto native = subsystem::make_native_subsystem("s", models::make_built_in_model("mechanical.left"));
   for (auto* subsystem : {fmu.get(), native.get()}) {
     static_cast<void>(subsystem->capabilities());
     subsystem->initialize(0.0, 1.0);
@@ -75,15 +75,15 @@ TEST(IntermediateUpdate, internal_steps_get_the_mean_of_the_polynomial_on_each) 
   std::array<double, 2> theirs{};
   for (int k = 0; k < 10; ++k) {
     auto part = kCubic;
-    const PolynomialBlock block{part.data(), 1, 3};
-    shift_origin(block, 0.01 * k);
-    project(block, 0, 0.01);
+    const numerics::PolynomialBlock block{part.data(), 1, 3};
+    numerics::shift_origin(block, 0.01 * k);
+    numerics::project(block, 0, 0.01);
     theirs = stepped(*native, 0.01 * k, 0.01, InputBlock(part.data(), 1, 0));
   }
   for (std::size_t i = 0; i < 2; ++i) EXPECT_NEAR(ours[i], theirs[i], 1e-13 * (1.0 + std::abs(theirs[i])));
 }
 
-/// An importer that answers as it is told, without the engine.
+/// An importer that answers as requested by the test, without the engine.
 struct Importer {
   const test::FmuLibrary& library;
   fmi3Instance instance = nullptr;

@@ -1,4 +1,4 @@
-// What a report may say of a run: of a long one, of one that was killed, and of columns that are no numbers.
+// What a report may conclude of a run: of a long one, of one that was killed, and of columns that are no numbers.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -26,8 +26,8 @@ using Json = nlohmann::ordered_json;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-TEST(OctaveCounts, tell_what_a_part_of_the_sizes_does_not_exceed) {
-  OctaveCounts counts(3);
+TEST(OctaveCounts, yield_a_bound_for_a_part_of_the_sizes) {
+  recording::OctaveCounts counts(3);
   for (int i = 0; i < 1000; ++i) {
     const double sizes[] = {i < 900 ? 1.5e-7 : 3e4, i == 0 ? kInfinity : 0.0, kNaN};
     counts.add(sizes);
@@ -47,7 +47,7 @@ Verdict verdict_of_steps(int steps, int nth, double high) {
   summary.connections.emplace_back();
   summary.connections[0].range = 2.0;
   summary.max_coupling_residual = high;
-  StepHistory history;
+  recording::StepHistory history;
   history.begin({}, summary);
   for (int i = 1; i <= steps; ++i) {
     const double difference[] = {2.0 * (i % nth == 0 ? high : 1e-6)};
@@ -56,7 +56,7 @@ Verdict verdict_of_steps(int steps, int nth, double high) {
   const Json run{{"termination", "completed"},
                  {"max_coupling_residual", high},
                  {"connections", {{{"output", "a.y"}, {"input", "b.u"}, {"max_residual", high}}}}};
-  return verdict_of(run, Json::parse(steps_json(history, summary)), {.samples = 100});
+  return reporting::verdict_of(run, Json::parse(reporting::steps_json(history, summary)), {.samples = 100});
 }
 
 TEST(Verdict, of_rare_jumps_is_the_same_however_long_the_run_is) {
@@ -67,7 +67,8 @@ TEST(Verdict, of_rare_jumps_is_the_same_however_long_the_run_is) {
   }
 }
 
-/// Of a run in which the brake jumps once, at t = 40 s, and the shaft is off by `shaft` of its range at every step.
+/// Of a run in which the brake jumps once, at t = 40 s, and the shaft has an error of `shaft` of its range at every
+/// step.
 Verdict verdict_of_brake_and_shaft(double shaft, const Json& correction = nullptr,
                                    const Json& step_tolerances = Json::array()) {
   RunSummary summary;
@@ -76,7 +77,7 @@ Verdict verdict_of_brake_and_shaft(double shaft, const Json& correction = nullpt
   summary.connections[1].name = "gearbox.torque -> vehicle.torque";
   for (auto& connection : summary.connections) connection.range = 1.0;
   summary.max_coupling_residual = 0.99;
-  StepHistory history;
+  recording::StepHistory history;
   history.begin({}, summary);
   for (int i = 1; i <= 100; ++i) {
     const double differences[] = {i == 40 ? 0.99 : 0.0, shaft};
@@ -88,7 +89,7 @@ Verdict verdict_of_brake_and_shaft(double shaft, const Json& correction = nullpt
                  {"connections", {{{"max_residual", 0.99}}, {{"max_residual", shaft}}}},
                  {"learned_correction", correction},
                  {"step_tolerances", step_tolerances}};
-  return verdict_of(run, Json::parse(steps_json(history, summary)), {.samples = 100});
+  return reporting::verdict_of(run, Json::parse(reporting::steps_json(history, summary)), {.samples = 100});
 }
 
 TEST(Verdict, names_the_connection_that_decides_it_and_the_largest_jump_apart) {
@@ -189,7 +190,7 @@ TEST(Verdict, of_a_killed_run_does_not_speak_of_its_residual) {
   const Json run{{"termination", "running"},
                  {"max_coupling_residual", 0.0},
                  {"connections", {{{"output", "a.y"}, {"input", "b.u"}, {"max_residual", 0.0}}}}};
-  const auto verdict = verdict_of(run, {}, {.samples = 100});
+  const auto verdict = reporting::verdict_of(run, {}, {.samples = 100});
   ASSERT_EQ(verdict.reasons.size(), 1U) << verdict.reasons.back();
   EXPECT_EQ(verdict.reasons[0].code, FactCode::RunKilled);
 }
@@ -201,16 +202,16 @@ TEST(RunPage, counts_no_text_as_a_number_that_is_not_finite) {
   write_text(folder / "results.csv", "time,a.s,a.x\n0,\"one\",1\n1,\"two\",2\n");
   EXPECT_TRUE(read_results(folder / "results.csv").find("a.s")->text);
   EXPECT_FALSE(read_results(folder / "results.csv").find("a.x")->text);
-  if (page_template().empty()) return;
-  EXPECT_EQ(run_page(folder.path()).find("numbers-not-finite"), std::string::npos);
+  if (reporting::page_template().empty()) return;
+  EXPECT_EQ(reporting::run_page(folder.path()).find("numbers-not-finite"), std::string::npos);
   write_text(folder / "results.csv", "time,a.s,a.x\n0,\"one\",1\n1,\"two\",NaN\n");
-  EXPECT_NE(run_page(folder.path()).find("numbers-not-finite"), std::string::npos);
+  EXPECT_NE(reporting::run_page(folder.path()).find("numbers-not-finite"), std::string::npos);
 }
 
 TEST(PackedSignals, of_a_variable_are_drawn_all_or_none) {
   Results results;
   results.axes.push_back({0.0, 1.0});
-  std::vector<DrawnSignal> drawn;
+  std::vector<reporting::DrawnSignal> drawn;
   constexpr std::size_t kCurves = 7;  // of each variable
   for (std::size_t i = 0; i < 40 * kCurves; ++i) {
     auto& column = results.columns.emplace_back();
@@ -218,7 +219,7 @@ TEST(PackedSignals, of_a_variable_are_drawn_all_or_none) {
     column.values = {0.0, 1.0};
   }
   for (std::size_t i = 0; i < results.columns.size(); ++i) drawn.push_back({&results, i, i % kCurves});
-  const auto packed = packed_signals(drawn, 1'300'000);
+  const auto packed = reporting::packed_signals(drawn, 1'300'000);
   EXPECT_EQ(packed["signals"].size() % kCurves, 0U);
   EXPECT_GT(packed["signals"].size(), 100U);
   EXPECT_EQ(packed["signals"].size() + packed["left_out"].get<std::size_t>(), drawn.size());

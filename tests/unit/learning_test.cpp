@@ -8,6 +8,7 @@
 #include "learn/learned_connections.hpp"
 #include "learn/update.hpp"
 #include "report/learned_json.hpp"
+#include "support/facts.hpp"
 #include "support/ode_model.hpp"
 #include "support/systems.hpp"
 #include "support/temporary_folder.hpp"
@@ -16,19 +17,6 @@ namespace entrain {
 namespace learning_test {
 
 using test::example;
-
-std::string message_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
-}
-
-void expect_part(const std::string& text, const std::string& part) {
-  EXPECT_NE(text.find(part), std::string::npos) << text;
-}
 
 Learned short_correction() {
   Learned learned;
@@ -48,7 +36,7 @@ Learned short_correction() {
 TEST(LearnedFile, reads_back_to_the_same_bits) {
   const test::TemporaryFolder folder;
   const Learned written = short_correction();
-  std::ofstream(folder / "learned.json") << learned_json(written);
+  std::ofstream(folder / "learned.json") << reporting::learned_json(written);
   const Learned read = read_learned(folder / "learned.json");
   EXPECT_EQ(read.system, written.system);
   EXPECT_EQ(read.step, written.step);
@@ -63,48 +51,57 @@ TEST(LearnedFile, that_is_something_else_is_refused_with_its_name) {
   const test::TemporaryFolder folder;
   const auto read = [&](const std::string& text) {
     std::ofstream(folder / "learned.json") << text;
-    return message_of([&] { read_learned(folder / "learned.json"); });
+    const auto error = test::error_of([&] { read_learned(folder / "learned.json"); });
+    EXPECT_EQ(error->fact().code, FactCode::LearnedUnusable);
+    EXPECT_EQ(error->fact().subjects.front(), (folder / "learned.json").string());
+    return error->fact();
   };
-  expect_part(read("no JSON"), "learned.json' is no learned correction");
-  expect_part(read("[1, 2]"), "the format is another one");
-  expect_part(read(R"({"format": "something"})"), "the format is another one");
-  expect_part(read(R"({"format": "entrain learned correction 3"})"), "is no learned correction");
-  auto cut = learned_json(short_correction());
+  EXPECT_EQ(read("no JSON").text("of"), "custom-error");
+  EXPECT_EQ(read("[1, 2]").text("of"), "learned-format");
+  EXPECT_EQ(read(R"({"format": "something"})").text("of"), "learned-format");
+  EXPECT_EQ(read(R"({"format": "entrain learned correction 3"})").text("of"), "custom-error");
+  auto cut = reporting::learned_json(short_correction());
   cut.replace(cut.find("\"steps\":3"), 9, "\"steps\":4");
-  expect_part(read(cut), "3 corrections of 'motion_side.F' instead of 4");
-  expect_part(message_of([&] { read_learned(folder / "absent.json"); }), "no such file");
+  const Fact short_by_one = read(cut);
+  EXPECT_EQ(short_by_one.text("of"), "learned-count");
+  EXPECT_EQ(short_by_one.subjects.back(), "motion_side.F");
+  EXPECT_EQ(short_by_one.number("count"), 3.0);
+  EXPECT_EQ(short_by_one.number("steps"), 4.0);
+  EXPECT_EQ(test::refusal_outline([&] { read_learned(folder / "absent.json"); }),
+            "no-such-file " + (folder / "absent.json").string());
 }
 
 TEST(LearnedRun, of_another_grid_or_system_is_refused) {
   auto description = example("learning");
   description.stop = {3e-3, {}};
   const auto refusal = [&](const Learned& learned) {
-    return message_of([&] { Simulation(with_learned(description, learned), {.learned = &learned}); });
+    return test::refusal_outline([&] { Simulation(with_learned(description, learned), {.learned = &learned}); });
   };
   Learned learned = short_correction();
-  EXPECT_EQ(refusal(learned), "nothing was thrown");
+  EXPECT_EQ(refusal(learned), "accepted");
   description.stop = {1.0, {}};
-  expect_part(refusal(learned), "learned for 3 macro steps; this run has 1000");
+  EXPECT_EQ(refusal(learned), "learned-too-short (run_steps = 1000, steps = 3)");
   description.stop = {3e-3, {}};
   learned.inputs = {"motion_side.G"};
-  expect_part(refusal(learned), "did you mean 'motion_side.F'?");
+  EXPECT_EQ(refusal(learned), "learned-input motion_side.G (suggestion = did you mean 'motion_side.F'?)");
   learned = short_correction();
   learned.start = 1.0;
-  expect_part(refusal(learned), "learned from t = 1 s");
+  EXPECT_EQ(refusal(learned), "learned-other-grid (run_start = 0 s, run_step = 0.001 s, start = 1 s, step = 0.001 s)");
   learned = short_correction();
   auto other_step = with_learned(description, learned);
   other_step.step = {2e-3, {}};
-  expect_part(message_of([&] { Simulation(other_step, {.learned = &learned}); }), "in steps of 0.002 s");
+  EXPECT_EQ(test::refusal_outline([&] { Simulation(other_step, {.learned = &learned}); }),
+            "learned-other-grid (run_start = 0 s, run_step = 0.002 s, start = 0 s, step = 0.001 s)");
 }
 
 TEST(LowPass, keeps_constants_and_has_no_phase) {
   std::vector<double> constant(50, 3.0);
-  smooth(constant, 10.0, 1e-3);
+  learning::smooth(constant, 10.0, 1e-3);
   for (const double value : constant) EXPECT_DOUBLE_EQ(value, 3.0);
   // Forwards and backwards: the answer to an impulse far from the ends is symmetric and adds up to it.
   std::vector<double> impulse(4001, 0.0);
   impulse[2000] = 1.0;
-  smooth(impulse, 10.0, 1e-3);
+  learning::smooth(impulse, 10.0, 1e-3);
   double sum = 0.0;
   for (std::size_t k = 0; k <= 2000; ++k) EXPECT_NEAR(impulse[2000 - k], impulse[2000 + k], 1e-15);
   for (const double value : impulse) sum += value;
@@ -113,18 +110,18 @@ TEST(LowPass, keeps_constants_and_has_no_phase) {
 }
 
 TEST(WireRecord, of_a_slow_and_late_output_means_the_line_between_its_exact_values) {
-  LearnedWire wire;
+  learning::LearnedWire wire;
   wire.connection = {OutputId{0}, InputId{0}, 2.0, 1.0};
   wire.late = true;
   wire.source_span = 2;
-  WireRecord record({wire}, 1);
+  learning::WireRecord record({wire}, 1);
   RunSummary summary;
-  // Told at 0, then late by two: 10 belongs to t = 0, 30 to t = 2.
-  const double told[] = {10.0, 10.0, 10.0, 10.0, 30.0};
+  // Sent at 0, then late by two: 10 belongs to t = 0, 30 to t = 2.
+  const double sent[] = {10.0, 10.0, 10.0, 10.0, 30.0};
   const double received[] = {0.0, 21.0, 21.0, 21.0, 21.0};
   for (std::size_t k = 0; k < 5; ++k) {
     summary.macro_steps = k;
-    const double values[] = {told[k], received[k]};
+    const double values[] = {sent[k], received[k]};
     record.communicated({static_cast<double>(k), values, {}, {}}, summary);
   }
   ASSERT_EQ(record.steps(), 4U);
@@ -138,16 +135,16 @@ TEST(WireRecord, of_a_slow_and_late_output_means_the_line_between_its_exact_valu
 TEST(Learn, system_without_feedthrough_has_nothing_to_learn) {
   auto description = example("lotka_volterra");
   description.stop = {0.1, {}};
-  expect_part(message_of([&] { learn(description, {}); }), "nothing to learn");
+  EXPECT_EQ(test::refusal_outline([&] { learn(description, {}); }), "nothing-to-learn");
 }
 
-TEST(Learn, wrong_options_are_told_all_at_once) {
+TEST(Learn, wrong_options_are_reported_all_at_once) {
   LearnOptions options;
   options.iterations = 0;
   options.gain = 3.0;
-  const auto message = message_of([&] { learn(example("learning"), options); });
-  expect_part(message, "iterations must be at least 1");
-  expect_part(message, "gain must be above 0");
+  const auto facts = test::refusal_of([&] { learn(example("learning"), options); });
+  EXPECT_TRUE(test::has_fact(facts, FactCode::LearnOptionRange, "iterations"));
+  EXPECT_TRUE(test::has_fact(facts, FactCode::LearnOptionRange, "gain"));
 }
 
 /// plant: x' = u, y = x, and a part whose output is a function of its input and its state.
@@ -196,8 +193,8 @@ TEST(Feedthrough, that_shows_only_later_is_found_in_a_first_run) {
   EXPECT_EQ(plan_of("sleeper").delayed, std::vector<std::string>{"part.y"});
 }
 
-TEST(Feedthrough, that_is_declared_but_never_shows_is_not_learned_and_told) {
-  expect_part(message_of([] { plan_of("boaster"); }), "nothing to learn");
+TEST(Feedthrough, that_is_declared_but_never_shows_is_not_learned_and_reported) {
+  EXPECT_EQ(test::refusal_outline([] { plan_of("boaster"); }), "nothing-to-learn");
 }
 
 }  // namespace learning_test

@@ -13,7 +13,7 @@ using test::matrix;
 
 TEST(LinearStep, equals_the_series_for_a_nilpotent_matrix) {
   // A falling body under the force 1 + 2 s + 3 s^2 + 4 s^3.
-  LinearStep step(matrix(2, 2, {0, 1, 0, 0}), matrix(2, 1, {0, 1}));
+  numerics::LinearStep step(matrix(2, 2, {0, 1, 0, 0}), matrix(2, 1, {0, 1}));
   const std::vector<double> force = {1, 2, 3, 4};
   const double h = 0.5;
   for (int degree = 0; degree <= 3; ++degree) {
@@ -31,7 +31,7 @@ TEST(LinearStep, equals_the_series_for_a_nilpotent_matrix) {
 }
 
 TEST(LinearStep, sums_the_effects_of_several_inputs) {
-  LinearStep step(matrix(1, 1, {-1.0}), matrix(1, 2, {1.0, 3.0}));
+  numerics::LinearStep step(matrix(1, 1, {-1.0}), matrix(1, 2, {1.0, 3.0}));
   const std::vector<double> inputs = {2.0, -1.0};
   std::vector<double> x = {5.0};
   step.advance(0.3, {inputs.data(), 2, 0}, x);
@@ -43,11 +43,11 @@ TEST(LinearStep, gives_the_bits_of_a_fresh_one_whatever_the_step_sizes_before) {
   const Matrix a = matrix(2, 2, {0, 1, -2000, -2});
   const Matrix b = matrix(2, 1, {0, 0.2});
   const std::vector<double> force = {1.0, -30.0};
-  LinearStep used(a, b);
+  numerics::LinearStep used(a, b);
   // More sizes than are kept: some are found again, some computed anew.
   for (const double size : {1e-3, 2e-3, 3e-3, 4e-3, 5e-3, 6e-3, 4e-3, 5e-3, 1e-3}) {
     for (int degree = 0; degree <= 1; ++degree) {
-      LinearStep fresh(a, b);
+      numerics::LinearStep fresh(a, b);
       std::vector<double> expected = {0.3, 7.0};
       std::vector<double> x = expected;
       fresh.advance(size, {force.data(), 1, degree}, expected);

@@ -11,7 +11,7 @@ namespace mean_square_fit_test {
 
 TEST(MeanSquareFit, of_a_cubic_in_pieces_is_the_cubic) {
   const std::array cubic{1.0, -2.0, 3.0, -0.5};  // by powers of the argument
-  MeanSquareFit fit;
+  numerics::MeanSquareFit fit;
   fit.begin(2.0);
   for (const auto& [from, to] : {std::pair{-1.0, 0.3}, std::pair{0.3, 1.9}, std::pair{1.9, 5.0}}) {
     fit.add(from, to, cubic, 0.0);
@@ -21,7 +21,7 @@ TEST(MeanSquareFit, of_a_cubic_in_pieces_is_the_cubic) {
 }
 
 TEST(MeanSquareFit, of_a_parabola_by_a_line_has_its_mean_and_first_moment) {
-  MeanSquareFit fit;
+  numerics::MeanSquareFit fit;
   fit.begin(1.0);
   fit.add(0.0, 1.0, std::array{0.0, 0.0, 1.0}, 0.0);
   const auto line = fit.best(1);  // of s^2 on [0, 1]: s - 1/6
@@ -33,7 +33,7 @@ TEST(MeanSquareFit, of_a_parabola_by_a_line_has_its_mean_and_first_moment) {
 TEST(MeanSquareFit, of_many_swings_is_bounded_by_them) {
   constexpr int kSamples = 200;
   constexpr double kLength = 1.0;
-  MeanSquareFit fit;
+  numerics::MeanSquareFit fit;
   fit.begin(kLength);
   const auto curve = [](int k) { return std::sin(31.0 * k * kLength / kSamples); };
   for (int k = 0; k < kSamples; ++k) {

@@ -92,7 +92,7 @@ Outcome run_missiles(const std::vector<std::string>& options) {
   return {summary, simulation.value("prey.p")};
 }
 
-TEST(MissilesLinearize, says_how_often_the_subsystems_are_asked) {
+TEST(MissilesLinearize, sets_how_often_the_subsystems_are_linearized) {
   const auto once = run_missiles({"linearize=\"once\""}).summary.linearizations;
   const auto when_needed = run_missiles({"linearize=\"when-needed\""}).summary.linearizations;
   const auto every_step = run_missiles({"linearize=\"every-step\"", "start=\"plain\""}).summary.linearizations;
@@ -104,7 +104,7 @@ TEST(MissilesLinearize, says_how_often_the_subsystems_are_asked) {
 
 // Prey and predator decay and grow slowly over a step: there the papers' inversion is fair, and the answer nearly the
 // same.
-TEST(MissilesLaplace, gaver_stehfest_is_the_papers_way_to_nearly_the_same_answer) {
+TEST(MissilesLaplace, gaver_stehfest_of_the_paper_gives_nearly_the_same_answer) {
   const double exact = run_missiles({}).prey;
   const double inverted = run_missiles({"laplace=\"gaver-stehfest\""}).prey;
   EXPECT_NE(inverted, exact);
@@ -112,7 +112,7 @@ TEST(MissilesLaplace, gaver_stehfest_is_the_papers_way_to_nearly_the_same_answer
 }
 
 TEST(DefaultMethod, is_the_first_of_the_registry) {
-  EXPECT_EQ(default_method(), built_in_methods().entries().front().traits.name);
+  EXPECT_EQ(default_method(), method::built_in_methods().entries().front().traits.name);
 }
 
 }  // namespace method_options_test

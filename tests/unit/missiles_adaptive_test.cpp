@@ -25,7 +25,7 @@ std::uint64_t steps_of_pair_without_derivatives(const std::string& restart) {
   return summary.macro_steps;
 }
 
-TEST(MissilesAdaptive, steps_alike_from_real_and_from_smooth_starts_when_nobody_tells_derivatives) {
+TEST(MissilesAdaptive, steps_alike_from_real_and_from_smooth_starts_without_derivatives) {
   const auto real = steps_of_pair_without_derivatives("real");
   const auto smooth = steps_of_pair_without_derivatives("c1");
   EXPECT_LT(smooth, 2 * real);

@@ -1,4 +1,4 @@
-// Jumps that nobody announced, where missiles has no past to tell them by: at the start and behind a restart.
+// Jumps that were not announced, where missiles has no past to detect them by: at the start and behind a restart.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -26,9 +26,9 @@ std::string fmu_file(const std::string& model, const std::string& folder) {
 }
 
 std::unique_ptr<Subsystem> exchange_fmu(const std::string& model, const std::string& folder) {
-  FmuChoice choice;
+  subsystem::FmuChoice choice;
   choice.interface = FmuInterface::ModelExchange;
-  auto subsystem = make_fmu_subsystem("s", fmu_file(model, folder), choice);
+  auto subsystem = subsystem::make_fmu_subsystem("s", fmu_file(model, folder), choice);
   subsystem->capabilities();
   return subsystem;
 }
@@ -38,7 +38,7 @@ class ExchangeTwin : public testing::TestWithParam<std::pair<int, std::string>> 
 std::vector<std::pair<int, std::string>> all_cases() {
   std::vector<std::pair<int, std::string>> cases;
   for (const int version : {2, 3}) {
-    for (const auto& entry : built_in_models()) {
+    for (const auto& entry : models::built_in_models()) {
       if (entry.name != "car.controller") cases.emplace_back(version, entry.name);  // reads u'
     }
   }
@@ -52,7 +52,7 @@ INSTANTIATE_TEST_SUITE_P(All, ExchangeTwin, testing::ValuesIn(all_cases()), [](c
 
 TEST_P(ExchangeTwin, moves_like_the_model_under_cubic_inputs) {
   const auto& [version, model] = GetParam();
-  const auto native = make_native_subsystem("s", make_built_in_model(model));
+  const auto native = subsystem::make_native_subsystem("s", models::make_built_in_model(model));
   const auto fmu = exchange_fmu(model, fmt::format("test/strict/{}", version));
   const std::size_t inputs = native->variables().inputs.size();
   std::vector<double> coefficients;
@@ -84,7 +84,7 @@ TEST(ModelExchangeFmu, can_do_everything) {
   }
 }
 
-TEST(ModelExchangeFmu, without_states_tells_its_outputs) {
+TEST(ModelExchangeFmu, without_states_returns_its_outputs) {
   for (const char* folder : {"test/strict/2", "test/strict/3"}) {
     const auto fmu = exchange_fmu("minimal", folder);
     fmu->initialize(0.0, 1.0);
@@ -123,7 +123,7 @@ TEST(ModelExchangeFmu, without_state_functions_and_events_is_rolled_back_by_its_
 
 TEST(ModelExchangeFmu, without_directional_derivatives_is_linearized_by_differences) {
   const auto fmu = exchange_fmu("lotka_volterra.prey", "test/exchange_only/2");
-  const auto native = make_native_subsystem("s", make_built_in_model("lotka_volterra.prey"));
+  const auto native = subsystem::make_native_subsystem("s", models::make_built_in_model("lotka_volterra.prey"));
   const double u = 0.4;
   std::vector<double> y(1);
   std::vector<Linearization> l(2);
@@ -140,32 +140,32 @@ TEST(ModelExchangeFmu, without_directional_derivatives_is_linearized_by_differen
 }
 
 TEST(ModelExchangeFmu, model_that_reads_input_derivatives_offers_co_simulation_only) {
-  const auto title = fmu_title(fmu_file("car.controller", "test/strict/2"), {});
+  const auto title = subsystem::fmu_title(fmu_file("car.controller", "test/strict/2"), {});
   EXPECT_EQ(title, "car_controller.fmu (FMI 2.0 co-simulation)");
   EXPECT_THROW(exchange_fmu("car.controller", "test/strict/2"), Error);
 }
 
-TEST(ModelExchangeFmu, title_tells_both_interfaces_and_the_integrator) {
-  FmuChoice choice;
-  EXPECT_EQ(fmu_title(fmu_file("tough", "test/strict/3"), choice),
+TEST(ModelExchangeFmu, title_names_both_interfaces_and_the_integrator) {
+  subsystem::FmuChoice choice;
+  EXPECT_EQ(subsystem::fmu_title(fmu_file("tough", "test/strict/3"), choice),
             "tough.fmu (FMI 3.0 co-simulation; offers model exchange)");
   choice.interface = FmuInterface::ModelExchange;
   choice.relative_tolerance = 1e-8;
   EXPECT_EQ(
-      fmu_title(fmu_file("tough", "test/strict/3"), choice),
+      subsystem::fmu_title(fmu_file("tough", "test/strict/3"), choice),
       "tough.fmu (FMI 3.0 model exchange by Runge-Kutta, BDF where stiff, tolerance 1e-08; offers co-simulation)");
 }
 
 TEST(ModelExchangeFmu, jacobian_pattern_comes_from_the_model_structure) {
-  FmuDescription description;
-  FmuPorts ports;
+  subsystem::FmuDescription description;
+  subsystem::FmuPorts ports;
   ports.state_origins = {{4, 0}, {5, 0}, {6, 0}};
   description.state_derivatives = {
       {7, std::vector<std::size_t>{4, 0}}, {8, std::nullopt}, {9, std::vector<std::size_t>{6, 5}}};
-  const auto pattern = jacobian_pattern(description, ports);
+  const auto pattern = subsystem::jacobian_pattern(description, ports);
   EXPECT_EQ(pattern.rows_of_column, (std::vector<std::vector<std::size_t>>{{0, 1}, {1, 2}, {1, 2}}));
   ports.state_origins = {{4, 0}, {4, 1}, {5, 0}, {6, 0}};  // the first is an array
-  EXPECT_EQ(jacobian_pattern(description, ports).rows_of_column,
+  EXPECT_EQ(subsystem::jacobian_pattern(description, ports).rows_of_column,
             (std::vector<std::vector<std::size_t>>{{0, 1, 2}, {0, 1, 2}, {2, 3}, {2, 3}}));
 }
 
@@ -250,7 +250,7 @@ model = "ball.bounce"
   Simulation simulation(native);
   EXPECT_EQ(simulation.run().termination, Termination::Completed);
   // Without a coupling the model's own integration is the reference.
-  const auto alone = make_native_subsystem("ball", make_built_in_model("ball.bounce"));
+  const auto alone = subsystem::make_native_subsystem("ball", models::make_built_in_model("ball.bounce"));
   alone->initialize(0.0, 2.3);
   std::vector<double> y(2);
   const double a = 0.0;

@@ -17,7 +17,7 @@ namespace models_test {
 using Starts = std::vector<std::pair<std::string, Value>>;
 
 std::unique_ptr<Subsystem> make(const std::string& model, const Starts& starts = {}) {
-  auto subsystem = make_native_subsystem(model, make_built_in_model(model));
+  auto subsystem = subsystem::make_native_subsystem(model, models::make_built_in_model(model));
   for (const auto& [name, value] : starts) subsystem->set_start(*subsystem->variables().find_startable(name), value);
   subsystem->initialize(0.0, 1.0);
   return subsystem;
@@ -38,7 +38,7 @@ std::vector<double> evaluate(Subsystem& subsystem, const std::vector<double>& in
   return outputs;
 }
 
-/// The first subsystem tells its motion, the second one the force: both orders of the ports are the same, so the
+/// The first subsystem sends its motion, the second one the force: both orders of the ports are the same, so the
 /// outputs of one are the inputs of the other. Integrates both as one system.
 class PairReference {
  public:
@@ -65,7 +65,7 @@ class PairReference {
   Equations& motion_;
   Equations& force_;
   std::vector<double> x_;
-  OdeSolver solver_{4};
+  numerics::OdeSolver solver_{4};
 };
 
 void expect_digits(double actual, double expected, double relative = 1e-11) {
@@ -74,7 +74,7 @@ void expect_digits(double actual, double expected, double relative = 1e-11) {
 
 TEST(Models, every_variable_has_a_description_and_every_parameter_and_state_a_start) {
   std::set<std::string> names;
-  for (const auto& entry : built_in_models()) {
+  for (const auto& entry : models::built_in_models()) {
     EXPECT_TRUE(names.insert(entry.name).second) << entry.name;
     EXPECT_FALSE(entry.description.empty());
     const auto table = entry.make()->variables();
@@ -85,7 +85,7 @@ TEST(Models, every_variable_has_a_description_and_every_parameter_and_state_a_st
       for (const auto& variable : *list) EXPECT_TRUE(variable.start) << entry.name << '.' << variable.name;
     }
   }
-  EXPECT_EQ(make_built_in_model("mechanical.middle"), nullptr);
+  EXPECT_EQ(models::make_built_in_model("mechanical.middle"), nullptr);
 }
 
 TEST(Mechanical, linearization_gives_the_reference_estimator) {
@@ -93,7 +93,7 @@ TEST(Mechanical, linearization_gives_the_reference_estimator) {
   const auto right = make("mechanical.right");
   Linearization l;
   left->facets().linearizer->linearize(l);
-  const Matrix left_exponential = exact_step_matrices(l.A, l.B, 1e-3, 0).exponential;
+  const Matrix left_exponential = numerics::exact_step_matrices(l.A, l.B, 1e-3, 0).exponential;
   // P_V = C exp(A dt); outputs v, x, states x, v.
   expect_digits(left_exponential(1, 0), -1.99733539886);
   expect_digits(left_exponential(1, 1), 0.997003497457);
@@ -105,7 +105,7 @@ TEST(Mechanical, linearization_gives_the_reference_estimator) {
   right->facets().linearizer->linearize(l);
   Matrix identity(2, 2);
   identity(0, 0) = identity(1, 1) = 1.0;
-  const auto blocks = exact_step_matrices(l.A, identity, 1e-3, 0);
+  const auto blocks = numerics::exact_step_matrices(l.A, identity, 1e-3, 0);
   const auto row = [&](const Matrix& m, std::size_t j) { return l.C(0, 0) * m(0, j) + l.C(0, 1) * m(1, j); };
   expect_digits(row(blocks.exponential, 0), 9979.38466542);  // P_V
   expect_digits(row(blocks.exponential, 1), 19.9814654618);
@@ -256,12 +256,12 @@ TEST(Chain, spring_forces_obey_newton_s_third_law) {
 }
 
 TEST(Chain, generator_connects_each_mass_with_its_neighbours) {
-  EXPECT_EQ(chain_system(1).connections.size(), 0U);
-  const auto chain = chain_system(4);
+  EXPECT_EQ(models::chain_system(1).connections.size(), 0U);
+  const auto chain = models::chain_system(4);
   EXPECT_EQ(chain.subsystems.size(), 4U);
   EXPECT_EQ(chain.connections.size(), 9U);
   EXPECT_EQ(chain.subsystems[0].start.count("x"), 1U);
-  const auto ring = chain_system(4, true);
+  const auto ring = models::chain_system(4, true);
   EXPECT_EQ(ring.connections.size(), 12U);
   std::set<std::string> fed;
   for (const auto& connection : ring.connections) EXPECT_TRUE(fed.insert(connection.input).second) << connection.input;

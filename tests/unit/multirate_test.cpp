@@ -23,9 +23,9 @@ SystemDescription prey_with(double prey_step, double macro_step, double stop) {
 }
 
 TEST(ImposedStep, whole_ratio_forgives_rounding_only) {
-  EXPECT_EQ(whole_ratio(0.3, 0.1), 3U);
-  EXPECT_EQ(whole_ratio(0.1, 0.3), std::nullopt);
-  EXPECT_EQ(whole_ratio(0.25, 0.1), std::nullopt);
+  EXPECT_EQ(method::whole_ratio(0.3, 0.1), 3U);
+  EXPECT_EQ(method::whole_ratio(0.1, 0.3), std::nullopt);
+  EXPECT_EQ(method::whole_ratio(0.25, 0.1), std::nullopt);
 }
 
 TEST(ImposedStep, longer_than_the_macro_step_communicates_less_often) {
@@ -113,7 +113,7 @@ TEST(Substeps, below_the_minimal_step_are_refused) {
             std::string::npos);
 }
 
-TEST(Substeps, are_told_in_the_notes_with_what_they_bring) {
+TEST(Substeps, are_reported_in_the_notes_with_their_effect) {
   auto description = prey_in_substeps(4, 0.1, 0.1);
   const auto notes = [](const SystemDescription& of) {
     Simulation simulation(of);

@@ -24,8 +24,8 @@ void relaxation_oscillator(std::span<const double> x, std::span<double> dx) {
   dx[1] = 1000.0 * (1.0 - x[0] * x[0]) * x[1] - x[0];
 }
 
-OdeOptions with_tolerance(double tolerance) {
-  OdeOptions options;
+numerics::OdeOptions with_tolerance(double tolerance) {
+  numerics::OdeOptions options;
   options.relative_tolerance = tolerance;
   options.absolute_tolerance = 0.01 * tolerance;
   return options;
@@ -42,14 +42,14 @@ struct Integration {
     };
     for (int k = 0; k < calls; ++k) {
       const auto reached = solver.advance(0.0, length / calls, x, {.derivatives = derivatives}, memory);
-      ASSERT_EQ(reached.cause, OdeReached::Cause::End);
+      ASSERT_EQ(reached.cause, numerics::OdeReached::Cause::End);
     }
   }
 
   Equation equation;
-  MultistepSolver solver;
+  numerics::MultistepSolver solver;
   State x;
-  MultistepMemory memory = {};
+  numerics::MultistepMemory memory = {};
   long evaluations = 0;
 };
 
@@ -88,9 +88,9 @@ TEST(Multistep, goes_on_from_saved_bytes_to_the_same_bits) {
   for (const Equation equation : {oscillator, relaxation_oscillator}) {
     Integration first(equation, 1e-8, {2.0, 0.0});
     first.run(50.0, 50);
-    const auto bytes = to_bytes(first.memory);
+    const auto bytes = base::to_bytes(first.memory);
     Integration second(equation, 1e-8, first.x);
-    from_bytes(bytes, second.memory);
+    base::from_bytes(bytes, second.memory);
     first.run(50.0, 50);
     second.run(50.0, 50);
     EXPECT_EQ(first.x, second.x);
@@ -98,18 +98,18 @@ TEST(Multistep, goes_on_from_saved_bytes_to_the_same_bits) {
 }
 
 TEST(Multistep, ends_where_an_indicator_has_changed_its_sign) {
-  OdeOptions options = with_tolerance(1e-10);
+  numerics::OdeOptions options = with_tolerance(1e-10);
   options.indicators = 1;
-  MultistepSolver solver(2, options);
-  MultistepMemory memory;
+  numerics::MultistepSolver solver(2, options);
+  numerics::MultistepMemory memory;
   State x{1.0, 0.0};
   const auto derivatives = [](Time, std::span<const double> at, std::span<double> dx) { oscillator(at, dx); };
   const auto indicators = [](Time, std::span<const double> at, std::span<double> z) { z[0] = at[0]; };
-  const OdeProblem problem{.derivatives = derivatives, .indicators = indicators};
+  const numerics::OdeProblem problem{.derivatives = derivatives, .indicators = indicators};
   Time t = 0.0;
   for (int k = 0; k < 6; ++k) {
     const auto reached = solver.advance(t, 100.0, x, problem, memory);
-    ASSERT_EQ(reached.cause, OdeReached::Cause::Indicator);
+    ASSERT_EQ(reached.cause, numerics::OdeReached::Cause::Indicator);
     EXPECT_NEAR(reached.time, (k + 0.5) * std::numbers::pi, 1e-8);  // as exact as the solution there
     EXPECT_TRUE(k % 2 == 0 ? x[0] < 0.0 : x[0] > 0.0);
     EXPECT_EQ(memory.order, 0);  // what comes is not smooth
@@ -118,14 +118,14 @@ TEST(Multistep, ends_where_an_indicator_has_changed_its_sign) {
 }
 
 TEST(Multistep, gives_up_where_a_derivative_is_not_finite) {
-  MultistepSolver solver(1, with_tolerance(1e-6));
-  MultistepMemory memory;
+  numerics::MultistepSolver solver(1, with_tolerance(1e-6));
+  numerics::MultistepMemory memory;
   State x{1.0};
   const auto derivatives = [](Time t, std::span<const double>, std::span<double> dx) {
     dx[0] = t < 0.5 ? 1.0 : std::nan("");
   };
   const auto reached = solver.advance(0.0, 1.0, x, {.derivatives = derivatives}, memory);
-  EXPECT_EQ(reached.cause, OdeReached::Cause::GaveUp);
+  EXPECT_EQ(reached.cause, numerics::OdeReached::Cause::GaveUp);
   EXPECT_LE(reached.time, 0.5);
   EXPECT_NEAR(x[0], 1.0 + reached.time, 1e-6);  // another integrator can go on from there
 }

@@ -9,8 +9,8 @@
 namespace entrain {
 namespace new_connections_test {
 
-Part part(const std::string& name, std::vector<Variable> inputs, std::vector<Variable> outputs) {
-  Part result{name, {}};
+api::Part part(const std::string& name, std::vector<Variable> inputs, std::vector<Variable> outputs) {
+  api::Part result{name, {}};
   result.variables.inputs = std::move(inputs);
   result.variables.outputs = std::move(outputs);
   return result;
@@ -21,7 +21,7 @@ Variable port(const std::string& name, const std::string& unit) {
 
 TEST(ProposedConnection, by_the_type_alone_is_never_sure) {
   const auto proposals =
-      propose_connections({part("room", {}, {port("temperature", "")}), part("car", {port("steering", "")}, {})});
+      api::propose_connections({part("room", {}, {port("temperature", "")}), part("car", {port("steering", "")}, {})});
   ASSERT_EQ(proposals.size(), 1U);
   EXPECT_EQ(proposals[0].outputs, std::vector<std::string>{"room.temperature"});
   EXPECT_EQ(proposals[0].reason, "the type fits");
@@ -30,7 +30,7 @@ TEST(ProposedConnection, by_the_type_alone_is_never_sure) {
 
 TEST(ProposedConnection, by_name_takes_units_that_convert_and_no_others) {
   const auto proposal = [](const std::string& from, const std::string& to) {
-    return propose_connections({part("a", {}, {port("F", from)}), part("b", {port("F", to)}, {})}).at(0);
+    return api::propose_connections({part("a", {}, {port("F", from)}), part("b", {port("F", to)}, {})}).at(0);
   };
   EXPECT_TRUE(proposal("kN", "N").sure);
   EXPECT_EQ(proposal("kN", "N").reason, "same name");
@@ -68,7 +68,7 @@ TEST(NewSystemFile, can_be_read_after_following_its_own_instruction) {
   ASSERT_EQ(made.exit_code, 0) << made.err;
   const std::string text = with_comments_removed(test::text_of(folder / "made" / "system.toml"));
   std::vector<Problem> problems;
-  parse_system(text, "made.toml", problems);
+  description::parse_system(text, "made.toml", problems);
   for (const auto& problem : problems)  // an input that stands in two lists is the user's to choose
     EXPECT_EQ(to_string(problem).find("TOML"), std::string::npos) << to_string(problem) << text;
 }

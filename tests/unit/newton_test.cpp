@@ -11,7 +11,7 @@ namespace entrain {
 namespace newton_test {
 
 TEST(NewtonSolver, solves_a_nonlinear_pair_to_rounding) {
-  NewtonSolver solver(2);
+  numerics::NewtonSolver solver(2);
   std::vector<double> x{1.0, 1.0};  // x^2 + y^2 = 4, x = y: sqrt(2)
   const auto result = solver.solve(x, 1e-12, [](std::span<const double> p, std::span<double> r) {
     r[0] = p[0] * p[0] + p[1] * p[1] - 4.0;
@@ -24,7 +24,7 @@ TEST(NewtonSolver, solves_a_nonlinear_pair_to_rounding) {
 
 TEST(NewtonSolver, solves_many_unknowns_without_a_dense_matrix) {
   const std::size_t n = 1000;  // -x_{i-1} + 4 x_i - x_{i+1} = 1
-  NewtonSolver solver(n);
+  numerics::NewtonSolver solver(n);
   std::vector<double> x(n, 0.0);
   const auto result = solver.solve(x, 1e-10, [&](std::span<const double> p, std::span<double> r) {
     for (std::size_t i = 0; i < n; ++i) {
@@ -35,8 +35,8 @@ TEST(NewtonSolver, solves_many_unknowns_without_a_dense_matrix) {
   EXPECT_NEAR(x[n / 2], 0.5, 1e-9);  // far from the ends: (4 - 2) x = 1
 }
 
-TEST(NewtonSolver, says_so_when_there_is_no_solution) {
-  NewtonSolver solver(1);
+TEST(NewtonSolver, reports_that_there_is_no_solution) {
+  numerics::NewtonSolver solver(1);
   std::vector<double> x{0.3};
   const auto result =
       solver.solve(x, 1e-10, [](std::span<const double> p, std::span<double> r) { r[0] = p[0] * p[0] + 1.0; });
@@ -45,7 +45,7 @@ TEST(NewtonSolver, says_so_when_there_is_no_solution) {
 }
 
 TEST(NewtonSolver, does_not_take_nan_for_a_solution) {
-  NewtonSolver solver(1);
+  numerics::NewtonSolver solver(1);
   std::vector<double> x{0.0};
   const auto result = solver.solve(
       x, 1e-10, [](std::span<const double>, std::span<double> r) { r[0] = std::numeric_limits<double>::quiet_NaN(); });
@@ -53,7 +53,7 @@ TEST(NewtonSolver, does_not_take_nan_for_a_solution) {
 }
 
 TEST(NewtonSolver, passes_on_what_the_residual_throws) {
-  NewtonSolver solver(1);
+  numerics::NewtonSolver solver(1);
   std::vector<double> x{0.0};
   const auto fail = [](std::span<const double>, std::span<double>) { throw std::runtime_error("no"); };
   EXPECT_THROW(solver.solve(x, 1e-10, fail), std::runtime_error);

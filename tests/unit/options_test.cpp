@@ -137,7 +137,7 @@ TEST(Options, refuse_an_integer_that_an_int_cannot_hold) {
   EXPECT_EQ(target.count, 1);
 }
 
-TEST(Options, tell_the_type_that_was_expected_and_the_one_found) {
+TEST(Options, of_a_wrong_type_name_the_type_expected_and_the_one_found) {
   const std::string where = "system.toml:7: ";
   EXPECT_EQ(
       messages(at_line_7("relative_tolerance", std::string("small"))),

@@ -11,8 +11,8 @@ namespace output_courses_test {
 
 using Function = std::function<double(Time)>;
 
-/// A run of one subsystem with one output, told at these times.
-void tell(OutputCourses& courses, const std::vector<Time>& times, const Function& y) {
+/// A run of one subsystem with one output, sampled at these times.
+void record(verifying::OutputCourses& courses, const std::vector<Time>& times, const Function& y) {
   RunSummary summary;
   summary.subsystems.resize(1);
   std::vector<Signal> signals(3);
@@ -31,10 +31,10 @@ void tell(OutputCourses& courses, const std::vector<Time>& times, const Function
 }
 
 std::vector<double> seen(const std::vector<Time>& wanted, const std::vector<Time>& times, const Function& y) {
-  OutputCourses first;
-  tell(first, wanted, y);
-  OutputCourses other(&first);
-  tell(other, times, y);
+  verifying::OutputCourses first;
+  record(first, wanted, y);
+  verifying::OutputCourses other(&first);
+  record(other, times, y);
   EXPECT_EQ(other.outputs.size(), 1U) << "inputs and discrete outputs are none of its business";
   return other.outputs[0].values;
 }

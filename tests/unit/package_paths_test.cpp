@@ -7,6 +7,7 @@
 #include "base/archive.hpp"
 #include "base/open_archives.hpp"
 #include "support/archives.hpp"
+#include "support/facts.hpp"
 #include "support/program.hpp"
 #include "support/systems.hpp"
 #include "support/typed_fmus.hpp"
@@ -60,12 +61,10 @@ TEST_F(PackagePath, of_a_package_in_it_is_a_system) {
 }
 
 TEST_F(PackagePath, of_anything_else_is_refused_with_what_can_be_named) {
-  EXPECT_EQ(
-      program({"run", "inner.ssp/notes.toml"}).err,
-      "entrain: 'inner.ssp/notes.toml' lies inside 'inner.ssp', where only FMUs and files of SSP are read. Name an "
-      ".fmu, .ssp or .ssd in it, or unpack it\n");
-  EXPECT_EQ(program({"inspect", "inner.ssp/resources/pray.fmu"}).err,
-            "entrain: no such file: 'inner.ssp/resources/pray.fmu'\n");
+  EXPECT_EQ(test::outline_of_failure(program({"run", "inner.ssp/notes.toml", "--json"}).out),
+            "not-read-in-archive inner.ssp/notes.toml, inner.ssp");
+  EXPECT_EQ(test::outline_of_failure(program({"inspect", "inner.ssp/resources/pray.fmu", "--json"}).out),
+            "no-such-file inner.ssp/resources/pray.fmu");
 }
 
 TEST_F(PackagePath, into_a_package_in_a_package_takes_the_inner_one_out_once) {
@@ -74,9 +73,9 @@ TEST_F(PackagePath, into_a_package_in_a_package_takes_the_inner_one_out_once) {
   const std::string restored = before == nullptr ? "/tmp" : before;
   ::setenv("TMPDIR", temporary.path().c_str(), 1);
   {
-    const OpenArchives kept;
-    const LocatedFile prey(folder_ / "outer.ssp/deep/inner.ssp/resources/prey.fmu");
-    const LocatedFile predator(folder_ / "outer.ssp/deep/inner.ssp/resources/predator.fmu");
+    const base::OpenArchives kept;
+    const base::LocatedFile prey(folder_ / "outer.ssp/deep/inner.ssp/resources/prey.fmu");
+    const base::LocatedFile predator(folder_ / "outer.ssp/deep/inner.ssp/resources/predator.fmu");
     EXPECT_TRUE(fs::exists(prey.path()) && fs::exists(predator.path()));
     const auto folders = std::distance(fs::directory_iterator(temporary.path()), fs::directory_iterator());
     EXPECT_EQ(folders, 3) << "one for each FMU, one for the package around them";
@@ -85,7 +84,7 @@ TEST_F(PackagePath, into_a_package_in_a_package_takes_the_inner_one_out_once) {
   ::setenv("TMPDIR", restored.c_str(), 1);
 }
 
-TEST(InitialInputs, are_told_with_start_values_of_the_command_line_and_numbers_as_numbers) {
+TEST(InitialInputs, are_reported_with_start_values_of_the_command_line_and_numbers_as_numbers) {
   const test::TemporaryFolder folder;
   test::write_typed2(folder);
   test::write_text(folder / "a.toml", "[subsystems.a]\nfmu = \"typed2.fmu\"\n");

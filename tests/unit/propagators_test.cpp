@@ -103,7 +103,7 @@ class Propagators : public testing::TestWithParam<Case> {};
 
 TEST_P(Propagators, agree_with_long_double) {
   const auto& [name, a, c, h, tolerance] = GetParam();
-  EXPECT_LE(error_of(propagators(a, c, h, kCount), in_long_double(a, c, h)), tolerance);
+  EXPECT_LE(error_of(numerics::propagators(a, c, h, kCount), in_long_double(a, c, h)), tolerance);
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, Propagators, testing::ValuesIn(cases()),
@@ -120,7 +120,7 @@ class PropagatorsByAction : public testing::TestWithParam<Case> {};
 
 TEST_P(PropagatorsByAction, agree_with_long_double) {
   const auto& [name, a, c, h, tolerance] = GetParam();
-  EXPECT_LE(error_of(propagators_by_action(a, c, h, kCount), in_long_double(a, c, h)), 1e-12);
+  EXPECT_LE(error_of(numerics::propagators_by_action(a, c, h, kCount), in_long_double(a, c, h)), 1e-12);
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, PropagatorsByAction, testing::ValuesIn(moderate_cases()),
@@ -129,7 +129,7 @@ INSTANTIATE_TEST_SUITE_P(Cases, PropagatorsByAction, testing::ValuesIn(moderate_
 TEST(PropagatorRows, stiff_scalar_equals_its_closed_form) {
   // Q_j = (Q_{j-1} - 1/(j-1)!) / z up to exp(z) = 0.
   const double z = -1e6;
-  const auto q = propagators(matrix(1, 1, {z}), matrix(1, 1, {1.0}), 1.0, kCount);
+  const auto q = numerics::propagators(matrix(1, 1, {z}), matrix(1, 1, {1.0}), 1.0, kCount);
   double expected = 0.0;
   double factorial = 1.0;
   for (std::size_t j = 1; j < q.size(); ++j) {
@@ -154,19 +154,22 @@ TEST(PropagatorRows, many_states_agree_with_the_exponential) {
   Matrix c(2, 120);
   c(0, 3) = 1.0;
   c(1, 100) = 1e4;
-  EXPECT_LE(error_of(propagators(a, c, 1.0, kCount), propagators_by_exponential(a, c, 1.0, kCount)), 1e-13);
+  EXPECT_LE(error_of(numerics::propagators(a, c, 1.0, kCount), numerics::propagators_by_exponential(a, c, 1.0, kCount)),
+            1e-13);
 }
 
 TEST(PropagatorRows, stehfest_is_near_for_a_slow_decay_and_far_for_an_oscillation) {
   // docs/theory/costarica.md: 0.7 (8 terms) and 0.2 (14 terms) at omega dt = 5.
   const Matrix slow = matrix(1, 1, {-1.0});
   const Matrix one = matrix(1, 1, {1.0});
-  EXPECT_LE(error_of(propagators_by_stehfest(slow, one, 0.5, kCount, 14), propagators(slow, one, 0.5, kCount)), 1e-5);
+  EXPECT_LE(error_of(numerics::propagators_by_stehfest(slow, one, 0.5, kCount, 14),
+                     numerics::propagators(slow, one, 0.5, kCount)),
+            1e-5);
   const Matrix fast = matrix(2, 2, {0, 5, -5, 0});
   const Matrix both = matrix(1, 2, {1, 0});
   const auto error = [&](int terms) {
-    const auto q = propagators_by_stehfest(fast, both, 1.0, kCount, terms);
-    const auto exact = propagators(fast, both, 1.0, kCount);
+    const auto q = numerics::propagators_by_stehfest(fast, both, 1.0, kCount, terms);
+    const auto exact = numerics::propagators(fast, both, 1.0, kCount);
     return std::max(std::abs(q[0](0, 0) - exact[0](0, 0)), std::abs(q[0](0, 1) - exact[0](0, 1)));
   };
   EXPECT_NEAR(error(8), 0.7, 0.05);
@@ -174,14 +177,14 @@ TEST(PropagatorRows, stehfest_is_near_for_a_slow_decay_and_far_for_an_oscillatio
 }
 
 TEST(PropagatorRows, of_no_states_are_empty) {
-  const auto q = propagators(Matrix(0, 0), Matrix(2, 0), 1.0, kCount);
+  const auto q = numerics::propagators(Matrix(0, 0), Matrix(2, 0), 1.0, kCount);
   ASSERT_EQ(q.size(), 5U);
   EXPECT_EQ(q[0].rows, 2U);
   EXPECT_TRUE(q[0].values.empty());
 }
 
 TEST(PropagatorRows, refuse_a_linearization_that_is_not_finite) {
-  EXPECT_THROW(propagators(matrix(1, 1, {NAN}), matrix(1, 1, {1.0}), 1.0, kCount), Error);
+  EXPECT_THROW(numerics::propagators(matrix(1, 1, {NAN}), matrix(1, 1, {1.0}), 1.0, kCount), Error);
 }
 
 }  // namespace propagators_test

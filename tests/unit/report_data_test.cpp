@@ -67,7 +67,7 @@ TEST(DrawnSamples, hold_the_extremes_the_ends_and_a_gap) {
   values[12'345] = 5.0;
   values[77'777] = -4.0;
   values[50'001] = kNaN;
-  const auto drawn = drawn_samples(counted(values.size()), values, 1000);
+  const auto drawn = reading::drawn_samples(counted(values.size()), values, 1000);
   EXPECT_LE(drawn.size(), 1000U);
   EXPECT_TRUE(std::is_sorted(drawn.begin(), drawn.end()));
   EXPECT_EQ(std::adjacent_find(drawn.begin(), drawn.end()), drawn.end());
@@ -77,9 +77,10 @@ TEST(DrawnSamples, hold_the_extremes_the_ends_and_a_gap) {
 }
 
 TEST(DrawnSamples, are_all_when_they_are_few_or_none) {
-  EXPECT_EQ(drawn_samples(counted(3), std::vector<double>{1.0, kNaN, 2.0}, 3), (std::vector<std::size_t>{0, 1, 2}));
-  EXPECT_TRUE(drawn_samples({}, {}, 3).empty());
-  EXPECT_EQ(drawn_samples(counted(5), std::vector<double>(5, kNaN), 4).size(), 2U);
+  EXPECT_EQ(reading::drawn_samples(counted(3), std::vector<double>{1.0, kNaN, 2.0}, 3),
+            (std::vector<std::size_t>{0, 1, 2}));
+  EXPECT_TRUE(reading::drawn_samples({}, {}, 3).empty());
+  EXPECT_EQ(reading::drawn_samples(counted(5), std::vector<double>(5, kNaN), 4).size(), 2U);
 }
 
 TEST(DrawnSamples, lie_where_the_curve_bends) {
@@ -87,7 +88,7 @@ TEST(DrawnSamples, lie_where_the_curve_bends) {
   std::vector<double> values(100'000, 0.0);
   for (std::size_t i = 40'000; i < 50'000; ++i) values[i] = std::sin(0.02 * std::numbers::pi * static_cast<double>(i));
   const auto times = counted(values.size());
-  const auto drawn = drawn_samples(times, values, 2000);
+  const auto drawn = reading::drawn_samples(times, values, 2000);
   EXPECT_LE(drawn.size(), 2000U);
   double away = 0.0;
   for (std::size_t k = 1; k < drawn.size(); ++k) {
@@ -113,11 +114,11 @@ TEST(Results, of_a_csv_give_each_subsystem_its_own_times) {
 }
 
 TEST(CsvReader, takes_the_habits_of_other_tools) {
-  const auto results = parse_csv("\"Time\",\"a\"\r\n\"0\", 1.5\r\n1,\"2\"\r\n", "other.csv");
+  const auto results = reading::parse_csv("\"Time\",\"a\"\r\n\"0\", 1.5\r\n1,\"2\"\r\n", "other.csv");
   EXPECT_EQ(results.names, (std::vector<std::string>{"a"}));
   EXPECT_EQ(results.columns[0], (std::vector<double>{1.5, 2.0}));
-  EXPECT_THROW(parse_csv("time,a\n0,1,2\n", "other.csv"), Error);
-  EXPECT_THROW(parse_csv("time,a\n0\n", "other.csv"), Error);
+  EXPECT_THROW(reading::parse_csv("time,a\n0,1,2\n", "other.csv"), Error);
+  EXPECT_THROW(reading::parse_csv("time,a\n0\n", "other.csv"), Error);
 }
 
 double decoded(const std::string& text, std::size_t place) {
@@ -148,8 +149,8 @@ Results sine(std::size_t samples, std::size_t signals) {
   return results;
 }
 
-std::vector<DrawnSignal> all_of(const Results& results) {
-  std::vector<DrawnSignal> drawn;
+std::vector<reporting::DrawnSignal> all_of(const Results& results) {
+  std::vector<reporting::DrawnSignal> drawn;
   for (std::size_t i = 0; i < results.columns.size(); ++i) drawn.push_back({&results, i, std::nullopt});
   return drawn;
 }
@@ -158,7 +159,7 @@ constexpr std::size_t kRoom = 1'400'000;
 
 TEST(PackedSignals, hold_the_same_bits_on_a_shared_axis) {
   const auto results = sine(100, 3);
-  const auto packed = packed_signals(all_of(results), kRoom);
+  const auto packed = reporting::packed_signals(all_of(results), kRoom);
   ASSERT_EQ(packed["axes"].size(), 1U);
   EXPECT_EQ(packed["samples"], 100);
   EXPECT_EQ(decoded(packed["axes"][0], 99), results.axes[0][99]);
@@ -171,7 +172,7 @@ TEST(PackedSignals, of_a_million_samples_stay_in_their_room_and_use_it) {
   for (const std::size_t signals : {1U, 10U}) {
     auto results = sine(1'000'000, signals);
     results.columns[0].values[543'210] = 42.0;
-    const auto packed = packed_signals(all_of(results), kRoom);
+    const auto packed = reporting::packed_signals(all_of(results), kRoom);
     EXPECT_LE(packed.dump().size(), kRoom);
     EXPECT_EQ(packed["samples"], 1'000'000);
     const std::string values = packed["signals"][0]["values"];
@@ -184,7 +185,7 @@ TEST(PackedSignals, of_a_million_samples_stay_in_their_room_and_use_it) {
 
 TEST(PackedSignals, beyond_what_can_be_drawn_well_are_counted) {
   const auto results = sine(1000, 500);
-  const auto packed = packed_signals(all_of(results), kRoom);
+  const auto packed = reporting::packed_signals(all_of(results), kRoom);
   EXPECT_EQ(packed["signals"].size() + packed["left_out"].get<std::size_t>(), 500U);
   EXPECT_GT(packed["left_out"], 0);
   EXPECT_LE(packed.dump().size(), kRoom);
@@ -192,28 +193,28 @@ TEST(PackedSignals, beyond_what_can_be_drawn_well_are_counted) {
 
 TEST(PackedSignals, that_are_many_samples_get_what_short_ones_leave) {
   auto results = sine(100'000, 1);
-  const auto alone = packed_signals(all_of(results), kRoom);
+  const auto alone = reporting::packed_signals(all_of(results), kRoom);
   results.axes.emplace_back(100);
   for (int i = 0; i < 50; ++i) results.columns.push_back({"short", "", "", 1, std::vector<double>(100)});
-  const auto among_short = packed_signals(all_of(results), kRoom);
+  const auto among_short = reporting::packed_signals(all_of(results), kRoom);
   EXPECT_GT(among_short["drawn"], alone["drawn"].get<std::size_t>() * 9 / 10);
   EXPECT_LE(among_short.dump().size(), kRoom);
 }
 
 TEST(PackedSignals, of_differences_take_half_the_room) {
   const auto results = sine(100, 1);
-  const auto packed = packed_signals({{&results, 0, 1, true}}, kRoom);
+  const auto packed = reporting::packed_signals({{&results, 0, 1, true}}, kRoom);
   EXPECT_EQ(packed["signals"][0]["values"].get<std::string>().size(), (100 * sizeof(float) + 2) / 3 * 4);
   EXPECT_EQ(packed["axes"][0].get<std::string>().size(), (100 * sizeof(float) + 2) / 3 * 4);
 }
 
 TEST(Page, cannot_be_left_by_its_data) {
-  if (page_template().empty()) {
-    EXPECT_THROW(page_with(Json::object()), Error);
+  if (reporting::page_template().empty()) {
+    EXPECT_THROW(reporting::page_with(Json::object()), Error);
     return;
   }
-  const auto empty = page_with(Json::object());
-  const auto evil = page_with({{"name", "</script><script>alert(1)</script><!--"}});
+  const auto empty = reporting::page_with(Json::object());
+  const auto evil = reporting::page_with({{"name", "</script><script>alert(1)</script><!--"}});
   const auto count = [](const std::string& text, std::string_view part) {
     std::size_t n = 0;
     for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++n;
@@ -241,38 +242,41 @@ Json steps_with(const std::vector<double>& residuals, double usual) {
 constexpr std::size_t kSome = 100;
 
 TEST(Verdict, follows_the_residual) {
-  const Evidence evidence{.samples = kSome};
-  EXPECT_EQ(verdict_of(completed(1e-9), {}, evidence).level, Verdict::Level::Good);
-  EXPECT_EQ(verdict_of(completed(1e-3), {}, evidence).level, Verdict::Level::Caution);
-  EXPECT_EQ(verdict_of(completed(0.1), {}, evidence).level, Verdict::Level::Bad);
+  const reporting::Evidence evidence{.samples = kSome};
+  EXPECT_EQ(reporting::verdict_of(completed(1e-9), {}, evidence).level, Verdict::Level::Good);
+  EXPECT_EQ(reporting::verdict_of(completed(1e-3), {}, evidence).level, Verdict::Level::Caution);
+  EXPECT_EQ(reporting::verdict_of(completed(0.1), {}, evidence).level, Verdict::Level::Bad);
   auto unknown = completed(0.0);
   unknown["max_coupling_residual"] = nullptr;
-  EXPECT_EQ(verdict_of(unknown, {}, evidence).level, Verdict::Level::Caution) << "not measured is null, and never good";
+  EXPECT_EQ(reporting::verdict_of(unknown, {}, evidence).level, Verdict::Level::Caution)
+      << "not measured is null, and never good";
 }
 
-TEST(Verdict, a_jump_alone_asks_for_a_look_and_tells_its_time) {
+TEST(Verdict, a_jump_alone_gives_grade_check_with_its_time) {
   std::vector<double> residuals(100, 1e-6);
   residuals[40] = 0.9;
-  const auto verdict = verdict_of(completed(0.9), steps_with(residuals, 1e-6), {.samples = kSome});
+  const auto verdict = reporting::verdict_of(completed(0.9), steps_with(residuals, 1e-6), {.samples = kSome});
   EXPECT_EQ(verdict.level, Verdict::Level::Caution);
   EXPECT_EQ(verdict.reasons[0].text("time"), "40 s");
 }
 
-TEST(Verdict, what_spoils_it_comes_first) {
+TEST(Verdict, what_lowers_it_most_comes_first) {
   auto run = completed(1e-9);
   const Fact warning{FactCode::FmuClaimWithdrawn, {"a.fmu"}, {{"claim", "rollback"}, {"why", "it lost it"}}};
-  run["warnings"] = {json_of(warning)};
-  EXPECT_EQ(verdict_of(run, {}, {.samples = kSome}).reasons[0], warning);
-  EXPECT_EQ(verdict_of(run, {}, {.samples = kSome}).level, Verdict::Level::Caution);
+  run["warnings"] = {reporting::json_of(warning)};
+  EXPECT_EQ(reporting::verdict_of(run, {}, {.samples = kSome}).reasons[0], warning);
+  EXPECT_EQ(reporting::verdict_of(run, {}, {.samples = kSome}).level, Verdict::Level::Caution);
   run["termination"] = "running";
-  const auto killed = verdict_of(run, {}, {.samples = kSome, .not_finite = 3, .taken_away = {"rollback of 'a'"}});
+  const auto killed =
+      reporting::verdict_of(run, {}, {.samples = kSome, .not_finite = 3, .taken_away = {"rollback of 'a'"}});
   EXPECT_EQ(killed.level, Verdict::Level::Bad);
   EXPECT_EQ(killed.reasons[0].code, FactCode::RunKilled);
   EXPECT_EQ(number_of(killed.reasons, FactCode::NumbersNotFinite, "count"), 3.0);
   EXPECT_EQ(killed.reasons.back().text("what"), "rollback of 'a'");
   run["termination"] = "failed";
   run["message"] = "the disk is full";
-  EXPECT_EQ(word_of(verdict_of(run, {}, {.samples = kSome}).reasons, FactCode::RunFailed, "why"), "the disk is full");
+  EXPECT_EQ(word_of(reporting::verdict_of(run, {}, {.samples = kSome}).reasons, FactCode::RunFailed, "why"),
+            "the disk is full");
 }
 
 }  // namespace report_data_test

@@ -6,6 +6,7 @@
 
 #include "entrain/entrain.hpp"
 #include "entrain/error.hpp"
+#include "entrain/fact_codes.hpp"
 #include "reproduce/entry.hpp"
 #include "reproduce/measure.hpp"
 #include "support/places.hpp"
@@ -14,27 +15,27 @@ namespace entrain {
 namespace reproduce_test {
 
 TEST(Reproduce, a_row_is_ok_within_its_tolerance_on_both_sides) {
-  const Tolerance ten_percent{0.1, "for the test"};
-  EXPECT_TRUE(compared("q", {}, 2.0, 2.19, ten_percent).ok);
-  EXPECT_TRUE(compared("q", {}, 2.0, 1.81, ten_percent).ok);
-  EXPECT_FALSE(compared("q", {}, 2.0, 2.21, ten_percent).ok);
-  EXPECT_FALSE(compared("q", {}, 2.0, 1.0, ten_percent).ok);
+  const reproducing::Tolerance ten_percent{0.1, "for the test"};
+  EXPECT_TRUE(reproducing::compared("q", {}, 2.0, 2.19, ten_percent).ok);
+  EXPECT_TRUE(reproducing::compared("q", {}, 2.0, 1.81, ten_percent).ok);
+  EXPECT_FALSE(reproducing::compared("q", {}, 2.0, 2.21, ten_percent).ok);
+  EXPECT_FALSE(reproducing::compared("q", {}, 2.0, 1.0, ten_percent).ok);
 }
 
 TEST(Reproduce, an_error_may_beat_the_reference_where_smaller_is_better) {
-  const Tolerance error{0.1, "for the test", true};
-  EXPECT_TRUE(compared("q", {}, 2.0, 1e-9, error).ok);
-  EXPECT_FALSE(compared("q", {}, 2.0, 2.3, error).ok);
+  const reproducing::Tolerance error{0.1, "for the test", true};
+  EXPECT_TRUE(reproducing::compared("q", {}, 2.0, 1e-9, error).ok);
+  EXPECT_FALSE(reproducing::compared("q", {}, 2.0, 2.3, error).ok);
 }
 
 TEST(Reproduce, nan_is_never_ok) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
-  EXPECT_FALSE(compared("q", {}, 2.0, nan, {0.1, "", true}).ok);
-  EXPECT_FALSE(compared("q", {}, 2.0, nan, {0.1, ""}).ok);
+  EXPECT_FALSE(reproducing::compared("q", {}, 2.0, nan, {0.1, "", true}).ok);
+  EXPECT_FALSE(reproducing::compared("q", {}, 2.0, nan, {0.1, ""}).ok);
 }
 
 TEST(Reproduce, the_error_is_relative_to_the_range_of_the_reference) {
-  EXPECT_DOUBLE_EQ(percent_error({1.0, 3.0}, {0.0, 4.0}), 25.0);  // rms 1 of a range of 4
+  EXPECT_DOUBLE_EQ(reproducing::percent_error({1.0, 3.0}, {0.0, 4.0}), 25.0);  // rms 1 of a range of 4
 }
 
 TEST(Reproduce, an_unknown_id_gets_a_suggestion) {
@@ -48,7 +49,7 @@ TEST(Reproduce, an_unknown_id_gets_a_suggestion) {
 
 TEST(Reproduce, models_are_swapped_for_their_fmus_and_nothing_else_changes) {
   const auto native = load(test::examples_folder() + "/lotka_volterra");
-  const auto swapped = with_fmus(native, {test::fmu_folder() + "/test/strict/2"});
+  const auto swapped = reproducing::with_fmus(native, {test::fmu_folder() + "/test/strict/2"});
   ASSERT_EQ(swapped.subsystems.size(), 2U);
   EXPECT_EQ(swapped.subsystems[0].name, "prey");
   EXPECT_EQ(swapped.subsystems[0].fmu, test::fmu_folder() + "/test/strict/2/lotka_volterra_prey.fmu");
@@ -56,15 +57,16 @@ TEST(Reproduce, models_are_swapped_for_their_fmus_and_nothing_else_changes) {
   EXPECT_EQ(swapped.subsystems[0].start.size(), native.subsystems[0].start.size());
 }
 
-TEST(Reproduce, missing_fmu_is_named_with_the_way_to_get_it) {
+TEST(Reproduce, missing_fmu_is_named_with_the_remedy) {
   try {
-    with_fmus(load(test::examples_folder() + "/mechanical"), {"nowhere"});
+    reproducing::with_fmus(load(test::examples_folder() + "/mechanical"), {"nowhere"});
     FAIL() << "no error";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::FileFailed);
-    EXPECT_STREQ(error.what(),
-                 "subsystem 'left': no such file: 'nowhere/mechanical_left.fmu'. Build the FMUs of the models (make "
-                 "build), or set ENTRAIN_FMUS to their folder");
+    EXPECT_EQ(error.fact().code, FactCode::NoSuchFile);
+    EXPECT_EQ(error.fact().subjects, std::vector<std::string>{"nowhere/mechanical_left.fmu"});
+    EXPECT_EQ(error.context().subsystem, "left");
+    EXPECT_NE(error.fact().remedy.find("ENTRAIN_FMUS"), std::string::npos);
   }
 }
 

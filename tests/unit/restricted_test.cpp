@@ -11,11 +11,11 @@ namespace entrain {
 namespace restricted_test {
 
 std::unique_ptr<Subsystem> make(const std::string& model, const SubsystemDescription& restrictions) {
-  return restricted(make_native_subsystem("s", make_built_in_model(model)), restrictions);
+  return subsystem::restricted(subsystem::make_native_subsystem("s", models::make_built_in_model(model)), restrictions);
 }
 
-TEST(Restricted, an_empty_restriction_says_so_and_changes_nothing) {
-  EXPECT_FALSE(restricts(SubsystemDescription{}));
+TEST(Restricted, an_empty_restriction_is_reported_and_changes_nothing) {
+  EXPECT_FALSE(subsystem::restricts(SubsystemDescription{}));
   const auto subsystem = make("two_mass.right", {});
   const auto& can = subsystem->capabilities();
   EXPECT_TRUE(can.rollback && can.states && can.state_derivatives && can.linearization && can.announces_events);
@@ -28,7 +28,7 @@ TEST(Restricted, takes_away_rollback_input_degree_and_output_derivatives) {
   less.rollback = {false, {}};
   less.input_degree = {1, {}};
   less.output_derivative_order = {0, {}};
-  EXPECT_TRUE(restricts(less));
+  EXPECT_TRUE(subsystem::restricts(less));
   const auto subsystem = make("lotka_volterra.prey", less);
   EXPECT_FALSE(subsystem->capabilities().rollback);
   EXPECT_EQ(subsystem->capabilities().input_degree, 1);
@@ -51,7 +51,7 @@ TEST(Restricted, without_states_there_is_no_linearization_but_the_equations_stay
   EXPECT_NE(facets.equations, nullptr);
 }
 
-TEST(Restricted, without_state_derivatives_the_states_are_still_told) {
+TEST(Restricted, without_state_derivatives_the_states_are_still_provided) {
   SubsystemDescription less;
   less.state_derivatives = {false, {}};
   const auto subsystem = make("lotka_volterra.prey", less);
@@ -123,7 +123,7 @@ TEST(Additions, are_none_when_something_is_only_taken_away) {
   less.input_degree = {0, {}};
   less.step = {0.1, {}};
   less.events = {{1.0}, {}};
-  EXPECT_TRUE(additions(subsystem->capabilities(), less).empty());
+  EXPECT_TRUE(subsystem::additions(subsystem->capabilities(), less).empty());
 }
 
 TEST(Additions, each_attempt_is_named) {
@@ -155,7 +155,7 @@ TEST(Additions, each_attempt_is_named) {
       of(FactCode::StepBelowShortest, {{"step", 0.05, "s"}, {"limit", 0.1, "s"}}),
       of(FactCode::StepAboveLongest, {{"step", 0.6, "s"}, {"limit", 0.5, "s"}}),
   };
-  EXPECT_EQ(additions(poor, more), expected);
+  EXPECT_EQ(subsystem::additions(poor, more), expected);
 }
 
 }  // namespace restricted_test

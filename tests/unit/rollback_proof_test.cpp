@@ -1,4 +1,4 @@
-// Going back is believed when two steps from the restored state are those of before: tests/support/forgetful_fmu.c.
+// Rollback is accepted when two steps from the restored state are those of before: tests/support/forgetful_fmu.c.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@ namespace rollback_proof_test {
 class RollbackProof : public testing::Test {
  protected:
   std::unique_ptr<Subsystem> subsystem(const std::string& guid, const std::string& experiment = {},
-                                       const FmuChoice& choice = {}) const {
+                                       const subsystem::FmuChoice& choice = {}) const {
     const std::string xml = fmt::format(R"(<fmiModelDescription fmiVersion="2.0" modelName="late" guid="{}">
   <CoSimulation modelIdentifier="late" canHandleVariableCommunicationStepSize="true" canGetAndSetFMUstate="true"/>
   {}
@@ -28,7 +28,7 @@ class RollbackProof : public testing::Test {
     const auto file = folder_ / (guid + ".fmu");
     test::write_archive(file, {{"modelDescription.xml", xml},
                                {"binaries/linux64/late.so", test::text_of(test::forgetful_fmu_library())}});
-    return make_fmu_subsystem("part", file, choice);
+    return subsystem::make_fmu_subsystem("part", file, choice);
   }
 
   test::TemporaryFolder folder_;
@@ -57,7 +57,7 @@ TEST_F(RollbackProof, takes_short_steps_whatever_the_stop_of_the_default_experim
 }
 
 TEST_F(RollbackProof, takes_no_longer_steps_than_the_run) {
-  FmuChoice choice;
+  subsystem::FmuChoice choice;
   choice.step = 1e-4;
   for (const char* experiment : {"", kFarStop, R"(<DefaultExperiment stopTime="10" stepSize="0.1"/>)"}) {
     const auto part = subsystem("at most 0.0001", experiment, choice);

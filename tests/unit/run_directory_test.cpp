@@ -1,4 +1,4 @@
-// A run into a folder, as the program makes it: which files there are, and when a caller is told what.
+// A run into a folder, as the program makes it: which files there are, and when the callbacks of a caller are called.
 #include <gtest/gtest.h>
 
 #include <stdexcept>
@@ -32,7 +32,7 @@ TEST(RunIntoAFolder, leaves_everything_that_the_program_leaves) {
   EXPECT_EQ(text_of(folder / "out/run.json"), summary_json(result.summary, result.recorded));
   EXPECT_TRUE(fs::exists(folder / "out/steps.json"));
   EXPECT_TRUE(text_of(folder / "out/system.resolved.toml").starts_with("# made by a\\x1btest\n[run]\n"));
-  EXPECT_FALSE(fs::exists(folder / "out/fmu.log")) << "nobody logged";
+  EXPECT_FALSE(fs::exists(folder / "out/fmu.log")) << "no subsystem logged";
 }
 
 TEST(RunIntoAFolder, is_judged_from_its_files_as_it_was_at_its_end) {
@@ -61,32 +61,32 @@ TEST(RunIntoAFolder, can_be_read_with_the_units_that_csv_does_not_hold) {
   EXPECT_EQ(read_results(folder / "out/results.csv").find("left.v")->unit, "");
 }
 
-TEST(RunIntoAFolder, tells_before_anything_is_written_at_the_end_and_when_all_is_there) {
+TEST(RunIntoAFolder, calls_back_before_anything_is_written_at_the_end_and_when_all_is_there) {
   const TemporaryFolder folder;
   const auto out = folder / "out";
-  std::vector<std::string> told;
+  std::vector<std::string> reported;
   const auto termination = [&] { return text_of(out / "run.json").find("\"completed\"") != std::string::npos; };
   RunDirectoryOptions options;
   options.folder = out;
   options.progress.prepared = [&](const Simulation& simulation) {
-    told.push_back("prepared");
+    reported.push_back("prepared");
     EXPECT_FALSE(simulation.signals().empty());
     EXPECT_FALSE(fs::exists(out));
   };
   options.progress.ended = [&](const RunResult& result) {
-    told.push_back("ended");
+    reported.push_back("ended");
     EXPECT_FALSE(result.abandoned);
     EXPECT_TRUE(result.verdict);
-    EXPECT_FALSE(termination()) << "what happened is told before the last file, which a full disk may refuse";
+    EXPECT_FALSE(termination()) << "what happened is reported before the last file, which a full disk may refuse";
   };
   options.progress.written = [&](const RunResult&) {
-    told.push_back("written");
+    reported.push_back("written");
     EXPECT_TRUE(termination());
   };
   MemoryRecorder recorded;
   options.observers = {recorded};
   run(prey_and_predators(), options);
-  EXPECT_EQ(told, (std::vector<std::string>{"prepared", "ended", "written"}));
+  EXPECT_EQ(reported, (std::vector<std::string>{"prepared", "ended", "written"}));
   EXPECT_EQ(recorded.times.size(), 101U);
 }
 

@@ -1,4 +1,4 @@
-// run.json is what docs/run.schema.json says.
+// run.json is valid for docs/run.schema.json.
 #include <gtest/gtest.h>
 
 #include "entrain/report.hpp"
@@ -49,6 +49,20 @@ TEST(RunSchema, holds_for_facts_with_subjects_numbers_units_and_a_position) {
   ASSERT_FALSE(idle.is_null()) << json["warnings"];
   EXPECT_EQ(idle["kind"], "warning");
   EXPECT_TRUE(idle.contains("where") && idle.contains("remedy")) << idle;
+}
+
+TEST(RunSchema, holds_for_a_failure_with_its_place_and_remedy) {
+  auto description = test::changed(test::example("lotka_volterra"), {.method = "missiles", .step = 1.0});
+  description.subsystems[0].start["alpha"] = {1e300, {}};
+  const auto json = json_of_run(description);
+  expect_valid(json);
+  ASSERT_TRUE(json.contains("failure"));
+  EXPECT_EQ(json["failure"]["code"], "estimate-overflows");
+  EXPECT_EQ(json["failure"]["kind"], "error");
+  EXPECT_EQ(json["failure"]["subjects"], nlohmann::json({"prey.p"}));
+  EXPECT_EQ(json["failure"]["values"]["step"], 0.0625);
+  EXPECT_EQ(json["failure"]["time"], 0.0);
+  EXPECT_FALSE(json["failure"]["remedy"].get<std::string>().empty());
 }
 
 TEST(RunSchema, holds_for_the_file_that_the_program_writes) {

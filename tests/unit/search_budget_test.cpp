@@ -1,4 +1,4 @@
-// The larger a network, the fewer couplings a search judges, and it says what it leaves out.
+// The larger a network, the fewer couplings a search judges, and it reports what it leaves out.
 #include <gtest/gtest.h>
 
 #include "advise/search_configs.hpp"
@@ -24,12 +24,12 @@ LinearNetwork ring_with_displays(std::size_t subsystems, std::size_t outputs) {
 }
 
 Front search(const LinearNetwork& network, const AdviceSettings& settings = {}) {
-  RunPath path;
+  analysis::RunPath path;
   path.points.push_back({0.0, network, {}});
   path.stop = 10.0;
   std::vector<std::size_t> sequence;
   for (std::size_t s = 0; s < network.subsystems.size(); ++s) sequence.push_back(s);
-  return search_configs({built_in_methods(), path, sequence, 0.1}, settings, kMaxInputDegree, 1.0);
+  return advising::search_configs({method::built_in_methods(), path, sequence, 0.1}, settings, kMaxInputDegree, 1.0);
 }
 
 TEST(SearchBudget, small_network_is_searched_whole) {

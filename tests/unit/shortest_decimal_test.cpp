@@ -14,8 +14,8 @@ namespace entrain {
 namespace shortest_decimal_test {
 
 std::string text_of(double value) {
-  std::array<char, kNumberRoom> room{};
-  return {room.data(), write_number(room.data(), shortest_decimal(value))};
+  std::array<char, recording::kNumberRoom> room{};
+  return {room.data(), recording::write_number(room.data(), recording::shortest_decimal(value))};
 }
 
 /// What the standard library writes: the definition of the shortest text.

@@ -79,8 +79,8 @@ struct Ring {
   void derivatives(std::span<const double> x, std::span<double> dx) const {
     for (std::size_t i = 0; i < kSize; ++i) dx[i] = 100.0 * x[(i + 1) % kSize] - (diagonal ? 150.0 * x[i] : 0.0);
   }
-  SparsityPattern pattern() const {
-    SparsityPattern result;
+  numerics::SparsityPattern pattern() const {
+    numerics::SparsityPattern result;
     for (std::size_t j = 0; j < kSize; ++j) {
       std::vector<std::size_t> rows{(j + kSize - 1) % kSize};
       if (diagonal) rows.push_back(j);
@@ -90,23 +90,23 @@ struct Ring {
     return result;
   }
   std::vector<double> solved(bool sparse) const {
-    OdeOptions options;
-    options.method = OdeMethod::Bdf;
+    numerics::OdeOptions options;
+    options.method = numerics::OdeMethod::Bdf;
     options.relative_tolerance = 1e-9;
     options.absolute_tolerance = 1e-11;
     options.jacobian = pattern();
-    EXPECT_TRUE(is_sparse(*options.jacobian));
-    if (sparse) options.linear_solver = sparse_linear_solver;
-    OdeSolver solver(kSize, options);
+    EXPECT_TRUE(numerics::is_sparse(*options.jacobian));
+    if (sparse) options.linear_solver = numerics::sparse_linear_solver;
+    numerics::OdeSolver solver(kSize, options);
     std::vector<double> x(kSize);
     for (std::size_t i = 0; i < kSize; ++i) x[i] = 1.0 + 0.1 * static_cast<double>(i % 7);
     const auto f = [&](Time, std::span<const double> at, std::span<double> dx) { derivatives(at, dx); };
     const auto product = [&](Time, std::span<const double>, std::span<const double> seed, std::span<double> dx) {
       derivatives(seed, dx);  // linear
     };
-    OdeProblem problem{.derivatives = f};
+    numerics::OdeProblem problem{.derivatives = f};
     problem.jacobian_product = product;
-    EXPECT_EQ(solver.advance(0.0, 0.05, x, problem).cause, OdeReached::Cause::End);
+    EXPECT_EQ(solver.advance(0.0, 0.05, x, problem).cause, numerics::OdeReached::Cause::End);
     return x;
   }
 };
@@ -121,12 +121,12 @@ TEST(SparseSolver, goes_where_the_dense_one_goes) {
 }
 
 TEST(SparseSolver, is_for_many_states_with_few_dependencies) {
-  SparsityPattern full;
+  numerics::SparsityPattern full;
   full.rows_of_column.assign(60, std::vector<std::size_t>(60, 0));
-  EXPECT_FALSE(is_sparse(full));
-  SparsityPattern small;
+  EXPECT_FALSE(numerics::is_sparse(full));
+  numerics::SparsityPattern small;
   small.rows_of_column.assign(10, {0});
-  EXPECT_FALSE(is_sparse(small));
+  EXPECT_FALSE(numerics::is_sparse(small));
 }
 
 }  // namespace sparse_exchange_test

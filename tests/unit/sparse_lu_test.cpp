@@ -23,7 +23,7 @@ std::vector<double> times(const std::vector<double>& values, const std::vector<d
 }
 
 TEST(SparseLu, solves) {
-  SparseLu lu(kFirst, kRows);
+  numerics::SparseLu lu(kFirst, kRows);
   ASSERT_TRUE(lu.factor(kValues));
   auto x = times(kValues, {1.0, -2.0, 3.0});
   lu.solve(x);
@@ -33,7 +33,7 @@ TEST(SparseLu, solves) {
 }
 
 TEST(SparseLu, refactors_for_other_values_of_the_same_pattern) {
-  SparseLu lu(kFirst, kRows);
+  numerics::SparseLu lu(kFirst, kRows);
   ASSERT_TRUE(lu.factor(kValues));
   const std::vector<double> other{5.0, -1.0, 2.0, 0.5, 0.25, 3.0};
   ASSERT_TRUE(lu.refactor(other));
@@ -45,8 +45,8 @@ TEST(SparseLu, refactors_for_other_values_of_the_same_pattern) {
 }
 
 TEST(SparseLu, gives_the_same_bits_after_factor_and_after_refactor) {
-  SparseLu once(kFirst, kRows);
-  SparseLu twice(kFirst, kRows);
+  numerics::SparseLu once(kFirst, kRows);
+  numerics::SparseLu twice(kFirst, kRows);
   ASSERT_TRUE(once.factor(kValues));
   ASSERT_TRUE(twice.factor(kValues));
   ASSERT_TRUE(twice.refactor(kValues));
@@ -58,21 +58,21 @@ TEST(SparseLu, gives_the_same_bits_after_factor_and_after_refactor) {
 }
 
 TEST(SparseLu, refuses_pivots_that_no_longer_suit) {
-  SparseLu lu({0, 2, 4}, {0, 1, 0, 1});
+  numerics::SparseLu lu({0, 2, 4}, {0, 1, 0, 1});
   ASSERT_TRUE(lu.factor(std::vector{1.0, 0.1, 0.1, 1.0}));
   EXPECT_FALSE(lu.refactor(std::vector{1e-12, 1.0, 1.0, 1e-12}));
   EXPECT_TRUE(lu.factor(std::vector{1e-12, 1.0, 1.0, 1e-12}));
 }
 
-TEST(SparseLu, tells_which_column_has_no_pivot) {
-  SparseLu lu({0, 2, 4}, {0, 1, 0, 1});
+TEST(SparseLu, names_the_column_without_a_pivot) {
+  numerics::SparseLu lu({0, 2, 4}, {0, 1, 0, 1});
   EXPECT_FALSE(lu.factor(std::vector{1.0, 2.0, 2.0, 4.0}));
   EXPECT_LT(lu.singular_column(), 2U);
 }
 
 // The last pivot is nothing but rounding: 0.1 + 0.2 is not 0.3.
 TEST(SparseLu, takes_a_matrix_that_is_singular_but_for_rounding_for_singular) {
-  SparseLu lu({0, 2, 4}, {0, 1, 0, 1});
+  numerics::SparseLu lu({0, 2, 4}, {0, 1, 0, 1});
   const std::vector<double> singular{1.0, 0.1 + 0.2, 1.0, 0.3};
   EXPECT_FALSE(lu.factor(singular));
   EXPECT_LT(lu.singular_column(), 2U);
@@ -82,7 +82,7 @@ TEST(SparseLu, takes_a_matrix_that_is_singular_but_for_rounding_for_singular) {
 
 // Units make entries as large as they like: that alone is no lack of a solution.
 TEST(SparseLu, solves_with_rows_and_columns_of_any_unit) {
-  SparseLu lu({0, 2, 4}, {0, 1, 0, 1});
+  numerics::SparseLu lu({0, 2, 4}, {0, 1, 0, 1});
   ASSERT_TRUE(lu.factor(std::vector{1.0, 1e-30, 1e30, 2.0}));
   std::vector<double> x{1.0 + 3e30, 1e-30 + 6.0};
   lu.solve(x);
@@ -90,7 +90,7 @@ TEST(SparseLu, solves_with_rows_and_columns_of_any_unit) {
 }
 
 TEST(SparseLu, does_not_solve_without_factors) {
-  SparseLu lu({0, 2, 4}, {0, 1, 0, 1});
+  numerics::SparseLu lu({0, 2, 4}, {0, 1, 0, 1});
   std::vector<double> b{1.0, 1.0};
   EXPECT_THROW(lu.solve(b), Error);
   EXPECT_FALSE(lu.factor(std::vector{1.0, 2.0, 2.0, 4.0}));

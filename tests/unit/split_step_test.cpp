@@ -65,9 +65,9 @@ class Elsewhere final : public Subsystem, private SplitStep {
 Extensions elsewhere(std::vector<std::string>* calls = nullptr) {
   Extensions extensions;
   extensions.subsystems = [calls](std::string_view kind, std::string_view name) -> std::unique_ptr<Subsystem> {
-    auto model = make_built_in_model(kind);
+    auto model = models::make_built_in_model(kind);
     if (!model) return nullptr;
-    return std::make_unique<Elsewhere>(make_native_subsystem(std::string(name), std::move(model)), calls);
+    return std::make_unique<Elsewhere>(subsystem::make_native_subsystem(std::string(name), std::move(model)), calls);
   };
   return extensions;
 }
@@ -168,8 +168,8 @@ struct OneHalting {
     subsystem = made.get();
     std::vector<std::unique_ptr<Subsystem>> subsystems;
     subsystems.push_back(std::move(made));
-    system = std::make_unique<CoupledSystem>(std::make_unique<Engine>(
-        Engine::Setup{std::move(subsystems), Graph({{"halting", {}, {"y"}, Feedthrough(1, 0, false)}}, {}), {}}));
+    system = std::make_unique<CoupledSystem>(std::make_unique<coupling::Engine>(coupling::Engine::Setup{
+        std::move(subsystems), Graph({{"halting", {}, {"y"}, Feedthrough(1, 0, false)}}, {}), {}}));
     system->engine().initialize(0.0, 10.0);
   }
   Halting* subsystem = nullptr;

@@ -46,7 +46,7 @@ std::string chain(const Units& units, const std::string& first = "offset=\"5\"",
 SystemDescription read(const std::string& ssd, std::vector<Problem>& problems) {
   const test::TemporaryFolder folder;
   test::write_text(folder / "a.ssd", ssd);
-  return read_ssp(folder / "a.ssd", problems);
+  return description::read_ssp(folder / "a.ssd", problems);
 }
 
 ConnectionDescription connection_of(const std::string& ssd) {
@@ -77,7 +77,7 @@ TEST(SspConnectorUnits, stay_where_the_connection_suppresses_their_conversion) {
   EXPECT_EQ(1500.0 * plain.factor + plain.offset, 3010.0);
 }
 
-TEST(SspConnectorUnits, that_the_document_does_not_tell_are_those_of_the_variables) {
+TEST(SspConnectorUnits, that_the_document_does_not_contain_are_those_of_the_variables) {
   const auto connection = connection_of(chain({"", "", ""}));
   EXPECT_TRUE(connection.convert_units);
   EXPECT_EQ(connection.factor, 2.0);
@@ -86,7 +86,7 @@ TEST(SspConnectorUnits, that_the_document_does_not_tell_are_those_of_the_variabl
   EXPECT_TRUE(connection_of(chain({"", "mm", ""}, "factor=\"3\"")).convert_units);
 }
 
-TEST(SspConnectorUnits, that_do_not_fit_or_are_told_in_part_are_problems) {
+TEST(SspConnectorUnits, that_do_not_fit_or_are_given_in_part_are_problems) {
   std::vector<Problem> problems;
   read(chain({"mm", "", "kg"}), problems);
   ASSERT_EQ(problems.size(), 1U);
@@ -119,7 +119,7 @@ TEST(SspValuesInAComponent, lie_beside_an_ssd_and_inside_a_package) {
   test::write_text(folder / "packed.ssd", bound_to("source=\"inner.ssp\"", "resources/v.ssv"));
   for (const char* file : {"beside.ssd", "packed.ssd"}) {
     std::vector<Problem> problems;
-    const auto system = read_ssp(folder / file, problems);
+    const auto system = description::read_ssp(folder / file, problems);
     ASSERT_TRUE(problems.empty()) << test::outline(problems.front());
     EXPECT_EQ(system.subsystems.at(0).optional_start.at("k").value, Value(7.0)) << file;
   }
@@ -132,15 +132,16 @@ TEST(SspPackage, reaches_nothing_outside_by_any_path) {
   const auto message = [&](const std::string& ssd) {
     test::write_archive(folder / "a.ssp", {{"SystemStructure.ssd", ssd}});
     std::vector<Problem> problems;
-    read_ssp(folder / "a.ssp", problems);
-    return problems.empty() ? "accepted" : problems.front().message;
+    description::read_ssp(folder / "a.ssp", problems);
+    return problems.empty() ? "accepted" : test::outline(problems.front().fact);
   };
   for (const std::string& source : {absolute, (folder / "v.ssv").string(), std::string("../v.ssv")}) {
     EXPECT_EQ(message(document("<ParameterBindings><ParameterBinding source=\"" + source + "\"/></ParameterBindings>")),
-              "the source '" + source + "' leads out of the package");
+              "parameters-unusable " + source + " (kind = package, of = source-leads-out)");
     EXPECT_EQ(message(document("<Elements><Component name=\"c\" source=\"" + source + "\"/></Elements>")),
-              "component 'c': the source '" + source + "' leads out of the package");
-    EXPECT_EQ(message(bound_to("source=\"c.fmu\"", source)), "the source '" + source + "' leads out of the FMU");
+              "component-unusable c, " + source + " (kind = package, of = source-leads-out)");
+    EXPECT_EQ(message(bound_to("source=\"c.fmu\"", source)),
+              "parameters-unusable " + source + " (kind = FMU, of = source-leads-out)");
   }
 }
 

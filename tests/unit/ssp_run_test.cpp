@@ -111,7 +111,7 @@ constexpr std::string_view kRootValues = R"(<?xml version="1.0"?>
   <ssv:Parameters>
     <ssv:Parameter name="prey.alpha"><ssv:Real value="0.75"/></ssv:Parameter>
     <ssv:Parameter name="predator.unknown"><ssv:Real value="1"/></ssv:Parameter>
-    <ssv:Parameter name="nobody.x"><ssv:Real value="1"/></ssv:Parameter>
+    <ssv:Parameter name="absent.x"><ssv:Real value="1"/></ssv:Parameter>
   </ssv:Parameters>
 </ssv:ParameterSet>)";
 
@@ -261,7 +261,7 @@ struct Twin {
   std::function<std::string(const test::TemporaryFolder&)> write;  ///< returns what to run
   std::string subsystems;                                          ///< of the twin; PREY and PREDATOR are the FMUs
   std::string connections;
-  std::string note = {};  ///< something that must be said
+  std::string note = {};  ///< a note that must be there
 };
 
 const std::vector<Entry>& fmus() {

@@ -31,7 +31,7 @@ class Ssp : public testing::Test {
  protected:
   SystemDescription read(const std::string& ssd) {
     test::write_text(folder_ / "a.ssd", ssd);
-    return read_ssp(folder_ / "a.ssd", problems_);
+    return description::read_ssp(folder_ / "a.ssd", problems_);
   }
   /// The only problem; "none" without one.
   std::string problem(const std::string& ssd) {
@@ -119,7 +119,7 @@ TEST_F(Ssp, connections_are_followed_through_systems_with_their_transformations)
   EXPECT_EQ(system.connections[0].offset, 11.0);
 }
 
-TEST_F(Ssp, units_are_left_alone_where_one_connection_on_the_way_says_so) {
+TEST_F(Ssp, units_are_not_converted_where_one_connection_in_between_suppresses_it) {
   const auto system = read(
       document("<Elements><Component name=\"a\" source=\"a.fmu\"/><System name=\"in\"><Connectors>"
                "<Connector name=\"i\" kind=\"input\"/></Connectors><Elements><Component name=\"b\" source=\"b.fmu\"/>"
@@ -143,7 +143,7 @@ TEST_F(Ssp, direction_comes_from_the_kind_of_the_connectors) {
   ASSERT_EQ(system.connections.size(), 2U);
   EXPECT_EQ(system.connections[0].output, "b.y");
   EXPECT_EQ(system.connections[0].input, "a.x");
-  EXPECT_EQ(system.connections[1].output, "b.v") << "nothing tells: from start to end";
+  EXPECT_EQ(system.connections[1].output, "b.v") << "no kinds of connectors: from start to end";
   EXPECT_NE(problem(document(components + "<Connection startElement=\"a\" startConnector=\"x\" endElement=\"a\" "
                                           "endConnector=\"x\"/></Connections>"))
                 .find("same-direction a.x, a.x (both = take data)"),
@@ -168,8 +168,7 @@ TEST_F(Ssp, what_is_not_supported_is_named) {
   EXPECT_EQ(problem(document("<Elements><Component name=\"m\"/></Elements>")),
             "component-without-source m; name the FMU that it is");
   EXPECT_EQ(problem(document("<Elements><Component name=\"m\" source=\"http://x.org/a.fmu\"/></Elements>")),
-            "component-unusable m (why = the source 'http://x.org/a.fmu' has a scheme that is not supported); Name a "
-            "file of the package or beside it");
+            "component-unusable m, http://x.org/a.fmu (of = source-scheme); Name a file of the package or beside it");
   const std::string pair =
       "<Elements><Component name=\"a\" source=\"a.fmu\"/></Elements><Connections><Connection "
       "startElement=\"a\" startConnector=\"y\" endElement=\"";
@@ -183,7 +182,7 @@ TEST_F(Ssp, what_is_not_supported_is_named) {
       std::string::npos);
 }
 
-TEST_F(Ssp, that_is_broken_says_where) {
+TEST_F(Ssp, that_is_broken_is_refused_with_the_position) {
   read("<SystemStructureDescription>\n<System name=\"s\">\n</Sistem></SystemStructureDescription>");
   ASSERT_EQ(problems_.size(), 1U);
   EXPECT_NE(test::outline(problems_[0]).find("a.ssd: not-xml (why = line 3"), std::string::npos)
@@ -191,7 +190,7 @@ TEST_F(Ssp, that_is_broken_says_where) {
   EXPECT_EQ(problem("<html/>"), "wrong-root-element html, SystemStructureDescription; name a file of SSP");
   EXPECT_EQ(problem("<SystemStructureDescription/>"), "no-system-element");
   EXPECT_NE(problem(document("<ParameterBindings><ParameterBinding source=\"none.ssv\"/></ParameterBindings>"))
-                .find("no such file"),
+                .find("no-such-file"),
             std::string::npos);
   EXPECT_EQ(problem(document("<ParameterBindings>" + values(real("k", "one")) + "</ParameterBindings>")),
             "no-value-of-type k (type = Real, value = one)");
@@ -213,20 +212,20 @@ TEST_F(Ssp, values_have_the_type_that_is_written) {
   EXPECT_EQ(start.at("r").unit, "m");
   std::vector<Problem> none;
   const auto text = system_text(system);
-  EXPECT_EQ(system_text(parse_system(text, "a.toml", none)), text);
+  EXPECT_EQ(system_text(description::parse_system(text, "a.toml", none)), text);
   EXPECT_TRUE(none.empty());
 }
 
 TEST(Uri, of_a_component_becomes_a_path) {
   std::string fragment;
-  EXPECT_EQ(path_of_uri("resources/a%20b.fmu", fragment), "resources/a b.fmu");
-  EXPECT_EQ(path_of_uri("file:///tmp/a.fmu", fragment), "/tmp/a.fmu");
-  EXPECT_EQ(path_of_uri("resources\\a.fmu", fragment), "resources/a.fmu");
-  EXPECT_EQ(path_of_uri("b.ssp#Variant%20B.ssd", fragment), "b.ssp");
+  EXPECT_EQ(description::path_of_uri("resources/a%20b.fmu", fragment), "resources/a b.fmu");
+  EXPECT_EQ(description::path_of_uri("file:///tmp/a.fmu", fragment), "/tmp/a.fmu");
+  EXPECT_EQ(description::path_of_uri("resources\\a.fmu", fragment), "resources/a.fmu");
+  EXPECT_EQ(description::path_of_uri("b.ssp#Variant%20B.ssd", fragment), "b.ssp");
   EXPECT_EQ(fragment, "Variant B.ssd");
-  EXPECT_EQ(uri_of_path("resources/\xc3\xa4 b.fmu"), "resources/%C3%A4%20b.fmu");
+  EXPECT_EQ(description::uri_of_path("resources/\xc3\xa4 b.fmu"), "resources/%C3%A4%20b.fmu");
   for (const char* bad : {"http://a/b", "a%00b", "file://host/a", "a%ffb"})
-    EXPECT_THROW(path_of_uri(bad, fragment), Error);
+    EXPECT_THROW(description::path_of_uri(bad, fragment), Error);
 }
 
 TEST(LocatedFile, is_taken_out_of_archives_in_archives) {
@@ -235,13 +234,13 @@ TEST(LocatedFile, is_taken_out_of_archives_in_archives) {
   test::write_archive(folder / "outer.ssp", {{"resources/inner.ssp", test::text_of(folder / "inner.ssp")}});
   fs::path taken;
   {
-    const LocatedFile file(folder / "outer.ssp/resources/inner.ssp/r/text");
+    const base::LocatedFile file(folder / "outer.ssp/resources/inner.ssp/r/text");
     taken = file.path();
     EXPECT_EQ(test::text_of(taken), "hello");
   }
   EXPECT_FALSE(fs::exists(taken));
-  EXPECT_EQ(LocatedFile(folder / "inner.ssp").path(), folder / "inner.ssp");
-  EXPECT_THROW(LocatedFile(folder / "outer.ssp/resources/none"), Error);
+  EXPECT_EQ(base::LocatedFile(folder / "inner.ssp").path(), folder / "inner.ssp");
+  EXPECT_THROW(base::LocatedFile(folder / "outer.ssp/resources/none"), Error);
 }
 
 }  // namespace ssp_test

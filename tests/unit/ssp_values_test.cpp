@@ -18,7 +18,7 @@ std::string document(const std::string& system, const std::string& rest = {}) {
 SystemDescription read(const std::string& ssd, std::vector<Problem>& problems) {
   const test::TemporaryFolder folder;
   test::write_text(folder / "a.ssd", ssd);
-  return read_ssp(folder / "a.ssd", problems);
+  return description::read_ssp(folder / "a.ssd", problems);
 }
 
 const std::string kUnits =
@@ -34,8 +34,8 @@ TEST(SspUnits, that_only_the_file_knows_become_si_and_others_stay_as_written) {
   const std::string parameters = "<Parameters>" + in_unit("a", "20", "degC") + in_unit("b", "2", "hp") +
                                  in_unit("c", "50", "percent") + in_unit("d", "3", "mystery") + "</Parameters>";
   std::vector<Problem> problems;
-  const auto file = parse_ssv("<ParameterSet version=\"1.0\" name=\"p\">" + parameters + kUnits + "</ParameterSet>",
-                              "a.ssv", problems);
+  const auto file = description::parse_ssv(
+      "<ParameterSet version=\"1.0\" name=\"p\">" + parameters + kUnits + "</ParameterSet>", "a.ssv", problems);
   const auto inline_set =
       read(document("<Elements><Component name=\"c\" source=\"c.fmu\"><ParameterBindings><ParameterBinding>"
                     "<ParameterValues><ParameterSet version=\"1.0\" name=\"p\">" +
@@ -59,8 +59,9 @@ TEST(SspUnits, that_only_the_file_knows_become_si_and_others_stay_as_written) {
 
 TEST(SspUnits, with_the_factor_0_are_refused) {
   std::vector<Problem> problems;
-  parse_ssv("<ParameterSet><Parameters/><Units><Unit name=\"x\"><BaseUnit factor=\"0\"/></Unit></Units></ParameterSet>",
-            "a.ssv", problems);
+  description::parse_ssv(
+      "<ParameterSet><Parameters/><Units><Unit name=\"x\"><BaseUnit factor=\"0\"/></Unit></Units></ParameterSet>",
+      "a.ssv", problems);
   ASSERT_EQ(problems.size(), 1U);
   EXPECT_EQ(test::outline(problems[0].fact), "unit-factor-zero x");
 }
@@ -157,7 +158,7 @@ std::string bus(const std::string& dictionary = "bus", const std::string& more =
       more + "</Connections><SignalDictionaries><SignalDictionary name=\"bus\"/></SignalDictionaries>");
 }
 
-TEST(SspDictionary, joins_everyone_who_writes_a_signal_with_everyone_who_reads_it) {
+TEST(SspDictionary, joins_every_writer_of_a_signal_with_every_reader) {
   std::vector<Problem> problems;
   const auto system = read(bus(), problems);
   ASSERT_TRUE(problems.empty()) << test::outline(problems.front());

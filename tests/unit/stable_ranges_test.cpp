@@ -28,29 +28,31 @@ class TwoMasses {
  public:
   TwoMasses() : network_(linear()), spectrum_(network_) {}
 
-  StabilityAt sequential(Duration step) const { return at(sequential_choice(std::vector<std::size_t>{0, 1}, 0, step)); }
-  StabilityAt parallel(Duration step) const { return at(parallel_choice(2, 0, step)); }
+  analysis::StabilityAt sequential(Duration step) const {
+    return at(method::sequential_choice(std::vector<std::size_t>{0, 1}, 0, step));
+  }
+  analysis::StabilityAt parallel(Duration step) const { return at(method::parallel_choice(2, 0, step)); }
 
  private:
   static LinearNetwork linear() {
     std::vector<Problem> problems;
-    const auto prepared = prepare(test::example("mechanical"), 1, {}, problems);
+    const auto prepared = session::prepare(test::example("mechanical"), 1, {}, problems);
     prepared.system->engine().initialize(0.0, 1.0);
-    return *linearized(*prepared.system).network;
+    return *analysis::linearized(*prepared.system).network;
   }
-  StabilityAt at(const CouplingChoice& choice) const {
-    const auto steps = subsystem_steps(network_, choice.step, choice.degree);
-    return {step_radius(StepProgram(network_, steps, choice)), spectrum_.phase_in(choice.step)};
+  analysis::StabilityAt at(const CouplingChoice& choice) const {
+    const auto steps = analysis::subsystem_steps(network_, choice.step, choice.degree);
+    return {analysis::step_radius(analysis::StepProgram(network_, steps, choice)), spectrum_.phase_in(choice.step)};
   }
 
   LinearNetwork network_;
-  SpectralContent spectrum_;
+  analysis::SpectralContent spectrum_;
 };
 
 TEST(StableRanges, finds_islands_and_their_limits) {
   // Stable below 2 and between 5 and 7.
-  const auto found = stable_ranges({0.1, 100.0, 200},
-                                   [](double x) { return StabilityAt{x < 2.0 || (x > 5.0 && x < 7.0) ? 0.5 : 2.0}; });
+  const auto found = analysis::stable_ranges(
+      {0.1, 100.0, 200}, [](double x) { return analysis::StabilityAt{x < 2.0 || (x > 5.0 && x < 7.0) ? 0.5 : 2.0}; });
   ASSERT_EQ(found.ranges.size(), 2U);
   EXPECT_EQ(found.ranges[0].low, 0.1);
   EXPECT_NEAR(found.ranges[0].high, 2.0, 1e-12);
@@ -60,16 +62,19 @@ TEST(StableRanges, finds_islands_and_their_limits) {
 }
 
 TEST(StableRanges, radius_that_is_not_a_number_counts_as_unstable) {
-  EXPECT_TRUE(stable_ranges({0.1, 10.0, 20}, [](double) { return StabilityAt{std::nan("")}; }).empty());
+  EXPECT_TRUE(
+      analysis::stable_ranges({0.1, 10.0, 20}, [](double) { return analysis::StabilityAt{std::nan("")}; }).empty());
 }
 
 TEST(StableRanges, gaps_and_islands_between_two_points_are_found_at_the_extremum) {
   // Points at 0, 1, 2 ..: the gap lies between 4.69 and 4.71, the island likewise.
-  const auto gap = stable_ranges({0.0, 10.0, 11}, [](double x) { return StabilityAt{1.01 - std::abs(x - 4.7)}; });
+  const auto gap = analysis::stable_ranges({0.0, 10.0, 11},
+                                           [](double x) { return analysis::StabilityAt{1.01 - std::abs(x - 4.7)}; });
   ASSERT_EQ(gap.ranges.size(), 2U);
   EXPECT_NEAR(gap.ranges[0].high, 4.69, 1e-12);
   EXPECT_NEAR(gap.ranges[1].low, 4.71, 1e-12);
-  const auto island = stable_ranges({0.0, 10.0, 11}, [](double x) { return StabilityAt{0.99 + std::abs(x - 4.7)}; });
+  const auto island = analysis::stable_ranges({0.0, 10.0, 11},
+                                              [](double x) { return analysis::StabilityAt{0.99 + std::abs(x - 4.7)}; });
   ASSERT_EQ(island.ranges.size(), 1U);
   EXPECT_NEAR(island.ranges[0].low, 4.69, 1e-12);
   EXPECT_NEAR(island.ranges[0].high, 4.71, 1e-12);
@@ -77,9 +82,9 @@ TEST(StableRanges, gaps_and_islands_between_two_points_are_found_at_the_extremum
 
 TEST(StableRanges, island_where_another_eigenvalue_takes_over_is_found) {
   // One falls below 1 at 5.3, another rises above it at 5.33: on the points 0, 0.5 .. the radius only falls.
-  const auto found = stable_ranges({0.0, 10.0, 21}, [](double x) {
+  const auto found = analysis::stable_ranges({0.0, 10.0, 21}, [](double x) {
     const double k = 0.05 / (0.27 * 0.27);
-    return StabilityAt{std::max(1.0 + (5.3 - x), 1.05 - k * (x - 5.6) * (x - 5.6))};
+    return analysis::StabilityAt{std::max(1.0 + (5.3 - x), 1.05 - k * (x - 5.6) * (x - 5.6))};
   });
   ASSERT_EQ(found.ranges.size(), 2U);
   EXPECT_NEAR(found.ranges[0].low, 5.3, 1e-12);
@@ -91,8 +96,8 @@ TEST(StableRanges, of_the_step_are_those_of_brute_force) {
   constexpr int kPoints = 20'000;
   const TwoMasses masses;
   const auto compare = [&](const auto& stability) {
-    const SearchRange search{1e-3 / 64.0, 1.024, 65};
-    const StableRanges found = stable_ranges(search, stability);
+    const analysis::SearchRange search{1e-3 / 64.0, 1.024, 65};
+    const StableRanges found = analysis::stable_ranges(search, stability);
     EXPECT_GE(found.ranges.size(), 8U);
     EXPECT_EQ(found.searched.high, search.high);
     for (int k = 1; k <= kPoints; ++k) {
@@ -107,9 +112,9 @@ TEST(StableRanges, of_the_step_are_those_of_brute_force) {
 TEST(StableRanges, do_not_depend_on_where_the_grid_begins) {
   const TwoMasses masses;
   const auto stability = [&](Duration step) { return masses.sequential(step); };
-  const auto limits_above = [&](const SearchRange& search) {
+  const auto limits_above = [&](const analysis::SearchRange& search) {
     std::vector<double> limits;
-    for (const auto& [low, high] : stable_ranges(search, stability).ranges) {
+    for (const auto& [low, high] : analysis::stable_ranges(search, stability).ranges) {
       if (low > 0.1) limits.push_back(low);
       if (high > 0.1 && high < 1.0) limits.push_back(high);
     }
@@ -124,10 +129,10 @@ TEST(StableRanges, do_not_depend_on_where_the_grid_begins) {
   }
 }
 
-TEST(StableRanges, search_that_takes_too_many_values_ends_early_and_says_so) {
+TEST(StableRanges, search_that_takes_too_many_values_ends_early_and_reports_it) {
   const TwoMasses masses;
   int judged = 0;
-  const auto found = stable_ranges({1e-3, 100.0, 65, 300}, [&](Duration step) {
+  const auto found = analysis::stable_ranges({1e-3, 100.0, 65, 300}, [&](Duration step) {
     ++judged;
     return masses.parallel(step);
   });
@@ -140,9 +145,9 @@ TEST(StableRanges, search_that_takes_too_many_values_ends_early_and_says_so) {
 
 TEST(StableRanges, first_limit_judges_nothing_far_behind_it) {
   double farthest = 0.0;
-  const double limit = first_limit({1.0, 100.0, 48}, [&](double x) {
+  const double limit = analysis::first_limit({1.0, 100.0, 48}, [&](double x) {
     farthest = std::max(farthest, x);
-    return StabilityAt{x / 3.0};
+    return analysis::StabilityAt{x / 3.0};
   });
   EXPECT_NEAR(limit, 3.0, 1e-12);
   EXPECT_LT(farthest, 3.5);
@@ -152,7 +157,7 @@ TEST(SpectralContent, phase_counts_the_next_motion_after_the_fastest_has_decayed
   LinearNetwork network = test::oscillators_in_a_row(2, false);
   network.subsystems[0].matrices.A.values = {0.0, 1.0, -100.0, 0.0};  // 10 rad/s, for ever
   network.subsystems[1].matrices.A.values = {-10.0, 1000.0, -1000.0, -10.0};
-  const SpectralContent spectrum(network);
+  const analysis::SpectralContent spectrum(network);
   const double life = std::log(1e4) / 10.0;
   EXPECT_NEAR(spectrum.phase_in(0.1), 100.0, 1e-6);
   EXPECT_NEAR(spectrum.phase_in(life + 1.0), 1000.0 * life + 10.0, 1e-6);

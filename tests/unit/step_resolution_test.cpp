@@ -9,12 +9,12 @@
 namespace entrain {
 namespace step_resolution_test {
 
-/// Of a signal told at the given times, on 95 % of the steps.
+/// Of a signal sampled at the given times, on 95 % of the steps.
 double missed_of(const std::function<double(double)>& signal, const std::vector<Time>& times) {
   const std::vector<Signal> signals{{"a.y", "", "", Causality::Output, 0}};
   RunSummary summary;
   summary.connections.push_back({"a.y -> b.u", "a.y", "b.u", 0.0, 1.0});
-  StepResolution resolution;
+  recording::StepResolution resolution;
   resolution.begin(signals, summary);
   for (const Time t : times) {
     const double value[] = {signal(t)};

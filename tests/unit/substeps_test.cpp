@@ -23,10 +23,11 @@ double lag_after(int substeps) {
   const auto f = [](double x, double u) { return u - x; };
   const auto g = [](double x, double) { return x; };
   std::vector<std::unique_ptr<Subsystem>> subsystems;
-  subsystems.push_back(restricted(
-      make_native_subsystem("lag", std::make_unique<test::OdeModel>(test::OdeModel::Equation{f, g})), restrictions));
-  CoupledSystem system(std::make_unique<Engine>(
-      Engine::Setup{std::move(subsystems), Graph({{"lag", {"u"}, {"y"}, Feedthrough(1, 1, false)}}, {}), {0.0}}));
+  subsystems.push_back(subsystem::restricted(
+      subsystem::make_native_subsystem("lag", std::make_unique<test::OdeModel>(test::OdeModel::Equation{f, g})),
+      restrictions));
+  CoupledSystem system(std::make_unique<coupling::Engine>(coupling::Engine::Setup{
+      std::move(subsystems), Graph({{"lag", {"u"}, {"y"}, Feedthrough(1, 1, false)}}, {}), {0.0}}));
   system.engine().initialize(0.0, 10.0);
   system.coefficients(SubsystemId{0}, 1, 0)[0] = 0.0;
   system.coefficients(SubsystemId{0}, 1, 1)[0] = 1.0;

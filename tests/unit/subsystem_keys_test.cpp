@@ -1,4 +1,4 @@
-// The keys of [subsystems.NAME]: whatever the list says holds for the reader, the writer, the checks and the docs.
+// The keys of [subsystems.NAME]: whatever the list contains holds for the reader, the writer, the checks and the docs.
 #include "description/subsystem_keys.hpp"
 
 #include <fmt/format.h>
@@ -18,35 +18,35 @@ namespace entrain {
 namespace subsystem_keys_test {
 
 // A value that is allowed.
-bool sample(const KeyLimits&, bool) {
+bool sample(const description::KeyLimits&, bool) {
   return false;
 }
-std::int64_t sample(const KeyLimits& limits, std::int64_t) {
+std::int64_t sample(const description::KeyLimits& limits, std::int64_t) {
   return static_cast<std::int64_t>(std::isfinite(limits.max) ? limits.max : limits.min);
 }
-double sample(const KeyLimits& limits, double) {
+double sample(const description::KeyLimits& limits, double) {
   return std::isfinite(limits.max) ? limits.max : 0.5;
 }
-std::vector<double> sample(const KeyLimits&, const std::vector<double>&) {
+std::vector<double> sample(const description::KeyLimits&, const std::vector<double>&) {
   return {1.0, 2.5};
 }
 template <Choice Enum>
-Enum sample(const KeyLimits&, Enum) {
+Enum sample(const description::KeyLimits&, Enum) {
   return ChoiceNames<Enum>::all.back().value;
 }
 
 template <class T>
 std::string text_of(const T& value) {
   if constexpr (Choice<T>) {
-    return toml_text(to_word(value));
+    return description::toml_text(to_word(value));
   } else {
-    return toml_text(OptionValue(value));
+    return description::toml_text(OptionValue(value));
   }
 }
 
 /// Values that a key must refuse, beside those of a wrong type.
 template <class T>
-std::vector<std::string> wrong_values(const KeyLimits& limits) {
+std::vector<std::string> wrong_values(const description::KeyLimits& limits) {
   std::vector<std::string> values;
   if constexpr (Choice<T>) {
     values = {"\"no such word\"", "1"};
@@ -64,10 +64,10 @@ std::vector<std::string> wrong_values(const KeyLimits& limits) {
   return values;
 }
 
-std::string source_of(KeyOwner owner) {
-  return owner == KeyOwner::Fmu     ? "fmu = \"a.fmu\""
-         : owner == KeyOwner::Table ? "csv = \"a.csv\""
-                                    : "model = \"tough\"";
+std::string source_of(description::KeyOwner owner) {
+  return owner == description::KeyOwner::Fmu     ? "fmu = \"a.fmu\""
+         : owner == description::KeyOwner::Table ? "csv = \"a.csv\""
+                                                 : "model = \"tough\"";
 }
 
 struct Parsed {
@@ -78,13 +78,13 @@ struct Parsed {
 Parsed parsed(const std::string& source, std::string_view key, const std::string& value) {
   std::vector<Problem> problems;
   const auto text = fmt::format("[subsystems.a]\n{}\n{} = {}\n", source, key, value);
-  Parsed result{parse_system(text, "system.toml", problems).subsystems.at(0), {}};
+  Parsed result{description::parse_system(text, "system.toml", problems).subsystems.at(0), {}};
   for (const auto& problem : problems) result.problems.push_back(test::outline(problem));
   return result;
 }
 
 TEST(SubsystemKeys, are_read_with_their_place_and_written_back) {
-  for_each_subsystem_key([]<class T, class Ability>(const SubsystemKey<T, Ability>& key) {
+  description::for_each_subsystem_key([]<class T, class Ability>(const description::SubsystemKey<T, Ability>& key) {
     const T value = sample(key.limits, T{});
     auto [subsystem, problems] = parsed(source_of(key.owner), key.name, text_of(value));
     EXPECT_TRUE(problems.empty()) << key.name << ": " << fmt::format("{}", fmt::join(problems, "; "));
@@ -102,7 +102,7 @@ TEST(SubsystemKeys, are_read_with_their_place_and_written_back) {
 }
 
 TEST(SubsystemKeys, refuse_what_they_do_not_allow) {
-  for_each_subsystem_key([]<class T, class Ability>(const SubsystemKey<T, Ability>& key) {
+  description::for_each_subsystem_key([]<class T, class Ability>(const description::SubsystemKey<T, Ability>& key) {
     for (const auto& value : wrong_values<T>(key.limits)) {
       const auto problems = parsed(source_of(key.owner), key.name, value).problems;
       ASSERT_EQ(problems.size(), 1U) << key.name << " = " << value;
@@ -113,10 +113,10 @@ TEST(SubsystemKeys, refuse_what_they_do_not_allow) {
 }
 
 TEST(SubsystemKeys, for_one_kind_of_subsystem_are_refused_by_the_others) {
-  for_each_subsystem_key([]<class T, class Ability>(const SubsystemKey<T, Ability>& key) {
-    for (const auto owner : {KeyOwner::All, KeyOwner::Fmu, KeyOwner::Table}) {
+  description::for_each_subsystem_key([]<class T, class Ability>(const description::SubsystemKey<T, Ability>& key) {
+    for (const auto owner : {description::KeyOwner::All, description::KeyOwner::Fmu, description::KeyOwner::Table}) {
       const auto problems = parsed(source_of(owner), key.name, text_of(sample(key.limits, T{}))).problems;
-      const bool allowed = key.owner == KeyOwner::All || key.owner == owner;
+      const bool allowed = key.owner == description::KeyOwner::All || key.owner == owner;
       EXPECT_EQ(problems.size(), allowed ? 0U : 1U) << key.name << " beside " << source_of(owner);
       for (const auto& problem : problems) EXPECT_NE(problem.find("key-misplaced"), std::string::npos) << problem;
     }
@@ -124,7 +124,7 @@ TEST(SubsystemKeys, for_one_kind_of_subsystem_are_refused_by_the_others) {
 }
 
 TEST(SubsystemKeys, that_are_mistyped_are_suggested) {
-  for_each_subsystem_key([](const auto& key) {
+  description::for_each_subsystem_key([](const auto& key) {
     const auto problems = parsed("model = \"tough\"", std::string(key.name) + "x", "1").problems;
     ASSERT_EQ(problems.size(), 1U) << key.name;
     EXPECT_NE(problems[0].find(fmt::format("did you mean '{}'?", key.name)), std::string::npos) << problems[0];
@@ -138,17 +138,17 @@ TEST(SubsystemKeys, of_an_earlier_version_are_refused_with_the_line_to_write) {
 }
 
 TEST(SubsystemKeys, restrict_where_they_name_a_capability) {
-  for_each_subsystem_key([]<class T, class Ability>(const SubsystemKey<T, Ability>& key) {
+  description::for_each_subsystem_key([]<class T, class Ability>(const description::SubsystemKey<T, Ability>& key) {
     SubsystemDescription description;
-    EXPECT_FALSE(restricts(description));
+    EXPECT_FALSE(subsystem::restricts(description));
     description.*key.field = {sample(key.limits, T{}), {}};
     const bool has_ability = !std::is_same_v<Ability, std::nullptr_t>;
-    EXPECT_EQ(restricts(description), has_ability || key.name == "events") << key.name;
+    EXPECT_EQ(subsystem::restricts(description), has_ability || key.name == "events") << key.name;
   });
 }
 
 template <class T>
-std::string type_text(const KeyLimits& limits, std::string_view unit) {
+std::string type_text(const description::KeyLimits& limits, std::string_view unit) {
   if constexpr (Choice<T>) {
     return fmt::format("`\"{}\"`", fmt::join(words_of<T>(), "\"`, `\""));
   } else if constexpr (std::is_same_v<T, bool>) {
@@ -156,21 +156,24 @@ std::string type_text(const KeyLimits& limits, std::string_view unit) {
   } else if constexpr (std::is_same_v<T, std::vector<double>>) {
     return fmt::format("list of numbers{}", unit.empty() ? "" : fmt::format(" in {}", unit));
   } else {
-    return fmt::format("{} {}", std::is_same_v<T, double> ? "number" : "integer", limits_text(limits, unit));
+    return fmt::format("{} {}", std::is_same_v<T, double> ? "number" : "integer",
+                       description::limits_text(limits, unit));
   }
 }
 
 /// The table as docs/system_file.md has it.
 std::string table_of_keys() {
   std::string table = "| key | of | value | meaning |\n|---|---|---|---|\n";
-  for_each_subsystem_key([&]<class T, class Ability>(const SubsystemKey<T, Ability>& key) {
-    const auto* owner = key.owner == KeyOwner::Fmu ? "an FMU" : key.owner == KeyOwner::Table ? "a table" : "all";
+  description::for_each_subsystem_key([&]<class T, class Ability>(const description::SubsystemKey<T, Ability>& key) {
+    const auto* owner = key.owner == description::KeyOwner::Fmu     ? "an FMU"
+                        : key.owner == description::KeyOwner::Table ? "a table"
+                                                                    : "all";
     table += fmt::format("| `{}` | {} | {} | {} |\n", key.name, owner, type_text<T>(key.limits, key.unit), key.help);
   });
   return table;
 }
 
-TEST(SubsystemKeys, are_documented_as_the_list_says) {
+TEST(SubsystemKeys, are_documented_as_in_the_list) {
   const auto docs = test::text_of(test::examples_folder() + "/../docs/system_file.md");
   EXPECT_NE(docs.find(table_of_keys()), std::string::npos) << "docs/system_file.md must hold this table:\n\n"
                                                            << table_of_keys();

@@ -7,6 +7,7 @@
 
 #include "base/replace_file.hpp"
 #include "entrain/error.hpp"
+#include "entrain/fact_codes.hpp"
 #include "entrain/run.hpp"
 #include "support/facts.hpp"
 #include "support/temporary_folder.hpp"
@@ -83,7 +84,7 @@ TEST(SummaryJson, has_every_key_a_reader_may_rely_on) {
   EXPECT_EQ(json["warnings"], nlohmann::json::array());
 }
 
-TEST(SummaryJson, tells_the_capabilities_of_each_subsystem) {
+TEST(SummaryJson, contains_the_capabilities_of_each_subsystem) {
   const auto capabilities = parsed(example())["subsystems"]["left"]["capabilities"];
   EXPECT_EQ(capabilities["rollback"], true);
   EXPECT_EQ(capabilities["max_step"], 0.5);
@@ -119,8 +120,8 @@ TEST(SummaryJson, empty_system_is_an_object_too) {
 
 TEST(ReplaceFile, leaves_nothing_but_the_new_content) {
   const TemporaryFolder folder;
-  replace_file(folder / "run.json", summary_json({}));
-  replace_file(folder / "run.json", summary_json(example()));
+  base::replace_file(folder / "run.json", summary_json({}));
+  base::replace_file(folder / "run.json", summary_json(example()));
   EXPECT_EQ(text_of(folder / "run.json"), summary_json(example()));
   const std::filesystem::directory_iterator files(folder.path());
   EXPECT_EQ(std::distance(begin(files), end(files)), 1);
@@ -128,9 +129,9 @@ TEST(ReplaceFile, leaves_nothing_but_the_new_content) {
 
 TEST(ReplaceFile, failure_keeps_the_old_content_and_leaves_no_temporary_file) {
   const TemporaryFolder folder;
-  std::filesystem::create_directories(folder / "run.json/in_the_way");
-  EXPECT_THROW(replace_file(folder / "run.json", "x"), Error);
-  EXPECT_THROW(replace_file(folder / "nowhere/run.json", "x"), Error);
+  std::filesystem::create_directories(folder / "run.json/occupied");
+  EXPECT_THROW(base::replace_file(folder / "run.json", "x"), Error);
+  EXPECT_THROW(base::replace_file(folder / "nowhere/run.json", "x"), Error);
   const std::filesystem::directory_iterator files(folder.path());
   EXPECT_EQ(std::distance(begin(files), end(files)), 1);
 }
@@ -162,7 +163,8 @@ TEST(RunDirectory, failure_names_the_folder_and_a_remedy) {
     FAIL() << "must throw";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::FileFailed);
-    EXPECT_NE(error.message().find((folder / "file/out").string()), std::string::npos);
+    EXPECT_EQ(error.fact().code, FactCode::FileFailed);
+    EXPECT_EQ(error.fact().subjects, std::vector<std::string>{(folder / "file/out").string()});
     EXPECT_NE(error.context().remedy.find("--out"), std::string::npos);
   }
 }

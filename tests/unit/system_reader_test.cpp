@@ -11,14 +11,14 @@ using Texts = std::vector<std::string>;
 
 SystemDescription parsed(std::string_view text) {
   std::vector<Problem> problems;
-  auto description = parse_system(text, "system.toml", problems);
+  auto description = description::parse_system(text, "system.toml", problems);
   for (const auto& problem : problems) ADD_FAILURE() << to_string(problem);
   return description;
 }
 
 Texts problems_of(std::string_view text) {
   std::vector<Problem> problems;
-  parse_system(text, "system.toml", problems);
+  description::parse_system(text, "system.toml", problems);
   Texts texts;
   for (const auto& problem : problems) texts.push_back(test::outline(problem));
   return texts;
@@ -169,10 +169,10 @@ TEST(SystemReader, leaves_empty_what_is_not_written) {
 
 TEST(SystemReader, names_the_system_after_its_file_or_folder) {
   std::vector<Problem> problems;
-  EXPECT_EQ(parse_system("", "cases/prey.toml", problems).name, "prey");
-  EXPECT_EQ(parse_system("", "cases/hunt/system.toml", problems).name, "hunt");
-  EXPECT_EQ(parse_system("", "cases/hunt/./system.toml", problems).name, "hunt");
-  EXPECT_EQ(parse_system("", "/system.toml", problems).name, "system");
+  EXPECT_EQ(description::parse_system("", "cases/prey.toml", problems).name, "prey");
+  EXPECT_EQ(description::parse_system("", "cases/hunt/system.toml", problems).name, "hunt");
+  EXPECT_EQ(description::parse_system("", "cases/hunt/./system.toml", problems).name, "hunt");
+  EXPECT_EQ(description::parse_system("", "/system.toml", problems).name, "system");
 }
 
 TEST(SystemReader, reports_unknown_keys_with_line_and_suggestion) {
@@ -190,7 +190,7 @@ TEST(SystemReader, reports_unknown_keys_with_line_and_suggestion) {
                    "system.toml:4: unknown-key strat (owner = subsystems.a); did you mean 'start'?"}));
 }
 
-TEST(SystemReader, tells_the_type_expected_and_the_type_found) {
+TEST(SystemReader, names_the_type_expected_and_the_type_found) {
   EXPECT_EQ(problems_beside_a_subsystem("[run]\nstart = true\nstop = \"2\"\nstep = [1]\nmethod = 3"),
             (Texts{"system.toml:3: wrong-type run.start (expected = a number, found = the boolean true)",
                    "system.toml:4: wrong-type run.stop (expected = a number, found = the string \"2\")",
@@ -221,7 +221,7 @@ TEST(SystemReader, tells_the_type_expected_and_the_type_found) {
              "system.toml:6: no-input-named connections.\"a.w\""}));
 }
 
-TEST(SystemReader, says_that_names_with_dots_need_quotes) {
+TEST(SystemReader, reports_that_names_with_dots_need_quotes) {
   const std::string remedy = "; quote a name that has dots: \"a.b\" = ...";
   EXPECT_EQ(problems_beside_a_subsystem("[connections]\na.y = \"a.u\""),
             Texts{"system.toml:3: wrong-type connections.\"a\" (expected = an input or a list of inputs, as strings, "
@@ -259,7 +259,7 @@ TEST(SystemReader, passes_a_syntax_error_on_and_stops_there) {
   EXPECT_EQ(problems_of(std::string_view("\0\0\0\0", 4)).size(), 1U);
 }
 
-TEST(SystemReader, wants_utf8_and_tells_the_line_that_is_not) {
+TEST(SystemReader, requires_utf8_and_names_the_line_that_is_not) {
   EXPECT_EQ(problems_of("# caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x9a\x97\n[subsystems.a]\nmodel = \"tough\"\n"), Texts{});
   const std::string problem = ": not-utf8; save the file as UTF-8";
   EXPECT_EQ(problems_of("#\n#\n# caf\xe9 in Latin-1\n#\n"), Texts{"system.toml:3" + problem});
@@ -398,7 +398,7 @@ TEST(SystemValues, are_checked_for_systems_made_by_a_program_too) {
   system.subsystems[0].name = system.subsystems[1].name = "a";
   system.step = Written<double>{-1.0, {}};
   std::vector<Problem> problems;
-  check_values(system, problems);
+  description::check_values(system, problems);
   ASSERT_EQ(problems.size(), 2U);
   EXPECT_EQ(test::outline(problems[0]), "out-of-range run.step (range = greater than 0 s, value = -1)");
   EXPECT_EQ(test::outline(problems[1]), "subsystem-twice a");
@@ -406,7 +406,7 @@ TEST(SystemValues, are_checked_for_systems_made_by_a_program_too) {
 
 TEST(SystemReader, takes_an_fmu_instead_of_a_model) {
   std::vector<Problem> problems;
-  const auto system = parse_system("[subsystems.a]\nfmu = \"parts/a.fmu\"\n", "system.toml", problems);
+  const auto system = description::parse_system("[subsystems.a]\nfmu = \"parts/a.fmu\"\n", "system.toml", problems);
   EXPECT_TRUE(problems.empty());
   EXPECT_EQ(system.subsystems.at(0).fmu, "parts/a.fmu");
   EXPECT_EQ(system.subsystems.at(0).fmu_where.line, 2);

@@ -53,14 +53,14 @@ RunSummary failed_run() {
   return summary;
 }
 
-TEST(BriefSummary, tells_the_steps_really_made_where_they_differ) {
+TEST(BriefSummary, contains_the_steps_really_made_where_they_differ) {
   auto summary = failed_run();
   summary.smallest_step = 0.0025;
   summary.largest_step = 0.04;
   EXPECT_NE(cli::brief_summary(summary).find("150 macro steps of 0.0025 .. 0.04 s\n"), std::string::npos);
 }
 
-TEST(BriefSummary, tells_method_steps_speed_quality_and_warnings) {
+TEST(BriefSummary, contains_method_steps_speed_quality_and_warnings) {
   EXPECT_EQ(cli::brief_summary(failed_run()),
             "pair: failed with jacobi, t = 0 .. 1.5 s\n"
             "  steps              150 macro steps of 0.01 s\n"
@@ -94,7 +94,7 @@ TEST(Inspection, lists_variables_with_kind_unit_and_start) {
             "  mode      parameter        exact  how\n");
 }
 
-TEST(Inspection, says_capabilities_in_plain_words) {
+TEST(Inspection, contains_capabilities_in_plain_words) {
   Capabilities capabilities;
   capabilities.rollback = true;
   capabilities.input_degree = 1;
@@ -103,13 +103,13 @@ TEST(Inspection, says_capabilities_in_plain_words) {
   const auto text = cli::capabilities_text(capabilities, example_variables());
   EXPECT_TRUE(contains(text, "  can be rolled back: yes\n"));
   EXPECT_TRUE(contains(text, "  inputs inside a step: straight lines\n"));
-  EXPECT_TRUE(contains(text, "  tells its linearization: no\n"));
+  EXPECT_TRUE(contains(text, "  provides its linearization: no\n"));
   EXPECT_TRUE(contains(text, "  imposed step: 0.05 s\n"));
   EXPECT_TRUE(contains(text, "  direct feedthrough: F <- v\n"));
   EXPECT_FALSE(contains(text, "smallest step"));
 }
 
-TEST(Inspection, tells_how_inputs_are_cut_inside_a_step) {
+TEST(Inspection, contains_how_inputs_are_cut_inside_a_step) {
   Capabilities capabilities;
   capabilities.input_degree = 3;
   capabilities.internal_step = 0.01;
@@ -119,7 +119,7 @@ TEST(Inspection, tells_how_inputs_are_cut_inside_a_step) {
   EXPECT_TRUE(contains(text, "  sub-steps: 4, each with its own inputs\n"));
 }
 
-TEST(Inspection, numbers_the_groups_or_says_there_are_none) {
+TEST(Inspection, numbers_the_groups_or_reports_that_there_are_none) {
   EXPECT_EQ(cli::groups_text({{"a", "b"}, {"c"}}, "none"), "  1. a, b\n  2. c\n");
   EXPECT_EQ(cli::groups_text({}, "none"), "  none\n");
 }

@@ -14,8 +14,8 @@ namespace unit_texts_test {
 
 using test::problems_of;
 
-UnitConversion conversion(std::string_view from, std::string_view to) {
-  return unit_conversion(unit_meaning(from).value(), unit_meaning(to).value()).value();
+base::UnitConversion conversion(std::string_view from, std::string_view to) {
+  return base::unit_conversion(base::unit_meaning(from).value(), base::unit_meaning(to).value()).value();
 }
 
 struct Pair {
@@ -43,20 +43,20 @@ TEST(UnitTexts, take_prefixes_parentheses_and_the_symbols_of_tools) {
   }
 }
 
-TEST(UnitTexts, that_look_like_prefixes_mean_what_they_say) {
+TEST(UnitTexts, that_look_like_prefixes_have_their_own_meaning) {
   EXPECT_DOUBLE_EQ(conversion("min", "s").factor, 60.0);   // no milli-inches
   EXPECT_DOUBLE_EQ(conversion("ft", "m").factor, 0.3048);  // no femtotonnes
   EXPECT_DOUBLE_EQ(conversion("cd", "cd").factor, 1.0);
   EXPECT_DOUBLE_EQ(conversion("PS", "W").factor, 735.49875);  // no petasiemens
-  EXPECT_EQ(unit_meaning("kt"), std::nullopt);                // a knot to some, a thousand tonnes to others
-  EXPECT_EQ(unit_meaning("kkg"), std::nullopt);
-  EXPECT_EQ(unit_meaning("mmin"), std::nullopt);
+  EXPECT_EQ(base::unit_meaning("kt"), std::nullopt);          // a knot to some, a thousand tonnes to others
+  EXPECT_EQ(base::unit_meaning("kkg"), std::nullopt);
+  EXPECT_EQ(base::unit_meaning("mmin"), std::nullopt);
 }
 
 TEST(UnitTexts, that_are_no_units_are_not_known) {
   for (const char* text : {"(", ")", "()", "(m", "m)", "m(s)", "m//s", "m.", "m^", "m^^2", "m2s", "2m", "m^10", "k",
                            "furlong", "(((((((((m)))))))))", "m\xC2"}) {
-    EXPECT_EQ(unit_meaning(text), std::nullopt) << text;
+    EXPECT_EQ(base::unit_meaning(text), std::nullopt) << text;
   }
 }
 
@@ -69,7 +69,7 @@ TEST(UnitTexts, of_temperatures_have_an_offset_only_when_they_stand_alone) {
   EXPECT_EQ(conversion("W/(m2.degC)", "W/(m2.K)").factor, 1.0);
 }
 
-/// An FMU of FMI 2 whose x and y have this unit, defined as told.
+/// An FMU of FMI 2 whose x and y have this unit, with this definition.
 std::string typed_in(const std::string& unit, const std::string& definition = "", const std::string& more = "") {
   std::string xml = test::kTyped2;
   const auto replace_all = [&](const std::string& what, const std::string& by) {
@@ -115,7 +115,7 @@ fmu = "b.fmu"
   std::vector<Fact> warnings_;
 };
 
-TEST_F(UnitsOfTwoFmus, of_a_difference_have_no_offset_whether_defined_or_told_by_the_text_alone) {
+TEST_F(UnitsOfTwoFmus, of_a_difference_have_no_offset_whether_defined_or_given_by_the_text_alone) {
   EXPECT_EQ(arriving(fed(typed_in("degC", "", kRelative), typed_in("K", "", kRelative))), 5.0);
   const std::string defined = R"(<Unit name="degC"><BaseUnit K="1" offset="273.15"/></Unit>)";
   EXPECT_EQ(arriving(fed(typed_in("degC", defined, kRelative), typed_in("K", "", kRelative))), 5.0);

@@ -11,21 +11,21 @@
 namespace entrain {
 namespace units_test {
 
-UnitConversion conversion(std::string_view from, std::string_view to) {
-  const auto found = unit_conversion(unit_meaning(from).value(), unit_meaning(to).value());
+base::UnitConversion conversion(std::string_view from, std::string_view to) {
+  const auto found = base::unit_conversion(base::unit_meaning(from).value(), base::unit_meaning(to).value());
   return found.value();
 }
 
 TEST(Units, of_si_texts_are_understood) {
-  EXPECT_EQ(unit_meaning("N.m")->exponents, unit_meaning("J")->exponents);
-  EXPECT_EQ(unit_meaning("kg.m2/s2")->exponents, unit_meaning("J")->exponents);
-  EXPECT_EQ(unit_meaning("kg.m^2.s^-2")->exponents, unit_meaning("J")->exponents);
-  EXPECT_EQ(unit_meaning("1/s")->exponents, unit_meaning("Hz")->exponents);
-  EXPECT_EQ(unit_meaning("N.s/m")->exponents, unit_meaning("kg/s")->exponents);
-  EXPECT_EQ(unit_meaning("furlong"), std::nullopt);
-  EXPECT_EQ(unit_meaning(""), std::nullopt);
-  EXPECT_EQ(unit_meaning("m/"), std::nullopt);
-  EXPECT_EQ(unit_meaning("m99999999999"), std::nullopt);
+  EXPECT_EQ(base::unit_meaning("N.m")->exponents, base::unit_meaning("J")->exponents);
+  EXPECT_EQ(base::unit_meaning("kg.m2/s2")->exponents, base::unit_meaning("J")->exponents);
+  EXPECT_EQ(base::unit_meaning("kg.m^2.s^-2")->exponents, base::unit_meaning("J")->exponents);
+  EXPECT_EQ(base::unit_meaning("1/s")->exponents, base::unit_meaning("Hz")->exponents);
+  EXPECT_EQ(base::unit_meaning("N.s/m")->exponents, base::unit_meaning("kg/s")->exponents);
+  EXPECT_EQ(base::unit_meaning("furlong"), std::nullopt);
+  EXPECT_EQ(base::unit_meaning(""), std::nullopt);
+  EXPECT_EQ(base::unit_meaning("m/"), std::nullopt);
+  EXPECT_EQ(base::unit_meaning("m99999999999"), std::nullopt);
 }
 
 TEST(Units, are_converted_by_factor_and_offset) {
@@ -45,8 +45,9 @@ TEST(Units, are_converted_by_factor_and_offset) {
 }
 
 TEST(Units, that_measure_different_things_are_not_converted) {
-  EXPECT_FALSE(unit_conversion(*unit_meaning("m"), *unit_meaning("s")));
-  EXPECT_FALSE(unit_conversion(*unit_meaning("rad/s"), *unit_meaning("Hz")));  // the factor 2 pi would be lost
+  EXPECT_FALSE(base::unit_conversion(*base::unit_meaning("m"), *base::unit_meaning("s")));
+  EXPECT_FALSE(
+      base::unit_conversion(*base::unit_meaning("rad/s"), *base::unit_meaning("Hz")));  // the factor 2 pi would be lost
 }
 
 // FMI 2.0.4, section 2.2.2, the examples of the table: rad and deg; K, degC and degF with their factors and offsets.
@@ -54,10 +55,10 @@ TEST(Units, follow_the_examples_of_the_standard) {
   const UnitMeaning kelvin{{0, 0, 0, 0, 1}, 1.0, 0.0};
   const UnitMeaning celsius{{0, 0, 0, 0, 1}, 1.0, 273.15};
   const UnitMeaning fahrenheit{{0, 0, 0, 0, 1}, 0.555555555555556, 255.372222222222};
-  const auto to_fahrenheit = unit_conversion(celsius, fahrenheit).value();
+  const auto to_fahrenheit = base::unit_conversion(celsius, fahrenheit).value();
   EXPECT_NEAR(to_fahrenheit.factor * 100.0 + to_fahrenheit.offset, 212.0, 1e-9);
   EXPECT_NEAR(to_fahrenheit.factor * 0.0 + to_fahrenheit.offset, 32.0, 1e-9);
-  const auto to_kelvin = unit_conversion(fahrenheit, kelvin).value();
+  const auto to_kelvin = base::unit_conversion(fahrenheit, kelvin).value();
   EXPECT_NEAR(to_kelvin.factor * 32.0 + to_kelvin.offset, 273.15, 1e-9);
 }
 

@@ -32,7 +32,7 @@ TEST(VerifyDoubts, sound_runs_leave_none) {
   EXPECT_TRUE(result.confirmed(kAnyError));
 }
 
-TEST(VerifyDoubts, residual_that_stays_is_told) {
+TEST(VerifyDoubts, residual_that_stays_is_reported) {
   // y = -u and y = u: with delayed values they take turns for ever, at every step.
   const auto models = [](std::string_view name) -> std::unique_ptr<Model> {
     const double gain = name == "a" ? -1.0 : 1.0;
@@ -53,7 +53,7 @@ TEST(VerifyDoubts, warning_of_a_run_is_passed_on) {
   EXPECT_EQ(test::word_of(result.remarks, FactCode::RunWarns, "of"), name_of(FactCode::EventsSeenLate));
 }
 
-TEST(VerifyDoubts, outputs_of_who_is_not_refined_are_not_seen) {
+TEST(VerifyDoubts, outputs_of_subsystems_that_are_not_refined_are_not_seen) {
   auto description = test::changed(test::example("lotka_volterra"), {.step = 0.01, .stop = 2.0});
   description.subsystems[0].step = {0.04, {}};
   const auto result = verify(description);

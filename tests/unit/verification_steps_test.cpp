@@ -43,7 +43,7 @@ std::string error_of(const SystemDescription& description) {
   try {
     verify(description);
   } catch (const Error& error) {
-    return error.problems().empty() ? error.what() : test::outline(error.problems().front());
+    return error.problems().empty() ? test::outline(error) : test::outline(error.problems().front());
   }
   return {};
 }
@@ -66,7 +66,7 @@ TEST(VerifySteps, error_bar_of_a_method_that_chooses_its_steps_is_the_true_error
   }
 }
 
-TEST(VerifySteps, event_on_the_way_is_no_choice_of_steps) {
+TEST(VerifySteps, event_within_the_run_is_no_choice_of_steps) {
   const auto result = verify(test::changed(test::example("two_mass"), {.method = "missiles", .step = 0.5}));
   EXPECT_FALSE(test::has_fact(result.remarks, FactCode::StepsByTolerance));
 }
@@ -88,7 +88,7 @@ TEST(VerifySteps, auto_is_decided_once_and_named_with_its_reason) {
   EXPECT_TRUE(test::has_fact(result.remarks, FactCode::MethodChosen));
 }
 
-TEST(VerifySteps, imposed_step_that_fits_h_but_not_its_half_is_told_with_one_that_fits) {
+TEST(VerifySteps, imposed_step_that_fits_h_but_not_its_half_is_reported_with_one_that_fits) {
   auto description = test::changed(test::example("oscillator"), {.method = "jacobi", .step = 0.01, .stop = 2.0});
   description.subsystems[0].step = {0.002, {}};
   const auto what = error_of(description);

@@ -68,7 +68,7 @@ TEST(Verify, imposed_step_that_stays_is_not_confirmed) {
 }
 
 TEST(Verify, step_beyond_stability_is_not_confirmed) {
-  // Stable to 9.1 s. The finer runs are stable, so the differences fall, but the first run is off by more than it
+  // Stable to 9.1 s. The finer runs are stable, so the differences fall, but the first run has a larger error than it
   // moves.
   const auto result =
       verify(test::changed(test::example("oscillator"), {.method = "gauss-seidel", .step = 12.0, .stop = 480.0}));
@@ -85,7 +85,7 @@ TEST(Verify, exact_coupling_agrees_to_rounding) {
   EXPECT_EQ(output(result, "left.x").verdict, OutputVerdict::AtRounding);
 }
 
-TEST(Verify, failing_run_is_told_with_its_step) {
+TEST(Verify, failing_run_is_reported_with_its_step) {
   const auto description = test::system_from(R"(
     [run]
     stop = 1.0

@@ -60,7 +60,7 @@ function axis({ filter = (_chart: uPlot, splits: number[]) => splits, ...extra }
   };
 }
 
-/** The last one tells the unit. */
+/** The last one has the unit. */
 function times(_chart: uPlot, splits: number[]): string[] {
   return splits.map((t, i) => `${Number(t.toPrecision(9))}${i === splits.length - 1 ? " s" : ""}`);
 }
@@ -226,7 +226,7 @@ export function chart(options: ChartOptions): HTMLElement {
   return element;
 }
 
-/** What a section shows above its charts: how the mouse works, and the way back. */
+/** What a section shows above its charts: how the mouse works, and how to zoom out. */
 export function chartTools(view: TimeView): HTMLElement {
   const modes = (["zoom", "pan"] as const).map((mode) =>
     h("button", { type: "button", "data-mode": mode, "aria-pressed": String(mode === view.mode), click: () => {

@@ -178,7 +178,7 @@ export interface AdvisedMethod {
   usable: boolean;
   why_not?: string;
   radius?: number | null;
-  growth: string; // "stable", "as the motion", "grows slowly", "grows", "not foretold"
+  growth: string; // "stable", "as the motion", "grows slowly", "grows", "not forecast"
   error?: number | null;
   cost?: number | null; // calls of subsystems per macro step
 }

@@ -29,7 +29,7 @@ interface Bundle {
   inLoop: boolean;
 }
 
-/** As in the verdict: what a residual says of a connection; null = its ends never met, it was not measured. */
+/** As in the verdict: what a residual means for a connection; null = its ends never communicated together, it was not measured. */
 export function residualLevel(residual: number | null): string {
   if (residual === null) return "unknown";
   if (residual > 1e-2) return "bad";
@@ -51,7 +51,7 @@ function bundles(run: Run): Bundle[] {
   return [...found.values()];
 }
 
-/** Layer = longest way along connections that go forward in the calling order. */
+/** Layer = longest path along connections that go forward in the calling order. */
 function layout(names: string[], edges: Bundle[]): Map<string, Box> {
   const order = new Map(names.map((name, i) => [name, i]));
   const boxes = new Map(names.map((name) => [name, { name, layer: 0, x: 0, y: 0 }]));
@@ -84,8 +84,8 @@ function chips(subsystem: Subsystem): SVGElement[] {
   const degrees = ["constant inputs", "linear inputs", "quadratic inputs", "cubic inputs"];
   const all: [string, boolean, string][] = [
     ["R", can.rollback, "rollback"],
-    ["S", can.states, "tells its states"],
-    ["L", can.linearization, "tells its linearization"],
+    ["S", can.states, "provides its states"],
+    ["L", can.linearization, "provides its linearization"],
     [`u${"⁰¹²³"[can.input_degree] ?? ""}`, can.input_degree > 0, degrees[can.input_degree] ?? "polynomial inputs"],
   ];
   if (can.imposed_step !== undefined) all.push([seconds(can.imposed_step), true, "imposed step"]);

@@ -9,7 +9,7 @@ export interface HeatAxis {
 }
 
 export interface Heat {
-  way?: string; // whose radius it is
+  config?: string; // the configuration with this radius
   x: HeatAxis;
   y: HeatAxis;
   radius: (number | null)[][]; // a row per value of y

@@ -20,11 +20,11 @@ export interface Trace {
 
 export interface Mark {
   label: string;
-  title?: string; // told under the cursor; the label, where absent
+  title?: string; // shown under the cursor; the label, where absent
   x: number;
   y: number;
   colour: number;
-  quiet?: boolean; // one of many that others are told from
+  quiet?: boolean; // one of many in the background
 }
 
 export interface Guide {
@@ -45,7 +45,7 @@ const COLOURS = 8;
 export function colourOf(of: { colour: number }): string {
   return `--colour:var(--series-${of.colour % COLOURS})`;
 }
-/** What has the colour of another curve is told from it by its dashes. */
+/** Dashes distinguish curves of the same colour. */
 export function isDashed(trace: Trace): boolean {
   return (trace.dashed ?? false) || trace.colour >= COLOURS;
 }
@@ -164,7 +164,7 @@ function markAt(mark: Mark, { px, py }: Frame): SVGElement {
     svg("circle", { cx: px(mark.x), cy: py(mark.y), r: mark.quiet ? 4 : 5.5 }));
 }
 
-/** Beside the marks, or a bit above or below where another label is in the way. */
+/** Beside the marks, or a bit above or below where another label is. */
 function labels(marks: Mark[], { px, py }: Frame): SVGElement[] {
   const taken: { x: number; y: number; width: number }[] = [];
   return marks.filter((mark) => mark.label !== "").map((mark) => {

@@ -1,4 +1,4 @@
-// Light or dark: what the system says until the reader says otherwise.
+// Light or dark: as set in the system until the reader chooses.
 
 type Theme = "light" | "dark";
 const KEY = "entrain-theme";

@@ -30,7 +30,7 @@ export class TimeView {
     this.listeners.add(listener);
   }
 
-  /** Setting what is set already does nothing: charts answer with the scale they were told. */
+  /** Setting what is set already does nothing: charts answer with the scale they were given. */
   set(min: number, max: number): void {
     if (!(max > min) || (min === this.span[0] && max === this.span[1])) return;
     this.span = [min, max];

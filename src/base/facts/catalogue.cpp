@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/facts/errors.hpp"
 #include "entrain/fact_codes.hpp"
 
 namespace entrain {
@@ -9,8 +10,8 @@ namespace {
 using enum FactCode;
 using enum FactKind;
 
-// In the order of the enumeration. A sentence is a template; see render.cpp.
-constexpr auto kCatalogue = std::to_array<FactEntry>({
+// In the order of the enumeration; errors.hpp goes on. A sentence is a template; see render.cpp.
+constexpr auto kReports = std::to_array<FactEntry>({
     // Free text, of methods and subsystems of users.
     {Custom, Note, "custom", "{text}", ""},
     {CustomWarning, Warning, "custom-warning", "{text}", ""},
@@ -182,7 +183,8 @@ constexpr auto kCatalogue = std::to_array<FactEntry>({
      "Inputs differ from the outputs they stand for by {?share|{residual:.2g} of the output's range or more{?at| at "
      "{at}} on {share:.2g} % of the steps}{!share|up to {residual:.2g} of the output's range{?at| at {at}}}; {todo}",
      ""},
-    {StepsNotJudged, Warning, "steps-not-judged", "Too few steps to tell whether they resolve the signals; {todo}", ""},
+    {StepsNotJudged, Warning, "steps-not-judged", "Too few steps to judge whether they resolve the signals; {todo}",
+     ""},
     {StepsTooLong, Warning, "steps-too-long",
      "The steps are {?wrong|too }long for {0}: within one its signal moves by {missed:.2g} of its range in a way that "
      "no input follows; {todo}",
@@ -633,6 +635,12 @@ constexpr auto kCatalogue = std::to_array<FactEntry>({
     {LinearizationFailed, Error, "linearization-failed", "'{0}' failed when it was linearized: {why}", ""},
     {LinearizationNotFinite, Error, "linearization-not-finite", "the linearization of '{0}' is not finite", ""},
 });
+
+constexpr auto kCatalogue = [] {
+  std::array<FactEntry, kReports.size() + base::kErrors.size()> all{};
+  std::copy(base::kErrors.begin(), base::kErrors.end(), std::copy(kReports.begin(), kReports.end(), all.begin()));
+  return all;
+}();
 
 constexpr bool in_order() {
   for (std::size_t i = 0; i < kCatalogue.size(); ++i) {

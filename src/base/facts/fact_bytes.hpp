@@ -2,7 +2,7 @@
 
 #include "entrain/fact.hpp"
 
-namespace entrain {
+namespace entrain::base {
 
 // Facts as bytes (base/bytes.hpp), for what another process reports.
 
@@ -21,4 +21,4 @@ void visit_fields(Visitor& visit, Fact& fact) {
   visit(fact.code, fact.subjects, fact.values, fact.remedy, fact.where);
 }
 
-}  // namespace entrain
+}  // namespace entrain::base

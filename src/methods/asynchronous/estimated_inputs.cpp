@@ -9,10 +9,10 @@
 #include "coupling/engine.hpp"
 #include "coupling/transfer.hpp"
 
-namespace entrain {
+namespace entrain::method {
 namespace {
 
-// A step of so many of the source's own: its estimate, made for its own steps, tells little of the end of it.
+// A step of so many of the source's own: its estimate, made for its own steps, is of little use at the end of it.
 constexpr double kFar = 3.0;
 
 /// An input that nothing feeds keeps its value.
@@ -23,21 +23,21 @@ const OutputEstimate* source_of(const CoupledSystem& system, EstimatedInputs::Es
 
 }  // namespace
 
-void EstimatedInputs::start(const CoupledSystem& system, const Rendezvous& rendezvous, const Settings& settings) {
+void EstimatedInputs::start(const CoupledSystem& system, const StepScheduler& scheduler, const Settings& settings) {
   settings_ = settings;
   const std::size_t inputs = system.graph().inputs();
   inputs_.assign(inputs, {});
   polynomials_.reserve(inputs);
   waiting_.assign(system.graph().outputs(), {});
   for (const auto& connection : system.graph().connections()) {
-    if (rendezvous.only_reads(system.graph().owner(connection.input))) {
+    if (scheduler.only_reads(system.graph().owner(connection.input))) {
       waiting_[connection.output].push_back(connection.input);
     }
   }
 }
 
-EndPoint EstimatedInputs::Polynomial::at(Duration s) const {
-  EndPoint point;
+numerics::EndPoint EstimatedInputs::Polynomial::at(Duration s) const {
+  numerics::EndPoint point;
   for (std::size_t p = static_cast<std::size_t>(degree) + 1; p-- > 0;) {
     point.slope = point.slope * s + point.value;
     point.value = point.value * s + coefficients[p];
@@ -45,7 +45,7 @@ EndPoint EstimatedInputs::Polynomial::at(Duration s) const {
   return point;
 }
 
-void EstimatedInputs::Polynomial::arrive(const TransferPlan& plan, InputId input) {
+void EstimatedInputs::Polynomial::arrive(const coupling::TransferPlan& plan, InputId input) {
   coefficients[0] = plan.transferred(input, coefficients[0]);
   for (std::size_t p = 1; p < coefficients.size(); ++p) coefficients[p] *= plan.factor(input);
 }
@@ -54,7 +54,7 @@ EstimatedInputs::Polynomial EstimatedInputs::carried_on(const OutputEstimate& es
   Polynomial polynomial;
   polynomial.degree = estimate.order();
   std::copy(estimate.polynomial().begin(), estimate.polynomial().end(), polynomial.coefficients.begin());
-  shift_origin({polynomial.coefficients.data(), 1, polynomial.degree}, from - estimate.time());
+  numerics::shift_origin({polynomial.coefficients.data(), 1, polynomial.degree}, from - estimate.time());
   return polynomial;
 }
 
@@ -76,8 +76,8 @@ int EstimatedInputs::extrapolate(CoupledSystem& system, Estimates estimates, con
     // The run begins, or the source has jumped since.
     const bool begins_anew = std::exchange(inputs_[input].joined_cuts, estimate->cuts()) != estimate->cuts();
     if (!smooth || begins_anew) continue;
-    const EndPoint left{system.inputs()[input], inputs_[input].end_slope};
-    polynomial = {CubicHermite{left, polynomial.at(step.size), step.size}.coefficients_by_mean_slope(), 3};
+    const numerics::EndPoint left{system.inputs()[input], inputs_[input].end_slope};
+    polynomial = {numerics::CubicHermite{left, polynomial.at(step.size), step.size}.coefficients_by_mean_slope(), 3};
   }
   return write(system, step);
 }
@@ -148,8 +148,8 @@ int EstimatedInputs::interpolate(CoupledSystem& system, Estimates estimates, con
       continue;
     }
     const bool remembered =
-        reached(step.from, estimate->times().back()) && estimate->cuts() == inputs_[input].course.cuts;
-    const bool known_to_the_end = reached(estimate->time(), step.from + step.size);
+        base::reached(step.from, estimate->times().back()) && estimate->cuts() == inputs_[input].course.cuts;
+    const bool known_to_the_end = base::reached(estimate->time(), step.from + step.size);
     polynomial = !remembered        ? over_all_samples(*estimate, inputs_[input].course, step)
                  : known_to_the_end ? between_samples(*estimate, step)
                                     : carried_on(*estimate, step.from);
@@ -165,7 +165,7 @@ EstimatedInputs::Polynomial EstimatedInputs::between_samples(const OutputEstimat
   std::array<Time, kMaxInputDegree + 1> nodes{};
   std::array<double, kMaxInputDegree + 1> samples{};
   std::size_t back = 0;  // to the sample at the start of the step
-  while (!reached(step.from, times[back])) ++back;
+  while (!base::reached(step.from, times[back])) ++back;
   const std::size_t most = std::min(static_cast<std::size_t>(settings_.calibration.max_order) + 2, nodes.size());
   const std::size_t last = std::max(back, std::min(most, times.size()) - 1);
   const std::size_t count = std::min(most, last + 1);
@@ -176,7 +176,7 @@ EstimatedInputs::Polynomial EstimatedInputs::between_samples(const OutputEstimat
   }
   Polynomial polynomial;
   polynomial.degree = static_cast<int>(count) - 1;
-  entrain::interpolate({nodes.data(), count}, {samples.data(), count}, polynomial.coefficients);
+  entrain::numerics::interpolate({nodes.data(), count}, {samples.data(), count}, polynomial.coefficients);
   return polynomial;
 }
 
@@ -185,12 +185,14 @@ EstimatedInputs::Polynomial EstimatedInputs::between_samples(const OutputEstimat
 EstimatedInputs::Polynomial EstimatedInputs::over_all_samples(const OutputEstimate& estimate, Course course,
                                                               const Step& step) const {
   course.go_on(estimate);
-  const bool only_sample_is_at_the_end = course.samples == 1 && reached(course.latest, step.from + step.size);
+  const bool only_sample_is_at_the_end = course.samples == 1 && base::reached(course.latest, step.from + step.size);
   if (only_sample_is_at_the_end) return course.carried_on;  // it jumped there
-  const bool jumped = course.jumped || (course.seen != course.cuts && !reached(course.latest, step.from + step.size));
+  const bool jumped =
+      course.jumped || (course.seen != course.cuts && !base::reached(course.latest, step.from + step.size));
   course.fit.add(course.latest - step.from, step.size, estimate.polynomial(), course.latest - step.from);
   Polynomial polynomial;
-  polynomial.degree = jumped ? 0 : std::min(settings_.calibration.max_order + 1, MeanSquareFit::kHighestDegree);
+  polynomial.degree =
+      jumped ? 0 : std::min(settings_.calibration.max_order + 1, numerics::MeanSquareFit::kHighestDegree);
   polynomial.coefficients = course.fit.best(polynomial.degree);
   return polynomial;
 }
@@ -211,4 +213,4 @@ int EstimatedInputs::write(CoupledSystem& system, const Step& step) {
   return degree;
 }
 
-}  // namespace entrain
+}  // namespace entrain::method

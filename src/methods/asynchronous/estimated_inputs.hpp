@@ -6,14 +6,18 @@
 
 #include "entrain/coupled_system.hpp"
 #include "methods/asynchronous/output_estimate.hpp"
-#include "methods/asynchronous/rendezvous.hpp"
+#include "methods/asynchronous/step_scheduler.hpp"
 #include "numerics/cubic_hermite.hpp"
 #include "numerics/mean_square_fit.hpp"
 #include "numerics/polynomial.hpp"
 
-namespace entrain {
+namespace entrain::coupling {
 
 class TransferPlan;
+
+}  // namespace entrain::coupling
+
+namespace entrain::method {
 
 /// Input polynomials from the estimates of the outputs behind them, each output with times of its own
 /// (docs/theory/f3ornits.md).
@@ -31,7 +35,7 @@ class EstimatedInputs {
   };
   using Estimates = std::span<const OutputEstimate>;  ///< by output
 
-  void start(const CoupledSystem& system, const Rendezvous& rendezvous, const Settings& settings);
+  void start(const CoupledSystem& system, const StepScheduler& scheduler, const Settings& settings);
 
   /// From what is known at the start of the step, carried on. Returns the degree.
   int extrapolate(CoupledSystem& system, Estimates estimates, const Step& step);
@@ -46,8 +50,8 @@ class EstimatedInputs {
   struct Polynomial {
     std::array<double, kMaxInputDegree + 1> coefficients{};  ///< by powers of the time since the start of the step
     int degree = 0;
-    EndPoint at(Duration s) const;
-    void arrive(const TransferPlan& plan, InputId input);  ///< from the output's values to the input's
+    numerics::EndPoint at(Duration s) const;
+    void arrive(const coupling::TransferPlan& plan, InputId input);  ///< from the output's values to the input's
     template <class Visitor>
     void fields(Visitor& visit) {
       visit(coefficients, degree);
@@ -55,15 +59,15 @@ class EstimatedInputs {
   };
   /// What a source has done since a step of a waiting subsystem began.
   struct Course {
-    Time from = 0.0;            ///< where the step began
-    Polynomial carried_on;      ///< from what was known then
-    std::uint64_t cuts = 0;     ///< of the source's past, then
-    Time latest = 0.0;          ///< sample
-    double value = 0.0;         ///< and what it was
-    std::uint64_t seen = 0;     ///< cuts up to it
-    std::uint64_t samples = 0;  ///< since then
-    bool jumped = false;        ///< before the latest sample
-    MeanSquareFit fit;          ///< of straight lines between the samples
+    Time from = 0.0;              ///< where the step began
+    Polynomial carried_on;        ///< from what was known then
+    std::uint64_t cuts = 0;       ///< of the source's past, then
+    Time latest = 0.0;            ///< sample
+    double value = 0.0;           ///< and what it was
+    std::uint64_t seen = 0;       ///< cuts up to it
+    std::uint64_t samples = 0;    ///< since then
+    bool jumped = false;          ///< before the latest sample
+    numerics::MeanSquareFit fit;  ///< of straight lines between the samples
 
     void begin(const OutputEstimate& estimate, const Step& step);
     void go_on(const OutputEstimate& estimate);
@@ -72,7 +76,7 @@ class EstimatedInputs {
       visit(from, carried_on, cuts, latest, value, seen, samples, jumped, fit);
     }
   };
-  /// A source that tells far more often than its reader reads, seen with the reader's steps.
+  /// A source that communicates far more often than its reader, sampled at the reader's steps.
   struct Distant {
     OutputEstimate estimate;  ///< from the samples that the reader met
     Polynomial from_source;   ///< what the source's own estimate foresaw for the step before
@@ -113,8 +117,8 @@ class EstimatedInputs {
 
   Settings settings_;
   Memory inputs_;                              // per input
-  std::vector<std::vector<InputId>> waiting_;  // per output: inputs of those who wait for it
+  std::vector<std::vector<InputId>> waiting_;  // per output: inputs of subsystems that wait for it
   std::vector<Polynomial> polynomials_;        // of the subsystem whose inputs are being made
 };
 
-}  // namespace entrain
+}  // namespace entrain::method

@@ -12,15 +12,15 @@
 #include "base/grid.hpp"
 #include "entrain/fact_codes.hpp"
 
-namespace entrain {
+namespace entrain::method {
 namespace {
 
 // An error of so many tolerances that no order foresaw is a jump, not a step that was a little too long; nor is it one
 // when the step before had an error like it: so it is in the first steps, and where an imposed step is too coarse.
 constexpr double kJumpError = 10.0;
-// Nor does an order foresee a jump that leaves more than this share of the error of a held value: what a slope adds
+// Nor does an order predict a jump that leaves more than this share of the error of a held value: what a slope adds
 // happens to have the sign of the jump in every second case.
-constexpr double kNotForeseen = 0.9;
+constexpr double kNotPredicted = 0.9;
 constexpr double kStepRounding = 1e-9;
 // A step that ended behind a jump is made again as this share of it.
 constexpr double kShorter = 0.1;
@@ -66,22 +66,22 @@ void F3ornits::start(CoupledSystem& system, const RunSettings& settings) {
   }
   for (const auto& connection : system.graph().connections()) outputs_[connection.output].controls = true;
   members_.assign(system.size(), {});
-  wishes_.assign(system.size(), {});
+  requests_.assign(system.size(), {});
   due_.clear();
   tasks_.reserve(system.size());
   jumped_.reserve(system.size());
   events_.start(system, now_);
-  std::vector<Rendezvous::Constraints> constraints;
+  std::vector<StepScheduler::Constraints> constraints;
   for (std::size_t s = 0; s < system.size(); ++s) {
     constraints.push_back(join(system, SubsystemId{s}));
     due_.emplace_back(s);
   }
-  rendezvous_.start(system.graph(), std::move(constraints), settings.start, settings.stop);
-  inputs_.start(system, rendezvous_, {calibration_, options_.smooth});
+  scheduler_.start(system.graph(), std::move(constraints), settings.start, settings.stop);
+  inputs_.start(system, scheduler_, {calibration_, options_.smooth});
 }
 
-/// What this subsystem can and must do, and its first wish.
-Rendezvous::Constraints F3ornits::join(CoupledSystem& system, SubsystemId s) {
+/// What this subsystem can and must do, and its first request.
+StepScheduler::Constraints F3ornits::join(CoupledSystem& system, SubsystemId s) {
   const auto& can = system.capabilities(s);
   Member& member = members_[s];
   const Duration initial = options_.initial_step > 0.0 ? options_.initial_step : settings_.step;
@@ -89,7 +89,7 @@ Rendezvous::Constraints F3ornits::join(CoupledSystem& system, SubsystemId s) {
   // A step must change the time.
   const Duration resolution =
       64 * std::numeric_limits<double>::epsilon() * std::max(std::abs(settings_.start), std::abs(settings_.stop));
-  Rendezvous::Constraints limits{can.imposed_step, can.step_offset, 0.0, 0.0, can.min_step.value_or(0.0)};
+  StepScheduler::Constraints limits{can.imposed_step, can.step_offset, 0.0, 0.0, can.min_step.value_or(0.0)};
   limits.max_step = std::max({std::min(most, can.max_step.value_or(kNever)), can.min_step.value_or(0.0), resolution});
   limits.min_step = std::max({std::min(least, limits.max_step), can.min_step.value_or(0.0), resolution});
 
@@ -102,13 +102,14 @@ Rendezvous::Constraints F3ornits::join(CoupledSystem& system, SubsystemId s) {
   member.inputs = system.graph().inputs_of(s);
   const auto outputs = member.outputs = system.graph().outputs_of(s);
   if (outputs.count > 0) {
-    wishes_[s].proposal = member.limits.within(can.initial_step.value_or(initial));
+    requests_[s].proposal = member.limits.within(can.initial_step.value_or(initial));
   }
-  const bool nobody_reads = std::none_of(outputs_.begin() + static_cast<std::ptrdiff_t>(outputs.first),
-                                         outputs_.begin() + static_cast<std::ptrdiff_t>(outputs.first + outputs.count),
-                                         [](const Output& output) { return output.controls; });
-  if (nobody_reads) {
-    for (const OutputId y : outputs) outputs_[y].controls = true;  // then they tell how fine a record must be
+  const bool no_input_reads =
+      std::none_of(outputs_.begin() + static_cast<std::ptrdiff_t>(outputs.first),
+                   outputs_.begin() + static_cast<std::ptrdiff_t>(outputs.first + outputs.count),
+                   [](const Output& output) { return output.controls; });
+  if (no_input_reads) {
+    for (const OutputId y : outputs) outputs_[y].controls = true;  // then they determine how fine a record must be
   }
   return limits;
 }
@@ -129,7 +130,7 @@ void F3ornits::reach_next(CoupledSystem& system) {
   before_.kept = false;
   if (locates_jumps) keep_before_plan();
   plan(system);
-  now_ = std::min(rendezvous_.next(due_), settings_.stop);
+  now_ = std::min(scheduler_.next(due_), settings_.stop);
   if (locates_jumps) keep_before_steps(system);
   jumped_.clear();
   commit(system, false);
@@ -138,45 +139,46 @@ void F3ornits::reach_next(CoupledSystem& system) {
 void F3ornits::plan(CoupledSystem& system) {
   for (const SubsystemId s : due_) {
     Time event = events_.next(s);
-    for (const SubsystemId source : rendezvous_.sources(s)) event = std::min(event, events_.next(source));
-    wishes_[s].event = reached(now_, event) ? kNever : event;
+    for (const SubsystemId source : scheduler_.sources(s)) event = std::min(event, events_.next(source));
+    requests_[s].event = base::reached(now_, event) ? kNever : event;
   }
-  rendezvous_.plan(now_, due_, wishes_);
+  scheduler_.plan(now_, due_, requests_);
   for (const SubsystemId s : due_) begin_step(system, s);
 }
 
 void F3ornits::begin_step(CoupledSystem& system, SubsystemId s) {
-  const Time end = rendezvous_.end(s);
+  const Time end = scheduler_.end(s);
   if (end == kNever) return;  // its imposed step does not fit before the stop time
   Member& member = members_[s];
   member.from = now_;
   member.size = end - now_;
-  const Duration proposal = wishes_[s].proposal;
+  const Duration proposal = requests_[s].proposal;
   const Duration nominal = system.capabilities(s).imposed_step.value_or(proposal);
   // To the last bit, so that it can keep what it computed for a step of this size.
   if (nominal < kNever && std::abs(member.size - nominal) <= kStepRounding * nominal) member.size = nominal;
   const bool was_cut = proposal < kNever && member.size < proposal * (1 - kStepRounding);
   member.cut_proposal = options_.memory && was_cut ? proposal : 0.0;
-  if (rendezvous_.only_reads(s)) {
+  if (scheduler_.only_reads(s)) {
     inputs_.remember_start(system, estimates_, {s, member.from, member.size});
     return;
   }
   member.degree = inputs_.extrapolate(system, estimates_, {s, member.from, member.size});
-  const auto sources = rendezvous_.sources(s);
+  const auto sources = scheduler_.sources(s);
   const bool outlasts = std::any_of(sources.begin(), sources.end(), [&](SubsystemId source) {
-    const Time valid_until = rendezvous_.end(source);
-    return valid_until == kNever || !reached(valid_until, end);  // never: it makes no more steps
+    const Time valid_until = scheduler_.end(source);
+    return valid_until == kNever || !base::reached(valid_until, end);  // never: it makes no more steps
   });
   if (outlasts) ++member.reads_past_validity;
 }
 
-/// The steps that end now: first of those whom others read, then of those who only read, when their inputs are known.
-void F3ornits::commit(CoupledSystem& system, bool those_who_only_read) {
+/// The steps that end now: first of subsystems that others read, then of those that only read, when their inputs are
+/// known.
+void F3ornits::commit(CoupledSystem& system, bool only_readers) {
   tasks_.clear();
   for (const SubsystemId s : due_) {
-    if (rendezvous_.only_reads(s) != those_who_only_read) continue;
+    if (scheduler_.only_reads(s) != only_readers) continue;
     Member& member = members_[s];
-    if (those_who_only_read) member.degree = inputs_.interpolate(system, estimates_, {s, member.from, member.size});
+    if (only_readers) member.degree = inputs_.interpolate(system, estimates_, {s, member.from, member.size});
     const int parts = member.degree > member.input_degree ? member.parts : 1;
     tasks_.push_back({s, member.from, member.size, member.degree, parts, now_});
   }
@@ -208,7 +210,7 @@ void F3ornits::take_outputs(CoupledSystem& system, SubsystemId s) {
   propose(s, verdict);
 }
 
-/// An event that was not announced made the subsystem stop on its way.
+/// An event that was not announced made the subsystem stop within its step.
 bool F3ornits::returned_early(const CoupledSystem& system, SubsystemId s) {
   const auto returns = system.counters(s).early_returns;
   return returns > std::exchange(members_[s].early_returns, returns);
@@ -221,7 +223,7 @@ void F3ornits::begin_new_past(const CoupledSystem& system, SubsystemId s) {
     outputs_[y].error = 0.0;
     outputs_[y].doubted = false;
   }
-  wishes_[s].proposal = member.outputs.count > 0 ? member.limits.min : kNever;
+  requests_[s].proposal = member.outputs.count > 0 ? member.limits.min : kNever;
 }
 
 F3ornits::Verdict F3ornits::judge_outputs(const CoupledSystem& system, SubsystemId s) {
@@ -230,28 +232,29 @@ F3ornits::Verdict F3ornits::judge_outputs(const CoupledSystem& system, Subsystem
   for (const OutputId y : system.graph().outputs_of(s)) {
     const double value = system.outputs()[y];
     auto& output = outputs_[y];
-    const auto surprise = estimates_[y].take(now_, value, calibration_);
+    const auto prediction = estimates_[y].take(now_, value, calibration_);
     const double error_before = output.error;
-    output.error = norm_.of(surprise.error, value, output.range, controller_);
+    output.error = norm_.of(prediction.error, value, output.range, controller_);
     ++member.orders[static_cast<std::size_t>(estimates_[y].order())];
     if (!output.controls) continue;
-    verdict.growth = std::min(verdict.growth, asymptotic_growth(output.error, surprise.order + 1));
+    verdict.growth = std::min(verdict.growth, asymptotic_growth(output.error, prediction.order + 1));
     verdict.beyond_tolerance = verdict.beyond_tolerance || !(output.error <= 1.0);
-    if (options_.detect_jumps && jumped(y, surprise, error_before, member.imposed)) verdict.jumped = true;
+    if (options_.detect_jumps && jumped(y, prediction, error_before, member.imposed)) verdict.jumped = true;
   }
   return verdict;
 }
 
 /// Cuts the past of an output that jumped. Where the step is imposed, nothing can be done but that, and to cut the past
 /// of one that only moves fast costs its order: the next sample decides.
-bool F3ornits::jumped(OutputId y, const OutputEstimate::Surprise& surprise, double error_before, bool imposed) {
+bool F3ornits::jumped(OutputId y, const OutputEstimate::PredictionError& prediction, double error_before,
+                      bool imposed) {
   Output& output = outputs_[y];
-  const bool not_foreseen = surprise.highest > 0 && surprise.left > kNotForeseen;
+  const bool not_predicted = prediction.highest > 0 && prediction.left > kNotPredicted;
   if (std::exchange(output.doubted, false)) {
-    if (not_foreseen) estimates_[y].confirm_doubt();
-    return not_foreseen;
+    if (not_predicted) estimates_[y].confirm_doubt();
+    return not_predicted;
   }
-  if (!not_foreseen || output.error <= kJumpError * std::max(1.0, error_before)) return false;
+  if (!not_predicted || output.error <= kJumpError * std::max(1.0, error_before)) return false;
   if (imposed) {
     estimates_[y].doubt();
     output.doubted = true;
@@ -263,10 +266,10 @@ bool F3ornits::jumped(OutputId y, const OutputEstimate::Surprise& surprise, doub
 
 void F3ornits::propose(SubsystemId s, const Verdict& verdict) {
   Member& member = members_[s];
-  if (wishes_[s].proposal == kNever) return;  // no outputs, no wish
+  if (requests_[s].proposal == kNever) return;  // no outputs, no request
   const Duration wanted = verdict.jumped ? 0.0 : controller_.next(member.size, verdict.growth, member.cut_proposal);
   if (wanted < member.limits.min) ++member.at_min_step;
-  wishes_[s].proposal = member.limits.within(wanted);
+  requests_[s].proposal = member.limits.within(wanted);
 }
 
 // Taking steps back that ended behind a jump.
@@ -281,19 +284,19 @@ void F3ornits::keep_before_plan() {
   before_.changed.clear();
   before_.progress.clear();
   before_.events.clear();
-  before_.wishes.clear();
+  before_.requests.clear();
   before_.inputs.clear();
   before_.outputs.clear();
   before_.estimates.clear();
   for (const SubsystemId s : due_) keep(s);
 }
 
-/// Steps are made when they end, so that those who end together are all that must be rolled back; but for those who
-/// only read, who are stepped when all others have made their steps for good.
+/// Steps are made when they end, so only subsystems whose steps end together must be rolled back. Subsystems that only
+/// read are not among them: they step when the steps of all others are final.
 void F3ornits::keep_before_steps(CoupledSystem& system) {
   before_.stepped.clear();
   for (const SubsystemId s : due_) {
-    if (!rendezvous_.only_reads(s)) before_.stepped.push_back(s);
+    if (!scheduler_.only_reads(s)) before_.stepped.push_back(s);
   }
   before_.kept = !before_.stepped.empty() && std::all_of(before_.stepped.begin(), before_.stepped.end(),
                                                          [&](SubsystemId s) { return members_[s].rollback; });
@@ -305,8 +308,8 @@ void F3ornits::keep_before_steps(CoupledSystem& system) {
   system.save(before_.stepped, before_.steps);
 }
 
-/// True when everything was put back, because a step that ended behind a jump can be made shorter. Whom it meets, and
-/// the stop time, may not let it: what was made again and ended where it did before stays as it is.
+/// True when everything was put back, because a step that ended behind a jump can be made shorter. The subsystems that
+/// it meets, and the stop time, may not let it: what was made again and ended where it did before stays as it is.
 bool F3ornits::taken_back_for_jump(CoupledSystem& system) {
   if (!before_.kept) return false;
   if (now_ >= before_.taken_back_end) jumped_.clear();
@@ -316,13 +319,13 @@ bool F3ornits::taken_back_for_jump(CoupledSystem& system) {
   });
   if (!jumped_.empty()) {
     system.restore(before_.steps);
-    rendezvous_.take_back(before_.due, due_);
+    scheduler_.take_back(before_.due, due_);
     std::vector<Duration> shorter;
     for (const SubsystemId s : jumped_) {
       shorter.push_back(std::max(members_[s].limits.min, kShorter * members_[s].size));
     }
     put_back_changed();
-    for (std::size_t i = 0; i < jumped_.size(); ++i) wishes_[jumped_[i]].proposal = shorter[i];
+    for (std::size_t i = 0; i < jumped_.size(); ++i) requests_[jumped_[i]].proposal = shorter[i];
     before_.taken_back_end = now_;
     now_ = before_.now;
     due_ = before_.due;
@@ -337,7 +340,7 @@ void F3ornits::keep(SubsystemId s) {
   before_.changed.push_back(s);
   before_.progress.push_back(member);
   before_.events.push_back(events_.next(s));
-  before_.wishes.push_back(wishes_[s]);
+  before_.requests.push_back(requests_[s]);
   for (const InputId input : member.inputs) before_.inputs.push_back(inputs_.of(input));
   for (const OutputId y : member.outputs) {
     before_.outputs.push_back(outputs_[y]);
@@ -352,7 +355,7 @@ void F3ornits::put_back_changed() {
     const SubsystemId s = before_.changed[i];
     static_cast<Progress&>(members_[s]) = before_.progress[i];
     events_.put_back(s, before_.events[i]);
-    wishes_[s] = before_.wishes[i];
+    requests_[s] = before_.requests[i];
     for (const InputId input : members_[s].inputs) inputs_.restore(input, before_.inputs[input_at++]);
     for (const OutputId y : members_[s].outputs) {
       outputs_[y] = before_.outputs[output_at];
@@ -362,11 +365,11 @@ void F3ornits::put_back_changed() {
 }
 
 MethodMemory F3ornits::memory() const {
-  return {step_, {}, to_bytes(*this)};
+  return {step_, {}, base::to_bytes(*this)};
 }
 
 void F3ornits::restore(const MethodMemory& memory) {
-  from_bytes(memory.bytes, *this);
+  base::from_bytes(memory.bytes, *this);
 }
 
 // Options.
@@ -377,7 +380,7 @@ void F3ornitsOptions::bind(OptionBinder& binder) {
   binder.boolean("smooth", smooth, "inputs without jumps of value or slope, where the subsystem takes cubics");
   binder.choice("normalisation", normalisation, "what errors are relative to");
   binder.number("damping", damping, "share of the amplitude forgotten per second", kNotNegative);
-  binder.number("relative_tolerance", relative_tolerance, "relative tolerance of the foreseen outputs", kNotNegative);
+  binder.number("relative_tolerance", relative_tolerance, "relative tolerance of the predicted outputs", kNotNegative);
   binder.number("absolute_tolerance", absolute_tolerance, "absolute tolerance, in the unit of each output",
                 kNotNegative);
   binder.integer("max_order", max_order, "highest order of the estimates", {0, kMaxInputDegree});
@@ -415,7 +418,7 @@ void F3ornits::check(const Graph&, const WrittenOptions& written, std::vector<Pr
   if (!pair) add("growth", Fact{FactCode::GrowthNoPair, {"method.f3ornits.growth"}}, "choose for example [0.1, 1.05]");
   if (options_.relative_tolerance + options_.absolute_tolerance == 0.0) {
     add("relative_tolerance", Fact{FactCode::TolerancesZero, {"method.f3ornits.relative_tolerance"}},
-        "nothing can be foreseen exactly");
+        "nothing can be predicted exactly");
   }
   if (options_.max_step > 0.0 && std::max(options_.min_step, options_.initial_step) > options_.max_step) {
     add("max_step",
@@ -547,4 +550,4 @@ void F3ornits::own_values(std::span<double> values) const {
   }
 }
 
-}  // namespace entrain
+}  // namespace entrain::method

@@ -7,19 +7,27 @@
 #include "entrain/method.hpp"
 #include "methods/asynchronous/estimated_inputs.hpp"
 #include "methods/asynchronous/output_estimate.hpp"
-#include "methods/asynchronous/rendezvous.hpp"
+#include "methods/asynchronous/step_scheduler.hpp"
 #include "methods/event_tracker.hpp"
 #include "methods/step_controller.hpp"
 
-namespace entrain {
+namespace entrain::method {
 
 /// How estimates are fitted to the samples.
 enum class Calibration { Extrapolation, LeastSquares };
+
+}  // namespace entrain::method
+
+namespace entrain {
 template <>
-struct ChoiceNames<Calibration> {
-  static constexpr std::array<ChoiceName<Calibration>, 2> all{
-      {{Calibration::Extrapolation, "extrapolation"}, {Calibration::LeastSquares, "cls"}}};
+struct ChoiceNames<method::Calibration> {
+  static constexpr std::array<ChoiceName<method::Calibration>, 2> all{
+      {{method::Calibration::Extrapolation, "extrapolation"}, {method::Calibration::LeastSquares, "cls"}}};
 };
+
+}  // namespace entrain
+
+namespace entrain::method {
 
 struct F3ornitsOptions {
   Calibration calibration = Calibration::Extrapolation;
@@ -49,7 +57,8 @@ struct F3ornitsOptions {
 /// method handling subsystems with hybrid advanced capabilities", 2021: order by (18)-(20), step by (32) with errors
 /// relative to (33)-(36) (docs/theory/f3ornits.md).
 ///
-/// A macro step is one rendezvous: the earliest end of all steps under way, where one or more subsystems communicate.
+/// A macro step ends at one synchronization point: the earliest end of all steps under way, where one or more
+/// subsystems communicate.
 class F3ornits final : public Method {
  public:
   const MethodTraits& traits() const override;
@@ -73,15 +82,15 @@ class F3ornits final : public Method {
   /// What it remembers; of the members only their progress.
   template <class Visitor>
   void fields(Visitor& visit) {
-    visit(step_, now_, due_, members_, wishes_, outputs_, estimates_, inputs_, events_, rendezvous_);
+    visit(step_, now_, due_, members_, requests_, outputs_, estimates_, inputs_, events_, scheduler_);
   }
 
  private:
   struct Output {
-    SignalRange range;
+    base::SignalRange range;
     double error = 0.0;     // of the latest sample, in units of the tolerance
-    bool controls = false;  // the step size: somebody reads it, or nobody reads the subsystem at all
-    bool doubted = false;   // imposed steps: the latest sample may lie behind a jump, the next will tell
+    bool controls = false;  // the step size: a subsystem reads it, or none reads any output of its subsystem
+    bool doubted = false;   // imposed steps: the latest sample may lie behind a jump, which the next one shows
 
     template <class Visitor>
     void fields(Visitor& visit) {
@@ -132,19 +141,19 @@ class F3ornits final : public Method {
     bool jumped = false;
   };
 
-  Rendezvous::Constraints join(CoupledSystem& system, SubsystemId s);
+  StepScheduler::Constraints join(CoupledSystem& system, SubsystemId s);
   void reach_next(CoupledSystem& system);
   void keep_before_plan();
   void keep_before_steps(CoupledSystem& system);
   bool taken_back_for_jump(CoupledSystem& system);
   void plan(CoupledSystem& system);
   void begin_step(CoupledSystem& system, SubsystemId s);
-  void commit(CoupledSystem& system, bool those_who_only_read);
+  void commit(CoupledSystem& system, bool only_readers);
   void take_outputs(CoupledSystem& system, SubsystemId s);
   bool returned_early(const CoupledSystem& system, SubsystemId s);
   void begin_new_past(const CoupledSystem& system, SubsystemId s);
   Verdict judge_outputs(const CoupledSystem& system, SubsystemId s);
-  bool jumped(OutputId y, const OutputEstimate::Surprise& surprise, double error_before, bool imposed);
+  bool jumped(OutputId y, const OutputEstimate::PredictionError& prediction, double error_before, bool imposed);
   void propose(SubsystemId s, const Verdict& verdict);
 
   void keep(SubsystemId s);
@@ -155,32 +164,32 @@ class F3ornits final : public Method {
   StepController controller_;  // limits are those of the members
   ErrorNorm norm_;
   RunSettings settings_;
-  Rendezvous rendezvous_;
+  StepScheduler scheduler_;
   EstimatedInputs inputs_;
   EventTracker events_;
   std::uint64_t step_ = 0;
   Time now_ = 0.0;
-  std::vector<SubsystemId> due_;  // who has just communicated and has no step under way
+  std::vector<SubsystemId> due_;  // have just communicated and have no step under way
   std::vector<Member> members_;
-  std::vector<Rendezvous::Wish> wishes_;   // per subsystem
-  std::vector<Output> outputs_;            // per output
-  std::vector<OutputEstimate> estimates_;  // per output
-  std::vector<StepTask> tasks_;            // of the batch under way
-  std::vector<SubsystemId> jumped_;        // whose outputs did, at the latest rendezvous
+  std::vector<StepScheduler::Request> requests_;  // per subsystem
+  std::vector<Output> outputs_;                   // per output
+  std::vector<OutputEstimate> estimates_;         // per output
+  std::vector<StepTask> tasks_;                   // of the batch under way
+  std::vector<SubsystemId> jumped_;               // whose outputs did, at the latest synchronization point
 
-  /// What the rendezvous under way changes, so that it can be taken back.
+  /// What the macro step under way changes, so that it can be taken back.
   struct Before {
     Time now = 0.0;
-    std::vector<SubsystemId> due;      // who planned a step
+    std::vector<SubsystemId> due;      // planned a step
     std::vector<SubsystemId> changed;  // they, and whose steps ended
     // Of those, one after the other.
     std::vector<Progress> progress;
     std::vector<Time> events;
-    std::vector<Rendezvous::Wish> wishes;
+    std::vector<StepScheduler::Request> requests;
     std::vector<EstimatedInputs::OfInput> inputs;
     std::vector<Output> outputs;
     std::vector<OutputEstimate> estimates;
-    std::vector<SubsystemId> stepped;  // whose steps ended, without those who only read
+    std::vector<SubsystemId> stepped;  // whose steps ended, without those that only read
     CoupledSystem::Saved steps;        // of those
     bool kept = false;                 // all of them can be rolled back
     Time taken_back_end = kNever;      // where it ended when it was last taken back
@@ -188,4 +197,4 @@ class F3ornits final : public Method {
   Before before_;
 };
 
-}  // namespace entrain
+}  // namespace entrain::method

@@ -5,7 +5,7 @@
 
 #include "numerics/polynomial.hpp"
 
-namespace entrain {
+namespace entrain::method {
 
 void OutputEstimate::begin(Time t, double value) {
   times_[0] = t;
@@ -27,12 +27,12 @@ void OutputEstimate::confirm_doubt() {
   count_ = 2;
 }
 
-OutputEstimate::Surprise OutputEstimate::take(Time t, double value, const Settings& settings) {
-  double foreseen = 0.0;
-  for (std::size_t p = polynomial().size(); p-- > 0;) foreseen = foreseen * (t - time()) + polynomial_[p];
+OutputEstimate::PredictionError OutputEstimate::take(Time t, double value, const Settings& settings) {
+  double predicted = 0.0;
+  for (std::size_t p = polynomial().size(); p-- > 0;) predicted = predicted * (t - time()) + polynomial_[p];
   const int highest = std::min(settings.max_order, static_cast<int>(count_) - 1);
   const auto [best, left] = best_order(t, value, highest);
-  const Surprise surprise{std::abs(value - foreseen), order_, highest, left};
+  const PredictionError prediction{std::abs(value - predicted), order_, highest, left};
 
   order_ = best;
   count_ = std::min(count_ + 1, kSamples);
@@ -41,7 +41,7 @@ OutputEstimate::Surprise OutputEstimate::take(Time t, double value, const Settin
   times_[0] = t;
   values_[0] = value;
   carry_on(settings);
-  return surprise;
+  return prediction;
 }
 
 /// The order whose extrapolation from the samples before comes nearest to the new one; of equals the lowest (18)-(20).
@@ -72,12 +72,12 @@ OutputEstimate::Choice OutputEstimate::best_order(Time t, double value, int high
 void OutputEstimate::carry_on(const Settings& settings) {
   const auto samples = static_cast<std::size_t>(order_) + 1;
   if (settings.least_squares && order_ > 0) {  // the choice of this order took as many samples
-    fit_through_first({times_.data(), samples + 1}, {values_.data(), samples + 1}, order_, polynomial_);
+    numerics::fit_through_first({times_.data(), samples + 1}, {values_.data(), samples + 1}, order_, polynomial_);
     return;
   }
   std::array<double, kMaxInputDegree + 1> nodes{};
   for (std::size_t r = 0; r < samples; ++r) nodes[r] = times_[r] - times_[0];
-  interpolate({nodes.data(), samples}, {values_.data(), samples}, polynomial_);
+  numerics::interpolate({nodes.data(), samples}, {values_.data(), samples}, polynomial_);
 }
 
-}  // namespace entrain
+}  // namespace entrain::method

@@ -7,7 +7,7 @@
 
 #include "entrain/subsystem.hpp"
 
-namespace entrain {
+namespace entrain::method {
 
 /// The past of one output and the polynomial that carries it on, of the order that would have served best on the
 /// latest step (F3ORNITS, section 3.1; docs/theory/f3ornits.md).
@@ -18,8 +18,8 @@ class OutputEstimate {
     int max_order = 2;
     bool least_squares = false;  ///< fit one sample more than the order needs instead of passing through the others
   };
-  /// How well the latest sample had been foreseen.
-  struct Surprise {
+  /// How well the latest sample had been predicted.
+  struct PredictionError {
     double error = 0.0;  ///< |sample - estimate in force|
     int order = 0;       ///< of that estimate
     int highest = 0;     ///< order that the past allowed to try on this sample
@@ -34,7 +34,7 @@ class OutputEstimate {
   /// It did: the past begins with the sample before the latest.
   void confirm_doubt();
   /// The next sample, later than those before: judges the estimate, chooses the order of the next one and makes it.
-  Surprise take(Time t, double value, const Settings& settings);
+  PredictionError take(Time t, double value, const Settings& settings);
 
   int order() const { return order_; }
   Time time() const { return times_[0]; }      ///< of the latest sample
@@ -57,7 +57,7 @@ class OutputEstimate {
  private:
   struct Choice {
     int order = 0;
-    double left = 1.0;  // as in Surprise
+    double left = 1.0;  // as in PredictionError
   };
   Choice best_order(Time t, double value, int highest) const;
   void carry_on(const Settings& settings);
@@ -70,4 +70,4 @@ class OutputEstimate {
   std::uint64_t cuts_ = 0;
 };
 
-}  // namespace entrain
+}  // namespace entrain::method

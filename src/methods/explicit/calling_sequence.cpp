@@ -5,7 +5,7 @@
 #include "base/suggest.hpp"
 #include "entrain/fact_codes.hpp"
 
-namespace entrain {
+namespace entrain::method {
 namespace {
 
 std::vector<std::string> subsystem_names(const Graph& graph) {
@@ -85,4 +85,4 @@ Fact CallingSequence::note(const Graph& graph) const {
   return sequence;
 }
 
-}  // namespace entrain
+}  // namespace entrain::method

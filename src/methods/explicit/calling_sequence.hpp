@@ -7,7 +7,7 @@
 #include "entrain/graph.hpp"
 #include "entrain/options.hpp"
 
-namespace entrain {
+namespace entrain::method {
 
 /// The entries of a calling sequence, each the names of those that are called at once: "a + b" = a and b.
 std::vector<std::vector<std::string>> stages_of(const std::vector<std::string>& sequence);
@@ -28,4 +28,4 @@ class CallingSequence {
   std::vector<Stage> stages_;
 };
 
-}  // namespace entrain
+}  // namespace entrain::method

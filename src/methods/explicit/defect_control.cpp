@@ -5,7 +5,7 @@
 
 #include "base/grid.hpp"
 
-namespace entrain {
+namespace entrain::method {
 
 void DefectControl::start(const CoupledSystem& system, const RunSettings& run, StepSettings settings) {
   settings.least_growth = 0.2;
@@ -23,7 +23,7 @@ Duration DefectControl::next(Time event) const {
   const Time end = std::min(stop_, event);
   const Duration left = end - memory_.now;
   const Duration size = controller_.within_limits(memory_.proposed);
-  return same_time(memory_.now + size, end) ? left : step_without_remainder(size, left, controller_.limits().min);
+  return base::same_time(memory_.now + size, end) ? left : step_without_remainder(size, left, controller_.limits().min);
 }
 
 void DefectControl::judge(const CoupledSystem& system, Time reached) {
@@ -35,7 +35,7 @@ void DefectControl::judge(const CoupledSystem& system, Time reached) {
     const double defect = std::abs(system.inputs()[connection.input] - system.incoming(connection.input));
     const double in_output_units = connection.factor == 0.0 ? 0.0 : defect / std::abs(connection.factor);
     if (in_output_units == 0.0) continue;  // also where nothing is allowed
-    const double size_of_output = memory_.ranges[connection.output].size(size_floor::kResting);
+    const double size_of_output = memory_.ranges[connection.output].size(base::size_floor::kResting);
     worst = std::max(worst, in_output_units / controller_.allowed(size_of_output));
   }
   if (!(worst <= 1.0)) ++memory_.beyond_tolerance;
@@ -45,4 +45,4 @@ void DefectControl::judge(const CoupledSystem& system, Time reached) {
   memory_.now = reached;
 }
 
-}  // namespace entrain
+}  // namespace entrain::method

@@ -7,7 +7,7 @@
 #include "methods/explicit/macro_step_control.hpp"
 #include "methods/step_controller.hpp"
 
-namespace entrain {
+namespace entrain::method {
 
 /// Macro steps by the connection defect, the distance between an input as it ended its step and the output there: S.
 /// Glumac, Z. Kovacic, "Relative consistency and robust stability measures for sequential co-simulation", 2019, (53)
@@ -28,7 +28,7 @@ class DefectControl final : public MacroStepControl {
   struct Memory {
     Time now = 0.0;
     Duration proposed = 0.0;
-    std::vector<SignalRange> ranges = {};  ///< by output
+    std::vector<base::SignalRange> ranges = {};  ///< by output
     std::uint64_t beyond_tolerance = 0;
 
     template <class Visitor>
@@ -45,4 +45,4 @@ class DefectControl final : public MacroStepControl {
   Memory memory_;
 };
 
-}  // namespace entrain
+}  // namespace entrain::method

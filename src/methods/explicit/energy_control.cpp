@@ -7,7 +7,7 @@
 #include "coupling/engine.hpp"
 #include "entrain/fact_codes.hpp"
 
-namespace entrain {
+namespace entrain::method {
 namespace {
 
 constexpr PiLaw kEcco{.integral = 0.15, .proportional = 0.2};
@@ -64,7 +64,7 @@ void EnergyControl::start(const CoupledSystem& system, const EnergyTolerances& t
 double EnergyControl::error_of_step(const CoupledSystem& system, Duration size) {
   double squares = 0.0;
   for (const auto& bond : system.engine().bonds()) {
-    const BondPowers powers = powers_of(bond, system.inputs(), system.outputs());
+    const coupling::BondPowers powers = coupling::powers_of(bond, system.inputs(), system.outputs());
     memory_.largest_power = std::max({memory_.largest_power, std::abs(powers.received), std::abs(powers.given)});
     const auto& settings = controller_.settings();
     const double allowed = settings.absolute_tolerance + settings.relative_tolerance * memory_.largest_power * size;
@@ -84,4 +84,4 @@ void EnergyControl::judge(const CoupledSystem& system, Time reached) {
   memory_.step = controller_.within_limits(controller_.next(size, growth));
 }
 
-}  // namespace entrain
+}  // namespace entrain::method

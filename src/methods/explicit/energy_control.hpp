@@ -6,7 +6,7 @@
 #include "methods/explicit/macro_step_control.hpp"
 #include "methods/step_controller.hpp"
 
-namespace entrain {
+namespace entrain::method {
 
 /// Of the residual energy of a step.
 struct EnergyTolerances {
@@ -61,4 +61,4 @@ class EnergyControl final : public MacroStepControl {
   Memory memory_;
 };
 
-}  // namespace entrain
+}  // namespace entrain::method

@@ -5,7 +5,7 @@
 #include "entrain/fact_codes.hpp"
 #include "methods/step_controller.hpp"
 
-namespace entrain {
+namespace entrain::method {
 namespace {
 
 /// What becomes of input polynomials of this degree in each subsystem: lowered, on how many sub-steps, or sub-steps
@@ -163,7 +163,7 @@ void ExplicitStepper::pass_events(CoupledSystem& system, const StepTask& task) {
   const auto event = events_.pass(system, task.subsystem, task.to);
   if (!event) return;
   inputs_.cut_history(system, task.subsystem);
-  if (!same_time(*event, task.to) && memory_.events_seen_late++ == 0) {
+  if (!base::same_time(*event, task.to) && memory_.events_seen_late++ == 0) {
     memory_.first_late = task.subsystem;
     memory_.first_late_event = *event;
   }
@@ -190,4 +190,4 @@ std::vector<Fact> ExplicitStepper::warnings(const CoupledSystem& system) const {
   return warnings;
 }
 
-}  // namespace entrain
+}  // namespace entrain::method

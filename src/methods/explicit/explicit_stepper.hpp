@@ -12,23 +12,39 @@
 #include "methods/explicit/extrapolated_inputs.hpp"
 #include "methods/explicit/macro_step_control.hpp"
 
-namespace entrain {
+namespace entrain::method {
 
 /// What stands for the history that a run has not yet.
 enum class HistoryStart { Grow, Constant };
+
+}  // namespace entrain::method
+
+namespace entrain {
 template <>
-struct ChoiceNames<HistoryStart> {
-  static constexpr std::array<ChoiceName<HistoryStart>, 2> all{
-      {{HistoryStart::Grow, "grow"}, {HistoryStart::Constant, "constant"}}};
+struct ChoiceNames<method::HistoryStart> {
+  static constexpr std::array<ChoiceName<method::HistoryStart>, 2> all{
+      {{method::HistoryStart::Grow, "grow"}, {method::HistoryStart::Constant, "constant"}}};
 };
+
+}  // namespace entrain
+
+namespace entrain::method {
 
 /// Algebraic loops at communication times.
 enum class LoopTreatment { Delay, Solve };
+
+}  // namespace entrain::method
+
+namespace entrain {
 template <>
-struct ChoiceNames<LoopTreatment> {
-  static constexpr std::array<ChoiceName<LoopTreatment>, 2> all{
-      {{LoopTreatment::Delay, "delay"}, {LoopTreatment::Solve, "solve"}}};
+struct ChoiceNames<method::LoopTreatment> {
+  static constexpr std::array<ChoiceName<method::LoopTreatment>, 2> all{
+      {{method::LoopTreatment::Delay, "delay"}, {method::LoopTreatment::Solve, "solve"}}};
 };
+
+}  // namespace entrain
+
+namespace entrain::method {
 
 /// The options of all explicit methods.
 struct ExplicitOptions {
@@ -145,4 +161,4 @@ class ExplicitStepper {
   Memory memory_;
 };
 
-}  // namespace entrain
+}  // namespace entrain::method

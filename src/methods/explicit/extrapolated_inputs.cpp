@@ -5,7 +5,7 @@
 
 #include "numerics/polynomial.hpp"
 
-namespace entrain {
+namespace entrain::method {
 
 void ExtrapolatedInputs::start(const CoupledSystem& system, Settings settings) {
   settings_ = settings;
@@ -16,8 +16,8 @@ void ExtrapolatedInputs::start(const CoupledSystem& system, Settings settings) {
     auto& history = histories_[i];
     history.count = static_cast<std::size_t>(settings_.degree) + 1;
     history.value.fill(system.incoming(InputId{i}));
-    // From the start on: who is called after its source gets a sample one macro step later than these, the others
-    // replace the newest.
+    // From the start on: a subsystem that is called after its source gets a sample one macro step later than these, the
+    // others replace the newest.
     for (std::size_t m = 0; m < history.count; ++m) history.at[m] = -static_cast<double>(m);
   }
 }
@@ -69,7 +69,8 @@ int ExtrapolatedInputs::prepare(CoupledSystem& system, SubsystemId s, double now
     std::array<double, kSamples> nodes{};  // in units from the start of this step
     for (std::size_t m = 0; m < history.count; ++m) nodes[m] = history.at[m] - now;
     std::array<double, kSamples> by_steps{};
-    interpolate({nodes.data(), history.count}, {history.value.data(), history.count}, {by_steps.data(), history.count});
+    numerics::interpolate({nodes.data(), history.count}, {history.value.data(), history.count},
+                          {by_steps.data(), history.count});
     double scale = 1.0;
     for (int p = 0; p <= degree; ++p, scale /= settings_.unit) {
       system.coefficients(s, degree, p)[input - inputs.first] = by_steps[static_cast<std::size_t>(p)] * scale;
@@ -91,4 +92,4 @@ void ExtrapolatedInputs::cut_constants(const CoupledSystem& system) {
   }
 }
 
-}  // namespace entrain
+}  // namespace entrain::method

@@ -8,7 +8,7 @@
 
 #include "entrain/coupled_system.hpp"
 
-namespace entrain {
+namespace entrain::method {
 
 /// What becomes of the samples that a connection delivers before they enter the history of its input.
 class InputFilter {
@@ -32,7 +32,7 @@ class ExtrapolatedInputs {
   void start(const CoupledSystem& system, Settings settings);
 
   /// Takes the samples that the connections of `s` deliver now and writes the polynomials of its step that starts at
-  /// `now`. `sample_at` tells for each subsystem when its outputs were. Both in units. Returns the degree.
+  /// `now`. `sample_at`: for each subsystem, the time of its outputs. Both in units. Returns the degree.
   int prepare(CoupledSystem& system, SubsystemId s, double now, std::span<const double> sample_at);
 
   /// Degree 0, no filter: an input is what its connection delivers now, and nothing is remembered.
@@ -69,4 +69,4 @@ class ExtrapolatedInputs {
   bool plain_hold_ = true;
 };
 
-}  // namespace entrain
+}  // namespace entrain::method

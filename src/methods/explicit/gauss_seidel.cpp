@@ -3,7 +3,7 @@
 #include "base/bytes.hpp"
 #include "methods/linear_stages.hpp"
 
-namespace entrain {
+namespace entrain::method {
 
 MacroStepReport sequential_sweep(CoupledSystem& system, ExplicitStepper& stepper, const CallingSequence& sequence) {
   stepper.begin_step();
@@ -48,11 +48,11 @@ std::vector<std::string> GaussSeidel::step_tolerances() const {
 }
 
 MethodMemory GaussSeidel::memory() const {
-  return {stepper_.steps(), {}, to_bytes(stepper_)};
+  return {stepper_.steps(), {}, base::to_bytes(stepper_)};
 }
 
 void GaussSeidel::restore(const MethodMemory& memory) {
-  from_bytes(memory.bytes, stepper_);
+  base::from_bytes(memory.bytes, stepper_);
 }
 
 std::vector<Fact> GaussSeidel::notes(const CoupledSystem& system) const {
@@ -61,4 +61,4 @@ std::vector<Fact> GaussSeidel::notes(const CoupledSystem& system) const {
   return notes;
 }
 
-}  // namespace entrain
+}  // namespace entrain::method

@@ -6,7 +6,7 @@
 #include "methods/explicit/calling_sequence.hpp"
 #include "methods/explicit/explicit_stepper.hpp"
 
-namespace entrain {
+namespace entrain::method {
 
 /// One macro step of a sequential method: each stage sees the outputs of the stages before it.
 MacroStepReport sequential_sweep(CoupledSystem& system, ExplicitStepper& stepper, const CallingSequence& sequence);
@@ -36,4 +36,4 @@ class GaussSeidel final : public Method {
   ExplicitStepper stepper_;
 };
 
-}  // namespace entrain
+}  // namespace entrain::method

@@ -6,7 +6,7 @@
 #include "entrain/fact_codes.hpp"
 #include "methods/linear_stages.hpp"
 
-namespace entrain {
+namespace entrain::method {
 
 /// One macro step: the inputs of all subsystems from the same outputs, then all subsystems at once.
 MacroStepReport Jacobi::advance(CoupledSystem& system) {
@@ -111,11 +111,11 @@ std::vector<std::string> Jacobi::step_tolerances() const {
 }
 
 MethodMemory Jacobi::memory() const {
-  return {stepper_.steps(), {}, to_bytes(stepper_, late_, power_, energy_control_)};
+  return {stepper_.steps(), {}, base::to_bytes(stepper_, late_, power_, energy_control_)};
 }
 
 void Jacobi::restore(const MethodMemory& memory) {
-  from_bytes(memory.bytes, stepper_, late_, power_, energy_control_);
+  base::from_bytes(memory.bytes, stepper_, late_, power_, energy_control_);
 }
 
 std::vector<Fact> Jacobi::notes(const CoupledSystem& system) const {
@@ -129,4 +129,4 @@ std::vector<Fact> Jacobi::notes(const CoupledSystem& system) const {
   return notes;
 }
 
-}  // namespace entrain
+}  // namespace entrain::method

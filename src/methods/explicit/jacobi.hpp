@@ -9,15 +9,23 @@
 #include "methods/explicit/late_outputs.hpp"
 #include "methods/explicit/residual_power.hpp"
 
-namespace entrain {
+namespace entrain::method {
 
 /// What the size of the macro steps follows.
 enum class StepSizeBy { Fixed, Energy };
+
+}  // namespace entrain::method
+
+namespace entrain {
 template <>
-struct ChoiceNames<StepSizeBy> {
-  static constexpr std::array<ChoiceName<StepSizeBy>, 2> all{
-      {{StepSizeBy::Fixed, "fixed"}, {StepSizeBy::Energy, "energy"}}};
+struct ChoiceNames<method::StepSizeBy> {
+  static constexpr std::array<ChoiceName<method::StepSizeBy>, 2> all{
+      {{method::StepSizeBy::Fixed, "fixed"}, {method::StepSizeBy::Energy, "energy"}}};
 };
+
+}  // namespace entrain
+
+namespace entrain::method {
 
 /// All subsystems at once, each with inputs from the past (docs/theory/jacobi.md).
 class Jacobi final : public Method {
@@ -62,4 +70,4 @@ class Jacobi final : public Method {
   std::vector<SubsystemId> everyone_;
 };
 
-}  // namespace entrain
+}  // namespace entrain::method

@@ -5,7 +5,7 @@
 #include "base/suggest.hpp"
 #include "entrain/fact_codes.hpp"
 
-namespace entrain {
+namespace entrain::method {
 namespace {
 
 bool depends_on_a_connected_input(const Graph& graph, OutputId output) {
@@ -132,4 +132,4 @@ void LateOutputs::after_steps(CoupledSystem& system) {
   }
 }
 
-}  // namespace entrain
+}  // namespace entrain::method

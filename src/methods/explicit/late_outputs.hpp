@@ -9,16 +9,25 @@
 #include "entrain/options.hpp"
 #include "methods/explicit/explicit_stepper.hpp"
 
-namespace entrain {
+namespace entrain::method {
 
 /// Outputs that follow inputs at once.
 enum class FeedthroughTreatment { Hold, Delay, Refresh };
+
+}  // namespace entrain::method
+
+namespace entrain {
 template <>
-struct ChoiceNames<FeedthroughTreatment> {
-  static constexpr std::array<ChoiceName<FeedthroughTreatment>, 3> all{{{FeedthroughTreatment::Hold, "hold"},
-                                                                        {FeedthroughTreatment::Delay, "delay"},
-                                                                        {FeedthroughTreatment::Refresh, "refresh"}}};
+struct ChoiceNames<method::FeedthroughTreatment> {
+  static constexpr std::array<ChoiceName<method::FeedthroughTreatment>, 3> all{
+      {{method::FeedthroughTreatment::Hold, "hold"},
+       {method::FeedthroughTreatment::Delay, "delay"},
+       {method::FeedthroughTreatment::Refresh, "refresh"}}};
 };
+
+}  // namespace entrain
+
+namespace entrain::method {
 
 /// Which outputs are passed on late.
 struct LateOutputOptions {
@@ -33,7 +42,7 @@ struct LateOutputOptions {
 
 /// Chosen outputs with feedthrough, passed on one step late: y(k+1) = g(x(k), u(k)) (docs/theory/learning.md). What is
 /// passed on is then exact, only late, and a learned correction can make up for that; an output found with the inputs
-/// of the step before is wrong in a way that cannot be seen.
+/// of the step before has an error that cannot be seen.
 ///
 /// g(x(k), u(k)) is evaluated where a subsystem has output_refresh. Else it is found from its linearization, as
 /// g(x(k), u(k-1)) + D (u(k) - u(k-1)): exact when the output depends linearly on the inputs.
@@ -81,4 +90,4 @@ class LateOutputs {
   std::vector<Linearization> matrices_;
 };
 
-}  // namespace entrain
+}  // namespace entrain::method

@@ -2,7 +2,7 @@
 
 #include "entrain/coupled_system.hpp"
 
-namespace entrain {
+namespace entrain::method {
 
 /// Chooses the macro steps of an explicit method. Nothing is taken back: a step that was too long is followed by a
 /// shorter one.
@@ -17,4 +17,4 @@ class MacroStepControl {
   virtual void judge(const CoupledSystem& system, Time reached) = 0;
 };
 
-}  // namespace entrain
+}  // namespace entrain::method

@@ -8,7 +8,7 @@
 #include "methods/explicit/gauss_seidel.hpp"
 #include "methods/linear_stages.hpp"
 
-namespace entrain {
+namespace entrain::method {
 namespace {
 
 // At |gain| = 1 the filter never forgets its start: the condition |gain| < 1 of a consistent start.
@@ -92,11 +92,11 @@ std::vector<std::string> Nepce::step_tolerances() const {
 }
 
 MethodMemory Nepce::memory() const {
-  return {stepper_.steps(), {}, to_bytes(stepper_)};
+  return {stepper_.steps(), {}, base::to_bytes(stepper_)};
 }
 
 void Nepce::restore(const MethodMemory& memory) {
-  from_bytes(memory.bytes, stepper_);
+  base::from_bytes(memory.bytes, stepper_);
 }
 
 std::vector<Fact> Nepce::notes(const CoupledSystem& system) const {
@@ -105,4 +105,4 @@ std::vector<Fact> Nepce::notes(const CoupledSystem& system) const {
   return notes;
 }
 
-}  // namespace entrain
+}  // namespace entrain::method

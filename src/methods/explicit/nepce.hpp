@@ -7,7 +7,7 @@
 #include "methods/explicit/calling_sequence.hpp"
 #include "methods/explicit/explicit_stepper.hpp"
 
-namespace entrain {
+namespace entrain::method {
 
 /// The integral controller of the coupling error as a filter: w <- gain w + (1 - gain) y for the samples y of an input.
 /// Gain 0 is no filter.
@@ -52,4 +52,4 @@ class Nepce final : public Method {
   ExplicitStepper stepper_;
 };
 
-}  // namespace entrain
+}  // namespace entrain::method

@@ -5,11 +5,11 @@
 
 #include "entrain/coupled_system.hpp"
 
-namespace entrain {
+namespace entrain::method {
 
 /// Takes back, step by step, the energy that wrong efforts have brought into a system (docs/theory/energy.md).
 ///
-/// In the step to t(k+1) the receiver of an effort worked with u(k), while its sender now tells y(k+1):
+/// In the step to t(k+1) the receiver of an effort worked with u(k), while its sender now returns y(k+1):
 ///     E(k+1) = E(k) + h (u(k) - y(k+1)) f(k+1),    u(k+1) = y(k+1) - gain E(k+1) f(k+1),
 /// where f is the receiver's flow. The second term is a damper whose constant grows with the energy to be taken back.
 class ResidualPowerCorrection {
@@ -39,4 +39,4 @@ class ResidualPowerCorrection {
   std::vector<double> corrections_;  // by input
 };
 
-}  // namespace entrain
+}  // namespace entrain::method

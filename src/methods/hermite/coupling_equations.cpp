@@ -1,16 +1,15 @@
 #include "methods/hermite/coupling_equations.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
 
 #include "coupling/engine.hpp"
 #include "coupling/transfer.hpp"
+#include "entrain/fact_codes.hpp"
 #include "numerics/cubic_hermite.hpp"
 
-namespace entrain {
+namespace entrain::method {
 namespace {
 
 // Magnitudes may grow this much before the scales follow: they need not be exact, and every change costs pivots.
@@ -19,7 +18,7 @@ constexpr double kOutgrown = 256.0;
 [[noreturn]] void throw_overflow(const CoupledSystem& system, const HermiteStep& step, OutputId y) {
   throw Error(
       ErrorCode::SolverFailed,
-      fmt::format("the estimate of '{}' overflows over a step of {:g} s", system.graph().name(y), step.window().size),
+      {FactCode::EstimateOverflows, {system.graph().name(y)}, {{"step", step.window().size, "s"}}},
       {.subsystem = {}, .variable = {}, .time = step.now(), .remedy = "Choose a smaller step, or adaptive = true"});
 }
 
@@ -102,7 +101,7 @@ void CouplingEquations::place_blocks() {
   lu_.emplace(std::move(first), std::move(rows));
 }
 
-void CouplingEquations::update(Trials& trials, const Step& step, std::span<const double> magnitudes) {
+void CouplingEquations::update(trials::Trials& trials, const Step& step, std::span<const double> magnitudes) {
   if (!lu_) return;
   bool rescaled = false;
   for (std::size_t k = 0; k < memory_.scale.size(); ++k)
@@ -115,18 +114,20 @@ void CouplingEquations::update(Trials& trials, const Step& step, std::span<const
   trials.for_all([&](SubsystemId s) {
     if (!all && revisions[s] == revision_[s]) return;
     revision_[s] = revisions[s];
-    const Estimator& estimator = *trials.estimator(s);
+    const trials::Estimator& estimator = *trials.estimator(s);
     for (std::size_t b = first_block_[s]; b < first_block_[s + 1]; ++b) compute_block(estimator, blocks_[b]);
   });
   ++memory_.factorizations;
   if (!lu_->refactor(values_)) factor_anew();
 }
 
-void CouplingEquations::compute_block(const Estimator& estimator, const Block& block) {
+void CouplingEquations::compute_block(const trials::Estimator& estimator, const Block& block) {
   // How the coefficients of an input depend on the value at the end of the step, and on h times the slope there.
   const double h = step_.size;
-  const auto of_value = step_.slopes_known ? CubicHermite::by_right_value(h) : CubicHermite::parabola_by_right_value(h);
-  const auto of_slope = step_.slopes_known ? CubicHermite::by_right_slope(h) : CubicHermite::parabola_by_right_slope(h);
+  const auto of_value = step_.slopes_known ? numerics::CubicHermite::by_right_value(h)
+                                           : numerics::CubicHermite::parabola_by_right_value(h);
+  const auto of_slope = step_.slopes_known ? numerics::CubicHermite::by_right_slope(h)
+                                           : numerics::CubicHermite::parabola_by_right_slope(h);
   double value_by_value = 0.0;
   double value_by_slope = 0.0;
   double slope_by_value = 0.0;
@@ -181,8 +182,7 @@ void CouplingEquations::throw_singular(std::size_t unknown, const Step& step) co
     return std::find(loop.outputs.begin(), loop.outputs.end(), output) != loop.outputs.end();
   });
   throw Error(
-      ErrorCode::SolverFailed,
-      fmt::format("the coupling equations leave '{}' undetermined over a step of {} s", graph_.name(output), step.size),
+      ErrorCode::SolverFailed, {FactCode::OutputUndetermined, {graph_.name(output)}, {{"step", step.size, "s"}}},
       {.subsystem = graph_.name(graph_.owner(output)),
        .variable = {},
        .time = step.from,
@@ -199,16 +199,17 @@ void CouplingEquations::restore(const Memory& memory) {
   factor_anew();
 }
 
-std::vector<TrialKind> estimated_kinds(const CoupledSystem& system) {
-  std::vector<TrialKind> kinds;
+std::vector<coupling::TrialKind> estimated_kinds(const CoupledSystem& system) {
+  std::vector<coupling::TrialKind> kinds;
   for (std::size_t s = 0; s < system.size(); ++s) {
     const auto& can = system.capabilities(SubsystemId{s});
-    kinds.push_back(can.states && can.linearization ? TrialKind::Costarica : TrialKind::Continued);
+    kinds.push_back(can.states && can.linearization ? coupling::TrialKind::Costarica : coupling::TrialKind::Continued);
   }
   return kinds;
 }
 
-EstimatedCoupling::EstimatedCoupling(const CoupledSystem& system, Trials& trials, std::span<const OutputId> unknowns)
+EstimatedCoupling::EstimatedCoupling(const CoupledSystem& system, trials::Trials& trials,
+                                     std::span<const OutputId> unknowns)
     : trials_(trials),
       equations_(system, unknowns),
       magnitudes_(unknowns.size()),
@@ -240,4 +241,4 @@ void EstimatedCoupling::solve(CoupledSystem& system, HermiteStep& step) {
   }
 }
 
-}  // namespace entrain
+}  // namespace entrain::method

@@ -8,7 +8,7 @@
 #include "numerics/sparse_lu.hpp"
 #include "trials/trials.hpp"
 
-namespace entrain {
+namespace entrain::method {
 
 /// MISSILES (docs/theory/missiles.md): the coupling of one step as one sparse linear system. Estimates are affine in
 /// the values and slopes z = (Y, Y') at the end of the step, g(z) = g(z0) + J (z - z0), so that from any z0 one
@@ -27,7 +27,7 @@ class CouplingEquations {
     bool slopes_known = false;
   };
   /// The matrix for estimates over this step. `magnitudes`: of the unknowns.
-  void update(Trials& trials, const Step& step, std::span<const double> magnitudes);
+  void update(trials::Trials& trials, const Step& step, std::span<const double> magnitudes);
   /// In: g(z0) - z0, first all values, then all slopes. Out: dz.
   void solve(std::span<double> values, std::span<double> slopes);
 
@@ -62,7 +62,7 @@ class CouplingEquations {
 
   void find_blocks(const CoupledSystem& system);
   void place_blocks();
-  void compute_block(const Estimator& estimator, const Block& block);
+  void compute_block(const trials::Estimator& estimator, const Block& block);
   void factor_anew();
   [[noreturn]] void throw_singular(std::size_t unknown, const Step& step) const;
 
@@ -71,7 +71,7 @@ class CouplingEquations {
   std::vector<Block> blocks_;  // by subsystem of the row
   std::vector<Term> terms_;
   std::vector<std::size_t> first_block_;  // per subsystem, into blocks_
-  std::optional<SparseLu> lu_;            // none without connections
+  std::optional<numerics::SparseLu> lu_;  // none without connections
   std::vector<double> values_, right_side_;
   std::vector<std::uint64_t> revision_;  // per subsystem: of the gains in its blocks
   Step step_;                            // of the blocks
@@ -79,12 +79,12 @@ class CouplingEquations {
 };
 
 /// Estimates for all subsystems, from what each of them provides.
-std::vector<TrialKind> estimated_kinds(const CoupledSystem& system);
+std::vector<coupling::TrialKind> estimated_kinds(const CoupledSystem& system);
 
 /// The coupling of a step in which all subsystems are estimated by `trials`: one linear system.
 class EstimatedCoupling {
  public:
-  EstimatedCoupling(const CoupledSystem& system, Trials& trials, std::span<const OutputId> unknowns);
+  EstimatedCoupling(const CoupledSystem& system, trials::Trials& trials, std::span<const OutputId> unknowns);
 
   /// `right` as it is then. Leaves the estimates at the first guess in `block`, and the tasks set. Throws
   /// Error{SolverFailed} where there is no solution in numbers.
@@ -97,9 +97,9 @@ class EstimatedCoupling {
   std::span<const double> added_slopes() const { return slopes_; }
 
  private:
-  Trials& trials_;
+  trials::Trials& trials_;
   CouplingEquations equations_;
   std::vector<double> magnitudes_, values_, slopes_;  // of the unknowns
 };
 
-}  // namespace entrain
+}  // namespace entrain::method

@@ -8,10 +8,10 @@
 #include "coupling/transfer.hpp"
 #include "numerics/cubic_hermite.hpp"
 
-namespace entrain {
+namespace entrain::method {
 
-void HermiteStep::start(CoupledSystem& system, Time now, HermiteRestart restart, std::vector<TrialKind> kinds,
-                        const EstimatorOptions& estimator) {
+void HermiteStep::start(CoupledSystem& system, Time now, HermiteRestart restart, std::vector<coupling::TrialKind> kinds,
+                        const trials::EstimatorOptions& estimator) {
   restart_ = restart;
   trials_.emplace(system, std::move(kinds), estimator);
   unknowns_.clear();
@@ -45,7 +45,7 @@ void HermiteStep::start_tasks(const CoupledSystem& system) {
 }
 
 std::span<const double> HermiteStep::real_slopes() const {
-  return restart_ == HermiteRestart::Real ? memory_.left.slopes : told_slopes_;
+  return restart_ == HermiteRestart::Real ? memory_.left.slopes : real_slopes_;
 }
 
 std::span<const double> HermiteStep::real_values(const CoupledSystem& system) const {
@@ -53,7 +53,7 @@ std::span<const double> HermiteStep::real_values(const CoupledSystem& system) co
 }
 
 double HermiteStep::magnitude(OutputId y) const {
-  return divisible_size(memory_.magnitude[y]);
+  return base::divisible_size(memory_.magnitude[y]);
 }
 
 void HermiteStep::begin() {
@@ -61,8 +61,8 @@ void HermiteStep::begin() {
     trials_->begin(memory_.now, window_.size, memory_.left.slopes);
     if (memory_.slopes_known) trials_->follow_inputs(memory_.left.values, memory_.left.slopes);
   } else {  // the polynomials go on with their own slopes; subsystems that provide no others keep those
-    told_slopes_ = memory_.left.slopes;
-    trials_->begin(memory_.now, window_.size, told_slopes_);
+    real_slopes_ = memory_.left.slopes;
+    trials_->begin(memory_.now, window_.size, real_slopes_);
   }
 }
 
@@ -70,11 +70,11 @@ void HermiteStep::predict(Predictor predictor) {
   const Duration size = window_.size;
   const bool continues = predictor == Predictor::Hermite && memory_.previous_size > 0.0;
   for (const OutputId y : unknowns_) {
-    const EndPoint here{memory_.left.values[y], memory_.left.slopes[y]};
-    EndPoint end{predictor == Predictor::Hold ? here.value : here.value + size * here.slope, here.slope};
+    const numerics::EndPoint here{memory_.left.values[y], memory_.left.slopes[y]};
+    numerics::EndPoint end{predictor == Predictor::Hold ? here.value : here.value + size * here.slope, here.slope};
     if (continues) {
-      const EndPoint before{memory_.previous.values[y], memory_.previous.slopes[y]};
-      end = CubicHermite{before, here, memory_.previous_size}.continued(size);
+      const numerics::EndPoint before{memory_.previous.values[y], memory_.previous.slopes[y]};
+      end = numerics::CubicHermite{before, here, memory_.previous_size}.continued(size);
     }
     right_.values[y] = end.value;
     right_.slopes[y] = end.slope;
@@ -95,7 +95,7 @@ void HermiteStep::write_inputs(CoupledSystem& system) const {
       const std::size_t source = plan.source(input);
       const double factor = plan.factor(input);
       // From its own start, so that an offset of the connection does not enter.
-      const CubicHermite course{
+      const numerics::CubicHermite course{
           {0.0, factor * memory_.left.slopes[source]},
           {factor * (right_.values[source] - memory_.left.values[source]), factor * right_.slopes[source]},
           window_.size};
@@ -114,7 +114,7 @@ void HermiteStep::set_tasks() {
   }
 }
 
-void HermiteStep::run_half(TrialBlock& middle) {
+void HermiteStep::run_half(trials::TrialBlock& middle) {
   const Window whole = window_;
   window_ = {memory_.now + 0.5 * whole.size, 0.5 * whole.size};
   set_tasks();
@@ -166,4 +166,4 @@ void HermiteStep::restored() {
   take_constants(signals);
 }
 
-}  // namespace entrain
+}  // namespace entrain::method

@@ -9,25 +9,41 @@
 #include "entrain/options.hpp"
 #include "trials/trials.hpp"
 
-namespace entrain {
+namespace entrain::method {
 
 /// What the inputs of a step begin with.
 enum class HermiteRestart { Real, C1 };
+
+}  // namespace entrain::method
+
+namespace entrain {
 template <>
-struct ChoiceNames<HermiteRestart> {
-  static constexpr std::array<ChoiceName<HermiteRestart>, 2> all{
-      {{HermiteRestart::Real, "real"}, {HermiteRestart::C1, "c1"}}};
+struct ChoiceNames<method::HermiteRestart> {
+  static constexpr std::array<ChoiceName<method::HermiteRestart>, 2> all{
+      {{method::HermiteRestart::Real, "real"}, {method::HermiteRestart::C1, "c1"}}};
 };
+
+}  // namespace entrain
+
+namespace entrain::method {
 
 /// The first guess of the values at the end of a step.
 enum class Predictor { Hold, Linear, Hermite, Missiles };
+
+}  // namespace entrain::method
+
+namespace entrain {
 template <>
-struct ChoiceNames<Predictor> {
-  static constexpr std::array<ChoiceName<Predictor>, 4> all{{{Predictor::Hold, "hold"},
-                                                             {Predictor::Linear, "linear"},
-                                                             {Predictor::Hermite, "hermite"},
-                                                             {Predictor::Missiles, "missiles"}}};
+struct ChoiceNames<method::Predictor> {
+  static constexpr std::array<ChoiceName<method::Predictor>, 4> all{{{method::Predictor::Hold, "hold"},
+                                                                     {method::Predictor::Linear, "linear"},
+                                                                     {method::Predictor::Hermite, "hermite"},
+                                                                     {method::Predictor::Missiles, "missiles"}}};
 };
+
+}  // namespace entrain
+
+namespace entrain::method {
 
 /// A step of all subsystems together, in progress: values and slopes of all signals (as CoupledSystem::signals) at its
 /// start, those sought at its end, the inputs between them, and the trials that are made with these.
@@ -49,13 +65,13 @@ class HermiteStep {
     }
   };
 
-  void start(CoupledSystem& system, Time now, HermiteRestart restart, std::vector<TrialKind> kinds,
-             const EstimatorOptions& estimator);
+  void start(CoupledSystem& system, Time now, HermiteRestart restart, std::vector<coupling::TrialKind> kinds,
+             const trials::EstimatorOptions& estimator);
 
   /// Connected outputs: their values and slopes at the end are what is sought.
   std::span<const OutputId> unknowns() const { return unknowns_; }
-  Trials& trials() { return *trials_; }
-  const Trials& trials() const { return *trials_; }
+  trials::Trials& trials() { return *trials_; }
+  const trials::Trials& trials() const { return *trials_; }
   /// A subsystem imposes a step: it cannot be cut.
   bool imposed() const { return imposed_; }
   /// That every subsystem can make.
@@ -74,8 +90,8 @@ class HermiteStep {
   End& right() { return right_; }
   const End& right() const { return right_; }
   /// What the latest trial or the commit brought.
-  TrialBlock& block() { return block_; }
-  const TrialBlock& block() const { return block_; }
+  trials::TrialBlock& block() { return block_; }
+  const trials::TrialBlock& block() const { return block_; }
   /// The size of a connected signal so far, 1 if it was always zero or next to it.
   double magnitude(OutputId y) const;
 
@@ -88,9 +104,9 @@ class HermiteStep {
   /// The tasks of the window.
   void set_tasks();
   /// Into `block`, with these trials.
-  void run(Trials& with) { with.run(tasks_, block_); }
+  void run(trials::Trials& with) { with.run(tasks_, block_); }
   /// To the middle of the window.
-  void run_half(TrialBlock& middle);
+  void run_half(trials::TrialBlock& middle);
   /// Makes the step for good; `block` receives the outputs as they are.
   void commit();
   /// What was committed becomes the start of the next step.
@@ -127,18 +143,18 @@ class HermiteStep {
   void start_tasks(const CoupledSystem& system);
 
   HermiteRestart restart_ = HermiteRestart::Real;
-  std::optional<Trials> trials_;
+  std::optional<trials::Trials> trials_;
   std::vector<OutputId> unknowns_;
   std::vector<StepTask> tasks_;
   std::vector<Duration> longest_part_;  // per subsystem: imposed or maximal step; infinite if none
   Duration shortest_ = 0.0;
   bool imposed_ = false;
   std::size_t first_constant_ = 0;   // among the signals, behind the outputs
-  std::vector<double> told_slopes_;  // restart = "c1": of the signals, as they really are at the left end
+  std::vector<double> real_slopes_;  // restart = "c1": of the signals, as they really are at the left end
   Window window_;
   End right_;
-  TrialBlock block_;
+  trials::TrialBlock block_;
   Memory memory_;
 };
 
-}  // namespace entrain
+}  // namespace entrain::method

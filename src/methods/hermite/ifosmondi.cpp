@@ -9,7 +9,7 @@
 #include "coupling/engine.hpp"
 #include "entrain/fact_codes.hpp"
 
-namespace entrain {
+namespace entrain::method {
 namespace {
 
 constexpr double kEasy = 5.0;             // evaluations that leave the step as it is
@@ -20,7 +20,7 @@ constexpr std::size_t kNamedInError = 5;  // connections
 }  // namespace
 
 void IfosmondiStrategy::start(CoupledSystem& system, HermiteStep& step, const IfosmondiOptions& options, bool adaptive,
-                              const EstimatorOptions& predicting) {
+                              const trials::EstimatorOptions& predicting) {
   options_ = options;
   adaptive_ = adaptive;
   controller_ = {{.least_growth = kShrinkage, .most_growth = kGrowth}, {}};
@@ -76,8 +76,8 @@ CouplingStrategy::Attempt IfosmondiStrategy::solve(CoupledSystem& system, Hermit
   const auto correct = [&](std::span<double> difference) {
     coupling_->equations().solve(difference.first(count), difference.last(count));
   };
-  const FixedPointSolver::Correction correction(correct);
-  FixedPointSolver::Settings settings{options_.iteration_tolerance, options_.max_iterations, scale_};
+  const numerics::FixedPointSolver::Correction correction(correct);
+  numerics::FixedPointSolver::Settings settings{options_.iteration_tolerance, options_.max_iterations, scale_};
   if (estimated) {
     settings.correction = &correction;
     if (trusts_estimates_) settings.least_evaluations = 1;
@@ -102,7 +102,7 @@ bool IfosmondiStrategy::evaluate(CoupledSystem& system, HermiteStep& step, std::
   }
   step.write_inputs(system);
   step.run(step.trials());
-  const TrialBlock& block = step.block();
+  const trials::TrialBlock& block = step.block();
   for (std::size_t k = 0; k < count; ++k) {
     image[k] = block.signals[unknowns[k]];
     image[count + k] = block.slopes[unknowns[k]];
@@ -115,14 +115,14 @@ bool IfosmondiStrategy::evaluate(CoupledSystem& system, HermiteStep& step, std::
 /// with what was nearer to the solution of this one.
 void IfosmondiStrategy::judge_guess() {
   const std::size_t count = z_.size() / 2;
-  const double other_way = trusts_estimates_ ? -1.0 : 1.0;
+  const double sign = trusts_estimates_ ? -1.0 : 1.0;
   double taken = 0.0;
   double other = 0.0;
   for (std::size_t i = 0; i < 2 * count; ++i) {
     const double by_estimates = i < count ? coupling_->added_values()[i] : coupling_->added_slopes()[i - count];
     const double miss = z_[i] - guess_[i];
     taken = std::max(taken, std::abs(miss) / scale_[i]);
-    other = std::max(other, std::abs(miss - other_way * by_estimates) / scale_[i]);
+    other = std::max(other, std::abs(miss - sign * by_estimates) / scale_[i]);
   }
   if (!trusts_estimates_) ++steps_continued_;
   if (other < taken) trusts_estimates_ = !trusts_estimates_;
@@ -154,21 +154,25 @@ void IfosmondiStrategy::cannot_shorten(const CoupledSystem& system, const Hermit
   std::stable_sort(misses.begin(), misses.end(), [](const Miss& a, const Miss& b) { return a.residual > b.residual; });
   misses.resize(std::min(misses.size(), kNamedInError));
   std::string text;
+  std::vector<std::string> connections;
   for (const auto& miss : misses) {
     for (const auto& connection : system.graph().connections()) {
       if (connection.output != unknowns[miss.output]) continue;
-      text += fmt::format("{}{} -> {} {:.3g}", text.empty() ? "" : ", ", system.graph().name(connection.output),
-                          system.graph().name(connection.input), miss.residual);
+      connections.push_back(
+          fmt::format("{} -> {}", system.graph().name(connection.output), system.graph().name(connection.input)));
+      text += fmt::format("{}{} {:.3g}", text.empty() ? "" : ", ", connections.back(), miss.residual);
       break;
     }
   }
-  if (const auto refusal = step.trials().refusal(); !refusal.empty()) text += "; the last trial failed: " + refusal;
+  Fact fact{FactCode::IterationNotConverged,
+            std::move(connections),
+            {{"method", "ifosmondi"},
+             {"tolerance", options_.iteration_tolerance},
+             {"step", step.window().size, "s"},
+             {"residuals", text}}};
+  if (auto refusal = step.trials().refusal(); !refusal.empty()) fact.values.emplace_back("refusal", std::move(refusal));
   throw Error(
-      ErrorCode::SolverFailed,
-      fmt::format("ifosmondi did not converge to iteration_tolerance = {:g} in a step of {:g} s; residuals of value or "
-                  "slope by "
-                  "connection: {}",
-                  options_.iteration_tolerance, step.window().size, text),
+      ErrorCode::SolverFailed, std::move(fact),
       {.subsystem = {},
        .variable = {},
        .time = step.now(),
@@ -225,20 +229,20 @@ void Ifosmondi::start(CoupledSystem& system, const RunSettings& settings) {
 }
 
 /// As missiles itself, unless the user chose otherwise.
-EstimatorOptions Ifosmondi::predicting() const {
-  const EstimatorOptions unchanged;
-  EstimatorOptions options = marching_.estimator;
+trials::EstimatorOptions Ifosmondi::predicting() const {
+  const trials::EstimatorOptions unchanged;
+  trials::EstimatorOptions options = marching_.estimator;
   if (options.reconstruction == unchanged.reconstruction) options.reconstruction = 2;
-  if (options.linearize == unchanged.linearize) options.linearize = LinearizationRenewal::WhenNeeded;
+  if (options.linearize == unchanged.linearize) options.linearize = trials::LinearizationRenewal::WhenNeeded;
   return options;
 }
 
 MethodMemory Ifosmondi::memory() const {
-  return {marcher_.steps(), {}, to_bytes(marcher_, strategy_)};
+  return {marcher_.steps(), {}, base::to_bytes(marcher_, strategy_)};
 }
 
 void Ifosmondi::restore(const MethodMemory& memory) {
-  from_bytes(memory.bytes, marcher_, strategy_);
+  base::from_bytes(memory.bytes, marcher_, strategy_);
   marcher_.restored();
 }
 
@@ -262,4 +266,4 @@ std::vector<Fact> Ifosmondi::closing_notes(const CoupledSystem&) const {
   return {{FactCode::PredictorContinued, {}, {{"steps", strategy_.steps_continued()}}}};
 }
 
-}  // namespace entrain
+}  // namespace entrain::method

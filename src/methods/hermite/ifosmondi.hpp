@@ -12,14 +12,19 @@
 namespace entrain {
 
 template <>
-struct ChoiceNames<FixedPointMethod> {
-  static constexpr std::array<ChoiceName<FixedPointMethod>, 3> all{{{FixedPointMethod::Anderson, "anderson"},
-                                                                    {FixedPointMethod::NewtonKrylov, "newton-krylov"},
-                                                                    {FixedPointMethod::Plain, "fixed-point"}}};
+struct ChoiceNames<numerics::FixedPointMethod> {
+  static constexpr std::array<ChoiceName<numerics::FixedPointMethod>, 3> all{
+      {{numerics::FixedPointMethod::Anderson, "anderson"},
+       {numerics::FixedPointMethod::NewtonKrylov, "newton-krylov"},
+       {numerics::FixedPointMethod::Plain, "fixed-point"}}};
 };
 
+}  // namespace entrain
+
+namespace entrain::method {
+
 struct IfosmondiOptions {
-  FixedPointMethod solver = FixedPointMethod::Anderson;
+  numerics::FixedPointMethod solver = numerics::FixedPointMethod::Anderson;
   double iteration_tolerance = 1e-6;
   int max_iterations = 50;
   Predictor predictor = Predictor::Hermite;
@@ -37,7 +42,7 @@ struct IfosmondiOptions {
 class IfosmondiStrategy final : public CouplingStrategy {
  public:
   void start(CoupledSystem& system, HermiteStep& step, const IfosmondiOptions& options, bool adaptive,
-             const EstimatorOptions& predicting);
+             const trials::EstimatorOptions& predicting);
 
   void propose(CoupledSystem& system, HermiteStep& step) override;
   Attempt solve(CoupledSystem& system, HermiteStep& step) override;
@@ -46,7 +51,7 @@ class IfosmondiStrategy final : public CouplingStrategy {
   void restarted() override;
 
   /// Of predictor = "missiles"; null otherwise.
-  const Trials* estimates() const { return estimates_ ? &*estimates_ : nullptr; }
+  const trials::Trials* estimates() const { return estimates_ ? &*estimates_ : nullptr; }
   /// Steps that began with the polynomials of the step before, not with the estimates.
   std::uint64_t steps_continued() const { return steps_continued_; }
 
@@ -64,12 +69,12 @@ class IfosmondiStrategy final : public CouplingStrategy {
   IfosmondiOptions options_;
   StepController controller_;
   bool adaptive_ = false;
-  std::optional<FixedPointSolver> solver_;
+  std::optional<numerics::FixedPointSolver> solver_;
   int evaluations_ = 0;                    // of the latest attempt
   std::vector<double> z_, image_, scale_;  // by unknown: first all values, then all slopes
 
   // predictor = "missiles": all subsystems are estimated as well, whatever their trials are.
-  std::optional<Trials> estimates_;
+  std::optional<trials::Trials> estimates_;
   std::optional<EstimatedCoupling> coupling_;
   std::vector<double> estimated_slopes_;  // at the start of the step; not used
   std::vector<double> guess_;             // z as the iteration began
@@ -94,7 +99,7 @@ class Ifosmondi final : public Method {
   std::vector<Fact> warnings(const CoupledSystem&) const override { return marcher_.warnings(); }
 
  private:
-  EstimatorOptions predicting() const;
+  trials::EstimatorOptions predicting() const;
 
   IfosmondiOptions options_;
   MarcherOptions marching_;
@@ -102,4 +107,4 @@ class Ifosmondi final : public Method {
   IfosmondiStrategy strategy_;
 };
 
-}  // namespace entrain
+}  // namespace entrain::method

@@ -6,7 +6,7 @@
 
 #include "entrain/fact_codes.hpp"
 
-namespace entrain {
+namespace entrain::method {
 namespace {
 
 constexpr double kFirstPiece = 1.0 / 16.0;  // of a step that begins without slopes, when it is made in pieces
@@ -60,10 +60,10 @@ void MarcherOptions::check(const std::string& method, std::vector<AdaptiveOption
 }
 
 void Marcher::start(CoupledSystem& system, const RunSettings& settings, const MarcherOptions& options,
-                    std::vector<TrialKind> kinds, const EstimatorOptions& estimator) {
+                    std::vector<coupling::TrialKind> kinds, const trials::EstimatorOptions& estimator) {
   options_ = options;
   settings_ = settings;
-  grid_ = Grid(settings.start, settings.stop, settings.step);
+  grid_ = base::Grid(settings.start, settings.stop, settings.step);
   step_.start(system, settings.start, options.restart, std::move(kinds), estimator);
   limits_ = marcher_limits(options, settings.step, step_.shortest());
   predicted_ = step_.left().values;
@@ -78,7 +78,7 @@ MacroStepReport Marcher::advance(CoupledSystem& system, CouplingStrategy& strate
   if (memory_.restart_due) restart(system, strategy);
   if (const auto event = event_to_cross()) {
     // A rounding before the stop is the stop: nothing could be stepped on from there.
-    step_.cross(system, same_time(*event, settings_.stop) ? settings_.stop : *event);
+    step_.cross(system, base::same_time(*event, settings_.stop) ? settings_.stop : *event);
     restart(system, strategy);
   } else if (options_.start == FirstStep::Short && !step_.slopes_known() && !step_.imposed() && !options_.adaptive) {
     step_in_pieces(system, strategy, report);
@@ -86,7 +86,7 @@ MacroStepReport Marcher::advance(CoupledSystem& system, CouplingStrategy& strate
     step_once(system, strategy, next_window(), report);
   }
   events_.pass_all(system, step_.now());
-  while (memory_.grid_step < grid_.steps() && reached(step_.now(), grid_.time(memory_.grid_step + 1)))
+  while (memory_.grid_step < grid_.steps() && base::reached(step_.now(), grid_.time(memory_.grid_step + 1)))
     ++memory_.grid_step;
   ++memory_.steps;
   report.reached = step_.now();
@@ -97,7 +97,7 @@ MacroStepReport Marcher::advance(CoupledSystem& system, CouplingStrategy& strate
 void Marcher::step_in_pieces(CoupledSystem& system, CouplingStrategy& strategy, MacroStepReport& report) {
   const Time from = step_.now();
   const Window whole = next_window();
-  while (!reached(step_.now(), whole.to)) {
+  while (!base::reached(step_.now(), whole.to)) {
     if (memory_.restart_due) restart(system, strategy);
     const Time now = step_.now();
     Window window = next_window();
@@ -128,7 +128,7 @@ void Marcher::step_once(CoupledSystem& system, CouplingStrategy& strategy, const
   notice_jumps();
 }
 
-/// True when the window was cut on the way.
+/// True when the window was cut meanwhile.
 bool Marcher::shorten_until_good(CoupledSystem& system, CouplingStrategy& strategy, MacroStepReport& report) {
   bool was_cut = false;
   for (;;) {
@@ -153,8 +153,8 @@ void Marcher::notice_jumps() {
                                           [](StepOutcome outcome) { return outcome == StepOutcome::EndedEarly; });
   const bool jumped = jumps_.jumped(predicted_, step_.block().signals);
   // Imposed steps are not cut for an event: it is met where the step ends.
-  const bool announced = step_.imposed() && reached(step_.now(), events_.earliest());
-  // With the next step: until then the signals tell what this one missed.
+  const bool announced = step_.imposed() && base::reached(step_.now(), events_.earliest());
+  // With the next step: until then the signals show what this one missed.
   memory_.restart_due = jumped || returned_early || announced;
   if (memory_.restart_due && !announced && memory_.jumps_found++ == 0) memory_.first_jump = step_.now();
 }
@@ -170,7 +170,7 @@ Marcher::Window Marcher::next_window() const {
 /// The time that the steps must meet next.
 Time Marcher::goal() const {
   const Time end = options_.adaptive ? settings_.stop : grid_.time(memory_.grid_step + 1);
-  return !step_.imposed() && reached(end, events_.earliest()) ? before(events_.earliest()) : end;
+  return !step_.imposed() && base::reached(end, events_.earliest()) ? before(events_.earliest()) : end;
 }
 
 /// Where a step ends that must not see the event: just before it, or a step that every subsystem can make.
@@ -212,4 +212,4 @@ std::vector<Fact> Marcher::warnings() const {
   return {{FactCode::SignalJumps, {}, {{"count", memory_.jumps_found}, {"first", memory_.first_jump, "s"}}}};
 }
 
-}  // namespace entrain
+}  // namespace entrain::method

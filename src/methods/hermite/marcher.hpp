@@ -13,14 +13,23 @@
 #include "methods/jump_detector.hpp"
 #include "methods/step_controller.hpp"
 
-namespace entrain {
+namespace entrain::method {
 
 /// A step without slopes and a past, at the start or behind a jump.
 enum class FirstStep { Plain, Short };
+
+}  // namespace entrain::method
+
+namespace entrain {
 template <>
-struct ChoiceNames<FirstStep> {
-  static constexpr std::array<ChoiceName<FirstStep>, 2> all{{{FirstStep::Plain, "plain"}, {FirstStep::Short, "short"}}};
+struct ChoiceNames<method::FirstStep> {
+  static constexpr std::array<ChoiceName<method::FirstStep>, 2> all{
+      {{method::FirstStep::Plain, "plain"}, {method::FirstStep::Short, "short"}}};
 };
+
+}  // namespace entrain
+
+namespace entrain::method {
 
 /// The options of all Hermite methods.
 struct MarcherOptions {
@@ -29,7 +38,7 @@ struct MarcherOptions {
   double max_step = 0.0;
   HermiteRestart restart = HermiteRestart::Real;
   FirstStep start = FirstStep::Plain;
-  EstimatorOptions estimator;
+  trials::EstimatorOptions estimator;
 
   /// `adaptive_help`: what the macro step follows.
   void bind(OptionBinder& binder, std::string_view adaptive_help);
@@ -52,7 +61,7 @@ class CouplingStrategy {
   /// How a step came about.
   struct Taken {
     bool was_cut = false;    ///< after an attempt that was not good
-    bool shortened = false;  ///< for an event or the stop time: its size tells nothing about the next
+    bool shortened = false;  ///< for an event or the stop time: its size has no meaning for the next
     bool at_min_step = false;
   };
 
@@ -75,7 +84,7 @@ class CouplingStrategy {
 class Marcher {
  public:
   void start(CoupledSystem& system, const RunSettings& settings, const MarcherOptions& options,
-             std::vector<TrialKind> kinds, const EstimatorOptions& estimator);
+             std::vector<coupling::TrialKind> kinds, const trials::EstimatorOptions& estimator);
   MacroStepReport advance(CoupledSystem& system, CouplingStrategy& strategy);
   void constants_changed(CoupledSystem& system, CouplingStrategy& strategy);
 
@@ -121,7 +130,7 @@ class Marcher {
 
   MarcherOptions options_;
   RunSettings settings_;
-  Grid grid_;
+  base::Grid grid_;
   StepLimits limits_;
   HermiteStep step_;
   EventTracker events_;
@@ -130,4 +139,4 @@ class Marcher {
   Memory memory_;
 };
 
-}  // namespace entrain
+}  // namespace entrain::method

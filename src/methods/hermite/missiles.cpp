@@ -8,7 +8,7 @@
 #include "entrain/fact_codes.hpp"
 #include "numerics/cubic_hermite.hpp"
 
-namespace entrain {
+namespace entrain::method {
 namespace {
 
 constexpr int kDefectOrder = 4;
@@ -88,10 +88,10 @@ double MissilesStrategy::midpoint_defect(CoupledSystem& system, HermiteStep& ste
   const auto start_slopes = step.real_slopes();
   double largest = 0.0;
   for (const OutputId y : step.unknowns()) {
-    const CubicHermite course{{left[y], left_slopes[y]}, {right[y], right_slopes[y]}, h};
+    const numerics::CubicHermite course{{left[y], left_slopes[y]}, {right[y], right_slopes[y]}, h};
     double defect = 0.0;
     if (step.slopes_known()) {
-      const CubicHermite known{{left[y] - start[y], left_slopes[y] - start_slopes[y]}, {}, h};
+      const numerics::CubicHermite known{{left[y] - start[y], left_slopes[y] - start_slopes[y]}, {}, h};
       defect = course.middle() - middle_.signals[y];
       defect -= known.middle();
     } else {
@@ -107,7 +107,7 @@ double MissilesStrategy::midpoint_defect(CoupledSystem& system, HermiteStep& ste
 /// Of a signal over the step in progress.
 double MissilesStrategy::size_of(const HermiteStep& step, OutputId y) const {
   return std::max({std::abs(step.left().values[y]), std::abs(step.right().values[y]),
-                   size_floor::kQuiet * std::max(step.magnitude(y), terms_[y])});
+                   base::size_floor::kQuiet * std::max(step.magnitude(y), terms_[y])});
 }
 
 double MissilesStrategy::largest_gap(const HermiteStep& step) const {
@@ -144,7 +144,7 @@ std::optional<Duration> MissilesStrategy::accepted(const CoupledSystem& system, 
 /// The past makes up for what an older linearization misses, so that few are needed (docs/theory/missiles.md).
 Missiles::Missiles() {
   options_.estimator.reconstruction = 2;
-  options_.estimator.linearize = LinearizationRenewal::WhenNeeded;
+  options_.estimator.linearize = trials::LinearizationRenewal::WhenNeeded;
   options_.start = FirstStep::Short;
 }
 
@@ -181,7 +181,7 @@ std::vector<std::string> Missiles::step_tolerances() const {
 }
 
 void Missiles::start(CoupledSystem& system, const RunSettings& settings) {
-  EstimatorOptions estimator = options_.estimator;
+  trials::EstimatorOptions estimator = options_.estimator;
   if (options_.adaptive) {
     estimator.linearization_tolerance =
         std::min(estimator.linearization_tolerance, kLinearizationShare * relative_tolerance_);
@@ -192,11 +192,11 @@ void Missiles::start(CoupledSystem& system, const RunSettings& settings) {
 }
 
 MethodMemory Missiles::memory() const {
-  return {marcher_.steps(), {}, to_bytes(marcher_, strategy_)};
+  return {marcher_.steps(), {}, base::to_bytes(marcher_, strategy_)};
 }
 
 void Missiles::restore(const MethodMemory& memory) {
-  from_bytes(memory.bytes, marcher_, strategy_);
+  base::from_bytes(memory.bytes, marcher_, strategy_);
   marcher_.restored();
 }
 
@@ -232,4 +232,4 @@ std::vector<Fact> Missiles::warnings(const CoupledSystem&) const {
   return warnings;
 }
 
-}  // namespace entrain
+}  // namespace entrain::method

@@ -7,7 +7,7 @@
 #include "methods/hermite/coupling_equations.hpp"
 #include "methods/hermite/marcher.hpp"
 
-namespace entrain {
+namespace entrain::method {
 
 /// MISSILES: every subsystem is estimated, so that the coupling of a step is one linear system; then each makes its
 /// real step once.
@@ -44,7 +44,7 @@ class MissilesStrategy final : public CouplingStrategy {
   StepController controller_;
   bool adaptive_ = false;
   int gap_order_ = 4;
-  TrialBlock middle_;           // adaptive: estimates at half the step
+  trials::TrialBlock middle_;   // adaptive: estimates at half the step
   double defect_ = 0.0;         // adaptive: of the latest attempt, in units of the tolerance
   std::exception_ptr failure_;  // adaptive: why the latest attempt has no solution
 
@@ -84,4 +84,4 @@ class Missiles final : public Method {
   MissilesStrategy strategy_;
 };
 
-}  // namespace entrain
+}  // namespace entrain::method

@@ -1,7 +1,5 @@
 #include "subsystem/fmi/co_simulation.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
 
@@ -10,7 +8,7 @@
 #include "entrain/fact_codes.hpp"
 #include "subsystem/fmi/event_iteration.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 namespace {
 
 constexpr int kMostEventsInPlace = 100;
@@ -29,9 +27,9 @@ CoSimulation::CoSimulation(const Fmu& fmu, const FmuPorts& ports, FmuReporter& r
       linearizer_(ports_) {
   call_.inputs = ports_.real_inputs();
   call_.outputs = ports_.real_outputs();
-  way_.inputs = ports_.inputs;
-  way_.outputs = ports_.outputs;
-  way_.owner = this;
+  held_.inputs = ports_.inputs;
+  held_.outputs = ports_.outputs;
+  held_.owner = this;
 }
 
 void CoSimulation::start(FmuInstance& instance, const FmuAbilities& abilities, Time start, Time stop) {
@@ -44,14 +42,14 @@ void CoSimulation::start(FmuInstance& instance, const FmuAbilities& abilities, T
   end_.time = start;
   end_.coefficients.resize(ports_.table.inputs.size() * orders);
   call_.derivative_inputs = {};
-  way_.until = way_.reached = -kNever;
-  way_.step = nullptr;
+  held_.until = held_.reached = -kNever;
+  held_.step = nullptr;
   stop_ = stop;
   call_.may_go_back = false;
 }
 
 void CoSimulation::settle() {
-  if (const Time reached = std::exchange(way_.reached, -kNever); reached != -kNever) {
+  if (const Time reached = std::exchange(held_.reached, -kNever); reached != -kNever) {
     end_.time = reached;
     end_.degree = 0;
   }
@@ -77,7 +75,7 @@ void CoSimulation::read_outputs(std::span<double> outputs) {
   if (!outputs.empty()) require(instance_->get_reals(call_.outputs, outputs.data()));
 }
 
-void CoSimulation::change(FunctionRef<FmuResult()> set) {
+void CoSimulation::change(base::FunctionRef<FmuResult()> set) {
   if (initializing_ || !abilities_->event_mode) return require(set());
   handle_event(set);
 }
@@ -88,7 +86,7 @@ const StepReport* CoSimulation::step_at_length(const Subsystem::Step& step, doub
 
 const StepReport* CoSimulation::resume(const FmuHalt& halt, const Subsystem::Step& step, double* outputs) {
   settle();
-  way_.until = -kNever;
+  held_.until = -kNever;
   call_.from = step.from;
   call_.size = step.size;
   call_.input_values = step.inputs.order(0).data();
@@ -103,17 +101,17 @@ const StepReport* CoSimulation::unless_completed(const StepReport& report) {
 }
 
 /// After a step like any other: what can make the next one special are the times at which this must be left.
-void CoSimulation::open_short_way() {
+void CoSimulation::open_held_step() {
   const bool plain = !initializing_ && !end_.stop_requested && call_.derivative_inputs.empty() && !call_.polynomials;
-  const Time before_event = end_.next_event < kNever ? just_before(end_.next_event) : kNever;
-  way_.until = plain ? std::min(stop_, before_event) : -kNever;
-  way_.may_go_back = call_.may_go_back;
-  if (way_.step == nullptr) instance_->open(way_);
+  const Time before_event = end_.next_event < kNever ? base::just_before(end_.next_event) : kNever;
+  held_.until = plain ? std::min(stop_, before_event) : -kNever;
+  held_.may_go_back = call_.may_go_back;
+  if (held_.step == nullptr) instance_->open(held_);
 }
 
 StepReport CoSimulation::step(const Subsystem::Step& step, std::span<double> outputs) {
   settle();
-  way_.until = -kNever;
+  held_.until = -kNever;
   call_.from = step.from;
   call_.size = step.size;
   // An FMU refuses to pass the stop time, be it by a rounding; at an event that it announced it must be stopped.
@@ -135,7 +133,7 @@ StepReport CoSimulation::step(const Subsystem::Step& step, std::span<double> out
   const bool usual =
       result.result.status == FmuStatus::Ok && !result.terminated && !result.event && !end_.stop_requested;
   if (usual && result.reached == call_.from + call_.size && result.reached < end_.next_event) {
-    open_short_way();
+    open_held_step();
     return {result.reached};
   }
   return unusual(step, result, outputs);
@@ -147,8 +145,8 @@ StepReport CoSimulation::unusual(const Subsystem::Step& step, const FmuStepResul
   if (status != FmuStatus::Discard) reporter_.require(result.result, from);
   StepReport report{result.reached, StepOutcome::Completed, result.terminated};
   if (status == FmuStatus::Discard) return discarded(step, result, outputs);
-  const bool moved = result.reached > from && !same_time(result.reached, from);
-  const bool at_event = result.event || reached(result.reached, end_.next_event);
+  const bool moved = result.reached > from && !base::same_time(result.reached, from);
+  const bool at_event = result.event || base::reached(result.reached, end_.next_event);
   if (at_event && !report.stop_requested) {
     handle_event([] { return FmuResult{}; });
     read_outputs(outputs);
@@ -163,7 +161,7 @@ StepReport CoSimulation::unusual(const Subsystem::Step& step, const FmuStepResul
   if (!moved) {
     report.outcome = StepOutcome::Rejected;
     reporter_.note_refusal(result.result);
-  } else if (!reached(result.reached, end)) {
+  } else if (!base::reached(result.reached, end)) {
     report.outcome = StepOutcome::EndedEarly;
   } else {
     report.reached = end_.time = end;
@@ -192,7 +190,7 @@ StepReport CoSimulation::discarded(const Subsystem::Step& step, const FmuStepRes
 }
 
 /// What the outputs were before the event is not asked for: signals have one value per time.
-void CoSimulation::handle_event(FunctionRef<FmuResult()> in_event_mode) {
+void CoSimulation::handle_event(base::FunctionRef<FmuResult()> in_event_mode) {
   require(instance_->enter_event_mode());
   require(in_event_mode());
   const EventOutcome settled = settle_discrete_states(*instance_, reporter_.log(), reporter_.context(end_.time));
@@ -205,13 +203,14 @@ void CoSimulation::throw_endless_events() {
   ErrorContext where = reporter_.context(end_.time);
   where.remedy = "The fault is in this FMU: it reports an event again and again without advancing";
   throw Error(ErrorCode::SubsystemFailed,
-              fmt::format("{} events at the same time{}", kMostEventsInPlace, reporter_.log().take_text()), where);
+              {FactCode::FmuEventsInPlace, {}, {{"events", kMostEventsInPlace}, {"said", reporter_.log().take_text()}}},
+              where);
 }
 
 void CoSimulation::keep_end(const InputBlock& inputs, Duration size) {
   end_.size = size;
   end_.degree = inputs.degree();
-  end_.told = false;
+  end_.inputs_set = false;
   const double* from = inputs.order(0).data();
   std::copy(from, from + inputs.count() * static_cast<std::size_t>(inputs.degree() + 1), end_.coefficients.begin());
 }
@@ -242,7 +241,7 @@ void CoSimulation::take_lower_degree(int refused_order) {
 }
 
 /// What follows (derivatives, linearization) must belong to the end of the step, and to the inputs there.
-void CoSimulation::tell_inputs_at_end() {
+void CoSimulation::set_inputs_at_end() {
   settle();
   if (end_.degree == 0) {
     std::fill(end_slopes_.begin(), end_slopes_.end(), 0.0);
@@ -250,31 +249,31 @@ void CoSimulation::tell_inputs_at_end() {
   }
   const InputBlock inputs(end_.coefficients.data(), ports_.table.inputs.size(), end_.degree);
   for (std::size_t i = 0; i < inputs.count(); ++i) end_slopes_[i] = inputs.slope(i, end_.size);
-  if (!abilities_->retell_inputs || std::exchange(end_.told, true)) return;
-  require(derivatives_.tell(*instance_, inputs, end_.size));
+  if (!abilities_->resend_inputs || std::exchange(end_.inputs_set, true)) return;
+  require(derivatives_.set(*instance_, inputs, end_.size));
 }
 
 void CoSimulation::save(std::size_t slot) {
   settle();
-  call_.may_go_back = way_.may_go_back = true;
+  call_.may_go_back = held_.may_go_back = true;
   if (saved_.size() <= slot) saved_.resize(slot + 1);
   saved_[slot] = end_;
 }
 
 void CoSimulation::restore(std::size_t slot) {
   end_ = saved_[slot];
-  way_.reached = -kNever;
-  open_short_way();
+  held_.reached = -kNever;
+  open_held_step();
 }
 
-Bytes CoSimulation::serialize(std::size_t slot) {
-  return to_bytes(saved_[slot], derivatives_);
+base::Bytes CoSimulation::serialize(std::size_t slot) {
+  return base::to_bytes(saved_[slot], derivatives_);
 }
 
 void CoSimulation::deserialize(std::size_t slot, std::span<const std::byte> bytes) {
   settle();
   if (saved_.size() <= slot) saved_.resize(slot + 1);
-  from_bytes(bytes, saved_[slot], derivatives_);
+  base::from_bytes(bytes, saved_[slot], derivatives_);
 }
 
 void CoSimulation::states(std::span<double> x) {
@@ -283,19 +282,19 @@ void CoSimulation::states(std::span<double> x) {
 }
 
 void CoSimulation::derivatives(std::span<double> dx) {
-  tell_inputs_at_end();
+  set_inputs_at_end();
   if (!dx.empty()) require(instance_->get_reals(ports_.real_derivatives(), dx.data()));
 }
 
 void CoSimulation::linearize(Linearization& result) {
-  tell_inputs_at_end();
+  set_inputs_at_end();
   require(linearizer_.linearize(*instance_, abilities_->linearization, result));
 }
 
 /// From the FMU, else along the motion.
 void CoSimulation::output_derivatives(std::span<double> dy) {
   if (dy.empty()) return;
-  tell_inputs_at_end();
+  set_inputs_at_end();
   if (abilities_->output_derivatives) {
     require(instance_->get_output_derivatives(ports_.outputs, first_orders_.data(), dy.data()));
     return;
@@ -307,7 +306,7 @@ void CoSimulation::output_derivatives(std::span<double> dy) {
 
 Time CoSimulation::next_event(Time t) {
   settle();
-  return entrain::reached(t, end_.next_event) ? kNever : end_.next_event;
+  return entrain::base::reached(t, end_.next_event) ? kNever : end_.next_event;
 }
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

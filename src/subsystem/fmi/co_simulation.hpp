@@ -7,7 +7,7 @@
 #include "subsystem/fmi/fmu_stepper.hpp"
 #include "subsystem/fmi/input_derivatives.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 
 /// An FMU that makes its steps itself.
 class CoSimulation final : public FmuStepper, private FmuStepOwner {
@@ -20,14 +20,14 @@ class CoSimulation final : public FmuStepper, private FmuStepOwner {
   void finish_initialization(std::span<double> outputs) override;
   StepReport step(const Subsystem::Step& step, std::span<double> outputs) override;
   HeldStep held_step() noexcept override {
-    if (!ports_.plain) return {};  // arrays and numbers of 32 bits go the long way
-    return {three_ ? fmi3_held_step() : fmi2_held_step(), &way_};
+    if (!ports_.plain) return {};  // arrays and numbers of 32 bits take the general path
+    return {three_ ? fmi3_held_step() : fmi2_held_step(), &held_};
   }
   void save(std::size_t slot) override;
   void restore(std::size_t slot) override;
-  Bytes serialize(std::size_t slot) override;
+  base::Bytes serialize(std::size_t slot) override;
   void deserialize(std::size_t slot, std::span<const std::byte> bytes) override;
-  void change(FunctionRef<FmuResult()> set) override;
+  void change(base::FunctionRef<FmuResult()> set) override;
 
   void states(std::span<double> x) override;
   void derivatives(std::span<double> dx) override;
@@ -42,38 +42,38 @@ class CoSimulation final : public FmuStepper, private FmuStepOwner {
     Time time = 0.0;
     Duration size = 0.0;
     int degree = 0;
-    bool told = true;  ///< the FMU has the inputs as they ended
+    bool inputs_set = true;  ///< the FMU has the inputs as they ended
     std::vector<double> coefficients;
     Time next_event = kNever;            ///< announced
-    bool stop_requested = false;         ///< by an event, to be told with the next step
+    bool stop_requested = false;         ///< by an event, to be reported with the next step
     int taken_degree = kMaxInputDegree;  ///< of the inputs, as far as the run has shown
 
     template <class Visitor>
     void fields(Visitor& visit) {
-      visit(time, size, degree, told, coefficients, next_event, stop_requested, taken_degree);
+      visit(time, size, degree, inputs_set, coefficients, next_event, stop_requested, taken_degree);
     }
   };
 
   void require(const FmuResult& result) { reporter_.require(result, end_.time); }
-  /// Ready to be asked: the initialization is left, and what the short way did is taken note of.
+  /// Ready to be asked: the initialization is left, and the result of held steps is recorded.
   void settle();
   void keep_end(const InputBlock& inputs, Duration size);
   InputBlock of_taken_degree(const InputBlock& inputs, Duration size);
   void take_lower_degree(int refused_order);
-  void tell_inputs_at_end();
+  void set_inputs_at_end();
   const StepReport* step_at_length(const Subsystem::Step& step, double* outputs) override;
   const StepReport* resume(const FmuHalt& halt, const Subsystem::Step& step, double* outputs) override;
   const StepReport* unless_completed(const StepReport& report);
-  void open_short_way();
+  void open_held_step();
   StepReport unusual(const Subsystem::Step& step, const FmuStepResult& result, std::span<double> outputs);
-  void handle_event(FunctionRef<FmuResult()> in_event_mode);
+  void handle_event(base::FunctionRef<FmuResult()> in_event_mode);
   void read_outputs(std::span<double> outputs);
   StepReport discarded(const Subsystem::Step& step, const FmuStepResult& result, std::span<double> outputs);
   [[noreturn]] void throw_endless_events();
 
   const FmuPorts& ports_;
   const bool variable_step_;
-  const bool three_;  ///< FMI 3: polynomial inputs are told by intermediate update, else by their derivatives
+  const bool three_;  ///< FMI 3: polynomial inputs are sent by intermediate update, else by their derivatives
   FmuReporter& reporter_;
   FmuInstance* instance_ = nullptr;
   const FmuAbilities* abilities_ = nullptr;
@@ -82,7 +82,7 @@ class CoSimulation final : public FmuStepper, private FmuStepOwner {
   int events_in_place_ = 0;  ///< since the last one that advanced
   int halvings_ = 0;         ///< of a step that was discarded
   FmuStepCall call_;
-  FmuShortWay way_;
+  FmuHeldStep held_;
   StepReport report_;
   End end_;
   std::vector<End> saved_;
@@ -95,4 +95,4 @@ class CoSimulation final : public FmuStepper, private FmuStepOwner {
   Linearization here_;
 };
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

@@ -10,7 +10,7 @@
 #include "subsystem/fmi/input_derivatives.hpp"
 #include "subsystem/fmi/input_sampling.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 namespace {
 
 /// Tries one ability after the other; a new instance after each call that failed, because an FMU need not work on.
@@ -80,10 +80,10 @@ class Prober {
 
   /// Looks them up: what every run needs must be there, claimed or not.
   void require_functions_of_a_step() const {
-    FmuShortWay way;
-    way.inputs = ports().inputs;
-    way.outputs = ports().outputs;
-    instance_->open(way);
+    FmuHeldStep held;
+    held.inputs = ports().inputs;
+    held.outputs = ports().outputs;
+    instance_->open(held);
   }
 
   void fresh() {
@@ -122,7 +122,7 @@ class Prober {
   }
 
   /// Proven when the same two steps from the restored state end in the same bits, outputs and states: a function that
-  /// does nothing returns OK as well, and a state that is not told shows in the outputs of the second step.
+  /// does nothing returns OK as well, and a state that is not listed shows in the outputs of the second step.
   FmuResult save_and_restore() {
     FmuInstance::State state = nullptr;
     FmuResult result = instance_->get_state(state);
@@ -140,7 +140,7 @@ class Prober {
     const bool same = second == first;
     const FmuResult freed = instance_->free_state(state);
     if (!result.done()) return result;
-    if (!same) throw Error(ErrorCode::SubsystemFailed, "the same step from the restored state ends elsewhere");
+    if (!same) throw Error(ErrorCode::SubsystemFailed, {FactCode::FmuReplayDiffers});
     return freed;
   }
 
@@ -150,7 +150,7 @@ class Prober {
     return result.done() ? instance_->get_reals(ports().real_derivatives(), values.data()) : result;
   }
 
-  /// The adjoint way takes fewer calls when there are fewer unknowns than knowns.
+  /// The adjoint derivative takes fewer calls when there are fewer unknowns than knowns.
   LinearizationSource linearization() {
     if (!result_.states) return LinearizationSource::None;
     const auto& flags = fmu_.flags();
@@ -195,7 +195,7 @@ class Prober {
   }
 
   bool states_can_be_set() {
-    if (ports().single_states) return false;  // a difference of numbers of 24 bits tells nothing
+    if (ports().single_states) return false;  // a difference of numbers of 24 bits is not conclusive
     for (const ValueReference state : ports().states) {
       double value = 0.0;
       if (!instance_->get_reals({&state, 1}, &value).done()) return false;
@@ -286,7 +286,7 @@ class Prober {
     const InputBlock followed(coefficients.data(), inputs_.size(), degree);
     const Duration size = step_ / count;
     for (int k = 0; k < count; ++k) {
-      std::vector<double> held(coefficients.size(), 0.0);  // derivatives told before are taken back
+      std::vector<double> held(coefficients.size(), 0.0);  // derivatives set before are taken back
       for (std::size_t i = 0; i < inputs_.size(); ++i) held[i] = followed.value(i, (k + 0.5) * size);
       const FmuStepResult part = advance(start_ + k * size, size, held, degree);
       if (!part.result.done()) return {};
@@ -320,8 +320,9 @@ class Prober {
     return by_states ? agreed == judged : judged == 0 || agreed > 0;
   }
 
-  /// No flag tells a degree, and FMUs ignore what they do not know: a step with one more order in the inputs must end
-  /// elsewhere than without it, and where the polynomials lead. nullopt when the FMU does not react to its inputs here.
+  /// No flag contains a degree, and FMUs ignore what they do not know: a step with one more order in the inputs must
+  /// end elsewhere than without it, and where the polynomials lead. nullopt when the FMU does not react to its inputs
+  /// here.
   std::optional<int> honoured_degree() {
     std::optional<int> degree = 0;
     try {
@@ -355,7 +356,7 @@ class Prober {
     return done;
   }
 
-  /// An FMU that asks for its inputs inside a step can be told those of any polynomial.
+  /// An FMU that asks for its inputs inside a step can be sent those of any polynomial.
   int asked_degree() {
     const FmuStepResult stepped = step(kMaxInputDegree);
     const bool asked = stepped.result.done() && stepped.input_requests > 0;
@@ -364,7 +365,7 @@ class Prober {
   }
 
   /// An FMU that cannot go back is asked whether it takes derivatives at all.
-  int told_degree() {
+  int sent_degree() {
     bool taken = false;
     try {
       const FmuStepResult stepped = step(1);
@@ -386,7 +387,7 @@ class Prober {
       return 0;
     }
     const auto honoured = result_.rollback ? honoured_degree() : std::nullopt;
-    const int degree = honoured ? *honoured : two ? told_degree() : asked_degree();
+    const int degree = honoured ? *honoured : two ? sent_degree() : asked_degree();
     if (degree == 0) {
       withdraw(claim, two ? "derivatives of its inputs have no effect"
                           : "it does not ask for inputs inside a step, or ignores them");
@@ -403,8 +404,8 @@ class Prober {
       const bool stepped = step(degree).result.done();
       const InputBlock polynomials(coefficients_.data(), inputs_.size(), degree);
       if (stepped && !holds_end_of(polynomials)) {
-        result_.retell_inputs = derivatives_.tell(*instance_, polynomials, step_).done() && !read_unknowns().empty();
-        if (!result_.retell_inputs) {
+        result_.resend_inputs = derivatives_.set(*instance_, polynomials, step_).done() && !read_unknowns().empty();
+        if (!result_.resend_inputs) {
           result_.warnings.push_back({FactCode::FmuInputsOfStepStart, {fmu_.name()}});
         }
       }
@@ -448,4 +449,4 @@ FmuAbilities tried_abilities(Fmu& fmu, const FmuPorts& ports, const std::vector<
   return Prober(fmu, ports, starts, caller, request).run();
 }
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

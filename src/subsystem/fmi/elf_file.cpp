@@ -11,7 +11,7 @@
 #include <optional>
 #include <set>
 
-namespace entrain {
+namespace entrain::subsystem {
 namespace {
 
 namespace fs = std::filesystem;
@@ -84,8 +84,8 @@ bool clashes(const ElfFile& file, bool with_weak) {
   });
 }
 
-/// Data of a shared library that the program holds a copy of (std::cout): the library works on the copy, and who finds
-/// the original finds it untouched.
+/// Data of a shared library that the program holds a copy of (std::cout): the library works on the copy, and the
+/// original stays untouched.
 bool uses_copied_data(const ElfFile& file) {
   const auto symbols = file.symbols();
   return std::any_of(symbols.begin(), symbols.end(), [](const ElfFile::Symbol& symbol) {
@@ -177,7 +177,7 @@ bool ElfFile::prefer_own_symbols(const fs::path& path) {
     }
     place = section->sh_offset + static_cast<std::size_t>(chosen - entries.begin()) * sizeof(Elf64_Dyn);
   }
-  std::error_code ignored;  // the writing tells
+  std::error_code ignored;  // the writing reports it
   fs::permissions(path, fs::perms::owner_write, fs::perm_options::add, ignored);
   const int descriptor = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
   if (descriptor < 0) return false;
@@ -200,4 +200,4 @@ ElfLoading required_loading(const fs::path& library) {
   return loading;
 }
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

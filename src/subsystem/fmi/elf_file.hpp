@@ -9,10 +9,10 @@
 #include <string_view>
 #include <vector>
 
-namespace entrain {
+namespace entrain::subsystem {
 
 /// A shared library (ELF, 64 bits) as a file, before it is loaded. A file that is none, or whose tables are damaged,
-/// has no symbols and needs nothing: the loader says what is wrong with it.
+/// has no symbols and needs nothing: the loader reports what is wrong with it.
 class ElfFile {
  public:
   explicit ElfFile(const std::filesystem::path& path);
@@ -23,7 +23,7 @@ class ElfFile {
     const char* name;  ///< ends with 0, as long as the file is held
     bool defined;      ///< here; else by another library
     bool weak;
-    bool object;  ///< data, as far as the file says
+    bool object;  ///< data, according to the file
   };
   std::vector<Symbol> symbols() const;
   /// Names of the libraries that it needs.
@@ -48,7 +48,7 @@ struct ElfLoading {
   bool own_symbols = false;  ///< of the library itself some have the name of one in the process
   bool apart = false;        ///< so have some of other libraries that it brings
 };
-/// `library` and those beside it that it needs, against all that the process has loaded for everybody.
+/// `library` and those beside it that it needs, against all that the process has loaded globally.
 ElfLoading required_loading(const std::filesystem::path& library);
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

@@ -1,10 +1,9 @@
 #include "subsystem/fmi/event_iteration.hpp"
 
-#include <fmt/format.h>
-
+#include "entrain/fact_codes.hpp"
 #include "subsystem/fmi/fmu.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 
 EventOutcome settle_discrete_states(FmuInstance& instance, FmuLog& log, const ErrorContext& context) {
   constexpr int kMostPasses = 100;  // a chain of discrete equations; more is a loop without a solution
@@ -19,9 +18,7 @@ EventOutcome settle_discrete_states(FmuInstance& instance, FmuLog& log, const Er
   ErrorContext remedied = context;
   remedied.remedy = "The fault is in this FMU: two of its discrete states may depend on each other";
   throw Error(ErrorCode::SubsystemFailed,
-              fmt::format("its discrete states do not settle at an event, not after {} updates{}", kMostPasses,
-                          log.take_text()),
-              remedied);
+              {FactCode::FmuDiscreteUnsettled, {}, {{"updates", kMostPasses}, {"said", log.take_text()}}}, remedied);
 }
 
 EventOutcome begin_stepping(FmuInstance& instance, bool event_mode, FmuLog& log, const ErrorContext& context) {
@@ -32,4 +29,4 @@ EventOutcome begin_stepping(FmuInstance& instance, bool event_mode, FmuLog& log,
   return outcome;
 }
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

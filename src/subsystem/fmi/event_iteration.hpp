@@ -2,7 +2,7 @@
 
 #include "subsystem/fmi/fmu_instance.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 
 struct EventOutcome {
   bool terminate = false;    ///< the FMU asks to end the run
@@ -16,4 +16,4 @@ EventOutcome settle_discrete_states(FmuInstance& instance, FmuLog& log, const Er
 /// From the initialization mode to the first step. An FMU whose events are handled with the importer begins with them.
 EventOutcome begin_stepping(FmuInstance& instance, bool event_mode, FmuLog& log, const ErrorContext& context);
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

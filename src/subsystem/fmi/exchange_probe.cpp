@@ -1,11 +1,11 @@
-#include <fmt/format.h>
 
 #include <algorithm>
 
+#include "entrain/fact_codes.hpp"
 #include "subsystem/fmi/fmu_probe.hpp"
 #include "subsystem/fmi/model_exchange.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 namespace {
 
 /// Tries what a model-exchange FMU claims; a new instance after each call that failed.
@@ -129,7 +129,7 @@ class ExchangeProber {
     const auto second = step();
     if (by_fmu_state) require(instance_->free_state(state));
     if (first != second) {
-      throw Error(ErrorCode::SubsystemFailed, "the same step from the restored state ends elsewhere");
+      throw Error(ErrorCode::SubsystemFailed, {FactCode::FmuReplayDiffers});
     }
   }
 
@@ -141,7 +141,7 @@ class ExchangeProber {
     require(instance_->reset());
     initialize();
     exchange_.evaluate(inputs_, again);
-    if (at_start != again) throw Error(ErrorCode::SubsystemFailed, "after a reset it starts elsewhere");
+    if (at_start != again) throw Error(ErrorCode::SubsystemFailed, {FactCode::FmuResetDiffers});
   }
 
   Fmu& fmu_;
@@ -180,21 +180,15 @@ std::string other_interface(const Fmu& fmu) {
 FmuAbilities proven_exchange_abilities(Fmu& fmu, const FmuPorts& ports, const std::vector<FmuStart>& starts,
                                        const FmuCaller& caller) {
   if (const auto& clocks = fmu.description().clocks_to_tick; !clocks.empty()) {
-    throw Error(
-        ErrorCode::InvalidSystem,
-        fmt::format("FMU '{}': in model exchange its input clock '{}' must be ticked from outside, which Entrain does "
-                    "not do",
-                    fmu.name(), clocks.front()),
-        {.subsystem = {},
-         .variable = {},
-         .time = {},
-         .remedy = other_interface(fmu) + ": there it ticks its clocks itself"});
+    throw Error(ErrorCode::InvalidSystem, {FactCode::FmuClockToTick, {fmu.name(), clocks.front()}},
+                {.subsystem = {},
+                 .variable = {},
+                 .time = {},
+                 .remedy = other_interface(fmu) + ": there it ticks its clocks itself"});
   }
   if (ports.states.size() != fmu.description().state_derivatives.size()) {
-    throw Error(
-        ErrorCode::InvalidSystem,
-        fmt::format("FMU '{}': its states are not known, or not of one type; model exchange needs them", fmu.name()),
-        {.subsystem = {}, .variable = {}, .time = {}, .remedy = other_interface(fmu)});
+    throw Error(ErrorCode::InvalidSystem, {FactCode::FmuStatesUnknown, {fmu.name()}},
+                {.subsystem = {}, .variable = {}, .time = {}, .remedy = other_interface(fmu)});
   }
   fmu.load(FmuInterface::ModelExchange, caller.timeout);
   const bool untried = fmu.exchange_flags().once_per_process || !caller.probe;
@@ -210,4 +204,4 @@ FmuAbilities proven_exchange_abilities(Fmu& fmu, const FmuPorts& ports, const st
   return result;
 }
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

@@ -12,7 +12,7 @@
 #include "subsystem/fmi/log_references.hpp"
 #include "subsystem/fmi/versioned_instance.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 namespace {
 
 /// FMUs pass messages with '%' in them that are no formats, and %n writes to memory.
@@ -32,7 +32,7 @@ void log_message(fmi2ComponentEnvironment environment, fmi2String, fmi2Status st
   if (environment == nullptr || message == nullptr) return;
   const LiveEnvironments::Use use(environment);
   const bool trouble = status != fmi2OK;
-  if (!use || !use.log().wants(trouble, category)) return;
+  if (!use || !use.log().takes(trouble, category)) return;
   char formatted[1200];
   if (std::strchr(message, '%') != nullptr && is_harmless_format(message)) {
     va_list arguments;
@@ -113,7 +113,7 @@ class Fmi2Instance final : public VersionedInstance<Fmi2Functions, fmi2Component
       : VersionedInstance(functions, log),
         description_(description),
         environment_(this, log, description),
-        // No stepFinished: it is how an FMU is told that it may step asynchronously, and its callback is then awaited.
+        // No stepFinished: it permits an FMU to step asynchronously, and its callback is then awaited.
         callbacks_{log_message, allocate, release, nullptr, this} {}
   ~Fmi2Instance() override { end(); }
 
@@ -223,9 +223,9 @@ class Fmi2Instance final : public VersionedInstance<Fmi2Functions, fmi2Component
 
   FmuStepResult step(const FmuStepCall& arguments, double* outputs) override {
     code_.set_time(arguments.from);
-    FmuResult told;
-    if (!arguments.inputs.empty()) told = set_reals(arguments.inputs, arguments.input_values);
-    return made_once_told(told, arguments, outputs);
+    FmuResult sent;
+    if (!arguments.inputs.empty()) sent = set_reals(arguments.inputs, arguments.input_values);
+    return made_with_inputs(sent, arguments, outputs);
   }
 
   FmuResult count_event_indicators(std::size_t&) override { return {}; }
@@ -237,18 +237,18 @@ class Fmi2Instance final : public VersionedInstance<Fmi2Functions, fmi2Component
   }
 
  private:
-  FmuStepResult made_once_told(FmuResult told, const FmuStepCall& arguments, double* outputs) override {
+  FmuStepResult made_with_inputs(FmuResult sent, const FmuStepCall& arguments, double* outputs) override {
     const Time end = arguments.from + arguments.size;
-    if (!told.done()) return failed({told, end});
+    if (!sent.done()) return failed({sent, end});
     if (!arguments.derivative_inputs.empty()) {
-      told = graver(told, set_input_derivatives(arguments.derivative_inputs, arguments.derivative_orders,
+      sent = graver(sent, set_input_derivatives(arguments.derivative_inputs, arguments.derivative_orders,
                                                 arguments.derivative_values));
-      if (!told.done()) return failed({told, end});
+      if (!sent.done()) return failed({sent, end});
     }
     const int refused = arguments.derivative_inputs.empty() ? 0 : refused_order_;
     const FmuResult made =
         call(functions_.do_step, arguments.from, arguments.size, arguments.may_go_back ? fmi2False : fmi2True);
-    FmuStepResult result = ended(refused > 0 ? made : graver(told, made), {}, arguments, outputs);
+    FmuStepResult result = ended(refused > 0 ? made : graver(sent, made), {}, arguments, outputs);
     result.refused_order = refused;
     return result;
   }
@@ -286,14 +286,15 @@ struct Fmi2HeldCalls {
   static constexpr const char* kStep = "fmi2DoStep";
   static constexpr const char* kGet = "fmi2GetReal";
 
-  static fmi2Status set(const FmuShortWay& way, const double* values) {
-    return reinterpret_cast<fmi2SetRealTYPE*>(way.set)(way.handle, way.inputs.data(), way.inputs.size(), values);
+  static fmi2Status set(const FmuHeldStep& held, const double* values) {
+    return reinterpret_cast<fmi2SetRealTYPE*>(held.set)(held.handle, held.inputs.data(), held.inputs.size(), values);
   }
-  static fmi2Status step(const FmuShortWay& way, Time from, Duration size, FmuEnding&) {
-    return reinterpret_cast<fmi2DoStepTYPE*>(way.step)(way.handle, from, size, way.may_go_back ? fmi2False : fmi2True);
+  static fmi2Status step(const FmuHeldStep& held, Time from, Duration size, FmuEnding&) {
+    return reinterpret_cast<fmi2DoStepTYPE*>(held.step)(held.handle, from, size,
+                                                        held.may_go_back ? fmi2False : fmi2True);
   }
-  static fmi2Status get(const FmuShortWay& way, double* values) {
-    return reinterpret_cast<fmi2GetRealTYPE*>(way.get)(way.handle, way.outputs.data(), way.outputs.size(), values);
+  static fmi2Status get(const FmuHeldStep& held, double* values) {
+    return reinterpret_cast<fmi2GetRealTYPE*>(held.get)(held.handle, held.outputs.data(), held.outputs.size(), values);
   }
 };
 
@@ -307,4 +308,4 @@ std::unique_ptr<FmuFunctions> make_fmi2_functions(const FmuLibrary& library, con
   return std::make_unique<VersionedFunctions<Fmi2Functions, Fmi2Instance>>(library, description);
 }
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

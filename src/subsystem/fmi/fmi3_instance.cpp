@@ -10,7 +10,7 @@
 #include "subsystem/fmi/live_environments.hpp"
 #include "subsystem/fmi/versioned_instance.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 namespace {
 
 struct Fmi3Functions {
@@ -97,7 +97,7 @@ class Fmi3Instance final : public VersionedInstance<Fmi3Functions, fmi3Instance>
   FmuResult enter_configuration() override { return call(functions_.enter_configuration); }
   FmuResult exit_configuration() override { return call(functions_.exit_configuration); }
 
-  /// FMI 3 says it together with the initialization mode.
+  /// FMI 3 passes it together with the initialization mode.
   FmuResult set_up(const FmuExperiment& experiment) override {
     code_.set_time(experiment.start);
     experiment_ = experiment;
@@ -161,13 +161,13 @@ class Fmi3Instance final : public VersionedInstance<Fmi3Functions, fmi3Instance>
     code_.set_time(arguments.from);
     input_requests_ = 0;
     intermediate_ = {};
-    FmuResult told;
+    FmuResult sent;
     if (!arguments.inputs.empty()) {
-      told = set_reals(arguments.inputs, arguments.polynomials == nullptr
+      sent = set_reals(arguments.inputs, arguments.polynomials == nullptr
                                              ? arguments.input_values
                                              : sampling_.held_from(*arguments.polynomials, 0.0, arguments.size));
     }
-    return made_once_told(told, arguments, outputs);
+    return made_with_inputs(sent, arguments, outputs);
   }
 
   FmuResult count_event_indicators(std::size_t& count) override {
@@ -182,15 +182,15 @@ class Fmi3Instance final : public VersionedInstance<Fmi3Functions, fmi3Instance>
   }
 
  private:
-  FmuStepResult made_once_told(FmuResult told, const FmuStepCall& arguments, double* outputs) override {
-    if (!told.done()) return failed({told, arguments.from + arguments.size});
+  FmuStepResult made_with_inputs(FmuResult sent, const FmuStepCall& arguments, double* outputs) override {
+    if (!sent.done()) return failed({sent, arguments.from + arguments.size});
     FmuEnding ending{arguments.from};
     under_way_ = &arguments;
-    const Finally forget([this] { under_way_ = nullptr; });
+    const base::Finally forget([this] { under_way_ = nullptr; });
     const FmuResult made =
         call(functions_.do_step, arguments.from, arguments.size, static_cast<fmi3Boolean>(!arguments.may_go_back),
              &ending.event, &ending.terminate, &ending.early, &ending.last);
-    return ended(graver(told, made), ending, arguments, outputs);
+    return ended(graver(sent, made), ending, arguments, outputs);
   }
 
   FmuStepResult ended(const FmuResult& made, const FmuEnding& ending, const FmuStepCall& arguments,
@@ -219,14 +219,14 @@ class Fmi3Instance final : public VersionedInstance<Fmi3Functions, fmi3Instance>
     if (environment == nullptr || !set_requested) return;
     auto& instance = *static_cast<Fmi3Instance*>(environment);
     try {
-      instance.tell_inputs(time, step_finished);
+      instance.send_inputs(time, step_finished);
     } catch (const std::exception&) {  // must not pass through the FMU
       instance.intermediate_ = {FmuStatus::Error, "fmi3SetFloat64 inside a step"};
     }
   }
 
   /// The FMU asks from inside its step. Held inputs stay as they are.
-  void tell_inputs(Time time, bool step_finished) {
+  void send_inputs(Time time, bool step_finished) {
     if (under_way_ == nullptr) return;
     ++input_requests_;
     if (under_way_->polynomials == nullptr) return;
@@ -247,7 +247,7 @@ class Fmi3Instance final : public VersionedInstance<Fmi3Functions, fmi3Instance>
     }
     return call(functions_.set_float32, reals.floats.data(), reals.floats.size(), floats_.data(), floats_.size());
   }
-  /// References do not say how many numbers they stand for: among several arrays the culprit has no name.
+  /// References do not contain how many numbers they stand for: among several arrays the culprit has no name.
   [[noreturn]] void refuse_float(const FmuReals& reals, std::size_t index, double number) const {
     const bool scalars = reals.floats.size() == reals.float_values;
     const bool known = scalars || reals.floats.size() == 1;
@@ -284,17 +284,17 @@ struct Fmi3HeldCalls {
   static constexpr const char* kStep = "fmi3DoStep";
   static constexpr const char* kGet = "fmi3GetFloat64";
 
-  static fmi3Status set(const FmuShortWay& way, const double* values) {
-    const std::size_t count = way.inputs.size();
-    return reinterpret_cast<fmi3SetFloat64TYPE*>(way.set)(way.handle, way.inputs.data(), count, values, count);
+  static fmi3Status set(const FmuHeldStep& held, const double* values) {
+    const std::size_t count = held.inputs.size();
+    return reinterpret_cast<fmi3SetFloat64TYPE*>(held.set)(held.handle, held.inputs.data(), count, values, count);
   }
-  static fmi3Status step(const FmuShortWay& way, Time from, Duration size, FmuEnding& ending) {
-    return reinterpret_cast<fmi3DoStepTYPE*>(way.step)(way.handle, from, size, !way.may_go_back, &ending.event,
-                                                       &ending.terminate, &ending.early, &ending.last);
+  static fmi3Status step(const FmuHeldStep& held, Time from, Duration size, FmuEnding& ending) {
+    return reinterpret_cast<fmi3DoStepTYPE*>(held.step)(held.handle, from, size, !held.may_go_back, &ending.event,
+                                                        &ending.terminate, &ending.early, &ending.last);
   }
-  static fmi3Status get(const FmuShortWay& way, double* values) {
-    const std::size_t count = way.outputs.size();
-    return reinterpret_cast<fmi3GetFloat64TYPE*>(way.get)(way.handle, way.outputs.data(), count, values, count);
+  static fmi3Status get(const FmuHeldStep& held, double* values) {
+    const std::size_t count = held.outputs.size();
+    return reinterpret_cast<fmi3GetFloat64TYPE*>(held.get)(held.handle, held.outputs.data(), count, values, count);
   }
 };
 
@@ -308,4 +308,4 @@ std::unique_ptr<FmuFunctions> make_fmi3_functions(const FmuLibrary& library, con
   return std::make_unique<VersionedFunctions<Fmi3Functions, Fmi3Instance>>(library, description);
 }
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

@@ -7,7 +7,7 @@
 
 #include "subsystem/fmi/fmi_text.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 namespace {
 
 /// One element in the FMU's own type.
@@ -133,4 +133,4 @@ Fmi3Called Fmi3Values::get_binaries(const Callee& callee, const FmuVariable& var
   return called;
 }
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

@@ -5,7 +5,7 @@
 #include "subsystem/fmi/fmi3_api.h"
 #include "subsystem/fmi/fmu_instance.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 
 struct Fmi3Called {
   fmi3Status status = fmi3OK;
@@ -16,7 +16,7 @@ struct Fmi3Called {
 class Fmi3Values {
  public:
   struct Callee {
-    ForeignCode& code;
+    base::ForeignCode& code;
     fmi3Instance instance;
   };
 
@@ -59,4 +59,4 @@ class Fmi3Values {
   FmuSymbol<fmi3SetBinaryTYPE> set_binary_{library_, "fmi3SetBinary"};
 };
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

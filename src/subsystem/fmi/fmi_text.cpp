@@ -1,7 +1,5 @@
 #include "subsystem/fmi/fmi_text.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -9,8 +7,9 @@
 
 #include "base/values.hpp"
 #include "base/xml.hpp"
+#include "entrain/fact_codes.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 namespace {
 constexpr std::string_view kBlanks = " \t\n\r";
 
@@ -119,14 +118,14 @@ std::optional<ValueType> value_type(FmuType type) {
 
 void refuse_float32(double number, ErrorContext context) {
   context.remedy = "Keep it in the range of that type";
-  throw Error(ErrorCode::InvalidSystem, fmt::format("the value {} does not fit its type, Float32", number),
+  throw Error(ErrorCode::InvalidSystem, {FactCode::ValueDoesNotFit, {}, {{"value", number}, {"type", "Float32"}}},
               std::move(context));
 }
 
 const Value* start_of(const FmuVariable& array, std::size_t element) {
-  const auto& told = array.array_start;
-  if (told.size() == 1) return &told.front();
-  return element < told.size() ? &told[element] : nullptr;
+  const auto& start = array.array_start;
+  if (start.size() == 1) return &start.front();
+  return element < start.size() ? &start[element] : nullptr;
 }
 
 std::optional<Value> value_in(std::string_view text, FmuType type) {
@@ -134,14 +133,14 @@ std::optional<Value> value_in(std::string_view text, FmuType type) {
     return number && fits(*number, type) ? std::optional<Value>(*number) : std::nullopt;
   };
   switch (value_type(type).value_or(ValueType::String)) {
-    case ValueType::Real: return in_variant(xml_number<double>(text));
-    case ValueType::Integer: return in_variant(xml_number<std::int64_t>(text));
-    case ValueType::Unsigned: return in_variant(xml_number<std::uint64_t>(text));
+    case ValueType::Real: return in_variant(base::xml_number<double>(text));
+    case ValueType::Integer: return in_variant(base::xml_number<std::int64_t>(text));
+    case ValueType::Unsigned: return in_variant(base::xml_number<std::uint64_t>(text));
     case ValueType::Boolean: return boolean_in(text);
-    case ValueType::Binary: return converted(std::string(text), ValueType::Binary);
+    case ValueType::Binary: return base::converted(std::string(text), ValueType::Binary);
     case ValueType::String: break;
   }
   return std::string(text);
 }
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

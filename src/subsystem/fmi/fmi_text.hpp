@@ -9,7 +9,7 @@
 #include "entrain/error.hpp"
 #include "subsystem/fmi/model_description.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 
 /// What stands between blanks.
 std::vector<std::string_view> words_in(std::string_view text);
@@ -31,10 +31,10 @@ inline bool fits_float32(double number) {
 /// Throws Error{InvalidSystem}: the number does not fit a variable of type Float32.
 [[noreturn]] void refuse_float32(double number, ErrorContext context);
 
-/// What the file says of an element of an array, for which one value fills all; nullptr when it says nothing.
+/// The start value of an element of an array in the file, where one value fills all; nullptr when there is none.
 const Value* start_of(const FmuVariable& array, std::size_t element);
 
 /// A start value as modelDescription.xml writes it; nullopt when it makes no sense.
 std::optional<Value> value_in(std::string_view text, FmuType type);
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

@@ -4,7 +4,9 @@
 
 #include <map>
 
-namespace entrain {
+#include "entrain/fact_codes.hpp"
+
+namespace entrain::subsystem {
 namespace {
 
 namespace fs = std::filesystem;
@@ -23,10 +25,9 @@ std::string_view status_name(FmuStatus status) {
 FmuDescription checked_description(const fs::path& folder, const std::string& fmu) {
   auto description = read_model_description(folder / "modelDescription.xml", fmu);
   if (description.co_simulation || description.model_exchange) return description;
-  throw Error(ErrorCode::InvalidSystem,
-              fmt::format("FMU '{}': it offers {}", fmu,
-                          description.scheduled_execution ? "scheduled execution only, which Entrain does not run"
-                                                          : "neither co-simulation nor model exchange"),
+  Fact fact{FactCode::FmuNoInterface, {fmu}};
+  if (description.scheduled_execution) fact.values.emplace_back("scheduled", true);
+  throw Error(ErrorCode::InvalidSystem, std::move(fact),
               {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Export it again for co-simulation"});
 }
 
@@ -44,7 +45,7 @@ std::string refusal_remedy(bool two, bool needs_tool) {
 /// A file that was replaced is another one; so is what lay inside.
 std::string key_of(const fs::path& file) {
   std::error_code error;
-  const auto outermost = outermost_file(file);
+  const auto outermost = base::outermost_file(file);
   const auto canonical = fs::canonical(outermost, error);
   if (error) return file.string();
   const auto changed = fs::last_write_time(canonical, error).time_since_epoch().count();
@@ -67,7 +68,9 @@ std::shared_ptr<Fmu> Fmu::open(const fs::path& file) {
 }
 
 Fmu::Fmu(const fs::path& file)
-    : name_(file.string()), archive_(LocatedFile(file)), description_(checked_description(archive_.folder(), name_)) {
+    : name_(file.string()),
+      archive_(base::LocatedFile(file)),
+      description_(checked_description(archive_.folder(), name_)) {
   ports();
 }
 
@@ -100,9 +103,7 @@ std::shared_ptr<const std::string> Fmu::claim(const std::string& instance, FmuIn
   if (!once_per_process(interface)) return claim;
   const std::lock_guard lock(mutex_);
   if (const auto holder = claimed_.lock()) {
-    throw Error(ErrorCode::InvalidSystem,
-                fmt::format("FMU '{}' can have one instance per process, but both '{}' and '{}' use it", name_, *holder,
-                            instance),
+    throw Error(ErrorCode::InvalidSystem, {FactCode::FmuOneInstance, {name_, *holder, instance}},
                 {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Use a copy that allows several"});
   }
   claimed_ = claim;
@@ -114,7 +115,7 @@ const std::string& Fmu::identifier(FmuInterface interface) const {
 }
 
 std::string Fmu::missing_binary(FmuInterface interface) const {
-  return entrain::missing_binary(archive_.folder(), platform(), identifier(interface));
+  return entrain::subsystem::missing_binary(archive_.folder(), platform(), identifier(interface));
 }
 
 const FmuFunctions& Fmu::functions(FmuInterface interface, std::optional<Duration> timeout) {
@@ -136,11 +137,12 @@ std::unique_ptr<FmuInstance> Fmu::instantiate(const std::string& instance, const
   const bool exchange = use.interface == FmuInterface::ModelExchange;
   const bool needs_tool = exchange ? exchange_flags().needs_execution_tool : flags().needs_execution_tool;
   throw Error(ErrorCode::SubsystemFailed,
-              fmt::format("FMU '{}': {} returned no instance{}", name_,
-                          two        ? "fmi2Instantiate"
-                          : exchange ? "fmi3InstantiateModelExchange"
-                                     : "fmi3InstantiateCoSimulation",
-                          log.take_text()),
+              {FactCode::FmuNoInstance,
+               {name_},
+               {{"function", two        ? "fmi2Instantiate"
+                             : exchange ? "fmi3InstantiateModelExchange"
+                                        : "fmi3InstantiateCoSimulation"},
+                {"said", log.take_text()}}},
               {.subsystem = instance, .variable = {}, .time = {}, .remedy = refusal_remedy(two, needs_tool)});
 }
 
@@ -158,10 +160,13 @@ const FmuAbilities& Fmu::abilities(FmuInterface interface, const FmuPorts& ports
   return abilities_.emplace(std::move(selecting), std::move(proven)).first->second;
 }
 
-std::string call_text(const FmuResult& result, FmuLog& log) {
+Fact call_fact(const FmuResult& result, FmuLog& log) {
   const std::string_view prefix = std::string_view(result.function).substr(0, 4);
-  return fmt::format("{}: {} returned {}{}{}", log.code().owner().code, result.function, prefix,
-                     status_name(result.status), log.take_text());
+  return {FactCode::FmuCallFailed,
+          {log.code().owner().code},
+          {{"function", result.function},
+           {"status", fmt::format("{}{}", prefix, status_name(result.status))},
+           {"said", log.take_text()}}};
 }
 
 void require_done(const FmuResult& result, FmuLog& log, const ErrorContext& context) {
@@ -169,10 +174,10 @@ void require_done(const FmuResult& result, FmuLog& log, const ErrorContext& cont
   ErrorContext with_remedy = context;
   if (with_remedy.remedy.empty()) {
     with_remedy.remedy = result.status == FmuStatus::Fatal
-                             ? "After that no call of it is allowed: tell who made it"
-                             : "Look at its start values and inputs at that time, else tell who made it";
+                             ? "After that no call of it is allowed: report it to its vendor"
+                             : "Look at its start values and inputs at that time, else report it to its vendor";
   }
-  throw Error(ErrorCode::SubsystemFailed, call_text(result, log), with_remedy);
+  throw Error(ErrorCode::SubsystemFailed, call_fact(result, log), with_remedy);
 }
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

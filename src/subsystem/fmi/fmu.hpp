@@ -14,7 +14,7 @@
 #include "subsystem/fmi/fmu_instance.hpp"
 #include "subsystem/fmi/fmu_linearizer.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 
 /// Where a port comes from: a variable of the description, and which element of it.
 struct PortOrigin {
@@ -87,22 +87,22 @@ struct FmuAbilities {
   bool reset = false;
   bool event_mode = false;  ///< its events are handled with the importer
   int input_degree = 0;
-  bool retell_inputs = false;  ///< after a step it must be told how they ended, and takes that
+  bool resend_inputs = false;  ///< after a step it needs the inputs at its end, and takes them
   std::optional<Duration> imposed_step;
-  std::optional<Duration> internal_step;  ///< inputs told inside a step are held so long
+  std::optional<Duration> internal_step;  ///< inputs sent inside a step are held so long
   std::vector<Fact> warnings;             ///< what was withdrawn, and why
 
   template <class Visitor>
   void fields(Visitor& visit) {
     visit(rollback, rollback_by_states, states, linearization, output_derivatives, reset, event_mode, input_degree,
-          retell_inputs, imposed_step, internal_step, warnings);
+          resend_inputs, imposed_step, internal_step, warnings);
   }
 };
 
 /// An FMU file, unpacked and read once for all its instances in this process. Thread-safe.
 class Fmu {
  public:
-  /// The same object for the same file as long as somebody holds it. Throws Error.
+  /// The same object for the same file as long as it is held. Throws Error.
   static std::shared_ptr<Fmu> open(const std::filesystem::path& file);
   explicit Fmu(const std::filesystem::path& file);
 
@@ -114,7 +114,7 @@ class Fmu {
   const CoSimulationFlags& flags() const noexcept { return *description_.co_simulation; }
   const ModelExchangeFlags& exchange_flags() const noexcept { return *description_.model_exchange; }
   bool once_per_process(FmuInterface interface) const noexcept;
-  /// With structural parameters as the user wants them; the same object for the same values.
+  /// With structural parameters as the user sets them; the same object for the same values.
   const FmuPorts& ports(const FmuStructure& structure = {});
 
   /// Held while an instance may exist. Throws Error{InvalidSystem} for a second one of an FMU that allows just one.
@@ -123,7 +123,7 @@ class Fmu {
   std::unique_ptr<FmuInstance> instantiate(const std::string& instance, const FmuUse& use, FmuLog& log);
   /// Why it cannot be loaded here at all; empty when it has a binary for this platform.
   std::string missing_binary(FmuInterface interface) const;
-  /// Loads the library if it is not yet. Throws Error that says why it cannot be.
+  /// Loads the library if it is not yet. Throws Error with the reason why it cannot be.
   void load(FmuInterface interface, std::optional<Duration> timeout) { functions(interface, timeout); }
   /// Proven once for each choice of start values that are no real numbers (integers, booleans, texts): these select
   /// solvers and modes, and with them what an FMU can do; numbers do not.
@@ -143,7 +143,7 @@ class Fmu {
   const char* platform() const { return description_.version == FmiVersion::Two ? "linux64" : "x86_64-linux"; }
 
   std::string name_;
-  UnpackedArchive archive_;
+  base::UnpackedArchive archive_;
   FmuDescription description_;
   std::mutex mutex_;
   std::map<FmuStructure, FmuPorts> ports_;
@@ -153,8 +153,8 @@ class Fmu {
   std::map<Selection, FmuAbilities> abilities_;  ///< by the values that select
 };
 
-/// "FMU 'prey.fmu': fmi2DoStep returned fmi2Discard; it said: 'no'".
-std::string call_text(const FmuResult& result, FmuLog& log);
+/// "FMU 'prey.fmu': fmi2DoStep returned fmi2Discard; its log: 'no'".
+Fact call_fact(const FmuResult& result, FmuLog& log);
 
 /// Throws Error{SubsystemFailed} with the call and the last words of the FMU, unless the call succeeded.
 void require_done(const FmuResult& result, FmuLog& log, const ErrorContext& context);
@@ -176,4 +176,4 @@ FmuAbilities proven_abilities(Fmu& fmu, const FmuPorts& ports, const std::vector
 FmuAbilities proven_exchange_abilities(Fmu& fmu, const FmuPorts& ports, const std::vector<FmuStart>& starts,
                                        const FmuCaller& caller);
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

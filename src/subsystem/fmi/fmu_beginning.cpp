@@ -1,12 +1,12 @@
-#include <fmt/format.h>
 
 #include <algorithm>
 
 #include "base/values.hpp"
+#include "entrain/fact_codes.hpp"
 #include "subsystem/fmi/fmi_text.hpp"
 #include "subsystem/fmi/fmu.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 namespace {
 
 /// The values of one variable, all its elements: an array can be set as a whole only.
@@ -50,7 +50,7 @@ class Beginning {
     known->values[start.origin.element] = start.value;
   }
 
-  /// What the description says of the elements that the user does not.
+  /// The values in the description for elements that the user does not set.
   WholeStart initial_elements(std::size_t index) const {
     const auto& variable = how_.description.variables[index];
     const std::size_t count = how_.ports.elements[index];
@@ -62,13 +62,10 @@ class Beginning {
       });
     };
     for (std::size_t element = 0; element < count; ++element) {
-      const Value* told = start_of(variable, element);
-      if (told != nullptr) whole.values[element] = *told;
-      if (told != nullptr || is_given(element)) continue;
-      throw Error(ErrorCode::InvalidSystem,
-                  fmt::format("an array is set as a whole, but neither you nor the FMU give all {} elements of '{}' a "
-                              "start value",
-                              count, variable.name),
+      const Value* start = start_of(variable, element);
+      if (start != nullptr) whole.values[element] = *start;
+      if (start != nullptr || is_given(element)) continue;
+      throw Error(ErrorCode::InvalidSystem, {FactCode::FmuStartsMissing, {variable.name}, {{"elements", count}}},
                   {.subsystem = subsystem_, .variable = {}, .time = {}, .remedy = "Give all of them"});
     }
     return whole;
@@ -102,10 +99,11 @@ class Beginning {
     if (variable.initial == FmuInitial::Approximate || !read(variable, arrived)) return;
     for (std::size_t i = 0; i < arrived.size(); ++i) {
       if (arrived[i] == as_stored(variable, start.values[i])) continue;
-      const std::string element = arrived.size() > 1 ? fmt::format(" of element {}", i + 1) : "";
-      throw Error(ErrorCode::InvalidSystem,
-                  fmt::format("the start value{} did not reach the FMU: {} was set, {} is read back", element,
-                              value_text(start.values[i]), value_text(arrived[i])),
+      Fact fact{FactCode::FmuStartNotTaken,
+                {variable.name},
+                {{"set", value_text(start.values[i])}, {"read", value_text(arrived[i])}}};
+      if (arrived.size() > 1) fact.values.emplace_back("element", i + 1);
+      throw Error(ErrorCode::InvalidSystem, std::move(fact),
                   {.subsystem = subsystem_,
                    .variable = variable.name,
                    .time = how_.experiment.start,
@@ -118,7 +116,7 @@ class Beginning {
       if (instance_.get_values(variable, values).done()) return true;
     } catch (const Error&) {  // the function is not in the library
     }
-    log_.take_text();  // what it says of our question is no fault of the user's
+    log_.take_text();  // what it logs about our question is no fault of the user's
     return false;
   }
 
@@ -141,4 +139,4 @@ void begin_initialization(FmuInstance& instance, const FmuBeginning& beginning, 
   Beginning(instance, beginning, log, subsystem).run();
 }
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

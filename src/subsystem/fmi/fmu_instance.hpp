@@ -10,12 +10,13 @@
 #include <vector>
 
 #include "entrain/error.hpp"
+#include "entrain/fact_codes.hpp"
 #include "entrain/subsystem.hpp"
 #include "subsystem/fmi/fmu_log.hpp"
 #include "subsystem/fmi/library.hpp"
 #include "subsystem/fmi/model_description.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 
 enum class FmuStatus { Ok, Warning, Discard, Error, Fatal };
 
@@ -76,7 +77,7 @@ struct [[nodiscard]] FmuStepResult {
   int refused_order = 0;   ///< the lowest order of input derivatives that it took with a warning; 0 = none
 };
 
-/// What fmi3DoStep tells about its end.
+/// What fmi3DoStep returns about its end.
 struct FmuEnding {
   Time last = 0.0;  ///< set to the start before: for FMUs that end early without a word where
   bool event = false;
@@ -84,7 +85,7 @@ struct FmuEnding {
   bool early = false;
 };
 
-/// Where a step left the short way: a call that did not simply succeed.
+/// Where a held step was left: a call that did not simply succeed.
 struct FmuHalt {
   enum class Call : std::uint8_t { None, Set, Step, Get };
   Call call = Call::None;
@@ -92,7 +93,7 @@ struct FmuHalt {
   FmuEnding ending;
 };
 
-/// Who makes the steps that the short way cannot make, or not to the end.
+/// Makes the steps that the held step cannot make, or not to the end.
 class FmuStepOwner {
  public:
   virtual const StepReport* step_at_length(const Subsystem::Step& step, double* outputs) = 0;
@@ -102,11 +103,11 @@ class FmuStepOwner {
   ~FmuStepOwner() = default;
 };
 
-/// The short way of steps under held inputs, the hot path: all it reads and writes lies in two cache lines.
-struct alignas(64) FmuShortWay {
+/// The short path of steps under held inputs, the hot path: all it reads and writes lies in two cache lines.
+struct alignas(64) FmuHeldStep {
   Time until = -kNever;    ///< steps that end later have something special about them
   Time reached = -kNever;  ///< by the last step of it, until that has been taken note of
-  ForeignCode* code = nullptr;
+  base::ForeignCode* code = nullptr;
   void* handle = nullptr;
   void (*set)() = nullptr;  ///< of the version's own types
   void (*step)() = nullptr;
@@ -117,11 +118,11 @@ struct alignas(64) FmuShortWay {
   FmuStepOwner* owner = nullptr;
 };
 
-/// Of each version; the context is an FmuShortWay.
+/// Of each version; the context is an FmuHeldStep.
 HeldStep::Function fmi2_held_step();
 HeldStep::Function fmi3_held_step();
 
-/// What one pass of an event iteration told.
+/// What one pass of an event iteration returned.
 struct [[nodiscard]] FmuEventUpdate {
   FmuResult result;
   bool again = false;        ///< the discrete states are not settled yet
@@ -129,14 +130,14 @@ struct [[nodiscard]] FmuEventUpdate {
   Time next_event = kNever;  ///< announced
 };
 
-/// What an FMU wants after an internal step of the integrator outside.
+/// What an FMU requests after an internal step of the integrator outside.
 struct [[nodiscard]] FmuCompletedStep {
   FmuResult result;
   bool enter_event_mode = false;
   bool terminate = false;
 };
 
-/// What an FMU is told about the run before its initialization.
+/// What is passed to an FMU about the run before its initialization.
 struct FmuExperiment {
   Time start = 0.0;
   Time stop = kNever;
@@ -181,7 +182,7 @@ class FmuInstance {
   virtual FmuResult directional_product(std::span<const ValueReference> unknowns,
                                         std::span<const ValueReference> knowns, std::span<const double> seed,
                                         std::span<double> product) = 0;
-  /// `seed` times d(unknowns)/d(knowns), the other way round. FMI 3 only.
+  /// `seed` times d(unknowns)/d(knowns), the adjoint direction. FMI 3 only.
   virtual FmuResult adjoint_product(std::span<const ValueReference> unknowns, std::span<const ValueReference> knowns,
                                     std::span<const double> seed, std::span<double> product) = 0;
 
@@ -197,9 +198,9 @@ class FmuInstance {
   virtual FmuResult enter_step_mode() = 0;
 
   virtual FmuStepResult step(const FmuStepCall& call, double* outputs) = 0;
-  /// Fills in what the short way needs of this instance.
-  virtual void open(FmuShortWay& way) const = 0;
-  /// The rest of a step that left the short way.
+  /// Fills in what a held step needs of this instance.
+  virtual void open(FmuHeldStep& held) const = 0;
+  /// The rest of a held step that was left.
   virtual FmuStepResult resumed(const FmuHalt& halt, const FmuStepCall& call, double* outputs) = 0;
 
   // Model exchange only.
@@ -209,7 +210,7 @@ class FmuInstance {
   virtual FmuResult get_nominals(std::span<double> nominals) = 0;
   virtual FmuResult get_derivatives(std::span<double> dx) = 0;
   virtual FmuResult get_event_indicators(std::span<double> z) = 0;
-  /// Leaves `count` as it is when the description has told it.
+  /// Leaves `count` as it is when the description contains it.
   virtual FmuResult count_event_indicators(std::size_t& count) = 0;
   virtual FmuCompletedStep complete_integrator_step(bool may_go_back) = 0;
 };
@@ -223,7 +224,7 @@ class FmuFunctions {
                                                    const FmuUse& use, FmuLog& log) const = 0;
 };
 
-/// Of the version that the description says. Borrow both.
+/// Of the version in the description. Borrow both.
 std::unique_ptr<FmuFunctions> make_fmi2_functions(const FmuLibrary& library, const FmuDescription& description);
 std::unique_ptr<FmuFunctions> make_fmi3_functions(const FmuLibrary& library, const FmuDescription& description);
 
@@ -233,8 +234,8 @@ Integer checked_integer(const FmuVariable& variable, const Value& value) {
   const auto wide = std::get<std::int64_t>(value);
   if (std::in_range<Integer>(wide)) return static_cast<Integer>(wide);
   throw Error(ErrorCode::InvalidSystem,
-              "the value " + std::to_string(wide) + " does not fit its type, " + std::string(to_string(variable.type)),
+              {FactCode::ValueDoesNotFit, {}, {{"value", std::to_string(wide)}, {"type", to_string(variable.type)}}},
               {.subsystem = {}, .variable = variable.name, .time = {}, .remedy = {}});
 }
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

@@ -6,7 +6,7 @@
 
 #include "subsystem/fmi/fmu.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 
 FmuLinearizer::FmuLinearizer(const FmuPorts& ports) : ports_(ports) {
   for (const auto& known : ports.knowns) {
@@ -134,4 +134,4 @@ void slopes_along(const Linearization& at, std::span<const double> dx, std::span
   }
 }
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

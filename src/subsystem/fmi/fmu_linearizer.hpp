@@ -5,7 +5,7 @@
 #include "entrain/subsystem.hpp"
 #include "subsystem/fmi/fmu_instance.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 
 struct FmuPorts;
 
@@ -47,4 +47,4 @@ class FmuLinearizer {
   std::vector<double> below_;                 ///< the unknowns a little below the point
 };
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

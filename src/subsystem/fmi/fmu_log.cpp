@@ -10,12 +10,12 @@
 
 #include "base/printable.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 namespace {
 constexpr std::size_t kKept = 5;
 constexpr std::size_t kLongest = 1000;  // bytes of one message
 
-bool tells_of_trouble(std::string category) {
+bool is_trouble(std::string category) {
   std::transform(category.begin(), category.end(), category.begin(),
                  [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
   constexpr std::array<std::string_view, 4> kWords{"error", "fatal", "discard", "warning"};
@@ -28,7 +28,7 @@ bool tells_of_trouble(std::string category) {
 FmuLog::FmuLog(const std::string& fmu, const FmuCaller& caller)
     : subsystem_(caller.subsystem),
       logging_(caller.log),
-      code_({.code = fmt::format("FMU '{}'", printable(fmu)),
+      code_({.code = fmt::format("FMU '{}'", base::printable(fmu)),
              .subsystem = caller.subsystem,
              .timeout = caller.timeout,
              .last_words = [this] {
@@ -40,26 +40,26 @@ FmuLog::FmuLog(const std::string& fmu, const FmuCaller& caller)
 std::vector<const char*> FmuLog::categories(const std::vector<std::string>& of_fmu) const {
   std::vector<const char*> wanted;
   for (const auto& category : of_fmu) {
-    if (logging_.everything || tells_of_trouble(category)) wanted.push_back(category.c_str());
+    if (logging_.everything || is_trouble(category)) wanted.push_back(category.c_str());
   }
   return wanted;
 }
 
-bool FmuLog::wants(bool trouble, const char* category) const {
+bool FmuLog::takes(bool trouble, const char* category) const {
   return trouble || logging_.everything || !made_.load(std::memory_order_relaxed) ||
-         (category != nullptr && tells_of_trouble(std::string(category, ::strnlen(category, kLongest))));
+         (category != nullptr && is_trouble(std::string(category, ::strnlen(category, kLongest))));
 }
 
 void FmuLog::add(bool trouble, const char* category, const char* message) {
-  if (message == nullptr || !wants(trouble, category)) return;
+  if (message == nullptr || !takes(trouble, category)) return;
   const std::size_t length = ::strnlen(message, kLongest + 1);
   std::string line(message, std::min(length, kLongest));
   while (!line.empty() && (line.back() == '\n' || line.back() == '\r' || line.back() == ' ')) line.pop_back();
-  line = printable(line);
+  line = base::printable(line);
   if (length > kLongest) line += "...";
   const std::string kind =
-      category == nullptr ? "" : printable(std::string_view(category, ::strnlen(category, kLongest)));
-  const bool kept = trouble || logging_.everything || tells_of_trouble(kind);
+      category == nullptr ? "" : base::printable(std::string_view(category, ::strnlen(category, kLongest)));
+  const bool kept = trouble || logging_.everything || is_trouble(kind);
   if (kept && logging_.handler) logging_.handler({subsystem_, code_.time().value_or(0.0), kind, line});
   if (!kind.empty()) line = fmt::format("[{}] {}", kind, line);
   const std::lock_guard lock(mutex_);
@@ -68,14 +68,14 @@ void FmuLog::add(bool trouble, const char* category, const char* message) {
 }
 
 std::string FmuLog::text() const {
-  return last_.empty() ? std::string() : fmt::format("; it said: '{}'", fmt::join(last_, "', '"));
+  return last_.empty() ? std::string() : fmt::format("; its log: '{}'", fmt::join(last_, "', '"));
 }
 
 std::string FmuLog::take_text() {
   const std::lock_guard lock(mutex_);
-  std::string said = text();
+  std::string taken = text();
   last_.clear();
-  return said;
+  return taken;
 }
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

@@ -9,9 +9,9 @@
 #include "base/foreign_code.hpp"
 #include "entrain/simulation.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 
-/// Who wants something of an FMU: named in messages, and how long one call may take.
+/// The caller of an FMU: its name for messages, and how long one call may take.
 struct FmuCaller {
   std::string subsystem;
   std::optional<Duration> timeout{};  ///< wall clock, in s
@@ -27,21 +27,21 @@ class FmuLog {
   /// `fmu`: its path, for messages.
   FmuLog(const std::string& fmu, const FmuCaller& caller);
 
-  /// Whether a message is worth its formatting: always what tells of trouble; anything when all was asked for, and
+  /// Whether a message is worth its formatting: always warnings and errors; anything when all was asked for, and
   /// while the instance is being made, because it may refuse with no other word.
-  bool wants(bool trouble, const char* category) const;
+  bool takes(bool trouble, const char* category) const;
   /// Both texts may be null.
   void add(bool trouble, const char* category, const char* message);
   /// The instance exists: from now on only trouble is listened to, unless all was asked for.
   void instance_made() noexcept { made_.store(true, std::memory_order_relaxed); }
-  /// "; it said: 'a', 'b'", or nothing when it said nothing since the last call.
+  /// "; its log: 'a', 'b'", or nothing when it logged nothing since the last call.
   std::string take_text();
 
   /// The categories of messages to ask the FMU for.
   std::vector<const char*> categories(const std::vector<std::string>& of_fmu) const;
 
-  ForeignCode& code() noexcept { return code_; }
-  const ForeignCode& code() const noexcept { return code_; }
+  base::ForeignCode& code() noexcept { return code_; }
+  const base::ForeignCode& code() const noexcept { return code_; }
 
  private:
   std::string text() const;
@@ -51,7 +51,7 @@ class FmuLog {
   std::atomic<bool> made_ = false;
   std::mutex mutex_;
   std::deque<std::string> last_;
-  ForeignCode code_;
+  base::ForeignCode code_;
 };
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

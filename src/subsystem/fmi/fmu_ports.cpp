@@ -11,7 +11,7 @@
 #include "subsystem/fmi/fmi_text.hpp"
 #include "subsystem/fmi/fmu.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 namespace {
 
 /// Of all arrays together. More are a mistake, or an attack: each element is a port with a name of its own.
@@ -98,25 +98,23 @@ class PortMaker {
   std::size_t element_count(const FmuVariable& variable) {
     std::uint64_t count = 1;
     for (const std::uint64_t size : sizes_of(variable)) {
-      if (size == 0) fail(fmt::format("the array '{}' has a dimension of size 0", variable.name));
-      if (size > kMostElements / count)
-        fail(fmt::format("the array '{}' has more than {} elements", variable.name, kMostElements));
+      if (size == 0) fail({FactCode::FmuArraySize, {variable.name}});
+      if (size > kMostElements / count) fail({FactCode::FmuArraySize, {variable.name}, {{"limit", kMostElements}}});
       count *= size;
     }
     if (!variable.dimensions.empty()) {
       array_elements_ += count;
       other_names_ += count * variable.other_names.size();
     }
-    if (other_names_ > kMostOtherNames)
-      fail(fmt::format("its arrays up to '{}' have more than {} other names", variable.name, kMostOtherNames));
+    if (other_names_ > kMostOtherNames) fail({FactCode::FmuArrayNames, {variable.name}, {{"limit", kMostOtherNames}}});
     if (array_elements_ > kMostElements)
-      fail(fmt::format("its arrays up to '{}' have {} elements, more than {}", variable.name, array_elements_,
-                       kMostElements));
+      fail({FactCode::FmuArrayTotal, {variable.name}, {{"elements", array_elements_}, {"limit", kMostElements}}});
     return count;
   }
 
-  [[noreturn]] void fail(const std::string& what) const {
-    throw Error(ErrorCode::InvalidSystem, fmt::format("FMU '{}': {}", fmu_, what),
+  [[noreturn]] void fail(Fact fact) const {
+    fact.subjects.insert(fact.subjects.begin(), fmu_);
+    throw Error(ErrorCode::InvalidSystem, std::move(fact),
                 {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Check its structural parameters"});
   }
 
@@ -140,9 +138,9 @@ class PortMaker {
       const UnitMeaning& defined = *unit;
       meaning = defined;
     }
-    if (!variable.relative_quantity) return meaning;  // as the text says, if there is none
-    if (!meaning) meaning = unit_meaning(variable.unit);
-    return meaning ? std::optional(as_difference(*meaning)) : std::nullopt;
+    if (!variable.relative_quantity) return meaning;  // by the text, if there is none
+    if (!meaning) meaning = base::unit_meaning(variable.unit);
+    return meaning ? std::optional(base::as_difference(*meaning)) : std::nullopt;
   }
 
   /// The variable as a port, or each of its elements.
@@ -237,11 +235,14 @@ class PortMaker {
     }
   }
 
-  /// Dependencies that are not told are all there can be. Those of an array are those of all its elements.
+  /// Dependencies that are not listed are all there can be. Those of an array are those of all its elements.
   void add_feedthrough() {
     if (!ports_.input_origins.empty() && ports_.output_origins.size() > kMostPairs / ports_.input_origins.size())
-      fail(fmt::format("it has {} outputs and {} inputs, more than {} pairs", ports_.output_origins.size(),
-                       ports_.input_origins.size(), kMostPairs));
+      fail({FactCode::FmuTooManyPairs,
+            {},
+            {{"outputs", ports_.output_origins.size()},
+             {"inputs", ports_.input_origins.size()},
+             {"limit", kMostPairs}}});
     ports_.feedthrough = Feedthrough(ports_.output_origins.size(), ports_.input_origins.size(), true);
     std::map<std::size_t, const FmuUnknown*> line_of;  // by variable; the first one counts
     for (const auto& unknown : description_.outputs) line_of.insert({unknown.variable, &unknown});
@@ -311,4 +312,4 @@ PortOrigin FmuPorts::origin(VariableTable::Place place) const {
   }
 }
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

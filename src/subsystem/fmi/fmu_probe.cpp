@@ -10,10 +10,10 @@
 #include "subsystem/fmi/fmu_probe.hpp"
 #include "subsystem/fmi/input_sampling.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 namespace {
 
-constexpr Duration kBoldestTrial = 1e-3;  ///< s, of an FMU that tells nothing of its steps
+constexpr Duration kLongestTrial = 1e-3;  ///< s, of an FMU without information about its steps
 
 std::optional<Duration> imposed_step_of(const FmuDescription& description) {
   const auto& flags = description.co_simulation;
@@ -27,9 +27,9 @@ Duration trial_step(const FmuDescription& description, Time start, std::optional
   if (const auto imposed = imposed_step_of(description)) return *imposed;
   const auto& experiment = description.experiment;
   if (experiment.step) return std::min(*experiment.step, macro_step.value_or(*experiment.step));
-  // A far stop says nothing of the steps inside: a share of it may be more of them than anyone can wait for.
+  // A far stop has no relation to the steps inside: a share of it may be more of them than anyone can wait for.
   const auto& flags = description.co_simulation;
-  const Duration inside = flags && flags->fixed_internal_step ? *flags->fixed_internal_step : kBoldestTrial;
+  const Duration inside = flags && flags->fixed_internal_step ? *flags->fixed_internal_step : kLongestTrial;
   const Duration step = macro_step.value_or(inside);
   if (!experiment.stop || *experiment.stop <= start) return step;
   return std::min(step, (*experiment.stop - start) / 1000.0);
@@ -52,28 +52,29 @@ namespace {
 struct ProbeAnswer {
   std::optional<FmuAbilities> abilities;
   int code = 0;
-  std::string message;
+  Fact fact;
   std::string subsystem, variable, remedy;
   std::optional<double> time;
 
   template <class Visitor>
   void fields(Visitor& visit) {
-    visit(abilities, code, message, subsystem, variable, remedy, time);
+    visit(abilities, code, fact, subsystem, variable, remedy, time);
   }
 };
 
 /// Attempts in child processes.
 class ProbeApart {
  public:
-  ProbeApart(const FmuCaller& caller, FunctionRef<FmuAbilities(const ProbeRequest&)> attempt) : attempt_(attempt) {
+  ProbeApart(const FmuCaller& caller, base::FunctionRef<FmuAbilities(const ProbeRequest&)> attempt)
+      : attempt_(attempt) {
     if (!caller.timeout) return;
-    limits_.first_stage = 2.0 * *caller.timeout;    // a few calls; who hangs there is told as in the run
+    limits_.first_stage = 2.0 * *caller.timeout;    // a few calls; a hang there is reported as in the run
     limits_.later_stages = 10.0 * *caller.timeout;  // some dozens, short ones
   }
 
   /// nullopt: no child process is possible. Throws what the attempt threw.
-  std::optional<ChildOutcome> make(ProbeRequest request, FmuAbilities& found) {
-    auto outcome = in_child_process(limits_, [&](std::atomic<int>& stage) {
+  std::optional<base::ChildOutcome> make(ProbeRequest request, FmuAbilities& found) {
+    auto outcome = base::in_child_process(limits_, [&](std::atomic<int>& stage) {
       request.stage = &stage;
       ProbeAnswer answer;
       try {
@@ -82,20 +83,20 @@ class ProbeApart {
         const auto& context = error.context();
         answer = {{},
                   static_cast<int>(error.code()),
-                  error.message(),
+                  error.fact(),
                   context.subsystem,
                   context.variable,
                   context.remedy,
                   context.time};
       }
-      return to_bytes(answer);
+      return base::to_bytes(answer);
     });
     if (!outcome || outcome->interrupted) return std::nullopt;
     if (!outcome->answered) return outcome;
     ProbeAnswer answer;
-    from_bytes(outcome->answer, answer);
+    base::from_bytes(outcome->answer, answer);
     if (!answer.abilities) {
-      throw Error(static_cast<ErrorCode>(answer.code), answer.message,
+      throw Error(static_cast<ErrorCode>(answer.code), answer.fact,
                   {answer.subsystem, answer.variable, answer.time, answer.remedy});
     }
     found = std::move(*answer.abilities);
@@ -103,8 +104,8 @@ class ProbeApart {
   }
 
  private:
-  ChildLimits limits_;
-  FunctionRef<FmuAbilities(const ProbeRequest&)> attempt_;
+  base::ChildLimits limits_;
+  base::FunctionRef<FmuAbilities(const ProbeRequest&)> attempt_;
 };
 
 /// What the FMU claims that is tried in this stage; empty where it claims nothing.
@@ -139,8 +140,8 @@ FmuAbilities claimed_abilities(const Fmu& fmu, const FmuPorts& ports) {
 }  // namespace
 
 Fact withdrawn_claim(const Fmu& fmu, std::string_view claim, std::string_view why) {
-  const std::string who = fmt::format("FMU '{}': ", fmu.name());
-  if (why.starts_with(who)) why.remove_prefix(who.size());
+  const std::string prefix = fmt::format("FMU '{}': ", fmu.name());
+  if (why.starts_with(prefix)) why.remove_prefix(prefix.size());
   return {FactCode::FmuClaimWithdrawn, {fmu.name()}, {{"claim", claim}, {"why", why}}};
 }
 
@@ -149,12 +150,12 @@ Fact untried_claims(const Fmu& fmu) {
 }
 
 FmuAbilities probed_apart(const Fmu& fmu, const FmuCaller& caller, const std::vector<ProbeStage>& stages,
-                          FunctionRef<FmuAbilities(const ProbeRequest& request)> attempt) {
+                          base::FunctionRef<FmuAbilities(const ProbeRequest& request)> attempt) {
   ProbeApart apart(caller, attempt);
   FmuAbilities found;
   const auto all = apart.make({}, found);
   if (all && all->answered) return found;
-  // Without a child process; or it cannot even begin, which the watch over this process tells best.
+  // Without a child process; or it cannot even begin, which the watch over this process reports best.
   if (!all || all->stage == static_cast<int>(ProbeStage::Begin)) return attempt({});
   found = {};
   for (std::size_t i = 0; i <= stages.size(); ++i) {
@@ -164,7 +165,7 @@ FmuAbilities probed_apart(const Fmu& fmu, const FmuCaller& caller, const std::ve
     if (!one || stage == ProbeStage::Begin) return attempt({});
     if (const auto claim = claim_of(stage, fmu.description().version); !claim.empty()) {
       found.warnings.push_back(
-          withdrawn_claim(fmu, claim, fmt::format("it {} when that was tried in a process apart", one->deed)));
+          withdrawn_claim(fmu, claim, fmt::format("it {} when that was tried in a process apart", one->failure)));
     }
   }
   return found;
@@ -191,4 +192,4 @@ FmuAbilities proven_abilities(Fmu& fmu, const FmuPorts& ports, const std::vector
   return result;
 }
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

@@ -9,7 +9,7 @@
 #include "base/function_ref.hpp"
 #include "subsystem/fmi/fmu.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 
 /// Some step that the FMU should be able to do, and soon: none longer than the macro step of the run, if that is known.
 Duration trial_step(const FmuDescription& description, Time start, std::optional<Duration> macro_step);
@@ -33,7 +33,7 @@ enum class ProbeStage {
 struct ProbeRequest {
   std::optional<ProbeStage> only{};   ///< this stage and the beginning, on a single instance; else all stages
   FmuAbilities known{};               ///< what earlier stages found, where one stage is tried
-  std::atomic<int>* stage = nullptr;  ///< told the stage under way; may be null
+  std::atomic<int>* stage = nullptr;  ///< receives the stage under way; may be null
 
   void enter(ProbeStage now) const {
     if (stage != nullptr) stage->store(static_cast<int>(now));
@@ -51,7 +51,7 @@ struct ProbeRequest {
 /// `stages` after the beginning, in the order in which `attempt` makes them; it throws when the FMU cannot be
 /// initialised.
 FmuAbilities probed_apart(const Fmu& fmu, const FmuCaller& caller, const std::vector<ProbeStage>& stages,
-                          FunctionRef<FmuAbilities(const ProbeRequest& request)> attempt);
+                          base::FunctionRef<FmuAbilities(const ProbeRequest& request)> attempt);
 
 /// Of a co-simulation FMU: what it claims, each claim tried on a scratch instance.
 FmuAbilities tried_abilities(Fmu& fmu, const FmuPorts& ports, const std::vector<FmuStart>& starts,
@@ -62,4 +62,4 @@ Fact withdrawn_claim(const Fmu& fmu, std::string_view claim, std::string_view wh
 /// The warning about an FMU that allows no scratch instance.
 Fact untried_claims(const Fmu& fmu);
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

@@ -2,7 +2,7 @@
 
 #include "entrain/fact_codes.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 
 void FmuReporter::require_despite(const FmuResult& result, Time t) {
   if (result.status == FmuStatus::Warning) return note_warning(result, t);
@@ -23,4 +23,4 @@ std::optional<Fact> FmuReporter::warning() const {
   return fact;
 }
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

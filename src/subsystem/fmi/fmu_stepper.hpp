@@ -7,7 +7,7 @@
 #include "entrain/subsystem.hpp"
 #include "subsystem/fmi/fmu.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 
 /// Calls of one instance that must succeed. Remembers the warnings among them.
 class FmuReporter {
@@ -30,7 +30,9 @@ class FmuReporter {
   }
   const std::vector<Fact>& notes() const { return notes_; }
   /// The call that refused the last step, and what the FMU said.
-  std::string refusal() const { return call_text(refusal_, log_) + (refusal_.done() ? " without advancing" : ""); }
+  std::string refusal() const {
+    return render(call_fact(refusal_, log_)) + (refusal_.done() ? " without advancing" : "");
+  }
   bool failed() const { return failed_; }  ///< a call has; no other may follow
 
  private:
@@ -60,12 +62,12 @@ class FmuStepper : public States, public Linearizer, public OutputDerivatives, p
   virtual void save(std::size_t slot) = 0;
   virtual void restore(std::size_t slot) = 0;
   /// The same for another process. `deserialize` leaves the initialization mode, as `save` does.
-  virtual Bytes serialize(std::size_t slot) = 0;
+  virtual base::Bytes serialize(std::size_t slot) = 0;
   virtual void deserialize(std::size_t slot, std::span<const std::byte> bytes) = 0;
   virtual Equations* equations() noexcept { return nullptr; }
   /// Calls `set` where the standard allows discrete inputs and tunable parameters to be set, and lets the FMU settle
   /// what follows from them.
-  virtual void change(FunctionRef<FmuResult()> set) = 0;
+  virtual void change(base::FunctionRef<FmuResult()> set) = 0;
 };
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

@@ -16,7 +16,7 @@
 #include "subsystem/fmi/model_exchange.hpp"
 #include "subsystem/foreign_calls.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 namespace {
 
 FmuInterface chosen_interface(const Fmu& fmu, const FmuChoice& choice) {
@@ -27,9 +27,10 @@ FmuInterface chosen_interface(const Fmu& fmu, const FmuChoice& choice) {
   const FmuInterface other =
       wanted == FmuInterface::CoSimulation ? FmuInterface::ModelExchange : FmuInterface::CoSimulation;
   if (!choice.interface) return other;
-  throw Error(ErrorCode::InvalidSystem,
-              fmt::format("FMU '{}': it does not offer {}, only {}", fmu.name(), to_string(wanted), to_string(other)),
-              {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Leave 'interface' away, or export it again"});
+  throw Error(
+      ErrorCode::InvalidSystem,
+      {FactCode::FmuOtherInterface, {fmu.name()}, {{"wanted", to_string(wanted)}, {"offered", to_string(other)}}},
+      {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Leave 'interface' away, or export it again"});
 }
 
 /// States of 24 bits cannot be integrated to ten digits: the integrator would follow their rounding.
@@ -39,7 +40,7 @@ double chosen_tolerance(Fmu& fmu, const FmuChoice& choice) {
   return choice.relative_tolerance.value_or(proposed && *proposed > 0.0 ? *proposed : usual);
 }
 
-/// The structural parameters that the user sets; one of a wrong type is told when it is set.
+/// The structural parameters that the user sets; one of a wrong type is reported when it is set.
 FmuStructure chosen_structure(const FmuDescription& description, const FmuChoice& choice) {
   FmuStructure structure;
   for (std::size_t i = 0; i < description.variables.size(); ++i) {
@@ -50,7 +51,7 @@ FmuStructure chosen_structure(const FmuDescription& description, const FmuChoice
     for (const auto& name : names) {
       const auto wanted = choice.start.find(name);
       if (wanted == choice.start.end()) continue;
-      const auto value = converted(wanted->second, ValueType::Unsigned);
+      const auto value = base::converted(wanted->second, ValueType::Unsigned);
       if (value) structure[i] = std::get<std::uint64_t>(*value);
     }
   }
@@ -92,7 +93,7 @@ class FmuSubsystem final : public Subsystem,
   void restore(StateId id) override;
   void release(StateId id) override { free_.push_back(id); }
   bool can_serialize() const override;
-  Bytes serialize(StateId id) override;
+  base::Bytes serialize(StateId id) override;
   StateId deserialize(std::span<const std::byte> bytes) override;
   StateId free_slot();
   void reset() override;
@@ -104,7 +105,7 @@ class FmuSubsystem final : public Subsystem,
   std::unique_ptr<FmuStepper> make_stepper(const FmuChoice& choice);
   void note_start(const PortOrigin& origin, const Value& value);
   Time now() const { return log_.code().time().value_or(start_); }  ///< for messages
-  void change(FunctionRef<FmuResult()> set);
+  void change(base::FunctionRef<FmuResult()> set);
   const FmuAbilities& proven() const;
   void require(const FmuResult& result);
   void free_saved();
@@ -189,14 +190,14 @@ const Capabilities& FmuSubsystem::capabilities() const {
   return *capabilities_;
 }
 
-/// Proven on a scratch instance; what goes wrong there is told as ours.
+/// Proven on a scratch instance; what goes wrong there is reported as ours.
 const FmuAbilities& FmuSubsystem::proven() const {
   try {
     return fmu_->abilities(interface_, ports_, starts_, {name_, log_.code().owner().timeout, {}, macro_step_, probe_});
   } catch (const Error& error) {
     ErrorContext context = error.context();
     context.subsystem = name_;
-    throw Error(error.code(), error.message(), context);
+    throw Error(error.code(), error.fact(), context);
   }
 }
 
@@ -233,8 +234,7 @@ void FmuSubsystem::set_start(VariableTable::Place place, const Value& value) {
   const auto& initial = fmu_->description().variables[origin.variable].initial;
   const bool is_local = place.causality == Causality::Local;  // calculated, unless the file says something else
   if (initial == FmuInitial::Calculated || (is_local && !initial)) {
-    throw Error(ErrorCode::InvalidSystem,
-                "cannot be given a start value: the FMU calculates it (initial=\"calculated\")");
+    throw Error(ErrorCode::InvalidSystem, {FactCode::FmuStartCalculated});
   }
   note_start(origin, value);
   if (place.causality == Causality::DiscreteInput) discrete_[origin.variable][origin.element] = value;
@@ -260,15 +260,15 @@ void FmuSubsystem::set_parameter(std::size_t parameter, const Value& value) {
   change([&] { return instance_->set_values(variable, elements); });
 }
 
-/// A number that does not fit its type is told as ours.
-void FmuSubsystem::change(FunctionRef<FmuResult()> set) {
+/// A number that does not fit its type is reported as ours.
+void FmuSubsystem::change(base::FunctionRef<FmuResult()> set) {
   try {
     stepper_->change(set);
   } catch (const Error& error) {
     ErrorContext context = error.context();
     context.subsystem = name_;
     context.time = now();
-    throw Error(error.code(), error.message(), context);
+    throw Error(error.code(), error.fact(), context);
   }
 }
 
@@ -287,7 +287,7 @@ void FmuSubsystem::read(std::span<const std::size_t> outputs, std::span<Value> v
 
 /// Those of one array follow each other.
 void FmuSubsystem::read_inner(std::span<const VariableTable::Place> places, std::span<Value> values) {
-  stepper_->finish_initialization({});  // and where the states have been changed since, the FMU is told
+  stepper_->finish_initialization({});  // and where the states have been changed since, they are set in the FMU
   std::optional<std::size_t> latest;
   for (std::size_t i = 0; i < places.size(); ++i) {
     const PortOrigin origin = ports_.origin(places[i]);
@@ -301,7 +301,7 @@ void FmuSubsystem::read_inner(std::span<const VariableTable::Place> places, std:
   }
 }
 
-/// An array is set as a whole, with the elements that nobody feeds as they were.
+/// An array is set as a whole, with the elements without a connection as they were.
 void FmuSubsystem::write(std::span<const std::size_t> inputs, std::span<const Value> values) {
   std::vector<std::size_t> changed;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -379,17 +379,17 @@ bool FmuSubsystem::can_serialize() const {
 }
 
 /// With the elements of its discrete ports: an array is set as a whole, from what we know of it.
-Bytes FmuSubsystem::serialize(StateId id) {
+base::Bytes FmuSubsystem::serialize(StateId id) {
   const auto slot = static_cast<std::size_t>(id);
-  Bytes inside;
+  base::Bytes inside;
   if (!proven_->rollback_by_states) require(instance_->serialize_state(saved_[slot], inside));
-  return to_bytes(stepper_->serialize(slot), inside, discrete_);
+  return base::to_bytes(stepper_->serialize(slot), inside, discrete_);
 }
 
 StateId FmuSubsystem::deserialize(std::span<const std::byte> bytes) {
-  Bytes ours;
-  Bytes inside;
-  from_bytes(bytes, ours, inside, discrete_);
+  base::Bytes ours;
+  base::Bytes inside;
+  base::from_bytes(bytes, ours, inside, discrete_);
   const StateId id = free_slot();
   const auto slot = static_cast<std::size_t>(id);
   stepper_->deserialize(slot, ours);
@@ -445,7 +445,7 @@ std::string fmu_about(const std::filesystem::path& file) {
   std::string text = description.model_name;
   if (!description.about.empty()) text += ": " + description.about;
   if (!description.tool.empty()) text += "; made by " + description.tool;
-  return printable(text);
+  return base::printable(text);
 }
 
 bool fmu_offers(const std::filesystem::path& file, FmuInterface interface) {
@@ -457,10 +457,10 @@ std::string fmu_missing_binary(const std::filesystem::path& file, const FmuChoic
   return fmu->missing_binary(chosen_interface(*fmu, choice));
 }
 
-/// Takes the description out of the archive and nothing else: whoever asks need not go on to make an instance.
+/// Takes the description out of the archive and nothing else: no instance need follow.
 DefaultExperiment fmu_experiment(const std::filesystem::path& file) {
-  const LocatedFile description(file / "modelDescription.xml");
+  const base::LocatedFile description(file / "modelDescription.xml");
   return read_model_description(description.path(), file.string()).experiment;
 }
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

@@ -10,18 +10,18 @@
 #include "entrain/subsystem.hpp"
 #include "subsystem/fmi/model_description.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 
-/// How the user wants an FMU to be used; what is left open is decided by what the FMU offers.
+/// How an FMU is to be used; what is left open is decided by what the FMU offers.
 struct FmuChoice {
   std::optional<FmuInterface> interface = std::nullopt;
   bool prefer_model_exchange = false;  ///< when both are offered and none is named: the method integrates the equations
-  /// Relative: of our integration in model exchange, and told to the FMU for the solver inside it.
+  /// Relative: of our integration in model exchange, and passed to the FMU for the solver inside it.
   std::optional<double> relative_tolerance = std::nullopt;
   bool probe = true;                               ///< what it claims is tried before the run
   std::optional<Duration> timeout = std::nullopt;  ///< s of wall clock time that one call may take
   std::optional<Duration> step = std::nullopt;     ///< macro step of the run: no longer ones are tried before it
-  /// What the user wants to start it with, by name: structural parameters decide which variables there are.
+  /// Start values of the user, by name: structural parameters decide which variables there are.
   std::map<std::string, Value> start = {};
   Logging log = {};
 };
@@ -38,7 +38,7 @@ std::shared_ptr<Fmu> hold_fmu(const std::filesystem::path& file);
 /// "prey.fmu (FMI 2.0 co-simulation)". The file is read anew unless a subsystem holds it.
 std::string fmu_title(const std::filesystem::path& file, const FmuChoice& choice);
 
-/// "two masses: a spring between two masses; made by X": what the file says of itself, safe to show.
+/// "two masses: a spring between two masses; made by X": the description in the file, safe to show.
 std::string fmu_about(const std::filesystem::path& file);
 
 bool fmu_offers(const std::filesystem::path& file, FmuInterface interface);
@@ -49,4 +49,4 @@ std::string fmu_missing_binary(const std::filesystem::path& file, const FmuChoic
 /// The run an FMU proposes, as far as it does.
 DefaultExperiment fmu_experiment(const std::filesystem::path& file);
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

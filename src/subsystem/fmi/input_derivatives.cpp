@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-namespace entrain {
+namespace entrain::subsystem {
 namespace {
 
 constexpr std::array<double, kMaxInputDegree + 1> kFactorial{1.0, 1.0, 2.0, 6.0};
@@ -36,7 +36,7 @@ void InputDerivatives::add_to(FmuStepCall& call, const InputBlock& inputs) {
   call.derivative_values = derivatives_.data();
 }
 
-FmuResult InputDerivatives::tell(FmuInstance& instance, const InputBlock& inputs, Duration s) {
+FmuResult InputDerivatives::set(FmuInstance& instance, const InputBlock& inputs, Duration s) {
   const std::size_t count = inputs.count();
   std::fill(derivatives_.begin(), derivatives_.end(), 0.0);
   for (std::size_t i = 0; i < count; ++i) {
@@ -51,4 +51,4 @@ FmuResult InputDerivatives::tell(FmuInstance& instance, const InputBlock& inputs
   return instance.set_input_derivatives(std::span(references_).first(sent), orders_.data(), derivatives_.data());
 }
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

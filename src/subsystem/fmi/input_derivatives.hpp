@@ -5,19 +5,19 @@
 
 #include "subsystem/fmi/fmu_instance.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 
-/// Input polynomials for an FMU that is told derivatives at the start of a step (FMI 2): u(s) = sum_p c_p s^p has the
+/// Input polynomials for an FMU that takes derivatives at the start of a step (FMI 2): u(s) = sum_p c_p s^p has the
 /// p-th derivative p! c_p there.
 class InputDerivatives {
  public:
-  /// Forgets what was told before. Borrows `inputs`.
+  /// Forgets what was set before. Borrows `inputs`.
   void start(std::span<const ValueReference> inputs, int degree);
 
   /// The derivatives that belong to a step under these inputs; none as long as all inputs were held.
   void add_to(FmuStepCall& call, const InputBlock& inputs);
   /// Values and derivatives as they are at local time s.
-  FmuResult tell(FmuInstance& instance, const InputBlock& inputs, Duration s);
+  FmuResult set(FmuInstance& instance, const InputBlock& inputs, Duration s);
 
   template <class Visitor>
   void fields(Visitor& visit) {
@@ -33,4 +33,4 @@ class InputDerivatives {
   int highest_sent_ = 0;  ///< an FMU may keep derivatives for the next step: once sent, an order is always sent
 };
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace entrain {
+namespace entrain::subsystem {
 
 const double* InputSampling::at(const InputBlock& inputs, Duration s, Duration size) {
   const Duration inside = std::clamp(s, 0.0, size);
@@ -37,4 +37,4 @@ std::vector<ValueReference> intermediate_inputs(const FmuDescription& descriptio
   return references;
 }
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

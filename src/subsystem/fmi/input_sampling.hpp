@@ -6,7 +6,7 @@
 #include "entrain/subsystem.hpp"
 #include "subsystem/fmi/model_description.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 
 /// Input polynomials for an FMU that asks for single values inside a step (FMI 3, intermediate update).
 class InputSampling {
@@ -28,4 +28,4 @@ class InputSampling {
 /// The inputs of an FMU that may be set inside a step; none unless all can be: half of them would be late.
 std::vector<ValueReference> intermediate_inputs(const FmuDescription& description);
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

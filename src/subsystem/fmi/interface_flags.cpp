@@ -2,28 +2,29 @@
 
 #include "entrain/error.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 namespace {
 
 std::string model_identifier(const DescriptionXml& xml, pugi::xml_node node) {
   std::string identifier = xml.required(node, "modelIdentifier", node.name());
-  // It becomes a file name: the standard wants a C identifier.
+  // It becomes a file name: the standard requires a C identifier.
   if (identifier.empty() || identifier.find('/') != std::string::npos) {
-    xml.fail(fmt::format("{}: '{}' is no model identifier", node.name(), identifier));
+    xml.fail({FactCode::DescriptionIdentifier, {}, {{"element", node.name()}, {"value", identifier}}});
   }
   return identifier;
 }
 
 }  // namespace
 
-void DescriptionXml::fail(const std::string& what, const std::string& remedy) const {
-  throw Error(ErrorCode::InvalidSystem, fmt::format("FMU '{}': {}", fmu_, what),
+void DescriptionXml::fail(Fact fact, const std::string& remedy) const {
+  fact.subjects.insert(fact.subjects.begin(), fmu_);
+  throw Error(ErrorCode::InvalidSystem, std::move(fact),
               {.subsystem = {}, .variable = {}, .time = {}, .remedy = remedy});
 }
 
 std::string DescriptionXml::required(pugi::xml_node node, const char* attribute, const std::string& element) const {
   const auto found = node.attribute(attribute);
-  if (!found) fail(fmt::format("{} has no attribute '{}'", element, attribute));
+  if (!found) fail({FactCode::DescriptionAttribute, {}, {{"element", element}, {"attribute", attribute}}});
   return found.value();
 }
 
@@ -68,4 +69,4 @@ CoSimulationFlags read_co_simulation(const DescriptionXml& xml, pugi::xml_node n
   return flags;
 }
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

@@ -1,31 +1,30 @@
 #pragma once
 
-#include <fmt/format.h>
-
 #include <optional>
 #include <pugixml.hpp>
 #include <string>
 
 #include "base/xml.hpp"
+#include "entrain/fact_codes.hpp"
 #include "subsystem/fmi/model_description.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 
-/// Attributes of a modelDescription.xml; what is wrong is told with the name of the FMU and the element.
+/// Attributes of a modelDescription.xml; what is wrong is reported with the name of the FMU and the element.
 class DescriptionXml {
  public:
   explicit DescriptionXml(const std::string& fmu) : fmu_(fmu) {}
 
-  [[noreturn]] void fail(const std::string& what,
-                         const std::string& remedy = "The FMU is broken: tell who made it") const;
+  /// The FMU becomes the first subject.
+  [[noreturn]] void fail(Fact fact, const std::string& remedy = "The FMU is broken: report it to its vendor") const;
 
   std::string required(pugi::xml_node node, const char* attribute, const std::string& element) const;
 
   template <class Number>
   Number required_number(pugi::xml_node node, const char* attribute, const std::string& element) const {
     const std::string text = required(node, attribute, element);
-    if (const auto value = xml_number<Number>(text)) return *value;
-    fail(fmt::format("{}: '{}' is no number for {}", element, text, attribute));
+    if (const auto value = base::xml_number<Number>(text)) return *value;
+    fail({FactCode::DescriptionNumber, {}, {{"element", element}, {"value", text}, {"attribute", attribute}}});
   }
 
   template <class Number>
@@ -46,4 +45,4 @@ class DescriptionXml {
 CoSimulationFlags read_co_simulation(const DescriptionXml& xml, pugi::xml_node node, FmiVersion version);
 ModelExchangeFlags read_model_exchange(const DescriptionXml& xml, pugi::xml_node node, FmiVersion version);
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

@@ -2,10 +2,10 @@
 
 #include <map>
 
-namespace entrain {
+namespace entrain::subsystem {
 
 /// Dependencies of an array are those of all its elements.
-SparsityPattern jacobian_pattern(const FmuDescription& description, const FmuPorts& ports) {
+numerics::SparsityPattern jacobian_pattern(const FmuDescription& description, const FmuPorts& ports) {
   struct Range {
     std::size_t first = 0;
     std::size_t end = 0;
@@ -20,7 +20,7 @@ SparsityPattern jacobian_pattern(const FmuDescription& description, const FmuPor
     }
     states_of_line.back().end = i + 1;
   }
-  SparsityPattern pattern;
+  numerics::SparsityPattern pattern;
   pattern.rows_of_column.resize(ports.state_origins.size());
   const auto add = [&](const Range& rows, const Range& columns) {
     for (std::size_t column = columns.first; column < columns.end; ++column) {
@@ -41,4 +41,4 @@ SparsityPattern jacobian_pattern(const FmuDescription& description, const FmuPor
   return pattern;
 }
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

@@ -11,9 +11,10 @@
 
 #include "base/printable.hpp"
 #include "entrain/error.hpp"
+#include "entrain/fact_codes.hpp"
 #include "subsystem/fmi/elf_file.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 namespace {
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -24,8 +25,8 @@ constexpr bool kMayBeApart = true;
 
 namespace fs = std::filesystem;
 
-[[noreturn]] void fail(const std::string& fmu, const std::string& what, const std::string& remedy) {
-  throw Error(ErrorCode::InvalidSystem, fmt::format("FMU '{}': {}", fmu, what),
+[[noreturn]] void fail(Fact fact, const std::string& remedy) {
+  throw Error(ErrorCode::InvalidSystem, std::move(fact),
               {.subsystem = {}, .variable = {}, .time = {}, .remedy = remedy});
 }
 
@@ -49,10 +50,10 @@ std::string between(const std::string& text, std::string_view before, std::strin
   return text.substr(begin + before.size(), end - begin - before.size());
 }
 
-/// The library that is missing, by the words of the loader; empty when that is not what they say.
-std::string missing_library(const std::string& said) {
-  return said.find("cannot open shared object file") == std::string::npos ? std::string()
-                                                                          : said.substr(0, said.find(':'));
+/// The library that is missing, from the message of the loader; empty for another message.
+std::string missing_library(const std::string& message) {
+  return message.find("cannot open shared object file") == std::string::npos ? std::string()
+                                                                             : message.substr(0, message.find(':'));
 }
 
 /// An FMU that carries a library of its own (SUNDIALS, zlib, ...) must call that one, not the one this program uses.
@@ -66,32 +67,33 @@ int loading_flags(const fs::path& file) {
 }
 
 /// The loader of this platform says it in one line; the user needs to know which of four things it is.
-[[noreturn]] void explain(const std::string& fmu, const std::string& file, const std::string& said) {
-  if (const auto missing = missing_library(said); !missing.empty()) {
-    fail(fmu, fmt::format("'{}' needs the shared library '{}', which is not there", file, missing),
+[[noreturn]] void explain(const std::string& fmu, const std::string& file, const std::string& message) {
+  if (const auto missing = missing_library(message); !missing.empty()) {
+    fail({FactCode::FmuLibraryMissing, {fmu, missing}, {{"file", file}}},
          "Install the library, or add its folder to LD_LIBRARY_PATH");
   }
-  if (const auto wanted = between(said, "version `GLIBC_", "'"); !wanted.empty()) {
-    fail(fmu, fmt::format("'{}' needs GLIBC {}; this system has {}", file, wanted, ::gnu_get_libc_version()),
+  if (const auto wanted = between(message, "version `GLIBC_", "'"); !wanted.empty()) {
+    fail({FactCode::FmuNeedsGlibc, {fmu}, {{"file", file}, {"wanted", wanted}, {"present", ::gnu_get_libc_version()}}},
          "Use a newer system, or have the FMU built on an older one");
   }
-  if (const auto at = said.find("undefined symbol: "); at != std::string::npos) {
-    const std::string symbol = said.substr(at + 18, said.find_first_of(",", at) - (at + 18));  // a version may follow
+  if (const auto at = message.find("undefined symbol: "); at != std::string::npos) {
+    const std::string symbol =
+        message.substr(at + 18, message.find_first_of(",", at) - (at + 18));  // a version may follow
     const bool python = symbol.starts_with("Py") || symbol.starts_with("_Py");
-    fail(fmu, fmt::format("'{}' uses the symbol '{}', which nothing defines", file, symbol),
+    fail({FactCode::FmuSymbolMissing, {fmu, symbol}, {{"file", file}}},
          python ? "It expects Python in the process: start with LD_PRELOAD=/path/to/libpython3.N.so, of the version it "
                   "was made with"
-                : "The FMU was linked without a library that it uses: tell who made it");
+                : "The FMU was linked without a library that it uses: report it to its vendor");
   }
-  if (said.find("ELF") != std::string::npos || said.find("file too short") != std::string::npos) {
-    fail(fmu, fmt::format("'{}' is no shared library for this platform (x86_64 Linux): {}", file, said),
+  if (message.find("ELF") != std::string::npos || message.find("file too short") != std::string::npos) {
+    fail({FactCode::FmuNotLibrary, {fmu}, {{"file", file}, {"why", message}}},
          "The file is broken or misplaced: get the FMU again");
   }
-  if (said.find("failed to map segment") != std::string::npos) {
-    fail(fmu, fmt::format("'{}' cannot be loaded: {}", file, said),
+  if (message.find("failed to map segment") != std::string::npos) {
+    fail({FactCode::FmuNotLoaded, {fmu}, {{"file", file}, {"why", message}}},
          "Often the temporary folder allows no programs (mounted with noexec): set TMPDIR to another");
   }
-  fail(fmu, fmt::format("'{}' cannot be loaded: {}", file, said), "");
+  fail({FactCode::FmuNotLoaded, {fmu}, {{"file", file}, {"why", message}}}, "");
 }
 
 }  // namespace
@@ -114,20 +116,20 @@ FmuLibrary::FmuLibrary(const fs::path& root, const std::string& platform, const 
       code_({.code = fmt::format("FMU '{}'", fmu_), .timeout = timeout}) {
   const fs::path path = root / file_;
   if (const std::string missing = missing_binary(root, platform, model_identifier); !missing.empty()) {
-    fail(fmu_, missing,
+    fail({FactCode::FmuBinaryMissing, {fmu_}, {{"why", missing}}},
          missing.find(file_) != std::string::npos ? "The FMU is incomplete: get it again"
                                                   : "Ask for an FMU with a binary for x86_64 Linux");
   }
   std::fenv_t arithmetic{};
   std::fegetenv(&arithmetic);
-  std::string said;
-  handle_ = code_.call("dlopen, while it was loaded", [&] { return load(path, said); });
+  std::string message;
+  handle_ = code_.call("dlopen, while it was loaded", [&] { return load(path, message); });
   std::fesetenv(&arithmetic);  // a library linked with -ffast-math turns denormals to zero in the thread that loads it
   if (handle_ != nullptr) return;
-  said = printable(said);
-  // The path in the private folder says nothing to the user.
-  if (const std::string prefix = path.string() + ": "; said.starts_with(prefix)) said.erase(0, prefix.size());
-  explain(fmu_, file_, said);
+  message = base::printable(message);
+  // The path in the private folder is of no use to the user.
+  if (const std::string prefix = path.string() + ": "; message.starts_with(prefix)) message.erase(0, prefix.size());
+  explain(fmu_, file_, message);
 }
 
 FmuLibrary::~FmuLibrary() {
@@ -137,17 +139,17 @@ FmuLibrary::~FmuLibrary() {
   });
 }
 
-/// Many FMUs bring the libraries they need in the same folder, but do not say that they are to be looked for there
-/// (with $ORIGIN, as the standard asks). Those already loaded are found by their name. `said`: why it failed.
-void* FmuLibrary::load(const fs::path& file, std::string& said) {
+/// Many FMUs bring the libraries they need in the same folder, but do not declare that they are to be looked for there
+/// (with $ORIGIN, as the standard asks). Those already loaded are found by their name. `message`: why it failed.
+void* FmuLibrary::load(const fs::path& file, std::string& message) {
   constexpr int kMostAttempts = 100;  // libraries may need each other in circles
   const int flags = loading_flags(file);
   while (++attempts_ < kMostAttempts) {
     if (void* handle = ::dlopen(file.c_str(), flags)) return handle;
-    said = ::dlerror();
-    const fs::path sibling = file.parent_path() / fs::path(missing_library(said)).filename();
+    message = ::dlerror();
+    const fs::path sibling = file.parent_path() / fs::path(missing_library(message)).filename();
     if (sibling == file || !fs::is_regular_file(sibling)) break;
-    void* found = load(sibling, said);
+    void* found = load(sibling, message);
     if (found == nullptr) break;
     siblings_.push_back(found);
   }
@@ -158,15 +160,14 @@ void* FmuLibrary::find(const char* symbol) const {
   return ::dlsym(handle_, symbol);
 }
 
-void* FmuLibrary::require(const char* symbol, const ForeignCode* caller) const {
+void* FmuLibrary::require(const char* symbol, const base::ForeignCode* caller) const {
   if (void* found = find(symbol)) return found;
-  ErrorContext where{.subsystem = {}, .variable = {}, .time = {}, .remedy = "Tell who made the FMU"};
+  ErrorContext where{.subsystem = {}, .variable = {}, .time = {}, .remedy = "Report it to the vendor of the FMU"};
   if (caller != nullptr) {
     where.subsystem = caller->owner().subsystem;
     where.time = caller->time();
   }
-  throw Error(ErrorCode::SubsystemFailed,
-              fmt::format("FMU '{}': '{}' has no function '{}', which the standard wants", fmu_, file_, symbol), where);
+  throw Error(ErrorCode::SubsystemFailed, {FactCode::FmuFunctionMissing, {fmu_, symbol}, {{"file", file_}}}, where);
 }
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

@@ -7,12 +7,12 @@
 
 #include "base/foreign_code.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 
 /// The shared library of an FMU, loaded. The only place that knows how this platform does it.
 class FmuLibrary {
  public:
-  /// `root`: the unpacked FMU; `platform`: the folder in binaries/ ("linux64"). Throws Error{InvalidSystem} that says
+  /// `root`: the unpacked FMU; `platform`: the folder in binaries/ ("linux64"). Throws Error{InvalidSystem} with
   /// what is missing.
   FmuLibrary(const std::filesystem::path& root, const std::string& platform, const std::string& model_identifier,
              std::string fmu, std::optional<Duration> timeout = {});
@@ -23,14 +23,14 @@ class FmuLibrary {
   /// nullptr when the library has no such function.
   void* find(const char* symbol) const;
   /// Throws Error{SubsystemFailed} naming FMU, file and symbol, and subsystem and time of `caller`.
-  void* require(const char* symbol, const ForeignCode* caller = nullptr) const;
+  void* require(const char* symbol, const base::ForeignCode* caller = nullptr) const;
 
  private:
-  void* load(const std::filesystem::path& file, std::string& said);
+  void* load(const std::filesystem::path& file, std::string& message);
 
   std::string fmu_;
-  std::string file_;  ///< inside the FMU
-  ForeignCode code_;  ///< what runs when it is loaded and unloaded
+  std::string file_;        ///< inside the FMU
+  base::ForeignCode code_;  ///< what runs when it is loaded and unloaded
   void* handle_ = nullptr;
   int attempts_ = 0;
   std::vector<void*> siblings_;  ///< libraries in the same folder, loaded because it needs them
@@ -41,7 +41,7 @@ class FmuLibrary {
 std::string missing_binary(const std::filesystem::path& root, const std::string& platform,
                            const std::string& model_identifier);
 
-/// A function of the library, looked up when first needed: FMUs lack functions that the standard wants, and many are
+/// A function of the library, looked up when first needed: FMUs lack functions that the standard requires, and many are
 /// never called. May be used from several threads.
 template <class Function>
 class FmuSymbol {
@@ -52,11 +52,11 @@ class FmuSymbol {
   bool exists() const { return known_.load(std::memory_order_relaxed) != nullptr || library_.find(name_) != nullptr; }
   /// `code`: the instance that is called.
   template <class... Arguments>
-  auto operator()(ForeignCode& code, Arguments... arguments) const {
+  auto operator()(base::ForeignCode& code, Arguments... arguments) const {
     return code.call(name_, function(&code), arguments...);
   }
   /// Throws Error{SubsystemFailed} when the library does not have it. `caller`: the instance that needs it, if known.
-  Function* function(const ForeignCode* caller = nullptr) const {
+  Function* function(const base::ForeignCode* caller = nullptr) const {
     Function* known = known_.load(std::memory_order_relaxed);
     if (known == nullptr) {
       known = reinterpret_cast<Function*>(library_.require(name_, caller));
@@ -71,4 +71,4 @@ class FmuSymbol {
   mutable std::atomic<Function*> known_ = nullptr;
 };
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

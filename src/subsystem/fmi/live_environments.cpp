@@ -4,7 +4,7 @@
 #include <map>
 #include <mutex>
 
-namespace entrain {
+namespace entrain::subsystem {
 namespace {
 
 /// Never destroyed: an FMU in a static object may log as long as the process lives.
@@ -36,11 +36,11 @@ LiveEnvironments::Use::Use(const void* address) : lock_(KnownEnvironments::insta
   const auto& all = KnownEnvironments::instance().by_address;
   auto place = all.find(address);
   if (place == all.end()) {
-    const ForeignCode* inside = ForeignCode::current();
+    const base::ForeignCode* inside = base::ForeignCode::current();
     place = std::find_if(all.begin(), all.end(),
                          [&](const auto& entry) { return inside != nullptr && &entry.second->log().code() == inside; });
   }
   if (place != all.end()) found_ = place->second;
 }
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

@@ -5,7 +5,7 @@
 #include "subsystem/fmi/fmu_log.hpp"
 #include "subsystem/fmi/model_description.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 
 /// An address that was given to an FMU as its environment, and what it stands for, as long as this object lives.
 class LiveEnvironment {
@@ -43,4 +43,4 @@ class LiveEnvironments {
   };
 };
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

@@ -4,7 +4,7 @@
 #include <charconv>
 #include <optional>
 
-namespace entrain {
+namespace entrain::subsystem {
 namespace {
 
 bool has_type(const FmuVariable& variable, char letter) {
@@ -50,4 +50,4 @@ std::string with_names(std::string_view message, const FmuDescription& descripti
   return text;
 }
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

@@ -14,7 +14,7 @@
 #include "subsystem/fmi/interface_flags.hpp"
 #include "subsystem/fmi/variable_faults.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 namespace {
 
 using Node = pugi::xml_node;
@@ -31,9 +31,10 @@ class DescriptionReader : private DescriptionXml {
 
   FmuDescription read(std::string_view xml) {
     pugi::xml_document document;
-    if (const std::string fault = parse_xml(xml, document); !fault.empty()) fail("modelDescription.xml: " + fault);
+    if (const std::string fault = base::parse_xml(xml, document); !fault.empty())
+      fail({FactCode::DescriptionNotXml, {}, {{"why", fault}}});
     const Node root = document.child("fmiModelDescription");
-    if (!root) fail("modelDescription.xml has no element fmiModelDescription");
+    if (!root) fail({FactCode::DescriptionRoot});
     read_head(root);
     read_units(root);
     read_types(root);
@@ -43,9 +44,9 @@ class DescriptionReader : private DescriptionXml {
     resolve_derivatives();
     resolve_dimensions();
     find_aliases();
-    if (const auto fault = fault_of_variables(result_.variables); !fault.empty()) fail(fault);
+    if (auto fault = fault_of_variables(result_.variables)) fail(std::move(*fault));
     read_structure(root.child("ModelStructure"));
-    // Without event mode an FMU keeps the times of its clocks itself; nobody would tick them otherwise.
+    // Without event mode an FMU keeps the times of its clocks itself; no clock would tick otherwise.
     if (!result_.clocks_to_tick.empty() && result_.co_simulation) result_.co_simulation->event_mode = false;
     return std::move(result_);
   }
@@ -62,7 +63,7 @@ class DescriptionReader : private DescriptionXml {
     } else if (!draft && result_.version_text.starts_with("3.")) {
       result_.version = FmiVersion::Three;
     } else {
-      fail(fmt::format("it is made for FMI {}, which Entrain does not run", result_.version_text),
+      fail({FactCode::DescriptionVersion, {}, {{"version", result_.version_text}}},
            "Export it again for FMI 2.0 or 3.0");
     }
     result_.model_name = root.attribute("modelName").value();
@@ -94,7 +95,7 @@ class DescriptionReader : private DescriptionXml {
         const std::string element = fmt::format("unit '{}'", unit.name);
         unit.factor = optional_number<double>(base, "factor", element).value_or(1.0);
         unit.offset = optional_number<double>(base, "offset", element).value_or(0.0);
-        if (unit.factor == 0.0) fail(fmt::format("{} has the factor 0", element));
+        if (unit.factor == 0.0) fail({FactCode::DescriptionUnitFactor, {}, {{"element", element}}});
       }
       result_.units.push_back(std::move(unit));
     }
@@ -147,8 +148,8 @@ class DescriptionReader : private DescriptionXml {
   }
 
   void note_name(const std::string& name) {
-    if (name.empty()) fail(fmt::format("variable number {} has an empty name", result_.variables.size() + 1));
-    if (!names_.insert(name).second) fail(fmt::format("variable '{}' is there twice", name));
+    if (name.empty()) fail({FactCode::DescriptionNoName, {}, {{"number", result_.variables.size() + 1}}});
+    if (!names_.insert(name).second) fail({FactCode::DescriptionNameTwice, {name}});
   }
 
   /// In FMI 3 no two variables share one; other names are elements of their variable.
@@ -156,8 +157,11 @@ class DescriptionReader : private DescriptionXml {
     const auto [first, is_new] = by_reference_.insert({variable.reference, result_.variables.size()});
     if (is_new) return;
     const auto& other = result_.variables[first->second];
-    fail(fmt::format("variables '{}' ({}) and '{}' ({}) have the same value reference {}", other.name,
-                     to_string(other.type), variable.name, to_string(variable.type), variable.reference));
+    fail({FactCode::DescriptionReferenceTwice,
+          {other.name, variable.name},
+          {{"type", to_string(other.type)},
+           {"other_type", to_string(variable.type)},
+           {"reference", variable.reference}}});
   }
 
   /// The element that carries the attributes of the type.
@@ -167,13 +171,13 @@ class DescriptionReader : private DescriptionXml {
         variable.type = *known;
         return node;
       }
-      fail(fmt::format("{} has the unknown type '{}'", element, node.name()));
+      fail({FactCode::DescriptionType, {}, {{"element", element}, {"type", node.name()}}});
     }
     for (const auto& [name, type] : kTypesOfFmi2) {
       variable.type = type;
       if (const Node child = node.child(std::string(name).c_str())) return child;
     }
-    fail(fmt::format("{} has no type", element));
+    fail({FactCode::DescriptionType, {}, {{"element", element}}});
   }
 
   void read_role(Node node, FmuVariable& variable, const std::string& element) const {
@@ -181,7 +185,9 @@ class DescriptionReader : private DescriptionXml {
       const auto text = node.attribute(attribute);
       if (!text) return;
       const auto value = named(text.value());
-      if (!value) fail(fmt::format("{}: '{}' is no {}", element, text.value(), attribute));
+      if (!value)
+        fail(
+            {FactCode::DescriptionWord, {}, {{"element", element}, {"value", text.value()}, {"attribute", attribute}}});
       target = *value;
     };
     read("causality", causality_named, variable.causality);
@@ -191,12 +197,12 @@ class DescriptionReader : private DescriptionXml {
     read("initial", initial_named, variable.initial);
   }
 
-  /// Sizes that a structural parameter tells are resolved once all variables are known.
+  /// Sizes that a structural parameter contains are resolved once all variables are known.
   void read_dimensions(Node node, const std::string& element) {
     auto& dimensions = dimensions_.emplace_back();
     for (const Node dimension : node.children("Dimension")) {
       const auto size = optional_number<std::uint64_t>(dimension, "start", element + ", Dimension");
-      if (size && *size == 0) fail(fmt::format("{} has a dimension of size 0", element));
+      if (size && *size == 0) fail({FactCode::DescriptionDimensionZero, {}, {{"element", element}}});
       dimensions.push_back(
           {size, size ? 0 : required_number<ValueReference>(dimension, "valueReference", element + ", Dimension")});
     }
@@ -208,7 +214,10 @@ class DescriptionReader : private DescriptionXml {
     std::vector<Value>& values = variable.array_start;
     const auto add = [&](std::string_view text) {
       auto value = value_in(text, variable.type);
-      if (!value) fail(fmt::format("{}: '{}' is no start value for {}", element, text, to_string(variable.type)));
+      if (!value)
+        fail({FactCode::DescriptionStart,
+              {variable.name},
+              {{"element", element}, {"value", text}, {"type", to_string(variable.type)}}});
       values.push_back(std::move(*value));
     };
     // FMI 3 writes the starts of strings and bytes as elements of their own.
@@ -221,7 +230,8 @@ class DescriptionReader : private DescriptionXml {
       add(text.value());
     }
     if (is_array || values.empty()) return;
-    if (values.size() > 1) fail(fmt::format("{} is a scalar with {} start values", element, values.size()));
+    if (values.size() > 1)
+      fail({FactCode::DescriptionScalarStarts, {}, {{"element", element}, {"starts", values.size()}}});
     variable.start = std::move(values.front());
     values.clear();
   }
@@ -232,12 +242,12 @@ class DescriptionReader : private DescriptionXml {
         const std::string element = fmt::format("a dimension of '{}'", result_.variables[i].name);
         const std::size_t variable = size ? 0 : variable_behind(static_cast<std::uint32_t>(reference), element);
         if (!size && result_.variables[variable].causality != FmuCausality::StructuralParameter) {
-          fail(fmt::format("{} is told by '{}', which is no structural parameter", element,
-                           result_.variables[variable].name));
+          fail({FactCode::DescriptionDimension, {result_.variables[variable].name}, {{"element", element}}});
         }
         if (!size && result_.variables[variable].type != FmuType::UInt64) {
-          fail(fmt::format("{} is told by '{}', which is of type {}, not UInt64", element,
-                           result_.variables[variable].name, to_string(result_.variables[variable].type)));
+          fail({FactCode::DescriptionDimension,
+                {result_.variables[variable].name},
+                {{"element", element}, {"type", to_string(result_.variables[variable].type)}}});
         }
         result_.variables[i].dimensions.push_back({size, variable});
       }
@@ -277,11 +287,13 @@ class DescriptionReader : private DescriptionXml {
   std::size_t variable_behind(std::uint32_t number, const std::string& element) const {
     if (!three()) {
       if (number >= 1 && number <= result_.variables.size()) return number - 1;
-      fail(fmt::format("{} points to variable number {}; there are {}", element, number, result_.variables.size()));
+      fail({FactCode::DescriptionPointer,
+            {},
+            {{"element", element}, {"number", number}, {"variables", result_.variables.size()}}});
     }
     const auto found = by_reference_.find(number);
     if (found == by_reference_.end())
-      fail(fmt::format("{} points to value reference {}: no variable has it", element, number));
+      fail({FactCode::DescriptionPointer, {}, {{"element", element}, {"number", number}}});
     return found->second;
   }
 
@@ -318,8 +330,9 @@ class DescriptionReader : private DescriptionXml {
     if (!dependencies) return result;
     result.dependencies.emplace();
     for (const auto word : words_in(dependencies.value())) {
-      const auto index = xml_number<std::uint32_t>(word);
-      if (!index) fail(fmt::format("{}: dependencies=\"{}\" is no list of numbers", element, dependencies.value()));
+      const auto index = base::xml_number<std::uint32_t>(word);
+      if (!index)
+        fail({FactCode::DescriptionDependencies, {}, {{"element", element}, {"value", dependencies.value()}}});
       result.dependencies->push_back(variable_behind(*index, element));
     }
     return result;
@@ -348,4 +361,4 @@ FmuDescription parse_model_description(std::string_view xml, const std::string& 
   return DescriptionReader(fmu).read(xml);
 }
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

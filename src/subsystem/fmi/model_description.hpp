@@ -11,13 +11,13 @@
 #include "entrain/system_description.hpp"
 #include "entrain/variable.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 
 using ValueReference = std::uint32_t;
 
 enum class FmiVersion { Two, Three };
 
-// Attributes that each version spells in its way.
+// Attributes that each version spells differently.
 constexpr const char* rollback_attribute(FmiVersion version) {
   return version == FmiVersion::Two ? "canGetAndSetFMUstate" : "canGetAndSetFMUState";
 }
@@ -52,7 +52,7 @@ enum class FmuCausality { Parameter, CalculatedParameter, StructuralParameter, I
 enum class FmuVariability { Constant, Fixed, Tunable, Discrete, Continuous };
 enum class FmuInitial { Exact, Approximate, Calculated };
 
-/// One dimension of an array: a size, or the structural parameter that tells it.
+/// One dimension of an array: a size, or the structural parameter that contains it.
 struct FmuDimension {
   std::optional<std::uint64_t> size;
   std::size_t variable = 0;  ///< index, without a size
@@ -80,10 +80,10 @@ struct FmuVariable {
 /// One line of the model structure.
 struct FmuUnknown {
   std::size_t variable = 0;                              ///< index
-  std::optional<std::vector<std::size_t>> dependencies;  ///< indices; nullopt = not told, so all
+  std::optional<std::vector<std::size_t>> dependencies;  ///< indices; nullopt = not listed, so all
 };
 
-/// What the file says about co-simulation; whether it is true is seen when it is used.
+/// What the file declares about co-simulation; whether it is true is seen when it is used.
 struct CoSimulationFlags {
   std::string model_identifier;
   bool variable_step = false;
@@ -100,7 +100,7 @@ struct CoSimulationFlags {
   std::optional<Duration> fixed_internal_step;
 };
 
-/// What the file says about model exchange.
+/// What the file declares about model exchange.
 struct ModelExchangeFlags {
   std::string model_identifier;
   bool rollback = false;
@@ -109,7 +109,7 @@ struct ModelExchangeFlags {
   bool needs_completed_step = true;
   bool needs_execution_tool = false;
   bool once_per_process = false;
-  std::size_t event_indicators = 0;  ///< of FMI 2; an instance of FMI 3 tells it
+  std::size_t event_indicators = 0;  ///< of FMI 2; an instance of FMI 3 returns it
 };
 
 struct DefaultExperiment {
@@ -121,7 +121,7 @@ struct DefaultExperiment {
 
 struct FmuUnit : UnitMeaning {
   std::string name;
-  bool has_base = false;  ///< the file says what it means
+  bool has_base = false;  ///< the file defines its meaning
 };
 
 /// A modelDescription.xml of either version, in the terms both share.
@@ -129,7 +129,7 @@ struct FmuDescription {
   FmiVersion version = FmiVersion::Two;
   std::string version_text;  ///< "2.0", "3.0.1"
   std::string model_name;
-  std::string about;  ///< what its maker says of it; may be empty
+  std::string about;  ///< its description; may be empty
   std::string tool;   ///< that made it; may be empty
   std::string token;  ///< guid or instantiationToken
   std::optional<CoSimulationFlags> co_simulation;
@@ -151,4 +151,4 @@ std::string_view to_string(FmuInterface interface);
 FmuDescription parse_model_description(std::string_view xml, const std::string& fmu);
 FmuDescription read_model_description(const std::filesystem::path& file, const std::string& fmu);
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

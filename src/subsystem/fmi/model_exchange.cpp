@@ -8,12 +8,13 @@
 #include <utility>
 
 #include "base/grid.hpp"
+#include "entrain/fact_codes.hpp"
 #include "numerics/sparse_ode.hpp"
 #include "subsystem/event_limits.hpp"
 #include "subsystem/fmi/event_iteration.hpp"
 #include "subsystem/fmi/jacobian_pattern.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 namespace {
 
 // The standard's proposal (FMI 2.0, section 2.2.7): 0.01 of the relative tolerance times the nominal value.
@@ -88,7 +89,7 @@ void ModelExchange::begin() {
   here_.next_event = outcome.next_event;
   terminate_ = outcome.terminate;
   if (!here_.x.empty()) require(instance_->get_continuous_states(here_.x));
-  told_ = true;
+  here_is_set_ = true;
   indicators_ = description_.model_exchange->event_indicators;
   require(instance_->count_event_indicators(indicators_));
   make_solver();
@@ -106,24 +107,24 @@ void ModelExchange::make_solver() {
   state_.assign(std::max<std::size_t>(states, 1), 0.0);
   nominals_.assign(states, 1.0);
   if (states > 0) require(instance_->get_nominals(nominals_));
-  OdeOptions options;
+  numerics::OdeOptions options;
   options.relative_tolerance = tolerance_;
   options.absolute_tolerance = kAbsolutePart * tolerance_;
   options.indicators = indicators_;
   for (double& nominal : nominals_) {
     nominal = std::abs(nominal);
-    if (!(nominal > 0.0)) nominal = 1.0;  // the standard wants it positive
+    if (!(nominal > 0.0)) nominal = 1.0;  // the standard requires it positive
     options.absolute_tolerances.push_back(options.absolute_tolerance * nominal);
   }
   if (states <= kMostMultistepStates) multistep_.emplace(state_.size(), options);
-  OdeOptions stiff = options;
+  numerics::OdeOptions stiff = options;
   options.max_steps = kMostExplicitSteps;
   options.may_give_up = true;
   explicit_.emplace(state_.size(), std::move(options));
-  stiff.method = OdeMethod::Bdf;
+  stiff.method = numerics::OdeMethod::Bdf;
   if (directional_ && states > 0) {
     stiff.jacobian = jacobian_pattern(description_, ports_);
-    if (is_sparse(*stiff.jacobian)) stiff.linear_solver = sparse_linear_solver;
+    if (numerics::is_sparse(*stiff.jacobian)) stiff.linear_solver = numerics::sparse_linear_solver;
     seed_.reserve(states);
     seeded_.reserve(states);
   }
@@ -132,16 +133,16 @@ void ModelExchange::make_solver() {
 
 void ModelExchange::set_point(Time t, std::span<const double> x, std::span<const double> u) {
   begin();
-  told_ = false;
+  here_is_set_ = false;
   require(instance_->set_time(t));
   if (!x.empty()) require(instance_->set_continuous_states(x));
   if (!u.empty()) require(set_continuous_inputs(u));
 }
 
-void ModelExchange::tell() {
-  if (told_) return;
+void ModelExchange::set_here() {
+  if (here_is_set_) return;
   set_point(here_.t, here_.x, here_.u);
-  told_ = true;
+  here_is_set_ = true;
 }
 
 /// True when an input is not where it ended: it has jumped.
@@ -153,7 +154,7 @@ bool ModelExchange::put_inputs(const InputBlock& inputs, Duration s) {
     here_.u[i] = value;
     here_.du[i] = discrete_[i] ? 0.0 : inputs.slope(i, s);
   }
-  told_ = false;
+  here_is_set_ = false;
   return jumped;
 }
 
@@ -172,21 +173,21 @@ bool ModelExchange::go_on(const InputBlock& inputs) const {
 StepReport ModelExchange::step(const Subsystem::Step& step, std::span<double> outputs) {
   const Time end = step.from + step.size;
   begin();
-  goes_on_ = std::exchange(here_.stepped, true) && same_time(here_.t, step.from) && go_on(step.inputs);
+  goes_on_ = std::exchange(here_.stepped, true) && base::same_time(here_.t, step.from) && go_on(step.inputs);
   here_.t = step.from;
   const bool jumped = put_inputs(step.inputs, 0.0) || std::exchange(here_.inputs_changed, false);
   if (jumped || !goes_on_) here_.memory.forget();
   goes_on_ = goes_on_ && !jumped && multistep_ && !here_.restarts;
-  if (jumped || reached(here_.t, here_.next_event)) handle_event_here();
+  if (jumped || base::reached(here_.t, here_.next_event)) handle_event_here();
   Duration s = 0.0;
-  for (int events = 0; !terminate_ && !reached(here_.t, end); ++events) {
+  for (int events = 0; !terminate_ && !base::reached(here_.t, end); ++events) {
     require_few_events(events, reporter_.context(here_.t));
     s = advance(step, s, end);
   }
-  const bool whole = reached(here_.t, end);
+  const bool whole = base::reached(here_.t, end);
   if (whole) here_.t = end;
   put_inputs(step.inputs, whole ? step.size : s);
-  tell();
+  set_here();
   if (!outputs.empty()) require(instance_->get_reals(ports_.real_outputs(), outputs.data()));
   return {.reached = here_.t,
           .outcome = whole ? StepOutcome::Completed : StepOutcome::EndedEarly,
@@ -196,27 +197,27 @@ StepReport ModelExchange::step(const Subsystem::Step& step, std::span<double> ou
 /// From the local time `s` to the end or to the next event, which is handled there. Returns the local time reached: a
 /// sum of times would round it, and an indicator that depends on the inputs would not be where the root was found.
 Duration ModelExchange::advance(const Subsystem::Step& step, Duration s, Time end) {
-  const bool announced = reached(end, here_.next_event);
+  const bool announced = base::reached(end, here_.next_event);
   const Time stop = announced ? std::min(here_.next_event, end) : end;
-  if (reached(here_.t, stop)) {  // announced again for now
+  if (base::reached(here_.t, stop)) {  // announced again for now
     handle_event_here();
     return s;
   }
   event_wanted_ = false;
-  const OdeReached at = integrate(step, s, stop);
-  const bool at_stop = at.cause == OdeReached::Cause::End;
+  const numerics::OdeReached at = integrate(step, s, stop);
+  const bool at_stop = at.cause == numerics::OdeReached::Cause::End;
   here_.t = at_stop ? stop : std::min(step.from + at.time, stop);
   put_inputs(step.inputs, at.time);
   if (terminate_) return at.time;
-  const bool found = at.cause == OdeReached::Cause::Indicator;
+  const bool found = at.cause == numerics::OdeReached::Cause::Indicator;
   if (found || event_wanted_ || (announced && at_stop)) handle_event_here();
   return at.time;
 }
 
 /// In the local time s of the step, so that small steps at large times lose no digits.
-OdeReached ModelExchange::integrate(const Subsystem::Step& step, Duration s0, Time stop) {
-  tell();
-  const std::size_t varying = step.inputs.degree() > 0 ? u_.size() : 0;  // held inputs have been told
+numerics::OdeReached ModelExchange::integrate(const Subsystem::Step& step, Duration s0, Time stop) {
+  set_here();
+  const std::size_t varying = step.inputs.degree() > 0 ? u_.size() : 0;  // held inputs have been set
   const auto put = [&](Duration s, std::span<const double> x) {
     for (std::size_t i = 0; i < varying; ++i) u_[i] = step.inputs.value(i, s);
     set_point(std::min(step.from + s, stop), x.first(here_.x.size()), std::span(u_).first(varying));
@@ -249,22 +250,22 @@ OdeReached ModelExchange::integrate(const Subsystem::Step& step, Duration s0, Ti
   };
   const auto completed = [&](Duration s, std::span<const double> x) {
     put(s, x);
-    return tell_completed_step();
+    return report_completed_step();
   };
-  OdeProblem problem{.derivatives = derivatives};
+  numerics::OdeProblem problem{.derivatives = derivatives};
   if (indicators_ > 0) problem.indicators = indicators;
   if (directional_ && !here_.x.empty()) problem.jacobian_product = product;
   if (wants_completed_steps()) problem.step_completed = completed;
   if (!explicit_) {
     here_.t = stop;
     put(stop - step.from, {});
-    if (problem.step_completed) tell_completed_step();
-    return {stop - step.from, OdeReached::Cause::End};
+    if (problem.step_completed) report_completed_step();
+    return {stop - step.from, numerics::OdeReached::Cause::End};
   }
   std::copy(here_.x.begin(), here_.x.end(), state_.begin());
   discarded_.reset();
   try {
-    const OdeReached at = solve(s0, stop - step.from, problem);
+    const numerics::OdeReached at = solve(s0, stop - step.from, problem);
     std::copy_n(state_.begin(), here_.x.size(), here_.x.begin());
     return at;
   } catch (const Error& error) {
@@ -272,35 +273,36 @@ OdeReached ModelExchange::integrate(const Subsystem::Step& step, Duration s0, Ti
     if (discarded_) require(*discarded_);
     ErrorContext context = error.context();
     context.subsystem = reporter_.context(here_.t).subsystem;
-    context.time = here_.t;  // the solver knows the local time only, and tells it in its words
+    context.time = here_.t;  // the solver knows the local time only, and reports it in its words
     const char* call =
         description_.version == FmiVersion::Two ? "fmi2GetDerivatives" : "fmi3GetContinuousStateDerivatives";
-    throw Error(error.code(), fmt::format("{} ({}, by {})", error.message(), reporter_.log().code().owner().code, call),
-                context);
+    Fact fact = error.fact();
+    fact.values.emplace_back("by", fmt::format("{}, by {}", reporter_.log().code().owner().code, call));
+    throw Error(error.code(), std::move(fact), context);
   }
 }
 
 /// Explicit as long as it is quick: BDF begins every step anew with order 1, which costs accuracy where steps are
 /// short. What is found to be stiff is remembered with the state, so that a restored one replays to the same bits.
 /// Where inputs go on as they were, so does the integration: by a method that remembers its steps (ADR 0052).
-OdeReached ModelExchange::solve(Duration s, Duration end, const OdeProblem& problem) {
+numerics::OdeReached ModelExchange::solve(Duration s, Duration end, const numerics::OdeProblem& problem) {
   if (goes_on_ && !here_.restarts) {
     auto& memory = here_.memory;
     if (memory.order == 0) memory.stiff = memory.stiff || here_.stiff_from < kNever;
-    const OdeReached at = multistep_->advance(s, end, state_, problem, memory);
-    if (at.cause != OdeReached::Cause::GaveUp) return at;
+    const numerics::OdeReached at = multistep_->advance(s, end, state_, problem, memory);
+    if (at.cause != numerics::OdeReached::Cause::GaveUp) return at;
     here_.restarts = true;
     s = at.time;
   }
   if (end - s >= here_.stiff_from) return stiff_->advance(s, end, state_, problem);
-  const OdeReached at = explicit_->advance(s, end, state_, problem);
-  if (at.cause != OdeReached::Cause::GaveUp) return at;
+  const numerics::OdeReached at = explicit_->advance(s, end, state_, problem);
+  if (at.cause != numerics::OdeReached::Cause::GaveUp) return at;
   if (!discarded_ && at.time > s) here_.stiff_from = at.time - s;
   return stiff_->advance(at.time, end, state_, problem);
 }
 
 /// True when the integration must stop for what the FMU asks.
-bool ModelExchange::tell_completed_step() {
+bool ModelExchange::report_completed_step() {
   const FmuCompletedStep completed = instance_->complete_integrator_step(may_go_back_);
   require(completed.result);
   event_wanted_ = event_wanted_ || completed.enter_event_mode;
@@ -312,15 +314,15 @@ void ModelExchange::handle_event_here() {
   handle_event_here([] { return FmuResult{}; });
 }
 
-void ModelExchange::change(FunctionRef<FmuResult()> set) {
+void ModelExchange::change(base::FunctionRef<FmuResult()> set) {
   if (!begun_) return require(set());
   handle_event_here(set);
 }
 
-/// Inputs may jump in event mode only, so they are told there once more.
-void ModelExchange::handle_event_here(FunctionRef<FmuResult()> in_event_mode) {
+/// Inputs may jump in event mode only, so they are set there once more.
+void ModelExchange::handle_event_here(base::FunctionRef<FmuResult()> in_event_mode) {
   here_.memory.forget();
-  tell();
+  set_here();
   require(instance_->enter_event_mode());
   require(in_event_mode());
   if (!here_.u.empty()) require(instance_->set_reals(ports_.real_inputs(), here_.u.data()));
@@ -328,16 +330,16 @@ void ModelExchange::handle_event_here(FunctionRef<FmuResult()> in_event_mode) {
   terminate_ = terminate_ || outcome.terminate;
   here_.next_event = outcome.next_event;
   const bool wanted = std::exchange(event_wanted_, false);
-  if (by_states_ && may_go_back_ && (wanted || outcome.next_event < kNever)) throw_unforeseen_event();
+  if (by_states_ && may_go_back_ && (wanted || outcome.next_event < kNever)) throw_unexpected_event();
   require(instance_->enter_step_mode());
   if (!here_.x.empty()) require(instance_->get_continuous_states(here_.x));
 }
 
 /// It was taken to have none: what it remembers of this one was not saved.
-void ModelExchange::throw_unforeseen_event() const {
+void ModelExchange::throw_unexpected_event() const {
   ErrorContext context = reporter_.context(here_.t);
   context.remedy = "Write rollback = false for it";
-  throw Error(ErrorCode::SubsystemFailed, "it has an event, so going back by its states alone is not safe", context);
+  throw Error(ErrorCode::SubsystemFailed, {FactCode::FmuEventAfterSave}, context);
 }
 
 void ModelExchange::evaluate(std::span<const double> inputs, std::span<double> outputs) {
@@ -354,15 +356,15 @@ void ModelExchange::evaluate(std::span<const double> inputs, std::span<double> o
   }
   std::copy(inputs.begin(), inputs.end(), here_.u.begin());
   std::fill(here_.du.begin(), here_.du.end(), 0.0);
-  told_ = false;
+  here_is_set_ = false;
   if (discrete_changed) handle_event_here();
-  tell();
+  set_here();
   if (!outputs.empty()) require(instance_->get_reals(ports_.real_outputs(), outputs.data()));
 }
 
 void ModelExchange::finish_initialization(std::span<double> outputs) {
   begin();
-  tell();
+  set_here();
   if (!outputs.empty()) require(instance_->get_reals(ports_.real_outputs(), outputs.data()));
 }
 
@@ -380,12 +382,12 @@ void ModelExchange::restore(std::size_t slot) {
 void ModelExchange::deserialize(std::size_t slot, std::span<const std::byte> bytes) {
   begin();
   if (saved_.size() <= slot) saved_.resize(slot + 1);
-  from_bytes(bytes, saved_[slot]);
+  base::from_bytes(bytes, saved_[slot]);
 }
 
 void ModelExchange::put_back(const Here& here) {
   here_ = here;
-  told_ = false;
+  here_is_set_ = false;
 }
 
 Time ModelExchange::next_event(Time t) {
@@ -394,7 +396,7 @@ Time ModelExchange::next_event(Time t) {
 }
 
 Time ModelExchange::next_discontinuity(Time t) const {
-  return reached(t, here_.next_event) ? kNever : here_.next_event;
+  return base::reached(t, here_.next_event) ? kNever : here_.next_event;
 }
 
 void ModelExchange::states(std::span<double> x) {
@@ -406,4 +408,4 @@ std::string integrator_text(double tolerance) {
   return fmt::format("Runge-Kutta, BDF where stiff, tolerance {:g}", tolerance);
 }
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

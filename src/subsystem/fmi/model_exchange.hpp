@@ -11,7 +11,7 @@
 #include "subsystem/fmi/fmu_linearizer.hpp"
 #include "subsystem/fmi/fmu_stepper.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 
 /// One instance of a model-exchange FMU, advanced by our integrator (docs/theory/model_exchange.md). It begins in the
 /// initialization mode, which it leaves when it is first asked for more than outputs; from then on the FMU is in
@@ -29,9 +29,9 @@ class ModelExchange final : public FmuStepper, public Equations {
   void evaluate(std::span<const double> inputs, std::span<double> outputs) override;
   void save(std::size_t slot) override;
   void restore(std::size_t slot) override;
-  Bytes serialize(std::size_t slot) override { return to_bytes(saved_[slot]); }
+  base::Bytes serialize(std::size_t slot) override { return base::to_bytes(saved_[slot]); }
   void deserialize(std::size_t slot, std::span<const std::byte> bytes) override;
-  void change(FunctionRef<FmuResult()> set) override;
+  void change(base::FunctionRef<FmuResult()> set) override;
   Equations* equations() noexcept override { return this; }
   Time next_event(Time t) override;
 
@@ -65,7 +65,7 @@ class ModelExchange final : public FmuStepper, public Equations {
     bool stepped = false;          ///< the last thing done was a step
     bool restarts = false;         ///< the integrator that goes on over macro steps has given up
     std::vector<double> x, u, du;
-    MultistepMemory memory;  ///< of that integrator
+    numerics::MultistepMemory memory;  ///< of that integrator
 
     template <class Visitor>
     void fields(Visitor& visit) {
@@ -78,16 +78,16 @@ class ModelExchange final : public FmuStepper, public Equations {
   void make_solver();
   FmuResult set_continuous_inputs(std::span<const double> u);
   void set_point(Time t, std::span<const double> x, std::span<const double> u);
-  void tell();
+  void set_here();
   bool put_inputs(const InputBlock& inputs, Duration s);
   bool go_on(const InputBlock& inputs) const;
   Duration advance(const Subsystem::Step& step, Duration s, Time end);
-  OdeReached integrate(const Subsystem::Step& step, Duration s, Time stop);
-  OdeReached solve(Duration s, Duration end, const OdeProblem& problem);
-  bool tell_completed_step();
+  numerics::OdeReached integrate(const Subsystem::Step& step, Duration s, Time stop);
+  numerics::OdeReached solve(Duration s, Duration end, const numerics::OdeProblem& problem);
+  bool report_completed_step();
   void handle_event_here();
-  void handle_event_here(FunctionRef<FmuResult()> in_event_mode);
-  [[noreturn]] void throw_unforeseen_event() const;
+  void handle_event_here(base::FunctionRef<FmuResult()> in_event_mode);
+  [[noreturn]] void throw_unexpected_event() const;
   void linearize_by_differences(Linearization& result);
   void differentiate(double& argument, double nominal, std::size_t column, Matrix& to_dx, Matrix& to_y);
   void rates(std::span<const double> du, std::span<double> dy);
@@ -101,15 +101,15 @@ class ModelExchange final : public FmuStepper, public Equations {
   bool directional_ = false;
   bool begun_ = false;
   std::size_t indicators_ = 0;
-  std::optional<OdeSolver> explicit_;         ///< none when there is nothing to integrate and nothing to watch
-  std::optional<OdeSolver> stiff_;            ///< as well
-  std::optional<MultistepSolver> multistep_;  ///< likewise; none of very many states
-  bool goes_on_ = false;                      ///< in this macro step, what was integrated before it
+  std::optional<numerics::OdeSolver> explicit_;  ///< none when there is nothing to integrate and nothing to watch
+  std::optional<numerics::OdeSolver> stiff_;     ///< as well
+  std::optional<numerics::MultistepSolver> multistep_;  ///< likewise; none of very many states
+  bool goes_on_ = false;                                ///< in this macro step, what was integrated before it
 
   Time stop_ = kNever;
   Here here_;
   std::vector<Here> saved_;
-  bool told_ = false;  ///< the FMU is where here_ is
+  bool here_is_set_ = false;  ///< the FMU is where here_ is
   bool may_go_back_ = false;
   bool by_states_ = false;              ///< saved states are here_ alone
   bool event_wanted_ = false;           ///< by the FMU after an internal step
@@ -136,4 +136,4 @@ inline constexpr double kSingleExchangeTolerance = 1e-6;  // of states of type F
 /// "Runge-Kutta, BDF where stiff, tolerance 1e-10": how it is integrated, in words.
 std::string integrator_text(double tolerance);
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

@@ -1,4 +1,4 @@
-// What a model-exchange FMU tells: its equations at any point, derivatives and linearization.
+// What a model-exchange FMU provides: its equations at any point, derivatives and linearization.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -6,7 +6,7 @@
 
 #include "subsystem/fmi/model_exchange.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 
 void ModelExchange::move_to(const Point& at) {
   begin();
@@ -15,12 +15,12 @@ void ModelExchange::move_to(const Point& at) {
   std::copy(at.x.begin(), at.x.end(), here_.x.begin());
   std::copy(at.u.begin(), at.u.end(), here_.u.begin());
   std::copy(at.du.begin(), at.du.end(), here_.du.begin());
-  told_ = false;
+  here_is_set_ = false;
 }
 
 void ModelExchange::derivatives(std::span<double> dx) {
   begin();
-  tell();
+  set_here();
   if (!dx.empty()) require(instance_->get_derivatives(dx));
 }
 
@@ -46,18 +46,18 @@ bool ModelExchange::handle_event(const Point& at, std::span<double> x) {
   return false;
 }
 
-/// What the FMU wants besides an event is told by stop_requested.
+/// What the FMU requests besides an event is in stop_requested.
 bool ModelExchange::complete_step(const Point& at) {
   set_point(at.t, at.x, at.u);
   event_wanted_ = false;
-  tell_completed_step();
+  report_completed_step();
   return std::exchange(event_wanted_, false);
 }
 
 void ModelExchange::linearize(Linearization& result) {
   begin();
   if (!directional_) return linearize_by_differences(result);
-  tell();
+  set_here();
   require(linearizer_.linearize(*instance_, LinearizationSource::Directional, result));
 }
 
@@ -69,7 +69,7 @@ void ModelExchange::linearize_by_differences(Linearization& result) {
   result.D.resize(y_.size(), here_.u.size());
   for (std::size_t j = 0; j < here_.x.size(); ++j) differentiate(here_.x[j], nominals_[j], j, result.A, result.C);
   for (std::size_t j = 0; j < here_.u.size(); ++j) differentiate(here_.u[j], 1.0, j, result.B, result.D);
-  told_ = false;
+  here_is_set_ = false;
 }
 
 void ModelExchange::differentiate(double& argument, double nominal, std::size_t column, Matrix& to_dx, Matrix& to_y) {
@@ -126,4 +126,4 @@ void ModelExchange::add_explicit_rates(std::span<double> dy) {
   }
 }
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

@@ -1,21 +1,21 @@
 #include "subsystem/fmi/variable_faults.hpp"
 
-#include <fmt/format.h>
-
 #include <map>
 #include <utility>
 
-namespace entrain {
+#include "entrain/fact_codes.hpp"
+
+namespace entrain::subsystem {
 namespace {
 
-/// With structural parameters as the file tells them. More than `most` are not counted: they can be too many to count.
+/// With structural parameters as in the file. More than `most` are not counted: they can be too many to count.
 std::size_t element_count(const FmuVariable& variable, const std::vector<FmuVariable>& variables, std::size_t most) {
   std::size_t count = 1;
   for (const auto& dimension : variable.dimensions) {
     std::uint64_t size = dimension.size.value_or(0);
     if (!dimension.size) {
-      const auto& told = variables[dimension.variable].start;
-      if (told && std::holds_alternative<std::uint64_t>(*told)) size = std::get<std::uint64_t>(*told);
+      const auto& start = variables[dimension.variable].start;
+      if (start && std::holds_alternative<std::uint64_t>(*start)) size = std::get<std::uint64_t>(*start);
     }
     if (size > most / count) return most + 1;
     count *= static_cast<std::size_t>(size);
@@ -24,36 +24,35 @@ std::size_t element_count(const FmuVariable& variable, const std::vector<FmuVari
   return count;
 }
 
-/// One value fills all elements (FMI 3.0, section 2.4.7.5.1); any other number must be theirs, as long as nobody
-/// changes a structural parameter.
-std::string fault_of_starts(const std::vector<FmuVariable>& variables) {
+/// One value fills all elements (FMI 3.0, section 2.4.7.5.1); any other number must be theirs, as long as no
+/// structural parameter is changed.
+std::optional<Fact> fault_of_starts(const std::vector<FmuVariable>& variables) {
   for (const auto& variable : variables) {
     const std::size_t written = variable.array_start.size();
     if (written < 2 || element_count(variable, variables, written) == written) continue;
-    return fmt::format("variable '{}' has {} start values, which is neither 1 nor the number of its elements",
-                       variable.name, written);
+    return Fact{FactCode::DescriptionArrayStarts, {variable.name}, {{"starts", written}}};
   }
   return {};
 }
 
 /// In FMI 2 each type counts its own references, and variables that are always equal share one; but no two inputs can.
-std::string fault_of_inputs(const std::vector<FmuVariable>& variables) {
+std::optional<Fact> fault_of_inputs(const std::vector<FmuVariable>& variables) {
   std::map<std::pair<FmuType, ValueReference>, const FmuVariable*> inputs;
   for (const auto& variable : variables) {
     if (variable.causality != FmuCausality::Input) continue;
     const auto [other, is_new] = inputs.insert({{variable.type, variable.reference}, &variable});
     if (is_new) continue;
-    return fmt::format("inputs '{}' and '{}' have the same value reference {}", other->second->name, variable.name,
-                       variable.reference);
+    return Fact{
+        FactCode::DescriptionReferenceTwice, {other->second->name, variable.name}, {{"reference", variable.reference}}};
   }
   return {};
 }
 
 }  // namespace
 
-std::string fault_of_variables(const std::vector<FmuVariable>& variables) {
-  std::string fault = fault_of_starts(variables);
-  return fault.empty() ? fault_of_inputs(variables) : fault;
+std::optional<Fact> fault_of_variables(const std::vector<FmuVariable>& variables) {
+  auto fault = fault_of_starts(variables);
+  return fault ? fault : fault_of_inputs(variables);
 }
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

@@ -1,13 +1,14 @@
 #pragma once
 
-#include <string>
+#include <optional>
 #include <vector>
 
+#include "entrain/fact.hpp"
 #include "subsystem/fmi/model_description.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 
-/// What makes no sense about the variables of a description as a whole; empty when nothing does.
-std::string fault_of_variables(const std::vector<FmuVariable>& variables);
+/// What makes no sense about the variables of a description as a whole, without the FMU; nullopt when all does.
+std::optional<Fact> fault_of_variables(const std::vector<FmuVariable>& variables);
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

@@ -4,7 +4,7 @@
 
 #include "subsystem/fmi/fmu_instance.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 
 /// What instances of both versions of the standard do alike: the calls whose functions differ in their names only.
 /// `Functions` holds the symbols of one version under our names, `Handle` is what its functions take first.
@@ -64,16 +64,16 @@ class VersionedInstance : public FmuInstance {
   }
 
   /// The functions are looked up, as far as they will be called.
-  void open(FmuShortWay& way) const override {
-    way.code = &code_;
-    way.handle = handle_;
-    if (!way.inputs.empty()) way.set = reinterpret_cast<void (*)()>(functions_.set_reals.function());
-    way.step = reinterpret_cast<void (*)()>(functions_.do_step.function());
-    if (!way.outputs.empty()) way.get = reinterpret_cast<void (*)()>(functions_.get_reals.function());
+  void open(FmuHeldStep& held) const override {
+    held.code = &code_;
+    held.handle = handle_;
+    if (!held.inputs.empty()) held.set = reinterpret_cast<void (*)()>(functions_.set_reals.function());
+    held.step = reinterpret_cast<void (*)()>(functions_.do_step.function());
+    if (!held.outputs.empty()) held.get = reinterpret_cast<void (*)()>(functions_.get_reals.function());
   }
   FmuStepResult resumed(const FmuHalt& halt, const FmuStepCall& arguments, double* outputs) override {
     if (halt.call == FmuHalt::Call::Set) {
-      return made_once_told(noted(halt.status, functions_.set_reals.name()), arguments, outputs);
+      return made_with_inputs(noted(halt.status, functions_.set_reals.name()), arguments, outputs);
     }
     if (halt.call == FmuHalt::Call::Step) {
       return ended(noted(halt.status, functions_.do_step.name()), halt.ending, arguments, outputs);
@@ -84,8 +84,8 @@ class VersionedInstance : public FmuInstance {
  protected:
   VersionedInstance(const Functions& functions, FmuLog& log) : functions_(functions), code_(log.code()), log_(log) {}
 
-  /// The rest of a step after the call that told the inputs.
-  virtual FmuStepResult made_once_told(FmuResult told, const FmuStepCall& arguments, double* outputs) = 0;
+  /// The rest of a step after the call that set the inputs.
+  virtual FmuStepResult made_with_inputs(FmuResult sent, const FmuStepCall& arguments, double* outputs) = 0;
   /// The rest of it after the step itself.
   virtual FmuStepResult ended(const FmuResult& made, const FmuEnding& ending, const FmuStepCall& arguments,
                               double* outputs) = 0;
@@ -148,7 +148,7 @@ class VersionedInstance : public FmuInstance {
   }
 
   const Functions& functions_;
-  ForeignCode& code_;
+  base::ForeignCode& code_;
   FmuLog& log_;
   Handle handle_ = nullptr;
   FmuStatus worst_ = FmuStatus::Ok;
@@ -174,4 +174,4 @@ class VersionedFunctions final : public FmuFunctions {
   const FmuDescription& description_;
 };
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

@@ -1,7 +1,5 @@
 #include "subsystem/native/csv_source.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cctype>
 #include <cmath>
@@ -15,9 +13,10 @@
 #include "base/printable.hpp"
 #include "base/values.hpp"
 #include "entrain/error.hpp"
+#include "entrain/fact_codes.hpp"
 #include "subsystem/native/model_support.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 namespace {
 
 /// Rows over time, each `width` numbers and a value for each column of another type.
@@ -53,9 +52,9 @@ std::optional<Value> whole_number(double number, ValueType type) {
 std::optional<Value> typed_cell(std::string_view cell, const Variable& input) {
   if (input.type == ValueType::String) return std::string(cell);
   const auto text = trimmed(cell);
-  if (const auto number = csv_number(text); number && input.type != ValueType::Binary)
+  if (const auto number = base::csv_number(text); number && input.type != ValueType::Binary)
     return whole_number(*number, input.type);
-  if (input.type != ValueType::Boolean) return converted(std::string(text), input);
+  if (input.type != ValueType::Boolean) return base::converted(std::string(text), input);
   std::string word(text);
   std::transform(word.begin(), word.end(), word.begin(), [](unsigned char c) { return std::tolower(c); });
   if (word != "true" && word != "false") return std::nullopt;
@@ -70,35 +69,34 @@ class RowReader {
     if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);  // a byte order mark
     std::string ended;
     if (!text.empty() && text.back() != '\n') text = ended = std::string(text) + '\n';
-    separator_ = csv_separator(text);
+    separator_ = base::csv_separator(text);
     read_header(text);
     for (line_ = 2; !text.empty(); ++line_) {
-      const auto cells = take_csv_record(text, separator_);
-      if (!cells) fail("a quoted cell has no end");
+      const auto cells = base::take_csv_record(text, separator_);
+      if (!cells) fail({FactCode::CsvOpenQuote});
       const bool blank = cells->size() == 1 && cells->front().empty();
       if (!blank) read_row(*cells);
     }
-    if (rows_.times.empty()) fail("there are no rows");
+    if (rows_.times.empty()) fail({FactCode::CsvNoRows});
     return std::move(rows_);
   }
 
  private:
-  [[noreturn]] void fail(const std::string& what) const {
-    throw Error(ErrorCode::InvalidSystem, fmt::format("{}:{}: {}", file_.string(), line_, what));
+  [[noreturn]] void fail(Fact fact) const {
+    fact.where = {file_.string(), line_, 0};
+    throw Error(ErrorCode::InvalidSystem, std::move(fact));
   }
 
   void read_header(std::string_view& text) {
-    const auto cells = take_csv_record(text, separator_);
+    const auto cells = base::take_csv_record(text, separator_);
     if (!cells || !is_time(cells->front())) {
-      fail(
-          "no header that starts with 'time'; the first line names the columns: time,torque [N.m],... "
-          "(separated by commas, tabs or semicolons)");
+      fail({FactCode::CsvNoHeader});
     }
     std::set<std::string> names;
     for (std::size_t i = 1; i < cells->size(); ++i) {
       auto [name, unit] = name_and_unit((*cells)[i]);
-      if (name.empty()) fail(fmt::format("column {} has no name", i + 1));
-      if (!names.insert(name).second) fail(fmt::format("there are two columns '{}'", printable(name)));
+      if (name.empty()) fail({FactCode::CsvUnnamedColumn, {}, {{"column", i + 1}}});
+      if (!names.insert(name).second) fail({FactCode::CsvColumnTwice, {base::printable(name)}});
       const auto fed = fed_.find(name);
       columns_.push_back(fed == fed_.end() ? nullptr : &fed->second);
       if (fed == fed_.end()) {
@@ -108,7 +106,7 @@ class RowReader {
       }
     }
     rows_.width = rows_.variables.outputs.size();
-    if (columns_.empty()) fail("there are no columns but the time");
+    if (columns_.empty()) fail({FactCode::CsvNoColumns});
   }
 
   static Variable column_for(const Variable& input, std::string name) {
@@ -130,7 +128,7 @@ class RowReader {
     // A '[' without a blank before it belongs to the name: x[1].
     const auto bracket = cell.rfind(" [");
     const auto end = cell.find_last_not_of(' ');
-    if (!is_utf8(cell)) fail("not UTF-8 text");
+    if (!base::is_utf8(cell)) fail({FactCode::NotUtf8});
     if (bracket == std::string_view::npos || cell[end] != ']') return {std::string(trimmed(cell)), ""};
     return {std::string(trimmed(cell.substr(0, bracket))),
             std::string(trimmed(cell.substr(bracket + 2, end - bracket - 2)))};
@@ -138,11 +136,11 @@ class RowReader {
 
   void read_row(const std::vector<std::string>& cells) {
     if (cells.size() != columns_.size() + 1) {
-      fail(fmt::format("{} cells where the header has {}", cells.size(), columns_.size() + 1));
+      fail({FactCode::CsvCellCount, {}, {{"cells", cells.size()}, {"expected", columns_.size() + 1}}});
     }
     const Time t = number_in(cells, 0);
     if (!rows_.times.empty() && t < rows_.times.back()) {
-      fail(fmt::format("the time goes back from {} to {} s", rows_.times.back(), t));
+      fail({FactCode::CsvTimeFalls, {}, {{"from", rows_.times.back(), "s"}, {"to", t, "s"}}});
     }
     rows_.times.push_back(t);
     for (std::size_t i = 1; i < cells.size(); ++i) {
@@ -152,18 +150,18 @@ class RowReader {
       } else if (auto value = typed_cell(cells[i], *input)) {
         rows_.discrete.push_back(std::move(*value));
       } else {
-        fail(fmt::format("'{}' in column {} is nothing for an input of type {}", printable(cells[i]), i + 1,
-                         type_name(*input)));
+        fail(
+            {FactCode::CsvCellType,
+             {},
+             {{"cell", base::printable(cells[i])}, {"column", i + 1}, {"type", std::string(base::type_name(*input))}}});
       }
     }
   }
 
   double number_in(const std::vector<std::string>& cells, std::size_t i) const {
-    const auto number = csv_number(trimmed(cells[i]));
+    const auto number = base::csv_number(trimmed(cells[i]));
     if (number && std::isfinite(*number)) return *number;
-    const bool comma = cells[i].find(',') != std::string::npos;
-    fail(fmt::format("'{}' in column {} is no number{}", printable(cells[i]), i + 1,
-                     comma ? "; the decimal sign is a point" : ""));
+    fail({FactCode::CsvNoNumber, {}, {{"cell", base::printable(cells[i])}, {"column", i + 1}}});
   }
 
   const std::filesystem::path& file_;
@@ -221,7 +219,8 @@ class TableSource final : public CsvSource {
   }
   void integrate(Time, Duration, const InputBlock&, std::span<double>) override {}
   Time next_discontinuity(Time t) const override {
-    const auto next = std::partition_point(jumps_.begin(), jumps_.end(), [t](Time jump) { return reached(t, jump); });
+    const auto next =
+        std::partition_point(jumps_.begin(), jumps_.end(), [t](Time jump) { return base::reached(t, jump); });
     return next == jumps_.end() ? kNever : *next;
   }
 
@@ -230,18 +229,20 @@ class TableSource final : public CsvSource {
   std::size_t row_at(Time t) const {
     const auto& times = rows_.times;
     const auto is_here = [&](std::size_t row) {
-      return reached(t, times[row]) && (row + 1 == times.size() || !reached(t, times[row + 1]));
+      return base::reached(t, times[row]) && (row + 1 == times.size() || !base::reached(t, times[row + 1]));
     };
-    // Steps go on from row to row; whoever jumps about has to search.
+    // Steps go on from row to row; other times need a search.
     for (std::size_t row = latest_; row < std::min(latest_ + 2, times.size()); ++row) {
       if (is_here(row)) return latest_ = row;
     }
-    const auto next = std::partition_point(times.begin(), times.end(), [t](Time time) { return reached(t, time); });
+    const auto next =
+        std::partition_point(times.begin(), times.end(), [t](Time time) { return base::reached(t, time); });
     latest_ = next == times.begin() ? 0 : static_cast<std::size_t>(next - times.begin()) - 1;
     return latest_;
   }
   bool rises_from(std::size_t row, Time t) const {
-    return interpolation_ == TableInterpolation::Linear && row + 1 < rows_.times.size() && reached(t, rows_.times[row]);
+    return interpolation_ == TableInterpolation::Linear && row + 1 < rows_.times.size() &&
+           base::reached(t, rows_.times[row]);
   }
 
   TimeRows rows_;
@@ -259,7 +260,7 @@ std::unique_ptr<CsvSource> parse_csv_source(std::string_view text, const std::fi
 
 std::unique_ptr<CsvSource> read_csv_source(const std::filesystem::path& file, TableInterpolation interpolation,
                                            const FedInputs& fed) {
-  return parse_csv_source(read_csv_text(file), file, interpolation, fed);
+  return parse_csv_source(base::read_csv_text(file), file, interpolation, fed);
 }
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

@@ -9,7 +9,7 @@
 #include "entrain/model.hpp"
 #include "entrain/system_description.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 
 /// A table over time as a model without inputs and states. Before its first and behind its last row it keeps the values
 /// of that row.
@@ -31,4 +31,4 @@ std::unique_ptr<CsvSource> read_csv_source(const std::filesystem::path& file, Ta
 std::unique_ptr<CsvSource> parse_csv_source(std::string_view text, const std::filesystem::path& file,
                                             TableInterpolation interpolation, const FedInputs& fed = {});
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

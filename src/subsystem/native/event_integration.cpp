@@ -1,18 +1,17 @@
 #include "subsystem/native/event_integration.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "base/grid.hpp"
 #include "entrain/error.hpp"
+#include "entrain/fact_codes.hpp"
 #include "subsystem/event_limits.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 namespace {
 
-OdeOptions options_for(const Model& model, OdeMethod method, double tolerance) {
-  OdeOptions options;
+numerics::OdeOptions options_for(const Model& model, numerics::OdeMethod method, double tolerance) {
+  numerics::OdeOptions options;
   options.method = method;
   options.relative_tolerance = options.absolute_tolerance = tolerance;
   options.indicators = model.event_indicator_count();
@@ -25,12 +24,11 @@ void settle_events(Model& model, const Model::Point& at, std::span<double> x) {
   for (int round = 0; round < kMostEventRounds; ++round) {
     if (!model.handle_event(at, x)) return;
   }
-  throw Error(ErrorCode::SubsystemFailed,
-              fmt::format("its events cause each other without end ({} rounds at one time)", kMostEventRounds),
+  throw Error(ErrorCode::SubsystemFailed, {FactCode::EndlessEvents, {}, {{"rounds", kMostEventRounds}}},
               {"", "", at.t, ""});
 }
 
-EventIntegration::EventIntegration(const Model& model, OdeMethod method, double tolerance)
+EventIntegration::EventIntegration(const Model& model, numerics::OdeMethod method, double tolerance)
     : solver_(model.variables().states.size(), options_for(model, method, tolerance)),
       u_(model.variables().inputs.size()),
       du_(u_.size()),
@@ -62,17 +60,17 @@ void EventIntegration::integrate(Model& model, Time from, Duration size, const I
     model.event_indicators(smooth_point(at_time, at), z);
   };
   settle_events(model, point(from, s, inputs, x), x);  // the inputs may have jumped
-  for (int events = 0; !reached(s, size); ++events) {
+  for (int events = 0; !base::reached(s, size); ++events) {
     require_few_events(events, {"", "", from + s, ""});
     Time announced = model.next_discontinuity(from + s);
-    if (reached(from + s, announced))
+    if (base::reached(from + s, announced))
       announced = model.next_discontinuity(announced);  // there already, but for rounding
-    const bool inside = !reached(announced, from + size);
-    smooth_until = announced < kNever ? just_before(announced) : kNever;
+    const bool inside = !base::reached(announced, from + size);
+    smooth_until = announced < kNever ? base::just_before(announced) : kNever;
     const Duration end = inside ? announced - from : size;
     s = solver_.advance(s, end, x, {.derivatives = derivatives, .indicators = indicators}).time;
     settle_events(model, point(from, s, inputs, x), x);
   }
 }
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

@@ -5,7 +5,7 @@
 #include "entrain/model.hpp"
 #include "numerics/ode.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 
 /// Lets the model handle what happens at `at` until nothing more does. Throws Error{SubsystemFailed} after
 /// kMostEventRounds.
@@ -16,16 +16,16 @@ void settle_events(Model& model, const Model::Point& at, std::span<double> x);
 class EventIntegration {
  public:
   /// As many states, inputs and indicators as the model has; at least one state.
-  explicit EventIntegration(const Model& model, OdeMethod method = OdeMethod::ExplicitRungeKutta,
-                            double tolerance = OdeOptions().relative_tolerance);
+  explicit EventIntegration(const Model& model, numerics::OdeMethod method = numerics::OdeMethod::ExplicitRungeKutta,
+                            double tolerance = numerics::OdeOptions().relative_tolerance);
   void integrate(Model& model, Time from, Duration size, const InputBlock& inputs, std::span<double> x);
 
  private:
   /// The point at the local time s.
   Model::Point point(Time from, Duration s, const InputBlock& inputs, std::span<const double> x);
 
-  OdeSolver solver_;
+  numerics::OdeSolver solver_;
   std::vector<double> u_, du_, ddu_;
 };
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

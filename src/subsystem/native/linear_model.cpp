@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace entrain {
+namespace entrain::subsystem {
 namespace {
 
 double row_times(const Matrix& matrix, std::size_t row, std::span<const double> vector) {
@@ -27,7 +27,7 @@ void LinearModel::set_matrices(Linearization matrices) {
   matrices_ = std::move(matrices);
   state_to_rate_ = product(matrices_.C, matrices_.A);
   input_to_rate_ = product(matrices_.C, matrices_.B);
-  step_ = LinearStep(matrices_.A, matrices_.B);
+  step_ = numerics::LinearStep(matrices_.A, matrices_.B);
 }
 
 Feedthrough LinearModel::feedthrough() const {
@@ -61,4 +61,4 @@ void LinearModel::integrate(Time, Duration size, const InputBlock& inputs, std::
   step_.advance(size, inputs, x);
 }
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

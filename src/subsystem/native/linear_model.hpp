@@ -3,7 +3,7 @@
 #include "entrain/model.hpp"
 #include "numerics/linear_step.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 
 /// dx/dt = A x + B u, y = C x + D u with constant matrices, integrated exactly. A model derives from it, names its
 /// variables and sets the matrices in `configure`.
@@ -27,7 +27,7 @@ class LinearModel : public Model {
   Linearization matrices_;
   Matrix state_to_rate_;  ///< C A
   Matrix input_to_rate_;  ///< C B
-  LinearStep step_;
+  numerics::LinearStep step_;
 };
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

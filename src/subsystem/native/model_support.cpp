@@ -1,14 +1,13 @@
 #include "subsystem/native/model_support.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
 
 #include "base/suggest.hpp"
 #include "entrain/error.hpp"
+#include "entrain/fact_codes.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 
 Variable real(std::string name, std::string unit, std::string description) {
   return {std::move(name), std::move(unit), std::move(description), ValueType::Real, std::nullopt};
@@ -25,14 +24,14 @@ Variable text(std::string name, std::string description, std::string start) {
 double ParameterReader::positive(std::string_view name) const {
   const double given = number(name);
   if (given > 0.0) return given;
-  throw Error(ErrorCode::InvalidSystem, fmt::format("parameter '{}' must be greater than 0, not {}", name, given),
+  throw Error(ErrorCode::InvalidSystem, {FactCode::ParameterNotPositive, {std::string(name)}, {{"value", given}}},
               {"", std::string(name), std::nullopt, ""});
 }
 
 const std::string& ParameterReader::choice(std::string_view name, const std::vector<std::string>& choices) const {
   const auto& given = std::get<std::string>(value(name));
   if (std::find(choices.begin(), choices.end(), given) != choices.end()) return given;
-  throw Error(ErrorCode::InvalidSystem, fmt::format("parameter '{}' cannot be '{}'", name, given),
+  throw Error(ErrorCode::InvalidSystem, {FactCode::ParameterWord, {std::string(name)}, {{"value", given}}},
               {"", std::string(name), std::nullopt, suggestion(given, choices)});
 }
 
@@ -42,4 +41,4 @@ const Value& ParameterReader::value(std::string_view name) const {
   return values_[static_cast<std::size_t>(found - list.begin())];
 }
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

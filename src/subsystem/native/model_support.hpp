@@ -7,9 +7,10 @@
 
 #include "entrain/variable.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 
-/// Short ways to write the variables of a model. A Real variable without a start value must be given or connected.
+/// Short functions that write the variables of a model. A Real variable without a start value must be given or
+/// connected.
 Variable real(std::string name, std::string unit, std::string description);
 Variable real(std::string name, std::string unit, std::string description, double start);
 Variable text(std::string name, std::string description, std::string start);
@@ -32,4 +33,4 @@ class ParameterReader {
   std::span<const Value> values_;
 };
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

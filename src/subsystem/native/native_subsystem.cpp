@@ -8,9 +8,10 @@
 
 #include "base/bytes.hpp"
 #include "entrain/error.hpp"
+#include "entrain/fact_codes.hpp"
 #include "subsystem/native/event_integration.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 namespace {
 
 double number_or_zero(const Variable& variable) {
@@ -54,7 +55,7 @@ class NativeSubsystem final : public Subsystem,
   void restore(StateId id) override;
   void release(StateId id) override;
   bool can_serialize() const override { return true; }
-  Bytes serialize(StateId id) override;
+  base::Bytes serialize(StateId id) override;
   StateId deserialize(std::span<const std::byte> bytes) override;
   StateId keep(std::span<const double> state);
   void states(std::span<double> x) override;
@@ -107,7 +108,7 @@ class NativeSubsystem final : public Subsystem,
   std::vector<double> saved_;  ///< saved states one after the other, each of the size of now_
   std::vector<StateId> free_;
   std::vector<Value> discrete_;       ///< outputs, as read last
-  std::vector<double> no_curvature_;  ///< Equations tell no second derivatives of the inputs
+  std::vector<double> no_curvature_;  ///< Equations take no second derivatives of the inputs
 };
 
 NativeSubsystem::NativeSubsystem(std::string name, std::unique_ptr<Model> model)
@@ -256,16 +257,16 @@ StateId NativeSubsystem::keep(std::span<const double> state) {
   return id;
 }
 
-Bytes NativeSubsystem::serialize(StateId id) {
+base::Bytes NativeSubsystem::serialize(StateId id) {
   const double* from = saved_.data() + static_cast<std::size_t>(id) * now_.size();
-  return to_bytes(std::vector<double>(from, from + now_.size()));
+  return base::to_bytes(std::vector<double>(from, from + now_.size()));
 }
 
 StateId NativeSubsystem::deserialize(std::span<const std::byte> bytes) {
   std::vector<double> state;
-  from_bytes(bytes, state);
+  base::from_bytes(bytes, state);
   if (state.size() == now_.size()) return keep(state);
-  throw Error(ErrorCode::FileFailed, "the saved state is that of another model", {name_, "", std::nullopt, ""});
+  throw Error(ErrorCode::FileFailed, {FactCode::SavedStateForeign}, {name_, "", std::nullopt, ""});
 }
 
 void NativeSubsystem::restore(StateId id) {
@@ -340,7 +341,7 @@ void NativeSubsystem::set_parameter(std::size_t parameter, const Value& value) {
   const auto emptied = model_->memory();
   std::copy(memory(), memory() + emptied.size(), emptied.begin());
   if (model_->feedthrough() == capabilities_.feedthrough) return;
-  throw Error(ErrorCode::SubsystemFailed, "the new value changes which outputs depend directly on which inputs",
+  throw Error(ErrorCode::SubsystemFailed, {FactCode::FeedthroughChanges},
               {name_, variables().parameters[parameter].name, now_[0], "Give it this value from the start"});
 }
 
@@ -354,12 +355,11 @@ void NativeSubsystem::guarded(Time t, Call&& call) const {
     ErrorContext context = error.context();
     context.subsystem = name_;
     if (!context.time && error.code() != ErrorCode::InvalidSystem) context.time = t;
-    throw Error(error.code(), error.message(), std::move(context));
+    throw Error(error.code(), error.fact(), std::move(context));
   } catch (const std::exception& exception) {
     throw Error(ErrorCode::SubsystemFailed, exception.what(), {name_, "", t, ""});
   } catch (...) {
-    throw Error(ErrorCode::SubsystemFailed, "the model threw something that is not a std::exception",
-                {name_, "", t, ""});
+    throw Error(ErrorCode::SubsystemFailed, {FactCode::ModelThrew}, {name_, "", t, ""});
   }
 }
 
@@ -369,4 +369,4 @@ std::unique_ptr<Subsystem> make_native_subsystem(std::string name, std::unique_p
   return std::make_unique<NativeSubsystem>(std::move(name), std::move(model));
 }
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

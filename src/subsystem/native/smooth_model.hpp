@@ -10,7 +10,7 @@
 #include "numerics/dual.hpp"
 #include "subsystem/native/event_integration.hpp"
 
-namespace entrain {
+namespace entrain::subsystem {
 
 /// A nonlinear model whose equations are written once:
 ///
@@ -80,7 +80,7 @@ class SmoothModel : public Model {
     return result;
   }
   auto differentiated(const Point& at) const {
-    using Number = Dual<States + Inputs + 1>;
+    using Number = numerics::Dual<States + Inputs + 1>;
     std::array<Number, States> x{};
     std::array<Number, Inputs> u{};
     for (std::size_t i = 0; i < States; ++i) x[i] = Number::variable(at.x[i], i);
@@ -102,4 +102,4 @@ class SmoothModel : public Model {
   std::optional<EventIntegration> solver_;
 };
 
-}  // namespace entrain
+}  // namespace entrain::subsystem

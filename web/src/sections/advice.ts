@@ -28,7 +28,7 @@ export function methods(page: AdvicePage): Section | null {
   if (page.methods === undefined || page.methods.length === 0) return null;
   const at = page.step == null ? "" : ` at a macro step of ${seconds(page.step)}`;
   return { id: "methods", title: "Methods", note: `radius: growth per macro step${at}; error: of the worst output as part of its range, ` +
-      "with as many calls of subsystems as jacobi makes; not foretold: what chooses its steps as it goes, or cannot be linearized",
+      "with as many calls of subsystems as jacobi makes; not forecast: what chooses its steps as it goes, or cannot be linearized",
     content: [table(["method", "", "radius", "error", "calls per macro step"], page.methods.map((method) => [
       h("span", { class: method.name === page.recommendation?.method ? "chosen" : undefined }, method.name), judged(method),
       number(method.radius), percent(method.error), number(method.cost)]), 2)] };
@@ -59,7 +59,7 @@ export function consistency(page: AdvicePage): Section | null {
     content: [keys(traces), figure(drawing)] };
 }
 
-/** Nothing else costs no more and errs no more; by ascending cost. */
+/** Nothing else has a cost and an error that are not higher; by ascending cost. */
 function undominated(choices: Choice[]): Choice[] {
   const sorted = [...choices].sort((a, b) => a.calls - b.calls || a.error - b.error);
   let least = Infinity;
@@ -100,7 +100,7 @@ export function search(page: AdvicePage): Section | null {
 export function heat(page: AdvicePage): Section | null {
   const map = page.heat;
   if (map === undefined || map.x.values.length === 0 || map.y.values.length === 0) return null;
-  return { id: "heat", title: map.way === undefined ? "Stability over two parameters" : `Stability of ${map.way}`,
+  return { id: "heat", title: map.config === undefined ? "Stability over two parameters" : `Stability of ${map.config}`,
     note: "green: radius up to 1, red: above; stronger where it is further from 1; the line is the border of stability",
     content: [figure(heatMap(map))] };
 }

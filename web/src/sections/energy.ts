@@ -13,7 +13,7 @@ function heading(quantity: string): string {
   return quantity.replace(/_/g, " ") + unit;
 }
 
-/** Whatever the run tells of its power bonds, a column for each quantity. */
+/** Whatever the run contains about its power bonds, a column for each quantity. */
 export function energy(page: RunPage): Section | null {
   const bonds = Object.entries(page.run.bonds ?? {});
   if (bonds.length === 0) return null;

@@ -12,7 +12,7 @@ function loops(run: Run): HTMLElement | null {
     loop.variables.join(", "), ` (residual at the start ${number(loop.initial_residual)})`)));
 }
 
-const LEGEND = "R rollback, S tells its states, L tells its linearization, u³ takes input polynomials of degree 3, a time: imposed " +
+const LEGEND = "R rollback, S provides its states, L provides its linearization, u³ takes input polynomials of degree 3, a time: imposed " +
   "step; struck out where it cannot. Amber connections have a residual above 1e−4, red ones above 1e−2; dashed: in an algebraic loop.";
 
 export function system(page: RunPage): Section {
@@ -20,13 +20,13 @@ export function system(page: RunPage): Section {
   const names = Object.keys(run.subsystems);
   const connections = run.connections ?? [];
   const drawn = names.length > 0 && names.length <= MOST_DRAWN;
-  const picture = drawn ? h("div", { class: "graph-frame" }, graph(run)) :
+  const diagram = drawn ? h("div", { class: "graph-frame" }, graph(run)) :
     h("p", { class: "empty" }, names.length === 0 ? "Nothing is known of the subsystems." :
       `${names.length} subsystems are too many to draw; the largest drawing has ${MOST_DRAWN}.`);
   return {
     id: "system",
     title: "System",
     note: `${plural(names.length, "subsystem")}, ${plural(connections.length, "connection")}, in calling order from left to right`,
-    content: [picture, drawn ? h("p", { class: "legend" }, LEGEND) : null, loops(run)].filter((part) => part !== null),
+    content: [diagram, drawn ? h("p", { class: "legend" }, LEGEND) : null, loops(run)].filter((part) => part !== null),
   };
 }

@@ -6,12 +6,12 @@
 #include "analysis/forecast.hpp"
 #include "entrain/advice.hpp"
 
-namespace entrain {
+namespace entrain::advising {
 
 /// A system as its measures see it. Borrows.
 struct LinearizedRun {
-  const MethodRegistry& methods;
-  const RunPath& path;
+  const method::MethodRegistry& methods;
+  const analysis::RunPath& path;
   const std::vector<std::size_t>& found;  ///< the calling sequence where a config names none
   Duration step = 0.0;                    ///< macro step asked for
 
@@ -33,4 +33,4 @@ QualityCurve curve_of(const MethodConfig& config, const LinearizedRun& linearize
 /// The radius over the step and one gain, the same for all inputs.
 HeatMap heat_over_gain(const MethodConfig& config, const LinearizedRun& linearized, Duration longest);
 
-}  // namespace entrain
+}  // namespace entrain::advising

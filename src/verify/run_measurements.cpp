@@ -1,11 +1,11 @@
-#include "verify/run_witness.hpp"
+#include "verify/run_measurements.hpp"
 
 #include <algorithm>
 
 #include "entrain/fact_codes.hpp"
 #include "report/verdict.hpp"
 
-namespace entrain {
+namespace entrain::verifying {
 namespace {
 
 /// How often it happened; 0 where nothing is counted.
@@ -31,9 +31,10 @@ void doubt_counts(const RunSummary& first, const RunSummary& finest, Verificatio
 }
 
 /// A quarter of the step leaves a quarter of the residual, or less.
-void doubt_residual(const RunWitness& first, const RunWitness& finest, Verification& result) {
+void doubt_residual(const RunMeasurements& first, const RunMeasurements& finest, Verification& result) {
   constexpr double kStays = 0.5;
-  if (!(finest.residual.size > kLargeResidual && finest.residual.size > kStays * first.residual.size)) return;
+  if (!(finest.residual.size > reporting::kLargeResidual && finest.residual.size > kStays * first.residual.size))
+    return;
   result.doubts.push_back({FactCode::ResidualStays,
                            {finest.residual.connection},
                            {{"first", first.residual.size}, {"finest", finest.residual.size}}});
@@ -41,12 +42,12 @@ void doubt_residual(const RunWitness& first, const RunWitness& finest, Verificat
 
 }  // namespace
 
-void RunWitness::end(const RunSummary& of) {
+void RunMeasurements::end(const RunSummary& of) {
   summary = of;
-  residual = usual_residual(*this, of);
+  residual = reporting::usual_residual(*this, of);
 }
 
-void note_warnings(std::span<const RunWitness> runs, Verification& result) {
+void note_warnings(std::span<const RunMeasurements> runs, Verification& result) {
   const auto& first = runs.front();
   const auto& finest = runs.back();
   const bool stay = !finest.summary.warnings.empty();
@@ -67,4 +68,4 @@ void note_warnings(std::span<const RunWitness> runs, Verification& result) {
   }
 }
 
-}  // namespace entrain
+}  // namespace entrain::verifying

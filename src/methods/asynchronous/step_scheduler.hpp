@@ -9,26 +9,26 @@
 #include "entrain/graph.hpp"
 #include "entrain/subsystem.hpp"
 
-namespace entrain {
+namespace entrain::method {
 
-/// Who communicates when, each subsystem at its own pace: the scheduler of F3ORNITS, which the paper leaves open
-/// (docs/theory/f3ornits.md).
+/// Plans when each subsystem communicates, with steps of its own: the scheduler of F3ORNITS, which the paper leaves
+/// open (docs/theory/f3ornits.md).
 ///
-/// Each subsystem has one step under way. The earliest end of all steps is the next communication time; those who end
-/// there plan their next step, and where they can choose they choose to meet whom they are connected to.
-class Rendezvous {
+/// Each subsystem has one step under way. The earliest end of all steps is the next synchronization point. Subsystems
+/// whose steps end there plan their next step. One that may choose its step ends it where a connected one does.
+class StepScheduler {
  public:
   struct Constraints {
     std::optional<Duration> imposed;  ///< it communicates at start + offset + k * imposed, and nowhere else
     Duration offset = 0.0;
-    Duration min_step = 0.0;  ///< wanted; > 0 unless imposed. Only the last step of the run may have to be shorter
+    Duration min_step = 0.0;  ///< requested; > 0 unless imposed. Only the last step of the run may have to be shorter
     Duration max_step = kNever;
-    Duration shortest = 0.0;  ///< that it can make at all: without room for it before the stop it steps no more
+    Duration shortest = 0.0;  ///< possible at all: with less than that before the stop it makes no step
   };
-  /// What one subsystem wants of its next step.
-  struct Wish {
+  /// What one subsystem requests for its next step.
+  struct Request {
     Duration proposal = kNever;  ///< by its step control
-    Time event = kNever;         ///< something is announced to happen to its inputs or outputs there
+    Time event = kNever;         ///< announced for its inputs or outputs
 
     template <class Visitor>
     void fields(Visitor& visit) {
@@ -38,16 +38,16 @@ class Rendezvous {
 
   void start(const Graph& graph, std::vector<Constraints> constraints, Time start, Time stop);
 
-  /// The ends of the steps that `due` begin now; `wishes` by subsystem.
-  void plan(Time now, std::span<const SubsystemId> due, std::span<const Wish> wishes);
-  /// The next communication time and, in their order, those whose steps end there. kNever when no step is under way:
-  /// nobody has room for another step before the stop time.
+  /// The ends of the steps that `due` begin now; `requests` by subsystem.
+  void plan(Time now, std::span<const SubsystemId> due, std::span<const Request> requests);
+  /// The next synchronization point and, in their order, the subsystems whose steps end there. kNever when no step is
+  /// under way: no subsystem can make another step before the stop time.
   Time next(std::vector<SubsystemId>& due);
   /// As before the latest `plan` (of `begun`) and `next` (`ended`).
   void take_back(std::span<const SubsystemId> begun, std::span<const SubsystemId> ended);
 
   Time end(SubsystemId s) const { return memory_.end[s]; }
-  /// It reads others and nobody reads it: it can wait until its inputs are known.
+  /// It reads other subsystems and none reads it: it can wait until its inputs are known.
   bool only_reads(SubsystemId s) const { return only_reads_[s] != 0; }
   std::span<const SubsystemId> sources(SubsystemId s) const { return list(sources_, s); }
 
@@ -77,17 +77,17 @@ class Rendezvous {
 
   bool chooses(SubsystemId s) const { return !constraints_[s].imposed && only_reads_[s] == 0; }
   Time imposed_end(SubsystemId s);
-  Time chosen_end(SubsystemId s, Time now, const Wish& wish) const;
-  Time reading_end(SubsystemId s, Time now, const Wish& wish) const;
+  Time chosen_end(SubsystemId s, Time now, const Request& request) const;
+  Time reading_end(SubsystemId s, Time now, const Request& request) const;
   Time even_end(SubsystemId s, Time now, Duration step) const;
-  bool has_room(SubsystemId s, Time now) const;
+  bool can_step(SubsystemId s, Time now) const;
   bool rest_fits(SubsystemId s, Duration rest) const;
   bool may_end(SubsystemId s, Time now, Time end) const;
-  void meet_each_other(Time now);
+  void synchronize(Time now);
 
   std::vector<Constraints> constraints_;
-  Lists sources_;     // whom it reads
-  Lists neighbours_;  // whom it reads and who reads it, without those who only read
+  Lists sources_;     // subsystems that it reads
+  Lists neighbours_;  // subsystems that it reads or that read it, without those that only read
   std::vector<unsigned char> only_reads_;
   Time start_ = 0.0;
   Time stop_ = 0.0;
@@ -97,4 +97,4 @@ class Rendezvous {
   std::vector<SubsystemId> group_;
 };
 
-}  // namespace entrain
+}  // namespace entrain::method

@@ -1,4 +1,4 @@
-#include "advise/insight.hpp"
+#include "advise/linearized_run.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -12,12 +12,12 @@
 #include "analysis/stable_ranges.hpp"
 #include "entrain/error.hpp"
 
-namespace entrain {
+namespace entrain::advising {
 namespace {
 
 /// Steps of curves and maps: evenly spaced by ratio around the one asked for.
 std::vector<Duration> steps_around(Duration step, Duration longest, int count) {
-  const SearchRange range{step / 64.0, std::max(step, std::min(256.0 * step, longest)), count};
+  const analysis::SearchRange range{step / 64.0, std::max(step, std::min(256.0 * step, longest)), count};
   std::vector<Duration> steps;
   steps.reserve(static_cast<std::size_t>(count));
   for (int k = 0; k < count; ++k) steps.push_back(range.at(k));
@@ -27,19 +27,19 @@ std::vector<Duration> steps_around(Duration step, Duration longest, int count) {
 void worsen(const LinearNetwork& network, const CouplingChoice& choice, Robustness& result) {
   // The structured radius solves with a matrix of this size 360 times and more.
   constexpr std::size_t kLargestMargin = 120;
-  const auto steps = subsystem_steps(network, choice.step, choice.degree);
-  const StepProgram program(network, steps, choice);
-  if (program.size() > kLargestDense) return;
-  result.consistency =
-      std::max(result.consistency.value_or(0.0), relative_consistency(program, exact_coupling(network)));
-  const Initialisation here = fixed_point_initialisation(program);
+  const auto steps = analysis::subsystem_steps(network, choice.step, choice.degree);
+  const analysis::StepProgram program(network, steps, choice);
+  if (program.size() > analysis::kLargestDense) return;
+  result.consistency = std::max(result.consistency.value_or(0.0),
+                                analysis::relative_consistency(program, analysis::exact_coupling(network)));
+  const Initialisation here = analysis::fixed_point_initialisation(program);
   if (!result.initialisation || here.radius > result.initialisation->radius) result.initialisation = here;
   if (program.cycle() > 1 || program.size() > kLargestMargin) return;
   const bool first = result.margins.empty();
   for (std::size_t s = 0; s < network.subsystems.size(); ++s) {
     if (network.subsystems[s].matrices.A.rows == 0) continue;  // it has no states that could step otherwise
     const auto& name = network.subsystems[s].name;
-    const double margin = structured_radius(program, s);
+    const double margin = analysis::structured_radius(program, s);
     if (first) {
       result.margins.emplace_back(name, margin);
       continue;
@@ -57,11 +57,11 @@ class StepStability {
       : config_(config), linearized_(linearized) {
     for (const auto& point : linearized.path.points) {
       spectra_.emplace_back(point.network);
-      own_rate_ = std::max(own_rate_, std::log(own_growth(point.network, linearized.step)) / linearized.step);
+      own_rate_ = std::max(own_rate_, std::log(analysis::own_growth(point.network, linearized.step)) / linearized.step);
     }
   }
-  StabilityAt operator()(Duration step) const {
-    StabilityAt result;
+  analysis::StabilityAt operator()(Duration step) const {
+    analysis::StabilityAt result;
     for (const auto& spectrum : spectra_) result.phase = std::max(result.phase, spectrum.phase_in(step));
     result.radius = radius(step);
     return result;
@@ -82,18 +82,19 @@ class StepStability {
 
   const MethodConfig& config_;
   const LinearizedRun& linearized_;
-  std::vector<SpectralContent> spectra_;  // at every operating point
+  std::vector<analysis::SpectralContent> spectra_;  // at every operating point
   double own_rate_ = 0.0;
 };
 
 /// Four steps an octave, and more where motions oscillate: as many as the size of the matrices allows.
-SearchRange steps_to_judge(const MethodConfig& config, const LinearizedRun& linearized, Duration longest) {
+analysis::SearchRange steps_to_judge(const MethodConfig& config, const LinearizedRun& linearized, Duration longest) {
   constexpr double kPerOctave = 4.0;
   constexpr double kProducts = 1e8;
   constexpr int kFewest = 120;
   constexpr int kMost = 2000;
-  const auto size = static_cast<double>(vector_size(linearized.path.points.front().network, config.degree.value_or(0)));
-  SearchRange search{linearized.step / 64.0, std::min(1024.0 * linearized.step, longest)};
+  const auto size =
+      static_cast<double>(analysis::vector_size(linearized.path.points.front().network, config.degree.value_or(0)));
+  analysis::SearchRange search{linearized.step / 64.0, std::min(1024.0 * linearized.step, longest)};
   search.points = 1 + static_cast<int>(std::ceil(kPerOctave * std::log2(search.high / search.low)));
   const double products = size * size * size * static_cast<double>(linearized.path.points.size());
   search.most = static_cast<int>(std::clamp<double>(kProducts / products, kFewest, kMost));
@@ -113,8 +114,8 @@ Robustness robustness_of(const MethodConfig& config, const LinearizedRun& linear
 StableRanges stable_steps_of(const MethodConfig& config, const LinearizedRun& linearized,
                              const std::vector<Duration>& imposed, Duration longest) {
   const StepStability stability(config, linearized);
-  const SearchRange search = steps_to_judge(config, linearized, longest);
-  if (imposed.empty()) return stable_ranges(search, stability);
+  const analysis::SearchRange search = steps_to_judge(config, linearized, longest);
+  if (imposed.empty()) return analysis::stable_ranges(search, stability);
   StableRanges result{{}, {search.low, search.high}};
   bool before = false;
   for (const Duration step : fitting_steps(imposed, search.low, search.high)) {
@@ -141,7 +142,7 @@ QualityCurve curve_of(const MethodConfig& config, const LinearizedRun& linearize
   for (const auto& point : linearized.path.points) networks.push_back(point.network);
   std::vector<CouplingChoice> choices;
   for (const Duration step : curve.steps) choices.push_back(linearized.of(config).stages(networks.front(), step));
-  for (const auto& quality : evaluate_all(networks, choices, 1)) {
+  for (const auto& quality : analysis::evaluate_all(networks, choices, 1)) {
     curve.radius.push_back(quality.radius);
     curve.consistency.push_back(quality.consistency);
   }
@@ -161,10 +162,10 @@ HeatMap heat_over_gain(const MethodConfig& config, const LinearizedRun& lineariz
     for (const Duration step : map.x.values) {
       auto choice = linearized.of(config).stages(network, step);
       choice.gains.assign(network.input_count(), gain);
-      row.push_back(explicit_radius(network, choice));
+      row.push_back(analysis::explicit_radius(network, choice));
     }
   }
   return map;
 }
 
-}  // namespace entrain
+}  // namespace entrain::advising

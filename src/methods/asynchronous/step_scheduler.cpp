@@ -1,4 +1,4 @@
-#include "methods/asynchronous/rendezvous.hpp"
+#include "methods/asynchronous/step_scheduler.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,7 @@
 
 #include "base/grid.hpp"
 
-namespace entrain {
+namespace entrain::method {
 namespace {
 
 // A remainder below this share of a step is rounding, not a step (as in Grid).
@@ -14,7 +14,7 @@ constexpr double kRounding = 1e-9;
 
 }  // namespace
 
-Rendezvous::Lists Rendezvous::make_lists(std::vector<std::vector<SubsystemId>>& ids) {
+StepScheduler::Lists StepScheduler::make_lists(std::vector<std::vector<SubsystemId>>& ids) {
   Lists lists;
   lists.first.push_back(0);
   for (auto& of_one : ids) {
@@ -26,7 +26,7 @@ Rendezvous::Lists Rendezvous::make_lists(std::vector<std::vector<SubsystemId>>& 
   return lists;
 }
 
-void Rendezvous::start(const Graph& graph, std::vector<Constraints> constraints, Time start, Time stop) {
+void StepScheduler::start(const Graph& graph, std::vector<Constraints> constraints, Time start, Time stop) {
   const std::size_t size = graph.subsystems();
   constraints_ = std::move(constraints);
   start_ = start;
@@ -59,7 +59,7 @@ void Rendezvous::start(const Graph& graph, std::vector<Constraints> constraints,
   neighbours_ = make_lists(neighbours);
 }
 
-Time Rendezvous::imposed_end(SubsystemId s) {
+Time StepScheduler::imposed_end(SubsystemId s) {
   const auto& imposed = constraints_[s].imposed;
   const Duration offset = constraints_[s].offset;
   const bool first_is_offset = offset > 0.0;
@@ -70,19 +70,19 @@ Time Rendezvous::imposed_end(SubsystemId s) {
   return end < stop_ ? end : kNever;
 }
 
-bool Rendezvous::has_room(SubsystemId s, Time now) const {
+bool StepScheduler::can_step(SubsystemId s, Time now) const {
   return stop_ - now >= constraints_[s].shortest * (1 - kRounding);
 }
 
 /// Can a rest of the run be made in steps within the limits?
-bool Rendezvous::rest_fits(SubsystemId s, Duration rest) const {
+bool StepScheduler::rest_fits(SubsystemId s, Duration rest) const {
   const auto& limits = constraints_[s];
   const double fewest = std::max(1.0, std::ceil(rest / limits.max_step - kRounding));
   return rest == 0.0 || fewest * limits.min_step <= rest * (1 + kRounding);
 }
 
 /// Within its limits, and nothing is left behind that it cannot step (unless that is so already).
-bool Rendezvous::may_end(SubsystemId s, Time now, Time end) const {
+bool StepScheduler::may_end(SubsystemId s, Time now, Time end) const {
   const auto& limits = constraints_[s];
   const Duration size = end - now;
   if (end > stop_ || size < limits.min_step * (1 - kRounding) || size > limits.max_step * (1 + kRounding)) return false;
@@ -90,7 +90,7 @@ bool Rendezvous::may_end(SubsystemId s, Time now, Time end) const {
 }
 
 /// Steps of about this size that divide the rest of the run evenly.
-Time Rendezvous::even_end(SubsystemId s, Time now, Duration step) const {
+Time StepScheduler::even_end(SubsystemId s, Time now, Duration step) const {
   const auto& limits = constraints_[s];
   const Duration rest = stop_ - now;
   if (rest <= limits.min_step) return stop_;
@@ -101,53 +101,54 @@ Time Rendezvous::even_end(SubsystemId s, Time now, Duration step) const {
   return count == 1.0 ? stop_ : now + rest / count;
 }
 
-/// One step by itself: as long as proposed, but so that no crumb is left of the way to the next meeting.
-Time Rendezvous::chosen_end(SubsystemId s, Time now, const Wish& wish) const {
-  if (!has_room(s, now)) return kNever;
+/// One step by itself: as long as proposed, unless a short remainder would be left before the next synchronization
+/// point.
+Time StepScheduler::chosen_end(SubsystemId s, Time now, const Request& request) const {
+  if (!can_step(s, now)) return kNever;
   const auto& limits = constraints_[s];
-  const Duration step = std::clamp(wish.proposal, limits.min_step, limits.max_step);
-  Time meeting = kNever;
+  const Duration step = std::clamp(request.proposal, limits.min_step, limits.max_step);
+  Time sync_point = kNever;
   for (const SubsystemId other : list(neighbours_, s)) {
     const bool in_reach = memory_.end[other] - now >= limits.min_step * (1 - kRounding);
-    if (planning_[other] == 0 && in_reach) meeting = std::min(meeting, memory_.end[other]);
+    if (planning_[other] == 0 && in_reach) sync_point = std::min(sync_point, memory_.end[other]);
   }
-  const bool event_in_reach = wish.event - now >= limits.min_step * (1 - kRounding);
-  const Time wall = event_in_reach ? std::min(stop_, wish.event) : stop_;
-  // Nobody else waits at a wall: there only a rest too short for a step is a crumb.
-  const Duration least_rest = meeting <= wall ? step : limits.min_step;
-  const Time goal = std::min(meeting, wall);
-  const Duration way = goal - now;
+  const bool event_in_reach = request.event - now >= limits.min_step * (1 - kRounding);
+  const Time bound = event_in_reach ? std::min(stop_, request.event) : stop_;
+  // No other subsystem waits at a bound: there only a rest too short for a step counts as a remainder.
+  const Duration least_rest = sync_point <= bound ? step : limits.min_step;
+  const Time goal = std::min(sync_point, bound);
+  const Duration distance = goal - now;
   Time end = now + step;
-  if (way <= step * (1 + kRounding)) {
+  if (distance <= step * (1 + kRounding)) {
     end = goal;
-  } else if (way < step + least_rest) {
-    const bool half_is_too_short = 0.5 * way < limits.min_step;
-    end = half_is_too_short ? goal : now + 0.5 * way;
+  } else if (distance < step + least_rest) {
+    const bool half_is_too_short = 0.5 * distance < limits.min_step;
+    end = half_is_too_short ? goal : now + 0.5 * distance;
   }
   return may_end(s, now, end) ? end : even_end(s, now, step);
 }
 
-/// Steps from meeting to meeting with its sources, so that its inputs are known at both ends.
-Time Rendezvous::reading_end(SubsystemId s, Time now, const Wish& wish) const {
-  if (!has_room(s, now)) return kNever;
+/// Steps from one synchronization point with its sources to the next, so that its inputs are known at both ends.
+Time StepScheduler::reading_end(SubsystemId s, Time now, const Request& request) const {
+  if (!can_step(s, now)) return kNever;
   const auto& limits = constraints_[s];
   Time end = kNever;
   for (const SubsystemId source : sources(s)) {
     if (memory_.end[source] > now) end = std::min(end, memory_.end[source]);
   }
   end = std::min({std::max(end, now + limits.min_step), now + limits.max_step, stop_});
-  if (may_end(s, now, wish.event)) end = std::min(end, wish.event);
+  if (may_end(s, now, request.event)) end = std::min(end, request.event);
   return may_end(s, now, end) ? end : even_end(s, now, end - now);
 }
 
-/// Those who choose at the same time and are connected all take the earliest end among them.
-void Rendezvous::meet_each_other(Time now) {
+/// Connected subsystems that choose at the same time all take the earliest end among them.
+void StepScheduler::synchronize(Time now) {
   std::sort(choosing_.begin(), choosing_.end(), [this](SubsystemId a, SubsystemId b) {
     return memory_.end[a] < memory_.end[b] || (memory_.end[a] == memory_.end[b] && a < b);
   });
   for (const SubsystemId earliest : choosing_) {
     if (planning_[earliest] == 2) continue;
-    const Time meeting = memory_.end[earliest];
+    const Time sync_point = memory_.end[earliest];
     group_.assign(1, earliest);
     planning_[earliest] = 2;
     for (std::size_t i = 0; i < group_.size(); ++i) {
@@ -158,15 +159,15 @@ void Rendezvous::meet_each_other(Time now) {
       }
     }
     for (const SubsystemId member : group_) {
-      const Time nearest = meeting - now >= constraints_[member].min_step * (1 - kRounding)
-                               ? meeting
+      const Time nearest = sync_point - now >= constraints_[member].min_step * (1 - kRounding)
+                               ? sync_point
                                : std::min(memory_.end[member], now + constraints_[member].min_step);
       if (may_end(member, now, nearest)) memory_.end[member] = nearest;
     }
   }
 }
 
-void Rendezvous::plan(Time now, std::span<const SubsystemId> due, std::span<const Wish> wishes) {
+void StepScheduler::plan(Time now, std::span<const SubsystemId> due, std::span<const Request> requests) {
   choosing_.clear();
   for (const SubsystemId s : due) {
     if (chooses(s)) {
@@ -176,11 +177,11 @@ void Rendezvous::plan(Time now, std::span<const SubsystemId> due, std::span<cons
       memory_.end[s] = imposed_end(s);
     }
   }
-  for (const SubsystemId s : choosing_) memory_.end[s] = chosen_end(s, now, wishes[s]);
-  meet_each_other(now);
+  for (const SubsystemId s : choosing_) memory_.end[s] = chosen_end(s, now, requests[s]);
+  synchronize(now);
   for (const SubsystemId s : choosing_) planning_[s] = 0;
   for (const SubsystemId s : due) {
-    if (!chooses(s) && !constraints_[s].imposed) memory_.end[s] = reading_end(s, now, wishes[s]);
+    if (!chooses(s) && !constraints_[s].imposed) memory_.end[s] = reading_end(s, now, requests[s]);
   }
   for (const SubsystemId s : due) {
     if (now >= stop_) memory_.end[s] = kNever;
@@ -190,11 +191,11 @@ void Rendezvous::plan(Time now, std::span<const SubsystemId> due, std::span<cons
   }
 }
 
-Time Rendezvous::next(std::vector<SubsystemId>& due) {
+Time StepScheduler::next(std::vector<SubsystemId>& due) {
   due.clear();
   if (memory_.queue.empty()) return kNever;
   const Time now = memory_.queue.front().first;
-  while (!memory_.queue.empty() && reached(now, memory_.queue.front().first)) {
+  while (!memory_.queue.empty() && base::reached(now, memory_.queue.front().first)) {
     std::pop_heap(memory_.queue.begin(), memory_.queue.end(), std::greater<>());
     due.emplace_back(memory_.queue.back().second);
     memory_.queue.pop_back();
@@ -203,7 +204,7 @@ Time Rendezvous::next(std::vector<SubsystemId>& due) {
   return now;
 }
 
-void Rendezvous::take_back(std::span<const SubsystemId> begun, std::span<const SubsystemId> ended) {
+void StepScheduler::take_back(std::span<const SubsystemId> begun, std::span<const SubsystemId> ended) {
   for (const SubsystemId s : begun) {
     planning_[s] = 1;
     if (constraints_[s].imposed) --memory_.count[s];
@@ -216,4 +217,4 @@ void Rendezvous::take_back(std::span<const SubsystemId> begun, std::span<const S
   for (const SubsystemId s : begun) planning_[s] = 0;
 }
 
-}  // namespace entrain
+}  // namespace entrain::method
