@@ -49,7 +49,7 @@ void refuse(const ScheduleDescription& written, const std::string& subsystem, co
   const auto name = written.variable.substr(written.variable.find('.') + 1);
   const bool exists = variables.find(name).has_value();
   problems.push_back(problem_of({exists ? FactCode::NotTunable : FactCode::UnknownVariable, {written.variable}},
-                                base::suggestion(written.variable, known), written.where));
+                                suggestion(written.variable, known), written.where));
 }
 
 /// What they have without the schedule: as `written`, else as in the subsystem.
