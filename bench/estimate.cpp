@@ -67,7 +67,7 @@ SystemDescription ring(std::size_t count, const std::string& method) {
   result.name = "ring";
   result.method = {method, {}};
   result.step = {0.01, {}};
-  result.stop = {0.01 * 20'000.0 / static_cast<double>(count), {}};
+  result.stop = {0.01 * 10'000.0 / static_cast<double>(count), {}};
   for (std::size_t s = 0; s < count; ++s) {
     auto& subsystem = result.subsystems.emplace_back();
     subsystem.name = "s" + std::to_string(s);
@@ -111,7 +111,7 @@ int main() {
   for (const std::string method : {"jacobi", "missiles"}) {
     for (const std::size_t count : {2U, 10U, 40U}) {
       Extensions heavy;
-      heavy.models = [](std::string_view) { return std::make_unique<Oscillator>(600); };
+      heavy.models = [](std::string_view) { return std::make_unique<Oscillator>(1000); };
       print(budgets, fmt::format("{}, {} nonlinear", method, count), cost_of(ring(count, method), heavy), kBudget);
     }
   }

@@ -96,7 +96,8 @@ void Progress::estimating(double fraction) {
   if (fraction >= 1.0) return clear();
   if (now < next_update_) return;
   next_update_ = now + period_;
-  show({estimate_line(fraction)});
+  const std::size_t columns = terminal_ ? terminal_columns() - 1 : kAnyWidth;
+  show({cut_to(columns, estimate_line(fraction))});
 }
 
 void Progress::show(const std::vector<std::string>& lines) {

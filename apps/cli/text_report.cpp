@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <span>
 
 #include "cli/note_groups.hpp"
 #include "cli/table.hpp"
@@ -148,7 +149,7 @@ std::string description_text(const Variable& variable) {
                      fmt::join(values, ", "), variable.items->size() > kShown ? ", ..." : "");
 }
 
-void add_rows(Table& table, const std::vector<Variable>& variables, std::string_view causality) {
+void add_rows(Table& table, std::span<const Variable> variables, std::string_view causality) {
   for (const auto& variable : variables) {
     table.add_row(
         {variable.name, std::string(causality), variable.unit, start_text(variable.start), description_text(variable)});
@@ -224,7 +225,11 @@ std::string variables_text(const VariableTable& variables) {
   add_rows(table, variables.parameters, "parameter");
   add_rows(table, variables.discrete_inputs, "discrete input");
   add_rows(table, variables.discrete_outputs, "discrete output");
-  return table.text(2);
+  constexpr std::size_t kLocals = 40;  // large FMUs have thousands
+  const std::size_t shown = std::min(variables.locals.size(), kLocals);
+  add_rows(table, std::span(variables.locals).first(shown), "local");
+  const std::size_t more = variables.locals.size() - shown;
+  return table.text(2) + (more == 0 ? "" : fmt::format("  and {} more locals, listed by --json\n", more));
 }
 
 std::string capabilities_text(const Capabilities& capabilities, const VariableTable& variables) {

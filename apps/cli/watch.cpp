@@ -45,8 +45,7 @@ void Watch::begin(std::span<const Signal> signals, const RunSummary&) {
     const auto* signal = find(name, signals);
     followed_.push_back({static_cast<std::size_t>(signal - signals.data()), signal->subsystem});
     units_.push_back(signal->unit);
-    needs_.states = needs_.states || signal->causality == Causality::State;
-    needs_.discrete = needs_.discrete || signal->discrete.has_value();
+    needs_.add(*signal, followed_.back().signal);
   }
   values_.assign(names_.size(), std::numeric_limits<double>::quiet_NaN());
   course_.emplace(names_.size(), 2 * kSparklineWidth);

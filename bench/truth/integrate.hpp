@@ -18,8 +18,8 @@ struct Flow {
   double largest = std::numeric_limits<double>::infinity();
 };
 
-/// Extrapolation of the modified midpoint rule (W. Gragg, R. Bulirsch, J. Stoer), of order up to 16, to 1e-12 or better.
-/// Shares no line with the integrators of the engine.
+/// Extrapolation of the modified midpoint rule (W. Gragg, R. Bulirsch, J. Stoer), of order up to 16, to 1e-12 or
+/// better. Shares no line with the integrators of the engine.
 class Extrapolation {
  public:
   explicit Extrapolation(const Flow& flow) : flow_(flow) {}

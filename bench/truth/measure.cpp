@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "advise/choose_method.hpp"
-#include "entrain/simulation.hpp"
 #include "estimate/run_estimator.hpp"
+#include "session/session.hpp"
 #include "truth/engine.hpp"
 
 namespace entrain::truth {
@@ -146,18 +146,19 @@ MeasuredRun Measurement::run(const TriedMethod& tried, double step) {
   result.method = tried.name;
   result.step = step;
   Collector collector(system_);
-  ErrorEstimate estimate;
+  ErrorEstimate found;
   try {
     const Extensions extensions = extensions_of(system_);
     const auto description = advising::choose_method(description_with(system_, tried, step), extensions).description;
-    std::optional<Simulation> simulation(std::in_place, description, RunOptions{}, extensions);
+    std::optional<session::Session> simulation(std::in_place, description, RunOptions{}, extensions);
     estimate::RunEstimator estimator(description, {}, extensions, {});
+    estimator.watch(*simulation);
     simulation->observe(estimator.observer());
     simulation->observe(collector);
     const RunSummary summary = simulation->run();
     simulation.reset();
-    estimate = estimator.estimate(summary);
-    result.verdict = judge(summary, estimate);
+    found = estimator.estimate(summary);
+    result.verdict = judge(summary, found);
     result.end = summary.termination == Termination::Completed ? MeasuredRun::End::Completed : MeasuredRun::End::Failed;
     result.message = summary.message;
     result.macro_steps = summary.macro_steps;
@@ -171,7 +172,7 @@ MeasuredRun Measurement::run(const TriedMethod& tried, double step) {
     output.name = collector.names()[i];
     output.range = range_of(truth, i);
     output.floor = floor_[i];
-    for (const auto& claimed : estimate.outputs) {
+    for (const auto& claimed : found.outputs) {
       if (claimed.name == output.name) output.claimed = claimed;
     }
     const double until = std::isnan(output.claimed.valid_until) ? system_.stop : output.claimed.valid_until;

@@ -26,9 +26,9 @@ const std::vector<TriedMethod>& tried_methods();
 /// An output of a run. Errors are root mean squares over the time, relative to the range of the truth.
 struct MeasuredOutput {
   std::string name;
-  double truth = 0.0;  ///< true error, up to where the estimate holds
-  double whole = 0.0;  ///< over the whole run
-  double graded = 0.0; ///< up to where the grade holds
+  double truth = 0.0;   ///< true error, up to where the estimate holds
+  double whole = 0.0;   ///< over the whole run
+  double graded = 0.0;  ///< up to where the grade holds
   double range = 0.0;
   double floor = 0.0;  ///< of the integration inside the subsystems
   OutputError claimed = {};

@@ -145,7 +145,8 @@ void print_confusion(const Context& context, const std::string& path) {
   std::array<Row, 4> table{};
   for (const auto& run : context.runs) {
     if (run.end == MeasuredRun::End::Refused || (path != "all" && path_of(run) != path)) continue;
-    const auto row = static_cast<std::size_t>(std::find(kGrades.begin(), kGrades.end(), run.verdict.grade) - kGrades.begin());
+    const auto row =
+        static_cast<std::size_t>(std::find(kGrades.begin(), kGrades.end(), run.verdict.grade) - kGrades.begin());
     ++table[row][column_of(run.worst_truth())];
   }
   fmt::print("\n{:<12} {:>8} {:>8} {:>8} {:>8}   true error / tolerance\n", path, "< 0.1", "0.1..1", "1..10", "> 10");
@@ -174,10 +175,11 @@ void print_runs(const std::vector<MeasuredRun>& runs, Grade grade, double least,
   int count = 0;
   for (const auto& run : runs) {
     const double truth = run.worst_truth();
-    if (run.end == MeasuredRun::End::Refused || run.verdict.grade != grade || !(truth > least && truth <= most)) continue;
+    if (run.end == MeasuredRun::End::Refused || run.verdict.grade != grade || !(truth > least && truth <= most))
+      continue;
     if (++count > 40) continue;
-    fmt::print("    {:<10} {:<26} {:<22} step {:<7.3g} true {:.2e}, {} bound {:.2e}, {}\n", to_string(grade), run.system,
-               run.method, run.step, truth, run.verdict.output, run.verdict.bound,
+    fmt::print("    {:<10} {:<26} {:<22} step {:<7.3g} true {:.2e}, {} bound {:.2e}, {}\n", to_string(grade),
+               run.system, run.method, run.step, truth, run.verdict.output, run.verdict.bound,
                run.verdict.reasons.empty() ? "" : name_of(run.verdict.reasons.front().code));
   }
   if (count > 40) fmt::print("    and {} more\n", count - 40);
@@ -202,8 +204,9 @@ void print_scores(const std::vector<MeasuredRun>& runs, bench::Budgets& budgets,
 void write_csv(const std::vector<MeasuredRun>& runs, const std::string& file) {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> out(std::fopen(file.c_str(), "w"), std::fclose);
   if (!out) throw Error(ErrorCode::FileFailed, file + " cannot be written");
-  fmt::print(out.get(), "system,kind,method,step,macro_steps,end,grade,reason,output,true,whole,floor,claimed,bound,"
-                        "order,valid_until,estimate,deciding\n");
+  fmt::print(out.get(),
+             "system,kind,method,step,macro_steps,end,grade,reason,output,true,whole,floor,claimed,bound,"
+             "order,valid_until,estimate,deciding\n");
   for (const auto& run : runs) {
     const std::string reason(run.verdict.reasons.empty() ? "" : name_of(run.verdict.reasons.front().code));
     for (const auto& output : run.outputs) {

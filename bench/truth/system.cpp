@@ -54,14 +54,38 @@ System inside(System system, Inside how, double inner, const std::string& name) 
 namespace {
 
 /// Of every kind a few.
-const std::vector<std::string> kQuick = {
-    "random_1",         "random_5",       "several_rates_1",  "light_pair",          "strong_spring",
-    "pair",             "stiff_pair",     "loop_0.5",         "loop_-0.9",           "undamped_1e3",
-    "growing_saddle",   "van_der_pol_1",  "duffing",          "cubic_springs",       "brusselator",
-    "radiation",        "lorenz",         "units",            "temperatures",        "step_announced",
-    "step_unannounced", "bouncing_ball",  "thermostat",       "bare_random_1",       "bare_strong_spring",
-    "bare_duffing",     "bare_thermostat", "cvode_random_2",  "euler_weak_spring",   "clocked_pair",
-    "fmu2_oscillator",  "fmu3_cubic"};
+const std::vector<std::string> kQuick = {"random_1",
+                                         "random_5",
+                                         "several_rates_1",
+                                         "light_pair",
+                                         "strong_spring",
+                                         "pair",
+                                         "stiff_pair",
+                                         "loop_0.5",
+                                         "loop_-0.9",
+                                         "undamped_1e3",
+                                         "growing_saddle",
+                                         "van_der_pol_1",
+                                         "duffing",
+                                         "cubic_springs",
+                                         "brusselator",
+                                         "radiation",
+                                         "lorenz",
+                                         "units",
+                                         "temperatures",
+                                         "step_announced",
+                                         "step_unannounced",
+                                         "bouncing_ball",
+                                         "thermostat",
+                                         "bare_random_1",
+                                         "bare_strong_spring",
+                                         "bare_duffing",
+                                         "bare_thermostat",
+                                         "cvode_random_2",
+                                         "euler_weak_spring",
+                                         "clocked_pair",
+                                         "fmu2_oscillator",
+                                         "fmu3_cubic"};
 
 }  // namespace
 
@@ -71,17 +95,20 @@ std::vector<System> systems() {
   add_nonlinear(list);
   add_events(list);
   const auto find = [&list](const std::string& name) {
-    const auto found = std::find_if(list.begin(), list.end(), [&](const System& system) { return system.name == name; });
+    const auto found =
+        std::find_if(list.begin(), list.end(), [&](const System& system) { return system.name == name; });
     if (found == list.end()) throw std::logic_error("no system " + name);
     return *found;
   };
   std::vector<System> variants;
-  for (const char* name : {"random_1", "random_4", "several_rates_1", "light_pair_damper", "mechanical", "strong_spring",
-                           "stiff_pair", "van_der_pol_1", "duffing", "cubic_springs", "brusselator", "loop_-0.5",
-                           "step_unannounced", "thermostat", "bouncing_ball", "undamped_1e3", "lorenz", "units"}) {
+  for (const char* name :
+       {"random_1", "random_4", "several_rates_1", "light_pair_damper", "mechanical", "strong_spring", "stiff_pair",
+        "van_der_pol_1", "duffing", "cubic_springs", "brusselator", "loop_-0.5", "step_unannounced", "thermostat",
+        "bouncing_ball", "undamped_1e3", "lorenz", "units"}) {
     variants.push_back(bare(find(name)));
   }
-  for (const char* name : {"random_2", "light_pair", "van_der_pol_1", "brusselator", "stiff_reaction", "step_unannounced"}) {
+  for (const char* name :
+       {"random_2", "light_pair", "van_der_pol_1", "brusselator", "stiff_reaction", "step_unannounced"}) {
     variants.push_back(inside(find(name), Inside::Cvode, 1e-4, "cvode"));
   }
   for (const char* name : {"random_2", "van_der_pol_1", "duffing", "weak_spring"}) {

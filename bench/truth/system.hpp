@@ -8,7 +8,8 @@
 #include <utility>
 #include <vector>
 
-/// Coupled systems as data: the equations are written once, and both what the engine runs and the truth are made of them.
+/// Coupled systems as data: the equations are written once, and both what the engine runs and the truth are made of
+/// them.
 namespace entrain::truth {
 
 /// Where the equations of a part are evaluated, and where the results go: dx/dt = f(t, x, u), y = g(t, x, u).
@@ -64,12 +65,12 @@ struct Part {
   StateEvents events = {};
 
   // How the engine gets it.
-  std::string model = {};                       ///< a built-in model in place of the equations
-  std::string fmu = {};                         ///< an FMU in place of them, in the folder of the FMUs
-  std::map<std::string, double> values = {};    ///< start values of such a model or FMU
-  Inside inside = Inside::Accurate;             ///< else it is a black box that only steps, under held inputs
-  double inner = 0.0;                           ///< tolerance or step of what is inside
-  bool bare = false;                            ///< every capability is taken away
+  std::string model = {};                     ///< a built-in model in place of the equations
+  std::string fmu = {};                       ///< an FMU in place of them, in the folder of the FMUs
+  std::map<std::string, double> values = {};  ///< start values of such a model or FMU
+  Inside inside = Inside::Accurate;           ///< else it is a black box that only steps, under held inputs
+  double inner = 0.0;                         ///< tolerance or step of what is inside
+  bool bare = false;                          ///< every capability is taken away
 };
 
 struct Link {

@@ -40,8 +40,8 @@ System with_models(System system, const PairNames& names) {
 
 System oscillator() {
   const Spring spring{10.0, 1.0, 2.0, 10.0, 1.0, 1.0, 1.0, 2.0, 1.0, 0.0, 0.0, 0.0};
-  System system = with_models(mass_pair("built_in_oscillator", spring),
-                              {"oscillator.motion_side", "oscillator.force_side"});
+  System system =
+      with_models(mass_pair("built_in_oscillator", spring), {"oscillator.motion_side", "oscillator.force_side"});
   system.parts[0].values = {{"x", 1.0}, {"v", 0.0}};
   system.parts[1].values = {{"x1", 0.0}, {"v1", 0.0}};
   return timed(system, 30.0, {0.2, 0.05});

@@ -25,8 +25,8 @@ System switched(const std::string& name, std::vector<double> times, Function sou
     at.dx[1] = 9.0 * (at.u[0] - 0.5 * at.u[1] - at.x[0]) - 1.8 * at.x[1];
     at.y[0] = at.x[0];
   });
-  System system = coupled(name, "events", {first, plant, filter("sensor", 5.0, 0.7)},
-                          {{0, 0, 1, 0}, {1, 0, 2, 0}, {2, 0, 1, 1}});
+  System system =
+      coupled(name, "events", {first, plant, filter("sensor", 5.0, 0.7)}, {{0, 0, 1, 0}, {1, 0, 2, 0}, {2, 0, 1, 1}});
   system.events = true;
   return system;
 }

@@ -191,9 +191,9 @@ System mass_pair(const std::string& name, const Spring& s) {
   force.C << s.ck, s.dk;
   force.D.resize(1, 2);
   force.D << -s.ck, -s.dk;
-  System system = coupled(name, "linear",
-                          {linear_part("motion", motion, {s.x1, s.v1}), linear_part("force", force, {s.x2, s.v2})},
-                          {{0, 0, 1, 0}, {0, 1, 1, 1}, {1, 0, 0, 0}});
+  System system =
+      coupled(name, "linear", {linear_part("motion", motion, {s.x1, s.v1}), linear_part("force", force, {s.x2, s.v2})},
+              {{0, 0, 1, 0}, {0, 1, 1, 1}, {1, 0, 0, 0}});
   system.linear = true;
   return system;
 }
@@ -213,11 +213,11 @@ void add_linear(std::vector<System>& list) {
   list.push_back(timed(mass_pair("weak_spring", driven), 20.0, {0.1, 0.02}));
   list.push_back(timed(ring("pair", {-1.0, -0.4}, {-2.0, 3.0}), 10.0, {0.1, 0.02, 0.005}));
   list.push_back(timed(ring("triangle", {-1.0, -0.5, -0.8}, {-1.5, 1.2, 1.0}), 12.0, {0.1, 0.02}));
-  list.push_back(timed(ring("ring_of_five", {-1.0, -2.0, -0.5, -1.5, -0.7}, {-1.2, 1.0, 1.0, 1.5, 0.8}), 12.0,
-                       {0.1, 0.02}));
+  list.push_back(
+      timed(ring("ring_of_five", {-1.0, -2.0, -0.5, -1.5, -0.7}, {-1.2, 1.0, 1.0, 1.5, 0.8}), 12.0, {0.1, 0.02}));
   list.push_back(of_kind(timed(ring("stiff_pair", {-1000.0, -1.0}, {1000.0, -2.0}), 4.0, {0.01, 0.002}), "stiff"));
-  list.push_back(of_kind(timed(ring("stiff_ring", {-400.0, -1.0, -2000.0}, {400.0, -1.5, 2000.0}), 4.0,
-                               {0.01, 0.002}), "stiff"));
+  list.push_back(
+      of_kind(timed(ring("stiff_ring", {-400.0, -1.0, -2000.0}, {400.0, -1.5, 2000.0}), 4.0, {0.01, 0.002}), "stiff"));
   for (const double gain : {0.5, -0.5, 0.9, -0.9}) {
     list.push_back(timed(loop(fmt::format("loop_{}", gain), gain), 6.0, {0.05, 0.01}));
   }

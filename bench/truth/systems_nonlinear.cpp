@@ -44,8 +44,8 @@ System lotka_volterra(const std::string& name, double amplitude) {
   return coupled(name, "nonlinear",
                  {part({"prey", 1, 1, {0.8}},
                        [amplitude](const auto& at) {
-                         at.dx[0] =
-                             at.x[0] * (0.67 - 1.33 * (0.55 + amplitude * std::sin(2.617993877991494 * at.t)) * at.u[0]);
+                         at.dx[0] = at.x[0] *
+                                    (0.67 - 1.33 * (0.55 + amplitude * std::sin(2.617993877991494 * at.t)) * at.u[0]);
                          at.y[0] = at.x[0];
                        }),
                   part({"predator", 1, 1, {1.0}},
@@ -315,8 +315,8 @@ System temperatures() {
   });
   heater.inputs = {{"T", "degC"}};
   heater.outputs = {{"T", "degC"}};
-  System system = coupled("temperatures", "units", {room, heater},
-                          {{0, 0, 1, 0, 1.0, 0.0, true}, {1, 0, 0, 0, 1.0, 273.15, true}});
+  System system =
+      coupled("temperatures", "units", {room, heater}, {{0, 0, 1, 0, 1.0, 0.0, true}, {1, 0, 0, 0, 1.0, 273.15, true}});
   system.linear = true;
   return system;
 }

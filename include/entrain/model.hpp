@@ -28,6 +28,8 @@ class ENTRAIN_API Model {
 
   virtual void derivatives(const Point& at, std::span<double> dx) const = 0;
   virtual void outputs(const Point& at, std::span<double> y) const = 0;
+  /// The values of variables().discrete_outputs, each of its type.
+  virtual void discrete_outputs(const Point&, std::span<Value>) const {}
   virtual void linearize(const Point& at, Linearization& result) const = 0;
   /// dy/dt along the motion. The default is C f + D u', right unless g depends on the time or on u'.
   virtual void output_rates(const Point& at, std::span<double> dy) const;

@@ -36,7 +36,7 @@ struct Signal {
 /// What is known at one communication time. Spans are valid during the call only.
 struct Sample {
   Time t = 0.0;
-  std::span<const double> values;               ///< one per signal; those of states are stale unless asked for
+  std::span<const double> values;               ///< one per signal; stale where Observer::Needs must ask for it
   std::span<const double> slopes;               ///< their time derivatives; NaN where unknown; empty unless asked for
   std::span<const unsigned char> communicated;  ///< per subsystem: did it reach a communication time at t?
   /// Per connection |input - output|, in the unit of the input; NaN where not both ends communicated at t; empty unless
@@ -60,7 +60,15 @@ class ENTRAIN_API Observer {
     bool states = false;
     bool slopes = false;
     bool differences = false;
-    bool discrete = false;  ///< signals that are no real numbers
+    bool discrete = false;                ///< signals that are no real numbers
+    std::vector<std::size_t> inner = {};  ///< locals and parameters: indices of their signals
+
+    /// What the signal with this index needs.
+    void add(const Signal& signal, std::size_t index) {
+      states = states || signal.causality == Causality::State;
+      discrete = discrete || signal.discrete.has_value();
+      if (signal.causality == Causality::Local || signal.causality == Causality::Parameter) inner.push_back(index);
+    }
   };
   virtual Needs needs() const { return {}; }
 

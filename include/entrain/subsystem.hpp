@@ -202,6 +202,14 @@ class DiscreteValues {
   virtual void write(std::span<const std::size_t> inputs, std::span<const Value> values) = 0;
 };
 
+/// Variables that are no ports: locals, parameters, and the states of a subsystem without the facet States.
+class InnerValues {
+ public:
+  virtual ~InnerValues() = default;
+  /// At the time reached. One value per place, of the type of its variable; their storage is reused.
+  virtual void read_inner(std::span<const VariableTable::Place> places, std::span<Value> values) = 0;
+};
+
 class SplitStep;
 
 /// Optional abilities; null = this subsystem cannot. Same lifetime as the subsystem, and in line with its capabilities.
@@ -215,6 +223,7 @@ struct Facets {
   Reset* reset = nullptr;
   Tuning* tuning = nullptr;
   DiscreteValues* discrete = nullptr;
+  InnerValues* inner = nullptr;
   SplitStep* split = nullptr;
 };
 

@@ -77,6 +77,7 @@ enum class Causality {
   Parameter,
   DiscreteInput,
   DiscreteOutput,
+  Local,
   Method,  ///< of a recordable signal only: provided by the coupling method, not by the subsystem
 };
 
@@ -95,16 +96,18 @@ struct ENTRAIN_API VariableTable {
   /// Inputs and outputs that are no real numbers: held between communication times (docs/system_file.md).
   std::vector<Variable> discrete_inputs;
   std::vector<Variable> discrete_outputs;
+  std::vector<Variable> locals;        ///< of any type: no ports and no states; they can be read, and some be started
   std::vector<OtherPort> other_ports;  ///< so that a connection to one can be refused with its reason
 
   struct Place {
     Causality causality;
     std::size_t index;
   };
-  /// An output, else an input, else a state, else a parameter of this name, then the discrete ones. (An output that is
-  /// a state has one name in both lists.)
+  /// An output, else an input, else a state, else a parameter of this name, then the discrete ones and
+  /// the locals. (An output that is a state has one name in both lists.)
   std::optional<Place> find(std::string_view name) const;
-  /// What a start value can be given to: a parameter, else a state, else an input, discrete ones included.
+  /// What a start value can be given to: a parameter, else a state, else an input, discrete ones included,
+  /// else a local.
   std::optional<Place> find_startable(std::string_view name) const;
   const Variable& at(Place place) const;
 };

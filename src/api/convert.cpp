@@ -60,7 +60,7 @@ std::vector<description::SsdComponent> components_of(const SystemDescription& de
   std::vector<Problem> problems;
   for (auto subsystem : description.subsystems) {
     subsystem.fmu = absolute_fmu(description, subsystem.fmu).string();
-    if (const auto made = make(subsystem, problems)) components.push_back({{}, made->variables()});
+    if (const auto made = make(subsystem, {}, problems)) components.push_back({{}, made->variables()});
   }
   if (has_errors(problems)) throw Error(std::move(problems));
   return components;

@@ -184,7 +184,7 @@ std::optional<SystemInspection> inspection_without_binaries(const SystemDescript
   const auto make = assembly::subsystem_maker(description, false, extensions, {});
   for (const auto& subsystem : all) {
     std::vector<Problem> problems;
-    const auto made = make(subsystem, problems);
+    const auto made = make(subsystem, {}, problems);
     if (!made) return std::nullopt;
     auto& shown = result.subsystems.emplace_back();
     shown.name = subsystem.name;

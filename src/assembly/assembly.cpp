@@ -11,6 +11,7 @@
 
 #include "assembly/schedule.hpp"
 #include "assembly/written_starts.hpp"
+#include "base/grid.hpp"
 #include "base/quoting.hpp"
 #include "base/suggest.hpp"
 #include "base/values.hpp"
@@ -18,6 +19,7 @@
 #include "description/toml_text.hpp"
 #include "description/unit_problem.hpp"
 #include "entrain/fact_codes.hpp"
+#include "subsystem/native/csv_source.hpp"
 #include "subsystem/restricted.hpp"
 
 namespace entrain::assembly {
@@ -50,13 +52,15 @@ class Assembler {
       : description_(description), problems_(problems) {}
 
   Assembly run(const SubsystemMaker& factory) {
-    for (const auto& subsystem : description_.subsystems) add(subsystem, factory);
+    auto made = make_all(factory);
+    for (std::size_t s = 0; s < made.size(); ++s) add(description_.subsystems[s], std::move(made[s]));
     for (const auto& connection : description_.connections) {
       for (auto& single : description::element_connections(connection, variables_of(connection.output),
                                                            variables_of(connection.input), problems_))
         connect(connections_.emplace_back(std::move(single)));
     }
     check_scheduled_subsystems(description_, problems_);
+    check_scheduled_inputs();
     check_unconnected();
     list_open_inputs();
     return std::move(assembly_);
@@ -74,8 +78,40 @@ class Assembler {
     problems_.push_back(problem_of(std::move(fact), std::move(remedy), where));
   }
 
-  void add(const SubsystemDescription& description, const SubsystemMaker& factory) {
-    auto subsystem = factory(description, problems_);
+  using Made = std::vector<std::unique_ptr<Subsystem>>;
+
+  /// Tables last: their columns have the types of what they feed.
+  Made make_all(const SubsystemMaker& factory) {
+    const auto& all = description_.subsystems;
+    Made made(all.size());
+    for (std::size_t s = 0; s < all.size(); ++s) {
+      if (all[s].csv.empty()) made[s] = factory(all[s], {}, problems_);
+    }
+    for (std::size_t s = 0; s < all.size(); ++s) {
+      if (!all[s].csv.empty()) made[s] = factory(all[s], fed_by(all[s].name, made), problems_);
+    }
+    return made;
+  }
+
+  subsystem::FedInputs fed_by(const std::string& table, const Made& made) const {
+    subsystem::FedInputs fed;
+    for (const auto& connection : description_.connections) {
+      if (!connection.output.starts_with(table + ".")) continue;
+      const auto dot = connection.input.find('.');
+      for (std::size_t s = 0; s < made.size() && dot != std::string::npos; ++s) {
+        if (!made[s] || description_.subsystems[s].name != connection.input.substr(0, dot)) continue;
+        const auto& inputs = made[s]->variables().discrete_inputs;
+        const auto index = index_of(connection.input.substr(dot + 1), inputs);
+        // A boolean feeds integers too, but not the other way round.
+        const bool better = index && inputs[*index].type == ValueType::Boolean;
+        const auto column = connection.output.substr(table.size() + 1);
+        if (index && (better || !fed.contains(column))) fed.insert_or_assign(column, inputs[*index]);
+      }
+    }
+    return fed;
+  }
+
+  void add(const SubsystemDescription& description, std::unique_ptr<Subsystem> subsystem) {
     if (!subsystem) {
       broken_.insert(description.name);
       return;
@@ -90,10 +126,12 @@ class Assembler {
       set_start(*subsystem, description, name, written, inputs);
       started_.insert(fmt::format("{}.{}", description.name, name));
     }
+    auto schedule = schedule_of(description_, description.name, variables, problems_);
+    schedule_inputs(*subsystem, schedule, inputs);
 
     try {
       subsystem = restrict_as_written(std::move(subsystem), description);
-      subsystem = with_schedule(std::move(subsystem), description_, description.name, starts, problems_);
+      subsystem = with_schedule(std::move(subsystem), std::move(schedule), starts);
       Graph::Node node{description.name, {}, {}, subsystem->capabilities().feedthrough};
       for (const auto& input : variables.inputs) node.inputs.push_back(input.name);
       for (const auto& output : variables.outputs) node.outputs.push_back(output.name);
@@ -132,16 +170,48 @@ class Assembler {
           wrong_value(fmt::format("{}.{}", description.name, name), variable, written.value, written.where));
       return;
     }
-    if (place->causality == Causality::Input) inputs[place->index] = std::get<double>(*value);
-    if (place->causality == Causality::DiscreteInput) {
-      assembly_.discrete_starts.push_back({assembly_.subsystems.size(), place->index, *value});
-    }
+    note_start(*place, *value, inputs);
     try {
       subsystem.set_start(*place, *value);
     } catch (const Error& error) {  // it would never reach the variable
       problem(written.where, base::quoting({FactCode::StartRefused, {fmt::format("{}.{}", description.name, name)}},
                                            error, error.message()));
     }
+  }
+
+  /// Of an input of the subsystem that is being added.
+  void note_start(VariableTable::Place place, const Value& value, std::vector<std::optional<double>>& inputs) {
+    if (place.causality == Causality::Input) inputs[place.index] = std::get<double>(value);
+    if (place.causality == Causality::DiscreteInput) {
+      assembly_.discrete_starts.push_back({assembly_.subsystems.size(), place.index, value});
+    }
+  }
+
+  /// Values for the start time or before it are start values.
+  void schedule_inputs(Subsystem& subsystem, const SubsystemSchedule& schedule,
+                       std::vector<std::optional<double>>& inputs) {
+    for (const auto& input : schedule.inputs) {
+      const std::size_t index = assembly_.subsystems.size();
+      scheduled_.insert({{index, input.place.causality, input.place.index}, input.written});
+      if (base::reached(description_.start.value, input.time)) {
+        note_start(input.place, input.value, inputs);
+        subsystem.set_start(input.place, input.value);
+      } else {
+        assembly_.scheduled_inputs.push_back({input.time, SubsystemId{index}, input.place, input.value});
+      }
+    }
+  }
+
+  void check_scheduled_inputs() {
+    for (const auto& [input, written] : scheduled_) {
+      const auto fed = fed_by_.find(input);
+      if (fed == fed_by_.end()) continue;
+      problem(written->where, {FactCode::ScheduledInputFed, {written->variable, fed->second->output}},
+              "remove the connection or the schedule");
+    }
+    std::stable_sort(
+        assembly_.scheduled_inputs.begin(), assembly_.scheduled_inputs.end(),
+        [](const coupling::ScheduledInput& a, const coupling::ScheduledInput& b) { return a.time < b.time; });
   }
 
   std::unique_ptr<Subsystem> restrict_as_written(std::unique_ptr<Subsystem> subsystem,
@@ -323,7 +393,7 @@ class Assembler {
           auto input = fmt::format("{}.{}", name, inputs[i].name);
           if (fed_by_.contains({entry.index, causality, i})) {
             ++assembly_.connected_inputs;
-          } else if (!started_.contains(input)) {
+          } else if (!started_.contains(input) && !scheduled_.contains({entry.index, causality, i})) {
             assembly_.open_inputs.push_back(std::move(input));
           }
         }
@@ -347,6 +417,7 @@ class Assembler {
   std::map<std::string, Entry> entries_;
   std::set<std::string> broken_;  // subsystems that could not be made: no follow-up problems about them
   std::map<InputKey, const ConnectionDescription*> fed_by_;
+  std::map<InputKey, const ScheduleDescription*> scheduled_;
   std::deque<ConnectionDescription> connections_;  // those of arrays element by element
   std::vector<std::optional<double>> given_inputs_;
   std::set<std::string> started_;  // "subsystem.variable" with a written start value

@@ -1,20 +1,24 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "coupling/discrete_signals.hpp"
+#include "coupling/scheduled_input.hpp"
 #include "entrain/graph.hpp"
 #include "entrain/subsystem.hpp"
 #include "entrain/system_description.hpp"
 
 namespace entrain::assembly {
 
-/// Makes the subsystem a description asks for; nullptr after adding to `problems` why it cannot.
-using SubsystemMaker =
-    std::function<std::unique_ptr<Subsystem>(const SubsystemDescription&, std::vector<Problem>& problems)>;
+/// Makes the subsystem a description asks for; nullptr after adding to `problems` why it cannot. `fed`: of a table,
+/// what its columns feed that takes no real numbers.
+using SubsystemMaker = std::function<std::unique_ptr<Subsystem>(
+    const SubsystemDescription&, const std::map<std::string, Variable>& fed, std::vector<Problem>& problems)>;
 
 /// What a description becomes: subsystems with their start values, and the graph between them.
 struct Assembly {
@@ -27,6 +31,7 @@ struct Assembly {
   /// Inputs of FMUs: connected ones, and those with the start value of the FMU and nothing else, "subsystem.variable".
   std::size_t connected_inputs = 0;
   std::vector<std::string> open_inputs;
+  std::vector<coupling::ScheduledInput> scheduled_inputs;  ///< after the start, in the order of time
 
   bool has_discrete() const;  ///< inputs or outputs that are no real numbers
 };

@@ -19,40 +19,37 @@ std::string subsystem_of(const std::string& variable) {
   return variable.substr(0, variable.find('.'));
 }
 
-void add_entries(const ScheduleDescription& written, std::size_t index, const Variable& parameter,
-                 std::vector<subsystem::ScheduledValue>& values, std::vector<Problem>& problems) {
+/// The values in the type of the variable; those that do not fit go to `problems`.
+std::vector<std::pair<Time, Value>> typed_entries(const ScheduleDescription& written, const Variable& variable,
+                                                  std::vector<Problem>& problems) {
+  std::vector<std::pair<Time, Value>> entries;
   for (const auto& entry : written.entries) {
-    if (auto value = base::converted(entry.value, parameter)) {
-      values.push_back({entry.time, index, std::move(*value)});
+    if (auto value = base::converted(entry.value, variable)) {
+      entries.emplace_back(entry.time, std::move(*value));
     } else {
-      problems.push_back(wrong_value(written.variable, parameter, entry.value, entry.where));
+      problems.push_back(wrong_value(written.variable, variable, entry.value, entry.where));
     }
   }
+  return entries;
 }
 
-std::vector<subsystem::ScheduledValue> scheduled_values(const SystemDescription& description,
-                                                        const std::string& subsystem, const VariableTable& variables,
-                                                        std::vector<Problem>& problems) {
-  std::vector<subsystem::ScheduledValue> values;
-  for (const auto& written : description.schedule) {
-    const auto dot = written.variable.find('.');
-    if (dot == std::string::npos || subsystem_of(written.variable) != subsystem) continue;
-    const auto name = written.variable.substr(dot + 1);
-    const auto place = variables.find_startable(name);
-    const bool is_parameter = place && place->causality == Causality::Parameter;
-    if (is_parameter && variables.at(*place).tunable) {
-      add_entries(written, place->index, variables.at(*place), values, problems);
-      continue;
+bool is_input(VariableTable::Place place) {
+  return place.causality == Causality::Input || place.causality == Causality::DiscreteInput;
+}
+
+void refuse(const ScheduleDescription& written, const std::string& subsystem, const VariableTable& variables,
+            std::vector<Problem>& problems) {
+  std::vector<std::string> known;
+  for (const auto* some : {&variables.parameters, &variables.inputs, &variables.discrete_inputs}) {
+    for (const auto& variable : *some) {
+      if (some != &variables.parameters || variable.tunable)
+        known.push_back(fmt::format("{}.{}", subsystem, variable.name));
     }
-    std::vector<std::string> known;
-    for (const auto& parameter : variables.parameters) {
-      if (parameter.tunable) known.push_back(fmt::format("{}.{}", subsystem, parameter.name));
-    }
-    const bool exists = place || variables.find(name);
-    problems.push_back(problem_of({exists ? FactCode::NotTunable : FactCode::UnknownVariable, {written.variable}},
-                                  suggestion(written.variable, known), written.where));
   }
-  return values;
+  const auto name = written.variable.substr(written.variable.find('.') + 1);
+  const bool exists = variables.find(name).has_value();
+  problems.push_back(problem_of({exists ? FactCode::NotTunable : FactCode::UnknownVariable, {written.variable}},
+                                suggestion(written.variable, known), written.where));
 }
 
 /// What they have without the schedule: as `written`, else as in the subsystem.
@@ -70,13 +67,39 @@ std::map<std::size_t, Value> start_values(const std::vector<subsystem::Scheduled
 
 }  // namespace
 
-std::unique_ptr<Subsystem> with_schedule(std::unique_ptr<Subsystem> subsystem, const SystemDescription& system,
-                                         const std::string& name, const WrittenStarts& written,
-                                         std::vector<Problem>& problems) {
-  auto values = scheduled_values(system, name, subsystem->variables(), problems);
-  if (values.empty()) return subsystem;
-  auto starts = start_values(values, subsystem->variables(), written);
-  return subsystem::scheduled(std::move(subsystem), std::move(values), std::move(starts));
+SubsystemSchedule schedule_of(const SystemDescription& description, const std::string& subsystem,
+                              const VariableTable& variables, std::vector<Problem>& problems) {
+  SubsystemSchedule schedule;
+  for (const auto& written : description.schedule) {
+    const auto dot = written.variable.find('.');
+    if (dot == std::string::npos || subsystem_of(written.variable) != subsystem) continue;
+    const auto place = variables.find_startable(written.variable.substr(dot + 1));
+    const bool may_change =
+        place && (is_input(*place) || (place->causality == Causality::Parameter && variables.at(*place).tunable));
+    if (!may_change) {
+      refuse(written, subsystem, variables, problems);
+      continue;
+    }
+    for (auto& [time, value] : typed_entries(written, variables.at(*place), problems)) {
+      if (is_input(*place)) {
+        schedule.inputs.push_back({time, *place, std::move(value), &written});
+      } else {
+        schedule.parameters.push_back({time, place->index, std::move(value)});
+      }
+    }
+  }
+  return schedule;
+}
+
+std::unique_ptr<Subsystem> with_schedule(std::unique_ptr<Subsystem> subsystem, SubsystemSchedule schedule,
+                                         const WrittenStarts& written) {
+  if (schedule.parameters.empty() && schedule.inputs.empty()) return subsystem;
+  auto starts = start_values(schedule.parameters, subsystem->variables(), written);
+  std::vector<Time> announced;
+  for (const auto& input : schedule.inputs) announced.push_back(input.time);
+  std::sort(announced.begin(), announced.end());
+  return subsystem::scheduled(std::move(subsystem), std::move(schedule.parameters), std::move(starts),
+                              std::move(announced));
 }
 
 void check_scheduled_subsystems(const SystemDescription& description, std::vector<Problem>& problems) {

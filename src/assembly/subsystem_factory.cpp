@@ -35,9 +35,10 @@ class Factory {
   Factory(const SystemDescription& system, bool needs_equations, const Extensions& extensions, const Logging& log)
       : system_(system), needs_equations_(needs_equations), extensions_(extensions), log_(log) {}
 
-  std::unique_ptr<Subsystem> make(const SubsystemDescription& description, std::vector<Problem>& problems) const {
+  std::unique_ptr<Subsystem> make(const SubsystemDescription& description, const subsystem::FedInputs& fed,
+                                  std::vector<Problem>& problems) const {
     if (!description.fmu.empty()) return fmu(description, problems);
-    if (!description.csv.empty()) return csv(description, problems);
+    if (!description.csv.empty()) return csv(description, fed, problems);
     if (description.model.empty()) return nullptr;  // reported by the parser already
     return model(description, problems);
   }
@@ -63,9 +64,10 @@ class Factory {
     }
   }
 
-  std::unique_ptr<Subsystem> csv(const SubsystemDescription& description, std::vector<Problem>& problems) const {
+  std::unique_ptr<Subsystem> csv(const SubsystemDescription& description, const subsystem::FedInputs& fed,
+                                 std::vector<Problem>& problems) const {
     try {
-      auto source = subsystem::read_csv_source(description.csv, interpolation_of(description));
+      auto source = subsystem::read_csv_source(description.csv, interpolation_of(description), fed);
       const Time start = system_.start.value;
       const Time stop = system_.stop ? system_.stop->value : start;
       if (start < source->first_time() || stop > source->last_time()) {
@@ -117,9 +119,9 @@ std::string source_of(const SubsystemDescription& description, bool needs_equati
 
 SubsystemMaker subsystem_maker(const SystemDescription& system, bool needs_equations, const Extensions& extensions,
                                const Logging& log) {
-  return [factory = Factory(system, needs_equations, extensions, log)](const SubsystemDescription& description,
-                                                                       std::vector<Problem>& problems) {
-    return factory.make(description, problems);
+  return [factory = Factory(system, needs_equations, extensions, log)](
+             const SubsystemDescription& description, const subsystem::FedInputs& fed, std::vector<Problem>& problems) {
+    return factory.make(description, fed, problems);
   };
 }
 

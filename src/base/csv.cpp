@@ -16,7 +16,17 @@ std::string read_csv_text(const std::filesystem::path& file) {
   return text;
 }
 
-std::optional<std::vector<std::string>> take_csv_record(std::string_view& text) {
+char csv_separator(std::string_view text) {
+  bool quoted = false;
+  for (const char c : text) {
+    if (c == '"') quoted = !quoted;
+    if (!quoted && (c == ',' || c == '\t' || c == ';')) return c;
+    if (!quoted && c == '\n') break;
+  }
+  return ',';
+}
+
+std::optional<std::vector<std::string>> take_csv_record(std::string_view& text, char separator) {
   std::vector<std::string> cells(1);
   bool quoted = false;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -31,7 +41,7 @@ std::optional<std::vector<std::string>> take_csv_record(std::string_view& text) 
       }
     } else if (c == '"') {
       quoted = true;
-    } else if (c == ',') {
+    } else if (c == separator) {
       cells.emplace_back();
     } else if (c == '\n') {
       text.remove_prefix(i + 1);

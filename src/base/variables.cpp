@@ -13,6 +13,7 @@ const std::vector<Variable>& list_of(const VariableTable& table, Causality causa
     case Causality::State: return table.states;
     case Causality::DiscreteInput: return table.discrete_inputs;
     case Causality::DiscreteOutput: return table.discrete_outputs;
+    case Causality::Local: return table.locals;
     case Causality::Parameter:
     case Causality::Method: break;
   }
@@ -34,12 +35,13 @@ std::optional<VariableTable::Place> find_in_order(const VariableTable& table, st
 std::optional<VariableTable::Place> VariableTable::find(std::string_view name) const {
   return find_in_order(*this, name,
                        {Causality::Output, Causality::Input, Causality::State, Causality::Parameter,
-                        Causality::DiscreteOutput, Causality::DiscreteInput});
+                        Causality::DiscreteOutput, Causality::DiscreteInput, Causality::Local});
 }
 
 std::optional<VariableTable::Place> VariableTable::find_startable(std::string_view name) const {
-  return find_in_order(*this, name,
-                       {Causality::Parameter, Causality::State, Causality::Input, Causality::DiscreteInput});
+  return find_in_order(
+      *this, name,
+      {Causality::Parameter, Causality::State, Causality::Input, Causality::DiscreteInput, Causality::Local});
 }
 
 const Variable& VariableTable::at(Place place) const {

@@ -42,12 +42,9 @@ std::string percent(double share) {
 
 std::string_view to_string(EstimateKind kind) {
   switch (kind) {
-    case EstimateKind::Propagated:
-      return "propagated";
-    case EstimateKind::Companion:
-      return "companion";
-    case EstimateKind::Unknown:
-      break;
+    case EstimateKind::Propagated: return "propagated";
+    case EstimateKind::Companion: return "companion";
+    case EstimateKind::Unknown: break;
   }
   return "unknown";
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/grid.hpp"
 #include "coupling/end_of_initialization.hpp"
 #include "coupling/evaluation.hpp"
 
@@ -26,7 +27,8 @@ Engine::Engine(Setup setup)
       evaluation_(std::make_unique<SignalEvaluation>(graph_, store_.transfer())),
       trial_kinds_(kinds_in_force(std::move(setup.trial_kinds), setup.subsystems)),
       executor_(graph_, store_, std::move(setup.subsystems), setup.threads),
-      bonds_(std::move(setup.bonds)) {
+      bonds_(std::move(setup.bonds)),
+      scheduled_inputs_(std::move(setup.scheduled_inputs)) {
   std::vector<Subsystem*> subsystems;
   for (std::size_t s = 0; s < size(); ++s) {
     subsystems.push_back(&executor_.subsystem(SubsystemId{s}));
@@ -292,6 +294,25 @@ bool Engine::exchange_reals() {
     changed = true;
   });
   return changed;
+}
+
+bool Engine::apply_schedule(Time before, Time now) {
+  const auto until = [this](Time t) {
+    return std::partition_point(scheduled_inputs_.begin(), scheduled_inputs_.end(),
+                                [t](const ScheduledInput& scheduled) { return base::reached(t, scheduled.time); });
+  };
+  const auto last = until(now);
+  auto next = until(before);
+  if (next >= last) return false;
+  for (; next != last; ++next) {
+    const auto& [time, s, place, value] = *next;
+    if (place.causality == Causality::Input) {
+      set_constant(InputId{graph_.inputs_of(s).first + place.index}, std::get<double>(value));
+    } else {
+      discrete_->set_input(s, place.index, value);
+    }
+  }
+  return true;
 }
 
 bool Engine::exchange_discrete(Time now, bool read_all) {

@@ -10,6 +10,7 @@
 #include "base/bytes.hpp"
 #include "coupling/bonds.hpp"
 #include "coupling/discrete_signals.hpp"
+#include "coupling/scheduled_input.hpp"
 #include "coupling/signal_store.hpp"
 #include "coupling/step_executor.hpp"
 #include "coupling/trial_kind.hpp"
@@ -34,6 +35,7 @@ class Engine {
     bool has_discrete = false;  ///< a subsystem has values that are no real numbers
     std::vector<DiscreteConnection> discrete_connections = {};
     std::vector<DiscreteStart> discrete_starts = {};
+    std::vector<ScheduledInput> scheduled_inputs = {};  ///< in the order of time
   };
   explicit Engine(Setup setup);
   ~Engine();
@@ -71,6 +73,9 @@ class Engine {
   /// Passes discrete values on at a communication time; all outputs are read, or those that are connected. True when
   /// real inputs that no output feeds got other values.
   bool exchange_discrete(Time now, bool read_all);
+  /// Sets the inputs that are scheduled after `before` and not after `now`, a communication time. True when there were
+  /// any.
+  bool apply_schedule(Time before, Time now);
   std::optional<SubsystemId> stop_request() const { return executor_.stop_request(); }
 
   // See CoupledSystem.
@@ -113,6 +118,7 @@ class Engine {
   StepExecutor executor_;
   std::vector<PowerBond> bonds_;
   std::optional<DiscreteSignals> discrete_;
+  std::vector<ScheduledInput> scheduled_inputs_;
   std::vector<std::size_t> first_state_{0};
 };
 

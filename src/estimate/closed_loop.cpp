@@ -39,59 +39,68 @@ ClosedLoop::ClosedLoop(const Graph& graph, const coupling::TransferPlan& plan, s
   close();
 }
 
+bool ClosedLoop::has_feedthrough() const {
+  return !std::all_of(parts_.begin(), parts_.end(), [](const Linearization& part) { return is_zero(part.D); });
+}
+
 /// u = L y + given and y = C x + D u + rest give u by x: (I - L D) du = L C dx.
-void ClosedLoop::close() {
-  std::size_t states = 0;
-  bool feedthrough = false;
-  for (const Linearization& part : parts_) {
-    states += part.A.rows;
-    feedthrough = feedthrough || !is_zero(part.D);
-  }
-  const Eigen::Index inputs = numerics::index(graph_.inputs());
-  numerics::RowMajor y_by_x = numerics::RowMajor::Zero(numerics::index(graph_.outputs()), numerics::index(states));
-  numerics::RowMajor a = numerics::RowMajor::Zero(numerics::index(states), numerics::index(states));
-  numerics::RowMajor y_by_u =
-      feedthrough ? numerics::RowMajor::Zero(numerics::index(graph_.outputs()), inputs) : numerics::RowMajor();
-  Eigen::Index first = 0;
-  for (std::size_t s = 0; s < parts_.size(); ++s) {
-    const Linearization& part = parts_[s];
-    const auto in = graph_.inputs_of(SubsystemId{s});
-    const auto out = graph_.outputs_of(SubsystemId{s});
-    const Eigen::Index n = numerics::index(part.A.rows);
-    a.block(first, first, n, n) = numerics::view(part.A);
-    y_by_x.block(numerics::index(out.first), first, numerics::index(out.count), n) = numerics::view(part.C);
-    if (feedthrough) {
-      y_by_u.block(numerics::index(out.first), numerics::index(in.first), numerics::index(out.count),
-                   numerics::index(in.count)) = numerics::view(part.D);
+numerics::SparseRows ClosedLoop::inputs_by_states() const {
+  const std::size_t states = first_state_.back();
+  numerics::SparseRows direct;  // L C
+  std::vector<double> row(states);
+  for (std::size_t i = 0; i < source_.size(); ++i) {
+    std::fill(row.begin(), row.end(), 0.0);
+    if (factor_[i] != 0.0) {
+      const SubsystemId from = graph_.owner(OutputId{source_[i]});
+      const Matrix& c = parts_[from].C;
+      const std::size_t output = source_[i] - graph_.outputs_of(from).first;
+      for (std::size_t j = 0; j < c.cols; ++j) row[first_state_[from] + j] = factor_[i] * c(output, j);
     }
-    first += n;
+    direct.add_row(row);
   }
-  numerics::RowMajor u_by_x(inputs, numerics::index(states));
-  for (Eigen::Index i = 0; i < inputs; ++i) {
-    u_by_x.row(i) =
-        factor_[static_cast<std::size_t>(i)] * y_by_x.row(numerics::index(source_[static_cast<std::size_t>(i)]));
-  }
-  if (feedthrough) {
-    Eigen::MatrixXd loop = Eigen::MatrixXd::Identity(inputs, inputs);
-    for (Eigen::Index i = 0; i < inputs; ++i) {
-      loop.row(i) -=
-          factor_[static_cast<std::size_t>(i)] * y_by_u.row(numerics::index(source_[static_cast<std::size_t>(i)]));
+  if (!solver_) return direct;
+  numerics::RowMajor all = numerics::RowMajor::Zero(numerics::index(source_.size()), numerics::index(states));
+  for (std::size_t i = 0; i < source_.size(); ++i) direct.add_to(i, 1.0, {all.row(numerics::index(i)).data(), states});
+  return numerics::sparse_rows(numerics::to_matrix(solver_->lu.solve(Eigen::MatrixXd(all))));
+}
+
+void ClosedLoop::close() {
+  first_state_.push_back(0);
+  for (const Linearization& part : parts_) first_state_.push_back(first_state_.back() + part.A.rows);
+  if (has_feedthrough()) {
+    Eigen::MatrixXd loop = Eigen::MatrixXd::Identity(numerics::index(source_.size()), numerics::index(source_.size()));
+    for (std::size_t i = 0; i < source_.size(); ++i) {
+      if (factor_[i] == 0.0) continue;
+      const SubsystemId from = graph_.owner(OutputId{source_[i]});
+      const Matrix& d = parts_[from].D;
+      const std::size_t output = source_[i] - graph_.outputs_of(from).first;
+      const std::size_t first = graph_.inputs_of(from).first;
+      for (std::size_t j = 0; j < d.cols; ++j)
+        loop(numerics::index(i), numerics::index(first + j)) -= factor_[i] * d(output, j);
     }
     solver_ = std::make_shared<const Solver>(Solver{Eigen::PartialPivLU<Eigen::MatrixXd>(loop)});
-    u_by_x = solver_->lu.solve(Eigen::MatrixXd(u_by_x));
-    y_by_x += y_by_u * u_by_x;
   }
-  first = 0;
+  const numerics::SparseRows u_by_x = inputs_by_states();
+  numerics::SparseRows a;
+  std::vector<double> row(first_state_.back());
+  const auto add = [&](std::size_t s, const Matrix& by_states, const Matrix& by_inputs, numerics::SparseRows& to) {
+    const std::size_t first_input = graph_.inputs_of(SubsystemId{s}).first;
+    for (std::size_t i = 0; i < by_states.rows; ++i) {
+      std::fill(row.begin(), row.end(), 0.0);
+      for (std::size_t j = 0; j < by_states.cols; ++j) row[first_state_[s] + j] = by_states(i, j);
+      for (std::size_t j = 0; j < by_inputs.cols; ++j) u_by_x.add_to(first_input + j, by_inputs(i, j), row);
+      to.add_row(row);
+    }
+  };
   for (std::size_t s = 0; s < parts_.size(); ++s) {
-    const auto in = graph_.inputs_of(SubsystemId{s});
-    const Eigen::Index n = numerics::index(parts_[s].A.rows);
-    a.middleRows(first, n) +=
-        numerics::view(parts_[s].B) * u_by_x.middleRows(numerics::index(in.first), numerics::index(in.count));
-    first += n;
+    add(s, parts_[s].A, parts_[s].B, a);
+    add(s, parts_[s].C, parts_[s].D, c_);
   }
-  solvable_ = a.allFinite() && y_by_x.allFinite();
-  flow_ = LinearFlow(numerics::to_matrix(a));
-  c_ = numerics::to_matrix(y_by_x);
+  const auto finite = [](const numerics::SparseRows& m) {
+    return std::all_of(m.values.begin(), m.values.end(), [](double value) { return std::isfinite(value); });
+  };
+  solvable_ = finite(a) && finite(c_);
+  flow_ = LinearFlow(std::move(a));
 }
 
 void ClosedLoop::make_consistent(const SystemSample& sample, std::span<double> dx, std::span<double> y) const {
@@ -121,12 +130,17 @@ void ClosedLoop::make_consistent(const SystemSample& sample, std::span<double> d
 }
 
 void ClosedLoop::add_outputs(std::span<const double> x, std::span<double> y) const {
-  Eigen::Map<Eigen::VectorXd>(y.data(), numerics::index(y.size())).noalias() +=
-      numerics::view(c_) * Eigen::Map<const Eigen::VectorXd>(x.data(), numerics::index(x.size()));
+  for (std::size_t i = 0; i < y.size(); ++i) y[i] += c_.times(i, x);
 }
 
 double ClosedLoop::difference(const ClosedLoop& other) const {
-  return std::max(relative_difference(a(), other.a()), relative_difference(c_, other.c_));
+  double largest = 0.0;
+  for (std::size_t s = 0; s < parts_.size(); ++s) {
+    for (const auto matrix : {&Linearization::A, &Linearization::B, &Linearization::C, &Linearization::D}) {
+      largest = std::max(largest, relative_difference(parts_[s].*matrix, other.parts_[s].*matrix));
+    }
+  }
+  return largest;
 }
 
 }  // namespace entrain::estimate

@@ -13,7 +13,8 @@ namespace {
 constexpr double kLargestPart = 1.0;
 constexpr int kTerms = 20;
 constexpr double kNegligible = 1e-17;
-// A longer series costs more than the matrices do.
+constexpr double kUsualTerms = 12.0;
+// A longer series costs more than to make the matrices.
 constexpr double kLargestSeries = 8.0;
 constexpr std::uint64_t kUsesBeforeKept = 3;
 
@@ -26,12 +27,21 @@ ConstVector rate(std::span<const double> rates, std::size_t p, std::size_t state
 
 }  // namespace
 
-LinearFlow::LinearFlow(Matrix a) : a_(std::move(a)), term_(a_.rows), next_(a_.rows), part_(kMostRates * a_.rows) {
-  for (std::size_t i = 0; i < a_.rows; ++i) {
+LinearFlow::LinearFlow(numerics::SparseRows a)
+    : a_(std::move(a)), term_(a_.rows()), next_(a_.rows()), part_(kMostRates * a_.rows()) {
+  for (std::size_t i = 0; i < a_.rows(); ++i) {
     double row = 0.0;
-    for (std::size_t j = 0; j < a_.cols; ++j) row += std::abs(a_(i, j));
+    for (std::size_t k = a_.first[i]; k < a_.first[i + 1]; ++k) row += std::abs(a_.values[k]);
     norm_ = std::max(norm_, row);
   }
+}
+
+bool LinearFlow::prefers_series(Duration size, std::uint64_t uses) const {
+  if (norm_ * size > kLargestSeries) return false;
+  const double parts = std::max(1.0, std::ceil(norm_ * size / kLargestPart));
+  const double states = static_cast<double>(a_.rows());
+  const double by_series = parts * kUsualTerms * (static_cast<double>(a_.values.size()) + 2.0 * states);
+  return uses < kUsesBeforeKept || by_series < (kMostRates + 1.0) * states * states;
 }
 
 LinearFlow::Kept& LinearFlow::kept_for(Duration size) {
@@ -45,9 +55,14 @@ LinearFlow::Kept& LinearFlow::kept_for(Duration size) {
 }
 
 void LinearFlow::make_propagators(Kept& kept) const {
-  Matrix identity(a_.rows, a_.rows);
-  for (std::size_t i = 0; i < a_.rows; ++i) identity(i, i) = 1.0;
-  kept.propagators = entrain::numerics::propagators(a_, identity, kept.size, kMostRates + 1);
+  const std::size_t states = a_.rows();
+  Matrix dense(states, states);
+  Matrix identity(states, states);
+  for (std::size_t i = 0; i < states; ++i) {
+    a_.add_to(i, 1.0, std::span(dense.values).subspan(i * states, states));
+    identity(i, i) = 1.0;
+  }
+  kept.propagators = entrain::numerics::propagators(dense, identity, kept.size, kMostRates + 1);
   double scale = 1.0;  // p! / h^p
   for (std::size_t p = 0; p < kMostRates; ++p) {
     if (p > 0) scale *= static_cast<double>(p) / kept.size;
@@ -59,7 +74,7 @@ void LinearFlow::advance(Duration size, std::span<const double> rates, std::span
   if (w.empty()) return;
   Kept& kept = kept_for(size);
   if (kept.propagators.empty()) {
-    if (norm_ * size <= kLargestSeries && ++kept.uses < kUsesBeforeKept) return advance_by_series(size, rates, w);
+    if (prefers_series(size, ++kept.uses)) return advance_by_series(size, rates, w);
     make_propagators(kept);
   }
   Vector sum(next_.data(), numerics::index(w.size()));
@@ -86,7 +101,7 @@ void LinearFlow::advance_by_series(Duration size, std::span<const double> rates,
   for (double part = 0.0; part < parts; part += 1.0) {
     term = sum;
     for (int j = 1; j <= kTerms; ++j) {  // term: the j-th derivative times h^j / j!
-      next.noalias() = numerics::view(a_) * term;
+      for (std::size_t i = 0; i < n; ++i) next_[i] = a_.times(i, term_);
       term = next * (h / j);
       const auto p = static_cast<std::size_t>(j - 1);
       if (p < count) term += rate(part_, p, n) * (h / j);

@@ -21,7 +21,7 @@ constexpr std::size_t kBefore = 2;                       // of them, before the 
 constexpr std::size_t kAhead = 5;                        // samples behind the end of a step when it is made
 constexpr std::size_t kLowered = 2;                      // samples left out for the motion that shows the doubt
 // Of the range of the derivatives: a remainder that moved more asks for a new linearization.
-constexpr double kDrift = 0.002;
+constexpr double kDrift = 0.0005;
 constexpr std::uint64_t kMostSteps = 1024;  // without looking again where looking brought nothing new
 constexpr double kSameMatrix = 1e-5;
 // A linearization that changed less than this: the equations are taken as linear.
@@ -58,7 +58,7 @@ void PropagatedError::begin(CoupledSystem& system, const RunSettings& settings) 
   settings_ = settings;
   system_ = &system;
   reached_ = settings.start;
-  rates_.assign(system.states(), base::SignalRange::nothing());
+  rate_ranges_.assign(system.states(), base::SignalRange::nothing());
   courses_.assign(outputs, {});
   for (auto* of_outputs : {&offset_, &better_, &doubt_}) of_outputs->resize(outputs);
   difference_.resize(system.states());
@@ -215,15 +215,8 @@ void PropagatedError::read_true_outputs(CoupledSystem& system, Sample& sample) {
 
 void PropagatedError::update_remainder(Sample& sample, const std::shared_ptr<ClosedLoop>& loop) {
   if (sample.of == loop) return;
-  const Matrix& a = loop->a();
   sample.remainder = sample.dx;
-  const double* row = a.values.data();
-  for (double& value : sample.remainder) {
-    double sum = 0.0;
-    for (std::size_t j = 0; j < a.cols; ++j) sum += row[j] * sample.at.x[j];
-    value -= sum;
-    row += a.cols;
-  }
+  for (std::size_t i = 0; i < sample.dx.size(); ++i) sample.remainder[i] -= loop->a().times(i, sample.at.x);
   sample.offset.assign(sample.y.size(), 0.0);
   loop->add_outputs(sample.at.x, sample.offset);
   for (std::size_t y = 0; y < sample.y.size(); ++y) sample.offset[y] = sample.y[y] - sample.offset[y];
@@ -238,9 +231,9 @@ bool PropagatedError::needs_linearization(Sample& sample) {
   loop_->make_consistent(sample.at, sample.dx, sample.y);
   update_remainder(sample, loop_);
   bool moved = false;
-  for (std::size_t i = 0; i < rates_.size(); ++i) {
-    rates_[i].take(sample.dx[i]);
-    moved = moved || std::abs(sample.remainder[i] - base_remainder_[i]) > kDrift * rates_[i].span();
+  for (std::size_t i = 0; i < rate_ranges_.size(); ++i) {
+    rate_ranges_[i].take(sample.dx[i]);
+    moved = moved || std::abs(sample.remainder[i] - base_remainder_[i]) > kDrift * rate_ranges_[i].span();
   }
   return ++steps_since_ >= least_steps_ && moved;
 }
@@ -266,7 +259,7 @@ void PropagatedError::linearize(CoupledSystem& system, Sample& sample) {
     sample.dx.resize(sample.at.x.size());
     sample.y.resize(sample.at.y.size());
     loop_->make_consistent(sample.at, sample.dx, sample.y);
-    for (std::size_t i = 0; i < rates_.size(); ++i) rates_[i].take(sample.dx[i]);
+    for (std::size_t i = 0; i < rate_ranges_.size(); ++i) rate_ranges_[i].take(sample.dx[i]);
   }
   update_remainder(sample, loop_);
   base_remainder_ = sample.remainder;
@@ -329,7 +322,7 @@ void PropagatedError::make_part(Time from, Time to, const std::shared_ptr<Closed
     nodes[j] = samples_[all.first + j].at.t;
   }
   const auto weights = polynomial_.weights(std::span(nodes).first(count), from, to - from);
-  move(all, weights, to - from, loop->flow(), w_);
+  loop->flow().advance(to - from, rates(all, weights), w_);
   if (!between_.empty() && between_.front().t == to) {
     std::fill(offset_.begin(), offset_.end(), 0.0);
     for (std::size_t j = 0; j < count; ++j) {
@@ -343,23 +336,23 @@ void PropagatedError::make_part(Time from, Time to, const std::shared_ptr<Closed
   const Window some{all.first + std::min(before, count - lowered),
                     all.first + std::min(before, count - lowered) + lowered};
   const auto fewer = std::span(nodes).subspan(some.first - all.first, lowered);
-  move(some, low_polynomial_.weights(fewer, from, to - from), to - from, loop->flow(), w_low_);
+  loop->flow().advance(to - from, rates(some, low_polynomial_.weights(fewer, from, to - from)), w_low_);
 }
 
-void PropagatedError::move(const Window& of, std::span<const double> weights, Duration size, LinearFlow& flow,
-                           std::vector<double>& w) {
+/// Of the polynomial of the remainder through these samples.
+std::span<const double> PropagatedError::rates(const Window& of, std::span<const double> weights) {
   const std::size_t count = of.end - of.first;
-  const std::size_t n = w.size();
-  const std::span rates = std::span(rates_of_part_).first(count * n);
-  std::fill(rates.begin(), rates.end(), 0.0);
+  const std::size_t n = w_.size();
+  const std::span result = std::span(rates_of_part_).first(count * n);
+  std::fill(result.begin(), result.end(), 0.0);
   for (std::size_t p = 0; p < count; ++p) {
     for (std::size_t j = 0; j < count; ++j) {
       const double weight = weights[p * count + j];
       const double* remainder = samples_[of.first + j].remainder.data();
-      for (std::size_t i = 0; i < n; ++i) rates[p * n + i] += weight * remainder[i];
+      for (std::size_t i = 0; i < n; ++i) result[p * n + i] += weight * remainder[i];
     }
   }
-  flow.advance(size, rates, w);
+  return result;
 }
 
 /// Of those outputs that were communicated; null: all. offset_ is that of this time.

@@ -73,7 +73,7 @@ class PropagatedError : public running::StepWatcher {
   void make_step();
   Window window(Time from) const;
   void make_part(Time from, Time to, const std::shared_ptr<ClosedLoop>& loop);
-  void move(const Window& of, std::span<const double> weights, Duration size, LinearFlow& flow, std::vector<double>& w);
+  std::span<const double> rates(const Window& of, std::span<const double> weights);
   void note_errors(Time t, std::span<const double> recorded, const ClosedLoop& loop, const char* communicated);
   void stop(Time t, std::string_view why);
   void keep_result();
@@ -89,7 +89,7 @@ class PropagatedError : public running::StepWatcher {
 
   std::shared_ptr<ClosedLoop> loop_, first_loop_;
   std::vector<double> base_remainder_;
-  std::vector<base::SignalRange> rates_;  // of the state derivatives
+  std::vector<base::SignalRange> rate_ranges_;  // of the state derivatives
   std::uint64_t steps_since_ = 0, least_steps_ = 1, linearizations_ = 0;
   double most_changed_ = 0.0;  // of the linearization, since the first
 

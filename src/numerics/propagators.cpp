@@ -9,6 +9,7 @@
 #include "entrain/fact_codes.hpp"
 #include "numerics/dense.hpp"
 #include "numerics/exponential.hpp"
+#include "numerics/sparse_rows.hpp"
 
 namespace entrain::numerics {
 namespace {
@@ -17,38 +18,14 @@ namespace {
 // more than one digit.
 constexpr int kTaylorTerms = 18;
 
-struct SparseMatrix {
-  std::vector<std::size_t> first;  // per row, into columns and values
-  std::vector<std::size_t> columns;
-  std::vector<double> values;
-};
-
-SparseMatrix sparse(const Matrix& a) {
-  SparseMatrix result;
-  result.first.reserve(a.rows + 1);
-  result.first.push_back(0);
-  const double* next = a.values.data();
-  for (std::size_t i = 0; i < a.rows; ++i) {
-    for (std::size_t j = 0; j < a.cols; ++j, ++next) {
-      if (*next == 0.0) continue;
-      result.columns.push_back(j);
-      result.values.push_back(*next);
-    }
-    result.first.push_back(result.values.size());
-  }
-  return result;
-}
-
 /// result = row a
-void row_times(std::span<const double> row, const SparseMatrix& a, std::span<double> result) {
+void row_times(std::span<const double> row, const SparseRows& a, std::span<double> result) {
   std::fill(result.begin(), result.end(), 0.0);
-  for (std::size_t i = 0; i < row.size(); ++i) {
-    for (std::size_t k = a.first[i]; k < a.first[i + 1]; ++k) result[a.columns[k]] += row[i] * a.values[k];
-  }
+  for (std::size_t i = 0; i < row.size(); ++i) a.add_to(i, row[i], result);
 }
 
 /// The smaller of the largest row sum and the largest column sum of a square matrix.
-double norm_of(const SparseMatrix& a) {
+double norm_of(const SparseRows& a) {
   const std::size_t states = a.first.size() - 1;
   std::vector<double> columns(states, 0.0);
   double largest_row = 0.0;
@@ -67,7 +44,7 @@ double norm_of(const SparseMatrix& a) {
 /// q_j(s + d) of one output from q_j(s): q_0' = q_0 A and q_j' = q_{j-1}, so only q_0 is multiplied by the matrix.
 class RowStep {
  public:
-  RowStep(const SparseMatrix& scaled_a, std::size_t states, std::size_t count)
+  RowStep(const SparseRows& scaled_a, std::size_t states, std::size_t count)
       : a_(scaled_a), term_(states), next_(states), sums_(count, std::vector<double>(states)) {}
 
   void advance(std::vector<std::vector<double>>& q, Duration d) {
@@ -105,12 +82,12 @@ class RowStep {
     for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += weight * row[i];
   }
 
-  const SparseMatrix& a_;
+  const SparseRows& a_;
   std::vector<double> term_, next_;
   std::vector<std::vector<double>> sums_;
 };
 
-std::vector<Matrix> by_action(SparseMatrix a, const Matrix& c, Duration h, int count) {
+std::vector<Matrix> by_action(SparseRows a, const Matrix& c, Duration h, int count) {
   const auto steps = static_cast<int>(std::max(1.0, std::ceil(h * norm_of(a))));
   const Duration d = h / steps;
   for (double& value : a.values) value *= d;
@@ -129,7 +106,7 @@ std::vector<Matrix> by_action(SparseMatrix a, const Matrix& c, Duration h, int c
   return result;
 }
 
-void require_finite(const SparseMatrix& a, const Matrix& c) {
+void require_finite(const SparseRows& a, const Matrix& c) {
   const auto finite = [](const std::vector<double>& values) {
     return std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v); });
   };
@@ -162,7 +139,7 @@ std::vector<double> stehfest_weights(int terms) {
 }  // namespace
 
 std::vector<Matrix> propagators(const Matrix& a, const Matrix& c, Duration h, int count) {
-  SparseMatrix entries = sparse(a);
+  SparseRows entries = sparse_rows(a);
   require_finite(entries, c);
   const double norm = h * norm_of(entries);
   const double states = static_cast<double>(a.rows);
@@ -191,7 +168,7 @@ std::vector<Matrix> propagators_by_exponential(const Matrix& a, const Matrix& c,
 }
 
 std::vector<Matrix> propagators_by_action(const Matrix& a, const Matrix& c, Duration h, int count) {
-  return by_action(sparse(a), c, h, count);
+  return by_action(sparse_rows(a), c, h, count);
 }
 
 std::vector<Matrix> propagators_by_stehfest(const Matrix& a, const Matrix& c, Duration h, int count, int terms) {

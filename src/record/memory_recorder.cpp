@@ -18,8 +18,7 @@ void MemoryRecorder::begin(std::span<const Signal> signals, const RunSummary&) {
   for (const auto index : chosen_) {
     names.push_back(signals[index].name);
     subsystems_.push_back(signals[index].subsystem);
-    needs_.states = needs_.states || signals[index].causality == Causality::State;
-    needs_.discrete = needs_.discrete || signals[index].discrete;
+    needs_.add(signals[index], index);
   }
   columns.assign(chosen_.size(), {});
 }

@@ -100,7 +100,7 @@ void Recorder::Impl::begin(std::span<const Signal> signals, const RunSummary& su
   std::vector<std::size_t> subsystems;
   for (const auto index : chosen_) {
     subsystems.push_back(signals[index].subsystem);
-    needs_.states = needs_.states || signals[index].causality == Causality::State;
+    needs_.add(signals[index], index);
   }
   if (record_.interval) {
     grid_ =
@@ -108,7 +108,6 @@ void Recorder::Impl::begin(std::span<const Signal> signals, const RunSummary& su
     needs_.slopes = true;
   }
   file_->write_header(layout_of(signals, summary));
-  needs_.discrete = !discrete_.empty();
   writer_ =
       std::make_unique<recording::BackgroundWriter>(*file_, chosen_.size(), group_subsystems_.size(), discrete_.size());
   handed_over_at_ = coarse_now();

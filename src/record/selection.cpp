@@ -16,7 +16,19 @@ std::vector<std::string> names_of(std::span<const Signal> signals) {
   return names;
 }
 
+/// Locals and parameters, of which there may be thousands.
+bool is_inner(const Signal& signal) {
+  return signal.causality == Causality::Local || signal.causality == Causality::Parameter;
+}
+
+/// "*", "motor.*": a star for the whole name of a variable means the ports and the states; two mean everything.
+bool is_bare_star(const std::string& pattern) {
+  const auto dot = pattern.find('.');
+  return pattern.substr(dot == std::string::npos ? 0 : dot + 1) == "*";
+}
+
 bool is_meant(const Signal& signal, const Written<std::string>& pattern) {
+  if (is_inner(signal) && is_bare_star(pattern.value)) return false;
   const auto fits = [&](const std::string& name) { return matches(pattern.value, name); };
   return fits(signal.name) || std::any_of(signal.other_names.begin(), signal.other_names.end(), fits);
 }
@@ -33,8 +45,24 @@ void require_matches(std::span<const Signal> signals, const std::vector<Written<
   if (!problems.empty()) throw Error(std::move(problems));
 }
 
+/// Of a subsystem without outputs what is inside is all that there is to see.
+std::set<std::size_t> closed_subsystems(std::span<const Signal> signals) {
+  std::set<std::size_t> closed;
+  for (const auto& signal : signals) {
+    if (signal.causality == Causality::Local) closed.insert(signal.subsystem);
+  }
+  for (const auto& signal : signals) {
+    if (signal.causality == Causality::Output) closed.erase(signal.subsystem);
+  }
+  return closed;
+}
+
+bool selected_by_default(const Signal& signal, const std::set<std::size_t>& closed) {
+  const bool is_seen = signal.causality == Causality::Local || signal.causality == Causality::State;
+  return signal.causality == Causality::Output || (is_seen && closed.contains(signal.subsystem));
+}
+
 bool selected(const Signal& signal, const SignalPatterns& patterns) {
-  if (!patterns) return signal.causality == Causality::Output;
   return std::any_of(patterns->begin(), patterns->end(),
                      [&](const Written<std::string>& pattern) { return is_meant(signal, pattern); });
 }
@@ -66,11 +94,14 @@ bool matches(std::string_view pattern, std::string_view name) {
 
 std::vector<std::size_t> select_signals(std::span<const Signal> signals, const SignalPatterns& patterns) {
   if (patterns) require_matches(signals, *patterns);
+  const auto closed = patterns ? std::set<std::size_t>() : closed_subsystems(signals);
   std::vector<std::size_t> chosen;
   std::set<std::string_view> seen;
   for (const bool outputs : {true, false}) {
     for (std::size_t i = 0; i < signals.size(); ++i) {
-      if ((signals[i].causality == Causality::Output) != outputs || !selected(signals[i], patterns)) continue;
+      const Signal& signal = signals[i];
+      const bool wanted = patterns ? selected(signal, patterns) : selected_by_default(signal, closed);
+      if ((signal.causality == Causality::Output) != outputs || !wanted) continue;
       if (seen.insert(signals[i].name).second) chosen.push_back(i);
     }
   }

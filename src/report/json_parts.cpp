@@ -76,7 +76,8 @@ Json json_of(const VariableTable& variables) {
           {"states", list_of(variables.states)},
           {"parameters", list_of(variables.parameters)},
           {"discrete_inputs", list_of(variables.discrete_inputs)},
-          {"discrete_outputs", list_of(variables.discrete_outputs)}};
+          {"discrete_outputs", list_of(variables.discrete_outputs)},
+          {"locals", list_of(variables.locals)}};
 }
 
 Json json_of(const OptionValue& value) {

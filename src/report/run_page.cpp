@@ -93,6 +93,19 @@ struct RunFolder {
   std::string system;  ///< the text of system.resolved.toml
 };
 
+/// The page relies on what steps_json writes; the file may be of another program, or changed by hand.
+void require_steps(const Json& steps, const fs::path& file) {
+  if (steps.is_null()) return;
+  const auto is_channel = [](const Json& channel) {
+    return channel.is_object() && channel.contains("name") && channel.contains("time") && channel["time"].is_array() &&
+           channel.contains("low") && channel["low"].is_array();
+  };
+  const auto channels = steps.is_object() ? steps.find("channels") : steps.end();
+  const bool sound =
+      channels != steps.end() && channels->is_array() && std::all_of(channels->begin(), channels->end(), is_channel);
+  if (!sound) throw unreadable(file, "it is not what 'entrain run' writes");
+}
+
 RunFolder read_run_folder(const fs::path& folder) {
   RunFolder files;
   files.run = reporting::read_run_json(folder);
@@ -101,6 +114,7 @@ RunFolder read_run_folder(const fs::path& folder) {
   correct_reached(files.run, files.results);
   files.system = file_text(folder / "system.resolved.toml");
   files.steps = optional_json(folder / "steps.json");
+  require_steps(files.steps, folder / "steps.json");
   return files;
 }
 

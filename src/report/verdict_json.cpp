@@ -22,7 +22,8 @@ Json reason_json(const Fact& fact) {
     json["value"] = *number;
     break;
   }
-  for (auto& [key, part] : json_of(fact).items()) {
+  Json whole = json_of(fact);
+  for (auto& [key, part] : whole.items()) {
     if (key != "code") append(json, key, std::move(part));
   }
   return json;

@@ -13,7 +13,7 @@ bool is_output(const VariableTable& variables, const std::string& name) {
 
 }  // namespace
 
-Recordable recordable(std::span<const Subsystem* const> subsystems, std::vector<Signal> own_signals) {
+Recordable recordable(std::span<Subsystem* const> subsystems, std::vector<Signal> own_signals) {
   Recordable result;
   const auto add = [&](std::size_t s, const Variable& variable, Causality causality) {
     const std::string prefix = std::string(subsystems[s]->name()) + ".";
@@ -47,6 +47,22 @@ Recordable recordable(std::span<const Subsystem* const> subsystems, std::vector<
   }
   for (std::size_t s = 0; s < subsystems.size(); ++s) {
     for (const auto& input : subsystems[s]->variables().discrete_inputs) add_discrete(s, input, Causality::Input);
+  }
+  const auto add_inner = [&](std::size_t s, Causality causality, const std::vector<Variable>& variables) {
+    for (std::size_t i = 0; i < variables.size(); ++i) {
+      result.inner.push_back({s, {causality, i}, result.signals.size()});
+      add(s, variables[i], causality == Causality::State ? Causality::Local : causality);
+      result.signals.back().type = variables[i].type;
+      if (variables[i].type != ValueType::Real)
+        result.signals.back().discrete = result.discrete + result.inner_discrete++;
+    }
+  };
+  for (std::size_t s = 0; s < subsystems.size(); ++s) {
+    if (subsystems[s]->facets().inner == nullptr) continue;
+    const auto& variables = subsystems[s]->variables();
+    if (!subsystems[s]->capabilities().states) add_inner(s, Causality::State, variables.states);
+    add_inner(s, Causality::Local, variables.locals);
+    add_inner(s, Causality::Parameter, variables.parameters);
   }
   result.own_signals = own_signals.size();
   std::move(own_signals.begin(), own_signals.end(), std::back_inserter(result.signals));

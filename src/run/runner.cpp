@@ -20,9 +20,10 @@ namespace {
 
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
-Recordable recordable_signals(const CoupledSystem& system, const Method& method) {
-  std::vector<const Subsystem*> subsystems;
-  for (std::size_t s = 0; s < system.size(); ++s) subsystems.push_back(&system.engine().subsystem(SubsystemId{s}));
+Recordable recordable_signals(CoupledSystem& system, const Method& method) {
+  std::vector<Subsystem*> subsystems;
+  for (std::size_t s = 0; s < system.size(); ++s)
+    subsystems.push_back(&system.engine().executor().subsystem(SubsystemId{s}));
   auto own_signals = method.own_signals(system.graph());
   for (auto& signal : bond_signals(system.engine().bonds(), system.graph())) own_signals.push_back(std::move(signal));
   return recordable(subsystems, std::move(own_signals));
@@ -78,6 +79,7 @@ Runner::Runner(CoupledSystem& system, Method& method, const RunSettings& setting
       residual_(system),
       energy_(system),
       recordable_(recordable_signals(system, method)),
+      inner_(system, recordable_),
       values_(recordable_.signals.size(), kUnknown),
       states_(system.states(), kUnknown),
       communicated_(system.size(), 1) {}
@@ -129,6 +131,7 @@ void Runner::initialize() {
     needs_.slopes = needs_.slopes || observer->needs().slopes;
     needs_.differences = needs_.differences || observer->needs().differences;
     needs_.discrete = needs_.discrete || (observer->needs().discrete && recordable_.discrete > 0);
+    inner_.ask_for(observer->needs().inner);
   }
   if (needs_.slopes) slopes_.assign(values_.size(), kUnknown);
   if (needs_.differences) differences_.assign(system_.graph().connections().size(), kUnknown);
@@ -170,6 +173,7 @@ void Runner::advance_while_before(Time t) {
     summary_.iterations += report.iterations;
     summary_.rejected_steps += report.rejected;
     if (system_.engine().discrete() != nullptr) exchange_discrete();
+    if (system_.engine().apply_schedule(before, summary_.reached)) method_.constants_changed(system_);
     residual_.update(summary_.reached);
     energy_.update(summary_.reached);
     for (auto* watcher : watchers_) watcher->after_step(system_, before, summary_.reached);
@@ -215,6 +219,7 @@ void Runner::fill_sample_values() {
     const auto discrete = system_.engine().discrete()->values();
     std::transform(discrete.begin(), discrete.end(), next + std::ssize(recordable_.states), base::number_of);
   }
+  inner_.read(values_);
   if (!needs_.states) return;
   system_.read_states(states_);
   for (const std::size_t index : recordable_.states) *next++ = states_[index];
@@ -235,9 +240,8 @@ Sample Runner::sample() {
     communicated_[s] = system_.time_of(SubsystemId{s}) == summary_.reached ? 1 : 0;
   }
   if (needs_.differences) residual_.read_differences(summary_.reached, differences_);
-  return {summary_.reached, values_,
-          slopes_,          communicated_,
-          differences_,     needs_.discrete ? system_.engine().discrete()->values() : std::span<const Value>()};
+  const auto discrete = needs_.discrete ? system_.engine().discrete()->values() : std::span<const Value>();
+  return {summary_.reached, values_, slopes_, communicated_, differences_, inner_.all_discrete(discrete)};
 }
 
 void Runner::notify_observers() {
@@ -252,6 +256,9 @@ double Runner::value(std::size_t signal) {
   if (needs_.discrete) system_.engine().discrete()->read(true);
   fill_sample_values();
   needs_ = asked;
+  InnerReader once(system_, recordable_);
+  once.ask_for(std::span(&signal, 1));
+  once.read(values_);
   return values_[signal];
 }
 

@@ -14,6 +14,7 @@
 #include "run/correction_schedule.hpp"
 #include "run/coupling_residual.hpp"
 #include "run/energy_monitor.hpp"
+#include "run/inner_reader.hpp"
 #include "run/recordable.hpp"
 #include "run/step_watcher.hpp"
 
@@ -102,6 +103,7 @@ class Runner {
   std::vector<StepWatcher*> watchers_;
   Observer::Needs needs_;
   Recordable recordable_;
+  InnerReader inner_;
   std::vector<double> values_, slopes_, states_, differences_;
   std::vector<unsigned char> communicated_;
   std::chrono::steady_clock::time_point resumed_;

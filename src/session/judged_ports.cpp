@@ -6,6 +6,7 @@
 
 #include "base/suggest.hpp"
 #include "entrain/fact_codes.hpp"
+#include "entrain/system.hpp"
 #include "record/selection.hpp"
 
 namespace entrain::session {
@@ -13,14 +14,15 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-Names ports_of(const assembly::Assembly& assembly, std::vector<Variable> VariableTable::*real,
-               std::vector<Variable> VariableTable::*discrete) {
+/// The nodes of the assembly belong to the graph by now.
+Names ports_of(const SystemDescription& description, const assembly::Assembly& assembly,
+               std::vector<Variable> VariableTable::*real, std::vector<Variable> VariableTable::*discrete) {
   Names names;
   for (std::size_t s = 0; s < assembly.subsystems.size(); ++s) {
     const auto& variables = assembly.subsystems[s]->variables();
     for (const auto list : {real, discrete}) {
       for (const auto& variable : variables.*list) {
-        names.push_back(fmt::format("{}.{}", assembly.nodes[s].name, variable.name));
+        names.push_back(fmt::format("{}.{}", description.subsystems[s].name, variable.name));
       }
     }
   }
@@ -41,17 +43,18 @@ void check_judged_ports(const SystemDescription& description, const assembly::As
   };
   Names open = assembly.open_inputs;
   if (description.open) {
-    const auto inputs = ports_of(assembly, &VariableTable::inputs, &VariableTable::discrete_inputs);
+    const auto inputs = ports_of(description, assembly, &VariableTable::inputs, &VariableTable::discrete_inputs);
     for (const auto& [pattern, where] : *description.open) {
       require(inputs, FactCode::NoSuchInput, pattern, where);
       std::erase_if(open, [&, &meant = pattern](const std::string& input) { return recording::matches(meant, input); });
     }
   }
   if (!description.tolerances.empty()) {
-    const auto outputs = ports_of(assembly, &VariableTable::outputs, &VariableTable::discrete_outputs);
+    const auto outputs = ports_of(description, assembly, &VariableTable::outputs, &VariableTable::discrete_outputs);
     for (const auto& [output, written] : description.tolerances)
       require(outputs, FactCode::NoSuchOutput, output, written.where);
   }
+  if (has_errors(problems)) return;  // first things first: what is open may follow from them
   const SourcePosition file{description.file.string(), 0, 0};
   if (description.connections.empty() && description.subsystems.size() > 1)
     problems.push_back(problem_of(Fact{FactCode::NothingConnected}, "", file));

@@ -119,11 +119,13 @@ void warn_of_losses(const Written<std::string>& format, const std::vector<Signal
 
 void check_recorded_names(const RecordDescription& record, const assembly::Assembly& assembly,
                           std::vector<Signal> own_signals, std::vector<Problem>& problems) {
-  std::vector<const Subsystem*> subsystems;
+  std::vector<Subsystem*> subsystems;
   for (const auto& subsystem : assembly.subsystems) subsystems.push_back(subsystem.get());
   const auto signals = running::recordable(subsystems, std::move(own_signals)).signals;
   try {
     const auto chosen = recording::select_signals(signals, record.variables);
+    const bool wanted = !record.variables || !record.variables->empty();
+    if (chosen.empty() && wanted) problems.push_back(problem_of(Fact{FactCode::NothingToRecord, {}}, "", {}));
     if (record.format && record.format->value == kMatFormat) warn_of_losses(*record.format, signals, chosen, problems);
   } catch (const Error& error) {
     problems.insert(problems.end(), error.problems().begin(), error.problems().end());
@@ -305,7 +307,8 @@ Prepared prepare(const SystemDescription& written, int threads, const Extensions
                               .bonds = std::move(bonds),
                               .has_discrete = has_discrete,
                               .discrete_connections = std::move(assembly.discrete_connections),
-                              .discrete_starts = std::move(assembly.discrete_starts)}));
+                              .discrete_starts = std::move(assembly.discrete_starts),
+                              .scheduled_inputs = std::move(assembly.scheduled_inputs)}));
   prepared.summary = summary_before_run(description, *prepared.system, *prepared.method);
   prepared.summary.notes = std::move(found_bonds.notes);
   return prepared;

@@ -19,7 +19,8 @@ class Scheduled final : public Subsystem,
                         private Events,
                         private Reset {
  public:
-  Scheduled(std::unique_ptr<Subsystem> inner, std::vector<ScheduledValue> values, std::map<std::size_t, Value> starts);
+  Scheduled(std::unique_ptr<Subsystem> inner, std::vector<ScheduledValue> values, std::map<std::size_t, Value> starts,
+            std::vector<Time> announced);
 
   std::string_view name() const noexcept override { return inner_->name(); }
   const VariableTable& variables() const noexcept override { return inner_->variables(); }
@@ -72,6 +73,7 @@ class Scheduled final : public Subsystem,
   std::unique_ptr<Subsystem> inner_;
   std::vector<ScheduledValue> values_;         ///< in the order of time
   std::map<std::size_t, Value> start_values_;  ///< of the scheduled parameters
+  std::vector<Time> announced_;                ///< growing
   std::size_t applied_ = 0;                    ///< of values_
   std::vector<std::size_t> saved_;             ///< `applied_` by the id of a saved state
   std::vector<double> inputs_;                 ///< as they ended a step
@@ -80,10 +82,11 @@ class Scheduled final : public Subsystem,
 };
 
 Scheduled::Scheduled(std::unique_ptr<Subsystem> inner, std::vector<ScheduledValue> values,
-                     std::map<std::size_t, Value> starts)
+                     std::map<std::size_t, Value> starts, std::vector<Time> announced)
     : inner_(std::move(inner)),
       values_(std::move(values)),
       start_values_(std::move(starts)),
+      announced_(std::move(announced)),
       inputs_(variables().inputs.size()) {
   std::stable_sort(values_.begin(), values_.end(),
                    [](const ScheduledValue& a, const ScheduledValue& b) { return a.time < b.time; });
@@ -128,7 +131,9 @@ Time Scheduled::next_scheduled(Time t) const {
   const auto next = std::partition_point(values_.begin(), values_.end(), [t](const ScheduledValue& scheduled) {
     return base::reached(t, scheduled.time);
   });
-  return next == values_.end() ? kNever : next->time;
+  const auto other =
+      std::partition_point(announced_.begin(), announced_.end(), [t](Time time) { return base::reached(t, time); });
+  return std::min(next == values_.end() ? kNever : next->time, other == announced_.end() ? kNever : *other);
 }
 
 /// False when there was nothing to do.
@@ -210,8 +215,8 @@ bool Scheduled::handle_event(const Point& at, std::span<double> x) {
 }  // namespace
 
 std::unique_ptr<Subsystem> scheduled(std::unique_ptr<Subsystem> inner, std::vector<ScheduledValue> values,
-                                     std::map<std::size_t, Value> starts) {
-  return std::make_unique<Scheduled>(std::move(inner), std::move(values), std::move(starts));
+                                     std::map<std::size_t, Value> starts, std::vector<Time> announced) {
+  return std::make_unique<Scheduled>(std::move(inner), std::move(values), std::move(starts), std::move(announced));
 }
 
 }  // namespace entrain::subsystem

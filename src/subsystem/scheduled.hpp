@@ -18,8 +18,8 @@ struct ScheduledValue {
 /// The subsystem with parameters that change at the times given. Each time is announced as an event. A step across one
 /// ends early there, unless the subsystem imposes its step: then the value is set where the step ends. Values for the
 /// start time or before it are start values. Expects Facets::tuning of `inner`. `starts`: what the scheduled parameters
-/// have before.
+/// have before. `announced`: further times at which something changes, from outside; growing.
 std::unique_ptr<Subsystem> scheduled(std::unique_ptr<Subsystem> inner, std::vector<ScheduledValue> values,
-                                     std::map<std::size_t, Value> starts);
+                                     std::map<std::size_t, Value> starts, std::vector<Time> announced = {});
 
 }  // namespace entrain::subsystem

@@ -73,8 +73,6 @@ void expect_right(const Watched& run, const std::map<std::string, double>& truth
     const auto& outputs = run.estimate->outputs;
     const auto found = std::find_if(outputs.begin(), outputs.end(), [&](const auto& of) { return of.name == name; });
     ASSERT_NE(found, outputs.end()) << name;
-    std::printf("  %-22s true %9.3g claimed %9.3g ratio %8.4f bound %8.3g\n", name.c_str(), error, found->error,
-                found->error / error, found->bound);
     EXPECT_LT(found->error, factor * error) << name;
     EXPECT_GT(found->error, error / factor) << name;
   }

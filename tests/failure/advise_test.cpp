@@ -96,7 +96,7 @@ TEST(Verify, exit_code_shows_whether_the_tolerance_is_kept) {
     return run_program(folder, arguments);
   };
   EXPECT_EQ(verified("--tolerance", "0.5").exit_code, 0);
-  EXPECT_EQ(verified("--tolerance", "1e-9").exit_code, 1);
+  EXPECT_EQ(verified("--tolerance", "1e-9").exit_code, 3);
   EXPECT_NEAR(json_of(verified("--json", ""))["outputs"]["motion_side.x"]["order"].get<double>(), 1.0, 0.2);
 }
 

@@ -48,7 +48,7 @@ void expect_refused(const std::vector<std::string>& arguments, const std::string
 
 TEST(CommandLine, stderr_is_empty_when_a_quick_run_succeeds) {
   const TemporaryFolder folder;
-  const auto result = run_program(folder, {"run", kMechanical});
+  const auto result = run_program(folder, {"run", kMechanical, "--require", "any"});
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_EQ(result.err, "");
   EXPECT_TRUE(contains(result.out, "runs/mechanical-1/results.csv")) << result.out;
@@ -62,20 +62,21 @@ TEST(CommandLine, stderr_is_empty_when_a_quick_run_succeeds) {
 
 TEST(CommandLine, counts_run_folders_up_and_reuses_the_one_given) {
   const TemporaryFolder folder;
-  EXPECT_EQ(run_program(folder, {"run", kMechanical, "--quiet"}).exit_code, 0);
-  EXPECT_EQ(run_program(folder, {"run", kMechanical, "--quiet"}).exit_code, 0);
+  EXPECT_EQ(run_program(folder, {"run", kMechanical, "--require", "any", "--quiet"}).exit_code, 0);
+  EXPECT_EQ(run_program(folder, {"run", kMechanical, "--require", "any", "--quiet"}).exit_code, 0);
   EXPECT_TRUE(std::filesystem::exists(folder / "runs/mechanical-2/run.json"));
   for (int i = 0; i < 2; ++i) {
-    EXPECT_EQ(run_program(folder, {"run", kMechanical, "--quiet", "--out", "a/b"}).exit_code, 0);
+    EXPECT_EQ(run_program(folder, {"run", kMechanical, "--require", "any", "--quiet", "--out", "a/b"}).exit_code, 0);
   }
   EXPECT_TRUE(std::filesystem::exists(folder / "a/b/results.csv"));
 }
 
 TEST(CommandLine, runs_its_resolved_system_again_to_the_same_results) {
   const TemporaryFolder folder;
-  const auto first =
-      run_program(folder, {"run", kMechanical, "--quiet", "--step", "2e-3", "--stop", "1", "--out", "a"});
-  const auto second = run_program(folder, {"run", "a/system.resolved.toml", "--quiet", "--out", "b"});
+  const auto first = run_program(
+      folder, {"run", kMechanical, "--require", "any", "--quiet", "--step", "2e-3", "--stop", "1", "--out", "a"});
+  const auto second =
+      run_program(folder, {"run", "a/system.resolved.toml", "--require", "any", "--quiet", "--out", "b"});
   EXPECT_EQ(first.exit_code, 0) << first.err;
   EXPECT_EQ(second.exit_code, 0) << second.err;
   EXPECT_EQ(text_of(folder / "a/results.csv"), text_of(folder / "b/results.csv"));
@@ -83,7 +84,7 @@ TEST(CommandLine, runs_its_resolved_system_again_to_the_same_results) {
 
 TEST(CommandLine, prints_run_json_and_nothing_else_when_asked) {
   const TemporaryFolder folder;
-  const auto result = run_program(folder, {"run", kMechanical, "--json", "--out", "out"});
+  const auto result = run_program(folder, {"run", kMechanical, "--require", "any", "--json", "--out", "out"});
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_EQ(result.out, text_of(folder / "out/run.json"));
   EXPECT_EQ(result.err, "");
@@ -91,7 +92,7 @@ TEST(CommandLine, prints_run_json_and_nothing_else_when_asked) {
 
 TEST(CommandLine, quiet_prints_nothing) {
   const TemporaryFolder folder;
-  const auto result = run_program(folder, {"run", kMechanical, "--quiet"});
+  const auto result = run_program(folder, {"run", kMechanical, "--require", "any", "--quiet"});
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_EQ(result.out + result.err, "");
 }

@@ -36,7 +36,7 @@ class Fmu3Events : public testing::Test {
     entries.push_back({"binaries/x86_64-linux/scripted.so", test::text_of(test::scripted_fmu3_library())});
     test::write_archive(file, entries);
     return test::system_from(fmt::format(R"(
-run = {{ stop = 1.0, step = 0.1 }}
+run = {{ stop = 1.0, step = 0.1, open = ["part.*"] }}
 [subsystems.part]
 fmu = "{}"
 start = {{ mode = {} }}

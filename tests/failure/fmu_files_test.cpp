@@ -22,7 +22,7 @@ class FmuFiles : public test::ScriptedFmus {
  protected:
   SystemDescription system(const fs::path& fmu, int mode, double offset = 0.0) const {
     return test::system_from(fmt::format(R"(
-run = {{ stop = 1.0, step = 0.1 }}
+run = {{ stop = 1.0, step = 0.1, open = ["part.*"] }}
 [subsystems.part]
 fmu = "{}"
 start = {{ mode = {}, offset = {} }}

@@ -66,7 +66,7 @@ TEST_P(KilledRun, leaves_whole_rows_that_a_report_shows) {
   if (reporting::page_template().empty()) return;
   const auto report = run_program(folder_, {"report", "out"});
   EXPECT_EQ(report.exit_code, 0) << report.err;
-  EXPECT_NE(text_of(folder_ / "out/report.html").find("The run was killed"), std::string::npos);
+  EXPECT_NE(text_of(folder_ / "out/report.html").find("run was killed"), std::string::npos);
 }
 
 INSTANTIATE_TEST_SUITE_P(, KilledRun, testing::Values(Format{"hdf5", "results.h5"}, Format{"mat", "results.mat"}),

@@ -12,7 +12,8 @@ namespace fmu_import_test {
 using test::TemporaryFolder;
 
 SystemDescription with_fmu(const TemporaryFolder& folder, const std::string& fmu, const std::string& more = {}) {
-  return test::system_in(folder, "[run]\nstop = 0.2\nstep = 0.1\n[subsystems.a]\nfmu = \"" + fmu + "\"\n" + more);
+  return test::system_in(
+      folder, "[run]\nstop = 0.2\nstep = 0.1\nopen = [\"a.*\"]\n[subsystems.a]\nfmu = \"" + fmu + "\"\n" + more);
 }
 
 TEST(DefaultExperimentOfAnFmu, is_read_without_unpacking_the_rest) {

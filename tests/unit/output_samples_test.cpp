@@ -44,7 +44,9 @@ TEST(OutputSamples, companion_is_kept_where_both_communicate) {
   ASSERT_EQ(course.size(), 11u);
   for (std::size_t k = 0; k < course.size(); ++k) {
     EXPECT_EQ(std::isnan(course[k]), k % 2 == 1) << k;
-    if (k % 2 == 0) EXPECT_EQ(course[k], 0.125 * static_cast<double>(k));
+    if (k % 2 == 0) {
+      EXPECT_EQ(course[k], 0.125 * static_cast<double>(k));
+    }
   }
 }
 

@@ -65,11 +65,12 @@ TEST_F(TypedLimits, values_that_do_not_settle_at_the_start_are_reported) {
   test::write_typed2(folder_);
   Simulation ring(two("typed2.fmu", "{ i = 1 }", "\"a.j\" = \"b.i\"\n\"b.j\" = \"a.i\"\n"));
   ASSERT_EQ(ring.run().termination, Termination::Completed) << ring.summary().message;
-  ASSERT_EQ(ring.summary().warnings.size(), 1U);
-  EXPECT_EQ(ring.summary().warnings[0], (Fact{FactCode::DiscreteValuesUnsettled, {"a.i", "b.i"}, {{"rounds", 3}}}));
+  const Fact* unsettled = test::find_fact(ring.summary().warnings, FactCode::DiscreteValuesUnsettled);
+  ASSERT_NE(unsettled, nullptr);
+  EXPECT_EQ(*unsettled, (Fact{FactCode::DiscreteValuesUnsettled, {"a.i", "b.i"}, {{"rounds", 3}}}));
   Simulation chain(two("typed2.fmu", "{ i = 1 }", "\"a.j\" = \"b.i\"\n"));
   chain.run();
-  EXPECT_TRUE(chain.summary().warnings.empty());
+  EXPECT_FALSE(test::has_fact(chain.summary().warnings, FactCode::DiscreteValuesUnsettled));
 }
 
 TEST_F(TypedLimits, a_discrete_input_without_a_value_is_an_error_like_a_real_one) {

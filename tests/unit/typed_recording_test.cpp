@@ -158,10 +158,10 @@ TEST(TypedRecording, in_mat_fails_rather_than_round_an_integer) {
 TEST(TypedRecording, in_mat_reports_before_the_run_that_texts_and_bytes_have_no_place) {
   const TemporaryFolder folder;
   write_typed3(folder);
-  const auto description =
-      system_in(folder,
-                "[run]\nstop = 1.0\n[subsystems.a]\nfmu = \"typed3.fmu\"\n[record]\nformat = \"mat\"\n"
-                "variables = [\"a.out.String\", \"a.out.Binary\", \"a.out.Int64\"]\n");
+  const auto description = system_in(
+      folder,
+      "[run]\nstop = 1.0\nopen = [\"a.*\"]\n[subsystems.a]\nfmu = \"typed3.fmu\"\n[record]\nformat = \"mat\"\n"
+      "variables = [\"a.out.String\", \"a.out.Binary\", \"a.out.Int64\"]\n");
   const Simulation simulation(description);
   ASSERT_EQ(simulation.summary().warnings.size(), 1U);
   EXPECT_EQ(word_of(simulation.summary().warnings, FactCode::LostInMat, "names"), "a.out.String, a.out.Binary");

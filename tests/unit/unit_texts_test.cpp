@@ -94,6 +94,7 @@ class UnitsOfTwoFmus : public testing::Test {
 [run]
 stop = 0.2
 step = 0.1
+open = ["a.*", "b.*"]
 [subsystems.a]
 fmu = "a.fmu"
 start = { x = 5.0 }

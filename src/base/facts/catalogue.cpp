@@ -210,12 +210,10 @@ constexpr auto kReports = std::to_array<FactEntry>({
      "the run with {factor:g} times the step did not complete: {why}", ""},
     {EstimateNoCoupling, Note, "estimate-no-coupling", "nothing is connected: there is no coupling error", ""},
     {EstimateImposedStep, Warning, "estimate-imposed-step",
-     "the imposed step of '{0}' ({step}) is the same in all runs that are compared: the error that it causes is not "
-     "included",
+     "the error by the imposed step of '{0}' ({step}) is not included",
      "Write sampled = true if the step is part of the model"},
     {EstimateInnerStep, Warning, "estimate-inner-step",
-     "the outputs of '{0}' move only once in {steps:g} steps ({inner_step}): it has a longer step inside, and its "
-     "error is not included",
+     "'{0}' has a step of {inner_step} inside, longer than the macro step; its error is not included",
      "Choose a step that is no shorter"},
     {EstimateRangesDiffer, Warning, "estimate-ranges-differ",
      "the range of '{0}' is {ratio:.3g} times that of the run with {factor:g} times the step: the coupling is not "
@@ -511,6 +509,8 @@ constexpr auto kReports = std::to_array<FactEntry>({
     {OtherSspVersion, Warning, "other-ssp-version", "it is made for SSP {version}; it is read as SSP 2.0", ""},
     {AttributeMissing, Error, "attribute-missing", "the element {0} has no attribute '{1}'", ""},
     {AttributeNoNumber, Error, "attribute-no-number", "{0} of {1} must be a number, not '{value}'", ""},
+    {MappingsWithoutSource, Warning, "mappings-without-source",
+     "{count} entries of the parameter mapping '{0}' have an empty source: they are skipped", ""},
     {NoSystemElement, Error, "no-system-element", "there is no element System", ""},
     {AnnotationIgnored, Warning, "annotation-ignored", "annotations of type '{0}' are ignored", ""},
     {ElementTwice, Error, "element-twice", "there are two elements named '{0}'", ""},
@@ -551,7 +551,9 @@ constexpr auto kReports = std::to_array<FactEntry>({
     {TableOfReals, Error, "table-of-reals", "'{0}' is a real number, which no table can hold", ""},
     {TypesDiffer, Error, "types-differ", "'{0}' of type {type} cannot feed '{1}' of type {input_type}", ""},
     {NotScalable, Error, "not-scalable", "'{0}' of type {type} cannot be scaled", ""},
-    {NotTunable, Error, "not-tunable", "'{0}' is no tunable parameter: it cannot change during the run", ""},
+    {NotTunable, Error, "not-tunable", "'{0}' is no tunable parameter and no input: it cannot change during the run",
+     ""},
+    {ScheduledInputFed, Error, "scheduled-input-fed", "'{0}' cannot be scheduled: '{1}' feeds it", ""},
     {TimeoutIgnored, Warning, "timeout-ignored", "the timeout of '{0}' has no effect: there is no watchdog", ""},
     {TableShorterThanRun, Warning, "table-shorter-than-run",
      "the table of '{0}' holds {first} .. {last}, the run goes from {start} to {stop}: its first and last rows are "
@@ -567,6 +569,8 @@ constexpr auto kReports = std::to_array<FactEntry>({
     {WrongValueType, Error, "wrong-value-type", "'{0}' takes {expected}, not {found}", ""},
     {UnknownMethod, Error, "unknown-method", "unknown method '{0}'", ""},
     {LostInMat, Warning, "lost-in-mat", "MAT files hold no texts and no bytes: {names} will be NaN", ""},
+    {NothingToRecord, Warning, "nothing-to-record",
+     "nothing is recorded but the time: no subsystem has outputs; [record] variables can name what else there is", ""},
     {NeedsPowerBonds, Error, "needs-power-bonds", "{0} needs power bonds; this system has none", ""},
     {TrialsNotPossible, Error, "trials-not-possible",
      "trials = \"{choice}\" needs {needs}, which '{0}' does not provide", ""},

@@ -84,6 +84,7 @@ inline constexpr auto kErrors = [] {
       {CsvNoColumns, Error, "csv-no-columns", "there are no columns but the time", ""},
       {CsvUnnamedColumn, Error, "csv-unnamed-column", "column {column} has no name", ""},
       {CsvColumnTwice, Error, "csv-column-twice", "there are two columns '{0}'", ""},
+      {CsvCellType, Error, "csv-cell-type", "'{cell}' in column {column} does not fit an input of type {type}", ""},
       {NoResults, Error, "no-results", "'{0}' holds no results of a run", ""},
       {NewerFormat, Error, "newer-format", "cannot read '{0}': a newer version of the program wrote it", ""},
       {ResultsOtherColumns, Error, "results-other-columns",

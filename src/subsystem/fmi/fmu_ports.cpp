@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "base/units.hpp"
@@ -35,6 +36,13 @@ bool is_parameter(const FmuVariable& variable) {
          (variable.causality == FmuCausality::Parameter || variable.causality == FmuCausality::StructuralParameter);
 }
 
+bool is_local(const FmuVariable& variable) {
+  const bool constant_parameter =
+      variable.causality == FmuCausality::Parameter && variable.variability == FmuVariability::Constant;
+  return value_type(variable.type) && (variable.causality == FmuCausality::Local || constant_parameter ||
+                                       variable.causality == FmuCausality::CalculatedParameter);
+}
+
 /// "[2,3]" of the element with this number, row by row, counted from 1 (FMI 3.0, section 2.4.7.5.1).
 std::string index_text(std::size_t element, const std::vector<std::uint64_t>& sizes) {
   std::vector<std::uint64_t> indices(sizes.size());
@@ -64,6 +72,7 @@ class PortMaker {
     add_reals(FmuCausality::Output);
     add_discrete();
     add_states();
+    add_locals();
     add_feedthrough();
     add_knowns_and_unknowns();
     return std::move(ports_);
@@ -213,6 +222,19 @@ class PortMaker {
     ports_.single_states = type == FmuType::Float32;
   }
 
+  void add_locals() {
+    std::set<std::size_t> states;
+    for (const auto& origin : ports_.state_origins) states.insert(origin.variable);
+    std::set<std::string_view> other_names;
+    for (const auto& variable : description_.variables)
+      other_names.insert(variable.other_names.begin(), variable.other_names.end());
+    for (std::size_t i = 0; i < description_.variables.size(); ++i) {
+      const auto& variable = description_.variables[i];
+      if (is_local(variable) && !states.contains(i) && !other_names.contains(variable.name))
+        add(i, ports_.table.locals, ports_.local_origins);
+    }
+  }
+
   /// Dependencies that are not listed are all there can be. Those of an array are those of all its elements.
   void add_feedthrough() {
     if (!ports_.input_origins.empty() && ports_.output_origins.size() > kMostPairs / ports_.input_origins.size())
@@ -285,6 +307,7 @@ PortOrigin FmuPorts::origin(VariableTable::Place place) const {
     case Causality::Input: return input_origins[place.index];
     case Causality::State: return state_origins[place.index];
     case Causality::DiscreteInput: return discrete_input_origins[place.index];
+    case Causality::Local: return local_origins[place.index];
     default: return parameter_origins[place.index];
   }
 }

@@ -65,7 +65,8 @@ class FmuSubsystem final : public Subsystem,
                            private Rollback,
                            private Reset,
                            private Tuning,
-                           private DiscreteValues {
+                           private DiscreteValues,
+                           private InnerValues {
  public:
   FmuSubsystem(std::string name, std::shared_ptr<Fmu> fmu, const FmuChoice& choice);
   ~FmuSubsystem() override;
@@ -99,6 +100,7 @@ class FmuSubsystem final : public Subsystem,
   void set_parameter(std::size_t parameter, const Value& value) override;
   void read(std::span<const std::size_t> outputs, std::span<Value> values) override;
   void write(std::span<const std::size_t> inputs, std::span<const Value> values) override;
+  void read_inner(std::span<const VariableTable::Place> places, std::span<Value> values) override;
 
   std::unique_ptr<FmuStepper> make_stepper(const FmuChoice& choice);
   void note_start(const PortOrigin& origin, const Value& value);
@@ -128,6 +130,7 @@ class FmuSubsystem final : public Subsystem,
   bool used_before_ = false;  ///< its outputs, as they were before its initialization had ended
   std::vector<FmuInstance::State> saved_;
   std::vector<StateId> free_;
+  std::vector<Value> inner_;                            ///< of the variable that was read last
   std::map<std::size_t, std::vector<Value>> discrete_;  ///< all elements, by variable of a discrete port
 };
 
@@ -211,6 +214,7 @@ Facets FmuSubsystem::facets() noexcept {
   if (can.reset) facets.reset = this;
   facets.tuning = this;
   facets.discrete = this;
+  facets.inner = this;
   return facets;
 }
 
@@ -227,7 +231,9 @@ std::vector<Fact> FmuSubsystem::warnings() const {
 void FmuSubsystem::set_start(VariableTable::Place place, const Value& value) {
   assert(place.causality != Causality::Output);
   const PortOrigin origin = ports_.origin(place);
-  if (fmu_->description().variables[origin.variable].initial == FmuInitial::Calculated) {
+  const auto& initial = fmu_->description().variables[origin.variable].initial;
+  const bool is_local = place.causality == Causality::Local;  // calculated, unless the file says something else
+  if (initial == FmuInitial::Calculated || (is_local && !initial)) {
     throw Error(ErrorCode::InvalidSystem, {FactCode::FmuStartCalculated});
   }
   note_start(origin, value);
@@ -271,6 +277,22 @@ void FmuSubsystem::read(std::span<const std::size_t> outputs, std::span<Value> v
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const PortOrigin& origin = ports_.discrete_output_origins[outputs[i]];
     auto& elements = discrete_[origin.variable];
+    if (latest != origin.variable) {
+      reporter_.require(instance_->get_values(fmu_->description().variables[origin.variable], elements), now());
+    }
+    latest = origin.variable;
+    values[i] = elements[origin.element];
+  }
+}
+
+/// Those of one array follow each other.
+void FmuSubsystem::read_inner(std::span<const VariableTable::Place> places, std::span<Value> values) {
+  stepper_->finish_initialization({});  // and where the states have been changed since, they are set in the FMU
+  std::optional<std::size_t> latest;
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const PortOrigin origin = ports_.origin(places[i]);
+    inner_.resize(std::max(inner_.size(), ports_.elements[origin.variable]));
+    const auto elements = std::span(inner_).first(ports_.elements[origin.variable]);
     if (latest != origin.variable) {
       reporter_.require(instance_->get_values(fmu_->description().variables[origin.variable], elements), now());
     }

@@ -32,7 +32,8 @@ class NativeSubsystem final : public Subsystem,
                               private Equations,
                               private Events,
                               private Reset,
-                              private Tuning {
+                              private Tuning,
+                              private DiscreteValues {
  public:
   NativeSubsystem(std::string name, std::unique_ptr<Model> model);
 
@@ -74,6 +75,8 @@ class NativeSubsystem final : public Subsystem,
   Time next_event(Time t) override { return model_->next_discontinuity(t); }
   void reset() override;
   void set_parameter(std::size_t parameter, const Value& value) override;
+  void read(std::span<const std::size_t> outputs, std::span<Value> values) override;
+  void write(std::span<const std::size_t>, std::span<const Value>) override {}  // there are no such inputs
 
   void configure_if_changed() const;
   void keep_inputs_at_end(const InputBlock& inputs, Duration size);
@@ -104,6 +107,7 @@ class NativeSubsystem final : public Subsystem,
   mutable Capabilities capabilities_;
   std::vector<double> saved_;  ///< saved states one after the other, each of the size of now_
   std::vector<StateId> free_;
+  std::vector<Value> discrete_;       ///< outputs, as read last
   std::vector<double> no_curvature_;  ///< Equations take no second derivatives of the inputs
 };
 
@@ -156,7 +160,14 @@ Facets NativeSubsystem::facets() noexcept {
   if (capabilities().announces_events) facets.events = this;
   facets.reset = this;
   facets.tuning = this;
+  if (!variables().discrete_outputs.empty()) facets.discrete = this;
   return facets;
+}
+
+void NativeSubsystem::read(std::span<const std::size_t> outputs, std::span<Value> values) {
+  discrete_.resize(variables().discrete_outputs.size());
+  guarded(now_[0], [&] { model_->discrete_outputs(here(), discrete_); });
+  for (std::size_t i = 0; i < outputs.size(); ++i) values[i] = discrete_[outputs[i]];
 }
 
 void NativeSubsystem::set_start(VariableTable::Place place, const Value& value) {
@@ -171,6 +182,7 @@ void NativeSubsystem::set_start(VariableTable::Place place, const Value& value) 
     case Causality::Output:
     case Causality::DiscreteInput:
     case Causality::DiscreteOutput:
+    case Causality::Local:
     case Causality::Method: assert(false); break;
   }
 }
