@@ -97,8 +97,9 @@ struct RunFolder {
 void require_steps(const Json& steps, const fs::path& file) {
   if (steps.is_null()) return;
   const auto is_channel = [](const Json& channel) {
-    return channel.is_object() && channel.contains("name") && channel.contains("time") && channel["time"].is_array() &&
-           channel.contains("low") && channel["low"].is_array();
+    const bool has_times = !channel.is_object() || !channel.contains("time") || channel["time"].is_array();
+    return channel.is_object() && has_times && channel.contains("name") && channel.contains("low") &&
+           channel["low"].is_array();  // without times of its own it has those of all steps
   };
   const auto channels = steps.is_object() ? steps.find("channels") : steps.end();
   const bool sound =
