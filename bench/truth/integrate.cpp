@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <stdexcept>
+
+#include "entrain/error.hpp"
 
 namespace entrain::truth {
 
@@ -77,7 +78,7 @@ void Extrapolation::settle(double t, double* x) const {
   for (int round = 0; round < 100; ++round) {
     if (!flow_.handle || !flow_.handle(t, x)) return;
   }
-  throw std::runtime_error("events without end");
+  throw Error(ErrorCode::SolverFailed, "events without end");
 }
 
 void Extrapolation::smooth_piece(double from, double to, double* x, std::vector<double>* event_times) {
@@ -86,11 +87,14 @@ void Extrapolation::smooth_piece(double from, double to, double* x, std::vector<
   double size = std::min(to - from, flow_.largest);
   first_.resize(n);
   std::vector<double> indicated(flow_.indicators);
-  while (t < to) {
+  for (int attempts = 0; t < to; ++attempts) {
+    // A part that is driven beyond all sense by a coupling that blows up.
+    if (attempts == kMostAttempts) throw Error(ErrorCode::SolverFailed, "too many steps of the integrator");
     size = std::min(size, flow_.largest);
     const bool whole = t + size * (1.0 + 1e-13) >= to;
     if (whole) size = to - t;
-    if (size < 1e-14 * std::max(1.0, std::abs(t)) && !whole) throw std::runtime_error("the truth cannot be integrated");
+    if (size < 1e-14 * std::max(1.0, std::abs(t)) && !whole)
+      throw Error(ErrorCode::SolverFailed, "the truth cannot be integrated");
     rates(t, x, first_.data());
     if (flow_.indicators > 0) flow_.indicate(t, x, indicated.data());
     if (!attempt(t, size, x)) {
@@ -106,7 +110,7 @@ void Extrapolation::smooth_piece(double from, double to, double* x, std::vector<
       while (high - low > 1e-15 * std::max(1.0, std::abs(t))) {
         const double middle = 0.5 * (low + high);
         if (middle <= low || middle >= high) break;
-        if (!attempt(t, middle, x)) throw std::runtime_error("an event cannot be located");
+        if (!attempt(t, middle, x)) throw Error(ErrorCode::SolverFailed, "an event cannot be located");
         std::vector<double> there = table_[used_];
         if (crossed(t + middle, there.data(), indicated)) {
           high = middle;

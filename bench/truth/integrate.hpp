@@ -29,6 +29,7 @@ class Extrapolation {
  private:
   static constexpr int kColumns = 8;
   static constexpr double kTolerance = 2e-13;
+  static constexpr int kMostAttempts = 20000;  ///< per piece
 
   bool attempt(double t, double size, const double* x);
   void smooth_piece(double from, double to, double* x, std::vector<double>* event_times);
