@@ -23,12 +23,6 @@ constexpr double kAbsolutePart = 0.01;
 // Of the explicit integrator in one step, 13 evaluations each; beyond, BDF with its few hundred evaluations is quicker.
 constexpr long kMostExplicitSteps = 200;
 
-// Slopes of an input before and after a communication time that are one and the same.
-constexpr double kSameSlope = 1e-9;
-
-// Above, the Newton matrix of the multistep method, which is dense, is too large.
-constexpr std::size_t kMostMultistepStates = 300;
-
 }  // namespace
 
 ModelExchange::ModelExchange(const Fmu& fmu, const FmuPorts& ports, double tolerance, FmuReporter& reporter)
@@ -99,10 +93,7 @@ void ModelExchange::make_solver() {
   const std::size_t states = here_.x.size();
   explicit_.reset();
   stiff_.reset();
-  multistep_.reset();
-  here_.memory = {};
   here_.stiff_from = kNever;
-  here_.stepped = here_.restarts = false;
   if (states == 0 && indicators_ == 0) return;
   state_.assign(std::max<std::size_t>(states, 1), 0.0);
   nominals_.assign(states, 1.0);
@@ -116,7 +107,6 @@ void ModelExchange::make_solver() {
     if (!(nominal > 0.0)) nominal = 1.0;  // the standard requires it positive
     options.absolute_tolerances.push_back(options.absolute_tolerance * nominal);
   }
-  if (states <= kMostMultistepStates) multistep_.emplace(state_.size(), options);
   numerics::OdeOptions stiff = options;
   options.max_steps = kMostExplicitSteps;
   options.may_give_up = true;
@@ -158,26 +148,11 @@ bool ModelExchange::put_inputs(const InputBlock& inputs, Duration s) {
   return jumped;
 }
 
-/// Whether the inputs are what they were taken for before this step. Asked before they are put.
-bool ModelExchange::go_on(const InputBlock& inputs) const {
-  for (std::size_t i = 0; i < here_.u.size(); ++i) {
-    for (int p = 2; p <= inputs.degree(); ++p) {
-      if (inputs.order(p)[i] != 0.0) return false;  // of one more order than we remember
-    }
-    const double slope = discrete_[i] ? 0.0 : inputs.slope(i, 0.0);
-    if (std::abs(slope - here_.du[i]) > kSameSlope * (std::abs(slope) + std::abs(here_.du[i]))) return false;
-  }
-  return true;
-}
-
 StepReport ModelExchange::step(const Subsystem::Step& step, std::span<double> outputs) {
   const Time end = step.from + step.size;
   begin();
-  goes_on_ = std::exchange(here_.stepped, true) && base::same_time(here_.t, step.from) && go_on(step.inputs);
   here_.t = step.from;
   const bool jumped = put_inputs(step.inputs, 0.0) || std::exchange(here_.inputs_changed, false);
-  if (jumped || !goes_on_) here_.memory.forget();
-  goes_on_ = goes_on_ && !jumped && multistep_ && !here_.restarts;
   if (jumped || base::reached(here_.t, here_.next_event)) handle_event_here();
   Duration s = 0.0;
   for (int events = 0; !terminate_ && !base::reached(here_.t, end); ++events) {
@@ -284,16 +259,7 @@ numerics::OdeReached ModelExchange::integrate(const Subsystem::Step& step, Durat
 
 /// Explicit as long as it is quick: BDF begins every step anew with order 1, which costs accuracy where steps are
 /// short. What is found to be stiff is remembered with the state, so that a restored one replays to the same bits.
-/// Where inputs go on as they were, so does the integration: by a method that remembers its steps (ADR 0052).
 numerics::OdeReached ModelExchange::solve(Duration s, Duration end, const numerics::OdeProblem& problem) {
-  if (goes_on_ && !here_.restarts) {
-    auto& memory = here_.memory;
-    if (memory.order == 0) memory.stiff = memory.stiff || here_.stiff_from < kNever;
-    const numerics::OdeReached at = multistep_->advance(s, end, state_, problem, memory);
-    if (at.cause != numerics::OdeReached::Cause::GaveUp) return at;
-    here_.restarts = true;
-    s = at.time;
-  }
   if (end - s >= here_.stiff_from) return stiff_->advance(s, end, state_, problem);
   const numerics::OdeReached at = explicit_->advance(s, end, state_, problem);
   if (at.cause != numerics::OdeReached::Cause::GaveUp) return at;
@@ -321,7 +287,6 @@ void ModelExchange::change(base::FunctionRef<FmuResult()> set) {
 
 /// Inputs may jump in event mode only, so they are set there once more.
 void ModelExchange::handle_event_here(base::FunctionRef<FmuResult()> in_event_mode) {
-  here_.memory.forget();
   set_here();
   require(instance_->enter_event_mode());
   require(in_event_mode());

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "entrain/subsystem.hpp"
-#include "numerics/multistep.hpp"
 #include "numerics/ode.hpp"
 #include "subsystem/fmi/fmu_linearizer.hpp"
 #include "subsystem/fmi/fmu_stepper.hpp"
@@ -62,14 +61,11 @@ class ModelExchange final : public FmuStepper, public Equations {
     Time next_event = kNever;      ///< announced
     bool inputs_changed = false;   ///< without event mode, since the last step: the next one begins with it
     Duration stiff_from = kNever;  ///< a step of this size took the explicit integrator too long
-    bool stepped = false;          ///< the last thing done was a step
-    bool restarts = false;         ///< the integrator that goes on over macro steps has given up
     std::vector<double> x, u, du;
-    numerics::MultistepMemory memory;  ///< of that integrator
 
     template <class Visitor>
     void fields(Visitor& visit) {
-      visit(t, next_event, inputs_changed, stiff_from, stepped, restarts, x, u, du, memory);
+      visit(t, next_event, inputs_changed, stiff_from, x, u, du);
     }
   };
 
@@ -80,7 +76,6 @@ class ModelExchange final : public FmuStepper, public Equations {
   void set_point(Time t, std::span<const double> x, std::span<const double> u);
   void set_here();
   bool put_inputs(const InputBlock& inputs, Duration s);
-  bool go_on(const InputBlock& inputs) const;
   Duration advance(const Subsystem::Step& step, Duration s, Time end);
   numerics::OdeReached integrate(const Subsystem::Step& step, Duration s, Time stop);
   numerics::OdeReached solve(Duration s, Duration end, const numerics::OdeProblem& problem);
@@ -103,8 +98,6 @@ class ModelExchange final : public FmuStepper, public Equations {
   std::size_t indicators_ = 0;
   std::optional<numerics::OdeSolver> explicit_;  ///< none when there is nothing to integrate and nothing to watch
   std::optional<numerics::OdeSolver> stiff_;     ///< as well
-  std::optional<numerics::MultistepSolver> multistep_;  ///< likewise; none of very many states
-  bool goes_on_ = false;                                ///< in this macro step, what was integrated before it
 
   Time stop_ = kNever;
   Here here_;

@@ -11,7 +11,6 @@ namespace entrain::subsystem {
 void ModelExchange::move_to(const Point& at) {
   begin();
   here_.t = at.t;
-  here_.stepped = false;
   std::copy(at.x.begin(), at.x.end(), here_.x.begin());
   std::copy(at.u.begin(), at.u.end(), here_.u.begin());
   std::copy(at.du.begin(), at.du.end(), here_.du.begin());
