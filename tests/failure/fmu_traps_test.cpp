@@ -120,7 +120,7 @@ TEST_F(FmuTraps, abilities_beside_the_one_that_crashes_are_kept) {
 
 TEST_F(FmuTraps, fmu_that_bears_one_instance_in_a_process_runs) {
   write("second_crash", kInterpolates);
-  const auto result = run(alone("second_crash", "start = { u = 1.0 }"));
+  const auto result = run(alone("second_crash", "start = { u = 1.0, v = 0.0 }"));
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ(result.out.find("warning"), std::string::npos) << result.out;
   EXPECT_EQ(line(11), "1,0.9999999999999999");

@@ -25,9 +25,9 @@ TEST(InspectedFmu, is_reported_with_its_variables) {
   EXPECT_TRUE(text.starts_with("fmu: mechanical_left.fmu (FMI 2.0 co-simulation; offers model exchange)\n")) << text;
   expect_text(text, "mechanical.left");
   expect_text(text, "; made by Entrain fmukit\n");
-  expect_text(text, "  F         input      N          0  force of the coupling spring and damper on this mass\n");
-  expect_text(text, "  x         output     m          1  position\n");
-  expect_text(text, "  m1        parameter  kg         5  mass\n");
+  expect_text(text, "  F             input      N          0  force of the coupling spring and damper on this mass\n");
+  expect_text(text, "  x             output     m          1  position\n");
+  expect_text(text, "  m1            parameter  kg         5  mass\n");
 }
 
 TEST(InspectedFmu, that_can_do_everything_is_reported_in_plain_words) {

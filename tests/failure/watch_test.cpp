@@ -78,7 +78,8 @@ std::size_t widest_row(const std::string& shown) {
   for (std::size_t end = 0; (end = shown.find("\x1b[K", begin)) != std::string::npos; begin = end + 1) {
     std::size_t from = shown.find_last_of("\nA", end);  // behind a line end, or behind the way up
     from = from == std::string::npos ? 0 : from + 1;
-    const auto row = std::string_view(shown).substr(from, end - from);
+    auto row = std::string_view(shown).substr(from, end - from);
+    if (row.starts_with("\x1b[J")) row.remove_prefix(3);  // behind the way up the screen is cleared
     widest = std::max(widest, static_cast<std::size_t>(std::count_if(row.begin(), row.end(), [](char c) {
                         return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
                       })));

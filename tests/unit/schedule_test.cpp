@@ -142,7 +142,7 @@ TEST(ScheduleInASystemFile, is_checked) {
             "test.toml:14: unknown-subsystem pray, pray.alpha; did you mean 'prey'?");
   EXPECT_EQ(message("alpha = [[1.0, 1.0]]"),
             "test.toml:14: bad-endpoint alpha (of = a schedule, role = variable); write \"subsystem.variable\"");
-  EXPECT_EQ(message("\"prey.p\" = [[1.0, 1.0]]"), "test.toml:14: not-tunable prey.p; known: prey.alpha, prey.beta");
+  EXPECT_EQ(message("\"prey.p\" = [[1.0, 1.0]]"), "test.toml:14: not-tunable prey.p; did you mean 'prey.u'?");
   EXPECT_EQ(message("\"prey.alpha\" = [[9.0, 1.0]]"),
             "test.toml:14: change-after-end schedule.\"prey.alpha\" (time = 9 s)");
   EXPECT_EQ(message("\"prey.alpha\" = [[1.0, 1]]"), "");

@@ -130,7 +130,7 @@ TEST_F(UnitsOfTwoFmus, one_a_temperature_and_one_a_difference_are_refused) {
     EXPECT_EQ(problems[0].code, FactCode::UnitsDoNotMatch);
     EXPECT_EQ(problems[0].subjects, (std::vector<std::string>{"a.y", "b.x"}));
     EXPECT_EQ(problems[0].text("output_unit"), unit);
-    EXPECT_EQ(problems[0].where.line, 11);
+    EXPECT_EQ(problems[0].where.line, 12);
   }
   EXPECT_TRUE(test::has_fact(test::problem_facts(fed(typed_in("K"), typed_in("K", "", kRelative))),
                              FactCode::UnitsDoNotMatch, "b.x"));
