@@ -98,6 +98,8 @@ class PartModel final : public Model {
   void integrate(Time from, Duration size, const InputBlock& inputs, std::span<double> x) override {
     inputs_ = &inputs;
     from_ = from;
+    for (int round = 0; round < 10 && flow_.handle(from, x.data()); ++round) {  // the inputs may have jumped
+    }
     extrapolation_.advance(from, from + size, x.data());
   }
 

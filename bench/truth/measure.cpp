@@ -122,7 +122,9 @@ SystemDescription description_with(const System& system, const TriedMethod& trie
 
 double MeasuredRun::worst_truth() const {
   double worst = 0.0;
-  for (const auto& output : outputs) worst = std::max(worst, output.graded);
+  // An estimate that saturates early is no excuse for the rest of a run that is called unreliable.
+  const bool whole = verdict.grade == Grade::Unreliable;
+  for (const auto& output : outputs) worst = std::max(worst, whole ? output.whole : output.graded);
   return worst;
 }
 

@@ -47,7 +47,7 @@ struct MeasuredRun {
   Verdict verdict;
   std::vector<MeasuredOutput> outputs;
 
-  /// The largest true error of an output, up to where the grade holds.
+  /// The largest true error of an output, up to where the grade holds; of an unreliable run over the whole of it.
   double worst_truth() const;
 };
 

@@ -71,7 +71,7 @@ System changing_spring(const std::string& name, bool announced) {
 
 /// A ball that bounces on the floor, and air that is moved by it.
 System bouncing_ball() {
-  auto ball = part({"ball", 1, 2, {1.0, 0.0}}, [](const auto& at) {
+  auto ball = part({"ball", 1, 2, {1.1, 0.0}}, [](const auto& at) {
     at.dx[0] = at.x[1];
     at.dx[1] = -9.81 + at.u[0];
     at.y[0] = at.x[0];
