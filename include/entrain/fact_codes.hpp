@@ -101,6 +101,7 @@ enum class FactCode : std::uint16_t {
   EstimateRangesDiffer,
   EstimateNotConverging,
   EstimateEventsDiffer,
+  EstimateJumps,
   EstimateEventTimes,
   EstimateSaturates,
   // Choice of a method.

@@ -187,6 +187,7 @@ class Judge {
     std::vector<ComparedRow*> rows;
     for (ComparedRow& row : rows_) rows.push_back(&row);
     const auto matched = match_jumps(values_of(*given_, rows), values_of(*near_, rows), size_);
+    result.jumps = matched.pairs.size();
     result.unmatched_jumps = matched.unmatched;
     for (const auto& pair : matched.pairs) {
       if (pair.first == pair.last) continue;

@@ -28,6 +28,7 @@ struct CompanionJudgement {
   std::size_t common_times = 0;     ///< below 2 nothing is known
   bool wants_smaller_step = false;  ///< the differences do not fall as they ought to, where they matter
   bool converges = true;
+  std::size_t jumps = 0;            ///< of the run
   std::size_t unmatched_jumps = 0;  ///< of the run or of the companion alone
   Duration event_time_error = 0.0;  ///< largest distance of matched jumps, as the common times show it
   double nearest_factor = 1.0;      ///< of the companion that decides

@@ -81,6 +81,7 @@ struct RunEstimator::Impl {
   void name_outputs(const RunSummary& summary);
   void name_limits(const RunSummary& summary);
   double formal_order(const RunSummary& summary) const;
+  static bool ends_steps_at_jumps(const RunSummary& summary);
   std::vector<std::vector<Time>> replayed_steps(double factor) const;
   bool run_companion(double factor, const RunSummary& summary);
   bool judge_outputs(const RunSummary& summary);
@@ -101,6 +102,7 @@ struct RunEstimator::Impl {
   ErrorEstimate result;
   std::vector<Fact> of_outputs;  ///< reasons, of the latest judgement
   std::string why_not;           ///< no companion was possible
+  bool lands_on_jumps = false;   ///< every jump of the run is at the end of a step
   bool interrupted = false;
   double work = 0.0;  ///< done and planned, in runs
   double done = 0.0;
@@ -189,6 +191,14 @@ void RunEstimator::Impl::name_limits(const RunSummary& summary) {
   }
 }
 
+/// Steps of nested grids can have the same distance to a jump inside them: the runs agree then, and their error stays.
+/// Methods that solve the coupling end a step at announced events, and warn of jumps that were not.
+bool RunEstimator::Impl::ends_steps_at_jumps(const RunSummary& summary) {
+  return summary.family == MethodFamily::Implicit &&
+         std::none_of(summary.warnings.begin(), summary.warnings.end(),
+                      [](const Fact& warning) { return warning.code == FactCode::SignalJumps; });
+}
+
 /// For smooth systems. A subsystem that takes inputs of a lower degree than they have lowers it.
 double RunEstimator::Impl::formal_order(const RunSummary& summary) const {
   const auto* entry = registry.find(summary.method);
@@ -275,6 +285,9 @@ void RunEstimator::Impl::note_judgement(const CompanionJudgement& judgement, con
                           {name},
                           {{"count", judgement.unmatched_jumps}, {"factor", judgement.nearest_factor}}});
   }
+  if (judgement.jumps > 0 && !lands_on_jumps) {
+    of_outputs.push_back({FactCode::EstimateJumps, {name}, {{"count", judgement.jumps}}});
+  }
   if (judgement.event_time_error > 0.0) {
     of_outputs.push_back({FactCode::EstimateEventTimes,
                           {name},
@@ -336,6 +349,7 @@ bool RunEstimator::Impl::compare(const RunSummary& summary) {
 ErrorEstimate RunEstimator::Impl::result_of(const RunSummary& summary) {
   result = {};
   companions.clear();
+  lands_on_jumps = ends_steps_at_jumps(summary);
   name_outputs(summary);
   if (const auto* entry = registry.find(summary.method)) {
     const bool own_steps = summary.family == MethodFamily::Asynchronous;

@@ -18,7 +18,7 @@ const advice = {
     { method: "ifosmondi", step: 2e-3, calls: 4000, error: 0.03 }, { method: "missiles", step: 2e-3, calls: 1500, error: 1e-4 }],
   search: { knee: 2, points: [...Array(30).keys()].map((i) => ({ step: 1e-3 * (i + 1), radius: 1 - 1e-5 * 1.5 ** i, consistency: 5e-6 * 1.4 ** i,
     choice: `first ${i}, then <right>` })) },
-  heat: { way: "nepce of degree 3", x: { name: "step in s", values: steps }, y: { name: "gain", values: [0.5, 1, 1.5] },
+  heat: { config: "nepce of degree 3", x: { name: "step in s", values: steps }, y: { name: "gain", values: [0.5, 1, 1.5] },
     radius: [[0.9, 0.95, 0.99, 1.01, 1.2], [0.8, 0.9, 0.98, 1.1, 3], [0.9, 1.1, 1.3, 4, null]] },
 };
 

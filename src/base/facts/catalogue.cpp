@@ -224,6 +224,8 @@ constexpr auto kReports = std::to_array<FactEntry>({
     {EstimateEventsDiffer, Warning, "estimate-events-differ",
      "{count} jump{count~~s} of '{0}' in one run alone, compared with {factor:g} times the step",
      "Choose a smaller step"},
+    {EstimateJumps, Warning, "estimate-jumps",
+     "'{0}' jumps {count} time{count~~s}: the error of the steps that contain a jump is not included", ""},
     {EstimateEventTimes, Note, "estimate-event-times",
      "the jumps of '{0}' are {time_error:.2g} away from those with {factor:g} times the step, at most", ""},
     {EstimateSaturates, Note, "estimate-saturates",
