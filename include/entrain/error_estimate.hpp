@@ -44,8 +44,8 @@ struct OutputError {
 /// The errors of all outputs of a run that are connected or recorded.
 struct ErrorEstimate {
   std::vector<OutputError> outputs;
-  std::vector<Fact> reasons;  ///< what limits the estimate, and why an output has none
-  int order = 0;              ///< of the method in its step, for smooth systems; 0 = not known
+  std::vector<Fact> reasons;      ///< what limits the estimate, and why an output has none
+  int order = 0;                  ///< of the method in its step, for smooth systems; 0 = not known
   std::uint64_t extra_steps = 0;  ///< of subsystems, made for the estimate alone
   double extra_seconds = 0.0;
 };

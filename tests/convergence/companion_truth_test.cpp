@@ -144,7 +144,6 @@ INSTANTIATE_TEST_SUITE_P(Methods, Replayed,
                                          test::Change{"missiles", 0.1, 0.0, {"adaptive=true"}},
                                          test::Change{"ifosmondi", 0.1, 0.0, {"adaptive=true"}}));
 
-
 TEST(CompanionTruth, announced_jump_of_an_input_is_no_error_beside_it) {
   const auto description = test::changed(test::example("two_mass"), {.method = "missiles", .step = 0.4, .stop = 200.0});
   const auto run = test::estimated_run(description);
