@@ -50,6 +50,7 @@ std::string to_string(const Problem& problem) {
   return text;
 }
 
+// NOLINTNEXTLINE(performance-unnecessary-value-param): the order of evaluation forbids to move it
 Error::Error(ErrorCode code, Fact fact, ErrorContext context)
     : Error(code, message_of(fact), fact, std::move(context)) {}
 

@@ -20,6 +20,7 @@ void add_entry(Text& text, std::string_view key, const T& value) {
 
 std::vector<std::string> values_of(const std::vector<Written<std::string>>& written) {
   std::vector<std::string> values;
+  values.reserve(written.size());
   for (const auto& of : written) values.push_back(of.value);
   return values;
 }
