@@ -65,12 +65,14 @@ class IfosmondiStrategy final : public CouplingStrategy {
   bool guess(CoupledSystem& system, HermiteStep& step);
   void judge_guess();
   bool evaluate(CoupledSystem& system, HermiteStep& step, std::span<const double> z, std::span<double> image);
+  void note_not_finite(std::span<const double> z, std::span<const double> image);
 
   IfosmondiOptions options_;
   StepController controller_;
   bool adaptive_ = false;
   std::optional<numerics::FixedPointSolver> solver_;
   int evaluations_ = 0;                    // of the latest attempt
+  std::optional<std::size_t> not_finite_;  // in it: of image_, under inputs that were finite
   std::vector<double> z_, image_, scale_;  // by unknown: first all values, then all slopes
 
   // predictor = "missiles": all subsystems are estimated as well, whatever their trials are.
