@@ -57,6 +57,8 @@ class RunFiles : public recording::StepHistory {
       if (run_.summary.termination == Termination::Completed) throw;  // else a full disk has ended the run already
     }
   }
+  /// Of a process that ends without destructors.
+  void leave_nothing_behind() const { summary_file_.release(); }
   void write_verdict() const { write_summary(run_.summary, &run_.verdict); }
 
  private:
@@ -202,7 +204,7 @@ class DirectoryRun {
     call_if_set(options_.progress.ended, result_);
     // Last, because it can fail too, when the disk is full; what happened has been reported by then.
     const bool completed = write_files(files);
-    release();
+    release(files);
     if (completed) estimate_watched(files);
     if (options_.report) write_report();
     call_if_set(options_.progress.written, result_);
@@ -244,8 +246,8 @@ class DirectoryRun {
                                        : make_run_directory(description_.name, options_.folder);
     result_.results = result_.folder / recording::results_file_name(format());
     lock_.emplace(result_.folder);
-    if (!checkpoint.append && recording::contains_run(result_.folder)) make_empty();
     if (checkpoint.file) check_place(*checkpoint.file, result_);
+    if (!checkpoint.append && recording::contains_run(result_.folder)) make_empty();
     if (checkpoint.append) check_continued();
     log_file_.emplace(fs::absolute(result_.folder) / "fmu.log", checkpoint.append);
     if (streams_) streams_->into(fs::absolute(result_.folder) / "fmu.log");
@@ -282,6 +284,7 @@ class DirectoryRun {
         result_.recorded_until = recorder.recorded_until();
         judge_result();
         files.write(&result_.verdict);  // first: a lock that the FMU holds may stop what is printed
+        leave_nothing_behind(files);
         call_if_set(options_.progress.ended, result_);
       });
     }
@@ -294,6 +297,12 @@ class DirectoryRun {
       fail_late(summary, error);
     }
     return summary;
+  }
+
+  /// When the process ends without destructors.
+  void leave_nothing_behind(const RunFiles& files) const {
+    files.leave_nothing_behind();
+    if (streams_) streams_->remove_if_empty();
   }
 
   /// By the user, not by a subsystem.
@@ -316,6 +325,7 @@ class DirectoryRun {
         result_.abandoned = true;
         judge_result();
         files.write_verdict();
+        leave_nothing_behind(files);
         call_if_set(options_.progress.written, result_);
       });
     }
@@ -329,10 +339,13 @@ class DirectoryRun {
     result_.report = result_.folder / "report.html";
   }
 
-  void release() {
+  void release(const RunFiles& files) {
     std::optional<Watchdog> watchdog;
     if (options_.watchdog) {
-      watchdog.emplace([&](const Error& fault) { call_if_set(options_.progress.failed_at_release, fault, result_); });
+      watchdog.emplace([&](const Error& fault) {
+        leave_nothing_behind(files);
+        call_if_set(options_.progress.failed_at_release, fault, result_);
+      });
     }
     simulation_.reset();
   }

@@ -128,7 +128,7 @@ std::optional<Fact> fault_of_directory(const std::filesystem::path& archive, std
   std::vector<Extent> extents;
   for (std::uint64_t i = 0; i < directory->entries; ++i) {
     const std::string head = file.read(at, kEntrySize);
-    if (head.size() < kEntrySize || head.compare(0, 4, kEntry) != 0) return {};
+    if (head.size() < kEntrySize || head.compare(0, 4, kEntry) != 0) break;  // the number may be too large
     const auto name_size = static_cast<std::size_t>(number(head, 28, 2));
     const std::string name = file.read(at + kEntrySize, name_size);
     if (name.find('\0') != std::string::npos)

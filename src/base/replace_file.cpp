@@ -47,6 +47,10 @@ void replace_file(const std::filesystem::path& path, std::string_view text) {
 ReservedFile::ReservedFile(std::filesystem::path path) : path_(std::move(path)), reserve_(beside(path_, "reserve")) {}
 
 ReservedFile::~ReservedFile() {
+  release();
+}
+
+void ReservedFile::release() const {
   ::unlink(reserve_.c_str());
 }
 

@@ -19,6 +19,8 @@ class ReservedFile {
 
   /// Sets aside several times the present size of the file; where that is not possible there is no reserve.
   void reserve();
+  /// Gives the space back.
+  void release() const;
   /// As `replace_file`; uses the reserve when that fails.
   void replace(std::string_view text);
 

@@ -38,6 +38,10 @@ StreamCapture::~StreamCapture() {
   for (const int descriptor : {output_, error_, captured_}) {
     if (descriptor >= 0) ::close(descriptor);
   }
+  remove_if_empty();
+}
+
+void StreamCapture::remove_if_empty() const {
   std::error_code missing;
   if (!file_.empty() && std::filesystem::file_size(file_, missing) == 0 && !missing) {
     std::filesystem::remove(file_, missing);

@@ -18,6 +18,7 @@ class StreamCapture {
 
   /// Behind what the file contains. One that is still empty at the end is removed.
   void into(const std::filesystem::path& file);
+  void remove_if_empty() const;
 
  private:
   void redirect(int target) const;

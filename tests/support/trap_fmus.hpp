@@ -34,7 +34,7 @@ inline void write_trap(const std::filesystem::path& file, const std::string& tra
                        {"binaries/" + platform + "/trap.so", text_of(trap_fmu_library())}});
 }
 
-/// A folder with a system of one such FMU, which integrates u = 1 up to t = 1 s in steps of 0.1 s, and a native pair
+/// A folder with a system of one such FMU, which integrates u = 1 up to t = 1 s in steps of 0.1 s, and a native mass
 /// beside it.
 class TrappedRun : public testing::Test {
  protected:
@@ -49,6 +49,7 @@ fmu = "part.fmu"
 start = {{ u = 1.0 }}
 [subsystems.left]
 model = "mechanical.left"
+start = {{ F = 1.0 }}
 [record]
 format = "{}"
 )",
