@@ -16,6 +16,7 @@
 #include "description/ssp_document.hpp"
 #include "description/ssp_file.hpp"
 #include "description/ssp_writer.hpp"
+#include "description/subsystem_keys.hpp"
 #include "description/system_file.hpp"
 #include "entrain/entrain.hpp"
 #include "entrain/fact_codes.hpp"
@@ -120,9 +121,9 @@ void write_document(const SystemDescription& description, const fs::path& to) {
 void write_toml(SystemDescription description, const fs::path& to) {
   const fs::path folder = fs::absolute(to).parent_path();
   for (auto& subsystem : description.subsystems) {
-    for (std::string* file : {&subsystem.fmu, &subsystem.csv}) {
-      if (!file->empty()) *file = absolute_fmu(description, *file).lexically_relative(folder).string();
-    }
+    description::for_each_source_file(subsystem, [&](std::string& path) {
+      path = absolute_fmu(description, path).lexically_relative(folder).string();
+    });
   }
   base::replace_file(to, system_text(description));
 }
