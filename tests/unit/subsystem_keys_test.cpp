@@ -194,5 +194,12 @@ TEST(Documented, is_every_key_of_run) {
       [&](const auto& key) { EXPECT_NE(keys.find(fmt::format("`{}`", key.name)), std::string::npos) << key.name; });
 }
 
+TEST(Documented, is_every_format_of_results) {
+  const auto docs = test::text_of(test::examples_folder() + "/../docs/system_file.md");
+  for (const auto format : kRecordFormats) {
+    EXPECT_NE(docs.find(fmt::format("`\"{}\"`", format)), std::string::npos) << format;
+  }
+}
+
 }  // namespace subsystem_keys_test
 }  // namespace entrain
