@@ -81,7 +81,7 @@ Results read_results_file(const fs::path& file) {
 
 fs::path find_results(const fs::path& folder) {
   fs::path newest;  // a folder that was run into twice may hold two formats
-  for (const auto format : {kCsvFormat, kHdf5Format, kMatFormat}) {
+  for (const auto format : kRecordFormats) {
     const auto file = folder / recording::results_file_name(format);
     if (!fs::is_regular_file(file)) continue;
     if (newest.empty() || fs::last_write_time(file) > fs::last_write_time(newest)) newest = file;
