@@ -199,13 +199,14 @@ BareRun Measurement::run_bare(const TriedMethod& tried, double step) {
     result.message = summary.message;
     result.macro_steps = summary.macro_steps;
     for (const auto& subsystem : summary.subsystems) result.calls += subsystem.steps + subsystem.rollbacks;
-  } catch (const Error& error) {
+    if (!result.completed) return result;
+    const Course truth = true_course(system_, collector.times());
+    for (std::size_t i = 0; i < collector.names().size(); ++i) {
+      result.error = std::max(result.error, relative_error(collector, truth, {i, range_of(truth, i), system_.stop}));
+    }
+  } catch (const std::exception& error) {
+    result.completed = false;
     result.message = error.what();
-  }
-  if (!result.completed) return result;
-  const Course truth = true_course(system_, collector.times());
-  for (std::size_t i = 0; i < collector.names().size(); ++i) {
-    result.error = std::max(result.error, relative_error(collector, truth, {i, range_of(truth, i), system_.stop}));
   }
   return result;
 }

@@ -1,6 +1,7 @@
 #include "methods/explicit/explicit_stepper.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "entrain/fact_codes.hpp"
 #include "methods/step_controller.hpp"
@@ -167,6 +168,7 @@ void ExplicitStepper::pass_events(CoupledSystem& system, const StepTask& task) {
   const auto event = events_.pass(system, task.subsystem, task.to);
   if (!event) return;
   inputs_.cut_history(system, task.subsystem);
+  met_event_ = true;
   if (!base::same_time(*event, task.to) && memory_.events_seen_late++ == 0) {
     memory_.first_late = task.subsystem;
     memory_.first_late_event = *event;
@@ -176,6 +178,7 @@ void ExplicitStepper::pass_events(CoupledSystem& system, const StepTask& task) {
 MacroStepReport ExplicitStepper::end_step(CoupledSystem& system) {
   const MacroStepReport report = count_step(next_time());
   if (control_ != nullptr) control_->judge(system, report.reached);
+  if (std::exchange(met_event_, false) && control_ != nullptr) control_->restart();
   if (refresh_) system.refresh_signals(report.reached);
   if (solve_loops_) system.solve_loops(report.reached);
   return report;
