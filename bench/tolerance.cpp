@@ -84,12 +84,16 @@ double fixed_at(Measurement& measurement, const Adaptive& method, const System& 
   return run.error;
 }
 
+double iteration_share = 0.0;
 std::vector<Point> points_of(const Adaptive& method, const System& system) {
   Measurement measurement(system);
   std::vector<Point> points;
-  for (double tolerance = 1e-1; tolerance > 0.9e-11; tolerance /= std::sqrt(10.0)) {
+  for (double tolerance = 1e-2; tolerance > 0.9e-11; tolerance /= std::sqrt(10.0)) {
     TriedMethod tried = method.adaptive;
     for (const auto& option : method.tolerances) tried.options[option] = tolerance;
+    if (method.name == "ifosmondi" && iteration_share > 0.0) {
+      tried.options["iteration_tolerance"] = iteration_share * tolerance;
+    }
     const BareRun run = measurement.run_bare(tried, system.steps.front());
     if (!run.completed) {
       fmt::print("  {:>8.1e}  {}\n", tolerance, run.message);
@@ -156,5 +160,6 @@ int run(const std::string& of_method, const std::string& of_system) {
 }  // namespace entrain::truth
 
 int main(int count, char** values) {
+  if (count > 3) entrain::truth::iteration_share = std::stod(values[3]);
   return entrain::truth::run(count > 1 ? values[1] : "", count > 2 ? values[2] : "");
 }

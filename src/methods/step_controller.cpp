@@ -40,8 +40,8 @@ Duration StepController::next(Duration size, double growth, Duration cut_proposa
   return std::clamp(growth * size, settings_.least_growth * size, longest);
 }
 
-Duration StepController::next_at_start(Duration size, double growth, Duration usual) const {
-  const Duration longest = std::max(settings_.most_growth * size, std::min(kStartGrowth * size, usual));
+Duration StepController::next_at_start(Duration size, double growth, Duration usual, Duration cut_proposal) const {
+  const Duration longest = std::max({settings_.most_growth * size, std::min(kStartGrowth * size, usual), cut_proposal});
   return std::clamp(growth * size, settings_.least_growth * size, longest);
 }
 

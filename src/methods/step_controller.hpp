@@ -68,7 +68,7 @@ class StepController {
   /// proposed when that step was shortened for something else than its error; 0 if it was not.
   Duration next(Duration size, double growth, Duration cut_proposal = 0.0) const;
   /// The same on the way from a first step to `usual`, the step of the run: it may grow faster.
-  Duration next_at_start(Duration size, double growth, Duration usual) const;
+  Duration next_at_start(Duration size, double growth, Duration usual, Duration cut_proposal = 0.0) const;
   /// The way from a first step ends where the error decides.
   bool leaves_start(double growth) const { return !(growth > settings_.most_growth); }
   Duration within_limits(Duration size) const { return limits_.within(size); }

@@ -276,8 +276,9 @@ void F3ornits::propose(SubsystemId s, const Verdict& verdict) {
   } else if (controller_.leaves_start(verdict.growth)) {
     member.starting = false;
   }
-  const Duration by_error = member.starting ? controller_.next_at_start(member.size, verdict.growth, settings_.step)
-                                            : controller_.next(member.size, verdict.growth, member.cut_proposal);
+  const Duration by_error =
+      member.starting ? controller_.next_at_start(member.size, verdict.growth, settings_.step, member.cut_proposal)
+                      : controller_.next(member.size, verdict.growth, member.cut_proposal);
   const Duration wanted = verdict.jumped ? 0.0 : by_error;
   if (wanted < member.limits.min) ++member.at_min_step;
   requests_[s].proposal = member.limits.within(wanted);

@@ -53,8 +53,9 @@ void DefectControl::judge(const CoupledSystem& system, Time reached) {
   const bool cut = size < memory_.proposed;
   const double growth = asymptotic_growth(worst, controller_.settings().order);
   memory_.starting = memory_.starting && !controller_.leaves_start(growth);
-  memory_.proposed = memory_.starting ? controller_.next_at_start(size, growth, step_of_run_)
-                                      : controller_.next(size, growth, cut ? memory_.proposed : 0.0);
+  const Duration cut_proposal = cut ? memory_.proposed : 0.0;
+  memory_.proposed = memory_.starting ? controller_.next_at_start(size, growth, step_of_run_, cut_proposal)
+                                      : controller_.next(size, growth, cut_proposal);
   memory_.now = reached;
 }
 

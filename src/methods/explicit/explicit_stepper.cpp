@@ -34,11 +34,15 @@ std::vector<Fact> input_degree_notes(const CoupledSystem& system, int degree) {
 }  // namespace
 
 void ExplicitOptions::bind(OptionBinder& binder) {
-  binder.integer("degree", degree, "degree of the input polynomials, by extrapolation from the history",
+  const bool was_adaptive = adaptive;
+  binder.boolean("adaptive", adaptive, "macro steps by the connection defect; the macro step is the usual one");
+  // Held inputs need steps in proportion to the tolerance: steps that vary gain nothing then.
+  if (adaptive && !was_adaptive) degree = 1;
+  binder.integer("degree", degree,
+                 "degree of the input polynomials, by extrapolation from the history; adaptive: 1 unless written",
                  {0, kMaxInputDegree});
   binder.choice("start", start, "grow: the degree grows with the history; constant: a constant history is assumed");
   binder.choice("loops", loops, "algebraic loops at communication times: one macro step late, or solved by Newton");
-  binder.boolean("adaptive", adaptive, "macro steps by the connection defect; the macro step is the first one");
   binder.number("relative_tolerance", relative_tolerance,
                 "adaptive: defect allowed at the end of a step, relative to the output's range", {1e-12, 1.0});
   binder.number("absolute_tolerance", absolute_tolerance,
