@@ -66,6 +66,7 @@ class Measurement {
   explicit Measurement(const System& system);
   MeasuredRun run(const TriedMethod& tried, double step);
   BareRun run_bare(const TriedMethod& tried, double step);
+  const System& system() const { return system_; }
 
  private:
   const Course& truth_at(const std::vector<double>& times);

@@ -85,10 +85,11 @@ void F3ornits::start(CoupledSystem& system, const RunSettings& settings) {
 StepScheduler::Constraints F3ornits::join(CoupledSystem& system, SubsystemId s) {
   const auto& can = system.capabilities(s);
   Member& member = members_[s];
-  const bool written = options_.initial_step > 0.0;
-  const Duration initial = written ? options_.initial_step : controller_.settings().first_step(settings_.step);
-  auto [least, most] = controller_.settings().limits(kAsynchronousLimits, written ? initial : settings_.step);
-  if (!written && options_.min_step == 0.0) least = std::min(least, initial);
+  const bool chosen = options_.initial_step == 0.0;
+  const Duration initial = chosen ? controller_.settings().first_step(settings_.step) : options_.initial_step;
+  auto [least, most] = controller_.settings().limits(kAsynchronousLimits, chosen ? settings_.step : initial);
+  if (chosen && options_.min_step == 0.0) least = std::min(least, initial);
+  member.starting = chosen && !can.initial_step;
   // A step must change the time.
   const Duration resolution =
       64 * std::numeric_limits<double>::epsilon() * std::max(std::abs(settings_.start), std::abs(settings_.stop));
@@ -227,7 +228,7 @@ void F3ornits::begin_new_past(const CoupledSystem& system, SubsystemId s) {
     outputs_[y].doubted = false;
   }
   requests_[s].proposal = member.outputs.count > 0 ? member.limits.min : kNever;
-  member.starting = true;
+  member.starting = options_.initial_step == 0.0;
 }
 
 F3ornits::Verdict F3ornits::judge_outputs(const CoupledSystem& system, SubsystemId s) {
@@ -272,7 +273,7 @@ void F3ornits::propose(SubsystemId s, const Verdict& verdict) {
   Member& member = members_[s];
   if (requests_[s].proposal == kNever) return;  // no outputs, no request
   if (verdict.jumped) {
-    member.starting = true;
+    member.starting = options_.initial_step == 0.0;
   } else if (controller_.leaves_start(verdict.growth)) {
     member.starting = false;
   }

@@ -104,7 +104,7 @@ class F3ornits final : public Method {
     Duration size = 0.0;
     int degree = 0;               // of the input polynomials
     Duration cut_proposal = 0.0;  // what had been proposed when the scheduler shortened it; 0 if it did not
-    bool starting = true;         // on the way from a first step
+    bool starting = false;        // on the way from a first step
     std::uint64_t early_returns = 0;
     // So far.
     std::uint64_t steps = 0;

@@ -180,9 +180,11 @@ void Marcher::step_once(CoupledSystem& system, CouplingStrategy& strategy, const
   taken.start_until = memory_.starting ? settings_.step : 0.0;
   const auto next_size = strategy.accepted(system, step_, taken);
   if (next_size) memory_.next_size = limits_.within(*next_size);
+  const bool was_starting = adapts_ && memory_.starting;
   memory_.starting = memory_.starting && !taken.was_cut && memory_.next_size < settings_.step;
   step_.move_on();
   notice_jumps();
+  if (was_starting) jumps_.forget_past();  // the next one misses more than this shorter one: that is no jump
 }
 
 /// For the jump detector.
