@@ -20,8 +20,8 @@ struct Adaptive {
   TriedMethod adaptive, fixed;
   std::vector<std::string> tolerances = {"relative_tolerance"};  ///< options that are the tolerance
   std::vector<std::string> limits = {};                          ///< options that are a fixed step
-  std::string iteration = {};                                    ///< option that is the tolerance of both
-  bool gains = true;  ///< from steps that vary, and from a tighter tolerance in less than 1e6 steps
+  std::string iteration = {};  ///< option of a fixed step: its default, or the tolerance
+  bool gains = true;           ///< from steps that vary, and from a tighter tolerance in less than 1e6 steps
 };
 
 std::vector<Adaptive> adaptive_methods() {
@@ -100,7 +100,7 @@ std::vector<Point> points_of(const Adaptive& method, const System& system, bool 
     TriedMethod fixed = method.fixed;
     for (const auto& option : method.tolerances) tried.options[option] = tolerance;
     tried.options["max_step"] = system.stop;
-    if (!method.iteration.empty()) fixed.options[method.iteration] = tolerance;
+    if (!method.iteration.empty()) fixed.options[method.iteration] = std::min(1e-6, tolerance);
     const BareRun run = measurement.run_bare(tried, system.steps.front());
     if (!run.completed) {
       fmt::print("  {:>8.1e}  {}\n", tolerance, run.message);

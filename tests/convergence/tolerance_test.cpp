@@ -2,6 +2,7 @@
 // has more systems.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "entrain/recording.hpp"
@@ -51,8 +52,8 @@ TEST_P(Tolerance, and_error_fall_together_over_three_decades) {
 
 INSTANTIATE_TEST_SUITE_P(Methods, Tolerance,
                          testing::Values("jacobi", "gauss-seidel", "missiles", "ifosmondi", "f3ornits"),
-                         [](const auto& info) {
-                           std::string name = info.param;
+                         [](const auto& of) {
+                           std::string name = of.param;
                            name.erase(std::remove(name.begin(), name.end(), '-'), name.end());
                            return name;
                          });

@@ -102,7 +102,7 @@ CouplingStrategy::Attempt IfosmondiStrategy::solve(CoupledSystem& system, Hermit
   if (!converged_) return {false, kAfterFailure, evaluations};
   if (!adaptive_) return {true, 1.0, evaluations};
   defect_ = defect(system, step);
-  if (defect_ <= 1.0) return {true, 1.0, evaluations};
+  if (defect_ <= kWorthRepeating) return {true, 1.0, evaluations};
   return {false, shrinkage(safe_growth(defect_, controller_.settings().order, controller_.settings())), evaluations};
 }
 
@@ -157,7 +157,7 @@ void IfosmondiStrategy::judge_guess() {
 
 std::optional<Duration> IfosmondiStrategy::accepted(const CoupledSystem&, HermiteStep& step, const Taken& taken) {
   if (!adaptive_) return std::nullopt;
-  if (defect_ > 1.0) ++steps_missed_;
+  if (defect_ > kWorthRepeating) ++steps_missed_;
   return next_by_error(controller_, safe_growth(defect_, controller_.settings().order, controller_.settings()), step,
                        taken);
 }

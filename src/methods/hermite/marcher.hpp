@@ -92,6 +92,9 @@ std::optional<Duration> next_by_error(const StepController& controller, double g
                                       const CouplingStrategy::Taken& taken);
 /// Of the window, to be tried next where this growth is below 1.
 double shrinkage(double growth);
+/// An error, in units of the tolerance: a step that is only a little beyond it costs less than to make it again with
+/// all its calls.
+inline constexpr double kWorthRepeating = 2.0;
 
 /// Goes along the run for a Hermite method: grid, announced events and their crossing, restarts, imposed steps, the
 /// short pieces of a first step, the window of the next step, jumps, the commit.

@@ -14,8 +14,6 @@ namespace {
 // Of the tolerance: an old linearization must not be what makes the steps small. A hundredth, because
 // linearization_tolerance is relative to the range of a signal, the tolerance to as little as size_floor::kQuiet of it.
 constexpr double kLinearizationShare = 0.01;
-// In units of the tolerance: a step that is a little beyond it costs less than to make it again.
-constexpr double kRejectedGap = 2.0;
 
 }  // namespace
 
@@ -103,7 +101,7 @@ std::optional<Duration> MissilesStrategy::next_size(const HermiteStep& step, con
 std::optional<double> MissilesStrategy::judge(const HermiteStep& step) {
   if (!adaptive_) return std::nullopt;
   const double gap = largest_gap(step);
-  if (gap <= kRejectedGap) return std::nullopt;
+  if (gap <= kWorthRepeating) return std::nullopt;
   return shrinkage(safe_growth(gap, gap_order_, controller_.settings()));
 }
 
