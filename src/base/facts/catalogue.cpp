@@ -97,7 +97,7 @@ constexpr auto kReports = std::to_array<FactEntry>({
     {ReturnedEarly, Note, "returned-early", "'{0}' returned early {times} times and was stepped on", ""},
     {SignalJumps, Warning, "signal-jumps",
      "{count} unannounced jump{count~~s} of the signals, the first before t = {first}; the inputs were restarted "
-     "there, but the step across has order 1. Write the times: events = [...]",
+     "there{?late|, but the step across has order 1}. Write the times: events = [...]",
      ""},
     {EventsSeenLate, Warning, "events-seen-late",
      "{count} announced event{count~ lies~s lie} between two communication times and {count~is~are} seen late; the "
