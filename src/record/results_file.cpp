@@ -6,6 +6,7 @@
 #include "entrain/error.hpp"
 #include "entrain/fact_codes.hpp"
 #include "entrain/system_description.hpp"
+#include "record/journal.hpp"
 
 namespace entrain::recording {
 namespace {
@@ -43,6 +44,11 @@ std::unique_ptr<ResultsFile> continued_results_file(std::string_view format, con
 }
 
 std::unique_ptr<ResultsFile> make_results_file(std::string_view format, const std::filesystem::path& file) {
+  if (find(format).name == kCsvFormat) return csv_file(file);
+  return journal_file(format, file);
+}
+
+std::unique_ptr<ResultsFile> make_final_file(std::string_view format, const std::filesystem::path& file) {
   return find(format).make(file);
 }
 
