@@ -10,9 +10,11 @@
 #include <vector>
 
 #include "cli/common.hpp"
+#include "cli/supervisor.hpp"
 #include "entrain/report.hpp"
 #include "entrain/text.hpp"
 #include "entrain/watchdog.hpp"
+#include "entrain/worker.hpp"
 
 namespace entrain::cli {
 namespace {
@@ -78,6 +80,7 @@ bool output_was_written() {
 /// exit (those of PythonFMU read what they freed) must not turn a finished run into a crash.
 [[noreturn]] void leave(int code) {
   std::fflush(nullptr);
+  report_end();
   std::_Exit(code);
 }
 
@@ -86,10 +89,12 @@ bool output_was_written() {
 
 int main(int argc, char** argv) {
   using namespace entrain::cli;
+  supervise();
   ::signal(SIGPIPE, SIG_IGN);
   int code = kFailed;
   try {
     const entrain::Watchdog watchdog([](const entrain::Error& fault) { print_error(fault.what()); });
+    if (const char* worker = std::getenv("ENTRAIN_WORKER")) entrain::set_worker_program(worker);
     code = dispatch(argc, argv);
     if (!output_was_written()) code = kFailed;
   } catch (const std::exception& error) {

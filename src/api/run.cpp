@@ -8,6 +8,7 @@
 
 #include "base/file_error.hpp"
 #include "base/printable.hpp"
+#include "base/quoting.hpp"
 #include "base/replace_file.hpp"
 #include "description/system_file.hpp"
 #include "entrain/fact_codes.hpp"
@@ -164,6 +165,9 @@ class DirectoryRun {
       if (log_file_) log_file_->add(message);
       call_if_set(options_.run.log.handler, message);
     };
+    run.log.failed_at_end = [this](const Error& error) {
+      if (!result_.failed_at_end) result_.failed_at_end = error;
+    };
     simulation_.emplace(description, run, extensions);
     result_.recorded = recorded_signals(*simulation_, description);
     call_if_set(options.progress.prepared, *simulation_);
@@ -185,13 +189,14 @@ class DirectoryRun {
     simulation_->observe(estimator_->observer());
     for (Observer& observer : options_.observers) simulation_->observe(observer);
     simulation_->observe(checkpoints);
+    call_if_set(options_.progress.begun, result_);
     result_.summary = run_watched(files, checkpoints);
     call_if_set(options_.progress.ended, result_);
     // Last, because it can fail too, when the disk is full; what happened has been reported by then.
     const bool completed = result_.summary.termination == Termination::Completed;
     if (!completed) judge_result();
     files.write(completed ? nullptr : &result_.verdict);
-    release();
+    release(files);
     if (completed) estimate_watched(files);
     if (options_.report) write_report();
     call_if_set(options_.progress.written, result_);
@@ -286,12 +291,26 @@ class DirectoryRun {
     result_.report = result_.folder / "report.html";
   }
 
-  void release() {
+  void release(const RunFiles& files) {
     std::optional<Watchdog> watchdog;
     if (options_.watchdog) {
-      watchdog.emplace([&](const Error& fault) { call_if_set(options_.progress.failed_at_release, fault, result_); });
+      watchdog.emplace([&](const Error& fault) {
+        result_.failed_at_end = fault;
+        note_end(files);
+        call_if_set(options_.progress.failed_at_release, fault, result_);
+      });
     }
     simulation_.reset();
+    if (result_.failed_at_end) note_end(files);
+  }
+
+  /// The files of the run are there already: one of them is written again.
+  void note_end(const RunFiles& files) {
+    const Error& error = *result_.failed_at_end;
+    result_.summary.warnings.push_back(
+        base::quoting({FactCode::FmuEndFailed, {error.context().subsystem}}, error, error.what()));
+    const bool completed = result_.summary.termination == Termination::Completed;
+    files.write(completed ? nullptr : &result_.verdict);
   }
 
   const SystemDescription& description_;

@@ -10,6 +10,7 @@
 #include "subsystem/fmi/fmu_subsystem.hpp"
 #include "subsystem/native/csv_source.hpp"
 #include "subsystem/native/native_subsystem.hpp"
+#include "worker/isolated_subsystem.hpp"
 
 namespace entrain::assembly {
 namespace {
@@ -30,6 +31,14 @@ TableInterpolation interpolation_of(const SubsystemDescription& description) {
   return description.interpolation ? description.interpolation->value : TableInterpolation::Hold;
 }
 
+/// The name of the group that it runs in, empty = alone; nullopt = in this process.
+std::optional<std::string> group_of(const SubsystemDescription& description, const SystemDescription& system) {
+  if (!description.isolate) return system.isolate && system.isolate->value ? std::optional("") : std::nullopt;
+  const Isolation& written = description.isolate->value;
+  if (const auto* name = std::get_if<std::string>(&written)) return *name;
+  return std::get<bool>(written) ? std::optional("") : std::nullopt;
+}
+
 class Factory {
  public:
   Factory(const SystemDescription& system, bool needs_equations, const Extensions& extensions, const Logging& log)
@@ -37,6 +46,12 @@ class Factory {
 
   std::unique_ptr<Subsystem> make(const SubsystemDescription& description, const subsystem::FedInputs& fed,
                                   std::vector<Problem>& problems) const {
+    const auto group = group_of(description, system_);
+    if (description.restart && !group) {
+      problems.push_back(
+          problem_of(Fact{FactCode::RestartNotIsolated, {description.name}}, "", description.restart->where));
+    }
+    if (group) return isolated(description, *group, fed, problems);
     if (!description.fmu.empty()) return fmu(description, problems);
     if (!description.csv.empty()) return csv(description, fed, problems);
     if (description.model.empty()) return nullptr;  // reported by the parser already
@@ -44,6 +59,46 @@ class Factory {
   }
 
  private:
+  std::unique_ptr<Subsystem> isolated(const SubsystemDescription& description, const std::string& group,
+                                      const subsystem::FedInputs& fed, std::vector<Problem>& problems) const {
+    if (!description.model.empty() && made_outside(description)) {
+      problems.push_back(problem_of(Fact{FactCode::NotIsolable, {description.name}}, "leave 'isolate' out",
+                                    description.isolate ? description.isolate->where : description.model_where));
+      return nullptr;
+    }
+    worker::MakeRequest request{description, system_.start.value, {}, {}, needs_equations_, log_.everything, fed};
+    if (system_.stop) request.stop = system_.stop->value;
+    if (system_.step) request.step = system_.step->value;
+    try {
+      return worker::make_isolated(workers_->of_group(group), request, log_, problems);
+    } catch (const Error& error) {
+      problems.push_back(problem_of(
+          base::quoting({FactCode::SubsystemRefused, {description.name}}, error, error.what()), "", description.where));
+      return nullptr;
+    }
+  }
+
+  /// Of an FMU that cannot be used in this process, but perhaps in one of its own, unless the user forbids it.
+  bool may_isolate(const SubsystemDescription& description, const Error& error) const {
+    const FactCode code = error.fact().code;
+    return !description.isolate && !system_.isolate &&
+           (code == FactCode::FmuOneInstance || code == FactCode::FmuSymbolMissing || code == FactCode::FmuNotLoaded);
+  }
+
+  /// Throws when another process may help; whatever else is wrong is reported when it is first called.
+  void try_loading(const SubsystemDescription& description, const subsystem::FmuChoice& choice) const {
+    try {
+      subsystem::load_fmu(description.fmu, choice);
+    } catch (const Error& error) {
+      if (may_isolate(description, error)) throw;
+    }
+  }
+
+  bool made_outside(const SubsystemDescription& description) const {
+    return (extensions_.subsystems && extensions_.subsystems(description.model, description.name)) ||
+           (extensions_.models && extensions_.models(description.model));
+  }
+
   std::unique_ptr<Subsystem> fmu(const SubsystemDescription& description, std::vector<Problem>& problems) const {
     try {
       const auto& timeout = description.timeout;
@@ -56,8 +111,16 @@ class Factory {
       for (const auto& [name, written] : description.start) choice.start[name] = written.value;
       choice.log = log_;
       if (system_.step && system_.step->value > 0.0) choice.step = system_.step->value;
-      return subsystem::make_fmu_subsystem(description.name, description.fmu, choice);
+      auto made = subsystem::make_fmu_subsystem(description.name, description.fmu, choice);
+      try_loading(description, choice);
+      return made;
     } catch (const Error& error) {
+      if (may_isolate(description, error)) {
+        problems.push_back(
+            problem_of(base::quoting({FactCode::IsolatedUnasked, {description.name}}, error, error.message()), "",
+                       description.fmu_where));
+        return isolated(description, "", {}, problems);
+      }
       problems.push_back(problem_of(base::quoting({FactCode::FmuUnusable, {description.name}}, error, error.message()),
                                     error.context().remedy, description.fmu_where));
       return nullptr;
@@ -106,6 +169,7 @@ class Factory {
   bool needs_equations_;
   const Extensions& extensions_;
   const Logging& log_;
+  std::shared_ptr<worker::Workers> workers_ = std::make_shared<worker::Workers>();
 };
 
 }  // namespace
@@ -119,9 +183,9 @@ std::string source_of(const SubsystemDescription& description, bool needs_equati
 
 SubsystemMaker subsystem_maker(const SystemDescription& system, bool needs_equations, const Extensions& extensions,
                                const Logging& log) {
-  return [factory = Factory(system, needs_equations, extensions, log)](
+  return [factory = std::make_shared<const Factory>(system, needs_equations, extensions, log)](
              const SubsystemDescription& description, const subsystem::FedInputs& fed, std::vector<Problem>& problems) {
-    return factory.make(description, fed, problems);
+    return factory->make(description, fed, problems);
   };
 }
 

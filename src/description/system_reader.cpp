@@ -29,6 +29,8 @@ template <>
 constexpr std::string_view kExpected<std::string> = "a string";
 template <>
 constexpr std::string_view kExpected<std::vector<double>> = "a list of numbers";
+template <>
+constexpr std::string_view kExpected<Isolation> = "true, false or a name";
 
 std::vector<std::string> texts(std::span<const std::string_view> words) {
   return {words.begin(), words.end()};
@@ -149,7 +151,8 @@ class SystemReader {
                {"method", into(description_.method)},
                {"tolerance", into(description_.tolerance)},
                {"tolerances", table(&SystemReader::read_tolerances)},
-               {"open", names_into(description_.open)}});
+               {"open", names_into(description_.open)},
+               {"isolate", into(description_.isolate)}});
   }
 
   void read_tolerances(const TomlTable& tolerances) {

@@ -30,6 +30,10 @@ void add_if(Text& text, std::string_view key, const std::optional<Written<T>>& w
   if (written) add_entry(text, key, OptionValue(written->value));
 }
 
+void add_if(Text& text, std::string_view key, const std::optional<Written<Isolation>>& written) {
+  if (written) std::visit([&](const auto& value) { add_entry(text, key, OptionValue(value)); }, written->value);
+}
+
 template <Choice Enum>
 void add_if(Text& text, std::string_view key, const std::optional<Written<Enum>>& written) {
   if (written) add_entry(text, key, to_word(written->value));
@@ -147,6 +151,7 @@ std::string system_text(const SystemDescription& description) {
   add_run_value(text, "method", description.method, file);
   if (description.tolerance) add_run_value(text, "tolerance", *description.tolerance, file);
   if (description.open) add_entry(text, "open", OptionValue(values_of(*description.open)));
+  if (description.isolate) add_run_value(text, "isolate", *description.isolate, file);
   if (!description.tolerances.empty()) fmt::format_to(std::back_inserter(text), "\n[run.tolerances]\n");
   for (const auto& [output, written] : description.tolerances) add_entry(text, output, OptionValue(written.value));
   for (const auto& [method, options] : description.method_options) {

@@ -109,7 +109,12 @@ void Runner::abandon(const Error& fault) {
   if (summary_.termination == Termination::Running) fail(fault);
 }
 
+/// Also by the user, who had no patience with a call.
 void Runner::fail(const std::exception& error) {
+  if (const auto* known = dynamic_cast<const Error*>(&error);
+      known != nullptr && known->fact().code == FactCode::CallInterrupted) {
+    return finish(Termination::Interrupted, error.what());
+  }
   summary_.failure = error_of(error);
   finish(Termination::Failed, error.what());
 }

@@ -42,7 +42,12 @@ inline constexpr auto kErrors = [] {
       {ThreadsNotStarted, Error, "threads-not-started", "only {started} of {threads} threads could be started: {why}",
        ""},
       {CodeThrew, Error, "code-threw", "{0} threw a C++ exception in {function}: {what}", ""},
-      {CodeFault, Error, "code-fault", "{0} {action} {function}{cause}{?timeout| within {timeout}}{said}", ""},
+      {CodeFault, Error, "code-fault",
+       "{0} {action} {function}{?arguments|({arguments})}{cause}{?timeout| within {timeout}}{said}", ""},
+      {WorkerMissing, Error, "worker-missing", "the program 'entrain-worker' was not found in {places}", ""},
+      {WorkerNotStarted, Error, "worker-not-started", "the program '{0}' could not be started: {why}", ""},
+      {CallInterrupted, Error, "call-interrupted", "interrupted while '{0}' was in {function}", ""},
+      {RunProcessEnded, Error, "run-process-ended", "the process ended in the middle of the run: {how}", ""},
       // Errors: system files and requests.
       {NoSystemFile, Error, "no-system-file",
        "no system file in the folder '{0}': looked for system.toml and SystemStructure.ssd, then for a single .toml, "

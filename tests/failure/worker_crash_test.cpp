@@ -1,0 +1,134 @@
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "support/places.hpp"
+#include "support/scripted_fmus.hpp"
+
+// Isolated FMUs that take their process with them, run by the real program: what is reported, what is left.
+
+namespace entrain {
+namespace worker_crash_test {
+
+namespace fs = std::filesystem;
+
+struct End {
+  int mode;  ///< ScriptedMode or Fault
+  const char* name;
+  const char* fault;
+};
+std::ostream& operator<<(std::ostream& out, const End& end) {
+  return out << end.name;
+}
+
+class WorkerCrash : public test::ScriptedFmus {
+ protected:
+  void write_system(const fs::path& fmu, int mode, const std::string& keys) const {
+    test::write_text(folder_ / "s.toml", fmt::format(R"([run]
+stop = 1
+step = 0.1
+[subsystems.part]
+fmu = "{0}"
+start = {{ mode = {1} }}
+{2}
+[subsystems.second]
+fmu = "{0}"
+{2}
+[subsystems.third]
+fmu = "{0}"
+)",
+                                                     fmu.filename().string(), mode, keys));
+  }
+  nlohmann::json summary() const { return nlohmann::json::parse(test::text_of(folder_ / "out" / "run.json")); }
+  /// Processes that have the folder of the test for their temporary files.
+  int workers_left() const {
+    int count = 0;
+    for (const auto& entry : fs::directory_iterator("/proc")) {
+      std::error_code other;
+      if (fs::read_symlink(entry.path() / "exe", other).filename() != "entrain-worker") continue;
+      if (test::text_of(entry.path() / "environ").find(temporary_.string()) != std::string::npos) ++count;
+    }
+    return count;
+  }
+};
+
+class WorkerEnd : public WorkerCrash, public testing::WithParamInterface<std::tuple<End, const char*>> {};
+
+TEST_P(WorkerEnd, in_a_step_ends_the_run_with_its_rows_and_its_reason) {
+  const auto& [end, isolate] = GetParam();
+  const std::string timeout = end.mode == Hang ? "timeout = 0.3\n" : "";
+  write_system(write(test::scripted_description("")), end.mode, fmt::format("{}isolate = {}", timeout, isolate));
+  const auto result = run_here({"run", "s.toml", "--out", "out"});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_TRUE(fs::is_empty(temporary_));
+  EXPECT_EQ(workers_left(), 0);
+
+  const std::string table = test::text_of(folder_ / "out" / "results.csv");
+  EXPECT_TRUE(table.ends_with("\n0.5,1,1,1\n")) << table;
+  EXPECT_EQ(summary()["termination"], "failed");
+  const auto failure = summary()["failure"];
+  EXPECT_EQ(failure["code"], end.mode == Throw ? "code-threw" : "code-fault");
+  EXPECT_EQ(failure["values"].value("fault", "exception"), end.fault);
+  EXPECT_EQ(failure["values"]["function"], "fmi2DoStep");
+  if (end.mode != Throw) {
+    test::expect_text(failure["values"]["arguments"], "t = 0.5 s");
+  }
+  if (end.mode == Segfault) {
+    test::expect_text(failure["values"]["said"], "close to the edge");
+  }
+  EXPECT_EQ(failure["subjects"], nlohmann::json({fmt::format("FMU '{}'", (folder_ / "part 1.fmu").string())}));
+  EXPECT_EQ(failure["subsystem"], "part");
+  EXPECT_DOUBLE_EQ(failure["time"], 0.5);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Every, WorkerEnd,
+    testing::Combine(testing::Values(End{Segfault, "segfault", "memory"}, End{Abort, "abort", "abort"},
+                                     End{DivideByZero, "division", "arithmetic"}, End{Overflow, "overflow", "stack"},
+                                     End{ExitProcess, "exit", "exit"}, End{Throw, "exception", "exception"},
+                                     End{Hang, "hang", "timeout"}, End{EndQuietly, "end_quietly", "ended"},
+                                     End{Replace, "exec", "ended"}, End{OwnHandler, "own_handler", "ended"},
+                                     End{KillItself, "kill", "killed"}),
+                     testing::Values("true", "\"suppliers\"")),
+    [](const auto& test) {
+      return fmt::format("{}_{}", std::get<0>(test.param).name, std::get<1>(test.param)[0] == 't' ? "alone" : "group");
+    });
+
+TEST_F(WorkerCrash, when_freed_leaves_a_complete_run_and_the_program_alive) {
+  write_system(write(test::scripted_description("")), CrashWhenFreed, "isolate = true");
+  const auto result = run_here({"run", "s.toml", "--out", "out"});
+  EXPECT_TRUE(fs::is_empty(temporary_));
+  EXPECT_EQ(summary()["termination"], "completed");
+  EXPECT_TRUE(test::text_of(folder_ / "out" / "results.csv").ends_with("\n1,1,1,1\n"));
+}
+
+TEST_F(WorkerCrash, killed_program_leaves_no_worker) {
+  write_system(write(test::scripted_description("")), Hang, "isolate = true");
+  ::setenv("TMPDIR", temporary_.c_str(), 1);
+  test::Program program(folder_, {"run", "s.toml", "--out", "out"});
+  ::unsetenv("TMPDIR");
+  ASSERT_TRUE(test::eventually([&] { return workers_left() == 2; }));
+  program.send(SIGKILL);
+  program.wait();
+  EXPECT_TRUE(test::eventually([&] { return workers_left() == 0; }));
+}
+
+TEST_F(WorkerCrash, hang_is_ended_by_the_user_with_all_rows) {
+  write_system(write(test::scripted_description("")), Hang, "isolate = true");
+  ::setenv("TMPDIR", temporary_.c_str(), 1);
+  test::Program program(folder_, {"run", "s.toml", "--out", "out"});
+  ::unsetenv("TMPDIR");
+  ASSERT_TRUE(test::eventually([&] { return workers_left() == 2; }));
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  program.send(SIGINT);
+  EXPECT_EQ(program.wait().exit_code, 1);
+  EXPECT_EQ(summary()["termination"], "interrupted");
+  EXPECT_TRUE(test::text_of(folder_ / "out" / "results.csv").ends_with("\n0.5,1,1,1\n"));
+  EXPECT_TRUE(fs::is_empty(temporary_));
+  EXPECT_EQ(workers_left(), 0);
+}
+
+}  // namespace worker_crash_test
+}  // namespace entrain
