@@ -47,7 +47,7 @@ class Factory {
   std::unique_ptr<Subsystem> make(const SubsystemDescription& description, const subsystem::FedInputs& fed,
                                   std::vector<Problem>& problems) const {
     const auto group = group_of(description, system_);
-    if (description.restart && !group) {
+    if (description.restart && (!group || !group->empty())) {
       problems.push_back(
           problem_of(Fact{FactCode::RestartNotIsolated, {description.name}}, "", description.restart->where));
     }

@@ -7,7 +7,7 @@
 
 #include "subsystem/ends_initialization.hpp"
 #include "subsystem/foreign_calls.hpp"
-#include "worker/served_subsystem.hpp"
+#include "worker/line.hpp"
 
 namespace entrain::worker {
 namespace {
@@ -24,41 +24,6 @@ Caller caller_of(const SubsystemDescription& description, const Logging& log) {
   return caller;
 }
 
-/// The line to one subsystem: puts calls into its mailbox.
-class Line {
- public:
-  Line(std::shared_ptr<WorkerProcess> process, const WorkerProcess::Made& made)
-      : process_(std::move(process)),
-        number_(made.number),
-        box_(*reinterpret_cast<Mailbox*>(made.memory)),
-        parcel_(process_->parcel(box_)) {}
-
-  Mailbox& box() { return box_; }
-  void post(Operation operation) { process_->post(box_, operation); }
-  void wait() { process_->wait(box_, number_); }
-  void call(Operation operation) {
-    post(operation);
-    wait();
-  }
-  template <class... Arguments>
-  void call_with(Operation operation, const Arguments&... arguments) {
-    parcel_.write(arguments...);
-    call(operation);
-  }
-  template <class... Results>
-  void read(Results&... results) {
-    parcel_.read(results...);
-  }
-  void close() { process_->close(number_); }
-  bool has_ended() const { return process_->has_reported_end(); }
-
- private:
-  std::shared_ptr<WorkerProcess> process_;
-  std::uint32_t number_;
-  Mailbox& box_;
-  Parcel parcel_;
-};
-
 class IsolatedSubsystem final : public Subsystem,
                                 public subsystem::ForeignCalls,
                                 public subsystem::EndsInitialization,
@@ -74,12 +39,11 @@ class IsolatedSubsystem final : public Subsystem,
                                 private InnerValues,
                                 private SplitStep {
  public:
-  IsolatedSubsystem(const Caller& caller, std::shared_ptr<WorkerProcess> process, WorkerProcess::Made made)
-      : name_(caller.subsystem),
-        failed_at_end_(caller.log.failed_at_end),
-        variables_(std::move(made.subsystem.variables)),
-        line_(std::move(process), made),
-        numbers_(reinterpret_cast<double*>(made.memory + kMailboxSize), dimensions_of(variables_)) {}
+  IsolatedSubsystem(std::shared_ptr<WorkerProcess> process, WorkerProcess::Made made, Line::Setup setup)
+      : name_(setup.caller.subsystem),
+        failed_at_end_(setup.caller.log.failed_at_end),
+        variables_(made.subsystem.variables),
+        line_(std::move(process), made, std::move(setup)) {}
   ~IsolatedSubsystem() override;
 
   std::string_view name() const noexcept override { return name_; }
@@ -145,7 +109,6 @@ class IsolatedSubsystem final : public Subsystem,
   std::function<void(const Error&)> failed_at_end_;
   VariableTable variables_;
   mutable Line line_;
-  Numbers numbers_;
   mutable std::optional<SubsystemAbilities> abilities_;
   mutable bool outdated_ = true;  ///< a start value can change the abilities
   mutable std::vector<Fact> warnings_;
@@ -169,6 +132,7 @@ const Capabilities& IsolatedSubsystem::capabilities() const {
   SubsystemAbilities found;
   line_.read(found);
   found.capabilities.once_per_process = false;  // another run has another process
+  line_.may_serialize(found.serializes);
   abilities_ = std::move(found);
   outdated_ = false;
   return abilities_->capabilities;
@@ -198,7 +162,9 @@ std::vector<Fact> IsolatedSubsystem::warnings() const {
     line_.read(warnings_);
   } catch (const Error&) {  // NOLINT(bugprone-empty-catch): of a process that ended, those known before
   }
-  return warnings_;
+  auto all = warnings_;
+  all.insert(all.end(), line_.restarts().begin(), line_.restarts().end());
+  return all;
 }
 
 void IsolatedSubsystem::set_start(VariableTable::Place place, const Value& value) {
@@ -215,16 +181,16 @@ void IsolatedSubsystem::initialize(Time start, Time stop) {
 
 void IsolatedSubsystem::finish_initialization(std::span<double> outputs) {
   moved();
-  std::copy(outputs.begin(), outputs.end(), numbers_.outputs.begin());
+  std::copy(outputs.begin(), outputs.end(), line_.numbers().outputs.begin());
   line_.call(Operation::FinishInitialization);
-  std::copy_n(numbers_.outputs.begin(), outputs.size(), outputs.begin());
+  std::copy_n(line_.numbers().outputs.begin(), outputs.size(), outputs.begin());
 }
 
 void IsolatedSubsystem::evaluate(std::span<const double> inputs, std::span<double> outputs) {
   moved();
-  std::copy(inputs.begin(), inputs.end(), numbers_.inputs.begin());
+  std::copy(inputs.begin(), inputs.end(), line_.numbers().inputs.begin());
   line_.call(Operation::Evaluate);
-  std::copy(numbers_.outputs.begin(), numbers_.outputs.end(), outputs.begin());
+  std::copy(line_.numbers().outputs.begin(), line_.numbers().outputs.end(), outputs.begin());
 }
 
 StepReport IsolatedSubsystem::step(const Step& step, std::span<double> outputs) {
@@ -239,7 +205,7 @@ void IsolatedSubsystem::post(const Step& step, const StepReadings& readings) {
   box.degree = step.inputs.degree();
   for (int p = 0; p <= box.degree; ++p) {
     const auto order = step.inputs.order(p);
-    std::copy(order.begin(), order.end(), numbers_.inputs.begin() + p * std::ssize(order));
+    std::copy(order.begin(), order.end(), line_.numbers().inputs.begin() + p * std::ssize(order));
   }
   box.readings = {readings.output_derivatives || wanted_.output_derivatives, readings.states || wanted_.states,
                   readings.state_derivatives || wanted_.state_derivatives};
@@ -250,7 +216,7 @@ void IsolatedSubsystem::post(const Step& step, const StepReadings& readings) {
 
 StepReport IsolatedSubsystem::wait(std::span<double> outputs) {
   line_.wait();
-  std::copy(numbers_.outputs.begin(), numbers_.outputs.end(), outputs.begin());
+  std::copy(line_.numbers().outputs.begin(), line_.numbers().outputs.end(), outputs.begin());
   known_ = line_.box().readings;
   return line_.box().report;
 }
@@ -277,35 +243,26 @@ std::string IsolatedSubsystem::text_of(Operation operation, Function&& prepare) 
 }
 
 StateId IsolatedSubsystem::save() {
-  line_.call(Operation::Save);
-  return StateId{line_.box().state};
+  return StateId{line_.save()};
 }
 
 /// With the next call, which is mostly the step to be tried.
 void IsolatedSubsystem::restore(StateId id) {
   moved();
-  line_.box().restores = true;
-  line_.box().restored = static_cast<std::uint32_t>(id);
+  line_.restore(static_cast<std::uint32_t>(id));
 }
 
 /// With the next call.
 void IsolatedSubsystem::release(StateId id) {
-  Mailbox& box = line_.box();
-  box.released[box.releases++] = static_cast<std::uint32_t>(id);
-  if (box.releases == kMostReleased) line_.call(Operation::Refusal);
+  line_.release(static_cast<std::uint32_t>(id));
 }
 
 std::vector<std::byte> IsolatedSubsystem::serialize(StateId id) {
-  line_.box().state = static_cast<std::uint32_t>(id);
-  line_.call(Operation::Serialize);
-  base::Bytes bytes;
-  line_.read(bytes);
-  return bytes;
+  return line_.serialize(static_cast<std::uint32_t>(id));
 }
 
 StateId IsolatedSubsystem::deserialize(std::span<const std::byte> bytes) {
-  line_.call_with(Operation::Deserialize, base::Bytes(bytes.begin(), bytes.end()));
-  return StateId{line_.box().state};
+  return StateId{line_.deserialize(base::Bytes(bytes.begin(), bytes.end()))};
 }
 
 void IsolatedSubsystem::reading_of_step(bool StepReadings::*which, Operation operation, std::span<const double> from,
@@ -317,15 +274,15 @@ void IsolatedSubsystem::reading_of_step(bool StepReadings::*which, Operation ope
 }
 
 void IsolatedSubsystem::states(std::span<double> x) {
-  reading_of_step(&StepReadings::states, Operation::States, numbers_.states, x);
+  reading_of_step(&StepReadings::states, Operation::States, line_.numbers().states, x);
 }
 
 void IsolatedSubsystem::derivatives(std::span<double> dx) {
-  reading_of_step(&StepReadings::state_derivatives, Operation::StateDerivatives, numbers_.derivatives, dx);
+  reading_of_step(&StepReadings::state_derivatives, Operation::StateDerivatives, line_.numbers().derivatives, dx);
 }
 
 void IsolatedSubsystem::output_derivatives(std::span<double> dy) {
-  reading_of_step(&StepReadings::output_derivatives, Operation::OutputDerivatives, numbers_.slopes, dy);
+  reading_of_step(&StepReadings::output_derivatives, Operation::OutputDerivatives, line_.numbers().slopes, dy);
 }
 
 void IsolatedSubsystem::linearize(Linearization& result) {
@@ -371,30 +328,30 @@ void IsolatedSubsystem::read_inner(std::span<const VariableTable::Place> places,
 
 void IsolatedSubsystem::call_at(Operation operation, const Point& at) {
   line_.box().from = at.t;
-  std::copy(at.x.begin(), at.x.end(), numbers_.x.begin());
-  std::copy(at.u.begin(), at.u.end(), numbers_.inputs.begin());
-  std::copy(at.du.begin(), at.du.end(), numbers_.inputs.begin() + std::ssize(variables_.inputs));
+  std::copy(at.x.begin(), at.x.end(), line_.numbers().x.begin());
+  std::copy(at.u.begin(), at.u.end(), line_.numbers().inputs.begin());
+  std::copy(at.du.begin(), at.du.end(), line_.numbers().inputs.begin() + std::ssize(variables_.inputs));
   line_.call(operation);
 }
 
 void IsolatedSubsystem::state(std::span<double> x) {
   line_.call(Operation::EquationState);
-  std::copy_n(numbers_.x.begin(), x.size(), x.begin());
+  std::copy_n(line_.numbers().x.begin(), x.size(), x.begin());
 }
 
 void IsolatedSubsystem::right_hand_side(const Point& at, std::span<double> dx) {
   call_at(Operation::RightHandSide, at);
-  std::copy_n(numbers_.result.begin(), dx.size(), dx.begin());
+  std::copy_n(line_.numbers().result.begin(), dx.size(), dx.begin());
 }
 
 void IsolatedSubsystem::outputs(const Point& at, std::span<double> y) {
   call_at(Operation::EquationOutputs, at);
-  std::copy_n(numbers_.result.begin(), y.size(), y.begin());
+  std::copy_n(line_.numbers().result.begin(), y.size(), y.begin());
 }
 
 void IsolatedSubsystem::output_rates(const Point& at, std::span<double> dy) {
   call_at(Operation::OutputRates, at);
-  std::copy_n(numbers_.result.begin(), dy.size(), dy.begin());
+  std::copy_n(line_.numbers().result.begin(), dy.size(), dy.begin());
 }
 
 Time IsolatedSubsystem::next_discontinuity(Time t) const {
@@ -413,7 +370,7 @@ void IsolatedSubsystem::event_indicators(const Point& at, std::span<double> valu
 bool IsolatedSubsystem::handle_event(const Point& at, std::span<double> x) {
   moved();
   call_at(Operation::HandleEvent, at);
-  std::copy_n(numbers_.x.begin(), x.size(), x.begin());
+  std::copy_n(line_.numbers().x.begin(), x.size(), x.begin());
   return line_.box().flag;
 }
 
@@ -439,11 +396,15 @@ std::shared_ptr<WorkerProcess> Workers::of_group(const std::string& group) {
 
 std::unique_ptr<Subsystem> make_isolated(std::shared_ptr<WorkerProcess> process, const MakeRequest& request,
                                          const Logging& log, std::vector<Problem>& problems) {
-  const Caller caller = caller_of(request.description, log);
-  auto made = process->make(request, caller);
+  Line::Setup setup{request, caller_of(request.description, log)};
+  const auto& restart = request.description.restart;
+  const auto& isolate = request.description.isolate;
+  const bool alone = !isolate || std::holds_alternative<bool>(isolate->value);
+  if (restart && alone) setup.restarts = static_cast<int>(restart->value);
+  auto made = process->make(request, setup.caller);
   problems.insert(problems.end(), made.subsystem.problems.begin(), made.subsystem.problems.end());
   if (made.memory == nullptr) return nullptr;
-  return std::make_unique<IsolatedSubsystem>(caller, std::move(process), std::move(made));
+  return std::make_unique<IsolatedSubsystem>(std::move(process), std::move(made), std::move(setup));
 }
 
 }  // namespace entrain::worker

@@ -96,12 +96,39 @@ INSTANTIATE_TEST_SUITE_P(
       return fmt::format("{}_{}", std::get<0>(test.param).name, std::get<1>(test.param)[0] == 't' ? "alone" : "group");
     });
 
-TEST_F(WorkerCrash, when_freed_leaves_a_complete_run_and_the_program_alive) {
+TEST_F(WorkerCrash, when_freed_leaves_a_complete_run_that_says_so) {
   write_system(write(test::scripted_description("")), CrashWhenFreed, "isolate = true");
   const auto result = run_here({"run", "s.toml", "--out", "out"});
+  EXPECT_EQ(result.exit_code, 1);
   EXPECT_TRUE(fs::is_empty(temporary_));
   EXPECT_EQ(summary()["termination"], "completed");
+  EXPECT_EQ(summary()["warnings"].back()["code"], "fmu-end-failed");
+  EXPECT_EQ(summary()["warnings"].back()["values"]["function"], "fmi2FreeInstance");
   EXPECT_TRUE(test::text_of(folder_ / "out" / "results.csv").ends_with("\n1,1,1,1\n"));
+}
+
+TEST_F(WorkerCrash, is_followed_by_a_restart_and_the_same_results) {
+  const auto fmu = write(test::scripted_description(""));
+  write_system(fmu, Normal, "isolate = true");
+  ASSERT_NE(run_here({"run", "s.toml", "--out", "whole"}).exit_code, 1);
+  write_system(fmu, CrashOnce, "isolate = true\nrestart = 1");
+  EXPECT_NE(run_here({"run", "s.toml", "--out", "out"}).exit_code, 1);
+  EXPECT_EQ(summary()["termination"], "completed");
+  EXPECT_EQ(test::text_of(folder_ / "out" / "results.csv"), test::text_of(folder_ / "whole" / "results.csv"));
+  const auto warnings = summary()["warnings"];
+  const auto restarted = std::find_if(warnings.begin(), warnings.end(),
+                                      [](const auto& warning) { return warning["code"] == "worker-restarted"; });
+  ASSERT_NE(restarted, warnings.end());
+  EXPECT_EQ((*restarted)["subjects"][0], "part");
+  EXPECT_EQ(workers_left(), 0);
+}
+
+TEST_F(WorkerCrash, that_repeats_itself_ends_the_run_when_no_restart_is_left) {
+  write_system(write(test::scripted_description("")), Segfault, "isolate = true\nrestart = 2");
+  EXPECT_EQ(run_here({"run", "s.toml", "--out", "out"}).exit_code, 1);
+  EXPECT_EQ(summary()["failure"]["code"], "code-fault");
+  EXPECT_TRUE(test::text_of(folder_ / "out" / "results.csv").ends_with("\n0.5,1,1,1\n"));
+  EXPECT_TRUE(fs::is_empty(temporary_));
 }
 
 TEST_F(WorkerCrash, killed_program_leaves_no_worker) {
@@ -128,6 +155,43 @@ TEST_F(WorkerCrash, hang_is_ended_by_the_user_with_all_rows) {
   EXPECT_TRUE(test::text_of(folder_ / "out" / "results.csv").ends_with("\n0.5,1,1,1\n"));
   EXPECT_TRUE(fs::is_empty(temporary_));
   EXPECT_EQ(workers_left(), 0);
+}
+
+/// In the process of the run, whose parent sees what the process itself cannot.
+class SupervisedEnd : public WorkerCrash, public testing::WithParamInterface<End> {};
+
+TEST_P(SupervisedEnd, in_process_ends_in_exit_code_1_and_a_summary_that_says_so) {
+  write_system(write(test::scripted_description("")), GetParam().mode, "");
+  const auto result = run_here({"run", "s.toml", "--out", "out"});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_EQ(summary()["termination"], "failed");
+  EXPECT_EQ(summary()["failure"]["code"], "run-process-ended");
+}
+INSTANTIATE_TEST_SUITE_P(Every, SupervisedEnd,
+                         testing::Values(End{EndQuietly, "end_quietly", ""}, End{Replace, "exec", ""},
+                                         End{OwnHandler, "own_handler", ""}, End{KillItself, "kill", ""}),
+                         [](const auto& test) { return test.param.name; });
+
+TEST_F(WorkerCrash, fmu_for_one_instance_is_used_twice_in_processes_of_their_own) {
+  const auto fmu = write(test::scripted_description("canBeInstantiatedOnlyOncePerProcess=\"true\""));
+  write_system(fmu, Normal, "");
+  EXPECT_NE(run_here({"run", "s.toml", "--out", "out"}).exit_code, 1);
+  EXPECT_EQ(summary()["termination"], "completed");
+  int unasked = 0;
+  for (const auto& note : summary()["notes"]) unasked += note["code"] == "isolated-unasked" ? 1 : 0;
+  EXPECT_EQ(unasked, 2);
+  EXPECT_NE(run_here({"check", "s.toml"}).exit_code, 1);
+}
+
+TEST_F(WorkerCrash, while_it_is_looked_at_leaves_the_program_alive) {
+  write_system(write(test::scripted_description("", "crash")), Normal, "");
+  for (const char* command : {"check", "inspect"}) {
+    const auto result = run_here({command, "s.toml"});
+    EXPECT_EQ(result.exit_code, 1) << command;
+    test::expect_text(result.err, "fmi2Instantiate");
+    EXPECT_TRUE(fs::is_empty(temporary_)) << command;
+    EXPECT_EQ(workers_left(), 0);
+  }
 }
 
 }  // namespace worker_crash_test

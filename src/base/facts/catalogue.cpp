@@ -565,7 +565,8 @@ constexpr auto kReports = std::to_array<FactEntry>({
     {TimeoutIgnored, Warning, "timeout-ignored", "the timeout of '{0}' has no effect: there is no watchdog", ""},
     {NotIsolable, Error, "not-isolable",
      "'{0}' is made by the program that embeds Entrain: it cannot run in a process of its own", ""},
-    {RestartNotIsolated, Warning, "restart-not-isolated", "'restart' of '{0}' has no effect: it is not isolated", ""},
+    {RestartNotIsolated, Warning, "restart-not-isolated",
+     "'restart' of '{0}' has no effect: it is not alone in a process of its own", ""},
     {TableShorterThanRun, Warning, "table-shorter-than-run",
      "the table of '{0}' holds {first} .. {last}, the run goes from {start} to {stop}: its first and last rows are "
      "held",
