@@ -43,6 +43,16 @@ std::string how_it_ended(int status) {
                      WEXITSTATUS(status));
 }
 
+/// The end of the child, and what would end this process; signals that stop it stop both.
+sigset_t awaited_signals() {
+  sigset_t awaited;
+  ::sigemptyset(&awaited);
+  for (const int signal : {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGXCPU, SIGVTALRM, SIGPROF,
+                           SIGALRM, SIGPOLL, SIGPWR})
+    ::sigaddset(&awaited, signal);
+  return awaited;
+}
+
 /// Those that another process sent to us; what the terminal sends reaches the child as well.
 void pass_on(const siginfo_t& signal, pid_t child) {
   if (signal.si_code <= 0) ::kill(child, signal.si_signo);
@@ -60,21 +70,17 @@ int wait_for(pid_t child, const sigset_t& waited) {
 }
 
 [[noreturn]] void watch(pid_t child, int from_child) {
-  sigset_t waited;
-  ::sigemptyset(&waited);
-  for (const int signal : {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGXCPU})
-    ::sigaddset(&waited, signal);
-  const int status = wait_for(child, waited);
+  const int status = wait_for(child, awaited_signals());
   ::fcntl(from_child, F_SETFL, O_NONBLOCK);  // a process that an FMU started may hold the other end
-  const std::string told = everything_from(from_child);
-  if (WIFEXITED(status) && told.ends_with(kWholeEnd)) std::_Exit(WEXITSTATUS(status));
+  const std::string heard = everything_from(from_child);
+  if (WIFEXITED(status) && heard.ends_with(kWholeEnd)) std::_Exit(WEXITSTATUS(status));
   const Error error(
       ErrorCode::SubsystemFailed, {FactCode::RunProcessEnded, {}, {{"how", how_it_ended(status)}}},
       {.subsystem = {}, .variable = {}, .time = {}, .remedy = "With --isolate the FMU that did it is named"});
   bool added = false;
-  if (const auto end = told.rfind(kEnd); end != std::string::npos) {
-    const auto begin = told.rfind(kEnd, end - 1);
-    added = complete_run_json(told.substr(begin + 1, end - begin - 1), error);
+  if (const auto end = heard.rfind(kEnd); end != std::string::npos) {
+    const auto begin = heard.rfind(kEnd, end - 1);
+    added = complete_run_json(heard.substr(begin + 1, end - begin - 1), error);
   }
   const bool reported = WIFEXITED(status) && WEXITSTATUS(status) == kFailed && !added;  // by the watch over FMUs
   if (!reported) print_error(error.what());
@@ -92,10 +98,9 @@ void tell(std::string_view text) {
 void supervise() {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) return;
-  sigset_t all;
+  const sigset_t awaited = awaited_signals();
   sigset_t before;
-  ::sigfillset(&all);
-  ::sigprocmask(SIG_SETMASK, &all, &before);
+  ::sigprocmask(SIG_BLOCK, &awaited, &before);
   const pid_t parent = ::getpid();
   const pid_t child = ::fork();
   if (child > 0) {

@@ -99,7 +99,7 @@ SystemDescription read_and_check(const std::filesystem::path& path, bool always_
   const bool wrong = has_errors(problems);
   if (wrong ? !description.subsystems.empty() : always_check) {
     const session::Prepared prepared =
-        session::prepare(with_fmus_apart(advising::to_look_at(description)), 1, extensions, problems);
+        session::prepare(api::with_fmus_apart(advising::to_look_at(description)), 1, extensions, problems);
     if (always_check && prepared.system) add_warnings(*prepared.system, description, problems);
   }
   return description;

@@ -6,7 +6,7 @@
 
 #include "subsystem/fmi/fmu_subsystem.hpp"
 
-namespace entrain {
+namespace entrain::api {
 namespace {
 
 constexpr std::size_t kMostWorkers = 16;
@@ -32,4 +32,4 @@ SystemDescription with_fmus_apart(SystemDescription description) {
   return description;
 }
 
-}  // namespace entrain
+}  // namespace entrain::api

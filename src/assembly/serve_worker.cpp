@@ -18,7 +18,8 @@ std::unique_ptr<Subsystem> made_here(const worker::MakeRequest& request, const L
   description.isolate.reset();
   description.restart.reset();
   const Extensions none;
-  return assembly::subsystem_maker(system, request.needs_equations, none, log)(description, request.fed, problems);
+  return assembly::subsystem_maker(system, {request.needs_equations, request.loads}, none, log)(description,
+                                                                                                request.fed, problems);
 }
 
 }  // namespace

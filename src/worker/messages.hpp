@@ -116,11 +116,12 @@ struct MakeRequest {
   std::optional<Duration> step;  ///< the macro step
   bool needs_equations = false;
   bool logs_everything = false;
+  bool loads = false;                   ///< of an FMU: its library is loaded at once, not when it is first called
   std::map<std::string, Variable> fed;  ///< of a table
 
   template <class Visitor>
   void fields(Visitor& visit) {
-    visit(description, start, stop, step, needs_equations, logs_everything, fed);
+    visit(description, start, stop, step, needs_equations, logs_everything, loads, fed);
   }
 };
 

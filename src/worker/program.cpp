@@ -85,7 +85,7 @@ std::vector<std::string> environment_with(const fs::path& folder) {
   return variables;
 }
 
-/// What posix_spawn is told, released by scope.
+/// The arguments of posix_spawn, released by scope.
 class SpawnOrders {
  public:
   SpawnOrders(int socket, int memory, int lifeline) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <deque>
 #include <memory>
 #include <mutex>
@@ -71,15 +72,15 @@ class WorkerProcess {
   ProcessPage& page_;
   StartedProgram program_;
   std::mutex making_;
-  std::mutex mutex_;                 ///< of all below
-  std::deque<Caller> callers_;       ///< by number; the first is the one whose subsystem is being made
-  std::deque<Mailbox*> boxes_;       ///< likewise
-  std::vector<std::byte> received_;  ///< of the socket, without the frames that were taken
-  std::uint32_t heard_ = 0;          ///< frames
-  bool silent_ = false;              ///< its socket has ended
-  std::optional<int> status_;        ///< as waitpid returns it; -1 = another one waited for it
-  std::optional<Error> fault_;       ///< its own report
-  std::optional<Error> ended_;       ///< what every call throws from now on
+  std::mutex mutex_;                      ///< of all below
+  std::deque<Caller> callers_;            ///< by number; the first is the one whose subsystem is being made
+  std::deque<Mailbox*> boxes_;            ///< likewise
+  std::vector<std::byte> received_;       ///< of the socket, without the frames that were taken
+  std::atomic<std::uint32_t> heard_ = 0;  ///< frames
+  bool silent_ = false;                   ///< its socket has ended
+  std::optional<int> status_;             ///< as waitpid returns it; -1 = another one waited for it
+  std::optional<Error> fault_;            ///< its own report
+  std::optional<Error> ended_;            ///< what every call throws from now on
   std::deque<std::string> last_words_;
 };
 

@@ -96,7 +96,7 @@ INSTANTIATE_TEST_SUITE_P(
       return fmt::format("{}_{}", std::get<0>(test.param).name, std::get<1>(test.param)[0] == 't' ? "alone" : "group");
     });
 
-TEST_F(WorkerCrash, when_freed_leaves_a_complete_run_that_says_so) {
+TEST_F(WorkerCrash, when_freed_leaves_a_complete_run_with_a_warning) {
   write_system(write(test::scripted_description("")), CrashWhenFreed, "isolate = true");
   const auto result = run_here({"run", "s.toml", "--out", "out"});
   EXPECT_EQ(result.exit_code, 1);
@@ -160,7 +160,7 @@ TEST_F(WorkerCrash, hang_is_ended_by_the_user_with_all_rows) {
 /// In the process of the run, whose parent sees what the process itself cannot.
 class SupervisedEnd : public WorkerCrash, public testing::WithParamInterface<End> {};
 
-TEST_P(SupervisedEnd, in_process_ends_in_exit_code_1_and_a_summary_that_says_so) {
+TEST_P(SupervisedEnd, in_process_ends_in_exit_code_1_and_a_failed_summary) {
   write_system(write(test::scripted_description("")), GetParam().mode, "");
   const auto result = run_here({"run", "s.toml", "--out", "out"});
   EXPECT_EQ(result.exit_code, 1);
@@ -178,7 +178,8 @@ TEST_F(WorkerCrash, fmu_for_one_instance_is_used_twice_in_processes_of_their_own
   EXPECT_NE(run_here({"run", "s.toml", "--out", "out"}).exit_code, 1);
   EXPECT_EQ(summary()["termination"], "completed");
   int unasked = 0;
-  for (const auto& note : summary()["notes"]) unasked += note["code"] == "isolated-unasked" ? 1 : 0;
+  const auto notes = summary()["notes"];
+  for (const auto& note : notes) unasked += note["code"] == "isolated-unasked" ? 1 : 0;
   EXPECT_EQ(unasked, 2);
   EXPECT_NE(run_here({"check", "s.toml"}).exit_code, 1);
 }
