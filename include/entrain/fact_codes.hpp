@@ -63,6 +63,11 @@ enum class FactCode : std::uint16_t {
   FmuInputsOfStepStart,
   FmuStepSizeUnknown,
   FmuReturnedWarning,
+  // Worker processes.
+  IsolatedUnasked,
+  WorkerRestarted,
+  CallTakesLong,
+  FmuEndFailed,
   // Files.
   SettingsInAnnotation,
   // Verdict: what decides the grade of a run.
@@ -312,6 +317,8 @@ enum class FactCode : std::uint16_t {
   NotTunable,
   ScheduledInputFed,
   TimeoutIgnored,
+  NotIsolable,
+  RestartNotIsolated,
   TableShorterThanRun,
   FmuUnusable,
   TableUnusable,
@@ -416,6 +423,10 @@ enum class FactCode : std::uint16_t {
   CodeFault,
   OutOfMemory,
   DescriptorTaken,
+  WorkerMissing,
+  WorkerNotStarted,
+  CallInterrupted,
+  RunProcessEnded,
   // Errors: system files and requests.
   NoSystemFile,
   SeveralSystemFiles,

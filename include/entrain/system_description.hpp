@@ -66,6 +66,9 @@ struct ChoiceNames<TrialChoice> {
       {{TrialChoice::Auto, "auto"}, {TrialChoice::Rollback, "rollback"}, {TrialChoice::Costarica, "costarica"}}};
 };
 
+/// In a process of its own; a text: together with all others of this name.
+using Isolation = std::variant<bool, std::string>;
+
 /// The optional fields are the keys of [subsystems.NAME]; description/subsystem_keys.hpp lists them with their names,
 /// limits and meaning. Empty = not written.
 struct SubsystemDescription {
@@ -96,6 +99,8 @@ struct SubsystemDescription {
   std::optional<Written<bool>> side_effects;
   std::optional<Written<bool>> probe;
   std::optional<Written<double>> timeout;
+  std::optional<Written<Isolation>> isolate;
+  std::optional<Written<std::int64_t>> restart;
   SourcePosition where;
   SourcePosition model_where;
   SourcePosition fmu_where;
@@ -165,6 +170,7 @@ struct SystemDescription {
   std::optional<Written<double>> tolerance;
   std::map<std::string, Written<double>> tolerances;      ///< of single outputs, "subsystem.variable"
   std::optional<std::vector<Written<std::string>>> open;  ///< inputs of FMUs that are meant so; patterns with *
+  std::optional<Written<bool>> isolate;  ///< all subsystems, each in a process of its own unless it says otherwise
   /// Options per method: [method.NAME].
   std::map<std::string, std::map<std::string, Written<OptionValue>>> method_options;
   std::vector<SubsystemDescription> subsystems;  ///< in the order of the file

@@ -55,7 +55,7 @@ void check_expressible(const SystemDescription& description) {
 std::vector<description::SsdComponent> components_of(const SystemDescription& description) {
   const Extensions none;
   const Logging no_log;
-  const auto make = assembly::subsystem_maker(description, false, none, no_log);
+  const auto make = assembly::subsystem_maker(description, {}, none, no_log);
   std::vector<description::SsdComponent> components;
   components.reserve(description.subsystems.size());
   std::vector<Problem> problems;

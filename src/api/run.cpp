@@ -9,6 +9,7 @@
 #include "base/file_error.hpp"
 #include "base/printable.hpp"
 #include "base/process_state.hpp"
+#include "base/quoting.hpp"
 #include "base/replace_file.hpp"
 #include "description/system_file.hpp"
 #include "entrain/fact_codes.hpp"
@@ -177,6 +178,9 @@ class DirectoryRun {
       if (log_file_) log_file_->add(message);
       call_if_set(options_.run.log.handler, message);
     };
+    run.log.failed_at_end = [this](const Error& error) {
+      if (!result_.failed_at_end) result_.failed_at_end = error;
+    };
     simulation_.emplace(description, run, extensions);
     result_.recorded = recorded_signals(*simulation_, description);
     call_if_set(options.progress.prepared, *simulation_);
@@ -199,6 +203,7 @@ class DirectoryRun {
     simulation_->observe(estimator_->observer());
     for (Observer& observer : options_.observers) simulation_->observe(observer);
     simulation_->observe(checkpoints);
+    call_if_set(options_.progress.begun, result_);
     result_.summary = run_watched(files, recorder, checkpoints);
     result_.recorded_until = recorder.recorded_until();
     call_if_set(options_.progress.ended, result_);
@@ -343,11 +348,23 @@ class DirectoryRun {
     std::optional<Watchdog> watchdog;
     if (options_.watchdog) {
       watchdog.emplace([&](const Error& fault) {
+        result_.failed_at_end = fault;
+        note_end(files);
         leave_nothing_behind(files);
         call_if_set(options_.progress.failed_at_release, fault, result_);
       });
     }
     simulation_.reset();
+    if (result_.failed_at_end) note_end(files);
+  }
+
+  /// The files of the run are there already: one of them is written again.
+  void note_end(const RunFiles& files) {
+    const Error& error = *result_.failed_at_end;
+    result_.summary.warnings.push_back(
+        base::quoting({FactCode::FmuEndFailed, {error.context().subsystem}}, error, error.what()));
+    const bool completed = result_.summary.termination == Termination::Completed;
+    files.write(completed ? nullptr : &result_.verdict);
   }
 
   const SystemDescription& description_;

@@ -28,6 +28,7 @@ inline constexpr std::tuple kRunKeys{
     run_key("step", &SystemDescription::step, true),
     run_key("method", &SystemDescription::method, true),
     run_key("tolerance", &SystemDescription::tolerance, false),
+    run_key("isolate", &SystemDescription::isolate, false),
 };
 
 /// Calls visit(key) for each key of the list, in its order.

@@ -45,6 +45,8 @@ constexpr SubsystemKey<T, Ability> subsystem_key(std::string_view name,
 /// Beyond, a macro step takes so long that a run cannot be interrupted, and the number is a mistake.
 inline constexpr double kMostSubsteps = 1'000'000;
 
+inline constexpr double kMostRestarts = 1000;
+
 inline constexpr KeyLimits kAnyValue{};
 inline constexpr KeyLimits kPositive{.min = 0.0, .above_min = true};
 inline constexpr KeyLimits kNotNegative{.min = 0.0};
@@ -100,6 +102,10 @@ inline constexpr std::tuple kSubsystemKeys{
                   "wall clock time that one call of the FMU may take"),
     subsystem_key("probe", &SubsystemDescription::probe, nullptr, KeyOwner::Fmu, "", kAnyValue,
                   "`false`: what the FMU claims is not tried before the run"),
+    subsystem_key("isolate", &SubsystemDescription::isolate, nullptr, KeyOwner::All, "", kAnyValue,
+                  "in a process of its own; a name: in one process with all others of this name (docs/workers.md)"),
+    subsystem_key("restart", &SubsystemDescription::restart, nullptr, KeyOwner::All, "", {0, kMostRestarts},
+                  "how often its process is started again when it ends; only with `isolate`"),
 };
 
 /// Calls visit(key) for each key of the list, in its order.

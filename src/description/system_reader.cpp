@@ -30,6 +30,8 @@ template <>
 constexpr std::string_view kExpected<std::string> = "a string";
 template <>
 constexpr std::string_view kExpected<std::vector<double>> = "a list of numbers";
+template <>
+constexpr std::string_view kExpected<Isolation> = "true, false or a name";
 
 std::vector<std::string> texts(std::span<const std::string_view> words) {
   return {words.begin(), words.end()};

@@ -31,6 +31,10 @@ void add_if(Text& text, std::string_view key, const std::optional<Written<T>>& w
   if (written) add_entry(text, key, OptionValue(written->value));
 }
 
+void add_if(Text& text, std::string_view key, const std::optional<Written<Isolation>>& written) {
+  if (written) std::visit([&](const auto& value) { add_entry(text, key, OptionValue(value)); }, written->value);
+}
+
 template <Choice Enum>
 void add_if(Text& text, std::string_view key, const std::optional<Written<Enum>>& written) {
   if (written) add_entry(text, key, to_word(written->value));

@@ -277,7 +277,8 @@ Prepared prepare(const SystemDescription& written, int threads, const Extensions
   const Method* method = methods.in_use.get();
   const bool needs_equations = method != nullptr && method->requirements().equations;
   auto assembly = assembly::assemble(
-      description, assembly::subsystem_maker(description, needs_equations, extensions, log), problems);
+      description, assembly::subsystem_maker(description, {.needs_equations = needs_equations}, extensions, log),
+      problems);
   if (assembly.subsystems.size() != description.subsystems.size()) {
     if (!has_errors(problems)) report_missing_sources(description, problems);
     prepared.method = std::move(methods.in_use);

@@ -32,6 +32,7 @@ class Program {
     for (const auto& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
     argv.push_back(nullptr);
     pid_ = ::fork();
+    if (pid_ >= 0) ::setpgid(pid_, pid_);  // in both, whichever is first
     if (pid_ == 0) {
       redirect(STDOUT_FILENO, out_);
       redirect(STDERR_FILENO, err_);
@@ -53,6 +54,10 @@ class Program {
   ProgramResult wait() {
     int status = 0;
     ::waitpid(pid_, &status, 0);
+    // What works for it ends with it, but a moment later when it was killed.
+    for (int tries = 0; tries < 3000 && ::kill(-pid_, 0) == 0; ++tries) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
     pid_ = -1;
     ProgramResult result;
     if (WIFEXITED(status)) result.exit_code = WEXITSTATUS(status);

@@ -31,6 +31,9 @@ double sample(const description::KeyLimits& limits, double) {
 std::vector<double> sample(const description::KeyLimits&, const std::vector<double>&) {
   return {1.0, 2.5};
 }
+Isolation sample(const description::KeyLimits&, const Isolation&) {
+  return "suppliers";
+}
 template <Choice Enum>
 Enum sample(const description::KeyLimits&, Enum) {
   return ChoiceNames<Enum>::all.back().value;
@@ -40,6 +43,8 @@ template <class T>
 std::string text_of(const T& value) {
   if constexpr (Choice<T>) {
     return description::toml_text(to_word(value));
+  } else if constexpr (std::is_same_v<T, Isolation>) {
+    return std::visit([](const auto& held) { return description::toml_text(OptionValue(held)); }, value);
   } else {
     return description::toml_text(OptionValue(value));
   }
@@ -53,6 +58,8 @@ std::vector<std::string> wrong_values(const description::KeyLimits& limits) {
     values = {"\"no such word\"", "1"};
   } else if constexpr (std::is_same_v<T, bool>) {
     values = {"\"no\"", "1"};
+  } else if constexpr (std::is_same_v<T, Isolation>) {
+    values = {"\"\"", "1", "[true]"};
   } else if constexpr (std::is_same_v<T, std::vector<double>>) {
     values = {"[1.0, nan]", "[\"a\"]", "1.0"};
   } else {
@@ -154,6 +161,8 @@ std::string type_text(const description::KeyLimits& limits, std::string_view uni
     return fmt::format("`\"{}\"`", fmt::join(words_of<T>(), "\"`, `\""));
   } else if constexpr (std::is_same_v<T, bool>) {
     return "`true`, `false`";
+  } else if constexpr (std::is_same_v<T, Isolation>) {
+    return "`true`, `false`, a name";
   } else if constexpr (std::is_same_v<T, std::vector<double>>) {
     return fmt::format("list of numbers{}", unit.empty() ? "" : fmt::format(" in {}", unit));
   } else {

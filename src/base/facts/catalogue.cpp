@@ -147,6 +147,12 @@ constexpr auto kReports = std::to_array<FactEntry>({
      "FMU '{0}': it requires steps of one size, but does not report which: it gets the macro step", ""},
     {FmuReturnedWarning, Warning, "fmu-returned-warning",
      "'{0}' returned a warning {times} times, first from {function} at t = {first}{message}", ""},
+    // Worker processes.
+    {IsolatedUnasked, Note, "isolated-unasked", "'{0}' runs in a process of its own: {why}", ""},
+    {WorkerRestarted, Warning, "worker-restarted",
+     "the process of '{0}' ended and was started again, {restart} of {allowed} times: {why}", ""},
+    {CallTakesLong, Note, "call-takes-long", "'{0}' has been in {function} for {seconds}{?time|, t = {time}}", ""},
+    {FmuEndFailed, Warning, "fmu-end-failed", "after the last step, with the results complete: {why}", ""},
     // Files.
     {SettingsInAnnotation, Note, "settings-in-annotation",
      "method, steps, options and what is recorded are in an annotation ({annotation}), which other tools ignore", ""},
@@ -557,6 +563,10 @@ constexpr auto kReports = std::to_array<FactEntry>({
      ""},
     {ScheduledInputFed, Error, "scheduled-input-fed", "'{0}' cannot be scheduled: '{1}' feeds it", ""},
     {TimeoutIgnored, Warning, "timeout-ignored", "the timeout of '{0}' has no effect: there is no watchdog", ""},
+    {NotIsolable, Error, "not-isolable",
+     "'{0}' is made by the program that embeds Entrain: it cannot run in a process of its own", ""},
+    {RestartNotIsolated, Warning, "restart-not-isolated",
+     "'restart' of '{0}' has no effect: it is not alone in a process of its own", ""},
     {TableShorterThanRun, Warning, "table-shorter-than-run",
      "the table of '{0}' holds {first} .. {last}, the run goes from {start} to {stop}: its first and last rows are "
      "held",
