@@ -26,6 +26,16 @@ nlohmann::ordered_json result_data(const ReproduceResult& result, const std::str
 
 }  // namespace
 
+std::string_view to_string(PrintedNumber printed) {
+  switch (printed) {
+    case PrintedNumber::NotComparable: return "-";
+    case PrintedNumber::Met: return "met";
+    case PrintedNumber::Beaten: return "beaten";
+    case PrintedNumber::NotMet: return "not met";
+  }
+  return "-";
+}
+
 std::string reproduce_json(const std::vector<ReproduceResult>& results, const std::string& models) {
   auto list = nlohmann::ordered_json::array();
   for (const auto& result : results) list.push_back(result_data(result, models));

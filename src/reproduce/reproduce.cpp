@@ -49,16 +49,6 @@ std::size_t ReproduceResult::count(PrintedNumber printed) const {
       std::count_if(rows.begin(), rows.end(), [&](const ReproduceRow& row) { return row.printed == printed; }));
 }
 
-std::string_view to_string(PrintedNumber printed) {
-  switch (printed) {
-    case PrintedNumber::NotComparable: return "-";
-    case PrintedNumber::Met: return "met";
-    case PrintedNumber::Beaten: return "beaten";
-    case PrintedNumber::NotMet: return "not met";
-  }
-  return "-";
-}
-
 }  // namespace entrain
 
 namespace entrain::reproducing {
