@@ -60,8 +60,9 @@ TEST_F(ReportTest, comes_with_the_run_and_again_from_its_folder) {
 TEST_F(ReportTest, lists_the_capabilities_that_the_system_file_takes_away_and_no_other_key) {
   if (reporting::page_template().empty()) return;  // then without_node_page_is_refused tests what happens
   const std::string system =
-      "[run]\nstop = 1\nstep = 0.5\nmethod = \"jacobi\"\n[subsystems.a]\nmodel = \"lotka_volterra.prey\"\nside_effects "
-      "= false\n";
+      "[run]\nstop = 1\nstep = 0.5\nmethod = \"jacobi\"\n[subsystems.a]\nmodel = \"lotka_volterra.prey\"\nstart = { u "
+      "= 1.0 }\n"
+      "side_effects = false\n";
   write_text(folder_ / "system.toml", system);
   ASSERT_EQ(run({"run", "system.toml", "--out", "all", "--report", "--require", "any"}).exit_code, 0);
   EXPECT_EQ(text_of(folder_ / "all/report.html").find("capabilities-taken-away"), std::string::npos);
