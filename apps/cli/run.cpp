@@ -53,6 +53,7 @@ CheckpointOptions CheckpointArguments::options() const {
 struct RunArguments : SystemArguments {
   std::optional<std::string> learned;
   std::optional<std::string> out;
+  bool overwrite = false;
   int threads = 1;
   bool json = false;
   bool quiet = false;
@@ -88,8 +89,10 @@ void print_failure(const RunResult& result) {
   if (summary.termination == Termination::Completed) return;
   const auto reason = summary.message.empty() ? std::string(to_string(summary.termination)) : summary.message;
   print_error(reason);
-  print_error(fmt::format("{}; the results up to t = {} s are in {}", to_string(summary.termination),
-                          short_number(summary.reached), result.folder.string()));
+  const auto kept = result.recorded_until
+                        ? fmt::format("the results up to t = {} s", short_number(*result.recorded_until))
+                        : std::string("no results");
+  print_error(fmt::format("{}; {} are in {}", to_string(summary.termination), kept, result.folder.string()));
 }
 
 /// Everything that is printed of a run.
@@ -107,7 +110,7 @@ void print_result(const RunArguments& arguments, const RunResult& result, const 
   for (const auto& line : watch.lines()) print(line + '\n');
   const bool has_report = !result.report.empty() && !arguments.quiet && !arguments.json;
   if (has_report) print(fmt::format("report: {}\n", result.report.string()));
-  if (result.abandoned) std::fflush(stdout);
+  if (result.abandoned) std::fflush(output());
 }
 
 /// What is printed as the run goes on. Borrows all.
@@ -133,7 +136,7 @@ RunProgress printed(const RunArguments& arguments, const Watch& watch, Progress&
     print_result(arguments, result, watch);
     print_error(fault.what());
     print_error(fmt::format("that was after the run; its results are in {}", result.folder.string()));
-    std::fflush(stdout);
+    std::fflush(output());
   };
   return progress;
 }
@@ -155,6 +158,8 @@ RunDirectoryOptions run_options(const RunArguments& arguments) {
   if (arguments.verbose) options.run.log.handler = [](const LogMessage& message) { print_error(log_line(message)); };
   options.run.log.waiting = [](const Fact& fact) { print_error(render(fact) + "; Ctrl-C ends the run"); };
   if (arguments.out) options.folder = *arguments.out;
+  options.overwrite = arguments.overwrite;
+  options.capture_streams = !arguments.verbose;
   options.report = arguments.report;
   options.estimate = !arguments.no_estimate;
   options.system = arguments.system.empty() ? std::string() : quoted_argument(arguments.system);
@@ -193,7 +198,7 @@ int run(const RunArguments& arguments) {
     if (result.summary.termination != Termination::Completed) return kFailed;
     return exit_code(result.verdict.grade, arguments.required);
   } catch (const WrongSignals& wrong) {
-    for (const auto& problem : wrong.problems) print_error(to_string(problem));
+    print_error(to_string(wrong.problems));
     return kWrongUsage;
   }
 }
@@ -232,6 +237,7 @@ Command add_run(CLI::App& program) {
       ->add_option("--learned", arguments->learned, "Corrections from 'entrain learn' (its method and step are used)")
       ->type_name("FILE");
   command->add_option("--out", arguments->out, "Folder for the results (default: runs/NAME-N)")->type_name("DIR");
+  command->add_flag("--overwrite", arguments->overwrite, "Remove the run that --out contains")->needs("--out");
   arguments->checkpoint.add(*command);
   add_grade_options(*command, *arguments);
   command->add_option("--threads", arguments->threads, "Threads; the results do not depend on them")

@@ -144,11 +144,12 @@ struct BondDescription {
 inline constexpr std::string_view kCsvFormat = "csv";
 inline constexpr std::string_view kHdf5Format = "hdf5";
 inline constexpr std::string_view kMatFormat = "mat";
+inline constexpr std::array<std::string_view, 3> kRecordFormats{kCsvFormat, kHdf5Format, kMatFormat};
 
 struct RecordDescription {
   std::optional<std::vector<Written<std::string>>> variables;  ///< patterns with *; nullopt = all outputs
   std::optional<Written<double>> interval;                     ///< s; nullopt = every communication time
-  std::optional<Written<std::string>> format;                  ///< "csv" (the default), "hdf5" or "mat"
+  std::optional<Written<std::string>> format;                  ///< one of kRecordFormats; nullopt = "csv"
 };
 
 /// The method of a system that names none.
@@ -157,7 +158,7 @@ ENTRAIN_API std::string_view default_method() noexcept;
 /// Of an error, as a share of the range of the output, where the system file names none.
 inline constexpr double kDefaultTolerance = 0.01;
 
-/// What the user wrote, as plain data. Values left out stay empty here; defaults are decided once, by `resolve`.
+/// What the user wrote, as plain data. Values left out stay empty here; defaults are decided once, by `resolved`.
 struct SystemDescription {
   std::string name;            ///< of the file or its folder
   std::filesystem::path file;  ///< empty when made by a program

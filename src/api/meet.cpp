@@ -68,6 +68,7 @@ RunResult run_until_trusted(SystemDescription description, RunDirectoryOptions o
     }
     apply(*next, result.summary.method, description);
     options.folder = result.folder;
+    options.overwrite = true;  // what this run left there
     attempt = {attempt.number + 1, *next};
   }
 }

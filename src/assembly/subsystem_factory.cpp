@@ -185,8 +185,8 @@ class Factory {
 
   const SystemDescription& system_;
   MakerOptions options_;
-  const Extensions& extensions_;
-  const Logging& log_;
+  Extensions extensions_;
+  Logging log_;
   std::shared_ptr<worker::Workers> workers_ = std::make_shared<worker::Workers>();
 };
 

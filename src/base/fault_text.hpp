@@ -14,7 +14,9 @@ enum class Fault {
   Instruction,
   Abort,
   Exit,
+  ThreadEnd,
   Timeout,
+  Signal,
   // Seen from another process alone.
   Killed,
   Ended,
@@ -31,7 +33,7 @@ struct FaultText {
 
 inline constexpr const char* kReportIt = "The fault is its own: report it to its vendor, with this message";
 inline constexpr const char* kNoLibraryMay = "No library may do that: report it to its vendor";
-inline constexpr std::array<FaultText, 11> kFaultTexts{{
+inline constexpr std::array<FaultText, 13> kFaultTexts{{
     {"memory", "crashed in", " (SIGSEGV: it used memory that is not there)", kReportIt},
     {"stack", "crashed in", " (SIGSEGV: it ran out of stack, as endless recursion does)",
      "Raise the limit of the stack (ulimit -s) and use one thread; if that does not help, report it to its vendor"},
@@ -44,8 +46,10 @@ inline constexpr std::array<FaultText, 11> kFaultTexts{{
      "Ask its vendor, with this message; a build for older processors may help"},
     {"abort", "gave up in", " (SIGABRT: it called abort(), as a failed assertion does)", kReportIt},
     {"exit", "ended the process in", ": it called exit()", kNoLibraryMay},
+    {"thread-end", "ended the thread of the run in", ": it called pthread_exit()", kNoLibraryMay},
     {"timeout", "did not return from", "",
      "Raise 'timeout' of the subsystem or use a smaller step; else report it to its vendor"},
+    {"signal", "was interrupted in", " by a second signal", ""},
     {"killed", "was killed in", " (SIGKILL)", "Often the memory of the machine was used up: see the log of the kernel"},
     {"ended", "ended its process in", ", without a word", kNoLibraryMay},
     {"replaced", "replaced its process in", ": it called exec(), or closed what is not its own", kNoLibraryMay},

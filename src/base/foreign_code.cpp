@@ -1,11 +1,14 @@
 #include "base/foreign_code.hpp"
 
+#include <cxxabi.h>
 #include <fmt/format.h>
 
 #include <cmath>
+#include <new>
 #include <cstring>
 
 #include "base/fault_watch.hpp"
+#include "base/memory_use.hpp"
 #include "base/printable.hpp"
 #include "entrain/error.hpp"
 #include "entrain/fact_codes.hpp"
@@ -13,6 +16,7 @@
 namespace entrain::base {
 
 ForeignCode::ForeignCode(Owner owner) : owner_(std::move(owner)) {
+  if (!existed.exchange(true)) ProcessState::remember_arithmetic();
   if (owner_.timeout) start_timing(*this);
 }
 
@@ -34,13 +38,24 @@ void ForeignCode::publish(const char* name) const noexcept {
 
 void ForeignCode::explain_exception(const char* name) {
   usable_ = false;
+  look_after();
   std::string what = "of an unknown type";
   try {
     throw;
   } catch (const Error&) {  // our own, thrown through a callback
     throw;
+  } catch (const abi::__forced_unwind&) {  // pthread_exit: cannot be stopped, and nothing of the run would be left
+    enter(name);
+    FaultWatch::report_end_of_thread(*this);
+    throw;
+  } catch (const std::bad_alloc&) {
+    throw Error(ErrorCode::SubsystemFailed, out_of_memory(name),
+                {.subsystem = owner_.subsystem.empty() ? owner_.code : owner_.subsystem,
+                 .variable = {},
+                 .time = time(),
+                 .remedy = "Give the process more memory, or report it to the vendor of the FMU"});
   } catch (const std::exception& exception) {
-    what = fmt::format("'{}'", printable(exception.what()));
+    what = fmt::format("'{}'", printable_start(exception.what()));
   } catch (...) {  // NOLINT(bugprone-empty-catch): `what` contains it
   }
   throw Error(ErrorCode::SubsystemFailed, {FactCode::CodeThrew, {owner_.code}, {{"function", name}, {"what", what}}},

@@ -9,6 +9,7 @@
 #include <string>
 #include <type_traits>
 
+#include "base/process_state.hpp"
 #include "entrain/variable.hpp"
 
 namespace entrain::base {
@@ -50,9 +51,11 @@ class ForeignCode {
       if constexpr (std::is_void_v<std::invoke_result_t<Function, Arguments...>>) {
         function(arguments...);
         leave(outer_code, outer_function);
+        look_after();
       } else {
         const auto result = function(arguments...);
         leave(outer_code, outer_function);
+        look_after();
         return result;
       }
     } catch (...) {
@@ -69,6 +72,7 @@ class ForeignCode {
     try {
       const auto result = calls();
       leave(nullptr, nullptr);
+      look_after();
       return result;
     } catch (...) {
       const char* const culprit = function();
@@ -97,6 +101,8 @@ class ForeignCode {
   static void note_calls_in(CallNote& place) noexcept { note = &place; }
   /// What the calling thread is in; null = our own code.
   static const ForeignCode* current() noexcept { return innermost; }
+  /// Has there been any in this process?
+  static bool exists() noexcept { return existed.load(std::memory_order_relaxed); }
 
  private:
   void count_call() noexcept { calls_.store(calls() + 1, std::memory_order_relaxed); }
@@ -106,17 +112,32 @@ class ForeignCode {
     function_.store(outer_function, std::memory_order_relaxed);
   }
 
+  /// Puts back what the code has changed in the process: the arithmetic after every call, before any number of ours is
+  /// calculated with it; the rest after each of the first calls and every 64th, not more often than some milliseconds.
+  void look_after() {
+    if (ProcessState::arithmetic_is_changed()) [[unlikely]]
+      ProcessState::put_back_arithmetic();
+    if (calls() >= next_look_) [[unlikely]] {
+      next_look_ = calls() + (calls() < kCallsBetweenLooks ? 1 : kCallsBetweenLooks);
+      ProcessState::put_back_soon();
+    }
+  }
+
   [[noreturn]] void explain_exception(const char* name);
   [[gnu::noinline]] void publish(const char* name) const noexcept;
 
+  static constexpr std::uint64_t kCallsBetweenLooks = 64;
+
+  static inline constinit std::atomic<bool> existed = false;
   // initial-exec: a signal handler must reach it without the allocation that the general model may need.
   [[gnu::tls_model("initial-exec")]] static inline constinit thread_local const ForeignCode* innermost = nullptr;
 
   static inline constinit CallNote* note = nullptr;
 
   // What a call writes first, in one cache line.
-  alignas(32) std::atomic<const char*> function_ = nullptr;
+  alignas(64) std::atomic<const char*> function_ = nullptr;
   std::atomic<std::uint64_t> calls_ = 0;
+  std::uint64_t next_look_ = 1;
   std::atomic<double> time_ = std::numeric_limits<double>::quiet_NaN();
   bool usable_ = true;
   Owner owner_;

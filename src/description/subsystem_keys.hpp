@@ -119,11 +119,26 @@ struct SubsystemSource {
   std::string_view name;
   std::string SubsystemDescription::*text;
   SourcePosition SubsystemDescription::*where;
+  KeyOwner owner;          ///< of the keys that are for this kind only; All = there are none
+  std::string_view kinds;  ///< for messages about those keys
+  bool is_file;            ///< the text is a path, relative to the system file
 };
+/// All of them: the reader, the writer, the checks and everything that treats the files of a system (absolute paths,
+/// `convert`, the identity of a checkpoint) go over this list.
 inline constexpr std::array<SubsystemSource, 3> kSubsystemSources{
-    {{"model", &SubsystemDescription::model, &SubsystemDescription::model_where},
-     {"fmu", &SubsystemDescription::fmu, &SubsystemDescription::fmu_where},
-     {"csv", &SubsystemDescription::csv, &SubsystemDescription::csv_where}}};
+    {{"model", &SubsystemDescription::model, &SubsystemDescription::model_where, KeyOwner::All, "models", false},
+     {"fmu", &SubsystemDescription::fmu, &SubsystemDescription::fmu_where, KeyOwner::Fmu, "FMUs", true},
+     {"csv", &SubsystemDescription::csv, &SubsystemDescription::csv_where, KeyOwner::Table, "csv tables", true}}};
+
+bool has_source(const SubsystemDescription& subsystem);
+
+/// Calls visit(path) for each file that the subsystem is made of.
+template <class Description, class Visitor>
+void for_each_source_file(Description& subsystem, Visitor&& visit) {
+  for (const auto& source : kSubsystemSources) {
+    if (source.is_file && !(subsystem.*source.text).empty()) visit(subsystem.*source.text);
+  }
+}
 
 /// "greater than 0 s", "at least 0", "between 0 and 3".
 std::string limits_text(const KeyLimits& limits, std::string_view unit);

@@ -7,6 +7,7 @@
 #include "base/suggest.hpp"
 #include "description/check_values.hpp"
 #include "description/renamed_keys.hpp"
+#include "description/run_keys.hpp"
 #include "description/subsystem_keys.hpp"
 #include "description/system_file.hpp"
 #include "description/toml_document.hpp"
@@ -144,15 +145,11 @@ class SystemReader {
   }
 
   void read_run(const TomlTable& run) {
-    read_keys(run, "run",
-              {{"start", into(description_.start)},
-               {"stop", into(description_.stop)},
-               {"step", into(description_.step)},
-               {"method", into(description_.method)},
-               {"tolerance", into(description_.tolerance)},
-               {"tolerances", table(&SystemReader::read_tolerances)},
-               {"open", names_into(description_.open)},
-               {"isolate", into(description_.isolate)}});
+    std::vector<Key> keys;
+    for_each_run_key([&](const auto& key) { keys.push_back({std::string(key.name), into(description_.*key.field)}); });
+    keys.push_back({"tolerances", table(&SystemReader::read_tolerances)});
+    keys.push_back({"open", names_into(description_.open)});
+    read_keys(run, "run", keys);
   }
 
   void read_tolerances(const TomlTable& tolerances) {

@@ -15,6 +15,7 @@
 #include "coupling/discrete_signals.hpp"
 #include "coupling/engine.hpp"
 #include "description/check_values.hpp"
+#include "description/subsystem_keys.hpp"
 #include "entrain/entrain.hpp"
 #include "entrain/fact_codes.hpp"
 #include "entrain/system.hpp"
@@ -86,8 +87,8 @@ SystemDescription with_defaults(SystemDescription description, Method* method) {
   }
   for (auto& subsystem : description.subsystems) {
     for (const auto& [name, written] : subsystem.start) subsystem.optional_start.erase(name);  // it wins
-    if (!subsystem.fmu.empty()) subsystem.fmu = absolute_path(subsystem.fmu, description.file);
-    if (!subsystem.csv.empty()) subsystem.csv = absolute_path(subsystem.csv, description.file);
+    description::for_each_source_file(subsystem,
+                                      [&](std::string& path) { path = absolute_path(path, description.file); });
   }
   return description;
 }
@@ -207,7 +208,7 @@ coupling::FoundBonds bonds_of(const SystemDescription& description, const assemb
 /// Of a description that no reader has checked.
 void report_missing_sources(const SystemDescription& description, std::vector<Problem>& problems) {
   for (const auto& subsystem : description.subsystems) {
-    if (subsystem.model.empty() && subsystem.fmu.empty() && subsystem.csv.empty())
+    if (!description::has_source(subsystem))
       problems.push_back(problem_of(Fact{FactCode::NoSource, {subsystem.name}}, "name one", subsystem.where));
   }
 }

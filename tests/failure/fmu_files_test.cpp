@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "base/sanitized.hpp"
 #include "subsystem/fmi/fmu.hpp"
 #include "subsystem/fmi/fmu_subsystem.hpp"
 #include "support/archives.hpp"
@@ -256,7 +257,7 @@ TEST_F(FmuFiles, need_of_the_tool_that_made_it_is_reported_when_it_does_not_star
 }
 
 // The engine cannot load with RTLD_DEEPBIND under a sanitizer, which replaces symbols itself: nothing to test there.
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#ifndef ENTRAIN_SANITIZED
 TEST_F(FmuFiles, symbols_that_the_engine_has_as_well_are_its_own) {
   Simulation simulation(system(write(test::scripted_description("")), OwnSymbols));
   EXPECT_EQ(simulation.run().termination, Termination::Completed);

@@ -92,7 +92,7 @@ inline ProgramResult run_program(const TemporaryFolder& folder, const std::vecto
 /// The results of a run into the folder `out`, which must succeed.
 inline std::string results_of(const TemporaryFolder& folder, const std::string& system, const std::string& out,
                               const std::vector<std::string>& more = {}) {
-  std::vector<std::string> arguments{"run", system, "--out", out, "--quiet", "--require", "any"};
+  std::vector<std::string> arguments{"run", system, "--out", out, "--overwrite", "--quiet", "--require", "any"};
   arguments.insert(arguments.end(), more.begin(), more.end());
   const auto run = run_program(folder, arguments);
   EXPECT_EQ(run.exit_code, 0) << run.err;

@@ -7,6 +7,7 @@
 
 #include <cmath>
 
+#include "description/run_keys.hpp"
 #include "description/system_file.hpp"
 #include "description/toml_text.hpp"
 #include "subsystem/restricted.hpp"
@@ -186,6 +187,27 @@ TEST(SubsystemKeys, are_documented_as_in_the_list) {
   const auto docs = test::text_of(test::examples_folder() + "/../docs/system_file.md");
   EXPECT_NE(docs.find(table_of_keys()), std::string::npos) << "docs/system_file.md must hold this table:\n\n"
                                                            << table_of_keys();
+}
+
+TEST(Documented, is_every_source_of_a_subsystem) {
+  const auto docs = test::text_of(test::examples_folder() + "/../docs/system_file.md");
+  for (const auto& source : description::kSubsystemSources) {
+    EXPECT_NE(docs.find(fmt::format("\n| `{} = ", source.name)), std::string::npos) << source.name;
+  }
+}
+
+TEST(Documented, is_every_key_of_run) {
+  const auto docs = test::text_of(test::examples_folder() + "/../docs/system_file.md");
+  const auto keys = docs.substr(docs.find("## [run]"), docs.find("## [subsystems.NAME]") - docs.find("## [run]"));
+  description::for_each_run_key(
+      [&](const auto& key) { EXPECT_NE(keys.find(fmt::format("`{}`", key.name)), std::string::npos) << key.name; });
+}
+
+TEST(Documented, is_every_format_of_results) {
+  const auto docs = test::text_of(test::examples_folder() + "/../docs/system_file.md");
+  for (const auto format : kRecordFormats) {
+    EXPECT_NE(docs.find(fmt::format("`\"{}\"`", format)), std::string::npos) << format;
+  }
 }
 
 }  // namespace subsystem_keys_test

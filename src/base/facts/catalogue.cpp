@@ -97,7 +97,7 @@ constexpr auto kReports = std::to_array<FactEntry>({
     {ReturnedEarly, Note, "returned-early", "'{0}' returned early {times} times and was stepped on", ""},
     {SignalJumps, Warning, "signal-jumps",
      "{count} unannounced jump{count~~s} of the signals, the first before t = {first}; the inputs were restarted "
-     "there, but the step across has order 1. Write the times: events = [...]",
+     "there{?late|, but the step across has order 1}. Write the times: events = [...]",
      ""},
     {EventsSeenLate, Warning, "events-seen-late",
      "{count} announced event{count~ lies~s lie} between two communication times and {count~is~are} seen late; the "
@@ -393,9 +393,7 @@ constexpr auto kReports = std::to_array<FactEntry>({
      ""},
     {RunWarns, Note, "run-warns", "the run with {step} warns{?only_first|, the finest does not}: {warning}", ""},
     {StepsByTolerance, Note, "steps-by-tolerance",
-     "{0} chooses its steps by {tolerances}: the finer runs divide {count~it~them} by 4 and 16 too, and the order is "
-     "per such refinement",
-     ""},
+     "{0} chooses its steps: the finer runs divide each of them by 2 and 4", ""},
     // Comparison.
     {RunEndedEarly, Note, "run-ended-early", "{0} {how}", ""},
     {RowLeftOut, Note, "row-left-out", "{0} ends in the middle of a row, which is left out", ""},

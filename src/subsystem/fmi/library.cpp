@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/printable.hpp"
+#include "base/sanitized.hpp"
 #include "entrain/error.hpp"
 #include "entrain/fact_codes.hpp"
 #include "subsystem/fmi/elf_file.hpp"
@@ -20,7 +21,7 @@
 namespace entrain::subsystem {
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef ENTRAIN_SANITIZED
 constexpr bool kMayBeApart = false;  // sanitizers refuse it
 #else
 constexpr bool kMayBeApart = true;
