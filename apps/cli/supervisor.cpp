@@ -39,23 +39,26 @@ std::string how_it_ended(int status) {
   if (WIFSIGNALED(status)) {
     return fmt::format("by signal {} ({})", WTERMSIG(status), ::strsignal(WTERMSIG(status)));
   }
-  return fmt::format("with exit code {}, which is not the program's own: an FMU called _exit() or exec()",
-                     WEXITSTATUS(status));
+  return fmt::format("with exit code {}, by _exit() or exec() of an FMU, or a second signal", WEXITSTATUS(status));
 }
 
-/// The end of the child, and what would end this process; signals that stop it stop both.
+/// The end of the child, and what would end or stop this process.
 sigset_t awaited_signals() {
   sigset_t awaited;
   ::sigemptyset(&awaited);
   for (const int signal : {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGXCPU, SIGVTALRM, SIGPROF,
-                           SIGALRM, SIGPOLL, SIGPWR})
+                           SIGALRM, SIGPOLL, SIGPWR, SIGTSTP})
     ::sigaddset(&awaited, signal);
   return awaited;
 }
 
-/// Those that another process sent to us; what the terminal sends reaches the child as well.
-void pass_on(const siginfo_t& signal, pid_t child) {
-  if (signal.si_code <= 0) ::kill(child, signal.si_signo);
+/// The child is in a process group of its own, so that it gets each signal once, from here.
+void pass_on(int signal, pid_t child) {
+  if (signal == SIGCHLD) return;
+  ::kill(child, signal);
+  if (signal != SIGTSTP) return;
+  ::raise(SIGSTOP);  // until the shell goes on with it
+  ::kill(child, SIGCONT);
 }
 
 int wait_for(pid_t child, const sigset_t& waited) {
@@ -65,7 +68,7 @@ int wait_for(pid_t child, const sigset_t& waited) {
     if (ended == child) return status;
     if (ended < 0 && errno != EINTR) return status;
     siginfo_t signal{};
-    if (::sigwaitinfo(&waited, &signal) > 0 && signal.si_signo != SIGCHLD) pass_on(signal, child);
+    if (::sigwaitinfo(&waited, &signal) > 0) pass_on(signal.si_signo, child);
   }
 }
 
@@ -103,6 +106,7 @@ void supervise() {
   ::sigprocmask(SIG_BLOCK, &awaited, &before);
   const pid_t parent = ::getpid();
   const pid_t child = ::fork();
+  if (child >= 0) ::setpgid(child, child);  // in both, whichever is first
   if (child > 0) {
     ::close(ends[1]);
     watch(child, ends[0]);

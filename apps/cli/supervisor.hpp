@@ -6,7 +6,7 @@ namespace entrain::cli {
 
 /// Forks: the program goes on in a child, whose parent waits for it and says what happened when it ends without a word:
 /// by _exit(0), exec or a fault of a thread that an FMU left behind. The parent has the exit code of the child,
-/// never a 0 that an FMU made up; signals that a process sends it are passed on; the child ends with it.
+/// never a 0 that an FMU made up; it passes signals on; the child ends with it.
 void supervise();
 
 /// From the child: the folder of the run under way, whose run.json the parent completes.
