@@ -66,7 +66,7 @@ std::string estimate_line(double fraction) {
 }
 
 Progress::Progress(const Watch& watch)
-    : watch_(watch), terminal_(::isatty(STDERR_FILENO) == 1), period_(terminal_ ? kBarPeriod : kLinePeriod) {}
+    : watch_(watch), terminal_(stderr_is_terminal()), period_(terminal_ ? kBarPeriod : kLinePeriod) {}
 
 void Progress::begin(std::span<const Signal>, const RunSummary&) {
   began_ = last_look_ = Clock::now();

@@ -147,6 +147,7 @@ class SystemReader {
                {"stop", into(description_.stop)},
                {"step", into(description_.step)},
                {"method", into(description_.method)},
+               {"exclude", names_into(description_.exclude)},
                {"tolerance", into(description_.tolerance)},
                {"tolerances", table(&SystemReader::read_tolerances)},
                {"open", names_into(description_.open)}});

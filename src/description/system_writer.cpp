@@ -145,6 +145,7 @@ std::string system_text(const SystemDescription& description) {
   if (description.stop) add_run_value(text, "stop", *description.stop, file);
   if (description.step) add_run_value(text, "step", *description.step, file);
   add_run_value(text, "method", description.method, file);
+  if (description.exclude) add_entry(text, "exclude", OptionValue(values_of(*description.exclude)));
   if (description.tolerance) add_run_value(text, "tolerance", *description.tolerance, file);
   if (description.open) add_entry(text, "open", OptionValue(values_of(*description.open)));
   if (!description.tolerances.empty()) fmt::format_to(std::back_inserter(text), "\n[run.tolerances]\n");

@@ -73,6 +73,7 @@ SystemDescription without_places(SystemDescription description) {
   description.tolerance.reset();
   description.tolerances.clear();
   description.open.reset();
+  description.exclude.reset();
   for (auto& subsystem : description.subsystems) {
     subsystem.fmu = fs::path(subsystem.fmu).filename().string();
     subsystem.csv = fs::path(subsystem.csv).filename().string();

@@ -52,6 +52,11 @@ ConfiguredMethods configured_methods(const SystemDescription& description, const
       result.others.insert({name, std::move(other)});
     }
   }
+  if (description.exclude) {
+    for (const auto& [name, where] : *description.exclude) {
+      if (methods.find(name) == nullptr) problem(where, name);
+    }
+  }
   result.in_use = methods.make(description.method.value);
   if (!result.in_use) {
     problem(description.method.where, description.method.value);
