@@ -51,7 +51,7 @@ std::optional<analysis::RunPath> linear_path(Look& look, session::Prepared& prep
   CoupledSystem& system = *prepared.system;
   // A forecast costs the cube of this; beyond, it would take more than the run deserves.
   constexpr std::size_t kMostSignals = 60;
-  constexpr double kPilotSteps = 10.0;
+  constexpr double kPilotSteps = 5.0;
   if (system.states() + system.graph().outputs() + system.graph().inputs() > kMostSignals) return std::nullopt;
   for (std::size_t s = 0; s < system.size(); ++s) {
     if (!system.capabilities(SubsystemId{s}).linearization) return std::nullopt;
@@ -70,6 +70,9 @@ std::optional<analysis::RunPath> linear_path(Look& look, session::Prepared& prep
     const bool serves = pilot.path && !pilot.failed && pilot.driven.empty() && pilot.rates_known;
     if (!serves || pilot.path->points.size() > 1) return std::nullopt;
     pilot.path->ranges = analysis::ranges_along(*pilot.path);
+    for (std::size_t y = 0; y < pilot.path->ranges.size(); ++y) {
+      look.ranges[system.graph().name(OutputId{y})] = pilot.path->ranges[y];
+    }
     return std::move(pilot.path);
   } catch (const Error&) {  // an initialisation or a loop that fails: the run will report it, with all details
     return std::nullopt;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,6 +26,7 @@ struct Look {
   std::optional<Fact> untried;    ///< why no run may be made before the run
   /// Of a linear system whose subsystems have no excitation of their own: errors over the whole run are forecast.
   std::optional<analysis::RunPath> linear;
+  std::map<std::string, double> ranges;  ///< of its outputs over the run
   double pilot_calls = 0.0;
 
   Duration whole_run() const { return description.stop->value - description.start.value; }

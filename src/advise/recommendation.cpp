@@ -22,9 +22,9 @@ constexpr double kAimAtStep = 0.5;        // of the tolerance, for a step that f
 constexpr double kForecastSafety = 1.25;  // bound over error of what is forecast
 constexpr double kSurprise = 3.0;         // a forecast exceeded by this factor is not used
 constexpr double kNegligible = 1e-6;      // of the range: smaller errors do not refute
-constexpr double kUnresolved = 0.3;       // of the range: a larger error follows no order
+constexpr double kUnresolved = 0.1;       // of the range: a larger bound follows no order
 constexpr double kUseless = 0.5;          // of the range: a larger bound serves nobody
-constexpr double kCheap = 2.0;            // calls of a subsystem per macro step
+constexpr double kCheap = 2.5;            // calls of a subsystem per macro step
 constexpr int kMostTrials = 8;            // of one candidate
 
 /// The order in which methods are looked at: those first that need the fewest calls for an error where they can run.
@@ -47,7 +47,7 @@ class Search {
         methods_(methods),
         budget_(budget),
         keeps_step_(keep_step && look.step_given),
-        trials_(look.description, extensions, budget) {}
+        trials_(look.description, extensions, budget, look.ranges) {}
 
   Recommendation run();
 
@@ -78,8 +78,8 @@ class Search {
   const SearchBudget& budget_;
   bool keeps_step_;
   bool forecast_holds_ = true;
-  Duration smallest_ = std::numeric_limits<double>::infinity();  // step that was tried
   Trials trials_;
+  double others_ = 0.0;  // calls that were spent on candidates before this one
   std::optional<Fact> stopped_;
   Recommendation result_;
 };
@@ -101,11 +101,16 @@ double Search::calls_per_step(const Candidate& candidate) const {
   return traits(candidate).calls_per_step * static_cast<double>(look_.subsystems);
 }
 
-/// Of what the run allows the search: with this method and step, or as it is chosen so far.
+/// Of what the run as it is chosen so far allows the search. Until one method serves at any step, each has a budget of
+/// its own.
 double Search::calls_left(const Candidate& candidate, Duration step) const {
-  double run = calls_per_step(candidate) * look_.whole_run() / std::min(step, smallest_);
-  if (const auto best = best_offer(result_.offers)) run = std::max(run, result_.offers[*best].calls);
-  return std::max(budget_.least_calls, budget_.share * run) - trials_.calls() - look_.pilot_calls;
+  const auto allowed = [&](double run) { return std::max(budget_.least_calls, budget_.share * run); };
+  const auto best = best_offer(result_.offers);
+  if (best && result_.offers[*best].meets()) {
+    return allowed(result_.offers[*best].calls) - trials_.calls() - look_.pilot_calls;
+  }
+  const double run = calls_per_step(candidate) * look_.whole_run() / step;
+  return allowed(run) - (trials_.calls() + look_.pilot_calls - (keeps_step_ ? 0.0 : others_));
 }
 
 /// By the structure of the system alone, so that every budget begins at the same step.
@@ -190,7 +195,9 @@ bool Search::confirms(const Trial& trial) {
 /// The ratio of the bound to the tolerance over the whole run at `step`.
 double Search::over_the_run(const Trial& trial, Duration step, const std::optional<double>& forecast) const {
   if (forecast && !trial.whole) return kForecastSafety * *forecast / look_.tolerance;
-  const double order = trial.verdict.error > kUnresolved ? std::min(1.0, trial.order) : trial.order;
+  constexpr double kFar = 2.5;  // beyond this ratio of steps an order is a hope
+  const double most = trial.verdict.bound > kUnresolved ? 1.0 : trial.step > kFar * step ? 2.0 : trial.order;
+  const double order = std::min(most, trial.order);
   const double time = trial.whole ? 1.0 : std::pow(look_.whole_run() / trial.length, trial.growth);
   return trial.ratio() * std::pow(step / trial.step, order) * time;
 }
@@ -205,10 +212,9 @@ std::optional<Offer> Search::offer(std::size_t index) {
     if (stopped_ || look_.whole_run() / step > kMostSteps) break;
     const auto made = attempt(candidate, step, may_be_longer);
     if (!made) break;
-    smallest_ = std::min(smallest_, step);
     const Trial& trial = result_.trials.emplace_back(*made);
     const bool longer = trial.step > step * (1.0 + 1e-9);
-    if (longer && (trial.failure || !(trial.verdict.error <= kUnresolved))) {
+    if (longer && (trial.failure || !(trial.verdict.bound <= kUnresolved))) {
       may_be_longer = false;  // a step that is too long tells nothing of this one
       continue;
     }
@@ -227,13 +233,13 @@ std::optional<Offer> Search::offer(std::size_t index) {
     const double factor = std::pow(kAimAtStep / ratio, 1.0 / trial.order);
     const Duration smaller = below(step * std::clamp(factor, 1.0 / 8.0, 0.5));
     if (keeps_step_) {
-      if (trial.verdict.error <= kUnresolved) result_.step_within = below(step * factor);
+      if (trial.verdict.bound <= kUnresolved) result_.step_within = below(step * factor);
       return found;
     }
     step = smaller;
   }
-  // The next step was not tried; that it serves follows by the order, where the error follows one.
-  if (found && found->step > step && found->trial->verdict.error <= kUnresolved) {
+  // The next step was not tried; that it serves follows by the order.
+  if (found && found->step > step) {
     const double ratio = over_the_run(*found->trial, step, std::nullopt);
     found = Offer{index, step, ratio, found->trial->calls_per_step * look_.whole_run() / step, {}, found->trial};
   }
@@ -243,7 +249,7 @@ std::optional<Offer> Search::offer(std::size_t index) {
 /// Nothing else can need less than half of its calls.
 bool Search::is_settled(const Offer& of) const {
   const auto& candidate = look_.candidates[of.candidate];
-  return of.ratio && *of.ratio <= 1.0 && of.step >= longest_step(candidate) * (1.0 - 1e-9) &&
+  return of.meets() && of.step >= longest_step(candidate) * (1.0 - 1e-9) &&
          of.calls * of.step / look_.whole_run() <= kCheap * static_cast<double>(look_.subsystems) * (1.0 + 1e-9);
 }
 
@@ -259,6 +265,7 @@ void Search::look_at_all() {
   bool settled = false;
   for (const std::size_t i : order()) {
     const auto& candidate = look_.candidates[i];
+    if (!result_.trials.empty()) others_ = trials_.calls() + look_.pilot_calls;
     const bool affordable = calls_left(candidate, first_step(candidate)) >=
                             kTrialSteps * kCompanions * calls_per_step(candidate);
     if (!stopped_ && settled && budget_.looks_at_all && affordable) {
@@ -389,19 +396,23 @@ Recommendation Search::run() {
 }  // namespace
 
 std::optional<std::size_t> best_offer(const std::vector<Offer>& offers) {
-  const auto meets = [](const Offer& of) { return of.ratio && *of.ratio <= 1.0; };
   double cheapest = std::numeric_limits<double>::infinity();
   for (const auto& of : offers) {
-    if (meets(of)) cheapest = std::min(cheapest, of.calls);
+    if (of.meets()) cheapest = std::min(cheapest, of.calls);
   }
   std::optional<std::size_t> best;
-  const auto key = [&](const Offer& of) {
-    constexpr double kAlike = 2.0;
-    const bool first = meets(of) && of.calls <= kAlike * cheapest;
-    return std::pair(first ? 0 : meets(of) ? 1 : of.ratio ? 2 : 3, of.ratio.value_or(0.0));
+  constexpr double kAlike = 2.5;
+  const auto group = [&](const Offer& of) {
+    if (of.meets()) return of.calls <= kAlike * cheapest ? 0 : 1;
+    return of.ratio ? 2 : 3;
+  };
+  // What was looked at first has the better order, which one step does not show: a little more error does not matter.
+  const auto is_better = [&](const Offer& a, const Offer& b) {
+    if (group(a) != group(b)) return group(a) < group(b);
+    return a.ratio && b.ratio && *a.ratio * kAlike < *b.ratio;
   };
   for (std::size_t i = 0; i < offers.size(); ++i) {
-    if (!best || key(offers[i]) < key(offers[*best])) best = i;
+    if (!best || is_better(offers[i], offers[*best])) best = i;
   }
   return best;
 }

@@ -18,10 +18,13 @@ struct Offer {
   double calls = 0.0;              ///< of all subsystems in the whole run
   std::optional<double> forecast;  ///< error over the whole run of a linear system
   std::optional<Trial> trial;      ///< that it was found by
+
+  bool meets() const { return ratio && *ratio <= 1.0; }  ///< the tolerance, as far as is known
 };
 
-/// The index of the best: of those within the tolerance the cheapest, or the one with the smallest error that needs at
-/// most twice the calls of the cheapest; where none is, the one that comes nearest. Nullopt where there is none.
+/// The index of the best. Of those within the tolerance: among those that need at most twice the calls of the cheapest
+/// the first, unless a later one has less than half of its error. Where none is within it, likewise what comes nearest.
+/// Nullopt where there is none.
 std::optional<std::size_t> best_offer(const std::vector<Offer>& offers);
 
 struct Recommendation {

@@ -19,6 +19,13 @@ double calls_of(const RunSummary& summary) {
   return calls;
 }
 
+/// As ErrorEstimate::extra_steps counts them: trials that are estimates are among them.
+double steps_of(const RunSummary& summary) {
+  double steps = 0.0;
+  for (const auto& subsystem : summary.subsystems) steps += static_cast<double>(subsystem.steps + subsystem.trials);
+  return steps;
+}
+
 /// The power of time with which an error grows, by the two halves of its course: t^1 gives them a ratio of 2^1.4.
 double growth_of(const std::vector<double>& course) {
   constexpr double kOfEvenGrowth = 1.4;
@@ -33,6 +40,15 @@ double growth_of(const std::vector<double>& course) {
   return std::min(1.0, 0.5 * std::log2(second / first) / kOfEvenGrowth);
 }
 
+/// The errors, relative to this range if it is the wider one.
+void relate(OutputError& output, double range) {
+  if (!(range > output.range) || !(output.range > 0.0)) return;
+  const double factor = output.range / range;
+  output.range = range;
+  for (double* error : {&output.error, &output.bound, &output.max_error}) *error *= factor;
+  for (double& error : output.course) error *= factor;
+}
+
 /// What says that a run is no use, in its own words.
 Fact failure_of(const Trial& trial, const std::string& why) {
   return {FactCode::TrialFailed,
@@ -42,8 +58,9 @@ Fact failure_of(const Trial& trial, const std::string& why) {
 
 }  // namespace
 
-Trials::Trials(const SystemDescription& description, const Extensions& extensions, const SearchBudget& budget)
-    : description_(description), extensions_(extensions), budget_(budget) {}
+Trials::Trials(const SystemDescription& description, const Extensions& extensions, const SearchBudget& budget,
+               const std::map<std::string, double>& ranges)
+    : description_(description), extensions_(extensions), budget_(budget), ranges_(ranges) {}
 
 Trial Trials::run(const MethodConfig& config, Duration step, Duration length) {
   const Duration all = description_.stop->value - description_.start.value;
@@ -61,7 +78,7 @@ Trial Trials::run(const MethodConfig& config, Duration step, Duration length) {
   RunOptions options;
   options.interrupt = budget_.interrupt;
   try {
-    estimate::RunEstimator estimator(resolved(description, extensions_), options, extensions_, {true, {}});
+    estimate::RunEstimator estimator(resolved(description, extensions_), options, extensions_, {.enabled = true, .progress = {}, .refines = false});
     RunSummary summary;
     {  // gone before its companions are made: an FMU may be the only one of its kind
       session::Session session(std::move(description), options, extensions_);
@@ -75,8 +92,11 @@ Trial Trials::run(const MethodConfig& config, Duration step, Duration length) {
       trial.failure = failure_of(trial, summary.message);
       return trial;
     }
-    const auto estimate = estimator.estimate(summary);
-    calls_ += static_cast<double>(estimate.extra_steps);
+    auto estimate = estimator.estimate(summary);
+    for (auto& output : estimate.outputs) {
+      if (const auto known = ranges_.find(output.name); known != ranges_.end()) relate(output, known->second);
+    }
+    calls_ += calls_of(summary) * static_cast<double>(estimate.extra_steps) / std::max(1.0, steps_of(summary));
     trial.verdict = judge(summary, estimate, {tolerances_of(description_), {}, {}});
     const auto worst = std::find_if(estimate.outputs.begin(), estimate.outputs.end(),
                                     [&](const OutputError& of) { return of.name == trial.verdict.output; });

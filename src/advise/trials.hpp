@@ -3,7 +3,9 @@
 #include <atomic>
 #include <chrono>
 #include <functional>
+#include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "entrain/advice.hpp"
@@ -43,8 +45,10 @@ struct Trial {
 /// Makes trials and counts what they cost.
 class Trials {
  public:
-  /// `description` is resolved; all are borrowed.
-  Trials(const SystemDescription& description, const Extensions& extensions, const SearchBudget& budget);
+  /// `description` is resolved; all are borrowed. `ranges` of outputs over the whole run, by name, as far as they are
+  /// known: errors of a part of it are relative to them.
+  Trials(const SystemDescription& description, const Extensions& extensions, const SearchBudget& budget,
+         const std::map<std::string, double>& ranges);
 
   /// Never throws for a system that cannot be run so.
   Trial run(const MethodConfig& config, Duration step, Duration length);
@@ -58,6 +62,7 @@ class Trials {
   const SystemDescription& description_;
   const Extensions& extensions_;
   const SearchBudget& budget_;
+  const std::map<std::string, double>& ranges_;
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
   double calls_ = 0.0;
   std::size_t count_ = 0;

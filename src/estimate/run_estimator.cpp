@@ -336,7 +336,7 @@ bool RunEstimator::Impl::compare(const RunSummary& summary) {
   const bool twice = !only_divided && run_companion(2.0, summary);
   const bool four_times = twice && run_companion(4.0, summary);
   if (interrupted) return false;
-  const bool wants_smaller_step = four_times ? judge_outputs(summary) : true;
+  const bool wants_smaller_step = four_times ? judge_outputs(summary) && estimate.refines : true;
   if (!wants_smaller_step) return true;
   work += twice ? 2.0 : 6.0;
   const bool half = run_companion(0.5, summary);

@@ -186,7 +186,8 @@ advising::Offer offer(double ratio, double calls) {
 
 TEST(BestOffer, is_the_cheapest_within_the_tolerance_or_the_most_exact_of_twice_its_calls) {
   EXPECT_FALSE(advising::best_offer({}));
-  EXPECT_EQ(advising::best_offer({offer(0.9, 100.0), offer(0.5, 190.0), offer(0.1, 210.0)}), 1U);
+  EXPECT_EQ(advising::best_offer({offer(0.9, 100.0), offer(0.4, 190.0), offer(0.1, 210.0)}), 1U);
+  EXPECT_EQ(advising::best_offer({offer(0.9, 100.0), offer(0.5, 100.0)}), 0U) << "alike: the first";
   EXPECT_EQ(advising::best_offer({offer(1.1, 1.0), offer(0.9, 1000.0)}), 1U);
   EXPECT_EQ(advising::best_offer({offer(9.0, 1.0), offer(3.0, 1000.0)}), 1U) << "none is: what comes nearest";
 }
