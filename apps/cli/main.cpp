@@ -10,9 +10,11 @@
 #include <vector>
 
 #include "cli/common.hpp"
+#include "cli/supervisor.hpp"
 #include "entrain/report.hpp"
 #include "entrain/text.hpp"
 #include "entrain/watchdog.hpp"
+#include "entrain/worker.hpp"
 
 namespace entrain::cli {
 namespace {
@@ -80,6 +82,7 @@ bool output_was_written() {
 /// exit (those of PythonFMU read what they freed) must not turn a finished run into a crash.
 [[noreturn]] void leave(int code) {
   std::fflush(nullptr);
+  report_end();
   std::_Exit(code);
 }
 
@@ -88,11 +91,13 @@ bool output_was_written() {
 
 int main(int argc, char** argv) {
   using namespace entrain::cli;
+  supervise();
   ::signal(SIGPIPE, SIG_IGN);
   ::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of writing
   int code = kFailed;
   try {
     const entrain::Watchdog watchdog([](const entrain::Error& fault) { print_error(fault.what()); });
+    if (const char* worker = std::getenv("ENTRAIN_WORKER")) entrain::set_worker_program(worker);
     code = dispatch(argc, argv);
     if (!output_was_written()) code = kFailed;
   } catch (const std::exception& error) {

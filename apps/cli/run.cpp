@@ -6,6 +6,7 @@
 
 #include "cli/common.hpp"
 #include "cli/progress.hpp"
+#include "cli/supervisor.hpp"
 #include "cli/system_arguments.hpp"
 #include "cli/text_report.hpp"
 #include "entrain/entrain.hpp"
@@ -59,6 +60,7 @@ struct RunArguments : SystemArguments {
   bool report = false;
   std::vector<std::string> watched;
   bool verbose = false;
+  bool isolate = false;
   CheckpointArguments checkpoint;
   RequiredGrade required = RequiredGrade::NotUnreliable;
   bool no_estimate = false;
@@ -114,6 +116,7 @@ void print_result(const RunArguments& arguments, const RunResult& result, const 
 /// What is printed as the run goes on. Borrows all.
 RunProgress printed(const RunArguments& arguments, const Watch& watch, Progress& shown) {
   RunProgress progress;
+  progress.begun = [](const RunResult& result) { tell_supervisor(result.folder); };
   progress.prepared = [&](const Simulation& simulation) {
     if (auto problems = watch.problems(simulation.signals()); !problems.empty()) {
       throw WrongSignals(std::move(problems));
@@ -153,6 +156,7 @@ RunDirectoryOptions run_options(const RunArguments& arguments) {
   options.run.interrupt = &catch_signals();
   options.run.log.everything = arguments.verbose;
   if (arguments.verbose) options.run.log.handler = [](const LogMessage& message) { print_error(log_line(message)); };
+  options.run.log.waiting = [](const Fact& fact) { print_error(render(fact) + "; Ctrl-C ends the run"); };
   if (arguments.out) options.folder = *arguments.out;
   options.overwrite = arguments.overwrite;
   options.capture_streams = !arguments.verbose;
@@ -169,6 +173,7 @@ int run(const RunArguments& arguments) {
   const auto& resumed = arguments.checkpoint.resumed;
   auto description =
       arguments.system.empty() ? arguments.changed(checkpointed_system(*resumed)) : arguments.described();
+  if (arguments.isolate) description.isolate = {true, {"--isolate", 0, 0}};
   RunDirectoryOptions options = run_options(arguments);
   std::optional<Learned> learned;
   if (arguments.learned) {
@@ -185,6 +190,11 @@ int run(const RunArguments& arguments) {
     const auto result = arguments.meet ? run_until_trusted(description, options, {arguments.budget, print_attempt})
                                        : entrain::run(description, options);
     print_result(arguments, result, watch);
+    if (result.failed_at_end) {
+      print_error(result.failed_at_end->what());
+      print_error(fmt::format("that was after the run; its results are in {}", result.folder.string()));
+      return kFailed;
+    }
     if (result.summary.termination != Termination::Completed) return kFailed;
     return exit_code(result.verdict.grade, arguments.required);
   } catch (const WrongSignals& wrong) {
@@ -219,6 +229,7 @@ Command add_run(CLI::App& program) {
   const auto arguments = std::make_shared<RunArguments>();
   arguments->add_system(*command);
   arguments->add_method(*command);
+  arguments->add_exclude(*command);
   command->get_option("SYSTEM")->required(false);
   command->parse_complete_callback([given = arguments.get()] {
     if (given->system.empty() && !given->checkpoint.resumed) throw CLI::RequiredError("SYSTEM");
@@ -233,6 +244,7 @@ Command add_run(CLI::App& program) {
   command->add_option("--threads", arguments->threads, "Threads; the results do not depend on them")
       ->type_name("N")
       ->check(CLI::Range(1, 1024));
+  command->add_flag("--isolate", arguments->isolate, "Run each subsystem in a process of its own (docs/workers.md)");
   command->add_option("--watch", arguments->watched, "Show the course of a signal; may be repeated")
       ->type_name("SUB.VAR")
       ->allow_extra_args(false);

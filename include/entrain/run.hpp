@@ -15,6 +15,7 @@ namespace entrain {
 /// A run that left its files in a folder.
 struct RunResult {
   RunSummary summary;
+  SystemDescription system;  ///< as it was really run: with every default, a method and a step in place of "auto"
   ErrorEstimate estimate;  ///< of every output that is connected or recorded
   Verdict verdict;         ///< once the errors are estimated
   std::filesystem::path folder;
@@ -23,12 +24,16 @@ struct RunResult {
   std::filesystem::path report;        ///< report.html; empty when it was not asked for
   std::vector<Signal> recorded;        ///< the signals in the results, in their order
   bool abandoned = false;              ///< an FMU crashed or hung, and the process ends: see Watchdog
+  /// What subsystems did wrong while they were released, after the run; a warning of the summary, too.
+  std::optional<Error> failed_at_end;
 };
 
 /// Called in the course of a run into a folder; each function may be empty.
 struct RunProgress {
   /// The system is sound and nothing is written yet. What it throws ends the run before it began.
   std::function<void(const Simulation&)> prepared = {};
+  /// The folder of the run is there, and its first step is about to be made.
+  std::function<void(const RunResult&)> begun = {};
   /// The run has ended, also by a failure; the summary is about to be written, and there is no verdict yet. Of an
   /// abandoned run it is written already, and the function is called on the thread of the Watchdog.
   std::function<void(const RunResult&)> ended = {};

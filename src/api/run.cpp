@@ -9,6 +9,7 @@
 #include "base/file_error.hpp"
 #include "base/printable.hpp"
 #include "base/process_state.hpp"
+#include "base/quoting.hpp"
 #include "base/replace_file.hpp"
 #include "description/system_file.hpp"
 #include "entrain/fact_codes.hpp"
@@ -24,6 +25,7 @@
 #include "record/step_history.hpp"
 #include "record/stream_capture.hpp"
 #include "report/steps_json.hpp"
+#include "session/session.hpp"
 
 namespace entrain {
 namespace {
@@ -78,16 +80,6 @@ std::vector<Signal> recorded_signals(const Simulation& simulation, const SystemD
     recorded.push_back(simulation.signals()[index]);
   }
   return recorded;
-}
-
-/// What is really run: with every default, and a method in place of "auto".
-SystemDescription really_run(SystemDescription description, const RunSummary& summary, const Extensions& extensions) {
-  if (description.method.value != summary.method) {
-    description.method = {summary.method, {"auto", 0, 0}};
-    auto& options = description.method_options[summary.method];
-    for (const auto& [name, value] : summary.parameters) options[name] = {value, {}};
-  }
-  return resolved(description, extensions);
 }
 
 template <class Function, class... Arguments>
@@ -165,6 +157,15 @@ void check_place(const fs::path& checkpoint, const RunResult& run) {
   }
 }
 
+/// A run that is continued takes the method and the step that were chosen for its beginning.
+SystemDescription with_choice_of(SystemDescription description, const fs::path& checkpoint) {
+  const auto before = checkpointed_system(checkpoint);
+  description.method = before.method;
+  description.method_options = before.method_options;
+  description.step = before.step;
+  return description;
+}
+
 /// A run into a folder, from the sound system to its last file.
 class DirectoryRun {
  public:
@@ -177,11 +178,16 @@ class DirectoryRun {
       if (log_file_) log_file_->add(message);
       call_if_set(options_.run.log.handler, message);
     };
+    run.log.failed_at_end = [this](const Error& error) {
+      if (!result_.failed_at_end) result_.failed_at_end = error;
+    };
     simulation_.emplace(description, run, extensions);
     result_.recorded = recorded_signals(*simulation_, description);
     call_if_set(options.progress.prepared, *simulation_);
     check_checkpoints(options.checkpoint, *simulation_);
-    auto really = really_run(description, simulation_->summary(), extensions);
+    // With every default, and a method and a step in place of "auto".
+    auto really = resolved(simulation_->session().description(), extensions);
+    result_.system = really;
     make_folder(really);
     run.log = {};  // fmu.log is that of the run
     estimator_.emplace(std::move(really), std::move(run), extensions,
@@ -199,6 +205,7 @@ class DirectoryRun {
     simulation_->observe(estimator_->observer());
     for (Observer& observer : options_.observers) simulation_->observe(observer);
     simulation_->observe(checkpoints);
+    call_if_set(options_.progress.begun, result_);
     result_.summary = run_watched(files, recorder, checkpoints);
     result_.recorded_until = recorder.recorded_until();
     call_if_set(options_.progress.ended, result_);
@@ -343,11 +350,23 @@ class DirectoryRun {
     std::optional<Watchdog> watchdog;
     if (options_.watchdog) {
       watchdog.emplace([&](const Error& fault) {
+        result_.failed_at_end = fault;
+        note_end(files);
         leave_nothing_behind(files);
         call_if_set(options_.progress.failed_at_release, fault, result_);
       });
     }
     simulation_.reset();
+    if (result_.failed_at_end) note_end(files);
+  }
+
+  /// The files of the run are there already: one of them is written again.
+  void note_end(const RunFiles& files) {
+    const Error& error = *result_.failed_at_end;
+    result_.summary.warnings.push_back(
+        base::quoting({FactCode::FmuEndFailed, {error.context().subsystem}}, error, error.what()));
+    const bool completed = result_.summary.termination == Termination::Completed;
+    files.write(completed ? nullptr : &result_.verdict);
   }
 
   const SystemDescription& description_;
@@ -374,7 +393,10 @@ SystemDescription checkpointed_system(const fs::path& checkpoint) {
 
 RunResult run(const SystemDescription& description, const RunDirectoryOptions& options, const Extensions& extensions) {
   if (options.report) require_pages();
-  return DirectoryRun(description, options, extensions).run();
+  const bool chosen_before = options.checkpoint.resume && description.method.value == default_method();
+  if (!chosen_before) return DirectoryRun(description, options, extensions).run();
+  const auto continued = with_choice_of(description, *options.checkpoint.resume);
+  return DirectoryRun(continued, options, extensions).run();
 }
 
 }  // namespace entrain

@@ -17,6 +17,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/fault_text.hpp"
 #include "base/foreign_code.hpp"
 #include "entrain/fact_codes.hpp"
 
@@ -26,41 +27,8 @@ namespace {
 constexpr unsigned kGrace = 5;  // s, for the handler of a fault
 constexpr int kExitCode = 1;
 constexpr int kParkSignal = SIGURG;  // ignored by default, so one that comes late does no harm
-constexpr std::array kFaultSignals{SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
-
-enum class Fault { Memory, Stack, Bus, Arithmetic, Instruction, Abort, Exit, ThreadEnd, Timeout, Signal };
-
-/// "FMU 'x.fmu' <action> fmi2DoStep<cause>. <remedy>". Literals, because a signal handler writes them too.
-struct FaultText {
-  const char* name;
-  const char* action;
-  const char* cause;
-  const char* remedy;
-};
-constexpr const char* kReportIt = "The fault is its own: report it to its vendor, with this message";
 constexpr const char* kThread = "a thread that an FMU started";
-constexpr std::array<FaultText, 10> kTexts{{
-    {"memory", "crashed in", " (SIGSEGV: it used memory that is not there)", kReportIt},
-    {"stack", "crashed in", " (SIGSEGV: it ran out of stack, as endless recursion does)",
-     "Raise the limit of the stack (ulimit -s) and use one thread; if that does not help, report it to its vendor"},
-    {"bus", "crashed in", " (SIGBUS: it used memory that cannot be reached)",
-     "Often a file in use was cut, or a disk is full; else report it to its vendor"},
-    {"arithmetic", "crashed in", " (SIGFPE: it divided an integer by zero, or had floating point faults trapped)",
-     kReportIt},
-    {"instruction", "crashed in",
-     " (SIGILL: an instruction that this processor does not know, or a trap for what must not happen)",
-     "Ask its vendor, with this message; a build for older processors may help"},
-    {"abort", "gave up in", " (SIGABRT: it called abort(), as a failed assertion does)", kReportIt},
-    {"exit", "ended the process in", ": it called exit()", "No library may do that: report it to its vendor"},
-    {"thread-end", "ended the thread of the run in", ": it called pthread_exit()",
-     "No library may do that: report it to its vendor"},
-    {"timeout", "did not return from", "",
-     "Raise 'timeout' of the subsystem or use a smaller step; else report it to its vendor"},
-    {"signal", "was interrupted in", " by a second signal", ""},
-}};
-const FaultText& text_of(Fault fault) {
-  return kTexts[static_cast<std::size_t>(fault)];
-}
+constexpr std::array kFaultSignals{SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 
 /// What the signal handlers and the watcher share. Plain data that is never destroyed: a signal may come at any time.
 struct Shared {

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <new>
+#include <cstring>
 
 #include "base/fault_watch.hpp"
 #include "base/memory_use.hpp"
@@ -26,6 +27,13 @@ ForeignCode::~ForeignCode() {
 std::optional<Time> ForeignCode::time() const noexcept {
   const double t = time_.load(std::memory_order_relaxed);
   return std::isnan(t) ? std::nullopt : std::optional(t);
+}
+
+void ForeignCode::publish(const char* name) const noexcept {
+  const auto copy = [](auto& to, const char* text) { std::strncpy(to.data(), text, to.size() - 1); };
+  copy(note->code, owner_.code.c_str());
+  copy(note->function, name);
+  note->time = time_.load(std::memory_order_relaxed);
 }
 
 void ForeignCode::explain_exception(const char* name) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -12,6 +13,13 @@
 #include "entrain/variable.hpp"
 
 namespace entrain::base {
+
+/// The call under way, in memory that another process reads when this one is gone.
+struct CallNote {
+  std::array<char, 256> code;     ///< "FMU 'prey.fmu'", cut; empty = none yet
+  std::array<char, 64> function;  ///< the latest one
+  double time;                    ///< simulated, in s; NaN = not known
+};
 
 /// Code of a subsystem that is not ours, such as an instance of an FMU. Every call of it goes through `call`: then a
 /// crash, a hang, an exit() and an exception can be attributed to it (FaultWatch). A call costs a few plain stores.
@@ -73,7 +81,11 @@ class ForeignCode {
     }
   }
   /// Only inside `visit`; `name` as for `call`.
-  void enter(const char* name) noexcept { function_.store(name, std::memory_order_relaxed); }
+  void enter(const char* name) noexcept {
+    function_.store(name, std::memory_order_relaxed);
+    if (note != nullptr) [[unlikely]]
+      publish(name);
+  }
   bool usable() const noexcept { return usable_; }
 
   /// The simulated time that messages name.
@@ -85,6 +97,8 @@ class ForeignCode {
   /// Calls and visits begun: with `function`, which call it is in.
   std::uint64_t calls() const noexcept { return calls_.load(std::memory_order_relaxed); }
   std::optional<Time> time() const noexcept;
+  /// From now on the call under way is noted there; of several threads the latest.
+  static void note_calls_in(CallNote& place) noexcept { note = &place; }
   /// What the calling thread is in; null = our own code.
   static const ForeignCode* current() noexcept { return innermost; }
   /// Has there been any in this process?
@@ -110,12 +124,15 @@ class ForeignCode {
   }
 
   [[noreturn]] void explain_exception(const char* name);
+  [[gnu::noinline]] void publish(const char* name) const noexcept;
 
   static constexpr std::uint64_t kCallsBetweenLooks = 64;
 
   static inline constinit std::atomic<bool> existed = false;
   // initial-exec: a signal handler must reach it without the allocation that the general model may need.
   [[gnu::tls_model("initial-exec")]] static inline constinit thread_local const ForeignCode* innermost = nullptr;
+
+  static inline constinit CallNote* note = nullptr;
 
   // What a call writes first, in one cache line.
   alignas(64) std::atomic<const char*> function_ = nullptr;

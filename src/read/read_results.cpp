@@ -102,7 +102,7 @@ Results read_results_file(const fs::path& file) {
 fs::path find_results(const fs::path& folder) {
   fs::path newest;  // a folder that was run into twice may hold two formats
   fs::file_time_type newest_time = fs::file_time_type::min();
-  for (const auto format : {kCsvFormat, kHdf5Format, kMatFormat}) {
+  for (const auto format : kRecordFormats) {
     const auto file = folder / recording::results_file_name(format);
     const auto written = fs::is_regular_file(file) ? file : recording::journal_of(file);
     if (!fs::is_regular_file(written)) continue;

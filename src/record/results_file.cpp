@@ -1,5 +1,6 @@
 #include "record/results_file.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include "entrain/error.hpp"
@@ -16,9 +17,12 @@ struct Format {
   std::unique_ptr<ResultsFile> (*make)(const std::filesystem::path&);
 };
 
-constexpr std::array<Format, 3> kFormats{{{kCsvFormat, "results.csv", csv_file},
-                                          {kHdf5Format, "results.h5", hdf5_file},
-                                          {kMatFormat, "results.mat", mat_file}}};
+constexpr std::array<Format, kRecordFormats.size()> kFormats{{{kCsvFormat, "results.csv", csv_file},
+                                                              {kHdf5Format, "results.h5", hdf5_file},
+                                                              {kMatFormat, "results.mat", mat_file}}};
+
+static_assert(std::equal(kFormats.begin(), kFormats.end(), kRecordFormats.begin(),
+                         [](const Format& format, std::string_view name) { return format.name == name; }));
 
 const Format& find(std::string_view name) {
   for (const auto& format : kFormats) {

@@ -114,7 +114,12 @@ void Runner::abandon(const Error& fault) {
   if (summary_.termination == Termination::Running) fail(fault);
 }
 
+/// Also by the user, who had no patience with a call.
 void Runner::fail(const std::exception& error) {
+  if (const auto* known = dynamic_cast<const Error*>(&error);
+      known != nullptr && known->fact().code == FactCode::CallInterrupted) {
+    return finish(Termination::Interrupted, error.what());
+  }
   summary_.failure = error_of(error);
   const bool by_user = summary_.failure->fact().code == FactCode::EndedAtOnce;
   finish(by_user ? Termination::Interrupted : Termination::Failed, summary_.failure->what());

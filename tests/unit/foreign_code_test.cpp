@@ -14,6 +14,7 @@
 
 #include "base/fault_watch.hpp"
 #include "base/printable.hpp"
+#include "base/sanitized.hpp"
 #include "entrain/fact_codes.hpp"
 #include "entrain/watchdog.hpp"
 
@@ -210,7 +211,7 @@ TEST_F(Faults, call_of_a_visit_that_takes_too_long_is_named) {
       testing::ExitedWithCode(1), "library did not return from g within 0.1 s");
 }
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // which catch signals themselves
+#ifndef ENTRAIN_SANITIZED  // which catch signals themselves
 TEST_F(Faults, crash_of_our_own_is_not_touched) {
   EXPECT_EXIT(
       {

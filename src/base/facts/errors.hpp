@@ -49,7 +49,8 @@ inline constexpr auto kErrors = [] {
       {ThreadsNotStarted, Error, "threads-not-started", "only {started} of {threads} threads could be started: {why}",
        ""},
       {CodeThrew, Error, "code-threw", "{0} threw a C++ exception in {function}: {what}", ""},
-      {CodeFault, Error, "code-fault", "{0} {action} {function}{cause}{?timeout| within {timeout}}{said}", ""},
+      {CodeFault, Error, "code-fault",
+       "{0} {action} {function}{?arguments|({arguments})}{cause}{?timeout| within {timeout}}{said}", ""},
       {OutOfMemory, Error, "out-of-memory",
        "out of memory{?function| in {function}}{?requested|: {requested} bytes were requested}{?used|, {used} bytes "
        "are "
@@ -57,6 +58,10 @@ inline constexpr auto kErrors = [] {
        ""},
       {DescriptorTaken, Error, "descriptor-taken",
        "cannot write '{0}': foreign code closed the file or opened another in its place", ""},
+      {WorkerMissing, Error, "worker-missing", "the program 'entrain-worker' was not found in {places}", ""},
+      {WorkerNotStarted, Error, "worker-not-started", "the program '{0}' could not be started: {why}", ""},
+      {CallInterrupted, Error, "call-interrupted", "interrupted while '{0}' was in {function}", ""},
+      {RunProcessEnded, Error, "run-process-ended", "the process ended in the middle of the run: {how}", ""},
       // Errors: system files and requests.
       {NoSystemFile, Error, "no-system-file",
        "no system file in the folder '{0}': looked for system.toml and SystemStructure.ssd, then for a single .toml, "
@@ -78,6 +83,8 @@ inline constexpr auto kErrors = [] {
       {FmuInPackage, Error, "fmu-in-package", "'{0}' lies in a package, which an SSD cannot refer to", ""},
       {SystemFormatUnknown, Error, "system-format-unknown", "'{0}' has no format that systems are written in", ""},
       {NoAdvice, Error, "no-advice", "there is no advice to apply: {why}", ""},
+      {NoMethodServes, Error, "no-method-serves",
+       "no method here serves this{?step| with a step of {step:.3g}}, because {why}", ""},
       {ReportsMissing, Error, "reports-missing", "reports are not included in this program", ""},
       // Errors: tables and results.
       {CsvSeparator, Error, "csv-separator",
