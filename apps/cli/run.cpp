@@ -229,6 +229,7 @@ Command add_run(CLI::App& program) {
   const auto arguments = std::make_shared<RunArguments>();
   arguments->add_system(*command);
   arguments->add_method(*command);
+  arguments->add_exclude(*command);
   command->get_option("SYSTEM")->required(false);
   command->parse_complete_callback([given = arguments.get()] {
     if (given->system.empty() && !given->checkpoint.resumed) throw CLI::RequiredError("SYSTEM");

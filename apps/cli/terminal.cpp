@@ -16,6 +16,10 @@ bool begins_character(char byte) {
 
 }  // namespace
 
+bool stderr_is_terminal() {
+  return ::isatty(STDERR_FILENO) == 1;
+}
+
 std::size_t terminal_columns() {
   constexpr std::size_t kUsualColumns = 80;
   winsize size{};

@@ -15,6 +15,7 @@ namespace entrain {
 /// A run that left its files in a folder.
 struct RunResult {
   RunSummary summary;
+  SystemDescription system;  ///< as it was really run: with every default, a method and a step in place of "auto"
   ErrorEstimate estimate;  ///< of every output that is connected or recorded
   Verdict verdict;         ///< once the errors are estimated
   std::filesystem::path folder;

@@ -155,6 +155,9 @@ struct RecordDescription {
 /// The method of a system that names none.
 ENTRAIN_API std::string_view default_method() noexcept;
 
+/// Begins the place of a value that an FMU proposes and no user wrote.
+inline constexpr std::string_view kProposed = "default experiment of ";
+
 /// Of an error, as a share of the range of the output, where the system file names none.
 inline constexpr double kDefaultTolerance = 0.01;
 
@@ -166,6 +169,7 @@ struct SystemDescription {
   std::optional<Written<double>> stop;
   std::optional<Written<double>> step;
   Written<std::string> method{std::string(default_method()), {}};
+  std::optional<std::vector<Written<std::string>>> exclude;  ///< methods that "auto" and `advise` leave out
   /// Of the error of an output, as a share of its range: what is trusted (entrain/verdict.hpp).
   std::optional<Written<double>> tolerance;
   std::map<std::string, Written<double>> tolerances;      ///< of single outputs, "subsystem.variable"

@@ -19,7 +19,7 @@ namespace {
 
 /// Where a value comes from that the user has not written.
 SourcePosition experiment_of(const std::string& fmu) {
-  return {"default experiment of " + fmu, 0, 0};
+  return {std::string(kProposed) + fmu, 0, 0};
 }
 
 /// An FMU by itself: one subsystem named after the file, run as the FMU proposes.

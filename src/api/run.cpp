@@ -25,6 +25,7 @@
 #include "record/step_history.hpp"
 #include "record/stream_capture.hpp"
 #include "report/steps_json.hpp"
+#include "session/session.hpp"
 
 namespace entrain {
 namespace {
@@ -79,16 +80,6 @@ std::vector<Signal> recorded_signals(const Simulation& simulation, const SystemD
     recorded.push_back(simulation.signals()[index]);
   }
   return recorded;
-}
-
-/// What is really run: with every default, and a method in place of "auto".
-SystemDescription really_run(SystemDescription description, const RunSummary& summary, const Extensions& extensions) {
-  if (description.method.value != summary.method) {
-    description.method = {summary.method, {"auto", 0, 0}};
-    auto& options = description.method_options[summary.method];
-    for (const auto& [name, value] : summary.parameters) options[name] = {value, {}};
-  }
-  return resolved(description, extensions);
 }
 
 template <class Function, class... Arguments>
@@ -166,6 +157,15 @@ void check_place(const fs::path& checkpoint, const RunResult& run) {
   }
 }
 
+/// A run that is continued takes the method and the step that were chosen for its beginning.
+SystemDescription with_choice_of(SystemDescription description, const fs::path& checkpoint) {
+  const auto before = checkpointed_system(checkpoint);
+  description.method = before.method;
+  description.method_options = before.method_options;
+  description.step = before.step;
+  return description;
+}
+
 /// A run into a folder, from the sound system to its last file.
 class DirectoryRun {
  public:
@@ -185,7 +185,9 @@ class DirectoryRun {
     result_.recorded = recorded_signals(*simulation_, description);
     call_if_set(options.progress.prepared, *simulation_);
     check_checkpoints(options.checkpoint, *simulation_);
-    auto really = really_run(description, simulation_->summary(), extensions);
+    // With every default, and a method and a step in place of "auto".
+    auto really = resolved(simulation_->session().description(), extensions);
+    result_.system = really;
     make_folder(really);
     run.log = {};  // fmu.log is that of the run
     estimator_.emplace(std::move(really), std::move(run), extensions,
@@ -391,7 +393,10 @@ SystemDescription checkpointed_system(const fs::path& checkpoint) {
 
 RunResult run(const SystemDescription& description, const RunDirectoryOptions& options, const Extensions& extensions) {
   if (options.report) require_pages();
-  return DirectoryRun(description, options, extensions).run();
+  const bool chosen_before = options.checkpoint.resume && description.method.value == default_method();
+  if (!chosen_before) return DirectoryRun(description, options, extensions).run();
+  const auto continued = with_choice_of(description, *options.checkpoint.resume);
+  return DirectoryRun(continued, options, extensions).run();
 }
 
 }  // namespace entrain

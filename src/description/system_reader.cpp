@@ -148,6 +148,7 @@ class SystemReader {
     std::vector<Key> keys;
     for_each_run_key([&](const auto& key) { keys.push_back({std::string(key.name), into(description_.*key.field)}); });
     keys.push_back({"tolerances", table(&SystemReader::read_tolerances)});
+    keys.push_back({"exclude", names_into(description_.exclude)});
     keys.push_back({"open", names_into(description_.open)});
     read_keys(run, "run", keys);
   }

@@ -153,6 +153,7 @@ std::string system_text(const SystemDescription& description) {
   fmt::format_to(std::back_inserter(text), "[run]\n");
   const std::string file = description.file.string();
   description::for_each_run_key([&](const auto& key) { add_run_value(text, key.name, description.*key.field, file); });
+  if (description.exclude) add_entry(text, "exclude", OptionValue(values_of(*description.exclude)));
   if (description.open) add_entry(text, "open", OptionValue(values_of(*description.open)));
   if (!description.tolerances.empty()) fmt::format_to(std::back_inserter(text), "\n[run.tolerances]\n");
   for (const auto& [output, written] : description.tolerances) add_entry(text, output, OptionValue(written.value));

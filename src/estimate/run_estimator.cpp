@@ -367,6 +367,7 @@ bool RunEstimator::Impl::compare(const RunSummary& summary) {
     wants_smaller_step = judge_outputs(summary);
   }
   if (interrupted) return false;
+  wants_smaller_step = wants_smaller_step && (estimate.refines || !four_times);
   if (!wants_smaller_step) return true;
   work += twice ? 2.0 : 6.0;
   const bool half = run_companion(0.5, summary);

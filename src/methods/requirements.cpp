@@ -30,11 +30,11 @@ class Matching {
     const Requirements needs = method_.requirements();
     if (needs.equations && !can.equations) {
       add(s, Fact{FactCode::NeedsEquations, {graph_.name(s)}, {{"method", method_.name()}}},
-          fmt::format("use a coupling method such as {}", default_method()));
+          fmt::format("use a coupling method such as {}", any_step()));
     }
     if (needs.trials && coupling::natural_trial_kind(can) == coupling::TrialKind::None) {
       add(s, Fact{FactCode::NeedsTrials, {graph_.name(s)}, {{"method", method_.name()}}},
-          fmt::format("use a method without iterations, such as {}", default_method()));
+          fmt::format("use a method without iterations, such as {}", any_step()));
     }
     if (needs.free_step && can.imposed_step) {
       add(s,

@@ -79,6 +79,7 @@ SystemDescription without_places(SystemDescription description) {
   // What a result is judged by is no part of it.
   description.tolerances.clear();
   description.open.reset();
+  description.exclude.reset();
   for (auto& subsystem : description.subsystems) {
     description::for_each_source_file(subsystem, [](std::string& path) { path = fs::path(path).filename().string(); });
     for (auto& [name, written] : subsystem.start) written.where = {};

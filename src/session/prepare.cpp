@@ -46,11 +46,21 @@ ConfiguredMethods configured_methods(const SystemDescription& description, const
   // Tables of other methods are read too: a typo there would show only on the day the method is changed.
   for (const auto& [name, options] : description.method_options) {
     auto other = methods.make(name);
-    if (!other) {
+    if (name == method::kAuto) {
+      for (const auto& [option, written] : options) {
+        problems.push_back(problem_of(Fact{FactCode::UnknownOption, {option}, {{"owner", name}}},
+                                      "name the method that it belongs to", written.where));
+      }
+    } else if (!other) {
       problem(options.empty() ? SourcePosition{} : options.begin()->second.where, name);
     } else if (name != description.method.value) {
       read_options(*other, options, "method." + name, problems);
       result.others.insert({name, std::move(other)});
+    }
+  }
+  if (description.exclude) {
+    for (const auto& [name, where] : *description.exclude) {
+      if (methods.find(name) == nullptr) problem(where, name);
     }
   }
   result.in_use = methods.make(description.method.value);

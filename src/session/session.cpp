@@ -38,7 +38,7 @@ std::string_view version() noexcept {
 namespace entrain::session {
 
 Session::Session(SystemDescription description, RunOptions options, const Extensions& extensions,
-                 std::optional<Fact> choice)
+                 std::vector<Fact> choice)
     : description_(std::move(description)),
       extensions_(extensions),
       options_(std::move(options)),
@@ -69,7 +69,7 @@ void Session::make() {
     const bool note = kind_of(problem.fact.code) == FactKind::Note;
     (note ? prepared_.summary.notes : prepared_.summary.warnings).push_back(fact_of(problem));
   }
-  if (choice_) prepared_.summary.notes.push_back(*choice_);
+  for (const auto& fact : choice_) prepared_.summary.notes.push_back(fact);
   if (learned_) {
     corrections_ = scheduled(*learned_, description_, prepared_.system->graph(), prepared_.settings);
     prepared_.summary.correction = {learned_->file, learned_->inputs, learned_->error};

@@ -33,6 +33,7 @@ class KilledRun : public testing::TestWithParam<Format> {
   }
   void write_system() {
     write_text(folder_ / "system.toml", std::string(R"([run]
+method = "jacobi"
 stop = 1000.0
 step = 1e-5
 [subsystems.prey]

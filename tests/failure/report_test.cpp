@@ -13,7 +13,8 @@ class ReportTest : public testing::Test {
   ProgramResult run(const std::vector<std::string>& arguments) { return run_program(folder_, arguments); }
   ProgramResult run_example(const std::vector<std::string>& more) {
     std::vector<std::string> arguments{
-        "run", examples_folder() + "/lotka_volterra", "--step", "0.01", "--out", "out", "--overwrite"};
+        "run",        examples_folder() + "/lotka_volterra", "--method", "jacobi", "--step", "0.01", "--out", "out",
+        "--overwrite"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return run(arguments);
   }

@@ -11,6 +11,7 @@ namespace {
 
 entrain::SystemDescription chain_of_fmus(int count, const char* file) {
   entrain::SystemDescription description;
+  description.method.value = "jacobi";
   for (int i = 0; i < count; ++i) {
     entrain::SubsystemDescription subsystem;
     subsystem.name = fmt::format("s{}", i);

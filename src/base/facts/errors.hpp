@@ -83,6 +83,8 @@ inline constexpr auto kErrors = [] {
       {FmuInPackage, Error, "fmu-in-package", "'{0}' lies in a package, which an SSD cannot refer to", ""},
       {SystemFormatUnknown, Error, "system-format-unknown", "'{0}' has no format that systems are written in", ""},
       {NoAdvice, Error, "no-advice", "there is no advice to apply: {why}", ""},
+      {NoMethodServes, Error, "no-method-serves",
+       "no method here serves this{?step| with a step of {step:.3g}}, because {why}", ""},
       {ReportsMissing, Error, "reports-missing", "reports are not included in this program", ""},
       // Errors: tables and results.
       {CsvSeparator, Error, "csv-separator",

@@ -14,8 +14,9 @@
 namespace entrain::method {
 namespace {
 
-constexpr double kAfterFailure = 0.5;     // of a step whose iteration failed
-constexpr double kIterationShare = 1.0;   // of the tolerance of the step
+constexpr double kAfterFailure = 0.5;  // of a step whose iteration failed
+// Of the tolerance: the last evaluation leaves far less than the residual that it found.
+constexpr double kIterationShare = 3.0;
 constexpr std::size_t kNamedInError = 5;  // connections
 
 bool is_refusal(StepOutcome outcome) {
@@ -234,7 +235,7 @@ void IfosmondiOptions::bind(OptionBinder& binder) {
                 "anderson: accelerated fixed point; newton-krylov: for hard couplings; fixed-point: plain iteration");
   binder.number("iteration_tolerance", iteration_tolerance,
                 "converged when |residual| <= iteration_tolerance (|output| + 1), values and slopes alike; not an "
-                "error of the step; adaptive: relative_tolerance unless written",
+                "error of the step; adaptive: three times relative_tolerance unless written",
                 {1e-14, 1.0});
   binder.integer("max_iterations", max_iterations, "evaluations per attempt; then the step is cut in two", {2, 100000});
   binder.choice(
@@ -259,7 +260,7 @@ void Ifosmondi::bind(OptionBinder& binder) {
   const bool was_adaptive = marching_.adaptive;
   marching_.bind(binder, "the macro step follows the estimated error");
   if (marching_.adaptive && !was_adaptive) {
-    options_.iteration_tolerance = kIterationShare * marching_.relative_tolerance;
+    options_.iteration_tolerance = std::min(1.0, kIterationShare * marching_.relative_tolerance);
   }
   options_.bind(binder);
 }
