@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "subsystem/ends_initialization.hpp"
 #include "subsystem/foreign_calls.hpp"
@@ -112,8 +113,9 @@ class IsolatedSubsystem final : public Subsystem,
   mutable std::optional<SubsystemAbilities> abilities_;
   mutable bool outdated_ = true;  ///< a start value can change the abilities
   mutable std::vector<Fact> warnings_;
-  StepReadings known_;   ///< what the mailbox holds of the point reached
-  StepReadings wanted_;  ///< what was read after the latest step: the next one brings it along
+  std::size_t restarts_seen_ = 0;  ///< another process has another mailbox
+  StepReadings known_;             ///< what the mailbox holds of the point reached
+  StepReadings wanted_;            ///< what was read after the latest step: the next one brings it along
 };
 
 IsolatedSubsystem::~IsolatedSubsystem() {
@@ -268,6 +270,7 @@ StateId IsolatedSubsystem::deserialize(std::span<const std::byte> bytes) {
 void IsolatedSubsystem::reading_of_step(bool StepReadings::*which, Operation operation, std::span<const double> from,
                                         std::span<double> to) {
   wanted_.*which = true;
+  if (std::exchange(restarts_seen_, line_.restarts().size()) != line_.restarts().size()) moved();
   if (!(known_.*which)) line_.call(operation);
   known_.*which = true;
   std::copy_n(from.begin(), to.size(), to.begin());

@@ -1,6 +1,7 @@
 #include "worker/line.hpp"
 
 #include <algorithm>
+#include <tuple>
 
 #include "entrain/fact_codes.hpp"
 
@@ -148,10 +149,10 @@ void Line::fill(const Request& request) {
 
 void Line::make_again(const Request& request) {
   fill(request);
-  send(request.operation);
-  process_->wait(*box_, number_);
+  make(request.operation);
   if (request.operation == Operation::Save || request.operation == Operation::Deserialize) {
     theirs_[request.id] = box_->state;
+    held_[request.id] = true;  // an earlier one of this number was let go
   }
 }
 
@@ -174,42 +175,52 @@ void Line::take_snapshot() {
   Snapshot taken;
   const auto bytes_of = [&](std::uint32_t theirs) {
     box_->state = theirs;
-    send(Operation::Serialize);
-    process_->wait(*box_, number_);
+    make(Operation::Serialize);
     base::Bytes bytes;
     parcel_->read(bytes);
     return bytes;
   };
-  send(Operation::Save);
-  process_->wait(*box_, number_);
-  const std::uint32_t now = box_->state;
-  taken.now = bytes_of(now);
+  make(Operation::Save);
+  const std::uint32_t now = new_id();
+  theirs_[now] = box_->state;
+  taken.now = bytes_of(theirs_[now]);
   for (std::uint32_t id = 0; id < held_.size(); ++id) {
-    if (held_[id]) taken.saved.emplace_back(id, bytes_of(theirs_[id]));
+    if (held_[id] && id != now) taken.saved.emplace_back(id, bytes_of(theirs_[id]));
   }
+  let_go(now, false);
   snapshot_ = std::move(taken);
   since_.clear();
   std::tie(box_->from, box_->size, box_->degree, box_->readings) = arguments;
   std::copy(inputs.begin(), inputs.end(), numbers_.inputs.begin());
-  const std::uint32_t id = new_id();  // to be let go with the next call
-  theirs_[id] = now;
-  released_.push_back(id);
 }
 
 void Line::return_to_snapshot() {
   if (!snapshot_) return;
   const auto made_of = [&](const base::Bytes& bytes) {
     parcel_->write(bytes);
-    send(Operation::Deserialize);
-    process_->wait(*box_, number_);
+    make(Operation::Deserialize);
     return box_->state;
   };
-  for (const auto& [id, bytes] : snapshot_->saved) theirs_[id] = made_of(bytes);
-  const std::uint32_t id = new_id();
-  theirs_[id] = made_of(snapshot_->now);
-  restored_ = id;
+  std::fill(held_.begin(), held_.end(), false);
+  for (const auto& [id, bytes] : snapshot_->saved) {
+    theirs_[id] = made_of(bytes);
+    held_[id] = true;
+  }
+  const std::uint32_t now = new_id();
+  theirs_[now] = made_of(snapshot_->now);
+  let_go(now, true);
+}
+
+/// A state of our own.
+void Line::let_go(std::uint32_t id, bool restored) {
+  if (restored) restored_ = id;
   released_ = {id};
-  send(Operation::Refusal);
+  make(Operation::Refusal);
+}
+
+/// A call that is part of another one.
+void Line::make(Operation operation) {
+  send(operation);
   process_->wait(*box_, number_);
 }
 

@@ -75,6 +75,8 @@ class Line {
   Request request_of(Operation operation);
   void fill(const Request& request);
   void send(Operation operation);
+  void make(Operation operation);
+  void let_go(std::uint32_t id, bool restored);
   void remember();
   void take_snapshot();
   void return_to_snapshot();

@@ -2,9 +2,14 @@
 // every example; also where states, linearizations, events and discrete values travel.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
 
 #include <bit>
+#include <filesystem>
+#include <fstream>
 
+#include "entrain/fact_codes.hpp"
 #include "entrain/inspection.hpp"
 #include "entrain/simulation.hpp"
 #include "support/example_fmus.hpp"
@@ -120,6 +125,46 @@ TEST(Worker, checkpoint_of_isolated_subsystems_goes_on_to_the_same_bits) {
   ASSERT_FALSE(rest.bits.empty());
   ASSERT_LT(rest.bits.size(), whole.bits.size());
   EXPECT_TRUE(std::equal(rest.bits.rbegin(), rest.bits.rend(), whole.bits.rbegin()));
+}
+
+/// Workers of this process.
+std::vector<pid_t> workers() {
+  std::vector<pid_t> found;
+  std::ifstream children(fmt::format("/proc/self/task/{}/children", ::getpid()));
+  for (pid_t child = 0; children >> child;) {
+    std::error_code gone;
+    const auto program = std::filesystem::read_symlink(fmt::format("/proc/{}/exe", child), gone);
+    if (program.filename() == "entrain-worker") found.push_back(child);
+  }
+  return found;
+}
+
+class KilledWorkers : public testing::TestWithParam<std::string> {};
+INSTANTIATE_TEST_SUITE_P(All, KilledWorkers, testing::ValuesIn(method_names()),
+                         [](const auto& of) { return as_name(of.param); });
+
+// Killed twice, the second time after more than a thousand calls: then they return to a serialized state.
+TEST_P(KilledWorkers, are_started_again_to_the_same_bits) {
+  auto description = test::changed(test::example("mechanical"), {.method = GetParam(), .step = 1e-3, .stop = 2.0});
+  const auto whole = outcome_of(description, std::nullopt);
+  for (auto& subsystem : description.subsystems) {
+    subsystem.isolate = {true, {}};
+    subsystem.restart = {2, {}};
+  }
+  Simulation simulation(description);
+  Bits all;
+  simulation.observe(all);
+  for (const Time until : {0.1, 1.7}) {
+    static_cast<void>(simulation.run_until(until));
+    ASSERT_EQ(workers().size(), description.subsystems.size());
+    for (const pid_t worker : workers()) ::kill(worker, SIGKILL);
+  }
+  const auto& summary = simulation.run();
+  ASSERT_EQ(summary.termination, Termination::Completed) << summary.message;
+  EXPECT_TRUE(all.bits == whole.bits);
+  std::size_t restarts = 0;
+  for (const auto& warning : summary.warnings) restarts += warning.code == FactCode::WorkerRestarted ? 1 : 0;
+  EXPECT_EQ(restarts, 2 * description.subsystems.size());
 }
 
 }  // namespace worker_bits_test

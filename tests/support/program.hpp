@@ -37,7 +37,8 @@ class Program {
     if (::pipe2(ends.data(), O_CLOEXEC) != 0) return;
     pid_ = ::fork();
     if (pid_ == 0) {
-      ::fcntl(ends[1], F_SETFD, 0);
+      constexpr int kLastClosed = 500;  // descriptors are closed in their order when a process ends
+      ::fcntl(ends[1], F_DUPFD, kLastClosed);
       redirect(STDOUT_FILENO, out_);
       redirect(STDERR_FILENO, err_);
       if (::chdir(folder.path().c_str()) == 0) ::execv(test::program().c_str(), argv.data());
