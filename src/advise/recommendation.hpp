@@ -22,8 +22,8 @@ struct Offer {
   bool meets() const { return ratio && *ratio <= 1.0; }  ///< the tolerance, as far as is known
 };
 
-/// The index of the best. Of those within the tolerance: among those that need at most twice the calls of the cheapest
-/// the first, unless a later one has less than half of its error. Where none is within it, likewise what comes nearest.
+/// The index of the best. Of those within the tolerance: among those that need at most 2.5 times the calls of the
+/// cheapest the first, unless a later one has an error smaller by that factor. Where none is within it, likewise what comes nearest.
 /// Nullopt where there is none.
 std::optional<std::size_t> best_offer(const std::vector<Offer>& offers);
 

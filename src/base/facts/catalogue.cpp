@@ -257,8 +257,8 @@ constexpr auto kReports = std::to_array<FactEntry>({
      "the subsystems do not integrate as exactly as a forecast assumes, so errors are measured",
      ""},
     {CheapestWithinTolerance, Note, "cheapest-within-tolerance",
-     "of {tried} that {tried~was~were} tried, {0} keeps a tolerance of {tolerance:g} with the fewest calls, or has the smallest "
-     "error within twice as many",
+     "of {tried} that {tried~was~were} tried, {0} keeps a tolerance of {tolerance:g} with the fewest calls, or with a "
+     "smaller error and at most 2.5 times as many",
      ""},
     {ToleranceNotMet, Note, "tolerance-not-met",
      "nothing that was tried keeps a tolerance of {tolerance:g}: {0} comes nearest{?better_step|, with a step of "
