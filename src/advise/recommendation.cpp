@@ -11,7 +11,7 @@
 namespace entrain::advising {
 namespace {
 
-constexpr double kLeastSteps = 200.0;    // of a run: fewer show little of the motion
+constexpr double kLeastSteps = 200.0;     // of a run: fewer show little of the motion
 constexpr double kUnseenSteps = 1000.0;   // the same where only a part of the run is tried
 constexpr double kMostSteps = 1e6;        // a smaller step is no recommendation
 constexpr double kTrialSteps = 12.0;      // fewer leave nothing to compare
@@ -102,8 +102,8 @@ double Search::calls_per_step(const Candidate& candidate) const {
   return traits(candidate).calls_per_step * static_cast<double>(look_.subsystems);
 }
 
-/// Of what the run as it is chosen so far allows the search. Until one method runs at any step, each has a budget of its
-/// own.
+/// Of what the run as it is chosen so far allows the search. Until one method runs at any step, each has a budget of
+/// its own.
 double Search::calls_left(const Candidate& candidate, Duration step) const {
   const auto allowed = [&](double run) { return std::max(budget_.least_calls, budget_.share * run); };
   const auto best = best_offer(result_.offers);
@@ -349,11 +349,10 @@ void Search::conclude() {
     const Trial trial = *result_.choice->trial;
     if (!(trial.verdict.bound < kUseless)) {
       result_.choice.reset();
-      result_.reasons = {{FactCode::TrialFailed,
-                          {trial.config.title()},
-                          {{"step", trial.step, "s"},
-                           {"length", trial.length, "s"},
-                           {"why", render(trial.verdict.reasons.front())}}}};
+      result_.reasons = {
+          {FactCode::TrialFailed,
+           {trial.config.title()},
+           {{"step", trial.step, "s"}, {"length", trial.length, "s"}, {"why", render(trial.verdict.reasons.front())}}}};
     }
   }
   if (result_.choice) {
@@ -390,11 +389,10 @@ Recommendation Search::run() {
   }
   result_.calls = trials_.calls() + look_.pilot_calls;
   if (trials_.count() > 0 && result_.choice) {
-    result_.remarks.push_back({FactCode::SearchCost,
-                               {},
-                               {{"calls", result_.calls},
-                                {"trials", trials_.count()},
-                                {"run_calls", result_.choice->calls}}});
+    result_.remarks.push_back(
+        {FactCode::SearchCost,
+         {},
+         {{"calls", result_.calls}, {"trials", trials_.count()}, {"run_calls", result_.choice->calls}}});
   }
   return std::move(result_);
 }

@@ -18,7 +18,8 @@ using Json = nlohmann::json;
 const std::string kMechanical = test::examples_folder() + "/mechanical";
 
 // Small enough a step that the run takes minutes: it is always ended from outside.
-const std::vector<std::string> kLongRun = {"run", kMechanical, "--method", "jacobi", "--step", "1e-8", "--stop", "2", "--out", "out"};
+const std::vector<std::string> kLongRun = {"run",  kMechanical, "--method", "jacobi", "--step",
+                                           "1e-8", "--stop",    "2",        "--out",  "out"};
 
 Json run_json(const std::filesystem::path& folder) {
   return Json::parse(text_of(folder / "run.json"));
@@ -62,19 +63,24 @@ TEST(CommandLine, stderr_is_empty_when_a_quick_run_succeeds) {
 
 TEST(CommandLine, counts_run_folders_up_and_reuses_the_one_given) {
   const TemporaryFolder folder;
-  EXPECT_EQ(run_program(folder, {"run", kMechanical, "--method", "jacobi", "--require", "any", "--quiet"}).exit_code, 0);
-  EXPECT_EQ(run_program(folder, {"run", kMechanical, "--method", "jacobi", "--require", "any", "--quiet"}).exit_code, 0);
+  EXPECT_EQ(run_program(folder, {"run", kMechanical, "--method", "jacobi", "--require", "any", "--quiet"}).exit_code,
+            0);
+  EXPECT_EQ(run_program(folder, {"run", kMechanical, "--method", "jacobi", "--require", "any", "--quiet"}).exit_code,
+            0);
   EXPECT_TRUE(std::filesystem::exists(folder / "runs/mechanical-2/run.json"));
   for (int i = 0; i < 2; ++i) {
-    EXPECT_EQ(run_program(folder, {"run", kMechanical, "--method", "jacobi", "--require", "any", "--quiet", "--out", "a/b"}).exit_code, 0);
+    EXPECT_EQ(
+        run_program(folder, {"run", kMechanical, "--method", "jacobi", "--require", "any", "--quiet", "--out", "a/b"})
+            .exit_code,
+        0);
   }
   EXPECT_TRUE(std::filesystem::exists(folder / "a/b/results.csv"));
 }
 
 TEST(CommandLine, runs_its_resolved_system_again_to_the_same_results) {
   const TemporaryFolder folder;
-  const auto first = run_program(
-      folder, {"run", kMechanical, "--method", "jacobi", "--require", "any", "--quiet", "--step", "2e-3", "--stop", "1", "--out", "a"});
+  const auto first = run_program(folder, {"run", kMechanical, "--method", "jacobi", "--require", "any", "--quiet",
+                                          "--step", "2e-3", "--stop", "1", "--out", "a"});
   const auto second =
       run_program(folder, {"run", "a/system.resolved.toml", "--require", "any", "--quiet", "--out", "b"});
   EXPECT_EQ(first.exit_code, 0) << first.err;
@@ -84,7 +90,8 @@ TEST(CommandLine, runs_its_resolved_system_again_to_the_same_results) {
 
 TEST(CommandLine, prints_run_json_and_nothing_else_when_asked) {
   const TemporaryFolder folder;
-  const auto result = run_program(folder, {"run", kMechanical, "--method", "jacobi", "--require", "any", "--json", "--out", "out"});
+  const auto result =
+      run_program(folder, {"run", kMechanical, "--method", "jacobi", "--require", "any", "--json", "--out", "out"});
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_EQ(result.out, text_of(folder / "out/run.json"));
   EXPECT_EQ(result.err, "");
@@ -166,7 +173,8 @@ TEST(BadInput, unreadable_toml_is_reported_with_its_line) {
 }
 
 TEST(BadInput, step_that_is_zero_negative_or_no_number_is_refused) {
-  for (const auto* step : {"0", "-1e-3", "nan", "inf"}) expect_refused({"run", kMechanical, "--method", "jacobi", "--step", step}, "step");
+  for (const auto* step : {"0", "-1e-3", "nan", "inf"})
+    expect_refused({"run", kMechanical, "--method", "jacobi", "--step", step}, "step");
 }
 
 TEST(BadInput, start_that_is_no_number_is_refused) {
@@ -228,7 +236,8 @@ TEST(BrokenRun, full_disk_fails_the_run_and_run_json_contains_it) {
 // overflows.
 TEST(BrokenRun, divergence_names_subsystem_and_time_and_keeps_the_results) {
   const TemporaryFolder folder;
-  const auto result = run_program(folder, {"run", kMechanical, "--method", "jacobi", "--step", "0.05", "--stop", "200", "--out", "out"});
+  const auto result = run_program(
+      folder, {"run", kMechanical, "--method", "jacobi", "--step", "0.05", "--stop", "200", "--out", "out"});
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_TRUE(contains(result.err, "subsystem '")) << result.err;
   EXPECT_TRUE(contains(result.err, "at t = ")) << result.err;

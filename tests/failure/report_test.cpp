@@ -12,7 +12,8 @@ class ReportTest : public testing::Test {
  protected:
   ProgramResult run(const std::vector<std::string>& arguments) { return run_program(folder_, arguments); }
   ProgramResult run_example(const std::vector<std::string>& more) {
-    std::vector<std::string> arguments{"run",   examples_folder() + "/lotka_volterra", "--method", "jacobi", "--step", "0.01", "--out", "out"};
+    std::vector<std::string> arguments{
+        "run", examples_folder() + "/lotka_volterra", "--method", "jacobi", "--step", "0.01", "--out", "out"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return run(arguments);
   }
