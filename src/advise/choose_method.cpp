@@ -19,9 +19,7 @@ Fact chosen_note(const MethodConfig& config, Duration step, const std::vector<Fa
   }
   return {FactCode::MethodChosen,
           std::move(subjects),
-          {{"step", step, "s"},
-           {"why", render(reasons, "; ")},
-           {"reasons", fmt::format("{}", fmt::join(codes, " "))}}};
+          {{"step", step, "s"}, {"why", render(reasons, "; ")}, {"reasons", fmt::format("{}", fmt::join(codes, " "))}}};
 }
 
 }  // namespace
@@ -31,8 +29,7 @@ std::vector<Fact> patent_notes(const method::MethodRegistry& methods, const std:
   return {{FactCode::PatentDeclared, {method}}};
 }
 
-MethodChoice choose_method(const SystemDescription& written, const Extensions& extensions,
-                           const SearchBudget& budget) {
+MethodChoice choose_method(const SystemDescription& written, const Extensions& extensions, const SearchBudget& budget) {
   if (written.method.value != method::kAuto) return {written, {}, {}};
   MethodChoice choice{to_look_at(written), {}, {}};
   const method::MethodRegistry methods(extensions);

@@ -78,7 +78,8 @@ Trial Trials::run(const MethodConfig& config, Duration step, Duration length) {
   RunOptions options;
   options.interrupt = budget_.interrupt;
   try {
-    estimate::RunEstimator estimator(resolved(description, extensions_), options, extensions_, {.enabled = true, .progress = {}, .refines = false});
+    estimate::RunEstimator estimator(resolved(description, extensions_), options, extensions_,
+                                     {.enabled = true, .progress = {}, .refines = false});
     RunSummary summary;
     {  // gone before its companions are made: an FMU may be the only one of its kind
       session::Session session(std::move(description), options, extensions_);
