@@ -187,4 +187,28 @@ MeasuredRun Measurement::run(const TriedMethod& tried, double step) {
   return result;
 }
 
+BareRun Measurement::run_bare(const TriedMethod& tried, double step) {
+  BareRun result;
+  Collector collector(system_);
+  try {
+    const Extensions extensions = extensions_of(system_);
+    session::Session simulation(description_with(system_, tried, step), RunOptions{}, extensions);
+    simulation.observe(collector);
+    const RunSummary summary = simulation.run();
+    result.completed = summary.termination == Termination::Completed;
+    result.message = summary.message;
+    result.macro_steps = summary.macro_steps;
+    for (const auto& subsystem : summary.subsystems) result.calls += subsystem.steps + subsystem.rollbacks;
+    if (!result.completed) return result;
+    const Course truth = true_course(system_, collector.times());
+    for (std::size_t i = 0; i < collector.names().size(); ++i) {
+      result.error = std::max(result.error, relative_error(collector, truth, {i, range_of(truth, i), system_.stop}));
+    }
+  } catch (const std::exception& error) {
+    result.completed = false;
+    result.message = error.what();
+  }
+  return result;
+}
+
 }  // namespace entrain::truth

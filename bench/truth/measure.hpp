@@ -51,11 +51,22 @@ struct MeasuredRun {
   double worst_truth() const;
 };
 
+/// A run by itself, without an estimate.
+struct BareRun {
+  bool completed = false;
+  double error = 0.0;       ///< of the worst output, as those of a MeasuredOutput
+  std::uint64_t calls = 0;  ///< steps that subsystems made, those that were taken back included
+  std::uint64_t macro_steps = 0;
+  std::string message;
+};
+
 /// Runs one system with method after method; keeps the truth of the grids that it has seen.
 class Measurement {
  public:
   explicit Measurement(const System& system);
   MeasuredRun run(const TriedMethod& tried, double step);
+  BareRun run_bare(const TriedMethod& tried, double step);
+  const System& system() const { return system_; }
 
  private:
   const Course& truth_at(const std::vector<double>& times);

@@ -71,6 +71,7 @@ RunResult run_until_trusted(SystemDescription description, RunDirectoryOptions o
     description.step = result.system.step;
     apply(*next, result.summary.method, description);
     options.folder = result.folder;
+    options.overwrite = true;  // what this run left there
     attempt = {attempt.number + 1, *next};
   }
 }

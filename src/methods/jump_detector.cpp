@@ -26,13 +26,20 @@ void JumpDetector::start(std::span<const double> values, std::span<const OutputI
   memory_.steps = memory_.all_steps = 0;
 }
 
+bool JumpDetector::sees_jump(std::span<const double> predicted, std::span<const double> actual) const {
+  for (std::size_t i = 0; i < memory_.seen.size(); ++i) {
+    const double value = actual[watched_[i]];
+    if (is_jump(memory_.seen[i], std::abs(value - predicted[watched_[i]]), value)) return true;
+  }
+  return false;
+}
+
 bool JumpDetector::jumped(std::span<const double> predicted, std::span<const double> actual) {
-  bool found = false;
+  const bool found = sees_jump(predicted, actual);
   for (std::size_t i = 0; i < memory_.seen.size(); ++i) {
     Seen& seen = memory_.seen[i];
     const double value = actual[watched_[i]];
     const double miss = std::abs(value - predicted[watched_[i]]);
-    found = found || is_jump(seen, miss, value);
     seen.usual_miss = std::max(miss, kFading * seen.usual_miss);
     seen.range.take(value);
   }

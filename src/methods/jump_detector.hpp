@@ -17,6 +17,8 @@ class JumpDetector {
   void start(std::span<const double> values, std::span<const OutputId> watched);
   /// One step of all signals: what was predicted and what came. True when one of them jumped.
   bool jumped(std::span<const double> predicted, std::span<const double> actual);
+  /// The same, and nothing is remembered of this step.
+  bool sees_jump(std::span<const double> predicted, std::span<const double> actual) const;
   /// The next miss has nothing to be compared with.
   void forget_past();
 

@@ -151,4 +151,9 @@ std::vector<UnmetRequirement> unmet_requirements(const Method& method, const Gra
   return matching.take();
 }
 
+bool chooses_steps(const Method& method) {
+  const auto needs = method.requirements();
+  return needs.free_step || !needs.common_grid || !method.step_tolerances().empty();
+}
+
 }  // namespace entrain::method

@@ -9,6 +9,12 @@
 #include "entrain/fact_codes.hpp"
 
 namespace entrain::method {
+namespace {
+
+constexpr double kStartGrowth = 5.0;
+constexpr double kFirstShare = 0.1;  // of what misses about as much as the tolerance allows
+
+}  // namespace
 
 Duration StepLimits::within(Duration size) const {
   return std::clamp(size, min, std::max(min, max));
@@ -24,9 +30,18 @@ StepLimits StepSettings::limits(const DefaultLimits& defaults, Duration step_of_
           max_step > 0.0 ? max_step : defaults.max * step_of_run};
 }
 
+Duration StepSettings::first_step(Duration step_of_run) const {
+  return kFirstShare * std::sqrt(std::clamp(relative_tolerance, 1e-12, 1.0)) * step_of_run;
+}
+
 Duration StepController::next(Duration size, double growth, Duration cut_proposal) const {
   // A step that was cut is no reason against the longer one proposed before.
   const Duration longest = std::max(settings_.most_growth * size, cut_proposal);
+  return std::clamp(growth * size, settings_.least_growth * size, longest);
+}
+
+Duration StepController::next_at_start(Duration size, double growth, Duration usual, Duration cut_proposal) const {
+  const Duration longest = std::max({settings_.most_growth * size, std::min(kStartGrowth * size, usual), cut_proposal});
   return std::clamp(growth * size, settings_.least_growth * size, longest);
 }
 

@@ -24,7 +24,8 @@ struct StepLimits {
   void narrow(const Capabilities& can);
 };
 
-/// What min_step = 0 and max_step = 0 stand for, in units of the step of the run.
+/// What min_step = 0 and max_step = 0 stand for, in units of the step of the run. Where a tolerance asks for a shorter
+/// first step (StepSettings::first_step), that is the smallest one.
 struct DefaultLimits {
   double min;
   double max;
@@ -47,6 +48,9 @@ struct StepSettings {
   double most_growth = 1.05;
 
   StepLimits limits(const DefaultLimits& defaults, Duration step_of_run) const;
+  /// The first step of a run, and the first behind a jump: without a past the inputs are held, which misses as the
+  /// square of the step over it. Much less than the relative tolerance allows over a step of the run.
+  Duration first_step(Duration step_of_run) const;
 };
 
 /// The size of the next step from the error of the last one. An error is in units of what the tolerances allow: up to 1
@@ -63,6 +67,10 @@ class StepController {
   /// After a step of `size`, which may grow by this factor; not yet within the limits. `cut_proposal`: what had been
   /// proposed when that step was shortened for something else than its error; 0 if it was not.
   Duration next(Duration size, double growth, Duration cut_proposal = 0.0) const;
+  /// The same on the way from a first step to `usual`, the step of the run: it may grow faster.
+  Duration next_at_start(Duration size, double growth, Duration usual, Duration cut_proposal = 0.0) const;
+  /// The way from a first step ends where the error decides.
+  bool leaves_start(double growth) const { return !(growth > settings_.most_growth); }
   Duration within_limits(Duration size) const { return limits_.within(size); }
 
  private:

@@ -23,6 +23,14 @@ double row_times(const Matrix& matrix, std::size_t i, std::span<const double> ve
 
 }  // namespace
 
+bool may_be_retried(const Error& error) {
+  if (error.code() == ErrorCode::SolverFailed) return true;
+  const Fact& fact = error.fact();
+  if (error.code() != ErrorCode::SubsystemFailed) return false;
+  return fact.code == FactCode::StepRejected ||
+         (fact.code == FactCode::FmuCallFailed && !fact.text("status").ends_with("Fatal"));
+}
+
 /// What trials by rollback remember of a subsystem.
 struct Trials::ByRollback {
   ByRollback(std::size_t inputs, std::size_t outputs, std::size_t states)
@@ -39,6 +47,7 @@ struct Trials::ByRollback {
   bool moved = false;                                // a trial has left the saved state
   std::optional<Time> stopped_at;                    // and asked to end the run there
   std::string refusal;                               // why it was rejected; empty if it was not
+  std::exception_ptr failure;                        // of a call of an FMU; null if none failed
   std::vector<double> outputs_before, input_before;  // at the start of the step
   std::vector<double> tried, input_after;            // polynomials of the last trial; inputs as it ended
   std::vector<double> tried_outputs;
@@ -65,6 +74,7 @@ struct alignas(64) Trials::Own {
   // Where inputs of a lower degree are given; else empty.
   std::vector<double> gap;  // end of the polynomial - what the subsystem held there
   std::vector<double> slope_gap;
+  std::vector<double> kept_gap;  // before a commit that may be taken back
 
   std::size_t inputs() const { return participant->inputs().size(); }
   std::size_t outputs() const { return participant->outputs().size(); }
@@ -257,9 +267,10 @@ void Trials::begin_trial(Own& own, const StepTask& task) {
   go_back(own);
   kept.moved = true;
   kept.refusal.clear();
+  kept.failure = nullptr;
 }
 
-/// A rejected trial is an outcome; where an integrator gave up, a smaller step may do as well.
+/// A rejected trial is an outcome; where an integrator gave up or an FMU failed, a smaller step may do as well.
 void Trials::end_trial(Own& own, const StepTask& task, TrialBlock& result) {
   auto& participant = *own.participant;
   ByRollback& kept = *own.rollback;
@@ -269,7 +280,8 @@ void Trials::end_trial(Own& own, const StepTask& task, TrialBlock& result) {
     if (participant.failure) std::rethrow_exception(participant.failure);
     if (kept.refusal.empty()) take_trial(own, task, result);
   } catch (const Error& error) {
-    if (error.code() != ErrorCode::SolverFailed) throw;
+    if (!may_be_retried(error)) throw;
+    if (error.code() == ErrorCode::SubsystemFailed) kept.failure = std::current_exception();
     participant.failure = nullptr;
     kept.refusal = error.what();
   }
@@ -401,6 +413,27 @@ std::string Trials::refusal() const {
   const auto refused = std::find_if(own_.begin(), own_.end(),
                                     [](const Own& own) { return own.rollback && !own.rollback->refusal.empty(); });
   return refused == own_.end() ? std::string() : refused->rollback->refusal;
+}
+
+void Trials::rethrow_failure() const {
+  for (const auto& own : own_) {
+    if (own.rollback && own.rollback->failure) std::rethrow_exception(own.rollback->failure);
+  }
+}
+
+void Trials::keep_before_commit() {
+  kept_input_slopes_ = input_slopes_;
+  for (auto& own : own_) own.kept_gap = own.gap;
+}
+
+void Trials::take_back(Time from) {
+  std::copy(kept_input_slopes_.begin(), kept_input_slopes_.end(), input_slopes_.begin());
+  for (auto& own : own_) {
+    own.gap = own.kept_gap;
+    if (!own.rollback) continue;
+    if (own.rollback->saved) own.facets.rollback->release(*own.rollback->saved);
+    begin_rollback(own, from);
+  }
 }
 
 void Trials::follow(const Trials& others) {

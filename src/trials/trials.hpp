@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <span>
@@ -14,6 +15,10 @@
 #include "trials/estimator.hpp"
 
 namespace entrain::trials {
+
+/// A subsystem that failed so may make a shorter step from a state that was saved before: its integrator gave up, or an
+/// FMU returned an error. Not behind a fatal one, after which no call of it is allowed.
+bool may_be_retried(const Error& error);
 
 /// What a batch of trials, or a commit, brought.
 struct TrialBlock {
@@ -57,6 +62,12 @@ class Trials {
   /// Makes the step for good. A trial that was just made with the same inputs becomes the step. `result` receives the
   /// outputs as they are; slopes of estimated subsystems stay as they were.
   void commit(std::span<const StepTask> tasks, TrialBlock& result);
+  /// Before a commit that may be taken back, and after its subsystems were put back to where the step began: so are
+  /// the trials.
+  void keep_before_commit();
+  void take_back(Time from);
+  /// Throws what the first subsystem threw whose latest trial failed; nothing where none did.
+  void rethrow_failure() const;
   /// These estimates only predict what others try out and commit: not counted as trials.
   void only_predict() { counted_ = false; }
   /// What the latest commit, made by `others`, leaves to be known: how its inputs ended.
@@ -136,6 +147,7 @@ class Trials {
   std::vector<OutputId> fed_through_;           // estimated outputs with feedthrough, in an order of evaluation
   std::vector<double> input_slopes_;            // of the polynomials of all inputs, where the last step ended
   std::vector<std::uint64_t> gains_revisions_;  // per estimated subsystem, after the latest `run`
+  std::vector<double> kept_input_slopes_;       // before a commit that may be taken back
   bool counted_ = true;
 };
 

@@ -61,19 +61,20 @@ TEST(CommandLine, stderr_is_empty_when_a_quick_run_succeeds) {
   EXPECT_TRUE(std::filesystem::exists(folder / "runs/mechanical-1/system.resolved.toml"));
 }
 
-TEST(CommandLine, counts_run_folders_up_and_reuses_the_one_given) {
+TEST(CommandLine, counts_run_folders_up_and_reuses_the_one_given_on_request) {
   const TemporaryFolder folder;
   EXPECT_EQ(run_program(folder, {"run", kMechanical, "--method", "jacobi", "--require", "any", "--quiet"}).exit_code,
             0);
   EXPECT_EQ(run_program(folder, {"run", kMechanical, "--method", "jacobi", "--require", "any", "--quiet"}).exit_code,
             0);
   EXPECT_TRUE(std::filesystem::exists(folder / "runs/mechanical-2/run.json"));
-  for (int i = 0; i < 2; ++i) {
-    EXPECT_EQ(
-        run_program(folder, {"run", kMechanical, "--method", "jacobi", "--require", "any", "--quiet", "--out", "a/b"})
-            .exit_code,
-        0);
-  }
+  const std::vector<std::string> given{"run", kMechanical, "--method", "jacobi", "--require",
+                                       "any", "--quiet",   "--out",    "a/b"};
+  EXPECT_EQ(run_program(folder, given).exit_code, 0);
+  EXPECT_EQ(run_program(folder, given).exit_code, 1);
+  auto overwriting = given;
+  overwriting.emplace_back("--overwrite");
+  EXPECT_EQ(run_program(folder, overwriting).exit_code, 0);
   EXPECT_TRUE(std::filesystem::exists(folder / "a/b/results.csv"));
 }
 

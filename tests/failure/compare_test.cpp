@@ -16,7 +16,7 @@ class CompareTest : public testing::Test {
   ProgramResult run(const std::vector<std::string>& arguments) { return run_program(folder_, arguments); }
   void make(const std::string& name, const std::vector<std::string>& more) {
     std::vector<std::string> arguments{
-        "run", examples_folder() + "/lotka_volterra", "--step", "0.02", "--quiet", "--out", name};
+        "run", examples_folder() + "/lotka_volterra", "--step", "0.02", "--quiet", "--overwrite", "--out", name};
     if (std::find(more.begin(), more.end(), "--method") == more.end()) {
       arguments.insert(arguments.end(), {"--method", "jacobi"});
     }

@@ -138,7 +138,7 @@ TEST(F3ornitsSteps, subsystem_without_outputs_steps_with_its_source_and_never_sl
 TEST(F3ornitsSteps, obey_the_limits_of_the_subsystem) {
   auto description = changed(test::example("lotka_volterra"), {.method = "f3ornits", .step = 0.01, .stop = 5.0});
   auto& prey = description.subsystems[0];
-  prey.initial_step = Written<double>{0.002, {}};
+  for (auto& subsystem : description.subsystems) subsystem.initial_step = Written<double>{0.002, {}};
   prey.min_step = Written<double>{0.001, {}};
   prey.max_step = Written<double>{0.02, {}};
   Simulation simulation(description);

@@ -62,7 +62,7 @@ TEST(MissilesAdaptive, does_not_collapse_where_outputs_follow_inputs_and_estimat
     EXPECT_EQ(summary.termination, Termination::Completed) << summary.message;
     EXPECT_TRUE(summary.warnings.empty());
     EXPECT_LT(summary.rejected_steps, 10U);
-    EXPECT_GT(summary.smallest_step, 1e-4);
+    EXPECT_LT(summary.macro_steps, 4000U);
   }
 }
 

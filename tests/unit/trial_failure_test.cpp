@@ -1,4 +1,5 @@
-// A model whose integrator gives up inside a trial: the step is cut, as for a subsystem that rejects it.
+// A subsystem that fails inside a trial or a step, its integrator or a call of an FMU: the step is cut, as for one that
+// rejects it.
 #include <gtest/gtest.h>
 
 #include "support/facts.hpp"
@@ -8,20 +9,29 @@
 namespace entrain {
 namespace trial_failure_test {
 
-/// y = 0.5 u; gives up on steps longer than `longest`.
+const Error kGaveUp(ErrorCode::SolverFailed, "the integrator gave up: too much work");
+
+Error call_failed(const std::string& status) {
+  return {ErrorCode::SubsystemFailed,
+          {FactCode::FmuCallFailed, {"a.fmu"}, {{"function", "fmi2DoStep"}, {"status", status}, {"said", ""}}}};
+}
+
+/// y = 0.5 u; fails in steps longer than `longest`.
 class Impatient final : public test::StaticModel {
  public:
-  explicit Impatient(Duration longest) : StaticModel([](Time, double u) { return 0.5 * u; }), longest_(longest) {}
+  Impatient(Duration longest, Error failure)
+      : StaticModel([](Time, double u) { return 0.5 * u; }), longest_(longest), failure_(std::move(failure)) {}
   void integrate(Time, Duration size, const InputBlock&, std::span<double>) override {
-    if (size > longest_) throw Error(ErrorCode::SolverFailed, "the integrator gave up: too much work");
+    if (size > longest_) throw failure_;
   }
 
  private:
   Duration longest_;
+  Error failure_;
 };
 
-RunSummary summary_with(Duration longest) {
-  const ModelFactory models = [&](std::string_view) { return std::make_unique<Impatient>(longest); };
+RunSummary summary_with(Duration longest, const Error& failure = kGaveUp, const std::string& method = "ifosmondi") {
+  const ModelFactory models = [&](std::string_view) { return std::make_unique<Impatient>(longest, failure); };
   Simulation simulation(test::changed(test::system_from(R"(
     [run]
     stop = 1.0
@@ -33,7 +43,7 @@ RunSummary summary_with(Duration longest) {
     "a.y" = "b.u"
     "b.y" = "a.u"
   )"),
-                                      {.method = "ifosmondi", .step = 0.1}),
+                                      {.method = method, .step = 0.1}),
                         {}, models);
   return simulation.run();
 }
@@ -50,6 +60,31 @@ TEST(TrialFailure, that_no_smaller_step_cures_ends_the_run_with_the_words_of_the
   EXPECT_EQ(summary.termination, Termination::Failed);
   EXPECT_NE(test::failure_of(summary).text("refusal").find("the integrator gave up: too much work"), std::string::npos)
       << summary.message;
+}
+
+// Missiles tries nothing out: its steps are taken back.
+TEST(TrialFailure, of_a_call_of_an_fmu_cuts_the_step) {
+  for (const std::string method : {"ifosmondi", "missiles"}) {
+    const auto summary = summary_with(0.03, call_failed("fmi2Error"), method);
+    EXPECT_EQ(summary.termination, Termination::Completed) << method << ": " << summary.message;
+    EXPECT_GT(summary.rejected_steps, 10U) << method;
+  }
+}
+
+TEST(TrialFailure, of_a_call_that_no_smaller_step_cures_is_what_ends_the_run) {
+  for (const std::string method : {"ifosmondi", "missiles"}) {
+    const auto summary = summary_with(1e-9, call_failed("fmi2Error"), method);
+    EXPECT_EQ(summary.termination, Termination::Failed) << method;
+    EXPECT_EQ(test::failure_of(summary).code, FactCode::FmuCallFailed) << method << ": " << summary.message;
+  }
+}
+
+TEST(TrialFailure, that_is_fatal_is_not_tried_again) {
+  for (const std::string method : {"ifosmondi", "missiles"}) {
+    const auto summary = summary_with(0.03, call_failed("fmi2Fatal"), method);
+    EXPECT_EQ(summary.termination, Termination::Failed) << method;
+    EXPECT_EQ(summary.rejected_steps, 0U) << method;
+  }
 }
 
 }  // namespace trial_failure_test

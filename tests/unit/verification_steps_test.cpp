@@ -60,9 +60,7 @@ TEST(VerifySteps, error_bar_of_a_method_that_chooses_its_steps_is_the_true_error
     const double ratio = *x.error_bar / true_error(description, "left.x");
     EXPECT_GT(ratio, 0.7) << change.method;
     EXPECT_LT(ratio, 1.5) << change.method;
-    EXPECT_TRUE(test::word_of(result.remarks, FactCode::StepsByTolerance, "tolerances", change.method)
-                    .starts_with("relative_tolerance"))
-        << change.method;
+    EXPECT_TRUE(test::has_fact(result.remarks, FactCode::StepsByTolerance)) << change.method;
   }
 }
 

@@ -42,8 +42,6 @@ constexpr auto kReports = std::to_array<FactEntry>({
      "one integrator for all equations ({integrator}, relative tolerance {relative_tolerance:g}); the step only sets "
      "the output times",
      ""},
-    {StepFollowsIteration, Note, "step-follows-iteration",
-     "adaptive: the step follows the iteration, not an error estimate", ""},
     {PredictorEstimates, Note, "predictor-estimates",
      "predictor: estimates with reconstruction = {reconstruction}, linearize = \"{linearize}\"", ""},
     {PredictorContinued, Note, "predictor-continued",
@@ -98,7 +96,7 @@ constexpr auto kReports = std::to_array<FactEntry>({
     {ReturnedEarly, Note, "returned-early", "'{0}' returned early {times} times and was stepped on", ""},
     {SignalJumps, Warning, "signal-jumps",
      "{count} unannounced jump{count~~s} of the signals, the first before t = {first}; the inputs were restarted "
-     "there, but the step across has order 1. Write the times: events = [...]",
+     "there{?late|, but the step across has order 1}. Write the times: events = [...]",
      ""},
     {EventsSeenLate, Warning, "events-seen-late",
      "{count} announced event{count~ lies~s lie} between two communication times and {count~is~are} seen late; the "
@@ -148,6 +146,12 @@ constexpr auto kReports = std::to_array<FactEntry>({
      "FMU '{0}': it requires steps of one size, but does not report which: it gets the macro step", ""},
     {FmuReturnedWarning, Warning, "fmu-returned-warning",
      "'{0}' returned a warning {times} times, first from {function} at t = {first}{message}", ""},
+    // Worker processes.
+    {IsolatedUnasked, Note, "isolated-unasked", "'{0}' runs in a process of its own: {why}", ""},
+    {WorkerRestarted, Warning, "worker-restarted",
+     "the process of '{0}' ended and was started again, {restart} of {allowed} times: {why}", ""},
+    {CallTakesLong, Note, "call-takes-long", "'{0}' has been in {function} for {seconds}{?time|, t = {time}}", ""},
+    {FmuEndFailed, Warning, "fmu-end-failed", "after the last step, with the results complete: {why}", ""},
     // Files.
     {SettingsInAnnotation, Note, "settings-in-annotation",
      "method, steps, options and what is recorded are in an annotation ({annotation}), which other tools ignore", ""},
@@ -205,8 +209,6 @@ constexpr auto kReports = std::to_array<FactEntry>({
     {EstimateNoCommonTimes, Warning, "estimate-no-common-times",
      "the error of '{0}' was not estimated: the runs that are compared have {count} common time{count~~s}",
      "Use entrain verify"},
-    {EstimateStepsNotReplayed, Warning, "estimate-steps-not-replayed",
-     "the error was not estimated: the steps of {0} cannot be replayed", "Use entrain verify"},
     {EstimateCompanionFailed, Note, "estimate-companion-failed",
      "the run with {factor:g} times the step did not complete: {why}", ""},
     {EstimateNoCoupling, Note, "estimate-no-coupling", "nothing is connected: there is no coupling error", ""},
@@ -329,9 +331,7 @@ constexpr auto kReports = std::to_array<FactEntry>({
      ""},
     {RunWarns, Note, "run-warns", "the run with {step} warns{?only_first|, the finest does not}: {warning}", ""},
     {StepsByTolerance, Note, "steps-by-tolerance",
-     "{0} chooses its steps by {tolerances}: the finer runs divide {count~it~them} by 4 and 16 too, and the order is "
-     "per such refinement",
-     ""},
+     "{0} chooses its steps: the finer runs divide each of them by 2 and 4", ""},
     // Comparison.
     {RunEndedEarly, Note, "run-ended-early", "{0} {how}", ""},
     {RowLeftOut, Note, "row-left-out", "{0} ends in the middle of a row, which is left out", ""},
@@ -453,8 +453,6 @@ constexpr auto kReports = std::to_array<FactEntry>({
     {OtherSspVersion, Warning, "other-ssp-version", "it is made for SSP {version}; it is read as SSP 2.0", ""},
     {AttributeMissing, Error, "attribute-missing", "the element {0} has no attribute '{1}'", ""},
     {AttributeNoNumber, Error, "attribute-no-number", "{0} of {1} must be a number, not '{value}'", ""},
-    {MappingsWithoutSource, Warning, "mappings-without-source",
-     "{count} entries of the parameter mapping '{0}' have an empty source: they are skipped", ""},
     {NoSystemElement, Error, "no-system-element", "there is no element System", ""},
     {AnnotationIgnored, Warning, "annotation-ignored", "annotations of type '{0}' are ignored", ""},
     {ElementTwice, Error, "element-twice", "there are two elements named '{0}'", ""},
@@ -499,6 +497,10 @@ constexpr auto kReports = std::to_array<FactEntry>({
      ""},
     {ScheduledInputFed, Error, "scheduled-input-fed", "'{0}' cannot be scheduled: '{1}' feeds it", ""},
     {TimeoutIgnored, Warning, "timeout-ignored", "the timeout of '{0}' has no effect: there is no watchdog", ""},
+    {NotIsolable, Error, "not-isolable",
+     "'{0}' is made by the program that embeds Entrain: it cannot run in a process of its own", ""},
+    {RestartNotIsolated, Warning, "restart-not-isolated",
+     "'restart' of '{0}' has no effect: it is not alone in a process of its own", ""},
     {TableShorterThanRun, Warning, "table-shorter-than-run",
      "the table of '{0}' holds {first} .. {last}, the run goes from {start} to {stop}: its first and last rows are "
      "held",

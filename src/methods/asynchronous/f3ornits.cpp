@@ -85,8 +85,11 @@ void F3ornits::start(CoupledSystem& system, const RunSettings& settings) {
 StepScheduler::Constraints F3ornits::join(CoupledSystem& system, SubsystemId s) {
   const auto& can = system.capabilities(s);
   Member& member = members_[s];
-  const Duration initial = options_.initial_step > 0.0 ? options_.initial_step : settings_.step;
-  const auto [least, most] = controller_.settings().limits(kAsynchronousLimits, initial);
+  const bool chosen = options_.initial_step == 0.0;
+  const Duration initial = chosen ? controller_.settings().first_step(settings_.step) : options_.initial_step;
+  auto [least, most] = controller_.settings().limits(kAsynchronousLimits, chosen ? settings_.step : initial);
+  if (chosen && options_.min_step == 0.0) least = std::min(least, initial);
+  member.starting = chosen && !can.initial_step;
   // A step must change the time.
   const Duration resolution =
       64 * std::numeric_limits<double>::epsilon() * std::max(std::abs(settings_.start), std::abs(settings_.stop));
@@ -225,6 +228,7 @@ void F3ornits::begin_new_past(const CoupledSystem& system, SubsystemId s) {
     outputs_[y].doubted = false;
   }
   requests_[s].proposal = member.outputs.count > 0 ? member.limits.min : kNever;
+  member.starting = options_.initial_step == 0.0;
 }
 
 F3ornits::Verdict F3ornits::judge_outputs(const CoupledSystem& system, SubsystemId s) {
@@ -268,7 +272,15 @@ bool F3ornits::jumped(OutputId y, const OutputEstimate::PredictionError& predict
 void F3ornits::propose(SubsystemId s, const Verdict& verdict) {
   Member& member = members_[s];
   if (requests_[s].proposal == kNever) return;  // no outputs, no request
-  const Duration wanted = verdict.jumped ? 0.0 : controller_.next(member.size, verdict.growth, member.cut_proposal);
+  if (verdict.jumped) {
+    member.starting = options_.initial_step == 0.0;
+  } else if (controller_.leaves_start(verdict.growth)) {
+    member.starting = false;
+  }
+  const Duration by_error =
+      member.starting ? controller_.next_at_start(member.size, verdict.growth, settings_.step, member.cut_proposal)
+                      : controller_.next(member.size, verdict.growth, member.cut_proposal);
+  const Duration wanted = verdict.jumped ? 0.0 : by_error;
   if (wanted < member.limits.min) ++member.at_min_step;
   requests_[s].proposal = member.limits.within(wanted);
 }
@@ -385,8 +397,12 @@ void F3ornitsOptions::bind(OptionBinder& binder) {
   binder.number("absolute_tolerance", absolute_tolerance, "absolute tolerance, in the unit of each output",
                 kNotNegative);
   binder.integer("max_order", max_order, "highest order of the estimates", {0, kMaxInputDegree});
-  binder.number("initial_step", initial_step, "first step in s; 0: the step of the run", kNotNegative);
-  binder.number("min_step", min_step, "smallest step in s; 0: a hundredth of initial_step", kNotNegative);
+  binder.number("initial_step", initial_step, "first step in s; 0: chosen, so short that it does not matter",
+                kNotNegative);
+  binder.number("min_step", min_step,
+                "smallest step in s; 0: a hundredth of initial_step or, where none is written, the first step or a "
+                "hundredth of the step of the run",
+                kNotNegative);
   binder.number("max_step", max_step, "largest step in s; 0: no limit", kNotNegative);
   binder.list("growth", growth, "least and most of a step against the one before", kNotNegative);
   binder.boolean("memory", memory, "after a step cut for a synchronization point, the next may have the proposed size");

@@ -104,6 +104,7 @@ class F3ornits final : public Method {
     Duration size = 0.0;
     int degree = 0;               // of the input polynomials
     Duration cut_proposal = 0.0;  // what had been proposed when the scheduler shortened it; 0 if it did not
+    bool starting = false;        // on the way from a first step
     std::uint64_t early_returns = 0;
     // So far.
     std::uint64_t steps = 0;
@@ -118,8 +119,8 @@ class F3ornits final : public Method {
 
     template <class Visitor>
     void fields(Visitor& visit) {
-      visit(from, size, degree, cut_proposal, early_returns, steps, smallest, largest, orders, beyond_tolerance,
-            at_min_step, reads_past_validity, jumps, late_jumps);
+      visit(from, size, degree, cut_proposal, starting, early_returns, steps, smallest, largest, orders,
+            beyond_tolerance, at_min_step, reads_past_validity, jumps, late_jumps);
     }
   };
   struct Member : Progress {

@@ -22,18 +22,20 @@ class DefectControl final : public MacroStepControl {
   /// No step leads across an announced event.
   Duration next(Time event) const override;
   void judge(const CoupledSystem& system, Time reached) override;
+  void restart() override;
   /// Steps with a larger defect than allowed.
   std::uint64_t beyond_tolerance() const { return memory_.beyond_tolerance; }
 
   struct Memory {
     Time now = 0.0;
     Duration proposed = 0.0;
+    bool starting = true;                        ///< on the way from a first step
     std::vector<base::SignalRange> ranges = {};  ///< by output
     std::uint64_t beyond_tolerance = 0;
 
     template <class Visitor>
     void fields(Visitor& visit) {
-      visit(now, proposed, ranges, beyond_tolerance);
+      visit(now, proposed, starting, ranges, beyond_tolerance);
     }
   };
   const Memory& memory() const { return memory_; }
@@ -41,6 +43,7 @@ class DefectControl final : public MacroStepControl {
 
  private:
   StepController controller_;
+  Duration step_of_run_ = 0.0;
   Time stop_ = 0.0;
   Memory memory_;
 };

@@ -1,6 +1,7 @@
 #include "methods/explicit/explicit_stepper.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "entrain/fact_codes.hpp"
 #include "methods/step_controller.hpp"
@@ -33,11 +34,15 @@ std::vector<Fact> input_degree_notes(const CoupledSystem& system, int degree) {
 }  // namespace
 
 void ExplicitOptions::bind(OptionBinder& binder) {
-  binder.integer("degree", degree, "degree of the input polynomials, by extrapolation from the history",
+  const bool was_adaptive = adaptive;
+  binder.boolean("adaptive", adaptive, "macro steps by the connection defect; the macro step is the usual one");
+  // Held inputs need steps in proportion to the tolerance: steps that vary gain nothing then.
+  if (adaptive && !was_adaptive) degree = 1;
+  binder.integer("degree", degree,
+                 "degree of the input polynomials, by extrapolation from the history; adaptive: 1 unless written",
                  {0, kMaxInputDegree});
   binder.choice("start", start, "grow: the degree grows with the history; constant: a constant history is assumed");
   binder.choice("loops", loops, "algebraic loops at communication times: one macro step late, or solved by Newton");
-  binder.boolean("adaptive", adaptive, "macro steps by the connection defect; the macro step is the first one");
   binder.number("relative_tolerance", relative_tolerance,
                 "adaptive: defect allowed at the end of a step, relative to the output's range", {1e-12, 1.0});
   binder.number("absolute_tolerance", absolute_tolerance,
@@ -167,6 +172,7 @@ void ExplicitStepper::pass_events(CoupledSystem& system, const StepTask& task) {
   const auto event = events_.pass(system, task.subsystem, task.to);
   if (!event) return;
   inputs_.cut_history(system, task.subsystem);
+  met_event_ = true;
   if (!base::same_time(*event, task.to) && memory_.events_seen_late++ == 0) {
     memory_.first_late = task.subsystem;
     memory_.first_late_event = *event;
@@ -176,6 +182,7 @@ void ExplicitStepper::pass_events(CoupledSystem& system, const StepTask& task) {
 MacroStepReport ExplicitStepper::end_step(CoupledSystem& system) {
   const MacroStepReport report = count_step(next_time());
   if (control_ != nullptr) control_->judge(system, report.reached);
+  if (std::exchange(met_event_, false) && control_ != nullptr) control_->restart();
   if (refresh_) system.refresh_signals(report.reached);
   if (solve_loops_) system.solve_loops(report.reached);
   return report;

@@ -159,6 +159,7 @@ class ExplicitStepper {
   bool refresh_ = false;
   bool solve_loops_ = false;
   bool in_lockstep_ = false;
+  bool met_event_ = false;       // the macro step under way
   std::vector<StepTask> tasks_;  // of the batch under way
   Memory memory_;
 };

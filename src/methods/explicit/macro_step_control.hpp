@@ -15,6 +15,8 @@ class MacroStepControl {
   virtual Duration next(Time event) const = 0;
   /// After every subsystem made the step, to `reached`.
   virtual void judge(const CoupledSystem& system, Time reached) = 0;
+  /// The step ended with an event: no past is continued behind it.
+  virtual void restart() {}
 };
 
 }  // namespace entrain::method

@@ -56,6 +56,33 @@ double HermiteStep::magnitude(OutputId y) const {
   return base::divisible_size(memory_.magnitude[y]);
 }
 
+double HermiteStep::size(OutputId y, double terms) const {
+  return std::max({std::abs(memory_.left.values[y]), std::abs(right_.values[y]),
+                   base::size_floor::kQuiet * std::max(magnitude(y), terms)});
+}
+
+double HermiteStep::middle_defect(const CoupledSystem& system, const trials::TrialBlock& middle, OutputId y) const {
+  const auto& [left, left_slopes] = memory_.left;
+  const numerics::CubicHermite course{{left[y], left_slopes[y]}, {right_.values[y], right_.slopes[y]}, window_.size};
+  if (!memory_.slopes_known) return std::abs(course.middle_of_parabola() - middle.signals[y]);
+  const numerics::CubicHermite known{
+      {left[y] - real_values(system)[y], left_slopes[y] - real_slopes()[y]}, {}, window_.size};
+  double defect = course.middle() - middle.signals[y];
+  defect -= known.middle();
+  return std::abs(defect);
+}
+
+/// y / 24 (h + H)^2 h^2 at the end of the step h behind one of H, y / 384 h^4 in its middle.
+std::optional<double> HermiteStep::continued_defect(OutputId y) const {
+  const Duration before = memory_.previous_size;
+  if (!(before > 0.0)) return std::nullopt;
+  const numerics::EndPoint start{memory_.previous.values[y], memory_.previous.slopes[y]};
+  const numerics::EndPoint here{memory_.left.values[y], memory_.left.slopes[y]};
+  const double miss = numerics::CubicHermite{start, here, before}.continued(window_.size).value - right_.values[y];
+  const double further = 1.0 + before / window_.size;
+  return std::abs(miss) / (16.0 * further * further);
+}
+
 void HermiteStep::begin() {
   if (restart_ == HermiteRestart::Real) {
     trials_->begin(memory_.now, window_.size, memory_.left.slopes);
@@ -126,6 +153,16 @@ void HermiteStep::run_half(trials::TrialBlock& middle) {
 void HermiteStep::commit() {
   trials_->commit(tasks_, block_);
   memory_.now = window_.to;
+}
+
+void HermiteStep::keep_before_commit() {
+  kept_now_ = memory_.now;
+  trials_->keep_before_commit();
+}
+
+void HermiteStep::take_back() {
+  memory_.now = kept_now_;
+  trials_->take_back(kept_now_);
 }
 
 void HermiteStep::move_on() {

@@ -94,6 +94,14 @@ class HermiteStep {
   const trials::TrialBlock& block() const { return block_; }
   /// The size of a connected signal so far, 1 if it was always zero or next to it.
   double magnitude(OutputId y) const;
+  /// Over the step in progress; `terms`: what the signal is the sum of.
+  double size(OutputId y, double terms = 0.0) const;
+  /// How far the input of the step is from the output in the middle, beyond what both differ at its start (restart =
+  /// "c1"): a cubic misses it by order h^4 there. `middle`: of run_half.
+  double middle_defect(const CoupledSystem& system, const trials::TrialBlock& middle, OutputId y) const;
+  /// The same without a trial, by what the cubic of the step before misses at the end of this one. None where there is
+  /// no step before.
+  std::optional<double> continued_defect(OutputId y) const;
 
   /// Trials begin here, for a step of the size of the window.
   void begin();
@@ -109,6 +117,9 @@ class HermiteStep {
   void run_half(trials::TrialBlock& middle);
   /// Makes the step for good; `block` receives the outputs as they are.
   void commit();
+  /// Before a commit that may be taken back, and after the subsystems were put back.
+  void keep_before_commit();
+  void take_back();
   /// What was committed becomes the start of the next step.
   void move_on();
 
@@ -154,6 +165,7 @@ class HermiteStep {
   Window window_;
   End right_;
   trials::TrialBlock block_;
+  Time kept_now_ = 0.0;  // before a commit that may be taken back
   Memory memory_;
 };
 

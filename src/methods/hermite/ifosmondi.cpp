@@ -4,26 +4,33 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "base/bytes.hpp"
 #include "coupling/engine.hpp"
+#include "coupling/not_finite.hpp"
 #include "entrain/fact_codes.hpp"
 
 namespace entrain::method {
 namespace {
 
-constexpr double kEasy = 5.0;             // evaluations that leave the step as it is
-constexpr double kGrowth = 1.3;           // at most, from one step to the next
-constexpr double kShrinkage = 0.5;        // at most, and after a failure
+constexpr double kAfterFailure = 0.5;  // of a step whose iteration failed
+// Of the tolerance: the last evaluation leaves far less than the residual that it found.
+constexpr double kIterationShare = 3.0;
 constexpr std::size_t kNamedInError = 5;  // connections
+
+bool is_refusal(StepOutcome outcome) {
+  return outcome == StepOutcome::Rejected;
+}
 
 }  // namespace
 
-void IfosmondiStrategy::start(CoupledSystem& system, HermiteStep& step, const IfosmondiOptions& options, bool adaptive,
+void IfosmondiStrategy::start(CoupledSystem& system, HermiteStep& step, const IfosmondiOptions& options,
                               const trials::EstimatorOptions& predicting) {
   options_ = options;
-  adaptive_ = adaptive;
-  controller_ = {{.least_growth = kShrinkage, .most_growth = kGrowth}, {}};
+  adaptive_ = false;
+  steps_missed_ = 0;
+  middle_ = step.trials().make_block();
   const std::size_t count = step.unknowns().size();
   solver_.emplace(2 * count, options_.solver);
   for (auto* values : {&z_, &image_, &scale_}) values->assign(2 * count, 0.0);
@@ -42,6 +49,11 @@ void IfosmondiStrategy::propose(CoupledSystem&, HermiteStep& step) {
   if (!estimates_) return;
   estimates_->follow(step.trials());
   estimates_->begin(step.now(), step.window().size, estimated_slopes_);
+}
+
+void IfosmondiStrategy::adapt(const StepSettings& settings) {
+  adaptive_ = true;
+  controller_ = {settings, {}};
 }
 
 /// The first guess of the values and slopes at the end. True when the coupling equations of the estimates hold for this
@@ -63,6 +75,7 @@ bool IfosmondiStrategy::guess(CoupledSystem& system, HermiteStep& step) {
 /// z = g(z), iterated from the guess until |z_i - g_i| <= iteration_tolerance (|g_i| + 1); with estimates, what is
 /// iterated is z + P^-1 (g(z) - z), where P is the matrix of their coupling equations.
 CouplingStrategy::Attempt IfosmondiStrategy::solve(CoupledSystem& system, HermiteStep& step) {
+  not_finite_.reset();
   const bool estimated = guess(system, step);
   step.set_tasks();
   const auto unknowns = step.unknowns();
@@ -87,8 +100,26 @@ CouplingStrategy::Attempt IfosmondiStrategy::solve(CoupledSystem& system, Hermit
     return evaluate(system, step, z, image);
   });
   if (estimated && result.converged) judge_guess();
-  evaluations_ = result.evaluations;
-  return {result.converged, kShrinkage, static_cast<std::uint64_t>(result.evaluations)};
+  const auto evaluations = static_cast<std::uint64_t>(result.evaluations);
+  converged_ = result.converged;
+  if (!converged_) return {false, kAfterFailure, evaluations};
+  if (!adaptive_) return {true, 1.0, evaluations};
+  defect_ = defect(system, step);
+  if (defect_ <= kWorthRepeating) return {true, 1.0, evaluations};
+  return {false, shrinkage(safe_growth(defect_, controller_.settings().order, controller_.settings())), evaluations};
+}
+
+/// Of the inputs in the middle of the step, in units of the tolerance.
+double IfosmondiStrategy::defect(CoupledSystem& system, HermiteStep& step) {
+  const bool continues = step.unknowns().empty() || step.continued_defect(step.unknowns()[0]).has_value();
+  if (!continues) step.run_half(middle_);
+  double largest = 0.0;
+  for (const OutputId y : step.unknowns()) {
+    const double missed = continues ? *step.continued_defect(y) : step.middle_defect(system, middle_, y);
+    largest = std::max(largest, missed / controller_.allowed(step.size(y)));
+  }
+  const bool refused = !continues && std::any_of(middle_.outcomes.begin(), middle_.outcomes.end(), is_refusal);
+  return refused ? std::numeric_limits<double>::infinity() : largest;
 }
 
 /// g(z): all subsystems tried under the inputs that end with z. False when a subsystem refuses.
@@ -107,8 +138,19 @@ bool IfosmondiStrategy::evaluate(CoupledSystem& system, HermiteStep& step, std::
     image[k] = block.signals[unknowns[k]];
     image[count + k] = block.slopes[unknowns[k]];
   }
+  return std::none_of(block.outcomes.begin(), block.outcomes.end(), is_refusal);
+  note_not_finite(z, image);
   return std::none_of(block.outcomes.begin(), block.outcomes.end(),
                       [](StepOutcome outcome) { return outcome == StepOutcome::Rejected; });
+}
+
+/// An iteration that diverges makes inputs that are not finite; an output that is not under finite ones has itself to
+/// blame.
+void IfosmondiStrategy::note_not_finite(std::span<const double> z, std::span<const double> image) {
+  const auto is_finite = [](double value) { return std::isfinite(value); };
+  const auto bad = std::find_if_not(image.begin(), image.end(), is_finite);
+  if (bad == image.end() || !std::all_of(z.begin(), z.end(), is_finite)) return;
+  not_finite_ = static_cast<std::size_t>(bad - image.begin());
 }
 
 /// Estimates of subsystems that provide little can be worse than what continues the step before: the next step begins
@@ -128,11 +170,11 @@ void IfosmondiStrategy::judge_guess() {
   if (other < taken) trusts_estimates_ = !trusts_estimates_;
 }
 
-/// The step follows the effort of the iteration.
 std::optional<Duration> IfosmondiStrategy::accepted(const CoupledSystem&, HermiteStep& step, const Taken& taken) {
-  const Duration size = step.window().size;
-  if (!adaptive_ || (taken.shortened && !taken.was_cut)) return std::nullopt;
-  return taken.was_cut ? size : controller_.next(size, std::sqrt(kEasy / evaluations_));
+  if (!adaptive_) return std::nullopt;
+  if (defect_ > kWorthRepeating) ++steps_missed_;
+  return next_by_error(controller_, safe_growth(defect_, controller_.settings().order, controller_.settings()), step,
+                       taken);
 }
 
 void IfosmondiStrategy::restarted() {
@@ -141,12 +183,17 @@ void IfosmondiStrategy::restarted() {
 }
 
 void IfosmondiStrategy::cannot_shorten(const CoupledSystem& system, const HermiteStep& step) {
+  if (converged_) return;
+  step.trials().rethrow_failure();
   struct Miss {
     double residual;
     std::size_t output;
   };
-  std::vector<Miss> misses;
   const auto unknowns = step.unknowns();
+  if (not_finite_)
+    throw coupling::not_finite(system.graph(), unknowns[*not_finite_ % unknowns.size()], image_[*not_finite_],
+                               step.now());
+  std::vector<Miss> misses;
   const auto miss_of = [&](std::size_t i) { return std::abs(z_[i] - image_[i]) / (std::abs(image_[i]) + 1.0); };
   for (std::size_t k = 0; k < unknowns.size(); ++k) {
     misses.push_back({std::max(miss_of(k), miss_of(unknowns.size() + k)), k});
@@ -188,7 +235,7 @@ void IfosmondiOptions::bind(OptionBinder& binder) {
                 "anderson: accelerated fixed point; newton-krylov: for hard couplings; fixed-point: plain iteration");
   binder.number("iteration_tolerance", iteration_tolerance,
                 "converged when |residual| <= iteration_tolerance (|output| + 1), values and slopes alike; not an "
-                "error of the step",
+                "error of the step; adaptive: three times relative_tolerance unless written",
                 {1e-14, 1.0});
   binder.integer("max_iterations", max_iterations, "evaluations per attempt; then the step is cut in two", {2, 100000});
   binder.choice(
@@ -204,13 +251,18 @@ const MethodTraits& Ifosmondi::traits() const {
                                     .order = 4,
                                     .calls_per_step = 4.0,
                                     .iterates = true,
+                                    .knobs = {.tolerances = {"relative_tolerance"}},
                                     .linear_step = {.hermite = StepEnd::Trial}};
   return kTraits;
 }
 
 void Ifosmondi::bind(OptionBinder& binder) {
+  const bool was_adaptive = marching_.adaptive;
+  marching_.bind(binder, "the macro step follows the estimated error");
+  if (marching_.adaptive && !was_adaptive) {
+    options_.iteration_tolerance = std::min(1.0, kIterationShare * marching_.relative_tolerance);
+  }
   options_.bind(binder);
-  marching_.bind(binder, "the macro step follows the difficulty of the iteration");
 }
 
 Requirements Ifosmondi::requirements() const {
@@ -225,7 +277,13 @@ void Ifosmondi::check(const Graph&, const WrittenOptions& written, std::vector<P
 
 void Ifosmondi::start(CoupledSystem& system, const RunSettings& settings) {
   marcher_.start(system, settings, marching_, system.engine().trial_kinds(), marching_.estimator);
-  strategy_.start(system, marcher_.step(), options_, marcher_.adapts(), predicting());
+  strategy_.start(system, marcher_.step(), options_, predicting());
+  if (marcher_.adapts()) strategy_.adapt(marching_.step_settings());
+}
+
+std::vector<std::string> Ifosmondi::step_tolerances() const {
+  if (!marching_.adaptive) return {};
+  return traits().knobs.tolerances;
 }
 
 /// As missiles itself, unless the user chose otherwise.
@@ -248,7 +306,6 @@ void Ifosmondi::restore(const MethodMemory& memory) {
 
 std::vector<Fact> Ifosmondi::notes(const CoupledSystem&) const {
   auto notes = marcher_.step().trials().notes();
-  if (marching_.adaptive) notes.push_back({FactCode::StepFollowsIteration});
   if (strategy_.estimates() == nullptr) return notes;
   const auto options = predicting();
   notes.push_back({FactCode::PredictorEstimates,
@@ -259,6 +316,14 @@ std::vector<Fact> Ifosmondi::notes(const CoupledSystem&) const {
     notes.push_back(std::move(loss));
   }
   return notes;
+}
+
+std::vector<Fact> Ifosmondi::warnings(const CoupledSystem&) const {
+  auto warnings = marcher_.warnings();
+  if (strategy_.steps_missed() > 0) {
+    warnings.push_back({FactCode::ToleranceMissed, {}, {{"count", strategy_.steps_missed()}}});
+  }
+  return warnings;
 }
 
 std::vector<Fact> Ifosmondi::closing_notes(const CoupledSystem&) const {

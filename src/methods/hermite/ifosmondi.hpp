@@ -41,8 +41,10 @@ struct IfosmondiOptions {
 /// (docs/theory/ifosmondi.md).
 class IfosmondiStrategy final : public CouplingStrategy {
  public:
-  void start(CoupledSystem& system, HermiteStep& step, const IfosmondiOptions& options, bool adaptive,
+  void start(CoupledSystem& system, HermiteStep& step, const IfosmondiOptions& options,
              const trials::EstimatorOptions& predicting);
+  /// After start: the steps follow the error.
+  void adapt(const StepSettings& settings);
 
   void propose(CoupledSystem& system, HermiteStep& step) override;
   Attempt solve(CoupledSystem& system, HermiteStep& step) override;
@@ -54,23 +56,29 @@ class IfosmondiStrategy final : public CouplingStrategy {
   const trials::Trials* estimates() const { return estimates_ ? &*estimates_ : nullptr; }
   /// Steps that began with the polynomials of the step before, not with the estimates.
   std::uint64_t steps_continued() const { return steps_continued_; }
+  std::uint64_t steps_missed() const { return steps_missed_; }
 
   template <class Visitor>
   void fields(Visitor& visit) {
-    visit(trusts_estimates_, steps_continued_);
+    visit(trusts_estimates_, steps_continued_, steps_missed_);
     if (estimates_) visit(*estimates_, coupling_->equations());
   }
 
  private:
   bool guess(CoupledSystem& system, HermiteStep& step);
   void judge_guess();
+  double defect(CoupledSystem& system, HermiteStep& step);
   bool evaluate(CoupledSystem& system, HermiteStep& step, std::span<const double> z, std::span<double> image);
+  void note_not_finite(std::span<const double> z, std::span<const double> image);
 
   IfosmondiOptions options_;
   StepController controller_;
   bool adaptive_ = false;
+  double defect_ = 0.0;        // adaptive: of the latest attempt, in units of the tolerance
+  trials::TrialBlock middle_;  // adaptive: at half the step, where there is none before
   std::optional<numerics::FixedPointSolver> solver_;
-  int evaluations_ = 0;                    // of the latest attempt
+  bool converged_ = true;                  // the latest attempt
+  std::optional<std::size_t> not_finite_;  // in it: of image_, under inputs that were finite
   std::vector<double> z_, image_, scale_;  // by unknown: first all values, then all slopes
 
   // predictor = "missiles": all subsystems are estimated as well, whatever their trials are.
@@ -81,6 +89,7 @@ class IfosmondiStrategy final : public CouplingStrategy {
   // Between macro steps.
   bool trusts_estimates_ = true;  // as a first guess; their matrix serves anyway
   std::uint64_t steps_continued_ = 0;
+  std::uint64_t steps_missed_ = 0;  // at the smallest size, and still beyond the tolerance
 };
 
 class Ifosmondi final : public Method {
@@ -89,6 +98,7 @@ class Ifosmondi final : public Method {
   void bind(OptionBinder& binder) override;
   Requirements requirements() const override;
   void check(const Graph& graph, const WrittenOptions& written, std::vector<Problem>& problems) const override;
+  std::vector<std::string> step_tolerances() const override;
   void start(CoupledSystem& system, const RunSettings& settings) override;
   MacroStepReport advance(CoupledSystem& system) override { return marcher_.advance(system, strategy_); }
   void constants_changed(CoupledSystem& system) override { marcher_.constants_changed(system, strategy_); }
@@ -96,7 +106,7 @@ class Ifosmondi final : public Method {
   void restore(const MethodMemory& memory) override;
   std::vector<Fact> notes(const CoupledSystem& system) const override;
   std::vector<Fact> closing_notes(const CoupledSystem& system) const override;
-  std::vector<Fact> warnings(const CoupledSystem&) const override { return marcher_.warnings(); }
+  std::vector<Fact> warnings(const CoupledSystem& system) const override;
 
  private:
   trials::EstimatorOptions predicting() const;

@@ -11,11 +11,15 @@ namespace {
 
 constexpr double kFirstPiece = 1.0 / 16.0;  // of a step that begins without slopes, when it is made in pieces
 constexpr double kJustBefore = 1e-9;        // of a step: how far before an event a step ends
+constexpr double kHalf = 0.5;               // of a step that ended behind a jump, or could not be made
+constexpr double kErrorSafety = 0.8;
+constexpr double kErrorShrinkage = 0.2;  // at most
+constexpr double kErrorGrowth = 1.5;     // at most, from one step to the next
+constexpr double kWorthIt = 1.1;         // a step that could grow by less stays: gains and factors can be kept
 
 /// The default smallest step is a share of the largest, where that is below the step of the run.
 StepLimits marcher_limits(const MarcherOptions& options, Duration step, Duration shortest) {
-  const StepSettings settings{.min_step = options.min_step, .max_step = options.max_step};
-  StepLimits limits = settings.limits(kHermiteLimits, step);
+  StepLimits limits = options.step_settings().limits(kHermiteLimits, step);
   if (options.min_step == 0.0 && options.max_step > 0.0) {
     limits.min = kHermiteLimits.min * std::min(options.max_step, step);
   }
@@ -26,10 +30,42 @@ StepLimits marcher_limits(const MarcherOptions& options, Duration step, Duration
 
 }  // namespace
 
+StepSettings MarcherOptions::step_settings() const {
+  return {.relative_tolerance = relative_tolerance,
+          .absolute_tolerance = 0.0,
+          .min_step = min_step,
+          .max_step = max_step,
+          .order = 4,
+          .safety = kErrorSafety,
+          .least_growth = kErrorShrinkage,
+          .most_growth = kErrorGrowth};
+}
+
+std::optional<Duration> next_by_error(const StepController& controller, double growth, const HermiteStep& step,
+                                      const CouplingStrategy::Taken& taken) {
+  const Duration size = step.window().size;
+  if (taken.start_until > 0.0 && !taken.was_cut) return controller.next_at_start(size, growth, taken.start_until);
+  growth = std::clamp(growth, kErrorShrinkage, taken.was_cut ? 1.0 : kErrorGrowth);
+  if (!taken.was_cut && growth >= 1.0 && (growth < kWorthIt || taken.shortened)) return std::nullopt;
+  return growth * size;
+}
+
+double shrinkage(double growth) {
+  return std::clamp(growth, kErrorShrinkage, kErrorSafety);
+}
+
 void MarcherOptions::bind(OptionBinder& binder, std::string_view adaptive_help) {
   binder.boolean("adaptive", adaptive, adaptive_help);
   binder.number("min_step", min_step, "smallest step in s; 0: a thousandth of the step of the run", {0.0});
   binder.number("max_step", max_step, "adaptive: largest step in s; 0: ten times the step of the run", {0.0});
+  binder.number("relative_tolerance", relative_tolerance,
+                "adaptive: error of a coupling signal in a step, relative to its size there, at least a tenth of its "
+                "largest so far",
+                {1e-14, 1.0});
+  binder.boolean(
+      "locate_jumps", locate_jumps,
+      "steps that end behind an unannounced jump are made again, shorter, where all subsystems can be rolled "
+      "back");
   binder.choice("restart", restart,
                 "next step from the outputs as they really are, or strictly C1 from what the inputs ended with");
   binder.choice(
@@ -55,7 +91,9 @@ void MarcherOptions::check(const std::string& method, std::vector<AdaptiveOption
         "", position_of(written, "min_step")));
   }
   if (adaptive) return;
-  idle.insert(idle.begin(), {"max_step", max_step, 0.0});
+  const MarcherOptions defaults;
+  idle.insert(idle.begin(), {{"max_step", max_step, defaults.max_step},
+                             {"relative_tolerance", relative_tolerance, defaults.relative_tolerance}});
   warn_of_idle(idle, method, written, problems);
 }
 
@@ -71,8 +109,14 @@ void Marcher::start(CoupledSystem& system, const RunSettings& settings, const Ma
   predicted_ = step_.left().values;
   jumps_.start(step_.left().values, step_.unknowns());
   memory_ = {};
-  memory_.next_size = limits_.within(settings.step);
+  memory_.next_size = limits_.within(options.step_settings().first_step(settings.step));
   events_.start(system, settings.start);
+  everyone_.clear();
+  goes_back_ = (adapts_ || options.locate_jumps) && prescribed_.empty() && !step_.imposed();
+  for (std::size_t s = 0; s < system.size(); ++s) {
+    everyone_.emplace_back(s);
+    goes_back_ = goes_back_ && system.capabilities(SubsystemId{s}).rollback;
+  }
 }
 
 MacroStepReport Marcher::advance(CoupledSystem& system, CouplingStrategy& strategy) {
@@ -113,21 +157,59 @@ void Marcher::step_in_pieces(CoupledSystem& system, CouplingStrategy& strategy, 
 
 void Marcher::step_once(CoupledSystem& system, CouplingStrategy& strategy, const Window& window,
                         MacroStepReport& report) {
+  if (goes_back_) system.save(everyone_, saved_);
   step_.set_window(window);
   step_.begin();
   strategy.propose(system, step_);
   CouplingStrategy::Taken taken;
-  taken.was_cut = shorten_until_good(system, strategy, report);
+  for (bool made = false; !made;) {
+    taken.was_cut = shorten_until_good(system, strategy, report) || taken.was_cut;
+    predict_lines();
+    const auto share = commit(strategy);
+    made = !share;
+    if (made) break;
+    system.restore(saved_);
+    step_.take_back();
+    step_.set_window(shortened(step_.window(), *share * step_.window().size).value_or(step_.window()));
+    taken.was_cut = true;
+    ++report.rejected;
+  }
+  if (goes_back_) system.release(saved_);
   taken.shortened = step_.window().size < memory_.next_size;
   taken.at_min_step = step_.window().size <= limits_.min;
+  taken.start_until = memory_.starting ? settings_.step : 0.0;
+  const auto next_size = strategy.accepted(system, step_, taken);
+  if (next_size) memory_.next_size = limits_.within(*next_size);
+  const bool was_starting = adapts_ && memory_.starting;
+  memory_.starting = memory_.starting && !taken.was_cut && memory_.next_size < settings_.step;
+  step_.move_on();
+  notice_jumps();
+  if (was_starting) jumps_.forget_past();  // the next one misses more than this shorter one: that is no jump
+}
+
+/// For the jump detector.
+void Marcher::predict_lines() {
   for (std::size_t y = 0; y < predicted_.size(); ++y) {
     predicted_[y] = step_.left().values[y] + step_.window().size * step_.left().slopes[y];
   }
-  step_.commit();
-  const auto next_size = strategy.accepted(system, step_, taken);
-  if (next_size) memory_.next_size = limits_.within(*next_size);
-  step_.move_on();
-  notice_jumps();
+}
+
+/// Makes the step. A share of its window where it is to be taken back, and a shorter one made.
+std::optional<double> Marcher::commit(CouplingStrategy& strategy) {
+  const bool may_go_back = goes_back_ && can_be_shorter();
+  if (may_go_back) step_.keep_before_commit();
+  try {
+    step_.commit();
+  } catch (const Error& error) {
+    if (!may_go_back || !trials::may_be_retried(error)) throw;
+    return kHalf;
+  }
+  if (!may_go_back) return std::nullopt;
+  if (options_.locate_jumps && jumps_.sees_jump(predicted_, step_.block().signals)) {
+    memory_.jump_by = step_.window().to;
+    return kHalf;
+  }
+  return strategy.judge(step_);
 }
 
 /// True when the window was cut meanwhile.
@@ -153,7 +235,10 @@ void Marcher::notice_jumps() {
   const auto& outcomes = step_.block().outcomes;
   const bool returned_early = std::any_of(outcomes.begin(), outcomes.end(),
                                           [](StepOutcome outcome) { return outcome == StepOutcome::EndedEarly; });
-  const bool jumped = jumps_.jumped(predicted_, step_.block().signals);
+  // What leads up to a jump in pieces misses less than the steps before: nothing to be learned.
+  const bool leads_up = step_.now() < memory_.jump_by && !jumps_.sees_jump(predicted_, step_.block().signals);
+  const bool jumped = !leads_up && jumps_.jumped(predicted_, step_.block().signals);
+  if (jumped && !(goes_back_ && options_.locate_jumps)) ++memory_.late_jumps;
   // Imposed steps are not cut for an event: it is met where the step ends.
   const bool announced = step_.imposed() && base::reached(step_.now(), events_.earliest());
   // With the next step: until then the signals show what this one missed.
@@ -207,6 +292,8 @@ std::optional<Time> Marcher::event_to_cross() const {
 
 void Marcher::restart(CoupledSystem& system, CouplingStrategy& strategy) {
   memory_.restart_due = false;
+  memory_.starting = true;
+  memory_.next_size = adapts_ ? limits_.within(options_.step_settings().first_step(settings_.step)) : memory_.next_size;
   step_.restart(system);
   jumps_.forget_past();
   strategy.restarted();
@@ -219,7 +306,9 @@ void Marcher::constants_changed(CoupledSystem& system, CouplingStrategy& strateg
 
 std::vector<Fact> Marcher::warnings() const {
   if (memory_.jumps_found == 0) return {};
-  return {{FactCode::SignalJumps, {}, {{"count", memory_.jumps_found}, {"first", memory_.first_jump, "s"}}}};
+  Fact jumps{FactCode::SignalJumps, {}, {{"count", memory_.jumps_found}, {"first", memory_.first_jump, "s"}}};
+  if (memory_.late_jumps > 0) jumps.values.emplace_back("late", memory_.late_jumps);
+  return {jumps};
 }
 
 }  // namespace entrain::method

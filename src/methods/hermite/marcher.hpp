@@ -38,6 +38,8 @@ struct MarcherOptions {
   double max_step = 0.0;
   HermiteRestart restart = HermiteRestart::Real;
   FirstStep start = FirstStep::Plain;
+  bool locate_jumps = true;
+  double relative_tolerance = 1e-6;
   trials::EstimatorOptions estimator;
 
   /// `adaptive_help`: what the macro step follows.
@@ -46,6 +48,8 @@ struct MarcherOptions {
   /// `idle`: options of the method that do nothing while the macro step is fixed.
   void check(const std::string& method, std::vector<AdaptiveOption> idle, const WrittenOptions& written,
              std::vector<Problem>& problems) const;
+  /// Of adaptive steps.
+  StepSettings step_settings() const;
 };
 
 /// How the values and slopes at the end of a step are found: what Hermite methods differ in. The marcher asks in this
@@ -63,6 +67,7 @@ class CouplingStrategy {
     bool was_cut = false;    ///< after an attempt that was not good
     bool shortened = false;  ///< for an event or the stop time: its size has no meaning for the next
     bool at_min_step = false;
+    Duration start_until = 0.0;  ///< on the way from a first step: to this size; else 0
   };
 
   virtual ~CouplingStrategy() = default;
@@ -70,6 +75,9 @@ class CouplingStrategy {
   virtual void propose(CoupledSystem& system, HermiteStep& step) = 0;
   /// Finds `step.right()` over the window; leaves its inputs written and its tasks set.
   virtual Attempt solve(CoupledSystem& system, HermiteStep& step) = 0;
+  /// The step was made and can be taken back; `block` holds the outputs as they are. A share of its window where a
+  /// shorter one is to be made in its place.
+  virtual std::optional<double> judge(const HermiteStep&) { return std::nullopt; }
   /// The attempt was not good, and a shorter one is not possible: throws, or leaves the step as it is.
   virtual void cannot_shorten(const CoupledSystem& system, const HermiteStep& step) = 0;
   /// The step was made; `block` holds the outputs as they are, `left` still begins the step. Adaptive: the size of the
@@ -79,8 +87,20 @@ class CouplingStrategy {
   virtual void restarted() {}
 };
 
+/// The size of the next step by the error of this one, where its errors allow this growth. None if it stays.
+std::optional<Duration> next_by_error(const StepController& controller, double growth, const HermiteStep& step,
+                                      const CouplingStrategy::Taken& taken);
+/// Of the window, to be tried next where this growth is below 1.
+double shrinkage(double growth);
+/// An error, in units of the tolerance: a step that is only a little beyond it costs less than to make it again with
+/// all its calls.
+inline constexpr double kWorthRepeating = 2.0;
+
 /// Goes along the run for a Hermite method: grid, announced events and their crossing, restarts, imposed steps, the
 /// short pieces of a first step, the window of the next step, jumps, the commit.
+///
+/// Where every subsystem can be rolled back, a step is made again, shorter: half as long behind a jump, until it is
+/// located, and where a subsystem fails; as long as the strategy says where what came is beyond the tolerance.
 class Marcher {
  public:
   void start(CoupledSystem& system, const RunSettings& settings, const MarcherOptions& options,
@@ -110,12 +130,15 @@ class Marcher {
     std::uint64_t grid_step = 0;  // communication times of the grid that were reached
     Duration next_size = 0.0;     // adaptive
     bool restart_due = false;     // the step before ended with a jump
+    bool starting = true;         // adaptive: on the way from a first step
+    Time jump_by = 0.0;           // a jump was seen in a step to this time, which was taken back
     std::uint64_t jumps_found = 0;
+    std::uint64_t late_jumps = 0;  // on a step that could not be taken back
     Time first_jump = 0.0;
 
     template <class Visitor>
     void fields(Visitor& visit) {
-      visit(steps, grid_step, next_size, restart_due, jumps_found, first_jump);
+      visit(steps, grid_step, next_size, restart_due, starting, jump_by, jumps_found, late_jumps, first_jump);
     }
   };
 
@@ -129,6 +152,9 @@ class Marcher {
   void step_in_pieces(CoupledSystem& system, CouplingStrategy& strategy, MacroStepReport& report);
   void step_once(CoupledSystem& system, CouplingStrategy& strategy, const Window& window, MacroStepReport& report);
   bool shorten_until_good(CoupledSystem& system, CouplingStrategy& strategy, MacroStepReport& report);
+  void predict_lines();
+  std::optional<double> commit(CouplingStrategy& strategy);
+  bool can_be_shorter() const { return step_.window().size >= 2.0 * limits_.min; }
   std::optional<Time> event_to_cross() const;
   void notice_jumps();
   void restart(CoupledSystem& system, CouplingStrategy& strategy);
@@ -138,6 +164,9 @@ class Marcher {
   base::Grid grid_;
   std::vector<Time> prescribed_;  // in place of the grid
   bool adapts_ = false;
+  bool goes_back_ = false;  // a step can be taken back
+  std::vector<SubsystemId> everyone_;
+  CoupledSystem::Saved saved_;  // where the step began
   StepLimits limits_;
   HermiteStep step_;
   EventTracker events_;

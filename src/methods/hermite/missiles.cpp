@@ -11,27 +11,16 @@
 namespace entrain::method {
 namespace {
 
-constexpr int kDefectOrder = 4;
-constexpr double kErrorSafety = 0.8;
-constexpr double kErrorShrinkage = 0.2;  // at most
-constexpr double kErrorGrowth = 1.5;     // at most, from one step to the next
-constexpr double kWorthIt = 1.1;         // a step that could grow by less stays: gains and factors can be kept
 // Of the tolerance: an old linearization must not be what makes the steps small. A hundredth, because
 // linearization_tolerance is relative to the range of a signal, the tolerance to as little as size_floor::kQuiet of it.
 constexpr double kLinearizationShare = 0.01;
 
 }  // namespace
 
-void MissilesStrategy::start(CoupledSystem& system, HermiteStep& step, bool adaptive, double relative_tolerance,
+void MissilesStrategy::start(CoupledSystem& system, HermiteStep& step, bool adaptive, const StepSettings& settings,
                              int gap_order) {
   coupling_.emplace(system, step.trials(), step.unknowns());
-  controller_ = {{.relative_tolerance = relative_tolerance,
-                  .absolute_tolerance = 0.0,
-                  .order = kDefectOrder,
-                  .safety = kErrorSafety,
-                  .least_growth = kErrorShrinkage,
-                  .most_growth = kErrorGrowth},
-                 {}};
+  controller_ = {settings, {}};
   adaptive_ = adaptive;
   gap_order_ = gap_order;
   middle_ = step.trials().make_block();
@@ -70,51 +59,30 @@ CouplingStrategy::Attempt MissilesStrategy::solve(CoupledSystem& system, Hermite
   defect_ = failure_ ? std::numeric_limits<double>::infinity() : midpoint_defect(system, step);
   if (std::isnan(defect_)) defect_ = std::numeric_limits<double>::infinity();
   if (!(defect_ > 1.0)) return {};
-  return {false, std::clamp(safe_growth(defect_, kDefectOrder, controller_.settings()), kErrorShrinkage, kErrorSafety)};
+  return {false, shrinkage(safe_growth(defect_, controller_.settings().order, controller_.settings()))};
 }
 
 void MissilesStrategy::cannot_shorten(const CoupledSystem&, const HermiteStep&) {
   if (failure_) std::rethrow_exception(failure_);
 }
 
-/// How far the inputs are from the estimated outputs in the middle of the step, beyond what both differ at its start
-/// (restart = "c1"): the Hermite polynomials miss the outputs by order h^4 there. In units of the tolerance.
+/// Of the inputs, in the middle of the step, in units of the tolerance.
 double MissilesStrategy::midpoint_defect(CoupledSystem& system, HermiteStep& step) {
-  const Duration h = step.window().size;
   step.run_half(middle_);
-  const auto& [left, left_slopes] = step.left();
-  const auto& [right, right_slopes] = step.right();
-  const auto start = step.real_values(system);
-  const auto start_slopes = step.real_slopes();
   double largest = 0.0;
   for (const OutputId y : step.unknowns()) {
-    const numerics::CubicHermite course{{left[y], left_slopes[y]}, {right[y], right_slopes[y]}, h};
-    double defect = 0.0;
-    if (step.slopes_known()) {
-      const numerics::CubicHermite known{{left[y] - start[y], left_slopes[y] - start_slopes[y]}, {}, h};
-      defect = course.middle() - middle_.signals[y];
-      defect -= known.middle();
-    } else {
-      defect = course.middle_of_parabola() - middle_.signals[y];
-    }
-    const double relative = std::abs(defect) / controller_.allowed(size_of(step, y));
+    const double relative = step.middle_defect(system, middle_, y) / controller_.allowed(step.size(y, terms_[y]));
     if (!(relative <= largest)) largest = relative;  // NaN stays
     if (std::isnan(largest)) break;
   }
   return largest;
 }
 
-/// Of a signal over the step in progress.
-double MissilesStrategy::size_of(const HermiteStep& step, OutputId y) const {
-  return std::max({std::abs(step.left().values[y]), std::abs(step.right().values[y]),
-                   base::size_floor::kQuiet * std::max(step.magnitude(y), terms_[y])});
-}
-
 double MissilesStrategy::largest_gap(const HermiteStep& step) const {
   double largest = 0.0;
   for (const OutputId y : step.unknowns()) {
     const double gap = std::abs(step.block().signals[y] - step.right().values[y]);
-    largest = std::max(largest, gap / controller_.allowed(size_of(step, y)));
+    largest = std::max(largest, gap / controller_.allowed(step.size(y, terms_[y])));
   }
   return largest;
 }
@@ -124,10 +92,17 @@ std::optional<Duration> MissilesStrategy::next_size(const HermiteStep& step, con
   const bool could_not_be_cut = defect_ > 1.0;
   if (could_not_be_cut || (gap > 1.0 && taken.at_min_step)) ++steps_missed_;
   const auto& settings = controller_.settings();
-  double growth = std::min(safe_growth(defect_, kDefectOrder, settings), safe_growth(gap, gap_order_, settings));
-  growth = std::clamp(growth, kErrorShrinkage, taken.was_cut ? 1.0 : kErrorGrowth);
-  if (!taken.was_cut && growth >= 1.0 && (growth < kWorthIt || taken.shortened)) return std::nullopt;
-  return growth * step.window().size;
+  const double growth =
+      std::min(safe_growth(defect_, settings.order, settings), safe_growth(gap, gap_order_, settings));
+  return next_by_error(controller_, growth, step, taken);
+}
+
+/// Estimates that did not foresee what came.
+std::optional<double> MissilesStrategy::judge(const HermiteStep& step) {
+  if (!adaptive_) return std::nullopt;
+  const double gap = largest_gap(step);
+  if (gap <= kWorthRepeating) return std::nullopt;
+  return shrinkage(safe_growth(gap, gap_order_, controller_.settings()));
 }
 
 std::optional<Duration> MissilesStrategy::accepted(const CoupledSystem& system, HermiteStep& step, const Taken& taken) {
@@ -163,16 +138,10 @@ const MethodTraits& Missiles::traits() const {
 
 void Missiles::bind(OptionBinder& binder) {
   options_.bind(binder, "the macro step follows the estimated error");
-  binder.number("relative_tolerance", relative_tolerance_,
-                "adaptive: error of a coupling signal per step, relative to its size there, at least a tenth of its "
-                "largest so far",
-                {1e-14, 1.0});
 }
 
 void Missiles::check(const Graph&, const WrittenOptions& written, std::vector<Problem>& problems) const {
-  options_.check(
-      name(), {{"min_step", options_.min_step, 0.0}, {"relative_tolerance", relative_tolerance_, kRelativeTolerance}},
-      written, problems);
+  options_.check(name(), {{"min_step", options_.min_step, 0.0}}, written, problems);
 }
 
 std::vector<std::string> Missiles::step_tolerances() const {
@@ -184,11 +153,11 @@ void Missiles::start(CoupledSystem& system, const RunSettings& settings) {
   trials::EstimatorOptions estimator = options_.estimator;
   if (options_.adaptive) {
     estimator.linearization_tolerance =
-        std::min(estimator.linearization_tolerance, kLinearizationShare * relative_tolerance_);
+        std::min(estimator.linearization_tolerance, kLinearizationShare * options_.relative_tolerance);
   }
   marcher_.start(system, settings, options_, estimated_kinds(system), estimator);
   const int gap_order = options_.estimator.reconstruction == 2 ? 4 : 3;
-  strategy_.start(system, marcher_.step(), marcher_.adapts(), relative_tolerance_, gap_order);
+  strategy_.start(system, marcher_.step(), marcher_.adapts(), options_.step_settings(), gap_order);
 }
 
 MethodMemory Missiles::memory() const {

@@ -17,10 +17,11 @@ namespace entrain::method {
 /// with the residual of the linearization that they leave out (docs/theory/missiles.md).
 class MissilesStrategy final : public CouplingStrategy {
  public:
-  void start(CoupledSystem& system, HermiteStep& step, bool adaptive, double relative_tolerance, int gap_order);
+  void start(CoupledSystem& system, HermiteStep& step, bool adaptive, const StepSettings& settings, int gap_order);
 
   void propose(CoupledSystem& system, HermiteStep& step) override;
   Attempt solve(CoupledSystem& system, HermiteStep& step) override;
+  std::optional<double> judge(const HermiteStep& step) override;
   void cannot_shorten(const CoupledSystem& system, const HermiteStep& step) override;
   std::optional<Duration> accepted(const CoupledSystem& system, HermiteStep& step, const Taken& taken) override;
 
@@ -36,7 +37,6 @@ class MissilesStrategy final : public CouplingStrategy {
 
  private:
   double midpoint_defect(CoupledSystem& system, HermiteStep& step);
-  double size_of(const HermiteStep& step, OutputId y) const;
   double largest_gap(const HermiteStep& step) const;
   std::optional<Duration> next_size(const HermiteStep& step, const Taken& taken);
 
@@ -76,10 +76,7 @@ class Missiles final : public Method {
   void own_values(std::span<double> values) const override;
 
  private:
-  static constexpr double kRelativeTolerance = 1e-6;
-
   MarcherOptions options_;
-  double relative_tolerance_ = kRelativeTolerance;
   Marcher marcher_;
   MissilesStrategy strategy_;
 };
