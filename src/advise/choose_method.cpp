@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "advise/look.hpp"
 #include "advise/recommendation.hpp"
 #include "entrain/error.hpp"
 #include "entrain/fact_codes.hpp"
@@ -27,6 +28,12 @@ Fact chosen_note(const MethodConfig& config, Duration step, const std::vector<Fa
 std::vector<Fact> patent_notes(const method::MethodRegistry& methods, const std::string& method) {
   if (!methods.traits(method).patent_declared) return {};
   return {{FactCode::PatentDeclared, {method}}};
+}
+
+SystemDescription to_look_at(SystemDescription description) {
+  if (description.method.value == method::kAuto)
+    description.method.value = method::built_in_methods().undemanding().name;
+  return description;
 }
 
 MethodChoice choose_method(const SystemDescription& written, const Extensions& extensions, const SearchBudget& budget) {

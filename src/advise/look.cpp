@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "advise/choose_method.hpp"
 #include "advise/method_kinds.hpp"
 #include "entrain/error.hpp"
 #include "entrain/fact_codes.hpp"
@@ -80,12 +81,6 @@ std::optional<analysis::RunPath> linear_path(Look& look, session::Prepared& prep
 }
 
 }  // namespace
-
-SystemDescription to_look_at(SystemDescription description) {
-  if (description.method.value == method::kAuto)
-    description.method.value = method::built_in_methods().undemanding().name;
-  return description;
-}
 
 Look look_at(const SystemDescription& written, session::Prepared& prepared, const method::MethodRegistry& methods,
              const Extensions& extensions) {

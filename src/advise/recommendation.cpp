@@ -23,7 +23,7 @@ constexpr double kForecastSafety = 1.25;  // bound over error of what is forecas
 constexpr double kSurprise = 3.0;         // a forecast exceeded by this factor is not used
 constexpr double kNegligible = 1e-6;      // of the range: smaller errors do not refute
 constexpr double kUnresolved = 0.1;       // of the range: a larger bound follows no order
-constexpr double kUseless = 0.5;          // of the range: a larger bound serves nobody
+constexpr double kUseless = 0.5;          // of the range: a larger bound is of no use
 constexpr double kCheap = 2.5;            // calls of a subsystem per macro step
 constexpr int kMostTrials = 8;            // of one candidate
 
@@ -79,7 +79,7 @@ class Search {
   const SearchBudget& budget_;
   bool keeps_step_;
   bool forecast_holds_ = true;
-  Trials trials_;
+  TrialRuns trials_;
   double others_ = 0.0;  // calls that were spent on candidates before this one
   std::optional<Fact> stopped_;
   Recommendation result_;
@@ -222,7 +222,7 @@ std::optional<Offer> Search::offer(std::size_t index) {
     const Trial& trial = result_.trials.emplace_back(*made);
     const bool longer = trial.step > step * (1.0 + 1e-9);
     if (longer && (trial.failure || !(trial.verdict.bound <= kUnresolved))) {
-      may_be_longer = false;  // a step that is too long tells nothing of this one
+      may_be_longer = false;  // a step that is too long shows nothing of this one
       continue;
     }
     if (trial.failure) {

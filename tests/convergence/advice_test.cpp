@@ -133,7 +133,7 @@ TEST_P(Advised, advise_auto_verify_and_grade_agree) {
 
 const std::vector<Case> kCases{
     {"mechanical"},    {"oscillator"},          {"lotka_volterra"},        {"chain"}, {"two_mass"}, {"car"},
-    {"learning", 4.0}, {"learning_cubic", 4.0}, {"fmu", 0.0, "mechanical"}};
+    {"learning"}, {"learning_cubic"}, {"fmu", 0.0, "mechanical"}};
 
 /// Where a part of the run is like the rest of it. The error of the Euler steps of the examples of learning falls as
 /// the motion dies away; from its beginning auto expects more, and takes a smaller step than advise.
