@@ -39,6 +39,7 @@ class Oscillator {
   SystemDescription asked() const { return !example_.fmus.used() ? native() : with_fmus(native(), example_.fmus); }
   SystemDescription native() const {
     SystemDescription description = load(example_.file);
+    description.method = {"jacobi", {}};
     if (damped_) return description;
     for (auto& subsystem : description.subsystems) {
       for (const char* damper : {"d1", "d2", "d_k"}) {

@@ -87,10 +87,11 @@ void run_and_judge(const entrain::SystemDescription& description, const fs::path
   }
 }
 
-void take_advice(const entrain::SystemDescription& description, const fs::path& folder) {
-  auto exact = description;
-  exact.tolerance = entrain::Written<double>{1e-4, {}};
-  const auto advice = entrain::advise(exact, {});
+void take_advice(entrain::SystemDescription description, const fs::path& folder) {
+  description.tolerance = {1e-4, {}};  // of the range: what the recommended method and step keep
+  entrain::AdviceSettings settings;
+  settings.verify = true;
+  const auto advice = entrain::advise(description, settings);
   if (advice.choice) {
     std::cout << advice.candidates[*advice.choice].title() << ", because " << advice.reason() << '\n';
     entrain::save(entrain::applied(description, advice), folder / "advised.toml");

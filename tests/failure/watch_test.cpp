@@ -93,8 +93,8 @@ TEST(Watch, no_row_of_the_progress_wraps_on_a_narrow_terminal) {
   for (const unsigned short columns : std::initializer_list<unsigned short>{20, 60, 80, 200}) {
     // Long enough that the bar is drawn, once in 0.1 s.
     const auto shown = on_terminal(folder, columns,
-                                   {"run", kPair, "--method", "jacobi", "--step", "2e-5", "--out", "out", "--option",
-                                    "degree=1", "--watch", "prey.p", "--watch", "predator.P"});
+                                   {"run", kPair, "--method", "jacobi", "--step", "2e-5", "--out", "out", "--overwrite",
+                                    "--option", "degree=1", "--watch", "prey.p", "--watch", "predator.P"});
     const auto widest = widest_row(shown);
     EXPECT_LT(widest, columns);
     EXPECT_GT(widest, std::min<std::size_t>(columns, 60) / 2) << "the bar was drawn";

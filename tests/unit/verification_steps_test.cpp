@@ -77,7 +77,7 @@ TEST(VerifySteps, chosen_steps_are_divided_below_the_shortest_that_the_method_ma
                                                   .options = {"adaptive=true", "min_step=1e-3", "max_step=1e-3"}}));
   EXPECT_TRUE(result.unrefined.empty());
   EXPECT_TRUE(result.confirmed(kAnyError));
-  EXPECT_NEAR(output(result, "left.x").order.value_or(0.0), 4.0, 0.5);
+  EXPECT_GT(output(result, "left.x").order.value_or(0.0), 3.0);
 }
 
 TEST(VerifySteps, auto_is_decided_once_and_named_with_its_reason) {
