@@ -58,6 +58,8 @@ TEST_P(Rows, of_a_hung_run_that_is_killed_are_there_up_to_the_hang) {
   const auto program = hung_run();
   program->send(SIGKILL);
   EXPECT_EQ(program->wait().end_signal, SIGKILL);
+  // The process of the run is a child of the program, and ends with it.
+  EXPECT_TRUE(eventually([&] { return !recording::RunFolderLock::is_held(folder_ / "out"); }));
   EXPECT_EQ(summary()["termination"], "running");
   expect_rows_before_the_hang();
 }
@@ -103,6 +105,7 @@ TEST_P(Rows, beyond_a_full_disk_are_not_invented_and_the_message_names_the_last_
   write_text(folder_ / "system.toml", fmt::format(R"([run]
 stop = 1000.0
 step = 1e-4
+method = "jacobi"
 [subsystems.prey]
 model = "lotka_volterra.prey"
 [subsystems.predator]
@@ -143,8 +146,8 @@ TEST(FullDisk, is_written_into_run_json_all_the_same) {
                       ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
                       ::mount("tmpfs", (folder / "disk").c_str(), "tmpfs", 0, "size=2m") == 0;
     if (!made) ::_exit(77);
-    const auto result = run_program(folder, {"run", examples_folder() + "/mechanical", "--step", "1e-5", "--stop", "20",
-                                             "--out", "disk/out", "--no-estimate"});
+    const auto result = run_program(folder, {"run", examples_folder() + "/mechanical", "--method", "jacobi", "--step",
+                                             "1e-5", "--stop", "20", "--out", "disk/out", "--no-estimate"});
     fs::copy(folder / "disk/out", folder / "kept", fs::copy_options::recursive);
     ::_exit(result.exit_code);
   }
@@ -166,7 +169,8 @@ class EndingSignal : public testing::TestWithParam<int> {};
 
 TEST_P(EndingSignal, ends_the_run_in_order_with_a_summary) {
   const TemporaryFolder folder;
-  Program program(folder, {"run", examples_folder() + "/mechanical", "--step", "1e-8", "--stop", "2", "--out", "out"});
+  Program program(folder, {"run", examples_folder() + "/mechanical", "--method", "jacobi", "--step", "1e-8", "--stop",
+                           "2", "--out", "out"});
   ASSERT_TRUE(eventually([&] {
     std::error_code missing;
     return fs::file_size(folder / "out/results.csv", missing) > 10'000 && !missing;
@@ -188,7 +192,8 @@ TEST(ProcessorLimit, ends_the_run_in_order_though_the_signal_comes_again) {
   ::getrlimit(RLIMIT_CPU, &before);
   const rlimit limit{1, before.rlim_max};
   ::setrlimit(RLIMIT_CPU, &limit);
-  Program program(folder, {"run", examples_folder() + "/mechanical", "--step", "1e-8", "--stop", "2", "--out", "out"});
+  Program program(folder, {"run", examples_folder() + "/mechanical", "--method", "jacobi", "--step", "1e-8", "--stop",
+                           "2", "--out", "out"});
   ::setrlimit(RLIMIT_CPU, &before);
   EXPECT_EQ(program.wait().exit_code, 1);
   EXPECT_EQ(nlohmann::json::parse(text_of(folder / "out/run.json"))["termination"], "interrupted");
